@@ -4,7 +4,8 @@
  *
  * buffer.h   make, view, borrow and free buffers     compare.h  equality, first difference, short keys
  * operate.h  iterate, copy, compare, zero, raidz     codec.h    lz4 from and to buffers
- * stats.h    counters                                tuning.h   tunables and kernels by name (unstable)
+ * stats.h    counters                                io.h       iovecs, files, memory of any origin
+ * tuning.h   tunables and kernels by name (unstable)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
@@ -12,6 +13,7 @@
 #include <abd/buffer.h>
 #include <abd/codec.h>
 #include <abd/compare.h>
+#include <abd/io.h>
 #include <abd/operate.h>
 #include <abd/stats.h>
 #include <abd/tuning.h>

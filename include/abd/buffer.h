@@ -60,6 +60,7 @@ typedef struct abd {
 	union {
 		struct {
 			void *abd_buf;
+			struct abd_end *abd_end; /* abd_get_from_buf_cb(): what ends the memory */
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */

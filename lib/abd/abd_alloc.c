@@ -39,6 +39,22 @@ abd_t *abd_alloc_sametype(abd_t *sabd, size_t size)
 	return abd_alloc(size, is_metadata);
 }
 
+static void abd_end(abd_t *abd)
+{
+	bool owner = (abd->abd_flags & ABD_FLAG_OWNER) != 0;
+
+	if (!owner && abd_is_linear(abd))
+		abd_linear_end(abd);
+	else if (!owner)
+		abd_struct_free(abd, sizeof(*abd));
+	else if (abd_is_gang(abd))
+		abd_gang_free(abd);
+	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))
+		abd_linear_free(abd);
+	else
+		abd_scatter_free(abd);
+}
+
 void abd_free(abd_t *abd)
 {
 	if (abd == NULL)
@@ -49,14 +65,7 @@ void abd_free(abd_t *abd)
 	abd_checked_end(__func__, abd);
 	if (abd->abd_parent != NULL)
 		abd_checked_view_end(abd);
-	if ((abd->abd_flags & ABD_FLAG_OWNER) == 0)
-		abd_struct_free(abd, sizeof(*abd));
-	else if (abd_is_gang(abd))
-		abd_gang_free(abd);
-	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))
-		abd_linear_free(abd);
-	else
-		abd_scatter_free(abd);
+	abd_end(abd);
 }
 
 void abd_cache_reap_now(void)

@@ -73,6 +73,8 @@ static inline size_t abd_scatter_seek(const abd_t *abd, size_t at, size_t *withi
 /* ---- abd_linear.c ---- */
 
 void abd_linear_free(abd_t *abd);
+/** End a linear buffer that does not own its memory, running the free callback if there is one. */
+void abd_linear_end(abd_t *abd);
 
 /* ---- abd_gang.c ---- */
 

@@ -7,6 +7,8 @@
 #include "abd_checked.h"
 #include "abd_impl.h"
 
+#include <abd/io.h>
+
 static void abd_linear_count(const abd_t *abd, uint64_t sign)
 {
 	abd_counter_add(ABD_COUNTER(linear_cnt), sign);
@@ -91,6 +93,46 @@ abd_t *abd_get_from_buf(void *buf, size_t size)
 	return abd;
 }
 
+/* The free callback of abd_get_from_buf_cb(). */
+struct abd_end {
+	void (*free_cb)(void *buf, size_t size, void *arg);
+	void *arg;
+};
+
+abd_t *abd_get_from_buf_cb(void *buf, size_t size,
+	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
+{
+	ABD_REQUIRE(free_cb != NULL, "function is NULL");
+
+	abd_t *abd = abd_get_from_buf(buf, size);
+	struct abd_end *end;
+
+	if (abd == NULL)
+		return NULL;
+	end = abd_mem_cache_alloc(sizeof(*end));
+	if (end == NULL) {
+		abd_struct_free(abd, sizeof(*abd));
+		errno = ENOMEM;
+		return NULL;
+	}
+	*end = (struct abd_end){free_cb, arg};
+	abd->abd_u.abd_linear.abd_end = end;
+	return abd;
+}
+
+void abd_linear_end(abd_t *abd)
+{
+	struct abd_end *end = abd->abd_u.abd_linear.abd_end;
+	void *buf = ABD_BUF(abd);
+	size_t size = abd->abd_size;
+
+	abd_struct_free(abd, sizeof(*abd));
+	if (ABD_UNLIKELY(end != NULL)) {
+		end->free_cb(buf, size, end->arg);
+		abd_mem_cache_free(end, sizeof(*end));
+	}
+}
+
 void *abd_to_buf(abd_t *abd)
 {
 	abd_check(__func__, abd);
@@ -103,7 +145,7 @@ void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata)
 	abd_check(__func__, abd);
 	ABD_REQUIRE(abd_is_linear(abd), "buffer of %zu bytes is not linear", abd->abd_size);
 	ABD_REQUIRE((abd->abd_flags & (ABD_FLAG_OWNER | ABD_FLAG_LINEAR_PAGE)) == 0 &&
-			abd->abd_parent == NULL,
+			abd->abd_parent == NULL && abd->abd_u.abd_linear.abd_end == NULL,
 		"the memory of a buffer of %zu bytes belongs to somebody already", abd->abd_size);
 	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
 	abd_linear_count(abd, 1);
