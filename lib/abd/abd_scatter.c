@@ -115,7 +115,6 @@ static void abd_gathering_undo(struct abd_gathering *g)
 	}
 	if (g->abd != NULL)
 		abd_struct_free(g->abd, g->head_size);
-	errno = ENOMEM;
 }
 
 /* All runs, or none. */
@@ -176,17 +175,18 @@ static void abd_scatter_count(const abd_t *abd, uint64_t sign)
 	}
 }
 
-/* The single run as a linear buffer: no table. NULL: refused, or no memory for the struct. */
+/* The single run as a linear buffer, without a table. *refused: there was no run of this order. */
 static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *refused)
 {
 	abd_t *abd = abd_struct_alloc(sizeof(struct abd));
 
-	if (abd == NULL)
+	*refused = false;
+	if (ABD_UNLIKELY(abd == NULL))
 		return NULL;
 
 	void *run = abd_chunk_alloc(provider, order);
 
-	if (run == NULL) {
+	if (ABD_UNLIKELY(run == NULL)) {
 		*refused = true;
 		abd_struct_free(abd, sizeof(struct abd));
 		return NULL;
@@ -196,64 +196,69 @@ static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *
 	return abd;
 }
 
-static abd_t *abd_scatter_alloc_multi(struct abd_gathering *g, size_t size)
+/* As many runs as it takes, with a table; none of an order above max_order. */
+static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned max_order)
 {
-	if (!abd_gathering_plan(g) || !abd_gathering_run(g)) {
-		abd_gathering_undo(g);
+	struct abd_gathering g;
+
+	g.abd = NULL;
+	g.pages_left = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
+	g.run_count = 0;
+	g.class_count = 0;
+	g.max_order = max_order;
+	g.provider = provider;
+	if (!abd_gathering_plan(&g) || !abd_gathering_run(&g)) {
+		abd_gathering_undo(&g);
 		return NULL;
 	}
 
-	abd_t *abd = g->abd;
-	struct iovec *last = &ABD_SCATTER(abd).abd_runs[g->run_count - 1];
+	abd_t *abd = g.abd;
+	struct iovec *last = &ABD_SCATTER(abd).abd_runs[g.run_count - 1];
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
-	ABD_SCATTER(abd).abd_run_count = g->run_count;
-	abd->abd_order = (uint8_t)g->class[0].order;
-	abd->abd_class_count = (uint8_t)g->class_count;
-	if (g->class_count > 1)
-		memcpy(abd_scatter_classes(abd), g->class, g->class_count * sizeof(g->class[0]));
-	if (g->run_count > 1)
+	ABD_SCATTER(abd).abd_run_count = g.run_count;
+	abd->abd_order = (uint8_t)g.class[0].order;
+	abd->abd_class_count = (uint8_t)g.class_count;
+	if (g.class_count > 1)
+		memcpy(abd_scatter_classes(abd), g.class, g.class_count * sizeof(g.class[0]));
+	if (g.run_count > 1)
 		abd->abd_flags |= ABD_FLAG_MULTI_CHUNK;
-	assert(abd_scatter_head_size(abd) == g->head_size);
+	assert(abd_scatter_head_size(abd) == g.head_size);
 	return abd;
+}
+
+static abd_t *abd_scatter_gather(unsigned provider, size_t size)
+{
+	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
+	unsigned order = abd_log2(pages), max_order = ABD_TUNE(max_order);
+	bool one_run = (pages & (pages - 1)) == 0 && order <= max_order;
+
+	if (one_run && ABD_TUNE(linear_page)) {
+		bool refused;
+		abd_t *abd = abd_scatter_alloc_single(provider, order, &refused);
+
+		if (abd != NULL || !refused || order == 0)
+			return abd;
+		abd_counter_add(ABD_COUNTER(scatter_alloc_retry), 1);
+		max_order = order - 1;
+	}
+	return abd_scatter_alloc_multi(provider, size, max_order);
 }
 
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 {
-	if (size > abd_chunk_bytes_max()) {
+	unsigned provider = abd_chunk_provider_now();
+	abd_t *abd = NULL;
+
+	if (size <= abd_chunk_bytes_max())
+		abd = abd_scatter_gather(provider, size);
+	if (ABD_UNLIKELY(abd == NULL)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-
-	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
-	struct abd_gathering g = {
-		.pages_left = pages,
-		.max_order = ABD_TUNE(max_order),
-		.provider = abd_chunk_provider_now(),
-	};
-	unsigned order = abd_log2(pages);
-	bool one_run = (pages & (pages - 1)) == 0 && order <= g.max_order;
-	bool refused = false;
-	abd_t *abd = NULL;
-
-	if (one_run && ABD_TUNE(linear_page)) {
-		abd = abd_scatter_alloc_single(g.provider, order, &refused);
-		if (abd == NULL && (!refused || order == 0)) {
-			errno = ENOMEM;
-			return NULL;
-		}
-		if (refused) {
-			abd_counter_add(ABD_COUNTER(scatter_alloc_retry), 1);
-			g.max_order = order - 1;
-		}
-	}
-	if (abd == NULL)
-		abd = abd_scatter_alloc_multi(&g, size);
-	if (abd == NULL)
-		return NULL;
 	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
 	abd->abd_size = size;
-	abd->abd_provider = (uint8_t)g.provider;
+	abd->abd_provider = (uint8_t)provider;
 	abd_scatter_count(abd, 1);
 	return abd;
 }

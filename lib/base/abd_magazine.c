@@ -8,14 +8,16 @@
 
 #include <stdio.h>
 
-atomic_uint abd_magazine_epoch_now;
+atomic_uint abd_magazine_epoch;
 
-/* 8 MiB: 128 KiB buffers come and go by the dozen without a visit to the source, and 64 threads keep half a GiB at most. */
-atomic_size_t abd_magazine_limit = 8 << 20;
+/* The tunable thread_cache_bytes. 8 MiB: 128 KiB buffers come and go by the dozen without a visit to the source, and 64 threads
+   keep half a GiB at most. */
+static atomic_size_t abd_magazine_limit = 8 << 20;
 
-unsigned abd_magazine_epoch(void)
+void abd_magazine_start(struct abd_thread *thread)
 {
-	return atomic_load(&abd_magazine_epoch_now);
+	thread->reap_epoch = atomic_load(&abd_magazine_epoch);
+	thread->room = atomic_load(&abd_magazine_limit);
 }
 
 /* Oldest first: what was freed last is warm and stays. */
@@ -26,7 +28,7 @@ static void abd_magazine_flush(struct abd_thread *thread, struct abd_magazine *m
 	for (unsigned i = n; i < magazine->count; i++)
 		magazine->slot[i - n] = magazine->slot[i];
 	magazine->count -= n;
-	thread->cached_bytes -= n * magazine->size;
+	thread->room += n * magazine->size;
 }
 
 void abd_magazine_flush_all(struct abd_thread *thread)
@@ -44,12 +46,12 @@ void abd_magazine_flush_all(struct abd_thread *thread)
 
 void abd_magazine_reap(void)
 {
-	unsigned epoch = atomic_fetch_add(&abd_magazine_epoch_now, 1) + 1;
 	struct abd_thread *thread = abd_thread_current;
 
+	atomic_fetch_add(&abd_magazine_epoch, 1);
 	if (thread != NULL) {
 		abd_magazine_flush_all(thread);
-		thread->reap_epoch = epoch;
+		abd_magazine_start(thread);
 	}
 	abd_quarantine_empty();
 }
@@ -72,30 +74,26 @@ static struct abd_magazine *abd_magazine_make(
 bool abd_magazine_put_slow(unsigned index, const struct abd_source *source, void *block, size_t size,
 	unsigned tag)
 {
-	size_t limit = atomic_load_explicit(&abd_magazine_limit, memory_order_relaxed);
-	unsigned epoch = atomic_load_explicit(&abd_magazine_epoch_now, memory_order_relaxed);
 	struct abd_thread *thread = abd_thread_self();
 
 	if (thread == NULL)
 		return false;
-	if (epoch != thread->reap_epoch) {
+	if (thread->reap_epoch != atomic_load_explicit(&abd_magazine_epoch, memory_order_relaxed)) {
 		abd_magazine_flush_all(thread);
-		thread->reap_epoch = epoch;
+		abd_magazine_start(thread);
 	}
-	if (size > limit)
-		return false;
-	if (thread->magazine[index] == NULL)
+	if (thread->magazine[index] == NULL && size <= thread->room)
 		thread->magazine[index] = abd_magazine_make(source, size, tag);
 
 	struct abd_magazine *magazine = thread->magazine[index];
 
 	if (magazine == NULL)
 		return false;
-	if (magazine->count == ABD_MAGAZINE_SLOTS || thread->cached_bytes > limit - size)
+	if (magazine->count == ABD_MAGAZINE_SLOTS || size > thread->room)
 		abd_magazine_flush(thread, magazine, (magazine->count + 1) / 2);
-	if (thread->cached_bytes > limit - size)
+	if (size > thread->room)
 		return false;
-	thread->cached_bytes += size;
+	thread->room -= size;
 	magazine->slot[magazine->count++] = block;
 	return true;
 }

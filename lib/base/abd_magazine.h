@@ -3,7 +3,8 @@
  * Magazines: per-thread stacks of free blocks of one size, in front of a source that is slower.
  * The source may be a lock and a search; taking from a magazine is a load and a decrement.
  *
- * Invariant: thread->cached_bytes is the sum over its magazines of count * size, and at most thread_cache_bytes.
+ * Invariant: thread->room plus the sum over its magazines of count * size is thread_cache_bytes, as it was at the last reap
+ * that the thread has followed; changing the tunable is a reap.
  * Bonwick and Adams, "Magazines and Vmem" (2001); in OpenZFS kmem caches play this part.
  */
 #ifndef ABD_MAGAZINE_H
@@ -27,12 +28,11 @@ struct abd_magazine {
 	void *slot[ABD_MAGAZINE_SLOTS];
 };
 
-/** Rises at each reap; a thread that sees it has risen empties its magazines. */
-unsigned abd_magazine_epoch(void);
+/** Rises at each reap; a thread that sees it has risen empties its magazines when it next frees. */
+extern atomic_uint abd_magazine_epoch __attribute__((visibility("hidden")));
 
-extern atomic_uint abd_magazine_epoch_now __attribute__((visibility("hidden")));
-/* The tunable thread_cache_bytes. */
-extern atomic_size_t abd_magazine_limit __attribute__((visibility("hidden")));
+/** Begin with no magazines and all the room there is. */
+void abd_magazine_start(struct abd_thread *thread);
 
 /** Empty this thread's magazines now (and the quarantine, where there is one), and every other's when it frees next. */
 void abd_magazine_reap(void);
@@ -78,7 +78,7 @@ static inline void *abd_magazine_get(
 		struct abd_magazine *magazine = thread->magazine[index];
 
 		if (ABD_LIKELY(magazine != NULL && magazine->count > 0)) {
-			thread->cached_bytes -= size;
+			thread->room += size;
 			return magazine->slot[--magazine->count];
 		}
 	}
@@ -93,14 +93,11 @@ static inline void abd_magazine_put(
 
 	if (ABD_LIKELY(thread != NULL)) {
 		struct abd_magazine *magazine = thread->magazine[index];
-		size_t limit = atomic_load_explicit(&abd_magazine_limit, memory_order_relaxed);
-		unsigned epoch =
-			atomic_load_explicit(&abd_magazine_epoch_now, memory_order_relaxed);
+		unsigned epoch = atomic_load_explicit(&abd_magazine_epoch, memory_order_relaxed);
 
 		if (ABD_LIKELY(magazine != NULL && magazine->count < ABD_MAGAZINE_SLOTS &&
-			    size <= limit && thread->cached_bytes <= limit - size &&
-			    epoch == thread->reap_epoch)) {
-			thread->cached_bytes += size;
+			    size <= thread->room && epoch == thread->reap_epoch)) {
+			thread->room -= size;
 			magazine->slot[magazine->count++] = block;
 			return;
 		}

@@ -61,7 +61,7 @@ struct abd_thread *abd_thread_start(void)
 		abd_mem_free(thread, sizeof(*thread), 64);
 		return NULL;
 	}
-	thread->reap_epoch = abd_magazine_epoch();
+	abd_magazine_start(thread);
 
 	pthread_mutex_lock(&abd_thread_lock);
 	thread->next = abd_thread_list;

@@ -22,8 +22,8 @@ struct abd_magazine;
 
 struct abd_thread {
 	_Atomic uint64_t counter[ABD_COUNTER_COUNT];
-	size_t cached_bytes; /* in all magazines */
-	unsigned reap_epoch;
+	size_t room;         /* bytes that its magazines may still take */
+	unsigned reap_epoch; /* the reap that it has followed */
 	struct abd_magazine *magazine[ABD_MAGAZINE_COUNT];
 	struct abd_thread *next, **link;
 };
