@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
 	"every provider and order has a magazine");
@@ -108,21 +107,6 @@ const struct abd_tunables abd_chunk_tunables = {
 unsigned abd_chunk_provider_now(void)
 {
 	return atomic_load_explicit(&abd_chunk_provider_number, memory_order_relaxed);
-}
-
-size_t abd_chunk_bytes_max(void)
-{
-	static atomic_size_t bytes_max;
-	size_t bytes = atomic_load_explicit(&bytes_max, memory_order_relaxed);
-
-	if (bytes == 0) {
-		struct sysinfo info;
-
-		bytes = sysinfo(&info) == 0 ? (info.totalram + info.totalswap) * info.mem_unit
-					    : PTRDIFF_MAX;
-		atomic_store_explicit(&bytes_max, bytes, memory_order_relaxed);
-	}
-	return bytes;
 }
 
 void abd_chunk_reap(void)

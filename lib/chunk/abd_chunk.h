@@ -39,9 +39,6 @@ int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 
-/** Bytes that this machine could serve at all: its memory and swap. */
-size_t abd_chunk_bytes_max(void);
-
 /** Give what this thread and the providers keep in reserve back to the system. */
 void abd_chunk_reap(void);
 
