@@ -16,6 +16,7 @@ static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MA
 static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PROVIDERS] = {
 	&abd_chunk_jemalloc,
 	&abd_chunk_malloc,
+	&abd_chunk_pool,
 };
 static atomic_uint abd_chunk_provider_number;
 static pthread_mutex_t abd_chunk_add_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,7 +78,9 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 	return abd_chunk_provider(abd_chunk_provider_now())->name;
 }
 
+/* pool_size first: the environment is applied in this order, and choosing the pool reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
+	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
 	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
 };
 
@@ -115,7 +118,7 @@ void abd_chunk_reap(void)
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 
-		if (provider != NULL && provider->supported())
+		if (provider != NULL)
 			provider->reap();
 	}
 }
