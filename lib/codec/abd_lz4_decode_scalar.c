@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoder by 8-byte words, for any machine: either byte order, any alignment rules.
+ * Invariant: memory is touched through memcpy() and bytes only.
+ */
+#include "abd_lz4_decode_words.h"
+
+#define WIDE 16
+
+static inline void copy_16(uint8_t *dst, const uint8_t *src)
+{
+	uint64_t low, high;
+
+	memcpy(&low, src, 8);
+	memcpy(&high, src + 8, 8);
+	memcpy(dst, &low, 8);
+	memcpy(dst + 8, &high, 8);
+}
+
+static inline void copy_wide(uint8_t *dst, const uint8_t *src)
+{
+	copy_16(dst, src);
+}
+
+#include "abd_lz4_decode_quick.h"
+
+static bool supported(void)
+{
+	return true;
+}
+
+ABD_LZ4_DECODER(scalar, supported);
