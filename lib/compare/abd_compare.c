@@ -5,6 +5,8 @@
  */
 #include "abd_compare.h"
 
+#include "abd_tunable.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -66,12 +68,25 @@ static const struct abd_compare_kernel *abd_compare_auto_get(void)
 	return &abd_compare_auto;
 }
 
-/* The first call of all. A force that comes in between stays. */
-static ABD_COLD const struct abd_compare_kernel *abd_compare_start(void)
+/* The first call of all: auto, unless the environment or a call named another. */
+static void abd_compare_start_once(void)
 {
 	const struct abd_compare_kernel *none = NULL;
 
+	abd_tunable_from_environment(&abd_compare_tunables);
 	atomic_compare_exchange_strong(&abd_compare_current, &none, abd_compare_auto_get());
+}
+
+static void abd_compare_tunables_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, abd_compare_start_once);
+}
+
+static ABD_COLD const struct abd_compare_kernel *abd_compare_start(void)
+{
+	abd_compare_tunables_start();
 	return atomic_load(&abd_compare_current);
 }
 
@@ -121,3 +136,24 @@ bool abd_key_equal_long(const void *a, const void *b, size_t size)
 {
 	return abd_compare_active()->key_equal(a, b, size);
 }
+
+static int abd_compare_tune_set(const char *value)
+{
+	return abd_compare_force(value) == 0 ? 0 : -EINVAL;
+}
+
+static const char *abd_compare_tune_get(char *text, size_t size)
+{
+	(void)text, (void)size;
+	return abd_compare_active()->name;
+}
+
+static const struct abd_tunable abd_compare_tunable_table[] = {
+	{"compare", abd_compare_tune_set, abd_compare_tune_get},
+};
+
+const struct abd_tunables abd_compare_tunables = {
+	abd_compare_tunable_table,
+	sizeof(abd_compare_tunable_table) / sizeof(abd_compare_tunable_table[0]),
+	abd_compare_tunables_start,
+};

@@ -32,6 +32,11 @@ struct abd_compare_kernel {
 	bool (*key_equal)(const void *a, const void *b, size_t size);
 };
 
+struct abd_tunables;
+
+/** The tunable "compare", also ABD_COMPARE in the environment. */
+extern const struct abd_tunables abd_compare_tunables;
+
 /** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one line of the table. */
 extern const struct abd_compare_kernel *const abd_compare_kernels[];
 
