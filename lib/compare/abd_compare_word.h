@@ -16,13 +16,12 @@ enum {
 	ABD_WORD_SIZE = 8,
 	ABD_CACHE_LINE = 64,
 	/*
-	 * How much of the next run to fetch, and how densely. Every second line: the other half of a 128-byte pair comes with
-	 * it. Half of a 4 KiB run: from there on the hardware's own stream has started.
+	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time they are used up, the
+	 * hardware's own stream runs. At 256 MiB of scattered pages no hint gives 0.74 of a linear memcmp, 2 to 32 lines 0.81,
+	 * all 64 lines 0.65 to 0.78; in L2, where a fetch is only in the way, 4 lines cost 1 %, 32 lines 9 % (AVX-512 server).
 	 */
-	ABD_FETCH_SIZE = 2048,
-	ABD_FETCH_STRIDE = 2 * ABD_CACHE_LINE,
-	/* Longer runs begin fetching this far before their end; earlier, and it would be evicted again before it is used. */
-	ABD_FETCH_DISTANCE = 4096,
+	ABD_FETCH_LINES = 4,
+	ABD_FETCH_LEAD = 2048,
 };
 
 static inline uint64_t abd_word_load(const uint8_t *p)
@@ -98,6 +97,17 @@ static inline uint64_t abd_word_of_short(const uint8_t *p, size_t size)
 	return size > 0 ? abd_word_of_1_to_3(p, size) : 0;
 }
 
+/* The same without order, which saves turning the bytes round: zero when 1 to 7 bytes are equal. */
+static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	if (size >= 4)
+		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
+			(abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
+	if (size == 0)
+		return 0;
+	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
+}
+
 static inline int abd_word_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -110,7 +120,7 @@ static inline bool abd_short_equal(const uint8_t *a, const uint8_t *b, size_t si
 	size_t last = size - ABD_WORD_SIZE;
 
 	if (size < ABD_WORD_SIZE)
-		return abd_word_of_short(a, size) == abd_word_of_short(b, size);
+		return abd_word_differ_short(a, b, size) == 0;
 	return ((abd_word_load(a) ^ abd_word_load(b)) |
 		       (abd_word_load(a + last) ^ abd_word_load(b + last))) == 0;
 }
@@ -160,20 +170,27 @@ static inline size_t abd_short_diff(const uint8_t *a, const uint8_t *b, size_t s
 	return x != 0 ? last + abd_word_first(x) : size;
 }
 
-static inline void abd_fetch(const uint8_t *p)
-{
-	__builtin_prefetch(p, 0, 3);
-}
-
-/* Fetch the head of the next run at once: for kernels whose loop is not ours, or too slow to need more. */
-static inline void abd_fetch_head(const void *next, size_t size)
+/* Fetch the head of the run at next, if there is one. It is not read: the address need not even be mapped. */
+static inline void abd_fetch_head(const void *next)
 {
 	const uint8_t *p = next;
 
-	if (next == NULL)
+	if (p == NULL)
 		return;
-	for (size_t off = 0; off < abd_min(size, ABD_FETCH_SIZE); off += ABD_FETCH_STRIDE)
-		abd_fetch(p + off);
+	for (size_t line = 0; line < ABD_FETCH_LINES; line++)
+		__builtin_prefetch(p + line * ABD_CACHE_LINE, 0, 3);
+}
+
+static inline void abd_fetch_heads(const void *next_a, const void *next_b)
+{
+	abd_fetch_head(next_a);
+	abd_fetch_head(next_b);
+}
+
+/* Where in a span of this size to fetch the next ones' heads. */
+static inline size_t abd_fetch_place(size_t size)
+{
+	return size - abd_min(size / 2, ABD_FETCH_LEAD);
 }
 
 #endif
