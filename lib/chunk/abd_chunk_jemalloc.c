@@ -165,18 +165,24 @@ static void abd_region_trim(size_t keep)
 	pthread_mutex_unlock(&abd_region_lock);
 }
 
-static void abd_chunk_jemalloc_free(void *run, unsigned order)
+/* False: no such run was taken. Locked. */
+static bool abd_region_give(struct abd_region *region, const char *run, unsigned order)
 {
-	pthread_mutex_lock(&abd_region_lock);
-	struct abd_region *region = *abd_region_of(run);
-	uint32_t page = (uint32_t)((size_t)((char *)run - region->base) >> ABD_CHUNK_SHIFT);
-	bool known = abd_buddy_free(&region->buddy, page, order);
-
+	if (region == NULL ||
+		!abd_buddy_free(&region->buddy,
+			(uint32_t)((size_t)(run - region->base) >> ABD_CHUNK_SHIFT), order))
+		return false;
 	abd_region_unlist(region);
 	abd_region_enlist(region);
 	abd_region_spare += abd_region_is_free(region);
-	bool trim = abd_region_spare > ABD_REGION_SPARE;
+	return true;
+}
 
+static void abd_chunk_jemalloc_free(void *run, unsigned order)
+{
+	pthread_mutex_lock(&abd_region_lock);
+	bool known = abd_region_give(*abd_region_of(run), run, order);
+	bool trim = abd_region_spare > ABD_REGION_SPARE;
 	pthread_mutex_unlock(&abd_region_lock);
 	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u", run, order);
 	if (ABD_UNLIKELY(trim))
