@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of decoders, and the choice among them.
- * Invariant: best first; the scalar one is always there, runs everywhere, and is last.
+ * Invariant: best first; the scalar one is always there and runs everywhere. Behind it liblz4, taken by name only.
  */
 #include "abd_lz4_decode.h"
 
@@ -12,6 +12,7 @@ extern const struct abd_lz4_decoder abd_lz4_decode_sse2;
 extern const struct abd_lz4_decoder abd_lz4_decode_avx2;
 extern const struct abd_lz4_decoder abd_lz4_decode_avx512;
 extern const struct abd_lz4_decoder abd_lz4_decode_neon;
+extern const struct abd_lz4_decoder abd_lz4_decode_liblz4;
 
 const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
 #if defined(__x86_64__)
@@ -22,6 +23,7 @@ const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
 	&abd_lz4_decode_neon,
 #endif
 	&abd_lz4_decode_scalar,
+	&abd_lz4_decode_liblz4,
 	NULL,
 };
 

@@ -54,6 +54,14 @@ extern const struct abd_lz4_decoder *const abd_lz4_decoders[];
  */
 const struct abd_lz4_decoder *abd_lz4_decoder_get(const char *name);
 
+struct abd_tunables;
+
+/** The tunable "lz4", also ABD_LZ4 in the environment. */
+extern const struct abd_tunables abd_codec_tunables;
+
+/** The decoder in use. Threads: any; one atomic load after the first call. */
+const struct abd_lz4_decoder *abd_lz4_decoder_active(void);
+
 /**
  * Decode a whole block into scattered output: dst_size bytes of room that start dst_skip bytes into dst_runs[0].
  *

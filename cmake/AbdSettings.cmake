@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# abd_settings: how every target of ours is compiled. Nothing of it reaches those who link the library.
+add_library(abd_settings INTERFACE)
+target_compile_definitions(abd_settings INTERFACE _GNU_SOURCE ABD_CHECKED=$<BOOL:${ABD_CHECKED}>)
+target_compile_options(abd_settings INTERFACE -fvisibility=hidden -fno-semantic-interposition)
+
+if(PROJECT_IS_TOP_LEVEL)
+	target_compile_options(abd_settings INTERFACE
+		-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror)
+endif()
+if(ABD_SANITIZE)
+	# No recovery: a test runner would otherwise carry on and exit 0.
+	target_compile_options(abd_settings INTERFACE
+		-fsanitize=${ABD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	target_link_options(abd_settings INTERFACE -fsanitize=${ABD_SANITIZE})
+endif()
+if(ABD_COVERAGE)
+	target_compile_options(abd_settings INTERFACE --coverage -fprofile-abs-path)
+	target_link_options(abd_settings INTERFACE --coverage)
+endif()

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The buffer: one type over contiguous and scattered memory.
+ *
+ *   linear    one piece of memory                        abd_to_buf() gives its address
+ *   scatter   runs of 4 KiB << n, from lib/chunk         borrowed to be seen as one piece
+ *   gang      other buffers, one after another           borrowed likewise
+ *
+ * A scatter buffer that came out as one run is linear too (and abd_is_linear_page()): borrowing it copies nothing.
+ *
+ * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read one; whoever
+ * writes to it, or frees it, is alone.
+ *
+ * A broken contract (a range past the end, NULL, the wrong kind, ...) is never silent: one line on stderr that names the
+ * call and the numbers, then the handler of abd_contract_handler_set(), in every build.
+ *
+ * OpenZFS: include/sys/abd.h. Names, argument order and meaning are the same, with bool for boolean_t and size_t sizes.
+ */
+#ifndef ABD_BUFFER_H
+#define ABD_BUFFER_H
+
+#include <abd/export.h>
+
+ABD_BEGIN_DECLS
+
+/** What a buffer is, in abd_flags. OpenZFS's names and values. */
+typedef enum abd_flags {
+	ABD_FLAG_LINEAR = 1 << 0,      /**< the data is one piece of memory */
+	ABD_FLAG_OWNER = 1 << 1,       /**< the data is freed with the buffer */
+	ABD_FLAG_META = 1 << 2,        /**< holds the engine's metadata */
+	ABD_FLAG_MULTI_ZONE = 1 << 3,  /**< never set here: userspace sees no memory zones */
+	ABD_FLAG_MULTI_CHUNK = 1 << 4, /**< owns more than one run */
+	ABD_FLAG_LINEAR_PAGE = 1 << 5, /**< linear because it is a single run */
+	ABD_FLAG_GANG = 1 << 6,        /**< is made of other buffers */
+	ABD_FLAG_GANG_FREE = 1 << 7,   /**< is freed by the gang it was added to */
+	ABD_FLAG_ZEROS = 1 << 8,       /**< reads as zero everywhere; can't be written */
+	ABD_FLAG_ALLOCD = 1 << 9,      /**< the struct itself came from the library */
+} abd_flags_t;
+
+struct abd_gang;
+
+/**
+ * A buffer. A complete type, so that engines can embed it and initialise it with the _struct calls; it may hold anything
+ * before that. Private but for abd_flags and abd_size, which may be read.
+ *
+ * Owner: the struct is the library's (abd_alloc...) or the caller's (..._struct); abd_free() knows which. The data belongs
+ *        to the buffer if ABD_FLAG_OWNER is set, else to its parent, its children, or the caller.
+ */
+typedef struct abd {
+	abd_flags_t abd_flags;
+	uint8_t abd_provider;    /* private: which provider the runs go back to */
+	uint8_t abd_class_count; /* private: scatter: how many orders occur in the run table */
+	uint8_t abd_order;       /* private: scatter: order of the first run */
+	uint8_t abd_reserved;    /* private */
+	size_t abd_size;
+	struct abd *abd_parent;    /* private: what a view was made from */
+	uint32_t abd_gang_refs;    /* private, atomic: how often gangs refer to this buffer */
+	uint32_t abd_children;     /* private, atomic: views that live; counted in checked builds */
+	void *abd_borrows;         /* private: borrows that are out; tracked in checked builds */
+	union {
+		struct {
+			void *abd_buf;
+			struct abd_end *abd_end; /* abd_get_from_buf_cb(): what ends the memory */
+		} abd_linear;
+		struct {
+			struct iovec *abd_runs; /* the parent's, in a view */
+			size_t abd_offset;      /* of the first byte, from the start of abd_runs[0] */
+			size_t abd_run_count;
+		} abd_scatter;
+		struct {
+			struct abd_gang *abd_table; /* NULL while empty, and in a view */
+			struct abd *abd_root;       /* in a view: the gang whose table it shares */
+			size_t abd_offset;          /* in a view: of the first byte, in the root */
+		} abd_gang;
+	} abd_u; /* private */
+} abd_t;
+
+/* ---- allocate ---------------------------------------------------------------------------------------------------- */
+
+/**
+ * A buffer of size bytes: scatter from the tunable scatter_min_size up, else linear. The content is not initialised.
+ *
+ * Scatter memory comes as runs of 4 KiB << n: the highest order that fits first, lower ones where the provider refuses.
+ * A buffer that comes out as one run is linear as well.
+ *
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_free().
+ * Threads: any.
+ * Source:  abd_alloc() in module/zfs/abd.c, abd_alloc_chunks() in module/os/linux/zfs/abd_os.c.
+ */
+ABD_API abd_t *abd_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
+
+/**
+ * A linear buffer of size bytes, from abd_buf_alloc(). Otherwise as abd_alloc(). Aligned to 64 bytes from 64 bytes up,
+ * to 4 KiB from 4 KiB up.
+ */
+ABD_API abd_t *abd_alloc_linear(size_t size, bool is_metadata) __attribute__((warn_unused_result));
+
+/** abd_alloc_linear() in the caller's struct. Returns abd, or NULL with errno and *abd unchanged. */
+ABD_API abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata);
+
+/** An empty gang; see abd_gang_add(). Returns NULL with errno ENOMEM. */
+ABD_API abd_t *abd_alloc_gang(void) __attribute__((warn_unused_result));
+
+/** An empty gang in the caller's struct; can't fail, allocates nothing. Returns abd. */
+ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
+
+/** A buffer fit for direct I/O: abd_alloc(), but aligned to 4 KiB at every run whatever the size. */
+ABD_API abd_t *abd_alloc_for_io(size_t size, bool is_metadata) __attribute__((warn_unused_result));
+
+/**
+ * A buffer of size bytes of the kind and metadata mark of sabd: linear for a linear one; what abd_alloc() gives for a
+ * scatter one, a single-run one (linear_page) included, and for a gang.
+ */
+ABD_API abd_t *abd_alloc_sametype(abd_t *sabd, size_t size) __attribute__((warn_unused_result));
+
+/** Whether abd_alloc() of this size would make a linear buffer from abd_buf_alloc(). */
+ABD_API bool abd_size_alloc_linear(size_t size);
+
+/**
+ * End a buffer of any kind; with its data if it owns them, with its children that were added to be freed. NULL is ignored.
+ *
+ * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it ended before (checked
+ *           builds tell). A struct of the caller's is left with size 0.
+ */
+ABD_API void abd_free(abd_t *abd);
+
+/** Give back to the system what the library keeps in reserve: this thread's now, other threads' when they free next. */
+ABD_API void abd_cache_reap_now(void);
+
+/* ---- views ------------------------------------------------------------------------------------------------------- */
+
+/**
+ * A view of sabd from off to its end; see abd_get_offset_size().
+ */
+ABD_API abd_t *abd_get_offset(abd_t *sabd, size_t off) __attribute__((warn_unused_result));
+
+/**
+ * A view of size bytes of sabd from off, of any kind. Shares the memory and the run table: costs the same for 2 chunks and
+ * for 4,096.
+ *
+ * Returns:  the view, or NULL with errno ENOMEM.
+ * Contract: size > 0, off + size within sabd; sabd outlives the view. A view of a gang has its own size, but
+ *           nothing can be added to it.
+ * Owner:    the caller; abd_free() ends the view only.
+ */
+ABD_API abd_t *abd_get_offset_size(abd_t *sabd, size_t off, size_t size)
+	__attribute__((warn_unused_result));
+
+/** abd_get_offset_size() in the caller's struct: can't fail, allocates nothing. Returns abd. */
+ABD_API abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size);
+
+/** A buffer of any size > 0 that reads as zero and can't be written. Returns NULL with errno EINVAL or ENOMEM. */
+ABD_API abd_t *abd_get_zeros(size_t size) __attribute__((warn_unused_result));
+
+/** abd_get_zeros() in the caller's struct. Returns abd, or NULL with errno and *abd unchanged. */
+ABD_API abd_t *abd_get_zeros_struct(abd_t *abd, size_t size);
+
+/**
+ * A linear buffer over the caller's memory, which must outlive it. Returns NULL with errno EINVAL (size 0) or ENOMEM.
+ */
+ABD_API abd_t *abd_get_from_buf(void *buf, size_t size) __attribute__((warn_unused_result));
+
+/** abd_get_from_buf() in the caller's struct. Returns abd, or NULL with errno EINVAL (size 0) and *abd unchanged. */
+ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
+
+/**
+ * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one.
+ *
+ * free_on_free: the child is handed over: freed with the gang (a child gang at once, its children going over). Otherwise
+ *               the child must outlive the gang; it may be in several gangs, and in one more than once.
+ * Returns:      0, or -ENOMEM with both unchanged.
+ * Contract:     pabd is a gang, no view of one, and not cabd; a child to be freed is in no gang yet.
+ * Threads:      the gang is written. One child may be added to several gangs at the same time, if not to be freed.
+ * Cost:         constant on average.
+ */
+ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
+
+/* ---- convert ----------------------------------------------------------------------------------------------------- */
+
+/** The memory of a linear buffer. Contract: abd_is_linear(). */
+ABD_API void *abd_to_buf(abd_t *abd);
+
+/**
+ * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others give a piece from
+ * abd_buf_alloc(), its content not initialised.
+ *
+ * Returns:  the memory, or NULL with errno ENOMEM.
+ * Contract: 0 < n <= abd_get_size(); returned once, with the same n, before the buffer ends.
+ * Owner:    the caller borrows, until abd_return_buf() or abd_return_buf_copy().
+ */
+ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_result));
+
+/** abd_borrow_buf() that also copies the content where memory had to be found. */
+ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unused_result));
+
+/** End a borrow that was only read. Contract: buf came from a borrow of n bytes of abd, and is unchanged (checked builds tell). */
+ABD_API void abd_return_buf(abd_t *abd, void *buf, size_t n);
+
+/** End a borrow and write its n bytes back into abd. */
+ABD_API void abd_return_buf_copy(abd_t *abd, void *buf, size_t n);
+
+/** Make a buffer from abd_get_from_buf() own its memory, which must be from abd_buf_alloc(its size, is_metadata). */
+ABD_API void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata);
+
+/**
+ * Make a linear buffer give up its memory, which the caller ends with abd_buf_free(buf, abd_get_size()).
+ * Contract: linear, owner, not linear_page (runs are no abd_buf_alloc() memory).
+ */
+ABD_API void abd_release_ownership_of_buf(abd_t *abd);
+
+/* ---- ask --------------------------------------------------------------------------------------------------------- */
+
+/** Whether the data is one piece of memory; true for single-run scatter buffers too. */
+static inline bool abd_is_linear(const abd_t *abd)
+{
+	return (abd->abd_flags & ABD_FLAG_LINEAR) != 0;
+}
+
+/** Whether it is linear because it is a single run. */
+static inline bool abd_is_linear_page(const abd_t *abd)
+{
+	return (abd->abd_flags & ABD_FLAG_LINEAR_PAGE) != 0;
+}
+
+/** Whether it is made of other buffers. */
+static inline bool abd_is_gang(const abd_t *abd)
+{
+	return (abd->abd_flags & ABD_FLAG_GANG) != 0;
+}
+
+/** Bytes in the buffer. */
+static inline size_t abd_get_size(const abd_t *abd)
+{
+	return abd->abd_size;
+}
+
+/* ---- memory, start-up, contracts --------------------------------------------------------------------------------- */
+
+/**
+ * Memory as linear buffers have it: aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up; not initialised.
+ * Returns NULL with errno EINVAL (size 0) or ENOMEM. OpenZFS: zio_buf_alloc(), zio_data_buf_alloc().
+ */
+ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
+
+/** Give back memory of abd_buf_alloc(), with the same size. NULL is ignored. */
+ABD_API void abd_buf_free(void *buf, size_t size);
+
+/** Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed through. */
+struct abd_allocator {
+	void *(*alloc)(size_t size, size_t alignment, bool is_metadata, void *arg);
+	void (*free)(void *buf, size_t size, void *arg);
+	void *arg;
+};
+
+/**
+ * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free(); *allocator is copied.
+ * Returns 0; -EBUSY once memory has been allocated; -EINVAL when a function is missing.
+ */
+ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
+
+/**
+ * What happens after a broken contract's line was printed. handler gets that line and must not return (it may exit,
+ * throw or longjmp); if it does return, the process aborts. NULL: abort at once, the default. Threads: any.
+ */
+ABD_API void abd_contract_handler_set(void (*handler)(const char *message));
+
+/** Optional: do the start-up now that the first call would do. */
+ABD_API void abd_init(void);
+
+/** Optional: give back what this thread and the library keep in reserve; everything still works afterwards. */
+ABD_API void abd_fini(void);
+
+ABD_END_DECLS
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Comparing, beyond OpenZFS: equality and the first difference, over buffers of any kinds and differing run boundaries.
+ * Contract for the _off calls: both ranges lie within their buffers. Size 0 is equal.
+ */
+#ifndef ABD_COMPARE_H
+#define ABD_COMPARE_H
+
+#include <abd/buffer.h>
+
+ABD_BEGIN_DECLS
+
+/** Whether two buffers hold the same bytes; false for different sizes. */
+ABD_API bool abd_equal(const abd_t *a, const abd_t *b);
+
+/** Whether size bytes of a from a_off equal those of b from b_off: the dedupe question. */
+ABD_API bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
+
+/** Whether size bytes of abd from off equal those of buf. */
+ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
+
+/** How many bytes are equal before the first difference; size when all are. */
+ABD_API size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
+
+/** Whether two short keys or names of the same size are equal; any size, no alignment needed, reads nothing outside. */
+ABD_API bool abd_key_equal(const void *a, const void *b, size_t size);
+
+ABD_END_DECLS
+
+#endif

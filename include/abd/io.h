@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * At the edges: buffers to and from struct iovec without a copy, to and from files, and around memory that is not ours.
+ * Contract for all: offset and size lie within the buffer. Errors are returned as -errno.
+ */
+#ifndef ABD_IO_H
+#define ABD_IO_H
+
+#include <abd/buffer.h>
+
+ABD_BEGIN_DECLS
+
+/**
+ * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing is copied.
+ *
+ * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again from off + *covered for
+ *          the rest. Errors: -EINVAL when iov_max is negative.
+ * Owner:   the entries point into abd, which must outlive their use. Runs next to each other in memory share an entry.
+ */
+ABD_API int abd_to_iov(const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max,
+	size_t *covered);
+
+/**
+ * A gang over the pieces of an iovec, by reference; empty pieces are skipped.
+ * Returns NULL with errno EINVAL (no bytes, or more than SIZE_MAX) or ENOMEM. Owner: the caller; the memory must outlive it.
+ */
+ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
+	__attribute__((warn_unused_result));
+
+/**
+ * A linear buffer over memory of any origin, with the call that ends that memory.
+ *
+ * free_cb runs exactly once, in the abd_free() that ends the buffer (views of it ended before, as for every parent). When this
+ * returns NULL (errno EINVAL for size 0, or ENOMEM) it does not run, and buf is still the caller's.
+ */
+ABD_API abd_t *abd_get_from_buf_cb(void *buf, size_t size,
+	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
+	__attribute__((warn_unused_result));
+
+/**
+ * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued, interrupted ones repeated.
+ * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise.
+ */
+ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
+
+/**
+ * Write size bytes of src from src_off to a file at file_off. Short writes are continued, interrupted ones repeated.
+ * Returns: size; or -errno, and the file's range then holds no promise.
+ */
+ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
+
+ABD_END_DECLS
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can be done with buffers of any kind, without seeing their pieces: iterate, copy, compare, fill with zeroes.
+ * Contract for all: offset and size lie within the buffer; size 0 does nothing. Both sides of a copy are apart, or the same bytes.
+ * OpenZFS: module/zfs/abd.c, the calls of the same names.
+ */
+#ifndef ABD_OPERATE_H
+#define ABD_OPERATE_H
+
+#include <abd/buffer.h>
+
+ABD_BEGIN_DECLS
+
+/** Called with each piece in order; anything but 0 ends the iteration. */
+typedef int abd_iter_func_t(void *buf, size_t len, void *priv);
+typedef int abd_iter_func2_t(void *bufa, void *bufb, size_t len, void *priv);
+
+/** Call func for the pieces of abd [off, off + size). Returns 0, or what func returned first that was not 0. */
+ABD_API int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
+
+/** Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size). Returns as abd_iterate_func(). */
+ABD_API int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
+	abd_iter_func2_t *func, void *priv);
+
+/** Copy size bytes of sabd from soff into dabd at doff. Contract: dabd is not made of zeros (abd_get_zeros()). */
+ABD_API void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size);
+
+/** Copy size bytes of buf into abd at off. */
+ABD_API void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size);
+
+/** Copy size bytes of abd from off into buf. */
+ABD_API void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size);
+
+/** Fill size bytes of abd from off with zeroes. */
+ABD_API void abd_zero_off(abd_t *abd, size_t off, size_t size);
+
+/** Compare two buffers of the same size: less than, equal to or greater than 0, as memcmp(). Contract: equal sizes. */
+ABD_API int abd_cmp(const abd_t *dabd, const abd_t *sabd);
+
+/** Compare size bytes of abd from off with buf, as memcmp(). */
+ABD_API int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
+
+/** 0 if size bytes of abd from off are all zero, else not 0. Any length and alignment. */
+ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
+
+/** Check every invariant of the buffer, and of its children, in every build; a broken one is a broken contract. */
+ABD_API void abd_verify(const abd_t *abd);
+
+/**
+ * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer (dsize <= csize bytes; may be NULL
+ * when dsize is 0), all from off: func(parity addresses, data address or NULL, len, bytes of data in this piece).
+ * Contract: parity is 1 to 3; every piece but the last is a multiple of 512 bytes.
+ */
+ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize, size_t dsize,
+	const unsigned parity, void (*func_raidz_gen)(void **, const void *, size_t, size_t));
+
+/**
+ * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes each:
+ * func(target addresses, len, parity addresses, mul). Contract as abd_raidz_gen_iterate().
+ */
+ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize, const unsigned parity,
+	void (*func_raidz_rec)(void **t, const size_t tsize, void **c, const unsigned *mul),
+	const unsigned *mul);
+
+/* The same from offset 0. */
+
+static inline void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
+{
+	abd_copy_off(dabd, sabd, 0, 0, size);
+}
+
+static inline void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size)
+{
+	abd_copy_from_buf_off(abd, buf, 0, size);
+}
+
+static inline void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size)
+{
+	abd_copy_to_buf_off(buf, abd, 0, size);
+}
+
+static inline int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size)
+{
+	return abd_cmp_buf_off(abd, buf, 0, size);
+}
+
+static inline int abd_cmp_zero(const abd_t *abd, size_t size)
+{
+	return abd_cmp_zero_off(abd, 0, size);
+}
+
+static inline void abd_zero(abd_t *abd, size_t size)
+{
+	abd_zero_off(abd, 0, size);
+}
+
+ABD_END_DECLS
+
+#endif

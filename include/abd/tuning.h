@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tunables by name. Unstable by declaration: names and values may change with any version.
+ *
+ *   scatter_enabled     0, 1          0: abd_alloc() makes linear buffers only
+ *   scatter_min_size    bytes         smaller buffers are linear (1536)
+ *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
+ *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before OpenZFS PR 8580
+ *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process has it)
+ *   pool_size           bytes         of the pool's region (1 GiB), settable until the pool is first chosen
+ *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
+ *   compare             auto, or a comparison kernel's name
+ *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
+ *
+ * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first needed.
+ * A tunable may be set at any time and governs what is allocated or chosen after it.
+ */
+#ifndef ABD_TUNING_H
+#define ABD_TUNING_H
+
+#include <abd/export.h>
+
+ABD_BEGIN_DECLS
+
+/** Set a tunable. Returns 0; -ENOENT unknown name; -EINVAL a value it can't take. Threads: any. */
+ABD_API int abd_tuning_set(const char *name, const char *value);
+
+/**
+ * What a tunable is set to, or for a kernel or provider which one is in use; NULL for an unknown name.
+ * Owner: the library; the string lives until this thread's next call.
+ */
+ABD_API const char *abd_tuning_get(const char *name);
+
+ABD_END_DECLS
+
+#endif

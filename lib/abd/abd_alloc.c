@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which kind a buffer becomes, and its end.
+ * OpenZFS: abd_alloc(), abd_alloc_sametype(), abd_free() in module/zfs/abd.c.
+ */
+#include "abd_checked.h"
+#include "abd_impl.h"
+
+bool abd_size_alloc_linear(size_t size)
+{
+	abd_start();
+	return !ABD_TUNE(scatter_enabled) || size < ABD_TUNE(scatter_min_size);
+}
+
+abd_t *abd_alloc(size_t size, bool is_metadata)
+{
+	if (abd_size_alloc_linear(size) || size == 0)
+		return abd_alloc_linear(size, is_metadata);
+	return abd_scatter_alloc(size, is_metadata);
+}
+
+/* Runs are aligned to 4 KiB whatever the size; linear buffers only from 4 KiB up. */
+abd_t *abd_alloc_for_io(size_t size, bool is_metadata)
+{
+	abd_start();
+	if (size == 0 || (size >= ABD_CHUNK_SIZE && abd_size_alloc_linear(size)))
+		return abd_alloc_linear(size, is_metadata);
+	return abd_scatter_alloc(size, is_metadata);
+}
+
+abd_t *abd_alloc_sametype(abd_t *sabd, size_t size)
+{
+	abd_check(__func__, sabd);
+
+	bool is_metadata = (sabd->abd_flags & ABD_FLAG_META) != 0;
+
+	if (abd_is_linear(sabd) && !abd_is_linear_page(sabd))
+		return abd_alloc_linear(size, is_metadata);
+	return abd_alloc(size, is_metadata);
+}
+
+static void abd_end(abd_t *abd)
+{
+	bool owner = (abd->abd_flags & ABD_FLAG_OWNER) != 0;
+
+	if (!owner && abd_is_linear(abd))
+		abd_linear_end(abd);
+	else if (!owner)
+		abd_struct_free(abd, sizeof(*abd));
+	else if (abd_is_gang(abd))
+		abd_gang_free(abd);
+	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))
+		abd_linear_free(abd);
+	else
+		abd_scatter_free(abd);
+}
+
+void abd_free(abd_t *abd)
+{
+	if (abd == NULL)
+		return;
+	abd_check(__func__, abd);
+	ABD_REQUIRE(__atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
+		"a buffer of %zu bytes is in a gang that lives", abd->abd_size);
+	abd_checked_end(__func__, abd);
+	if (abd->abd_parent != NULL)
+		abd_checked_view_end(abd);
+	abd_end(abd);
+}
+
+void abd_cache_reap_now(void)
+{
+	abd_start();
+	abd_chunk_reap();
+}
+
+void abd_init(void)
+{
+	abd_start();
+	abd_thread_self();
+}
+
+void abd_fini(void)
+{
+	abd_cache_reap_now();
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Borrowing a buffer as one piece of memory. Linear buffers, single-run ones included, lend their own: nothing is copied.
+ * Others lend a copy, which costs an allocation and a pass over the bytes each way: what the single-chunk rule saves.
+ * OpenZFS: abd_borrow_buf() ... abd_return_buf_copy() in module/zfs/abd.c (PR 8580).
+ */
+#include "abd_allocator.h"
+#include "abd_checked.h"
+#include "abd_impl.h"
+
+#include <abd/operate.h>
+
+static void abd_borrow_check(const char *call, const abd_t *abd, size_t n)
+{
+	abd_check(call, abd);
+	ABD_REQUIRE_IN(call, n > 0 && n <= abd->abd_size,
+		"%zu bytes are borrowed from, or returned to, a buffer of %zu", n, abd->abd_size);
+}
+
+static void *abd_borrow(abd_t *abd, size_t n)
+{
+	bool linear = abd_is_linear(abd);
+	void *buf = linear ? ABD_BUF(abd) : abd_allocator_get(n, true);
+
+	if (ABD_UNLIKELY(buf == NULL)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	if (!abd_checked_borrow(abd, buf, n)) {
+		if (!linear)
+			abd_allocator_put(buf, n);
+		errno = ENOMEM;
+		return NULL;
+	}
+	abd_counter_add(ABD_COUNTER(borrow_cnt), 1);
+	if (!linear)
+		abd_counter_add(ABD_COUNTER(borrow_copy_cnt), 1);
+	return buf;
+}
+
+void *abd_borrow_buf(abd_t *abd, size_t n)
+{
+	abd_borrow_check(__func__, abd, n);
+	return abd_borrow(abd, n);
+}
+
+void *abd_borrow_buf_copy(abd_t *abd, size_t n)
+{
+	abd_borrow_check(__func__, abd, n);
+
+	void *buf = abd_borrow(abd, n);
+
+	if (buf != NULL && !abd_is_linear(abd)) {
+		abd_counter_add(ABD_COUNTER(borrow_copy_bytes), n);
+		abd_copy_to_buf_off(buf, abd, 0, n);
+	}
+	return buf;
+}
+
+/* What both returns begin with. True: buf is a copy, to be ended. */
+static bool abd_return_begin(const char *call, abd_t *abd, void *buf, size_t n, bool written)
+{
+	abd_borrow_check(call, abd, n);
+	ABD_REQUIRE_IN(call, buf != NULL, "memory is NULL");
+	ABD_REQUIRE_IN(call, !abd_is_linear(abd) || buf == ABD_BUF(abd),
+		"%p is returned to a linear buffer of %zu bytes whose memory is %p", buf,
+		abd->abd_size, ABD_BUF(abd));
+	abd_checked_return(call, abd, buf, n, written);
+	return !abd_is_linear(abd);
+}
+
+void abd_return_buf(abd_t *abd, void *buf, size_t n)
+{
+	if (abd_return_begin(__func__, abd, buf, n, false))
+		abd_allocator_put(buf, n);
+}
+
+void abd_return_buf_copy(abd_t *abd, void *buf, size_t n)
+{
+	if (!abd_return_begin(__func__, abd, buf, n, true))
+		return;
+	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), n);
+	abd_copy_from_buf_off(abd, buf, 0, n);
+	abd_allocator_put(buf, n);
+}

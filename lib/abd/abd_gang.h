@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The gang's table: which bytes of which children, and where each ends.
+ * Invariants: children are linear or scatter, never gangs; each entry starts where the one before ends; the last ends at the
+ * gang's size.
+ *
+ * OpenZFS links children into a list, so a child can be in one gang only (a second one gets a view of it) and seeking walks.
+ * Here an entry refers to its child: nothing in the child is needed but a count, seeking is a binary search, and a view of a
+ * gang shares the table of its root instead of making a view of every child.
+ */
+#ifndef ABD_GANG_H
+#define ABD_GANG_H
+
+#include "abd_impl.h"
+
+struct abd_gang_entry {
+	abd_t *child;
+	size_t child_off; /* of the first byte taken from the child */
+	size_t start;     /* of that byte, in the gang */
+	size_t size;
+	bool owned; /* the child is freed with this gang */
+};
+
+struct abd_gang {
+	size_t count;
+	size_t capacity;
+	struct abd_gang_entry entries[];
+};
+
+static inline const struct abd_gang *abd_gang_table(const abd_t *abd)
+{
+	const abd_t *root = ABD_GANG(abd).abd_root;
+
+	return root != NULL ? ABD_GANG(root).abd_table : ABD_GANG(abd).abd_table;
+}
+
+/** The entry that holds position at of the table. Contract: at lies within it. */
+static inline const struct abd_gang_entry *abd_gang_seek(const struct abd_gang *gang, size_t at)
+{
+	const struct abd_gang_entry *entry = gang->entries;
+	size_t count = gang->count;
+
+	/* The last that starts at or before it; without a branch to guess wrong. */
+	while (count > 1) {
+		size_t half = count / 2;
+
+		entry += entry[half].start <= at ? half : 0;
+		count -= half;
+	}
+	return entry;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of this layer share: short names for the buffer's fields, the struct's life, start-up.
+ *
+ * How a buffer looks, by kind:
+ *
+ *   linear                scatter                               gang
+ *   +-----------+         +-----------+                         +-----------+      table
+ *   | LINEAR    |         |           |     abd_runs            | GANG      |     +--------------------+
+ *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, end    |--> a linear or
+ *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, end    |    scatter buffer
+ *   +-----------+         | offset    |    | base, len  |-->[..]+-----------+     +--------------------+
+ *                         +-----------+    +------------+
+ *                                          | classes    |  only when runs of several orders occur
+ *                                          +------------+
+ *
+ * Struct, run table and classes are one block ("head"), so that a cold buffer costs one miss more than its data, not two.
+ * Orders never rise along a run table, so runs of one order (a class) stand together: seeking costs a division by a power
+ * of two when there is one class, a walk over at most 11 classes otherwise, never a walk over runs.
+ * The last run's iov_len is what the data needs, so the table can be given to writev() as it is.
+ */
+#ifndef ABD_IMPL_H
+#define ABD_IMPL_H
+
+#include "abd_chunk.h"
+#include "abd_contract.h"
+#include "abd_counter.h"
+
+#include <abd/buffer.h>
+
+#include <assert.h>
+
+#define ABD_BUF(abd) ((abd)->abd_u.abd_linear.abd_buf)
+#define ABD_SCATTER(abd) ((abd)->abd_u.abd_scatter)
+#define ABD_GANG(abd) ((abd)->abd_u.abd_gang)
+
+static_assert(sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
+
+/* ---- abd_struct.c ---- */
+
+/** A head of head_size bytes whose struct is ready but for kind and data, with errno set when NULL. */
+abd_t *abd_struct_alloc(size_t head_size);
+/** Make a struct, the library's (ABD_FLAG_ALLOCD) or the caller's, ready but for kind and data. */
+void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size);
+/** End a struct and give back a head that is the library's. */
+void abd_struct_free(abd_t *abd, size_t head_size);
+
+/* ---- abd_scatter.c ---- */
+
+abd_t *abd_scatter_alloc(size_t size, bool is_metadata);
+void abd_scatter_free(abd_t *abd);
+/** Bytes of struct, run table and classes. */
+size_t abd_scatter_head_size(const abd_t *abd);
+/** The run that holds the byte at position at of the run table; *within is the byte's place in it. */
+size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within);
+
+/** The order of a run, of which only len bytes may be in use. */
+static inline unsigned abd_run_order(size_t len)
+{
+	return len <= ABD_CHUNK_SIZE ? 0 : abd_log2((len - 1) >> ABD_CHUNK_SHIFT) + 1;
+}
+
+static inline size_t abd_scatter_seek(const abd_t *abd, size_t at, size_t *within)
+{
+	unsigned shift = ABD_CHUNK_SHIFT + abd->abd_order;
+
+	if (ABD_UNLIKELY(abd->abd_class_count > 1))
+		return abd_scatter_seek_class(abd, at, within);
+	*within = at & (((size_t)1 << shift) - 1);
+	return at >> shift;
+}
+
+/* ---- abd_linear.c ---- */
+
+void abd_linear_free(abd_t *abd);
+/** End a linear buffer that does not own its memory, running the free callback if there is one. */
+void abd_linear_end(abd_t *abd);
+
+/* ---- abd_gang.c ---- */
+
+void abd_gang_free(abd_t *abd);
+
+/* ---- abd_zeros.c ---- */
+
+#define ABD_ZEROS_SIZE ((size_t)64 << 10)
+
+/** ABD_ZEROS_SIZE bytes of read-only zeroes, or NULL. */
+const struct iovec *abd_zeros_run(void);
+
+/* ---- abd_tune.c ---- */
+
+struct abd_tune {
+	int scatter_enabled; /* an int of its own: OpenZFS's engines assign to it */
+	int linear_page;
+	size_t scatter_min_size;
+	unsigned max_order;
+};
+
+extern struct abd_tune abd_tune __attribute__((visibility("hidden")));
+extern const struct abd_tunables abd_buffer_tunables;
+extern atomic_bool abd_started __attribute__((visibility("hidden")));
+
+void abd_start_slow(void);
+
+/** Read the environment, once, before anything of this layer is used. */
+static inline void abd_start(void)
+{
+	if (ABD_UNLIKELY(!atomic_load_explicit(&abd_started, memory_order_acquire)))
+		abd_start_slow();
+}
+
+#define ABD_TUNE(field) __atomic_load_n(&abd_tune.field, __ATOMIC_RELAXED)
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Buffers at the edges: iovecs out and in, files, memory with its own end.
+ * Invariant: no system call gets more than ABD_IO_BATCH entries (IOV_MAX is 1024 on Linux), nor a byte outside the range.
+ */
+#include "abd_checked.h"
+#include "abd_iter.h"
+
+#include <abd/io.h>
+
+/* 64 entries: 1 KiB of stack, and 256 KiB of 4 KiB runs per call, where the call itself no longer counts. */
+#define ABD_IO_BATCH 64
+
+static int abd_io_map(struct abd_iter *iter, struct iovec *iov, int iov_max, size_t *covered)
+{
+	int count = 0;
+
+	*covered = 0;
+	for (; iter->len > 0 && count < iov_max; count++) {
+		iov[count] = (struct iovec){iter->addr, iter->len};
+		*covered += iter->len;
+		abd_iter_advance(iter, iter->len);
+	}
+	return count;
+}
+
+int abd_to_iov(const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max,
+	size_t *covered)
+{
+	struct abd_iter iter;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(covered != NULL && (iov != NULL || iov_max <= 0), "memory is NULL");
+	*covered = 0;
+	if (iov_max < 0)
+		return -EINVAL;
+	abd_iter_begin(&iter, abd, off, size);
+	return abd_io_map(&iter, iov, iov_max, covered);
+}
+
+static bool abd_io_sum(const struct iovec *iov, int iov_count, size_t *sum)
+{
+	*sum = 0;
+	for (int i = 0; i < iov_count; i++) {
+		if (iov[i].iov_len > SIZE_MAX - *sum)
+			return false;
+		*sum += iov[i].iov_len;
+	}
+	return *sum > 0;
+}
+
+static bool abd_io_add(abd_t *gang, const struct iovec *piece)
+{
+	abd_t *child = abd_get_from_buf(piece->iov_base, piece->iov_len);
+
+	if (child == NULL)
+		return false;
+	if (abd_gang_add(gang, child, true) == 0)
+		return true;
+	abd_free(child);
+	return false;
+}
+
+abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
+{
+	size_t sum;
+
+	ABD_REQUIRE(iov != NULL || iov_count <= 0, "iovec is NULL");
+	if (!abd_io_sum(iov, iov_count, &sum)) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	abd_t *gang = abd_alloc_gang();
+
+	for (int i = 0; gang != NULL && i < iov_count; i++) {
+		if (iov[i].iov_len == 0 || abd_io_add(gang, &iov[i]))
+			continue;
+		abd_free(gang);
+		gang = NULL;
+		errno = ENOMEM;
+	}
+	return gang;
+}
+
+/* One transfer: bytes moved, or -errno; an interrupted one is repeated. */
+static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t off, bool writes)
+{
+	ssize_t moved;
+
+	do {
+		moved = writes ? pwritev(fd, iov, count, off) : preadv(fd, iov, count, off);
+	} while (moved < 0 && errno == EINTR);
+	return moved < 0 ? -errno : moved;
+}
+
+/* Move what iter holds, batch by batch; after a short transfer, from where it ended. */
+static ssize_t abd_io_all(int fd, struct abd_iter *iter, off_t off, bool writes)
+{
+	struct iovec iov[ABD_IO_BATCH];
+	size_t done = 0;
+
+	while (iter->len > 0) {
+		struct abd_iter from = *iter;
+		size_t covered;
+		int count = abd_io_map(iter, iov, ABD_IO_BATCH, &covered);
+		ssize_t moved = abd_io_transfer(fd, iov, count, off + (off_t)done, writes);
+
+		if (moved < 0)
+			return moved;
+		done += (size_t)moved;
+		if (moved == 0)
+			return writes ? -EIO : (ssize_t)done;
+		if ((size_t)moved == covered)
+			continue;
+		*iter = from;
+		for (size_t n, left = (size_t)moved; left > 0; left -= n) {
+			n = abd_min(left, iter->len);
+			abd_iter_advance(iter, n);
+		}
+	}
+	return (ssize_t)done;
+}
+
+ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+{
+	struct abd_iter iter;
+
+	abd_check_range(__func__, dst, dst_off, size);
+	abd_iter_begin_write(&iter, dst, dst_off, size);
+	return abd_io_all(fd, &iter, file_off, false);
+}
+
+ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off)
+{
+	struct abd_iter iter;
+
+	abd_check_range(__func__, src, src_off, size);
+	abd_iter_begin(&iter, src, src_off, size);
+	return abd_io_all(fd, &iter, file_off, true);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The iterator's rare turns: buffers of zeros, and finding the place in a gang.
+ */
+#include "abd_iter.h"
+
+void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros, size_t off)
+{
+	(void)off; /* zeros are the same everywhere */
+	ABD_REQUIRE_IN("write", !iter->writes, "a buffer of zeros, %zu bytes, can't be written",
+		zeros->abd_size);
+	iter->run = ABD_SCATTER(zeros).abd_runs;
+	iter->run_step = 0;
+	abd_iter_map(iter, 0);
+}
+
+void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off)
+{
+	const struct abd_gang *table = abd_gang_table(gang);
+	size_t at = ABD_GANG(gang).abd_offset + off;
+
+	iter->entry = abd_gang_seek(table, at);
+	abd_iter_child(iter, at - iter->entry->start);
+}

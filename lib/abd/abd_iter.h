@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * THE iterator: one cursor over linear, scatter and gang buffers, behind every operation.
+ *
+ *	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, n))
+ *		use n <= iter.len bytes at iter.addr
+ *
+ * Invariants: [addr, addr + len) is one piece of memory; left counts the bytes from addr to the end of the iteration;
+ * len is 0 only when left is. Runs that happen to be neighbours in memory are handed out as one span.
+ * Kinds are closed at three, so telling them apart is a branch per leaf (a linear or scatter buffer), none per run.
+ * OpenZFS: abd_iter_init(), abd_iter_map(), abd_iter_advance() in lib/libzpool/abd_os.c; theirs stop at gangs, ours walks them.
+ */
+#ifndef ABD_ITER_H
+#define ABD_ITER_H
+
+#include "abd_gang.h"
+
+struct abd_iter {
+	char *addr;               /* the span */
+	size_t len;
+	size_t left;              /* bytes to the end, the span's included */
+	size_t leaf_left;         /* bytes of this leaf behind the span */
+	const struct iovec *run;  /* the run behind the span, if leaf_left > 0 */
+	size_t run_step;          /* 1; 0 over zeros, whose one run repeats */
+	const struct abd_gang_entry *entry; /* the child behind this leaf, if left > len + leaf_left */
+	bool writes;
+};
+
+/* Join runs that continue where the span ends. */
+static inline void abd_iter_merge(struct abd_iter *iter)
+{
+	while (iter->leaf_left > 0 && iter->run->iov_base == iter->addr + iter->len) {
+		size_t more = abd_min(iter->run->iov_len, iter->leaf_left);
+
+		iter->len += more;
+		iter->leaf_left -= more;
+		iter->run += iter->run_step;
+	}
+}
+
+/* Map the leaf's run at iter->run, from within on. leaf_left > 0 counts from there. */
+static inline void abd_iter_map(struct abd_iter *iter, size_t within)
+{
+	iter->addr = (char *)iter->run->iov_base + within;
+	iter->len = abd_min(iter->run->iov_len - within, iter->leaf_left);
+	iter->leaf_left -= iter->len;
+	iter->run += iter->run_step;
+	abd_iter_merge(iter);
+}
+
+void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros, size_t off);
+
+/* Start on size > 0 bytes of a linear or scatter buffer. */
+static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_t off, size_t size)
+{
+	if (abd_is_linear(leaf)) {
+		iter->addr = (char *)ABD_BUF(leaf) + off;
+		iter->len = size;
+		iter->leaf_left = 0;
+		return;
+	}
+	iter->leaf_left = size;
+	if (ABD_UNLIKELY((leaf->abd_flags & ABD_FLAG_ZEROS) != 0)) {
+		abd_iter_zeros(iter, leaf, off);
+		return;
+	}
+
+	size_t within;
+	size_t run = abd_scatter_seek(leaf, ABD_SCATTER(leaf).abd_offset + off, &within);
+
+	iter->run = &ABD_SCATTER(leaf).abd_runs[run];
+	iter->run_step = 1;
+	abd_iter_map(iter, within);
+}
+
+static inline void abd_iter_child(struct abd_iter *iter, size_t within)
+{
+	const struct abd_gang_entry *entry = iter->entry++;
+	size_t size = abd_min(entry->size - within, iter->left);
+
+	abd_iter_leaf(iter, entry->child, entry->child_off + within, size);
+}
+
+/* Start over a gang, at the child that holds off. size > 0. */
+void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off);
+
+static inline void abd_iter_start(
+	struct abd_iter *iter, const abd_t *abd, size_t off, size_t size, bool writes)
+{
+	iter->left = size;
+	iter->writes = writes;
+	if (ABD_UNLIKELY(size == 0)) {
+		iter->len = 0;
+		iter->leaf_left = 0;
+	} else if (ABD_UNLIKELY(abd_is_gang(abd))) {
+		abd_iter_gang(iter, abd, off);
+	} else {
+		abd_iter_leaf(iter, abd, off, size);
+	}
+}
+
+/** Begin over bytes [off, off + size) of abd, which the caller has checked to be there, to read them. */
+static inline void abd_iter_begin(struct abd_iter *iter, const abd_t *abd, size_t off, size_t size)
+{
+	abd_iter_start(iter, abd, off, size, false);
+}
+
+/** The same, to write them: meeting a buffer of zeros is a broken contract. */
+static inline void abd_iter_begin_write(struct abd_iter *iter, abd_t *abd, size_t off, size_t size)
+{
+	abd_iter_start(iter, abd, off, size, true);
+}
+
+/** Pass over n <= iter->len bytes. */
+static inline void abd_iter_advance(struct abd_iter *iter, size_t n)
+{
+	assert(n <= iter->len);
+	iter->left -= n;
+	iter->addr += n;
+	iter->len -= n;
+	if (iter->len > 0)
+		return;
+	if (iter->leaf_left > 0)
+		abd_iter_map(iter, 0);
+	else if (iter->left > 0)
+		abd_iter_child(iter, 0);
+}
+
+/**
+ * Where reading goes on after the next n bytes, if that is not simply behind them: a hint for fetching ahead; or NULL.
+ * The following child of a gang is not looked up for it.
+ */
+static inline const void *abd_iter_next(const struct abd_iter *iter, size_t n)
+{
+	return n == iter->len && iter->leaf_left > 0 ? iter->run->iov_base : NULL;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A range of a buffer as one piece of memory, for callees that know no buffers. Like a borrow (and counted as one), but for
+ * any range, of a buffer that may be const; and a range that lies in one run is used in place, whatever the buffer's kind.
+ * Invariant: what a write lease changed reaches the buffer only up to the bytes its end names.
+ */
+#ifndef ABD_LEASE_H
+#define ABD_LEASE_H
+
+#include "abd_impl.h"
+
+struct abd_lease {
+	char *buf;   /* never NULL; for a range of 0 bytes nothing may be read or written there */
+	size_t size;
+	bool copied; /* buf is memory of its own */
+};
+
+/** Lease [off, off + size), which the caller has checked to be there. False: no memory. */
+bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_t size);
+void abd_lease_read_end(struct abd_lease *lease);
+
+/** The same to write; the content is not there yet. */
+bool abd_lease_write(struct abd_lease *lease, abd_t *abd, size_t off, size_t size);
+/** Bytes [0, written) go to the buffer at off; the rest of the range keeps what it had only where it was not used in place. */
+void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
+
+#endif

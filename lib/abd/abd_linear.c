@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Linear buffers: memory of abd_buf_alloc(), or the caller's; ownership going over and back.
+ * OpenZFS: abd_alloc_linear(), abd_get_from_buf(), abd_take_ownership_of_buf() ... in module/zfs/abd.c.
+ */
+#include "abd_allocator.h"
+#include "abd_checked.h"
+#include "abd_impl.h"
+
+#include <abd/io.h>
+
+static void abd_linear_count(const abd_t *abd, uint64_t sign)
+{
+	abd_counter_add(ABD_COUNTER(linear_cnt), sign);
+	abd_counter_add(ABD_COUNTER(linear_data_size), sign * abd->abd_size);
+}
+
+static void abd_linear_init(abd_t *abd, void *buf, size_t size, bool is_metadata, bool allocated)
+{
+	abd_struct_init(abd,
+		ABD_FLAG_LINEAR | ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0) |
+			(allocated ? ABD_FLAG_ALLOCD : 0),
+		size);
+	ABD_BUF(abd) = buf;
+	abd_linear_count(abd, 1);
+}
+
+abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
+{
+	ABD_REQUIRE(abd != NULL, "struct is NULL");
+
+	void *buf = abd_buf_alloc(size, is_metadata);
+
+	if (buf == NULL)
+		return NULL;
+	abd_linear_init(abd, buf, size, is_metadata, false);
+	return abd;
+}
+
+abd_t *abd_alloc_linear(size_t size, bool is_metadata)
+{
+	void *buf = abd_buf_alloc(size, is_metadata);
+
+	if (buf == NULL)
+		return NULL;
+
+	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+
+	if (abd == NULL) {
+		abd_allocator_put(buf, size);
+		errno = ENOMEM;
+		return NULL;
+	}
+	abd_linear_init(abd, buf, size, is_metadata, true);
+	return abd;
+}
+
+void abd_linear_free(abd_t *abd)
+{
+	abd_linear_count(abd, -(uint64_t)1);
+	abd_allocator_put(ABD_BUF(abd), abd->abd_size);
+	abd_struct_free(abd, sizeof(*abd));
+}
+
+abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
+{
+	ABD_REQUIRE(abd != NULL, "struct is NULL");
+	ABD_REQUIRE(buf != NULL, "memory is NULL");
+	if (size == 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	abd_struct_init(abd, ABD_FLAG_LINEAR, size);
+	ABD_BUF(abd) = buf;
+	return abd;
+}
+
+abd_t *abd_get_from_buf(void *buf, size_t size)
+{
+	ABD_REQUIRE(buf != NULL, "memory is NULL");
+	if (size == 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+
+	if (abd == NULL)
+		return NULL;
+	abd->abd_flags |= ABD_FLAG_LINEAR;
+	abd->abd_size = size;
+	ABD_BUF(abd) = buf;
+	return abd;
+}
+
+/* The free callback of abd_get_from_buf_cb(). */
+struct abd_end {
+	void (*free_cb)(void *buf, size_t size, void *arg);
+	void *arg;
+};
+
+abd_t *abd_get_from_buf_cb(void *buf, size_t size,
+	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
+{
+	ABD_REQUIRE(free_cb != NULL, "function is NULL");
+
+	abd_t *abd = abd_get_from_buf(buf, size);
+	struct abd_end *end;
+
+	if (abd == NULL)
+		return NULL;
+	end = abd_mem_cache_alloc(sizeof(*end));
+	if (end == NULL) {
+		abd_struct_free(abd, sizeof(*abd));
+		errno = ENOMEM;
+		return NULL;
+	}
+	*end = (struct abd_end){free_cb, arg};
+	abd->abd_u.abd_linear.abd_end = end;
+	return abd;
+}
+
+void abd_linear_end(abd_t *abd)
+{
+	struct abd_end *end = abd->abd_u.abd_linear.abd_end;
+	void *buf = ABD_BUF(abd);
+	size_t size = abd->abd_size;
+
+	abd_struct_free(abd, sizeof(*abd));
+	if (ABD_UNLIKELY(end != NULL)) {
+		end->free_cb(buf, size, end->arg);
+		abd_mem_cache_free(end, sizeof(*end));
+	}
+}
+
+void *abd_to_buf(abd_t *abd)
+{
+	abd_check(__func__, abd);
+	ABD_REQUIRE(abd_is_linear(abd), "buffer of %zu bytes is not linear", abd->abd_size);
+	return ABD_BUF(abd);
+}
+
+void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata)
+{
+	abd_check(__func__, abd);
+	ABD_REQUIRE(abd_is_linear(abd), "buffer of %zu bytes is not linear", abd->abd_size);
+	ABD_REQUIRE((abd->abd_flags & (ABD_FLAG_OWNER | ABD_FLAG_LINEAR_PAGE)) == 0 &&
+			abd->abd_parent == NULL && abd->abd_u.abd_linear.abd_end == NULL,
+		"the memory of a buffer of %zu bytes belongs to somebody already", abd->abd_size);
+	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
+	abd_linear_count(abd, 1);
+}
+
+void abd_release_ownership_of_buf(abd_t *abd)
+{
+	abd_check(__func__, abd);
+	ABD_REQUIRE(abd_is_linear(abd) && !abd_is_linear_page(abd),
+		"the memory of a buffer of %zu bytes is made of runs, not of abd_buf_alloc()",
+		abd->abd_size);
+	ABD_REQUIRE((abd->abd_flags & ABD_FLAG_OWNER) != 0,
+		"a buffer of %zu bytes does not own its memory", abd->abd_size);
+	abd_linear_count(abd, -(uint64_t)1);
+	abd->abd_flags &= ~(unsigned)(ABD_FLAG_OWNER | ABD_FLAG_META);
+}

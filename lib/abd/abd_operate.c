@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Iterating, copying and zeroing. Every loop is the same: take what is one piece on all sides, work on it, go on.
+ * OpenZFS: the calls of the same names in module/zfs/abd.c.
+ */
+#include "abd_checked.h"
+#include "abd_iter.h"
+
+#include <abd/operate.h>
+
+#include <string.h>
+
+int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv)
+{
+	struct abd_iter iter;
+	int result = 0;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(func != NULL, "function is NULL");
+	abd_iter_begin(&iter, abd, off, size);
+	while (iter.len > 0 && result == 0) {
+		result = func(iter.addr, iter.len, priv);
+		abd_iter_advance(&iter, iter.len);
+	}
+	return result;
+}
+
+int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
+	abd_iter_func2_t *func, void *priv)
+{
+	struct abd_iter d, s;
+	int result = 0;
+
+	abd_check_range(__func__, dabd, doff, size);
+	abd_check_range(__func__, sabd, soff, size);
+	ABD_REQUIRE(func != NULL, "function is NULL");
+	abd_iter_begin(&d, dabd, doff, size);
+	abd_iter_begin(&s, sabd, soff, size);
+	while (d.len > 0 && result == 0) {
+		size_t n = abd_min(d.len, s.len);
+
+		result = func(d.addr, s.addr, n, priv);
+		abd_iter_advance(&d, n);
+		abd_iter_advance(&s, n);
+	}
+	return result;
+}
+
+void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+{
+	struct abd_iter d, s;
+
+	abd_check_range(__func__, dabd, doff, size);
+	abd_check_range(__func__, sabd, soff, size);
+	abd_iter_begin_write(&d, dabd, doff, size);
+	abd_iter_begin(&s, sabd, soff, size);
+	while (d.len > 0) {
+		size_t n = abd_min(d.len, s.len);
+
+		memmove(d.addr, s.addr, n);
+		abd_iter_advance(&d, n);
+		abd_iter_advance(&s, n);
+	}
+}
+
+void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	const char *from = buf;
+	struct abd_iter iter;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	abd_iter_begin_write(&iter, abd, off, size);
+	while (iter.len > 0) {
+		memcpy(iter.addr, from, iter.len);
+		from += iter.len;
+		abd_iter_advance(&iter, iter.len);
+	}
+}
+
+void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
+{
+	char *to = buf;
+	struct abd_iter iter;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	abd_iter_begin(&iter, abd, off, size);
+	while (iter.len > 0) {
+		memcpy(to, iter.addr, iter.len);
+		to += iter.len;
+		abd_iter_advance(&iter, iter.len);
+	}
+}
+
+void abd_zero_off(abd_t *abd, size_t off, size_t size)
+{
+	struct abd_iter iter;
+
+	abd_check_range(__func__, abd, off, size);
+	abd_iter_begin_write(&iter, abd, off, size);
+	while (iter.len > 0) {
+		memset(iter.addr, 0, iter.len);
+		abd_iter_advance(&iter, iter.len);
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all of them.
+ * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines need it.
+ * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.
+ */
+#include "abd_checked.h"
+#include "abd_iter.h"
+
+#include <abd/operate.h>
+
+#define ABD_RAIDZ_MAX 3
+#define ABD_RAIDZ_SECTOR ((size_t)512)
+
+static void abd_raidz_begin(const char *call, struct abd_iter *iters, abd_t **abds, unsigned parity,
+	size_t off, size_t size)
+{
+	ABD_REQUIRE_IN(call, parity >= 1 && parity <= ABD_RAIDZ_MAX,
+		"%u parity buffers; there must be 1 to 3", parity);
+	for (unsigned i = 0; i < parity; i++) {
+		abd_check_range(call, abds[i], off, size);
+		abd_iter_begin_write(&iters[i], abds[i], off, size);
+	}
+}
+
+/* The addresses of the next piece, and how long it is on all sides: at most size. */
+static size_t abd_raidz_map(struct abd_iter *iters, void **addresses, unsigned parity, size_t size)
+{
+	for (unsigned i = 0; i < parity; i++) {
+		addresses[i] = iters[i].addr;
+		size = abd_min(size, iters[i].len);
+	}
+	return size;
+}
+
+static void abd_raidz_advance(struct abd_iter *iters, unsigned parity, size_t n)
+{
+	for (unsigned i = 0; i < parity; i++)
+		abd_iter_advance(&iters[i], n);
+}
+
+/* A piece that ends within a sector would be followed by one that starts there. */
+static size_t abd_raidz_sectors(const char *call, size_t n, size_t left)
+{
+	size_t whole = n & ~(ABD_RAIDZ_SECTOR - 1);
+
+	if (n == left)
+		return n;
+	ABD_REQUIRE_IN(call, whole > 0, "a sector is split %zu bytes from its end", n);
+	return whole;
+}
+
+void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize, size_t dsize,
+	const unsigned parity, void (*func_raidz_gen)(void **, const void *, size_t, size_t))
+{
+	struct abd_iter c[ABD_RAIDZ_MAX], d = {.len = 0};
+	void *addresses[ABD_RAIDZ_MAX];
+
+	ABD_REQUIRE(func_raidz_gen != NULL, "function is NULL");
+	ABD_REQUIRE(dsize <= csize, "%zu bytes of data for %zu of parity", dsize, csize);
+	abd_raidz_begin(__func__, c, cabds, parity, off, csize);
+	if (dsize > 0) {
+		abd_check_range(__func__, dabd, off, dsize);
+		abd_iter_begin(&d, dabd, off, dsize);
+	}
+	while (csize > 0) {
+		size_t n = abd_raidz_map(c, addresses, parity, d.len > 0 ? d.len : csize);
+
+		/* Where the data ends the parity goes on: that is no split. */
+		n = abd_raidz_sectors(__func__, n, d.len > 0 ? d.left : csize);
+		func_raidz_gen(addresses, d.len > 0 ? d.addr : NULL, n, d.len > 0 ? n : 0);
+		abd_raidz_advance(c, parity, n);
+		if (d.len > 0)
+			abd_iter_advance(&d, n);
+		csize -= n;
+	}
+}
+
+void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize, const unsigned parity,
+	void (*func_raidz_rec)(void **t, const size_t tsize, void **c, const unsigned *mul),
+	const unsigned *mul)
+{
+	struct abd_iter c[ABD_RAIDZ_MAX], t[ABD_RAIDZ_MAX];
+	void *caddresses[ABD_RAIDZ_MAX], *taddresses[ABD_RAIDZ_MAX];
+
+	ABD_REQUIRE(func_raidz_rec != NULL, "function is NULL");
+	abd_raidz_begin(__func__, c, cabds, parity, 0, tsize);
+	abd_raidz_begin(__func__, t, tabds, parity, 0, tsize);
+	while (tsize > 0) {
+		size_t n = abd_raidz_map(c, caddresses, parity, tsize);
+
+		n = abd_raidz_map(t, taddresses, parity, n);
+		n = abd_raidz_sectors(__func__, n, tsize);
+		func_raidz_rec(taddresses, n, caddresses, mul);
+		abd_raidz_advance(c, parity, n);
+		abd_raidz_advance(t, parity, n);
+		tsize -= n;
+	}
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Scatter buffers: gathering runs, the run table, giving runs back.
+ *
+ * The rule of the house: a buffer that comes out as one run is linear. That is decided here and nowhere else.
+ *
+ * Order of a run: the highest that fits into what is left, at most max_order; where the provider refuses an order, the rest of
+ * the buffer takes lower ones. So orders fall along the table, and how many runs and classes there will be is known ahead, as
+ * long as nothing is refused.
+ * OpenZFS: abd_alloc_chunks(), abd_free_chunks() in module/os/linux/zfs/abd_os.c.
+ */
+#include "abd_impl.h"
+
+#include <string.h>
+
+/* Runs of one order. They stand behind the run table when there is more than one class. */
+struct abd_run_class {
+	size_t start; /* of the first one, in bytes from the start of the table */
+	uint32_t first_run;
+	uint32_t order;
+};
+
+static struct abd_run_class *abd_scatter_classes(const abd_t *abd)
+{
+	return (struct abd_run_class *)(void *)&ABD_SCATTER(abd)
+		.abd_runs[ABD_SCATTER(abd).abd_run_count];
+}
+
+size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
+{
+	const struct abd_run_class *class = abd_scatter_classes(abd);
+
+	for (unsigned left = abd->abd_class_count; left > 1 && at >= class[1].start; left--)
+		class++;
+
+	unsigned shift = ABD_CHUNK_SHIFT + class->order;
+
+	at -= class->start;
+	*within = at & (((size_t)1 << shift) - 1);
+	return class->first_run + (at >> shift);
+}
+
+static size_t abd_head_size(size_t run_count, size_t class_count)
+{
+	return sizeof(struct abd) + run_count * sizeof(struct iovec) +
+		(class_count > 1 ? class_count * sizeof(struct abd_run_class) : 0);
+}
+
+size_t abd_scatter_head_size(const abd_t *abd)
+{
+	return abd_head_size(ABD_SCATTER(abd).abd_run_count, abd->abd_class_count);
+}
+
+/* What has been gathered so far, and what that says of the table. */
+struct abd_gathering {
+	abd_t *abd;
+	size_t head_size;
+	size_t pages_left;
+	size_t run_count;
+	size_t class_count;
+	struct abd_run_class class[ABD_CHUNK_ORDERS];
+	unsigned max_order;
+	unsigned provider;
+};
+
+/* The head that will do if nothing is refused from here on: full runs, then one for each bit of what remains. */
+static size_t abd_gathering_head_size(const struct abd_gathering *g)
+{
+	size_t full = g->pages_left >> g->max_order;
+	unsigned rest = (unsigned)__builtin_popcountl(
+		g->pages_left & (((size_t)1 << g->max_order) - 1));
+	bool full_is_new = full > 0 &&
+		(g->class_count == 0 || g->class[g->class_count - 1].order != g->max_order);
+
+	return abd_head_size(g->run_count + full + rest, g->class_count + full_is_new + rest);
+}
+
+/* Make the head large enough for the plan. The runs gathered so far move along. */
+static bool abd_gathering_plan(struct abd_gathering *g)
+{
+	size_t head_size = abd_gathering_head_size(g);
+	abd_t *abd = abd_struct_alloc(head_size);
+
+	if (abd == NULL)
+		return false;
+	if (g->abd != NULL) {
+		memcpy(abd + 1, g->abd + 1, g->run_count * sizeof(struct iovec));
+		abd_struct_free(g->abd, g->head_size);
+	}
+	g->abd = abd;
+	g->head_size = head_size;
+	ABD_SCATTER(abd).abd_runs = (struct iovec *)(void *)(abd + 1);
+	return true;
+}
+
+static void abd_gathering_add(struct abd_gathering *g, void *run, unsigned order, size_t start)
+{
+	struct iovec *runs = ABD_SCATTER(g->abd).abd_runs;
+
+	if (g->class_count == 0 || g->class[g->class_count - 1].order != order)
+		g->class[g->class_count++] =
+			(struct abd_run_class){start, (uint32_t)g->run_count, order};
+	runs[g->run_count].iov_base = run;
+	runs[g->run_count].iov_len = ABD_CHUNK_SIZE << order;
+	g->run_count++;
+	g->pages_left -= (size_t)1 << order;
+}
+
+static void abd_gathering_undo(struct abd_gathering *g)
+{
+	for (size_t i = 0; i < g->run_count; i++) {
+		struct iovec *run = &ABD_SCATTER(g->abd).abd_runs[i];
+
+		abd_chunk_free(g->provider, run->iov_base, abd_run_order(run->iov_len));
+	}
+	if (g->abd != NULL)
+		abd_struct_free(g->abd, g->head_size);
+}
+
+/* All runs, or none. */
+static bool abd_gathering_run(struct abd_gathering *g)
+{
+	size_t pages = g->pages_left;
+
+	while (g->pages_left > 0) {
+		unsigned fits = abd_log2(g->pages_left);
+		unsigned order = fits < g->max_order ? fits : g->max_order;
+		void *run = abd_chunk_alloc(g->provider, order);
+
+		if (ABD_LIKELY(run != NULL)) {
+			abd_gathering_add(
+				g, run, order, (pages - g->pages_left) << ABD_CHUNK_SHIFT);
+			continue;
+		}
+		if (order == 0)
+			return false;
+		abd_counter_add(ABD_COUNTER(scatter_alloc_retry), 1);
+		g->max_order = order - 1;
+		if (!abd_gathering_plan(g))
+			return false;
+	}
+	return true;
+}
+
+/* Count a buffer in, or out, with all its runs. sign is 1 or -1. */
+static void abd_scatter_count(const abd_t *abd, uint64_t sign)
+{
+	size_t waste = -abd->abd_size & (ABD_CHUNK_SIZE - 1);
+
+	abd_counter_add(ABD_COUNTER(scatter_cnt), sign);
+	abd_counter_add(ABD_COUNTER(scatter_data_size), sign * abd->abd_size);
+	abd_counter_add(ABD_COUNTER(scatter_chunk_waste), sign * waste);
+	if (abd_is_linear_page(abd)) {
+		abd_counter_add(
+			ABD_COUNTER(scatter_order) + abd_run_order(abd->abd_size), sign);
+		return;
+	}
+
+	size_t run_count = ABD_SCATTER(abd).abd_run_count;
+
+	if (run_count > 1)
+		abd_counter_add(ABD_COUNTER(scatter_multi_chunk), sign);
+	if (abd->abd_class_count == 1) {
+		abd_counter_add(ABD_COUNTER(scatter_order) + abd->abd_order, sign * run_count);
+		return;
+	}
+
+	const struct abd_run_class *class = abd_scatter_classes(abd);
+
+	for (unsigned i = 0; i < abd->abd_class_count; i++) {
+		size_t end = i + 1u < abd->abd_class_count ? class[i + 1].first_run : run_count;
+
+		abd_counter_add(ABD_COUNTER(scatter_order) + class[i].order,
+			sign * (end - class[i].first_run));
+	}
+}
+
+/* The single run as a linear buffer, without a table. *refused: there was no run of this order. */
+static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *refused)
+{
+	abd_t *abd = abd_struct_alloc(sizeof(struct abd));
+
+	*refused = false;
+	if (ABD_UNLIKELY(abd == NULL))
+		return NULL;
+
+	void *run = abd_chunk_alloc(provider, order);
+
+	if (ABD_UNLIKELY(run == NULL)) {
+		*refused = true;
+		abd_struct_free(abd, sizeof(struct abd));
+		return NULL;
+	}
+	abd->abd_flags |= ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE;
+	ABD_BUF(abd) = run;
+	return abd;
+}
+
+/* As many runs as it takes, with a table; none of an order above max_order. */
+static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned max_order)
+{
+	struct abd_gathering g;
+
+	g.abd = NULL;
+	g.pages_left = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
+	g.run_count = 0;
+	g.class_count = 0;
+	g.max_order = max_order;
+	g.provider = provider;
+	if (!abd_gathering_plan(&g) || !abd_gathering_run(&g)) {
+		abd_gathering_undo(&g);
+		return NULL;
+	}
+
+	abd_t *abd = g.abd;
+	struct iovec *last = &ABD_SCATTER(abd).abd_runs[g.run_count - 1];
+
+	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
+	ABD_SCATTER(abd).abd_run_count = g.run_count;
+	abd->abd_order = (uint8_t)g.class[0].order;
+	abd->abd_class_count = (uint8_t)g.class_count;
+	if (g.class_count > 1)
+		memcpy(abd_scatter_classes(abd), g.class, g.class_count * sizeof(g.class[0]));
+	if (g.run_count > 1)
+		abd->abd_flags |= ABD_FLAG_MULTI_CHUNK;
+	assert(abd_scatter_head_size(abd) == g.head_size);
+	return abd;
+}
+
+static abd_t *abd_scatter_gather(unsigned provider, size_t size)
+{
+	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
+	unsigned order = abd_log2(pages), max_order = ABD_TUNE(max_order);
+	bool one_run = (pages & (pages - 1)) == 0 && order <= max_order;
+
+	if (one_run && ABD_TUNE(linear_page)) {
+		bool refused;
+		abd_t *abd = abd_scatter_alloc_single(provider, order, &refused);
+
+		if (abd != NULL || !refused || order == 0)
+			return abd;
+		abd_counter_add(ABD_COUNTER(scatter_alloc_retry), 1);
+		max_order = order - 1;
+	}
+	return abd_scatter_alloc_multi(provider, size, max_order);
+}
+
+abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
+{
+	unsigned provider = abd_chunk_provider_now();
+	abd_t *abd = NULL;
+
+	if (size <= abd_mem_bytes_max())
+		abd = abd_scatter_gather(provider, size);
+	if (ABD_UNLIKELY(abd == NULL)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
+	abd->abd_size = size;
+	abd->abd_provider = (uint8_t)provider;
+	abd_scatter_count(abd, 1);
+	return abd;
+}
+
+void abd_scatter_free(abd_t *abd)
+{
+	unsigned provider = abd->abd_provider;
+
+	abd_scatter_count(abd, -(uint64_t)1);
+	if (abd_is_linear_page(abd)) {
+		abd_chunk_free(provider, ABD_BUF(abd), abd_run_order(abd->abd_size));
+		abd_struct_free(abd, sizeof(struct abd));
+		return;
+	}
+
+	struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+
+	for (size_t i = 0; i < ABD_SCATTER(abd).abd_run_count; i++)
+		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
+	abd_struct_free(abd, abd_scatter_head_size(abd));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The struct's life. One the library allocated has ABD_FLAG_ALLOCD and goes back with its tables; the caller's is left with
+ * size 0, so that any use of it afterwards reaches past its end, in every build.
+ * OpenZFS: abd_alloc_struct(), abd_init_struct(), abd_fini_struct(), abd_free_struct() in module/zfs/abd.c.
+ */
+#include "abd_checked.h"
+#include "abd_impl.h"
+
+#include <string.h>
+
+void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size)
+{
+	memset(abd, 0, sizeof(*abd));
+	abd->abd_flags = flags;
+	abd->abd_size = size;
+}
+
+abd_t *abd_struct_alloc(size_t head_size)
+{
+	abd_t *abd = abd_mem_cache_alloc(head_size);
+
+	if (ABD_UNLIKELY(abd == NULL)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	abd_counter_add(ABD_COUNTER(struct_size), head_size);
+	abd_struct_init(abd, ABD_FLAG_ALLOCD, 0);
+	return abd;
+}
+
+void abd_struct_free(abd_t *abd, size_t head_size)
+{
+	bool allocated = (abd->abd_flags & ABD_FLAG_ALLOCD) != 0;
+
+	abd_struct_init(abd, (abd_flags_t)0, 0);
+	if (!allocated)
+		return;
+	abd_counter_add(ABD_COUNTER(struct_size), -(uint64_t)head_size);
+	abd_mem_cache_free(abd, head_size);
+}

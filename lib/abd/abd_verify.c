@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every invariant of a buffer, checked one by one. Called for by the caller in any build; at every call in checked builds.
+ * OpenZFS: abd_verify() in module/zfs/abd.c, abd_verify_scatter() in module/os/linux/zfs/abd_os.c.
+ */
+#include "abd_checked.h"
+#include "abd_gang.h"
+
+#include <abd/operate.h>
+
+#define ABD_FLAGS_ALL ((ABD_FLAG_ALLOCD << 1) - 1)
+
+static void abd_verify_flags(const char *call, const abd_t *abd)
+{
+	unsigned flags = (unsigned)abd->abd_flags;
+
+	ABD_REQUIRE_IN(call, (flags & ~(unsigned)ABD_FLAGS_ALL) == 0,
+		"flags 0x%x: used after it was freed, or never made", flags);
+	ABD_REQUIRE_IN(call, abd->abd_size > 0 || abd_is_gang(abd),
+		"size 0: used after it was freed, or never made");
+	ABD_REQUIRE_IN(call,
+		!abd_is_gang(abd) || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_ZEROS)) == 0,
+		"flags 0x%x: a gang is neither linear nor zeros", flags);
+	ABD_REQUIRE_IN(call, !abd_is_linear_page(abd) || abd_is_linear(abd),
+		"flags 0x%x: a single run is linear", flags);
+}
+
+static void abd_verify_scatter(const char *call, const abd_t *abd)
+{
+	const struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+	size_t run_count = ABD_SCATTER(abd).abd_run_count;
+	size_t bytes = 0;
+
+	ABD_REQUIRE_IN(call, runs != NULL && run_count > 0, "a scatter buffer without runs");
+	for (size_t i = 0; i < run_count; i++) {
+		unsigned order = abd_run_order(runs[i].iov_len);
+		bool last = i + 1 == run_count;
+
+		ABD_REQUIRE_IN(call, runs[i].iov_base != NULL && runs[i].iov_len > 0,
+			"run %zu is empty", i);
+		ABD_REQUIRE_IN(call, last || runs[i].iov_len == ABD_CHUNK_SIZE << order,
+			"run %zu of %zu has %zu bytes, no power of two of chunks", i, run_count,
+			runs[i].iov_len);
+		ABD_REQUIRE_IN(call,
+			order <= (i > 0 ? abd_run_order(runs[i - 1].iov_len) : abd->abd_order),
+			"run %zu has order %u, more than the one before", i, order);
+		bytes += runs[i].iov_len;
+	}
+	ABD_REQUIRE_IN(call,
+		ABD_SCATTER(abd).abd_offset <= bytes &&
+			abd->abd_size <= bytes - ABD_SCATTER(abd).abd_offset,
+		"runs hold %zu bytes, of which %zu from %zu are said to be there", bytes,
+		abd->abd_size, ABD_SCATTER(abd).abd_offset);
+}
+
+static void abd_verify_gang(const char *call, const abd_t *abd)
+{
+	const struct abd_gang *gang = abd_gang_table(abd);
+	size_t bytes = 0;
+
+	for (size_t i = 0; gang != NULL && i < gang->count; i++) {
+		const struct abd_gang_entry *entry = &gang->entries[i];
+
+		ABD_REQUIRE_IN(call, entry->start == bytes && entry->size > 0,
+			"child %zu starts at %zu, not at %zu", i, entry->start, bytes);
+		ABD_REQUIRE_IN(call, !abd_is_gang(entry->child), "child %zu is a gang", i);
+		ABD_REQUIRE_IN(call,
+			__atomic_load_n(&entry->child->abd_gang_refs, __ATOMIC_RELAXED) > 0,
+			"child %zu does not know of its gang, or was freed", i);
+		abd_require_range(call, entry->child, entry->child_off, entry->size);
+		abd_verify_as(call, entry->child);
+		bytes += entry->size;
+	}
+	ABD_REQUIRE_IN(call,
+		ABD_GANG(abd).abd_offset <= bytes &&
+			abd->abd_size <= bytes - ABD_GANG(abd).abd_offset,
+		"children hold %zu bytes, of which %zu from %zu are said to be there", bytes,
+		abd->abd_size, ABD_GANG(abd).abd_offset);
+}
+
+void abd_verify_as(const char *call, const abd_t *abd)
+{
+	abd_verify_flags(call, abd);
+	if (abd_is_gang(abd))
+		abd_verify_gang(call, abd);
+	else if (abd_is_linear(abd))
+		ABD_REQUIRE_IN(call, ABD_BUF(abd) != NULL, "a linear buffer without memory");
+	else if ((abd->abd_flags & ABD_FLAG_ZEROS) == 0)
+		abd_verify_scatter(call, abd);
+}
+
+void abd_verify(const abd_t *abd)
+{
+	ABD_REQUIRE(abd != NULL, "buffer is NULL");
+	abd_verify_as(__func__, abd);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine's pair is set before the first allocation, or never: a state with three values says which.
+ * OpenZFS: zio_buf_alloc() and zio_data_buf_alloc() in module/zfs/zio.c.
+ */
+#include "abd_allocator.h"
+#include "abd_mem.h"
+
+#include <stdatomic.h>
+
+enum abd_allocator_state {
+	ABD_ALLOCATOR_UNDECIDED,
+	ABD_ALLOCATOR_SETTING,
+	ABD_ALLOCATOR_OWN,
+	ABD_ALLOCATOR_ENGINE,
+};
+
+static atomic_int abd_allocator_state = ABD_ALLOCATOR_UNDECIDED;
+static struct abd_allocator abd_allocator_engine;
+
+int abd_allocator_set(const struct abd_allocator *allocator)
+{
+	int undecided = ABD_ALLOCATOR_UNDECIDED;
+
+	if (allocator == NULL || allocator->alloc == NULL || allocator->free == NULL)
+		return -EINVAL;
+	if (!atomic_compare_exchange_strong(
+		    &abd_allocator_state, &undecided, ABD_ALLOCATOR_SETTING))
+		return -EBUSY;
+	abd_allocator_engine = *allocator;
+	atomic_store_explicit(&abd_allocator_state, ABD_ALLOCATOR_ENGINE, memory_order_release);
+	return 0;
+}
+
+/* The first allocation decides, once; a setter at work is waited for, a few instructions. */
+static ABD_COLD int abd_allocator_decide(void)
+{
+	int state;
+
+	do {
+		state = ABD_ALLOCATOR_UNDECIDED;
+		atomic_compare_exchange_strong(&abd_allocator_state, &state, ABD_ALLOCATOR_OWN);
+		state = atomic_load_explicit(&abd_allocator_state, memory_order_acquire);
+	} while (state < ABD_ALLOCATOR_OWN);
+	return state;
+}
+
+static inline bool abd_allocator_is_engine(void)
+{
+	int state = atomic_load_explicit(&abd_allocator_state, memory_order_acquire);
+
+	if (ABD_UNLIKELY(state < ABD_ALLOCATOR_OWN))
+		state = abd_allocator_decide();
+	return state == ABD_ALLOCATOR_ENGINE;
+}
+
+void *abd_allocator_get(size_t size, bool is_metadata)
+{
+	if (ABD_LIKELY(!abd_allocator_is_engine()))
+		return abd_mem_cache_alloc(size);
+
+	size_t alignment = size >= 4096 ? 4096 : size >= 64 ? 64 : 16;
+
+	if (abd_mem_refused())
+		return NULL;
+	return abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
+}
+
+void abd_allocator_put(void *buf, size_t size)
+{
+	if (ABD_LIKELY(!abd_allocator_is_engine()))
+		abd_mem_cache_free(buf, size);
+	else
+		abd_allocator_engine.free(buf, size, abd_allocator_engine.arg);
+}
+
+void *abd_buf_alloc(size_t size, bool is_metadata)
+{
+	if (size == 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	void *buf = abd_allocator_get(size, is_metadata);
+
+	if (buf == NULL)
+		errno = ENOMEM;
+	return buf;
+}
+
+void abd_buf_free(void *buf, size_t size)
+{
+	if (buf != NULL)
+		abd_allocator_put(buf, size);
+}

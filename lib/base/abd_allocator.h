@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose memory linear buffers have: the library's own, or the engine's pair.
+ * Invariant: the pair can't change once memory has been taken, so that what was taken goes back where it came from.
+ */
+#ifndef ABD_ALLOCATOR_H
+#define ABD_ALLOCATOR_H
+
+#include "abd_base.h"
+
+#include <abd/buffer.h>
+
+/** abd_buf_alloc() without its checks. */
+void *abd_allocator_get(size_t size, bool is_metadata);
+void abd_allocator_put(void *buf, size_t size);
+
+#endif

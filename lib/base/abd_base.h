@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The few words every layer uses.
+ * Invariant: nothing here has state.
+ */
+#ifndef ABD_BASE_H
+#define ABD_BASE_H
+
+#include <abd/export.h>
+
+#include <string.h>
+
+#define ABD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define ABD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define ABD_NOINLINE __attribute__((noinline))
+#define ABD_COLD __attribute__((cold, noinline))
+
+static inline size_t abd_min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/** size rounded up to a multiple of unit, a power of two. The caller makes sure that it can't wrap. */
+static inline size_t abd_round_up(size_t size, size_t unit)
+{
+	return (size + unit - 1) & ~(unit - 1);
+}
+
+/** Copy a record to a caller who knows a shorter or longer one: as far as both know it, the caller's unknown tail zeroed. */
+static inline void abd_record_copy(void *to, size_t to_size, const void *from, size_t from_size)
+{
+	size_t known = abd_min(to_size, from_size);
+
+	memcpy(to, from, known);
+	memset((char *)to + known, 0, to_size - known);
+}
+
+/** Position of the highest bit set, from 0. x > 0. */
+static inline unsigned abd_log2(size_t x)
+{
+	return (unsigned)(8 * sizeof(unsigned long) - 1) - (unsigned)__builtin_clzl(x);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The one line for a broken contract, and who is told.
+ */
+#include "abd_contract.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void (*_Atomic abd_contract_handler)(const char *message);
+
+void abd_contract_handler_set(void (*handler)(const char *message))
+{
+	atomic_store(&abd_contract_handler, handler);
+}
+
+void abd_contract_fail(const char *call, const char *format, ...)
+{
+	char message[256];
+	va_list args;
+	int length = snprintf(message, sizeof(message), "abd: contract broken: %s: ", call);
+	size_t used = length > 0 ? abd_min((size_t)length, sizeof(message) - 1) : 0;
+
+	va_start(args, format);
+	vsnprintf(message + used, sizeof(message) - used, format, args);
+	va_end(args);
+	fprintf(stderr, "%s\n", message);
+
+	void (*handler)(const char *) = atomic_load(&abd_contract_handler);
+
+	if (handler != NULL)
+		handler(message);
+	abort();
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Contract checks: what the caller promised, checked on every call in every build.
+ * Invariant: a broken contract prints one line and does not return to the code that found it.
+ * A check is one condition without side effect, whose arithmetic can't wrap.
+ */
+#ifndef ABD_CONTRACT_H
+#define ABD_CONTRACT_H
+
+#include "abd_base.h"
+
+#include <abd/buffer.h>
+
+/** Say which call was broken and how, run the handler, abort. */
+ABD_COLD _Noreturn void abd_contract_fail(const char *call, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#define ABD_REQUIRE_IN(call, condition, ...)                                                       \
+	do {                                                                                       \
+		if (ABD_UNLIKELY(!(condition)))                                                    \
+			abd_contract_fail(call, __VA_ARGS__);                                      \
+	} while (0)
+
+#define ABD_REQUIRE(condition, ...) ABD_REQUIRE_IN(__func__, condition, __VA_ARGS__)
+
+/** The contract of every ranged call: abd is a buffer and holds [off, off + size). */
+static inline void abd_require_range(const char *call, const abd_t *abd, size_t off, size_t size)
+{
+	ABD_REQUIRE_IN(call, abd != NULL, "buffer is NULL");
+	ABD_REQUIRE_IN(call, off <= abd->abd_size && size <= abd->abd_size - off,
+		"range [%zu, +%zu) reaches past the end of a buffer of %zu bytes", off, size,
+		abd->abd_size);
+}
+
+#endif

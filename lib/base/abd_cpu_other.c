@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPU features elsewhere: none; portable kernels serve.
+ */
+#include "abd_cpu.h"
+
+bool abd_cpu_has(enum abd_cpu_feature feature)
+{
+	(void)feature;
+	return false;
+}

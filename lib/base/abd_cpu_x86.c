@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPU features on x86: vectors as the compiler's run time reports them (which also asks whether the operating system saves
+ * the registers), cache line instructions from CPUID leaf 7, which it does not report.
+ */
+#include "abd_cpu.h"
+
+#include <cpuid.h>
+
+struct abd_cpuid {
+	unsigned a, b, c, d;
+};
+
+static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
+{
+	struct abd_cpuid r = {0, 0, 0, 0};
+
+	__get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d);
+	return r;
+}
+
+static bool abd_cpu_has_avx512bw(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+		__builtin_cpu_supports("avx512vl");
+}
+
+bool abd_cpu_has(enum abd_cpu_feature feature)
+{
+	__builtin_cpu_init();
+	switch (feature) {
+	case ABD_CPU_SSE2:
+		return __builtin_cpu_supports("sse2");
+	case ABD_CPU_SSE42:
+		return __builtin_cpu_supports("sse4.2");
+	case ABD_CPU_AVX2:
+		return __builtin_cpu_supports("avx2");
+	case ABD_CPU_BMI2:
+		return __builtin_cpu_supports("bmi2");
+	case ABD_CPU_AVX512BW:
+		return abd_cpu_has_avx512bw();
+	case ABD_CPU_CLFLUSH:
+		return (abd_cpuid_leaf(1).d & (1u << 19)) != 0;
+	case ABD_CPU_CLFLUSHOPT:
+		return (abd_cpuid_leaf(7).b & (1u << 23)) != 0;
+	case ABD_CPU_CLWB:
+		return (abd_cpuid_leaf(7).b & (1u << 24)) != 0;
+	case ABD_CPU_MOVDIR64B:
+		return (abd_cpuid_leaf(7).c & (1u << 28)) != 0;
+	case ABD_CPU_NEON:
+		return false;
+	}
+	return false;
+}

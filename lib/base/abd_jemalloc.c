@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Our arenas in jemalloc.
+ * Decay: dirty pages go back after 10 s, so that a cache which shrinks and grows again does not pay a page fault each time;
+ * no second, lazy stage (muzzy), whose pages the system would still count as ours.
+ */
+#include "abd_jemalloc.h"
+
+#include <jemalloc/jemalloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define ABD_HUGE_PAGE ((size_t)2 << 20)
+
+/* Weak: NULL in a process without the companion. */
+extern const struct abd_jemalloc_calls abd_jemalloc_calls __attribute__((weak));
+
+static unsigned abd_jemalloc_index[ABD_JEMALLOC_ARENAS];
+static bool abd_jemalloc_ready;
+static extent_hooks_t abd_jemalloc_hooks;         /* ours: the default's but for alloc */
+static extent_hooks_t *abd_jemalloc_hooks_default;
+
+/* New address space for runs: on a huge page's boundary and advised so, because compare and copy over 4 KiB chunks at random
+   addresses lose up to half their speed to page walks otherwise. */
+static void *abd_jemalloc_extent_alloc(extent_hooks_t *hooks, void *address, size_t size,
+	size_t alignment, bool *zero, bool *commit, unsigned arena)
+{
+	if (size >= ABD_HUGE_PAGE && alignment < ABD_HUGE_PAGE)
+		alignment = ABD_HUGE_PAGE;
+
+	void *extent = abd_jemalloc_hooks_default->alloc(
+		hooks, address, size, alignment, zero, commit, arena);
+
+	/* Advice only: where the system can't follow it, small pages serve. */
+	if (extent != NULL && size >= ABD_HUGE_PAGE)
+		madvise(extent, size, MADV_HUGEPAGE);
+	return extent;
+}
+
+static bool abd_jemalloc_set(unsigned arena, const char *what, void *value, size_t size)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "arena.%u.%s", arena, what);
+	return abd_jemalloc_calls.mallctl(name, NULL, NULL, value, size) == 0;
+}
+
+static bool abd_jemalloc_arena_make(enum abd_jemalloc_arena which, extent_hooks_t *hooks)
+{
+	size_t size = sizeof(abd_jemalloc_index[which]);
+	ssize_t dirty_ms = 10000, muzzy_ms = 0;
+
+	return abd_jemalloc_calls.mallctl("arenas.create", &abd_jemalloc_index[which], &size,
+		       hooks != NULL ? (void *)&hooks : NULL,
+		       hooks != NULL ? sizeof(hooks) : 0) == 0 &&
+		abd_jemalloc_set(abd_jemalloc_index[which], "dirty_decay_ms", &dirty_ms,
+			sizeof(dirty_ms)) &&
+		abd_jemalloc_set(
+			abd_jemalloc_index[which], "muzzy_decay_ms", &muzzy_ms, sizeof(muzzy_ms));
+}
+
+static void abd_jemalloc_start(void)
+{
+	size_t size = sizeof(abd_jemalloc_hooks_default);
+
+	if (&abd_jemalloc_calls == NULL)
+		return;
+	if (!abd_jemalloc_arena_make(ABD_JEMALLOC_SMALL, NULL))
+		return;
+
+	char name[64];
+
+	snprintf(name, sizeof(name), "arena.%u.extent_hooks", abd_jemalloc_index[ABD_JEMALLOC_SMALL]);
+	if (abd_jemalloc_calls.mallctl(name, &abd_jemalloc_hooks_default, &size, NULL, 0) != 0)
+		return;
+	abd_jemalloc_hooks = *abd_jemalloc_hooks_default;
+	abd_jemalloc_hooks.alloc = abd_jemalloc_extent_alloc;
+	abd_jemalloc_ready = abd_jemalloc_arena_make(ABD_JEMALLOC_RUNS, &abd_jemalloc_hooks);
+}
+
+bool abd_jemalloc_present(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, abd_jemalloc_start);
+	return abd_jemalloc_ready;
+}
+
+static int abd_jemalloc_flags(enum abd_jemalloc_arena arena, size_t alignment)
+{
+	/* No thread cache of jemalloc's: our magazines are in front. */
+	return (int)(MALLOCX_ALIGN(alignment) | MALLOCX_ARENA(abd_jemalloc_index[arena]) |
+		MALLOCX_TCACHE_NONE);
+}
+
+void *abd_jemalloc_alloc(enum abd_jemalloc_arena arena, size_t size, size_t alignment)
+{
+	return abd_jemalloc_calls.mallocx(size, abd_jemalloc_flags(arena, alignment));
+}
+
+void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, size_t alignment)
+{
+	abd_jemalloc_calls.sdallocx(block, size, abd_jemalloc_flags(arena, alignment));
+}
+
+void abd_jemalloc_purge(void)
+{
+	for (unsigned i = 0; i < ABD_JEMALLOC_ARENAS && abd_jemalloc_present(); i++)
+		abd_jemalloc_set(abd_jemalloc_index[i], "purge", NULL, 0);
+}

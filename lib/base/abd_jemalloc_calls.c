@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The companion library libabd_jemalloc.so, whole: the record through which libabd reaches jemalloc. See abd_jemalloc.h.
+ */
+#include "abd_jemalloc.h"
+
+#include <jemalloc/jemalloc.h>
+
+ABD_API extern const struct abd_jemalloc_calls abd_jemalloc_calls;
+
+const struct abd_jemalloc_calls abd_jemalloc_calls = {mallocx, sdallocx, mallctl};

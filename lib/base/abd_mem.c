@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory from jemalloc's arena or the C library, and the source behind the size classes.
+ */
+#include "abd_mem.h"
+#include "abd_jemalloc.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/sysinfo.h>
+
+static_assert(ABD_MEM_CLASSES == 16 + 4 * (18 - 10), "16 small classes, then 4 to each doubling of 1 KiB to 256 KiB");
+
+bool (*_Atomic abd_mem_fault)(void);
+
+size_t abd_mem_bytes_max(void)
+{
+	static atomic_size_t bytes_max;
+	size_t bytes = atomic_load_explicit(&bytes_max, memory_order_relaxed);
+
+	if (bytes == 0) {
+		struct sysinfo info;
+
+		bytes = PTRDIFF_MAX / 2;
+		if (sysinfo(&info) == 0)
+			bytes = (size_t)(info.totalram + info.totalswap) * info.mem_unit;
+		atomic_store_explicit(&bytes_max, bytes, memory_order_relaxed);
+	}
+	return bytes;
+}
+
+void *abd_mem_alloc(size_t size, size_t alignment)
+{
+	if (abd_mem_refused() || size > abd_mem_bytes_max())
+		return NULL;
+	if (abd_jemalloc_present())
+		return abd_jemalloc_alloc(ABD_JEMALLOC_SMALL, size, alignment);
+	return aligned_alloc(alignment, abd_round_up(size, alignment));
+}
+
+void abd_mem_free(void *block, size_t size, size_t alignment)
+{
+	if (abd_jemalloc_present())
+		abd_jemalloc_free(ABD_JEMALLOC_SMALL, block, size, alignment);
+	else
+		free(block);
+}
+
+static size_t abd_mem_alignment(size_t size)
+{
+	return size < 4096 ? 64 : 4096;
+}
+
+static void *abd_mem_source_alloc(size_t size, unsigned tag)
+{
+	(void)tag;
+	return abd_mem_alloc(size, abd_mem_alignment(size));
+}
+
+static void abd_mem_source_free(void *block, size_t size, unsigned tag)
+{
+	(void)tag;
+	abd_mem_free(block, size, abd_mem_alignment(size));
+}
+
+const struct abd_source abd_mem_source = {abd_mem_source_alloc, abd_mem_source_free};

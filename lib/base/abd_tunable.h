@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tunable: a name, and how to set and show it. Each layer has a table of its own; lib/tuning collects them.
+ * Invariant: the environment's value is applied before the layer first uses the tunable, and never after a call set it.
+ */
+#ifndef ABD_TUNABLE_H
+#define ABD_TUNABLE_H
+
+#include "abd_base.h"
+
+#include <pthread.h>
+
+struct abd_tunable {
+	const char *name;
+	int (*set)(const char *value); /* 0 or -EINVAL */
+	const char *(*get)(char *text, size_t size); /* may use text for the answer */
+};
+
+struct abd_tunables {
+	const struct abd_tunable *table;
+	size_t count;
+	void (*start)(void); /* applies the environment once; callable any number of times */
+};
+
+extern const struct abd_tunables abd_base_tunables;
+
+/** A whole decimal number within [low, high]? */
+bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
+
+/** Set every tunable of the table that the environment names; a value that can't be is reported on stderr and ignored. */
+void abd_tunable_from_environment(const struct abd_tunables *tunables);
+
+#endif

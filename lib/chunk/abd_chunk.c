@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of providers, and which one is in use.
+ */
+#include "abd_chunk.h"
+#include "abd_jemalloc.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
+	"every provider and order has a magazine");
+
+/* In order of preference; those added later come behind. */
+static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PROVIDERS] = {
+	&abd_chunk_jemalloc,
+	&abd_chunk_malloc,
+	&abd_chunk_pool,
+};
+static atomic_uint abd_chunk_provider_number;
+static pthread_mutex_t abd_chunk_add_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct abd_chunk_provider *abd_chunk_provider(unsigned number)
+{
+	return atomic_load_explicit(&abd_chunk_providers[number], memory_order_acquire);
+}
+
+static void *abd_chunk_source_alloc(size_t size, unsigned tag)
+{
+	(void)size;
+	if (abd_mem_refused())
+		return NULL;
+	return abd_chunk_provider(tag >> 8)->alloc(tag & 0xff);
+}
+
+static void abd_chunk_source_free(void *block, size_t size, unsigned tag)
+{
+	(void)size;
+	abd_chunk_provider(tag >> 8)->free(block, tag & 0xff);
+}
+
+const struct abd_source abd_chunk_source = {abd_chunk_source_alloc, abd_chunk_source_free};
+
+int abd_chunk_provider_add(const struct abd_chunk_provider *provider)
+{
+	int error = -ENOSPC;
+
+	pthread_mutex_lock(&abd_chunk_add_lock);
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS && error != 0; i++) {
+		if (abd_chunk_provider(i) != NULL)
+			continue;
+		atomic_store_explicit(&abd_chunk_providers[i], provider, memory_order_release);
+		error = 0;
+	}
+	pthread_mutex_unlock(&abd_chunk_add_lock);
+	return error;
+}
+
+static int abd_chunk_provider_set(const char *name)
+{
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
+		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
+
+		if (provider == NULL || strcmp(provider->name, name) != 0)
+			continue;
+		if (!provider->supported())
+			return -EINVAL;
+		atomic_store(&abd_chunk_provider_number, i);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const char *abd_chunk_provider_get(char *text, size_t size)
+{
+	(void)text, (void)size;
+	return abd_chunk_provider(abd_chunk_provider_now())->name;
+}
+
+/* pool_size first: the environment is applied in this order, and choosing the pool reserves it. */
+static const struct abd_tunable abd_chunk_tunable_table[] = {
+	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
+	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
+};
+
+static void abd_chunk_start(void)
+{
+	unsigned first = 0;
+
+	while (!abd_chunk_provider(first)->supported())
+		first++; /* the C library's always is */
+	atomic_store(&abd_chunk_provider_number, first);
+	abd_tunable_from_environment(&abd_chunk_tunables);
+}
+
+static void abd_chunk_tunables_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, abd_chunk_start);
+}
+
+const struct abd_tunables abd_chunk_tunables = {
+	abd_chunk_tunable_table,
+	sizeof(abd_chunk_tunable_table) / sizeof(abd_chunk_tunable_table[0]),
+	abd_chunk_tunables_start,
+};
+
+unsigned abd_chunk_provider_now(void)
+{
+	return atomic_load_explicit(&abd_chunk_provider_number, memory_order_relaxed);
+}
+
+void abd_chunk_reap(void)
+{
+	abd_magazine_reap();
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
+		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
+
+		if (provider != NULL)
+			provider->reap();
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs from the C library, each a block of its own that memory checkers can watch.
+ */
+#include "abd_chunk.h"
+
+#include <stdlib.h>
+
+static bool abd_chunk_malloc_supported(void)
+{
+	return true;
+}
+
+static void *abd_chunk_malloc_alloc(unsigned order)
+{
+	return aligned_alloc(ABD_CHUNK_SIZE, ABD_CHUNK_SIZE << order);
+}
+
+static void abd_chunk_malloc_free(void *run, unsigned order)
+{
+	(void)order;
+	free(run);
+}
+
+/* The heap is the host's: when to trim it is the host's to say. */
+static void abd_chunk_malloc_reap(void)
+{
+}
+
+const struct abd_chunk_provider abd_chunk_malloc = {
+	.name = "malloc",
+	.supported = abd_chunk_malloc_supported,
+	.alloc = abd_chunk_malloc_alloc,
+	.free = abd_chunk_malloc_free,
+	.reap = abd_chunk_malloc_reap,
+};

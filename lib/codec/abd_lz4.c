@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing goes through liblz4, which wants
+ * one piece of memory on each side: a lease on the ranges.
+ * Invariant: nothing outside the stated ranges is read or written, whatever the data.
+ * OpenZFS: module/zcommon/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which borrow and copy.
+ */
+#include "abd_allocator.h"
+#include "abd_checked.h"
+#include "abd_iter.h"
+#include "abd_lease.h"
+#include "abd_lz4_decode.h"
+#include "abd_runs.h"
+
+#include <abd/codec.h>
+
+#include <limits.h>
+#include <lz4.h>
+
+ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
+{
+	struct abd_lease from, to;
+	ssize_t result = -ENOMEM;
+
+	abd_check_range(__func__, dst, dst_off, 0);
+	abd_check_range(__func__, src, src_off, src_size);
+	if (src_size > LZ4_MAX_INPUT_SIZE)
+		return -EINVAL;
+
+	size_t bound = (size_t)LZ4_compressBound((int)src_size);
+	size_t room = abd_min(abd_get_size(dst) - dst_off, bound);
+
+	if (!abd_lease_read(&from, src, src_off, src_size))
+		return -ENOMEM;
+	if (abd_lease_write(&to, dst, dst_off, room)) {
+		int produced = LZ4_compress_default(from.buf, to.buf, (int)src_size, (int)room);
+
+		result = produced > 0 ? produced : -ENOSPC;
+		abd_lease_write_end(&to, dst, dst_off, (size_t)produced);
+	}
+	abd_lease_read_end(&from);
+	return result;
+}
+
+/* The first dst_size bytes of the record (stop: ABD_LZ4_STOP_PREFIX), or all of it in dst_size at most. */
+static ssize_t abd_lz4_decode_to(
+	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)
+{
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	struct abd_runs runs;
+	ssize_t result;
+	char nothing[1];
+
+	if (src_size > INT_MAX)
+		return -EINVAL;
+	if (src_size == 0)
+		return -EBADMSG;
+	if (!abd_runs_read(&runs, src, src_off, src_size))
+		return -ENOMEM;
+	result = decoder->decode(dst != NULL ? dst : nothing, abd_min(dst_size, INT_MAX), stop,
+		runs.runs, runs.count, runs.skip, src_size);
+	abd_runs_end(&runs);
+	return result;
+}
+
+ssize_t abd_lz4_decompress_to_buf(
+	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size)
+{
+	abd_check_range(__func__, src, src_off, src_size);
+	ABD_REQUIRE(dst != NULL || dst_size == 0, "memory is NULL");
+	return abd_lz4_decode_to(dst, src, dst_size, ABD_LZ4_STOP_WHOLE, src_off, src_size);
+}
+
+/* Into runs of output, through a window. */
+static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
+	size_t src_off, size_t src_size)
+{
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	size_t window_size = abd_min(dst_size, ABD_LZ4_WINDOW_MIN);
+	struct abd_runs from, to;
+	ssize_t result = -ENOMEM;
+	void *window;
+
+	if (src_size > INT_MAX)
+		return -EINVAL;
+	if (src_size == 0)
+		return -EBADMSG;
+	if (!abd_runs_read(&from, src, src_off, src_size))
+		return -ENOMEM;
+	if (!abd_runs_write(&to, dst, dst_off, dst_size))
+		goto out_from;
+	window = abd_allocator_get(window_size, false);
+	if (window == NULL)
+		goto out_to;
+	result = decoder->decode_scatter(to.runs, to.count, to.skip, abd_min(dst_size, INT_MAX),
+		from.runs, from.count, from.skip, src_size, window, window_size);
+	abd_allocator_put(window, window_size);
+out_to:
+	abd_runs_end(&to);
+out_from:
+	abd_runs_end(&from);
+	return result;
+}
+
+ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
+	size_t src_off, size_t src_size)
+{
+	struct abd_iter room;
+
+	abd_check_range(__func__, dst, dst_off, dst_size);
+	abd_check_range(__func__, src, src_off, src_size);
+	abd_iter_begin_write(&room, dst, dst_off, dst_size);
+	if (room.len < dst_size)
+		return abd_lz4_decode_scattered(dst, src, dst_off, dst_size, src_off, src_size);
+	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size,
+		ABD_LZ4_STOP_WHOLE, src_off, src_size);
+}
+
+/* The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. */
+static size_t abd_lz4_record_max(size_t src_size)
+{
+	return src_size * 255 + 64;
+}
+
+ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size)
+{
+	abd_check_range(__func__, src, src_off, src_size);
+	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
+	if (range_off == 0)
+		return abd_lz4_decode_to(dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
+	if (src_size > INT_MAX)
+		return -EINVAL;
+	if (range_size == 0 || range_off >= abd_lz4_record_max(src_size))
+		return 0;
+	/* Matches may reach back to anything before the range, so that is decoded too, but not handed out. */
+	range_size = abd_min(range_size, abd_lz4_record_max(src_size) - range_off);
+
+	size_t size = range_off + range_size;
+	char *record = abd_allocator_get(size, false);
+	ssize_t result;
+
+	if (record == NULL)
+		return -ENOMEM;
+	result = abd_lz4_decode_to(record, src, size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
+	if (result >= 0) {
+		size_t there = (size_t)result > range_off ? (size_t)result - range_off : 0;
+
+		memcpy(dst, record + range_off, there);
+		result = (ssize_t)there;
+	}
+	abd_allocator_put(record, size);
+	return result;
+}

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The comparison kernels against a byte-by-byte model, with memory that can't be read at both ends.
+ * Invariant: every test runs every kernel that this CPU has. ABD_TEST_LONG in the environment asks for the whole grid of
+ * lengths and alignments, and for 10 million random cases per kernel instead of 100,000.
+ */
+#include "abd_compare.h"
+#include "abd_key_equal.h"
+
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	LENGTH_MAX = 4200,
+	LINE = 64,
+	ROOM = 16384, /* readable bytes between the guards */
+};
+
+/* Readable room with a page on each side that isn't. */
+struct guarded {
+	uint8_t *start, *end;
+};
+
+static struct guarded guarded_map(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t room = abd_round_up(ROOM, page);
+	uint8_t *base = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert(base != MAP_FAILED);
+	cr_assert_eq(mprotect(base + page, room, PROT_READ | PROT_WRITE), 0);
+	return (struct guarded){base + page, base + page + room};
+}
+
+static void guarded_unmap(struct guarded g)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap(g.start - page, (size_t)(g.end - g.start) + 2 * page);
+}
+
+static bool test_is_long(void)
+{
+	return getenv("ABD_TEST_LONG") != NULL;
+}
+
+/* A generator of our own, so that a failing case comes again. */
+static uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static size_t random_below(uint64_t *state, size_t limit)
+{
+	return (size_t)(random_next(state) >> 11) % limit;
+}
+
+static void random_fill(uint8_t *p, size_t size, uint64_t seed)
+{
+	for (size_t i = 0; i < size; i++)
+		p[i] = (uint8_t)(random_next(&seed) >> 32);
+}
+
+/* The model: nothing but bytes. */
+
+static size_t model_diff(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (a[i] != b[i])
+			return i;
+	return size;
+}
+
+static bool model_zero(const uint8_t *p, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (p[i] != 0)
+			return false;
+	return true;
+}
+
+static int sign(int x)
+{
+	return (x > 0) - (x < 0);
+}
+
+struct span_case {
+	const uint8_t *a, *b;
+	size_t size;
+	const void *next_a, *next_b;
+};
+
+/* Whether a kernel gives the answers that follow from the first difference; the question it got wrong, or NULL. */
+static const char *wrong_question(
+	const struct abd_compare_kernel *k, const struct span_case *c, size_t diff)
+{
+	bool equal = diff == c->size;
+	int order = equal ? 0 : (int)c->a[diff] - (int)c->b[diff];
+
+	if (k->equal(c->a, c->b, c->size, c->next_a, c->next_b) != equal)
+		return "equal";
+	if (k->diff(c->a, c->b, c->size, c->next_a, c->next_b) != diff)
+		return "diff";
+	if (sign(k->order(c->a, c->b, c->size, c->next_a, c->next_b)) != sign(order))
+		return "order";
+	if (k->key_equal(c->a, c->b, c->size) != equal)
+		return "key_equal";
+	return NULL;
+}
+
+static void check_case(const struct abd_compare_kernel *k, const struct span_case *c, size_t diff)
+{
+	const char *wrong = wrong_question(k, c, diff);
+
+	/* only a failure is reported: Criterion sends a message for each assertion */
+	if (wrong != NULL)
+		cr_assert(wrong == NULL, "%s of %s: size %zu, alignments %zu and %zu, difference at %zu",
+			wrong, k->name, c->size, (size_t)((uintptr_t)c->a % LINE),
+			(size_t)((uintptr_t)c->b % LINE), diff);
+}
+
+static void check_zero(
+	const struct abd_compare_kernel *k, const uint8_t *p, size_t size, const void *next, bool zero)
+{
+	bool right = k->zero(p, size, next) == zero;
+
+	if (!right)
+		cr_assert(right, "zero of %s: size %zu, alignment %zu, expected %d", k->name, size,
+			(size_t)((uintptr_t)p % LINE), zero);
+}
+
+#define FOR_EACH_KERNEL(k)                                                                         \
+	for (const struct abd_compare_kernel *const *at_ = abd_compare_kernels, *k; (k = *at_);    \
+		at_++)                                                                             \
+		if (k->supported())
+
+Test(abd_compare, every_kernel_is_complete_and_named_once)
+{
+	bool scalar_seen = false;
+
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
+		const struct abd_compare_kernel *k = abd_compare_kernels[i];
+
+		cr_assert(k->supported && k->order && k->equal && k->diff && k->zero && k->key_equal,
+			"%s lacks a function", k->name);
+		for (size_t j = 0; j < i; j++)
+			cr_assert(strcmp(abd_compare_kernels[j]->name, k->name) != 0);
+		scalar_seen |= strcmp(k->name, "scalar") == 0 && k->supported();
+	}
+	cr_assert(scalar_seen, "the reference is always there");
+}
+
+/* Set up a and b as equal bytes, ask; change one byte at first, middle and last place, ask; put it back. */
+static void check_at(const struct abd_compare_kernel *k, const uint8_t *a, uint8_t *b, size_t size)
+{
+	struct span_case c = {a, b, size, NULL, NULL};
+	size_t places[] = {0, size / 2, size - 1};
+
+	check_case(k, &c, size);
+	for (size_t i = 0; i < 3 && size > 0; i++) {
+		b[places[i]] ^= 0x80;
+		check_case(k, &c, places[i]);
+		b[places[i]] ^= 0x80;
+	}
+}
+
+static void check_zero_at(const struct abd_compare_kernel *k, uint8_t *p, size_t size)
+{
+	check_zero(k, p, size, NULL, true);
+	if (size == 0)
+		return;
+	p[size - 1] = 1;
+	check_zero(k, p, size, NULL, false);
+	p[size - 1] = 0;
+	p[0] = 0x80;
+	check_zero(k, p, size, NULL, false);
+	p[0] = 0;
+}
+
+/* Both orders of a guarded and a shifted span, so that each side is the one at the guard. */
+static void check_pair(const uint8_t *model, uint8_t *a, uint8_t *b, size_t size)
+{
+	memcpy(a, model, size);
+	memcpy(b, model, size);
+	FOR_EACH_KERNEL (k) {
+		check_at(k, a, b, size);
+		check_at(k, b, a, size);
+	}
+}
+
+/* Lengths that matter in a short run: all that any kernel treats specially, then a stride that hits every remainder. */
+static size_t length_after(size_t length, bool whole)
+{
+	return whole || length < 320 || length >= LENGTH_MAX - 8 ? length + 1 : length + 61;
+}
+
+static size_t shift_after(size_t shift, bool whole)
+{
+	static const uint8_t next[] = {1, 7, 8, 15, 16, 17, 31, 32, 33, 63, LINE};
+	size_t i = 0;
+
+	while (!whole && next[i] <= shift)
+		i++;
+	return whole ? shift + 1 : next[i];
+}
+
+/*
+ * One side touches the guard, the other stands shift bytes off its own: over all shifts each kernel meets every pair of
+ * alignments that a cache line allows, and what lies beyond the shifted span's end differs between the sides.
+ */
+Test(abd_compare, no_kernel_reads_outside_the_span)
+{
+	struct guarded a = guarded_map(), b = guarded_map();
+	uint8_t model[LENGTH_MAX];
+	bool whole = test_is_long();
+
+	random_fill(model, sizeof(model), 1);
+	for (size_t size = 0; size <= LENGTH_MAX; size = length_after(size, whole)) {
+		random_fill(a.start, 2 * LINE, size + 2);
+		random_fill(b.end - 2 * LINE, 2 * LINE, size + 3);
+		for (size_t shift = 0; shift < LINE; shift = shift_after(shift, whole)) {
+			check_pair(model, a.start, b.start + shift, size);
+			check_pair(model, a.end - size, b.end - size - shift, size);
+		}
+	}
+	guarded_unmap(a);
+	guarded_unmap(b);
+}
+
+Test(abd_compare, no_zero_test_reads_outside_the_span)
+{
+	struct guarded g = guarded_map();
+	bool whole = test_is_long();
+
+	for (size_t size = 0; size <= LENGTH_MAX; size = length_after(size, whole)) {
+		for (size_t shift = 0; shift < LINE; shift = shift_after(shift, whole)) {
+			uint8_t *front = g.start + shift, *back = g.end - size - shift;
+
+			memset(g.start, 0xFF, ROOM);
+			memset(front, 0, size);
+			FOR_EACH_KERNEL (k)
+				check_zero_at(k, front, size);
+			memset(front, 0xFF, size);
+			memset(back, 0, size);
+			FOR_EACH_KERNEL (k)
+				check_zero_at(k, back, size);
+		}
+	}
+	guarded_unmap(g);
+}
+
+/* A block of exactly the span's size, at every alignment: a checker build sees an over-read of a single byte. */
+Test(abd_compare, no_kernel_reads_outside_a_heap_block)
+{
+	size_t step = test_is_long() ? 1 : 13;
+
+	for (size_t shift = 0; shift < LINE; shift++) {
+		for (size_t size = 0; size <= 600; size += size < 140 ? 1 : step) {
+			uint8_t *a = malloc(shift + size), *b = malloc(size);
+
+			cr_assert((a != NULL && b != NULL) || shift + size == 0 || size == 0);
+			if (size > 0) {
+				memset(a, 0, shift + size);
+				memset(b, 0, size);
+			}
+			FOR_EACH_KERNEL (k) {
+				check_at(k, a + shift, b, size);
+				check_zero_at(k, a + shift, size);
+			}
+			free(a);
+			free(b);
+		}
+	}
+}
+
+/* Sizes as they come: mostly short, some around a page, a few long enough for the hints of long runs. */
+static size_t random_size(uint64_t *state)
+{
+	switch (random_below(state, 8)) {
+	case 0:
+	case 1:
+	case 2:
+		return random_below(state, 80);
+	case 3:
+	case 4:
+		return random_below(state, 600);
+	case 5:
+	case 6:
+		return random_below(state, LENGTH_MAX + 1);
+	default:
+		return random_below(state, 8) == 0 ? random_below(state, ROOM / 2) : 4096;
+	}
+}
+
+/* Somewhere in the room, every third time touching a guard. */
+static uint8_t *random_place(uint64_t *state, struct guarded g, size_t size)
+{
+	size_t slack = (size_t)(g.end - g.start) - size;
+
+	switch (random_below(state, 6)) {
+	case 0:
+		return g.start;
+	case 1:
+		return g.end - size;
+	default:
+		return g.start + random_below(state, slack + 1);
+	}
+}
+
+/* NULL, or an address that would fault if it were read. */
+static const void *random_hint(uint64_t *state, struct guarded g)
+{
+	return random_below(state, 2) == 0 ? NULL : g.end + random_below(state, LINE);
+}
+
+/* Make up to three differences; bytes whose sign bit matters among them. */
+static void random_damage(uint64_t *state, uint8_t *p, size_t size)
+{
+	for (size_t n = random_below(state, 4); n > 0 && size > 0; n--)
+		p[random_below(state, size)] ^= (uint8_t)(1u << random_below(state, 8));
+}
+
+static void random_case(uint64_t *state, const struct abd_compare_kernel *k, struct guarded a,
+	struct guarded b)
+{
+	size_t size = random_size(state);
+	uint8_t *x = random_place(state, a, size), *y = random_place(state, b, size);
+	struct span_case c = {x, y, size, random_hint(state, a), random_hint(state, b)};
+
+	if (random_below(state, 4) == 0) {
+		memset(y, 0, size);
+		random_damage(state, y, size);
+		check_zero(k, y, size, c.next_b, model_zero(y, size));
+	}
+	memcpy(y, x, size);
+	random_damage(state, y, size);
+	check_case(k, &c, model_diff(x, y, size));
+}
+
+Test(abd_compare, every_kernel_equals_the_reference)
+{
+	struct guarded a = guarded_map(), b = guarded_map();
+	size_t cases = test_is_long() ? 10000000 : 100000;
+
+	random_fill(a.start, ROOM, 5);
+	FOR_EACH_KERNEL (k) {
+		uint64_t state = 88172645463325252u;
+
+		for (size_t i = 0; i < cases; i++) {
+			if (i % 4096 == 0)
+				random_fill(a.start, ROOM, i + 7);
+			random_case(&state, k, a, b);
+		}
+	}
+	guarded_unmap(a);
+	guarded_unmap(b);
+}
+
+static void check_every_position(const struct abd_compare_kernel *k, const uint8_t *a, uint8_t *b,
+	size_t size, const void *next)
+{
+	struct span_case c = {a, b, size, next, next};
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t bit = (uint8_t)(1u << i % 8);
+
+		b[i] ^= bit;
+		check_case(k, &c, i);
+		b[i] ^= bit;
+	}
+}
+
+/* Each bit of each byte can be the only one: no lane of a fold, and no step of a walk, may be lost. */
+Test(abd_compare, a_single_bit_is_found_at_every_position)
+{
+	static const size_t lengths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 47, 48,
+		63, 64, 65, 96, 127, 128, 129, 191, 192, 255, 256, 257, 320, 383, 511, 512, 513,
+		640, 769, 1023, 1025, 2049, 4095, 4096, 4097};
+	struct guarded a = guarded_map(), b = guarded_map();
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		size_t size = lengths[i];
+
+		random_fill(a.end - size, size, size);
+		memcpy(b.end - size, a.end - size, size);
+		FOR_EACH_KERNEL (k) {
+			check_every_position(k, a.end - size, b.end - size, size, NULL);
+			check_every_position(k, a.end - size, b.end - size, size, a.end);
+		}
+	}
+	guarded_unmap(a);
+	guarded_unmap(b);
+}
+
+Test(abd_compare, a_single_bit_is_not_zero_at_any_position)
+{
+	struct guarded g = guarded_map();
+
+	for (size_t size = 1; size <= 5000; size += size < 300 ? 1 : 457) {
+		uint8_t *p = g.end - size;
+
+		FOR_EACH_KERNEL (k) {
+			for (size_t i = 0; i < size; i++) {
+				p[i] = (uint8_t)(1u << i % 8);
+				check_zero(k, p, size, NULL, false);
+				check_zero(k, p, size, g.end, false);
+				p[i] = 0;
+			}
+		}
+	}
+	guarded_unmap(g);
+}
+
+Test(abd_compare, bytes_are_ordered_as_unsigned)
+{
+	uint8_t a[300], b[300];
+
+	for (size_t size = 1; size <= sizeof(a); size++) {
+		memset(a, 0x55, size);
+		memset(b, 0x55, size);
+		FOR_EACH_KERNEL (k) {
+			for (size_t i = 0; i < size; i++) {
+				a[i] = 0x7F;
+				b[i] = 0x80;
+				cr_assert(k->order(a, b, size, NULL, NULL) < 0 &&
+						k->order(b, a, size, NULL, NULL) > 0,
+					"%s, size %zu, byte %zu", k->name, size, i);
+				a[i] = b[i] = 0x55;
+			}
+		}
+		size += size > 80 ? 36 : 0;
+	}
+}
+
+/* A later byte that says the opposite must not be heard, within one word, one vector, one block, and across them. */
+Test(abd_compare, the_first_of_two_differences_decides)
+{
+	static const size_t distances[] = {1, 3, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 1024};
+	uint8_t a[4096], b[4096];
+
+	memset(a, 1, sizeof(a));
+	memset(b, 1, sizeof(b));
+	for (size_t first = 0; first < sizeof(a); first += first < 300 ? 1 : 97) {
+		for (size_t d = 0; d < sizeof(distances) / sizeof(distances[0]); d++) {
+			size_t second = first + distances[d];
+			struct span_case c = {a, b, sizeof(a), NULL, NULL};
+			struct span_case brief = {a, b, second + 1, NULL, NULL};
+
+			if (second >= sizeof(a))
+				break;
+			b[first] = 0;
+			b[second] = 2;
+			FOR_EACH_KERNEL (k) {
+				check_case(k, &c, first);
+				check_case(k, &brief, first);
+			}
+			b[first] = b[second] = 1;
+		}
+	}
+}
+
+/* Runs longer than the distance at which fetching starts: a difference before, at and after it, and every hint. */
+Test(abd_compare, long_runs_with_hints_that_cannot_be_read)
+{
+	enum { SIZE = 3 * 4096 + 77 };
+	struct guarded a = guarded_map(), b = guarded_map();
+	const void *hints[] = {NULL, a.end, a.start - 1, (const void *)(uintptr_t)8};
+	uint8_t *x = a.end - SIZE, *y = b.start;
+
+	random_fill(x, SIZE, 11);
+	memcpy(y, x, SIZE);
+	FOR_EACH_KERNEL (k) {
+		for (size_t h = 0; h < 16; h++) {
+			struct span_case c = {x, y, SIZE, hints[h % 4], hints[h / 4]};
+
+			check_case(k, &c, SIZE);
+			for (size_t i = h; i < SIZE; i += 127) {
+				y[i] ^= 1;
+				check_case(k, &c, i);
+				y[i] ^= 1;
+			}
+		}
+	}
+	guarded_unmap(a);
+	guarded_unmap(b);
+}
+
+Test(abd_compare, inline_key_equality_equals_the_model)
+{
+	struct guarded a = guarded_map(), b = guarded_map();
+
+	for (size_t size = 0; size <= ABD_KEY_INLINE_SIZE; size++) {
+		for (size_t shift = 0; shift < LINE; shift++) {
+			uint8_t *x = a.end - size, *y = b.end - size - shift;
+
+			random_fill(x, size, size + 1);
+			memcpy(y, x, size);
+			cr_assert(abd_key_equal_inline(x, y, size), "size %zu", size);
+			for (size_t i = 0; i < size; i++) {
+				y[i] ^= (uint8_t)(1u << i % 8);
+				cr_assert(!abd_key_equal_inline(x, y, size), "size %zu, byte %zu", size, i);
+				cr_assert(!abd_key_equal_inline(y, x, size), "size %zu, byte %zu", size, i);
+				y[i] ^= (uint8_t)(1u << i % 8);
+			}
+		}
+	}
+	guarded_unmap(a);
+	guarded_unmap(b);
+}
+
+Test(abd_compare, long_keys_ask_the_kernel_in_use)
+{
+	uint8_t a[1000], b[1000];
+
+	random_fill(a, sizeof(a), 3);
+	memcpy(b, a, sizeof(b));
+	FOR_EACH_KERNEL (k) {
+		cr_assert_eq(abd_compare_force(k->name), 0);
+		cr_assert(abd_key_equal_long(a, b, sizeof(a)));
+		b[999] ^= 1;
+		cr_assert(!abd_key_equal_long(a, b, sizeof(a)));
+		b[999] ^= 1;
+	}
+	cr_assert_eq(abd_compare_force("auto"), 0);
+}
+
+Test(abd_compare, a_forced_kernel_is_the_one_in_use)
+{
+	cr_assert_str_eq(abd_compare_active()->name, "auto");
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
+		const struct abd_compare_kernel *k = abd_compare_kernels[i];
+		const struct abd_compare_kernel *before = abd_compare_active();
+
+		if (k->supported()) {
+			cr_assert_eq(abd_compare_force(k->name), 0);
+			cr_assert(abd_compare_active() == k);
+		} else {
+			cr_assert_eq(abd_compare_force(k->name), -EINVAL);
+			cr_assert(abd_compare_active() == before);
+		}
+	}
+	cr_assert_eq(abd_compare_force("auto"), 0);
+	cr_assert_str_eq(abd_compare_active()->name, "auto");
+}
+
+Test(abd_compare, an_unknown_kernel_changes_nothing)
+{
+	const struct abd_compare_kernel *before = abd_compare_active();
+
+	cr_assert_eq(abd_compare_force("avx1024"), -ENOENT);
+	cr_assert_eq(abd_compare_force(""), -ENOENT);
+	cr_assert_eq(abd_compare_force("scalar "), -ENOENT);
+	cr_assert(abd_compare_active() == before);
+}
+
+Test(abd_compare, names_list_what_this_cpu_has_and_never_overrun)
+{
+	char names[256], brief[256];
+	size_t length;
+
+	abd_compare_names(names, sizeof(names));
+	length = strlen(names);
+	cr_assert(strncmp(names, "auto ", 5) == 0);
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
+		cr_assert_eq(strstr(names, abd_compare_kernels[i]->name) != NULL,
+			abd_compare_kernels[i]->supported());
+	for (size_t size = 0; size <= length + 1; size++) {
+		memset(brief, 'x', sizeof(brief));
+		abd_compare_names(brief, size);
+		cr_assert_eq(brief[size], 'x');
+		cr_assert(size == 0 || strlen(brief) == size - 1);
+		cr_assert(size == 0 || strncmp(brief, names, size - 1) == 0);
+	}
+}
+
+struct chooser {
+	_Atomic bool stop;
+	_Atomic size_t wrong;
+};
+
+static void *asking_thread(void *arg)
+{
+	struct chooser *c = arg;
+	uint8_t a[128] = {0}, b[128] = {0};
+
+	while (!c->stop) {
+		const struct abd_compare_kernel *k = abd_compare_active();
+
+		b[100] = !b[100];
+		c->wrong += k->equal(a, b, sizeof(a), NULL, NULL) != (b[100] == 0);
+	}
+	return NULL;
+}
+
+Test(abd_compare, kernels_may_be_switched_while_others_compare)
+{
+	struct chooser c = {.stop = false, .wrong = 0};
+	pthread_t threads[2];
+
+	for (size_t i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, asking_thread, &c), 0);
+	for (size_t round = 0; round < 2000; round++)
+		FOR_EACH_KERNEL (k)
+			abd_compare_force(round % 8 == 0 ? "auto" : k->name);
+	c.stop = true;
+	for (size_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	cr_assert_eq(c.wrong, 0);
+	cr_assert_eq(abd_compare_force("auto"), 0);
+}
