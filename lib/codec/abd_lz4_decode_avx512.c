@@ -8,12 +8,18 @@
 
 #include <immintrin.h>
 #include <stddef.h>
+#include <string.h>
 
 #define WIDE 64
 
 static inline void copy_16(uint8_t *dst, const uint8_t *src)
 {
 	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
+}
+
+static inline void copy_32(uint8_t *dst, const uint8_t *src)
+{
+	_mm256_storeu_si256((__m256i_u *)dst, _mm256_loadu_si256((const __m256i_u *)src));
 }
 
 static inline void copy_wide(uint8_t *dst, const uint8_t *src)
@@ -26,12 +32,15 @@ static inline __m128i before(const uint8_t *dst, size_t offset)
 	return _mm_loadu_si128((const __m128i_u *)(dst - offset));
 }
 
-static inline void fill_short(uint8_t *dst, size_t offset)
+static inline void copy_short(uint8_t *dst, size_t offset)
 {
-	__m256i which = _mm256_load_si256((const __m256i *)abd_lz4_repeat[offset]);
+	size_t row = offset < 16 ? offset : 0, period = abd_lz4_period[row];
+	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
+	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[row]);
 
-	_mm256_storeu_si256((__m256i_u *)dst,
-		_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(before(dst, offset)), which));
+	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(bytes, which));
+	period = row == 0 ? offset : period;
+	memcpy(dst + 16, dst + 16 - period, 2);
 }
 
 static inline void fill(uint8_t *dst, size_t offset, size_t size)

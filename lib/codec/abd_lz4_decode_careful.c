@@ -67,6 +67,20 @@ static bool extend(struct abd_lz4_state *s, size_t *length, size_t keep)
 	return true;
 }
 
+/* Runs of one length: the same place in the next. A shorter next run: what is left of it when this one ends. */
+static uintptr_t distance_ahead(const struct abd_lz4_state *s)
+{
+	const struct iovec *run = s->run, *next = run + 1;
+	uintptr_t here = (uintptr_t)run->iov_base, there;
+
+	if (s->after == 0)
+		return 0;
+	there = (uintptr_t)next->iov_base;
+	if (next->iov_len < run->iov_len)
+		return there + next->iov_len - here - run->iov_len;
+	return there - here;
+}
+
 /* size <= input_left(), output_left() */
 static void copy_literals(struct abd_lz4_state *s, size_t size)
 {
@@ -79,7 +93,7 @@ static void copy_literals(struct abd_lz4_state *s, size_t size)
 			abd_lz4_decode_slide(s);
 		piece = abd_min(size, (size_t)(s->run_end - s->ip));
 		piece = abd_min(piece, (size_t)(s->out_end - s->op));
-		memcpy(s->op, s->ip, piece);
+		s->copy_literals(s->op, s->ip, piece, distance_ahead(s));
 		s->ip += piece;
 		s->op += piece;
 		size -= piece;
@@ -103,6 +117,13 @@ static void repeat(uint8_t *dst, size_t offset, size_t size)
 /* 0 < offset <= op - out_base; size <= output_left() */
 static void copy_match(struct abd_lz4_state *s, size_t offset, size_t size)
 {
+	size_t room = (size_t)(s->out_end - s->op);
+
+	if (room >= ABD_LZ4_COPY_MARGIN && size <= room - ABD_LZ4_COPY_MARGIN) {
+		s->copy_match(s->op, offset, size);
+		s->op += size;
+		return;
+	}
 	while (size > 0) {
 		size_t piece;
 
@@ -180,20 +201,6 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 		return -EBADMSG;
 	copy_match(s, offset, length);
 	return 1;
-}
-
-/* Runs of one length: the same place in the next. A shorter next run: what is left of it when this one ends. */
-static uintptr_t distance_ahead(const struct abd_lz4_state *s)
-{
-	const struct iovec *run = s->run, *next = run + 1;
-	uintptr_t here = (uintptr_t)run->iov_base, there;
-
-	if (s->after == 0)
-		return 0;
-	there = (uintptr_t)next->iov_base;
-	if (next->iov_len < run->iov_len)
-		return there + next->iov_len - here - run->iov_len;
-	return there - here;
 }
 
 static bool enter_stitch(struct abd_lz4_state *s, size_t left)

@@ -18,15 +18,15 @@ static inline void fetch(const uint8_t *p, uintptr_t ahead)
 	__builtin_prefetch((const void *)((uintptr_t)p + ahead));
 }
 
-/* At least size bytes in steps of WIDE; dst and src at least WIDE apart, where dst is the later. */
+/* At least size bytes in steps of 32; dst and src at least as far apart. */
 static inline void copy_long(uint8_t *dst, const uint8_t *src, size_t size)
 {
 	uint8_t *end = dst + size;
 
 	do {
-		copy_wide(dst, src);
-		dst += WIDE;
-		src += WIDE;
+		copy_32(dst, src);
+		dst += 32;
+		src += 32;
 	} while (dst < end);
 }
 
@@ -43,26 +43,40 @@ static inline void copy_long_literals(uint8_t *dst, const uint8_t *src, size_t s
 	} while (dst < end);
 }
 
-static inline void copy_long_16(uint8_t *dst, const uint8_t *src, size_t size)
+/* Exactly size bytes: the last step overlaps the one before it. */
+static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead)
 {
-	uint8_t *end = dst + size;
-
-	do {
-		copy_16(dst, src);
-		dst += 16;
-		src += 16;
-	} while (dst < end);
+	if (size < WIDE) {
+		memcpy(dst, src, size);
+		return;
+	}
+	if (size > WIDE)
+		copy_long_literals(dst, src, size - WIDE, ahead);
+	copy_wide(dst + size - WIDE, src + size - WIDE);
 }
 
-/* A match of any length: offset > 0; dst has size + WIDE bytes of room. */
+/* A match of any length: offset > 0; dst has size + 64 bytes of room. */
 static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 {
-	if (ABD_LIKELY(offset >= WIDE))
-		copy_long(dst, dst - offset, size);
-	else if (offset >= 16)
-		copy_long_16(dst, dst - offset, size);
-	else
+	const uint8_t *src = dst - offset;
+
+	if (ABD_UNLIKELY(offset < 16)) {
 		fill(dst, offset, size);
+		return;
+	}
+	copy_16(dst, src);
+	copy_16(dst + 16, src + 16);
+	copy_16(dst + 32, src + 32);
+	if (size > 48) {
+		if (offset < 32)
+			offset *= 2;
+		copy_long(dst + 48, dst + 48 - offset, size - 48);
+	}
+}
+
+static void copy_match_call(uint8_t *dst, size_t offset, size_t size)
+{
+	copy_match(dst, offset, size);
 }
 
 /* Extension bytes up to end; false: they do not end before it, or the length can't be served here. */
@@ -112,15 +126,10 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		if (ABD_UNLIKELY(offset - 1 >= (size_t)(out - base)))
 			break;
 		if (ABD_LIKELY(length != 15)) {
-			if (ABD_LIKELY(offset >= 16)) {
-				copy_16(out, out - offset);
-				copy_16(out + 16, out - offset + 16);
-			} else {
-				fill_short(out, offset);
-			}
+			copy_short(out, offset);
 		} else {
 			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) || window_end - in < 4 ||
-				(ptrdiff_t)length > out_end - out - WIDE - 16)
+				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
 				break;
 			token = *in;
 			copy_match(out, offset, length + 4);
@@ -179,6 +188,8 @@ static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iove
 	int error;
 
 	(void)run_count;
+	s.copy_match = copy_match_call;
+	s.copy_literals = copy_exactly;
 	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
 		return result;
 	error = decode_all(&s);
@@ -194,6 +205,8 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 	ssize_t result;
 	int error;
 
+	s.copy_match = copy_match_call;
+	s.copy_literals = copy_exactly;
 	(void)dst_run_count;
 	(void)run_count;
 	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip, src_size, window,

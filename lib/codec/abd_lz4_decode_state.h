@@ -25,6 +25,7 @@ enum {
 	ABD_LZ4_SEQUENCE_MAX = 18,
 	/* Output the quick loop keeps in hand: 14 literals and two copies of 16, rounded up to a line. */
 	ABD_LZ4_OUT_MARGIN = 64,
+	ABD_LZ4_COPY_MARGIN = 128,
 	ABD_LZ4_TAIL = 32,
 	ABD_LZ4_HEAD = 64,
 	ABD_LZ4_HISTORY = 64 << 10,
@@ -48,6 +49,9 @@ struct abd_lz4_state {
 	size_t out_after; /* room beyond out_end, with a sink */
 	uint8_t *out_stop;
 	struct abd_lz4_sink *sink;
+	/* The instruction set's own: exactly size bytes; and up to ABD_LZ4_COPY_MARGIN more. */
+	void (*copy_literals)(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead);
+	void (*copy_match)(uint8_t *dst, size_t offset, size_t size);
 	bool partial;
 	bool stitched;
 	uint8_t stitch[ABD_LZ4_TAIL + ABD_LZ4_HEAD];

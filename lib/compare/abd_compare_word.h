@@ -8,6 +8,7 @@
 #define ABD_COMPARE_WORD_H
 
 #include "abd_base.h"
+#include "abd_key_equal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -23,22 +24,6 @@ enum {
 	ABD_FETCH_LINES = 4,
 	ABD_FETCH_LEAD = 2048,
 };
-
-static inline uint64_t abd_word_load(const uint8_t *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-static inline uint32_t abd_word_load_half(const uint8_t *p)
-{
-	uint32_t half;
-
-	memcpy(&half, p, sizeof(half));
-	return half;
-}
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* The index of the first byte in memory that is not zero. */
@@ -95,17 +80,6 @@ static inline uint64_t abd_word_of_short(const uint8_t *p, size_t size)
 	if (size >= 4)
 		return abd_word_of_4_to_7(p, size);
 	return size > 0 ? abd_word_of_1_to_3(p, size) : 0;
-}
-
-/* The same without order, which saves turning the bytes round: zero when 1 to 7 bytes are equal. */
-static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
-{
-	if (size >= 4)
-		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
-			(abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
-	if (size == 0)
-		return 0;
-	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
 }
 
 static inline int abd_word_compare(uint64_t a, uint64_t b)

@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
- * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
+ * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment. Needs no other file of libabd,
+ * and is C++ as well, so it can stand in a public header.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's path components average
  * 31 bytes, where starting a string instruction costs more than comparing.
  */
 #ifndef ABD_KEY_EQUAL_H
 #define ABD_KEY_EQUAL_H
 
-#include "abd_compare_word.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 enum { ABD_KEY_INLINE_SIZE = 64 };
+
+static inline uint64_t abd_word_load(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static inline uint32_t abd_word_load_half(const uint8_t *p)
+{
+	uint32_t half;
+
+	memcpy(&half, p, sizeof(half));
+	return half;
+}
+
+/* Zero when the 0 to 7 bytes are equal: two halves that overlap, or first, middle and last byte. */
+static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	if (size >= 4)
+		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
+			(abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
+	if (size == 0)
+		return 0;
+	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
+}
 
 static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size_t off)
 {
@@ -60,7 +91,7 @@ static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, si
 /** Equality of up to ABD_KEY_INLINE_SIZE bytes. */
 static inline bool abd_key_equal_inline(const void *a, const void *b, size_t size)
 {
-	const uint8_t *x = a, *y = b;
+	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
 
 	if (size > 32)
 		return abd_key_equal_33_to_64(x, y, size);
