@@ -29,6 +29,7 @@
 enum {
 	FOUR_SIZE = 4 * VEC_SIZE,
 	BLOCK_SIZE = BLOCK_VECTORS * VEC_SIZE,
+	HUGE_SIZE = 16 << 20,
 };
 
 static inline vec four_differ(const uint8_t *a, const uint8_t *b)
@@ -57,6 +58,14 @@ static inline size_t blocks_scan(const uint8_t *a, const uint8_t *b, size_t from
 	return from;
 }
 
+/* As blocks_scan, vector by vector. */
+static inline size_t vectors_scan(const uint8_t *a, const uint8_t *b, size_t from, size_t end)
+{
+	while (from < end && vec_is_zero(vec_differ(a + from, b + from)))
+		from += VEC_SIZE;
+	return from;
+}
+
 /*
  * size > BLOCK_SIZE. Everything before the result is equal; the block there, or the span's last, holds the difference.
  * The first block is read where it lies, the others aligned to a's vectors: with both sides at odd addresses every load
@@ -74,6 +83,8 @@ static inline size_t span_scan(const uint8_t *a, const uint8_t *b, size_t size, 
 		off = blocks_scan(a, b, off, abd_min(abd_fetch_place(size), last));
 		abd_fetch_heads(next_a, next_b);
 	}
+	if (size >= HUGE_SIZE)
+		off = vectors_scan(a, b, off, last);
 	off = blocks_scan(a, b, off, last);
 	if (off < last)
 		return off;

@@ -554,6 +554,25 @@ Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 	cr_assert_str_eq(abd_compare_active()->name, "auto");
 }
 
+/* auto is composed, so it is none of the kernels that the other tests run; what it is made of is. */
+Test(abd_compare, auto_takes_each_answer_from_a_kernel_of_this_cpu)
+{
+	const struct abd_compare_kernel *chosen;
+	bool order = false, equal = false, diff = false, zero = false, key_equal = false;
+
+	cr_assert_eq(abd_compare_force("auto"), 0);
+	chosen = abd_compare_active();
+	cr_assert(chosen->supported());
+	FOR_EACH_KERNEL (k) {
+		order |= k->order == chosen->order;
+		equal |= k->equal == chosen->equal;
+		diff |= k->diff == chosen->diff;
+		zero |= k->zero == chosen->zero;
+		key_equal |= k->key_equal == chosen->key_equal;
+	}
+	cr_assert(order && equal && diff && zero && key_equal);
+}
+
 Test(abd_compare, an_unknown_kernel_changes_nothing)
 {
 	const struct abd_compare_kernel *before = abd_compare_active();
