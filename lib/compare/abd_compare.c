@@ -21,15 +21,23 @@ extern const struct abd_compare_kernel abd_compare_avx2;
 extern const struct abd_compare_kernel abd_compare_avx512;
 extern const struct abd_compare_kernel abd_compare_neon;
 
+/*
+ * Best first; auto takes the first that this CPU has, for every question alike, since no question was found for which a
+ * later one wins. Linear memcmp of 4 KiB is 1; equal data, 4 KiB in L1 / 128 KiB of scattered pages: avx512 1.5 / 1.06,
+ * avx2 1.0 / 0.85 (its memcmp being the C library's AVX2 one), libc 1.0 / 0.86, sse2 0.5 / 0.5, the byte loop 0.03.
+ * sse2 stands behind libc, whose memcmp is at least as wide; before it only where wider vectors are ours alone.
+ */
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
 #if defined(__x86_64__) && !defined(__ILP32__)
 	&abd_compare_avx512,
 	&abd_compare_avx2,
-	&abd_compare_sse2,
 #elif defined(__aarch64__)
 	&abd_compare_neon,
 #endif
 	&abd_compare_libc,
+#if defined(__x86_64__) && !defined(__ILP32__)
+	&abd_compare_sse2,
+#endif
 	&abd_compare_word,
 	&abd_compare_scalar,
 	NULL,
