@@ -22,22 +22,19 @@ extern const struct abd_compare_kernel abd_compare_avx512;
 extern const struct abd_compare_kernel abd_compare_neon;
 
 /*
- * Best first; auto takes the first that this CPU has, for every question alike, since no question was found for which a
- * later one wins. Linear memcmp of 4 KiB is 1; equal data, 4 KiB in L1 / 128 KiB of scattered pages: avx512 1.5 / 1.06,
- * avx2 1.0 / 0.85 (its memcmp being the C library's AVX2 one), libc 1.0 / 0.86, sse2 0.5 / 0.5, the byte loop 0.03.
- * sse2 stands behind libc, whose memcmp is at least as wide; before it only where wider vectors are ours alone.
+ * Best first. Equality of equal data as a multiple of the memcmp that the C library has for the same instruction set, 4 KiB
+ * in L1 and 128 KiB of scattered 4 KiB pages: avx512 1.5 and 1.06, avx2 1.0 and 0.85, sse2 0.87 and 0.96; libc 0.93 and
+ * 0.95 (a call per page and the hints), word 0.24 and 0.28, scalar 0.03 and 0.05.
  */
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
 #if defined(__x86_64__) && !defined(__ILP32__)
 	&abd_compare_avx512,
 	&abd_compare_avx2,
+	&abd_compare_sse2,
 #elif defined(__aarch64__)
 	&abd_compare_neon,
 #endif
 	&abd_compare_libc,
-#if defined(__x86_64__) && !defined(__ILP32__)
-	&abd_compare_sse2,
-#endif
 	&abd_compare_word,
 	&abd_compare_scalar,
 	NULL,
@@ -66,6 +63,11 @@ static void abd_compare_compose(void)
 	const struct abd_compare_kernel *best = abd_compare_best();
 
 	abd_compare_auto = *best;
+	/* memcmp with 16-byte vectors is 7 % faster than ours in L1. It doesn't say where, nor zero: half as fast for those. */
+	if (strcmp(best->name, "sse2") == 0) {
+		abd_compare_auto.order = abd_compare_libc.order;
+		abd_compare_auto.equal = abd_compare_libc.equal;
+	}
 	abd_compare_auto.name = "auto";
 	abd_compare_auto.supported = abd_compare_always;
 }

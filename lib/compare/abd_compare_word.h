@@ -158,8 +158,8 @@ __attribute__((always_inline)) static inline void abd_fetch_head(const void *nex
 		__builtin_prefetch(p + line * ABD_CACHE_LINE, 0, 3);
 }
 
-__attribute__((always_inline)) static inline void abd_fetch_heads(const void *next_a,
-	const void *next_b)
+__attribute__((always_inline)) static inline void abd_fetch_heads(
+	const void *next_a, const void *next_b)
 {
 	abd_fetch_head(next_a);
 	abd_fetch_head(next_b);
