@@ -9,7 +9,8 @@
  *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process has it)
  *   pool_size           bytes         of the pool's region (1 GiB), settable until the pool is first chosen
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
- *   compare             auto, or a kernel's name
+ *   compare             auto, or a comparison kernel's name
+ *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first needed.
  * A tunable may be set at any time and governs what is allocated or chosen after it.
