@@ -74,7 +74,7 @@ static void abd_perf_print_head(const struct abd_perf_options *options)
 	const struct abd_perf_summary *noise = &abd_perf_race_noise;
 
 	abd_perf_env_print();
-	printf("%-16s %u rounds, interleaved, samples of at least 10 ms; seed %lu\n", "rounds",
+	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n", "rounds",
 		abd_perf_options_rounds(options), (unsigned long)options->seed);
 	if (noise->rounds > 0)
 		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise", noise->median,

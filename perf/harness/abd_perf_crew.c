@@ -3,6 +3,7 @@
  * Two barriers around each piece of work; a member without work to do ends.
  */
 #include "abd_perf_crew.h"
+#include "abd_perf_clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 	if (crew == NULL)
 		return NULL;
 	crew->count = count;
+	abd_perf_clock = count <= options->cpu_count ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
 	pthread_barrier_init(&crew->start, NULL, count);
 	pthread_barrier_init(&crew->end, NULL, count);
 	for (unsigned i = 0; i < count; i++) {
@@ -93,6 +95,7 @@ void abd_perf_crew_end(struct abd_perf_crew *crew)
 	abd_perf_crew_run(crew, NULL, NULL, 0);
 	for (unsigned i = 1; i < crew->count; i++)
 		pthread_join(crew->member[i].thread, NULL);
+	abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
 	pthread_barrier_destroy(&crew->start);
 	pthread_barrier_destroy(&crew->end);
 	free(crew);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 struct abd_perf_summary abd_perf_race_noise;
+clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
 
 /* The count of iterations that fills sample_ns. Doubles until a run is long enough to be scaled from. */
 static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double sample_ns)

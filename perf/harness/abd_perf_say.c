@@ -32,12 +32,12 @@ void abd_perf_say_begin(const char *what, unsigned total)
 	say.what = what;
 	say.total = total;
 	say.step = 0;
-	say.started_ns = abd_perf_clock_ns();
+	say.started_ns = abd_perf_clock_wall_ns();
 }
 
 void abd_perf_say_step(const char *format, ...)
 {
-	double passed_s = (abd_perf_clock_ns() - say.started_ns) / 1e9;
+	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
 	unsigned left = say.total > say.step ? say.total - say.step : 1;
 	va_list arguments;
 
