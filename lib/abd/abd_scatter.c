@@ -250,7 +250,7 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 	unsigned provider = abd_chunk_provider_now();
 	abd_t *abd = NULL;
 
-	if (size <= abd_chunk_bytes_max())
+	if (size <= abd_mem_bytes_max())
 		abd = abd_scatter_gather(provider, size);
 	if (ABD_UNLIKELY(abd == NULL)) {
 		errno = ENOMEM;

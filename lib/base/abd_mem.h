@@ -21,6 +21,9 @@ static inline bool abd_mem_refused(void)
 	return ABD_UNLIKELY(fault != NULL) && fault();
 }
 
+/** Bytes that this machine could serve at all: its memory and swap. Larger requests are refused, not promised. */
+size_t abd_mem_bytes_max(void);
+
 /** size > 0 bytes aligned to a power of two of at least 8; NULL: none. Freed with the same size and alignment. */
 void *abd_mem_alloc(size_t size, size_t alignment);
 void abd_mem_free(void *block, size_t size, size_t alignment);

@@ -22,7 +22,7 @@ extern const struct abd_compare_kernel abd_compare_avx512;
 extern const struct abd_compare_kernel abd_compare_neon;
 
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__ILP32__)
 	&abd_compare_avx512,
 	&abd_compare_avx2,
 	&abd_compare_sse2,

@@ -31,8 +31,7 @@ static size_t word_diff(const void *a, const void *b, size_t size, const void *n
 
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_diff(x, y, size);
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	off = word_find(x, y, size);
 	return off < size ? off + abd_word_first(abd_word_load(x + off) ^ abd_word_load(y + off))
 			  : size;
@@ -55,8 +54,7 @@ static bool word_equal(const void *a, const void *b, size_t size, const void *ne
 {
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_equal(a, b, size);
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	return word_find(a, b, size) == size;
 }
 
@@ -67,7 +65,7 @@ static bool word_zero(const void *p, size_t size, const void *next)
 
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_zero(x, size);
-	abd_fetch_head(next, size);
+	abd_fetch_head(next);
 	for (size_t off = 0; off < last; off += ABD_WORD_SIZE)
 		if (abd_word_load(x + off) != 0)
 			return false;
