@@ -11,7 +11,7 @@
 #include "abd_perf_options.h"
 #include "abd_perf_stat.h"
 
-#define ABD_PERF_PATHS_MAX 6
+#define ABD_PERF_PATHS_MAX 8
 
 struct abd_perf_path {
 	const char *name;

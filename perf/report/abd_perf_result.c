@@ -74,7 +74,7 @@ void abd_perf_result_number(struct abd_perf_result *result, const char *name, do
 
 	parameter->number = number;
 	parameter->is_number = true;
-	snprintf(parameter->text, sizeof(parameter->text), "%.4g", number);
+	snprintf(parameter->text, sizeof(parameter->text), "%.6g", number);
 }
 
 void abd_perf_result_size(struct abd_perf_result *result, const char *name, size_t size)

@@ -8,5 +8,6 @@
 
 const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
+	&abd_perf_buffer,
 	NULL,
 };
