@@ -41,10 +41,11 @@ static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b,
 {
 	if (size >= 4)
 		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
-			(abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
+		       (abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
 	if (size == 0)
 		return 0;
-	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
+	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) |
+			  (a[size - 1] ^ b[size - 1]));
 }
 
 static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size_t off)
@@ -84,7 +85,7 @@ static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, si
 static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, size_t size)
 {
 	return abd_key_equal_8_to_32(a, b, 32) &&
-		abd_key_equal_8_to_32(a + size - 32, b + size - 32, 32);
+	       abd_key_equal_8_to_32(a + size - 32, b + size - 32, 32);
 }
 #endif
 
