@@ -71,13 +71,14 @@ ABD_API void abd_flush_drain(void);
 ABD_API enum abd_flush_durability abd_flush_durability(void);
 
 /**
- * Measure on this machine which way is fastest for which size, and let AUTO and EXCLUSIVE choose by it in this process.
- * The result can be read, and given to later processes, as the tunables "flush_auto" and "flush_exclusive". SHARED, about which
- * one thread can't learn anything, keeps its table.
+ * Measure on this machine which way is fastest for which size, and choose by that in this process from now on.
  *
- * Units:   takes less than 100 ms on an idle CPU, and 8 MiB of ordinary memory for that long. Persistent memory may behave
- *          differently: set the tunables there from a measurement of its own.
- * Returns: 0, or -ENOMEM and nothing is changed.
+ * EXCLUSIVE takes the fastest. AUTO and SHARED take the fastest among the ways around the cache, which many writers do not
+ * slow down. The result can be read, and given to later processes, as the tunables flush_auto, flush_shared, flush_exclusive.
+ *
+ * Units:   takes less than 100 ms of CPU time, and about 8 MiB of ordinary memory for that long. Persistent memory may behave
+ *          differently: measure there, and set the tunables.
+ * Returns: 0; -ENOMEM, and nothing is changed.
  * Threads: any; copies under way in other threads finish as they began.
  */
 ABD_API int abd_flush_calibrate(void);

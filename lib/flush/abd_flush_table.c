@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ABD_FLUSH_ROW_TEXT 128
+
 static _Atomic uint8_t abd_flush_table[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
 static _Atomic(const struct abd_flush_policy *) abd_flush_forced;
 static atomic_bool abd_flush_started;
@@ -107,7 +109,7 @@ static void abd_flush_start_once(void)
 	atomic_store_explicit(&abd_flush_started, true, memory_order_release);
 }
 
-static void abd_flush_start(void)
+void abd_flush_start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -181,7 +183,8 @@ static int abd_flush_row_tune(unsigned intent, const char *value)
 {
 	uint8_t row[ABD_FLUSH_CLASSES];
 
-	if (!abd_flush_row_parse(value, row))
+	/* What can be set can be read: the text of abd_tuning_get() holds no more, and is never longer than what was set. */
+	if (strlen(value) >= ABD_FLUSH_ROW_TEXT || !abd_flush_row_parse(value, row))
 		return -EINVAL;
 	abd_flush_row_set(intent, row);
 	return 0;

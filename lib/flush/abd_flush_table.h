@@ -37,6 +37,9 @@ const struct abd_flush_fence *abd_flush_fence(void);
 /** Use this policy, of abd_flush_policies() or the caller's own, for every copy from now on; NULL: by the table. */
 void abd_flush_force(const struct abd_flush_policy *policy);
 
+/** Fill the table and read the environment, if that has not been done: calls do it on their own, before anything is set. */
+void abd_flush_start(void);
+
 /** Write one intent's row: each cell the place of a policy in abd_flush_policies(). */
 void abd_flush_row_set(unsigned intent, const uint8_t row[ABD_FLUSH_CLASSES]);
 

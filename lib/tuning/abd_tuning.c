@@ -8,6 +8,7 @@
 #include "abd_contract.h"
 #include "abd_flush_table.h"
 #include "abd_impl.h"
+#include "abd_lz4_decode.h"
 #include "abd_tunable.h"
 
 #include <abd/tuning.h>
@@ -21,6 +22,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_compare_tunables,
 	&abd_buffer_tunables,
 	&abd_flush_tunables,
+	&abd_codec_tunables,
 };
 
 /* The layer starts first, so that its environment is read before, not after, what the caller sets. */

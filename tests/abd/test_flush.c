@@ -5,7 +5,7 @@
  */
 #include "../flush/flush_recorder.h"
 
-#include "../support/abd_test.h"
+#include "abd_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,12 +137,12 @@ static void flush_case(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_
 	abd_iterate_func(dst, dst_off, size, flush_expect_piece, NULL);
 	abd_flush_copy_off(dst, src, dst_off, src_off, size, flags);
 	fault = recorder_fault(drained);
-	cr_assert(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", names[1], names[0], size,
+	abd_test_check(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", names[1], names[0], size,
 		src_off, dst_off, fault);
 	if (!drained) {
 		abd_flush_drain();
 		fault = recorder_fault(true);
-		cr_assert(fault == NULL, "drain: %s", fault);
+		abd_test_check(fault == NULL, "drain: %s", fault);
 	}
 	memcpy(flush_flat_dst + dst_off, flush_flat_src + src_off, size);
 }
@@ -150,7 +150,7 @@ static void flush_case(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_
 static void flush_check(abd_t *dst, const char *names[2], size_t size)
 {
 	abd_copy_to_buf(flush_seen, dst, ROOM);
-	cr_assert(memcmp(flush_seen, flush_flat_dst, ROOM) == 0,
+	abd_test_check(memcmp(flush_seen, flush_flat_dst, ROOM) == 0,
 		"%s to %s: after copies of %zu bytes the content is wrong", names[1], names[0], size);
 }
 
@@ -210,7 +210,7 @@ static void flush_buf_case(enum kind kind, size_t size, size_t off, const char *
 	flush_fill(made.abd, made.abd, kind);
 	memset(plain, 0xa5, sizeof(plain));
 	abd_flush_copy_to_buf_off(plain + off, made.abd, off * 2, size, ABD_FLUSH_EXCLUSIVE);
-	cr_assert(memcmp(plain + off, flush_flat_src + off * 2, size) == 0, "%s: %s to plain memory",
+	abd_test_check(memcmp(plain + off, flush_flat_src + off * 2, size) == 0, "%s: %s to plain memory",
 		policy, kind_names[kind]);
 	cr_assert(plain[off + size] == 0xa5 && (off == 0 || plain[off - 1] == 0xa5));
 	if (kind != ZEROS) {
@@ -253,13 +253,13 @@ Test(abd_flush, plain_memory_is_sent_as_buffers_are)
 			recorder_expect(plain + 33, size);
 			abd_flush_copy_to_buf_off(plain + 33, made.abd, 17, size, 0);
 			fault = recorder_fault(true);
-			cr_assert(fault == NULL, "to memory, %zu bytes: %s", size, fault);
+			abd_test_check(fault == NULL, "to memory, %zu bytes: %s", size, fault);
 
 			recorder_reset();
 			abd_iterate_func(made.abd, 17, size, flush_expect_piece, NULL);
 			abd_flush_copy_from_buf_off(made.abd, plain, 17, size, 0);
 			fault = recorder_fault(true);
-			cr_assert(fault == NULL, "from memory, %zu bytes: %s", size, fault);
+			abd_test_check(fault == NULL, "from memory, %zu bytes: %s", size, fault);
 		}
 	abd_flush_force(NULL);
 	flush_unmake(made);
