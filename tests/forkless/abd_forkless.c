@@ -58,7 +58,7 @@ void abd_forkless_fail(const char *file, int line, const char *claim, const char
 	flockfile(stderr);
 	fprintf(stderr, "FAIL %s/%s %s:%d: not so: %s", test_now->suite, test_now->name, file, line,
 		claim);
-	if (format != NULL && *format != '\0') {
+	if (*format != '\0') {
 		fprintf(stderr, ": ");
 		va_start(args, format);
 		vfprintf(stderr, format, args);
