@@ -5,7 +5,7 @@
  * lengths and alignments, and for 10 million random cases per kernel instead of 100,000.
  */
 #include "abd_compare.h"
-#include "abd_key_equal.h"
+#include <abd/key.h>
 
 #include <criterion/criterion.h>
 
