@@ -76,7 +76,7 @@ ABD_API enum abd_flush_durability abd_flush_durability(void);
  * EXCLUSIVE takes the fastest. AUTO and SHARED take the fastest among the ways around the cache, which many writers do not
  * slow down. The result can be read, and given to later processes, as the tunables flush_auto, flush_shared, flush_exclusive.
  *
- * Units:   takes less than 100 ms of CPU time, and about 8 MiB of ordinary memory for that long. Persistent memory may behave
+ * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long. Persistent memory may behave
  *          differently: measure there, and set the tunables.
  * Returns: 0; -ENOMEM, and nothing is changed.
  * Threads: any; copies under way in other threads finish as they began.

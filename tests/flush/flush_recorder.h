@@ -158,7 +158,10 @@ static inline const char *recorder_line_fault(const struct recorder_line *record
 		return "a line was sent twice";
 	if (record->streams > 0 && record->expected < ABD_LINE_SIZE)
 		return "a line shared with other data was written around the cache";
-	if (memcmp(record->pending, (const void *)record->line, ABD_LINE_SIZE) != 0)
+	uint8_t now[ABD_LINE_SIZE];
+
+	recorder_read_line(now, record->line);
+	if (memcmp(record->pending, now, ABD_LINE_SIZE) != 0)
 		return "a line was sent before its last write";
 	if (record->arrived != drained)
 		return drained ? "a line had no fence after it" : "a line was fenced too early";

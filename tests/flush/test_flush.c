@@ -127,7 +127,8 @@ Test(flush, a_line_shared_by_two_spans_is_sent_once_after_both)
 				fault = recorder_fault(true);
 				abd_test_check(fault == NULL, "%s: %zu + %zu + %zu bytes: %s",
 					recorder_policies[p].name, first, second, third, fault);
-				abd_test_check(memcmp(dst, flush_source, first + second + third) == 0);
+				abd_test_check(memcmp(dst, flush_source, first + second + third) == 0,
+					"%s: wrong content", recorder_policies[p].name);
 			}
 	abd_flush_force(NULL);
 }
