@@ -13,22 +13,22 @@ static bool libc_supported(void)
 	return true;
 }
 
-static int libc_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int libc_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	abd_fetch_heads(next_a, next_b);
 	return memcmp(a, b, size);
 }
 
-static bool libc_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool libc_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	return libc_order(a, b, size, next_a, next_b) == 0;
 }
 
 /* memcmp doesn't say where: it finds the piece, a loop finds the byte. */
-static size_t libc_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t libc_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off = 0;

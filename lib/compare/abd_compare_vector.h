@@ -29,6 +29,7 @@
 enum {
 	FOUR_SIZE = 4 * VEC_SIZE,
 	BLOCK_SIZE = BLOCK_VECTORS * VEC_SIZE,
+	HUGE_SIZE = 16 << 20, /* from here vector by vector; at 16 MiB both are equal */
 };
 
 static inline vec four_differ(const uint8_t *a, const uint8_t *b)
@@ -58,12 +59,23 @@ static inline size_t blocks_scan(const uint8_t *a, const uint8_t *b, size_t from
 }
 
 /*
+ * As blocks_scan, vector by vector: from memory this keeps the hardware's prefetcher in step where blocks run ahead of it.
+ * A linear span of 256 MiB: 0.97 of memcmp, blocks 0.87. Scattered runs are too short to profit (0.76, blocks 0.82).
+ */
+static inline size_t vectors_scan(const uint8_t *a, const uint8_t *b, size_t from, size_t end)
+{
+	while (from < end && vec_is_zero(vec_differ(a + from, b + from)))
+		from += VEC_SIZE;
+	return from;
+}
+
+/*
  * size > BLOCK_SIZE. Everything before the result is equal; the block there, or the span's last, holds the difference.
  * The first block is read where it lies, the others aligned to a's vectors: with both sides at odd addresses every load
  * would touch two lines, and take 1.5 times as long. The hints are used once, half way, so that the loops stay free of them.
  */
-static inline size_t span_scan(const uint8_t *a, const uint8_t *b, size_t size, const void *next_a,
-	const void *next_b)
+static inline size_t span_scan(
+	const uint8_t *a, const uint8_t *b, size_t size, const void *next_a, const void *next_b)
 {
 	size_t last = size - BLOCK_SIZE;
 	size_t off = BLOCK_SIZE - ((uintptr_t)a & (VEC_SIZE - 1));
@@ -74,6 +86,8 @@ static inline size_t span_scan(const uint8_t *a, const uint8_t *b, size_t size, 
 		off = blocks_scan(a, b, off, abd_min(abd_fetch_place(size), last));
 		abd_fetch_heads(next_a, next_b);
 	}
+	if (size >= HUGE_SIZE)
+		off = vectors_scan(a, b, off, last);
 	off = blocks_scan(a, b, off, last);
 	if (off < last)
 		return off;
@@ -117,8 +131,8 @@ static inline bool few_equal(const uint8_t *a, const uint8_t *b, size_t size)
 	return vec_is_zero(vec_or(four_differ(a, b), four_differ(a + last, b + last)));
 }
 
-static bool vector_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool vector_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	if (size > BLOCK_SIZE)
 		return span_scan(a, b, size, next_a, next_b) == size;
@@ -126,11 +140,17 @@ static bool vector_equal(const void *a, const void *b, size_t size, const void *
 	return size <= VEC_SIZE ? part_equal(a, b, size) : few_equal(a, b, size);
 }
 
-static inline size_t span_diff(const uint8_t *a, const uint8_t *b, size_t size,
-	const void *next_a, const void *next_b)
+/*
+ * size > VEC_SIZE. The first vector is looked at on its own: spans that are to be ordered mostly differ at once, and then
+ * this is twice as fast as finding the block first; it costs 3 % of an equal span of 4 KiB in L1.
+ */
+static inline size_t span_diff(
+	const uint8_t *a, const uint8_t *b, size_t size, const void *next_a, const void *next_b)
 {
-	size_t off;
+	size_t off = vec_first(a, b);
 
+	if (off < VEC_SIZE)
+		return off;
 	if (size > BLOCK_SIZE) {
 		off = span_scan(a, b, size, next_a, next_b);
 	} else {
@@ -140,8 +160,8 @@ static inline size_t span_diff(const uint8_t *a, const uint8_t *b, size_t size,
 	return off < size ? span_locate(a, b, size, off) : size;
 }
 
-static size_t vector_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t vector_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	if (size > VEC_SIZE)
 		return span_diff(a, b, size, next_a, next_b);
@@ -149,8 +169,8 @@ static size_t vector_diff(const void *a, const void *b, size_t size, const void 
 	return part_diff(a, b, size);
 }
 
-static int vector_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int vector_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off;

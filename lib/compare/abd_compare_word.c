@@ -5,7 +5,7 @@
  */
 #include "abd_compare.h"
 #include "abd_compare_word.h"
-#include "abd_key_equal.h"
+#include <abd/key.h>
 
 static bool word_supported(void)
 {
@@ -23,8 +23,8 @@ static size_t word_find(const uint8_t *a, const uint8_t *b, size_t size)
 	return abd_word_load(a + last) != abd_word_load(b + last) ? last : size;
 }
 
-static size_t word_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t word_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off;
@@ -37,8 +37,8 @@ static size_t word_diff(const void *a, const void *b, size_t size, const void *n
 			  : size;
 }
 
-static int word_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int word_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off;
@@ -49,8 +49,8 @@ static int word_order(const void *a, const void *b, size_t size, const void *nex
 	return off < size ? x[off] - y[off] : 0;
 }
 
-static bool word_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool word_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_equal(a, b, size);

@@ -8,6 +8,7 @@
 #define ABD_COMPARE_WORD_H
 
 #include "abd_base.h"
+#include <abd/key.h>
 
 #include <stdint.h>
 #include <string.h>
@@ -17,28 +18,12 @@ enum {
 	ABD_CACHE_LINE = 64,
 	/*
 	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time they are used up, the
-	 * hardware's own stream runs. At 256 MiB of scattered pages no hint gives 0.74 of a linear memcmp, 2 to 32 lines 0.81,
-	 * all 64 lines 0.65 to 0.78; in L2, where a fetch is only in the way, 4 lines cost 1 %, 32 lines 9 % (AVX-512 server).
+	 * hardware's own stream runs. At 256 MiB of scattered pages no hint gives 0.77 of a linear memcmp, 4 to 32 lines give
+	 * 0.81 to 0.82, all 64 lines 0.65 to 0.78; in L2, where a fetch is only in the way, 4 lines cost 2 %, 32 lines 9 %.
 	 */
 	ABD_FETCH_LINES = 4,
 	ABD_FETCH_LEAD = 2048,
 };
-
-static inline uint64_t abd_word_load(const uint8_t *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-static inline uint32_t abd_word_load_half(const uint8_t *p)
-{
-	uint32_t half;
-
-	memcpy(&half, p, sizeof(half));
-	return half;
-}
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* The index of the first byte in memory that is not zero. */
@@ -95,17 +80,6 @@ static inline uint64_t abd_word_of_short(const uint8_t *p, size_t size)
 	if (size >= 4)
 		return abd_word_of_4_to_7(p, size);
 	return size > 0 ? abd_word_of_1_to_3(p, size) : 0;
-}
-
-/* The same without order, which saves turning the bytes round: zero when 1 to 7 bytes are equal. */
-static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
-{
-	if (size >= 4)
-		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
-			(abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
-	if (size == 0)
-		return 0;
-	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) | (a[size - 1] ^ b[size - 1]));
 }
 
 static inline int abd_word_compare(uint64_t a, uint64_t b)
@@ -170,8 +144,11 @@ static inline size_t abd_short_diff(const uint8_t *a, const uint8_t *b, size_t s
 	return x != 0 ? last + abd_word_first(x) : size;
 }
 
-/* Fetch the head of the run at next, if there is one. It is not read: the address need not even be mapped. */
-static inline void abd_fetch_head(const void *next)
+/*
+ * Fetch the head of the run at next, if there is one. It is not read: the address need not even be mapped.
+ * Always inline: gcc takes a function that only fetches for one without effect, and drops the calls.
+ */
+__attribute__((always_inline)) static inline void abd_fetch_head(const void *next)
 {
 	const uint8_t *p = next;
 
@@ -181,7 +158,8 @@ static inline void abd_fetch_head(const void *next)
 		__builtin_prefetch(p + line * ABD_CACHE_LINE, 0, 3);
 }
 
-static inline void abd_fetch_heads(const void *next_a, const void *next_b)
+__attribute__((always_inline)) static inline void abd_fetch_heads(
+	const void *next_a, const void *next_b)
 {
 	abd_fetch_head(next_a);
 	abd_fetch_head(next_b);

@@ -12,7 +12,7 @@ extern const struct abd_copy_kernel abd_copy_avx512;
 extern const struct abd_copy_kernel abd_copy_libc;
 
 const struct abd_copy_kernel *const abd_copy_kernels[] = {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__ILP32__)
 	&abd_copy_avx512,
 #endif
 	&abd_copy_libc,

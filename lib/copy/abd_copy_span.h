@@ -26,8 +26,8 @@
 #include <stddef.h>
 
 /* next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The spans are disjoint. */
-typedef void abd_copy_span_fn(void *dst, const void *src, size_t size, void *next_dst,
-	const void *next_src);
+typedef void abd_copy_span_fn(
+	void *dst, const void *src, size_t size, void *next_dst, const void *next_src);
 
 struct abd_copy_plan {
 	abd_copy_span_fn *span;

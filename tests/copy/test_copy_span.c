@@ -64,8 +64,9 @@ static void check_copy(const struct abd_copy_plan *plan, const char *name, uint8
 		i++;
 	if (i < size || !all_bytes(dst - before, before, 0xA5) ||
 		!all_bytes(dst + size, after, 0xA5))
-		cr_assert(false, "%s: size %zu, dst alignment %zu, src alignment %zu: byte %zu", name,
-			size, (size_t)((uintptr_t)dst % LINE), (size_t)((uintptr_t)src % LINE), i);
+		cr_assert(false, "%s: size %zu, dst alignment %zu, src alignment %zu: byte %zu",
+			name, size, (size_t)((uintptr_t)dst % LINE),
+			(size_t)((uintptr_t)src % LINE), i);
 }
 
 /* Both spans touch a guard, or one stands shift bytes off. */

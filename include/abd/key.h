@@ -2,19 +2,50 @@
 /*
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
  * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
+ * Public for abd_key_equal() only, at the end; the rest is how it is done.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's path components average
  * 31 bytes, where starting a string instruction costs more than comparing.
  */
-#ifndef ABD_KEY_EQUAL_H
-#define ABD_KEY_EQUAL_H
+#ifndef ABD_KEY_H
+#define ABD_KEY_H
 
-#include "abd_compare_word.h"
+#include <abd/export.h>
+
+#include <string.h>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 enum { ABD_KEY_INLINE_SIZE = 64 };
+
+static inline uint64_t abd_word_load(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static inline uint32_t abd_word_load_half(const uint8_t *p)
+{
+	uint32_t half;
+
+	memcpy(&half, p, sizeof(half));
+	return half;
+}
+
+/* Zero when the 0 to 7 bytes are equal: two halves that overlap, or first, middle and last byte. */
+static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	if (size >= 4)
+		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
+		       (abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
+	if (size == 0)
+		return 0;
+	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) |
+			  (a[size - 1] ^ b[size - 1]));
+}
 
 static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size_t off)
 {
@@ -53,14 +84,14 @@ static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, si
 static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, size_t size)
 {
 	return abd_key_equal_8_to_32(a, b, 32) &&
-		abd_key_equal_8_to_32(a + size - 32, b + size - 32, 32);
+	       abd_key_equal_8_to_32(a + size - 32, b + size - 32, 32);
 }
 #endif
 
 /** Equality of up to ABD_KEY_INLINE_SIZE bytes. */
 static inline bool abd_key_equal_inline(const void *a, const void *b, size_t size)
 {
-	const uint8_t *x = a, *y = b;
+	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
 
 	if (size > 32)
 		return abd_key_equal_33_to_64(x, y, size);
@@ -68,5 +99,26 @@ static inline bool abd_key_equal_inline(const void *a, const void *b, size_t siz
 		return abd_key_equal_8_to_32(x, y, size);
 	return abd_word_differ_short(x, y, size) == 0;
 }
+
+ABD_BEGIN_DECLS
+
+/** abd_key_equal() for longer ones. */
+ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
+
+/**
+ * Whether two short keys or names of the same size are equal.
+ *
+ * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
+ * Threads: any.
+ * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers the same question.
+ */
+static inline bool abd_key_equal(const void *a, const void *b, size_t size)
+{
+	if (size > ABD_KEY_INLINE_SIZE)
+		return abd_key_equal_long(a, b, size);
+	return abd_key_equal_inline(a, b, size);
+}
+
+ABD_END_DECLS
 
 #endif
