@@ -63,9 +63,13 @@ static inline void *abd_mem_cache_alloc(size_t size)
 	if (ABD_UNLIKELY(size > ABD_MEM_CLASS_MAX))
 		return abd_mem_alloc(size, 4096);
 
+	size_t used = size;
 	unsigned class = abd_mem_class(&size);
+	void *block = abd_magazine_get(class, &abd_mem_source, size, 0);
 
-	return abd_magazine_get(class, &abd_mem_source, size, 0);
+	if (ABD_LIKELY(block != NULL))
+		abd_quarantine_guard(block, used, size);
+	return block;
 }
 
 static inline void abd_mem_cache_free(void *block, size_t size)
@@ -75,8 +79,10 @@ static inline void abd_mem_cache_free(void *block, size_t size)
 		return;
 	}
 
+	size_t used = size;
 	unsigned class = abd_mem_class(&size);
 
+	abd_quarantine_unguard(block, used, size);
 	abd_magazine_put(class, &abd_mem_source, block, size, 0);
 }
 

@@ -20,13 +20,13 @@ struct abd_compare_kernel {
 	const char *name;
 	bool (*supported)(void);
 	/* memcmp's sign, any magnitude */
-	int (*order)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
-	bool (*equal)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
+	int (*order)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
+	bool (*equal)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
 	/* the offset of the first difference; size when there is none */
-	size_t (*diff)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
+	size_t (*diff)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
 	bool (*zero)(const void *p, size_t size, const void *next);
 	/* equal, for short keys: no hints */
 	bool (*key_equal)(const void *a, const void *b, size_t size);
@@ -58,8 +58,5 @@ int abd_compare_force(const char *name);
 
 /** Write the names that abd_compare_force() takes on this CPU, separated by spaces; cut to size, always terminated. */
 void abd_compare_names(char *buf, size_t size);
-
-/** Equality of keys too long for abd_key_equal()'s inline part, by the kernel in use. */
-bool abd_key_equal_long(const void *a, const void *b, size_t size);
 
 #endif

@@ -6,7 +6,9 @@
 #include "abd_chunk.h"
 #include "abd_compare.h"
 #include "abd_contract.h"
+#include "abd_flush_table.h"
 #include "abd_impl.h"
+#include "abd_lz4_decode.h"
 #include "abd_tunable.h"
 
 #include <abd/tuning.h>
@@ -19,6 +21,8 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_chunk_tunables,
 	&abd_compare_tunables,
 	&abd_buffer_tunables,
+	&abd_flush_tunables,
+	&abd_codec_tunables,
 };
 
 /* The layer starts first, so that its environment is read before, not after, what the caller sets. */
@@ -48,7 +52,7 @@ int abd_tuning_set(const char *name, const char *value)
 
 const char *abd_tuning_get(const char *name)
 {
-	static _Thread_local char text[64];
+	static _Thread_local char text[128];
 
 	ABD_REQUIRE(name != NULL, "name is NULL");
 

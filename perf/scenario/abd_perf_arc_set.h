@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sets of buffers that arc-read reads: the same payloads, held in four ways.
+ *
+ * What differs between two paths is one thing only:
+ *   linear            abd_alloc_linear(): what there was before buffers were scattered
+ *   single, rule on   abd_alloc() of one run, linear_page=1: borrowed as it is      | the same runs, the same sizes;
+ *   single, rule off  abd_alloc() of one run, linear_page=0: borrowed by a copy     | only the copy differs
+ *   multi             abd_alloc() at max_order 0, 4 KiB runs at random addresses: borrowed by a copy, gathered
+ *   own decoder       the buffers of multi, decoded where they lie: abd_lz4_decompress_to_buf(); of single, rule on, where
+ *                     payloads are of one page
+ * The first four are decoded by liblz4 from what was borrowed. Payloads begin on a 4 KiB boundary in all, so that no path profits from denser packing or luckier cache sets.
+ * Sizes are those of the ARC: the compressed size in 512-byte sectors. Where that would not come out as one run (3 pages, say),
+ * the single-run paths take a buffer of the next power of two of pages, of which the rest is never touched.
+ */
+#ifndef ABD_PERF_ARC_SET_H
+#define ABD_PERF_ARC_SET_H
+
+#include "abd_perf_place.h"
+#include "abd_perf_records.h"
+
+#include <lz4.h>
+
+enum abd_perf_arc_kind { ABD_PERF_ARC_LINEAR, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF, ABD_PERF_ARC_MULTI, ABD_PERF_ARC_KINDS };
+
+/* One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by the library's decoder. */
+#define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
+#define ABD_PERF_ARC_PATHS (ABD_PERF_ARC_KINDS + 1)
+
+extern const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS];
+
+/* One visit to a record, in the order of reading. */
+struct abd_perf_arc_visit {
+	abd_t *abd;
+	uint32_t payload_size;
+	uint32_t record;
+};
+
+struct abd_perf_arc_set {
+	const struct abd_perf_records *records;
+	const uint32_t *members;        /* the records of this class */
+	size_t member_count;
+	size_t slots;                   /* buffers of each kind */
+	unsigned kinds;                 /* 4; 3 where there is no multi: payloads of one page */
+	struct abd_perf_arc_visit *visit[ABD_PERF_ARC_KINDS];
+	size_t payload_bytes;           /* of each kind */
+	struct abd_perf_place place;    /* of multi's runs */
+};
+
+/** Fill a set with slots copies of records, in random order. Ends the program when memory does. */
+void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t seed);
+void abd_perf_arc_set_free(struct abd_perf_arc_set *set);
+
+/** Damage one payload, to show that abd_perf_arc_set_check() sees it. */
+void abd_perf_arc_set_damage(struct abd_perf_arc_set *set);
+
+/** Decode one visit's buffer into dst, by the way of a path. False: not what was asked for. */
+static inline bool abd_perf_arc_decode(const struct abd_perf_arc_visit *visit, bool own_decoder, char *dst, int record_size)
+{
+	void *buf;
+	int n;
+
+	if (own_decoder)
+		return abd_lz4_decompress_to_buf(dst, visit->abd, (size_t)record_size, 0, visit->payload_size) == record_size;
+	buf = abd_borrow_buf_copy(visit->abd, visit->payload_size);
+	if (buf == NULL)
+		return false;
+	n = LZ4_decompress_safe(buf, dst, (int)visit->payload_size, record_size);
+	abd_return_buf(visit->abd, buf, visit->payload_size);
+	return n == record_size;
+}
+
+/** The kind of buffers that a path reads. */
+static inline unsigned abd_perf_arc_path_kind(const struct abd_perf_arc_set *set, unsigned path)
+{
+	if (path != ABD_PERF_ARC_DECODER)
+		return path;
+	return set->kinds > ABD_PERF_ARC_MULTI ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_ON;
+}
+
+/** Decode every buffer by every path and compare with its source; also that borrows copied where, and only where, they should. */
+bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set);
+
+/** Share of the records, in [0, 1], that abd_alloc() at the library's defaults makes single-run. */
+double abd_perf_arc_set_single_share(const struct abd_perf_arc_set *set);
+
+#endif
