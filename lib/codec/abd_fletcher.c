@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of fletcher_4 kernels, and the words that lie across spans.
- * Invariant: between spans fewer than 4 bytes are carried.
+ * Invariant: between spans less than one step of the kernel is carried.
  */
 #include "abd_fletcher.h"
 
 #include "abd_base.h"
+#include "abd_fletcher_words.h"
 
 #include <string.h>
 
@@ -33,36 +34,48 @@ const struct abd_fletcher_kernel *abd_fletcher_get(const char *name)
 	return NULL;
 }
 
-void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap)
+void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel,
+	bool byteswap)
 {
-	*state = (struct abd_fletcher_state){.add = byteswap ? kernel->byteswap : kernel->native};
+	*state = (struct abd_fletcher_state){.kernel = kernel, .byteswap = byteswap};
+}
+
+static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t count)
+{
+	if (state->byteswap)
+		state->kernel->byteswap(state->lanes, p, count);
+	else
+		state->kernel->native(state->lanes, p, count);
 }
 
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size)
 {
 	const uint8_t *p = span;
+	size_t step = state->kernel->step;
 
+	if (size == 0)
+		return;
 	if (state->carried > 0) {
-		size_t taken = abd_min(size, 4 - state->carried);
+		size_t taken = abd_min(size, step - state->carried);
 
 		memcpy(state->carry + state->carried, p, taken);
 		state->carried += taken;
-		if (state->carried < 4)
+		if (state->carried < step)
 			return;
-		state->add(state->sum, state->carry, 1);
+		add_steps(state, state->carry, 1);
 		p += taken;
 		size -= taken;
 	}
-	state->add(state->sum, p, size / 4);
-	state->carried = size % 4;
+	add_steps(state, p, size / step);
+	state->carried = size % step;
 	memcpy(state->carry, p + size - state->carried, state->carried);
 }
 
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4])
 {
-	if (state->carried > 0) {
-		memset(state->carry + state->carried, 0, 4 - state->carried);
-		state->add(state->sum, state->carry, 1);
-	}
-	memcpy(checksum, state->sum, sizeof(state->sum));
+	size_t words = (state->carried + 3) / 4;
+
+	memset(state->carry + state->carried, 0, 4 * words - state->carried);
+	state->kernel->join(checksum, state->lanes);
+	fletcher_words(checksum, state->carry, words, state->byteswap);
 }

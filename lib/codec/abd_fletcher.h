@@ -12,19 +12,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Four sums for each of 16 lanes: what the widest vectors need. */
+enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
+
 struct abd_fletcher_kernel {
 	const char *name;
 	bool (*supported)(void);
-	/* Add count words at words, any alignment, to the sums; in the machine's byte order, and in the other. */
-	void (*native)(uint64_t sum[4], const uint8_t *words, size_t count);
-	void (*byteswap)(uint64_t sum[4], const uint8_t *words, size_t count);
+	size_t step; /* bytes that all lanes take at once */
+	/* Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in the other. */
+	void (*native)(uint64_t *lanes, const uint8_t *p, size_t count);
+	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t count);
+	/* The sums of all words so far. */
+	void (*join)(uint64_t sum[4], const uint64_t *lanes);
 };
 
+/*
+ * The lanes are joined once, at the end: doing it for each 4 KiB span took as long as summing the span. So what is carried
+ * from span to span is less than a step, not less than a word.
+ */
 struct abd_fletcher_state {
-	uint64_t sum[4];
-	void (*add)(uint64_t sum[4], const uint8_t *words, size_t count);
-	size_t carried; /* 0 to 3 bytes of a word that the next span goes on with */
-	uint8_t carry[4];
+	const struct abd_fletcher_kernel *kernel;
+	bool byteswap;
+	size_t carried;
+	uint8_t carry[ABD_FLETCHER_STEP_MAX];
+	uint64_t lanes[4 * ABD_FLETCHER_LANES];
 };
 
 /** Every kernel that was built, best first, ended by NULL. */
@@ -34,7 +45,8 @@ extern const struct abd_fletcher_kernel *const abd_fletcher_kernels[];
 const struct abd_fletcher_kernel *abd_fletcher_get(const char *name);
 
 /** Start: the words are in the other byte order than this machine's when byteswap is true. */
-void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap);
+void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel,
+	bool byteswap);
 
 /** Add the next span, of any size and alignment. */
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);

@@ -10,11 +10,6 @@
 typedef __m256i vec;
 #define VEC_SIZE 32
 
-static inline vec vec_zero(void)
-{
-	return _mm256_setzero_si256();
-}
-
 static inline vec vec_load(const uint8_t *p)
 {
 	return _mm256_loadu_si256((const __m256i_u *)p);
@@ -50,4 +45,5 @@ static bool supported(void)
 	return abd_cpu_has(ABD_CPU_AVX2);
 }
 
-const struct abd_fletcher_kernel abd_fletcher_avx2 = {"avx2", supported, native, byteswap};
+const struct abd_fletcher_kernel abd_fletcher_avx2 = {
+	"avx2", supported, VEC_SIZE, native, byteswap, join};

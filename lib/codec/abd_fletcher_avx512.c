@@ -10,11 +10,6 @@
 typedef __m512i vec;
 #define VEC_SIZE 64
 
-static inline vec vec_zero(void)
-{
-	return _mm512_setzero_si512();
-}
-
 static inline vec vec_load(const uint8_t *p)
 {
 	return _mm512_loadu_si512(p);
@@ -50,4 +45,5 @@ static bool supported(void)
 	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
-const struct abd_fletcher_kernel abd_fletcher_avx512 = {"avx512", supported, native, byteswap};
+const struct abd_fletcher_kernel abd_fletcher_avx512 = {
+	"avx512", supported, VEC_SIZE, native, byteswap, join};

@@ -10,14 +10,19 @@ static bool supported(void)
 	return true;
 }
 
-static void native(uint64_t sum[4], const uint8_t *words, size_t count)
+static void native(uint64_t *sum, const uint8_t *words, size_t count)
 {
-	fletcher_words(sum, words, count, 0);
+	fletcher_words(sum, words, count, false);
 }
 
-static void byteswap(uint64_t sum[4], const uint8_t *words, size_t count)
+static void byteswap(uint64_t *sum, const uint8_t *words, size_t count)
 {
-	fletcher_words(sum, words, count, 1);
+	fletcher_words(sum, words, count, true);
 }
 
-const struct abd_fletcher_kernel abd_fletcher_scalar = {"scalar", supported, native, byteswap};
+static void join(uint64_t sum[4], const uint64_t *lanes)
+{
+	memcpy(sum, lanes, 4 * sizeof(*sum));
+}
+
+const struct abd_fletcher_kernel abd_fletcher_scalar = {"scalar", supported, 4, native, byteswap, join};

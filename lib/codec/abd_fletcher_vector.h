@@ -10,28 +10,36 @@
 
 #include "abd_base.h"
 
-enum { LANES = VEC_SIZE / 4 };
+#include <assert.h>
 
-static inline void join_all(uint64_t sum[4], const vec even[4], const vec odd[4])
+enum { LANES = VEC_SIZE / 4, HALF = LANES / 2 };
+
+static_assert(VEC_SIZE <= 4 * ABD_FLETCHER_LANES, "the state holds all lanes");
+
+/* lanes: a, b, c, d of the even words' lanes, then of the odd ones'. */
+static void join(uint64_t sum[4], const uint64_t *lanes)
 {
-	uint64_t e[4][LANES / 2], o[4][LANES / 2];
+	const uint64_t *even = lanes, *odd = lanes + 4 * HALF;
 
-	memcpy(e, even, sizeof(e));
-	memcpy(o, odd, sizeof(o));
-	for (int64_t j = 0; j < LANES / 2; j++) {
-		fletcher_join(sum, (const uint64_t[4]){e[0][j], e[1][j], e[2][j], e[3][j]}, LANES, 2 * j);
-		fletcher_join(sum, (const uint64_t[4]){o[0][j], o[1][j], o[2][j], o[3][j]}, LANES, 2 * j + 1);
+	memset(sum, 0, 4 * sizeof(*sum));
+	for (size_t j = 0; j < HALF; j++, even++, odd++) {
+		const uint64_t e[4] = {even[0], even[HALF], even[2 * HALF], even[3 * HALF]};
+		const uint64_t o[4] = {odd[0], odd[HALF], odd[2 * HALF], odd[3 * HALF]};
+
+		fletcher_join(sum, e, LANES, 2 * (int64_t)j);
+		fletcher_join(sum, o, LANES, 2 * (int64_t)j + 1);
 	}
 }
 
-static inline __attribute__((always_inline)) void vectors(
-	uint64_t sum[4], const uint8_t *words, size_t count, bool swap)
+static inline __attribute__((always_inline)) void add(
+	uint64_t *lanes, const uint8_t *p, size_t count, bool swap)
 {
-	vec even[4] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
-	vec odd[4] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
+	vec even[4], odd[4];
 
+	memcpy(even, lanes, sizeof(even));
+	memcpy(odd, lanes + 4 * HALF, sizeof(odd));
 	for (size_t i = 0; i < count; i++) {
-		vec v = vec_load(words + i * VEC_SIZE);
+		vec v = vec_load(p + i * VEC_SIZE);
 
 		if (swap)
 			v = vec_swap(v);
@@ -44,30 +52,16 @@ static inline __attribute__((always_inline)) void vectors(
 		even[3] = vec_add(even[3], even[2]);
 		odd[3] = vec_add(odd[3], odd[2]);
 	}
-	fletcher_advance(sum, count * LANES);
-	join_all(sum, even, odd);
+	memcpy(lanes, even, sizeof(even));
+	memcpy(lanes + 4 * HALF, odd, sizeof(odd));
 }
 
-static inline __attribute__((always_inline)) void sum_all(
-	uint64_t sum[4], const uint8_t *words, size_t count, bool swap)
+static void native(uint64_t *lanes, const uint8_t *p, size_t count)
 {
-	/* Below this, joining the lanes costs more than they save. */
-	while (count >= 4 * LANES) {
-		size_t block = abd_min(count, FLETCHER_BLOCK) / LANES;
-
-		vectors(sum, words, block, swap);
-		words += block * VEC_SIZE;
-		count -= block * LANES;
-	}
-	fletcher_words(sum, words, count, swap);
+	add(lanes, p, count, false);
 }
 
-static void native(uint64_t sum[4], const uint8_t *words, size_t count)
+static void byteswap(uint64_t *lanes, const uint8_t *p, size_t count)
 {
-	sum_all(sum, words, count, false);
-}
-
-static void byteswap(uint64_t sum[4], const uint8_t *words, size_t count)
-{
-	sum_all(sum, words, count, true);
+	add(lanes, p, count, true);
 }

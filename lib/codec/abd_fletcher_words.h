@@ -5,18 +5,17 @@
  * After N words, word m has been counted once in a, N - m times in b, and in c and d as often as there are pairs and triples:
  * with x = N - m, x (x + 1) / 2 and x (x + 1) (x + 2) / 6. A lane that takes every L-th word from word j on counts with its
  * own t where x = L t - j, so each true sum is a sum of the lane's four with constant factors.
- * Invariant: all of it modulo 2^64; the divided products stay exact, since blocks are at most FLETCHER_BLOCK words.
+ * Invariant: all of it modulo 2^64, so any number of words is right; the divided products are of small numbers, and exact.
  */
 #ifndef ABD_FLETCHER_WORDS_H
 #define ABD_FLETCHER_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define FLETCHER_BLOCK ((size_t)1 << 20)
-
-static inline void fletcher_words(uint64_t sum[4], const uint8_t *words, size_t count, int swap)
+static inline void fletcher_words(uint64_t sum[4], const uint8_t *words, size_t count, bool swap)
 {
 	uint64_t a = sum[0], b = sum[1], c = sum[2], d = sum[3];
 
@@ -43,16 +42,6 @@ static inline int64_t fletcher_pairs(int64_t x)
 static inline int64_t fletcher_triples(int64_t x)
 {
 	return x * (x + 1) * (x + 2) / 6;
-}
-
-/* Move the sums on by count words of zero. */
-static inline void fletcher_advance(uint64_t sum[4], size_t count)
-{
-	uint64_t n = count, pairs = (uint64_t)fletcher_pairs((int64_t)count);
-
-	sum[3] += n * sum[2] + pairs * sum[1] + (uint64_t)fletcher_triples((int64_t)count) * sum[0];
-	sum[2] += n * sum[1] + pairs * sum[0];
-	sum[1] += n * sum[0];
 }
 
 /* Add what lane j of lanes has summed. The factors are found by putting t = 0, -1, -2, where t, pairs, triples vanish. */

@@ -13,6 +13,25 @@ static inline size_t load_offset(const uint8_t *p)
 	return (size_t)p[0] | (size_t)p[1] << 8;
 }
 
+/*
+ * The next token, for which everything waits. clang 14 sinks the load below the checks and merges the byte into a register
+ * that waits for the offset, so it is pinned: 4 % there (ELF, source text). gcc 12 leaves it in place; pinned, it loses 1 %.
+ */
+#if defined(__clang__)
+static inline unsigned load_token(const uint8_t *p)
+{
+	unsigned token = *p;
+
+	__asm__ volatile("" : "+r"(token));
+	return token;
+}
+#else
+static inline unsigned load_token(const uint8_t *p)
+{
+	return *p;
+}
+#endif
+
 static inline void fetch(const uint8_t *p, uintptr_t ahead)
 {
 	__builtin_prefetch((const void *)((uintptr_t)p + ahead));
@@ -120,7 +139,7 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		}
 		in += literals;
 		out += literals;
-		token = in[2];
+		token = load_token(in + 2);
 		offset = load_offset(in);
 		in += 2;
 		if (ABD_UNLIKELY(offset - 1 >= (size_t)(out - base)))
@@ -131,7 +150,7 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) || window_end - in < 4 ||
 				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
 				break;
-			token = *in;
+			token = load_token(in);
 			copy_match(out, offset, length + 4);
 		}
 		op = out + length + 4;

@@ -342,13 +342,26 @@ static void abd_perf_compare_print_kernels(void)
 	abd_perf_table_print(table);
 }
 
+static bool abd_perf_compare_any(const char *group)
+{
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "compare") == 0 && strcmp(result->group, group) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void abd_perf_compare_print(void)
 {
 	printf("\ncompare: scattered buffers (4 KiB runs at random addresses) against linear memory, equal contents; GB/s of one side\n");
 	abd_perf_compare_print_sizes();
-	printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear memory\n");
+	if (abd_perf_compare_any("kernels"))
+		printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear memory\n");
 	abd_perf_compare_print_kernels();
-	abd_perf_compare_key_print();
+	if (abd_perf_compare_any("keys"))
+		abd_perf_compare_key_print();
 }
 
 const struct abd_perf_scenario abd_perf_compare = {

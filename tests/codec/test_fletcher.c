@@ -90,8 +90,8 @@ Test(abd_fletcher, sums_wrap_as_64_bits_do)
 			expect_model(abd_fletcher_kernels[i], 0, SIZE, 0);
 }
 
-/* More than one block of the lane algebra, 4 MiB. */
-Test(abd_fletcher, spans_longer_than_a_block_give_the_definition)
+/* Enough words for every sum to have wrapped. */
+Test(abd_fletcher, spans_of_many_mebibytes_give_the_definition)
 {
 	size_t size = ((size_t)9 << 20) + 4;
 	uint8_t *big = malloc(size);
