@@ -131,6 +131,12 @@ class Json(Case):
             self.assertIn(ratio["verdict"], ("faster", "slower", "can't tell"))
             self.assertEqual(ratio["target"] is None, ratio["target_verdict"] is None)
 
+    def test_sizes_are_exact(self):
+        file = self.path("result.json")
+        self.assertEqual(run("compare", *FEW, "--record-size", "1m", "--json", file).returncode, 0)
+        with open(file) as stream:
+            self.assertEqual(json.load(stream)["results"][0]["parameters"]["size"], 1048576)
+
     def test_one_round_tells_nothing(self):
         file = self.path("result.json")
         self.assertEqual(self.arc("--json", file).returncode, 0)
