@@ -50,28 +50,12 @@ static inline struct recorder_line *recorder_find(uintptr_t line)
 	return &recorder_lines[at];
 }
 
-<<<<<<< HEAD
-/* A line goes to memory as a whole, with what other blocks, or nobody, may have on it: AddressSanitizer has no say here, so no
-   memcpy, which it would watch. */
-__attribute__((no_sanitize("address"))) static inline void recorder_read_line(
-	uint8_t *line, uintptr_t at)
-{
-	for (size_t i = 0; i < ABD_LINE_SIZE; i++)
-		line[i] = ((const volatile uint8_t *)at)[i];
-}
-
-static inline void recorder_sent(uintptr_t at, unsigned *count, struct recorder_line *record)
-{
-	++*count;
-	recorder_read_line(record->pending, at);
-=======
 static inline void recorder_sent(unsigned *count, struct recorder_line *record)
 {
 	++*count;
 	for (unsigned i = 0; i < ABD_LINE_SIZE; i++)
 		if ((record->expected >> i & 1) != 0)
 			record->pending[i] = ((const uint8_t *)record->line)[i];
->>>>>>> flush
 	record->arrived = false;
 	recorder_after_fence = true;
 }
@@ -175,14 +159,7 @@ static inline const char *recorder_line_fault(const struct recorder_line *record
 		return "a line was sent twice";
 	if (record->streams > 0 && record->expected != UINT64_MAX)
 		return "a line shared with other data was written around the cache";
-<<<<<<< HEAD
-	uint8_t now[ABD_LINE_SIZE];
-
-	recorder_read_line(now, record->line);
-	if (memcmp(record->pending, now, ABD_LINE_SIZE) != 0)
-=======
 	if (!recorder_is_last(record))
->>>>>>> flush
 		return "a line was sent before its last write";
 	if (record->arrived != drained)
 		return drained ? "a line had no fence after it" : "a line was fenced too early";
