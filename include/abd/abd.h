@@ -5,11 +5,13 @@
  * buffer.h   make, view, borrow and free buffers     compare.h  equality, first difference, short keys
  * operate.h  iterate, copy, compare, zero, raidz     codec.h    lz4 from and to buffers
  * stats.h    counters                                io.h       iovecs, files, memory of any origin
+ * arc.h      a cache of compressed records (in builds with liburcu)
  * tuning.h   tunables and kernels by name (unstable)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
 
+#include <abd/arc.h>
 #include <abd/buffer.h>
 #include <abd/codec.h>
 #include <abd/compare.h>
