@@ -19,3 +19,7 @@ option(ABD_WITH_ARC "Build the adaptive replacement cache (needs liburcu)" ${ABD
 if(ABD_WITH_ARC AND NOT ABD_URCU_FOUND)
 	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu (Debian: liburcu-dev)")
 endif()
+set(ABD_ARC_LIBRARIES "")
+if(ABD_WITH_ARC)
+	set(ABD_ARC_LIBRARIES ${ABD_URCU_LIBRARIES})
+endif()

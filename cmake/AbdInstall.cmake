@@ -1,1 +1,50 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# What is installed: libraries, headers, the CMake package abd (abd::abd) and abd.pc. Nothing in it says where it was built or
+# installed, so a moved prefix still works (tests/consumer moves one).
+# Components: abd_runtime (what programs load), abd_development (what they are built with).
+include(CMakePackageConfigHelpers)
+
+set(abd_installed abd)
+if(ABD_WITH_JEMALLOC)
+	list(APPEND abd_installed abd_jemalloc)
+	set_target_properties(abd_jemalloc PROPERTIES EXPORT_NAME jemalloc)
+endif()
+install(TARGETS ${abd_installed} EXPORT abd-targets
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_runtime NAMELINK_COMPONENT abd_development
+	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/abd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+	COMPONENT abd_development FILES_MATCHING PATTERN *.h)
+install(FILES ${PROJECT_BINARY_DIR}/include/abd/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/abd
+	COMPONENT abd_development)
+
+# The CMake package.
+set(abd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/abd)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/abd-config.cmake.in ${PROJECT_BINARY_DIR}/abd-config.cmake
+	INSTALL_DESTINATION ${abd_package_dir} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may break what links it.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/abd-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(EXPORT abd-targets NAMESPACE abd:: DESTINATION ${abd_package_dir} COMPONENT abd_development)
+install(FILES ${PROJECT_BINARY_DIR}/abd-config.cmake ${PROJECT_BINARY_DIR}/abd-config-version.cmake
+	DESTINATION ${abd_package_dir} COMPONENT abd_development)
+
+# abd.pc. Its prefix is relative to the file itself.
+file(RELATIVE_PATH abd_pc_prefix
+	${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" abd_pc_prefix "${abd_pc_prefix}")
+set(abd_pc_libs -labd)
+if(ABD_WITH_JEMALLOC)
+	# One word, so that pkg-config keeps its order; see lib/CMakeLists.txt for why it is there.
+	string(APPEND abd_pc_libs " -Wl,--push-state,--no-as-needed,-labd_jemalloc,--pop-state")
+endif()
+set(abd_pc_private "")
+foreach(library IN LISTS ABD_LZ4_LIBRARIES ABD_ARC_LIBRARIES)
+	string(APPEND abd_pc_private " -l${library}")
+endforeach()
+string(APPEND abd_pc_private " ${CMAKE_THREAD_LIBS_INIT}")
+string(STRIP "${abd_pc_private}" abd_pc_private)
+if(NOT BUILD_SHARED_LIBS)
+	# There is nothing but the archive, which needs them without --static too.
+	string(APPEND abd_pc_libs " ${abd_pc_private}")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/abd.pc.in ${PROJECT_BINARY_DIR}/abd.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/abd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT abd_development)

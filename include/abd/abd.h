@@ -5,8 +5,8 @@
  * buffer.h   make, view, borrow and free buffers     compare.h  equality, first difference, short keys
  * operate.h  iterate, copy, compare, zero, raidz     codec.h    lz4 from and to buffers
  * stats.h    counters                                io.h       iovecs, files, memory of any origin
+ * pool.h     the fixed pool's region                 tuning.h   tunables and kernels by name (unstable)
  * arc.h      a cache of compressed records (in builds with liburcu)
- * tuning.h   tunables and kernels by name (unstable)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
@@ -17,6 +17,7 @@
 #include <abd/compare.h>
 #include <abd/io.h>
 #include <abd/operate.h>
+#include <abd/pool.h>
 #include <abd/stats.h>
 #include <abd/tuning.h>
 #include <abd/version.h>

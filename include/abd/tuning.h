@@ -6,9 +6,11 @@
  *   scatter_min_size    bytes         smaller buffers are linear (1536)
  *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
  *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before OpenZFS PR 8580
- *   chunk_provider      jemalloc, malloc    where runs come from (jemalloc where the process has it)
+ *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process has it)
+ *   pool_size           bytes         of the pool's region (1 GiB), settable until the pool is first chosen
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
- *   compare             auto, or a kernel's name
+ *   compare             auto, or a comparison kernel's name
+ *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first needed.
  * A tunable may be set at any time and governs what is allocated or chosen after it.

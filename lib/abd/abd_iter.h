@@ -130,7 +130,7 @@ static inline void abd_iter_advance(struct abd_iter *iter, size_t n)
  * Where reading goes on after the next n bytes, if that is not simply behind them: a hint for fetching ahead; or NULL.
  * The following child of a gang is not looked up for it.
  */
-static inline const void *abd_iter_next(const struct abd_iter *iter, size_t n)
+static inline void *abd_iter_next(const struct abd_iter *iter, size_t n)
 {
 	return n == iter->len && iter->leaf_left > 0 ? iter->run->iov_base : NULL;
 }

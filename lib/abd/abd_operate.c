@@ -4,6 +4,7 @@
  * OpenZFS: the calls of the same names in module/zfs/abd.c.
  */
 #include "abd_checked.h"
+#include "abd_copy_span.h"
 #include "abd_iter.h"
 
 #include <abd/operate.h>
@@ -48,6 +49,7 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
+	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	struct abd_iter d, s;
 
 	abd_check_range(__func__, dabd, doff, size);
@@ -57,14 +59,16 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
-		memmove(d.addr, s.addr, n);
+		plan->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);
 	}
+	abd_copy_finish(plan);
 }
 
 void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 {
+	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	const char *from = buf;
 	struct abd_iter iter;
 
@@ -72,14 +76,16 @@ void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin_write(&iter, abd, off, size);
 	while (iter.len > 0) {
-		memcpy(iter.addr, from, iter.len);
+		plan->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
 		from += iter.len;
 		abd_iter_advance(&iter, iter.len);
 	}
+	abd_copy_finish(plan);
 }
 
 void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 {
+	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	char *to = buf;
 	struct abd_iter iter;
 
@@ -87,10 +93,11 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0) {
-		memcpy(to, iter.addr, iter.len);
+		plan->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));
 		to += iter.len;
 		abd_iter_advance(&iter, iter.len);
 	}
+	abd_copy_finish(plan);
 }
 
 void abd_zero_off(abd_t *abd, size_t off, size_t size)

@@ -245,12 +245,31 @@ static abd_t *abd_scatter_gather(unsigned provider, size_t size)
 	return abd_scatter_alloc_multi(provider, size, max_order);
 }
 
+/* What lies behind the data in the last chunk, for the deep checks. */
+struct abd_last_run {
+	void *run;
+	size_t used, size;
+};
+
+static inline struct abd_last_run abd_scatter_last_run(const abd_t *abd)
+{
+	size_t waste = -abd->abd_size & (ABD_CHUNK_SIZE - 1);
+
+	if (abd_is_linear_page(abd))
+		return (struct abd_last_run){ABD_BUF(abd), abd->abd_size, abd->abd_size + waste};
+
+	const struct iovec *last =
+		&ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1];
+
+	return (struct abd_last_run){last->iov_base, last->iov_len, last->iov_len + waste};
+}
+
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 {
 	unsigned provider = abd_chunk_provider_now();
 	abd_t *abd = NULL;
 
-	if (size <= abd_chunk_bytes_max())
+	if (size <= abd_mem_bytes_max())
 		abd = abd_scatter_gather(provider, size);
 	if (ABD_UNLIKELY(abd == NULL)) {
 		errno = ENOMEM;
@@ -260,13 +279,19 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 	abd->abd_size = size;
 	abd->abd_provider = (uint8_t)provider;
 	abd_scatter_count(abd, 1);
+
+	struct abd_last_run last = abd_scatter_last_run(abd);
+
+	abd_quarantine_guard(last.run, last.used, last.size);
 	return abd;
 }
 
 void abd_scatter_free(abd_t *abd)
 {
 	unsigned provider = abd->abd_provider;
+	struct abd_last_run last = abd_scatter_last_run(abd);
 
+	abd_quarantine_unguard(last.run, last.used, last.size);
 	abd_scatter_count(abd, -(uint64_t)1);
 	if (abd_is_linear_page(abd)) {
 		abd_chunk_free(provider, ABD_BUF(abd), abd_run_order(abd->abd_size));

@@ -9,7 +9,6 @@
 #include <abd/stats.h>
 
 #include <assert.h>
-#include <string.h>
 
 static_assert(sizeof(struct abd_stats) == (11 + ABD_STATS_ORDERS) * sizeof(uint64_t), "no padding");
 
@@ -21,10 +20,6 @@ int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
 	abd_counter_sum(sum);
-
-	size_t known = abd_min(stats_size, sizeof(sum));
-
-	memcpy(stats, sum, known);
-	memset((char *)stats + known, 0, stats_size - known);
+	abd_record_copy(stats, stats_size, sum, sizeof(sum));
 	return 0;
 }

@@ -117,30 +117,16 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, const struct abd_arc_ent
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
-static int abd_arc_record_decode(const abd_t *abd, void *dst, size_t size)
-{
-	ssize_t produced = abd_lz4_decompress_to_buf(dst, abd, size, 0, abd_get_size(abd));
-
-	if (produced == -ENOMEM)
-		return -ENOMEM;
-	return produced == (ssize_t)size ? 0 : -EBADMSG;
-}
-
-/* A part of a compressed record: all of it is decoded, and the part copied. */
-static int abd_arc_record_decode_range(
+/* All of a compressed record, or a part; what is not wanted is not decoded where the decoder can help it. */
+static ssize_t abd_arc_record_decode(
 	const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
-	size_t whole = entry->item.size;
-	char *scratch = abd_buf_alloc(whole, false);
-	int error;
+	const abd_t *abd = entry->abd;
+	size_t stored_size = abd_get_size(abd);
 
-	if (scratch == NULL)
-		return -ENOMEM;
-	error = abd_arc_record_decode(entry->abd, scratch, whole);
-	if (error == 0)
-		memcpy(dst, scratch + off, size);
-	abd_buf_free(scratch, whole);
-	return error;
+	if (ABD_LIKELY(size == entry->item.size))
+		return abd_lz4_decompress_to_buf(dst, abd, size, 0, stored_size);
+	return abd_lz4_decompress_range_to_buf(dst, abd, off, size, 0, stored_size);
 }
 
 int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
@@ -151,7 +137,10 @@ int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off
 		abd_copy_to_buf_off(dst, entry->abd, off, size);
 		return 0;
 	}
-	if (size == entry->item.size)
-		return abd_arc_record_decode(entry->abd, dst, size);
-	return abd_arc_record_decode_range(entry, dst, off, size);
+
+	ssize_t produced = abd_arc_record_decode(entry, dst, off, size);
+
+	if (produced == -ENOMEM)
+		return -ENOMEM;
+	return produced == (ssize_t)size ? 0 : -EBADMSG;
 }

@@ -8,6 +8,8 @@
 
 #include <abd/export.h>
 
+#include <string.h>
+
 #define ABD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ABD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ABD_NOINLINE __attribute__((noinline))
@@ -22,6 +24,15 @@ static inline size_t abd_min(size_t a, size_t b)
 static inline size_t abd_round_up(size_t size, size_t unit)
 {
 	return (size + unit - 1) & ~(unit - 1);
+}
+
+/** Copy a record to a caller who knows a shorter or longer one: as far as both know it, the caller's unknown tail zeroed. */
+static inline void abd_record_copy(void *to, size_t to_size, const void *from, size_t from_size)
+{
+	size_t known = abd_min(to_size, from_size);
+
+	memcpy(to, from, known);
+	memset((char *)to + known, 0, to_size - known);
 }
 
 /** Position of the highest bit set, from 0. x > 0. */

@@ -107,6 +107,6 @@ void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, 
 
 void abd_jemalloc_purge(void)
 {
-	for (unsigned i = 0; i < ABD_JEMALLOC_ARENAS; i++)
+	for (unsigned i = 0; i < ABD_JEMALLOC_ARENAS && abd_jemalloc_present(); i++)
 		abd_jemalloc_set(abd_jemalloc_index[i], "purge", NULL, 0);
 }

@@ -28,11 +28,11 @@ enum abd_jemalloc_arena {
 /** Whether jemalloc is there and gave us our arenas; constant for the life of the process. */
 bool abd_jemalloc_present(void);
 
-/** Contract for all: abd_jemalloc_present(). A block is freed with the size and alignment it was asked for. */
+/** Contract for both: abd_jemalloc_present(). A block is freed with the size and alignment it was asked for. */
 void *abd_jemalloc_alloc(enum abd_jemalloc_arena arena, size_t size, size_t alignment);
 void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, size_t alignment);
 
-/** Give the arenas' unused pages back to the system now. */
+/** Give the arenas' unused pages back to the system now; without jemalloc there is nothing to do. */
 void abd_jemalloc_purge(void);
 
 #endif

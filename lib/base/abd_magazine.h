@@ -52,6 +52,10 @@ bool abd_magazine_put_slow(unsigned index, const struct abd_source *source, void
 void abd_quarantine_put(
 	const struct abd_source *source, void *block, size_t size, unsigned tag);
 
+/* What lies behind the bytes asked for is poison while the block is used, and looked at when it is freed. */
+void abd_quarantine_guard(void *block, size_t used, size_t size);
+void abd_quarantine_unguard(void *block, size_t used, size_t size);
+
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
@@ -67,6 +71,16 @@ static inline void abd_magazine_put(
 }
 
 #else
+
+static inline void abd_quarantine_guard(void *block, size_t used, size_t size)
+{
+	(void)block, (void)used, (void)size;
+}
+
+static inline void abd_quarantine_unguard(void *block, size_t used, size_t size)
+{
+	(void)block, (void)used, (void)size;
+}
 
 /** A block from magazine index of this thread, else from the source; NULL: none. */
 static inline void *abd_magazine_get(

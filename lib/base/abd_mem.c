@@ -7,14 +7,31 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/sysinfo.h>
 
 static_assert(ABD_MEM_CLASSES == 16 + 4 * (18 - 10), "16 small classes, then 4 to each doubling of 1 KiB to 256 KiB");
 
 bool (*_Atomic abd_mem_fault)(void);
 
+size_t abd_mem_bytes_max(void)
+{
+	static atomic_size_t bytes_max;
+	size_t bytes = atomic_load_explicit(&bytes_max, memory_order_relaxed);
+
+	if (bytes == 0) {
+		struct sysinfo info;
+
+		bytes = PTRDIFF_MAX / 2;
+		if (sysinfo(&info) == 0)
+			bytes = (size_t)(info.totalram + info.totalswap) * info.mem_unit;
+		atomic_store_explicit(&bytes_max, bytes, memory_order_relaxed);
+	}
+	return bytes;
+}
+
 void *abd_mem_alloc(size_t size, size_t alignment)
 {
-	if (abd_mem_refused() || size > PTRDIFF_MAX - alignment)
+	if (abd_mem_refused() || size > abd_mem_bytes_max())
 		return NULL;
 	if (abd_jemalloc_present())
 		return abd_jemalloc_alloc(ABD_JEMALLOC_SMALL, size, alignment);

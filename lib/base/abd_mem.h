@@ -21,6 +21,9 @@ static inline bool abd_mem_refused(void)
 	return ABD_UNLIKELY(fault != NULL) && fault();
 }
 
+/** Bytes that this machine could serve at all: its memory and swap. Larger requests are refused, not promised. */
+size_t abd_mem_bytes_max(void);
+
 /** size > 0 bytes aligned to a power of two of at least 8; NULL: none. Freed with the same size and alignment. */
 void *abd_mem_alloc(size_t size, size_t alignment);
 void abd_mem_free(void *block, size_t size, size_t alignment);
@@ -60,9 +63,13 @@ static inline void *abd_mem_cache_alloc(size_t size)
 	if (ABD_UNLIKELY(size > ABD_MEM_CLASS_MAX))
 		return abd_mem_alloc(size, 4096);
 
+	size_t used = size;
 	unsigned class = abd_mem_class(&size);
+	void *block = abd_magazine_get(class, &abd_mem_source, size, 0);
 
-	return abd_magazine_get(class, &abd_mem_source, size, 0);
+	if (ABD_LIKELY(block != NULL))
+		abd_quarantine_guard(block, used, size);
+	return block;
 }
 
 static inline void abd_mem_cache_free(void *block, size_t size)
@@ -72,8 +79,10 @@ static inline void abd_mem_cache_free(void *block, size_t size)
 		return;
 	}
 
+	size_t used = size;
 	unsigned class = abd_mem_class(&size);
 
+	abd_quarantine_unguard(block, used, size);
 	abd_magazine_put(class, &abd_mem_source, block, size, 0);
 }
 

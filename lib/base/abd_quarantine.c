@@ -54,6 +54,26 @@ static void abd_quarantine_leave(void)
 	pthread_mutex_lock(&abd_quarantine_lock);
 }
 
+void abd_quarantine_guard(void *block, size_t used, size_t size)
+{
+	char *slack = (char *)block + used;
+
+	memset(slack, ABD_POISON, size - used);
+	abd_asan_poison(slack, size - used);
+}
+
+void abd_quarantine_unguard(void *block, size_t used, size_t size)
+{
+	unsigned char *slack = (unsigned char *)block + used;
+
+	abd_asan_unpoison(slack, size - used);
+
+	size_t damage = abd_quarantine_damage(slack, size - used);
+
+	ABD_REQUIRE_IN("memory check", damage == size - used,
+		"byte %zu of a block of %zu bytes at %p was written", used + damage, used, block);
+}
+
 void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
 	memset(block, ABD_POISON, size);

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
 	"every provider and order has a magazine");
@@ -17,6 +16,7 @@ static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MA
 static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PROVIDERS] = {
 	&abd_chunk_jemalloc,
 	&abd_chunk_malloc,
+	&abd_chunk_pool,
 };
 static atomic_uint abd_chunk_provider_number;
 static pthread_mutex_t abd_chunk_add_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,7 +78,9 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 	return abd_chunk_provider(abd_chunk_provider_now())->name;
 }
 
+/* pool_size first: the environment is applied in this order, and choosing the pool reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
+	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
 	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
 };
 
@@ -110,28 +112,13 @@ unsigned abd_chunk_provider_now(void)
 	return atomic_load_explicit(&abd_chunk_provider_number, memory_order_relaxed);
 }
 
-size_t abd_chunk_bytes_max(void)
-{
-	static atomic_size_t bytes_max;
-	size_t bytes = atomic_load_explicit(&bytes_max, memory_order_relaxed);
-
-	if (bytes == 0) {
-		struct sysinfo info;
-
-		bytes = sysinfo(&info) == 0 ? (info.totalram + info.totalswap) * info.mem_unit
-					    : PTRDIFF_MAX;
-		atomic_store_explicit(&bytes_max, bytes, memory_order_relaxed);
-	}
-	return bytes;
-}
-
 void abd_chunk_reap(void)
 {
 	abd_magazine_reap();
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 
-		if (provider != NULL && provider->supported())
+		if (provider != NULL)
 			provider->reap();
 	}
 }

@@ -24,23 +24,24 @@
  */
 struct abd_chunk_provider {
 	const char *name;
-	bool (*supported)(void);
+	bool (*supported)(void); /* asked before each time it is chosen; may set it up */
 	void *(*alloc)(unsigned order);
 	void (*free)(void *run, unsigned order);
 	void (*reap)(void); /* give unused memory back to the system */
 };
 
-extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_malloc;
+extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_malloc, abd_chunk_pool;
 extern const struct abd_tunables abd_chunk_tunables;
 
 /** Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for providers with parameters. */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
+/** The tunable pool_size: -EINVAL once the region is reserved. */
+int abd_chunk_pool_size_set(const char *value);
+const char *abd_chunk_pool_size_get(char *text, size_t size);
+
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
-
-/** Bytes that this machine could serve at all: its memory and swap. */
-size_t abd_chunk_bytes_max(void);
 
 /** Give what this thread and the providers keep in reserve back to the system. */
 void abd_chunk_reap(void);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 through liblz4, which wants one piece of memory on each side: a lease on the ranges (OpenZFS's way: borrow and copy where
- * they are not one piece).
+ * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing goes through liblz4, which wants
+ * one piece of memory on each side: a lease on the ranges.
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
+ * OpenZFS: module/zcommon/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which borrow and copy.
  */
+#include "abd_allocator.h"
 #include "abd_checked.h"
+#include "abd_iter.h"
 #include "abd_lease.h"
+#include "abd_lz4_decode.h"
+#include "abd_runs.h"
 
 #include <abd/codec.h>
 
 #include <limits.h>
 #include <lz4.h>
-
-/* liblz4 counts in int; room beyond that can't be filled by one block. */
-static int abd_lz4_room(size_t size)
-{
-	return size > INT_MAX ? INT_MAX : (int)size;
-}
 
 ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
 {
@@ -43,44 +42,113 @@ ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t sr
 	return result;
 }
 
-/* Decompress size bytes at from. */
-static ssize_t abd_lz4_block(char *dst, const char *from, size_t dst_size, size_t size)
+/* The first dst_size bytes of the record (stop: ABD_LZ4_STOP_PREFIX), or all of it in dst_size at most. */
+static ssize_t abd_lz4_decode_to(
+	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)
 {
-	int produced;
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	struct abd_runs runs;
+	ssize_t result;
+	char nothing[1];
 
-	if (size > INT_MAX)
+	if (src_size > INT_MAX)
 		return -EINVAL;
-	produced = LZ4_decompress_safe(from, dst, (int)size, abd_lz4_room(dst_size));
-	return produced >= 0 ? produced : -EBADMSG;
+	if (src_size == 0)
+		return -EBADMSG;
+	if (!abd_runs_read(&runs, src, src_off, src_size))
+		return -ENOMEM;
+	result = decoder->decode(dst != NULL ? dst : nothing, abd_min(dst_size, INT_MAX), stop,
+		runs.runs, runs.count, runs.skip, src_size);
+	abd_runs_end(&runs);
+	return result;
 }
 
 ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size)
 {
-	struct abd_lease from;
-	ssize_t result;
-	char nothing[1];
-
 	abd_check_range(__func__, src, src_off, src_size);
 	ABD_REQUIRE(dst != NULL || dst_size == 0, "memory is NULL");
-	if (!abd_lease_read(&from, src, src_off, src_size))
+	return abd_lz4_decode_to(dst, src, dst_size, ABD_LZ4_STOP_WHOLE, src_off, src_size);
+}
+
+/* Into runs of output, through a window. */
+static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
+	size_t src_off, size_t src_size)
+{
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	size_t window_size = abd_min(dst_size, ABD_LZ4_WINDOW_MIN);
+	struct abd_runs from, to;
+	ssize_t result = -ENOMEM;
+	void *window;
+
+	if (src_size > INT_MAX)
+		return -EINVAL;
+	if (src_size == 0)
+		return -EBADMSG;
+	if (!abd_runs_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	result = abd_lz4_block(dst != NULL ? dst : nothing, from.buf, dst_size, src_size);
-	abd_lease_read_end(&from);
+	if (!abd_runs_write(&to, dst, dst_off, dst_size))
+		goto out_from;
+	window = abd_allocator_get(window_size, false);
+	if (window == NULL)
+		goto out_to;
+	result = decoder->decode_scatter(to.runs, to.count, to.skip, abd_min(dst_size, INT_MAX),
+		from.runs, from.count, from.skip, src_size, window, window_size);
+	abd_allocator_put(window, window_size);
+out_to:
+	abd_runs_end(&to);
+out_from:
+	abd_runs_end(&from);
 	return result;
 }
 
 ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
 	size_t src_off, size_t src_size)
 {
-	struct abd_lease to;
-	ssize_t result;
+	struct abd_iter room;
 
 	abd_check_range(__func__, dst, dst_off, dst_size);
 	abd_check_range(__func__, src, src_off, src_size);
-	if (!abd_lease_write(&to, dst, dst_off, dst_size))
+	abd_iter_begin_write(&room, dst, dst_off, dst_size);
+	if (room.len < dst_size)
+		return abd_lz4_decode_scattered(dst, src, dst_off, dst_size, src_off, src_size);
+	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size,
+		ABD_LZ4_STOP_WHOLE, src_off, src_size);
+}
+
+/* The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. */
+static size_t abd_lz4_record_max(size_t src_size)
+{
+	return src_size * 255 + 64;
+}
+
+ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size)
+{
+	abd_check_range(__func__, src, src_off, src_size);
+	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
+	if (range_off == 0)
+		return abd_lz4_decode_to(dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
+	if (src_size > INT_MAX)
+		return -EINVAL;
+	if (range_size == 0 || range_off >= abd_lz4_record_max(src_size))
+		return 0;
+	/* Matches may reach back to anything before the range, so that is decoded too, but not handed out. */
+	range_size = abd_min(range_size, abd_lz4_record_max(src_size) - range_off);
+
+	size_t size = range_off + range_size;
+	char *record = abd_allocator_get(size, false);
+	ssize_t result;
+
+	if (record == NULL)
 		return -ENOMEM;
-	result = abd_lz4_decompress_to_buf(to.buf, src, dst_size, src_off, src_size);
-	abd_lease_write_end(&to, dst, dst_off, result > 0 ? (size_t)result : 0);
+	result = abd_lz4_decode_to(record, src, size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
+	if (result >= 0) {
+		size_t there = (size_t)result > range_off ? (size_t)result - range_off : 0;
+
+		memcpy(dst, record + range_off, there);
+		result = (ssize_t)there;
+	}
+	abd_allocator_put(record, size);
 	return result;
 }

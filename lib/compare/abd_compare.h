@@ -20,13 +20,13 @@ struct abd_compare_kernel {
 	const char *name;
 	bool (*supported)(void);
 	/* memcmp's sign, any magnitude */
-	int (*order)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
-	bool (*equal)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
+	int (*order)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
+	bool (*equal)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
 	/* the offset of the first difference; size when there is none */
-	size_t (*diff)(const void *a, const void *b, size_t size, const void *next_a,
-		const void *next_b);
+	size_t (*diff)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
 	bool (*zero)(const void *p, size_t size, const void *next);
 	/* equal, for short keys: no hints */
 	bool (*key_equal)(const void *a, const void *b, size_t size);

@@ -12,6 +12,7 @@
 
 typedef __m256i vec;
 #define VEC_SIZE 32
+#define BLOCK_VECTORS 8
 #define HALF_SIZE 16
 
 static inline vec vec_load(const uint8_t *p)

@@ -11,6 +11,7 @@
 
 typedef __m512i vec;
 #define VEC_SIZE 64
+#define BLOCK_VECTORS 4
 
 static inline vec vec_load(const uint8_t *p)
 {
@@ -45,10 +46,9 @@ static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
 	return unequal != 0 ? (size_t)__builtin_ctzll(unequal) : VEC_SIZE;
 }
 
-/* size < VEC_SIZE, so the shift is defined. */
 static inline __mmask64 part_mask(size_t size)
 {
-	return ((uint64_t)1 << size) - 1;
+	return _bzhi_u64(~(uint64_t)0, (unsigned)size);
 }
 
 static inline __mmask64 part_unequal(const uint8_t *a, const uint8_t *b, size_t size)
@@ -73,9 +73,13 @@ static inline size_t part_diff(const uint8_t *a, const uint8_t *b, size_t size)
 
 static inline int part_order(const uint8_t *a, const uint8_t *b, size_t size)
 {
-	size_t off = part_diff(a, b, size);
+	uint64_t unequal = part_unequal(a, b, size);
+	size_t off;
 
-	return off < size ? a[off] - b[off] : 0;
+	if (unequal == 0)
+		return 0;
+	off = (size_t)__builtin_ctzll(unequal);
+	return a[off] - b[off];
 }
 
 static inline bool part_zero(const uint8_t *p, size_t size)
@@ -87,7 +91,7 @@ static inline bool part_zero(const uint8_t *p, size_t size)
 
 static bool avx512_supported(void)
 {
-	return abd_cpu_has(ABD_CPU_AVX512BW);
+	return abd_cpu_has(ABD_CPU_AVX512BW) && abd_cpu_has(ABD_CPU_BMI2);
 }
 
 const struct abd_compare_kernel abd_compare_avx512 = {

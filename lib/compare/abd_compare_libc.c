@@ -13,29 +13,27 @@ static bool libc_supported(void)
 	return true;
 }
 
-static int libc_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int libc_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	return memcmp(a, b, size);
 }
 
-static bool libc_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool libc_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	return libc_order(a, b, size, next_a, next_b) == 0;
 }
 
 /* memcmp doesn't say where: it finds the piece, a loop finds the byte. */
-static size_t libc_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t libc_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off = 0;
 
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	while (size - off > LIBC_PIECE_SIZE && memcmp(x + off, y + off, LIBC_PIECE_SIZE) == 0)
 		off += LIBC_PIECE_SIZE;
 	return abd_byte_diff(x, y, off, size);
@@ -46,7 +44,7 @@ static bool libc_zero(const void *p, size_t size, const void *next)
 {
 	const uint8_t *x = p;
 
-	abd_fetch_head(next, size);
+	abd_fetch_head(next);
 	return size == 0 || (x[0] == 0 && memcmp(x, x + 1, size - 1) == 0);
 }
 

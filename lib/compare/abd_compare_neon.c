@@ -11,6 +11,7 @@
 
 typedef uint8x16_t vec;
 #define VEC_SIZE 16
+#define BLOCK_VECTORS 4
 
 static inline vec vec_load(const uint8_t *p)
 {

@@ -14,8 +14,8 @@ static bool scalar_supported(void)
 	return true;
 }
 
-static size_t scalar_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t scalar_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t i = 0;
@@ -29,8 +29,8 @@ static size_t scalar_diff(const void *a, const void *b, size_t size, const void 
 	return i;
 }
 
-static int scalar_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int scalar_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t i = scalar_diff(a, b, size, next_a, next_b);
@@ -38,8 +38,8 @@ static int scalar_order(const void *a, const void *b, size_t size, const void *n
 	return i < size ? x[i] - y[i] : 0;
 }
 
-static bool scalar_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool scalar_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	return scalar_diff(a, b, size, next_a, next_b) == size;
 }

@@ -11,6 +11,7 @@
 
 typedef __m128i vec;
 #define VEC_SIZE 16
+#define BLOCK_VECTORS 8
 
 static inline vec vec_load(const uint8_t *p)
 {

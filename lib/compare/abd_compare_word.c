@@ -23,23 +23,22 @@ static size_t word_find(const uint8_t *a, const uint8_t *b, size_t size)
 	return abd_word_load(a + last) != abd_word_load(b + last) ? last : size;
 }
 
-static size_t word_diff(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static size_t word_diff(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off;
 
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_diff(x, y, size);
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	off = word_find(x, y, size);
 	return off < size ? off + abd_word_first(abd_word_load(x + off) ^ abd_word_load(y + off))
 			  : size;
 }
 
-static int word_order(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static int word_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	const uint8_t *x = a, *y = b;
 	size_t off;
@@ -50,13 +49,12 @@ static int word_order(const void *a, const void *b, size_t size, const void *nex
 	return off < size ? x[off] - y[off] : 0;
 }
 
-static bool word_equal(const void *a, const void *b, size_t size, const void *next_a,
-	const void *next_b)
+static bool word_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_equal(a, b, size);
-	abd_fetch_head(next_a, size);
-	abd_fetch_head(next_b, size);
+	abd_fetch_heads(next_a, next_b);
 	return word_find(a, b, size) == size;
 }
 
@@ -67,7 +65,7 @@ static bool word_zero(const void *p, size_t size, const void *next)
 
 	if (size < 2 * ABD_WORD_SIZE)
 		return abd_short_zero(x, size);
-	abd_fetch_head(next, size);
+	abd_fetch_head(next);
 	for (size_t off = 0; off < last; off += ABD_WORD_SIZE)
 		if (abd_word_load(x + off) != 0)
 			return false;

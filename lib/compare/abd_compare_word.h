@@ -8,6 +8,7 @@
 #define ABD_COMPARE_WORD_H
 
 #include "abd_base.h"
+#include "abd_key_equal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -16,30 +17,13 @@ enum {
 	ABD_WORD_SIZE = 8,
 	ABD_CACHE_LINE = 64,
 	/*
-	 * How much of the next run to fetch, and how densely. Every second line: the other half of a 128-byte pair comes with
-	 * it. Half of a 4 KiB run: from there on the hardware's own stream has started.
+	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time they are used up, the
+	 * hardware's own stream runs. At 256 MiB of scattered pages no hint gives 0.77 of a linear memcmp, 4 to 32 lines give
+	 * 0.81 to 0.82, all 64 lines 0.65 to 0.78; in L2, where a fetch is only in the way, 4 lines cost 2 %, 32 lines 9 %.
 	 */
-	ABD_FETCH_SIZE = 2048,
-	ABD_FETCH_STRIDE = 2 * ABD_CACHE_LINE,
-	/* Longer runs begin fetching this far before their end; earlier, and it would be evicted again before it is used. */
-	ABD_FETCH_DISTANCE = 4096,
+	ABD_FETCH_LINES = 4,
+	ABD_FETCH_LEAD = 2048,
 };
-
-static inline uint64_t abd_word_load(const uint8_t *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-static inline uint32_t abd_word_load_half(const uint8_t *p)
-{
-	uint32_t half;
-
-	memcpy(&half, p, sizeof(half));
-	return half;
-}
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* The index of the first byte in memory that is not zero. */
@@ -110,7 +94,7 @@ static inline bool abd_short_equal(const uint8_t *a, const uint8_t *b, size_t si
 	size_t last = size - ABD_WORD_SIZE;
 
 	if (size < ABD_WORD_SIZE)
-		return abd_word_of_short(a, size) == abd_word_of_short(b, size);
+		return abd_word_differ_short(a, b, size) == 0;
 	return ((abd_word_load(a) ^ abd_word_load(b)) |
 		       (abd_word_load(a + last) ^ abd_word_load(b + last))) == 0;
 }
@@ -160,20 +144,31 @@ static inline size_t abd_short_diff(const uint8_t *a, const uint8_t *b, size_t s
 	return x != 0 ? last + abd_word_first(x) : size;
 }
 
-static inline void abd_fetch(const uint8_t *p)
-{
-	__builtin_prefetch(p, 0, 3);
-}
-
-/* Fetch the head of the next run at once: for kernels whose loop is not ours, or too slow to need more. */
-static inline void abd_fetch_head(const void *next, size_t size)
+/*
+ * Fetch the head of the run at next, if there is one. It is not read: the address need not even be mapped.
+ * Always inline: gcc takes a function that only fetches for one without effect, and drops the calls.
+ */
+__attribute__((always_inline)) static inline void abd_fetch_head(const void *next)
 {
 	const uint8_t *p = next;
 
-	if (next == NULL)
+	if (p == NULL)
 		return;
-	for (size_t off = 0; off < abd_min(size, ABD_FETCH_SIZE); off += ABD_FETCH_STRIDE)
-		abd_fetch(p + off);
+	for (size_t line = 0; line < ABD_FETCH_LINES; line++)
+		__builtin_prefetch(p + line * ABD_CACHE_LINE, 0, 3);
+}
+
+__attribute__((always_inline)) static inline void abd_fetch_heads(
+	const void *next_a, const void *next_b)
+{
+	abd_fetch_head(next_a);
+	abd_fetch_head(next_b);
+}
+
+/* Where in a span of this size to fetch the next ones' heads. */
+static inline size_t abd_fetch_place(size_t size)
+{
+	return size - abd_min(size / 2, ABD_FETCH_LEAD);
 }
 
 #endif

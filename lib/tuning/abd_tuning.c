@@ -7,6 +7,7 @@
 #include "abd_compare.h"
 #include "abd_contract.h"
 #include "abd_impl.h"
+#include "abd_lz4_decode.h"
 #include "abd_tunable.h"
 
 #include <abd/tuning.h>
@@ -19,6 +20,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_chunk_tunables,
 	&abd_compare_tunables,
 	&abd_buffer_tunables,
+	&abd_codec_tunables,
 };
 
 /* The layer starts first, so that its environment is read before, not after, what the caller sets. */

@@ -25,3 +25,37 @@ void abd_test_release(void)
 {
 	abd_contract_handler_set(NULL);
 }
+
+struct abd_stats abd_test_stats(void)
+{
+	struct abd_stats stats;
+
+	abd_stats_get(&stats, sizeof(stats));
+	return stats;
+}
+
+static bool gauge_equal(const char *name, uint64_t before, uint64_t after)
+{
+	if (before != after)
+		fprintf(stderr, "gauge %s: %llu before, %llu after\n", name,
+			(unsigned long long)before, (unsigned long long)after);
+	return before == after;
+}
+
+#define GAUGE_EQUAL(field) gauge_equal(#field, before->field, after->field)
+
+bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stats *after)
+{
+	bool equal = true;
+
+	equal &= GAUGE_EQUAL(struct_size);
+	equal &= GAUGE_EQUAL(linear_cnt);
+	equal &= GAUGE_EQUAL(linear_data_size);
+	equal &= GAUGE_EQUAL(scatter_cnt);
+	equal &= GAUGE_EQUAL(scatter_data_size);
+	equal &= GAUGE_EQUAL(scatter_chunk_waste);
+	equal &= GAUGE_EQUAL(scatter_multi_chunk);
+	for (unsigned order = 0; order < ABD_STATS_ORDERS; order++)
+		equal &= GAUGE_EQUAL(scatter_order[order]);
+	return equal;
+}

@@ -36,6 +36,13 @@ void abd_test_release(void);
 			abd_test_message, text);                                                   \
 	} while (0)
 
+/** As cr_assert, for inner loops: Criterion hears of failures only, since each message costs it a system call. */
+#define abd_test_check(condition, ...)                                                             \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			cr_assert(false, __VA_ARGS__);                                             \
+	} while (0)
+
 /** Uniform 64 bits from a state that the caller seeds and may print (splitmix64). */
 static inline uint64_t abd_test_random(uint64_t *state)
 {
@@ -45,5 +52,27 @@ static inline uint64_t abd_test_random(uint64_t *state)
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
 	return z ^ (z >> 31);
 }
+
+/** Uniform within [0, limit). limit > 0. */
+static inline size_t abd_test_random_below(uint64_t *state, size_t limit)
+{
+	return (size_t)(abd_test_random(state) % limit);
+}
+
+static inline void abd_test_random_fill(uint64_t *state, void *buf, size_t size)
+{
+	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+		uint64_t random = abd_test_random(state);
+		size_t left = size - i;
+
+		memcpy((char *)buf + i, &random, left < sizeof(random) ? left : sizeof(random));
+	}
+}
+
+/** The counters now. */
+struct abd_stats abd_test_stats(void);
+
+/** Whether all gauges stand where they stood: nothing leaked, nothing counted out twice. If not, says which on stderr. */
+bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stats *after);
 
 #endif

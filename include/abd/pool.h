@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The pool: chunk memory from one fixed region (chunk_provider=pool, pool_size bytes), which an engine may register with
+ * io_uring or a device once, and whose fragmentation can be looked at.
+ */
+#ifndef ABD_POOL_H
+#define ABD_POOL_H
+
+#include <abd/stats.h>
+
+ABD_BEGIN_DECLS
+
+/**
+ * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of the process.
+ * Returns 0, or -ENOMEM when pool_size bytes of address space can't be had. Threads: any.
+ */
+ABD_API int abd_pool_region(void **base, size_t *size);
+
+/** What is free in the pool, leaving out what threads keep in reserve. 8-byte fields only. */
+struct abd_pool_stats {
+	uint64_t region_size;                 /**< bytes; 0 before the region is reserved */
+	uint64_t free_size;                   /**< bytes in free runs */
+	uint64_t largest_free_run;            /**< bytes of the largest run that could be had now */
+	uint64_t free_runs[ABD_STATS_ORDERS]; /**< free runs of each order */
+};
+
+/** Fill *stats; stats_size as for abd_stats_get(). Returns 0 or -EINVAL. Threads: any. */
+ABD_API int abd_pool_stats_get(struct abd_pool_stats *stats, size_t stats_size);
+
+ABD_END_DECLS
+
+#endif

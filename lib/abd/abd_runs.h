@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A range of a buffer as a table of runs, for codecs that read (or write) memory where it lies.
+ * Invariant: runs[0] from skip on, then the following ones, hold the range; neighbours in memory are one run. The table may
+ * tell of more bytes than the range has.
+ * A short table is made on the caller's stack, so that it is hot and its runs are merged; a long one of a scatter buffer is
+ * the buffer's own.
+ */
+#ifndef ABD_RUNS_H
+#define ABD_RUNS_H
+
+#include "abd_impl.h"
+
+/* 64 runs: 1 KiB of stack. 256 KiB of single pages, more than a compressed record of the common sizes has. */
+#define ABD_RUNS_LOCAL 64
+
+struct abd_runs {
+	const struct iovec *runs;
+	size_t count;
+	size_t skip;              /* bytes of runs[0] before the range */
+	size_t owned_size;        /* bytes of a table that was allocated, or 0 */
+	struct iovec local[ABD_RUNS_LOCAL];
+};
+
+/** The runs of [off, off + size), which the caller has checked to be there. False: no memory (long gangs only). */
+bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size);
+
+/** The same to write through; meeting zeros is a broken contract. */
+bool abd_runs_write(struct abd_runs *runs, abd_t *abd, size_t off, size_t size);
+
+/** End either. */
+static inline void abd_runs_end(struct abd_runs *runs)
+{
+	if (ABD_UNLIKELY(runs->owned_size > 0))
+		abd_mem_cache_free((void *)(uintptr_t)runs->runs, runs->owned_size);
+}
+
+#endif

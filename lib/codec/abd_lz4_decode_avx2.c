@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoder with 32-byte vectors, and matches at offsets below 16 by byte shuffle.
+ * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none of them is selected.
+ */
+#include "abd_cpu.h"
+#include "abd_lz4_decode_shuffle.h"
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <string.h>
+
+#define WIDE 64
+
+static inline void copy_16(uint8_t *dst, const uint8_t *src)
+{
+	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
+}
+
+static inline void copy_32(uint8_t *dst, const uint8_t *src)
+{
+	_mm256_storeu_si256((__m256i_u *)dst, _mm256_loadu_si256((const __m256i_u *)src));
+}
+
+static inline void copy_wide(uint8_t *dst, const uint8_t *src)
+{
+	copy_32(dst, src);
+	copy_32(dst + 32, src + 32);
+}
+
+static inline __m256i pattern(const uint8_t *dst, size_t offset)
+{
+	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
+	__m256i which = _mm256_load_si256((const __m256i *)abd_lz4_repeat[offset]);
+
+	return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), which);
+}
+
+static inline void copy_short(uint8_t *dst, size_t offset)
+{
+	size_t row = offset < 16 ? offset : 0, period = abd_lz4_period[row];
+	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
+	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[row]);
+
+	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(bytes, which));
+	period = row == 0 ? offset : period;
+	memcpy(dst + 16, dst + 16 - period, 2);
+}
+
+static inline void fill(uint8_t *dst, size_t offset, size_t size)
+{
+	const uint8_t *end = dst + size;
+	const __m256i bytes = pattern(dst, offset);
+	const size_t stride = abd_lz4_stride_32[offset];
+
+	do {
+		_mm256_storeu_si256((__m256i_u *)dst, bytes);
+		dst += stride;
+	} while (dst < end);
+}
+
+#include "abd_lz4_decode_quick.h"
+
+static bool supported(void)
+{
+	return abd_cpu_has(ABD_CPU_AVX2) && abd_cpu_has(ABD_CPU_BMI2);
+}
+
+ABD_LZ4_DECODER(avx2, supported);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoder with 64-byte vectors for long copies, and matches at offsets below 16 by byte shuffle.
+ * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none of them is selected.
+ */
+#include "abd_cpu.h"
+#include "abd_lz4_decode_shuffle.h"
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <string.h>
+
+#define WIDE 64
+
+static inline void copy_16(uint8_t *dst, const uint8_t *src)
+{
+	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
+}
+
+static inline void copy_32(uint8_t *dst, const uint8_t *src)
+{
+	_mm256_storeu_si256((__m256i_u *)dst, _mm256_loadu_si256((const __m256i_u *)src));
+}
+
+static inline void copy_wide(uint8_t *dst, const uint8_t *src)
+{
+	_mm512_storeu_si512(dst, _mm512_loadu_si512(src));
+}
+
+static inline __m128i before(const uint8_t *dst, size_t offset)
+{
+	return _mm_loadu_si128((const __m128i_u *)(dst - offset));
+}
+
+static inline void copy_short(uint8_t *dst, size_t offset)
+{
+	size_t row = offset < 16 ? offset : 0, period = abd_lz4_period[row];
+	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
+	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[row]);
+
+	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(bytes, which));
+	period = row == 0 ? offset : period;
+	memcpy(dst + 16, dst + 16 - period, 2);
+}
+
+static inline void fill(uint8_t *dst, size_t offset, size_t size)
+{
+	const uint8_t *end = dst + size;
+	const __m512i which = _mm512_load_si512(abd_lz4_repeat[offset]);
+	const __m512i bytes = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(before(dst, offset)), which);
+	const size_t stride = abd_lz4_stride_64[offset];
+
+	do {
+		_mm512_storeu_si512(dst, bytes);
+		dst += stride;
+	} while (dst < end);
+}
+
+#include "abd_lz4_decode_quick.h"
+
+static bool supported(void)
+{
+	return abd_cpu_has(ABD_CPU_AVX512BW) && abd_cpu_has(ABD_CPU_BMI2);
+}
+
+ABD_LZ4_DECODER(avx512, supported);

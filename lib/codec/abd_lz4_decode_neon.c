@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoder with Arm's 16-byte vectors, and matches at offsets below 16 by table look-up.
+ * Invariant: as in abd_lz4_decode_quick.h. A look-up's source may hold bytes not yet decoded; none of them is selected.
+ */
+#include "abd_cpu.h"
+#include "abd_lz4_decode_shuffle.h"
+
+#include <arm_neon.h>
+#include <stddef.h>
+
+#define WIDE 64
+
+static inline void copy_16(uint8_t *dst, const uint8_t *src)
+{
+	vst1q_u8(dst, vld1q_u8(src));
+}
+
+static inline void copy_32(uint8_t *dst, const uint8_t *src)
+{
+	uint8x16_t low = vld1q_u8(src), high = vld1q_u8(src + 16);
+
+	vst1q_u8(dst, low);
+	vst1q_u8(dst + 16, high);
+}
+
+static inline void copy_wide(uint8_t *dst, const uint8_t *src)
+{
+	copy_32(dst, src);
+	copy_32(dst + 32, src + 32);
+}
+
+static inline void fill(uint8_t *dst, size_t offset, size_t size)
+{
+	const uint8_t *end = dst + size, *which = abd_lz4_repeat[offset];
+	uint8x16_t bytes = vld1q_u8(dst - offset);
+	uint8x16_t low = vqtbl1q_u8(bytes, vld1q_u8(which));
+	uint8x16_t high = vqtbl1q_u8(bytes, vld1q_u8(which + 16));
+
+	do {
+		vst1q_u8(dst, low);
+		vst1q_u8(dst + 16, high);
+		dst += abd_lz4_stride_32[offset];
+	} while (dst < end);
+}
+
+static inline void fill_short(uint8_t *dst, size_t offset)
+{
+	fill(dst, offset, 1);
+}
+
+#include "abd_lz4_decode_quick.h"
+
+static bool supported(void)
+{
+	return abd_cpu_has(ABD_CPU_NEON);
+}
+
+ABD_LZ4_DECODER(neon, supported);

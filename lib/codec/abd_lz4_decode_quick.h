@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_wide(), WIDE and fill(),
+ * includes this, and names the result with ABD_LZ4_DECODER().
+ * Invariant: a sequence is decoded here only when all its reads lie in the window and all its writes in the output, the
+ * overrun of wide copies included; else ip and op stay at its start, for the careful loop to do it by the rules.
+ */
+#include "abd_lz4_decode_state.h"
+
+/* Little-endian, any alignment. */
+static inline size_t load_offset(const uint8_t *p)
+{
+	return (size_t)p[0] | (size_t)p[1] << 8;
+}
+
+static inline void fetch(const uint8_t *p, uintptr_t ahead)
+{
+	__builtin_prefetch((const void *)((uintptr_t)p + ahead));
+}
+
+/* At least size bytes in steps of 32; dst and src at least as far apart. */
+static inline void copy_long(uint8_t *dst, const uint8_t *src, size_t size)
+{
+	uint8_t *end = dst + size;
+
+	do {
+		copy_32(dst, src);
+		dst += 32;
+		src += 32;
+	} while (dst < end);
+}
+
+/* The same for literals: they come from the window, so the next run's are fetched as they go. */
+static inline void copy_long_literals(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead)
+{
+	uint8_t *end = dst + size;
+
+	do {
+		fetch(src, ahead);
+		copy_wide(dst, src);
+		dst += WIDE;
+		src += WIDE;
+	} while (dst < end);
+}
+
+/* Exactly size bytes: the last step overlaps the one before it. */
+static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead)
+{
+	if (size < WIDE) {
+		memcpy(dst, src, size);
+		return;
+	}
+	if (size > WIDE)
+		copy_long_literals(dst, src, size - WIDE, ahead);
+	copy_wide(dst + size - WIDE, src + size - WIDE);
+}
+
+/* A match of any length: offset > 0; dst has size + 64 bytes of room. */
+static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
+{
+	const uint8_t *src = dst - offset;
+
+	if (ABD_UNLIKELY(offset < 16)) {
+		fill(dst, offset, size);
+		return;
+	}
+	copy_16(dst, src);
+	copy_16(dst + 16, src + 16);
+	copy_16(dst + 32, src + 32);
+	if (size > 48) {
+		if (offset < 32)
+			offset *= 2;
+		copy_long(dst + 48, dst + 48 - offset, size - 48);
+	}
+}
+
+static void copy_match_call(uint8_t *dst, size_t offset, size_t size)
+{
+	copy_match(dst, offset, size);
+}
+
+/* Extension bytes up to end; false: they do not end before it, or the length can't be served here. */
+static inline bool extend(const uint8_t **in, const uint8_t *end, size_t *length, size_t room)
+{
+	size_t byte;
+
+	do {
+		if (ABD_UNLIKELY(*in >= end || *length > room))
+			return false;
+		byte = *(*in)++;
+		*length += byte;
+	} while (ABD_UNLIKELY(byte == 255));
+	return true;
+}
+
+static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
+{
+	const uint8_t *ip = s->ip, *const limit = s->token_limit, *const window_end = s->window_end;
+	uint8_t *op = s->op, *const base = s->out_base, *const out_end = s->out_end;
+	uint8_t *const out_limit = s->out_limit;
+	const uintptr_t ahead = s->ahead;
+	unsigned token = *ip;
+
+	while (ABD_LIKELY(ip <= limit && op < out_limit)) {
+		size_t literals = token >> 4, length = token & 15, offset;
+		const uint8_t *in = ip + 1;
+		uint8_t *out = op;
+
+		fetch(ip, ahead);
+		if (ABD_LIKELY(literals != 15)) {
+			copy_16(out, in);
+		} else {
+			size_t room = (size_t)(out_end - out);
+
+			if (!extend(&in, window_end, &literals, room) ||
+				(ptrdiff_t)literals > window_end - in - WIDE ||
+				(ptrdiff_t)literals > out_end - out - ABD_LZ4_OUT_MARGIN)
+				break;
+			copy_long_literals(out, in, literals, ahead);
+		}
+		in += literals;
+		out += literals;
+		token = in[2];
+		offset = load_offset(in);
+		in += 2;
+		if (ABD_UNLIKELY(offset - 1 >= (size_t)(out - base)))
+			break;
+		if (ABD_LIKELY(length != 15)) {
+			copy_short(out, offset);
+		} else {
+			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) || window_end - in < 4 ||
+				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
+				break;
+			token = *in;
+			copy_match(out, offset, length + 4);
+		}
+		op = out + length + 4;
+		ip = in;
+	}
+	s->ip = ip;
+	s->op = op;
+}
+
+/* Back from the stitch to the run that ip is in. */
+static inline void leave(struct abd_lz4_state *s)
+{
+	const uint8_t *seam = s->stitch + ABD_LZ4_TAIL;
+
+	s->stitched = false;
+	if (s->ip < seam) {
+		s->ip = s->run_end - (seam - s->ip);
+	} else {
+		size_t past = (size_t)(s->ip - seam);
+
+		abd_lz4_decode_hop(s);
+		s->ip += past;
+	}
+}
+
+/* To the block's end, or in partial decoding to out_stop. Returns 0, -EBADMSG. */
+static int decode_all(struct abd_lz4_state *s)
+{
+	int more = 1;
+
+	while (more > 0) {
+		if (abd_lz4_decode_enter(s)) {
+			bool edge;
+
+			quick(s);
+			edge = s->ip > s->token_limit;
+			if (s->stitched)
+				leave(s);
+			if (edge && s->op < s->out_stop)
+				continue;
+		}
+		if (s->partial && s->op >= s->out_stop)
+			break;
+		more = abd_lz4_decode_careful(s);
+	}
+	return more < 0 ? more : 0;
+}
+
+static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs, size_t run_count,
+	size_t skip, size_t src_size)
+{
+	struct abd_lz4_state s;
+	ssize_t result;
+	int error;
+
+	(void)run_count;
+	s.copy_match = copy_match_call;
+	s.copy_literals = copy_exactly;
+	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
+		return result;
+	error = decode_all(&s);
+	return error != 0 ? error : s.op - (uint8_t *)dst;
+}
+
+static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip,
+	size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip, size_t src_size, void *window,
+	size_t window_size)
+{
+	struct abd_lz4_state s;
+	struct abd_lz4_sink sink;
+	ssize_t result;
+	int error;
+
+	s.copy_match = copy_match_call;
+	s.copy_literals = copy_exactly;
+	(void)dst_run_count;
+	(void)run_count;
+	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip, src_size, window,
+		    window_size, &result))
+		return result;
+	error = decode_all(&s);
+	return error != 0 ? error : abd_lz4_decode_drain(&s);
+}
+
+#define ABD_LZ4_DECODER(suffix, is_supported) \
+	const struct abd_lz4_decoder abd_lz4_decode_##suffix = {#suffix, is_supported, decode, decode_scatter}

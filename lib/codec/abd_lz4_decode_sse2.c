@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The decoder with 16-byte vectors, which every x86-64 has.
+ * Invariant: as in abd_lz4_decode_quick.h.
+ */
+#include "abd_cpu.h"
+#include "abd_base.h"
+#include "abd_lz4_decode_words.h"
+
+#include <emmintrin.h>
+
+#define WIDE 64
+
+static inline void copy_16(uint8_t *dst, const uint8_t *src)
+{
+	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
+}
+
+static inline void copy_32(uint8_t *dst, const uint8_t *src)
+{
+	copy_16(dst, src);
+	copy_16(dst + 16, src + 16);
+}
+
+static inline void copy_wide(uint8_t *dst, const uint8_t *src)
+{
+	copy_32(dst, src);
+	copy_32(dst + 32, src + 32);
+}
+
+static inline void copy_short(uint8_t *dst, size_t offset)
+{
+	if (ABD_UNLIKELY(offset < 8)) {
+		fill_short(dst, offset);
+	} else {
+		copy_8(dst, dst - offset);
+		copy_8(dst + 8, dst - offset + 8);
+		memcpy(dst + 16, dst - offset + 16, 2);
+	}
+}
+
+#include "abd_lz4_decode_quick.h"
+
+static bool supported(void)
+{
+	return abd_cpu_has(ABD_CPU_SSE2);
+}
+
+ABD_LZ4_DECODER(sse2, supported);

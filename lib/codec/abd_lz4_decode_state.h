@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the two loops of the decoder share. The quick loop (abd_lz4_decode_quick.h, compiled per instruction set) decodes
+ * within one window of input, far from every end; the careful one (abd_lz4_decode_careful.c, compiled once) decodes the
+ * single sequence that the quick loop left: at the ends of input, output and runs, and everything that is damaged.
+ *
+ *      run                                next run
+ *      [.......................|tail]     [head.....................]
+ *                               \           /
+ *                       stitch: [tail | head]      sequences that start in the tail are decoded here
+ *
+ * Invariant: between sequences ip is at a token, and in the run that run_end ends, unless stitched.
+ */
+#ifndef ABD_LZ4_DECODE_STATE_H
+#define ABD_LZ4_DECODE_STATE_H
+
+#include "abd_base.h"
+#include "abd_lz4_decode.h"
+
+#include <string.h>
+
+enum {
+	/* A token, 14 literals, an offset and the next token: all that a sequence without extensions reads, and just the
+	   input liblz4 must still have to skip its end-of-block rules. Copies of 16 literals read no further. */
+	ABD_LZ4_SEQUENCE_MAX = 18,
+	/* Output the quick loop keeps in hand: 14 literals and two copies of 16, rounded up to a line. */
+	ABD_LZ4_OUT_MARGIN = 64,
+	ABD_LZ4_COPY_MARGIN = 128,
+	ABD_LZ4_TAIL = 32,
+	ABD_LZ4_HEAD = 64,
+	ABD_LZ4_HISTORY = 64 << 10,
+};
+
+struct abd_lz4_sink;
+
+struct abd_lz4_state {
+	const uint8_t *ip;
+	const uint8_t *window_end;
+	const uint8_t *token_limit; /* the quick loop takes no token after this one */
+	uintptr_t ahead;	    /* from a byte to the one to fetch while it is decoded */
+	uint8_t *op;
+	uint8_t *out_base; /* matches reach back to here */
+	uint8_t *out_end;
+	uint8_t *out_limit; /* the quick loop starts no sequence at or after this */
+
+	const uint8_t *run_end; /* or the record's end, if sooner */
+	size_t after;		/* bytes of the record in later runs */
+	const struct iovec *run;
+	size_t out_after; /* room beyond out_end, with a sink */
+	uint8_t *out_stop;
+	struct abd_lz4_sink *sink;
+	/* The instruction set's own: exactly size bytes; and up to ABD_LZ4_COPY_MARGIN more. */
+	void (*copy_literals)(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead);
+	void (*copy_match)(uint8_t *dst, size_t offset, size_t size);
+	bool partial;
+	bool stitched;
+	uint8_t stitch[ABD_LZ4_TAIL + ABD_LZ4_HEAD];
+};
+
+/**
+ * Decode one sequence by the rules.
+ *
+ * Returns: 1 when another follows; 0 at the block's end or, in partial decoding, the output's. Errors: -EBADMSG.
+ */
+int abd_lz4_decode_careful(struct abd_lz4_state *s);
+
+/** Go on to the next run. after > 0. */
+void abd_lz4_decode_hop(struct abd_lz4_state *s);
+
+/** Prepare a window of input at ip; false: the careful loop must take the next sequence. */
+bool abd_lz4_decode_enter(struct abd_lz4_state *s);
+
+/** Linear output. True: *result is the answer already. */
+bool abd_lz4_decode_begin(struct abd_lz4_state *s, void *dst, size_t dst_size, size_t stop,
+	const struct iovec *runs, size_t skip, size_t src_size, ssize_t *result);
+
+/* Scattered output: where the window's contents go next. */
+struct abd_lz4_sink {
+	const struct iovec *run;
+	size_t run_off;
+	const uint8_t *drained; /* the window before this has been copied out */
+	size_t produced;	/* copied out so far */
+	size_t window_size;
+};
+
+/** Copy out what the window holds, and keep its last 64 KiB at its start. */
+void abd_lz4_decode_slide(struct abd_lz4_state *s);
+
+/** Copy out what is left in the window. Returns bytes produced altogether. */
+ssize_t abd_lz4_decode_drain(struct abd_lz4_state *s);
+
+bool abd_lz4_decode_begin_scatter(struct abd_lz4_state *s, struct abd_lz4_sink *sink,
+	const struct iovec *dst_runs, size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t skip,
+	size_t src_size, void *window, size_t window_size, ssize_t *result);
+
+#endif

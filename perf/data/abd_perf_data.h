@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bytes to measure with: real files, and what fio writes in OpenZFS's sequential_reads_arc_cached.
+ */
+#ifndef ABD_PERF_DATA_H
+#define ABD_PERF_DATA_H
+
+#include "abd_perf_options.h"
+
+struct abd_perf_data {
+	const char *name;      /* "files", "fio" */
+	char origin[256];      /* for people: where the bytes come from, and how many */
+	unsigned char *bytes;
+	size_t size;
+};
+
+/**
+ * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one file after another.
+ * Ends the program with a message where there is nothing to read.
+ */
+void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
+
+/** size bytes as fio makes them with buffer_compress_percentage=66, buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef. */
+void abd_perf_fio_make(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
+
+#endif

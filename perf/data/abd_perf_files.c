@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Real files, in the order of their names, so that the same tree gives the same bytes. Of one file at most an eighth of the
+ * whole is taken, so that one huge library does not stand for all.
+ */
+#include "abd_perf_data.h"
+#include "abd_perf_say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ABD_PERF_FILES_SHARE 8
+
+typedef bool abd_perf_files_wanted_t(const char *name);
+
+static bool abd_perf_files_any(const char *name)
+{
+	(void)name;
+	return true;
+}
+
+static bool abd_perf_files_library(const char *name)
+{
+	return strstr(name, ".so") != NULL;
+}
+
+static bool abd_perf_files_text(const char *name)
+{
+	static const char *const ending[] = {"copyright", ".txt", ".html", ".h", ".py", ".pl", ".pm",
+		".md", ".xml", ".json", ".cmake", ".sh", ".conf", ".rst"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+		size_t tail = strlen(ending[i]);
+
+		if (length >= tail && strcmp(name + length - tail, ending[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int abd_perf_files_order(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Append up to most bytes of a file. Returns how many, or -errno. */
+static ssize_t abd_perf_files_append(struct abd_perf_data *data, const char *path, size_t most)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (got < most) {
+		ssize_t n = read(fd, data->bytes + data->size, most - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && got == 0) {
+			int error = errno;
+
+			close(fd);
+			return -error;
+		}
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+		data->size += (size_t)n;
+	}
+	close(fd);
+	return (ssize_t)got;
+}
+
+/* Append files of a tree until data holds limit bytes. Returns how many files gave some. */
+static unsigned abd_perf_files_tree(
+	struct abd_perf_data *data, const char *root, abd_perf_files_wanted_t *wanted, size_t limit)
+{
+	char path[4096];
+	char *roots[] = {path, NULL};
+	size_t share = limit / ABD_PERF_FILES_SHARE;
+	unsigned files = 0;
+	FTSENT *entry;
+
+	snprintf(path, sizeof(path), "%s", root);
+
+	/* COMFOLLOW: --input may be a link; links inside are not followed, so nothing is taken twice. */
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
+
+	while (tree != NULL && data->size < limit && (entry = fts_read(tree)) != NULL) {
+		if (entry->fts_info != FTS_F || !wanted(entry->fts_name))
+			continue;
+
+		size_t room = limit - data->size;
+		size_t most = entry->fts_level == 0 || room < share ? room : share;
+
+		files += abd_perf_files_append(data, entry->fts_path, most) > 0;
+	}
+	if (tree != NULL)
+		fts_close(tree);
+	return files;
+}
+
+/* What --input names can't be used: say why. */
+static void abd_perf_files_input_check(const char *path)
+{
+	struct stat status;
+	int fd;
+
+	if (stat(path, &status) != 0)
+		abd_perf_say_die(1, "--input %s: %s", path, strerror(errno));
+	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+		abd_perf_say_die(1, "--input %s: neither a file nor a directory", path);
+	if (S_ISREG(status.st_mode) && status.st_size == 0)
+		abd_perf_say_die(1, "--input %s: is empty", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		abd_perf_say_die(1, "--input %s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void abd_perf_files_system(struct abd_perf_data *data, size_t size, unsigned *files)
+{
+	static const char *const text[] = {"/usr/share", "/usr/include", "/usr/lib"};
+
+	*files = abd_perf_files_tree(data, "/usr/lib", abd_perf_files_library, size / 2);
+	if (data->size < size / 2)
+		*files += abd_perf_files_tree(data, "/usr/lib64", abd_perf_files_library, size / 2);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		*files += abd_perf_files_tree(data, text[i], abd_perf_files_text, size);
+}
+
+void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
+{
+	unsigned files = 0;
+
+	data->name = "files";
+	data->size = 0;
+	data->bytes = malloc(size);
+	if (data->bytes == NULL)
+		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
+	if (options->input != NULL) {
+		abd_perf_files_input_check(options->input);
+		files = abd_perf_files_tree(data, options->input, abd_perf_files_any, size);
+		if (data->size == 0)
+			abd_perf_say_die(1, "--input %s: holds no data that can be read", options->input);
+	} else {
+		abd_perf_files_system(data, size, &files);
+		if (data->size == 0)
+			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a file or tree with --input");
+	}
+	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s", (double)data->size / (1 << 20),
+		files, options->input != NULL ? ": " : ", shared libraries and text under /usr",
+		options->input != NULL ? options->input : "");
+}

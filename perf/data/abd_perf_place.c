@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fisher and Yates over the runs of all buffers: only where a run lies is exchanged, never how long it is.
+ */
+#include "abd_perf_place.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_say.h"
+
+#include <stdlib.h>
+
+/* Every run's address, buffer by buffer. */
+static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_count)
+{
+	size_t runs = 0;
+
+	for (size_t i = 0; i < count; i++)
+		runs += abd_is_linear(buffers[i]) ? 0 : buffers[i]->abd_u.abd_scatter.abd_run_count;
+
+	void ***list = malloc((runs + 1) * sizeof(*list));
+
+	if (list == NULL)
+		abd_perf_say_die(1, "no memory to place %zu runs", runs);
+	*run_count = runs;
+	for (size_t i = 0, at = 0; i < count; i++) {
+		for (size_t j = 0; !abd_is_linear(buffers[i]) && j < buffers[i]->abd_u.abd_scatter.abd_run_count; j++)
+			list[at++] = &buffers[i]->abd_u.abd_scatter.abd_runs[j].iov_base;
+	}
+	return list;
+}
+
+void abd_perf_place_shuffle(abd_t **buffers, size_t count, uint64_t *random)
+{
+	size_t runs;
+	void ***list = abd_perf_place_list(buffers, count, &runs);
+
+	for (size_t i = runs; i > 1; i--) {
+		size_t j = abd_perf_random_below(random, i);
+		void *swap = *list[i - 1];
+
+		*list[i - 1] = *list[j];
+		*list[j] = swap;
+	}
+	free(list);
+	for (size_t i = 0; i < count; i++)
+		abd_verify(buffers[i]);
+}
+
+static int abd_perf_place_span(void *buf, size_t len, void *arg)
+{
+	struct abd_perf_place *place = ((void **)arg)[0];
+	char **end = &((char **)arg)[1];
+
+	if (*end != NULL) {
+		place->pairs++;
+		place->ascending += (char *)buf >= *end;
+		place->neighbours += (char *)buf == *end;
+	}
+	/* Spans longer than a chunk are neighbours that the iterator has joined. */
+	for (size_t more = 4096; more < len; more += 4096) {
+		place->pairs++;
+		place->ascending++;
+		place->neighbours++;
+	}
+	*end = (char *)buf + len;
+	return 0;
+}
+
+struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count)
+{
+	struct abd_perf_place place = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		void *arg[2] = {&place, NULL};
+
+		abd_iterate_func(buffers[i], 0, abd_get_size(buffers[i]), abd_perf_place_span, arg);
+	}
+	return place;
+}
+
+void abd_perf_place_tune(const char *name, const char *value)
+{
+	int error = abd_tuning_set(name, value);
+
+	if (error != 0)
+		abd_perf_say_die(1, "the library refuses %s=%s (%s)", name, value,
+			error == -ENOENT ? "unknown" : "not a value it can take");
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Time and chance: clocks in nanoseconds, and a generator whose stream a seed repeats.
+ *
+ * Work is timed by what its thread spent on a CPU: on a machine that is shared, being interrupted is not the work's fault.
+ * Where threads share CPUs on purpose (more of them than CPUs) that would count too little, so the wall clock is taken.
+ *
+ * The generator is splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+ */
+#ifndef ABD_PERF_CLOCK_H
+#define ABD_PERF_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* CLOCK_THREAD_CPUTIME_ID, or CLOCK_MONOTONIC; set before threads start. */
+extern clockid_t abd_perf_clock;
+
+static inline double abd_perf_clock_read(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/** For timing work. */
+static inline double abd_perf_clock_ns(void)
+{
+	return abd_perf_clock_read(abd_perf_clock);
+}
+
+/** For telling people how long things take. */
+static inline double abd_perf_clock_wall_ns(void)
+{
+	return abd_perf_clock_read(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t abd_perf_random(uint64_t *state)
+{
+	uint64_t x = *state += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/** A number in [0, limit). The bias, limit / 2^64, is of no concern here. */
+static inline size_t abd_perf_random_below(uint64_t *state, size_t limit)
+{
+	return (size_t)(abd_perf_random(state) % limit);
+}
+
+/** Put n indices into random order (Fisher and Yates). */
+static inline void abd_perf_shuffle(uint32_t *index, size_t n, uint64_t *state)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t j = abd_perf_random_below(state, i);
+		uint32_t swap = index[i - 1];
+
+		index[i - 1] = index[j];
+		index[j] = swap;
+	}
+}
+
+/** Tell the compiler that value is used, so that what made it is not left out. */
+static inline void abd_perf_keep(const void *value)
+{
+	__asm__ volatile("" : : "r"(value) : "memory");
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two barriers around each piece of work; a member without work to do ends.
+ */
+#include "abd_perf_crew.h"
+#include "abd_perf_clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct abd_perf_member {
+	struct abd_perf_crew *crew;
+	pthread_t thread;
+	unsigned number;
+	int cpu;
+	double ns;
+};
+
+struct abd_perf_crew {
+	pthread_barrier_t start, end;
+	double (*work)(void *arg, unsigned member, uint64_t iterations); /* NULL: go home */
+	void *arg;
+	uint64_t iterations;
+	unsigned count;
+	struct abd_perf_member member[];
+};
+
+void abd_perf_crew_pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *abd_perf_crew_member(void *arg)
+{
+	struct abd_perf_member *member = arg;
+	struct abd_perf_crew *crew = member->crew;
+
+	abd_perf_crew_pin(member->cpu);
+	for (;;) {
+		pthread_barrier_wait(&crew->start);
+		if (crew->work == NULL)
+			return NULL;
+		member->ns = crew->work(crew->arg, member->number, crew->iterations);
+		pthread_barrier_wait(&crew->end);
+	}
+}
+
+struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_options *options)
+{
+	struct abd_perf_crew *crew = calloc(1, sizeof(*crew) + count * sizeof(crew->member[0]));
+
+	if (crew == NULL)
+		return NULL;
+	crew->count = count;
+	abd_perf_clock = count <= options->cpu_count ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	pthread_barrier_init(&crew->start, NULL, count);
+	pthread_barrier_init(&crew->end, NULL, count);
+	for (unsigned i = 0; i < count; i++) {
+		struct abd_perf_member *member = &crew->member[i];
+
+		*member = (struct abd_perf_member){.crew = crew, .number = i,
+			.cpu = options->cpus[i % options->cpu_count]};
+		/* Members started so far wait for ever at the barrier: the program is about to end for want of threads. */
+		if (i > 0 && pthread_create(&member->thread, NULL, abd_perf_crew_member, member) != 0)
+			return NULL;
+	}
+	abd_perf_crew_pin(options->cpus[0]);
+	return crew;
+}
+
+double abd_perf_crew_run(struct abd_perf_crew *crew,
+	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg, uint64_t iterations)
+{
+	double speed = 0;
+
+	crew->work = work;
+	crew->arg = arg;
+	crew->iterations = iterations;
+	pthread_barrier_wait(&crew->start);
+	if (work == NULL)
+		return 0;
+	crew->member[0].ns = work(arg, 0, iterations);
+	pthread_barrier_wait(&crew->end);
+	for (unsigned i = 0; i < crew->count; i++)
+		speed += (double)iterations / crew->member[i].ns;
+	return (double)iterations / speed;
+}
+
+void abd_perf_crew_end(struct abd_perf_crew *crew)
+{
+	abd_perf_crew_run(crew, NULL, NULL, 0);
+	for (unsigned i = 1; i < crew->count; i++)
+		pthread_join(crew->member[i].thread, NULL);
+	abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
+	pthread_barrier_destroy(&crew->start);
+	pthread_barrier_destroy(&crew->end);
+	free(crew);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Facts from /proc, /sys, the build and the library. What can't be read is recorded as "unknown", never left out.
+ */
+#include "abd_perf_env.h"
+#include "abd_perf_build.h"
+#include "abd_perf_say.h"
+
+#include <abd/abd.h>
+
+#include <lz4.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ABD_PERF_ENV_MAX 40
+
+static struct abd_perf_env abd_perf_env_table[ABD_PERF_ENV_MAX];
+static unsigned abd_perf_env_count;
+
+static void abd_perf_env_add(const char *name, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void abd_perf_env_add(const char *name, const char *format, ...)
+{
+	struct abd_perf_env *fact = &abd_perf_env_table[abd_perf_env_count];
+	va_list arguments;
+
+	if (abd_perf_env_count == ABD_PERF_ENV_MAX)
+		return;
+	abd_perf_env_count++;
+	fact->name = name;
+	va_start(arguments, format);
+	vsnprintf(fact->text, sizeof(fact->text), format, arguments);
+	va_end(arguments);
+}
+
+/* The first line of a file, or "unknown". */
+static const char *abd_perf_env_line(const char *path, char *line, size_t room)
+{
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL || fgets(line, (int)room, file) == NULL)
+		snprintf(line, room, "unknown");
+	if (file != NULL)
+		fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+/* What follows "key ... : " in a file of such lines, or "unknown". */
+static const char *abd_perf_env_key(const char *path, const char *key, char *value, size_t room)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096];
+
+	snprintf(value, room, "unknown");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		char *colon = strchr(line, ':');
+
+		if (colon == NULL || strncmp(line, key, strlen(key)) != 0)
+			continue;
+		colon += 1 + strspn(colon + 1, " \t");
+		snprintf(value, room, "%.*s", (int)strcspn(colon, "\n"), colon);
+		break;
+	}
+	if (file != NULL)
+		fclose(file);
+	return value;
+}
+
+size_t abd_perf_env_cache(unsigned level)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		char path[96], text[64];
+		size_t size;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/level", i);
+		if (strtoul(abd_perf_env_line(path, text, sizeof(text)), NULL, 10) != level)
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/type", i);
+		if (strcmp(abd_perf_env_line(path, text, sizeof(text)), "Instruction") == 0)
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%u/size", i);
+		if (abd_perf_options_size(abd_perf_env_line(path, text, sizeof(text)), &size))
+			return size;
+	}
+	return 0;
+}
+
+size_t abd_perf_env_last_cache(void)
+{
+	for (unsigned level = 4; level > 1; level--) {
+		if (abd_perf_env_cache(level) != 0)
+			return abd_perf_env_cache(level);
+	}
+	return (size_t)32 << 20;
+}
+
+size_t abd_perf_env_memory(void)
+{
+	char text[64];
+	size_t kib = strtoul(
+		abd_perf_env_key("/proc/meminfo", "MemAvailable", text, sizeof(text)), NULL, 10);
+
+	return kib != 0 ? kib << 10 : (size_t)1 << 30;
+}
+
+struct abd_perf_env_ticks {
+	unsigned long long all, busy, stolen;
+};
+
+/* What the CPUs to be used have done so far. */
+static struct abd_perf_env_ticks abd_perf_env_ticks(const struct abd_perf_options *options)
+{
+	struct abd_perf_env_ticks sum = {0};
+	FILE *file = fopen("/proc/stat", "re");
+	char line[512];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+		unsigned long long tick[8] = {0};
+		int cpu;
+
+		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &tick[0],
+			    &tick[1], &tick[2], &tick[3], &tick[4], &tick[5], &tick[6], &tick[7]) < 5)
+			continue;
+		for (unsigned i = 0; i < options->cpu_count; i++) {
+			if (options->cpus[i] != cpu)
+				continue;
+			for (unsigned j = 0; j < 8; j++)
+				sum.all += tick[j];
+			sum.busy += tick[0] + tick[1] + tick[2] + tick[5] + tick[6];
+			sum.stolen += tick[7];
+		}
+	}
+	if (file != NULL)
+		fclose(file);
+	return sum;
+}
+
+/* Others at work on our CPUs, in a fifth of a second in which we do nothing. */
+static void abd_perf_env_busy(const struct abd_perf_options *options)
+{
+	struct timespec pause = {.tv_nsec = 200000000};
+	struct abd_perf_env_ticks before = abd_perf_env_ticks(options);
+
+	nanosleep(&pause, NULL);
+
+	struct abd_perf_env_ticks after = abd_perf_env_ticks(options);
+	double all = (double)(after.all - before.all);
+	double busy = all > 0 ? (double)(after.busy - before.busy) / all * 100 : 0;
+	double stolen = all > 0 ? (double)(after.stolen - before.stolen) / all * 100 : 0;
+
+	abd_perf_env_add("busy", "%.0f %% of the CPUs used, %.0f %% stolen by other machines, just before the run", busy, stolen);
+	if (busy + stolen > 10)
+		abd_perf_say_warn("the machine is busy: others take %.0f %% of the CPUs to be used", busy + stolen);
+}
+
+static void abd_perf_env_cpu(const struct abd_perf_options *options)
+{
+	char text[128], list[96] = "";
+	size_t used = 0;
+
+	abd_perf_env_add("cpu", "%s", abd_perf_env_key("/proc/cpuinfo", "model name", text, sizeof(text)));
+	for (unsigned i = 0; i < options->cpu_count && used < sizeof(list) - 8; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d", i > 0 ? "," : "", options->cpus[i]);
+	abd_perf_env_add("cpus_used", "%u of %ld: %s", options->cpu_count, sysconf(_SC_NPROCESSORS_ONLN), list);
+	abd_perf_env_add("cache_l1d", "%zu KiB", abd_perf_env_cache(1) >> 10);
+	abd_perf_env_add("cache_l2", "%zu KiB", abd_perf_env_cache(2) >> 10);
+	abd_perf_env_add("cache_last", "%zu KiB", abd_perf_env_last_cache() >> 10);
+	abd_perf_env_add("smt", "%s", abd_perf_env_line("/sys/devices/system/cpu/smt/control", text, sizeof(text)));
+	abd_perf_env_add("governor", "%s", abd_perf_env_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof(text)));
+	abd_perf_env_add("turbo_off", "%s", abd_perf_env_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text)));
+}
+
+static void abd_perf_env_system(void)
+{
+	char text[4096];
+	struct utsname name;
+	bool virtual = strstr(abd_perf_env_key("/proc/cpuinfo", "flags", text, sizeof(text)), " hypervisor") != NULL;
+
+	abd_perf_env_add("virtual_machine", "%s", virtual ? "yes" : "not seen");
+	abd_perf_env_add("memory", "%zu MiB to be had", abd_perf_env_memory() >> 20);
+	abd_perf_env_add("thp", "%s", abd_perf_env_line("/sys/kernel/mm/transparent_hugepage/enabled", text, 120));
+	abd_perf_env_add("aslr", "%s", abd_perf_env_line("/proc/sys/kernel/randomize_va_space", text, 120));
+	abd_perf_env_add("load", "%s", abd_perf_env_line("/proc/loadavg", text, 120));
+	if (uname(&name) == 0)
+		abd_perf_env_add("system", "%s %s %s", name.sysname, name.release, name.machine);
+}
+
+static void abd_perf_env_build(void)
+{
+	abd_perf_env_add("abd_version", "%s", abd_version());
+	abd_perf_env_add("git_revision", "%s", ABD_PERF_BUILD_REVISION);
+	abd_perf_env_add("compiler", "%s", ABD_PERF_BUILD_COMPILER);
+	abd_perf_env_add("flags", "%s", ABD_PERF_BUILD_FLAGS);
+	abd_perf_env_add("lz4", "%s", LZ4_versionString());
+	abd_perf_env_add("chunk_provider", "%s", abd_tuning_get("chunk_provider"));
+	abd_perf_env_add("compare_kernel", "%s", abd_tuning_get("compare"));
+}
+
+static void abd_perf_env_time(void)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char text[40];
+
+	gmtime_r(&now, &utc);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	abd_perf_env_add("time", "%s", text);
+}
+
+void abd_perf_env_look(const struct abd_perf_options *options)
+{
+	abd_perf_env_time();
+	abd_perf_env_cpu(options);
+	abd_perf_env_system();
+	abd_perf_env_busy(options);
+	abd_perf_env_build();
+}
+
+const struct abd_perf_env *abd_perf_env_get(unsigned i)
+{
+	return i < abd_perf_env_count ? &abd_perf_env_table[i] : NULL;
+}
+
+void abd_perf_env_print(void)
+{
+	for (unsigned i = 0; i < abd_perf_env_count; i++)
+		printf("%-16s %s\n", abd_perf_env_table[i].name, abd_perf_env_table[i].text);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was asked for on the command line. Sizes are 8k, 1m, 64 (bytes).
+ * Invariant: a flag that is given is either used by every scenario that will run, or refused: none is ignored.
+ */
+#ifndef ABD_PERF_OPTIONS_H
+#define ABD_PERF_OPTIONS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Flags that not every scenario can use. */
+enum {
+	ABD_PERF_USES_INPUT = 1 << 0,
+	ABD_PERF_USES_THREADS = 1 << 1,
+	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
+};
+
+#define ABD_PERF_NAMES_MAX 16
+#define ABD_PERF_CPUS_MAX 1024
+
+struct abd_perf_options {
+	const char *command;
+	const char *names[ABD_PERF_NAMES_MAX];
+	unsigned name_count;
+	unsigned given;          /* which of ABD_PERF_USES_... were given */
+
+	const char *input;       /* NULL: the machine's own files */
+	unsigned threads;        /* 0: 1, and as many as there are CPUs */
+	size_t record_size;      /* 0: all */
+	double runtime_s;        /* per comparison; 0: as long as the samples take */
+	unsigned repeat;         /* rounds; 0: the scenario's own */
+	uint64_t seed;
+	const char *json;        /* NULL: none */
+	bool quick;
+	bool plant;              /* for tests: plant a wrong byte, which must be found */
+
+	int cpus[ABD_PERF_CPUS_MAX]; /* those to use, in order */
+	unsigned cpu_count;
+};
+
+/** Read the command line; ends the program, with a message, where it can't be followed. */
+void abd_perf_options_parse(struct abd_perf_options *options, int argc, char **argv);
+
+/** Rounds and the length of a sample, from --repeat, --runtime, --quick. */
+unsigned abd_perf_options_rounds(const struct abd_perf_options *options);
+double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths);
+
+/** "8k", "1m", "1450" for a size, in text. Returns text. */
+const char *abd_perf_options_size_text(size_t size, char *text, size_t room);
+/** Read one. False: not a size, or 0. */
+bool abd_perf_options_size(const char *text, size_t *size);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Rounds, and what comes out of them.
+ */
+#include "abd_perf_race.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_say.h"
+#include "abd_perf_stop.h"
+
+#include <math.h>
+#include <string.h>
+
+struct abd_perf_summary abd_perf_race_noise;
+clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
+
+/* The count of iterations that fills sample_ns. Doubles until a run is long enough to be scaled from. */
+static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double sample_ns)
+{
+	for (uint64_t count = 1;; count *= 2) {
+		double ns = path->run(path->arg, count);
+
+		if (ns < sample_ns / 8 && count < (uint64_t)1 << 40)
+			continue;
+
+		double scaled = (double)count * sample_ns / ns * 1.05;
+
+		return scaled < 1 ? 1 : (uint64_t)scaled + 1;
+	}
+}
+
+static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_perf_path *paths,
+	const uint64_t *iterations, uint64_t *random)
+{
+	uint32_t order[ABD_PERF_PATHS_MAX];
+
+	for (unsigned i = 0; i < race->paths; i++)
+		order[i] = i;
+	abd_perf_shuffle(order, race->paths, random);
+	for (unsigned i = 0; i < race->paths; i++) {
+		const struct abd_perf_path *path = &paths[order[i]];
+		uint64_t count = iterations[order[i]];
+
+		race->ns[order[i]][race->rounds] = path->run(path->arg, count) / (double)count;
+	}
+}
+
+bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths, unsigned count,
+	const struct abd_perf_options *options)
+{
+	unsigned rounds = abd_perf_options_rounds(options);
+	double sample_ns = abd_perf_options_sample_ns(options, count);
+	uint64_t iterations[ABD_PERF_PATHS_MAX];
+	uint64_t random = options->seed;
+
+	race->paths = count;
+	race->rounds = 0;
+	for (unsigned i = 0; i < count && !abd_perf_stop_wanted(); i++)
+		iterations[i] = abd_perf_race_calibrate(&paths[i], sample_ns);
+	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
+		abd_perf_race_round(race, paths, iterations, &random);
+		race->rounds++;
+	}
+	return race->rounds > 0;
+}
+
+struct abd_perf_summary abd_perf_race_ns(const struct abd_perf_race *race, unsigned path)
+{
+	return abd_perf_stat(race->ns[path], race->rounds);
+}
+
+struct abd_perf_summary abd_perf_race_rate(
+	const struct abd_perf_race *race, unsigned path, double work)
+{
+	double rate[ABD_PERF_ROUNDS_MAX];
+
+	for (unsigned i = 0; i < race->rounds; i++)
+		rate[i] = work / race->ns[path][i];
+	return abd_perf_stat(rate, race->rounds);
+}
+
+struct abd_perf_summary abd_perf_race_ratio(
+	const struct abd_perf_race *race, unsigned a, unsigned b)
+{
+	double ratio[ABD_PERF_ROUNDS_MAX];
+
+	for (unsigned i = 0; i < race->rounds; i++)
+		ratio[i] = race->ns[b][i] / race->ns[a][i];
+	return abd_perf_stat(ratio, race->rounds);
+}
+
+/* Work for A against A: copies that stay in the second-level cache, and the arithmetic that fills them. */
+static double abd_perf_race_work(void *arg, uint64_t iterations)
+{
+	static uint64_t words[2][4096];
+	double start = abd_perf_clock_ns();
+	uint64_t random = (uint64_t)(uintptr_t)arg;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		for (unsigned j = 0; j < 4096; j++)
+			words[0][j] = abd_perf_random(&random);
+		memcpy(words[1], words[0], sizeof(words[0]));
+		abd_perf_keep(words[1]);
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+void abd_perf_race_noise_measure(const struct abd_perf_options *options)
+{
+	static const struct abd_perf_path same[] = {
+		{"A", abd_perf_race_work, NULL},
+		{"A again", abd_perf_race_work, NULL},
+	};
+	static struct abd_perf_race race;
+
+	if (!abd_perf_race_run(&race, same, 2, options))
+		return;
+	abd_perf_race_noise = abd_perf_race_ratio(&race, 0, 1);
+	if (fabs(abd_perf_race_noise.median - 1) > 0.02)
+		abd_perf_say_warn("the same code against itself differs by %.1f %%: this machine is too noisy now",
+			fabs(abd_perf_race_noise.median - 1) * 100);
+}
+
+double abd_perf_race_margin(void)
+{
+	return abd_perf_race_noise.rounds > 0 ? fabs(abd_perf_race_noise.median - 1) : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is said while measuring, on stderr, so that stdout holds the tables only: a progress line that rewrites itself on a
+ * terminal, plain lines elsewhere; and warnings, which are kept for the report.
+ */
+#ifndef ABD_PERF_SAY_H
+#define ABD_PERF_SAY_H
+
+/** total steps are to come (an estimate will do). */
+void abd_perf_say_begin(const char *what, unsigned total);
+/** The next step starts. */
+void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void abd_perf_say_end(void);
+
+/** Said at once, and kept: abd_perf_say_warning(i) is the i-th, NULL behind the last. */
+void abd_perf_say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *abd_perf_say_warning(unsigned i);
+
+/** "abd-perf: ..." and the end of the program. */
+void abd_perf_say_die(int status, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+#endif

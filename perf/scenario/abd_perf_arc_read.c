@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arc-read: what treating single-chunk scatter buffers as linear is worth, where it was found missing: records held compressed
+ * in scatter buffers, as the ARC holds them, are borrowed, decoded by lz4 and returned.
+ *
+ * A record's payload is one 4 KiB page or more; the two are measured apart, because only the latter can be multi-chunk.
+ * Hot: every thread's set is at most half of the second-level cache, read once before the clock starts. Cold: larger than the
+ * last-level cache, read at random; see abd_perf_arc_cold_bytes().
+ * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
+ */
+#include "abd_perf_arc_set.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_crew.h"
+#include "abd_perf_env.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+#include "abd_perf_table.h"
+
+#include <lz4.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ABD_PERF_MIB ((size_t)1 << 20)
+#define ABD_PERF_ARC_CLAIM "about 5 % of an 8k cached read (OpenZFS PR 8580)"
+
+/* One comparison: a set, read by a crew. */
+struct abd_perf_arc_cell {
+	const struct abd_perf_options *options;
+	const struct abd_perf_data *data;
+	struct abd_perf_arc_set set;
+	bool hot;
+	unsigned threads;       /* of this comparison */
+	unsigned threads_most;  /* the set is made for */
+	struct abd_perf_crew *crew;
+	char *dst[1024];        /* where each member decodes to */
+	size_t at[ABD_PERF_ARC_KINDS][1024];
+	atomic_uint errors;
+};
+
+/* A path: one kind of a cell. */
+struct abd_perf_arc_path {
+	struct abd_perf_arc_cell *cell;
+	unsigned kind;
+};
+
+/* Read n records of a member's share [first, end), going on from where it was. */
+static unsigned abd_perf_arc_read_some(struct abd_perf_arc_cell *cell, unsigned kind, unsigned member,
+	size_t first, size_t end, uint64_t n)
+{
+	const struct abd_perf_arc_visit *visit = cell->set.visit[kind];
+	int record_size = (int)cell->set.records->record_size;
+	char *dst = cell->dst[member];
+	size_t at = cell->at[kind][member];
+	unsigned errors = 0;
+
+	for (at = at < first || at >= end ? first : at; n > 0; n--) {
+		abd_t *abd = visit[at].abd;
+		uint32_t size = visit[at].payload_size;
+		void *buf = abd_borrow_buf_copy(abd, size);
+
+		errors += buf == NULL || LZ4_decompress_safe(buf, dst, (int)size, record_size) != record_size;
+		abd_return_buf(abd, buf, size);
+		at = at + 1 < end ? at + 1 : first;
+	}
+	cell->at[kind][member] = at;
+	return errors;
+}
+
+static double abd_perf_arc_member(void *arg, unsigned member, uint64_t iterations)
+{
+	const struct abd_perf_arc_path *path = arg;
+	struct abd_perf_arc_cell *cell = path->cell;
+	size_t share = cell->set.slots / (cell->hot ? cell->threads_most : cell->threads);
+	size_t first = share * member, end = first + share;
+	unsigned errors = 0;
+	double start;
+
+	if (cell->hot)
+		errors += abd_perf_arc_read_some(cell, path->kind, member, first, end, share);
+	start = abd_perf_clock_ns();
+	errors += abd_perf_arc_read_some(cell, path->kind, member, first, end, iterations);
+
+	double ns = abd_perf_clock_ns() - start;
+
+	if (errors != 0)
+		atomic_fetch_add(&cell->errors, errors);
+	return ns;
+}
+
+static double abd_perf_arc_path_run(void *arg, uint64_t iterations)
+{
+	const struct abd_perf_arc_path *path = arg;
+
+	return abd_perf_crew_run(path->cell->crew, abd_perf_arc_member, arg, iterations);
+}
+
+/* ---- sizes of sets ----------------------------------------------------------------------------------------------- */
+
+static size_t abd_perf_arc_hot_bytes(void)
+{
+	size_t l2 = abd_perf_env_cache(2);
+
+	return (l2 != 0 ? l2 : ABD_PERF_MIB) / 2;
+}
+
+/*
+ * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a record is read again only
+ * after the sets of all paths. --quick: half the cache, which makes two caches of all four, and at most 192 MiB. Never more
+ * than makes a quarter of the memory there is for all.
+ */
+static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
+{
+	size_t cache = abd_perf_env_last_cache();
+	size_t bytes = cell->options->quick ? cache / 2 : cache / 4 * 5;
+	size_t most = (size_t)((double)(abd_perf_env_memory() / 4 / cell->set.kinds) * fill);
+
+	if (cell->options->quick && bytes > 192 * ABD_PERF_MIB)
+		bytes = 192 * ABD_PERF_MIB;
+	return bytes < most ? bytes : most;
+}
+
+/* How many buffers make up the set: a share for every thread. */
+static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
+{
+	const struct abd_perf_arc_set *set = &cell->set;
+	size_t payload = 0, pages = 0;
+
+	for (size_t i = 0; i < set->member_count; i++) {
+		size_t size = set->records->record[set->members[i]].payload_size;
+
+		payload += size;
+		pages += (size + 4095) / 4096 * 4096;
+	}
+
+	size_t mean = payload / set->member_count;
+	size_t bytes = cell->hot ? abd_perf_arc_hot_bytes()
+				 : abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) / cell->threads_most;
+	size_t share = bytes / mean;
+
+	return (share > 2 ? share : 2) * cell->threads_most;
+}
+
+/* ---- measuring --------------------------------------------------------------------------------------------------- */
+
+static void abd_perf_arc_describe(struct abd_perf_result *result, const struct abd_perf_arc_cell *cell, bool one_page)
+{
+	const struct abd_perf_arc_set *set = &cell->set;
+	double mean = (double)set->payload_bytes / (double)set->slots;
+
+	abd_perf_result_text(result, "data", cell->data->name);
+	abd_perf_result_size(result, "record_size", set->records->record_size);
+	abd_perf_result_text(result, "pages", one_page ? "1" : ">1");
+	abd_perf_result_text(result, "set", cell->hot ? "hot" : "cold");
+	abd_perf_result_number(result, "threads", cell->threads);
+	abd_perf_result_number(result, "compressed_bytes", mean);
+	abd_perf_result_number(result, "set_bytes", (double)set->payload_bytes / (cell->hot ? cell->threads_most : 1));
+	abd_perf_result_number(result, "single_run_share", abd_perf_arc_set_single_share(set));
+	abd_perf_result_number(result, "record_share", (double)set->member_count / (double)(set->records->count + set->records->raw));
+	abd_perf_result_number(result, "neighbour_share",
+		set->place.pairs > 0 ? (double)set->place.neighbours / (double)set->place.pairs : 0);
+	abd_perf_result_text(result, "origin", cell->data->origin);
+}
+
+static void abd_perf_arc_record(const struct abd_perf_race *race, const struct abd_perf_arc_cell *cell, bool one_page)
+{
+	char size[24];
+	struct abd_perf_result *result = abd_perf_result_add("arc-read", cell->hot ? "hot" : "cold",
+		"%s %s, %s, %s, %u thread%s", cell->data->name,
+		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
+		one_page ? "1 page" : ">1 page", cell->hot ? "hot" : "cold", cell->threads,
+		cell->threads > 1 ? "s" : "");
+	const char *const *name = abd_perf_arc_kind_name;
+
+	abd_perf_arc_describe(result, cell, one_page);
+	for (unsigned kind = 0; kind < race->paths; kind++)
+		abd_perf_result_figure(result, name[kind], "GB/s",
+			abd_perf_race_rate(race, kind, (double)cell->set.records->record_size));
+	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_OFF],
+		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF))
+		->source = ABD_PERF_ARC_CLAIM;
+	if (race->paths > ABD_PERF_ARC_MULTI)
+		abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_MULTI],
+			abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_MULTI));
+	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_LINEAR],
+		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_LINEAR));
+}
+
+/* The set as it is, read by so many threads. Returns an exit status. */
+static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, bool one_page)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_KINDS];
+	struct abd_perf_path path[ABD_PERF_ARC_KINDS];
+	char size[24];
+
+	abd_perf_say_step("%s %s, payload of %s, %s, %u thread%s", cell->data->name,
+		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
+		one_page ? "one page" : "several pages", cell->hot ? "hot" : "cold", threads, threads > 1 ? "s" : "");
+	for (unsigned kind = 0; kind < cell->set.kinds; kind++) {
+		arc_path[kind] = (struct abd_perf_arc_path){cell, kind};
+		path[kind] = (struct abd_perf_path){
+			abd_perf_arc_kind_name[kind], abd_perf_arc_path_run, &arc_path[kind]};
+	}
+	cell->threads = threads;
+	cell->crew = abd_perf_crew_make(threads, cell->options);
+	if (cell->crew == NULL)
+		abd_perf_say_die(1, "%u threads can't be started", threads);
+	if (abd_perf_race_run(&race, path, cell->set.kinds, cell->options))
+		abd_perf_arc_record(&race, cell, one_page);
+	abd_perf_crew_end(cell->crew);
+	if (atomic_load(&cell->errors) == 0)
+		return 0;
+	abd_perf_say_warn("%u reads failed while measuring", atomic_load(&cell->errors));
+	return 1;
+}
+
+/* One class of one record size, hot or cold: make the set, check every record, race with 1 and with N threads. */
+static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
+{
+	unsigned threads = cell->options->threads;
+	int status = 0;
+
+	cell->set.kinds = one_page ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_KINDS;
+	cell->threads_most = threads != 0 ? threads : cell->options->cpu_count;
+	if (cell->threads_most > 1024)
+		cell->threads_most = 1024;
+	abd_perf_arc_set_make(&cell->set, abd_perf_arc_slots(cell), cell->options->seed);
+	if (cell->options->plant)
+		abd_perf_arc_set_damage(&cell->set);
+	memset(cell->at, 0, sizeof(cell->at));
+	if (!abd_perf_arc_set_check(&cell->set))
+		status = 1;
+	if (status == 0 && threads == 0 && cell->threads_most > 1)
+		status = abd_perf_arc_race(cell, 1, one_page);
+	if (status == 0 && !abd_perf_stop_wanted())
+		status = abd_perf_arc_race(cell, cell->threads_most, one_page);
+	abd_perf_arc_set_free(&cell->set);
+	return status;
+}
+
+/* The records of one class; classes with less than a tenth of the records are not worth a row. */
+static size_t abd_perf_arc_members(const struct abd_perf_records *records, bool one_page, uint32_t *members)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < records->count; i++) {
+		if ((records->record[i].payload_size <= 4096) == one_page)
+			members[count++] = i;
+	}
+	return count * 10 >= records->count ? count : 0;
+}
+
+static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t record_size)
+{
+	struct abd_perf_records records;
+	uint32_t *members;
+	int status = 0;
+
+	abd_perf_records_make(&records, cell->data, record_size);
+	members = malloc((records.count + 1) * sizeof(*members));
+	for (unsigned i = 0; i < cell->threads_most; i++) {
+		cell->dst[i] = aligned_alloc(4096, (record_size + 4095) / 4096 * 4096);
+		if (cell->dst[i] == NULL || members == NULL)
+			abd_perf_say_die(1, "no memory to decode into");
+	}
+	cell->set.records = &records;
+	cell->set.members = members;
+	for (int one_page = 1; one_page >= 0; one_page--) {
+		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
+		for (int hot = 1; hot >= 0 && cell->set.member_count > 0; hot--) {
+			cell->hot = hot != 0;
+			if (status == 0 && !abd_perf_stop_wanted())
+				status = abd_perf_arc_class(cell, one_page != 0);
+		}
+	}
+	for (unsigned i = 0; i < cell->threads_most; i++)
+		free(cell->dst[i]);
+	free(members);
+	abd_perf_records_free(&records);
+	return status;
+}
+
+static int abd_perf_arc_run(const struct abd_perf_options *options)
+{
+	static const size_t all[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
+	static const size_t few[] = {8 << 10, 16 << 10, 128 << 10};
+	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	size_t count = options->record_size != 0 ? 1 : options->quick ? 3 : 6;
+	static struct abd_perf_arc_cell cell;
+	struct abd_perf_data data[2];
+	int status = 0;
+
+	abd_perf_files_load(&data[0], options, (options->quick ? 16 : 64) * ABD_PERF_MIB);
+	abd_perf_fio_make(&data[1], options, (options->quick ? 8 : 32) * ABD_PERF_MIB);
+	if (data[0].size < size[0])
+		abd_perf_say_die(1, "%s: %zu bytes are less than one record", data[0].origin, data[0].size);
+	cell.options = options;
+	cell.threads_most = options->threads != 0 ? options->threads : options->cpu_count;
+	abd_perf_say_begin("arc-read", (unsigned)count * (cell.threads_most > 1 && options->threads == 0 ? 12 : 6));
+	for (unsigned i = 0; i < 2; i++) {
+		cell.data = &data[i];
+		for (size_t j = 0; j < count && status == 0 && !abd_perf_stop_wanted(); j++)
+			status = abd_perf_arc_record_size(&cell, size[j]);
+		free(data[i].bytes);
+	}
+	return status;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+static bool abd_perf_arc_is(const struct abd_perf_result *result, const char *set, bool several)
+{
+	bool threads = abd_perf_result_find(result, "threads")->number > 1;
+
+	return strcmp(result->scenario, "arc-read") == 0 && strcmp(result->group, set) == 0 && threads == several;
+}
+
+static void abd_perf_arc_row_head(struct abd_perf_table *table, const struct abd_perf_result *result)
+{
+	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
+	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
+	abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
+	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "pages")->text);
+}
+
+static void abd_perf_arc_speeds(const char *set, bool several)
+{
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule off|multi|one run by default");
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (!abd_perf_arc_is(result, set, several))
+			continue;
+		abd_perf_arc_row_head(table, result);
+		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "threads")->number);
+		abd_perf_table_cell(table, "%.1f", abd_perf_result_find(result, "set_bytes")->number / (1 << 20));
+		for (unsigned kind = 0; kind < ABD_PERF_ARC_KINDS; kind++)
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_arc_kind_name[kind]));
+		abd_perf_table_cell(table, "%.0f %%", abd_perf_result_find(result, "single_run_share")->number * 100);
+	}
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_arc_ratios(const char *set, bool several)
+{
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<data|record|lz4 bytes|pages|rule on / rule off|<|one run / many runs|<|one run / linear|<");
+	const char *const *name = abd_perf_arc_kind_name;
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (!abd_perf_arc_is(result, set, several))
+			continue;
+		abd_perf_arc_row_head(table, result);
+		for (unsigned kind = 0; kind < 3; kind++) {
+			static const unsigned against[] = {ABD_PERF_ARC_OFF, ABD_PERF_ARC_MULTI, ABD_PERF_ARC_LINEAR};
+			const struct abd_perf_ratio *ratio =
+				abd_perf_result_find_ratio(result, name[ABD_PERF_ARC_ON], name[against[kind]]);
+
+			abd_perf_table_ratio(table, ratio);
+			abd_perf_table_cell(table, "%s", ratio != NULL ? abd_perf_stat_verdict_text(ratio->verdict) : "");
+		}
+	}
+	abd_perf_table_print(table);
+}
+
+static bool abd_perf_arc_any(const char *set, bool several)
+{
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		if (abd_perf_arc_is(abd_perf_result_get(i), set, several))
+			return true;
+	}
+	return false;
+}
+
+static void abd_perf_arc_print(void)
+{
+	static const char *const set[] = {"hot", "cold"};
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (!abd_perf_arc_any(set[i / 2], i % 2 != 0))
+			continue;
+		printf("\narc-read, %s, %s: GB/s of decoded bytes, median ± median absolute deviation\n", set[i / 2],
+			i % 2 != 0 ? "all threads together" : "1 thread");
+		abd_perf_arc_speeds(set[i / 2], i % 2 != 0);
+		printf("\narc-read, %s, %s: what it is worth, ratio of speeds [95 %% interval]\n", set[i / 2],
+			i % 2 != 0 ? "all threads together" : "1 thread");
+		abd_perf_arc_ratios(set[i / 2], i % 2 != 0);
+	}
+	printf("\n"
+	       "linear            memory of abd_alloc_linear(): what there was before buffers were scattered\n"
+	       "single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): borrowing copies nothing\n"
+	       "single, rule off  the same run, treated as scattered (linear_page=0): borrowing allocates and copies\n"
+	       "multi             4 KiB runs at random addresses (max_order=0): borrowing allocates and gathers\n"
+	       "All four hold the same payloads, each from a 4 KiB boundary on; every record was checked against its source.\n"
+	       "hot: a thread's set fits half of the second-level cache and was just read. cold: read at random from a set of the size\n"
+	       "shown, of which each path has one, in turns; last-level cache: %zu MiB.\n"
+	       "Published: %s.\n", abd_perf_env_last_cache() >> 20, ABD_PERF_ARC_CLAIM);
+}
+
+const struct abd_perf_scenario abd_perf_arc_read = {
+	.name = "arc-read",
+	.summary = "reading cached compressed records: linear, single-chunk with the rule on and off, multi-chunk",
+	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
+	.run = abd_perf_arc_run,
+	.print = abd_perf_arc_print,
+};

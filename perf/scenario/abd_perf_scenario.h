@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A scenario: a question, measured. Each is one file that exports one record, named once in abd_perf_scenarios.c.
+ */
+#ifndef ABD_PERF_SCENARIO_H
+#define ABD_PERF_SCENARIO_H
+
+#include "abd_perf_options.h"
+
+struct abd_perf_scenario {
+	const char *name;
+	const char *summary;
+	unsigned uses; /* ABD_PERF_USES_... */
+	/* Measure, and add results. 0, or an exit status: then what was measured is wrong, not slow. */
+	int (*run)(const struct abd_perf_options *options);
+	/* Print this scenario's results as tables. */
+	void (*print)(void);
+};
+
+/** All of them, in the order they run; NULL behind the last. */
+extern const struct abd_perf_scenario *const abd_perf_scenarios[];
+
+extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
+
+#endif

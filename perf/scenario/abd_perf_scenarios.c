@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scenarios there are.
+ */
+#include "abd_perf_scenario.h"
+
+#include <stddef.h>
+
+const struct abd_perf_scenario *const abd_perf_scenarios[] = {
+	&abd_perf_arc_read,
+	&abd_perf_buffer,
+	NULL,
+};

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Copying, zeroing and iterating over every kind, every pair of kinds, at every boundary, against flat bytes.
+ */
+#include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static struct abd_stats before;
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	before = abd_test_stats();
+}
+
+static void end(void)
+{
+	struct abd_stats after = abd_test_stats();
+
+	cr_assert(abd_test_gauges_equal(&before, &after));
+	cr_assert_eq(abd_test_runs_out_all(), 0);
+	abd_test_provider_end();
+}
+
+static void check_memory(const struct abd_test_buffer *b, const char *what, size_t off, size_t size)
+{
+	size_t at = abd_test_differs(b);
+
+	abd_test_check(at == b->size, "%s [%zu, +%zu) of %s: byte %zu is wrong", what, off, size,
+		b->kind, at);
+}
+
+/* One buffer, one range: all that moves bytes between it and flat memory. */
+static void flat_range(struct abd_test_buffer *b, uint8_t *flat, size_t off, size_t size)
+{
+	uint64_t seed = off * 31 + size;
+
+	memset(flat, 0x5a, b->size + 2);
+	abd_copy_to_buf_off(flat + 1, b->abd, off, size);
+	abd_test_check(memcmp(flat + 1, b->model + off, size) == 0, "copy_to_buf_off [%zu, +%zu) of %s",
+		off, size, b->kind);
+	abd_test_check(flat[0] == 0x5a && flat[size + 1] == 0x5a, "copy_to_buf_off wrote outside: %s",
+		b->kind);
+	if (!b->writes)
+		return;
+	abd_test_random_fill(&seed, flat, size);
+	abd_copy_from_buf_off(b->abd, flat, off, size);
+	memcpy(b->model + off, flat, size);
+	check_memory(b, "copy_from_buf_off", off, size);
+	abd_zero_off(b->abd, off, size);
+	memset(b->model + off, 0, size);
+	check_memory(b, "zero_off", off, size);
+	abd_test_check(size == 0 || abd_cmp_zero_off(b->abd, off, size) == 0, "cmp_zero_off");
+}
+
+Test(abd_operate, every_kind_and_range_holds_what_flat_bytes_hold, .init = begin, .fini = end)
+{
+	uint8_t *flat = malloc(ABD_TEST_KIND_SIZE + 2);
+	size_t offsets[ABD_TEST_OFFSETS];
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+
+		abd_test_build(&b, kind, kind);
+
+		size_t count = abd_test_offsets(&b, offsets);
+
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = i; j < count; j++)
+				flat_range(&b, flat, offsets[i], offsets[j] - offsets[i]);
+		abd_test_drop(&b);
+	}
+	free(flat);
+}
+
+/* Copy at every pair of offsets: one byte, to the nearer end, and to just before it. */
+static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
+{
+	size_t d_off[ABD_TEST_OFFSETS], s_off[ABD_TEST_OFFSETS];
+	size_t d_count = abd_test_offsets(d, d_off), s_count = abd_test_offsets(s, s_off);
+
+	for (size_t i = 0; i < d_count * s_count; i++) {
+		size_t to = d_off[i / s_count], from = s_off[i % s_count];
+		size_t room = d->size - (to > from ? to : from);
+		size_t sizes[] = {room < 1 ? room : 1, room / 2, room};
+
+		for (size_t k = 0; k < 3; k++) {
+			abd_copy_off(d->abd, s->abd, to, from, sizes[k]);
+			memcpy(d->model + to, s->model + from, sizes[k]);
+			check_memory(d, s->kind, to, sizes[k]);
+		}
+		if (i % 16 == 0)
+			abd_test_fill(s, i);
+	}
+	check_memory(s, "as a source", 0, 0);
+}
+
+Test(abd_operate, every_pair_of_kinds_copies_at_every_boundary, .init = begin, .fini = end)
+{
+	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
+		struct abd_test_buffer d, s;
+
+		abd_test_build(&d, i / abd_test_kind_count, i);
+		if (d.writes) {
+			abd_test_build(&s, i % abd_test_kind_count, i + 1000);
+			copy_pair(&d, &s);
+			abd_test_drop(&s);
+		}
+		abd_test_drop(&d);
+	}
+}
+
+Test(abd_operate, calls_without_an_offset_start_at_zero, .init = begin, .fini = end)
+{
+	struct abd_test_buffer d, s;
+	uint8_t flat[100];
+
+	abd_test_build(&d, 5, 1);
+	abd_test_build(&s, 7, 2);
+	abd_copy(d.abd, s.abd, 5000);
+	memcpy(d.model, s.model, 5000);
+	check_memory(&d, "copy", 0, 5000);
+	abd_copy_to_buf(flat, d.abd, sizeof(flat));
+	cr_assert_arr_eq(flat, d.model, sizeof(flat));
+	memset(flat, 7, sizeof(flat));
+	abd_copy_from_buf(d.abd, flat, sizeof(flat));
+	cr_assert_eq(abd_cmp_buf(d.abd, flat, sizeof(flat)), 0);
+	abd_zero(d.abd, 4097);
+	cr_assert_eq(abd_cmp_zero(d.abd, 4097), 0);
+	abd_test_drop(&s);
+	abd_test_drop(&d);
+}
+
+Test(abd_operate, a_buffer_is_copied_onto_itself_unchanged, .init = begin, .fini = end)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+
+		abd_test_build(&b, kind, kind);
+		if (b.writes)
+			abd_copy_off(b.abd, b.abd, 1, 1, b.size - 2);
+		check_memory(&b, "copy onto itself", 1, b.size - 2);
+		abd_test_drop(&b);
+	}
+}
+
+/* ---- iterating ---- */
+
+struct walk {
+	const uint8_t *model, *model2;
+	size_t at, at2, calls, stop_after;
+	int answer;
+	bool wrong;
+};
+
+static int walk_one(void *buf, size_t len, void *priv)
+{
+	struct walk *w = priv;
+
+	w->wrong |= len == 0 || memcmp(buf, w->model + w->at, len) != 0;
+	w->at += len;
+	return ++w->calls == w->stop_after ? w->answer : 0;
+}
+
+static int walk_two(void *bufa, void *bufb, size_t len, void *priv)
+{
+	struct walk *w = priv;
+
+	w->wrong |= len == 0 || memcmp(bufa, w->model + w->at, len) != 0 ||
+		memcmp(bufb, w->model2 + w->at2, len) != 0;
+	w->at += len;
+	w->at2 += len;
+	return ++w->calls == w->stop_after ? w->answer : 0;
+}
+
+Test(abd_operate, iterating_meets_every_byte_once_in_order, .init = begin, .fini = end)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+		size_t offsets[ABD_TEST_OFFSETS];
+
+		abd_test_build(&b, kind, kind);
+
+		size_t count = abd_test_offsets(&b, offsets);
+
+		for (size_t i = 0; i < count * count; i++) {
+			size_t off = offsets[i / count], end_off = offsets[i % count];
+			struct walk w = {.model = b.model, .at = off};
+
+			if (end_off < off)
+				continue;
+			abd_test_check(abd_iterate_func(b.abd, off, end_off - off, walk_one, &w) == 0,
+				"%s", b.kind);
+			abd_test_check(!w.wrong && w.at == end_off, "%s: [%zu, %zu) ended at %zu",
+				b.kind, off, end_off, w.at);
+			abd_test_check((w.calls == 0) == (off == end_off), "calls for nothing");
+		}
+		abd_test_drop(&b);
+	}
+}
+
+Test(abd_operate, every_pair_of_kinds_iterates_side_by_side, .init = begin, .fini = end)
+{
+	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
+		struct abd_test_buffer a, b;
+		size_t a_off[ABD_TEST_OFFSETS], b_off[ABD_TEST_OFFSETS];
+
+		abd_test_build(&a, i / abd_test_kind_count, i);
+		abd_test_build(&b, i % abd_test_kind_count, i + 1);
+
+		size_t a_count = abd_test_offsets(&a, a_off), b_count = abd_test_offsets(&b, b_off);
+
+		for (size_t j = 0; j < a_count * b_count; j++) {
+			size_t at = a_off[j / b_count], at2 = b_off[j % b_count];
+			size_t size = a.size - (at > at2 ? at : at2);
+			struct walk w = {.model = a.model, .at = at, .model2 = b.model, .at2 = at2};
+			int r = abd_iterate_func2(a.abd, b.abd, at, at2, size, walk_two, &w);
+
+			abd_test_check(r == 0 && !w.wrong && w.at == at + size, "%s at %zu, %s at %zu",
+				a.kind, at, b.kind, at2);
+		}
+		abd_test_drop(&b);
+		abd_test_drop(&a);
+	}
+}
+
+Test(abd_operate, iterating_ends_at_the_first_answer_that_is_not_zero, .init = begin, .fini = end)
+{
+	struct abd_test_buffer a, b;
+
+	abd_test_build(&a, 5, 1);
+	abd_test_build(&b, 12, 2);
+	for (size_t stop = 1; stop <= 4; stop++) {
+		struct walk w = {.model = a.model, .stop_after = stop, .answer = -7};
+
+		cr_assert_eq(abd_iterate_func(a.abd, 0, a.size, walk_one, &w), -7);
+		cr_assert_eq(w.calls, stop);
+	}
+	for (size_t stop = 1; stop <= 7; stop++) {
+		struct walk w = {
+			.model = a.model, .model2 = b.model, .stop_after = stop, .answer = 3};
+
+		cr_assert_eq(abd_iterate_func2(a.abd, b.abd, 0, 0, a.size, walk_two, &w), 3);
+		cr_assert_eq(w.calls, stop);
+	}
+	abd_test_drop(&b);
+	abd_test_drop(&a);
+}
+
+static int count_calls(void *buf, size_t len, void *priv)
+{
+	(void)buf, (void)len;
+	++*(size_t *)priv;
+	return 0;
+}
+
+Test(abd_operate, neighbouring_runs_are_handed_out_as_one_piece, .init = begin, .fini = end)
+{
+	size_t calls = 0;
+
+	abd_test_runs_adjacent(true);
+	abd_tuning_set("max_order", "1");
+
+	abd_t *abd = abd_alloc(9 * 4096 - 5, false);
+
+	cr_assert_not_null(abd);
+	cr_assert_eq(abd_iterate_func(abd, 0, abd_get_size(abd), count_calls, &calls), 0);
+	cr_assert_eq(calls, 1);
+	cr_assert_eq(abd_iterate_func(abd, 4095, 4098, count_calls, &calls), 0);
+	cr_assert_eq(calls, 2);
+	abd_free(abd);
+}

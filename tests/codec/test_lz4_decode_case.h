@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One case of the decoder against liblz4, for the tests and the fuzzer alike. Every run and every output is an allocation of
+ * exactly its size, so that a checker sees one byte too many.
+ * Invariant: what is expected comes from LZ4_decompress_safe(), and from a walk over the tokens for what it lets through.
+ */
+#ifndef TEST_LZ4_DECODE_CASE_H
+#define TEST_LZ4_DECODE_CASE_H
+
+#include "abd_lz4_decode.h"
+
+#include <lz4.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lz4_case {
+	const struct abd_lz4_decoder *decoder;
+	const uint8_t *src;
+	size_t src_size;
+	size_t dst_size;
+	size_t chunk; /* length of every run; 0: random ones */
+	size_t skip;  /* bytes of the first run before the block */
+	size_t stop;
+	uint64_t seed;
+};
+
+/* What the tokens say, followed without regard to any rule. */
+struct lz4_walk {
+	size_t output;
+	bool zero_offset;
+};
+
+struct lz4_runs {
+	struct iovec *runs;
+	size_t count;
+};
+
+static inline uint64_t lz4_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static inline size_t lz4_below(uint64_t *state, size_t bound)
+{
+	return (size_t)(lz4_random(state) % bound);
+}
+
+static inline size_t lz4_walk_extension(const uint8_t *src, size_t size, size_t *at)
+{
+	size_t sum = 0;
+	uint8_t byte = 255;
+
+	while (byte == 255 && *at < size) {
+		byte = src[(*at)++];
+		sum += byte;
+	}
+	return sum;
+}
+
+static inline struct lz4_walk lz4_walk(const uint8_t *src, size_t size)
+{
+	struct lz4_walk walk = {0, false};
+	size_t at = 0;
+
+	while (at < size) {
+		unsigned token = src[at++];
+		size_t literals = token >> 4, match = token & 15;
+
+		if (literals == 15)
+			literals += lz4_walk_extension(src, size, &at);
+		walk.output += literals;
+		if (literals >= size - at || size - at - literals < 2)
+			break;
+		at += literals;
+		walk.zero_offset |= src[at] == 0 && src[at + 1] == 0;
+		at += 2;
+		if (match == 15)
+			match += lz4_walk_extension(src, size, &at);
+		walk.output += match + 4;
+	}
+	return walk;
+}
+
+/* Cut skip + size bytes into runs; random ones are short for the most part. The last holds nothing past the end. */
+static inline struct lz4_runs lz4_runs_make(size_t size, size_t chunk, size_t skip, uint64_t seed)
+{
+	struct lz4_runs r = {NULL, 0};
+	size_t left = skip + size, room = 0;
+
+	while (left > 0 || r.count == 0) {
+		static const size_t bounds[] = {3, 40, 200, 4096};
+		size_t piece = chunk != 0 ? chunk : 1 + lz4_below(&seed, bounds[lz4_below(&seed, 4)]);
+
+		if (r.count == 0 && piece <= skip)
+			piece = skip + 1;
+		if (piece > left)
+			piece = left;
+		if (r.count == room) {
+			room = room * 2 + 8;
+			r.runs = realloc(r.runs, room * sizeof(*r.runs));
+		}
+		r.runs[r.count].iov_base = malloc(piece);
+		r.runs[r.count].iov_len = piece;
+		memset(r.runs[r.count].iov_base, 0xee, piece);
+		r.count++;
+		left -= piece;
+	}
+	return r;
+}
+
+/* Between runs and one piece of memory. */
+static inline void lz4_runs_copy(const struct lz4_runs *r, size_t skip, uint8_t *flat, size_t size, bool in)
+{
+	for (size_t i = 0; i < r->count && size > 0; i++) {
+		size_t piece = r->runs[i].iov_len - skip;
+		uint8_t *there = (uint8_t *)r->runs[i].iov_base + skip;
+
+		if (piece > size)
+			piece = size;
+		memcpy(in ? there : flat, in ? flat : there, piece);
+		flat += piece;
+		size -= piece;
+		skip = 0;
+	}
+}
+
+static inline void lz4_runs_free(struct lz4_runs *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		free(r->runs[i].iov_base);
+	free(r->runs);
+}
+
+static inline const char *lz4_case_whole(const struct lz4_case *c, const struct lz4_runs *in,
+	const uint8_t *expected, ssize_t result)
+{
+	uint8_t *dst = malloc(c->dst_size);
+	ssize_t got = c->decoder->decode(
+		dst, c->dst_size, ABD_LZ4_STOP_WHOLE, in->runs, in->count, c->skip, c->src_size);
+	const char *fault = NULL;
+
+	if (got != result)
+		fault = result < 0 ? "accepts what liblz4 rejects" :
+			got < 0    ? "rejects what liblz4 accepts" :
+				     "another size than liblz4's";
+	else if (got > 0 && memcmp(dst, expected, (size_t)got) != 0)
+		fault = "other bytes than liblz4's";
+	free(dst);
+	return fault;
+}
+
+/* dst_size and stop may be less than the record: the bytes up to there must be right all the same. */
+static inline const char *lz4_case_partial(const struct lz4_case *c, const struct lz4_runs *in, size_t dst_size,
+	size_t stop, const uint8_t *expected, ssize_t result)
+{
+	uint8_t *dst = malloc(dst_size);
+	ssize_t got = c->decoder->decode(dst, dst_size, stop, in->runs, in->count, c->skip, c->src_size);
+	size_t least = stop < dst_size ? stop : dst_size;
+	const char *fault = NULL;
+
+	if (got != -EBADMSG && (got < 0 || (size_t)got > dst_size)) {
+		fault = "partial: a result that can't be";
+	} else if (result >= 0) {
+		if (least > (size_t)result)
+			least = (size_t)result;
+		if (got < (ssize_t)least || got > result)
+			fault = "partial: too few bytes, or too many";
+		else if (got > 0 && memcmp(dst, expected, (size_t)got) != 0)
+			fault = "partial: other bytes than the whole's";
+	}
+	free(dst);
+	return fault;
+}
+
+static inline const char *lz4_case_scatter(const struct lz4_case *c, const struct lz4_runs *in,
+	const uint8_t *expected, ssize_t result)
+{
+	size_t window_size = c->dst_size < ABD_LZ4_WINDOW_MIN ? c->dst_size : ABD_LZ4_WINDOW_MIN;
+	size_t skip = (size_t)(c->seed >> 7) % 9;
+	struct lz4_runs out = lz4_runs_make(c->dst_size, (size_t)(c->seed >> 11) % 1000, skip, c->seed);
+	uint8_t *window = malloc(window_size), *dst = malloc(c->dst_size);
+	ssize_t got = abd_lz4_decode_scatter(c->decoder, out.runs, out.count, skip, c->dst_size, in->runs,
+		in->count, c->skip, c->src_size, window, window_size);
+	const char *fault = NULL;
+
+	if (got != result)
+		fault = "scatter: another result than liblz4's";
+	lz4_runs_copy(&out, skip, dst, c->dst_size, false);
+	if (fault == NULL && got > 0 && memcmp(dst, expected, (size_t)got) != 0)
+		fault = "scatter: other bytes than liblz4's";
+	free(window);
+	free(dst);
+	lz4_runs_free(&out);
+	return fault;
+}
+
+/* Returns NULL, or what is wrong. */
+static inline const char *lz4_case_check(const struct lz4_case *c)
+{
+	struct lz4_runs in = lz4_runs_make(c->src_size, c->chunk, c->skip, c->seed);
+	uint8_t *src = malloc(c->src_size), *expected = calloc(1, c->dst_size + 1);
+	ssize_t result;
+	const char *fault;
+
+	if (c->src_size > 0)
+		memcpy(src, c->src, c->src_size);
+	lz4_runs_copy(&in, c->skip, src, c->src_size, true);
+	result = LZ4_decompress_safe((char *)src, (char *)expected, (int)c->src_size, (int)c->dst_size);
+	if (result < 0 || lz4_walk(src, c->src_size).zero_offset)
+		result = -EBADMSG;
+
+	fault = lz4_case_whole(c, &in, expected, result);
+	if (fault == NULL)
+		fault = lz4_case_partial(c, &in, c->dst_size, c->stop, expected, result);
+	if (fault == NULL && c->stop <= c->dst_size)
+		fault = lz4_case_partial(c, &in, c->stop, ABD_LZ4_STOP_PREFIX, expected, result);
+	if (fault == NULL)
+		fault = lz4_case_scatter(c, &in, expected, result);
+	free(src);
+	free(expected);
+	lz4_runs_free(&in);
+	return fault;
+}
+
+#endif

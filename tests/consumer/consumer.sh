@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Install the library into a prefix of its own and use nothing but that: by find_package and by pkg-config, in C and C++, then
+# once more after the prefix was moved. Or, as "subdirectory", as a part of another project.
+# usage: consumer.sh shared|static|subdirectory SOURCE WORK CC [CXX]
+set -eu
+
+way=$1 source=$2 work=$3 cc=$4 cxx=${5:-}
+here=$source/tests/consumer
+jobs=$(nproc 2>/dev/null || echo 2)
+passed=0 failed=0
+rm -rf "$work"
+mkdir -p "$work"
+unset ABD_CHUNK_PROVIDER ABD_MAX_ORDER LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+
+run() { # what may be noisy while it works
+	"$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "FAIL $*"; exit 1; }
+}
+
+expect() { # WHAT TEXT COMMAND...
+	what=$1 text=$2
+	shift 2
+	output=$("$@" 2>&1) && code=0 || code=$?
+	if [ "$code" -eq 0 ] && printf '%s\n' "$output" | grep -Fq -e "$text"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf '%s\nFAIL %s: exit code %s\n' "$output" "$what" "$code"
+	fi
+}
+
+# The programs in a folder, built in whatever way.
+expect_all() { # WHAT FOLDER
+	expect "$1: consumer" "linear 1, linear_page 1, same address 1, borrows 2, borrow copies 0" "$2/consumer"
+	expect "$1: host" "malloc belongs to libc.so" "$2/host" "$provider"
+	[ -z "$cxx" ] || expect "$1: host_cxx" "_Znwm belongs to libstdc++" "$2/host_cxx" "$provider"
+}
+
+by_cmake() { # WHAT OPTION...
+	what=$1
+	shift
+	rm -rf "$work/by_cmake"
+	run cmake -S "$here" -B "$work/by_cmake" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
+		${cxx:+-DCONSUMER_CXX=ON -DCMAKE_CXX_COMPILER="$cxx"} "$@"
+	run cmake --build "$work/by_cmake" -j "$jobs"
+	expect_all "$what" "$work/by_cmake"
+}
+
+by_pkg_config() { # WHAT PREFIX
+	rm -rf "$work/by_pkg_config"
+	mkdir "$work/by_pkg_config"
+	pc=$(find "$2" -name abd.pc)
+	PKG_CONFIG_PATH=${pc%/*}
+	export PKG_CONFIG_PATH
+	lib=${PKG_CONFIG_PATH%/pkgconfig}
+	# Distributions link with --as-needed: the companion has to survive that.
+	for flags in "$(pkg-config --cflags --libs abd)" "-Wl,--as-needed $(pkg-config --cflags --libs abd)" \
+		"$(pkg-config --static --cflags --libs abd)"; do
+		# shellcheck disable=SC2086
+		{
+			run "$cc" -std=c11 "$here/consumer.c" -o "$work/by_pkg_config/consumer" $flags "-Wl,-rpath,$lib"
+			run "$cc" -std=c11 "$source/tests/host/host.c" -o "$work/by_pkg_config/host" $flags -ldl \
+				"-Wl,-rpath,$lib"
+			[ -z "$cxx" ] || run "$cxx" -std=c++17 "$source/tests/host/host_cxx.cpp" \
+				-o "$work/by_pkg_config/host_cxx" $flags -ldl "-Wl,-rpath,$lib"
+		}
+		expect_all "$1, $flags" "$work/by_pkg_config"
+	done
+	unset PKG_CONFIG_PATH
+}
+
+by_package() { # WHAT PREFIX
+	by_cmake "$1 by find_package" -DCMAKE_PREFIX_PATH="$2"
+	by_pkg_config "$1 by pkg-config" "$2"
+}
+
+provider=malloc
+if pkg-config --exists jemalloc; then
+	provider=jemalloc
+fi
+
+if [ "$way" = subdirectory ]; then
+	for shared in ON OFF; do
+		by_cmake "subdirectory, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS=$shared
+	done
+else
+	shared=ON
+	[ "$way" = shared ] || shared=OFF
+	run cmake -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
+		-DBUILD_SHARED_LIBS=$shared -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXAMPLES=OFF \
+		-DCMAKE_INSTALL_PREFIX="$work/first"
+	run cmake --build "$work/build" -j "$jobs"
+	run cmake --install "$work/build"
+	# From here on there is only what was installed.
+	rm -rf "$work/build"
+	expect "the package names no place of this machine" "" \
+		sh -c "! grep -rIl -e '$work' -e '$source' '$work/first'"
+	by_package "$way" "$work/first"
+	mv "$work/first" "$work/moved"
+	by_package "$way, moved" "$work/moved"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The copy kernels against a byte-by-byte model, with memory that can't be touched at both ends.
+ * Invariant: every test runs every plan of every kernel that this CPU has.
+ */
+#include "abd_copy_span.h"
+
+#include <criterion/criterion.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ROOM = 16384, LINE = 64, MARGIN = 2 * LINE };
+
+/* One whole size for each plan that a kernel may have. */
+static const size_t totals[] = {4096, 16384, 65536, 64 << 20};
+
+static uint8_t *guarded_map(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *base = mmap(NULL, ROOM + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert(base != MAP_FAILED);
+	cr_assert_eq(mprotect(base + page, ROOM, PROT_READ | PROT_WRITE), 0);
+	return base + page;
+}
+
+static void guarded_unmap(uint8_t *room)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	munmap(room - page, ROOM + 2 * page);
+}
+
+static void pattern_fill(uint8_t *p, size_t size, unsigned seed)
+{
+	for (size_t i = 0; i < size; i++)
+		p[i] = (uint8_t)((i * 2654435761u + seed) >> 13);
+}
+
+static bool all_bytes(const uint8_t *p, size_t size, uint8_t value)
+{
+	for (size_t i = 0; i < size; i++)
+		if (p[i] != value)
+			return false;
+	return true;
+}
+
+/* Copy, then look at the span byte by byte, and at what lies around it within the room. */
+static void check_copy(const struct abd_copy_plan *plan, const char *name, uint8_t *room,
+	uint8_t *dst, const uint8_t *src, size_t size, void *next)
+{
+	size_t before = abd_min((size_t)(dst - room), MARGIN);
+	size_t after = abd_min((size_t)(room + ROOM - dst) - size, MARGIN);
+	size_t i = 0;
+
+	memset(dst - before, 0xA5, before + size + after);
+	plan->span(dst, src, size, next, next);
+	abd_copy_finish(plan);
+	while (i < size && dst[i] == src[i])
+		i++;
+	if (i < size || !all_bytes(dst - before, before, 0xA5) ||
+		!all_bytes(dst + size, after, 0xA5))
+		cr_assert(false, "%s: size %zu, dst alignment %zu, src alignment %zu: byte %zu",
+			name, size, (size_t)((uintptr_t)dst % LINE),
+			(size_t)((uintptr_t)src % LINE), i);
+}
+
+/* Both spans touch a guard, or one stands shift bytes off. */
+static void check_places(const struct abd_copy_plan *plan, const char *name, uint8_t *to,
+	uint8_t *from, size_t size, size_t shift)
+{
+	uint8_t *end = to + ROOM - size, *from_end = from + ROOM - size;
+	void *unreadable = to + ROOM;
+
+	check_copy(plan, name, to, end, from_end - shift, size, NULL);
+	check_copy(plan, name, to, end - shift, from_end, size, unreadable);
+	check_copy(plan, name, to, to, from + shift, size, unreadable);
+	check_copy(plan, name, to, to + shift, from, size, NULL);
+}
+
+Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
+{
+	uint8_t *to = guarded_map(), *from = guarded_map();
+	bool whole = getenv("ABD_TEST_LONG") != NULL;
+
+	pattern_fill(from, ROOM, 1);
+	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
+		if (!abd_copy_kernels[k]->supported())
+			continue;
+		for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++) {
+			const struct abd_copy_plan *plan = abd_copy_kernels[k]->plan(totals[t]);
+
+			for (size_t size = 0; size <= 4200; size += whole || size < 600 ? 1 : 113)
+				for (size_t shift = 0; shift < LINE; shift += whole ? 1 : 9)
+					check_places(plan, abd_copy_kernels[k]->name, to, from,
+						size, shift);
+		}
+	}
+	guarded_unmap(to);
+	guarded_unmap(from);
+}
+
+Test(abd_copy_span, long_spans_are_copied_whole)
+{
+	uint8_t *to = guarded_map(), *from = guarded_map();
+
+	pattern_fill(from, ROOM, 2);
+	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
+		if (!abd_copy_kernels[k]->supported())
+			continue;
+		for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++)
+			for (size_t size = 4096; size <= ROOM; size += 511)
+				check_places(abd_copy_kernels[k]->plan(totals[t]),
+					abd_copy_kernels[k]->name, to, from, size, 0);
+	}
+	guarded_unmap(to);
+	guarded_unmap(from);
+}
+
+Test(abd_copy_span, there_is_a_plan_for_every_size)
+{
+	for (size_t size = 1; size != 0; size <<= 1) {
+		const struct abd_copy_plan *plan = abd_copy_plan_for(size);
+
+		cr_assert(plan != NULL && plan->span != NULL);
+		cr_assert(plan == abd_copy_plan_for(size));
+	}
+	cr_assert(abd_copy_plan_for(0)->span != NULL);
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the libraries export is what the public headers declare with ABD_API, and every name starts with abd_.
+
+usage: exports.py shared LIBRARY CC INCLUDE...    the headers of the first INCLUDE folder against a shared library
+       exports.py archive ARCHIVE                 global symbols of an archive: prefix only
+       exports.py companion LIBRARY               exactly abd_jemalloc_calls
+       exports.py headers CC CXX INCLUDE...       each header compiles alone; the umbrella declares nothing itself
+
+Prints one FAIL line for each finding; the last line is "N passed, N failed".
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+passed, failures = 0, []
+
+
+def check(ok, finding):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failures.append(finding)
+
+
+def symbols(library, *options):
+    """Names that a library or archive defines for others, without their version."""
+    output = subprocess.run(["nm", "--defined-only", "--extern-only", *options, library],
+                            check=True, capture_output=True, text=True).stdout
+    fields = (line.split() for line in output.splitlines())
+    return {f[2].split("@")[0] for f in fields if len(f) == 3 and f[1] != "A"}
+
+
+def headers(include):
+    root = pathlib.Path(include)
+    return sorted(root.glob("abd/**/*.h"))
+
+
+def declared(cc, includes):
+    """Names whose declaration is marked ABD_API, as the preprocessor leaves them."""
+    names = set()
+    for header in headers(includes[0]):
+        text = subprocess.run(
+            [*cc.split(), "-E", "-P", "-x", "c", "-std=c11", *(f"-I{i}" for i in includes), str(header)],
+            check=True, capture_output=True, text=True).stdout
+        for start in re.finditer(r'__attribute__\(\(visibility\("default"\)\)\)', text):
+            declaration = re.split(r"[;{]", text[start.end():], maxsplit=1)[0]
+            name = re.search(r"(\w+)\s*(\(|$|\[|=)", declaration)
+            names.add(name.group(1))
+    return names
+
+
+def check_shared(library, cc, *includes):
+    exported, public = symbols(library, "-D"), declared(cc, includes)
+    for name in sorted(exported | public):
+        check(name.startswith("abd_"), f"{name}: exported, but does not start with abd_")
+        check(name in public, f"{name}: exported, but no public header declares it with ABD_API")
+        check(name in exported, f"{name}: declared with ABD_API, but not exported")
+
+
+def check_archive(archive):
+    for name in sorted(symbols(archive)):
+        check(name.startswith("abd_"), f"{name}: external, but does not start with abd_")
+
+
+def check_companion(library):
+    check(symbols(library, "-D") == {"abd_jemalloc_calls"},
+          f"{library} exports {sorted(symbols(library, '-D'))}, not just abd_jemalloc_calls")
+
+
+def compiles(compiler, language, standard, includes, header):
+    result = subprocess.run(
+        [*compiler.split(), "-fsyntax-only", "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
+         *(f"-I{i}" for i in includes), "-include", str(header), "/dev/null"],
+        capture_output=True, text=True)
+    check(result.returncode == 0, f"{header} alone as {standard}: {result.stderr.strip()}")
+
+
+def check_headers(cc, cxx, *includes):
+    for header in (h for include in includes for h in headers(include)):
+        compiles(cc, "c", "c11", includes, header)
+        if cxx:
+            compiles(cxx, "c++", "c++17", includes, header)
+
+    umbrella = (pathlib.Path(includes[0]) / "abd" / "abd.h").read_text()
+    rest = re.sub(r"/\*.*?\*/|^\s*#.*?$", "", umbrella, flags=re.DOTALL | re.MULTILINE).strip()
+    check(rest == "", f"abd.h declares something itself: {rest[:60]}")
+    for header in headers(includes[0]):
+        name = header.relative_to(includes[0]).as_posix()
+        if header.parent.name == "abd" and name not in ("abd/abd.h", "abd/export.h"):
+            check(f"<{name}>" in umbrella, f"abd.h does not include {name}")
+
+
+{"shared": check_shared, "archive": check_archive, "companion": check_companion,
+ "headers": check_headers}[sys.argv[1]](*sys.argv[2:])
+for failure in failures:
+    print("FAIL", failure)
+print(f"{passed} passed, {len(failures)} failed")
+sys.exit(bool(failures) or passed == 0)

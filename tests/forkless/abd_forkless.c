@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The forkless runner: all tests one after another in this process, in the order of their source.
+ *
+ * usage: program [SUITE[/NAME]]     both may hold wildcards, as in a shell
+ *        program --list
+ *
+ * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run" line names the test; the
+ * exit code is 0 only if no test failed and at least one ran.
+ */
+#include <criterion/criterion.h>
+
+#include <fnmatch.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	CHILD_FAILED = 113,
+	/* Checkers slow tests down: a test may take this many times what it says, before it counts as hung. */
+	TIMEOUT_FACTOR = 20,
+};
+
+enum outcome { PASSED, FAILED, SKIPPED };
+
+static struct abd_forkless_test *test_first, **test_last = &test_first;
+static struct abd_forkless_suite *suite_first;
+
+static const struct abd_forkless_options no_options;
+static const struct abd_forkless_test *test_now;
+static atomic_uint failures_now;
+static pthread_t runner_thread;
+static jmp_buf test_end;
+
+void abd_forkless_add_test(struct abd_forkless_test *test)
+{
+	*test_last = test;
+	test_last = &test->next;
+}
+
+void abd_forkless_add_suite(struct abd_forkless_suite *suite)
+{
+	suite->next = suite_first;
+	suite_first = suite;
+}
+
+void abd_forkless_fail(const char *file, int line, const char *claim, const char *format, ...)
+{
+	va_list args;
+
+	atomic_fetch_add(&failures_now, 1);
+	flockfile(stderr);
+	fprintf(stderr, "FAIL %s/%s %s:%d: not so: %s", test_now->suite, test_now->name, file, line,
+		claim);
+	if (format != NULL && *format != '\0') {
+		fprintf(stderr, ": ");
+		va_start(args, format);
+		vfprintf(stderr, format, args);
+		va_end(args);
+	}
+	fprintf(stderr, "\n");
+	funlockfile(stderr);
+}
+
+_Noreturn void abd_forkless_stop(void)
+{
+	if (pthread_equal(pthread_self(), runner_thread))
+		longjmp(test_end, FAILED);
+	fprintf(stderr, "FAIL on a thread of the test's own: the run ends here\n");
+	_exit(1);
+}
+
+_Noreturn void abd_forkless_skip(const char *format, ...)
+{
+	va_list args;
+
+	printf("skip %s/%s: ", test_now->suite, test_now->name);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	longjmp(test_end, SKIPPED);
+}
+
+void abd_forkless_log(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	printf("info ");
+	vprintf(format, args);
+	printf("\n");
+	va_end(args);
+}
+
+static const struct abd_forkless_options *suite_options(const char *name)
+{
+	for (struct abd_forkless_suite *suite = suite_first; suite != NULL; suite = suite->next)
+		if (strcmp(suite->name, name) == 0)
+			return suite->options;
+	return &no_options;
+}
+
+static void on_timeout(int signal_number)
+{
+	static const char text[] = "FAIL: the test named last hangs\n";
+
+	(void)signal_number;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(1);
+}
+
+static void call(void (*function)(void))
+{
+	if (function != NULL)
+		function();
+}
+
+/* init, test, fini; a failed assertion ends all three, as under Criterion. */
+static __attribute__((noinline)) void run_steps(const struct abd_forkless_test *test)
+{
+	const struct abd_forkless_options *suite = suite_options(test->suite);
+
+	call(suite->init);
+	call(test->options->init);
+	test->run();
+	call(test->options->fini);
+	call(suite->fini);
+}
+
+static enum outcome run_here(const struct abd_forkless_test *test)
+{
+	double timeout = test->options->timeout > 0 ? test->options->timeout
+						    : suite_options(test->suite)->timeout;
+
+	atomic_store(&failures_now, 0);
+	alarm((unsigned)(timeout * TIMEOUT_FACTOR));
+
+	int outcome = setjmp(test_end);
+
+	if (outcome == PASSED)
+		run_steps(test);
+	alarm(0);
+	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
+}
+
+static _Noreturn void run_as_child(const struct abd_forkless_test *test)
+{
+	const struct rlimit no_core = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	/* A sanitizer may have put its own handler there, which would turn the signal into an exit code. */
+	if (test->options->signal != 0)
+		signal(test->options->signal, SIG_DFL);
+
+	enum outcome outcome = run_here(test);
+
+	fflush(NULL);
+	_exit(outcome == FAILED ? CHILD_FAILED : 0);
+}
+
+static enum outcome run_in_child(const struct abd_forkless_test *test)
+{
+	int status = 0;
+
+	fflush(NULL);
+
+	pid_t child = fork();
+
+	if (child == 0)
+		run_as_child(test);
+	if (child < 0 || waitpid(child, &status, 0) != child) {
+		perror("fork");
+		return FAILED;
+	}
+
+	int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+	if (signal_number == test->options->signal && exit_code == test->options->exit_code)
+		return PASSED;
+	fprintf(stderr, "FAIL %s/%s: ended with signal %d, exit code %d; expected %d, %d\n",
+		test->suite, test->name, signal_number, exit_code, test->options->signal,
+		test->options->exit_code);
+	return FAILED;
+}
+
+static enum outcome run_test(const struct abd_forkless_test *test)
+{
+	if (test->options->disabled || suite_options(test->suite)->disabled)
+		return SKIPPED;
+	test_now = test;
+	printf("run  %s/%s\n", test->suite, test->name);
+	if (test->options->signal != 0 || test->options->exit_code != 0)
+		return run_in_child(test);
+	return run_here(test);
+}
+
+static bool is_chosen(const struct abd_forkless_test *test, const char *filter)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s/%s", test->suite, test->name);
+	return filter == NULL || fnmatch(filter, full, 0) == 0 ||
+	       fnmatch(filter, test->suite, 0) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	bool list = argc > 1 && strcmp(argv[1], "--list") == 0;
+	const char *filter = argc > 1 && !list ? argv[1] : NULL;
+	unsigned count[3] = {0, 0, 0};
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	signal(SIGALRM, on_timeout);
+	runner_thread = pthread_self();
+
+	for (struct abd_forkless_test *test = test_first; test != NULL; test = test->next) {
+		if (!is_chosen(test, filter))
+			continue;
+		if (list)
+			printf("%s/%s\n", test->suite, test->name);
+		else
+			count[run_test(test)]++;
+	}
+	if (list)
+		return 0;
+	if (count[SKIPPED] != 0)
+		printf("%u skipped\n", count[SKIPPED]);
+	printf("%u passed, %u failed\n", count[PASSED], count[FAILED]);
+	return count[FAILED] != 0 || count[PASSED] + count[SKIPPED] == 0;
+}

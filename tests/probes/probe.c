@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Planted bugs, one per name, and beside each the same steps without the bug.
+ * usage: probe NAME plant|clean
+ *
+ * Invariant: "clean" exits with 0 under every gate; "plant" must be caught by the gate it was made for.
+ */
+#include <abd/abd.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4096 };
+
+/* What the compiler can't see through, so that neither its warnings nor its optimiser find the bug first. */
+static void *volatile sink;
+
+static void *opaque(void *pointer)
+{
+	sink = pointer;
+	return sink;
+}
+
+static void touch(void *address)
+{
+	*(volatile char *)opaque(address) = 1;
+}
+
+/* A buffer of several runs of one chunk each. */
+static abd_t *scattered(size_t size)
+{
+	abd_tuning_set("max_order", "0");
+
+	abd_t *abd = abd_alloc(size, false);
+
+	if (abd == NULL || abd_is_linear(abd))
+		abort();
+	abd_zero_off(abd, 0, size);
+	return abd;
+}
+
+static void overrun_linear(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(2 * CHUNK, false);
+	char *buf = abd_to_buf(abd);
+
+	touch(buf + 2 * CHUNK - 1 + plant);
+	abd_free(abd);
+}
+
+/* The size is no multiple of anything: the byte behind it is slack of the allocator's, or of the last chunk. */
+static void overrun_linear_odd(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(1001, false);
+	char *buf = abd_to_buf(abd);
+
+	touch(buf + 1000 + plant);
+	abd_free(abd);
+}
+
+static void overrun_borrowed(bool plant)
+{
+	abd_t *abd = scattered(3 * CHUNK);
+	char *buf = abd_borrow_buf_copy(abd, 2 * CHUNK);
+
+	touch(buf + 2 * CHUNK - 1 + plant);
+	abd_return_buf_copy(abd, buf, 2 * CHUNK);
+	abd_free(abd);
+}
+
+static int write_past(void *buf, size_t size, void *arg)
+{
+	const bool *plant = arg;
+
+	touch((char *)buf + size - 1 + *plant);
+	return 1;
+}
+
+static void overrun_run(bool plant)
+{
+	abd_t *abd = scattered(3 * CHUNK);
+
+	abd_iterate_func(abd, 0, 3 * CHUNK, write_past, &plant);
+	abd_free(abd);
+}
+
+static void overrun_run_odd(bool plant)
+{
+	abd_t *abd = scattered(2 * CHUNK + 100);
+
+	abd_iterate_func(abd, 2 * CHUNK, 100, write_past, &plant);
+	abd_free(abd);
+}
+
+static void use_after_return(bool plant)
+{
+	abd_t *abd = scattered(3 * CHUNK);
+	char *buf = abd_borrow_buf_copy(abd, 3 * CHUNK);
+
+	if (!plant)
+		touch(buf);
+	abd_return_buf_copy(abd, buf, 3 * CHUNK);
+	if (plant)
+		touch(buf);
+	abd_free(abd);
+	abd_cache_reap_now(); /* where the deep checks look at what was freed */
+}
+
+static void use_after_free(bool plant)
+{
+	abd_t *abd = abd_alloc(CHUNK, false);
+
+	if (!plant)
+		abd_zero_off(abd, 0, CHUNK);
+	abd_free(abd);
+	if (plant)
+		abd_zero_off(opaque(abd), 0, CHUNK);
+}
+
+static __attribute__((noinline)) void forget(bool plant)
+{
+	abd_t *abd = abd_alloc(3 * CHUNK, false);
+
+	sink = abd;
+	sink = NULL;
+	if (!plant)
+		abd_free(abd);
+}
+
+static void leak(bool plant)
+{
+	volatile char over[512];
+
+	forget(plant);
+	memset((char *)over, 0, sizeof(over));
+}
+
+static void signed_overflow(bool plant)
+{
+	volatile int x = INT_MAX;
+
+	x = x - !plant + 1;
+	printf("%d\n", x);
+}
+
+static void past_the_end(bool plant)
+{
+	abd_t *abd = abd_alloc(CHUNK, false);
+
+	abd_zero_off(abd, 1, CHUNK - !plant);
+	abd_free(abd);
+}
+
+static void lent_and_changed(bool plant)
+{
+	abd_t *abd = scattered(3 * CHUNK);
+	char *buf = abd_borrow_buf_copy(abd, 3 * CHUNK);
+
+	buf[CHUNK] = (char)plant;
+	abd_return_buf(abd, buf, 3 * CHUNK);
+	abd_free(abd);
+}
+
+static void returned_twice(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(CHUNK, false);
+	char *buf = abd_borrow_buf(abd, CHUNK);
+
+	abd_return_buf(abd, buf, CHUNK);
+	if (plant)
+		abd_return_buf(abd, buf, CHUNK);
+	abd_free(abd);
+}
+
+static void parent_before_view(bool plant)
+{
+	abd_t *abd = scattered(3 * CHUNK);
+	abd_t *view = abd_get_offset(abd, CHUNK);
+
+	if (!plant)
+		abd_free(view);
+	abd_free(abd);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(bool plant);
+} probes[] = {
+	{"overrun_linear", overrun_linear},
+	{"overrun_linear_odd", overrun_linear_odd},
+	{"overrun_borrowed", overrun_borrowed},
+	{"overrun_run", overrun_run},
+	{"overrun_run_odd", overrun_run_odd},
+	{"use_after_return", use_after_return},
+	{"use_after_free", use_after_free},
+	{"leak", leak},
+	{"signed_overflow", signed_overflow},
+	{"past_the_end", past_the_end},
+	{"lent_and_changed", lent_and_changed},
+	{"returned_twice", returned_twice},
+	{"parent_before_view", parent_before_view},
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 3 && i < sizeof(probes) / sizeof(probes[0]); i++) {
+		if (strcmp(probes[i].name, argv[1]) != 0)
+			continue;
+		probes[i].run(strcmp(argv[2], "plant") == 0);
+		return 0;
+	}
+	fprintf(stderr, "usage: probe NAME plant|clean\n");
+	return 2;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starting the test program anew: /proc/self/exe with ABD_TEST_CHILD naming the function.
+ */
+#include "abd_test_child.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VARIABLES 512
+
+extern char **environ;
+
+void abd_test_child_start(const char *name, int (*function)(void))
+{
+	const char *wanted = getenv("ABD_TEST_CHILD");
+
+	if (wanted == NULL || strcmp(wanted, name) != 0)
+		return;
+	unsetenv("ABD_TEST_CHILD");
+	exit(function());
+}
+
+/* Ours, without what would make the child do something else: the library's variables and the test runner's. */
+static size_t inherit(const char **variables, size_t room)
+{
+	size_t count = 0;
+
+	for (char **variable = environ; *variable != NULL && count < room; variable++)
+		if (strncmp(*variable, "ABD_", 4) != 0 && strncmp(*variable, "BXF", 3) != 0)
+			variables[count++] = *variable;
+	return count;
+}
+
+static void __attribute__((noreturn)) child(const char **variables, int text_fd)
+{
+	const char *const arguments[] = {"child", NULL};
+
+	dup2(text_fd, STDERR_FILENO);
+	signal(SIGABRT, SIG_DFL);
+	execve("/proc/self/exe", (char *const *)(const void *)arguments,
+		(char *const *)(const void *)variables);
+	_exit(127);
+}
+
+static void read_all(int fd, char *text, size_t size)
+{
+	size_t used = 0;
+	char rest[256];
+	ssize_t got;
+
+	while (used + 1 < size && (got = read(fd, text + used, size - 1 - used)) > 0)
+		used += (size_t)got;
+	text[used] = '\0';
+	while (read(fd, rest, sizeof(rest)) > 0)
+		;
+}
+
+int abd_test_child_run(
+	const char *name, const char *const *environment, char *text, size_t text_size)
+{
+	const char *variables[VARIABLES + 16];
+	size_t count = inherit(variables, VARIABLES);
+	char wanted[128];
+	int fds[2], status = -1;
+
+	for (; environment != NULL && *environment != NULL; environment++)
+		variables[count++] = *environment;
+	snprintf(wanted, sizeof(wanted), "ABD_TEST_CHILD=%s", name);
+	variables[count++] = wanted;
+	variables[count] = NULL;
+	if (pipe(fds) != 0)
+		return -1;
+
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child(variables, fds[1]);
+	close(fds[1]);
+	read_all(fds[0], text, text_size);
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return status;
+}
+
+int abd_test_child_exit(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tests that need a process which has not used the library yet, or that end in abort(): the test program starts itself anew and
+ * one function runs there, before main().
+ *
+ *	ABD_TEST_CHILD(environment_is_read) { return strcmp(abd_tuning_get("max_order"), "3") != 0; }
+ *	...
+ *	status = abd_test_child_run("environment_is_read", (const char *[]){"ABD_MAX_ORDER=3", NULL}, text, sizeof(text));
+ *
+ * Works the same under Criterion, whose own main() is never reached, and under the forkless runner.
+ */
+#ifndef ABD_TEST_CHILD_H
+#define ABD_TEST_CHILD_H
+
+#include <stddef.h>
+
+void abd_test_child_start(const char *name, int (*function)(void));
+
+#define ABD_TEST_CHILD(name)                                                                       \
+	static int abd_test_child_##name(void);                                                    \
+	static __attribute__((constructor)) void abd_test_child_start_##name(void)                 \
+	{                                                                                          \
+		abd_test_child_start(#name, abd_test_child_##name);                                \
+	}                                                                                          \
+	static int abd_test_child_##name(void)
+
+/**
+ * Run a child to its end. environment: "NAME=value" strings up to a NULL, on top of ours without its ABD_ variables; or NULL.
+ * Returns its wait status; what it said on stderr is in text, cut to size.
+ */
+int abd_test_child_run(
+	const char *name, const char *const *environment, char *text, size_t text_size);
+
+/** The exit code of a wait status, or -1 when the process did not exit. */
+int abd_test_child_exit(int status);
+
+#endif

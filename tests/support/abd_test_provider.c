@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs from the C library with a page in front that remembers the order and is poisoned under AddressSanitizer, so that a
+ * checker sees both ends; or, where neighbours are asked for, from one region whose free space only moves forward until all
+ * is back.
+ */
+#include "abd_test_provider.h"
+
+#include "abd_chunk.h"
+#include "abd_quarantine.h"
+
+#include <abd/buffer.h>
+#include <abd/tuning.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define MAGIC 0x72756e2d69732d6dull
+#define REGION_PAGES ((size_t)16384)
+
+struct run_header {
+	uint64_t magic;
+	unsigned order;
+};
+
+static struct {
+	uint32_t mask;
+	const char *script;
+	unsigned percent;
+	uint64_t random;
+	bool adjacent;
+	uint64_t refusals;
+	size_t out[ABD_CHUNK_ORDERS];
+	char *region;
+	size_t region_next, region_out;
+	uint8_t region_order[REGION_PAGES]; /* order + 1 where a run begins */
+} state;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void broken(const char *what, const void *run, unsigned order)
+{
+	fprintf(stderr, "test provider: %s: run %p, order %u\n", what, run, order);
+	abort();
+}
+
+static bool refused(unsigned order)
+{
+	if ((state.mask >> order & 1) != 0)
+		return true;
+	if (state.script != NULL && *state.script != '\0')
+		return *state.script++ == 'x';
+	if (state.percent == 0 || order == 0)
+		return false;
+	state.random = state.random * 6364136223846793005u + 1442695040888963407u;
+	return (state.random >> 33) % 100 < state.percent;
+}
+
+static void *region_alloc(unsigned order)
+{
+	size_t pages = (size_t)1 << order, page = state.region_next;
+
+	if (state.region == NULL)
+		state.region = mmap(NULL, REGION_PAGES * ABD_CHUNK_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (state.region == MAP_FAILED || page + pages > REGION_PAGES)
+		return NULL;
+	state.region_next += pages;
+	state.region_out++;
+	state.region_order[page] = (uint8_t)(order + 1);
+	return state.region + page * ABD_CHUNK_SIZE;
+}
+
+static void region_free(char *run, unsigned order)
+{
+	size_t page = (size_t)(run - state.region) / ABD_CHUNK_SIZE;
+
+	if (state.region_order[page] != order + 1)
+		broken("freed with another order, or twice", run, order);
+	state.region_order[page] = 0;
+	if (--state.region_out == 0)
+		state.region_next = 0;
+}
+
+static void *block_alloc(unsigned order)
+{
+	char *block = aligned_alloc(ABD_CHUNK_SIZE, ABD_CHUNK_SIZE + (ABD_CHUNK_SIZE << order));
+
+	if (block == NULL)
+		return NULL;
+	*(struct run_header *)(void *)block = (struct run_header){MAGIC, order};
+	abd_asan_poison(block, ABD_CHUNK_SIZE);
+	return block + ABD_CHUNK_SIZE;
+}
+
+static void block_free(char *run, unsigned order)
+{
+	struct run_header *header = (struct run_header *)(void *)(run - ABD_CHUNK_SIZE);
+
+	abd_asan_unpoison(header, ABD_CHUNK_SIZE);
+	if (header->magic != MAGIC || header->order != order)
+		broken("freed with another order, or twice", run, order);
+	header->magic = 0;
+	free(header);
+}
+
+static void *test_alloc(unsigned order)
+{
+	void *run = NULL;
+
+	if (order >= ABD_CHUNK_ORDERS)
+		broken("asked for an order that does not exist", NULL, order);
+	pthread_mutex_lock(&lock);
+	if (refused(order)) {
+		state.refusals++;
+	} else {
+		run = state.adjacent ? region_alloc(order) : NULL;
+		run = run != NULL ? run : block_alloc(order);
+		state.out[order] += run != NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	return run;
+}
+
+static bool in_region(const char *run)
+{
+	return state.region != NULL && run >= state.region &&
+		run < state.region + REGION_PAGES * ABD_CHUNK_SIZE;
+}
+
+static void test_free(void *run, unsigned order)
+{
+	pthread_mutex_lock(&lock);
+	if (in_region(run))
+		region_free(run, order);
+	else
+		block_free(run, order);
+	if (state.out[order]-- == 0)
+		broken("more freed than taken", run, order);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool test_supported(void)
+{
+	return true;
+}
+
+static void test_reap(void)
+{
+}
+
+static const struct abd_chunk_provider provider = {
+	.name = "test",
+	.supported = test_supported,
+	.alloc = test_alloc,
+	.free = test_free,
+	.reap = test_reap,
+};
+
+static void provider_add(void)
+{
+	if (abd_chunk_provider_add(&provider) != 0)
+		broken("no place in the table", NULL, 0);
+}
+
+static void tunable(const char *name, const char *value)
+{
+	if (abd_tuning_set(name, value) != 0) {
+		fprintf(stderr, "test support: %s can't be set to %s\n", name, value);
+		abort();
+	}
+}
+
+void abd_test_tunables_restore(void)
+{
+	tunable("scatter_enabled", "1");
+	tunable("scatter_min_size", "1536");
+	tunable("max_order", "10");
+	tunable("linear_page", "1");
+	tunable("thread_cache_bytes", "8388608");
+	tunable("compare", "auto");
+	if (abd_tuning_set("chunk_provider", "jemalloc") != 0)
+		tunable("chunk_provider", "malloc");
+}
+
+void abd_test_provider_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, provider_add);
+	abd_test_refuse_nothing();
+	abd_test_tunables_restore();
+	tunable("thread_cache_bytes", "0");
+	tunable("chunk_provider", "test");
+	state.refusals = 0;
+	state.adjacent = false;
+}
+
+void abd_test_provider_end(void)
+{
+	abd_test_refuse_nothing();
+	abd_test_tunables_restore();
+	abd_cache_reap_now();
+}
+
+void abd_test_refuse_orders(uint32_t mask)
+{
+	state.mask |= mask;
+}
+
+void abd_test_refuse_script(const char *script)
+{
+	state.script = script;
+}
+
+void abd_test_refuse_random(uint64_t seed, unsigned percent)
+{
+	state.random = seed;
+	state.percent = percent;
+}
+
+void abd_test_refuse_nothing(void)
+{
+	state.mask = 0;
+	state.script = NULL;
+	state.percent = 0;
+}
+
+void abd_test_runs_adjacent(bool adjacent)
+{
+	state.adjacent = adjacent;
+}
+
+size_t abd_test_runs_out(unsigned order)
+{
+	abd_cache_reap_now();
+	return state.out[order];
+}
+
+size_t abd_test_runs_out_all(void)
+{
+	size_t all = 0;
+
+	abd_cache_reap_now();
+	for (unsigned order = 0; order < ABD_CHUNK_ORDERS; order++)
+		all += state.out[order];
+	return all;
+}
+
+uint64_t abd_test_refusals(void)
+{
+	return state.refusals;
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by tests/run and perf/run: say what is done, and have the packages that a command needs.
+# What counts is that a tool or a library is there, not who installed it: a command is looked for in PATH, a library by
+# pkg-config. Only what is missing is installed, so a second run does nothing here.
+
+abd_say() {
+	printf '%s\n' "== $*"
+}
+
+# How the need that a Debian package serves is looked for: "command NAME" or "library PKG-CONFIG-NAME".
+abd_need_probe() {
+	case $1 in
+	binutils) echo command objdump ;;
+	cmake | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
+		echo command "${1%-build}" ;;
+	libcriterion-dev) echo library criterion ;;
+	libjansson-dev) echo library jansson ;;
+	libjemalloc-dev) echo library jemalloc ;;
+	liblz4-dev) echo library liblz4 ;;
+	libpmem-dev) echo library libpmem ;;
+	liburcu-dev) echo library liburcu ;;
+	liburing-dev) echo library liburing ;;
+	*) echo package "$1" ;;
+	esac
+}
+
+abd_need_is_met() {
+	# shellcheck disable=SC2046
+	set -- $(abd_need_probe "$1")
+	case $1 in
+	command) command -v "$2" >/dev/null 2>&1 ;;
+	library) pkg-config --exists "$2" 2>/dev/null ;;
+	package) dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q 'ok installed' ;;
+	esac
+}
+
+# Run a command as root: as we are, or with sudo.
+abd_as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+abd_install() {
+	# Lists are absent on a fresh system and may be too old on others: then fetch them and try once more.
+	abd_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
+		{ abd_as_root apt-get update -q &&
+			abd_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+				--no-install-recommends "$@"; }
+}
+
+# abd_need_packages PACKAGE...: install what is missing, or print exactly what to install and exit 1.
+# Names are Debian's; on other systems the line says how each is looked for.
+abd_need_packages() {
+	abd_missing=
+	for abd_package in "$@"; do
+		abd_need_is_met "$abd_package" || abd_missing="$abd_missing $abd_package"
+	done
+	[ -n "$abd_missing" ] || return 0
+
+	if command -v apt-get >/dev/null 2>&1 &&
+		{ [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null 2>&1; }; then
+		abd_say "installing:$abd_missing"
+		# shellcheck disable=SC2086
+		if ! abd_install $abd_missing; then
+			abd_say "could not install:$abd_missing"
+			exit 1
+		fi
+		return 0
+	fi
+
+	if command -v apt-get >/dev/null 2>&1; then
+		abd_say "missing, and neither root nor sudo to install it. Run: apt-get install$abd_missing" >&2
+	else
+		abd_say "missing, and no apt-get to install it (package names are Debian's):" >&2
+		for abd_package in $abd_missing; do
+			printf '   %-18s looked for as %s\n' "$abd_package" "$(abd_need_probe "$abd_package")" >&2
+		done
+	fi
+	exit 1
+}
