@@ -172,13 +172,13 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 	pthread_mutex_lock(&arc->lock);
 	arc->capacity = capacity_bytes;
 	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
-	abd_arc_evict_for(arc, 0, false);
-	abd_arc_policy_trim(&arc->policy, ABD_ARC_NONE, 0);
+	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 	buckets = abd_arc_resize_index(arc);
 	pthread_mutex_unlock(&arc->lock);
 
 	if (buckets > 0)
 		abd_arc_index_resize(arc->index, buckets);
+	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc);
 	return 0;
 }

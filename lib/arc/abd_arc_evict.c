@@ -91,11 +91,14 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 	return true;
 }
 
-void abd_arc_evict_for(struct abd_arc *arc, size_t incoming, bool from_frequent)
+void abd_arc_evict_for(
+	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
+	/* Trimmed at each step: ghosts take memory too, and many evictions would leave more than there may be. */
+	abd_arc_policy_trim(&arc->policy, list, incoming);
 	while (abd_arc_policy_is_over(&arc->policy, incoming) &&
 		abd_arc_evict_one(arc, from_frequent))
-		continue;
+		abd_arc_policy_trim(&arc->policy, list, incoming);
 }
 
 /* Take what is not held out of pinned, to freed. Under lock. */

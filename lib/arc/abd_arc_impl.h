@@ -178,8 +178,9 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
 /** An entry that is in neither any more. Under lock. */
 void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
-/** Evict until incoming more bytes fit the policy's target. Under lock. */
-void abd_arc_evict_for(struct abd_arc *arc, size_t incoming, bool from_frequent);
+/** Evict until incoming more bytes, which will join list, fit the policy's target. Under lock. */
+void abd_arc_evict_for(
+	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
 /** Free what is pinned and no longer held, if that is quickly done. */

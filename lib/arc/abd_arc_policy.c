@@ -129,10 +129,9 @@ static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
 	return policy->ghost_recent.count + policy->ghost_frequent.count;
 }
 
-/* Twice the buckets, when there are as many ghosts. Without memory chains grow longer instead. */
-static void abd_arc_ghost_grow(struct abd_arc_policy *policy)
+/* Another number of buckets. Without memory all stays as it is, and chains are as long as they are. */
+static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 {
-	size_t count = policy->bucket_count > 0 ? 2 * policy->bucket_count : ABD_ARC_BUCKETS_MIN;
 	struct abd_arc_ghost **old = policy->bucket;
 	struct abd_arc_ghost **bucket =
 		abd_mem_refused() ? NULL : calloc(count, sizeof(policy->bucket[0]));
@@ -154,10 +153,22 @@ static void abd_arc_ghost_grow(struct abd_arc_policy *policy)
 	free(old);
 }
 
+/* Between an eighth of a ghost and one to a bucket. */
+static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
+{
+	size_t ghosts = abd_arc_ghost_count(policy), count = policy->bucket_count;
+
+	if (count == 0)
+		abd_arc_ghost_rehash(policy, ABD_ARC_BUCKETS_MIN);
+	else if (ghosts >= count)
+		abd_arc_ghost_rehash(policy, 2 * count);
+	else if (count > ABD_ARC_BUCKETS_MIN && ghosts < count / 8)
+		abd_arc_ghost_rehash(policy, count / 2);
+}
+
 static void abd_arc_ghost_make(struct abd_arc_policy *policy, unsigned list, uint64_t hash, uint32_t cost)
 {
-	if (abd_arc_ghost_count(policy) >= policy->bucket_count)
-		abd_arc_ghost_grow(policy);
+	abd_arc_ghost_resize(policy);
 
 	struct abd_arc_ghost *ghost =
 		policy->bucket_count > 0 ? abd_arc_slab_alloc(&policy->ghosts) : NULL;
@@ -312,6 +323,8 @@ void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id lis
 		recent + frequent + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
 			2 * policy->capacity)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
+	if (policy->bucket_count > 0)
+		abd_arc_ghost_resize(policy);
 }
 
 void abd_arc_policy_resize(struct abd_arc_policy *policy, size_t capacity)

@@ -40,8 +40,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 			arc->stats.ghost_hits_recent += !from_frequent;
 			arc->stats.ghost_hits_frequent += from_frequent;
 		}
-		abd_arc_evict_for(arc, cost, from_frequent);
-		abd_arc_policy_trim(&arc->policy, put->list, cost);
+		abd_arc_evict_for(arc, put->list, cost, from_frequent);
 		arc->policy.reserved += cost;
 		put->reserved = cost;
 		error = 0;
@@ -96,7 +95,7 @@ static void abd_arc_put_publish(
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
 	abd_arc_put_count(arc, put);
 	/* The provider may have refused orders: then the run table is larger than was reserved. */
-	abd_arc_evict_for(arc, 0, false);
+	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
 /* The index is doubled at 2 entries to a bucket; 0: as it is. Under lock. */
