@@ -310,17 +310,19 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 	abd_arc_ghost_make(policy, list, hash, item->cost);
 }
 
-/* Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. Removing after REPLACE what the paper removes before it comes to the same. */
+/* Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. The records will be within c once REPLACE has done its work, if they are not yet;
+   for L1 it is the same before and after, since REPLACE moves what it takes from T1 to B1. */
 void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
 {
 	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);
-	size_t frequent = policy->frequent.bytes + (list == ABD_ARC_FREQUENT ? incoming : 0);
+	size_t records = abd_min(
+		policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
 
 	while (policy->ghost_recent.count > 0 &&
 		recent + policy->ghost_recent.bytes > policy->capacity)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_recent);
 	while (policy->ghost_frequent.count > 0 &&
-		recent + frequent + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
+		records + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
 			2 * policy->capacity)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
 	if (policy->bucket_count > 0)
