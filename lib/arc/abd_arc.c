@@ -11,31 +11,13 @@
 #define ABD_ARC_BUCKETS_MIN 64
 #define ABD_ARC_HIT_BATCH 64
 
-/* Multiply and fold, twice: every bit of the key reaches every bit of the hash, and the seed keeps collisions from being chosen. */
-static uint64_t abd_arc_mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93u;
-	x ^= x >> 29;
-	x *= 0xa0761d6478bd642fu;
-	return x ^ (x >> 32);
-}
-
-uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key)
-{
-	/* Two halves that don't wait for each other. */
-	uint64_t a = abd_arc_mix(key->dva[0] ^ arc->seed) + key->dva[1];
-	uint64_t b = abd_arc_mix(key->birth + arc->seed) ^ key->pool;
-
-	return abd_arc_mix(a ^ (b << 1 | b >> 63));
-}
-
 static uint64_t abd_arc_seed(const void *salt)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return abd_arc_mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uintptr_t)salt);
+	return abd_arc_mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uintptr_t)salt,
+		0x9e3779b97f4a7c15u);
 }
 
 /* Bring a config of any version to ours. 0, EINVAL or E2BIG. */
@@ -58,12 +40,12 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	return 0;
 }
 
-/* 1 to 2 entries to a bucket, and no more of a table than a quarter of the capacity. */
+/* An entry to a bucket or less, and no more of a table than a quarter of the capacity. */
 static size_t abd_arc_buckets(size_t entries, size_t capacity)
 {
 	size_t buckets = ABD_ARC_BUCKETS_MIN;
 
-	while (2 * buckets < entries && abd_arc_index_bytes(2 * buckets) <= capacity / 4)
+	while (buckets < entries && abd_arc_index_bytes(2 * buckets) <= capacity / 4)
 		buckets *= 2;
 	return buckets;
 }
@@ -81,10 +63,10 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
 
-	/* Tables have at least half as many buckets as entries; the first doubling leaves as many. */
+	/* Two buckets to an entry, as there are after the table was doubled. */
 	size_t entry_size = abd_arc_entry_size(arc);
 
-	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_bytes(1));
+	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_bytes(2));
 	abd_arc_slab_init(&arc->entries, entry_size);
 	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 }

@@ -22,6 +22,7 @@
 #ifndef ABD_ARC_IMPL_H
 #define ABD_ARC_IMPL_H
 
+#include "abd_arc_hash.h"
 #include "abd_arc_index.h"
 #include "abd_arc_policy.h"
 #include "abd_contract.h"
@@ -90,14 +91,19 @@ struct abd_arc_reader {
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
 
-/** This thread's block, or NULL: no memory. Outside of read-side sections and locks. */
-struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc);
+/** Which block of a thread belongs to which cache. */
+struct abd_arc_seat {
+	uint64_t id; /* 0: none */
+	struct abd_arc_reader *reader;
+};
+
+/** The last one used. initial-exec, as all of this layer: a load instead of a call. */
+extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibility("hidden")));
+
+struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);
 /** End all blocks, with their cache. */
 void abd_arc_readers_free(struct abd_arc *arc);
-/** Note a hit. Inside the section that found the entry. */
-void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd_arc_entry *entry);
-/** Tell the policy if the batch is full. Outside of read-side sections and locks. */
-void abd_arc_reader_settle(struct abd_arc_reader *reader);
+void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
 /** Tell the policy of all hits noted. Under lock. */
 void abd_arc_reader_tell(struct abd_arc_reader *reader);
 /** A free slot for a hold, of this thread's own block; NULL: no memory. */
@@ -152,8 +158,43 @@ struct abd_arc {
 	struct abd_arc *registry_next;
 };
 
-/** The key's hash, with the cache's seed: index and ghosts go by it. */
-uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key);
+static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key)
+{
+	return abd_arc_hash_key(arc->seed, key);
+}
+
+/** This thread's block, or NULL: no memory. Outside of read-side sections and locks. */
+static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
+{
+	if (ABD_LIKELY(abd_arc_seat_last.id == arc->id))
+		return abd_arc_seat_last.reader;
+	return abd_arc_reader_get_slow(arc);
+}
+
+/** Note a hit. Inside the section that found the entry. */
+static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd_arc_entry *entry)
+{
+	uint32_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
+
+	/* Signed: it may have moved since this thread last looked at the clock. */
+	if ((int32_t)(reader->clock - stamp) < (int32_t)reader->fresh)
+		return;
+	if (reader->pending == reader->arc->hit_batch) {
+		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
+		return;
+	}
+	if (reader->pending == 0)
+		reader->slab_frees = atomic_load_explicit(
+			&reader->arc->entries.frees, memory_order_acquire);
+	reader->ring[reader->pending++] = entry;
+}
+
+/** Tell the policy if the batch is full. Outside of read-side sections and locks. */
+static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
+{
+	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch))
+		abd_arc_reader_settle_slow(reader);
+}
 
 /** All bytes that count against the capacity. Under lock. */
 size_t abd_arc_used(const struct abd_arc *arc);

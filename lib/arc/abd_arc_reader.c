@@ -9,21 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which block of a thread belongs to which cache. */
-struct abd_arc_seat {
-	uint64_t id; /* 0: none */
-	struct abd_arc_reader *reader;
-};
-
 struct abd_arc_seats {
 	size_t count, room;
 	struct abd_arc_seat seat[];
 };
 
-/* initial-exec: a load instead of a call; 24 bytes, for which the loader has room when the library is opened late. */
-#define ABD_ARC_TLS __attribute__((tls_model("initial-exec")))
-static _Thread_local struct abd_arc_seat abd_arc_seat_last ABD_ARC_TLS;
-static _Thread_local struct abd_arc_seats *abd_arc_seats ABD_ARC_TLS;
+_Thread_local struct abd_arc_seat abd_arc_seat_last;
+static _Thread_local struct abd_arc_seats *abd_arc_seats;
 
 static pthread_mutex_t abd_arc_registry = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_arc *abd_arc_registry_list;
@@ -174,7 +166,7 @@ static struct abd_arc_reader *abd_arc_reader_adopt(struct abd_arc *arc)
 	return reader;
 }
 
-static ABD_NOINLINE struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
+struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
 {
 	struct abd_arc_seats *seats = abd_arc_seats;
 	struct abd_arc_seat seat = {arc->id, NULL};
@@ -196,13 +188,6 @@ static ABD_NOINLINE struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_ar
 	return seat.reader;
 }
 
-struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
-{
-	if (ABD_LIKELY(abd_arc_seat_last.id == arc->id))
-		return abd_arc_seat_last.reader;
-	return abd_arc_reader_get_slow(arc);
-}
-
 void abd_arc_readers_free(struct abd_arc *arc)
 {
 	struct abd_arc_reader *reader, *next;
@@ -220,23 +205,6 @@ void abd_arc_readers_free(struct abd_arc *arc)
 }
 
 /* ---- hits -------------------------------------------------------------------------------------------------------- */
-
-void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd_arc_entry *entry)
-{
-	uint32_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	/* Signed: it may have moved since this thread last looked at the clock. */
-	if ((int32_t)(reader->clock - stamp) < (int32_t)reader->fresh)
-		return;
-	if (reader->pending == reader->arc->hit_batch) {
-		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
-		return;
-	}
-	if (reader->pending == 0)
-		reader->slab_frees = atomic_load_explicit(
-			&reader->arc->entries.frees, memory_order_acquire);
-	reader->ring[reader->pending++] = entry;
-}
 
 void abd_arc_reader_tell(struct abd_arc_reader *reader)
 {
@@ -256,17 +224,15 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	arc->stats.hits_told += pending;
 	reader->pending = 0;
 	reader->clock = arc->policy.clock;
-	/* Within the newest eighth of T2, order hardly matters: nobody is evicted from there. In the exact mode it does. */
+	/* Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In the exact mode it does. */
 	if (arc->hit_batch > 1)
-		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 8, 1u << 28);
+		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 4, 1u << 28);
 }
 
-void abd_arc_reader_settle(struct abd_arc_reader *reader)
+void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 {
 	struct abd_arc *arc = reader->arc;
 
-	if (ABD_LIKELY(reader->pending < arc->hit_batch))
-		return;
 	if (arc->hit_batch == 1)
 		pthread_mutex_lock(&arc->lock);
 	else if (pthread_mutex_trylock(&arc->lock) != 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
+ * Pages are runs of lib/chunk, which has them on huge pages: a look-up among 1e6 entries is TLB misses otherwise.
  * Pages with a header and a list of free items each; a page is found from its item by masking the address.
  * An empty page is given back unless it is the last that has room, so that a cache at its limit does not trade pages.
  */
 #include "abd_arc_slab.h"
+#include "abd_chunk.h"
 
 #include <assert.h>
 
@@ -11,12 +13,15 @@ struct abd_arc_page {
 	struct abd_arc_page *next, *prev; /* of the partial ones */
 	void *free;                       /* items, each holding the address of the next */
 	unsigned used;
+	unsigned provider; /* of its run */
 };
 
 /* Items begin on a multiple of 8 behind the header. */
 static_assert(sizeof(struct abd_arc_page) % sizeof(uint64_t) == 0 || sizeof(void *) != 8,
 	"items are aligned");
 #define ABD_ARC_PAGE_HEADER ((sizeof(struct abd_arc_page) + 7) & ~(size_t)7)
+
+static_assert(ABD_ARC_SLAB_PAGE == ABD_CHUNK_SIZE, "a page is a run of order 0");
 
 static unsigned abd_arc_slab_per_page(size_t item_size)
 {
@@ -61,10 +66,12 @@ static void abd_arc_slab_unlink(struct abd_arc_slab *slab, struct abd_arc_page *
 
 static bool abd_arc_slab_grow(struct abd_arc_slab *slab)
 {
-	struct abd_arc_page *page = abd_mem_alloc(ABD_ARC_SLAB_PAGE, ABD_ARC_SLAB_PAGE);
+	unsigned provider = abd_chunk_provider_now();
+	struct abd_arc_page *page = abd_chunk_alloc(provider, 0);
 
 	if (page == NULL)
 		return false;
+	page->provider = provider;
 	page->used = 0;
 	page->free = NULL;
 	for (unsigned i = slab->per_page; i-- > 0;) {
@@ -98,7 +105,7 @@ static void abd_arc_slab_shrink(struct abd_arc_slab *slab, struct abd_arc_page *
 {
 	assert(page->used == 0);
 	abd_arc_slab_unlink(slab, page);
-	abd_mem_free(page, ABD_ARC_SLAB_PAGE, ABD_ARC_SLAB_PAGE);
+	abd_chunk_free(page->provider, page, 0);
 	slab->pages--;
 	atomic_fetch_add_explicit(&slab->frees, 1, memory_order_release);
 }
