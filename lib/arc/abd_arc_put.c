@@ -123,8 +123,10 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		buckets = abd_arc_put_grow(arc);
 	}
 	pthread_mutex_unlock(&arc->lock);
-	if (buckets > 0)
+	if (buckets > 0) {
 		abd_arc_index_resize(arc->index, buckets);
+		abd_arc_make_room(arc); /* the table was not reserved for */
+	}
 	return entry != NULL ? 0 : -ENOMEM;
 }
 
