@@ -98,7 +98,7 @@ struct abd_arc_stats {
 	uint64_t ghosts;                /**< ghosts in both lists */
 	uint64_t target_bytes;          /**< what the records may cost together: c */
 	uint64_t target_recent_bytes;   /**< what |T1| should be: p */
-	uint64_t evicted_bytes;         /**< of used_bytes: evicted or removed, but perhaps still being read, or held */
+	uint64_t evicted_bytes;         /**< of used_bytes: buffers evicted or removed that may still be read, or are held */
 	uint64_t held_bytes;            /**< cost of records that are held, cached or not */
 	uint64_t index_bytes;           /**< of used_bytes: hash table, entries and ghosts */
 };

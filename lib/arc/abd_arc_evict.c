@@ -38,6 +38,12 @@ static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
 	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
 }
 
+/* What goes when an entry is freed. Its place in a page and in the index stays, for the next one. */
+static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	return entry->item.cost - arc->entry_cost;
+}
+
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
@@ -61,7 +67,7 @@ void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 	arc->stats.logical_bytes -= entry->item.size;
 	arc->stats.metadata_stored_bytes -= is_metadata ? stored : 0;
 	arc->stats.metadata_entries -= is_metadata;
-	arc->evicted_bytes += entry->item.cost;
+	arc->evicted_bytes += abd_arc_buffer_bytes(arc, entry);
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }
 
@@ -117,7 +123,7 @@ static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed
 
 		next = link->next;
 		if (entry->item.mark == arc->scan) {
-			arc->pinned_bytes += entry->item.cost;
+			arc->pinned_bytes += abd_arc_buffer_bytes(arc, entry);
 			count++;
 			continue;
 		}
@@ -142,8 +148,8 @@ static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
 
 		next = link->next;
-		arc->record_bytes -= entry->item.cost - arc->entry_cost;
-		arc->evicted_bytes -= entry->item.cost;
+		arc->record_bytes -= abd_arc_buffer_bytes(arc, entry);
+		arc->evicted_bytes -= abd_arc_buffer_bytes(arc, entry);
 		abd_arc_slab_free(&arc->entries, entry);
 	}
 	pthread_mutex_unlock(&arc->lock);

@@ -144,7 +144,7 @@ struct abd_arc {
 	size_t capacity;
 	size_t buckets;       /* of the index */
 	size_t record_bytes;  /* buffers of all entries, retired and pinned ones included */
-	size_t evicted_bytes; /* costs of retired and pinned entries */
+	size_t evicted_bytes; /* the part of those that is retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
 	struct abd_arc_link retired, pinned;
 	uint16_t scan;                  /* number of the last search for holds */
