@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the library itself needs: lz4 always, jemalloc where it is to be had. Debian ships pkg-config files for both, no CMake
+# What the library itself needs: lz4 and xxhash's header always, jemalloc where it is to be had. Debian ships pkg-config files for both, no CMake
 # packages, so they are linked by name and an installed abd asks nobody to find them.
 find_package(PkgConfig REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 pkg_check_modules(ABD_LZ4 REQUIRED liblz4)
+pkg_check_modules(ABD_XXHASH REQUIRED libxxhash) # its header only: the code is compiled in
 pkg_check_modules(ABD_JEMALLOC QUIET jemalloc)
 
 option(ABD_WITH_JEMALLOC "Take chunk memory from a jemalloc arena" ${ABD_JEMALLOC_FOUND})

@@ -7,12 +7,13 @@ abd_say() {
 	printf '%s\n' "== $*"
 }
 
-# How the need that a Debian package serves is looked for: "command NAME" or "library PKG-CONFIG-NAME".
+# How the need that a Debian package serves is looked for.
 abd_need_probe() {
 	case $1 in
 	binutils) echo command objdump ;;
 	cmake | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
 		echo command "${1%-build}" ;;
+	libc6-dev) echo header stdio.h ;;
 	libcriterion-dev) echo library criterion ;;
 	libjansson-dev) echo library jansson ;;
 	libjemalloc-dev) echo library jemalloc ;;
@@ -20,6 +21,7 @@ abd_need_probe() {
 	libpmem-dev) echo library libpmem ;;
 	liburcu-dev) echo library liburcu ;;
 	liburing-dev) echo library liburing ;;
+	libxxhash-dev) echo library libxxhash ;;
 	*) echo package "$1" ;;
 	esac
 }
@@ -29,6 +31,7 @@ abd_need_is_met() {
 	set -- $(abd_need_probe "$1")
 	case $1 in
 	command) command -v "$2" >/dev/null 2>&1 ;;
+	header) [ -e "/usr/include/$2" ] ;;
 	library) pkg-config --exists "$2" 2>/dev/null ;;
 	package) dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q 'ok installed' ;;
 	esac
@@ -80,4 +83,14 @@ abd_need_packages() {
 		done
 	fi
 	exit 1
+}
+
+# abd_configure PRESET: make build/PRESET, unless it is there and no older than the presets. Run from the top folder.
+abd_configure() {
+	if [ -e "build/$1/build.ninja" ] && [ -n "$(find "build/$1/CMakeCache.txt" -newer CMakePresets.json)" ]; then
+		return 0
+	fi
+	abd_say "$1: configuring"
+	mkdir -p build
+	cmake --preset "$1" >"build/$1.log" 2>&1 || { cat "build/$1.log"; return 1; }
 }

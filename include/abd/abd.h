@@ -2,10 +2,11 @@
 /*
  * The umbrella: everything an engine needs of libabd. Declares nothing itself.
  *
- * buffer.h   make, view, borrow and free buffers     compare.h  equality, first difference, short keys
- * operate.h  iterate, copy, compare, zero, raidz     codec.h    lz4 from and to buffers
+ * buffer.h   make, view, borrow and free buffers     compare.h  equality, first difference; key.h: short keys
+ * operate.h  iterate, copy, compare, zero, raidz     codec.h    lz4 from and to buffers, checksums
  * stats.h    counters                                io.h       iovecs, files, memory of any origin
- * pool.h     the fixed pool's region                 tuning.h   tunables and kernels by name (unstable)
+ * pool.h     the fixed pool's region                 flush.h    durable copies
+ * tuning.h   tunables and kernels by name (unstable)
  * arc.h      a cache of compressed records (in builds with liburcu)
  */
 #ifndef ABD_ABD_H
@@ -15,7 +16,9 @@
 #include <abd/buffer.h>
 #include <abd/codec.h>
 #include <abd/compare.h>
+#include <abd/flush.h>
 #include <abd/io.h>
+#include <abd/key.h>
 #include <abd/operate.h>
 #include <abd/pool.h>
 #include <abd/stats.h>

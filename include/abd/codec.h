@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 from and to buffers: raw lz4 blocks, without ZFS's length in front.
- * All return the bytes produced, or -EBADMSG (damaged block, or one that would produce more than there is room for),
+ * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while iterating.
+ * The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would produce more than there is room for),
  * -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a size lz4 can't serve, from 2,113,929,217 bytes up).
  * Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0, which the format forbids.
  * dst_size is room, not an expectation. Contract: all ranges lie within their buffers; source and destination are apart.
@@ -38,6 +38,44 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
  */
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);
+
+/* ---- as ZFS keeps blocks ----------------------------------------------------------------------------------------- */
+
+/** Bytes of the length in front of a block of ZFS's. */
+#define ABD_LZ4_LENGTH_SIZE 4
+
+/**
+ * Whether ZFS would keep a record of size bytes compressed to compressed_size (its length in front included): if an eighth
+ * or more is saved. size 0: never.
+ */
+ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
+
+/** Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind it. */
+ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
+
+/**
+ * The length in front of the block in src [src_off, +src_size); the block begins at src_off + 4.
+ * Returns -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the length says.
+ */
+ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size);
+
+/* ---- checksums of abd [off, +size) ------------------------------------------------------------------------------- */
+
+/**
+ * fletcher_4 over 32-bit words in this machine's byte order, bit-compatible with OpenZFS; a last word that is not complete is
+ * filled up with zeros (OpenZFS leaves such sizes undefined). OpenZFS: fletcher_4_native() in module/zcommon/zfs_fletcher.c.
+ */
+ABD_API void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4]);
+
+/** The same over words in the other byte order. OpenZFS: fletcher_4_byteswap(). */
+ABD_API void abd_fletcher_4_byteswap(
+	const abd_t *abd, size_t off, size_t size, uint64_t checksum[4]);
+
+/** crc32c (Castagnoli). seed 0 starts; a result continues. */
+ABD_API uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed);
+
+/** XXH3, 64 bits. */
+ABD_API uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed);
 
 ABD_END_DECLS
 

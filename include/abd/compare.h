@@ -7,6 +7,7 @@
 #define ABD_COMPARE_H
 
 #include <abd/buffer.h>
+#include <abd/key.h> /* abd_key_equal(), inline */
 
 ABD_BEGIN_DECLS
 
@@ -21,9 +22,6 @@ ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, si
 
 /** How many bytes are equal before the first difference; size when all are. */
 ABD_API size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
-
-/** Whether two short keys or names of the same size are equal; any size, no alignment needed, reads nothing outside. */
-ABD_API bool abd_key_equal(const void *a, const void *b, size_t size);
 
 ABD_END_DECLS
 

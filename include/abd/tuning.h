@@ -11,6 +11,11 @@
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
  *   compare             auto, or a comparison kernel's name
  *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
+ *   flush               auto, or the name of a policy for every flush-copy: nt-avx512, nt-avx2, nt-sse2, movnti, movdir64b,
+ *                       clwb, clflushopt, clflush, cvap, cvac (those that this CPU has), portable
+ *   flush_auto, flush_shared, flush_exclusive
+ *                       which policy serves which sizes with that flag: clwb:1024,nt-avx512 for instance, where 1024
+ *                       is the last size for clwb, a power of two from 64 to 8388608
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first needed.
  * A tunable may be set at any time and governs what is allocated or chosen after it.

@@ -7,7 +7,6 @@
 #include "abd_checked.h"
 #include "abd_compare.h"
 #include "abd_iter.h"
-#include "abd_key_equal.h"
 
 #include <abd/compare.h>
 #include <abd/operate.h>
@@ -142,10 +141,4 @@ size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, 
 		abd_iter_advance(&ib, n);
 	}
 	return size;
-}
-
-bool abd_key_equal(const void *a, const void *b, size_t size)
-{
-	return size <= ABD_KEY_INLINE_SIZE ? abd_key_equal_inline(a, b, size)
-					   : abd_key_equal_long(a, b, size);
 }

@@ -47,6 +47,12 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 	return result;
 }
 
+/* Apart, or the same bytes; pieces that overlap otherwise would be copied onto themselves while they are read. */
+static bool abd_copy_is_apart(const char *d, const char *s, size_t n)
+{
+	return d == s || (d < s ? n <= (size_t)(s - d) : n <= (size_t)(d - s));
+}
+
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
 	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
@@ -59,6 +65,8 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
+		ABD_REQUIRE(abd_copy_is_apart(d.addr, s.addr, n),
+			"%zu bytes at %p are copied onto %p, which they overlap", n, s.addr, d.addr);
 		plan->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);

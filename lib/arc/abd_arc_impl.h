@@ -259,9 +259,4 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, const struct abd_arc_ent
 /** [off, +size) of the record, a range within it, into dst. 0, -EBADMSG or -ENOMEM. */
 int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off, size_t size);
 
-/* ---- abd_arc_checksum.c ---------------------------------------------------------------------------------------------- */
-
-/** fletcher_4 of a whole buffer. */
-void abd_arc_checksum(const abd_t *abd, uint64_t checksum[4]);
-
 #endif

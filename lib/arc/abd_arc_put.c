@@ -8,6 +8,8 @@
  */
 #include "abd_arc_impl.h"
 
+#include <abd/codec.h>
+
 #include <string.h>
 
 struct abd_arc_put {
@@ -19,6 +21,7 @@ struct abd_arc_put {
 	size_t reserved;
 	struct abd_arc_record record;
 	abd_t *abd;
+	uint64_t checksum[4];
 };
 
 /* Ask the policy, evict, reserve. */
@@ -62,7 +65,7 @@ static void abd_arc_put_fill(
 	entry->item.size = (uint32_t)put->record.logical_size;
 	atomic_init(&entry->item.stamp, 0);
 	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
-		abd_arc_checksum(put->abd, entry->checksum);
+		memcpy(entry->checksum, put->checksum, sizeof(put->checksum));
 }
 
 static void abd_arc_put_count(struct abd_arc *arc, const struct abd_arc_put *put)
@@ -154,6 +157,8 @@ static int abd_arc_put_once(
 	put->abd = abd_arc_record_store(&put->record, (put->flags & ABD_ARC_METADATA) != 0);
 	if (put->abd == NULL)
 		goto out;
+	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
+		abd_fletcher_4(put->abd, 0, put->record.stored_size, put->checksum);
 	error = abd_arc_put_insert(arc, put);
 	if (error != 0)
 		abd_free(put->abd);

@@ -131,6 +131,8 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 		return abd_lz4_decode_to(dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
 	if (src_size > INT_MAX)
 		return -EINVAL;
+	if (src_size == 0)
+		return -EBADMSG;
 	if (range_size == 0 || range_off >= abd_lz4_record_max(src_size))
 		return 0;
 	/* Matches may reach back to anything before the range, so that is decoded too, but not handed out. */

@@ -41,6 +41,7 @@ void abd_lz4_decode_hop(struct abd_lz4_state *s)
 		size = abd_min(s->run->iov_len, s->after);
 	} while (size == 0);
 	s->ip = s->run->iov_base;
+	s->run_begin = s->ip;
 	s->run_end = s->ip + size;
 	s->after -= size;
 }
@@ -205,9 +206,10 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 
 static bool enter_stitch(struct abd_lz4_state *s, size_t left)
 {
-	const struct iovec *run = s->run, *next = run + 1;
+	const struct iovec *next = s->run + 1;
 
-	if (s->after < ABD_LZ4_HEAD || next->iov_len < ABD_LZ4_HEAD || run->iov_len < ABD_LZ4_TAIL)
+	if (s->after < ABD_LZ4_HEAD || next->iov_len < ABD_LZ4_HEAD ||
+		s->run_end - s->run_begin < ABD_LZ4_TAIL)
 		return false;
 	memcpy(s->stitch, s->run_end - ABD_LZ4_TAIL, ABD_LZ4_TAIL);
 	memcpy(s->stitch + ABD_LZ4_TAIL, next->iov_base, ABD_LZ4_HEAD);
@@ -243,6 +245,7 @@ static void begin_input(struct abd_lz4_state *s, const struct iovec *runs, size_
 
 	s->run = runs;
 	s->ip = (const uint8_t *)runs->iov_base + skip;
+	s->run_begin = s->ip;
 	s->run_end = s->ip + first;
 	s->after = src_size - first;
 	s->ahead = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_wide(), WIDE and fill(),
- * includes this, and names the result with ABD_LZ4_DECODER().
+ * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_32(), copy_wide(),
+ * WIDE, copy_short() and fill(), includes this, and names the result with ABD_LZ4_DECODER().
  * Invariant: a sequence is decoded here only when all its reads lie in the window and all its writes in the output, the
  * overrun of wide copies included; else ip and op stay at its start, for the careful loop to do it by the rules.
  */
@@ -13,9 +13,37 @@ static inline size_t load_offset(const uint8_t *p)
 	return (size_t)p[0] | (size_t)p[1] << 8;
 }
 
+/*
+ * The next token, for which everything waits. clang 14 sinks the load below the checks and merges the byte into a register
+ * that waits for the offset, so it is pinned: 4 % there (ELF, source text). gcc 12 leaves it in place; pinned, it loses 1 %.
+ */
+#if defined(__clang__)
+static inline unsigned load_token(const uint8_t *p)
+{
+	unsigned token = *p;
+
+	__asm__ volatile("" : "+r"(token));
+	return token;
+}
+#else
+static inline unsigned load_token(const uint8_t *p)
+{
+	return *p;
+}
+#endif
+
 static inline void fetch(const uint8_t *p, uintptr_t ahead)
 {
 	__builtin_prefetch((const void *)((uintptr_t)p + ahead));
+}
+
+/*
+ * Long literals ask for a line per line copied: into the second level, since the first has too few requests in flight.
+ * Records of ratio 1.3 and 2.8 from 300 MiB at random: 1.02x of liblz4 with the first level, 1.10x with the second.
+ */
+static inline void fetch_literals(const uint8_t *p, uintptr_t ahead)
+{
+	__builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
 }
 
 /* At least size bytes in steps of 32; dst and src at least as far apart. */
@@ -36,7 +64,7 @@ static inline void copy_long_literals(uint8_t *dst, const uint8_t *src, size_t s
 	uint8_t *end = dst + size;
 
 	do {
-		fetch(src, ahead);
+		fetch_literals(src, ahead);
 		copy_wide(dst, src);
 		dst += WIDE;
 		src += WIDE;
@@ -120,7 +148,7 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		}
 		in += literals;
 		out += literals;
-		token = in[2];
+		token = load_token(in + 2);
 		offset = load_offset(in);
 		in += 2;
 		if (ABD_UNLIKELY(offset - 1 >= (size_t)(out - base)))
@@ -131,7 +159,7 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) || window_end - in < 4 ||
 				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
 				break;
-			token = *in;
+			token = load_token(in);
 			copy_match(out, offset, length + 4);
 		}
 		op = out + length + 4;

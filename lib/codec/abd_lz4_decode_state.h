@@ -43,7 +43,8 @@ struct abd_lz4_state {
 	uint8_t *out_end;
 	uint8_t *out_limit; /* the quick loop starts no sequence at or after this */
 
-	const uint8_t *run_end; /* or the record's end, if sooner */
+	const uint8_t *run_begin; /* or the record's, if later */
+	const uint8_t *run_end;	  /* or the record's, if sooner */
 	size_t after;		/* bytes of the record in later runs */
 	const struct iovec *run;
 	size_t out_after; /* room beyond out_end, with a sink */

@@ -7,6 +7,8 @@
 
 #include "abd_tunable.h"
 
+#include <abd/key.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

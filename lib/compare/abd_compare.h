@@ -59,7 +59,4 @@ int abd_compare_force(const char *name);
 /** Write the names that abd_compare_force() takes on this CPU, separated by spaces; cut to size, always terminated. */
 void abd_compare_names(char *buf, size_t size);
 
-/** Equality of keys too long for abd_key_equal()'s inline part, by the kernel in use. */
-bool abd_key_equal_long(const void *a, const void *b, size_t size);
-
 #endif

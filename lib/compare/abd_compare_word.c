@@ -5,7 +5,7 @@
  */
 #include "abd_compare.h"
 #include "abd_compare_word.h"
-#include "abd_key_equal.h"
+#include <abd/key.h>
 
 static bool word_supported(void)
 {

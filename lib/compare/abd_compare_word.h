@@ -8,7 +8,7 @@
 #define ABD_COMPARE_WORD_H
 
 #include "abd_base.h"
-#include "abd_key_equal.h"
+#include <abd/key.h>
 
 #include <stdint.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "abd_chunk.h"
 #include "abd_compare.h"
 #include "abd_contract.h"
+#include "abd_flush_table.h"
 #include "abd_impl.h"
 #include "abd_lz4_decode.h"
 #include "abd_tunable.h"
@@ -20,6 +21,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_chunk_tunables,
 	&abd_compare_tunables,
 	&abd_buffer_tunables,
+	&abd_flush_tunables,
 	&abd_codec_tunables,
 };
 
@@ -50,7 +52,7 @@ int abd_tuning_set(const char *name, const char *value)
 
 const char *abd_tuning_get(const char *name)
 {
-	static _Thread_local char text[64];
+	static _Thread_local char text[128];
 
 	ABD_REQUIRE(name != NULL, "name is NULL");
 

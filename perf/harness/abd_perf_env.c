@@ -198,9 +198,10 @@ static void abd_perf_env_build(void)
 	abd_perf_env_add("git_revision", "%s", ABD_PERF_BUILD_REVISION);
 	abd_perf_env_add("compiler", "%s", ABD_PERF_BUILD_COMPILER);
 	abd_perf_env_add("flags", "%s", ABD_PERF_BUILD_FLAGS);
-	abd_perf_env_add("lz4", "%s", LZ4_versionString());
+	abd_perf_env_add("liblz4", "%s", LZ4_versionString());
 	abd_perf_env_add("chunk_provider", "%s", abd_tuning_get("chunk_provider"));
 	abd_perf_env_add("compare_kernel", "%s", abd_tuning_get("compare"));
+	abd_perf_env_add("lz4_decoder", "%s", abd_tuning_get("lz4"));
 }
 
 static void abd_perf_env_time(void)

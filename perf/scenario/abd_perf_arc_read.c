@@ -19,7 +19,6 @@
 #include "abd_perf_stop.h"
 #include "abd_perf_table.h"
 
-#include <lz4.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,36 +37,32 @@ struct abd_perf_arc_cell {
 	unsigned threads_most;  /* the set is made for */
 	struct abd_perf_crew *crew;
 	char *dst[1024];        /* where each member decodes to */
-	size_t at[ABD_PERF_ARC_KINDS][1024];
+	size_t at[ABD_PERF_ARC_PATHS][1024];
 	atomic_uint errors;
 };
 
-/* A path: one kind of a cell. */
 struct abd_perf_arc_path {
 	struct abd_perf_arc_cell *cell;
-	unsigned kind;
+	unsigned number; /* its place among the names */
 };
 
 /* Read n records of a member's share [first, end), going on from where it was. */
-static unsigned abd_perf_arc_read_some(struct abd_perf_arc_cell *cell, unsigned kind, unsigned member,
-	size_t first, size_t end, uint64_t n)
+static unsigned abd_perf_arc_read_some(const struct abd_perf_arc_path *path, unsigned member, size_t first,
+	size_t end, uint64_t n)
 {
-	const struct abd_perf_arc_visit *visit = cell->set.visit[kind];
+	struct abd_perf_arc_cell *cell = path->cell;
+	const struct abd_perf_arc_visit *visit = cell->set.visit[abd_perf_arc_path_kind(&cell->set, path->number)];
 	int record_size = (int)cell->set.records->record_size;
+	bool own_decoder = path->number == ABD_PERF_ARC_DECODER;
 	char *dst = cell->dst[member];
-	size_t at = cell->at[kind][member];
+	size_t at = cell->at[path->number][member];
 	unsigned errors = 0;
 
 	for (at = at < first || at >= end ? first : at; n > 0; n--) {
-		abd_t *abd = visit[at].abd;
-		uint32_t size = visit[at].payload_size;
-		void *buf = abd_borrow_buf_copy(abd, size);
-
-		errors += buf == NULL || LZ4_decompress_safe(buf, dst, (int)size, record_size) != record_size;
-		abd_return_buf(abd, buf, size);
+		errors += !abd_perf_arc_decode(&visit[at], own_decoder, dst, record_size);
 		at = at + 1 < end ? at + 1 : first;
 	}
-	cell->at[kind][member] = at;
+	cell->at[path->number][member] = at;
 	return errors;
 }
 
@@ -81,9 +76,9 @@ static double abd_perf_arc_member(void *arg, unsigned member, uint64_t iteration
 	double start;
 
 	if (cell->hot)
-		errors += abd_perf_arc_read_some(cell, path->kind, member, first, end, share);
+		errors += abd_perf_arc_read_some(path, member, first, end, share);
 	start = abd_perf_clock_ns();
-	errors += abd_perf_arc_read_some(cell, path->kind, member, first, end, iterations);
+	errors += abd_perf_arc_read_some(path, member, first, end, iterations);
 
 	double ns = abd_perf_clock_ns() - start;
 
@@ -174,18 +169,25 @@ static void abd_perf_arc_record(const struct abd_perf_race *race, const struct a
 		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
 		one_page ? "1 page" : ">1 page", cell->hot ? "hot" : "cold", cell->threads,
 		cell->threads > 1 ? "s" : "");
-	const char *const *name = abd_perf_arc_kind_name;
+	const char *const *name = abd_perf_arc_path_name;
 
 	abd_perf_arc_describe(result, cell, one_page);
-	for (unsigned kind = 0; kind < race->paths; kind++)
-		abd_perf_result_figure(result, name[kind], "GB/s",
-			abd_perf_race_rate(race, kind, (double)cell->set.records->record_size));
+	unsigned decoder = race->paths - 1; /* comes last */
+
+	for (unsigned i = 0; i < race->paths; i++)
+		abd_perf_result_figure(result, name[i == decoder ? ABD_PERF_ARC_DECODER : i], "GB/s",
+			abd_perf_race_rate(race, i, (double)cell->set.records->record_size));
 	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_OFF],
 		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF))
 		->source = ABD_PERF_ARC_CLAIM;
-	if (race->paths > ABD_PERF_ARC_MULTI)
+	if (decoder > ABD_PERF_ARC_MULTI) {
 		abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_MULTI],
 			abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_MULTI));
+		abd_perf_result_ratio(result, name[ABD_PERF_ARC_DECODER], name[ABD_PERF_ARC_MULTI],
+			abd_perf_race_ratio(race, decoder, ABD_PERF_ARC_MULTI));
+	}
+	abd_perf_result_ratio(result, name[ABD_PERF_ARC_DECODER], name[ABD_PERF_ARC_LINEAR],
+		abd_perf_race_ratio(race, decoder, ABD_PERF_ARC_LINEAR));
 	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_LINEAR],
 		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_LINEAR));
 }
@@ -194,23 +196,25 @@ static void abd_perf_arc_record(const struct abd_perf_race *race, const struct a
 static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, bool one_page)
 {
 	static struct abd_perf_race race;
-	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_KINDS];
-	struct abd_perf_path path[ABD_PERF_ARC_KINDS];
+	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_PATHS];
+	struct abd_perf_path path[ABD_PERF_ARC_PATHS];
+	unsigned paths = cell->set.kinds + 1;
 	char size[24];
 
 	abd_perf_say_step("%s %s, payload of %s, %s, %u thread%s", cell->data->name,
 		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
 		one_page ? "one page" : "several pages", cell->hot ? "hot" : "cold", threads, threads > 1 ? "s" : "");
-	for (unsigned kind = 0; kind < cell->set.kinds; kind++) {
-		arc_path[kind] = (struct abd_perf_arc_path){cell, kind};
-		path[kind] = (struct abd_perf_path){
-			abd_perf_arc_kind_name[kind], abd_perf_arc_path_run, &arc_path[kind]};
+	for (unsigned i = 0; i < paths; i++) {
+		unsigned number = i < cell->set.kinds ? i : ABD_PERF_ARC_DECODER;
+
+		arc_path[i] = (struct abd_perf_arc_path){cell, number};
+		path[i] = (struct abd_perf_path){abd_perf_arc_path_name[number], abd_perf_arc_path_run, &arc_path[i]};
 	}
 	cell->threads = threads;
 	cell->crew = abd_perf_crew_make(threads, cell->options);
 	if (cell->crew == NULL)
 		abd_perf_say_die(1, "%u threads can't be started", threads);
-	if (abd_perf_race_run(&race, path, cell->set.kinds, cell->options))
+	if (abd_perf_race_run(&race, path, paths, cell->options))
 		abd_perf_arc_record(&race, cell, one_page);
 	abd_perf_crew_end(cell->crew);
 	if (atomic_load(&cell->errors) == 0)
@@ -331,7 +335,7 @@ static void abd_perf_arc_row_head(struct abd_perf_table *table, const struct abd
 static void abd_perf_arc_speeds(const char *set, bool several)
 {
 	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule off|multi|one run by default");
+		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule off|multi|own decoder|one run by default");
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
@@ -341,18 +345,33 @@ static void abd_perf_arc_speeds(const char *set, bool several)
 		abd_perf_arc_row_head(table, result);
 		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "threads")->number);
 		abd_perf_table_cell(table, "%.1f", abd_perf_result_find(result, "set_bytes")->number / (1 << 20));
-		for (unsigned kind = 0; kind < ABD_PERF_ARC_KINDS; kind++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_arc_kind_name[kind]));
+		for (unsigned path = 0; path < ABD_PERF_ARC_PATHS; path++)
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_arc_path_name[path]));
 		abd_perf_table_cell(table, "%.0f %%", abd_perf_result_find(result, "single_run_share")->number * 100);
 	}
 	abd_perf_table_print(table);
 }
 
+/* What is worth what: the pairs of paths that the table shows. */
+static const struct {
+	const char *heading;
+	unsigned of, against;
+} abd_perf_arc_pairs[] = {
+	{"rule on / rule off", ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF},
+	{"one run / many runs", ABD_PERF_ARC_ON, ABD_PERF_ARC_MULTI},
+	{"own decoder / many runs", ABD_PERF_ARC_DECODER, ABD_PERF_ARC_MULTI},
+	{"own decoder / linear", ABD_PERF_ARC_DECODER, ABD_PERF_ARC_LINEAR},
+};
+
 static void abd_perf_arc_ratios(const char *set, bool several)
 {
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|record|lz4 bytes|pages|rule on / rule off|<|one run / many runs|<|one run / linear|<");
-	const char *const *name = abd_perf_arc_kind_name;
+	char heading[200] = "<data|record|lz4 bytes|pages";
+	const char *const *name = abd_perf_arc_path_name;
+
+	for (unsigned i = 0; i < 4; i++)
+		snprintf(heading + strlen(heading), sizeof(heading) - strlen(heading), "|%s|<", abd_perf_arc_pairs[i].heading);
+
+	struct abd_perf_table *table = abd_perf_table_make(heading);
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
@@ -360,10 +379,9 @@ static void abd_perf_arc_ratios(const char *set, bool several)
 		if (!abd_perf_arc_is(result, set, several))
 			continue;
 		abd_perf_arc_row_head(table, result);
-		for (unsigned kind = 0; kind < 3; kind++) {
-			static const unsigned against[] = {ABD_PERF_ARC_OFF, ABD_PERF_ARC_MULTI, ABD_PERF_ARC_LINEAR};
-			const struct abd_perf_ratio *ratio =
-				abd_perf_result_find_ratio(result, name[ABD_PERF_ARC_ON], name[against[kind]]);
+		for (unsigned pair = 0; pair < 4; pair++) {
+			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
+				result, name[abd_perf_arc_pairs[pair].of], name[abd_perf_arc_pairs[pair].against]);
 
 			abd_perf_table_ratio(table, ratio);
 			abd_perf_table_cell(table, "%s", ratio != NULL ? abd_perf_stat_verdict_text(ratio->verdict) : "");
@@ -400,7 +418,8 @@ static void abd_perf_arc_print(void)
 	       "single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): borrowing copies nothing\n"
 	       "single, rule off  the same run, treated as scattered (linear_page=0): borrowing allocates and copies\n"
 	       "multi             4 KiB runs at random addresses (max_order=0): borrowing allocates and gathers\n"
-	       "All four hold the same payloads, each from a 4 KiB boundary on; every record was checked against its source.\n"
+	       "own decoder       the buffers of multi (of single, rule on, for payloads of 1 page), decoded where they lie by libabd\n"
+	       "The first four are decoded by liblz4. All hold the same payloads, each from a 4 KiB boundary on; every record was checked against its source.\n"
 	       "hot: a thread's set fits half of the second-level cache and was just read. cold: read at random from a set of the size\n"
 	       "shown, of which each path has one, in turns; last-level cache: %zu MiB.\n"
 	       "Published: %s.\n", abd_perf_env_last_cache() >> 20, ABD_PERF_ARC_CLAIM);

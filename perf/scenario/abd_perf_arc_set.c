@@ -6,7 +6,6 @@
 #include "abd_perf_clock.h"
 #include "abd_perf_say.h"
 
-#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,8 @@
 #define ABD_PERF_SECTOR ((size_t)512)
 #define ABD_PERF_SCATTER_MIN ((size_t)1536) /* smaller ones would be linear, whatever the rule */
 
-const char *const abd_perf_arc_kind_name[ABD_PERF_ARC_KINDS] = {
-	"linear", "single, rule on", "single, rule off", "multi"};
+const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS] = {
+	"linear", "single, rule on", "single, rule off", "multi", "own decoder"};
 
 static size_t abd_perf_arc_round(size_t size, size_t unit)
 {
@@ -72,7 +71,7 @@ static void abd_perf_arc_expect(enum abd_perf_arc_kind kind, const abd_t *abd)
 		as_named = (abd->abd_flags & ABD_FLAG_MULTI_CHUNK) != 0;
 	if (!as_named)
 		abd_perf_say_die(1, "a buffer of %zu bytes for '%s' came out as another kind (ABD_... set in the environment?)",
-			abd_get_size(abd), abd_perf_arc_kind_name[kind]);
+			abd_get_size(abd), abd_perf_arc_path_name[kind]);
 }
 
 static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, size_t slot)
@@ -84,7 +83,7 @@ static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, si
 		abd_t *abd = abd_perf_arc_alloc(kind, record->payload_size);
 
 		if (abd == NULL)
-			abd_perf_say_die(1, "no memory for %zu buffers of %s", set->slots, abd_perf_arc_kind_name[kind]);
+			abd_perf_say_die(1, "no memory for %zu buffers of %s", set->slots, abd_perf_arc_path_name[kind]);
 		abd_perf_arc_expect(kind, abd);
 		set->visit[kind][place] = (struct abd_perf_arc_visit){abd, record->payload_size, number};
 	}
@@ -155,21 +154,37 @@ void abd_perf_arc_set_damage(struct abd_perf_arc_set *set)
 }
 
 static bool abd_perf_arc_visit_check(
-	const struct abd_perf_arc_set *set, unsigned kind, const struct abd_perf_arc_visit *visit, char *dst)
+	const struct abd_perf_arc_set *set, unsigned path, const struct abd_perf_arc_visit *visit, char *dst)
 {
 	size_t record_size = set->records->record_size;
-	void *buf = abd_borrow_buf_copy(visit->abd, visit->payload_size);
-	int n;
 
-	if (buf == NULL)
-		abd_perf_say_die(1, "no memory to borrow %u bytes", visit->payload_size);
-	memset(dst, 0x5a, 64);
-	n = LZ4_decompress_safe(buf, dst, (int)visit->payload_size, (int)record_size);
-	abd_return_buf(visit->abd, buf, visit->payload_size);
-	if (n == (int)record_size && memcmp(dst, set->records->record[visit->record].source, record_size) == 0)
+	/* What an earlier path left there must not pass for this one's work. */
+	memset(dst, 0x5a, record_size);
+	if (abd_perf_arc_decode(visit, path == ABD_PERF_ARC_DECODER, dst, (int)record_size) &&
+		memcmp(dst, set->records->record[visit->record].source, record_size) == 0)
 		return true;
 	abd_perf_say_warn("%s: a record of %zu bytes, compressed to %u, was not read back as it was written",
-		abd_perf_arc_kind_name[kind], record_size, visit->payload_size);
+		abd_perf_arc_path_name[path], record_size, visit->payload_size);
+	return false;
+}
+
+static bool abd_perf_arc_path_check(const struct abd_perf_arc_set *set, unsigned path, char *dst)
+{
+	const struct abd_perf_arc_visit *visit = set->visit[abd_perf_arc_path_kind(set, path)];
+	struct abd_stats before, after;
+
+	abd_stats_get(&before, sizeof(before));
+	for (size_t i = 0; i < set->slots; i++) {
+		if (!abd_perf_arc_visit_check(set, path, &visit[i], dst))
+			return false;
+	}
+	abd_stats_get(&after, sizeof(after));
+
+	uint64_t copies = after.borrow_copy_cnt - before.borrow_copy_cnt;
+
+	if (path == ABD_PERF_ARC_DECODER || copies == (path >= ABD_PERF_ARC_OFF ? set->slots : 0))
+		return true;
+	abd_perf_say_warn("%s: %lu of %zu borrows copied", abd_perf_arc_path_name[path], (unsigned long)copies, set->slots);
 	return false;
 }
 
@@ -178,21 +193,9 @@ bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set)
 	char *dst = aligned_alloc(4096, abd_perf_arc_round(set->records->record_size, 4096));
 	bool right = dst != NULL;
 
-	for (unsigned kind = 0; kind < set->kinds && right; kind++) {
-		struct abd_stats before, after;
-
-		abd_stats_get(&before, sizeof(before));
-		for (size_t i = 0; i < set->slots && right; i++)
-			right = abd_perf_arc_visit_check(set, kind, &set->visit[kind][i], dst);
-		abd_stats_get(&after, sizeof(after));
-
-		uint64_t copies = after.borrow_copy_cnt - before.borrow_copy_cnt;
-
-		if (right && copies != (kind >= ABD_PERF_ARC_OFF ? set->slots : 0)) {
-			abd_perf_say_warn("%s: %lu of %zu borrows copied", abd_perf_arc_kind_name[kind],
-				(unsigned long)copies, set->slots);
-			right = false;
-		}
+	for (unsigned path = 0; path < ABD_PERF_ARC_PATHS && right; path++) {
+		if (path < set->kinds || path == ABD_PERF_ARC_DECODER)
+			right = abd_perf_arc_path_check(set, path, dst);
 	}
 	free(dst);
 	return right;

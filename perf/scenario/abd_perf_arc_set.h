@@ -7,7 +7,9 @@
  *   single, rule on   abd_alloc() of one run, linear_page=1: borrowed as it is      | the same runs, the same sizes;
  *   single, rule off  abd_alloc() of one run, linear_page=0: borrowed by a copy     | only the copy differs
  *   multi             abd_alloc() at max_order 0, 4 KiB runs at random addresses: borrowed by a copy, gathered
- * Payloads begin on a 4 KiB boundary in all four, so that no path profits from denser packing or luckier cache sets.
+ *   own decoder       the buffers of multi, decoded where they lie: abd_lz4_decompress_to_buf(); of single, rule on, where
+ *                     payloads are of one page
+ * The first four are decoded by liblz4 from what was borrowed. Payloads begin on a 4 KiB boundary in all, so that no path profits from denser packing or luckier cache sets.
  * Sizes are those of the ARC: the compressed size in 512-byte sectors. Where that would not come out as one run (3 pages, say),
  * the single-run paths take a buffer of the next power of two of pages, of which the rest is never touched.
  */
@@ -17,9 +19,15 @@
 #include "abd_perf_place.h"
 #include "abd_perf_records.h"
 
+#include <lz4.h>
+
 enum abd_perf_arc_kind { ABD_PERF_ARC_LINEAR, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF, ABD_PERF_ARC_MULTI, ABD_PERF_ARC_KINDS };
 
-extern const char *const abd_perf_arc_kind_name[ABD_PERF_ARC_KINDS];
+/* One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by the library's decoder. */
+#define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
+#define ABD_PERF_ARC_PATHS (ABD_PERF_ARC_KINDS + 1)
+
+extern const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS];
 
 /* One visit to a record, in the order of reading. */
 struct abd_perf_arc_visit {
@@ -46,7 +54,31 @@ void abd_perf_arc_set_free(struct abd_perf_arc_set *set);
 /** Damage one payload, to show that abd_perf_arc_set_check() sees it. */
 void abd_perf_arc_set_damage(struct abd_perf_arc_set *set);
 
-/** Decode every buffer and compare with its source; also that borrows copied where, and only where, they should. */
+/** Decode one visit's buffer into dst, by the way of a path. False: not what was asked for. */
+static inline bool abd_perf_arc_decode(const struct abd_perf_arc_visit *visit, bool own_decoder, char *dst, int record_size)
+{
+	void *buf;
+	int n;
+
+	if (own_decoder)
+		return abd_lz4_decompress_to_buf(dst, visit->abd, (size_t)record_size, 0, visit->payload_size) == record_size;
+	buf = abd_borrow_buf_copy(visit->abd, visit->payload_size);
+	if (buf == NULL)
+		return false;
+	n = LZ4_decompress_safe(buf, dst, (int)visit->payload_size, record_size);
+	abd_return_buf(visit->abd, buf, visit->payload_size);
+	return n == record_size;
+}
+
+/** The kind of buffers that a path reads. */
+static inline unsigned abd_perf_arc_path_kind(const struct abd_perf_arc_set *set, unsigned path)
+{
+	if (path != ABD_PERF_ARC_DECODER)
+		return path;
+	return set->kinds > ABD_PERF_ARC_MULTI ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_ON;
+}
+
+/** Decode every buffer by every path and compare with its source; also that borrows copied where, and only where, they should. */
 bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set);
 
 /** Share of the records, in [0, 1], that abd_alloc() at the library's defaults makes single-run. */

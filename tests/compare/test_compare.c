@@ -5,7 +5,7 @@
  * lengths and alignments, and for 10 million random cases per kernel instead of 100,000.
  */
 #include "abd_compare.h"
-#include "abd_key_equal.h"
+#include <abd/key.h>
 
 #include <criterion/criterion.h>
 
@@ -517,7 +517,8 @@ Test(abd_compare, huge_spans_are_compared_to_the_last_byte)
 	cr_assert(a != NULL && b != NULL);
 	memset(a, 0x5A, SIZE);
 	memset(b, 0x5A, SIZE);
-	FOR_EACH_KERNEL (k) {
+	FOR_EACH_KERNEL(k)
+	{
 		check_case(k, &c, SIZE);
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 			b[places[i]] ^= 0x80;

@@ -58,7 +58,7 @@ void abd_forkless_fail(const char *file, int line, const char *claim, const char
 	flockfile(stderr);
 	fprintf(stderr, "FAIL %s/%s %s:%d: not so: %s", test_now->suite, test_now->name, file, line,
 		claim);
-	if (format != NULL && *format != '\0') {
+	if (*format != '\0') {
 		fprintf(stderr, ": ");
 		va_start(args, format);
 		vfprintf(stderr, format, args);
@@ -150,6 +150,16 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }
 
+/* There in coverage builds only. A process that dies of a signal would take its counts along. */
+extern void __gcov_dump(void) __attribute__((weak));
+
+static void dump_and_die(int signal_number)
+{
+	__gcov_dump();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
 static _Noreturn void run_as_child(const struct abd_forkless_test *test)
 {
 	const struct rlimit no_core = {0, 0};
@@ -157,7 +167,7 @@ static _Noreturn void run_as_child(const struct abd_forkless_test *test)
 	setrlimit(RLIMIT_CORE, &no_core);
 	/* A sanitizer may have put its own handler there, which would turn the signal into an exit code. */
 	if (test->options->signal != 0)
-		signal(test->options->signal, SIG_DFL);
+		signal(test->options->signal, __gcov_dump != NULL ? dump_and_die : SIG_DFL);
 
 	enum outcome outcome = run_here(test);
 

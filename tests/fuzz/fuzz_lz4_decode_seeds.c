@@ -47,6 +47,31 @@ static int write_seed(const char *directory, unsigned number, size_t size, unsig
 	return fclose(file) != 0;
 }
 
+/* Lists of sequences, for the other way the target reads its input. */
+static int write_list(const char *directory, unsigned number)
+{
+	uint8_t list[HEADER + 60] = {(uint8_t)(128 + number), (uint8_t)(number * 7)};
+	uint32_t state = number;
+	char path[4096];
+	FILE *file;
+
+	for (size_t i = HEADER; i < sizeof(list); i++) {
+		state = state * 1664525u + 1013904223u;
+		list[i] = (uint8_t)(state >> 24);
+		if (i % 3 == 0 && list[i] > 140)
+			list[i] = (uint8_t)(list[i] % 16);
+	}
+	snprintf(path, sizeof(path), "%s/list-%03u", directory, number);
+	file = fopen(path, "wb");
+	if (file == NULL)
+		return 1;
+	if (fwrite(list, 1, HEADER + 6 + number % 54, file) == 0) {
+		fclose(file);
+		return 1;
+	}
+	return fclose(file) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const size_t sizes[] = {1, 13, 64, 100, 333, 1000, 9000, RECORD_MAX};
@@ -63,5 +88,8 @@ int main(int argc, char **argv)
 				return 1;
 			number++;
 		}
+	for (unsigned i = 0; i < 40; i++)
+		if (write_list(argv[1], i) != 0)
+			return 1;
 	return 0;
 }

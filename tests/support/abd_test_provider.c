@@ -126,7 +126,7 @@ static void *test_alloc(unsigned order)
 static bool in_region(const char *run)
 {
 	return state.region != NULL && run >= state.region &&
-		run < state.region + REGION_PAGES * ABD_CHUNK_SIZE;
+	       run < state.region + REGION_PAGES * ABD_CHUNK_SIZE;
 }
 
 static void test_free(void *run, unsigned order)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
- * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment. Needs no other file of libabd,
- * and is C++ as well, so it can stand in a public header.
+ * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
+ * Public for abd_key_equal() only, at the end; the rest is how it is done.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's path components average
  * 31 bytes, where starting a string instruction costs more than comparing.
  */
-#ifndef ABD_KEY_EQUAL_H
-#define ABD_KEY_EQUAL_H
+#ifndef ABD_KEY_H
+#define ABD_KEY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <abd/export.h>
+
 #include <string.h>
 
 #if defined(__SSE2__)
@@ -100,5 +99,26 @@ static inline bool abd_key_equal_inline(const void *a, const void *b, size_t siz
 		return abd_key_equal_8_to_32(x, y, size);
 	return abd_word_differ_short(x, y, size) == 0;
 }
+
+ABD_BEGIN_DECLS
+
+/** abd_key_equal() for longer ones. */
+ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
+
+/**
+ * Whether two short keys or names of the same size are equal.
+ *
+ * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
+ * Threads: any.
+ * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers the same question.
+ */
+static inline bool abd_key_equal(const void *a, const void *b, size_t size)
+{
+	if (size > ABD_KEY_INLINE_SIZE)
+		return abd_key_equal_long(a, b, size);
+	return abd_key_equal_inline(a, b, size);
+}
+
+ABD_END_DECLS
 
 #endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checksums of buffers while iterating: nothing is made linear, whatever the kind.
+ * Invariant: the result depends on the bytes alone, not on where runs end.
+ * OpenZFS: abd_fletcher_4_native() and its iterate functions in module/zfs/zio_checksum.c.
+ */
+#include "abd_checked.h"
+#include "abd_crc32c.h"
+#include "abd_fletcher.h"
+#include "abd_iter.h"
+
+#include <abd/codec.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static void abd_checksum_fletcher(
+	const abd_t *abd, size_t off, size_t size, uint64_t checksum[4], bool byteswap)
+{
+	struct abd_fletcher_state state;
+	struct abd_iter iter;
+
+	abd_fletcher_begin(&state, abd_fletcher_get(NULL), byteswap);
+	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0;
+		abd_iter_advance(&iter, iter.len))
+		abd_fletcher_add(&state, iter.addr, iter.len);
+	abd_fletcher_end(&state, checksum);
+}
+
+void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4])
+{
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(checksum != NULL, "memory is NULL");
+	abd_checksum_fletcher(abd, off, size, checksum, false);
+}
+
+void abd_fletcher_4_byteswap(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4])
+{
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(checksum != NULL, "memory is NULL");
+	abd_checksum_fletcher(abd, off, size, checksum, true);
+}
+
+uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
+{
+	const struct abd_crc32c_kernel *kernel = abd_crc32c_best();
+	uint32_t state = ~seed;
+	struct abd_iter iter;
+
+	abd_check_range(__func__, abd, off, size);
+	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0;
+		abd_iter_advance(&iter, iter.len))
+		state = kernel->add(state, iter.addr, iter.len);
+	return ~state;
+}
+
+uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed)
+{
+	struct abd_iter iter;
+	XXH3_state_t state;
+
+	abd_check_range(__func__, abd, off, size);
+	abd_iter_begin(&iter, abd, off, size);
+	if (size > 0 && iter.len == size)
+		return XXH3_64bits_withSeed(iter.addr, size, seed);
+	XXH3_INITSTATE(&state);
+	XXH3_64bits_reset_withSeed(&state, seed);
+	for (; iter.len > 0; abd_iter_advance(&iter, iter.len))
+		XXH3_64bits_update(&state, iter.addr, iter.len);
+	return XXH3_64bits_digest(&state);
+}

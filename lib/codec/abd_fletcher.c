@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of fletcher_4 kernels, and the words that lie across spans.
+ * Invariant: between spans less than one step of the kernel is carried.
+ */
+#include "abd_fletcher.h"
+
+#include "abd_base.h"
+#include "abd_fletcher_words.h"
+
+#include <string.h>
+
+extern const struct abd_fletcher_kernel abd_fletcher_scalar;
+extern const struct abd_fletcher_kernel abd_fletcher_avx2;
+extern const struct abd_fletcher_kernel abd_fletcher_avx512;
+
+const struct abd_fletcher_kernel *const abd_fletcher_kernels[] = {
+#if defined(__x86_64__)
+	&abd_fletcher_avx512,
+	&abd_fletcher_avx2,
+#endif
+	&abd_fletcher_scalar,
+	NULL,
+};
+
+const struct abd_fletcher_kernel *abd_fletcher_get(const char *name)
+{
+	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
+		const struct abd_fletcher_kernel *kernel = abd_fletcher_kernels[i];
+
+		if ((name == NULL || strcmp(name, kernel->name) == 0) && kernel->supported())
+			return kernel;
+	}
+	return NULL;
+}
+
+void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel,
+	bool byteswap)
+{
+	*state = (struct abd_fletcher_state){.kernel = kernel, .byteswap = byteswap};
+}
+
+static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t count)
+{
+	if (state->byteswap)
+		state->kernel->byteswap(state->lanes, p, count);
+	else
+		state->kernel->native(state->lanes, p, count);
+}
+
+void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size)
+{
+	const uint8_t *p = span;
+	size_t step = state->kernel->step;
+
+	if (size == 0)
+		return;
+	if (state->carried > 0) {
+		size_t taken = abd_min(size, step - state->carried);
+
+		memcpy(state->carry + state->carried, p, taken);
+		state->carried += taken;
+		if (state->carried < step)
+			return;
+		add_steps(state, state->carry, 1);
+		p += taken;
+		size -= taken;
+	}
+	add_steps(state, p, size / step);
+	state->carried = size % step;
+	memcpy(state->carry, p + size - state->carried, state->carried);
+}
+
+void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4])
+{
+	size_t words = (state->carried + 3) / 4;
+
+	memset(state->carry + state->carried, 0, 4 * words - state->carried);
+	state->kernel->join(checksum, state->lanes);
+	fletcher_words(checksum, state->carry, words, state->byteswap);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fletcher_4 with vectors of 64 bytes.
+ */
+#include "abd_cpu.h"
+
+#include <immintrin.h>
+#include <stdint.h>
+
+typedef __m512i vec;
+#define VEC_SIZE 64
+
+static inline vec vec_load(const uint8_t *p)
+{
+	return _mm512_loadu_si512(p);
+}
+
+static inline vec vec_add(vec x, vec y)
+{
+	return _mm512_add_epi64(x, y);
+}
+
+static inline vec vec_even(vec v)
+{
+	return _mm512_and_si512(v, _mm512_set1_epi64(0xffffffff));
+}
+
+static inline vec vec_odd(vec v)
+{
+	return _mm512_srli_epi64(v, 32);
+}
+
+/* Each word's bytes in the other order. */
+static inline vec vec_swap(vec v)
+{
+	const __m128i order = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
+
+	return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(order));
+}
+
+#include "abd_fletcher_vector.h"
+
+static bool supported(void)
+{
+	return abd_cpu_has(ABD_CPU_AVX512BW);
+}
+
+const struct abd_fletcher_kernel abd_fletcher_avx512 = {
+	"avx512", supported, VEC_SIZE, native, byteswap, join};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The records of aarch64: data cache maintenance by address, which Linux lets user programs do.
+ * Not measured: run for its results only, under an emulator.
+ */
+#ifndef ABD_FLUSH_ARM64_H
+#define ABD_FLUSH_ARM64_H
+
+#include "abd_flush_kernel.h"
+
+extern const struct abd_flush_line abd_flush_cvap;
+extern const struct abd_flush_line abd_flush_cvac;
+extern const struct abd_flush_fence abd_flush_dsb;
+
+/** How far apart flushes may be: the smallest data cache line of the system, but no more than ours. */
+static inline size_t abd_flush_arm64_step(void)
+{
+	uint64_t ctr;
+
+	__asm__("mrs %0, ctr_el0" : "=r"(ctr));
+
+	/* CTR_EL0.DminLine, bits 16 to 19: log2 of the line's 4-byte words. */
+	size_t line_size = (size_t)4 << ((ctr >> 16) & 15);
+
+	return abd_min(line_size, ABD_LINE_SIZE);
+}
+
+#endif

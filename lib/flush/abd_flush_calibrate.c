@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Measuring the table's rows on this machine.
+ *
+ * Every policy that promises as much as the best one copies the same bytes to memory that it walks over; samples of all are
+ * interleaved, and the fastest of each counts, since a neighbour on the machine only ever makes one slower. EXCLUSIVE takes the
+ * winners. AUTO and SHARED take the winners among the copies around the cache: one thread can't measure what many writers do
+ * to write-back, which the source found to fall from 2.4 to 0.8 GB/s from two threads to five, where the others stayed level.
+ *
+ * Cost: 7 sizes x 8 policies x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
+ */
+#include "abd_flush_span.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum {
+	CALIBRATE_POLICIES = 12,
+	CALIBRATE_CLASS_STEP = 2, /* 64, 256, ... bytes; a size between goes with the next smaller one */
+	CALIBRATE_CLASS_END = 13, /* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
+	CALIBRATE_ROUNDS = 3,
+};
+
+#define CALIBRATE_SAMPLE_NS 200e3
+#define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
+
+/* A policy takes over from that of the next smaller size, or from the list's first, if it takes this much less: noise does not. */
+#define CALIBRATE_MARGIN 0.95
+
+struct abd_flush_calibration {
+	const struct abd_flush_policy *policies;
+	size_t count;
+	char *region, *source;
+	size_t source_size; /* that of the largest copy */
+	size_t at; /* where in the region the next copy goes */
+	double ns[CALIBRATE_POLICIES]; /* per copy of the size at hand; 0: not a candidate */
+};
+
+/* What this thread spent on a CPU: being interrupted is not the policy's fault. */
+static double abd_flush_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/*
+ * Get the whole region out of the caches, where the list begins with a copy around them: what the policy before left there
+ * must not matter. Lines found in the cache cost copies around it up to a fifth more, and clwb less.
+ */
+static void abd_flush_evict(struct abd_flush_calibration *c)
+{
+	struct abd_flush_walk walk = {&c->policies[0], 0};
+
+	for (size_t at = 0; at < CALIBRATE_REGION_SIZE; at += c->source_size)
+		abd_flush_span(&walk, c->region + at, c->source, c->source_size);
+	abd_flush_end(&walk, 0);
+	c->at = 0;
+}
+
+static double abd_flush_sample(struct abd_flush_calibration *c, size_t policy, size_t size)
+{
+	/* The clock is a system call: small copies look at it after many. */
+	size_t copies = 0, burst = 1 + 8192 / size;
+	double start, ns;
+
+	abd_flush_evict(c);
+	start = abd_flush_clock_ns();
+	do {
+		for (size_t i = 0; i < burst; i++, copies++) {
+			struct abd_flush_walk walk = {&c->policies[policy], 0};
+
+			c->at = c->at <= CALIBRATE_REGION_SIZE - size ? c->at : 0;
+			abd_flush_span(&walk, c->region + c->at, c->source, size);
+			abd_flush_end(&walk, 0);
+			c->at += size;
+		}
+		ns = abd_flush_clock_ns() - start;
+	} while (ns < CALIBRATE_SAMPLE_NS);
+	return ns / (double)copies;
+}
+
+static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
+{
+	enum abd_flush_durability best = c->policies[0].line->durability;
+
+	memset(c->ns, 0, sizeof(c->ns));
+	for (unsigned round = 0; round < CALIBRATE_ROUNDS; round++)
+		for (size_t i = 0; i < c->count; i++) {
+			double ns;
+
+			if (c->policies[i].line->durability < best)
+				continue;
+			ns = abd_flush_sample(c, i, size);
+			if (c->ns[i] == 0 || ns < c->ns[i])
+				c->ns[i] = ns;
+		}
+}
+
+/* The winner at the size measured; before is what the next smaller size uses. */
+static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t before, bool cached)
+{
+	uint8_t winner = before;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->ns[i] == 0 || (c->policies[i].copy->cached && !cached))
+			continue;
+		if (c->ns[i] < c->ns[winner] * (winner == before ? CALIBRATE_MARGIN : 1))
+			winner = (uint8_t)i;
+	}
+	return winner;
+}
+
+static void abd_flush_rows_measure(struct abd_flush_calibration *c)
+{
+	uint8_t alone[ABD_FLUSH_CLASSES], shared[ABD_FLUSH_CLASSES];
+	uint8_t last_alone = 0, last_shared = 0;
+
+	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++) {
+		if (class < CALIBRATE_CLASS_END && class % CALIBRATE_CLASS_STEP == 0) {
+			abd_flush_measure(c, abd_flush_class_size(class));
+			last_alone = abd_flush_winner(c, last_alone, true);
+			last_shared = abd_flush_winner(c, last_shared, c->policies[0].copy->cached);
+		}
+		alone[class] = last_alone;
+		shared[class] = last_shared;
+	}
+	abd_flush_row_set(ABD_FLUSH_AUTO, shared);
+	abd_flush_row_set(ABD_FLUSH_SHARED, shared);
+	abd_flush_row_set(ABD_FLUSH_EXCLUSIVE, alone);
+}
+
+int abd_flush_calibrate(void)
+{
+	struct abd_flush_calibration c = {.source_size = abd_flush_class_size(CALIBRATE_CLASS_END - 1)};
+	size_t map_size = CALIBRATE_REGION_SIZE + c.source_size;
+	char *map = mmap(NULL, map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return -ENOMEM;
+	abd_flush_start();
+	c.policies = abd_flush_policies(&c.count);
+	c.region = map;
+	c.source = map + CALIBRATE_REGION_SIZE;
+
+	/* Faults are not to be measured. Huge pages make them fewer; where there are none, small ones do. */
+	madvise(map, map_size, MADV_HUGEPAGE);
+	memset(map, 1, map_size);
+	abd_flush_rows_measure(&c);
+	munmap(map, map_size);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * clflush: write a line back and drop it, one line after another. For CPUs that have nothing newer.
+ */
+#include "abd_flush_x86.h"
+
+#include "abd_cpu.h"
+
+#include <immintrin.h>
+
+static bool clflush_supported(void)
+{
+	return abd_cpu_has(ABD_CPU_CLFLUSH);
+}
+
+/* The intrinsic takes a pointer to what it may write back, hence not const; nothing is changed through it. */
+static void clflush_flush(const void *line, size_t count)
+{
+	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)
+		_mm_clflush((void *)at);
+}
+
+const struct abd_flush_line abd_flush_clflush = {
+	.name = "clflush",
+	.supported = clflush_supported,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.flush = clflush_flush,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * clflushopt: write a line back and drop it from all caches; flushes of several lines overlap.
+ */
+#include "abd_flush_x86.h"
+
+#include "abd_cpu.h"
+
+#include <immintrin.h>
+
+static bool clflushopt_supported(void)
+{
+	return abd_cpu_has(ABD_CPU_CLFLUSHOPT);
+}
+
+/* The intrinsic takes a pointer to what it may write back, hence not const; nothing is changed through it. */
+static void clflushopt_flush(const void *line, size_t count)
+{
+	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)
+		_mm_clflushopt((void *)at);
+}
+
+const struct abd_flush_line abd_flush_clflushopt = {
+	.name = "clflushopt",
+	.supported = clflushopt_supported,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.flush = clflushopt_flush,
+};

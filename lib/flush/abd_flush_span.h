@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A flush-copy, span by span: begin, any number of spans, end.
+ *
+ *	        |<- line ->|          |          |          |          |
+ *	span:        [hhhhh|wwwwwwwwww|wwwwwwwwww|tttt]
+ *	               ^      whole lines: copied as the policy says      ^ tail: copied through the cache; its line stays open
+ *	               head: copied through the cache, then written back
+ *
+ * A line that a span leaves half written stays open, and is written back once when the walk has left it: the next span may
+ * go on in it, as spans do where the source's pieces end within a line of the destination.
+ * Invariants: of what was written, everything but the open line is under way to memory; a line that is shared with bytes
+ * outside is only ever written through the cache, where those bytes are merged; each line is flushed or written around the
+ * cache once, unless the caller's spans come back to it after another.
+ */
+#ifndef ABD_FLUSH_SPAN_H
+#define ABD_FLUSH_SPAN_H
+
+#include "abd_flush_table.h"
+
+struct abd_flush_walk {
+	const struct abd_flush_policy *policy;
+	uintptr_t open; /* the open line, 0 for none */
+};
+
+/** Begin a copy of size bytes in the name of call. */
+static inline void abd_flush_begin(
+	struct abd_flush_walk *walk, const char *call, size_t size, unsigned flags)
+{
+	walk->policy = abd_flush_choose(call, size, flags);
+	walk->open = 0;
+}
+
+/** Copy n > 0 bytes. */
+void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n);
+
+/** Write back what is open, and fence unless flags say ABD_FLUSH_NODRAIN. */
+void abd_flush_end(struct abd_flush_walk *walk, unsigned flags);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compare: comparing, testing for zero and copying scattered buffers, against memcmp() and memcpy() on linear memory.
+ *
+ * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), looked at before anything is timed. The linear memory lies
+ * on huge pages from 2 MiB up. Contents are equal, so every byte is read. Up to 4 KiB a buffer is one run, hence linear.
+ */
+#include "abd_perf_clock.h"
+#include "abd_perf_compare_key.h"
+#include "abd_perf_env.h"
+#include "abd_perf_place.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+#include "abd_perf_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+#define ABD_PERF_HUGE (2 * MIB)
+
+/* Buffers beside those measured, whose runs take part in the shuffle, so that small ones come to lie apart too. */
+#define ABD_PERF_FILLERS 61
+#define ABD_PERF_FILLER_SIZE (256 * KIB)
+
+enum { A, B, ZEROS, SCATTERED };
+
+struct abd_perf_operands {
+	size_t size;
+	abd_t *buffer[SCATTERED + ABD_PERF_FILLERS];
+	char *linear[2];   /* the baseline's */
+	abd_t view[2];     /* that memory as buffers */
+	struct abd_perf_place place;
+	const char *kernel; /* for paths that force one */
+};
+
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
+
+/* On a huge page's boundary and advised so, from 2 MiB up; else on small pages. */
+static char *abd_perf_compare_linear(size_t size)
+{
+	size_t alignment = size >= ABD_PERF_HUGE ? ABD_PERF_HUGE : 4 * KIB;
+	size_t rounded = (size + alignment - 1) / alignment * alignment;
+	char *memory = aligned_alloc(alignment, rounded);
+
+	if (memory == NULL)
+		abd_perf_say_die(1, "no memory for %zu bytes of linear memory", size);
+	if (alignment == ABD_PERF_HUGE)
+		madvise(memory, rounded, MADV_HUGEPAGE);
+	return memory;
+}
+
+static void abd_perf_operands_check(const struct abd_perf_operands *operands)
+{
+	const struct abd_perf_place *place = &operands->place;
+
+	/* Of thousands of pairs at random next to none are neighbours, and half ascend. */
+	if (place->neighbours * 50 > place->pairs || place->ascending * 5 < place->pairs * 2 ||
+		place->ascending * 5 > place->pairs * 3)
+		abd_perf_say_die(1, "runs are not at random addresses: of %zu pairs %zu ascend, %zu are neighbours",
+			place->pairs, place->ascending, place->neighbours);
+}
+
+static void abd_perf_operands_make(struct abd_perf_operands *operands, size_t size, uint64_t seed)
+{
+	uint64_t random = seed;
+
+	memset(operands, 0, sizeof(*operands));
+	operands->size = size;
+	abd_perf_place_tune("max_order", "0");
+	for (unsigned i = 0; i < SCATTERED + ABD_PERF_FILLERS; i++) {
+		operands->buffer[i] = abd_alloc(i < SCATTERED ? size : ABD_PERF_FILLER_SIZE, false);
+		if (operands->buffer[i] == NULL)
+			abd_perf_say_die(1, "no memory for scattered buffers of %zu bytes", size);
+	}
+	abd_perf_place_tune("max_order", "10");
+	abd_perf_place_shuffle(operands->buffer, SCATTERED + ABD_PERF_FILLERS, &random);
+	operands->place = abd_perf_place_look(operands->buffer, SCATTERED + ABD_PERF_FILLERS);
+	abd_perf_operands_check(operands);
+	for (unsigned i = 0; i < 2; i++)
+		operands->linear[i] = abd_perf_compare_linear(size);
+	for (size_t i = 0; i < size; i++)
+		operands->linear[0][i] = (char)(i % 8 == 0 ? abd_perf_random(&random) : i);
+	memcpy(operands->linear[1], operands->linear[0], size);
+	for (unsigned i = 0; i < 2; i++) {
+		abd_get_from_buf_struct(&operands->view[i], operands->linear[i], size);
+		abd_copy_from_buf(operands->buffer[i], operands->linear[0], size);
+	}
+	abd_zero(operands->buffer[ZEROS], size);
+}
+
+static void abd_perf_operands_free(struct abd_perf_operands *operands)
+{
+	for (unsigned i = 0; i < SCATTERED + ABD_PERF_FILLERS; i++)
+		abd_free(operands->buffer[i]);
+	for (unsigned i = 0; i < 2; i++) {
+		abd_free(&operands->view[i]);
+		free(operands->linear[i]);
+	}
+	abd_cache_reap_now();
+}
+
+/* ---- what is timed ----------------------------------------------------------------------------------------------- */
+
+/* A loop that does expression so often; result keeps it from being left out. */
+#define ABD_PERF_LOOP(name, expression) \
+	static double name(void *arg, uint64_t iterations) \
+	{ \
+		struct abd_perf_operands *o = arg; \
+		double start = abd_perf_clock_ns(); \
+		long result = 0; \
+\
+		for (uint64_t i = 0; i < iterations; i++) { \
+			result += (expression); \
+			abd_perf_keep(&result); \
+		} \
+		return abd_perf_clock_ns() - start; \
+	}
+
+ABD_PERF_LOOP(abd_perf_loop_cmp, abd_cmp(o->buffer[A], o->buffer[B]))
+ABD_PERF_LOOP(abd_perf_loop_equal, abd_equal(o->buffer[A], o->buffer[B]))
+ABD_PERF_LOOP(abd_perf_loop_equal_linear, abd_equal(&o->view[A], &o->view[B]))
+ABD_PERF_LOOP(abd_perf_loop_zero, abd_cmp_zero(o->buffer[ZEROS], o->size))
+ABD_PERF_LOOP(abd_perf_loop_copy, (abd_copy(o->buffer[B], o->buffer[A], o->size), 1))
+ABD_PERF_LOOP(abd_perf_loop_memcmp, memcmp(o->linear[A], o->linear[B], o->size))
+ABD_PERF_LOOP(abd_perf_loop_memcpy, (memcpy(o->linear[B], o->linear[A], o->size), 1))
+
+struct abd_perf_operation {
+	const char *name;
+	double (*run)(void *arg, uint64_t iterations);
+	const char *against; /* NULL: it is a baseline */
+	size_t size_max;     /* 0: all sizes */
+	struct {
+		size_t size_min, size_max;
+		double ratio, ratio_avx512; /* with AVX-512, where that differs */
+	} target[3];
+};
+
+static const struct abd_perf_operation abd_perf_operations[] = {
+	{"memcmp", abd_perf_loop_memcmp, NULL, 0, {{0}}},
+	{"memcpy", abd_perf_loop_memcpy, NULL, 0, {{0}}},
+	{"abd_cmp", abd_perf_loop_cmp, "memcmp", 0,
+		{{0, 8 * KIB, 1, 0}, {8 * KIB + 1, MIB, 0.9, 0}, {MIB + 1, 256 * MIB, 0.85, 0}}},
+	{"abd_equal", abd_perf_loop_equal, "memcmp", 0,
+		{{0, 8 * KIB, 1, 0}, {8 * KIB + 1, MIB, 0.9, 0}, {MIB + 1, 256 * MIB, 0.85, 0}}},
+	/* Both sides fit 32 KiB of first-level cache. */
+	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", 16 * KIB, {{4 * KIB, 16 * KIB, 1, 1.5}}},
+	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
+	{"abd_copy", abd_perf_loop_copy, "memcpy", 0, {{0, 16 * KIB, 0.95, 0}, {16 * KIB + 1, 256 * MIB, 0.85, 0}}},
+};
+
+#define ABD_PERF_OPERATIONS (sizeof(abd_perf_operations) / sizeof(abd_perf_operations[0]))
+
+static double abd_perf_compare_target(const struct abd_perf_operation *operation, size_t size)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		if (operation->target[i].ratio == 0 || size < operation->target[i].size_min || size > operation->target[i].size_max)
+			continue;
+		/* The kernel can be had exactly when the CPU has AVX-512. */
+		if (operation->target[i].ratio_avx512 != 0 && abd_tuning_set("compare", "avx512") == 0) {
+			abd_tuning_set("compare", "auto");
+			return operation->target[i].ratio_avx512;
+		}
+		return operation->target[i].ratio;
+	}
+	return 0;
+}
+
+static void abd_perf_compare_record(const struct abd_perf_race *race, const struct abd_perf_path *path,
+	const struct abd_perf_operands *operands, const char *text)
+{
+	struct abd_perf_result *result = abd_perf_result_add("compare", "sizes", "%s", text);
+
+	abd_perf_result_size(result, "size", operands->size);
+	abd_perf_result_number(result, "runs_neighbours", (double)operands->place.neighbours);
+	abd_perf_result_number(result, "runs_pairs", (double)operands->place.pairs);
+	abd_perf_result_text(result, "kernel", abd_tuning_get("compare"));
+	for (unsigned i = 0; i < race->paths; i++)
+		abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(race, i, (double)operands->size));
+	for (unsigned i = 0; i < race->paths; i++) {
+		const struct abd_perf_operation *operation = abd_perf_operations;
+
+		while (strcmp(operation->name, path[i].name) != 0)
+			operation++;
+		if (operation->against != NULL)
+			abd_perf_result_ratio(result, operation->name, operation->against,
+				abd_perf_race_ratio(race, i, strcmp(operation->against, "memcpy") == 0))
+				->target = abd_perf_compare_target(operation, operands->size);
+	}
+}
+
+static void abd_perf_compare_size(struct abd_perf_operands *operands, const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_path path[ABD_PERF_OPERATIONS];
+	unsigned paths = 0;
+	char text[24];
+
+	abd_perf_say_step("%s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
+	for (unsigned i = 0; i < ABD_PERF_OPERATIONS; i++) {
+		const struct abd_perf_operation *operation = &abd_perf_operations[i];
+
+		if (operation->size_max == 0 || operands->size <= operation->size_max)
+			path[paths++] = (struct abd_perf_path){operation->name, operation->run, operands};
+	}
+	if (abd_perf_race_run(&race, path, paths, options))
+		abd_perf_compare_record(&race, path, operands, text);
+}
+
+/* ---- kernels, by name -------------------------------------------------------------------------------------------- */
+
+static const char *const abd_perf_kernels[] = {"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
+
+#define ABD_PERF_KERNELS (sizeof(abd_perf_kernels) / sizeof(abd_perf_kernels[0]))
+
+struct abd_perf_forced {
+	struct abd_perf_operands *operands;
+	const char *kernel;
+};
+
+static double abd_perf_compare_forced(void *arg, uint64_t iterations)
+{
+	const struct abd_perf_forced *forced = arg;
+
+	abd_perf_place_tune("compare", forced->kernel);
+	return abd_perf_loop_equal(forced->operands, iterations);
+}
+
+static void abd_perf_compare_kernels(struct abd_perf_operands *operands, const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_path path[1 + ABD_PERF_KERNELS] = {{"memcmp", abd_perf_loop_memcmp, operands}};
+	struct abd_perf_forced forced[1 + ABD_PERF_KERNELS];
+	unsigned paths = 1;
+	char text[24];
+
+	abd_perf_say_step("kernels, %s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
+	for (unsigned i = 0; i < ABD_PERF_KERNELS; i++) {
+		if (abd_tuning_set("compare", abd_perf_kernels[i]) != 0)
+			continue; /* not on this CPU */
+		forced[paths] = (struct abd_perf_forced){operands, abd_perf_kernels[i]};
+		path[paths] = (struct abd_perf_path){abd_perf_kernels[i], abd_perf_compare_forced, &forced[paths]};
+		paths++;
+	}
+
+	bool run = abd_perf_race_run(&race, path, paths, options);
+
+	abd_perf_place_tune("compare", "auto");
+	if (!run)
+		return;
+
+	struct abd_perf_result *result = abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
+
+	abd_perf_result_size(result, "size", operands->size);
+	for (unsigned i = 0; i < paths; i++)
+		abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(&race, i, (double)operands->size));
+	/* The widest one is what "auto" takes. */
+	abd_perf_result_ratio(result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
+}
+
+/* ---- the scenario ------------------------------------------------------------------------------------------------ */
+
+static int abd_perf_compare_run(const struct abd_perf_options *options)
+{
+	static const size_t all[] = {64, 512, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, MIB, 16 * MIB, 256 * MIB};
+	static const size_t few[] = {64, 4 * KIB, 8 * KIB, 128 * KIB, MIB, 16 * MIB};
+	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	size_t count = options->record_size != 0 ? 1 : options->quick ? 6 : 10;
+	static struct abd_perf_operands operands;
+
+	abd_perf_say_begin("compare", (unsigned)count + 3 + abd_perf_compare_key_steps(options));
+	for (size_t i = 0; i < count && !abd_perf_stop_wanted(); i++) {
+		/* Three scattered, two linear. */
+		if (size[i] > abd_perf_env_memory() / 3 / 5) {
+			abd_perf_say_warn("%zu MiB are left out: too little memory", size[i] / MIB);
+			continue;
+		}
+		abd_perf_operands_make(&operands, size[i], options->seed);
+		abd_perf_compare_size(&operands, options);
+		if (size[i] == 4 * KIB || size[i] == 128 * KIB || size[i] == 16 * MIB)
+			abd_perf_compare_kernels(&operands, options);
+		abd_perf_operands_free(&operands);
+	}
+	if (options->record_size == 0 && !abd_perf_stop_wanted())
+		abd_perf_compare_keys(options);
+	return 0;
+}
+
+static void abd_perf_compare_print_sizes(void)
+{
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<operation|size|GB/s|<against|its GB/s|ratio of speeds [95 %]|<|target|<");
+
+	for (unsigned j = 2; j < ABD_PERF_OPERATIONS; j++) {
+		const struct abd_perf_operation *operation = &abd_perf_operations[j];
+
+		for (size_t i = 0; i < abd_perf_result_count(); i++) {
+			const struct abd_perf_result *result = abd_perf_result_get(i);
+			const struct abd_perf_ratio *ratio = operation->against == NULL
+				? NULL
+				: abd_perf_result_find_ratio(result, operation->name, operation->against);
+
+			if (strcmp(result->scenario, "compare") != 0 || strcmp(result->group, "sizes") != 0 || ratio == NULL)
+				continue;
+			abd_perf_table_cell(table, "%s", operation->name);
+			abd_perf_table_cell(table, "%s", result->name);
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, operation->name));
+			abd_perf_table_cell(table, "%s", operation->against);
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, operation->against));
+			abd_perf_table_ratio(table, ratio);
+			abd_perf_table_cell(table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
+			if (ratio->target != 0)
+				abd_perf_table_cell(table, "%.2fx", ratio->target);
+			else
+				abd_perf_table_cell(table, "%s", "");
+			abd_perf_table_cell(table, "%s", abd_perf_result_target_text(ratio));
+		}
+	}
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_compare_print_kernels(void)
+{
+	struct abd_perf_table *table = abd_perf_table_make("<size|memcmp|scalar|word|libc|sse2|avx2|avx512|neon");
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "compare") != 0 || strcmp(result->group, "kernels") != 0)
+			continue;
+		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "size")->text);
+		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "memcmp"));
+		for (unsigned j = 0; j < ABD_PERF_KERNELS; j++)
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_kernels[j]));
+	}
+	abd_perf_table_print(table);
+}
+
+static bool abd_perf_compare_any(const char *group)
+{
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "compare") == 0 && strcmp(result->group, group) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void abd_perf_compare_print(void)
+{
+	printf("\ncompare: scattered buffers (4 KiB runs at random addresses) against linear memory, equal contents; GB/s of one side\n");
+	abd_perf_compare_print_sizes();
+	if (abd_perf_compare_any("kernels"))
+		printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear memory\n");
+	abd_perf_compare_print_kernels();
+	if (abd_perf_compare_any("keys"))
+		abd_perf_compare_key_print();
+}
+
+const struct abd_perf_scenario abd_perf_compare = {
+	.name = "compare",
+	.summary = "comparing, testing for zero and copying scattered buffers, by size and by kernel; short keys",
+	.uses = ABD_PERF_USES_RECORD_SIZE,
+	.run = abd_perf_compare_run,
+	.print = abd_perf_compare_print,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Checksums of buffers of every kind against the same over flat bytes, and against published values.
+ */
+#include "abd_crc32c.h"
+#include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* The definition, word by word. */
+static void fletcher_reference(const uint8_t *bytes, size_t size, bool byteswap, uint64_t sum[4])
+{
+	memset(sum, 0, 4 * sizeof(sum[0]));
+	for (size_t i = 0; i < size; i += 4) {
+		uint8_t padded[4] = {0};
+		uint32_t word;
+
+		memcpy(padded, bytes + i, size - i < 4 ? size - i : 4);
+		memcpy(&word, padded, sizeof(word));
+		sum[0] += byteswap ? __builtin_bswap32(word) : word;
+		sum[1] += sum[0];
+		sum[2] += sum[1];
+		sum[3] += sum[2];
+	}
+}
+
+/* The definition, bit by bit. */
+static uint32_t crc32c_reference(const uint8_t *bytes, size_t size, uint32_t seed)
+{
+	uint32_t crc = ~seed;
+
+	for (size_t i = 0; i < size; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78u : 0);
+	}
+	return ~crc;
+}
+
+static void check_range(const struct abd_test_buffer *buffer, size_t off, size_t size)
+{
+	uint64_t sum[4], want[4];
+
+	abd_fletcher_4(buffer->abd, off, size, sum);
+	fletcher_reference(buffer->model + off, size, false, want);
+	cr_assert_arr_eq(sum, want, sizeof(sum), "%s fletcher_4 %zu +%zu", buffer->kind, off, size);
+	abd_fletcher_4_byteswap(buffer->abd, off, size, sum);
+	fletcher_reference(buffer->model + off, size, true, want);
+	cr_assert_arr_eq(sum, want, sizeof(sum), "%s byteswap %zu +%zu", buffer->kind, off, size);
+	cr_assert_eq(abd_crc32c(buffer->abd, off, size, 7),
+		crc32c_reference(buffer->model + off, size, 7), "%s crc32c %zu +%zu", buffer->kind,
+		off, size);
+	cr_assert_eq(abd_xxh3(buffer->abd, off, size, 9),
+		XXH3_64bits_withSeed(buffer->model + off, size, 9), "%s xxh3 %zu +%zu",
+		buffer->kind, off, size);
+}
+
+Test(abd_checksum, every_kind_gives_what_its_bytes_give)
+{
+	abd_test_provider_begin();
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer buffer;
+		size_t offsets[ABD_TEST_OFFSETS];
+
+		abd_test_build(&buffer, kind, 42 + kind);
+
+		size_t count = abd_test_offsets(&buffer, offsets);
+
+		for (size_t i = 0; i < count; i++) {
+			check_range(&buffer, offsets[i], buffer.size - offsets[i]);
+			check_range(&buffer, 0, offsets[i]);
+			check_range(&buffer, offsets[i], (buffer.size - offsets[i]) / 2);
+		}
+		abd_test_drop(&buffer);
+	}
+	abd_test_provider_end();
+}
+
+Test(abd_checksum, crc32c_has_the_published_values_in_every_kernel)
+{
+	uint8_t zeros[32] = {0}, ones[32], rising[32], falling[32];
+
+	memset(ones, 0xff, sizeof(ones));
+	for (uint8_t i = 0; i < 32; i++) {
+		rising[i] = i;
+		falling[i] = (uint8_t)(31 - i);
+	}
+	for (size_t i = 0; abd_crc32c_kernels[i] != NULL; i++) {
+		const struct abd_crc32c_kernel *kernel = abd_crc32c_kernels[i];
+
+		if (!kernel->supported())
+			continue;
+		/* RFC 3720, appendix B.4; and the check value of "123456789". */
+		cr_assert_eq(~kernel->add(~0u, zeros, 32), 0x8a9136aau, "%s", kernel->name);
+		cr_assert_eq(~kernel->add(~0u, ones, 32), 0x62a8ab43u, "%s", kernel->name);
+		cr_assert_eq(~kernel->add(~0u, rising, 32), 0x46dd794eu, "%s", kernel->name);
+		cr_assert_eq(~kernel->add(~0u, falling, 32), 0x113fdb5cu, "%s", kernel->name);
+		cr_assert_eq(~kernel->add(~0u, "123456789", 9), 0xe3069283u, "%s", kernel->name);
+	}
+}
+
+Test(abd_checksum, crc32c_continues_from_a_result)
+{
+	char text[] = "a record in two parts";
+	abd_t abd;
+
+	abd_get_from_buf_struct(&abd, text, sizeof(text));
+	for (size_t cut = 0; cut <= sizeof(text); cut++) {
+		uint32_t first = abd_crc32c(&abd, 0, cut, 0);
+
+		cr_assert_eq(abd_crc32c(&abd, cut, sizeof(text) - cut, first),
+			abd_crc32c(&abd, 0, sizeof(text), 0));
+	}
+	abd_free(&abd);
+}
+
+Test(abd_checksum, every_crc32c_kernel_equals_the_definition_at_any_alignment)
+{
+	uint8_t bytes[300];
+	uint64_t seed = 3;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)abd_test_random(&seed);
+	for (size_t i = 0; abd_crc32c_kernels[i] != NULL; i++)
+		for (size_t off = 0; off < 16 && abd_crc32c_kernels[i]->supported(); off++)
+			for (size_t size = 0; size <= 256; size++)
+				cr_assert_eq(~abd_crc32c_kernels[i]->add(~5u, bytes + off, size),
+					crc32c_reference(bytes + off, size, 5), "%s %zu +%zu",
+					abd_crc32c_kernels[i]->name, off, size);
+}
+
+Test(abd_checksum, ranges_past_the_end_are_broken_contracts)
+{
+	char bytes[64] = {0};
+	uint64_t sum[4];
+	abd_t abd;
+
+	abd_get_from_buf_struct(&abd, bytes, sizeof(bytes));
+	abd_test_expect_contract(abd_fletcher_4(&abd, 1, 64, sum), "abd_fletcher_4");
+	abd_test_expect_contract(abd_fletcher_4_byteswap(&abd, 65, 0, sum), "abd_fletcher_4_byteswap");
+	abd_test_expect_contract((void)abd_crc32c(&abd, 2, SIZE_MAX, 0), "abd_crc32c");
+	abd_test_expect_contract((void)abd_xxh3(&abd, 0, 65, 0), "abd_xxh3");
+	abd_test_expect_contract(abd_fletcher_4(&abd, 0, 64, NULL), "NULL");
+	abd_free(&abd);
+}

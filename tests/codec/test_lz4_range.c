@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decoding a range against decoding all: every offset of a small record, random ones of a large one, by every decoder.
+ */
+#include "abd_lz4_decode.h"
+#include "abd_test.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+/* Words from a small vocabulary between random bytes: matches near and far, literals short and long. */
+static abd_t *make_record(size_t size, uint64_t seed)
+{
+	abd_t *abd = abd_alloc(size, false);
+	uint8_t *bytes = malloc(size);
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(abd_test_random(&seed) % 8 == 0 ? abd_test_random(&seed) : i / 7 % 50);
+	for (size_t i = 0; i + 4096 < size; i += 9000)
+		memcpy(bytes + i + 2000, bytes + i / 2, 1500);
+	abd_copy_from_buf(abd, bytes, size);
+	free(bytes);
+	return abd;
+}
+
+static void check_range(const abd_t *record, const abd_t *block, size_t block_size, size_t off, size_t size)
+{
+	size_t record_size = abd_get_size(record);
+	size_t there = off >= record_size ? 0 : size < record_size - off ? size : record_size - off;
+	uint8_t *dst = malloc(size + 16);
+
+	memset(dst, 0xa5, size + 16);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(dst, block, off, size, 0, block_size), (ssize_t)there,
+		"%zu +%zu of %zu", off, size, record_size);
+	if (there > 0)
+		cr_assert(abd_equal_buf_off(record, dst, off, there), "%zu +%zu", off, size);
+	for (size_t i = size; i < size + 16; i++)
+		cr_assert_eq(dst[i], 0xa5, "written behind the range %zu +%zu", off, size);
+	free(dst);
+}
+
+static void each_decoder(void (*check)(const abd_t *record, const abd_t *block, size_t block_size), size_t record_size)
+{
+	abd_tuning_set("max_order", "0");
+	abd_t *record = make_record(record_size, record_size), *block = abd_alloc(record_size, false);
+	ssize_t block_size = abd_lz4_compress(block, record, 0, 0, record_size);
+
+	cr_assert_gt(block_size, 0);
+	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++)
+		if (abd_tuning_set("lz4", abd_lz4_decoders[i]->name) == 0)
+			check(record, block, (size_t)block_size);
+	abd_tuning_set("lz4", "auto");
+	abd_tuning_set("max_order", "10");
+	abd_free(record);
+	abd_free(block);
+}
+
+static void every_offset(const abd_t *record, const abd_t *block, size_t block_size)
+{
+	for (size_t off = 0; off <= abd_get_size(record) + 2; off++) {
+		check_range(record, block, block_size, off, 1);
+		check_range(record, block, block_size, off, 33);
+		check_range(record, block, block_size, off, abd_get_size(record));
+	}
+}
+
+Test(abd_lz4_range, every_offset_of_a_small_record_gives_what_is_there)
+{
+	each_decoder(every_offset, 700);
+}
+
+static void random_offsets(const abd_t *record, const abd_t *block, size_t block_size)
+{
+	uint64_t seed = 5;
+
+	for (int i = 0; i < 300; i++)
+		check_range(record, block, block_size, abd_test_random(&seed) % (abd_get_size(record) + 5000),
+			abd_test_random(&seed) % 9000);
+}
+
+Test(abd_lz4_range, random_offsets_of_a_large_record_give_what_is_there)
+{
+	each_decoder(random_offsets, 300000);
+}
+
+Test(abd_lz4_range, hostile_ranges_ask_for_no_more_memory_than_the_block_can_fill)
+{
+	abd_t *record = make_record(5000, 1), *block = abd_alloc(5000, false);
+	size_t size = (size_t)abd_lz4_compress(block, record, 0, 0, 5000);
+	uint8_t byte[8192];
+
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, SIZE_MAX, 1, 0, size), 0);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, SIZE_MAX / 2, SIZE_MAX, 0, size), 0);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 1, SIZE_MAX, 0, size), 4999);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(NULL, block, 0, 0, 0, size), 0);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(NULL, block, 9, 0, 0, size), 0);
+	abd_free(record);
+	abd_free(block);
+}
+
+Test(abd_lz4_range, damage_before_the_range_is_told)
+{
+	abd_t *record = make_record(9000, 2), *block = abd_alloc(9000, false);
+	size_t size = (size_t)abd_lz4_compress(block, record, 0, 0, 9000);
+	uint8_t byte[100];
+
+	/* A first match that reaches back before the record. */
+	abd_copy_from_buf_off(block, "\x00\xff\xff\x00", 0, 4);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 5000, 100, 0, size), -EBADMSG);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 0, 100, 0, size), -EBADMSG);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 5000, 100, 0, 0), -EBADMSG);
+	abd_free(record);
+	abd_free(block);
+}

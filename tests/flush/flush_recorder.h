@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording backend: policies that copy as real ones do, and a model of the memory behind the caches.
+ *
+ * A line gets behind the caches only when it is written back, with what it then holds, or written around the cache; and
+ * stays there only when a fence follows. So a line that is forgotten, flushed before its last byte was written, or left
+ * without a fence, shows as content that did not arrive.
+ * Invariant: one record per line touched; the test says which lines may be touched.
+ */
+#ifndef FLUSH_RECORDER_H
+#define FLUSH_RECORDER_H
+
+#include "abd_flush_span.h"
+
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#define RECORDER_LINES 1024 /* power of two; the largest case touches a quarter of them */
+
+struct recorder_line {
+	uintptr_t line;    /* 0: free */
+	unsigned flushes;  /* written back so often */
+	unsigned streams;  /* written around the cache so often */
+	unsigned expected; /* how many of its bytes the call was told to write */
+	bool arrived;
+	uint8_t pending[ABD_LINE_SIZE];
+	uint8_t durable[ABD_LINE_SIZE];
+};
+
+static struct recorder_line recorder_lines[RECORDER_LINES];
+static unsigned recorder_fences;
+static bool recorder_after_fence; /* something was written after the last fence */
+static bool recorder_unaligned;   /* a kernel was given an address within a line */
+
+static inline void recorder_reset(void)
+{
+	memset(recorder_lines, 0, sizeof(recorder_lines));
+	recorder_fences = 0;
+	recorder_after_fence = false;
+	recorder_unaligned = false;
+}
+
+static inline struct recorder_line *recorder_find(uintptr_t line)
+{
+	size_t at = (line / ABD_LINE_SIZE * 0x9e3779b97f4a7c15u >> 32) % RECORDER_LINES;
+
+	while (recorder_lines[at].line != 0 && recorder_lines[at].line != line)
+		at = (at + 1) % RECORDER_LINES;
+	recorder_lines[at].line = line;
+	return &recorder_lines[at];
+}
+
+/* A line goes to memory as a whole, with what other blocks, or nobody, may have on it: AddressSanitizer has no say here, so no
+   memcpy, which it would watch. */
+__attribute__((no_sanitize("address"))) static inline void recorder_read_line(
+	uint8_t *line, uintptr_t at)
+{
+	for (size_t i = 0; i < ABD_LINE_SIZE; i++)
+		line[i] = ((const volatile uint8_t *)at)[i];
+}
+
+static inline void recorder_sent(uintptr_t at, unsigned *count, struct recorder_line *record)
+{
+	++*count;
+	recorder_read_line(record->pending, at);
+	record->arrived = false;
+	recorder_after_fence = true;
+}
+
+static bool recorder_supported(void)
+{
+	return true;
+}
+
+static void recorder_stream_lines(void *dst, const void *src, size_t count)
+{
+	uintptr_t at = (uintptr_t)dst;
+
+	recorder_unaligned |= at % ABD_LINE_SIZE != 0 || count == 0;
+	memmove(dst, src, count * ABD_LINE_SIZE);
+	for (; count > 0; count--, at += ABD_LINE_SIZE) {
+		struct recorder_line *record = recorder_find(at);
+
+		recorder_sent(at, &record->streams, record);
+	}
+}
+
+static void recorder_cached_lines(void *dst, const void *src, size_t count)
+{
+	recorder_unaligned |= (uintptr_t)dst % ABD_LINE_SIZE != 0 || count == 0;
+	memmove(dst, src, count * ABD_LINE_SIZE);
+}
+
+static void recorder_flush(const void *line, size_t count)
+{
+	uintptr_t at = (uintptr_t)line;
+
+	recorder_unaligned |= at % ABD_LINE_SIZE != 0 || count == 0;
+	for (; count > 0; count--, at += ABD_LINE_SIZE) {
+		struct recorder_line *record = recorder_find(at & ~(uintptr_t)(ABD_LINE_SIZE - 1));
+
+		recorder_sent(record->line, &record->flushes, record);
+	}
+}
+
+static void recorder_fence(void)
+{
+	recorder_fences++;
+	recorder_after_fence = false;
+	for (size_t i = 0; i < RECORDER_LINES; i++) {
+		struct recorder_line *record = &recorder_lines[i];
+
+		if (record->flushes + record->streams == 0)
+			continue;
+		memcpy(record->durable, record->pending, ABD_LINE_SIZE);
+		record->arrived = true;
+	}
+}
+
+static const struct abd_flush_copy recorder_stream = {
+	"stream", recorder_supported, false, recorder_stream_lines};
+static const struct abd_flush_copy recorder_cached = {
+	"cached", recorder_supported, true, recorder_cached_lines};
+static const struct abd_flush_line recorder_line = {
+	"line", recorder_supported, ABD_FLUSH_DURABILITY_PERSISTENCE, recorder_flush};
+static const struct abd_flush_fence recorder_fence_record = {"fence", recorder_fence};
+
+/* Both shapes of copy. */
+static const struct abd_flush_policy recorder_policies[] = {
+	{"around", &recorder_stream, &recorder_line, &recorder_fence_record},
+	{"through", &recorder_cached, &recorder_line, &recorder_fence_record},
+};
+#define RECORDER_POLICIES (sizeof(recorder_policies) / sizeof(recorder_policies[0]))
+
+/* Tell that the call writes [dst, dst + n). */
+static inline void recorder_expect(const void *dst, size_t n)
+{
+	uintptr_t at = (uintptr_t)dst, end = at + n;
+
+	while (at < end) {
+		uintptr_t line = at & ~(uintptr_t)(ABD_LINE_SIZE - 1);
+		size_t bytes = abd_min(line + ABD_LINE_SIZE - at, end - at);
+
+		recorder_find(line)->expected += (unsigned)bytes;
+		at += bytes;
+	}
+}
+
+/* What is wrong with one line, or NULL. */
+static inline const char *recorder_line_fault(const struct recorder_line *record, bool drained)
+{
+	if (record->expected == 0)
+		return "a line outside was touched";
+	if (record->flushes + record->streams == 0)
+		return "a written line did not leave the cache";
+	if (record->flushes + record->streams > 1)
+		return "a line was sent twice";
+	if (record->streams > 0 && record->expected < ABD_LINE_SIZE)
+		return "a line shared with other data was written around the cache";
+	uint8_t now[ABD_LINE_SIZE];
+
+	recorder_read_line(now, record->line);
+	if (memcmp(record->pending, now, ABD_LINE_SIZE) != 0)
+		return "a line was sent before its last write";
+	if (record->arrived != drained)
+		return drained ? "a line had no fence after it" : "a line was fenced too early";
+	return NULL;
+}
+
+/* What is wrong with the call just made, or NULL. drained: it should have fenced. */
+static inline const char *recorder_fault(bool drained)
+{
+	if (recorder_unaligned)
+		return "a kernel was given part of a line, or none";
+	if (recorder_fences != (drained ? 1 : 0))
+		return drained ? "not exactly one fence" : "a fence in spite of NODRAIN";
+	if (drained && recorder_after_fence)
+		return "something was written after the fence";
+	for (size_t i = 0; i < RECORDER_LINES; i++) {
+		const struct recorder_line *record = &recorder_lines[i];
+		const char *fault = record->line != 0 ? recorder_line_fault(record, drained) : NULL;
+
+		if (fault != NULL)
+			return fault;
+	}
+	return NULL;
+}
+
+#endif
