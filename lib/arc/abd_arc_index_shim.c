@@ -4,7 +4,8 @@
  * Invariant: writers are alone (the cache's lock); a link is stored with release once what it leads to is whole.
  */
 #include "abd_arc_impl.h"
-#include "abd_key_equal.h"
+
+#include <abd/key.h>
 
 #include <stdlib.h>
 
@@ -47,7 +48,7 @@ static abd_arc_index_link *abd_arc_index_link_find(
 
 	while ((node = atomic_load_explicit(link, memory_order_acquire)) != NULL) {
 		if (node->hash == hash &&
-			abd_key_equal_inline(
+			abd_key_equal(
 				&abd_arc_index_entry(node)->key, key, sizeof(*key)))
 			break;
 		link = &node->next;

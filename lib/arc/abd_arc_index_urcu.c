@@ -7,7 +7,8 @@
  * liburcu aborts when it finds no memory for a table, so we ask for that much first and go on with the old table if refused.
  */
 #include "abd_arc_impl.h"
-#include "abd_key_equal.h"
+
+#include <abd/key.h>
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static int abd_arc_index_match(struct cds_lfht_node *node, const void *key)
 {
 	const struct abd_arc_entry *entry = caa_container_of(node, struct abd_arc_entry, node.lfht);
 
-	return abd_key_equal_inline(&entry->key, key, sizeof(entry->key));
+	return abd_key_equal(&entry->key, key, sizeof(entry->key));
 }
 
 size_t abd_arc_index_bytes(size_t buckets)
