@@ -21,5 +21,7 @@ struct abd_perf_scenario {
 extern const struct abd_perf_scenario *const abd_perf_scenarios[];
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
+extern const struct abd_perf_scenario abd_perf_codec;
+extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;
 
 #endif

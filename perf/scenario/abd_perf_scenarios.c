@@ -10,5 +10,8 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
 	&abd_perf_buffer,
 	&abd_perf_compare,
+	&abd_perf_codec,
+	&abd_perf_flush,
+	&abd_perf_flush_calibrate,
 	NULL,
 };

@@ -131,6 +131,12 @@ class Json(Case):
             self.assertIn(ratio["verdict"], ("faster", "slower", "can't tell"))
             self.assertEqual(ratio["target"] is None, ratio["target_verdict"] is None)
 
+    def test_sizes_are_exact(self):
+        file = self.path("result.json")
+        self.assertEqual(run("compare", *FEW, "--record-size", "1m", "--json", file).returncode, 0)
+        with open(file) as stream:
+            self.assertEqual(json.load(stream)["results"][0]["parameters"]["size"], 1048576)
+
     def test_one_round_tells_nothing(self):
         file = self.path("result.json")
         self.assertEqual(self.arc("--json", file).returncode, 0)
@@ -235,6 +241,55 @@ class Runs(Case):
         self.assertIn(b"s left", seen)
         steps = [line for line in seen.split(b"\n") if b"buffer [" in line]
         self.assertLessEqual(len(steps), 2)
+
+
+def python_with_matplotlib():
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import matplotlib"], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+@unittest.skipIf(python_with_matplotlib() is None, "matplotlib is not there")
+class Report(Case):
+    def report(self, *arguments):
+        script = os.path.join(SOURCE, "perf", "report", "abd_perf_report.py")
+        return subprocess.run([python_with_matplotlib(), script, *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=120)
+
+    def test_is_one_file_that_needs_no_other(self):
+        file, page = self.path("result.json"), self.path("report.html")
+        self.assertEqual(self.arc("--json", file).returncode, 0)
+        result = self.report(file, "-o", page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(page) as stream:
+            text = stream.read()
+        self.assertIn("single-chunk rule", text)
+        self.assertEqual(re.findall(r'(?:src|href)="(?!data:)', text), [])
+        # A light and a dark picture each.
+        self.assertEqual(text.count('<img class="light"'), text.count('<img class="dark"'))
+        self.assertGreater(text.count("<img"), 0)
+
+    def test_renders_with_scenarios_missing(self):
+        file, page = self.path("result.json"), self.path("report.html")
+        self.assertEqual(self.arc("--json", file).returncode, 0)
+        with open(file) as stream:
+            document = json.load(stream)
+        document["results"] = []
+        with open(file, "w") as stream:
+            json.dump(document, stream)
+        self.assertEqual(self.report(file, "-o", page).returncode, 0)
+
+    def test_refuses_what_is_no_result(self):
+        file, page = self.path("result.json"), self.path("report.html")
+        for text in ("", "{", "{}", "[]"):
+            with self.subTest(text=text):
+                with open(file, "w") as stream:
+                    stream.write(text)
+                result = self.report(file, "-o", page)
+                self.assertEqual(result.returncode, 1)
+                self.assertNotIn("Traceback", result.stderr)
+                self.assertFalse(os.path.exists(page))
 
 
 if __name__ == "__main__":
