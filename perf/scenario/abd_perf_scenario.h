@@ -21,5 +21,6 @@ struct abd_perf_scenario {
 extern const struct abd_perf_scenario *const abd_perf_scenarios[];
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
+extern const struct abd_perf_scenario abd_perf_dedupe, abd_perf_names;
 
 #endif
