@@ -23,5 +23,6 @@ extern const struct abd_perf_scenario *const abd_perf_scenarios[];
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
 extern const struct abd_perf_scenario abd_perf_codec;
 extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;
+extern const struct abd_perf_scenario abd_perf_dedupe, abd_perf_names;
 
 #endif
