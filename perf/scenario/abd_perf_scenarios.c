@@ -8,6 +8,9 @@
 
 const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
+#if ABD_PERF_WITH_ARC
+	&abd_perf_arc_cached_read,
+#endif
 	&abd_perf_buffer,
 	&abd_perf_compare,
 	&abd_perf_codec,
