@@ -83,6 +83,22 @@ static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_
 	copy_wide(dst + size - WIDE, src + size - WIDE);
 }
 
+/*
+ * 48 bytes, word by word: a match often reads what was stored a moment ago by two copies, and a load that spans two stores waits
+ * for the cache, where one that lies within a store does not. gcc would join words to vectors, hence the empty asm.
+ * Against vectors of 16: real files 1.04 times as fast, rows level (abd-perf codec, 16k and 128k records).
+ */
+static inline void copy_48(uint8_t *dst, const uint8_t *src)
+{
+	for (int i = 0; i < 48; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, src + i, sizeof(word));
+		__asm__("" : "+r"(word));
+		memcpy(dst + i, &word, sizeof(word));
+	}
+}
+
 /* A match of any length: offset > 0; dst has size + 64 bytes of room. */
 static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 {
@@ -92,9 +108,7 @@ static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 		fill(dst, offset, size);
 		return;
 	}
-	copy_16(dst, src);
-	copy_16(dst + 16, src + 16);
-	copy_16(dst + 32, src + 32);
+	copy_48(dst, src);
 	if (size > 48) {
 		if (offset < 32)
 			offset *= 2;

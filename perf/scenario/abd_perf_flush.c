@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -131,7 +132,7 @@ static bool abd_perf_flush_check(const struct abd_perf_flush_case *work, unsigne
 		abd_t *dst = one.place->dst;
 
 		one.batch = 1;
-		one.walk[0].at = 0;
+		abd_perf_flush_walk[0].at = 0;
 		abd_zero_off(dst, 0, one.size);
 		abd_perf_flush_alone(&one, 1);
 		if (plant)
@@ -172,6 +173,7 @@ static int abd_perf_flush_cell(const struct abd_perf_flush_cell *cell, const str
 	}
 	if (!abd_perf_flush_check(work, count, options->plant))
 		return 1;
+	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, count, options))
 		abd_perf_flush_compare(abd_perf_flush_record(cell, &race, path), &race, ways);
 	abd_perf_place_tune("flush", "auto");
@@ -202,6 +204,7 @@ static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *op
 		work[i].threads = 1;
 		work[i].region = cell.place->size;
 	}
+	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, 2, options))
 		abd_perf_result_ratio(abd_perf_flush_record(&cell, &race, path), "NODRAIN, one drain", "ordered",
 			abd_perf_race_ratio(&race, 0, 1));
@@ -215,7 +218,12 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	uint64_t random = options->seed;
 
 	abd_perf_flush_source = abd_buf_alloc(16 * MIB, false);
-	abd_perf_flush_place[LINEAR].dst = abd_alloc_linear(size, false);
+	/* On huge pages where they are to be had, as the provider's runs are; misses of the TLB are not the question. */
+	abd_perf_flush_place[LINEAR].linear = aligned_alloc(2 * MIB, size);
+	if (abd_perf_flush_place[LINEAR].linear != NULL) {
+		madvise(abd_perf_flush_place[LINEAR].linear, size, MADV_HUGEPAGE);
+		abd_perf_flush_place[LINEAR].dst = abd_get_from_buf(abd_perf_flush_place[LINEAR].linear, size);
+	}
 	abd_perf_place_tune("max_order", "0");
 	abd_perf_flush_place[SCATTERED].dst = abd_alloc(size, false);
 	abd_perf_place_tune("max_order", "10");
@@ -223,7 +231,6 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 		abd_perf_flush_place[SCATTERED].dst == NULL)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
 	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
-	abd_perf_flush_place[LINEAR].linear = abd_to_buf(abd_perf_flush_place[LINEAR].dst);
 	for (size_t i = 0; i < 16 * MIB; i++)
 		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1); /* no zero: what was planted shows */
 	for (unsigned i = 0; i < PLACES; i++) {
@@ -237,6 +244,7 @@ static void abd_perf_flush_memory_free(void)
 	abd_buf_free(abd_perf_flush_source, 16 * MIB);
 	for (unsigned i = 0; i < PLACES; i++)
 		abd_free(abd_perf_flush_place[i].dst);
+	free(abd_perf_flush_place[LINEAR].linear);
 	abd_cache_reap_now();
 }
 

@@ -6,6 +6,8 @@
 #include "abd_perf_clock.h"
 #include "abd_perf_place.h"
 
+struct abd_perf_flush_walk abd_perf_flush_walk[ABD_PERF_FLUSH_THREADS_MAX];
+
 void abd_perf_flush_way_use(const struct abd_perf_flush_way *way)
 {
 	if (way->policy != NULL)
@@ -55,12 +57,12 @@ double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations)
 	bool drain = work->batch == 1 || work->drain_each;
 	unsigned flags = drain ? ABD_FLUSH_AUTO : ABD_FLUSH_NODRAIN;
 	size_t begin = member * work->region, end = begin + work->region;
-	size_t at = begin + work->walk[member].at;
+	size_t at = begin + (abd_perf_flush_walk[member].at < work->region ? abd_perf_flush_walk[member].at : 0);
 	double start = abd_perf_clock_ns();
 
 	for (; iterations > 0; iterations--) {
 		for (unsigned i = 0; i < work->batch; i++) {
-			at = work->size <= end - at ? at : begin;
+			at = at <= end - work->size ? at : begin;
 			if (work->way->policy != NULL)
 				abd_flush_copy_from_buf_off(
 					work->place->dst, work->source, at, work->size, flags);
@@ -71,7 +73,7 @@ double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations)
 		if (!drain)
 			abd_perf_flush_drain(work);
 	}
-	work->walk[member].at = at - begin;
+	abd_perf_flush_walk[member].at = at - begin;
 	return abd_perf_clock_ns() - start;
 }
 

@@ -35,11 +35,16 @@ struct abd_perf_flush_case {
 	bool drain_each; /* in a batch: no NODRAIN, so as many fences as copies */
 	unsigned threads;
 	size_t region;   /* how much of the place a thread walks over */
-	struct {
-		size_t at;
-		char apart[56]; /* threads' positions on lines of their own */
-	} walk[ABD_PERF_FLUSH_THREADS_MAX];
 };
+
+/**
+ * Where each thread writes next. One for all ways, so that each of them gets its share of every part of the region: parts
+ * differ by several percent, and a way that kept to its own would be measured with them.
+ */
+extern struct abd_perf_flush_walk {
+	size_t at;
+	char apart[56]; /* threads' positions on lines of their own */
+} abd_perf_flush_walk[ABD_PERF_FLUSH_THREADS_MAX];
 
 /** Ready a way: what it needs set globally. */
 void abd_perf_flush_way_use(const struct abd_perf_flush_way *way);
