@@ -4,6 +4,7 @@
  * Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by ctrl-C (what was measured is kept).
  */
 #include "abd_perf_crew.h"
+#include "abd_perf_data.h"
 #include "abd_perf_env.h"
 #include "abd_perf_json.h"
 #include "abd_perf_race.h"
@@ -89,6 +90,8 @@ static int abd_perf_run(const struct abd_perf_options *options)
 	int status = 0;
 
 	abd_perf_check_flags(options, chosen, count);
+	if (options->input != NULL)
+		abd_perf_files_check(options->input);
 	if (options->json != NULL)
 		abd_perf_json_check(options->json);
 	abd_perf_stop_install();

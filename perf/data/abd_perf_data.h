@@ -14,6 +14,9 @@ struct abd_perf_data {
 	size_t size;
 };
 
+/** Whether --input can be read, before time is spent on anything else; ends the program with a message if not. */
+void abd_perf_files_check(const char *path);
+
 /**
  * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one file after another.
  * Ends the program with a message where there is nothing to read.

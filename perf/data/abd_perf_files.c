@@ -107,8 +107,7 @@ static unsigned abd_perf_files_tree(
 	return files;
 }
 
-/* What --input names can't be used: say why. */
-static void abd_perf_files_input_check(const char *path)
+void abd_perf_files_check(const char *path)
 {
 	struct stat status;
 	int fd;
@@ -146,7 +145,6 @@ void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_optio
 	if (data->bytes == NULL)
 		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
 	if (options->input != NULL) {
-		abd_perf_files_input_check(options->input);
 		files = abd_perf_files_tree(data, options->input, abd_perf_files_any, size);
 		if (data->size == 0)
 			abd_perf_say_die(1, "--input %s: holds no data that can be read", options->input);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <libgen.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,16 @@ static json_t *abd_perf_json_ratio(const struct abd_perf_ratio *ratio)
 	return object;
 }
 
+/* Whole numbers stay whole: sizes of sets and records must not be rounded. */
+static json_t *abd_perf_json_parameter(const struct abd_perf_parameter *parameter)
+{
+	if (!parameter->is_number)
+		return json_string(parameter->text);
+	if (parameter->number == floor(parameter->number) && fabs(parameter->number) < 1e15)
+		return json_integer((json_int_t)parameter->number);
+	return json_real(parameter->number);
+}
+
 static json_t *abd_perf_json_result(const struct abd_perf_result *result)
 {
 	json_t *parameters = json_object(), *figures = json_array(), *ratios = json_array();
@@ -54,8 +65,7 @@ static json_t *abd_perf_json_result(const struct abd_perf_result *result)
 	for (unsigned i = 0; i < result->parameters; i++) {
 		const struct abd_perf_parameter *parameter = &result->parameter[i];
 
-		json_object_set_new(parameters, parameter->name,
-			parameter->is_number ? json_real(parameter->number) : json_string(parameter->text));
+		json_object_set_new(parameters, parameter->name, abd_perf_json_parameter(parameter));
 	}
 	for (unsigned i = 0; i < result->figures; i++)
 		json_array_append_new(figures, abd_perf_json_figure(&result->figure[i]));
