@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Byte shuffles that repeat the first bytes of a vector: row o gives, for a match at offset o < 16, which of the o bytes
- * before it each of its first 32 bytes is; row 0 is not used.
+ * before it each of its first 64 bytes is. Row 0 leaves a vector of 16 as it is, for all other offsets. abd_lz4_period: how far
+ * back bytes 16 and 17 then find themselves.
  */
 #ifndef ABD_LZ4_DECODE_SHUFFLE_H
 #define ABD_LZ4_DECODE_SHUFFLE_H

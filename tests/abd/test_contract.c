@@ -9,6 +9,7 @@
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
