@@ -251,6 +251,22 @@ Test(abd_contract, nothing_is_also_a_size, .init = begin, .fini = end)
 	abd_test_drop(&b);
 }
 
+Test(abd_contract, copies_onto_what_they_overlap_are_told, .init = begin, .fini = end)
+{
+	abd_t *linear = abd_alloc_linear(9000, false), *single = abd_alloc(8192, false);
+
+	broken(abd_copy_off(linear, linear, 0, 1, 100), "overlap");
+	broken(abd_copy_off(linear, linear, 99, 0, 100), "overlap");
+	broken(abd_copy_off(single, single, 1, 0, 8191), "overlap");
+	abd_zero(linear, 9000);
+	abd_copy_off(linear, linear, 100, 0, 100); /* next to each other is apart */
+	abd_copy_off(linear, linear, 0, 100, 100);
+	abd_copy_off(linear, linear, 7, 7, 8000); /* the same bytes */
+	cr_assert_eq(abd_cmp_zero(linear, 9000), 0);
+	abd_free(linear);
+	abd_free(single);
+}
+
 Test(abd_contract, only_equal_sizes_compare, .init = begin, .fini = end)
 {
 	abd_t *a = abd_alloc(5000, false), *b = abd_alloc(5001, false);
