@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SIZE ((size_t)4096)
