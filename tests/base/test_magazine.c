@@ -12,6 +12,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SIZE ((size_t)4096)

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool parse(const char *text, uint64_t low, uint64_t high, uint64_t expected)
 {
