@@ -65,7 +65,8 @@ static size_t abd_perf_choose(
 		chosen[count++] = abd_perf_find(options->command);
 	for (unsigned i = 0; i < options->name_count; i++)
 		chosen[count++] = abd_perf_find(options->names[i]);
-	for (size_t i = 0; options->name_count == 0 && count == i && abd_perf_scenarios[i] != NULL; i++)
+	for (size_t i = 0; options->name_count == 0 && count == i && abd_perf_scenarios[i] != NULL;
+		i++)
 		chosen[count++] = abd_perf_scenarios[i];
 	return count;
 }
@@ -75,11 +76,11 @@ static void abd_perf_print_head(const struct abd_perf_options *options)
 	const struct abd_perf_summary *noise = &abd_perf_race_noise;
 
 	abd_perf_env_print();
-	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n", "rounds",
-		abd_perf_options_rounds(options), (unsigned long)options->seed);
+	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n",
+		"rounds", abd_perf_options_rounds(options), (unsigned long)options->seed);
 	if (noise->rounds > 0)
-		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise", noise->median,
-			noise->low, noise->high);
+		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise",
+			noise->median, noise->low, noise->high);
 	fflush(stdout);
 }
 
@@ -111,7 +112,8 @@ static int abd_perf_run(const struct abd_perf_options *options)
 		int error = abd_perf_json_write(options, !abd_perf_stop_wanted());
 
 		if (error != 0)
-			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json, strerror(-error));
+			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json,
+				strerror(-error));
 	}
 	return status != 0 ? status : abd_perf_stop_wanted() ? 130 : 0;
 }

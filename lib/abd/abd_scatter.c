@@ -40,6 +40,29 @@ size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
 	return class->first_run + (at >> shift);
 }
 
+bool abd_scatter_classes_hold(const abd_t *abd)
+{
+	const struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+	const struct abd_run_class *class = abd_scatter_classes(abd);
+	unsigned order = abd_run_order(runs[0].iov_len), count = 0;
+	bool hold = order == abd->abd_order;
+	size_t start = 0;
+
+	for (size_t i = 0; hold && i < ABD_SCATTER(abd).abd_run_count; i++) {
+		unsigned now = abd_run_order(runs[i].iov_len);
+
+		if (i == 0 || now != order) {
+			order = now;
+			if (count++ < abd->abd_class_count && abd->abd_class_count > 1)
+				hold = class[count - 1].start == start &&
+					class[count - 1].first_run == i &&
+					class[count - 1].order == order;
+		}
+		start += ABD_CHUNK_SIZE << order;
+	}
+	return hold && count == abd->abd_class_count;
+}
+
 static size_t abd_head_size(size_t run_count, size_t class_count)
 {
 	return sizeof(struct abd) + run_count * sizeof(struct iovec) +

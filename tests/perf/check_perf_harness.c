@@ -70,8 +70,10 @@ static void check_statistics(void)
 
 	double odd[] = {1, 2, 3, 4, 1000};
 
-	check(abd_perf_stat(odd, 5).median == 3 && abd_perf_stat(odd, 5).mad == 1, "an outlier moves neither median nor MAD");
-	check(abd_perf_stat(odd, 1).low == 1 && abd_perf_stat(odd, 1).high == 1, "one value is its own range");
+	check(abd_perf_stat(odd, 5).median == 3 && abd_perf_stat(odd, 5).mad == 1,
+		"an outlier moves neither median nor MAD");
+	check(abd_perf_stat(odd, 1).low == 1 && abd_perf_stat(odd, 1).high == 1,
+		"one value is its own range");
 }
 
 static void check_verdicts(void)
@@ -79,10 +81,13 @@ static void check_verdicts(void)
 	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5}, sure = {1.05, 1.03, 1.07, 0, 15},
 				across = {1.01, 0.99, 1.03, 0, 15}, slow = {0.9, 0.88, 0.93, 0, 15};
 
-	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL, "five rounds never support a verdict");
+	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
+		"five rounds never support a verdict");
 	check(abd_perf_stat_verdict(&sure, 0) == ABD_PERF_FASTER, "an interval above 1 is faster");
-	check(abd_perf_stat_verdict(&sure, 0.04) == ABD_PERF_CANT_TELL, "not when A against A differed by as much");
-	check(abd_perf_stat_verdict(&across, 0) == ABD_PERF_CANT_TELL, "an interval around 1 can't tell");
+	check(abd_perf_stat_verdict(&sure, 0.04) == ABD_PERF_CANT_TELL,
+		"not when A against A differed by as much");
+	check(abd_perf_stat_verdict(&across, 0) == ABD_PERF_CANT_TELL,
+		"an interval around 1 can't tell");
 	check(abd_perf_stat_verdict(&slow, 0) == ABD_PERF_SLOWER, "an interval below 1 is slower");
 }
 
@@ -114,7 +119,8 @@ static bool tenth_is_found(void)
 {
 	struct abd_perf_summary ratio = race_ratio(1100, 1000, 15);
 
-	return abd_perf_stat_verdict(&ratio, 0) == ABD_PERF_SLOWER && fabs(ratio.median - 1 / 1.1) < 0.02;
+	return abd_perf_stat_verdict(&ratio, 0) == ABD_PERF_SLOWER &&
+	       fabs(ratio.median - 1 / 1.1) < 0.02;
 }
 
 static bool hundredth_is_not_told_in_five_rounds(void)
