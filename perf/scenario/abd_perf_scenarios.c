@@ -10,6 +10,6 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
 	&abd_perf_buffer,
 	&abd_perf_compare,
-	&abd_perf_dedupe,
+	&abd_perf_dedupe, &abd_perf_names,
 	NULL,
 };
