@@ -43,7 +43,7 @@ enum abd_arc_flags {
 };
 
 /** Flags of a record. */
-enum abd_arc_put_flags {
+enum abd_arc_put_flag {
 	ABD_ARC_METADATA = 1 << 0, /**< the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
 };
 
@@ -135,7 +135,7 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  */
 ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
 
-/** abd_arc_put() with enum abd_arc_put_flags. Returns -EINVAL for a flag this version does not know. */
+/** abd_arc_put() with flags of enum abd_arc_put_flag. Returns -EINVAL for a flag this version does not know. */
 ABD_API int abd_arc_put_flags(
 	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags);
 

@@ -49,7 +49,8 @@ ABD_API void abd_verify(const abd_t *abd);
 /**
  * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer (dsize <= csize bytes; may be NULL
  * when dsize is 0), all from off: func(parity addresses, data address or NULL, len, bytes of data in this piece).
- * Contract: parity is 1 to 3; every piece but the last is a multiple of 512 bytes.
+ * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within a sector of 512 bytes.
+ * So every piece but the last is a multiple of 512 bytes.
  */
 ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize, size_t dsize,
 	const unsigned parity, void (*func_raidz_gen)(void **, const void *, size_t, size_t));

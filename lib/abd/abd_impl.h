@@ -7,8 +7,8 @@
  *   linear                scatter                               gang
  *   +-----------+         +-----------+                         +-----------+      table
  *   | LINEAR    |         |           |     abd_runs            | GANG      |     +--------------------+
- *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, end    |--> a linear or
- *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, end    |    scatter buffer
+ *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, start  |--> a linear or
+ *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, start  |    scatter buffer
  *   +-----------+         | offset    |    | base, len  |-->[..]+-----------+     +--------------------+
  *                         +-----------+    +------------+
  *                                          | classes    |  only when runs of several orders occur

@@ -127,7 +127,7 @@ ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_of
 	struct abd_iter iter;
 
 	abd_check_range(__func__, dst, dst_off, size);
-	abd_iter_begin_write(&iter, dst, dst_off, size);
+	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
 	return abd_io_all(fd, &iter, file_off, false);
 }
 

@@ -103,6 +103,7 @@ abd_t *abd_get_from_buf_cb(void *buf, size_t size,
 	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
 {
 	ABD_REQUIRE(free_cb != NULL, "function is NULL");
+	ABD_REQUIRE(buf != NULL, "memory is NULL");
 
 	abd_t *abd = abd_get_from_buf(buf, size);
 	struct abd_end *end;

@@ -141,6 +141,16 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_struct_free(g->abd, g->head_size);
 }
 
+/* A run, or NULL: refused. A single page is asked for again when this thread had something to give back first. */
+static void *abd_scatter_run(unsigned provider, unsigned order)
+{
+	void *run = abd_chunk_alloc(provider, order);
+
+	if (ABD_UNLIKELY(run == NULL) && order == 0 && abd_magazine_relieve())
+		run = abd_chunk_alloc(provider, order);
+	return run;
+}
+
 /* All runs, or none. */
 static bool abd_gathering_run(struct abd_gathering *g)
 {
@@ -149,7 +159,7 @@ static bool abd_gathering_run(struct abd_gathering *g)
 	while (g->pages_left > 0) {
 		unsigned fits = abd_log2(g->pages_left);
 		unsigned order = fits < g->max_order ? fits : g->max_order;
-		void *run = abd_chunk_alloc(g->provider, order);
+		void *run = abd_scatter_run(g->provider, order);
 
 		if (ABD_LIKELY(run != NULL)) {
 			abd_gathering_add(
@@ -208,7 +218,7 @@ static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *
 	if (ABD_UNLIKELY(abd == NULL))
 		return NULL;
 
-	void *run = abd_chunk_alloc(provider, order);
+	void *run = abd_scatter_run(provider, order);
 
 	if (ABD_UNLIKELY(run == NULL)) {
 		*refused = true;

@@ -32,4 +32,25 @@ static inline void abd_require_range(const char *call, const abd_t *abd, size_t 
 		abd->abd_size);
 }
 
+/**
+ * The contract of every copy: both sides are apart, or the same bytes. What would overlap is copied onto itself while it is read.
+ * Two checks see it without looking at all pairs of pieces: one buffer at two offsets, and pieces that are copied onto each other.
+ */
+static inline void abd_require_apart_spans(const char *call, const void *d, const void *s, size_t n)
+{
+	uintptr_t to = (uintptr_t)d, from = (uintptr_t)s;
+
+	ABD_REQUIRE_IN(call, to == from || n <= (to < from ? from - to : to - from),
+		"%zu bytes at %p are copied onto %p, which they overlap", n, s, d);
+}
+
+static inline void abd_require_apart(
+	const char *call, const abd_t *d, const abd_t *s, size_t doff, size_t soff, size_t size)
+{
+	ABD_REQUIRE_IN(call,
+		d != s || doff == soff || size <= (doff < soff ? soff - doff : doff - soff),
+		"%zu bytes of a buffer are copied from %zu onto %zu of the same, which they overlap",
+		size, soff, doff);
+}
+
 #endif

@@ -37,6 +37,9 @@ void abd_magazine_start(struct abd_thread *thread);
 /** Empty this thread's magazines now (and the quarantine, where there is one), and every other's when it frees next. */
 void abd_magazine_reap(void);
 
+/** For when memory has run out: empty this thread's magazines, and others' when they free next. False: this one's were empty. */
+bool abd_magazine_relieve(void);
+
 /** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
 void abd_quarantine_empty(void);
 

@@ -32,7 +32,7 @@ ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t sr
 
 	if (!abd_lease_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	if (abd_lease_write(&to, dst, dst_off, room)) {
+	if (abd_lease_write(&to, __func__, dst, dst_off, room)) {
 		int produced = LZ4_compress_default(from.buf, to.buf, (int)src_size, (int)room);
 
 		result = produced > 0 ? produced : -ENOSPC;
@@ -87,7 +87,7 @@ static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst
 		return -EBADMSG;
 	if (!abd_runs_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	if (!abd_runs_write(&to, dst, dst_off, dst_size))
+	if (!abd_runs_write(&to, "abd_lz4_decompress", dst, dst_off, dst_size))
 		goto out_from;
 	window = abd_allocator_get(window_size, false);
 	if (window == NULL)
@@ -109,7 +109,7 @@ ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t 
 
 	abd_check_range(__func__, dst, dst_off, dst_size);
 	abd_check_range(__func__, src, src_off, src_size);
-	abd_iter_begin_write(&room, dst, dst_off, dst_size);
+	abd_iter_begin_write(&room, __func__, dst, dst_off, dst_size);
 	if (room.len < dst_size)
 		return abd_lz4_decode_scattered(dst, src, dst_off, dst_size, src_off, src_size);
 	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size,
