@@ -13,3 +13,14 @@ option(ABD_WITH_JEMALLOC "Take chunk memory from a jemalloc arena" ${ABD_JEMALLO
 if(ABD_WITH_JEMALLOC AND NOT ABD_JEMALLOC_FOUND)
 	message(FATAL_ERROR "ABD_WITH_JEMALLOC is on, but pkg-config knows no jemalloc (Debian: libjemalloc-dev)")
 endif()
+
+# The cache. bp is the flavour whose threads register themselves; see lib/arc/abd_rcu.h.
+pkg_check_modules(ABD_URCU QUIET liburcu-bp liburcu-cds)
+option(ABD_WITH_ARC "Build the adaptive replacement cache (needs liburcu)" ${ABD_URCU_FOUND})
+if(ABD_WITH_ARC AND NOT ABD_URCU_FOUND)
+	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu (Debian: liburcu-dev)")
+endif()
+set(ABD_ARC_LIBRARIES "")
+if(ABD_WITH_ARC)
+	set(ABD_ARC_LIBRARIES ${ABD_URCU_LIBRARIES})
+endif()

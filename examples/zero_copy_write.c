@@ -41,7 +41,8 @@ static int write_record(int fd, char *header, abd_t *payload)
 	if (record == NULL)
 		return -1;
 	abd_get_from_buf_struct(&in_header, header, strlen(header));
-	if (abd_gang_add(record, &in_header, false) == 0 && abd_gang_add(record, payload, false) == 0)
+	if (abd_gang_add(record, &in_header, false) == 0 &&
+		abd_gang_add(record, payload, false) == 0)
 		error = write_all(fd, record);
 	if (error == 0)
 		printf("wrote %zu bytes\n", abd_get_size(record));

@@ -4,6 +4,7 @@
  * Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by ctrl-C (what was measured is kept).
  */
 #include "abd_perf_crew.h"
+#include "abd_perf_data.h"
 #include "abd_perf_env.h"
 #include "abd_perf_json.h"
 #include "abd_perf_race.h"
@@ -64,7 +65,8 @@ static size_t abd_perf_choose(
 		chosen[count++] = abd_perf_find(options->command);
 	for (unsigned i = 0; i < options->name_count; i++)
 		chosen[count++] = abd_perf_find(options->names[i]);
-	for (size_t i = 0; options->name_count == 0 && count == i && abd_perf_scenarios[i] != NULL; i++)
+	for (size_t i = 0; options->name_count == 0 && count == i && abd_perf_scenarios[i] != NULL;
+		i++)
 		chosen[count++] = abd_perf_scenarios[i];
 	return count;
 }
@@ -74,11 +76,11 @@ static void abd_perf_print_head(const struct abd_perf_options *options)
 	const struct abd_perf_summary *noise = &abd_perf_race_noise;
 
 	abd_perf_env_print();
-	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n", "rounds",
-		abd_perf_options_rounds(options), (unsigned long)options->seed);
+	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n",
+		"rounds", abd_perf_options_rounds(options), (unsigned long)options->seed);
 	if (noise->rounds > 0)
-		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise", noise->median,
-			noise->low, noise->high);
+		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise",
+			noise->median, noise->low, noise->high);
 	fflush(stdout);
 }
 
@@ -89,6 +91,8 @@ static int abd_perf_run(const struct abd_perf_options *options)
 	int status = 0;
 
 	abd_perf_check_flags(options, chosen, count);
+	if (options->input != NULL)
+		abd_perf_files_check(options->input);
 	if (options->json != NULL)
 		abd_perf_json_check(options->json);
 	abd_perf_stop_install();
@@ -108,7 +112,8 @@ static int abd_perf_run(const struct abd_perf_options *options)
 		int error = abd_perf_json_write(options, !abd_perf_stop_wanted());
 
 		if (error != 0)
-			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json, strerror(-error));
+			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json,
+				strerror(-error));
 	}
 	return status != 0 ? status : abd_perf_stop_wanted() ? 130 : 0;
 }

@@ -21,6 +21,7 @@ abd_need_probe() {
 	libpmem-dev) echo library libpmem ;;
 	liburcu-dev) echo library liburcu ;;
 	liburing-dev) echo library liburing ;;
+	libxxhash-dev) echo library libxxhash ;;
 	*) echo package "$1" ;;
 	esac
 }

@@ -7,10 +7,12 @@
  * stats.h    counters                                io.h       iovecs, files, memory of any origin
  * pool.h     the fixed pool's region                 flush.h    durable copies
  * tuning.h   tunables and kernels by name (unstable)
+ * arc.h      a cache of compressed records (in builds with liburcu)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
 
+#include <abd/arc.h>
 #include <abd/buffer.h>
 #include <abd/codec.h>
 #include <abd/compare.h>

@@ -51,6 +51,8 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata);
 void abd_scatter_free(abd_t *abd);
 /** Bytes of struct, run table and classes. */
 size_t abd_scatter_head_size(const abd_t *abd);
+/** Whether what seeking goes by (the first order, the classes) is what the run table says. */
+bool abd_scatter_classes_hold(const abd_t *abd);
 /** The run that holds the byte at position at of the run table; *within is the byte's place in it. */
 size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within);
 

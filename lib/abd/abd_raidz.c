@@ -17,6 +17,7 @@ static void abd_raidz_begin(const char *call, struct abd_iter *iters, abd_t **ab
 {
 	ABD_REQUIRE_IN(call, parity >= 1 && parity <= ABD_RAIDZ_MAX,
 		"%u parity buffers; there must be 1 to 3", parity);
+	ABD_REQUIRE_IN(call, abds != NULL, "the array of buffers is NULL");
 	for (unsigned i = 0; i < parity; i++) {
 		abd_check_range(call, abds[i], off, size);
 		abd_iter_begin_write(&iters[i], abds[i], off, size);

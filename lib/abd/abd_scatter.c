@@ -28,16 +28,40 @@ static struct abd_run_class *abd_scatter_classes(const abd_t *abd)
 
 size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
 {
-	const struct abd_run_class *class = abd_scatter_classes(abd);
+	const struct abd_run_class *classes = abd_scatter_classes(abd), *class = classes;
 
-	for (unsigned left = abd->abd_class_count; left > 1 && at >= class[1].start; left--)
-		class++;
+	/* All of them, without a branch to guess wrong: at most 11, side by side in memory. */
+	for (unsigned i = 1; i < abd->abd_class_count; i++)
+		class += at >= classes[i].start;
 
 	unsigned shift = ABD_CHUNK_SHIFT + class->order;
 
 	at -= class->start;
 	*within = at & (((size_t)1 << shift) - 1);
 	return class->first_run + (at >> shift);
+}
+
+bool abd_scatter_classes_hold(const abd_t *abd)
+{
+	const struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+	const struct abd_run_class *class = abd_scatter_classes(abd);
+	unsigned order = abd_run_order(runs[0].iov_len), count = 0;
+	bool hold = order == abd->abd_order;
+	size_t start = 0;
+
+	for (size_t i = 0; hold && i < ABD_SCATTER(abd).abd_run_count; i++) {
+		unsigned now = abd_run_order(runs[i].iov_len);
+
+		if (i == 0 || now != order) {
+			order = now;
+			if (count++ < abd->abd_class_count && abd->abd_class_count > 1)
+				hold = class[count - 1].start == start &&
+					class[count - 1].first_run == i &&
+					class[count - 1].order == order;
+		}
+		start += ABD_CHUNK_SIZE << order;
+	}
+	return hold && count == abd->abd_class_count;
 }
 
 static size_t abd_head_size(size_t run_count, size_t class_count)

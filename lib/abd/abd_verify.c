@@ -23,6 +23,24 @@ static void abd_verify_flags(const char *call, const abd_t *abd)
 		"flags 0x%x: a gang is neither linear nor zeros", flags);
 	ABD_REQUIRE_IN(call, !abd_is_linear_page(abd) || abd_is_linear(abd),
 		"flags 0x%x: a single run is linear", flags);
+	ABD_REQUIRE_IN(call,
+		(flags & ABD_FLAG_ZEROS) == 0 || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_OWNER)) == 0,
+		"flags 0x%x: zeros are neither linear nor owned", flags);
+	ABD_REQUIRE_IN(call, (flags & ABD_FLAG_OWNER) == 0 || abd->abd_parent == NULL,
+		"flags 0x%x: a view owns nothing", flags);
+	ABD_REQUIRE_IN(call, (flags & ABD_FLAG_MULTI_CHUNK) == 0 || !abd_is_linear(abd),
+		"flags 0x%x: a linear buffer has not several runs", flags);
+}
+
+/* What an owner must know to give its runs back. */
+static void abd_verify_owner(const char *call, const abd_t *abd)
+{
+	bool multi = (abd->abd_flags & ABD_FLAG_MULTI_CHUNK) != 0;
+
+	ABD_REQUIRE_IN(call, abd->abd_provider < ABD_CHUNK_PROVIDERS, "there is no provider %u",
+		abd->abd_provider);
+	ABD_REQUIRE_IN(call, multi == (ABD_SCATTER(abd).abd_run_count > 1),
+		"flags 0x%x, but %zu runs", (unsigned)abd->abd_flags, ABD_SCATTER(abd).abd_run_count);
 }
 
 static void abd_verify_scatter(const char *call, const abd_t *abd)
@@ -51,6 +69,11 @@ static void abd_verify_scatter(const char *call, const abd_t *abd)
 			abd->abd_size <= bytes - ABD_SCATTER(abd).abd_offset,
 		"runs hold %zu bytes, of which %zu from %zu are said to be there", bytes,
 		abd->abd_size, ABD_SCATTER(abd).abd_offset);
+	ABD_REQUIRE_IN(call, abd_scatter_classes_hold(abd),
+		"order %u and %u classes do not describe the %zu runs", abd->abd_order,
+		abd->abd_class_count, run_count);
+	if ((abd->abd_flags & ABD_FLAG_OWNER) != 0)
+		abd_verify_owner(call, abd);
 }
 
 static void abd_verify_gang(const char *call, const abd_t *abd)

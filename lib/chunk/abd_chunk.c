@@ -18,7 +18,7 @@ static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PR
 	&abd_chunk_malloc,
 	&abd_chunk_pool,
 };
-static atomic_uint abd_chunk_provider_number;
+static atomic_uint abd_chunk_provider_number = ABD_CHUNK_PROVIDERS; /* none yet */
 static pthread_mutex_t abd_chunk_add_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct abd_chunk_provider *abd_chunk_provider(unsigned number)
@@ -109,7 +109,13 @@ const struct abd_tunables abd_chunk_tunables = {
 
 unsigned abd_chunk_provider_now(void)
 {
-	return atomic_load_explicit(&abd_chunk_provider_number, memory_order_relaxed);
+	unsigned number = atomic_load_explicit(&abd_chunk_provider_number, memory_order_acquire);
+
+	if (ABD_UNLIKELY(number == ABD_CHUNK_PROVIDERS)) {
+		abd_chunk_tunables_start();
+		number = atomic_load(&abd_chunk_provider_number);
+	}
+	return number;
 }
 
 void abd_chunk_reap(void)

@@ -8,6 +8,7 @@
 
 #include <arm_neon.h>
 #include <stddef.h>
+#include <string.h>
 
 #define WIDE 64
 
@@ -46,7 +47,8 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 
 static inline void fill_short(uint8_t *dst, size_t offset)
 {
-	fill(dst, offset, 1);
+	vst1q_u8(dst, vqtbl1q_u8(vld1q_u8(dst - offset), vld1q_u8(abd_lz4_repeat[offset])));
+	memcpy(dst + 16, dst + 16 - abd_lz4_period[offset], 2);
 }
 
 #include "abd_lz4_decode_quick.h"

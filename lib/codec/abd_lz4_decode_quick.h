@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_wide(), WIDE and fill(),
- * includes this, and names the result with ABD_LZ4_DECODER().
+ * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_32(), copy_wide(),
+ * WIDE, fill_short() and fill(), includes this, and names the result with ABD_LZ4_DECODER().
  * Invariant: a sequence is decoded here only when all its reads lie in the window and all its writes in the output, the
  * overrun of wide copies included; else ip and op stay at its start, for the careful loop to do it by the rules.
  */
 #include "abd_lz4_decode_state.h"
+#include "abd_lz4_decode_word.h"
 
 /* Little-endian, any alignment. */
 static inline size_t load_offset(const uint8_t *p)
@@ -37,6 +38,15 @@ static inline void fetch(const uint8_t *p, uintptr_t ahead)
 	__builtin_prefetch((const void *)((uintptr_t)p + ahead));
 }
 
+/*
+ * Long literals ask for a line per line copied: into the second level, since the first has too few requests in flight.
+ * Records of ratio 1.3 and 2.8 from 300 MiB at random: 1.02x of liblz4 with the first level, 1.10x with the second.
+ */
+static inline void fetch_literals(const uint8_t *p, uintptr_t ahead)
+{
+	__builtin_prefetch((const void *)((uintptr_t)p + ahead), 0, 2);
+}
+
 /* At least size bytes in steps of 32; dst and src at least as far apart. */
 static inline void copy_long(uint8_t *dst, const uint8_t *src, size_t size)
 {
@@ -55,7 +65,7 @@ static inline void copy_long_literals(uint8_t *dst, const uint8_t *src, size_t s
 	uint8_t *end = dst + size;
 
 	do {
-		fetch(src, ahead);
+		fetch_literals(src, ahead);
 		copy_wide(dst, src);
 		dst += WIDE;
 		src += WIDE;
@@ -74,6 +84,18 @@ static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_
 	copy_wide(dst + size - WIDE, src + size - WIDE);
 }
 
+/* A match of 4 to 18 bytes: always 18 are written. offset > 0. */
+static inline void copy_short(uint8_t *dst, size_t offset)
+{
+	if (ABD_UNLIKELY(offset < 8)) {
+		fill_short(dst, offset);
+		return;
+	}
+	copy_8(dst, dst - offset);
+	copy_8(dst + 8, dst - offset + 8);
+	memcpy(dst + 16, dst - offset + 16, 2);
+}
+
 /* A match of any length: offset > 0; dst has size + 64 bytes of room. */
 static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 {
@@ -83,9 +105,8 @@ static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 		fill(dst, offset, size);
 		return;
 	}
-	copy_16(dst, src);
-	copy_16(dst + 16, src + 16);
-	copy_16(dst + 32, src + 32);
+	for (int i = 0; i < 48; i += 8)
+		copy_8(dst + i, src + i);
 	if (size > 48) {
 		if (offset < 32)
 			offset *= 2;

@@ -11,6 +11,7 @@
  */
 #include "abd_flush_span.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -25,7 +26,10 @@ enum {
 #define CALIBRATE_SAMPLE_NS 200e3
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
 
-/* A policy takes over from that of the next smaller size, or from the list's first, if it takes this much less: noise does not. */
+/*
+ * A policy takes a place in a row from the one that has it only if it needs this much less time: noise does not, and what
+ * one-copy-one-fence can't tell apart was put in order by other measurements (abd_flush_table.c).
+ */
 #define CALIBRATE_MARGIN 0.95
 
 struct abd_flush_calibration {
@@ -99,37 +103,54 @@ static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 		}
 }
 
-/* The winner at the size measured; before is what the next smaller size uses. */
-static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t before, bool cached)
+/* Whether policy i was measured and may be in a row; cached: whether copies through the cache may. */
+static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i, bool cached)
 {
-	uint8_t winner = before;
+	return c->ns[i] != 0 && (cached || !c->policies[i].copy->cached);
+}
 
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->ns[i] == 0 || (c->policies[i].copy->cached && !cached))
-			continue;
-		if (c->ns[i] < c->ns[winner] * (winner == before ? CALIBRATE_MARGIN : 1))
+/* The winner at the size measured, against the one that has the place. */
+static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t holder, bool cached)
+{
+	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN : HUGE_VAL;
+	uint8_t winner = holder;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (abd_flush_candidate(c, i, cached) && c->ns[i] < limit) {
 			winner = (uint8_t)i;
-	}
+			limit = c->ns[i];
+		}
 	return winner;
+}
+
+/* A measured size decides for the columns up to the next measured one; the last for all above. */
+static void abd_flush_decide(const struct abd_flush_calibration *c, uint8_t *row, unsigned class, bool cached)
+{
+	uint8_t winner = abd_flush_winner(c, row[class], cached);
+	unsigned end = class + CALIBRATE_CLASS_STEP;
+
+	if (end >= CALIBRATE_CLASS_END)
+		end = ABD_FLUSH_CLASSES;
+	for (uint8_t holder = row[class]; class < end; class++)
+		if (row[class] == holder || !abd_flush_candidate(c, row[class], cached))
+			row[class] = winner;
 }
 
 static void abd_flush_rows_measure(struct abd_flush_calibration *c)
 {
-	uint8_t alone[ABD_FLUSH_CLASSES], shared[ABD_FLUSH_CLASSES];
-	uint8_t last_alone = 0, last_shared = 0;
+	static const bool cached[ABD_FLUSH_INTENTS] = {[ABD_FLUSH_EXCLUSIVE] = true};
+	uint8_t row[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
+	bool only_cached = c->policies[0].copy->cached;
 
-	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++) {
-		if (class < CALIBRATE_CLASS_END && class % CALIBRATE_CLASS_STEP == 0) {
-			abd_flush_measure(c, abd_flush_class_size(class));
-			last_alone = abd_flush_winner(c, last_alone, true);
-			last_shared = abd_flush_winner(c, last_shared, c->policies[0].copy->cached);
-		}
-		alone[class] = last_alone;
-		shared[class] = last_shared;
+	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
+		abd_flush_row_get(intent, row[intent]);
+	for (unsigned class = 0; class < CALIBRATE_CLASS_END; class += CALIBRATE_CLASS_STEP) {
+		abd_flush_measure(c, abd_flush_class_size(class));
+		for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
+			abd_flush_decide(c, row[intent], class, cached[intent] || only_cached);
 	}
-	abd_flush_row_set(ABD_FLUSH_AUTO, shared);
-	abd_flush_row_set(ABD_FLUSH_SHARED, shared);
-	abd_flush_row_set(ABD_FLUSH_EXCLUSIVE, alone);
+	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
+		abd_flush_row_set(intent, row[intent]);
 }
 
 int abd_flush_calibrate(void)

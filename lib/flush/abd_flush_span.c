@@ -23,7 +23,7 @@ static inline void abd_flush_lines(const struct abd_flush_walk *walk, uintptr_t 
 		walk->policy->line->flush((const void *)from, (to - from) / ABD_LINE_SIZE);
 }
 
-static void abd_flush_close(struct abd_flush_walk *walk)
+void abd_flush_close(struct abd_flush_walk *walk)
 {
 	if (walk->open != 0)
 		abd_flush_lines(walk, walk->open, walk->open + ABD_LINE_SIZE);
@@ -81,19 +81,12 @@ static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const 
 		abd_flush_cached(walk, dst, src, n);
 }
 
-void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
+void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
 {
 	if (walk->policy->copy->cached)
 		abd_flush_span_cached(walk, dst, src, n);
 	else
 		abd_flush_span_around(walk, dst, src, n);
-}
-
-void abd_flush_end(struct abd_flush_walk *walk, unsigned flags)
-{
-	abd_flush_close(walk);
-	if ((flags & ABD_FLUSH_NODRAIN) == 0)
-		walk->policy->fence->fence();
 }
 
 void abd_flush_drain(void)

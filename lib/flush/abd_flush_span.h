@@ -31,10 +31,27 @@ static inline void abd_flush_begin(
 	walk->open = 0;
 }
 
-/** Copy n > 0 bytes. */
-void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n);
+void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src, size_t n);
+void abd_flush_close(struct abd_flush_walk *walk);
+
+/** Copy n > 0 bytes. Whole lines around the cache need nothing else. */
+static inline void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
+{
+	const struct abd_flush_copy *copy = walk->policy->copy;
+
+	if ((((uintptr_t)dst | n) & (ABD_LINE_SIZE - 1)) == 0 && !copy->cached && walk->open == 0)
+		copy->lines(dst, src, n / ABD_LINE_SIZE);
+	else
+		abd_flush_span_part(walk, dst, src, n);
+}
 
 /** Write back what is open, and fence unless flags say ABD_FLUSH_NODRAIN. */
-void abd_flush_end(struct abd_flush_walk *walk, unsigned flags);
+static inline void abd_flush_end(struct abd_flush_walk *walk, unsigned flags)
+{
+	if (walk->open != 0)
+		abd_flush_close(walk);
+	if ((flags & ABD_FLUSH_NODRAIN) == 0)
+		walk->policy->fence->fence();
+}
 
 #endif

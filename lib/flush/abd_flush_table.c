@@ -5,7 +5,6 @@
 #include "abd_flush_table.h"
 #include "abd_flush_arch.h"
 
-#include "abd_contract.h"
 #include "abd_tunable.h"
 
 #include <stdatomic.h>
@@ -15,14 +14,48 @@
 
 #define ABD_FLUSH_ROW_TEXT 128
 
-static _Atomic uint8_t abd_flush_table[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
+_Atomic(const struct abd_flush_policy *) abd_flush_cells[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
+
+/* Rows and the forced policy, from which the cells follow once all of them have had their first value. */
+static pthread_mutex_t abd_flush_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t abd_flush_rows[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
 static _Atomic(const struct abd_flush_policy *) abd_flush_forced;
-static atomic_bool abd_flush_started;
+static bool abd_flush_ready;
+
+static void abd_flush_cells_set(void)
+{
+	const struct abd_flush_policy *forced = atomic_load(&abd_flush_forced), *policies;
+	size_t count;
+
+	policies = abd_flush_policies(&count);
+	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS && abd_flush_ready; intent++)
+		for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++)
+			atomic_store_explicit(&abd_flush_cells[intent][class],
+				forced != NULL ? forced : policies + abd_flush_rows[intent][class],
+				memory_order_release);
+}
 
 void abd_flush_row_set(unsigned intent, const uint8_t row[ABD_FLUSH_CLASSES])
 {
-	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++)
-		atomic_store_explicit(&abd_flush_table[intent][class], row[class], memory_order_relaxed);
+	pthread_mutex_lock(&abd_flush_lock);
+	memcpy(abd_flush_rows[intent], row, ABD_FLUSH_CLASSES);
+	abd_flush_cells_set();
+	pthread_mutex_unlock(&abd_flush_lock);
+}
+
+void abd_flush_row_get(unsigned intent, uint8_t row[ABD_FLUSH_CLASSES])
+{
+	pthread_mutex_lock(&abd_flush_lock);
+	memcpy(row, abd_flush_rows[intent], ABD_FLUSH_CLASSES);
+	pthread_mutex_unlock(&abd_flush_lock);
+}
+
+static void abd_flush_forced_set(const struct abd_flush_policy *policy)
+{
+	pthread_mutex_lock(&abd_flush_lock);
+	atomic_store(&abd_flush_forced, policy);
+	abd_flush_cells_set();
+	pthread_mutex_unlock(&abd_flush_lock);
 }
 
 /*
@@ -74,21 +107,26 @@ static bool abd_flush_row_parse(const char *text, uint8_t row[ABD_FLUSH_CLASSES]
  * The first content: for each intent rows in order of preference, of which the first that this CPU can serve is taken. It is
  * what a process starts with; abd_flush_calibrate() and the tunables replace it.
  *
- * movdir64b everywhere, whoever else writes: measured to ordinary memory on an Intel server CPU that has it (2 cores of a virtual
- * machine, 2 MiB L2), it was level with the other ways around the cache to 4 KiB and 1 to 3 % ahead above; clwb reached 0.93 of
- * it at 64 bytes, 0.70 at 1 KiB, 0.29 from 32 KiB (abd-perf flush).
- * Without it, around the cache with the widest vectors: on an AMD Zen 5 server CPU that beat cached stores + clwb at every
- * size, 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and on Optane when there are many writers, 2.8 against 1.7
- * GB/s with three, 2.5 against 0.8 with five (the source's figures).
+ * With movdir64b, whoever else writes: measured to ordinary memory on an Intel server CPU that has it (2 cores of a virtual
+ * machine, 2 MiB of L2 each), it is level with the vector stores around the cache at all sizes when a fence follows each copy,
+ * and 1 to 3 % ahead from 64 KiB. It starts slower: without a fence, copies of 64 bytes come at 6.8 GB/s with it, at 7.9 with
+ * nt-avx512, which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64 bytes, 0.73 at 1 KiB, 0.29 from 64 KiB
+ * (abd-perf flush).
+ * Without movdir64b, around the cache with the widest vectors: on an AMD Zen 5 server CPU that beat cached stores + clwb at
+ * every size, 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and on Optane when there are many writers, 2.8 against
+ * 1.7 GB/s with three, 2.5 against 0.8 with five (the source's figures).
  * A single writer to Optane is the exception: from 1 KiB up cached stores + write-back won, 1.1 GB/s against 725 MB/s at 2 KiB,
  * 496 against 373 MB/s the other way at 512 bytes (the source's). CPUs that drive Optane have clwb and, but for the last, no
  * movdir64b; who says EXCLUSIVE there gets that.
  */
-static const char *const abd_flush_first[ABD_FLUSH_INTENTS][9] = {
-	[ABD_FLUSH_AUTO] = {"movdir64b", "nt-avx512", "nt-avx2", "nt-sse2", "cvap", "cvac", "portable"},
-	[ABD_FLUSH_SHARED] = {"movdir64b", "nt-avx512", "nt-avx2", "nt-sse2", "cvap", "cvac", "portable"},
-	[ABD_FLUSH_EXCLUSIVE] = {"movdir64b", "nt-avx512:512,clwb", "nt-avx2:512,clwb", "nt-avx2",
-		"nt-sse2", "cvap", "cvac", "portable"},
+#define ABD_FLUSH_AROUND "nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512", "nt-avx2", "nt-sse2"
+#define ABD_FLUSH_CACHED "cvap", "cvac", "portable"
+
+static const char *const abd_flush_first[ABD_FLUSH_INTENTS][10] = {
+	[ABD_FLUSH_AUTO] = {ABD_FLUSH_AROUND, ABD_FLUSH_CACHED},
+	[ABD_FLUSH_SHARED] = {ABD_FLUSH_AROUND, ABD_FLUSH_CACHED},
+	[ABD_FLUSH_EXCLUSIVE] = {"nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512:512,clwb",
+		"nt-avx2:512,clwb", "nt-avx2", "nt-sse2", ABD_FLUSH_CACHED},
 };
 
 static void abd_flush_row_first(unsigned intent)
@@ -101,35 +139,29 @@ static void abd_flush_row_first(unsigned intent)
 	abd_flush_row_set(intent, row);
 }
 
+/* A cell that is not NULL tells others that all is ready, so no cell is set before the environment is read. */
 static void abd_flush_start_once(void)
 {
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
 		abd_flush_row_first(intent);
 	abd_tunable_from_environment(&abd_flush_tunables);
-	atomic_store_explicit(&abd_flush_started, true, memory_order_release);
+	pthread_mutex_lock(&abd_flush_lock);
+	abd_flush_ready = true;
+	abd_flush_cells_set();
+	pthread_mutex_unlock(&abd_flush_lock);
 }
 
 void abd_flush_start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (ABD_UNLIKELY(!atomic_load_explicit(&abd_flush_started, memory_order_acquire)))
-		pthread_once(&once, abd_flush_start_once);
+	pthread_once(&once, abd_flush_start_once);
 }
 
-const struct abd_flush_policy *abd_flush_choose(const char *call, size_t size, unsigned flags)
+void abd_flush_force(const struct abd_flush_policy *policy)
 {
-	unsigned intent = flags & ~(unsigned)ABD_FLUSH_NODRAIN;
-	const struct abd_flush_policy *forced;
-	size_t count;
-
-	ABD_REQUIRE_IN(call, intent < ABD_FLUSH_INTENTS, "flags %#x are not known", flags);
 	abd_flush_start();
-	forced = atomic_load_explicit(&abd_flush_forced, memory_order_acquire);
-	if (ABD_UNLIKELY(forced != NULL))
-		return forced;
-	return abd_flush_policies(&count) + atomic_load_explicit(
-		&abd_flush_table[intent][abd_flush_class(size)], memory_order_relaxed);
+	abd_flush_forced_set(policy);
 }
 
 const struct abd_flush_fence *abd_flush_fence(void)
@@ -138,12 +170,6 @@ const struct abd_flush_fence *abd_flush_fence(void)
 		atomic_load_explicit(&abd_flush_forced, memory_order_acquire);
 
 	return forced != NULL ? forced->fence : abd_flush_arch_fence;
-}
-
-void abd_flush_force(const struct abd_flush_policy *policy)
-{
-	abd_flush_start();
-	atomic_store_explicit(&abd_flush_forced, policy, memory_order_release);
 }
 
 /* The weakest of all cells: what holds whatever the flags and the size. */
@@ -165,17 +191,18 @@ enum abd_flush_durability abd_flush_durability(void)
 static void abd_flush_row_print(unsigned intent, char *text, size_t size)
 {
 	const struct abd_flush_policy *policies;
+	uint8_t row[ABD_FLUSH_CLASSES];
 	size_t count, used = 0;
 
 	policies = abd_flush_policies(&count);
+	abd_flush_row_get(intent, row);
 	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++) {
-		uint8_t cell = abd_flush_table[intent][class];
 		bool last = class == ABD_FLUSH_CLASSES - 1;
 
-		if (used >= size || (!last && cell == abd_flush_table[intent][class + 1]))
+		if (used >= size || (!last && row[class] == row[class + 1]))
 			continue;
 		used += (size_t)snprintf(text + used, size - used, last ? "%s" : "%s:%zu,",
-			policies[cell].name, abd_flush_class_size(class));
+			policies[row[class]].name, abd_flush_class_size(class));
 	}
 }
 
@@ -196,7 +223,7 @@ static int abd_flush_tune_set(const char *value)
 
 	if (policy == NULL && strcmp(value, "auto") != 0)
 		return -EINVAL;
-	atomic_store_explicit(&abd_flush_forced, policy, memory_order_release);
+	abd_flush_forced_set(policy);
 	return 0;
 }
 

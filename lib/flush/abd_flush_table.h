@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table by which an intent and a size become a policy.
- * Invariant: a cell is one byte and always names a policy which this CPU has. So choosing costs a load or two and no lock,
- * also while the table is measured or set.
+ * Invariant: a cell is NULL before the first call of all, and then always points to a policy which this CPU has. So choosing
+ * costs one load and no lock, also while rows are measured or set, or a policy is forced for all.
  */
 #ifndef ABD_FLUSH_TABLE_H
 #define ABD_FLUSH_TABLE_H
 
 #include "abd_flush_policy.h"
+
+#include "abd_contract.h"
+
+#include <stdatomic.h>
 
 #define ABD_FLUSH_INTENTS 3
 
@@ -28,8 +32,25 @@ static inline size_t abd_flush_class_size(unsigned class)
 	return ABD_LINE_SIZE << class;
 }
 
+extern _Atomic(const struct abd_flush_policy *) abd_flush_cells[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES]
+	__attribute__((visibility("hidden")));
+
+/** Fill the table and read the environment, once. */
+void abd_flush_start(void);
+
 /** What a copy of size bytes with these flags uses. Contract: flags are known ones; call is named if they are not. */
-const struct abd_flush_policy *abd_flush_choose(const char *call, size_t size, unsigned flags);
+static inline const struct abd_flush_policy *abd_flush_choose(const char *call, size_t size, unsigned flags)
+{
+	unsigned intent = flags & ~(unsigned)ABD_FLUSH_NODRAIN, class = abd_flush_class(size);
+	const struct abd_flush_policy *policy;
+
+	ABD_REQUIRE_IN(call, intent < ABD_FLUSH_INTENTS, "flags %#x are not known", flags);
+	policy = atomic_load_explicit(&abd_flush_cells[intent][class], memory_order_acquire);
+	if (ABD_LIKELY(policy != NULL))
+		return policy;
+	abd_flush_start();
+	return atomic_load_explicit(&abd_flush_cells[intent][class], memory_order_acquire);
+}
 
 /** What abd_flush_drain() fences with. */
 const struct abd_flush_fence *abd_flush_fence(void);
@@ -37,8 +58,8 @@ const struct abd_flush_fence *abd_flush_fence(void);
 /** Use this policy, of abd_flush_policies() or the caller's own, for every copy from now on; NULL: by the table. */
 void abd_flush_force(const struct abd_flush_policy *policy);
 
-/** Fill the table and read the environment, if that has not been done: calls do it on their own, before anything is set. */
-void abd_flush_start(void);
+/** One intent's row: each cell the place of a policy in abd_flush_policies(). */
+void abd_flush_row_get(unsigned intent, uint8_t row[ABD_FLUSH_CLASSES]);
 
 /** Write one intent's row: each cell the place of a policy in abd_flush_policies(). */
 void abd_flush_row_set(unsigned intent, const uint8_t row[ABD_FLUSH_CLASSES]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes to measure with: real files, and what fio writes in OpenZFS's sequential_reads_arc_cached.
+ * Bytes to measure with: real files, what fio writes in OpenZFS's sequential_reads_arc_cached, and rows of a table.
  */
 #ifndef ABD_PERF_DATA_H
 #define ABD_PERF_DATA_H
@@ -8,19 +8,35 @@
 #include "abd_perf_options.h"
 
 struct abd_perf_data {
-	const char *name;      /* "files", "fio" */
-	char origin[256];      /* for people: where the bytes come from, and how many */
+	const char *name; /* "files", "fio" */
+	char origin[256]; /* for people: where the bytes come from, and how many */
 	unsigned char *bytes;
 	size_t size;
 };
+
+/** Whether --input can be read, before time is spent on anything else; ends the program with a message if not. */
+void abd_perf_files_check(const char *path);
 
 /**
  * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one file after another.
  * Ends the program with a message where there is nothing to read.
  */
-void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
+void abd_perf_files_load(
+	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
 /** size bytes as fio makes them with buffer_compress_percentage=66, buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef. */
-void abd_perf_fio_make(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
+void abd_perf_fio_make(
+	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
+
+struct abd_perf_rows_kind {
+	const char *name;
+	unsigned size;   /* of a row; 10 + random + 9 * words at least */
+	unsigned random; /* bytes that can't be guessed */
+	unsigned words;
+};
+
+/** size bytes of rows. */
+void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_options *options,
+	const struct abd_perf_rows_kind *kind, size_t size);
 
 #endif

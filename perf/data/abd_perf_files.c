@@ -32,8 +32,8 @@ static bool abd_perf_files_library(const char *name)
 
 static bool abd_perf_files_text(const char *name)
 {
-	static const char *const ending[] = {"copyright", ".txt", ".html", ".h", ".py", ".pl", ".pm",
-		".md", ".xml", ".json", ".cmake", ".sh", ".conf", ".rst"};
+	static const char *const ending[] = {"copyright", ".txt", ".html", ".h", ".py", ".pl",
+		".pm", ".md", ".xml", ".json", ".cmake", ".sh", ".conf", ".rst"};
 	size_t length = strlen(name);
 
 	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
@@ -91,7 +91,8 @@ static unsigned abd_perf_files_tree(
 	snprintf(path, sizeof(path), "%s", root);
 
 	/* COMFOLLOW: --input may be a link; links inside are not followed, so nothing is taken twice. */
-	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
+	FTS *tree =
+		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
 
 	while (tree != NULL && data->size < limit && (entry = fts_read(tree)) != NULL) {
 		if (entry->fts_info != FTS_F || !wanted(entry->fts_name))
@@ -107,8 +108,7 @@ static unsigned abd_perf_files_tree(
 	return files;
 }
 
-/* What --input names can't be used: say why. */
-static void abd_perf_files_input_check(const char *path)
+void abd_perf_files_check(const char *path)
 {
 	struct stat status;
 	int fd;
@@ -136,7 +136,8 @@ static void abd_perf_files_system(struct abd_perf_data *data, size_t size, unsig
 		*files += abd_perf_files_tree(data, text[i], abd_perf_files_text, size);
 }
 
-void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
+void abd_perf_files_load(
+	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
 {
 	unsigned files = 0;
 
@@ -146,16 +147,18 @@ void abd_perf_files_load(struct abd_perf_data *data, const struct abd_perf_optio
 	if (data->bytes == NULL)
 		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
 	if (options->input != NULL) {
-		abd_perf_files_input_check(options->input);
 		files = abd_perf_files_tree(data, options->input, abd_perf_files_any, size);
 		if (data->size == 0)
-			abd_perf_say_die(1, "--input %s: holds no data that can be read", options->input);
+			abd_perf_say_die(
+				1, "--input %s: holds no data that can be read", options->input);
 	} else {
 		abd_perf_files_system(data, size, &files);
 		if (data->size == 0)
-			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a file or tree with --input");
+			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a "
+					    "file or tree with --input");
 	}
-	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s", (double)data->size / (1 << 20),
-		files, options->input != NULL ? ": " : ", shared libraries and text under /usr",
+	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s",
+		(double)data->size / (1 << 20), files,
+		options->input != NULL ? ": " : ", shared libraries and text under /usr",
 		options->input != NULL ? options->input : "");
 }

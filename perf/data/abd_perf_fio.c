@@ -28,7 +28,8 @@ static void abd_perf_fio_piece(unsigned char *piece, uint64_t *random)
 		piece[i] = pattern[(i - ABD_PERF_FIO_RANDOM) % sizeof(pattern)];
 }
 
-void abd_perf_fio_make(struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
+void abd_perf_fio_make(
+	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
 {
 	uint64_t random = options->seed;
 

@@ -22,7 +22,9 @@ static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_co
 		abd_perf_say_die(1, "no memory to place %zu runs", runs);
 	*run_count = runs;
 	for (size_t i = 0, at = 0; i < count; i++) {
-		for (size_t j = 0; !abd_is_linear(buffers[i]) && j < buffers[i]->abd_u.abd_scatter.abd_run_count; j++)
+		for (size_t j = 0; !abd_is_linear(buffers[i]) &&
+				   j < buffers[i]->abd_u.abd_scatter.abd_run_count;
+			j++)
 			list[at++] = &buffers[i]->abd_u.abd_scatter.abd_runs[j].iov_base;
 	}
 	return list;

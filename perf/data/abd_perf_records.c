@@ -31,8 +31,8 @@ void abd_perf_records_make(
 			records->raw++;
 			continue;
 		}
-		records->record[records->count++] = (struct abd_perf_record){
-			source, records->payloads + used, (uint32_t)size};
+		records->record[records->count++] =
+			(struct abd_perf_record){source, records->payloads + used, (uint32_t)size};
 		used += (size_t)size;
 	}
 }

@@ -18,8 +18,8 @@ struct abd_perf_records {
 	size_t record_size;
 	struct abd_perf_record *record;
 	size_t count;
-	size_t raw;           /* left out */
-	char *payloads;       /* the memory all of them lie in */
+	size_t raw;     /* left out */
+	char *payloads; /* the memory all of them lie in */
 };
 
 /** Cut and compress. Ends the program when there is no memory. */

@@ -62,10 +62,11 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 	for (unsigned i = 0; i < count; i++) {
 		struct abd_perf_member *member = &crew->member[i];
 
-		*member = (struct abd_perf_member){.crew = crew, .number = i,
-			.cpu = options->cpus[i % options->cpu_count]};
+		*member = (struct abd_perf_member){
+			.crew = crew, .number = i, .cpu = options->cpus[i % options->cpu_count]};
 		/* Members started so far wait for ever at the barrier: the program is about to end for want of threads. */
-		if (i > 0 && pthread_create(&member->thread, NULL, abd_perf_crew_member, member) != 0)
+		if (i > 0 &&
+			pthread_create(&member->thread, NULL, abd_perf_crew_member, member) != 0)
 			return NULL;
 	}
 	abd_perf_crew_pin(options->cpus[0]);
@@ -73,7 +74,8 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 }
 
 double abd_perf_crew_run(struct abd_perf_crew *crew,
-	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg, uint64_t iterations)
+	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg,
+	uint64_t iterations)
 {
 	double speed = 0;
 

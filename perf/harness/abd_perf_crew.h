@@ -20,7 +20,8 @@ void abd_perf_crew_end(struct abd_perf_crew *crew);
  * Returns the ns per iterations of the whole crew: iterations over the sum of the members' speeds.
  */
 double abd_perf_crew_run(struct abd_perf_crew *crew,
-	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg, uint64_t iterations);
+	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg,
+	uint64_t iterations);
 
 /** Put the calling thread on a CPU. */
 void abd_perf_crew_pin(int cpu);

@@ -126,7 +126,8 @@ static struct abd_perf_env_ticks abd_perf_env_ticks(const struct abd_perf_option
 		int cpu;
 
 		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &tick[0],
-			    &tick[1], &tick[2], &tick[3], &tick[4], &tick[5], &tick[6], &tick[7]) < 5)
+			    &tick[1], &tick[2], &tick[3], &tick[4], &tick[5], &tick[6],
+			    &tick[7]) < 5)
 			continue;
 		for (unsigned i = 0; i < options->cpu_count; i++) {
 			if (options->cpus[i] != cpu)
@@ -155,9 +156,12 @@ static void abd_perf_env_busy(const struct abd_perf_options *options)
 	double busy = all > 0 ? (double)(after.busy - before.busy) / all * 100 : 0;
 	double stolen = all > 0 ? (double)(after.stolen - before.stolen) / all * 100 : 0;
 
-	abd_perf_env_add("busy", "%.0f %% of the CPUs used, %.0f %% stolen by other machines, just before the run", busy, stolen);
+	abd_perf_env_add("busy",
+		"%.0f %% of the CPUs used, %.0f %% stolen by other machines, just before the run",
+		busy, stolen);
 	if (busy + stolen > 10)
-		abd_perf_say_warn("the machine is busy: others take %.0f %% of the CPUs to be used", busy + stolen);
+		abd_perf_say_warn("the machine is busy: others take %.0f %% of the CPUs to be used",
+			busy + stolen);
 }
 
 static void abd_perf_env_cpu(const struct abd_perf_options *options)
@@ -165,28 +169,39 @@ static void abd_perf_env_cpu(const struct abd_perf_options *options)
 	char text[128], list[96] = "";
 	size_t used = 0;
 
-	abd_perf_env_add("cpu", "%s", abd_perf_env_key("/proc/cpuinfo", "model name", text, sizeof(text)));
+	abd_perf_env_add(
+		"cpu", "%s", abd_perf_env_key("/proc/cpuinfo", "model name", text, sizeof(text)));
 	for (unsigned i = 0; i < options->cpu_count && used < sizeof(list) - 8; i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d", i > 0 ? "," : "", options->cpus[i]);
-	abd_perf_env_add("cpus_used", "%u of %ld: %s", options->cpu_count, sysconf(_SC_NPROCESSORS_ONLN), list);
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d", i > 0 ? "," : "",
+			options->cpus[i]);
+	abd_perf_env_add("cpus_used", "%u of %ld: %s", options->cpu_count,
+		sysconf(_SC_NPROCESSORS_ONLN), list);
 	abd_perf_env_add("cache_l1d", "%zu KiB", abd_perf_env_cache(1) >> 10);
 	abd_perf_env_add("cache_l2", "%zu KiB", abd_perf_env_cache(2) >> 10);
 	abd_perf_env_add("cache_last", "%zu KiB", abd_perf_env_last_cache() >> 10);
-	abd_perf_env_add("smt", "%s", abd_perf_env_line("/sys/devices/system/cpu/smt/control", text, sizeof(text)));
-	abd_perf_env_add("governor", "%s", abd_perf_env_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, sizeof(text)));
-	abd_perf_env_add("turbo_off", "%s", abd_perf_env_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text)));
+	abd_perf_env_add("smt", "%s",
+		abd_perf_env_line("/sys/devices/system/cpu/smt/control", text, sizeof(text)));
+	abd_perf_env_add("governor", "%s",
+		abd_perf_env_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,
+			sizeof(text)));
+	abd_perf_env_add("turbo_off", "%s",
+		abd_perf_env_line(
+			"/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text)));
 }
 
 static void abd_perf_env_system(void)
 {
 	char text[4096];
 	struct utsname name;
-	bool virtual = strstr(abd_perf_env_key("/proc/cpuinfo", "flags", text, sizeof(text)), " hypervisor") != NULL;
+	bool virtual = strstr(abd_perf_env_key("/proc/cpuinfo", "flags", text, sizeof(text)),
+			       " hypervisor") != NULL;
 
 	abd_perf_env_add("virtual_machine", "%s", virtual ? "yes" : "not seen");
 	abd_perf_env_add("memory", "%zu MiB to be had", abd_perf_env_memory() >> 20);
-	abd_perf_env_add("thp", "%s", abd_perf_env_line("/sys/kernel/mm/transparent_hugepage/enabled", text, 120));
-	abd_perf_env_add("aslr", "%s", abd_perf_env_line("/proc/sys/kernel/randomize_va_space", text, 120));
+	abd_perf_env_add("thp", "%s",
+		abd_perf_env_line("/sys/kernel/mm/transparent_hugepage/enabled", text, 120));
+	abd_perf_env_add(
+		"aslr", "%s", abd_perf_env_line("/proc/sys/kernel/randomize_va_space", text, 120));
 	abd_perf_env_add("load", "%s", abd_perf_env_line("/proc/loadavg", text, 120));
 	if (uname(&name) == 0)
 		abd_perf_env_add("system", "%s %s %s", name.sysname, name.release, name.machine);

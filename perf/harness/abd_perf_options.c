@@ -12,17 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ABD_PERF_KEY_RECORD_SIZE = 256, ABD_PERF_KEY_RUNTIME, ABD_PERF_KEY_REPEAT, ABD_PERF_KEY_SEED,
-	ABD_PERF_KEY_CPUS, ABD_PERF_KEY_JSON, ABD_PERF_KEY_QUICK, ABD_PERF_KEY_PLANT };
+enum {
+	ABD_PERF_KEY_RECORD_SIZE = 256,
+	ABD_PERF_KEY_RUNTIME,
+	ABD_PERF_KEY_REPEAT,
+	ABD_PERF_KEY_SEED,
+	ABD_PERF_KEY_CPUS,
+	ABD_PERF_KEY_JSON,
+	ABD_PERF_KEY_QUICK,
+	ABD_PERF_KEY_PLANT
+};
 
 static const struct argp_option abd_perf_options_table[] = {
-	{"input", 'i', "PATH", 0, "Real data: a file, or a tree of files (default: libraries and text under /usr)", 0},
-	{"record-size", ABD_PERF_KEY_RECORD_SIZE, "SIZE", 0, "Only this record size: 8k, 128k, 1m", 0},
+	{"input", 'i', "PATH", 0,
+		"Real data: a file, or a tree of files (default: libraries and text under /usr)",
+		0},
+	{"record-size", ABD_PERF_KEY_RECORD_SIZE, "SIZE", 0, "Only this record size: 8k, 128k, 1m",
+		0},
 	{"threads", 't', "N", 0, "Only with N threads (default: 1, then one per CPU)", 0},
 	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 0},
-	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0, "Rounds of every comparison (default 15; 9 with --quick)", 0},
-	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples", 0},
-	{"seed", ABD_PERF_KEY_SEED, "N", 0, "Of all that is random (default 1234, fio's in OpenZFS's test)", 0},
+	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0,
+		"Rounds of every comparison (default 15; 9 with --quick)", 0},
+	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
+		0},
+	{"seed", ABD_PERF_KEY_SEED, "N", 0,
+		"Of all that is random (default 1234, fio's in OpenZFS's test)", 0},
 	{"quick", ABD_PERF_KEY_QUICK, NULL, 0, "Fewer sizes and rounds, smaller sets", 0},
 	{"json", ABD_PERF_KEY_JSON, "FILE", 0, "Also write all figures to FILE", 0},
 	{"plant-wrong-byte", ABD_PERF_KEY_PLANT, NULL, OPTION_HIDDEN, NULL, 0},
@@ -65,15 +79,16 @@ const char *abd_perf_options_size_text(size_t size, char *text, size_t room)
 	return text;
 }
 
-static unsigned long abd_perf_options_number(
-	const char *text, unsigned long low, unsigned long high, const char *flag, struct argp_state *state)
+static unsigned long abd_perf_options_number(const char *text, unsigned long low,
+	unsigned long high, const char *flag, struct argp_state *state)
 {
 	char *end;
 	unsigned long number;
 
 	errno = 0;
 	number = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < low || number > high)
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < low ||
+		number > high)
 		argp_error(state, "%s: '%s' is no number from %lu to %lu", flag, text, low, high);
 	return number;
 }
@@ -84,7 +99,8 @@ static double abd_perf_options_seconds(const char *text, struct argp_state *stat
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 86400))
-		argp_error(state, "--runtime: '%s' is no time in seconds, above 0, up to 86400", text);
+		argp_error(
+			state, "--runtime: '%s' is no time in seconds, above 0, up to 86400", text);
 	return seconds;
 }
 
@@ -125,7 +141,8 @@ static void abd_perf_options_cpus(
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	for (unsigned i = 0; i < options->cpu_count; i++) {
 		if (!CPU_ISSET((size_t)options->cpus[i], &allowed))
-			argp_error(state, "--cpus: this process may not use CPU %d", options->cpus[i]);
+			argp_error(
+				state, "--cpus: this process may not use CPU %d", options->cpus[i]);
 	}
 }
 
@@ -139,7 +156,8 @@ static error_t abd_perf_options_key(int key, char *value, struct argp_state *sta
 		options->given |= ABD_PERF_USES_INPUT;
 		return 0;
 	case 't':
-		options->threads = (unsigned)abd_perf_options_number(value, 1, 1024, "--threads", state);
+		options->threads =
+			(unsigned)abd_perf_options_number(value, 1, 1024, "--threads", state);
 		options->given |= ABD_PERF_USES_THREADS;
 		return 0;
 	case ABD_PERF_KEY_RECORD_SIZE:
@@ -152,7 +170,8 @@ static error_t abd_perf_options_key(int key, char *value, struct argp_state *sta
 		options->runtime_s = abd_perf_options_seconds(value, state);
 		return 0;
 	case ABD_PERF_KEY_REPEAT:
-		options->repeat = (unsigned)abd_perf_options_number(value, 1, 500, "--repeat", state);
+		options->repeat =
+			(unsigned)abd_perf_options_number(value, 1, 500, "--repeat", state);
 		return 0;
 	case ABD_PERF_KEY_SEED:
 		options->seed = abd_perf_options_number(value, 0, UINT32_MAX, "--seed", state);
@@ -208,7 +227,8 @@ static const struct argp abd_perf_options_argp = {
 	       "Examples:\n"
 	       "  abd-perf arc-read --input /srv/data --record-size 8k --json result.json\n"
 	       "  abd-perf run --quick\n\n"
-	       "Every ratio is the median of interleaved rounds in one process, with the 95 % interval of that median. "
+	       "Every ratio is the median of interleaved rounds in one process, with the 95 % "
+	       "interval of that median. "
 	       "ctrl-C ends early and keeps what was measured.",
 };
 

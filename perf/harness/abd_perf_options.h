@@ -25,17 +25,17 @@ struct abd_perf_options {
 	const char *command;
 	const char *names[ABD_PERF_NAMES_MAX];
 	unsigned name_count;
-	unsigned given;          /* which of ABD_PERF_USES_... were given */
+	unsigned given; /* which of ABD_PERF_USES_... were given */
 
-	const char *input;       /* NULL: the machine's own files */
-	unsigned threads;        /* 0: 1, and as many as there are CPUs */
-	size_t record_size;      /* 0: all */
-	double runtime_s;        /* per comparison; 0: as long as the samples take */
-	unsigned repeat;         /* rounds; 0: the scenario's own */
+	const char *input;  /* NULL: the machine's own files */
+	unsigned threads;   /* 0: 1, and as many as there are CPUs */
+	size_t record_size; /* 0: all */
+	double runtime_s;   /* per comparison; 0: as long as the samples take */
+	unsigned repeat;    /* rounds; 0: the scenario's own */
 	uint64_t seed;
-	const char *json;        /* NULL: none */
+	const char *json; /* NULL: none */
 	bool quick;
-	bool plant;              /* for tests: plant a wrong byte, which must be found */
+	bool plant; /* for tests: plant a wrong byte, which must be found */
 
 	int cpus[ABD_PERF_CPUS_MAX]; /* those to use, in order */
 	unsigned cpu_count;

@@ -44,8 +44,8 @@ static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_per
 	}
 }
 
-bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths, unsigned count,
-	const struct abd_perf_options *options)
+bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
+	unsigned count, const struct abd_perf_options *options)
 {
 	unsigned rounds = abd_perf_options_rounds(options);
 	double sample_ns = abd_perf_options_sample_ns(options, count);
@@ -116,7 +116,8 @@ void abd_perf_race_noise_measure(const struct abd_perf_options *options)
 		return;
 	abd_perf_race_noise = abd_perf_race_ratio(&race, 0, 1);
 	if (fabs(abd_perf_race_noise.median - 1) > 0.02)
-		abd_perf_say_warn("the same code against itself differs by %.1f %%: this machine is too noisy now",
+		abd_perf_say_warn("the same code against itself differs by %.1f %%: this machine "
+				  "is too noisy now",
 			fabs(abd_perf_race_noise.median - 1) * 100);
 }
 

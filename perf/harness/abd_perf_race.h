@@ -21,13 +21,13 @@ struct abd_perf_path {
 };
 
 struct abd_perf_race {
-	unsigned paths, rounds; /* rounds: those completed */
+	unsigned paths, rounds;                             /* rounds: those completed */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
 };
 
 /** Run it. False: stopped before a single round was complete. */
-bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths, unsigned count,
-	const struct abd_perf_options *options);
+bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
+	unsigned count, const struct abd_perf_options *options);
 
 /** ns per iteration of a path. */
 struct abd_perf_summary abd_perf_race_ns(const struct abd_perf_race *race, unsigned path);

@@ -42,7 +42,8 @@ void abd_perf_say_step(const char *format, ...)
 	va_list arguments;
 
 	abd_perf_say_wipe();
-	fprintf(stderr, "%s [%u/%u] ", say.what, say.step + 1, say.total > say.step ? say.total : say.step + 1);
+	fprintf(stderr, "%s [%u/%u] ", say.what, say.step + 1,
+		say.total > say.step ? say.total : say.step + 1);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);

@@ -10,8 +10,9 @@
 
 struct abd_perf_summary {
 	double median;
-	double low, high;  /* 95 % interval of the median; with fewer than 6 rounds the range, which is less than that */
-	double mad;        /* median absolute deviation from the median */
+	double low,
+		high; /* 95 % interval of the median; with fewer than 6 rounds the range, which is less than that */
+	double mad; /* median absolute deviation from the median */
 	unsigned rounds;
 };
 

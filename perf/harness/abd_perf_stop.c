@@ -18,8 +18,8 @@ static void abd_perf_stop_handle(int signal)
 void abd_perf_stop_install(void)
 {
 	/* Reset: the second one has the system's meaning. */
-	struct sigaction action = {.sa_handler = abd_perf_stop_handle,
-		.sa_flags = (int)SA_RESETHAND | SA_RESTART};
+	struct sigaction action = {
+		.sa_handler = abd_perf_stop_handle, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);

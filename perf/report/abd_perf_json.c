@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <libgen.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,9 @@
 
 static json_t *abd_perf_json_summary(const struct abd_perf_summary *summary)
 {
-	return json_pack("{s:f, s:f, s:f, s:f, s:i}", "median", summary->median, "low", summary->low, "high",
-		summary->high, "mad", summary->mad, "rounds", (int)summary->rounds);
+	return json_pack("{s:f, s:f, s:f, s:f, s:i}", "median", summary->median, "low",
+		summary->low, "high", summary->high, "mad", summary->mad, "rounds",
+		(int)summary->rounds);
 }
 
 static json_t *abd_perf_json_figure(const struct abd_perf_figure *figure)
@@ -39,12 +41,25 @@ static json_t *abd_perf_json_ratio(const struct abd_perf_ratio *ratio)
 
 	json_object_set_new(object, "of", json_string(ratio->of));
 	json_object_set_new(object, "against", json_string(ratio->against));
-	json_object_set_new(object, "verdict", json_string(abd_perf_stat_verdict_text(ratio->verdict)));
-	json_object_set_new(object, "target", ratio->target != 0 ? json_real(ratio->target) : json_null());
+	json_object_set_new(
+		object, "verdict", json_string(abd_perf_stat_verdict_text(ratio->verdict)));
+	json_object_set_new(
+		object, "target", ratio->target != 0 ? json_real(ratio->target) : json_null());
 	json_object_set_new(object, "target_verdict",
 		ratio->target != 0 ? json_string(abd_perf_result_target_text(ratio)) : json_null());
-	json_object_set_new(object, "source", ratio->source != NULL ? json_string(ratio->source) : json_null());
+	json_object_set_new(
+		object, "source", ratio->source != NULL ? json_string(ratio->source) : json_null());
 	return object;
+}
+
+/* Whole numbers stay whole: sizes of sets and records must not be rounded. */
+static json_t *abd_perf_json_parameter(const struct abd_perf_parameter *parameter)
+{
+	if (!parameter->is_number)
+		return json_string(parameter->text);
+	if (parameter->number == floor(parameter->number) && fabs(parameter->number) < 1e15)
+		return json_integer((json_int_t)parameter->number);
+	return json_real(parameter->number);
 }
 
 static json_t *abd_perf_json_result(const struct abd_perf_result *result)
@@ -54,15 +69,16 @@ static json_t *abd_perf_json_result(const struct abd_perf_result *result)
 	for (unsigned i = 0; i < result->parameters; i++) {
 		const struct abd_perf_parameter *parameter = &result->parameter[i];
 
-		json_object_set_new(parameters, parameter->name,
-			parameter->is_number ? json_real(parameter->number) : json_string(parameter->text));
+		json_object_set_new(
+			parameters, parameter->name, abd_perf_json_parameter(parameter));
 	}
 	for (unsigned i = 0; i < result->figures; i++)
 		json_array_append_new(figures, abd_perf_json_figure(&result->figure[i]));
 	for (unsigned i = 0; i < result->ratios; i++)
 		json_array_append_new(ratios, abd_perf_json_ratio(&result->ratio[i]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "scenario", result->scenario, "group", result->group,
-		"name", result->name, "parameters", parameters, "figures", figures, "ratios", ratios);
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "scenario", result->scenario, "group",
+		result->group, "name", result->name, "parameters", parameters, "figures", figures,
+		"ratios", ratios);
 }
 
 static json_t *abd_perf_json_environment(void)
@@ -84,11 +100,13 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 		json_array_append_new(warnings, json_string(warning));
 	for (size_t i = 0; i < abd_perf_result_count(); i++)
 		json_array_append_new(results, abd_perf_json_result(abd_perf_result_get(i)));
-	return json_pack("{s:s, s:b, s:o, s:{s:I, s:i, s:b, s:f, s:s?}, s:o, s:o, s:o}", "format", "abd-perf-1",
-		"complete", (int)complete, "environment", abd_perf_json_environment(), "options", "seed",
-		(json_int_t)options->seed, "rounds", (int)abd_perf_options_rounds(options), "quick",
-		(int)options->quick, "runtime_s", options->runtime_s, "input", options->input, "noise",
-		abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings, "results", results);
+	return json_pack("{s:s, s:b, s:o, s:{s:I, s:i, s:b, s:f, s:s?}, s:o, s:o, s:o}", "format",
+		"abd-perf-1", "complete", (int)complete, "environment", abd_perf_json_environment(),
+		"options", "seed", (json_int_t)options->seed, "rounds",
+		(int)abd_perf_options_rounds(options), "quick", (int)options->quick, "runtime_s",
+		options->runtime_s, "input", options->input, "noise",
+		abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings, "results",
+		results);
 }
 
 static bool abd_perf_json_is_special(const char *path)
@@ -105,7 +123,8 @@ void abd_perf_json_check(const char *path)
 	if (strlen(path) >= sizeof(copy) - 32)
 		abd_perf_say_die(1, "--json: the path is too long");
 	strcpy(copy, path);
-	if (abd_perf_json_is_special(path) ? access(path, W_OK) != 0 : access(dirname(copy), W_OK | X_OK) != 0)
+	if (abd_perf_json_is_special(path) ? access(path, W_OK) != 0
+					   : access(dirname(copy), W_OK | X_OK) != 0)
 		abd_perf_say_die(1, "--json %s: %s", path, strerror(errno));
 }
 
@@ -117,8 +136,8 @@ static int abd_perf_json_to_file(json_t *tree, const char *path)
 	if (file == NULL)
 		return -errno;
 	errno = 0;
-	if (json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 || fputc('\n', file) == EOF ||
-		fflush(file) != 0)
+	if (json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 ||
+		fputc('\n', file) == EOF || fflush(file) != 0)
 		error = errno != 0 ? -errno : -EIO;
 	/* A pipe or a terminal can't be synced (EINVAL), and needs not be. */
 	if (error == 0 && fsync(fileno(file)) != 0 && errno != EINVAL)

@@ -100,7 +100,9 @@ struct abd_perf_ratio *abd_perf_result_ratio(struct abd_perf_result *result, con
 
 	struct abd_perf_ratio *ratio = &result->ratio[result->ratios++];
 
-	*ratio = (struct abd_perf_ratio){.of = of, .against = against, .value = value,
+	*ratio = (struct abd_perf_ratio){.of = of,
+		.against = against,
+		.value = value,
 		.verdict = abd_perf_stat_verdict(&value, abd_perf_race_margin())};
 	return ratio;
 }

@@ -32,13 +32,13 @@ struct abd_perf_ratio {
 	const char *of, *against; /* names of figures, or of something published */
 	struct abd_perf_summary value;
 	enum abd_perf_verdict verdict;
-	double target;            /* at least; 0: none */
-	const char *source;       /* what the source found; NULL: nothing published */
+	double target;      /* at least; 0: none */
+	const char *source; /* what the source found; NULL: nothing published */
 };
 
 struct abd_perf_result {
 	const char *scenario;
-	const char *group;        /* rows of one group stand in one table */
+	const char *group; /* rows of one group stand in one table */
 	char name[96];
 	struct abd_perf_parameter parameter[ABD_PERF_PARAMETERS];
 	struct abd_perf_figure figure[ABD_PERF_FIGURES];
@@ -47,9 +47,8 @@ struct abd_perf_result {
 };
 
 /** A new result at the end of the list, for the caller to fill. The pointer is good until the next call. */
-struct abd_perf_result *abd_perf_result_add(
-	const char *scenario, const char *group, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+struct abd_perf_result *abd_perf_result_add(const char *scenario, const char *group,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t abd_perf_result_count(void);
 const struct abd_perf_result *abd_perf_result_get(size_t i);
 

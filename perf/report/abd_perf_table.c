@@ -32,8 +32,8 @@ struct abd_perf_table *abd_perf_table_make(const char *columns)
 		size_t length = strcspn(columns, "|");
 
 		table->left[i] = *columns == '<';
-		snprintf(table->heading[i], ABD_PERF_TABLE_TEXT, "%.*s", (int)length - table->left[i],
-			columns + table->left[i]);
+		snprintf(table->heading[i], ABD_PERF_TABLE_TEXT, "%.*s",
+			(int)length - table->left[i], columns + table->left[i]);
 		columns += length;
 		if (*columns++ == '\0')
 			break;
@@ -62,8 +62,11 @@ void abd_perf_table_figure(struct abd_perf_table *table, const struct abd_perf_f
 
 	double median = figure->value.median;
 
-	abd_perf_table_cell(table, "%.*f ±%.1f%%", median < 10 ? 2 : median < 100 ? 1 : 0, median,
-		median > 0 ? figure->value.mad / median * 100 : 0);
+	abd_perf_table_cell(table, "%.*f ±%.1f%%",
+		median < 10    ? 2
+		: median < 100 ? 1
+			       : 0,
+		median, median > 0 ? figure->value.mad / median * 100 : 0);
 }
 
 void abd_perf_table_ratio(struct abd_perf_table *table, const struct abd_perf_ratio *ratio)

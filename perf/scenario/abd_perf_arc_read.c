@@ -33,10 +33,10 @@ struct abd_perf_arc_cell {
 	const struct abd_perf_data *data;
 	struct abd_perf_arc_set set;
 	bool hot;
-	unsigned threads;       /* of this comparison */
-	unsigned threads_most;  /* the set is made for */
+	unsigned threads;      /* of this comparison */
+	unsigned threads_most; /* the set is made for */
 	struct abd_perf_crew *crew;
-	char *dst[1024];        /* where each member decodes to */
+	char *dst[1024]; /* where each member decodes to */
 	size_t at[ABD_PERF_ARC_PATHS][1024];
 	atomic_uint errors;
 };
@@ -47,11 +47,12 @@ struct abd_perf_arc_path {
 };
 
 /* Read n records of a member's share [first, end), going on from where it was. */
-static unsigned abd_perf_arc_read_some(const struct abd_perf_arc_path *path, unsigned member, size_t first,
-	size_t end, uint64_t n)
+static unsigned abd_perf_arc_read_some(
+	const struct abd_perf_arc_path *path, unsigned member, size_t first, size_t end, uint64_t n)
 {
 	struct abd_perf_arc_cell *cell = path->cell;
-	const struct abd_perf_arc_visit *visit = cell->set.visit[abd_perf_arc_path_kind(&cell->set, path->number)];
+	const struct abd_perf_arc_visit *visit =
+		cell->set.visit[abd_perf_arc_path_kind(&cell->set, path->number)];
 	int record_size = (int)cell->set.records->record_size;
 	bool own_decoder = path->number == ABD_PERF_ARC_DECODER;
 	char *dst = cell->dst[member];
@@ -134,7 +135,8 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 
 	size_t mean = payload / set->member_count;
 	size_t bytes = cell->hot ? abd_perf_arc_hot_bytes()
-				 : abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) / cell->threads_most;
+				 : abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) /
+					   cell->threads_most;
 	size_t share = bytes / mean;
 
 	return (share > 2 ? share : 2) * cell->threads_most;
@@ -142,7 +144,8 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
-static void abd_perf_arc_describe(struct abd_perf_result *result, const struct abd_perf_arc_cell *cell, bool one_page)
+static void abd_perf_arc_describe(
+	struct abd_perf_result *result, const struct abd_perf_arc_cell *cell, bool one_page)
 {
 	const struct abd_perf_arc_set *set = &cell->set;
 	double mean = (double)set->payload_bytes / (double)set->slots;
@@ -153,15 +156,19 @@ static void abd_perf_arc_describe(struct abd_perf_result *result, const struct a
 	abd_perf_result_text(result, "set", cell->hot ? "hot" : "cold");
 	abd_perf_result_number(result, "threads", cell->threads);
 	abd_perf_result_number(result, "compressed_bytes", mean);
-	abd_perf_result_number(result, "set_bytes", (double)set->payload_bytes / (cell->hot ? cell->threads_most : 1));
+	abd_perf_result_number(result, "set_bytes",
+		(double)set->payload_bytes / (cell->hot ? cell->threads_most : 1));
 	abd_perf_result_number(result, "single_run_share", abd_perf_arc_set_single_share(set));
-	abd_perf_result_number(result, "record_share", (double)set->member_count / (double)(set->records->count + set->records->raw));
+	abd_perf_result_number(result, "record_share",
+		(double)set->member_count / (double)(set->records->count + set->records->raw));
 	abd_perf_result_number(result, "neighbour_share",
-		set->place.pairs > 0 ? (double)set->place.neighbours / (double)set->place.pairs : 0);
+		set->place.pairs > 0 ? (double)set->place.neighbours / (double)set->place.pairs
+				     : 0);
 	abd_perf_result_text(result, "origin", cell->data->origin);
 }
 
-static void abd_perf_arc_record(const struct abd_perf_race *race, const struct abd_perf_arc_cell *cell, bool one_page)
+static void abd_perf_arc_record(
+	const struct abd_perf_race *race, const struct abd_perf_arc_cell *cell, bool one_page)
 {
 	char size[24];
 	struct abd_perf_result *result = abd_perf_result_add("arc-read", cell->hot ? "hot" : "cold",
@@ -175,7 +182,8 @@ static void abd_perf_arc_record(const struct abd_perf_race *race, const struct a
 	unsigned decoder = race->paths - 1; /* comes last */
 
 	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(result, name[i == decoder ? ABD_PERF_ARC_DECODER : i], "GB/s",
+		abd_perf_result_figure(result, name[i == decoder ? ABD_PERF_ARC_DECODER : i],
+			"GB/s",
 			abd_perf_race_rate(race, i, (double)cell->set.records->record_size));
 	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_OFF],
 		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF))
@@ -203,12 +211,14 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, b
 
 	abd_perf_say_step("%s %s, payload of %s, %s, %u thread%s", cell->data->name,
 		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
-		one_page ? "one page" : "several pages", cell->hot ? "hot" : "cold", threads, threads > 1 ? "s" : "");
+		one_page ? "one page" : "several pages", cell->hot ? "hot" : "cold", threads,
+		threads > 1 ? "s" : "");
 	for (unsigned i = 0; i < paths; i++) {
 		unsigned number = i < cell->set.kinds ? i : ABD_PERF_ARC_DECODER;
 
 		arc_path[i] = (struct abd_perf_arc_path){cell, number};
-		path[i] = (struct abd_perf_path){abd_perf_arc_path_name[number], abd_perf_arc_path_run, &arc_path[i]};
+		path[i] = (struct abd_perf_path){
+			abd_perf_arc_path_name[number], abd_perf_arc_path_run, &arc_path[i]};
 	}
 	cell->threads = threads;
 	cell->crew = abd_perf_crew_make(threads, cell->options);
@@ -248,7 +258,8 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 }
 
 /* The records of one class; classes with less than a tenth of the records are not worth a row. */
-static size_t abd_perf_arc_members(const struct abd_perf_records *records, bool one_page, uint32_t *members)
+static size_t abd_perf_arc_members(
+	const struct abd_perf_records *records, bool one_page, uint32_t *members)
 {
 	size_t count = 0;
 
@@ -293,7 +304,9 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 {
 	static const size_t all[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
 	static const size_t few[] = {8 << 10, 16 << 10, 128 << 10};
-	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	const size_t *size = options->record_size != 0 ? &options->record_size
+			     : options->quick          ? few
+						       : all;
 	size_t count = options->record_size != 0 ? 1 : options->quick ? 3 : 6;
 	static struct abd_perf_arc_cell cell;
 	struct abd_perf_data data[2];
@@ -302,10 +315,12 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	abd_perf_files_load(&data[0], options, (options->quick ? 16 : 64) * ABD_PERF_MIB);
 	abd_perf_fio_make(&data[1], options, (options->quick ? 8 : 32) * ABD_PERF_MIB);
 	if (data[0].size < size[0])
-		abd_perf_say_die(1, "%s: %zu bytes are less than one record", data[0].origin, data[0].size);
+		abd_perf_say_die(
+			1, "%s: %zu bytes are less than one record", data[0].origin, data[0].size);
 	cell.options = options;
 	cell.threads_most = options->threads != 0 ? options->threads : options->cpu_count;
-	abd_perf_say_begin("arc-read", (unsigned)count * (cell.threads_most > 1 && options->threads == 0 ? 12 : 6));
+	abd_perf_say_begin("arc-read",
+		(unsigned)count * (cell.threads_most > 1 && options->threads == 0 ? 12 : 6));
 	for (unsigned i = 0; i < 2; i++) {
 		cell.data = &data[i];
 		for (size_t j = 0; j < count && status == 0 && !abd_perf_stop_wanted(); j++)
@@ -321,21 +336,25 @@ static bool abd_perf_arc_is(const struct abd_perf_result *result, const char *se
 {
 	bool threads = abd_perf_result_find(result, "threads")->number > 1;
 
-	return strcmp(result->scenario, "arc-read") == 0 && strcmp(result->group, set) == 0 && threads == several;
+	return strcmp(result->scenario, "arc-read") == 0 && strcmp(result->group, set) == 0 &&
+	       threads == several;
 }
 
-static void abd_perf_arc_row_head(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_arc_row_head(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
 	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
 	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
-	abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
+	abd_perf_table_cell(
+		table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
 	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "pages")->text);
 }
 
 static void abd_perf_arc_speeds(const char *set, bool several)
 {
 	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule off|multi|own decoder|one run by default");
+		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule "
+		"off|multi|own decoder|one run by default");
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
@@ -344,10 +363,13 @@ static void abd_perf_arc_speeds(const char *set, bool several)
 			continue;
 		abd_perf_arc_row_head(table, result);
 		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "threads")->number);
-		abd_perf_table_cell(table, "%.1f", abd_perf_result_find(result, "set_bytes")->number / (1 << 20));
+		abd_perf_table_cell(table, "%.1f",
+			abd_perf_result_find(result, "set_bytes")->number / (1 << 20));
 		for (unsigned path = 0; path < ABD_PERF_ARC_PATHS; path++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_arc_path_name[path]));
-		abd_perf_table_cell(table, "%.0f %%", abd_perf_result_find(result, "single_run_share")->number * 100);
+			abd_perf_table_figure(table,
+				abd_perf_result_find_figure(result, abd_perf_arc_path_name[path]));
+		abd_perf_table_cell(table, "%.0f %%",
+			abd_perf_result_find(result, "single_run_share")->number * 100);
 	}
 	abd_perf_table_print(table);
 }
@@ -369,7 +391,8 @@ static void abd_perf_arc_ratios(const char *set, bool several)
 	const char *const *name = abd_perf_arc_path_name;
 
 	for (unsigned i = 0; i < 4; i++)
-		snprintf(heading + strlen(heading), sizeof(heading) - strlen(heading), "|%s|<", abd_perf_arc_pairs[i].heading);
+		snprintf(heading + strlen(heading), sizeof(heading) - strlen(heading), "|%s|<",
+			abd_perf_arc_pairs[i].heading);
 
 	struct abd_perf_table *table = abd_perf_table_make(heading);
 
@@ -380,11 +403,13 @@ static void abd_perf_arc_ratios(const char *set, bool several)
 			continue;
 		abd_perf_arc_row_head(table, result);
 		for (unsigned pair = 0; pair < 4; pair++) {
-			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
-				result, name[abd_perf_arc_pairs[pair].of], name[abd_perf_arc_pairs[pair].against]);
+			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(result,
+				name[abd_perf_arc_pairs[pair].of],
+				name[abd_perf_arc_pairs[pair].against]);
 
 			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(table, "%s", ratio != NULL ? abd_perf_stat_verdict_text(ratio->verdict) : "");
+			abd_perf_table_cell(table, "%s",
+				ratio != NULL ? abd_perf_stat_verdict_text(ratio->verdict) : "");
 		}
 	}
 	abd_perf_table_print(table);
@@ -406,28 +431,40 @@ static void abd_perf_arc_print(void)
 	for (unsigned i = 0; i < 4; i++) {
 		if (!abd_perf_arc_any(set[i / 2], i % 2 != 0))
 			continue;
-		printf("\narc-read, %s, %s: GB/s of decoded bytes, median ± median absolute deviation\n", set[i / 2],
-			i % 2 != 0 ? "all threads together" : "1 thread");
+		printf("\narc-read, %s, %s: GB/s of decoded bytes, median ± median absolute "
+		       "deviation\n",
+			set[i / 2], i % 2 != 0 ? "all threads together" : "1 thread");
 		abd_perf_arc_speeds(set[i / 2], i % 2 != 0);
-		printf("\narc-read, %s, %s: what it is worth, ratio of speeds [95 %% interval]\n", set[i / 2],
-			i % 2 != 0 ? "all threads together" : "1 thread");
+		printf("\narc-read, %s, %s: what it is worth, ratio of speeds [95 %% interval]\n",
+			set[i / 2], i % 2 != 0 ? "all threads together" : "1 thread");
 		abd_perf_arc_ratios(set[i / 2], i % 2 != 0);
 	}
 	printf("\n"
-	       "linear            memory of abd_alloc_linear(): what there was before buffers were scattered\n"
-	       "single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): borrowing copies nothing\n"
-	       "single, rule off  the same run, treated as scattered (linear_page=0): borrowing allocates and copies\n"
-	       "multi             4 KiB runs at random addresses (max_order=0): borrowing allocates and gathers\n"
-	       "own decoder       the buffers of multi (of single, rule on, for payloads of 1 page), decoded where they lie by libabd\n"
-	       "The first four are decoded by liblz4. All hold the same payloads, each from a 4 KiB boundary on; every record was checked against its source.\n"
-	       "hot: a thread's set fits half of the second-level cache and was just read. cold: read at random from a set of the size\n"
+	       "linear            memory of abd_alloc_linear(): what there was before buffers were "
+	       "scattered\n"
+	       "single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): "
+	       "borrowing copies nothing\n"
+	       "single, rule off  the same run, treated as scattered (linear_page=0): borrowing "
+	       "allocates and copies\n"
+	       "multi             4 KiB runs at random addresses (max_order=0): borrowing "
+	       "allocates and gathers\n"
+	       "own decoder       the buffers of multi (of single, rule on, for payloads of 1 "
+	       "page), decoded where they lie by libabd\n"
+	       "The first four are decoded by liblz4. All hold the same payloads, each from a 4 "
+	       "KiB boundary on; every record was checked against its source.\n"
+	       "hot: a thread's set fits half of the second-level cache and was just read. cold: "
+	       "read at random from a set of the size\n"
 	       "shown, of which each path has one, in turns; last-level cache: %zu MiB.\n"
-	       "Published: %s.\n", abd_perf_env_last_cache() >> 20, ABD_PERF_ARC_CLAIM);
+	       "Cold, runs may be ahead of linear memory: libabd asks for huge pages for runs, not "
+	       "for linear buffers.\n"
+	       "Published: %s.\n",
+		abd_perf_env_last_cache() >> 20, ABD_PERF_ARC_CLAIM);
 }
 
 const struct abd_perf_scenario abd_perf_arc_read = {
 	.name = "arc-read",
-	.summary = "reading cached compressed records: linear, single-chunk with the rule on and off, multi-chunk",
+	.summary = "reading cached compressed records: linear, single-chunk with the rule on and "
+		   "off, multi-chunk",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
 	.run = abd_perf_arc_run,
 	.print = abd_perf_arc_print,

@@ -70,7 +70,9 @@ static void abd_perf_arc_expect(enum abd_perf_arc_kind kind, const abd_t *abd)
 	else if (kind == ABD_PERF_ARC_MULTI)
 		as_named = (abd->abd_flags & ABD_FLAG_MULTI_CHUNK) != 0;
 	if (!as_named)
-		abd_perf_say_die(1, "a buffer of %zu bytes for '%s' came out as another kind (ABD_... set in the environment?)",
+		abd_perf_say_die(1,
+			"a buffer of %zu bytes for '%s' came out as another kind (ABD_... set in "
+			"the environment?)",
 			abd_get_size(abd), abd_perf_arc_path_name[kind]);
 }
 
@@ -83,9 +85,11 @@ static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, si
 		abd_t *abd = abd_perf_arc_alloc(kind, record->payload_size);
 
 		if (abd == NULL)
-			abd_perf_say_die(1, "no memory for %zu buffers of %s", set->slots, abd_perf_arc_path_name[kind]);
+			abd_perf_say_die(1, "no memory for %zu buffers of %s", set->slots,
+				abd_perf_arc_path_name[kind]);
 		abd_perf_arc_expect(kind, abd);
-		set->visit[kind][place] = (struct abd_perf_arc_visit){abd, record->payload_size, number};
+		set->visit[kind][place] =
+			(struct abd_perf_arc_visit){abd, record->payload_size, number};
 	}
 	set->payload_bytes += record->payload_size;
 }
@@ -128,7 +132,8 @@ void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t 
 		for (unsigned kind = 0; kind < set->kinds; kind++) {
 			const struct abd_perf_arc_visit *visit = &set->visit[kind][i];
 
-			abd_copy_from_buf(visit->abd, set->records->record[visit->record].payload, visit->payload_size);
+			abd_copy_from_buf(visit->abd, set->records->record[visit->record].payload,
+				visit->payload_size);
 		}
 	}
 }
@@ -153,8 +158,8 @@ void abd_perf_arc_set_damage(struct abd_perf_arc_set *set)
 	abd_copy_from_buf_off(visit->abd, &byte, visit->payload_size / 2, 1);
 }
 
-static bool abd_perf_arc_visit_check(
-	const struct abd_perf_arc_set *set, unsigned path, const struct abd_perf_arc_visit *visit, char *dst)
+static bool abd_perf_arc_visit_check(const struct abd_perf_arc_set *set, unsigned path,
+	const struct abd_perf_arc_visit *visit, char *dst)
 {
 	size_t record_size = set->records->record_size;
 
@@ -163,7 +168,8 @@ static bool abd_perf_arc_visit_check(
 	if (abd_perf_arc_decode(visit, path == ABD_PERF_ARC_DECODER, dst, (int)record_size) &&
 		memcmp(dst, set->records->record[visit->record].source, record_size) == 0)
 		return true;
-	abd_perf_say_warn("%s: a record of %zu bytes, compressed to %u, was not read back as it was written",
+	abd_perf_say_warn(
+		"%s: a record of %zu bytes, compressed to %u, was not read back as it was written",
 		abd_perf_arc_path_name[path], record_size, visit->payload_size);
 	return false;
 }
@@ -184,7 +190,8 @@ static bool abd_perf_arc_path_check(const struct abd_perf_arc_set *set, unsigned
 
 	if (path == ABD_PERF_ARC_DECODER || copies == (path >= ABD_PERF_ARC_OFF ? set->slots : 0))
 		return true;
-	abd_perf_say_warn("%s: %lu of %zu borrows copied", abd_perf_arc_path_name[path], (unsigned long)copies, set->slots);
+	abd_perf_say_warn("%s: %lu of %zu borrows copied", abd_perf_arc_path_name[path],
+		(unsigned long)copies, set->slots);
 	return false;
 }
 
@@ -207,7 +214,8 @@ double abd_perf_arc_set_single_share(const struct abd_perf_arc_set *set)
 	size_t single = 0, sample = member_count < 2000 ? member_count : 2000;
 
 	for (size_t i = 0; i < sample; i++) {
-		uint32_t size = set->records->record[set->members[i * member_count / sample]].payload_size;
+		uint32_t size =
+			set->records->record[set->members[i * member_count / sample]].payload_size;
 		abd_t *abd = abd_alloc(abd_perf_arc_round(size, ABD_PERF_SECTOR), false);
 
 		single += abd != NULL && abd_is_linear(abd);

@@ -21,7 +21,13 @@
 
 #include <lz4.h>
 
-enum abd_perf_arc_kind { ABD_PERF_ARC_LINEAR, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF, ABD_PERF_ARC_MULTI, ABD_PERF_ARC_KINDS };
+enum abd_perf_arc_kind {
+	ABD_PERF_ARC_LINEAR,
+	ABD_PERF_ARC_ON,
+	ABD_PERF_ARC_OFF,
+	ABD_PERF_ARC_MULTI,
+	ABD_PERF_ARC_KINDS
+};
 
 /* One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by the library's decoder. */
 #define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
@@ -38,13 +44,13 @@ struct abd_perf_arc_visit {
 
 struct abd_perf_arc_set {
 	const struct abd_perf_records *records;
-	const uint32_t *members;        /* the records of this class */
+	const uint32_t *members; /* the records of this class */
 	size_t member_count;
-	size_t slots;                   /* buffers of each kind */
-	unsigned kinds;                 /* 4; 3 where there is no multi: payloads of one page */
+	size_t slots;   /* buffers of each kind */
+	unsigned kinds; /* 4; 3 where there is no multi: payloads of one page */
 	struct abd_perf_arc_visit *visit[ABD_PERF_ARC_KINDS];
-	size_t payload_bytes;           /* of each kind */
-	struct abd_perf_place place;    /* of multi's runs */
+	size_t payload_bytes;        /* of each kind */
+	struct abd_perf_place place; /* of multi's runs */
 };
 
 /** Fill a set with slots copies of records, in random order. Ends the program when memory does. */
@@ -55,13 +61,15 @@ void abd_perf_arc_set_free(struct abd_perf_arc_set *set);
 void abd_perf_arc_set_damage(struct abd_perf_arc_set *set);
 
 /** Decode one visit's buffer into dst, by the way of a path. False: not what was asked for. */
-static inline bool abd_perf_arc_decode(const struct abd_perf_arc_visit *visit, bool own_decoder, char *dst, int record_size)
+static inline bool abd_perf_arc_decode(
+	const struct abd_perf_arc_visit *visit, bool own_decoder, char *dst, int record_size)
 {
 	void *buf;
 	int n;
 
 	if (own_decoder)
-		return abd_lz4_decompress_to_buf(dst, visit->abd, (size_t)record_size, 0, visit->payload_size) == record_size;
+		return abd_lz4_decompress_to_buf(dst, visit->abd, (size_t)record_size, 0,
+			       visit->payload_size) == record_size;
 	buf = abd_borrow_buf_copy(visit->abd, visit->payload_size);
 	if (buf == NULL)
 		return false;

@@ -34,42 +34,75 @@ struct abd_perf_row {
 	double limit_ns;           /* at most; 0: none */
 };
 
-#define ALLOC(bytes, order) {.run = abd_perf_work_alloc, .size = (bytes), .max_order = (order)}
-#define BURST(bytes, order) {.run = abd_perf_work_burst, .size = (bytes), .max_order = (order), .count = 1000}
-#define MALLOC(bytes) {.run = abd_perf_work_malloc, .size = (bytes)}
-#define MALLOC_BURST(bytes) {.run = abd_perf_work_malloc_burst, .size = (bytes), .count = 1000}
-#define HELD(work, bytes, order) {.run = (work), .size = (bytes), .max_order = (order), .hold = true}
-#define GANG(work, children) {.run = (work), .count = (children)}
+#define ALLOC(bytes, order)                                                       \
+	{                                                                         \
+		.run = abd_perf_work_alloc, .size = (bytes), .max_order = (order) \
+	}
+#define BURST(bytes, order)                                                                      \
+	{                                                                                        \
+		.run = abd_perf_work_burst, .size = (bytes), .max_order = (order), .count = 1000 \
+	}
+#define MALLOC(bytes)                                        \
+	{                                                    \
+		.run = abd_perf_work_malloc, .size = (bytes) \
+	}
+#define MALLOC_BURST(bytes)                                                       \
+	{                                                                         \
+		.run = abd_perf_work_malloc_burst, .size = (bytes), .count = 1000 \
+	}
+#define HELD(work, bytes, order)                                                   \
+	{                                                                          \
+		.run = (work), .size = (bytes), .max_order = (order), .hold = true \
+	}
+#define GANG(work, children)                       \
+	{                                          \
+		.run = (work), .count = (children) \
+	}
 
 static const struct abd_perf_row abd_perf_buffer_rows[] = {
 	{"alloc + free, 512 B", ALLOC(512, NULL), "malloc + free", MALLOC(512), 0, 50, 3, 0},
-	{"alloc + free, 4 KiB", ALLOC(4 * KIB, NULL), "malloc + free", MALLOC(4 * KIB), 0, 110, 3, 0},
-	{"alloc + free, 8 KiB", ALLOC(8 * KIB, NULL), "malloc + free", MALLOC(8 * KIB), 0, 170, 0, 0},
-	{"alloc + free, 128 KiB", ALLOC(128 * KIB, NULL), "malloc + free", MALLOC(128 * KIB), 0, 3460, 5, 0},
+	{"alloc + free, 4 KiB", ALLOC(4 * KIB, NULL), "malloc + free", MALLOC(4 * KIB), 0, 110, 3,
+		0},
+	{"alloc + free, 8 KiB", ALLOC(8 * KIB, NULL), "malloc + free", MALLOC(8 * KIB), 0, 170, 0,
+		0},
+	{"alloc + free, 128 KiB", ALLOC(128 * KIB, NULL), "malloc + free", MALLOC(128 * KIB), 0,
+		3460, 5, 0},
 	{"alloc + free, 128 KiB, max_order 0", ALLOC(128 * KIB, "0"), NULL, {0}, 0, 3460, 5, 0},
 	{"alloc + free, 1 MiB", ALLOC(MIB, NULL), "malloc + free", MALLOC(MIB), 0, 27500, 5, 0},
 	{"alloc + free, 1 MiB, max_order 0", ALLOC(MIB, "0"), NULL, {0}, 0, 27500, 5, 0},
-	{"alloc 1,000, free 1,000: 512 B", BURST(512, NULL), "malloc, free alike", MALLOC_BURST(512), 0, 50, 0, 0},
-	{"alloc 1,000, free 1,000: 4 KiB", BURST(4 * KIB, NULL), "malloc, free alike", MALLOC_BURST(4 * KIB), 0, 110, 0, 0},
-	{"alloc 1,000, free 1,000: 128 KiB, max_order 0", BURST(128 * KIB, "0"), "malloc, free alike", MALLOC_BURST(128 * KIB), 0, 3460, 0, 0},
-	{"alloc 1,000, free 1,000: 1 MiB", BURST(MIB, NULL), "malloc, free alike", MALLOC_BURST(MIB), 0, 27500, 0, 0},
-	{"borrow + return, 3 KiB, one run", HELD(abd_perf_work_borrow, 3 * KIB, NULL), "the rule off",
-		{.run = abd_perf_work_borrow, .size = 3 * KIB, .linear_page = "0", .hold = true}, 0, 65, 0, 5},
-	{"borrow + return, 4 KiB, one run", HELD(abd_perf_work_borrow, 4 * KIB, NULL), "the rule off",
-		{.run = abd_perf_work_borrow, .size = 4 * KIB, .linear_page = "0", .hold = true}, 0, 135, 0, 5},
-	{"borrow + return, 128 KiB, one run", HELD(abd_perf_work_borrow, 128 * KIB, NULL), "32 runs",
-		HELD(abd_perf_work_borrow, 128 * KIB, "0"), 0, 1880, 0, 5},
+	{"alloc 1,000, free 1,000: 512 B", BURST(512, NULL), "malloc, free alike",
+		MALLOC_BURST(512), 0, 50, 0, 0},
+	{"alloc 1,000, free 1,000: 4 KiB", BURST(4 * KIB, NULL), "malloc, free alike",
+		MALLOC_BURST(4 * KIB), 0, 110, 0, 0},
+	{"alloc 1,000, free 1,000: 128 KiB, max_order 0", BURST(128 * KIB, "0"),
+		"malloc, free alike", MALLOC_BURST(128 * KIB), 0, 3460, 0, 0},
+	{"alloc 1,000, free 1,000: 1 MiB", BURST(MIB, NULL), "malloc, free alike",
+		MALLOC_BURST(MIB), 0, 27500, 0, 0},
+	{"borrow + return, 3 KiB, one run", HELD(abd_perf_work_borrow, 3 * KIB, NULL),
+		"the rule off",
+		{.run = abd_perf_work_borrow, .size = 3 * KIB, .linear_page = "0", .hold = true}, 0,
+		65, 0, 5},
+	{"borrow + return, 4 KiB, one run", HELD(abd_perf_work_borrow, 4 * KIB, NULL),
+		"the rule off",
+		{.run = abd_perf_work_borrow, .size = 4 * KIB, .linear_page = "0", .hold = true}, 0,
+		135, 0, 5},
+	{"borrow + return, 128 KiB, one run", HELD(abd_perf_work_borrow, 128 * KIB, NULL),
+		"32 runs", HELD(abd_perf_work_borrow, 128 * KIB, "0"), 0, 1880, 0, 5},
 	{"view + free, 4,096 chunks", HELD(abd_perf_work_view, 16 * MIB, "0"), "2 chunks",
 		HELD(abd_perf_work_view, 8 * KIB, "0"), 0.95, 19, 0, 10},
-	{"view + free, caller's struct, 4,096 chunks", HELD(abd_perf_work_view_struct, 16 * MIB, "0"), "2 chunks",
+	{"view + free, caller's struct, 4,096 chunks",
+		HELD(abd_perf_work_view_struct, 16 * MIB, "0"), "2 chunks",
 		HELD(abd_perf_work_view_struct, 8 * KIB, "0"), 0.95, 0, 0, 10},
 	{"from_buf + free", {.run = abd_perf_work_from_buf}, NULL, {0}, 0, 14, 0, 0},
-	{"zeros + free, 128 KiB", {.run = abd_perf_work_zeros, .size = 128 * KIB}, NULL, {0}, 0, 19, 0, 0},
+	{"zeros + free, 128 KiB", {.run = abd_perf_work_zeros, .size = 128 * KIB}, NULL, {0}, 0, 19,
+		0, 0},
 	{"seek to the end, 4,096 chunks", HELD(abd_perf_work_seek_end, 16 * MIB, "0"), "2 chunks",
 		HELD(abd_perf_work_seek_end, 8 * KIB, "0"), 0.95, 0, 0, 10},
-	{"seek to the end, runs of 11 orders", HELD(abd_perf_work_seek_end, 8 * MIB - 4 * KIB, NULL), "to the start",
+	{"seek to the end, runs of 11 orders",
+		HELD(abd_perf_work_seek_end, 8 * MIB - 4 * KIB, NULL), "to the start",
 		HELD(abd_perf_work_seek_start, 8 * MIB - 4 * KIB, NULL), 0, 0, 0, 10},
-	{"iterate 128 KiB, max_order 0", HELD(abd_perf_work_iterate, 128 * KIB, "0"), NULL, {0}, 0, 150, 0, 0},
+	{"iterate 128 KiB, max_order 0", HELD(abd_perf_work_iterate, 128 * KIB, "0"), NULL, {0}, 0,
+		150, 0, 0},
 	{"gang of 4 existing + free", GANG(abd_perf_work_gang_four, 4), NULL, {0}, 0, 121, 0, 0},
 	{"gang append, per child, of 10,000", GANG(abd_perf_work_gang_append, 10000), "of 10",
 		GANG(abd_perf_work_gang_append, 10), 0.95, 0, 0, 0},
@@ -83,10 +116,14 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 #define ABD_PERF_ROWS (sizeof(abd_perf_buffer_rows) / sizeof(abd_perf_buffer_rows[0]))
 
 /* How many times as fast as a fixed figure, from ours in ns. */
-static struct abd_perf_summary abd_perf_buffer_against(double fixed_ns, const struct abd_perf_summary *ns)
+static struct abd_perf_summary abd_perf_buffer_against(
+	double fixed_ns, const struct abd_perf_summary *ns)
 {
-	return (struct abd_perf_summary){.median = fixed_ns / ns->median, .low = fixed_ns / ns->high,
-		.high = fixed_ns / ns->low, .mad = fixed_ns / ns->median * ns->mad / ns->median, .rounds = ns->rounds};
+	return (struct abd_perf_summary){.median = fixed_ns / ns->median,
+		.low = fixed_ns / ns->high,
+		.high = fixed_ns / ns->low,
+		.mad = fixed_ns / ns->median * ns->mad / ns->median,
+		.rounds = ns->rounds};
 }
 
 static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct abd_perf_race *race)
@@ -99,7 +136,8 @@ static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct 
 		abd_perf_result_size(result, "size", row->work.size);
 	if (row->work.count != 0)
 		abd_perf_result_number(result, "count", (double)row->work.count);
-	abd_perf_result_text(result, "max_order", row->work.max_order != NULL ? row->work.max_order : "10");
+	abd_perf_result_text(
+		result, "max_order", row->work.max_order != NULL ? row->work.max_order : "10");
 	abd_perf_result_figure(result, "ours", "ns", ns);
 	if (row->published_ns != 0) {
 		ratio = abd_perf_result_ratio(
@@ -116,12 +154,13 @@ static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct 
 	}
 	if (race->paths > 1) {
 		abd_perf_result_figure(result, row->against, "ns", abd_perf_race_ns(race, 1));
-		abd_perf_result_ratio(result, "ours", row->against, abd_perf_race_ratio(race, 0, 1))->target =
-			row->target;
+		abd_perf_result_ratio(result, "ours", row->against, abd_perf_race_ratio(race, 0, 1))
+			->target = row->target;
 	}
 }
 
-static void abd_perf_buffer_row(const struct abd_perf_row *row, const struct abd_perf_options *options)
+static void abd_perf_buffer_row(
+	const struct abd_perf_row *row, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
 	struct abd_perf_case work = row->work, base = row->base;
@@ -156,7 +195,8 @@ static struct abd_perf_summary abd_perf_buffer_once(double value)
 static void abd_perf_buffer_struct(void)
 {
 	struct abd_stats before, after;
-	struct abd_perf_result *result = abd_perf_result_add("buffer", "memory", "struct + table, 128 KiB, max_order 0");
+	struct abd_perf_result *result =
+		abd_perf_result_add("buffer", "memory", "struct + table, 128 KiB, max_order 0");
 	struct abd_perf_ratio *ratio;
 	abd_t *abd;
 
@@ -171,7 +211,8 @@ static void abd_perf_buffer_struct(void)
 
 	abd_perf_result_figure(result, "ours", "bytes", abd_perf_buffer_once(bytes));
 	abd_perf_result_number(result, "published_bytes", 592);
-	ratio = abd_perf_result_ratio(result, "limit of 600 bytes", "ours", abd_perf_buffer_once(600 / bytes));
+	ratio = abd_perf_result_ratio(
+		result, "limit of 600 bytes", "ours", abd_perf_buffer_once(600 / bytes));
 	ratio->target = 1;
 }
 
@@ -215,12 +256,14 @@ static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 	abd_perf_place_tune("max_order", "10");
 
 	struct abd_perf_result *result = abd_perf_result_add("buffer", "memory",
-		"heap growth over payload, %zu MiB in 128 KiB buffers, max_order %s", payload / MIB, max_order);
+		"heap growth over payload, %zu MiB in 128 KiB buffers, max_order %s", payload / MIB,
+		max_order);
 	struct abd_perf_ratio *ratio;
 
 	abd_perf_result_figure(result, "ours", "x", abd_perf_buffer_once(growth));
 	abd_perf_result_number(result, "published_x", 2);
-	ratio = abd_perf_result_ratio(result, "limit of 1.05x", "ours", abd_perf_buffer_once(1.05 / growth));
+	ratio = abd_perf_result_ratio(
+		result, "limit of 1.05x", "ours", abd_perf_buffer_once(1.05 / growth));
 	ratio->target = 1;
 }
 
@@ -247,7 +290,8 @@ static void abd_perf_buffer_target(struct abd_perf_table *table, const struct ab
 	if (ratio == NULL || ratio->target == 0)
 		abd_perf_table_cell(table, "%s", "");
 	else
-		abd_perf_table_cell(table, "%.2fx: %s", ratio->target, abd_perf_result_target_text(ratio));
+		abd_perf_table_cell(
+			table, "%.2fx: %s", ratio->target, abd_perf_result_target_text(ratio));
 }
 
 /* A parameter, or nothing. */
@@ -259,9 +303,11 @@ static void abd_perf_buffer_number(
 	abd_perf_table_cell(table, "%s", parameter != NULL ? parameter->text : "");
 }
 
-static void abd_perf_buffer_cost_row(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_buffer_cost_row(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
-	const struct abd_perf_ratio *published = abd_perf_result_find_ratio(result, "ours", "OpenZFS");
+	const struct abd_perf_ratio *published =
+		abd_perf_result_find_ratio(result, "ours", "OpenZFS");
 	const struct abd_perf_ratio *limit = abd_perf_result_find_ratio(result, "ours", "limit");
 	const struct abd_perf_figure *base = result->figures > 1 ? &result->figure[1] : NULL;
 
@@ -286,7 +332,8 @@ static void abd_perf_buffer_cost_row(struct abd_perf_table *table, const struct 
 	abd_perf_buffer_target(table, abd_perf_result_find_ratio(result, "ours", base->name));
 }
 
-static void abd_perf_buffer_memory_row(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_buffer_memory_row(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
 	const struct abd_perf_figure *figure = &result->figure[0];
 	bool is_bytes = strcmp(figure->unit, "bytes") == 0;
@@ -301,7 +348,8 @@ static void abd_perf_buffer_memory_row(struct abd_perf_table *table, const struc
 static void abd_perf_buffer_print(void)
 {
 	struct abd_perf_table *cost = abd_perf_table_make(
-		"<cost|ns, ours|limit|<|OpenZFS ns|times as fast|<target|<raced against|its ns|ratio of speeds [95 %]|<target");
+		"<cost|ns, ours|limit|<|OpenZFS ns|times as fast|<target|<raced against|its "
+		"ns|ratio of speeds [95 %]|<target");
 	struct abd_perf_table *memory = abd_perf_table_make("<memory|ours|OpenZFS|limit|<");
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
@@ -316,15 +364,18 @@ static void abd_perf_buffer_print(void)
 	}
 	printf("\nbuffer: what buffers cost, ns each, median ± median absolute deviation\n");
 	abd_perf_table_print(cost);
-	printf("\nOpenZFS's figures: libzpool at be7657e3f2, without debug checks, on a Zen 5 server part: another machine.\n"
-	       "They are of one allocation and its free at a time; beside a burst they are for orientation only.\n"
+	printf("\nOpenZFS's figures: libzpool at be7657e3f2, without debug checks, on a Zen 5 "
+	       "server part: another machine.\n"
+	       "They are of one allocation and its free at a time; beside a burst they are for "
+	       "orientation only.\n"
 	       "A seek is abd_copy_to_buf_off() of one byte, the call included.\n\n");
 	abd_perf_table_print(memory);
 }
 
 const struct abd_perf_scenario abd_perf_buffer = {
 	.name = "buffer",
-	.summary = "what it costs to make, view, borrow, seek and end buffers, and the memory they take",
+	.summary = "what it costs to make, view, borrow, seek and end buffers, and the memory they "
+		   "take",
 	.run = abd_perf_buffer_run,
 	.print = abd_perf_buffer_print,
 };

@@ -34,8 +34,8 @@ enum { A, B, ZEROS, SCATTERED };
 struct abd_perf_operands {
 	size_t size;
 	abd_t *buffer[SCATTERED + ABD_PERF_FILLERS];
-	char *linear[2];   /* the baseline's */
-	abd_t view[2];     /* that memory as buffers */
+	char *linear[2]; /* the baseline's */
+	abd_t view[2];   /* that memory as buffers */
 	struct abd_perf_place place;
 	const char *kernel; /* for paths that force one */
 };
@@ -63,7 +63,9 @@ static void abd_perf_operands_check(const struct abd_perf_operands *operands)
 	/* Of thousands of pairs at random next to none are neighbours, and half ascend. */
 	if (place->neighbours * 50 > place->pairs || place->ascending * 5 < place->pairs * 2 ||
 		place->ascending * 5 > place->pairs * 3)
-		abd_perf_say_die(1, "runs are not at random addresses: of %zu pairs %zu ascend, %zu are neighbours",
+		abd_perf_say_die(1,
+			"runs are not at random addresses: of %zu pairs %zu ascend, %zu are "
+			"neighbours",
 			place->pairs, place->ascending, place->neighbours);
 }
 
@@ -109,18 +111,18 @@ static void abd_perf_operands_free(struct abd_perf_operands *operands)
 /* ---- what is timed ----------------------------------------------------------------------------------------------- */
 
 /* A loop that does expression so often; result keeps it from being left out. */
-#define ABD_PERF_LOOP(name, expression) \
-	static double name(void *arg, uint64_t iterations) \
-	{ \
-		struct abd_perf_operands *o = arg; \
-		double start = abd_perf_clock_ns(); \
-		long result = 0; \
-\
+#define ABD_PERF_LOOP(name, expression)                     \
+	static double name(void *arg, uint64_t iterations)  \
+	{                                                   \
+		struct abd_perf_operands *o = arg;          \
+		double start = abd_perf_clock_ns();         \
+		long result = 0;                            \
+                                                            \
 		for (uint64_t i = 0; i < iterations; i++) { \
-			result += (expression); \
-			abd_perf_keep(&result); \
-		} \
-		return abd_perf_clock_ns() - start; \
+			result += (expression);             \
+			abd_perf_keep(&result);             \
+		}                                           \
+		return abd_perf_clock_ns() - start;         \
 	}
 
 ABD_PERF_LOOP(abd_perf_loop_cmp, abd_cmp(o->buffer[A], o->buffer[B]))
@@ -150,9 +152,11 @@ static const struct abd_perf_operation abd_perf_operations[] = {
 	{"abd_equal", abd_perf_loop_equal, "memcmp", 0,
 		{{0, 8 * KIB, 1, 0}, {8 * KIB + 1, MIB, 0.9, 0}, {MIB + 1, 256 * MIB, 0.85, 0}}},
 	/* Both sides fit 32 KiB of first-level cache. */
-	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", 16 * KIB, {{4 * KIB, 16 * KIB, 1, 1.5}}},
+	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", 16 * KIB,
+		{{4 * KIB, 16 * KIB, 1, 1.5}}},
 	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
-	{"abd_copy", abd_perf_loop_copy, "memcpy", 0, {{0, 16 * KIB, 0.95, 0}, {16 * KIB + 1, 256 * MIB, 0.85, 0}}},
+	{"abd_copy", abd_perf_loop_copy, "memcpy", 0,
+		{{0, 16 * KIB, 0.95, 0}, {16 * KIB + 1, 256 * MIB, 0.85, 0}}},
 };
 
 #define ABD_PERF_OPERATIONS (sizeof(abd_perf_operations) / sizeof(abd_perf_operations[0]))
@@ -160,10 +164,12 @@ static const struct abd_perf_operation abd_perf_operations[] = {
 static double abd_perf_compare_target(const struct abd_perf_operation *operation, size_t size)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		if (operation->target[i].ratio == 0 || size < operation->target[i].size_min || size > operation->target[i].size_max)
+		if (operation->target[i].ratio == 0 || size < operation->target[i].size_min ||
+			size > operation->target[i].size_max)
 			continue;
 		/* The kernel can be had exactly when the CPU has AVX-512. */
-		if (operation->target[i].ratio_avx512 != 0 && abd_tuning_set("compare", "avx512") == 0) {
+		if (operation->target[i].ratio_avx512 != 0 &&
+			abd_tuning_set("compare", "avx512") == 0) {
 			abd_tuning_set("compare", "auto");
 			return operation->target[i].ratio_avx512;
 		}
@@ -172,8 +178,9 @@ static double abd_perf_compare_target(const struct abd_perf_operation *operation
 	return 0;
 }
 
-static void abd_perf_compare_record(const struct abd_perf_race *race, const struct abd_perf_path *path,
-	const struct abd_perf_operands *operands, const char *text)
+static void abd_perf_compare_record(const struct abd_perf_race *race,
+	const struct abd_perf_path *path, const struct abd_perf_operands *operands,
+	const char *text)
 {
 	struct abd_perf_result *result = abd_perf_result_add("compare", "sizes", "%s", text);
 
@@ -182,7 +189,8 @@ static void abd_perf_compare_record(const struct abd_perf_race *race, const stru
 	abd_perf_result_number(result, "runs_pairs", (double)operands->place.pairs);
 	abd_perf_result_text(result, "kernel", abd_tuning_get("compare"));
 	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(race, i, (double)operands->size));
+		abd_perf_result_figure(result, path[i].name, "GB/s",
+			abd_perf_race_rate(race, i, (double)operands->size));
 	for (unsigned i = 0; i < race->paths; i++) {
 		const struct abd_perf_operation *operation = abd_perf_operations;
 
@@ -190,12 +198,14 @@ static void abd_perf_compare_record(const struct abd_perf_race *race, const stru
 			operation++;
 		if (operation->against != NULL)
 			abd_perf_result_ratio(result, operation->name, operation->against,
-				abd_perf_race_ratio(race, i, strcmp(operation->against, "memcpy") == 0))
+				abd_perf_race_ratio(
+					race, i, strcmp(operation->against, "memcpy") == 0))
 				->target = abd_perf_compare_target(operation, operands->size);
 	}
 }
 
-static void abd_perf_compare_size(struct abd_perf_operands *operands, const struct abd_perf_options *options)
+static void abd_perf_compare_size(
+	struct abd_perf_operands *operands, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
 	struct abd_perf_path path[ABD_PERF_OPERATIONS];
@@ -207,7 +217,8 @@ static void abd_perf_compare_size(struct abd_perf_operands *operands, const stru
 		const struct abd_perf_operation *operation = &abd_perf_operations[i];
 
 		if (operation->size_max == 0 || operands->size <= operation->size_max)
-			path[paths++] = (struct abd_perf_path){operation->name, operation->run, operands};
+			path[paths++] =
+				(struct abd_perf_path){operation->name, operation->run, operands};
 	}
 	if (abd_perf_race_run(&race, path, paths, options))
 		abd_perf_compare_record(&race, path, operands, text);
@@ -215,7 +226,8 @@ static void abd_perf_compare_size(struct abd_perf_operands *operands, const stru
 
 /* ---- kernels, by name -------------------------------------------------------------------------------------------- */
 
-static const char *const abd_perf_kernels[] = {"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
+static const char *const abd_perf_kernels[] = {
+	"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
 
 #define ABD_PERF_KERNELS (sizeof(abd_perf_kernels) / sizeof(abd_perf_kernels[0]))
 
@@ -232,20 +244,24 @@ static double abd_perf_compare_forced(void *arg, uint64_t iterations)
 	return abd_perf_loop_equal(forced->operands, iterations);
 }
 
-static void abd_perf_compare_kernels(struct abd_perf_operands *operands, const struct abd_perf_options *options)
+static void abd_perf_compare_kernels(
+	struct abd_perf_operands *operands, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
-	struct abd_perf_path path[1 + ABD_PERF_KERNELS] = {{"memcmp", abd_perf_loop_memcmp, operands}};
+	struct abd_perf_path path[1 + ABD_PERF_KERNELS] = {
+		{"memcmp", abd_perf_loop_memcmp, operands}};
 	struct abd_perf_forced forced[1 + ABD_PERF_KERNELS];
 	unsigned paths = 1;
 	char text[24];
 
-	abd_perf_say_step("kernels, %s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
+	abd_perf_say_step(
+		"kernels, %s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
 	for (unsigned i = 0; i < ABD_PERF_KERNELS; i++) {
 		if (abd_tuning_set("compare", abd_perf_kernels[i]) != 0)
 			continue; /* not on this CPU */
 		forced[paths] = (struct abd_perf_forced){operands, abd_perf_kernels[i]};
-		path[paths] = (struct abd_perf_path){abd_perf_kernels[i], abd_perf_compare_forced, &forced[paths]};
+		path[paths] = (struct abd_perf_path){
+			abd_perf_kernels[i], abd_perf_compare_forced, &forced[paths]};
 		paths++;
 	}
 
@@ -255,22 +271,28 @@ static void abd_perf_compare_kernels(struct abd_perf_operands *operands, const s
 	if (!run)
 		return;
 
-	struct abd_perf_result *result = abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
+	struct abd_perf_result *result =
+		abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
 
 	abd_perf_result_size(result, "size", operands->size);
 	for (unsigned i = 0; i < paths; i++)
-		abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(&race, i, (double)operands->size));
+		abd_perf_result_figure(result, path[i].name, "GB/s",
+			abd_perf_race_rate(&race, i, (double)operands->size));
 	/* The widest one is what "auto" takes. */
-	abd_perf_result_ratio(result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
+	abd_perf_result_ratio(
+		result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
 }
 
 /* ---- the scenario ------------------------------------------------------------------------------------------------ */
 
 static int abd_perf_compare_run(const struct abd_perf_options *options)
 {
-	static const size_t all[] = {64, 512, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, MIB, 16 * MIB, 256 * MIB};
+	static const size_t all[] = {
+		64, 512, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, MIB, 16 * MIB, 256 * MIB};
 	static const size_t few[] = {64, 4 * KIB, 8 * KIB, 128 * KIB, MIB, 16 * MIB};
-	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	const size_t *size = options->record_size != 0 ? &options->record_size
+			     : options->quick          ? few
+						       : all;
 	size_t count = options->record_size != 0 ? 1 : options->quick ? 6 : 10;
 	static struct abd_perf_operands operands;
 
@@ -302,19 +324,25 @@ static void abd_perf_compare_print_sizes(void)
 
 		for (size_t i = 0; i < abd_perf_result_count(); i++) {
 			const struct abd_perf_result *result = abd_perf_result_get(i);
-			const struct abd_perf_ratio *ratio = operation->against == NULL
-				? NULL
-				: abd_perf_result_find_ratio(result, operation->name, operation->against);
+			const struct abd_perf_ratio *ratio =
+				operation->against == NULL
+					? NULL
+					: abd_perf_result_find_ratio(
+						  result, operation->name, operation->against);
 
-			if (strcmp(result->scenario, "compare") != 0 || strcmp(result->group, "sizes") != 0 || ratio == NULL)
+			if (strcmp(result->scenario, "compare") != 0 ||
+				strcmp(result->group, "sizes") != 0 || ratio == NULL)
 				continue;
 			abd_perf_table_cell(table, "%s", operation->name);
 			abd_perf_table_cell(table, "%s", result->name);
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, operation->name));
+			abd_perf_table_figure(
+				table, abd_perf_result_find_figure(result, operation->name));
 			abd_perf_table_cell(table, "%s", operation->against);
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, operation->against));
+			abd_perf_table_figure(
+				table, abd_perf_result_find_figure(result, operation->against));
 			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
+			abd_perf_table_cell(
+				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
 			if (ratio->target != 0)
 				abd_perf_table_cell(table, "%.2fx", ratio->target);
 			else
@@ -327,17 +355,20 @@ static void abd_perf_compare_print_sizes(void)
 
 static void abd_perf_compare_print_kernels(void)
 {
-	struct abd_perf_table *table = abd_perf_table_make("<size|memcmp|scalar|word|libc|sse2|avx2|avx512|neon");
+	struct abd_perf_table *table =
+		abd_perf_table_make("<size|memcmp|scalar|word|libc|sse2|avx2|avx512|neon");
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
 
-		if (strcmp(result->scenario, "compare") != 0 || strcmp(result->group, "kernels") != 0)
+		if (strcmp(result->scenario, "compare") != 0 ||
+			strcmp(result->group, "kernels") != 0)
 			continue;
 		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "size")->text);
 		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "memcmp"));
 		for (unsigned j = 0; j < ABD_PERF_KERNELS; j++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_kernels[j]));
+			abd_perf_table_figure(
+				table, abd_perf_result_find_figure(result, abd_perf_kernels[j]));
 	}
 	abd_perf_table_print(table);
 }
@@ -355,10 +386,12 @@ static bool abd_perf_compare_any(const char *group)
 
 static void abd_perf_compare_print(void)
 {
-	printf("\ncompare: scattered buffers (4 KiB runs at random addresses) against linear memory, equal contents; GB/s of one side\n");
+	printf("\ncompare: scattered buffers (4 KiB runs at random addresses) against linear "
+	       "memory, equal contents; GB/s of one side\n");
 	abd_perf_compare_print_sizes();
 	if (abd_perf_compare_any("kernels"))
-		printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear memory\n");
+		printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear "
+		       "memory\n");
 	abd_perf_compare_print_kernels();
 	if (abd_perf_compare_any("keys"))
 		abd_perf_compare_key_print();
@@ -366,7 +399,8 @@ static void abd_perf_compare_print(void)
 
 const struct abd_perf_scenario abd_perf_compare = {
 	.name = "compare",
-	.summary = "comparing, testing for zero and copying scattered buffers, by size and by kernel; short keys",
+	.summary = "comparing, testing for zero and copying scattered buffers, by size and by "
+		   "kernel; short keys",
 	.uses = ABD_PERF_USES_RECORD_SIZE,
 	.run = abd_perf_compare_run,
 	.print = abd_perf_compare_print,

@@ -22,7 +22,8 @@
 #define ABD_PERF_KEY_MAX 64
 
 static struct {
-	unsigned char a[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX], b[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX];
+	unsigned char a[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX],
+		b[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX];
 	uint16_t at[ABD_PERF_KEYS]; /* where in both a key begins: any address */
 	uint8_t length[ABD_PERF_KEYS];
 } keys;
@@ -67,8 +68,11 @@ static void abd_perf_key_prepare(unsigned length, uint64_t *random)
 	for (size_t i = 0; i < sizeof(keys.a) - 1; i++)
 		keys.b[i + 1] = keys.a[i] = (unsigned char)abd_perf_random(random);
 	for (size_t i = 0; i < ABD_PERF_KEYS; i++) {
-		keys.at[i] = (uint16_t)abd_perf_random_below(random, sizeof(keys.a) - ABD_PERF_KEY_MAX - 1);
-		keys.length[i] = (uint8_t)(length != 0 ? length : 1 + abd_perf_random_below(random, ABD_PERF_KEY_MAX));
+		keys.at[i] = (uint16_t)abd_perf_random_below(
+			random, sizeof(keys.a) - ABD_PERF_KEY_MAX - 1);
+		keys.length[i] = (uint8_t)(length != 0 ? length
+						       : 1 + abd_perf_random_below(
+								     random, ABD_PERF_KEY_MAX));
 	}
 }
 
@@ -89,20 +93,22 @@ static void abd_perf_key_race(unsigned length, const struct abd_perf_options *op
 	if (!abd_perf_race_run(&race, path, 2, options))
 		return;
 
-	struct abd_perf_result *result = abd_perf_result_add("compare", "keys", "abd_key_equal, %s bytes", text);
+	struct abd_perf_result *result =
+		abd_perf_result_add("compare", "keys", "abd_key_equal, %s bytes", text);
 
 	abd_perf_result_number(result, "size", length);
 	abd_perf_result_text(result, "length", text);
 	for (unsigned i = 0; i < 2; i++)
 		abd_perf_result_figure(result, path[i].name, "ns", abd_perf_race_ns(&race, i));
-	abd_perf_result_ratio(result, path[0].name, path[1].name, abd_perf_race_ratio(&race, 0, 1))->target = 0.9;
+	abd_perf_result_ratio(result, path[0].name, path[1].name, abd_perf_race_ratio(&race, 0, 1))
+		->target = 0.9;
 }
 
 /* All lengths, or those around the steps of 4, 8, 16, 32 and 64. */
 static bool abd_perf_key_wanted(unsigned length, const struct abd_perf_options *options)
 {
 	return !options->quick || (length & (length - 1)) == 0 || ((length + 1) & length) == 0 ||
-		((length - 1) & (length - 2)) == 0 || length == 24 || length == 48;
+	       ((length - 1) & (length - 2)) == 0 || length == 24 || length == 48;
 }
 
 unsigned abd_perf_compare_key_steps(const struct abd_perf_options *options)
@@ -125,8 +131,8 @@ void abd_perf_compare_keys(const struct abd_perf_options *options)
 
 void abd_perf_compare_key_print(void)
 {
-	struct abd_perf_table *table =
-		abd_perf_table_make("bytes|abd_key_equal, ns|memcmp, ns|ratio of speeds [95 %]|<0.9x at every length");
+	struct abd_perf_table *table = abd_perf_table_make(
+		"bytes|abd_key_equal, ns|memcmp, ns|ratio of speeds [95 %]|<0.9x at every length");
 	double logs = 0;
 	unsigned lengths = 0;
 
@@ -148,5 +154,6 @@ void abd_perf_compare_key_print(void)
 	printf("\ncompare: short keys, unaligned, equal; the loop around the calls included\n");
 	abd_perf_table_print(table);
 	if (lengths > 0)
-		printf("geometric mean over the lengths: %.3f (target: 1.0)\n", exp(logs / lengths));
+		printf("geometric mean over the lengths: %.3f (target: 1.0)\n",
+			exp(logs / lengths));
 }

@@ -41,10 +41,10 @@ static void flat_range(struct abd_test_buffer *b, uint8_t *flat, size_t off, siz
 
 	memset(flat, 0x5a, b->size + 2);
 	abd_copy_to_buf_off(flat + 1, b->abd, off, size);
-	abd_test_check(memcmp(flat + 1, b->model + off, size) == 0, "copy_to_buf_off [%zu, +%zu) of %s",
-		off, size, b->kind);
-	abd_test_check(flat[0] == 0x5a && flat[size + 1] == 0x5a, "copy_to_buf_off wrote outside: %s",
-		b->kind);
+	abd_test_check(memcmp(flat + 1, b->model + off, size) == 0,
+		"copy_to_buf_off [%zu, +%zu) of %s", off, size, b->kind);
+	abd_test_check(flat[0] == 0x5a && flat[size + 1] == 0x5a,
+		"copy_to_buf_off wrote outside: %s", b->kind);
 	if (!b->writes)
 		return;
 	abd_test_random_fill(&seed, flat, size);
@@ -171,7 +171,7 @@ static int walk_two(void *bufa, void *bufb, size_t len, void *priv)
 	struct walk *w = priv;
 
 	w->wrong |= len == 0 || memcmp(bufa, w->model + w->at, len) != 0 ||
-		memcmp(bufb, w->model2 + w->at2, len) != 0;
+		    memcmp(bufb, w->model2 + w->at2, len) != 0;
 	w->at += len;
 	w->at2 += len;
 	return ++w->calls == w->stop_after ? w->answer : 0;
@@ -193,7 +193,8 @@ Test(abd_operate, iterating_meets_every_byte_once_in_order, .init = begin, .fini
 
 			if (end_off < off)
 				continue;
-			abd_test_check(abd_iterate_func(b.abd, off, end_off - off, walk_one, &w) == 0,
+			abd_test_check(
+				abd_iterate_func(b.abd, off, end_off - off, walk_one, &w) == 0,
 				"%s", b.kind);
 			abd_test_check(!w.wrong && w.at == end_off, "%s: [%zu, %zu) ended at %zu",
 				b.kind, off, end_off, w.at);
@@ -220,8 +221,8 @@ Test(abd_operate, every_pair_of_kinds_iterates_side_by_side, .init = begin, .fin
 			struct walk w = {.model = a.model, .at = at, .model2 = b.model, .at2 = at2};
 			int r = abd_iterate_func2(a.abd, b.abd, at, at2, size, walk_two, &w);
 
-			abd_test_check(r == 0 && !w.wrong && w.at == at + size, "%s at %zu, %s at %zu",
-				a.kind, at, b.kind, at2);
+			abd_test_check(r == 0 && !w.wrong && w.at == at + size,
+				"%s at %zu, %s at %zu", a.kind, at, b.kind, at2);
 		}
 		abd_test_drop(&b);
 		abd_test_drop(&a);

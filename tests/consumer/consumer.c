@@ -19,8 +19,9 @@ int main(void)
 	void *second = abd_borrow_buf_copy(abd, 8192);
 	abd_return_buf(abd, second, 8192);
 	abd_stats_get(&stats, sizeof(stats));
-	printf("linear %d, linear_page %d, same address %d, borrows %d, borrow copies %d\n", abd_is_linear(abd),
-		abd_is_linear_page(abd), first == second, (int)stats.borrow_cnt, (int)stats.borrow_copy_cnt);
+	printf("linear %d, linear_page %d, same address %d, borrows %d, borrow copies %d\n",
+		abd_is_linear(abd), abd_is_linear_page(abd), first == second, (int)stats.borrow_cnt,
+		(int)stats.borrow_copy_cnt);
 	abd_free(abd);
 	return 0;
 }

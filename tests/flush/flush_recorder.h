@@ -22,10 +22,9 @@ struct recorder_line {
 	uintptr_t line;    /* 0: free */
 	unsigned flushes;  /* written back so often */
 	unsigned streams;  /* written around the cache so often */
-	unsigned expected; /* how many of its bytes the call was told to write */
-	bool arrived;
-	uint8_t pending[ABD_LINE_SIZE];
-	uint8_t durable[ABD_LINE_SIZE];
+	uint64_t expected; /* which of its bytes the call was told to write; only those are looked at */
+	bool arrived;                   /* a fence came after it was sent */
+	uint8_t pending[ABD_LINE_SIZE]; /* what it held when it was sent */
 };
 
 static struct recorder_line recorder_lines[RECORDER_LINES];
@@ -51,10 +50,12 @@ static inline struct recorder_line *recorder_find(uintptr_t line)
 	return &recorder_lines[at];
 }
 
-static inline void recorder_sent(uintptr_t at, unsigned *count, struct recorder_line *record)
+static inline void recorder_sent(unsigned *count, struct recorder_line *record)
 {
 	++*count;
-	memcpy(record->pending, (const void *)at, ABD_LINE_SIZE);
+	for (unsigned i = 0; i < ABD_LINE_SIZE; i++)
+		if ((record->expected >> i & 1) != 0)
+			record->pending[i] = ((const uint8_t *)record->line)[i];
 	record->arrived = false;
 	recorder_after_fence = true;
 }
@@ -73,7 +74,7 @@ static void recorder_stream_lines(void *dst, const void *src, size_t count)
 	for (; count > 0; count--, at += ABD_LINE_SIZE) {
 		struct recorder_line *record = recorder_find(at);
 
-		recorder_sent(at, &record->streams, record);
+		recorder_sent(&record->streams, record);
 	}
 }
 
@@ -91,7 +92,7 @@ static void recorder_flush(const void *line, size_t count)
 	for (; count > 0; count--, at += ABD_LINE_SIZE) {
 		struct recorder_line *record = recorder_find(at & ~(uintptr_t)(ABD_LINE_SIZE - 1));
 
-		recorder_sent(record->line, &record->flushes, record);
+		recorder_sent(&record->flushes, record);
 	}
 }
 
@@ -104,7 +105,6 @@ static void recorder_fence(void)
 
 		if (record->flushes + record->streams == 0)
 			continue;
-		memcpy(record->durable, record->pending, ABD_LINE_SIZE);
 		record->arrived = true;
 	}
 }
@@ -133,9 +133,19 @@ static inline void recorder_expect(const void *dst, size_t n)
 		uintptr_t line = at & ~(uintptr_t)(ABD_LINE_SIZE - 1);
 		size_t bytes = abd_min(line + ABD_LINE_SIZE - at, end - at);
 
-		recorder_find(line)->expected += (unsigned)bytes;
+		recorder_find(line)->expected |= (UINT64_MAX >> (ABD_LINE_SIZE - bytes)) << (at - line);
 		at += bytes;
 	}
+}
+
+/* Whether what was sent is what the line holds now. */
+static inline bool recorder_is_last(const struct recorder_line *record)
+{
+	for (unsigned i = 0; i < ABD_LINE_SIZE; i++)
+		if ((record->expected >> i & 1) != 0 &&
+			record->pending[i] != ((const uint8_t *)record->line)[i])
+			return false;
+	return true;
 }
 
 /* What is wrong with one line, or NULL. */
@@ -147,9 +157,9 @@ static inline const char *recorder_line_fault(const struct recorder_line *record
 		return "a written line did not leave the cache";
 	if (record->flushes + record->streams > 1)
 		return "a line was sent twice";
-	if (record->streams > 0 && record->expected < ABD_LINE_SIZE)
+	if (record->streams > 0 && record->expected != UINT64_MAX)
 		return "a line shared with other data was written around the cache";
-	if (memcmp(record->pending, (const void *)record->line, ABD_LINE_SIZE) != 0)
+	if (!recorder_is_last(record))
 		return "a line was sent before its last write";
 	if (record->arrived != drained)
 		return drained ? "a line had no fence after it" : "a line was fenced too early";

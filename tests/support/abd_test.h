@@ -22,25 +22,25 @@ void abd_test_catch(void);
 void abd_test_release(void);
 
 /** The statement must break a contract, whose line must contain text. */
-#define abd_test_expect_contract(statement, text)                                                  \
-	do {                                                                                       \
-		volatile bool abd_test_broken = true;                                              \
-		abd_test_catch();                                                                  \
-		if (setjmp(abd_test_jump) == 0) {                                                  \
-			statement;                                                                 \
-			abd_test_broken = false;                                                   \
-		}                                                                                  \
-		abd_test_release();                                                                \
-		cr_assert(abd_test_broken, "no contract was broken by: %s", #statement);           \
-		cr_assert(strstr(abd_test_message, text) != NULL, "\"%s\" does not say \"%s\"",    \
-			abd_test_message, text);                                                   \
+#define abd_test_expect_contract(statement, text)                                               \
+	do {                                                                                    \
+		volatile bool abd_test_broken = true;                                           \
+		abd_test_catch();                                                               \
+		if (setjmp(abd_test_jump) == 0) {                                               \
+			statement;                                                              \
+			abd_test_broken = false;                                                \
+		}                                                                               \
+		abd_test_release();                                                             \
+		cr_assert(abd_test_broken, "no contract was broken by: %s", #statement);        \
+		cr_assert(strstr(abd_test_message, text) != NULL, "\"%s\" does not say \"%s\"", \
+			abd_test_message, text);                                                \
 	} while (0)
 
 /** As cr_assert, for inner loops: Criterion hears of failures only, since each message costs it a system call. */
-#define abd_test_check(condition, ...)                                                             \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			cr_assert(false, __VA_ARGS__);                                             \
+#define abd_test_check(condition, ...)                 \
+	do {                                           \
+		if (!(condition))                      \
+			cr_assert(false, __VA_ARGS__); \
 	} while (0)
 
 /** Uniform 64 bits from a state that the caller seeds and may print (splitmix64). */

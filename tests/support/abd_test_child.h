@@ -16,12 +16,12 @@
 
 void abd_test_child_start(const char *name, int (*function)(void));
 
-#define ABD_TEST_CHILD(name)                                                                       \
-	static int abd_test_child_##name(void);                                                    \
-	static __attribute__((constructor)) void abd_test_child_start_##name(void)                 \
-	{                                                                                          \
-		abd_test_child_start(#name, abd_test_child_##name);                                \
-	}                                                                                          \
+#define ABD_TEST_CHILD(name)                                                       \
+	static int abd_test_child_##name(void);                                    \
+	static __attribute__((constructor)) void abd_test_child_start_##name(void) \
+	{                                                                          \
+		abd_test_child_start(#name, abd_test_child_##name);                \
+	}                                                                          \
 	static int abd_test_child_##name(void)
 
 /**

@@ -73,7 +73,8 @@ static void slice(struct made *to, const struct made *m, size_t off, size_t size
 		size_t n = off < len ? abd_min(len - off, size) : 0;
 
 		if (n > 0)
-			piece_add(to->piece, &to->piece_count, (char *)m->piece[i].iov_base + off, n);
+			piece_add(
+				to->piece, &to->piece_count, (char *)m->piece[i].iov_base + off, n);
 		off -= abd_min(off, len);
 		size -= n;
 	}

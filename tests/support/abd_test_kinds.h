@@ -20,7 +20,7 @@ struct abd_test_buffer {
 	abd_t *abd;
 	uint8_t *model; /* what its bytes are */
 	size_t size;
-	bool writes;                       /* false: made of zeros, at least in part */
+	bool writes;                         /* false: made of zeros, at least in part */
 	struct iovec piece[ABD_TEST_PIECES]; /* where its bytes lie, in order */
 	size_t piece_count;
 

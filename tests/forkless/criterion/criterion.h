@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 struct abd_forkless_options {
@@ -53,49 +52,49 @@ _Noreturn void abd_forkless_skip(const char *format, ...);
 
 void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define Test(suite_, name_, ...)                                                                   \
-	static void abd_forkless_run_##suite_##_##name_(void);                                     \
-	static const struct abd_forkless_options abd_forkless_options_##suite_##_##name_ = {       \
-		.sentinel = 0, __VA_ARGS__};                                                       \
-	static struct abd_forkless_test abd_forkless_test_##suite_##_##name_ = {#suite_, #name_,   \
-		abd_forkless_run_##suite_##_##name_, &abd_forkless_options_##suite_##_##name_,     \
-		NULL};                                                                             \
-	__attribute__((constructor)) static void abd_forkless_enter_##suite_##_##name_(void)       \
-	{                                                                                          \
-		abd_forkless_add_test(&abd_forkless_test_##suite_##_##name_);                      \
-	}                                                                                          \
+#define Test(suite_, name_, ...)                                                                 \
+	static void abd_forkless_run_##suite_##_##name_(void);                                   \
+	static const struct abd_forkless_options abd_forkless_options_##suite_##_##name_ = {     \
+		.sentinel = 0, __VA_ARGS__};                                                     \
+	static struct abd_forkless_test abd_forkless_test_##suite_##_##name_ = {#suite_, #name_, \
+		abd_forkless_run_##suite_##_##name_, &abd_forkless_options_##suite_##_##name_,   \
+		NULL};                                                                           \
+	__attribute__((constructor)) static void abd_forkless_enter_##suite_##_##name_(void)     \
+	{                                                                                        \
+		abd_forkless_add_test(&abd_forkless_test_##suite_##_##name_);                    \
+	}                                                                                        \
 	static void abd_forkless_run_##suite_##_##name_(void)
 
-#define TestSuite(suite_, ...)                                                                     \
-	static const struct abd_forkless_options abd_forkless_options_##suite_ = {                 \
-		.sentinel = 0, __VA_ARGS__};                                                       \
-	static struct abd_forkless_suite abd_forkless_suite_##suite_ = {                           \
-		#suite_, &abd_forkless_options_##suite_, NULL};                                    \
-	__attribute__((constructor)) static void abd_forkless_enter_##suite_(void)                 \
-	{                                                                                          \
-		abd_forkless_add_suite(&abd_forkless_suite_##suite_);                              \
-	}                                                                                          \
+#define TestSuite(suite_, ...)                                                     \
+	static const struct abd_forkless_options abd_forkless_options_##suite_ = { \
+		.sentinel = 0, __VA_ARGS__};                                       \
+	static struct abd_forkless_suite abd_forkless_suite_##suite_ = {           \
+		#suite_, &abd_forkless_options_##suite_, NULL};                    \
+	__attribute__((constructor)) static void abd_forkless_enter_##suite_(void) \
+	{                                                                          \
+		abd_forkless_add_suite(&abd_forkless_suite_##suite_);              \
+	}                                                                          \
 	struct abd_forkless_suite /* takes the semicolon */
 
 /* A message is a literal, or none: "" stands before it. */
-#define ABD_FORKLESS_CHECK(stop, claim, condition, ...)                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			abd_forkless_fail(__FILE__, __LINE__, claim, "" __VA_ARGS__);              \
-			stop;                                                                      \
-		}                                                                                  \
+#define ABD_FORKLESS_CHECK(stop, claim, condition, ...)                               \
+	do {                                                                          \
+		if (!(condition)) {                                                   \
+			abd_forkless_fail(__FILE__, __LINE__, claim, "" __VA_ARGS__); \
+			stop;                                                         \
+		}                                                                     \
 	} while (0)
 #define ABD_FORKLESS_ONE(stop, a, ...) ABD_FORKLESS_CHECK(stop, #a, a, __VA_ARGS__)
 #define ABD_FORKLESS_NOT(stop, a, ...) ABD_FORKLESS_CHECK(stop, "not " #a, !(a), __VA_ARGS__)
-#define ABD_FORKLESS_NULL(stop, a, ...)                                                            \
+#define ABD_FORKLESS_NULL(stop, a, ...) \
 	ABD_FORKLESS_CHECK(stop, #a " is NULL", (a) == NULL, __VA_ARGS__)
-#define ABD_FORKLESS_SOME(stop, a, ...)                                                            \
+#define ABD_FORKLESS_SOME(stop, a, ...) \
 	ABD_FORKLESS_CHECK(stop, #a " is not NULL", (a) != NULL, __VA_ARGS__)
-#define ABD_FORKLESS_TWO(stop, op, a, b, ...)                                                      \
+#define ABD_FORKLESS_TWO(stop, op, a, b, ...) \
 	ABD_FORKLESS_CHECK(stop, #a " " #op " " #b, (a)op(b), __VA_ARGS__)
-#define ABD_FORKLESS_STR(stop, op, a, b, ...)                                                      \
+#define ABD_FORKLESS_STR(stop, op, a, b, ...) \
 	ABD_FORKLESS_CHECK(stop, #a " " #op " " #b, strcmp(a, b) op 0, __VA_ARGS__)
-#define ABD_FORKLESS_ARR(stop, op, a, b, size, ...)                                                \
+#define ABD_FORKLESS_ARR(stop, op, a, b, size, ...) \
 	ABD_FORKLESS_CHECK(stop, #a " " #op " " #b, memcmp(a, b, size) op 0, __VA_ARGS__)
 
 #define cr_assert(...) ABD_FORKLESS_ONE(abd_forkless_stop(), __VA_ARGS__)
@@ -128,10 +127,10 @@ void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 
 #define cr_expect_arr_eq(...) ABD_FORKLESS_ARR((void)0, ==, __VA_ARGS__)
 #define cr_expect_arr_neq(...) ABD_FORKLESS_ARR((void)0, !=, __VA_ARGS__)
 
-#define ABD_FORKLESS_FAIL(stop, ...)                                                               \
-	do {                                                                                       \
-		abd_forkless_fail(__FILE__, __LINE__, "this is not reached", __VA_ARGS__);         \
-		stop;                                                                              \
+#define ABD_FORKLESS_FAIL(stop, ...)                                                       \
+	do {                                                                               \
+		abd_forkless_fail(__FILE__, __LINE__, "this is not reached", __VA_ARGS__); \
+		stop;                                                                      \
 	} while (0)
 #define cr_fail(...) ABD_FORKLESS_FAIL((void)0, "" __VA_ARGS__)
 #define cr_fatal(...) ABD_FORKLESS_FAIL(abd_forkless_stop(), "" __VA_ARGS__)

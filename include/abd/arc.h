@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ARC: an adaptive replacement cache of records, compressed where that pays, in buffers of this library.
+ *
+ * A hit takes no lock and writes no cache line that another thread uses: the look-up is wait-free, the record can't go away while
+ * it is read (RCU), a hold is a note in a block of the thread's own, and what was hit is told to the replacement policy in batches.
+ * Threads need not register; one that ends is cleaned up after.
+ *
+ * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the cache's entries, its index, its ghost
+ * lists, and what was evicted but may still be read. It is exceeded by nothing but records that are held.
+ *
+ * Contract for all calls that take an arc: it lives; the caller is in no read-side section of liburcu-bp of its own; after
+ * fork() the child uses no arc of its parent's. A record that a thread holds when it is killed stays held.
+ *
+ * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003); OpenZFS: module/zfs/arc.c.
+ */
+#ifndef ABD_ARC_H
+#define ABD_ARC_H
+
+#include <abd/buffer.h>
+
+ABD_BEGIN_DECLS
+
+typedef struct abd_arc abd_arc_t;
+
+/** What a record is known by. OpenZFS: the pool's id, and dva and birth in struct arc_buf_hdr. */
+typedef struct abd_arc_key {
+	uint64_t pool;
+	uint64_t dva[2];
+	uint64_t birth;
+} abd_arc_key_t;
+
+/** The least capacity, in bytes. */
+#define ABD_ARC_CAPACITY_MIN ((size_t)64 << 10)
+/** The largest record, in bytes before compression: what one lz4 block may hold. */
+#define ABD_ARC_RECORD_MAX ((size_t)0x7e000000)
+/** The largest hit_batch. */
+#define ABD_ARC_HIT_BATCH_MAX 256
+
+/** Flags of a cache. */
+enum abd_arc_flags {
+	ABD_ARC_CHECKSUM = 1 << 0, /**< keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and hold */
+};
+
+/** Flags of a record. */
+enum abd_arc_put_flags {
+	ABD_ARC_METADATA = 1 << 0, /**< the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
+};
+
+/** How a cache is made. Zero in a field but the first two takes the default. New fields are added at the end. */
+struct abd_arc_config {
+	size_t config_size;      /**< sizeof(struct abd_arc_config), as the caller knows it */
+	size_t capacity_bytes;   /**< from ABD_ARC_CAPACITY_MIN up */
+	size_t expected_entries; /**< records to size the index for ahead; default: it grows as needed */
+	uint32_t hit_batch;      /**< hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
+	                              with a lock on each hit; at most ABD_ARC_HIT_BATCH_MAX */
+	uint32_t flags;          /**< enum abd_arc_flags */
+};
+
+/** A record held: abd is the cached buffer itself, of stored_size bytes, to be read only. */
+typedef struct abd_arc_hold {
+	const abd_t *abd;    /**< lz4 block if compressed, else the record */
+	size_t stored_size;  /**< bytes in abd */
+	size_t logical_size; /**< bytes of the record */
+	bool compressed;
+	void *entry;         /**< private */
+} abd_arc_hold_t;
+
+/** Counters and gauges of one cache. 8-byte fields only; new ones are added at the end. */
+struct abd_arc_stats {
+	/* so far */
+	uint64_t hits;                  /**< reads and holds that found their record */
+	uint64_t misses;                /**< those that did not */
+	uint64_t decodes;               /**< lz4 blocks decoded */
+	uint64_t damaged;               /**< records dropped because checksum or lz4 found them damaged */
+	uint64_t puts;                  /**< records stored, replacements included */
+	uint64_t replaces;              /**< puts that found their key present */
+	uint64_t removes;               /**< records removed by abd_arc_remove() */
+	uint64_t evictions;             /**< records removed by the policy */
+	uint64_t ghost_hits_recent;     /**< puts of what had been evicted after one use */
+	uint64_t ghost_hits_frequent;   /**< puts of what had been evicted after several */
+	uint64_t hits_told;             /**< hits that reached the policy */
+	uint64_t hits_dropped;          /**< hits the policy never learnt of, because its lock was busy when a batch was full */
+	uint64_t grace_periods;         /**< waits for readers */
+	uint64_t shrinks;               /**< times the cache gave memory up because none was to be had */
+	/* now */
+	uint64_t capacity_bytes;
+	uint64_t used_bytes;            /**< all that counts against the capacity */
+	uint64_t stored_bytes;          /**< of records as stored */
+	uint64_t logical_bytes;         /**< of the same before compression */
+	uint64_t metadata_stored_bytes; /**< the part of stored_bytes that is metadata */
+	uint64_t entries;               /**< records */
+	uint64_t metadata_entries;      /**< the part of those that is metadata */
+	uint64_t recent_bytes;          /**< cost of records used once: |T1| */
+	uint64_t frequent_bytes;        /**< cost of records used more often: |T2| */
+	uint64_t ghost_recent_bytes;    /**< cost that ghosts of T1 had when they were records: |B1| */
+	uint64_t ghost_frequent_bytes;  /**< the same of T2: |B2| */
+	uint64_t ghosts;                /**< ghosts in both lists */
+	uint64_t target_bytes;          /**< what the records may cost together: c */
+	uint64_t target_recent_bytes;   /**< what |T1| should be: p */
+	uint64_t evicted_bytes;         /**< of used_bytes: buffers evicted or removed that may still be read, or are held */
+	uint64_t held_bytes;            /**< cost of records that are held, cached or not */
+	uint64_t index_bytes;           /**< of used_bytes: hash table, entries and ghosts */
+};
+
+/**
+ * Make a cache.
+ *
+ * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags out of range), E2BIG (the
+ *          config is longer than this version knows, and not zero there), ENOMEM.
+ * Owner:   the caller, until abd_arc_destroy(). *config is copied.
+ * Threads: any.
+ * Source:  arc_init() in module/zfs/arc.c.
+ */
+ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
+	__attribute__((warn_unused_result));
+
+/**
+ * End a cache and all its records. NULL is ignored.
+ *
+ * Contract: no other call with this arc is going on or follows; nothing is held.
+ * Source:   arc_fini() in module/zfs/arc.c.
+ */
+ABD_API void abd_arc_destroy(abd_arc_t *arc);
+
+/**
+ * Store size bytes of buf as the record of key, in the place of what was there. Compresses with lz4; stores as it is when that
+ * saves less than 12.5 %.
+ *
+ * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM although the cache gave up all it has.
+ *          After an error the cache still has what key had before, or nothing.
+ * Owner:   nothing changes hands; buf is copied.
+ * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace period).
+ * Source:  arc_write() and arc_read_done() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
+
+/** abd_arc_put() with enum abd_arc_put_flags. Returns -EINVAL for a flag this version does not know. */
+ABD_API int abd_arc_put_flags(
+	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags);
+
+/**
+ * Read bytes [off, off + size) of the record of key into dst, decompressing them.
+ *
+ * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored record is damaged: it is
+ *          counted and dropped, and dst then holds no promise; -ENOMEM. Nothing outside dst [0, size) is written.
+ * Owner:   nothing changes hands.
+ * Threads: any number of readers; wait-free look-up. Memory that was evicted meanwhile can't be freed until this returns.
+ * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
+ */
+ABD_API ssize_t abd_arc_read(
+	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size);
+
+/**
+ * Hold the cached buffer of key itself, without a copy, however long.
+ *
+ * Returns: 0 and *hold filled; -ENOENT; -EBADMSG (only with ABD_ARC_CHECKSUM); -ENOMEM. After an error *hold is unchanged.
+ * Owner:   the caller holds, until abd_arc_release(), by any thread. The record may be evicted, replaced or removed meanwhile:
+ *          then its memory exceeds the capacity until it is released.
+ * Threads: any; wait-free look-up; writes to this thread's own block only.
+ * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);
+
+/** End a hold. Contract: it is out. *hold is left empty. Threads: any; need not be the one that took it. */
+ABD_API void abd_arc_release(abd_arc_hold_t *hold);
+
+/** Forget the record of key. Returns 0; -ENOENT when there is none. Threads: any. Source: arc_freed() in module/zfs/arc.c. */
+ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
+
+/**
+ * Change the capacity, evicting what no longer fits.
+ *
+ * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
+ * Threads: any. Waits for readers where the cache becomes smaller.
+ * Source:  arc_reduce_target_size() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
+
+/**
+ * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it goes, the unknown tail of a
+ * longer one is zeroed.
+ *
+ * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
+ * Threads: any; counters are sums over threads that go on counting, exact when they rest.
+ */
+ABD_API int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size);
+
+ABD_END_DECLS
+
+#endif

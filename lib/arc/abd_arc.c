@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A cache's beginning, end, size and counters.
+ * OpenZFS: arc_init(), arc_fini(), arc_kstat_update() in module/zfs/arc.c.
+ */
+#include "abd_arc_impl.h"
+
+#include <string.h>
+#include <time.h>
+
+#define ABD_ARC_BUCKETS_MIN 64
+#define ABD_ARC_HIT_BATCH 64
+
+static uint64_t abd_arc_seed(const void *salt)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return abd_arc_mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uintptr_t)salt,
+		0x9e3779b97f4a7c15u);
+}
+
+/* Bring a config of any version to ours. 0, EINVAL or E2BIG. */
+static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_config *from)
+{
+	const size_t least = offsetof(struct abd_arc_config, expected_entries);
+
+	if (from->config_size < least || from->config_size % sizeof(size_t) != 0)
+		return EINVAL;
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, abd_min(from->config_size, sizeof(*to)));
+	for (size_t i = sizeof(*to); i < from->config_size; i++)
+		if (((const char *)from)[i] != 0)
+			return E2BIG;
+	if (to->capacity_bytes < ABD_ARC_CAPACITY_MIN || to->capacity_bytes > PTRDIFF_MAX ||
+		to->hit_batch > ABD_ARC_HIT_BATCH_MAX || (to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
+		return EINVAL;
+	if (to->hit_batch == 0)
+		to->hit_batch = ABD_ARC_HIT_BATCH;
+	return 0;
+}
+
+/* An entry to a bucket or less, and no more of a table than a quarter of the capacity. */
+static size_t abd_arc_buckets(size_t entries, size_t capacity)
+{
+	size_t buckets = ABD_ARC_BUCKETS_MIN;
+
+	while (buckets < entries && abd_arc_index_bytes(2 * buckets) <= capacity / 4)
+		buckets *= 2;
+	return buckets;
+}
+
+static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
+{
+	memset(arc, 0, sizeof(*arc));
+	arc->seed = abd_arc_seed(arc);
+	arc->flags = config->flags;
+	arc->hit_batch = config->hit_batch;
+	arc->capacity = config->capacity_bytes;
+	arc->buckets = abd_arc_buckets(config->expected_entries, arc->capacity);
+	arc->retired.next = arc->retired.prev = &arc->retired;
+	arc->pinned.next = arc->pinned.prev = &arc->pinned;
+	pthread_mutex_init(&arc->lock, NULL);
+	pthread_mutex_init(&arc->reclaim_lock, NULL);
+
+	/* Two buckets to an entry, as there are after the table was doubled. */
+	size_t entry_size = abd_arc_entry_size(arc);
+
+	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_bytes(2));
+	abd_arc_slab_init(&arc->entries, entry_size);
+	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
+}
+
+abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
+{
+	struct abd_arc_config known;
+	struct abd_arc *arc;
+
+	ABD_REQUIRE(config != NULL, "config is NULL");
+	errno = abd_arc_config_take(&known, config);
+	if (errno != 0)
+		return NULL;
+	abd_init();
+	arc = abd_mem_alloc(sizeof(*arc), 64);
+	if (arc == NULL)
+		goto no_memory;
+	abd_arc_start(arc, &known);
+	arc->index = abd_arc_index_new(arc->buckets);
+	if (arc->index == NULL)
+		goto no_index;
+	abd_arc_reader_open(arc);
+	return arc;
+
+no_index:
+	abd_mem_free(arc, sizeof(*arc), 64);
+no_memory:
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void abd_arc_empty(struct abd_arc *arc)
+{
+	struct abd_arc_item *item;
+
+	pthread_mutex_lock(&arc->lock);
+	while ((item = abd_arc_policy_victim(&arc->policy, false)) != NULL)
+		abd_arc_drop(arc, abd_arc_entry_of(item));
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_reclaim(arc);
+}
+
+void abd_arc_destroy(abd_arc_t *arc)
+{
+	if (arc == NULL)
+		return;
+
+	pthread_mutex_lock(&arc->lock);
+	size_t held = abd_arc_held_bytes(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	ABD_REQUIRE(held == 0, "records of %zu bytes are held while their cache ends", held);
+
+	abd_arc_reader_close(arc);
+	abd_arc_empty(arc);
+	assert(arc->record_bytes == 0 && arc->evicted_bytes == 0);
+	abd_arc_index_free(arc->index);
+	abd_arc_policy_fini(&arc->policy);
+	abd_arc_slab_fini(&arc->entries);
+	abd_arc_readers_free(arc);
+	pthread_mutex_destroy(&arc->reclaim_lock);
+	pthread_mutex_destroy(&arc->lock);
+	abd_mem_free(arc, sizeof(*arc), 64);
+}
+
+/* As many buckets as entries need; 0: the table is not far too large. Under lock. */
+static size_t abd_arc_resize_index(struct abd_arc *arc)
+{
+	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
+	size_t buckets = abd_arc_buckets(entries, arc->capacity);
+
+	if (buckets > arc->buckets / 4)
+		return 0;
+	return arc->buckets = buckets;
+}
+
+int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
+{
+	size_t buckets;
+
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	if (capacity_bytes < ABD_ARC_CAPACITY_MIN || capacity_bytes > PTRDIFF_MAX)
+		return -EINVAL;
+
+	pthread_mutex_lock(&arc->lock);
+	arc->capacity = capacity_bytes;
+	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
+	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
+	buckets = abd_arc_resize_index(arc);
+	pthread_mutex_unlock(&arc->lock);
+
+	if (buckets > 0)
+		abd_arc_index_resize(arc->index, buckets);
+	abd_arc_reclaim(arc);
+	abd_arc_make_room(arc);
+	return 0;
+}
+
+static void abd_arc_stats_sum(struct abd_arc *arc, uint64_t count[ABD_ARC_COUNTS])
+{
+	struct abd_arc_reader *reader;
+
+	for (unsigned i = 0; i < ABD_ARC_COUNTS; i++)
+		count[i] = atomic_load_explicit(&arc->orphan_count[i], memory_order_relaxed);
+	for (reader = arc->readers; reader != NULL; reader = reader->next)
+		for (unsigned i = 0; i < ABD_ARC_COUNTS; i++)
+			count[i] += atomic_load_explicit(&reader->count[i], memory_order_relaxed);
+}
+
+/* Under lock. */
+static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
+{
+	const struct abd_arc_policy *policy = &arc->policy;
+	uint64_t count[ABD_ARC_COUNTS];
+
+	abd_arc_stats_sum(arc, count);
+	*stats = arc->stats;
+	stats->hits = count[ABD_ARC_COUNT_HITS];
+	stats->misses = count[ABD_ARC_COUNT_MISSES];
+	stats->decodes = count[ABD_ARC_COUNT_DECODES];
+	stats->hits_dropped = count[ABD_ARC_COUNT_DROPPED];
+	stats->capacity_bytes = arc->capacity;
+	stats->used_bytes = abd_arc_used(arc);
+	stats->entries = policy->recent.count + policy->frequent.count;
+	stats->recent_bytes = policy->recent.bytes;
+	stats->frequent_bytes = policy->frequent.bytes;
+	stats->ghost_recent_bytes = policy->ghost_recent.bytes;
+	stats->ghost_frequent_bytes = policy->ghost_frequent.bytes;
+	stats->ghosts = policy->ghost_recent.count + policy->ghost_frequent.count;
+	stats->target_bytes = policy->capacity;
+	stats->target_recent_bytes = policy->target_recent;
+	stats->evicted_bytes = arc->evicted_bytes;
+	stats->held_bytes = abd_arc_held_bytes(arc);
+	stats->index_bytes = abd_arc_slab_bytes(&arc->entries) +
+		abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->buckets);
+}
+
+static_assert(sizeof(struct abd_arc_stats) == 31 * sizeof(uint64_t), "no padding");
+
+int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
+{
+	struct abd_arc_stats now;
+
+	ABD_REQUIRE(arc != NULL && stats != NULL, "cache or record is NULL");
+	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
+		return -EINVAL;
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_stats_fill(arc, &now);
+	pthread_mutex_unlock(&arc->lock);
+
+	size_t known = abd_min(stats_size, sizeof(now));
+
+	memcpy(stats, &now, known);
+	memset((char *)stats + known, 0, stats_size - known);
+	return 0;
+}

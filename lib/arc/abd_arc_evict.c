@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Eviction, and what follows: evicted entries wait for a grace period (retired), then for their holds (pinned), then are freed.
+ * Grace periods are waited for by writers, and only when the memory is needed: no thread of ours runs in the background. A part
+ * of the capacity (abd_arc_target()) is kept for what waits, so that one grace period serves many evictions.
+ * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there a reference count on each header says when it may go.
+ */
+#include "abd_arc_impl.h"
+
+static void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
+{
+	link->next = head->next;
+	link->prev = head;
+	link->next->prev = link;
+	head->next = link;
+}
+
+static void abd_arc_link_pull(struct abd_arc_link *link)
+{
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+}
+
+/* All of from to to, which is empty or not. */
+static void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
+{
+	if (from->next == from)
+		return;
+	from->next->prev = to;
+	from->prev->next = to->next;
+	to->next->prev = from->prev;
+	to->next = from->next;
+	from->next = from->prev = from;
+}
+
+static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
+{
+	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
+}
+
+/* What goes when an entry is freed. Its place in a page and in the index stays, for the next one. */
+static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	return entry->item.cost - arc->entry_cost;
+}
+
+size_t abd_arc_used(const struct abd_arc *arc)
+{
+	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
+		abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->buckets);
+}
+
+size_t abd_arc_target(size_t capacity)
+{
+	/* For what waits for readers, and for pages of entries that are not full: a 32nd, but not more than 32 MiB. */
+	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
+
+	return capacity - (reserve > 16384 ? reserve : 16384);
+}
+
+void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	bool is_metadata = (entry->item.flags & ABD_ARC_ENTRY_METADATA) != 0;
+	size_t stored = abd_get_size(entry->abd);
+
+	arc->stats.stored_bytes -= stored;
+	arc->stats.logical_bytes -= entry->item.size;
+	arc->stats.metadata_stored_bytes -= is_metadata ? stored : 0;
+	arc->stats.metadata_entries -= is_metadata;
+	arc->evicted_bytes += abd_arc_buffer_bytes(arc, entry);
+	abd_arc_link_push(&arc->retired, &entry->item.link);
+}
+
+void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	abd_arc_index_remove(arc->index, entry);
+	abd_arc_policy_remove(&arc->policy, &entry->item);
+	abd_arc_retire(arc, entry);
+}
+
+void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	abd_arc_index_remove(arc->index, entry);
+	abd_arc_policy_evict(&arc->policy, &entry->item, abd_arc_hash(arc, &entry->key));
+	abd_arc_retire(arc, entry);
+	arc->stats.evictions++;
+}
+
+/* One step of REPLACE; false: there is nothing to give up. */
+static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
+{
+	struct abd_arc_item *victim = abd_arc_policy_victim(&arc->policy, from_frequent);
+
+	if (victim == NULL)
+		return abd_arc_policy_drop_ghost(&arc->policy);
+	abd_arc_evict(arc, abd_arc_entry_of(victim));
+	return true;
+}
+
+void abd_arc_evict_for(
+	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
+{
+	/* Trimmed at each step: ghosts take memory too, and many evictions would leave more than there may be. */
+	abd_arc_policy_trim(&arc->policy, list, incoming);
+	while (abd_arc_policy_is_over(&arc->policy, incoming) &&
+		abd_arc_evict_one(arc, from_frequent))
+		abd_arc_policy_trim(&arc->policy, list, incoming);
+}
+
+/* Take what is not held out of pinned, to freed. Under lock. */
+static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link = arc->pinned.next, *next;
+	size_t count = 0;
+
+	freed->next = freed->prev = freed;
+	arc->pinned_bytes = 0;
+	if (link == &arc->pinned)
+		return;
+	abd_arc_reader_holds(arc, NULL, NULL);
+	for (; link != &arc->pinned; link = next) {
+		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+
+		next = link->next;
+		if (entry->item.mark == arc->scan) {
+			arc->pinned_bytes += abd_arc_buffer_bytes(arc, entry);
+			count++;
+			continue;
+		}
+		abd_arc_link_pull(link);
+		abd_arc_link_push(freed, link);
+	}
+	atomic_store_explicit(&arc->pinned_count, count, memory_order_relaxed);
+}
+
+/* Their buffers without the lock, which others wait for; then their entries. */
+static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link, *next;
+
+	if (freed->next == freed)
+		return;
+	for (link = freed->next; link != freed; link = link->next)
+		abd_free(abd_arc_link_entry(link)->abd);
+
+	pthread_mutex_lock(&arc->lock);
+	for (link = freed->next; link != freed; link = next) {
+		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+
+		next = link->next;
+		arc->record_bytes -= abd_arc_buffer_bytes(arc, entry);
+		arc->evicted_bytes -= abd_arc_buffer_bytes(arc, entry);
+		abd_arc_slab_free(&arc->entries, entry);
+	}
+	pthread_mutex_unlock(&arc->lock);
+}
+
+static void abd_arc_unpin_now(struct abd_arc *arc)
+{
+	struct abd_arc_link freed;
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_unpin_locked(arc, &freed);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_free_list(arc, &freed);
+}
+
+void abd_arc_unpin(struct abd_arc *arc)
+{
+	/* Somebody who reclaims will find it. */
+	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+		return;
+	abd_arc_unpin_now(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
+/* Under reclaim_lock only. */
+static void abd_arc_reclaim_now(struct abd_arc *arc)
+{
+	struct abd_arc_link waiting = {&waiting, &waiting};
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_link_splice(&waiting, &arc->retired);
+	arc->stats.grace_periods += waiting.next != &waiting;
+	pthread_mutex_unlock(&arc->lock);
+	if (waiting.next != &waiting)
+		abd_rcu_synchronize();
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_link_splice(&arc->pinned, &waiting);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_unpin_now(arc);
+}
+
+void abd_arc_reclaim(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_reclaim_now(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
+/* How much more memory is in use than may be. What is held doesn't count. Under lock. */
+static size_t abd_arc_excess(const struct abd_arc *arc)
+{
+	size_t used = abd_arc_used(arc) +
+		(abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+	size_t allowed = arc->capacity + arc->pinned_bytes;
+
+	return used > allowed ? used - allowed : 0;
+}
+
+/* Nothing waits for readers, and still too much is in use (pages of entries that are not full): evict more. Under lock. */
+static bool abd_arc_evict_excess(struct abd_arc *arc)
+{
+	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
+
+	while (waiting < excess && abd_arc_evict_one(arc, false))
+		waiting = arc->evicted_bytes - arc->pinned_bytes;
+	return excess > 0 && waiting > 0;
+}
+
+void abd_arc_make_room(struct abd_arc *arc)
+{
+	bool again;
+
+	pthread_mutex_lock(&arc->lock);
+	again = abd_arc_excess(arc) > 0 || arc->pinned.next != &arc->pinned;
+	pthread_mutex_unlock(&arc->lock);
+	if (!again)
+		return;
+
+	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_unpin_now(arc);
+	do {
+		pthread_mutex_lock(&arc->lock);
+		again = abd_arc_evict_excess(arc);
+		pthread_mutex_unlock(&arc->lock);
+		if (again)
+			abd_arc_reclaim_now(arc);
+	} while (again);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
+bool abd_arc_shrink(struct abd_arc *arc)
+{
+	bool any;
+
+	pthread_mutex_lock(&arc->lock);
+	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
+	size_t before = arc->evicted_bytes;
+
+	any = arc->retired.next != &arc->retired;
+	while (arc->evicted_bytes - before <= bytes && abd_arc_evict_one(arc, false))
+		any = true;
+	arc->stats.shrinks += any;
+	pthread_mutex_unlock(&arc->lock);
+
+	abd_arc_reclaim(arc);
+	abd_cache_reap_now();
+	return any;
+}
+
+static void abd_arc_held_add(struct abd_arc_entry *entry, void *bytes)
+{
+	*(size_t *)bytes += entry->item.cost;
+}
+
+size_t abd_arc_held_bytes(struct abd_arc *arc)
+{
+	size_t bytes = 0;
+
+	abd_arc_reader_holds(arc, abd_arc_held_add, &bytes);
+	return bytes;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The four lists, p, and the ghosts' hash table.
+ * Source: Megiddo and Modha, FAST 2003, figure 4; the cases are named as there.
+ */
+#include "abd_arc_policy.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct abd_arc_ghost {
+	struct abd_arc_link link;
+	uint64_t hash;
+	struct abd_arc_ghost *chain; /* of the same bucket */
+	uint32_t cost;               /* the record's, not the ghost's */
+	uint32_t list;               /* which one's ghost it is */
+};
+
+#define ABD_ARC_BUCKETS_MIN 64
+
+static void abd_arc_list_init(struct abd_arc_list *list)
+{
+	list->head.next = list->head.prev = &list->head;
+	list->bytes = list->count = 0;
+}
+
+static void abd_arc_list_push(struct abd_arc_list *list, struct abd_arc_link *link, size_t cost)
+{
+	link->next = list->head.next;
+	link->prev = &list->head;
+	link->next->prev = link;
+	list->head.next = link;
+	list->bytes += cost;
+	list->count++;
+}
+
+static void abd_arc_list_pull(struct abd_arc_list *list, struct abd_arc_link *link, size_t cost)
+{
+	assert(list->count > 0 && list->bytes >= cost);
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+	list->bytes -= cost;
+	list->count--;
+}
+
+/* The item or ghost that a link begins: both have it in front. */
+static struct abd_arc_item *abd_arc_list_oldest(const struct abd_arc_list *list)
+{
+	return list->count > 0 ? (struct abd_arc_item *)(void *)list->head.prev : NULL;
+}
+
+static struct abd_arc_ghost *abd_arc_list_oldest_ghost(const struct abd_arc_list *list)
+{
+	return list->count > 0 ? (struct abd_arc_ghost *)(void *)list->head.prev : NULL;
+}
+
+static struct abd_arc_list *abd_arc_policy_list(struct abd_arc_policy *policy, unsigned list)
+{
+	assert(list == ABD_ARC_RECENT || list == ABD_ARC_FREQUENT);
+	return list == ABD_ARC_RECENT ? &policy->recent : &policy->frequent;
+}
+
+static struct abd_arc_list *abd_arc_policy_ghosts(struct abd_arc_policy *policy, unsigned list)
+{
+	return list == ABD_ARC_RECENT ? &policy->ghost_recent : &policy->ghost_frequent;
+}
+
+size_t abd_arc_policy_ghost_cost(void)
+{
+	/* Buckets are doubled when there are as many ghosts: at most 2 pointers to each but the first few. */
+	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
+}
+
+size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
+{
+	return abd_arc_slab_bytes(&policy->ghosts) +
+		policy->bucket_count * sizeof(policy->bucket[0]);
+}
+
+void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
+{
+	memset(policy, 0, sizeof(*policy));
+	policy->capacity = capacity;
+	policy->ghost_cost = ghost_cost;
+	abd_arc_list_init(&policy->recent);
+	abd_arc_list_init(&policy->frequent);
+	abd_arc_list_init(&policy->ghost_recent);
+	abd_arc_list_init(&policy->ghost_frequent);
+	abd_arc_slab_init(&policy->ghosts, sizeof(struct abd_arc_ghost));
+}
+
+/* ---- ghosts ------------------------------------------------------------------------------------------------------ */
+
+static struct abd_arc_ghost **abd_arc_ghost_bucket(const struct abd_arc_policy *policy, uint64_t hash)
+{
+	return &policy->bucket[hash & (policy->bucket_count - 1)];
+}
+
+/* The link that leads to the ghost of a hash; NULL: there is none. */
+static struct abd_arc_ghost **abd_arc_ghost_find(const struct abd_arc_policy *policy, uint64_t hash)
+{
+	if (policy->bucket_count == 0)
+		return NULL;
+
+	struct abd_arc_ghost **link = abd_arc_ghost_bucket(policy, hash);
+
+	while (*link != NULL && (*link)->hash != hash)
+		link = &(*link)->chain;
+	return *link != NULL ? link : NULL;
+}
+
+static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghost **link)
+{
+	struct abd_arc_ghost *ghost = *link;
+
+	*link = ghost->chain;
+	abd_arc_list_pull(abd_arc_policy_ghosts(policy, ghost->list), &ghost->link, ghost->cost);
+	abd_arc_slab_free(&policy->ghosts, ghost);
+}
+
+static void abd_arc_ghost_end_oldest(struct abd_arc_policy *policy, struct abd_arc_list *list)
+{
+	abd_arc_ghost_end(policy, abd_arc_ghost_find(policy, abd_arc_list_oldest_ghost(list)->hash));
+}
+
+static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
+{
+	return policy->ghost_recent.count + policy->ghost_frequent.count;
+}
+
+/* Another number of buckets. Without memory all stays as it is, and chains are as long as they are. */
+static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
+{
+	struct abd_arc_ghost **old = policy->bucket;
+	struct abd_arc_ghost **bucket =
+		abd_mem_refused() ? NULL : calloc(count, sizeof(policy->bucket[0]));
+	size_t old_count = policy->bucket_count;
+
+	if (bucket == NULL)
+		return;
+	policy->bucket = bucket;
+	policy->bucket_count = count;
+	for (size_t i = 0; i < old_count; i++) {
+		for (struct abd_arc_ghost *ghost = old[i], *next; ghost != NULL; ghost = next) {
+			struct abd_arc_ghost **to = abd_arc_ghost_bucket(policy, ghost->hash);
+
+			next = ghost->chain;
+			ghost->chain = *to;
+			*to = ghost;
+		}
+	}
+	free(old);
+}
+
+/* Between an eighth of a ghost and one to a bucket. */
+static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
+{
+	size_t ghosts = abd_arc_ghost_count(policy), count = policy->bucket_count;
+
+	if (count == 0)
+		abd_arc_ghost_rehash(policy, ABD_ARC_BUCKETS_MIN);
+	else if (ghosts >= count)
+		abd_arc_ghost_rehash(policy, 2 * count);
+	else if (count > ABD_ARC_BUCKETS_MIN && ghosts < count / 8)
+		abd_arc_ghost_rehash(policy, count / 2);
+}
+
+static void abd_arc_ghost_make(struct abd_arc_policy *policy, unsigned list, uint64_t hash, uint32_t cost)
+{
+	abd_arc_ghost_resize(policy);
+
+	struct abd_arc_ghost *ghost =
+		policy->bucket_count > 0 ? abd_arc_slab_alloc(&policy->ghosts) : NULL;
+
+	if (ghost == NULL)
+		return;
+
+	struct abd_arc_ghost **bucket = abd_arc_ghost_bucket(policy, hash);
+
+	ghost->hash = hash;
+	ghost->cost = cost;
+	ghost->list = list;
+	ghost->chain = *bucket;
+	*bucket = ghost;
+	abd_arc_list_push(abd_arc_policy_ghosts(policy, list), &ghost->link, cost);
+}
+
+bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
+{
+	struct abd_arc_list *longer = policy->ghost_recent.count > policy->ghost_frequent.count
+		? &policy->ghost_recent
+		: &policy->ghost_frequent;
+
+	if (longer->count == 0)
+		return false;
+	abd_arc_ghost_end_oldest(policy, longer);
+	return true;
+}
+
+void abd_arc_policy_fini(struct abd_arc_policy *policy)
+{
+	while (abd_arc_policy_drop_ghost(policy))
+		continue;
+	abd_arc_slab_fini(&policy->ghosts);
+	free(policy->bucket);
+	policy->bucket = NULL;
+	policy->bucket_count = 0;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+static void abd_arc_policy_stamp(struct abd_arc_policy *policy, struct abd_arc_item *item)
+{
+	/* In T1: as if half the clock's range ago, so that a hit on it is always told. */
+	uint32_t stamp = item->list == ABD_ARC_FREQUENT ? ++policy->clock : policy->clock - (1u << 30);
+
+	atomic_store_explicit(&item->stamp, stamp, memory_order_relaxed);
+}
+
+static void abd_arc_policy_push(
+	struct abd_arc_policy *policy, struct abd_arc_item *item, enum abd_arc_list_id list)
+{
+	item->list = (uint8_t)list;
+	abd_arc_list_push(abd_arc_policy_list(policy, list), &item->link, item->cost);
+	abd_arc_policy_stamp(policy, item);
+}
+
+void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item)
+{
+	abd_arc_list_pull(abd_arc_policy_list(policy, item->list), &item->link, item->cost);
+	item->list = ABD_ARC_NONE;
+}
+
+/* Case I: x is in T1 or T2. */
+void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item)
+{
+	if (item->list == ABD_ARC_NONE)
+		return;
+	abd_arc_policy_remove(policy, item);
+	abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT);
+}
+
+void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
+	enum abd_arc_list_id list, uint64_t hash)
+{
+	struct abd_arc_ghost **ghost = abd_arc_ghost_find(policy, hash);
+
+	if (ghost != NULL)
+		abd_arc_ghost_end(policy, ghost);
+	abd_arc_policy_push(policy, item, list);
+}
+
+/* How far p moves for a ghost of list mine: its record's cost, times how much longer the other ghost list is. */
+static size_t abd_arc_policy_step(
+	size_t cost, const struct abd_arc_list *mine, const struct abd_arc_list *other)
+{
+	if (mine->bytes >= other->bytes)
+		return cost;
+	return (size_t)((double)cost * ((double)other->bytes / (double)mine->bytes));
+}
+
+enum abd_arc_list_id abd_arc_policy_ask(
+	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent)
+{
+	struct abd_arc_ghost **link = abd_arc_ghost_find(policy, hash);
+
+	*from_frequent = false;
+	if (link == NULL)
+		return ABD_ARC_RECENT; /* case IV */
+
+	*from_frequent = (*link)->list == ABD_ARC_FREQUENT;
+	if (*from_frequent) { /* case III */
+		size_t step = abd_arc_policy_step(cost, &policy->ghost_frequent, &policy->ghost_recent);
+
+		policy->target_recent -= abd_min(step, policy->target_recent);
+	} else { /* case II */
+		size_t step = abd_arc_policy_step(cost, &policy->ghost_recent, &policy->ghost_frequent);
+
+		policy->target_recent += abd_min(step, policy->capacity - policy->target_recent);
+	}
+	abd_arc_ghost_end(policy, link);
+	return ABD_ARC_FREQUENT;
+}
+
+bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
+{
+	size_t taken = policy->recent.bytes + policy->frequent.bytes + policy->reserved +
+		abd_arc_ghost_count(policy) * policy->ghost_cost;
+
+	return taken > policy->capacity || incoming > policy->capacity - taken;
+}
+
+struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, bool from_frequent)
+{
+	size_t recent = policy->recent.bytes, target = policy->target_recent;
+	bool from_recent = policy->recent.count > 0 &&
+		(recent > target || (from_frequent && recent == target));
+
+	if (from_recent || policy->frequent.count == 0)
+		return abd_arc_list_oldest(&policy->recent);
+	return abd_arc_list_oldest(&policy->frequent);
+}
+
+void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash)
+{
+	unsigned list = item->list;
+
+	abd_arc_policy_remove(policy, item);
+	abd_arc_ghost_make(policy, list, hash, item->cost);
+}
+
+/* Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. The records will be within c once REPLACE has done its work, if they are not yet;
+   for L1 it is the same before and after, since REPLACE moves what it takes from T1 to B1. */
+void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
+{
+	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);
+	size_t records = abd_min(
+		policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
+
+	while (policy->ghost_recent.count > 0 &&
+		recent + policy->ghost_recent.bytes > policy->capacity)
+		abd_arc_ghost_end_oldest(policy, &policy->ghost_recent);
+	while (policy->ghost_frequent.count > 0 &&
+		records + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
+			2 * policy->capacity)
+		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
+	if (policy->bucket_count > 0)
+		abd_arc_ghost_resize(policy);
+}
+
+void abd_arc_policy_resize(struct abd_arc_policy *policy, size_t capacity)
+{
+	policy->capacity = capacity;
+	policy->target_recent = abd_min(policy->target_recent, capacity);
+}

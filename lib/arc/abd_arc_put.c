@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Putting and removing.
+ *
+ * A put compresses without any lock, asks the policy (which may evict), waits for readers only if the memory that is left does not do,
+ * and swaps the record in, in one step for readers. Room is reserved before memory is taken, so the capacity holds at every moment.
+ * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
+ */
+#include "abd_arc_impl.h"
+
+#include <abd/codec.h>
+
+#include <string.h>
+
+struct abd_arc_put {
+	const abd_arc_key_t *key;
+	uint64_t hash;
+	struct abd_arc_reader *reader; /* this thread's, whose hits the policy learns of first; or NULL */
+	unsigned flags;
+	enum abd_arc_list_id list;
+	size_t reserved;
+	struct abd_arc_record record;
+	abd_t *abd;
+	uint64_t checksum[4];
+};
+
+/* Ask the policy, evict, reserve. */
+static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	size_t cost = abd_arc_record_estimate(put->record.stored_size) + arc->entry_cost;
+	bool from_frequent;
+	int error = -ENOSPC;
+
+	pthread_mutex_lock(&arc->lock);
+	if (put->reader != NULL)
+		abd_arc_reader_tell(put->reader);
+	if (cost <= arc->policy.capacity) {
+		enum abd_arc_list_id list =
+			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
+
+		if (list == ABD_ARC_FREQUENT) {
+			put->list = list; /* stays so if memory runs out and all begins again */
+			arc->stats.ghost_hits_recent += !from_frequent;
+			arc->stats.ghost_hits_frequent += from_frequent;
+		}
+		abd_arc_evict_for(arc, put->list, cost, from_frequent);
+		arc->policy.reserved += cost;
+		put->reserved = cost;
+		error = 0;
+	}
+	pthread_mutex_unlock(&arc->lock);
+	return error;
+}
+
+static void abd_arc_put_fill(
+	const struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
+{
+	entry->key = *put->key;
+	entry->abd = put->abd;
+	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
+	entry->item.list = ABD_ARC_NONE;
+	entry->item.flags = (uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
+		((put->flags & ABD_ARC_METADATA) != 0 ? ABD_ARC_ENTRY_METADATA : 0));
+	entry->item.mark = arc->scan;
+	entry->item.size = (uint32_t)put->record.logical_size;
+	atomic_init(&entry->item.stamp, 0);
+	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
+		memcpy(entry->checksum, put->checksum, sizeof(put->checksum));
+}
+
+static void abd_arc_put_count(struct abd_arc *arc, const struct abd_arc_put *put)
+{
+	bool is_metadata = (put->flags & ABD_ARC_METADATA) != 0;
+
+	arc->stats.puts++;
+	arc->stats.stored_bytes += put->record.stored_size;
+	arc->stats.logical_bytes += put->record.logical_size;
+	arc->stats.metadata_stored_bytes += is_metadata ? put->record.stored_size : 0;
+	arc->stats.metadata_entries += is_metadata;
+}
+
+/* The entry takes its place. Under lock. */
+static void abd_arc_put_publish(
+	struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
+{
+	enum abd_arc_list_id list = put->list;
+	struct abd_arc_entry *old = abd_arc_index_put(arc->index, put->hash, entry);
+
+	if (old != NULL) {
+		/* New content is not a use: it takes the old one's list. */
+		if (old->item.list == ABD_ARC_FREQUENT)
+			list = ABD_ARC_FREQUENT;
+		abd_arc_policy_remove(&arc->policy, &old->item);
+		abd_arc_retire(arc, old);
+		arc->stats.replaces++;
+	}
+	arc->record_bytes += entry->item.cost - arc->entry_cost;
+	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
+	abd_arc_put_count(arc, put);
+	/* The provider may have refused orders: then the run table is larger than was reserved. */
+	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
+}
+
+/* The index is doubled at an entry to a bucket (at two, a look-up among 1e6 takes half as long again); 0: as it is. Under lock. */
+static size_t abd_arc_put_grow(struct abd_arc *arc)
+{
+	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
+
+	if (entries <= arc->buckets)
+		return 0;
+	return arc->buckets *= 2;
+}
+
+static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	size_t buckets = 0;
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_entry *entry = abd_arc_slab_alloc(&arc->entries);
+
+	if (entry != NULL) {
+		abd_arc_put_fill(arc, put, entry);
+		arc->policy.reserved -= put->reserved;
+		put->reserved = 0;
+		abd_arc_put_publish(arc, put, entry);
+		buckets = abd_arc_put_grow(arc);
+	}
+	pthread_mutex_unlock(&arc->lock);
+	if (buckets > 0) {
+		abd_arc_index_resize(arc->index, buckets);
+		abd_arc_make_room(arc); /* the table was not reserved for */
+	}
+	return entry != NULL ? 0 : -ENOMEM;
+}
+
+static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	if (put->reserved == 0)
+		return;
+	pthread_mutex_lock(&arc->lock);
+	arc->policy.reserved -= put->reserved;
+	pthread_mutex_unlock(&arc->lock);
+	put->reserved = 0;
+}
+
+static int abd_arc_put_once(
+	struct abd_arc *arc, struct abd_arc_put *put, const void *buf, size_t size)
+{
+	int error = abd_arc_record_begin(&put->record, buf, size);
+
+	if (error == 0)
+		error = abd_arc_put_admit(arc, put);
+	if (error != 0)
+		goto out;
+	abd_arc_make_room(arc);
+	error = -ENOMEM;
+	put->abd = abd_arc_record_store(&put->record, (put->flags & ABD_ARC_METADATA) != 0);
+	if (put->abd == NULL)
+		goto out;
+	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
+		abd_fletcher_4(put->abd, 0, put->record.stored_size, put->checksum);
+	error = abd_arc_put_insert(arc, put);
+	if (error != 0)
+		abd_free(put->abd);
+out:
+	abd_arc_put_unreserve(arc, put);
+	abd_arc_record_end(&put->record);
+	return error;
+}
+
+int abd_arc_put_flags(
+	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags)
+{
+	struct abd_arc_put put = {.key = key, .flags = flags, .list = ABD_ARC_RECENT};
+	int error;
+
+	ABD_REQUIRE(arc != NULL && key != NULL && buf != NULL, "cache, key or memory is NULL");
+	if (size == 0 || (flags & ~(unsigned)ABD_ARC_METADATA) != 0)
+		return -EINVAL;
+	if (size > ABD_ARC_RECORD_MAX)
+		return -ENOSPC;
+
+	put.hash = abd_arc_hash(arc, key);
+	put.reader = abd_arc_reader_get(arc);
+	do
+		error = abd_arc_put_once(arc, &put, buf, size);
+	while (error == -ENOMEM && abd_arc_shrink(arc));
+	return error;
+}
+
+int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size)
+{
+	return abd_arc_put_flags(arc, key, buf, size, 0);
+}
+
+int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+
+	uint64_t hash = abd_arc_hash(arc, key);
+	bool much;
+
+	pthread_mutex_lock(&arc->lock);
+	abd_rcu_read_lock();
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+
+	abd_rcu_read_unlock();
+	if (entry != NULL) {
+		abd_arc_drop(arc, entry);
+		arc->stats.removes++;
+	}
+	/* As much as a cache keeps for what waits: give it back without waiting for a put. */
+	much = arc->evicted_bytes - arc->pinned_bytes > arc->capacity - arc->policy.capacity;
+	pthread_mutex_unlock(&arc->lock);
+	if (much)
+		abd_arc_reclaim(arc);
+	return entry != NULL ? 0 : -ENOENT;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading and holding. On a hit nothing is written but dst, this thread's block and its RCU counter; once in hit_batch hits
+ * that are news to the policy, its lists.
+ *
+ * A read decodes inside the read-side section, so it needs no reference. A hold outlives the section by a note in the thread's
+ * block; see abd_arc_impl.h.
+ * OpenZFS: arc_read(), arc_buf_fill(), where a hash lock and a reference count on the header are taken on each hit.
+ */
+#include "abd_arc_impl.h"
+
+static void abd_arc_count(
+	struct abd_arc *arc, struct abd_arc_reader *reader, enum abd_arc_reader_count which)
+{
+	if (ABD_LIKELY(reader != NULL))
+		abd_arc_reader_count(reader, which);
+	else
+		atomic_fetch_add_explicit(&arc->orphan_count[which], 1, memory_order_relaxed);
+}
+
+/* Drop a record that was found damaged, unless somebody has replaced it already. */
+static ABD_COLD void abd_arc_damaged(
+	struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, const struct abd_arc_entry *damaged)
+{
+	pthread_mutex_lock(&arc->lock);
+	abd_rcu_read_lock();
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+
+	abd_rcu_read_unlock();
+	if (entry == damaged) {
+		abd_arc_drop(arc, entry);
+		arc->stats.damaged++;
+	}
+	pthread_mutex_unlock(&arc->lock);
+}
+
+/* Inside a section. */
+static int abd_arc_read_entry(
+	const struct abd_arc *arc, const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+{
+	if (off > entry->item.size || size > entry->item.size - off)
+		return -EINVAL;
+	if (!abd_arc_record_is_sound(arc, entry))
+		return -EBADMSG;
+	return abd_arc_record_read(entry, dst, off, size);
+}
+
+static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
+	const abd_arc_key_t *key, void *dst, size_t off, size_t size)
+{
+	uint64_t hash = abd_arc_hash(arc, key);
+	bool compressed = false;
+	int error = -ENOENT;
+
+	abd_rcu_read_lock();
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+
+	if (ABD_LIKELY(entry != NULL)) {
+		compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
+		error = abd_arc_read_entry(arc, entry, dst, off, size);
+		if (ABD_LIKELY(error == 0 && reader != NULL))
+			abd_arc_reader_note(reader, entry);
+	}
+	abd_rcu_read_unlock();
+
+	if (error == -ENOMEM)
+		return error; /* comes again */
+	abd_arc_count(arc, reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
+	if (error == 0 && compressed && size > 0)
+		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
+	if (ABD_UNLIKELY(error == -EBADMSG))
+		abd_arc_damaged(arc, hash, key, entry);
+	return error;
+}
+
+ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	int error;
+
+	do
+		error = abd_arc_read_once(arc, reader, key, dst, off, size);
+	while (ABD_UNLIKELY(error == -ENOMEM) && abd_arc_shrink(arc));
+	if (ABD_LIKELY(reader != NULL))
+		abd_arc_reader_settle(reader);
+	return error == 0 ? (ssize_t)size : error;
+}
+
+static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
+	const abd_arc_key_t *key, abd_arc_hold_t *hold)
+{
+	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
+	uint64_t hash = abd_arc_hash(arc, key);
+	int error = -ENOENT;
+
+	if (slot == NULL)
+		return -ENOMEM;
+	abd_rcu_read_lock();
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+
+	if (entry != NULL)
+		error = abd_arc_record_is_sound(arc, entry) ? 0 : -EBADMSG;
+	if (error == 0) {
+		/* Before the section ends: see abd_arc_impl.h. */
+		atomic_store_explicit(&slot->entry, entry, memory_order_release);
+		abd_arc_reader_note(reader, entry);
+		hold->abd = entry->abd;
+		hold->stored_size = abd_get_size(entry->abd);
+		hold->logical_size = entry->item.size;
+		hold->compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
+		hold->entry = slot;
+	}
+	abd_rcu_read_unlock();
+
+	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
+	if (ABD_UNLIKELY(error == -EBADMSG))
+		abd_arc_damaged(arc, hash, key, entry);
+	return error;
+}
+
+int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL, "cache, key or hold is NULL");
+
+	struct abd_arc_reader *reader;
+	int error;
+
+	do {
+		reader = abd_arc_reader_get(arc);
+		error = reader != NULL ? abd_arc_hold_once(arc, reader, key, hold) : -ENOMEM;
+	} while (ABD_UNLIKELY(error == -ENOMEM) && abd_arc_shrink(arc));
+	if (reader != NULL)
+		abd_arc_reader_settle(reader);
+	return error;
+}
+
+void abd_arc_release(abd_arc_hold_t *hold)
+{
+	ABD_REQUIRE(hold != NULL && hold->entry != NULL, "nothing is held");
+
+	struct abd_arc_hold_slot *slot = hold->entry;
+	struct abd_arc *arc = slot->reader->arc;
+	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
+
+	ABD_REQUIRE(entry != NULL && entry->abd == hold->abd,
+		"a hold of %zu bytes was released before", hold->stored_size);
+	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
+	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0))
+		abd_arc_unpin(arc);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads and caches come and go independently. A thread knows its blocks by the cache's id, never by its address, so that it
+ * need not be told when a cache ends; a cache keeps all blocks in a list, so that it need not be told when a thread does.
+ * Invariant: a block is freed by its cache's end only.
+ */
+#include "abd_arc_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct abd_arc_seats {
+	size_t count, room;
+	struct abd_arc_seat seat[];
+};
+
+_Thread_local struct abd_arc_seat abd_arc_seat_last;
+static _Thread_local struct abd_arc_seats *abd_arc_seats;
+
+static pthread_mutex_t abd_arc_registry = PTHREAD_MUTEX_INITIALIZER;
+static struct abd_arc *abd_arc_registry_list;
+static uint64_t abd_arc_registry_ids;
+
+static pthread_once_t abd_arc_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t abd_arc_key;
+static bool abd_arc_key_made;
+
+static struct abd_arc *abd_arc_registry_find(uint64_t id)
+{
+	struct abd_arc *arc = abd_arc_registry_list;
+
+	while (arc != NULL && arc->id != id)
+		arc = arc->registry_next;
+	return arc;
+}
+
+void abd_arc_reader_open(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&abd_arc_registry);
+	arc->id = ++abd_arc_registry_ids;
+	arc->registry_next = abd_arc_registry_list;
+	abd_arc_registry_list = arc;
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+void abd_arc_reader_close(struct abd_arc *arc)
+{
+	struct abd_arc **link = &abd_arc_registry_list;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	while (*link != arc)
+		link = &(*link)->registry_next;
+	*link = arc->registry_next;
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+/* A thread ends: its last hits are told, its blocks wait for another thread. */
+static void abd_arc_reader_end(void *seats_arg)
+{
+	struct abd_arc_seats *seats = seats_arg;
+
+	abd_arc_seats = NULL;
+	abd_arc_seat_last = (struct abd_arc_seat){0, NULL};
+	pthread_mutex_lock(&abd_arc_registry);
+	for (size_t i = 0; i < seats->count; i++) {
+		struct abd_arc *arc = abd_arc_registry_find(seats->seat[i].id);
+
+		if (arc == NULL)
+			continue;
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_reader_tell(seats->seat[i].reader);
+		seats->seat[i].reader->idle = true;
+		pthread_mutex_unlock(&arc->lock);
+	}
+	pthread_mutex_unlock(&abd_arc_registry);
+	free(seats);
+}
+
+static void abd_arc_key_make(void)
+{
+	abd_arc_key_made = pthread_key_create(&abd_arc_key, abd_arc_reader_end) == 0;
+}
+
+/* Seats of caches that have ended are given up. */
+static void abd_arc_seats_tidy(struct abd_arc_seats *seats)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	for (size_t i = 0; i < seats->count; i++)
+		if (abd_arc_registry_find(seats->seat[i].id) != NULL)
+			seats->seat[count++] = seats->seat[i];
+	pthread_mutex_unlock(&abd_arc_registry);
+	seats->count = count;
+}
+
+/* Room for one more seat; false: no memory. */
+static bool abd_arc_seats_reserve(void)
+{
+	struct abd_arc_seats *seats = abd_arc_seats;
+
+	if (seats != NULL && seats->count == seats->room)
+		abd_arc_seats_tidy(seats);
+	if (seats != NULL && seats->count < seats->room)
+		return true;
+	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	if (!abd_arc_key_made || abd_mem_refused())
+		return false;
+
+	size_t room = seats != NULL ? 2 * seats->room : 4;
+	struct abd_arc_seats *more =
+		realloc(seats, sizeof(*seats) + room * sizeof(seats->seat[0]));
+
+	if (more == NULL)
+		return false;
+	if (seats == NULL)
+		more->count = 0;
+	more->room = room;
+	abd_arc_seats = more;
+	return pthread_setspecific(abd_arc_key, more) == 0;
+}
+
+/* Cache lines, and the line that is fetched beside them, that no other thread writes. */
+static size_t abd_arc_reader_room(const struct abd_arc *arc)
+{
+	return abd_round_up(
+		sizeof(struct abd_arc_reader) + arc->hit_batch * sizeof(struct abd_arc_entry *), 128);
+}
+
+static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd_arc_reader *reader)
+{
+	atomic_init(&block->next, NULL);
+	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
+		atomic_init(&block->slot[i].entry, NULL);
+		block->slot[i].reader = reader;
+	}
+}
+
+static struct abd_arc_reader *abd_arc_reader_make(struct abd_arc *arc)
+{
+	struct abd_arc_reader *reader = abd_mem_alloc(abd_arc_reader_room(arc), 128);
+
+	if (reader == NULL)
+		return NULL;
+	memset(reader, 0, abd_arc_reader_room(arc));
+	reader->arc = arc;
+	abd_arc_hold_block_init(&reader->holds, reader);
+
+	pthread_mutex_lock(&arc->lock);
+	reader->next = arc->readers;
+	arc->readers = reader;
+	pthread_mutex_unlock(&arc->lock);
+	return reader;
+}
+
+static struct abd_arc_reader *abd_arc_reader_adopt(struct abd_arc *arc)
+{
+	struct abd_arc_reader *reader;
+
+	pthread_mutex_lock(&arc->lock);
+	for (reader = arc->readers; reader != NULL && !reader->idle; reader = reader->next)
+		continue;
+	if (reader != NULL)
+		reader->idle = false;
+	pthread_mutex_unlock(&arc->lock);
+	return reader;
+}
+
+struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
+{
+	struct abd_arc_seats *seats = abd_arc_seats;
+	struct abd_arc_seat seat = {arc->id, NULL};
+
+	for (size_t i = 0; seats != NULL && i < seats->count; i++)
+		if (seats->seat[i].id == arc->id)
+			seat = seats->seat[i];
+	if (seat.reader == NULL) {
+		if (!abd_arc_seats_reserve())
+			return NULL;
+		seat.reader = abd_arc_reader_adopt(arc);
+		if (seat.reader == NULL)
+			seat.reader = abd_arc_reader_make(arc);
+		if (seat.reader == NULL)
+			return NULL;
+		abd_arc_seats->seat[abd_arc_seats->count++] = seat;
+	}
+	abd_arc_seat_last = seat;
+	return seat.reader;
+}
+
+void abd_arc_readers_free(struct abd_arc *arc)
+{
+	struct abd_arc_reader *reader, *next;
+
+	for (reader = arc->readers; reader != NULL; reader = next) {
+		struct abd_arc_hold_block *block = atomic_load(&reader->holds.next), *more;
+
+		for (; block != NULL; block = more) {
+			more = atomic_load(&block->next);
+			abd_mem_free(block, sizeof(*block), 64);
+		}
+		next = reader->next;
+		abd_mem_free(reader, abd_arc_reader_room(arc), 128);
+	}
+}
+
+/* ---- hits -------------------------------------------------------------------------------------------------------- */
+
+void abd_arc_reader_tell(struct abd_arc_reader *reader)
+{
+	struct abd_arc *arc = reader->arc;
+	uint32_t pending = reader->pending;
+
+	/* A page of entries went back meanwhile, perhaps with one of ours: rare, so all are forgotten. */
+	if (reader->slab_frees != atomic_load_explicit(&arc->entries.frees, memory_order_relaxed))
+		pending = 0;
+	/* Their neighbours in the lists are what is not in the cache: fetch them all at once. */
+	for (uint32_t i = 0; i < pending; i++) {
+		__builtin_prefetch(reader->ring[i]->item.link.next, 1);
+		__builtin_prefetch(reader->ring[i]->item.link.prev, 1);
+	}
+	for (uint32_t i = 0; i < pending; i++)
+		abd_arc_policy_hit(&arc->policy, &reader->ring[i]->item);
+	arc->stats.hits_told += pending;
+	reader->pending = 0;
+	reader->clock = arc->policy.clock;
+	/* Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In the exact mode it does. */
+	if (arc->hit_batch > 1)
+		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 4, 1u << 28);
+}
+
+void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
+{
+	struct abd_arc *arc = reader->arc;
+
+	if (arc->hit_batch == 1)
+		pthread_mutex_lock(&arc->lock);
+	else if (pthread_mutex_trylock(&arc->lock) != 0)
+		return;
+	abd_arc_reader_tell(reader);
+	pthread_mutex_unlock(&arc->lock);
+}
+
+/* ---- holds ------------------------------------------------------------------------------------------------------- */
+
+struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
+{
+	struct abd_arc_hold_block *block = &reader->holds, *next;
+
+	for (;; block = next) {
+		for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+			if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) == NULL)
+				return &block->slot[i];
+		next = atomic_load_explicit(&block->next, memory_order_relaxed);
+		if (next == NULL)
+			break;
+	}
+	next = abd_mem_alloc(sizeof(*next), 64);
+	if (next == NULL)
+		return NULL;
+	abd_arc_hold_block_init(next, reader);
+	atomic_store_explicit(&block->next, next, memory_order_release);
+	return &next->slot[0];
+}
+
+void abd_arc_reader_holds(
+	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
+{
+	uint16_t scan = ++arc->scan;
+
+	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
+		struct abd_arc_hold_block *block = &reader->holds;
+
+		for (; block != NULL; block = atomic_load_explicit(&block->next, memory_order_acquire)) {
+			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
+				struct abd_arc_entry *entry = atomic_load_explicit(
+					&block->slot[i].entry, memory_order_acquire);
+
+				if (entry == NULL || entry->item.mark == scan)
+					continue;
+				entry->item.mark = scan;
+				if (visit != NULL)
+					visit(entry, arg);
+			}
+		}
+	}
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a buffer of exactly that size,
+ * which for one run is linear, so that reading it copies nothing.
+ * OpenZFS: zio_compress_data() for the eighth; arc_hdr_alloc_abd(), arc_hdr_decompress() in module/zfs/arc.c.
+ */
+#include "abd_arc_impl.h"
+#include "abd_impl.h"
+
+#include <abd/codec.h>
+#include <abd/operate.h>
+
+#include <string.h>
+
+/* A buffer has no const view; this one is only read. */
+static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
+{
+	void *memory;
+
+	memcpy(&memory, &buf, sizeof(memory));
+	abd_get_from_buf_struct(view, memory, size);
+}
+
+int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t size)
+{
+	size_t room = size - size / 8;
+	abd_t src, dst;
+	ssize_t produced;
+
+	*record = (struct abd_arc_record){.buf = buf, .stored_size = size, .logical_size = size};
+	if (room == size)
+		return 0; /* below 8 bytes there is no eighth to save */
+	record->scratch = abd_buf_alloc(room, false);
+	if (record->scratch == NULL)
+		return -ENOMEM;
+	record->scratch_size = room;
+
+	abd_arc_record_view(&src, buf, size);
+	abd_get_from_buf_struct(&dst, record->scratch, room);
+	produced = abd_lz4_compress(&dst, &src, 0, 0, size);
+	abd_free(&dst);
+	abd_free(&src);
+	if (produced > 0) {
+		record->buf = record->scratch;
+		record->stored_size = (size_t)produced;
+		record->compressed = true;
+	}
+	return produced == -ENOMEM ? -ENOMEM : 0;
+}
+
+void abd_arc_record_end(struct abd_arc_record *record)
+{
+	abd_buf_free(record->scratch, record->scratch_size);
+	record->scratch = NULL;
+}
+
+abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadata)
+{
+	abd_t *abd = abd_alloc(record->stored_size, is_metadata);
+
+	if (abd != NULL)
+		abd_copy_from_buf(abd, record->buf, record->stored_size);
+	return abd;
+}
+
+/* What abd_mem_cache_alloc() takes for a size. */
+static size_t abd_arc_class_size(size_t size)
+{
+	if (size > ABD_MEM_CLASS_MAX)
+		return abd_round_up(size, 4096);
+	abd_mem_class(&size);
+	return size;
+}
+
+static size_t abd_arc_linear_bytes(size_t size)
+{
+	return sizeof(abd_t) + abd_arc_class_size(size);
+}
+
+size_t abd_arc_record_bytes(const abd_t *abd)
+{
+	size_t size = abd_get_size(abd);
+
+	if (abd_is_linear(abd) && !abd_is_linear_page(abd))
+		return abd_arc_linear_bytes(size);
+
+	size_t head = abd_is_linear(abd) ? sizeof(*abd) : abd_scatter_head_size(abd);
+
+	/* Runs are whole pages, and no more of them than the data needs. */
+	return abd_arc_class_size(head) + abd_round_up(size, ABD_CHUNK_SIZE);
+}
+
+size_t abd_arc_record_estimate(size_t size)
+{
+	if (abd_size_alloc_linear(size))
+		return abd_arc_linear_bytes(size);
+
+	unsigned max_order = ABD_TUNE(max_order);
+	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
+	size_t runs = (pages >> max_order) +
+		(size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
+	size_t head = sizeof(abd_t);
+
+	/* A run table, and a class for each order if there are several: 16 bytes each. */
+	if (runs > 1)
+		head += runs * sizeof(struct iovec) + abd_min(runs, ABD_CHUNK_ORDERS) * 16;
+	return abd_arc_class_size(head) + pages * ABD_CHUNK_SIZE;
+}
+
+bool abd_arc_record_is_sound(const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	uint64_t checksum[4];
+
+	if (ABD_LIKELY((arc->flags & ABD_ARC_CHECKSUM) == 0))
+		return true;
+	abd_fletcher_4(entry->abd, 0, abd_get_size(entry->abd), checksum);
+	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
+}
+
+/* All of a compressed record, or a part; what is not wanted is not decoded where the decoder can help it. */
+static ssize_t abd_arc_record_decode(
+	const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+{
+	const abd_t *abd = entry->abd;
+	size_t stored_size = abd_get_size(abd);
+
+	if (ABD_LIKELY(size == entry->item.size))
+		return abd_lz4_decompress_to_buf(dst, abd, size, 0, stored_size);
+	return abd_lz4_decompress_range_to_buf(dst, abd, off, size, 0, stored_size);
+}
+
+int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+{
+	if (size == 0)
+		return 0;
+	if ((entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) == 0) {
+		abd_copy_to_buf_off(dst, entry->abd, off, size);
+		return 0;
+	}
+
+	ssize_t produced = abd_arc_record_decode(entry, dst, off, size);
+
+	if (produced == -ENOMEM)
+		return -ENOMEM;
+	return produced == (ssize_t)size ? 0 : -EBADMSG;
+}

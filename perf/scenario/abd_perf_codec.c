@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against borrowing for it; ranges of
+ * records; checksums.
+ *
+ * The buffers are arc-read's (abd_perf_arc_set.h), so what differs is the decoder alone. Data: fio's, real files, and rows of three
+ * ratios, because the first has the long literals that wide copies like, and the last the short matches they don't.
+ * One thread. Hot: a set that fits half of the second-level cache. Cold: 300 MiB of payloads for each path, read at random.
+ */
+#include "abd_perf_arc_set.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_codec_part.h"
+#include "abd_perf_env.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+#include "abd_perf_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ABD_PERF_MIB ((size_t)1 << 20)
+#define ABD_PERF_CODEC_COLD (300 * ABD_PERF_MIB)
+
+enum { LINEAR, BORROW, MULTI, SINGLE, PATHS };
+
+static const struct abd_perf_codec_way {
+	const char *name;
+	enum abd_perf_arc_kind kind;
+	bool own_decoder;
+} abd_perf_codec_ways[PATHS] = {
+	{"liblz4, linear", ABD_PERF_ARC_LINEAR, false},
+	{"liblz4, borrow", ABD_PERF_ARC_MULTI, false},
+	{"ours, runs of 4k", ABD_PERF_ARC_MULTI, true},
+	{"ours, one run", ABD_PERF_ARC_ON, true},
+};
+
+static const struct abd_perf_rows_kind abd_perf_codec_rows[] = {
+	{"rows 1.3", 64, 46, 0},
+	{"rows 2.4", 96, 20, 5},
+	{"rows 8", 128, 2, 2},
+};
+
+struct abd_perf_codec_path {
+	const struct abd_perf_arc_set *set;
+	const struct abd_perf_codec_way *way;
+	char *dst;
+	size_t at;
+	bool hot;
+	unsigned errors;
+};
+
+static void abd_perf_codec_read(struct abd_perf_codec_path *path, uint64_t iterations)
+{
+	const struct abd_perf_arc_visit *visit = path->set->visit[path->way->kind];
+	int record_size = (int)path->set->records->record_size;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		path->errors += !abd_perf_arc_decode(&visit[path->at], path->way->own_decoder, path->dst, record_size);
+		path->at = path->at + 1 < path->set->slots ? path->at + 1 : 0;
+	}
+}
+
+static double abd_perf_codec_run_path(void *arg, uint64_t iterations)
+{
+	struct abd_perf_codec_path *path = arg;
+
+	if (path->hot)
+		abd_perf_codec_read(path, path->set->slots);
+
+	double start = abd_perf_clock_ns();
+
+	abd_perf_codec_read(path, iterations);
+	return abd_perf_clock_ns() - start;
+}
+
+static void abd_perf_codec_record(const struct abd_perf_race *race, const struct abd_perf_arc_set *set,
+	const char *data, bool hot)
+{
+	char size[24];
+	double mean = (double)set->payload_bytes / (double)set->slots;
+	struct abd_perf_result *result = abd_perf_result_add("codec", hot ? "hot" : "cold", "%s %s, %s", data,
+		abd_perf_options_size_text(set->records->record_size, size, sizeof(size)), hot ? "hot" : "cold");
+
+	abd_perf_result_text(result, "data", data);
+	abd_perf_result_size(result, "record_size", set->records->record_size);
+	abd_perf_result_number(result, "compressed_bytes", mean);
+	abd_perf_result_number(result, "set_bytes", (double)set->payload_bytes);
+	abd_perf_result_text(result, "decoder", abd_tuning_get("lz4"));
+	for (unsigned i = 0; i < PATHS; i++)
+		abd_perf_result_figure(result, abd_perf_codec_ways[i].name, "GB/s",
+			abd_perf_race_rate(race, i, (double)set->records->record_size));
+	for (unsigned i = LINEAR; i <= BORROW; i++)
+		abd_perf_result_ratio(result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[i].name,
+			abd_perf_race_ratio(race, MULTI, i))->target = 1;
+	abd_perf_result_ratio(result, abd_perf_codec_ways[SINGLE].name, abd_perf_codec_ways[LINEAR].name,
+		abd_perf_race_ratio(race, SINGLE, LINEAR));
+}
+
+static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, bool hot, char *dst,
+	const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_codec_path way[PATHS];
+	struct abd_perf_path path[PATHS];
+	unsigned errors = 0;
+
+	if (!abd_perf_arc_set_check(set))
+		return 1;
+	for (unsigned i = 0; i < PATHS; i++) {
+		way[i] = (struct abd_perf_codec_path){set, &abd_perf_codec_ways[i], dst, 0, hot, 0};
+		path[i] = (struct abd_perf_path){way[i].way->name, abd_perf_codec_run_path, &way[i]};
+	}
+	if (abd_perf_race_run(&race, path, PATHS, options))
+		abd_perf_codec_record(&race, set, data, hot);
+	for (unsigned i = 0; i < PATHS; i++)
+		errors += way[i].errors;
+	return errors == 0 ? 0 : 1;
+}
+
+/* Records of one size whose payload needs more than one page, hot or cold. */
+static int abd_perf_codec_set(const struct abd_perf_data *data, const struct abd_perf_records *records, bool hot,
+	const struct abd_perf_options *options)
+{
+	struct abd_perf_arc_set set = {.records = records, .kinds = ABD_PERF_ARC_KINDS};
+	uint32_t *members = malloc((records->count + 1) * sizeof(*members));
+	char *dst = malloc(records->record_size), size[24];
+	size_t payload = 0, l2 = abd_perf_env_cache(2);
+	int status = 0;
+
+	if (members == NULL || dst == NULL)
+		abd_perf_say_die(1, "no memory for records");
+	for (uint32_t i = 0; i < records->count; i++) {
+		if (records->record[i].payload_size <= 4096)
+			continue;
+		members[set.member_count++] = i;
+		payload += records->record[i].payload_size;
+	}
+	abd_perf_say_step("%s %s, %s", data->name,
+		abd_perf_options_size_text(records->record_size, size, sizeof(size)), hot ? "hot" : "cold");
+	if (set.member_count * 10 >= records->count && set.member_count > 0) {
+		size_t bytes = hot ? (l2 != 0 ? l2 : ABD_PERF_MIB) / 2 : ABD_PERF_CODEC_COLD;
+		size_t slots = bytes / (payload / set.member_count);
+
+		set.members = members;
+		abd_perf_arc_set_make(&set, slots > 2 ? slots : 2, options->seed);
+		status = abd_perf_codec_race(&set, data->name, hot, dst, options);
+		abd_perf_arc_set_free(&set);
+	}
+	free(members);
+	free(dst);
+	return status;
+}
+
+static int abd_perf_codec_data(const struct abd_perf_data *data, const struct abd_perf_options *options)
+{
+	static const size_t all[] = {8 << 10, 16 << 10, 128 << 10, 1 << 20};
+	static const size_t few[] = {16 << 10, 128 << 10};
+	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	size_t count = options->record_size != 0 ? 1 : options->quick ? 2 : 4;
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
+		struct abd_perf_records records;
+
+		abd_perf_records_make(&records, data, size[i]);
+		status = abd_perf_codec_set(data, &records, true, options);
+		if (!options->quick && status == 0 && !abd_perf_stop_wanted())
+			status = abd_perf_codec_set(data, &records, false, options);
+		abd_perf_records_free(&records);
+	}
+	if (options->record_size == 0 && status == 0 && !abd_perf_stop_wanted())
+		abd_perf_codec_range(data, options);
+	return status;
+}
+
+static int abd_perf_codec_run(const struct abd_perf_options *options)
+{
+	size_t bytes = (options->quick ? 8 : 32) * ABD_PERF_MIB;
+	struct abd_perf_data data[5];
+	int status = 0;
+
+	abd_perf_files_load(&data[0], options, bytes);
+	abd_perf_fio_make(&data[1], options, bytes);
+	for (unsigned i = 0; i < 3; i++)
+		abd_perf_rows_make(&data[2 + i], options, &abd_perf_codec_rows[i], bytes);
+	abd_perf_say_begin("codec", options->quick ? 16 : 46);
+	for (unsigned i = 0; i < 5; i++) {
+		if (status == 0 && !abd_perf_stop_wanted())
+			status = abd_perf_codec_data(&data[i], options);
+		free(data[i].bytes);
+	}
+	if (status == 0 && !abd_perf_stop_wanted())
+		abd_perf_codec_sums(options);
+	return status;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+static const struct abd_perf_result *abd_perf_codec_next(const char *group, size_t *i)
+{
+	while (*i < abd_perf_result_count()) {
+		const struct abd_perf_result *result = abd_perf_result_get((*i)++);
+
+		if (strcmp(result->scenario, "codec") == 0 && strcmp(result->group, group) == 0)
+			return result;
+	}
+	return NULL;
+}
+
+/* The geometric mean over a table's rows, and the worst row. */
+static void abd_perf_codec_mean(const char *group, unsigned against, double target)
+{
+	const struct abd_perf_result *result;
+	double sum = 0, worst = INFINITY;
+	unsigned count = 0;
+
+	for (size_t i = 0; (result = abd_perf_codec_next(group, &i)) != NULL; count++) {
+		const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
+			result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
+
+		sum += log(ratio->value.median);
+		worst = ratio->value.median < worst ? ratio->value.median : worst;
+	}
+	if (count > 0)
+		printf("ours, runs of 4k / %s: geometric mean of %u rows %.3f, target %.2f; worst row %.3f\n",
+			abd_perf_codec_ways[against].name, count, exp(sum / count), target, worst);
+}
+
+static void abd_perf_codec_print_decode(const char *group, double target)
+{
+	struct abd_perf_table *table = abd_perf_table_make("<data|record|lz4 bytes|liblz4, linear|liblz4, borrow|ours, runs of 4k|"
+		"ours, one run|ours / linear|<|ours / borrow|<");
+	const struct abd_perf_result *result;
+	size_t rows = 0;
+
+	for (size_t i = 0; (result = abd_perf_codec_next(group, &i)) != NULL; rows++) {
+		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
+		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
+		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
+		for (unsigned path = 0; path < PATHS; path++)
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_codec_ways[path].name));
+		for (unsigned against = LINEAR; against <= BORROW; against++) {
+			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
+				result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
+
+			abd_perf_table_ratio(table, ratio);
+			abd_perf_table_cell(table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
+		}
+	}
+	if (rows > 0)
+		printf("\ncodec, %s: GB/s of decoded bytes, and ratios of speeds [95 %% interval]\n", group);
+	abd_perf_table_print(table);
+	abd_perf_codec_mean(group, LINEAR, target);
+	abd_perf_codec_mean(group, BORROW, 1.17);
+}
+
+static void abd_perf_codec_print_range(void)
+{
+	struct abd_perf_table *table =
+		abd_perf_table_make("<4k out of 128k|all, ns|first 4k, ns|any 4k, ns|first / all|<target 8|any / all|<target 1.8");
+	const struct abd_perf_result *result;
+	size_t i = 0;
+
+	while ((result = abd_perf_codec_next("range", &i)) != NULL) {
+		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
+		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "all"));
+		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "first 4k"));
+		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "any 4k"));
+		for (unsigned j = 0; j < 2; j++) {
+			abd_perf_table_ratio(table, &result->ratio[j]);
+			abd_perf_table_cell(table, "%s", abd_perf_result_target_text(&result->ratio[j]));
+		}
+	}
+	printf("\n");
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_codec_print_sums(void)
+{
+	struct abd_perf_table *table = abd_perf_table_make("<128k in 4 KiB runs|GB/s|of a plain sum's speed");
+	const struct abd_perf_result *result;
+	size_t i = 0;
+
+	while ((result = abd_perf_codec_next("sums", &i)) != NULL) {
+		for (unsigned j = 0; j < result->figures; j++) {
+			abd_perf_table_cell(table, "%s", result->figure[j].name);
+			abd_perf_table_figure(table, &result->figure[j]);
+			abd_perf_table_ratio(table,
+				abd_perf_result_find_ratio(result, result->figure[j].name, "plain sum"));
+		}
+	}
+	printf("\n");
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_codec_print(void)
+{
+	abd_perf_codec_print_decode("hot", 1.12);
+	abd_perf_codec_print_decode("cold", 1.05);
+	abd_perf_codec_print_range();
+	abd_perf_codec_print_sums();
+}
+
+const struct abd_perf_scenario abd_perf_codec = {
+	.name = "codec",
+	.summary = "decoding lz4 from scattered runs, ranges of records, checksums",
+	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
+	.run = abd_perf_codec_run,
+	.print = abd_perf_codec_print,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Copies by every way, over linear and scattered destinations.
+ */
+#include "abd_perf_flush_work.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_place.h"
+
+struct abd_perf_flush_walk abd_perf_flush_walk[ABD_PERF_FLUSH_THREADS_MAX];
+
+void abd_perf_flush_way_use(const struct abd_perf_flush_way *way)
+{
+	if (way->policy != NULL)
+		abd_perf_place_tune("flush", way->policy);
+}
+
+struct abd_perf_flush_piece {
+	const char *from;
+	bool drain;
+};
+
+static int abd_perf_flush_pmem_piece(void *buf, size_t len, void *priv)
+{
+	struct abd_perf_flush_piece *piece = priv;
+
+	abd_perf_flush_pmem_copy(buf, piece->from, len, piece->drain);
+	piece->from += len;
+	return 0;
+}
+
+/* As a user of libpmem would: one call for memory in one piece, a loop over runs otherwise. */
+static void abd_perf_flush_pmem(const struct abd_perf_flush_case *work, size_t at, bool drain)
+{
+	const struct abd_perf_flush_place *place = work->place;
+	struct abd_perf_flush_piece piece = {work->source, drain && !work->way->one_drain};
+
+	if (place->linear != NULL) {
+		abd_perf_flush_pmem_copy(place->linear + at, work->source, work->size, drain);
+		return;
+	}
+	abd_iterate_func(place->dst, at, work->size, abd_perf_flush_pmem_piece, &piece);
+	if (drain && work->way->one_drain)
+		abd_perf_flush_pmem_drain();
+}
+
+static void abd_perf_flush_drain(const struct abd_perf_flush_case *work)
+{
+	if (work->way->policy != NULL)
+		abd_flush_drain();
+	else
+		abd_perf_flush_pmem_drain();
+}
+
+double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations)
+{
+	struct abd_perf_flush_case *work = arg;
+	bool drain = work->batch == 1 || work->drain_each;
+	unsigned flags = drain ? ABD_FLUSH_AUTO : ABD_FLUSH_NODRAIN;
+	size_t begin = member * work->region, end = begin + work->region;
+	size_t at = begin + (abd_perf_flush_walk[member].at < work->region ? abd_perf_flush_walk[member].at : 0);
+	double start = abd_perf_clock_ns();
+
+	for (; iterations > 0; iterations--) {
+		for (unsigned i = 0; i < work->batch; i++) {
+			at = at <= end - work->size ? at : begin;
+			if (work->way->policy != NULL)
+				abd_flush_copy_from_buf_off(
+					work->place->dst, work->source, at, work->size, flags);
+			else
+				abd_perf_flush_pmem(work, at, drain);
+			at += work->size;
+		}
+		if (!drain)
+			abd_perf_flush_drain(work);
+	}
+	abd_perf_flush_walk[member].at = at - begin;
+	return abd_perf_clock_ns() - start;
+}
+
+double abd_perf_flush_alone(void *arg, uint64_t iterations)
+{
+	struct abd_perf_flush_case *work = arg;
+
+	abd_perf_flush_way_use(work->way);
+	return abd_perf_flush_member(work, 0, iterations);
+}

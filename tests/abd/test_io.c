@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Iovecs out and in, files with short transfers, memory with a callback.
+ */
+#include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct abd_stats before;
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	before = abd_test_stats();
+}
+
+static void end(void)
+{
+	struct abd_stats after = abd_test_stats();
+
+	cr_assert(abd_test_gauges_equal(&before, &after));
+	abd_test_provider_end();
+}
+
+static void check_iov(const struct abd_test_buffer *b, size_t off, size_t size, int iov_max)
+{
+	size_t done = 0, covered;
+
+	while (done < size) {
+		struct iovec iov[9] = {[8] = {NULL, 77}};
+		int count = abd_to_iov(b->abd, off + done, size - done, iov, iov_max, &covered);
+		size_t sum = 0;
+
+		abd_test_check(
+			count > 0 && count <= iov_max && iov[8].iov_len == 77, "%d entries", count);
+		for (int i = 0; i < count; i++) {
+			abd_test_check(memcmp(iov[i].iov_base, b->model + off + done + sum,
+					       iov[i].iov_len) == 0,
+				"%s: [%zu, +%zu)", b->kind, off, size);
+			sum += iov[i].iov_len;
+		}
+		abd_test_check(
+			sum == covered && covered > 0, "%zu covered, %zu described", covered, sum);
+		done += covered;
+	}
+	abd_test_check(done == size, "%zu of %zu", done, size);
+}
+
+Test(abd_io, iovecs_describe_every_kind_and_range, .init = begin, .fini = end)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+		size_t offsets[ABD_TEST_OFFSETS];
+
+		abd_test_build(&b, kind, kind);
+
+		size_t count = abd_test_offsets(&b, offsets);
+
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = i; j < count; j++)
+				for (int iov_max = 1; iov_max <= 8; iov_max += 7)
+					check_iov(&b, offsets[i], offsets[j] - offsets[i], iov_max);
+		abd_test_drop(&b);
+	}
+}
+
+Test(abd_io, odd_counts_of_entries_are_answered, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(5 << 12, false);
+	struct iovec iov = {NULL, 5};
+	size_t covered = 1;
+
+	cr_assert_eq(abd_to_iov(abd, 0, 5 << 12, &iov, -1, &covered), -EINVAL);
+	cr_assert_eq(covered, 0);
+	cr_assert_eq(abd_to_iov(abd, 0, 5 << 12, &iov, 0, &covered), 0);
+	cr_assert_eq(iov.iov_len, 5);
+	abd_free(abd);
+}
+
+Test(abd_io, an_iovec_becomes_a_gang_by_reference, .init = begin, .fini = end)
+{
+	char text[] = "gone with the wind";
+	struct iovec iov[] = {{text + 14, 4}, {NULL, 0}, {text, 4}, {text + 13, 1}};
+	struct iovec much[] = {{text, SIZE_MAX}, {text, 1}};
+	abd_t *abd = abd_from_iov(iov, 4);
+
+	cr_assert_eq(abd_get_size(abd), 9);
+	cr_assert_eq(abd_cmp_buf(abd, "windgone ", 9), 0);
+	abd_copy_from_buf(abd, "W", 1);
+	cr_assert_str_eq(text, "gone with the Wind");
+	abd_free(abd);
+	cr_assert_null(abd_from_iov(iov, 0));
+	cr_assert_eq(errno, EINVAL);
+	cr_assert_null(abd_from_iov(iov + 1, 1));
+	cr_assert_null(abd_from_iov(iov, -1));
+	errno = 0;
+	cr_assert_null(abd_from_iov(much, 2));
+	cr_assert_eq(errno, EINVAL);
+}
+
+static void ended(void *buf, size_t size, void *arg)
+{
+	cr_assert_eq(size, 100);
+	free(buf);
+	++*(unsigned *)arg;
+}
+
+Test(abd_io, the_callback_ends_memory_once, .init = begin, .fini = end)
+{
+	unsigned count = 0;
+	abd_t *abd = abd_get_from_buf_cb(malloc(100), 100, ended, &count), *view, *gang;
+
+	abd_zero(abd, 100);
+	view = abd_get_offset(abd, 10);
+	abd_free(view);
+	cr_assert_eq(count, 0);
+	abd_free(abd);
+	cr_assert_eq(count, 1);
+	abd = abd_get_from_buf_cb(malloc(100), 100, ended, &count);
+	gang = abd_alloc_gang();
+	cr_assert_eq(abd_gang_add(gang, abd, true), 0);
+	abd_test_expect_contract(abd_take_ownership_of_buf(abd, false), "belongs to somebody");
+	abd_free(gang);
+	cr_assert_eq(count, 2);
+	cr_assert_null(abd_get_from_buf_cb(&count, 0, ended, &count));
+	cr_assert_eq(errno, EINVAL);
+	cr_assert_eq(count, 2);
+}
+
+Test(abd_io, files_hold_what_every_kind_held, .init = begin, .fini = end)
+{
+	int fd = memfd_create("abd", 0);
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b, back;
+
+		abd_test_build(&b, kind, kind);
+		abd_test_build(&back, 18, kind + 1);
+		cr_assert_eq(abd_pwrite(fd, b.abd, 0, b.size, 100), (ssize_t)b.size);
+		cr_assert_eq(abd_pwrite(fd, b.abd, 5000, 3000, 3), 3000);
+		cr_assert_eq(abd_pread(fd, back.abd, 7, 3000, 3), 3000);
+		memcpy(back.model + 7, b.model + 5000, 3000);
+		cr_assert_eq(abd_test_differs(&back), back.size);
+		if (b.writes) {
+			cr_assert_eq(abd_pread(fd, b.abd, 1, b.size - 1, 4000),
+				(ssize_t)(b.size - 3900));
+			memmove(b.model + 1, b.model + 3900, b.size - 3900);
+			cr_assert_eq(abd_test_differs(&b), b.size, "%s", b.kind);
+		}
+		cr_assert_eq(ftruncate(fd, 0), 0);
+		abd_test_drop(&back);
+		abd_test_drop(&b);
+	}
+	close(fd);
+}
+
+Test(abd_io, errors_of_the_system_come_back, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(5 << 12, false);
+	int fds[2], file = memfd_create("abd", 0);
+
+	cr_assert_eq(abd_pread(-1, abd, 0, 10, 0), -EBADF);
+	cr_assert_eq(abd_pwrite(-1, abd, 0, 10, 0), -EBADF);
+	cr_assert_eq(pipe(fds), 0);
+	cr_assert_eq(abd_pread(fds[0], abd, 0, 10, 0), -ESPIPE);
+	cr_assert_eq(abd_pwrite(file, abd, 0, 10, -5), -EINVAL);
+	cr_assert_eq(abd_pread(file, abd, 0, 10, 1000), 0);
+	close(fds[0]);
+	close(fds[1]);
+	close(file);
+	abd_free(abd);
+}
+
+Test(abd_io, a_full_device_is_told, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_get_zeros(10000);
+	int fd = open("/dev/full", O_WRONLY);
+
+	if (fd >= 0) {
+		cr_assert_eq(abd_pwrite(fd, abd, 0, 10000, 0), -ENOSPC);
+		close(fd);
+	}
+	abd_free(abd);
+}
+
+/* A limit on the file's size makes the kernel write less than it was asked. */
+Test(abd_io, short_transfers_are_continued, .init = begin, .fini = end)
+{
+	int fd = memfd_create("abd", MFD_ALLOW_SEALING);
+	size_t size = 300 * 4096 + 17;
+	abd_t *abd, *back;
+
+	abd_tuning_set("max_order", "0");
+	abd = abd_alloc(size, false);
+	back = abd_alloc(2 * size, false);
+	for (size_t i = 0; i + 8 <= size; i += 8)
+		abd_copy_from_buf_off(abd, &i, i, 8);
+	abd_zero(back, 2 * size);
+	cr_assert_eq(abd_pwrite(fd, abd, 0, size, 0), (ssize_t)size);
+	/* 64 entries a call: the end of the file is met within one. */
+	cr_assert_eq(abd_pread(fd, back, 1, 2 * size - 1, 0), (ssize_t)size);
+	cr_assert(abd_equal_off(abd, back, 0, 1, size));
+	cr_assert_eq(abd_cmp_zero_off(back, size + 1, size - 1), 0);
+	close(fd);
+	abd_free(abd);
+	abd_free(back);
+}

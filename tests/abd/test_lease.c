@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Leases over every kind and range: in place where the range is one piece, else a copy that reaches the buffer only as far as
+ * it was written.
+ */
+#include "abd_lease.h"
+#include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+
+static struct abd_stats before;
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	before = abd_test_stats();
+}
+
+static void end(void)
+{
+	struct abd_stats after = abd_test_stats();
+
+	cr_assert(abd_test_gauges_equal(&before, &after));
+	abd_test_provider_end();
+}
+
+static bool one_piece(const struct abd_test_buffer *b, size_t off, size_t size)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < b->piece_count; start += b->piece[i++].iov_len)
+		if (off >= start && off + size <= start + b->piece[i].iov_len)
+			return true;
+	return false;
+}
+
+static void check_lease(struct abd_test_buffer *b, size_t off, size_t size)
+{
+	uint64_t copies = abd_test_stats().borrow_copy_cnt;
+	struct abd_lease lease;
+
+	abd_test_check(abd_lease_read(&lease, b->abd, off, size), "no memory");
+	abd_test_check(lease.buf != NULL && memcmp(lease.buf, b->model + off, size) == 0,
+		"%s: [%zu, +%zu)", b->kind, off, size);
+	if (size > 0 && one_piece(b, off, size))
+		abd_test_check(abd_test_stats().borrow_copy_cnt == copies,
+			"%s: [%zu, +%zu) was copied", b->kind, off, size);
+	abd_lease_read_end(&lease);
+	if (!b->writes || size == 0)
+		return;
+
+	size_t written = size - size / 3;
+
+	abd_test_check(abd_lease_write(&lease, b->abd, off, size), "no memory");
+	memset(lease.buf, (int)off & 0xff, written);
+	memset(b->model + off, (int)off & 0xff, written);
+	abd_lease_write_end(&lease, b->abd, off, written);
+	abd_test_check(abd_test_differs(b) == b->size, "%s: [%zu, +%zu) at %zu", b->kind, off,
+		written, abd_test_differs(b));
+}
+
+Test(abd_lease, every_kind_and_range_is_lent_as_one_piece, .init = begin, .fini = end)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+		size_t offsets[ABD_TEST_OFFSETS];
+
+		abd_test_build(&b, kind, kind);
+
+		size_t count = abd_test_offsets(&b, offsets);
+
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = i; j < count; j++)
+				check_lease(&b, offsets[i], offsets[j] - offsets[i]);
+		abd_test_drop(&b);
+	}
+}
+
+Test(abd_lease, zeros_are_not_leased_to_write, .init = begin, .fini = end)
+{
+	abd_t *zeros = abd_get_zeros(100);
+	struct abd_lease lease;
+
+	abd_test_expect_contract(abd_lease_write(&lease, zeros, 0, 1), "can't be written");
+	abd_free(zeros);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * raidz iteration: every piece once, on all sides at once, in whole sectors; data that ends before the parity does.
+ */
+#include "abd_test.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static struct abd_stats before;
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	before = abd_test_stats();
+}
+
+static void end(void)
+{
+	struct abd_stats after = abd_test_stats();
+
+	cr_assert(abd_test_gauges_equal(&before, &after));
+	abd_test_provider_end();
+}
+
+/* Different shapes of the same size: one run, single pages, two orders, linear, a gang split at sectors. */
+static abd_t *shape(size_t which, size_t size)
+{
+	static const char *const max_order[] = {"10", "0", "1", "10"};
+	abd_t *abd;
+
+	if (which % 5 < 4) {
+		abd_tuning_set("max_order", max_order[which % 5]);
+		abd = which % 5 == 3 ? abd_alloc_linear(size, false) : abd_alloc(size, false);
+		abd_tuning_set("max_order", "10");
+		return abd;
+	}
+	abd = abd_alloc_gang();
+	if (size > 1536)
+		cr_assert_eq(abd_gang_add(abd, abd_alloc_linear(1536, false), true), 0);
+	cr_assert_eq(abd_gang_add(abd, abd_alloc(size - (size > 1536 ? 1536 : 0), false), true), 0);
+	return abd;
+}
+
+static struct {
+	unsigned parity;
+	size_t bytes, data, pieces;
+	const unsigned *mul;
+	bool odd, wrong;
+} seen;
+
+/* Parity i becomes the data times i + 1, plus one; where there is no data, its bytes are flipped. */
+static void gen(void **c, const void *d, size_t csize, size_t dsize)
+{
+	seen.wrong |= seen.odd || csize == 0 || dsize > csize || (d == NULL) != (dsize == 0);
+	seen.odd = csize % 512 != 0;
+	for (unsigned i = 0; i < seen.parity; i++)
+		for (size_t k = 0; k < csize; k++)
+			((uint8_t *)c[i])[k] =
+				k < dsize ? (uint8_t)(((const uint8_t *)d)[k] * (i + 1) + 1)
+					  : (uint8_t) ~((uint8_t *)c[i])[k];
+	seen.bytes += csize;
+	seen.data += dsize;
+	seen.pieces++;
+}
+
+static void check_gen(size_t shapes, unsigned parity, size_t off, size_t csize, size_t dsize)
+{
+	size_t size = off + csize;
+	uint8_t *d = malloc(size), *c = malloc(size);
+	abd_t *cabds[3], *dabd = shape(shapes, size);
+	uint64_t seed = shapes + csize;
+
+	abd_test_random_fill(&seed, d, size);
+	abd_copy_from_buf(dabd, d, size);
+	for (unsigned i = 0; i < parity; i++) {
+		cabds[i] = shape(shapes / 5 + i, size);
+		abd_zero(cabds[i], size);
+	}
+	memset(&seen, 0, sizeof(seen));
+	seen.parity = parity;
+	abd_raidz_gen_iterate(cabds, dsize > 0 ? dabd : NULL, off, csize, dsize, parity, gen);
+	abd_test_check(!seen.wrong && seen.bytes == csize && seen.data == dsize,
+		"%u parity, %zu from %zu, %zu of data: met %zu and %zu", parity, csize, off, dsize,
+		seen.bytes, seen.data);
+	for (unsigned i = 0; i < parity; i++) {
+		memset(c, 0, size);
+		for (size_t k = 0; k < csize; k++)
+			c[off + k] = k < dsize ? (uint8_t)(d[off + k] * (i + 1) + 1) : 0xff;
+		abd_test_check(abd_cmp_buf(cabds[i], c, size) == 0, "parity %u of %u, %zu of data",
+			i, parity, dsize);
+		abd_free(cabds[i]);
+	}
+	abd_free(dabd);
+	free(d);
+	free(c);
+}
+
+Test(abd_raidz, parity_is_made_over_every_shape, .init = begin, .fini = end)
+{
+	size_t csizes[] = {512, 1024, 4096, 4608, 16384, 20480, 12288 + 100};
+
+	for (unsigned parity = 1; parity <= 3; parity++)
+		for (size_t shapes = 0; shapes < 25; shapes++)
+			for (size_t i = 0; i < 7; i++) {
+				size_t csize = csizes[i];
+
+				check_gen(shapes, parity, 0, csize, csize);
+				check_gen(shapes, parity, 512, csize, csize);
+				check_gen(shapes, parity, 0, csize, 0);
+				check_gen(shapes, parity, 1024, csize, csize / 2 / 512 * 512);
+				check_gen(shapes, parity, 0, csize, csize > 512 ? 512 : 0);
+			}
+}
+
+Test(abd_raidz, nothing_to_do_calls_nothing, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(4096, false);
+
+	memset(&seen, 0, sizeof(seen));
+	abd_raidz_gen_iterate(&abd, NULL, 4096, 0, 0, 1, gen);
+	cr_assert_eq(seen.pieces, 0);
+	abd_free(abd);
+}
+
+/* Target i becomes parity i times mul[i]. */
+static void rec(void **t, const size_t tsize, void **c, const unsigned *mul)
+{
+	seen.wrong |= seen.odd || tsize == 0 || mul != seen.mul;
+	seen.odd = tsize % 512 != 0;
+	for (unsigned i = 0; i < seen.parity; i++)
+		for (size_t k = 0; k < tsize; k++)
+			((uint8_t *)t[i])[k] = (uint8_t)(((uint8_t *)c[i])[k] * mul[i]);
+	seen.bytes += tsize;
+}
+
+static void check_rec(size_t shapes, unsigned parity, size_t size)
+{
+	static const unsigned mul[] = {3, 5, 7};
+	uint8_t *c = malloc(size);
+	abd_t *cabds[3], *tabds[3];
+
+	for (unsigned i = 0; i < parity; i++) {
+		uint64_t seed = i;
+
+		cabds[i] = shape(shapes + i, size);
+		tabds[i] = shape(shapes / 5 + i, size);
+		abd_test_random_fill(&seed, c, size);
+		abd_copy_from_buf(cabds[i], c, size);
+	}
+	memset(&seen, 0, sizeof(seen));
+	seen.parity = parity;
+	seen.mul = mul;
+	abd_raidz_rec_iterate(cabds, tabds, size, parity, rec, mul);
+	abd_test_check(!seen.wrong && seen.bytes == size, "%u parity, %zu of %zu", parity,
+		seen.bytes, size);
+	for (unsigned i = 0; i < parity; i++) {
+		uint64_t seed = i;
+
+		abd_test_random_fill(&seed, c, size);
+		for (size_t k = 0; k < size; k++)
+			c[k] = (uint8_t)(c[k] * mul[i]);
+		abd_test_check(abd_cmp_buf(tabds[i], c, size) == 0, "target %u", i);
+		abd_free(cabds[i]);
+		abd_free(tabds[i]);
+	}
+	free(c);
+}
+
+Test(abd_raidz, targets_are_rebuilt_over_every_shape, .init = begin, .fini = end)
+{
+	size_t sizes[] = {512, 4096, 16384, 20480, 12288 + 100};
+
+	for (unsigned parity = 1; parity <= 3; parity++)
+		for (size_t shapes = 0; shapes < 25; shapes++)
+			for (size_t i = 0; i < 5; i++)
+				check_rec(shapes, parity, sizes[i]);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records for the cache's tests: content that follows from key and version, so that every byte read can be checked, and that can be
+ * made to compress well, a little, or not at all.
+ */
+#ifndef ARC_DATA_H
+#define ARC_DATA_H
+
+#include "abd_test.h"
+
+static inline abd_arc_key_t arc_key(uint64_t n)
+{
+	return (abd_arc_key_t){7, {n, n >> 3}, n * 31};
+}
+
+/** Fill size bytes: of each 64, random are random and the rest repeat. The first 8 say key and version. */
+static inline void arc_fill(void *buf, size_t size, uint64_t key, uint64_t version, unsigned random)
+{
+	uint64_t state = key * 1000003 + version;
+	uint8_t *to = buf, salt = (uint8_t)(key * 7 + version);
+	uint64_t name = key << 32 | version;
+
+	for (size_t i = 0; i < size; i++)
+		to[i] = i % 64 < random ? (uint8_t)abd_test_random(&state) : (uint8_t)(salt + i % 64);
+	memcpy(to, &name, size < sizeof(name) ? size : sizeof(name));
+}
+
+static inline abd_arc_t *arc_make(size_t capacity, uint32_t hit_batch, uint32_t flags)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = capacity,
+		.hit_batch = hit_batch,
+		.flags = flags};
+
+	return abd_arc_create(&config);
+}
+
+static inline struct abd_arc_stats arc_stats(abd_arc_t *arc)
+{
+	struct abd_arc_stats stats;
+
+	abd_arc_stats_get(arc, &stats, sizeof(stats));
+	return stats;
+}
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The policy against two models written plainly: the paper's figure for pages of one size, list by list and step by step; and the
+ * same in bytes, through the whole cache. And what it is for: more hits than LRU.
+ */
+#include "abd_arc_policy.h"
+#include "arc_data.h"
+#include "arc_trace.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+/* ---- the paper's ARC(c), after its figure 4: arrays, searched from end to end ------------------------------------- */
+
+enum { T1, T2, B1, B2, LISTS };
+
+struct paper {
+	size_t c, p;
+	size_t count[LISTS];
+	uint64_t list[LISTS][512]; /* [0]: LRU */
+};
+
+static bool paper_find(const struct paper *m, int list, uint64_t x, size_t *at)
+{
+	for (*at = 0; *at < m->count[list]; ++*at)
+		if (m->list[list][*at] == x)
+			return true;
+	return false;
+}
+
+static uint64_t paper_take(struct paper *m, int list, size_t at)
+{
+	uint64_t x = m->list[list][at];
+
+	memmove(&m->list[list][at], &m->list[list][at + 1],
+		(--m->count[list] - at) * sizeof(uint64_t));
+	return x;
+}
+
+static void paper_push(struct paper *m, int list, uint64_t x)
+{
+	m->list[list][m->count[list]++] = x;
+}
+
+static void paper_replace(struct paper *m, bool in_b2)
+{
+	if (m->count[T1] > 0 && (m->count[T1] > m->p || (in_b2 && m->count[T1] == m->p)))
+		paper_push(m, B1, paper_take(m, T1, 0));
+	else
+		paper_push(m, B2, paper_take(m, T2, 0));
+}
+
+/* Case IV. The paper's REPLACE is only right when the cache is full, which its figure takes for granted in A. */
+static void paper_miss(struct paper *m, uint64_t x)
+{
+	size_t l1 = m->count[T1] + m->count[B1], l2 = m->count[T2] + m->count[B2];
+
+	if (l1 == m->c) {
+		if (m->count[T1] < m->c) {
+			paper_take(m, B1, 0);
+			paper_replace(m, false);
+		} else {
+			paper_take(m, T1, 0);
+		}
+	} else if (l1 + l2 >= m->c) {
+		if (l1 + l2 == 2 * m->c)
+			paper_take(m, B2, 0);
+		paper_replace(m, false);
+	}
+	paper_push(m, T1, x);
+}
+
+static bool paper_request(struct paper *m, uint64_t x)
+{
+	size_t at, b1 = m->count[B1], b2 = m->count[B2], step;
+
+	if (paper_find(m, T1, x, &at) || paper_find(m, T2, x, &at)) {
+		paper_take(m, paper_find(m, T1, x, &at) ? T1 : (paper_find(m, T2, x, &at), T2), at);
+		paper_push(m, T2, x);
+		return true;
+	}
+	if (paper_find(m, B1, x, &at)) {
+		step = b1 >= b2 ? 1 : b2 / b1;
+		m->p = m->p + step < m->c ? m->p + step : m->c;
+		paper_replace(m, false);
+		paper_find(m, B1, x, &at);
+		paper_take(m, B1, at);
+		paper_push(m, T2, x);
+	} else if (paper_find(m, B2, x, &at)) {
+		step = b2 >= b1 ? 1 : b1 / b2;
+		m->p = m->p > step ? m->p - step : 0;
+		paper_replace(m, true);
+		paper_find(m, B2, x, &at);
+		paper_take(m, B2, at);
+		paper_push(m, T2, x);
+	} else {
+		paper_miss(m, x);
+	}
+	return false;
+}
+
+/* ---- ours, driven as the cache drives it --------------------------------------------------------------------------- */
+
+static struct abd_arc_item items[2048];
+
+static bool our_request(struct abd_arc_policy *policy, uint64_t x)
+{
+	struct abd_arc_item *item = &items[x], *victim;
+	bool from_frequent;
+
+	if (item->list != ABD_ARC_NONE) {
+		abd_arc_policy_hit(policy, item);
+		return true;
+	}
+
+	enum abd_arc_list_id list = abd_arc_policy_ask(policy, x, 1, &from_frequent);
+
+	abd_arc_policy_trim(policy, list, 1);
+	while (abd_arc_policy_is_over(policy, 1)) {
+		victim = abd_arc_policy_victim(policy, from_frequent);
+		abd_arc_policy_evict(policy, victim, (uint64_t)(victim - items));
+		abd_arc_policy_trim(policy, list, 1);
+	}
+	item->cost = 1;
+	abd_arc_policy_insert(policy, item, list, x);
+	return false;
+}
+
+static void compare_list(const struct abd_arc_list *ours, const struct paper *m, int list, size_t step)
+{
+	const struct abd_arc_link *link = ours->head.prev;
+
+	cr_assert_eq(ours->count, m->count[list], "step %zu, list %d: %zu, model %zu", step, list,
+		ours->count, m->count[list]);
+	cr_assert_eq(ours->bytes, ours->count);
+	for (size_t i = 0; i < ours->count; i++, link = link->prev)
+		if (list == T1 || list == T2)
+			cr_assert_eq((uint64_t)((const struct abd_arc_item *)(const void *)link - items),
+				m->list[list][i], "step %zu, list %d, place %zu", step, list, i);
+}
+
+static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind)
+{
+	static struct paper m;
+	struct abd_arc_policy policy;
+	struct arc_trace trace;
+
+	memset(&m, 0, sizeof(m));
+	memset(items, 0, sizeof(items));
+	m.c = c;
+	abd_arc_policy_init(&policy, c, 0);
+	arc_trace_begin(&trace, kind, keys);
+	for (size_t step = 0; step < 20000; step++) {
+		uint64_t x = arc_trace_next(&trace) % 2048;
+		bool hit = paper_request(&m, x);
+
+		cr_assert_eq(our_request(&policy, x), hit, "step %zu: key %zu", step, (size_t)x);
+		cr_assert_eq(policy.target_recent, m.p, "step %zu: p %zu, model %zu", step,
+			policy.target_recent, m.p);
+		compare_list(&policy.recent, &m, T1, step);
+		compare_list(&policy.frequent, &m, T2, step);
+		compare_list(&policy.ghost_recent, &m, B1, step);
+		compare_list(&policy.ghost_frequent, &m, B2, step);
+	}
+	arc_trace_end(&trace);
+	abd_arc_policy_fini(&policy);
+}
+
+Test(arc_policy, pages_of_one_size_go_exactly_as_in_the_paper)
+{
+	static const size_t capacities[] = {1, 2, 5, 16, 64, 100};
+
+	abd_init(); /* as abd_arc_create() does before it takes memory */
+	for (int kind = 0; kind < ARC_TRACES; kind++)
+		for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++)
+			compare_with_paper(capacities[i], 300, (enum arc_trace_kind)kind);
+}
+
+/* ---- the same in bytes, ghosts' memory included, through the whole cache --------------------------------------------- */
+
+struct record {
+	uint64_t key;
+	size_t cost;
+};
+
+struct bytes_model {
+	size_t c, p, ghost_cost;
+	size_t count[LISTS], bytes[LISTS];
+	struct record list[LISTS][20000];
+};
+
+static bool model_find(const struct bytes_model *m, int list, uint64_t key, size_t *at)
+{
+	for (*at = 0; *at < m->count[list]; ++*at)
+		if (m->list[list][*at].key == key)
+			return true;
+	return false;
+}
+
+static struct record model_take(struct bytes_model *m, int list, size_t at)
+{
+	struct record x = m->list[list][at];
+
+	memmove(&m->list[list][at], &m->list[list][at + 1], (--m->count[list] - at) * sizeof(x));
+	m->bytes[list] -= x.cost;
+	return x;
+}
+
+static void model_push(struct bytes_model *m, int list, struct record x)
+{
+	m->list[list][m->count[list]++] = x;
+	m->bytes[list] += x.cost;
+}
+
+static void model_trim(struct bytes_model *m, int list, size_t cost)
+{
+	size_t t1 = m->bytes[T1] + (list == T1 ? cost : 0), records = m->bytes[T1] + m->bytes[T2] + cost;
+
+	records = records < m->c ? records : m->c;
+	while (m->count[B1] > 0 && t1 + m->bytes[B1] > m->c)
+		model_take(m, B1, 0);
+	while (m->count[B2] > 0 && records + m->bytes[B1] + m->bytes[B2] > 2 * m->c)
+		model_take(m, B2, 0);
+}
+
+static bool model_is_full(const struct bytes_model *m, size_t cost)
+{
+	return m->bytes[T1] + m->bytes[T2] + (m->count[B1] + m->count[B2]) * m->ghost_cost + cost > m->c;
+}
+
+static void model_replace(struct bytes_model *m, bool in_b2)
+{
+	bool t1 = m->count[T1] > 0 && (m->bytes[T1] > m->p || (in_b2 && m->bytes[T1] == m->p));
+
+	if (t1 || m->count[T2] == 0)
+		model_push(m, B1, model_take(m, T1, 0));
+	else
+		model_push(m, B2, model_take(m, T2, 0));
+}
+
+static size_t model_step(size_t cost, size_t mine, size_t other)
+{
+	return mine >= other ? cost : (size_t)((double)cost * ((double)other / (double)mine));
+}
+
+static bool model_request(struct bytes_model *m, struct record x)
+{
+	size_t at, step;
+	bool in_b2 = false;
+	int list = T1;
+
+	if (model_find(m, T1, x.key, &at)) {
+		model_push(m, T2, model_take(m, T1, at));
+		return true;
+	}
+	if (model_find(m, T2, x.key, &at)) {
+		model_push(m, T2, model_take(m, T2, at));
+		return true;
+	}
+	if (model_find(m, B1, x.key, &at)) {
+		step = model_step(x.cost, m->bytes[B1], m->bytes[B2]);
+		m->p = m->p + step < m->c ? m->p + step : m->c;
+		model_take(m, B1, at);
+		list = T2;
+	} else if (model_find(m, B2, x.key, &at)) {
+		step = model_step(x.cost, m->bytes[B2], m->bytes[B1]);
+		m->p = m->p > step ? m->p - step : 0;
+		model_take(m, B2, at);
+		list = T2;
+		in_b2 = true;
+	}
+	model_trim(m, list, x.cost);
+	while (model_is_full(m, x.cost)) {
+		model_replace(m, in_b2);
+		model_trim(m, list, x.cost);
+	}
+	model_push(m, list, x);
+	return false;
+}
+
+#define SIZES 40
+
+static size_t record_size(uint64_t key)
+{
+	return 100 + key % SIZES * 37;
+}
+
+/* What a record of each size costs, from a cache that evicts nothing. */
+static void measure_costs(size_t cost[SIZES], const char *data)
+{
+	abd_arc_t *arc = arc_make(8 << 20, 1, 0);
+
+	for (uint64_t n = 0; n < SIZES; n++) {
+		abd_arc_key_t key = arc_key(n);
+		uint64_t before = arc_stats(arc).recent_bytes;
+
+		cr_assert_eq(abd_arc_put(arc, &key, data, record_size(n)), 0);
+		cost[n] = arc_stats(arc).recent_bytes - before;
+		cr_assert_gt(cost[n], record_size(n));
+	}
+	abd_arc_destroy(arc);
+}
+
+/* One request of an engine: read, and on a miss put. Returns a hit. */
+static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
+{
+	char read[100 + SIZES * 37];
+	abd_arc_key_t key = arc_key(n);
+	ssize_t result = abd_arc_read(arc, &key, read, 0, record_size(n));
+
+	if (result >= 0)
+		return true;
+	cr_assert_eq(result, -ENOENT);
+	cr_assert_eq(abd_arc_put(arc, &key, data, record_size(n)), 0);
+	return false;
+}
+
+Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .timeout = 120)
+{
+	static char data[100 + SIZES * 37];
+	size_t cost[SIZES];
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	measure_costs(cost, data);
+	for (int kind = 0; kind < ARC_TRACES; kind++) {
+		struct bytes_model *m = calloc(1, sizeof(*m));
+		abd_arc_t *arc = arc_make(600000, 1, 0);
+		struct arc_trace trace;
+
+		m->c = arc_stats(arc).target_bytes;
+		m->ghost_cost = abd_arc_policy_ghost_cost();
+		arc_trace_begin(&trace, (enum arc_trace_kind)kind, 3000);
+		for (size_t step = 0; step < 20000; step++) {
+			uint64_t n = arc_trace_next(&trace);
+			bool hit = model_request(m, (struct record){n, cost[n % SIZES]});
+
+			cr_assert_eq(cache_request(arc, n, data), hit, "%s, step %zu, key %zu",
+				arc_trace_names[kind], step, (size_t)n);
+			if (step % 100 != 0)
+				continue;
+
+			struct abd_arc_stats stats = arc_stats(arc);
+
+			cr_assert_eq(stats.target_recent_bytes, m->p);
+			cr_assert_eq(stats.recent_bytes, m->bytes[T1]);
+			cr_assert_eq(stats.frequent_bytes, m->bytes[T2]);
+			cr_assert_eq(stats.ghost_recent_bytes, m->bytes[B1]);
+			cr_assert_eq(stats.ghost_frequent_bytes, m->bytes[B2]);
+			cr_assert_eq(stats.ghosts, m->count[B1] + m->count[B2]);
+		}
+		arc_trace_end(&trace);
+		abd_arc_destroy(arc);
+		free(m);
+	}
+}
+
+/* ---- more hits than LRU ---------------------------------------------------------------------------------------------- */
+
+/* LRU in bytes, with the cache's costs and without ghosts: all of c is its own. */
+static bool lru_request(struct bytes_model *m, struct record x)
+{
+	size_t at;
+
+	if (model_find(m, T1, x.key, &at)) {
+		model_push(m, T1, model_take(m, T1, at));
+		return true;
+	}
+	while (m->bytes[T1] + x.cost > m->c)
+		model_take(m, T1, 0);
+	model_push(m, T1, x);
+	return false;
+}
+
+struct rates {
+	double lru, exact, batched;
+};
+
+static struct rates measure_rates(enum arc_trace_kind kind, const size_t *cost, const char *data)
+{
+	enum { REQUESTS = 60000 };
+	struct bytes_model *m = calloc(1, sizeof(*m));
+	abd_arc_t *exact = arc_make(600000, 1, 0), *batched = arc_make(600000, 0, 0);
+	size_t hits[3] = {0, 0, 0};
+	struct arc_trace trace;
+
+	m->c = arc_stats(exact).target_bytes;
+	arc_trace_begin(&trace, kind, 3000);
+	for (size_t step = 0; step < REQUESTS; step++) {
+		uint64_t n = arc_trace_next(&trace);
+
+		hits[0] += lru_request(m, (struct record){n, cost[n % SIZES]});
+		hits[1] += cache_request(exact, n, data);
+		hits[2] += cache_request(batched, n, data);
+	}
+	arc_trace_end(&trace);
+	abd_arc_destroy(exact);
+	abd_arc_destroy(batched);
+	free(m);
+	return (struct rates){(double)hits[0] / REQUESTS, (double)hits[1] / REQUESTS,
+		(double)hits[2] / REQUESTS};
+}
+
+Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 120)
+{
+	static char data[100 + SIZES * 37];
+	size_t cost[SIZES];
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	measure_costs(cost, data);
+	for (int kind = 0; kind < ARC_TRACES; kind++) {
+		struct rates rate = measure_rates((enum arc_trace_kind)kind, cost, data);
+
+		fprintf(stderr, "%-14s hits: lru %.4f  exact arc %.4f  batches of 64 %.4f\n",
+			arc_trace_names[kind], rate.lru, rate.exact, rate.batched);
+		cr_expect(rate.batched > rate.exact - 0.01, "%s: batches cost more than 1 %%",
+			arc_trace_names[kind]);
+		cr_expect(rate.exact >= rate.lru, "%s: LRU has more hits", arc_trace_names[kind]);
+		/* A loop from the start over more than c is lost to both: T1 fills c alone, and leaves no ghosts. */
+		if (kind == ARC_SCANS)
+			cr_expect(rate.exact > 1.2 * rate.lru, "scans flush the cache");
+	}
+}

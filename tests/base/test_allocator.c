@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine's own pair: set before the first allocation or never; then it alone serves linear memory. Each test needs a process
+ * that has not allocated yet.
+ */
+#include "abd_test.h"
+#include "abd_test_child.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+	size_t allocs, frees, bytes, metadata, misaligned;
+	bool empty;
+} engine;
+
+static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
+{
+	size_t least = size >= 4096 ? 4096 : size >= 64 ? 64 : 1;
+
+	if (engine.empty || arg != &engine)
+		return NULL;
+	engine.allocs++;
+	engine.bytes += size;
+	engine.metadata += is_metadata;
+	engine.misaligned += alignment < least || (alignment & (alignment - 1)) != 0;
+	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void engine_free(void *buf, size_t size, void *arg)
+{
+	engine.misaligned += arg != &engine;
+	engine.frees++;
+	engine.bytes -= size;
+	free(buf);
+}
+
+static const struct abd_allocator pair = {engine_alloc, engine_free, &engine};
+
+#define expect(condition)                                                               \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			return 1;                                                       \
+		}                                                                       \
+	} while (0)
+
+ABD_TEST_CHILD(allocator_serves)
+{
+	expect(abd_allocator_set(&pair) == 0);
+	expect(abd_allocator_set(&pair) == -EBUSY);
+	for (size_t size = 1; size < 9000; size += 7) {
+		void *buf = abd_buf_alloc(size, size % 2 != 0);
+		abd_t *abd = abd_alloc_linear(size, true);
+
+		expect(buf != NULL && abd != NULL);
+		memset(buf, 1, size);
+		abd_zero(abd, size);
+		abd_buf_free(buf, size);
+		abd_free(abd);
+	}
+	expect(engine.allocs == 2 * 1286 && engine.frees == engine.allocs && engine.bytes == 0);
+	expect(engine.metadata == 1286 + 643 && engine.misaligned == 0);
+
+	/* Runs are not the engine's; the copy that a borrow needs is. */
+	abd_t *abd = abd_alloc(5 << 12, false);
+	void *buf;
+
+	expect(engine.allocs == 2 * 1286);
+	buf = abd_borrow_buf(abd, 9000);
+	expect(engine.allocs == 2 * 1286 + 1 && engine.bytes == 9000);
+	memset(buf, 0, 9000);
+	abd_return_buf_copy(abd, buf, 9000);
+	expect(engine.bytes == 0);
+	engine.empty = true;
+	errno = 0;
+	expect(abd_alloc_linear(100, false) == NULL && errno == ENOMEM);
+	expect(abd_borrow_buf(abd, 9000) == NULL);
+	abd_free(abd);
+	return 0;
+}
+
+ABD_TEST_CHILD(allocator_comes_late)
+{
+	abd_buf_free(abd_buf_alloc(1, false), 1);
+	expect(abd_allocator_set(&pair) == -EBUSY);
+	abd_free(abd_alloc_linear(100, false));
+	expect(engine.allocs == 0);
+	return 0;
+}
+
+ABD_TEST_CHILD(allocator_lacks)
+{
+	struct abd_allocator half = {engine_alloc, NULL, NULL};
+
+	expect(abd_allocator_set(NULL) == -EINVAL);
+	expect(abd_allocator_set(&half) == -EINVAL);
+	half = (struct abd_allocator){NULL, engine_free, NULL};
+	expect(abd_allocator_set(&half) == -EINVAL);
+	expect(abd_allocator_set(&pair) == 0);
+	return 0;
+}
+
+static pthread_barrier_t barrier;
+static _Atomic int taken;
+
+static void *set_or_allocate(void *arg)
+{
+	pthread_barrier_wait(&barrier);
+	if (arg != NULL)
+		taken += abd_allocator_set(&pair) == 0;
+	else
+		abd_buf_free(abd_buf_alloc(100, false), 100);
+	return NULL;
+}
+
+/* Whoever is first, what was taken goes back where it came from. */
+ABD_TEST_CHILD(allocator_races)
+{
+	pthread_t thread[8];
+
+	pthread_barrier_init(&barrier, NULL, 8);
+	for (size_t i = 0; i < 8; i++)
+		pthread_create(&thread[i], NULL, set_or_allocate, i % 4 == 0 ? &barrier : NULL);
+	for (size_t i = 0; i < 8; i++)
+		pthread_join(thread[i], NULL);
+	expect(taken <= 1 && engine.allocs == engine.frees && (taken == 1 || engine.allocs == 0));
+	return 0;
+}
+
+static void child(const char *name)
+{
+	char text[512];
+	int status = abd_test_child_run(name, NULL, text, sizeof(text));
+
+	cr_assert_eq(
+		abd_test_child_exit(status), 0, "%s: status %x: %s", name, (unsigned)status, text);
+}
+
+Test(abd_allocator, the_engines_pair_serves_all_linear_memory)
+{
+	child("allocator_serves");
+}
+
+Test(abd_allocator, after_the_first_allocation_it_is_too_late)
+{
+	child("allocator_comes_late");
+}
+
+Test(abd_allocator, a_pair_is_two_functions)
+{
+	child("allocator_lacks");
+}
+
+Test(abd_allocator, setting_races_allocating)
+{
+	for (size_t i = 0; i < 10; i++)
+		child("allocator_races");
+}

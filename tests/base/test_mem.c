@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Size classes: each size has one that is large enough and not much larger; its number and size go together.
+ */
+#include "abd_mem.h"
+#include "abd_test.h"
+#include "abd_test_fault.h"
+
+#include <criterion/criterion.h>
+
+Test(abd_mem, every_size_fits_its_class_and_wastes_little)
+{
+	size_t size_of_class[ABD_MEM_CLASSES] = {0};
+	unsigned last = 0;
+
+	for (size_t size = 1; size <= ABD_MEM_CLASS_MAX; size++) {
+		size_t class_size = size;
+		unsigned class = abd_mem_class(&class_size);
+
+		abd_test_check(class < ABD_MEM_CLASSES && class_size >= size,
+			"%zu in class %u of %zu", size, class, class_size);
+		abd_test_check(class_size - size < (size <= 1024 ? 64 : class_size / 5 + 1),
+			"%zu in class %u of %zu", size, class, class_size);
+		abd_test_check(
+			class == last || class == last + 1, "class %u after %u", class, last);
+		abd_test_check(size_of_class[class] == 0 || size_of_class[class] == class_size,
+			"class %u has %zu and %zu", class, size_of_class[class], class_size);
+		size_of_class[class] = class_size;
+		last = class;
+	}
+	cr_assert_eq(last, ABD_MEM_CLASSES - 1);
+	cr_assert_eq(size_of_class[0], 64);
+	cr_assert_eq(size_of_class[ABD_MEM_CLASSES - 1], ABD_MEM_CLASS_MAX);
+}
+
+Test(abd_mem, blocks_are_aligned_and_apart)
+{
+	unsigned char *blocks[600];
+	size_t count = 0;
+
+	for (size_t size = 1; count < 600; size += 1 + size / 16) {
+		size_t wanted = size % 400000 + 1;
+		unsigned char *block = abd_mem_cache_alloc(wanted);
+
+		cr_assert_not_null(block);
+		cr_assert_eq((uintptr_t)block % (wanted < 4096 ? 64 : 4096), 0);
+		block[0] = block[wanted - 1] = (unsigned char)count;
+		blocks[count++] = block;
+	}
+	count = 0;
+	for (size_t size = 1; count < 600; size += 1 + size / 16, count++) {
+		size_t wanted = size % 400000 + 1;
+
+		cr_assert_eq(blocks[count][0], (unsigned char)count);
+		cr_assert_eq(blocks[count][wanted - 1], (unsigned char)count);
+		abd_mem_cache_free(blocks[count], wanted);
+	}
+}
+
+Test(abd_mem, more_than_the_machine_has_is_refused)
+{
+	cr_assert_gt(abd_mem_bytes_max(), (size_t)16 << 20);
+	cr_assert_null(abd_mem_alloc(abd_mem_bytes_max() + 1, 64));
+	cr_assert_null(abd_mem_alloc(SIZE_MAX, 4096));
+	cr_assert_null(abd_mem_cache_alloc(SIZE_MAX));
+}
+
+Test(abd_mem, the_hook_refuses_every_allocation)
+{
+	void *block = abd_mem_alloc(100, 64);
+
+	cr_assert_not_null(block);
+	abd_mem_free(block, 100, 64);
+	abd_test_fault_from(0);
+	cr_assert_null(abd_mem_alloc(100, 64));
+	cr_assert_null(abd_mem_cache_alloc(ABD_MEM_CLASS_MAX + 1));
+	cr_assert_eq(abd_test_fault_end(), 2);
+}

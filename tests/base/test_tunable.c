@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of tunables: whole decimal numbers within bounds, nothing else.
+ */
+#include "abd_tunable.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse(const char *text, uint64_t low, uint64_t high, uint64_t expected)
+{
+	uint64_t value = ~expected;
+
+	return abd_tunable_parse(text, low, high, &value) && value == expected;
+}
+
+Test(abd_tunable, numbers_are_decimal_and_whole)
+{
+	uint64_t value;
+	static const char *const bad[] = {"", " ", "1 ", " 1", "+1", "-1", "0x10", "1.5", "1k",
+		"ten", "18446744073709551616", "99999999999999999999", "184467440737095516150"};
+
+	cr_assert(parse("0", 0, 1, 0));
+	cr_assert(parse("18446744073709551615", 0, UINT64_MAX, UINT64_MAX));
+	cr_assert(parse("18446744073709551609", 0, UINT64_MAX, UINT64_MAX - 6));
+	cr_assert(parse("0000000000000000000000000007", 0, 10, 7));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert(!abd_tunable_parse(bad[i], 0, UINT64_MAX, &value), "\"%s\"", bad[i]);
+}
+
+Test(abd_tunable, bounds_are_inside)
+{
+	uint64_t value;
+
+	cr_assert(parse("3", 3, 5, 3) && parse("5", 3, 5, 5));
+	cr_assert(!abd_tunable_parse("2", 3, 5, &value));
+	cr_assert(!abd_tunable_parse("6", 3, 5, &value));
+}
+
+static char was_set[32];
+
+static int set(const char *value)
+{
+	if (strcmp(value, "bad") == 0)
+		return -EINVAL;
+	snprintf(was_set, sizeof(was_set), "%s", value);
+	return 0;
+}
+
+static void start(void)
+{
+}
+
+Test(abd_tunable, the_environment_sets_what_it_names)
+{
+	static const struct abd_tunable table[] = {
+		{"test_only_one", set, NULL}, {"test_only_two", set, NULL}};
+	static const struct abd_tunables tunables = {table, 2, start};
+
+	abd_tunable_from_environment(&tunables);
+	cr_assert_str_eq(was_set, "");
+	setenv("ABD_TEST_ONLY_TWO", "17", 1);
+	abd_tunable_from_environment(&tunables);
+	cr_assert_str_eq(was_set, "17");
+	setenv("ABD_TEST_ONLY_TWO", "bad", 1);
+	abd_tunable_from_environment(&tunables);
+	cr_assert_str_eq(was_set, "17");
+	unsetenv("ABD_TEST_ONLY_TWO");
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Providers: runs of every order are aligned, apart, and go back where they came from; the table takes one more, once.
+ */
+#include "abd_chunk.h"
+#include "abd_test.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+}
+
+static void end(void)
+{
+	abd_test_provider_end();
+}
+
+static void check_provider(const char *name)
+{
+	char *runs[ABD_CHUNK_ORDERS][3];
+
+	if (abd_tuning_set("chunk_provider", name) != 0)
+		return;
+	cr_assert_str_eq(abd_tuning_get("chunk_provider"), name);
+
+	unsigned provider = abd_chunk_provider_now();
+
+	for (unsigned order = 0; order < ABD_CHUNK_ORDERS; order++)
+		for (unsigned i = 0; i < 3; i++) {
+			char *run = abd_chunk_alloc(provider, order);
+
+			cr_assert_not_null(run, "%s, order %u", name, order);
+			cr_assert_eq((uintptr_t)run % 4096, 0);
+			run[0] = (char)order;
+			run[(ABD_CHUNK_SIZE << order) - 1] = (char)i;
+			runs[order][i] = run;
+		}
+	for (unsigned order = 0; order < ABD_CHUNK_ORDERS; order++)
+		for (unsigned i = 0; i < 3; i++) {
+			char *run = runs[order][i];
+
+			cr_assert(run[0] == (char)order &&
+				  run[(ABD_CHUNK_SIZE << order) - 1] == (char)i);
+			abd_chunk_free(provider, run, order);
+		}
+	abd_chunk_reap();
+}
+
+Test(abd_chunk, every_provider_gives_runs_of_every_order, .init = begin, .fini = end)
+{
+	check_provider("jemalloc");
+	check_provider("malloc");
+	check_provider("pool");
+	check_provider("test");
+	abd_tuning_set("thread_cache_bytes", "100000000");
+	check_provider("jemalloc");
+	check_provider("malloc");
+	check_provider("test");
+	cr_assert_eq(abd_test_runs_out_all(), 0);
+}
+
+Test(abd_chunk, a_buffer_remembers_its_provider, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(5 << 12, false), *single = abd_alloc(4096, false);
+
+	cr_assert_eq(abd_tuning_set("chunk_provider", "malloc"), 0);
+	cr_assert_eq(abd_test_runs_out_all(), 3);
+	abd_free(abd);
+	abd_free(single);
+	cr_assert_eq(abd_test_runs_out_all(), 0);
+}
+
+Test(abd_chunk, the_table_has_an_end, .init = begin, .fini = end)
+{
+	/* jemalloc, malloc, pool, and the one of the tests. */
+	cr_assert_eq(abd_chunk_provider_add(&abd_chunk_malloc), -ENOSPC);
+}
+
+Test(abd_chunk, a_provider_that_is_not_there_is_not_taken, .init = begin, .fini = end)
+{
+	cr_assert_eq(abd_tuning_set("chunk_provider", "slab"), -EINVAL);
+	cr_assert_eq(abd_tuning_set("chunk_provider", ""), -EINVAL);
+	cr_assert_str_eq(abd_tuning_get("chunk_provider"), "test");
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lz4 over every pair of kinds: what was compressed comes back, damage is told, nothing is written outside the room.
+ */
+#include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+#include <lz4.h>
+#include <stdlib.h>
+
+#define SIZE ABD_TEST_KIND_SIZE
+
+static struct abd_stats before;
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	before = abd_test_stats();
+}
+
+static void end(void)
+{
+	struct abd_stats after = abd_test_stats();
+
+	cr_assert(abd_test_gauges_equal(&before, &after));
+	cr_assert_eq(abd_test_runs_out_all(), 0);
+	abd_test_provider_end();
+}
+
+/* Half random, half a pattern, so that blocks have literals and matches. */
+static void make_compressible(struct abd_test_buffer *b)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->piece_count; at += b->piece[i].iov_len, i++)
+		for (size_t k = 0; b->writes && k < b->piece[i].iov_len; k++)
+			if ((at + k) / 256 % 2 == 0)
+				b->model[at + k] = ((uint8_t *)b->piece[i].iov_base)[k] =
+					(uint8_t)((at + k) / 512);
+}
+
+static void check_outside(struct abd_test_buffer *b, size_t off, size_t room, const char *what)
+{
+	/* Inside the room anything may be: take it over, then nothing may differ. */
+	abd_copy_to_buf_off(b->model + off, b->abd, off, room);
+	abd_test_check(abd_test_differs(b) == b->size, "%s of %s wrote byte %zu", what, b->kind,
+		abd_test_differs(b));
+}
+
+static void check_pair(size_t src_kind, size_t dst_kind)
+{
+	struct abd_test_buffer src, dst, back;
+	ssize_t size;
+
+	abd_test_build(&src, src_kind, src_kind + 1);
+	abd_test_build(&dst, dst_kind, 2);
+	abd_test_build(&back, dst_kind, 3);
+	make_compressible(&src);
+	if (dst.writes) {
+		size_t n = 9000, off = SIZE - (size_t)LZ4_compressBound((int)n) - 1;
+
+		size = abd_lz4_compress(dst.abd, src.abd, off, 5, n);
+		cr_assert(size > 0 && (!src.writes || (size_t)size < n), "%s to %s: %zd", src.kind,
+			dst.kind, size);
+		check_outside(&dst, off, SIZE - off, "compress");
+		cr_assert_eq(abd_lz4_decompress(back.abd, dst.abd, 3, n + 50, off, (size_t)size),
+			(ssize_t)n);
+		cr_assert(abd_equal_off(back.abd, src.abd, 3, 5, n));
+		check_outside(&back, 3, n + 50, "decompress");
+		/* Room for exactly what there is, and one byte less. */
+		cr_assert_eq(
+			abd_lz4_decompress(back.abd, dst.abd, 1, n, off, (size_t)size), (ssize_t)n);
+		check_outside(&back, 1, n, "decompress");
+		cr_assert_eq(abd_lz4_decompress(back.abd, dst.abd, 1, n - 1, off, (size_t)size),
+			-EBADMSG);
+		check_outside(&back, 1, n - 1, "decompress");
+	}
+	abd_test_drop(&back);
+	abd_test_drop(&dst);
+	abd_test_drop(&src);
+}
+
+Test(abd_lz4, every_pair_of_kinds_compresses_and_comes_back, .init = begin, .fini = end)
+{
+	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++)
+		check_pair(i / abd_test_kind_count, i % abd_test_kind_count);
+}
+
+Test(abd_lz4, room_that_is_too_small_is_told, .init = begin, .fini = end)
+{
+	struct abd_test_buffer src;
+
+	abd_test_build(&src, 5, 1); /* random: it grows */
+	for (size_t room = 1; room < 200; room += 7) {
+		abd_t *dst = abd_alloc_linear(room, false);
+
+		cr_assert_eq(abd_lz4_compress(dst, src.abd, 0, 0, 1000), -ENOSPC);
+		cr_assert_eq(abd_lz4_compress(dst, src.abd, room, 0, 1000), -ENOSPC);
+		abd_free(dst);
+	}
+	abd_test_drop(&src);
+}
+
+Test(abd_lz4, nothing_compresses_to_a_token, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(5000, false), *dst = abd_alloc(5000, false);
+	char byte = 7;
+
+	cr_assert_eq(abd_lz4_compress(dst, abd, 4999, 5000, 0), 1);
+	cr_assert_eq(abd_lz4_decompress_to_buf(NULL, dst, 0, 4999, 1), 0);
+	cr_assert_eq(abd_lz4_decompress_to_buf(&byte, dst, 1, 4999, 1), 0);
+	cr_assert_eq(abd_lz4_decompress(abd, dst, 5000, 0, 4999, 1), 0);
+	cr_assert_eq(byte, 7);
+	cr_assert_eq(abd_lz4_decompress_to_buf(&byte, dst, 1, 10, 0), -EBADMSG);
+	cr_assert_eq(abd_lz4_decompress(abd, dst, 10, 1, 10, 0), -EBADMSG);
+	abd_free(abd);
+	abd_free(dst);
+}
+
+Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid, .init = begin, .fini = end)
+{
+	abd_t *zeros = abd_get_zeros((size_t)3 << 30), *dst = abd_alloc(5000, false);
+	char byte;
+
+	cr_assert_eq(abd_lz4_compress(dst, zeros, 0, 0, LZ4_MAX_INPUT_SIZE + 1u), -EINVAL);
+	cr_assert_eq(abd_lz4_decompress_to_buf(&byte, zeros, 1, 0, (size_t)3 << 30), -EINVAL);
+	cr_assert_eq(abd_lz4_decompress(dst, zeros, 0, 5000, 0, (size_t)3 << 30), -EINVAL);
+	abd_free(dst);
+	abd_free(zeros);
+}
+
+/* Every byte of a block damaged in turn, every length cut: what liblz4 makes of it, or -EBADMSG; never a byte outside the room. */
+Test(abd_lz4, damage_is_told_or_harmless, .init = begin, .fini = end)
+{
+	struct abd_test_buffer src, block;
+	char *flat = malloc(4001), *damaged = malloc(SIZE), *expected = malloc(4001);
+	uint64_t seed = 1;
+	ssize_t size;
+
+	abd_test_build(&src, 0, 1);
+	abd_test_build(&block, 7, 2);
+	make_compressible(&src);
+	size = abd_lz4_compress(block.abd, src.abd, 3000, 0, 4000);
+	cr_assert_gt(size, 0);
+	abd_copy_to_buf(damaged, block.abd, SIZE);
+	for (size_t i = 0; i < 2 * (size_t)size; i++) {
+		size_t at = 3000 + i % (size_t)size;
+		size_t cut = i < (size_t)size ? (size_t)size : i % (size_t)size;
+		char was = damaged[at];
+		ssize_t got;
+		int model;
+
+		damaged[at] = (char)(i < (size_t)size ? abd_test_random(&seed) : (uint64_t)was);
+		abd_copy_from_buf_off(block.abd, &damaged[at], at, 1);
+		model = LZ4_decompress_safe(damaged + 3000, expected, (int)cut, 4000);
+		memset(flat, 0x5a, 4001);
+		got = abd_lz4_decompress_to_buf(flat, block.abd, 4000, 3000, cut);
+		abd_test_check(got >= 0 ? got == model && memcmp(flat, expected, (size_t)got) == 0
+					: got == -EBADMSG,
+			"byte %zu, %zu of %zd: %zd, not %d", at, cut, size, got, model);
+		abd_test_check(flat[4000] == 0x5a, "written past the room");
+		damaged[at] = was;
+		abd_copy_from_buf_off(block.abd, &was, at, 1);
+	}
+	free(expected);
+	free(damaged);
+	free(flat);
+	abd_test_drop(&block);
+	abd_test_drop(&src);
+}

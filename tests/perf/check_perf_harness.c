@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The harness measures known things right: intervals against a table, a loop of known ratio, A against A, a planted slowdown.
+ * A program of its own: abd-perf's sources are no part of the library the unit tests see.
+ */
+#include "abd_perf_clock.h"
+#include "abd_perf_race.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned failures;
+
+static void check(bool condition, const char *claim)
+{
+	printf("%s: %s\n", condition ? "ok" : "FAILED", claim);
+	failures += !condition;
+}
+
+/* Steps of a chain of multiplications, so that a compiler or a CPU can't make two of them cost less than twice one. */
+static double spin(void *arg, uint64_t iterations)
+{
+	const unsigned *steps = arg;
+	double start = abd_perf_clock_ns();
+	uint64_t x = 3;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		for (unsigned j = 0; j < *steps; j++) {
+			x *= 0x9e3779b97f4a7c15u;
+			abd_perf_keep(&x);
+		}
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+static struct abd_perf_summary race_ratio(unsigned steps_a, unsigned steps_b, unsigned rounds)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_path path[] = {{"a", spin, &steps_a}, {"b", spin, &steps_b}};
+	struct abd_perf_options options = {.repeat = rounds, .seed = 1};
+
+	abd_perf_race_run(&race, path, 2, &options);
+	return abd_perf_race_ratio(&race, 0, 1);
+}
+
+static void check_statistics(void)
+{
+	/* Ranks of the 95 % interval of a median, from tables of the binomial distribution. */
+	static const struct {
+		unsigned n, low, high; /* of n values 1 to n */
+	} table[] = {{6, 1, 6}, {9, 2, 8}, {15, 4, 12}, {25, 8, 18}, {100, 40, 61}};
+	double values[100];
+	bool right = true;
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		unsigned n = table[i].n;
+
+		for (unsigned j = 0; j < n; j++)
+			values[j] = (double)((j * 7 + 3) % n + 1);
+		if (n % 7 == 0)
+			continue;
+
+		struct abd_perf_summary summary = abd_perf_stat(values, n);
+
+		right = right && summary.low == table[i].low && summary.high == table[i].high &&
+			summary.median == (n + 1) / 2.0;
+	}
+	check(right, "the 95 % interval of the median has the ranks of the tables");
+
+	double odd[] = {1, 2, 3, 4, 1000};
+
+	check(abd_perf_stat(odd, 5).median == 3 && abd_perf_stat(odd, 5).mad == 1,
+		"an outlier moves neither median nor MAD");
+	check(abd_perf_stat(odd, 1).low == 1 && abd_perf_stat(odd, 1).high == 1,
+		"one value is its own range");
+}
+
+static void check_verdicts(void)
+{
+	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5}, sure = {1.05, 1.03, 1.07, 0, 15},
+				across = {1.01, 0.99, 1.03, 0, 15}, slow = {0.9, 0.88, 0.93, 0, 15};
+
+	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
+		"five rounds never support a verdict");
+	check(abd_perf_stat_verdict(&sure, 0) == ABD_PERF_FASTER, "an interval above 1 is faster");
+	check(abd_perf_stat_verdict(&sure, 0.04) == ABD_PERF_CANT_TELL,
+		"not when A against A differed by as much");
+	check(abd_perf_stat_verdict(&across, 0) == ABD_PERF_CANT_TELL,
+		"an interval around 1 can't tell");
+	check(abd_perf_stat_verdict(&slow, 0) == ABD_PERF_SLOWER, "an interval below 1 is slower");
+}
+
+/* Machines are shared: what must hold is tried up to five times. */
+static bool some(bool (*claim)(void))
+{
+	for (unsigned i = 0; i < 5; i++) {
+		if (claim())
+			return true;
+	}
+	return false;
+}
+
+static bool same_is_same(void)
+{
+	struct abd_perf_summary ratio = race_ratio(1000, 1000, 15);
+
+	return fabs(ratio.median - 1) < 0.01;
+}
+
+static bool twice_is_twice(void)
+{
+	struct abd_perf_summary ratio = race_ratio(1000, 2000, 15);
+
+	return fabs(ratio.median - 2) < 0.04;
+}
+
+static bool tenth_is_found(void)
+{
+	struct abd_perf_summary ratio = race_ratio(1100, 1000, 15);
+
+	return abd_perf_stat_verdict(&ratio, 0) == ABD_PERF_SLOWER &&
+	       fabs(ratio.median - 1 / 1.1) < 0.02;
+}
+
+static bool hundredth_is_not_told_in_five_rounds(void)
+{
+	struct abd_perf_summary ratio = race_ratio(1010, 1000, 5);
+
+	return abd_perf_stat_verdict(&ratio, 0) == ABD_PERF_CANT_TELL;
+}
+
+int main(void)
+{
+	check_statistics();
+	check_verdicts();
+	check(some(same_is_same), "the same loop against itself differs by less than 1 %");
+	check(some(twice_is_twice), "a loop of half the steps is twice as fast");
+	check(some(tenth_is_found), "10 % more steps are found, and are 10 %");
+	check(hundredth_is_not_told_in_five_rounds(), "1 % more steps can't be told in 5 rounds");
+	return failures != 0;
+}
