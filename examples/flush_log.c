@@ -15,6 +15,7 @@
  * usage: flush_log FILE append [COUNT]   append until COUNT records are there, or the file is full; print each acknowledged one
  *        flush_log FILE check            print how many records there are
  */
+#define _GNU_SOURCE /* MAP_SYNC */
 #include <abd/abd.h>
 
 #include <fcntl.h>

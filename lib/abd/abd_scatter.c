@@ -28,10 +28,11 @@ static struct abd_run_class *abd_scatter_classes(const abd_t *abd)
 
 size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
 {
-	const struct abd_run_class *class = abd_scatter_classes(abd);
+	const struct abd_run_class *classes = abd_scatter_classes(abd), *class = classes;
 
-	for (unsigned left = abd->abd_class_count; left > 1 && at >= class[1].start; left--)
-		class++;
+	/* All of them, without a branch to guess wrong: at most 11, side by side in memory. */
+	for (unsigned i = 1; i < abd->abd_class_count; i++)
+		class += at >= classes[i].start;
 
 	unsigned shift = ABD_CHUNK_SHIFT + class->order;
 

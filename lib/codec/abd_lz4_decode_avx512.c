@@ -32,15 +32,13 @@ static inline __m128i before(const uint8_t *dst, size_t offset)
 	return _mm_loadu_si128((const __m128i_u *)(dst - offset));
 }
 
-static inline void copy_short(uint8_t *dst, size_t offset)
+static inline void fill_short(uint8_t *dst, size_t offset)
 {
-	size_t row = offset < 16 ? offset : 0, period = abd_lz4_period[row];
 	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
-	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[row]);
+	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[offset]);
 
 	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(bytes, which));
-	period = row == 0 ? offset : period;
-	memcpy(dst + 16, dst + 16 - period, 2);
+	memcpy(dst + 16, dst + 16 - abd_lz4_period[offset], 2);
 }
 
 static inline void fill(uint8_t *dst, size_t offset, size_t size)

@@ -45,12 +45,10 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 	} while (dst < end);
 }
 
-static inline void copy_short(uint8_t *dst, size_t offset)
+static inline void fill_short(uint8_t *dst, size_t offset)
 {
-	size_t row = offset < 16 ? offset : 0, period = row == 0 ? offset : abd_lz4_period[row];
-
-	vst1q_u8(dst, vqtbl1q_u8(vld1q_u8(dst - offset), vld1q_u8(abd_lz4_repeat[row])));
-	memcpy(dst + 16, dst + 16 - period, 2);
+	vst1q_u8(dst, vqtbl1q_u8(vld1q_u8(dst - offset), vld1q_u8(abd_lz4_repeat[offset])));
+	memcpy(dst + 16, dst + 16 - abd_lz4_period[offset], 2);
 }
 
 #include "abd_lz4_decode_quick.h"

@@ -30,17 +30,6 @@ static inline void copy_wide(uint8_t *dst, const uint8_t *src)
 	copy_32(dst + 32, src + 32);
 }
 
-static inline void copy_short(uint8_t *dst, size_t offset)
-{
-	if (ABD_UNLIKELY(offset < 8)) {
-		fill_short(dst, offset);
-	} else {
-		copy_8(dst, dst - offset);
-		copy_8(dst + 8, dst - offset + 8);
-		memcpy(dst + 16, dst - offset + 16, 2);
-	}
-}
-
 #include "abd_lz4_decode_quick.h"
 
 static bool supported(void)

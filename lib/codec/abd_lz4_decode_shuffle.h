@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Byte shuffles that repeat the first bytes of a vector: row o gives, for a match at offset o < 16, which of the o bytes
- * before it each of its first 64 bytes is. Row 0 leaves a vector of 16 as it is, for all other offsets. abd_lz4_period: how far
- * back bytes 16 and 17 then find themselves.
+ * before it each of its first 64 bytes is. There is no offset 0. abd_lz4_period: how far back bytes 16 and 17 then find
+ * themselves.
  */
 #ifndef ABD_LZ4_DECODE_SHUFFLE_H
 #define ABD_LZ4_DECODE_SHUFFLE_H
@@ -16,7 +16,7 @@
 	{ABD_8(o, 0), ABD_8(o, 8), ABD_8(o, 16), ABD_8(o, 24), ABD_8(o, 32), ABD_8(o, 40), ABD_8(o, 48), ABD_8(o, 56)}
 
 static const uint8_t abd_lz4_repeat[16][64] __attribute__((aligned(64))) = {
-	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, ABD_64(1), ABD_64(2),
+	{0}, ABD_64(1), ABD_64(2),
 	ABD_64(3), ABD_64(4), ABD_64(5), ABD_64(6), ABD_64(7), ABD_64(8), ABD_64(9), ABD_64(10), ABD_64(11),
 	ABD_64(12), ABD_64(13), ABD_64(14), ABD_64(15)};
 
@@ -26,7 +26,7 @@ static const uint8_t abd_lz4_stride_32[16] = {
 static const uint8_t abd_lz4_stride_64[16] = {
 	64, 64, 64, 63, 64, 60, 60, 63, 64, 63, 60, 55, 60, 52, 56, 60};
 
-static const uint8_t abd_lz4_period[16] = {0, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint8_t abd_lz4_period[8] = {0, 2, 2, 3, 4, 5, 6, 7};
 
 #undef ABD_8
 #undef ABD_64

@@ -6,17 +6,9 @@
 #ifndef ABD_LZ4_DECODE_WORDS_H
 #define ABD_LZ4_DECODE_WORDS_H
 
+#include "abd_lz4_decode_word.h"
+
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-static inline void copy_8(uint8_t *dst, const uint8_t *src)
-{
-	uint64_t word;
-
-	memcpy(&word, src, 8);
-	memcpy(dst, &word, 8);
-}
 
 /* The first 8 bytes of a match, offset < 8. Returns the least multiple of offset from 8 up: the rest lies that far back. */
 static inline size_t fill_first(uint8_t *dst, size_t offset)

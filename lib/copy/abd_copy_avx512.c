@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying with 64-byte vectors: a plain loop that fetches the next destination for writing, a string instruction where the
- * first cache is nearly full, and stores that pass the caches by when they hold nothing of the copy anyway.
+ * Copying with 64-byte vectors: a plain loop that fetches the next destination for writing, and stores that pass the caches by
+ * when they hold nothing of the copy anyway. A string instruction per run was slower below 64 KiB (0.60 of a linear memcpy at
+ * 16 KiB, where the loop has 0.70) and level above.
  * Invariant: blocks lie wholly within the span; what doesn't fill a block is done by blocks or vectors that overlap.
  */
 #include "abd_copy_span.h"
@@ -20,9 +21,6 @@ enum {
 	 * 512 KiB instead of 0.93, but 0.40 below 32 KiB, where it is in the first cache already.
 	 */
 	HINT_SIZE = 1024,
-	/* From here to ROOMY_MIN both sides together nearly fill 48 KiB, and the vector loop pushes its own lines out. */
-	TIGHT_MIN = 14 << 10,
-	ROOMY_MIN = 28 << 10,
 	/* Streaming is level with the vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times at 64 MiB. */
 	STREAM_MIN = 32 << 20,
 };
@@ -94,14 +92,6 @@ static void vector_span(
 	tail_copy(to, from, size, off);
 }
 
-static void string_span(
-	void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
-{
-	(void)next_dst;
-	(void)next_src;
-	__asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(size) : : "memory");
-}
-
 static void stream_span(
 	void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
 {
@@ -135,12 +125,9 @@ static bool avx512_supported(void)
 static const struct abd_copy_plan *avx512_plan(size_t total_size)
 {
 	static const struct abd_copy_plan vector = {vector_span, NULL};
-	static const struct abd_copy_plan string = {string_span, NULL};
 	static const struct abd_copy_plan stream = {stream_span, stream_finish};
 
-	if (total_size >= STREAM_MIN)
-		return &stream;
-	return total_size >= TIGHT_MIN && total_size < ROOMY_MIN ? &string : &vector;
+	return total_size >= STREAM_MIN ? &stream : &vector;
 }
 
 const struct abd_copy_kernel abd_copy_avx512 = {

@@ -46,7 +46,8 @@ void abd_perf_fileset_add(struct abd_perf_fileset *set, abd_t *abd, size_t base,
 
 /* ---- what can't be read ------------------------------------------------------------------------------------------ */
 
-static void abd_perf_fileset_complain(struct abd_perf_fileset *set, const char *path, const char *why)
+static void abd_perf_fileset_complain(
+	struct abd_perf_fileset *set, const char *path, const char *why)
 {
 	set->unreadable++;
 	if (set->unreadable <= ABD_PERF_UNREADABLE_NAMED)
@@ -55,7 +56,8 @@ static void abd_perf_fileset_complain(struct abd_perf_fileset *set, const char *
 		abd_perf_say_warn("more files can't be read; they are counted");
 }
 
-static bool abd_perf_file_fail(struct abd_perf_fileset *set, struct abd_perf_file *file, const char *why)
+static bool abd_perf_file_fail(
+	struct abd_perf_fileset *set, struct abd_perf_file *file, const char *why)
 {
 	if (!file->skip)
 		abd_perf_fileset_complain(set, file->path, why);
@@ -101,7 +103,8 @@ static void abd_perf_fileset_entry(struct abd_perf_fileset *set, const FTSENT *e
 /* By file, and names of one file in the order of the walk. */
 static int abd_perf_fileset_by_inode(const void *a, const void *b)
 {
-	const struct abd_perf_file *x = *(struct abd_perf_file *const *)a, *y = *(struct abd_perf_file *const *)b;
+	const struct abd_perf_file *x = *(struct abd_perf_file *const *)a,
+				   *y = *(struct abd_perf_file *const *)b;
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
@@ -120,7 +123,8 @@ static void abd_perf_fileset_skip_links(struct abd_perf_fileset *set)
 		sorted[i] = &set->file[i];
 	qsort(sorted, set->count, sizeof(struct abd_perf_file *), abd_perf_fileset_by_inode);
 	for (size_t i = 1; i < set->count; i++) {
-		if (sorted[i]->device == sorted[i - 1]->device && sorted[i]->inode == sorted[i - 1]->inode) {
+		if (sorted[i]->device == sorted[i - 1]->device &&
+			sorted[i]->inode == sorted[i - 1]->inode) {
 			sorted[i]->skip = true;
 			set->hard_links++;
 		}
@@ -180,8 +184,8 @@ bool abd_perf_file_open(struct abd_perf_fileset *set, size_t index, unsigned slo
 	return set->fd[slot] >= 0 || abd_perf_file_fail(set, file, strerror(errno));
 }
 
-static bool abd_perf_file_pread(
-	struct abd_perf_fileset *set, size_t index, size_t off, size_t size, unsigned slot, abd_t *buf, size_t buf_off)
+static bool abd_perf_file_pread(struct abd_perf_fileset *set, size_t index, size_t off, size_t size,
+	unsigned slot, abd_t *buf, size_t buf_off)
 {
 	ssize_t got;
 
@@ -195,8 +199,8 @@ static bool abd_perf_file_pread(
 	return true;
 }
 
-bool abd_perf_file_load(struct abd_perf_fileset *set, size_t index, size_t off, size_t size, unsigned slot, abd_t *buf,
-	abd_t **abd, size_t *abd_off)
+bool abd_perf_file_load(struct abd_perf_fileset *set, size_t index, size_t off, size_t size,
+	unsigned slot, abd_t *buf, abd_t **abd, size_t *abd_off)
 {
 	const struct abd_perf_file *file = &set->file[index];
 
@@ -205,7 +209,8 @@ bool abd_perf_file_load(struct abd_perf_fileset *set, size_t index, size_t off, 
 	return file->abd != NULL || abd_perf_file_pread(set, index, off, size, slot, buf, *abd_off);
 }
 
-bool abd_perf_file_read(struct abd_perf_fileset *set, size_t index, size_t off, size_t size, abd_t *linear)
+bool abd_perf_file_read(
+	struct abd_perf_fileset *set, size_t index, size_t off, size_t size, abd_t *linear)
 {
 	const struct abd_perf_file *file = &set->file[index];
 

@@ -13,20 +13,20 @@
 #define ABD_PERF_PAGE 4096
 
 struct abd_perf_file {
-	char *path;      /* NULL: in memory */
-	abd_t *abd;      /* in memory: its bytes, from base */
+	char *path; /* NULL: in memory */
+	abd_t *abd; /* in memory: its bytes, from base */
 	size_t base;
 	size_t size;
 	dev_t device;
 	ino_t inode;
-	bool skip;       /* could not be read, or is another name of an earlier one */
+	bool skip; /* could not be read, or is another name of an earlier one */
 };
 
 struct abd_perf_fileset {
 	struct abd_perf_file *file;
 	size_t count, room;
 	size_t unreadable, not_regular, hard_links;
-	int fd[2];                /* the files read last, by slot */
+	int fd[2]; /* the files read last, by slot */
 	size_t fd_file[2];
 };
 
@@ -45,10 +45,11 @@ bool abd_perf_file_open(struct abd_perf_fileset *set, size_t file, unsigned slot
  * they keep their place in a page. Contract: buf holds size + ABD_PERF_PAGE bytes.
  * False: they can't be read (any more). That is said, and the file is skipped and counted.
  */
-bool abd_perf_file_load(struct abd_perf_fileset *set, size_t file, size_t off, size_t size, unsigned slot, abd_t *buf,
-	abd_t **abd, size_t *abd_off);
+bool abd_perf_file_load(struct abd_perf_fileset *set, size_t file, size_t off, size_t size,
+	unsigned slot, abd_t *buf, abd_t **abd, size_t *abd_off);
 
 /** The same into the first bytes of a linear buffer. */
-bool abd_perf_file_read(struct abd_perf_fileset *set, size_t file, size_t off, size_t size, abd_t *linear);
+bool abd_perf_file_read(
+	struct abd_perf_fileset *set, size_t file, size_t off, size_t size, abd_t *linear);
 
 #endif

@@ -19,7 +19,8 @@ static size_t abd_perf_find_window(size_t extent_size)
 	return extent_size * 4 > ABD_PERF_WINDOW_MIN ? extent_size * 4 : ABD_PERF_WINDOW_MIN;
 }
 
-void abd_perf_find_make(struct abd_perf_find *find, struct abd_perf_fileset *set, size_t extent_size, uint64_t seed)
+void abd_perf_find_make(
+	struct abd_perf_find *find, struct abd_perf_fileset *set, size_t extent_size, uint64_t seed)
 {
 	memset(find, 0, sizeof(*find));
 	find->set = set;
@@ -47,7 +48,8 @@ void abd_perf_find_free(struct abd_perf_find *find)
 
 /* ---- hashing ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t abd_perf_find_hash_of(const struct abd_perf_find *find, const abd_t *abd, size_t off, size_t size)
+static uint64_t abd_perf_find_hash_of(
+	const struct abd_perf_find *find, const abd_t *abd, size_t off, size_t size)
 {
 	return abd_xxh3(abd, off, size, 0) & find->hash_mask;
 }
@@ -71,7 +73,8 @@ static struct abd_perf_extent *abd_perf_find_next(struct abd_perf_find *find)
 	return &find->extent[find->count++];
 }
 
-static bool abd_perf_find_hash_extent(struct abd_perf_find *find, size_t file, size_t off, size_t size)
+static bool abd_perf_find_hash_extent(
+	struct abd_perf_find *find, size_t file, size_t off, size_t size)
 {
 	struct abd_perf_extent *extent;
 	abd_t *abd;
@@ -82,7 +85,8 @@ static bool abd_perf_find_hash_extent(struct abd_perf_find *find, size_t file, s
 	if (!abd_perf_file_load(find->set, file, off, size, 0, find->buf[0], &abd, &abd_off))
 		return false;
 	extent = abd_perf_find_next(find);
-	*extent = (struct abd_perf_extent){.off = off, .file = (uint32_t)file, .size = (uint32_t)size};
+	*extent = (struct abd_perf_extent){
+		.off = off, .file = (uint32_t)file, .size = (uint32_t)size};
 	read = abd_perf_clock_ns();
 	extent->hash = abd_perf_find_hash_of(find, abd, abd_off, size);
 	hashed = abd_perf_clock_ns();
@@ -101,9 +105,10 @@ static void abd_perf_find_hash_file(struct abd_perf_find *find, size_t file)
 	size_t first = find->count, size = find->set->file[file].size;
 	bool good = abd_perf_file_open(find->set, file, 0);
 
-	for (size_t off = 0; off < size && good && !abd_perf_stop_wanted(); off += find->extent_size)
-		good = abd_perf_find_hash_extent(
-			find, file, off, size - off < find->extent_size ? size - off : find->extent_size);
+	for (size_t off = 0; off < size && good && !abd_perf_stop_wanted();
+		off += find->extent_size)
+		good = abd_perf_find_hash_extent(find, file, off,
+			size - off < find->extent_size ? size - off : find->extent_size);
 	if (!good || abd_perf_stop_wanted()) {
 		find->count = first;
 		return;
@@ -128,7 +133,8 @@ static void abd_perf_find_proven(struct abd_perf_find *find, const struct abd_pe
 		find->proof_room = find->proof_room * 2 + 4096;
 		find->proof = realloc(find->proof, find->proof_room * sizeof(*find->proof));
 		if (find->proof == NULL)
-			abd_perf_say_die(1, "no memory for a list of %zu duplicates", find->proof_room);
+			abd_perf_say_die(
+				1, "no memory for a list of %zu duplicates", find->proof_room);
 	}
 	find->proof[find->proofs++] = *proof;
 	find->duplicates[proof->kind]++;
@@ -136,15 +142,18 @@ static void abd_perf_find_proven(struct abd_perf_find *find, const struct abd_pe
 }
 
 /* Whether the two ranges, which had that hash, hold the same bytes. */
-static bool abd_perf_find_prove(struct abd_perf_find *find, const struct abd_perf_proof *proof, uint64_t hash)
+static bool abd_perf_find_prove(
+	struct abd_perf_find *find, const struct abd_perf_proof *proof, uint64_t hash)
 {
 	abd_t *src, *dst;
 	size_t src_off, dst_off;
 	double start = abd_perf_clock_ns(), read;
 	bool equal;
 
-	if (!abd_perf_file_load(find->set, proof->src_file, proof->src_off, proof->size, 0, find->buf[0], &src, &src_off) ||
-		!abd_perf_file_load(find->set, proof->dst_file, proof->dst_off, proof->size, 1, find->buf[1], &dst, &dst_off)) {
+	if (!abd_perf_file_load(find->set, proof->src_file, proof->src_off, proof->size, 0,
+		    find->buf[0], &src, &src_off) ||
+		!abd_perf_file_load(find->set, proof->dst_file, proof->dst_off, proof->size, 1,
+			find->buf[1], &dst, &dst_off)) {
 		find->changed++;
 		return false;
 	}
@@ -155,7 +164,7 @@ static bool abd_perf_find_prove(struct abd_perf_find *find, const struct abd_per
 	if (equal)
 		abd_perf_find_proven(find, proof);
 	else if (abd_perf_find_hash_of(find, src, src_off, proof->size) == hash &&
-		abd_perf_find_hash_of(find, dst, dst_off, proof->size) == hash)
+		 abd_perf_find_hash_of(find, dst, dst_off, proof->size) == hash)
 		find->collisions++;
 	else
 		find->changed++;
@@ -191,8 +200,8 @@ static void abd_perf_find_group(struct abd_perf_find *find, uint32_t *list, size
 
 		for (size_t j = 0; j < originals && !dst->duplicate; j++) {
 			const struct abd_perf_extent *src = &find->extent[list[j]];
-			struct abd_perf_proof proof = {
-				src->off, dst->off, src->file, dst->file, dst->size, ABD_PERF_ALIGNED};
+			struct abd_perf_proof proof = {src->off, dst->off, src->file, dst->file,
+				dst->size, ABD_PERF_ALIGNED};
 
 			dst->duplicate = abd_perf_find_prove(find, &proof, dst->hash);
 		}
@@ -243,11 +252,13 @@ static bool abd_perf_scan_match(
 
 	while (abd_perf_roll_set_find(&scan->set, roll, &at, &index)) {
 		const struct abd_perf_extent *src = &find->extent[index];
-		struct abd_perf_proof proof = {src->off, off, src->file, file, (uint32_t)size, ABD_PERF_SHIFTED};
+		struct abd_perf_proof proof = {
+			src->off, off, src->file, file, (uint32_t)size, ABD_PERF_SHIFTED};
 		double start;
 		bool equal;
 
-		if (src->file > file || (src->file == file && (off < size || src->off > off - size)))
+		if (src->file > file ||
+			(src->file == file && (off < size || src->off > off - size)))
 			continue;
 		if (abd_perf_find_hash_of(find, find->window, window_off, size) != src->hash)
 			continue;
@@ -268,7 +279,8 @@ static size_t abd_perf_scan_window(struct abd_perf_scan *scan, uint32_t file, si
 	uint64_t roll = abd_perf_roll(0, p, size);
 
 	for (;;) {
-		if (abd_perf_roll_set_maybe(&scan->set, roll) && abd_perf_scan_match(scan, roll, file, off + i, i)) {
+		if (abd_perf_roll_set_maybe(&scan->set, roll) &&
+			abd_perf_scan_match(scan, roll, file, off + i, i)) {
 			i += size;
 			if (n - i < size)
 				return i;
@@ -308,12 +320,15 @@ static void abd_perf_scan_all(struct abd_perf_scan *scan)
 	const struct abd_perf_extent *extent = find->extent;
 
 	for (size_t i = 0, end; i < find->count && !abd_perf_stop_wanted(); i = end) {
-		for (end = i; end < find->count && !extent[end].duplicate && extent[end].file == extent[i].file; end++)
+		for (end = i; end < find->count && !extent[end].duplicate &&
+			      extent[end].file == extent[i].file;
+			end++)
 			;
 		if (end == i)
 			end++;
 		else
-			abd_perf_scan_gap(scan, extent[i].file, extent[i].off, extent[end - 1].off + extent[end - 1].size);
+			abd_perf_scan_gap(scan, extent[i].file, extent[i].off,
+				extent[end - 1].off + extent[end - 1].size);
 	}
 }
 

@@ -18,7 +18,8 @@ enum { ABD_PERF_ALIGNED, ABD_PERF_SHIFTED, ABD_PERF_KINDS };
 
 struct abd_perf_extent {
 	uint64_t hash;
-	uint64_t roll;       /* 0 for the last of a file, which is never looked for elsewhere if it is short */
+	uint64_t
+		roll; /* 0 for the last of a file, which is never looked for elsewhere if it is short */
 	size_t off;
 	uint32_t file;
 	uint32_t size;
@@ -36,28 +37,29 @@ struct abd_perf_proof {
 struct abd_perf_find {
 	struct abd_perf_fileset *set;
 	size_t extent_size;
-	uint64_t hash_mask;  /* for tests: a poor hash, whose collisions the proofs must sort out */
+	uint64_t hash_mask; /* for tests: a poor hash, whose collisions the proofs must sort out */
 	struct abd_perf_extent *extent;
 	size_t count, room;
 	struct abd_perf_proof *proof;
 	size_t proofs, proof_room;
 
-	size_t files;        /* read whole */
+	size_t files; /* read whole */
 	uint64_t bytes;
 	size_t duplicates[ABD_PERF_KINDS];
 	uint64_t duplicate_bytes[ABD_PERF_KINDS];
-	size_t collisions;   /* same hash, other bytes */
-	size_t changed;      /* was something else when it was hashed */
+	size_t collisions; /* same hash, other bytes */
+	size_t changed;    /* was something else when it was hashed */
 
 	/* CPU time */
 	double read_ns, hash_ns, roll_ns, scan_ns, proof_read_ns[ABD_PERF_KINDS], proof_ns;
 
-	abd_t *buf[2];       /* scattered, of 4 KiB runs */
-	abd_t *window;       /* linear, for the search byte by byte */
+	abd_t *buf[2]; /* scattered, of 4 KiB runs */
+	abd_t *window; /* linear, for the search byte by byte */
 };
 
 /** Get ready to search set. Ends the program where there is no memory. */
-void abd_perf_find_make(struct abd_perf_find *find, struct abd_perf_fileset *set, size_t extent_size, uint64_t seed);
+void abd_perf_find_make(struct abd_perf_find *find, struct abd_perf_fileset *set,
+	size_t extent_size, uint64_t seed);
 void abd_perf_find_free(struct abd_perf_find *find);
 
 /** The three steps. Each ends early when asked to stop; what was found until then is true. */

@@ -15,7 +15,8 @@
 #define ABD_PERF_MADE_SIZE (4 * MIB)
 #define ABD_PERF_MADE_PIECE 4096
 
-void abd_perf_made_make(struct abd_perf_made *made, const struct abd_perf_options *options, size_t extent_size)
+void abd_perf_made_make(
+	struct abd_perf_made *made, const struct abd_perf_options *options, size_t extent_size)
 {
 	size_t most = options->quick ? 256 * MIB : 2048 * MIB;
 	size_t bytes = abd_perf_env_memory() / 4;
@@ -24,7 +25,9 @@ void abd_perf_made_make(struct abd_perf_made *made, const struct abd_perf_option
 	made->size = extent_size > ABD_PERF_MADE_SIZE ? extent_size : ABD_PERF_MADE_SIZE;
 	made->files = (bytes < most ? bytes : most) / made->size / 2 * 2;
 	if (made->files == 0)
-		abd_perf_say_die(1, "a quarter of the memory is too little for two files of %zu MiB", made->size / MIB);
+		abd_perf_say_die(1,
+			"a quarter of the memory is too little for two files of %zu MiB",
+			made->size / MIB);
 	made->file = malloc(made->files * sizeof(abd_t *));
 	if (made->file == NULL)
 		abd_perf_say_die(1, "no memory for a list of %zu files", made->files);
@@ -32,7 +35,8 @@ void abd_perf_made_make(struct abd_perf_made *made, const struct abd_perf_option
 	for (size_t i = 0; i < made->files; i++) {
 		made->file[i] = abd_alloc(made->size + 2 * ABD_PERF_PAGE, false);
 		if (made->file[i] == NULL)
-			abd_perf_say_die(1, "no memory for %zu files of %zu MiB", made->files, made->size / MIB);
+			abd_perf_say_die(1, "no memory for %zu files of %zu MiB", made->files,
+				made->size / MIB);
 	}
 	abd_perf_place_tune("max_order", "10");
 	abd_perf_place_shuffle(made->file, made->files, &made->random);

@@ -12,14 +12,15 @@
 #include "abd_perf_options.h"
 
 struct abd_perf_made {
-	abd_t **file;       /* original, copy, original, copy ... */
+	abd_t **file; /* original, copy, original, copy ... */
 	size_t files;
-	size_t size;        /* of each, without a prefix */
+	size_t size; /* of each, without a prefix */
 	uint64_t random;
 };
 
 /** Allocate. Ends the program where there is no memory for two files. */
-void abd_perf_made_make(struct abd_perf_made *made, const struct abd_perf_options *options, size_t extent_size);
+void abd_perf_made_make(
+	struct abd_perf_made *made, const struct abd_perf_options *options, size_t extent_size);
 void abd_perf_made_free(struct abd_perf_made *made);
 /** Fill all files and list them. shifted: with prefixes. */
 void abd_perf_made_fill(struct abd_perf_made *made, bool shifted, struct abd_perf_fileset *set);

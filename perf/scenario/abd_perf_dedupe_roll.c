@@ -68,7 +68,8 @@ void abd_perf_roll_set_add(struct abd_perf_roll_set *set, uint64_t hash, uint32_
 	set->entry[slot] = (struct abd_perf_roll_entry){hash, extent + 1};
 }
 
-bool abd_perf_roll_set_find(const struct abd_perf_roll_set *set, uint64_t hash, size_t *at, uint32_t *extent)
+bool abd_perf_roll_set_find(
+	const struct abd_perf_roll_set *set, uint64_t hash, size_t *at, uint32_t *extent)
 {
 	size_t slot = abd_perf_roll_set_slot(set, hash) + *at;
 

@@ -11,14 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ABD_PERF_ROLL_BASE 0xd6e8feb86659fd93u /* odd, and as many ones as zeros, so that products fill all bits */
+#define ABD_PERF_ROLL_BASE \
+	0xd6e8feb86659fd93u /* odd, and as many ones as zeros, so that products fill all bits */
 
 /** The hash of what was hashed before, followed by size bytes. 0 starts. */
 uint64_t abd_perf_roll(uint64_t hash, const unsigned char *p, size_t size);
 /** What the byte that leaves a window of size bytes has been multiplied with by then: base to the power of size. */
 uint64_t abd_perf_roll_power(size_t size);
 
-static inline uint64_t abd_perf_roll_next(uint64_t hash, unsigned char in, unsigned char out, uint64_t power)
+static inline uint64_t abd_perf_roll_next(
+	uint64_t hash, unsigned char in, unsigned char out, uint64_t power)
 {
 	return hash * ABD_PERF_ROLL_BASE + in - out * power;
 }
@@ -30,7 +32,7 @@ struct abd_perf_roll_set {
 	struct abd_perf_roll_entry {
 		uint64_t hash;
 		uint32_t extent; /* its number plus 1; 0: free */
-	} *entry;
+	} * entry;
 	size_t mask;
 };
 
@@ -39,7 +41,8 @@ bool abd_perf_roll_set_make(struct abd_perf_roll_set *set, size_t count);
 void abd_perf_roll_set_free(struct abd_perf_roll_set *set);
 void abd_perf_roll_set_add(struct abd_perf_roll_set *set, uint64_t hash, uint32_t extent);
 /** The next extent with that hash: *at is 0 first. False: there are no more. */
-bool abd_perf_roll_set_find(const struct abd_perf_roll_set *set, uint64_t hash, size_t *at, uint32_t *extent);
+bool abd_perf_roll_set_find(
+	const struct abd_perf_roll_set *set, uint64_t hash, size_t *at, uint32_t *extent);
 
 static inline bool abd_perf_roll_set_maybe(const struct abd_perf_roll_set *set, uint64_t hash)
 {

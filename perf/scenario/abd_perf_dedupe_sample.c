@@ -15,7 +15,8 @@
 static size_t abd_perf_sample_step(const struct abd_perf_find *find, unsigned kind, uint64_t most)
 {
 	/* A page more for each: that is what a buffer may take. */
-	uint64_t all = find->duplicate_bytes[kind] + (uint64_t)find->duplicates[kind] * ABD_PERF_PAGE;
+	uint64_t all =
+		find->duplicate_bytes[kind] + (uint64_t)find->duplicates[kind] * ABD_PERF_PAGE;
 	bool memory = find->set->count > 0 && find->set->file[0].abd != NULL;
 
 	return memory || all <= most ? 1 : (size_t)((all + most - 1) / most);
@@ -40,16 +41,18 @@ static void abd_perf_sample_buffers(
 	for (size_t i = 0; i < sample->count; i++) {
 		struct abd_perf_pair *pair = &sample->pair[i];
 
-		pair->src = abd_perf_sample_buffer(sample, proof[i]->src_off % ABD_PERF_PAGE + proof[i]->size);
-		pair->dst = abd_perf_sample_buffer(sample, proof[i]->dst_off % ABD_PERF_PAGE + proof[i]->size);
+		pair->src = abd_perf_sample_buffer(
+			sample, proof[i]->src_off % ABD_PERF_PAGE + proof[i]->size);
+		pair->dst = abd_perf_sample_buffer(
+			sample, proof[i]->dst_off % ABD_PERF_PAGE + proof[i]->size);
 	}
 	abd_perf_place_tune("max_order", "10");
 	abd_perf_place_shuffle(sample->buffer, sample->buffers, &seed);
 }
 
 /* Pairs that can't be read any more are left out. */
-static void abd_perf_sample_load(
-	struct abd_perf_sample *sample, struct abd_perf_fileset *set, const struct abd_perf_proof *const *proof)
+static void abd_perf_sample_load(struct abd_perf_sample *sample, struct abd_perf_fileset *set,
+	const struct abd_perf_proof *const *proof)
 {
 	size_t good = 0;
 
@@ -58,8 +61,10 @@ static void abd_perf_sample_load(
 		const struct abd_perf_proof *p = proof[i];
 
 		pair.size = p->size;
-		if (!abd_perf_file_load(set, p->src_file, p->src_off, p->size, 0, pair.src, &pair.src, &pair.src_off) ||
-			!abd_perf_file_load(set, p->dst_file, p->dst_off, p->size, 1, pair.dst, &pair.dst, &pair.dst_off))
+		if (!abd_perf_file_load(set, p->src_file, p->src_off, p->size, 0, pair.src,
+			    &pair.src, &pair.src_off) ||
+			!abd_perf_file_load(set, p->dst_file, p->dst_off, p->size, 1, pair.dst,
+				&pair.dst, &pair.dst_off))
 			continue;
 		sample->bytes += pair.size;
 		sample->pair[good++] = pair;
@@ -67,8 +72,8 @@ static void abd_perf_sample_load(
 	sample->count = good;
 }
 
-void abd_perf_sample_make(
-	struct abd_perf_sample *sample, struct abd_perf_find *find, unsigned kind, uint64_t most, uint64_t seed)
+void abd_perf_sample_make(struct abd_perf_sample *sample, struct abd_perf_find *find, unsigned kind,
+	uint64_t most, uint64_t seed)
 {
 	size_t step = abd_perf_sample_step(find, kind, most), seen = 0;
 	const struct abd_perf_proof **proof = malloc((find->proofs + 1) * sizeof(*proof));
@@ -106,7 +111,8 @@ double abd_perf_sample_prove(struct abd_perf_sample *sample, uint64_t iterations
 		for (size_t i = 0; i < sample->count; i++) {
 			const struct abd_perf_pair *pair = &sample->pair[i];
 
-			equal += abd_equal_off(pair->dst, pair->src, pair->dst_off, pair->src_off, pair->size);
+			equal += abd_equal_off(
+				pair->dst, pair->src, pair->dst_off, pair->src_off, pair->size);
 		}
 	}
 
@@ -124,8 +130,8 @@ size_t abd_perf_sample_prove_wrong(const struct abd_perf_sample *sample)
 		const struct abd_perf_pair *pair = &sample->pair[i];
 		size_t page = pair->dst_off - pair->dst_off % ABD_PERF_PAGE;
 
-		equal += abd_equal_off(
-			pair->dst, pair->src, page + pair->src_off % ABD_PERF_PAGE, pair->src_off, pair->size);
+		equal += abd_equal_off(pair->dst, pair->src, page + pair->src_off % ABD_PERF_PAGE,
+			pair->src_off, pair->size);
 	}
 	return equal;
 }

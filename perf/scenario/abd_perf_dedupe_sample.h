@@ -13,20 +13,20 @@ struct abd_perf_sample {
 	struct abd_perf_pair {
 		abd_t *src, *dst;
 		size_t src_off, dst_off, size;
-	} *pair;
+	} * pair;
 	size_t count;
-	uint64_t bytes;      /* of one side */
-	abd_t **buffer;      /* the sample's own */
+	uint64_t bytes; /* of one side */
+	abd_t **buffer; /* the sample's own */
 	size_t buffers;
-	size_t errors;       /* proofs that a kernel didn't confirm */
+	size_t errors; /* proofs that a kernel didn't confirm */
 };
 
 /**
  * The proofs of one kind, or evenly spaced ones where all of them would be more than most bytes of a side. Files in memory are
  * compared where they are; others are read into scattered buffers of 4 KiB runs at random addresses.
  */
-void abd_perf_sample_make(
-	struct abd_perf_sample *sample, struct abd_perf_find *find, unsigned kind, uint64_t most, uint64_t seed);
+void abd_perf_sample_make(struct abd_perf_sample *sample, struct abd_perf_find *find, unsigned kind,
+	uint64_t most, uint64_t seed);
 void abd_perf_sample_free(struct abd_perf_sample *sample);
 
 /** Prove all of it so often. Returns the ns of CPU time; there are no system calls in it, so that is user time. */

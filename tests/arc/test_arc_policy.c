@@ -170,6 +170,7 @@ Test(arc_policy, pages_of_one_size_go_exactly_as_in_the_paper)
 {
 	static const size_t capacities[] = {1, 2, 5, 16, 64, 100};
 
+	abd_init(); /* as abd_arc_create() does before it takes memory */
 	for (int kind = 0; kind < ARC_TRACES; kind++)
 		for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++)
 			compare_with_paper(capacities[i], 300, (enum arc_trace_kind)kind);

@@ -10,6 +10,7 @@
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

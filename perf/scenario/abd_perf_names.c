@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * names: what comparing short names is worth to a look-up of paths, component by component, as git diff makes the kernel do it.
+ *
+ * Paths of a real tree are looked up in a hash table: in the order of the tree, then shuffled, by one way of comparing after the
+ * other, and by what the source wished for: split, hash and compare in one pass of 8-byte loads. All must find the same.
+ * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010.
+ */
+#include "abd_perf_clock.h"
+#include "abd_perf_names_compare.h"
+#include "abd_perf_names_length.h"
+#include "abd_perf_names_set.h"
+#include "abd_perf_names_stat.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+#include "abd_perf_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ABD_PERF_NAMES_MOST 131072
+#define ABD_PERF_NAMES_FEW 16384
+#define ABD_PERF_NAMES_CLAIM                                                                 \
+	"rep cmpsb is slow to start: words with a masked tail instead make git diff faster " \
+	"(linux-kernel, Dec 2010)"
+
+struct abd_perf_names_path {
+	const struct abd_perf_names_set *set;
+	const uint32_t *order;
+	const struct abd_perf_names_method *method;
+	uint64_t expected;
+	size_t errors;
+};
+
+/* An iteration: all paths once. */
+static double abd_perf_names_pass(void *arg, uint64_t iterations)
+{
+	struct abd_perf_names_path *path = arg;
+	double start = abd_perf_clock_ns();
+
+	for (uint64_t i = 0; i < iterations; i++)
+		path->errors += path->method->pass(path->set, path->order) != path->expected;
+	return abd_perf_clock_ns() - start;
+}
+
+static void abd_perf_names_record(const struct abd_perf_race *race,
+	const struct abd_perf_path *path, const struct abd_perf_names_set *set, const char *order)
+{
+	static const struct {
+		unsigned of, against;
+	} pair[] = {{ABD_PERF_NAMES_MASKED, ABD_PERF_NAMES_CMPSB},
+		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_CMPSB},
+		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_BYTES},
+		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_LIBC},
+		{ABD_PERF_NAMES_KEEP, ABD_PERF_NAMES_OURS},
+		{ABD_PERF_NAMES_KEEP, ABD_PERF_NAMES_PLAIN}};
+	struct abd_perf_result *result = abd_perf_result_add("names", "lookup", "%s", order);
+	unsigned where[ABD_PERF_NAMES_COUNT] = {0};
+
+	abd_perf_result_number(result, "paths", (double)set->count);
+	abd_perf_result_number(result, "components", (double)set->components);
+	abd_perf_result_number(result, "entries", (double)(set->entries - 1));
+	abd_perf_result_number(
+		result, "component_bytes", (double)set->component_bytes / (double)set->components);
+	for (unsigned i = 0, method = 0; i < race->paths; i++, method++) {
+		double values[ABD_PERF_ROUNDS_MAX];
+
+		while (abd_perf_names_methods[method].name != path[i].name)
+			method++;
+		where[method] = i;
+		for (unsigned j = 0; j < race->rounds; j++)
+			values[j] = race->ns[i][j] / (double)set->components;
+		abd_perf_result_figure(
+			result, path[i].name, "ns", abd_perf_stat(values, race->rounds));
+	}
+	for (unsigned i = 0; i < sizeof(pair) / sizeof(pair[0]); i++) {
+		struct abd_perf_ratio *ratio;
+
+		if (!abd_perf_names_method_here(pair[i].against))
+			continue;
+		ratio = abd_perf_result_ratio(result, abd_perf_names_methods[pair[i].of].name,
+			abd_perf_names_methods[pair[i].against].name,
+			abd_perf_race_ratio(race, where[pair[i].of], where[pair[i].against]));
+		ratio->source =
+			pair[i].against == ABD_PERF_NAMES_CMPSB ? ABD_PERF_NAMES_CLAIM : NULL;
+	}
+}
+
+/* Returns an exit status. */
+static int abd_perf_names_order_run(const struct abd_perf_names_set *set, const uint32_t *order,
+	const char *text, const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_names_path names_path[ABD_PERF_NAMES_COUNT];
+	struct abd_perf_path path[ABD_PERF_NAMES_COUNT];
+	unsigned paths = 0;
+	size_t errors = 0;
+
+	abd_perf_say_step("%zu paths, %s", set->count, text);
+	for (unsigned i = 0; i < ABD_PERF_NAMES_COUNT; i++) {
+		if (!abd_perf_names_method_here(i))
+			continue;
+		names_path[paths] = (struct abd_perf_names_path){set, order,
+			&abd_perf_names_methods[i], abd_perf_names_expected(set, order), 0};
+		path[paths] = (struct abd_perf_path){
+			abd_perf_names_methods[i].name, abd_perf_names_pass, &names_path[paths]};
+		paths++;
+	}
+	if (abd_perf_race_run(&race, path, paths, options))
+		abd_perf_names_record(&race, path, set, text);
+	/* The first finds by hash and length alone: it is there to be subtracted. */
+	for (unsigned i = 1; i < paths; i++)
+		errors += names_path[i].errors;
+	if (errors == 0)
+		return 0;
+	abd_perf_say_warn(
+		"%zu passes over the paths, %s, did not find what is there", errors, text);
+	return 1;
+}
+
+static int abd_perf_names_orders(
+	const struct abd_perf_names_set *set, const struct abd_perf_options *options)
+{
+	uint32_t *order = malloc(set->count * sizeof(*order));
+	uint64_t random = options->seed;
+	int status;
+
+	if (order == NULL)
+		abd_perf_say_die(1, "no memory for the order of %zu paths", set->count);
+	for (size_t i = 0; i < set->count; i++)
+		order[i] = (uint32_t)i;
+	status = abd_perf_names_order_run(set, order, "in order", options);
+	abd_perf_shuffle(order, set->count, &random);
+	if (status == 0 && !abd_perf_stop_wanted())
+		status = abd_perf_names_order_run(set, order, "shuffled", options);
+	free(order);
+	return status;
+}
+
+static int abd_perf_names_run(const struct abd_perf_options *options)
+{
+	const char *root = options->input != NULL ? options->input : "/usr";
+	struct abd_perf_names_set set;
+	int status = 1;
+
+	abd_perf_say_begin("names", 5 + abd_perf_names_length_steps(options));
+	abd_perf_say_step("names under %s", root);
+	abd_perf_names_set_make(
+		&set, root, options->quick ? ABD_PERF_NAMES_FEW : ABD_PERF_NAMES_MOST);
+	if (options->plant) /* a byte of the last name entered: that of the last path */
+		set.word[set.table[0].entry[set.entries - 1].word] ^= 0x20;
+	abd_perf_say_step("whether all find the same");
+	if (abd_perf_names_check(&set) && abd_perf_names_length_check())
+		status = abd_perf_names_orders(&set, options);
+	if (status == 0 && !abd_perf_stop_wanted()) {
+		abd_perf_say_step("lstat()");
+		abd_perf_names_stat_run(&set, root, options);
+	}
+	if (status == 0 && !abd_perf_stop_wanted())
+		status = abd_perf_names_length_run(&set, options);
+	abd_perf_names_set_free(&set);
+	return status;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+static bool abd_perf_names_is_lookup(const struct abd_perf_result *result)
+{
+	return strcmp(result->scenario, "names") == 0 && strcmp(result->group, "lookup") == 0;
+}
+
+static void abd_perf_names_print_costs(void)
+{
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<paths|no compare|byte loop|rep cmpsb|memcmp|masked words|ours|"
+		"words, then ours|one pass");
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (!abd_perf_names_is_lookup(result))
+			continue;
+		abd_perf_table_cell(table, "%s", result->name);
+		for (unsigned j = 0; j < ABD_PERF_NAMES_COUNT; j++)
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result,
+							     abd_perf_names_methods[j].name));
+	}
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_names_print_ratios(void)
+{
+	struct abd_perf_table *table =
+		abd_perf_table_make("<paths|<look-up by|<against|ratio of speeds [95 %]|<");
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		for (unsigned j = 0; abd_perf_names_is_lookup(result) && j < result->ratios; j++) {
+			const struct abd_perf_ratio *ratio = &result->ratio[j];
+
+			abd_perf_table_cell(table, "%s", result->name);
+			abd_perf_table_cell(table, "%s", ratio->of);
+			abd_perf_table_cell(table, "%s", ratio->against);
+			abd_perf_table_ratio(table, ratio);
+			abd_perf_table_cell(
+				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
+		}
+	}
+	abd_perf_table_print(table);
+}
+
+/* What comparing takes of the kernel's look-up of a path. */
+static void abd_perf_names_print_share(void)
+{
+	const struct abd_perf_result *stat = NULL, *lookup = NULL;
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "names") == 0 && strcmp(result->group, "stat") == 0)
+			stat = result;
+		if (abd_perf_names_is_lookup(result) && lookup == NULL)
+			lookup = result;
+	}
+	if (stat == NULL || lookup == NULL)
+		return;
+
+	double lstat_ns = abd_perf_result_find_figure(stat, "lstat")->value.median;
+	double per_path = abd_perf_result_find(lookup, "components")->number /
+			  abd_perf_result_find(lookup, "paths")->number;
+
+	printf("Comparing the names of a path (its look-up in order, less that without comparing), "
+	       "of an lstat():");
+	for (unsigned i = ABD_PERF_NAMES_BYTES; i <= ABD_PERF_NAMES_OURS; i++) {
+		const struct abd_perf_figure *figure =
+			abd_perf_result_find_figure(lookup, abd_perf_names_methods[i].name);
+
+		if (figure != NULL)
+			printf("%s %s %.1f %%", i == ABD_PERF_NAMES_BYTES ? "" : ",",
+				abd_perf_names_methods[i].name,
+				(figure->value.median - lookup->figure[0].value.median) * per_path /
+					lstat_ns * 100);
+	}
+	printf("\n");
+}
+
+static void abd_perf_names_print(void)
+{
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (!abd_perf_names_is_lookup(result))
+			continue;
+		printf("\nnames: %s paths, %s components in a table of %s, %.1f bytes each on "
+		       "average (git's: 31); ns per component\n",
+			abd_perf_result_find(result, "paths")->text,
+			abd_perf_result_find(result, "components")->text,
+			abd_perf_result_find(result, "entries")->text,
+			abd_perf_result_find(result, "component_bytes")->number);
+		break;
+	}
+	if (ABD_PERF_NAMES_HAVE_CMPSB == 0)
+		printf("rep cmpsb is x86-64's: absent here\n");
+	abd_perf_names_print_costs();
+	abd_perf_names_print_ratios();
+	printf("the source: %s\n", ABD_PERF_NAMES_CLAIM);
+	abd_perf_names_stat_print();
+	abd_perf_names_print_share();
+	abd_perf_names_length_print();
+}
+
+const struct abd_perf_scenario abd_perf_names = {
+	.name = "names",
+	.summary = "looking up paths name by name, by way of comparing; comparing names by length",
+	.uses = ABD_PERF_USES_INPUT,
+	.run = abd_perf_names_run,
+	.print = abd_perf_names_print,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Paths of a tree, and a hash table of their components: the key is the parent's number and the name, as in a directory cache.
+ * Two tables hold the same entries under the same numbers: one by the hash taken by bytes, one by that taken by words.
+ * Invariant: names are stored as whole words filled up with zeros, and at least one zero; behind the last path there is room for
+ * a load of words.
+ */
+#ifndef ABD_PERF_NAMES_SET_H
+#define ABD_PERF_NAMES_SET_H
+
+#include "abd_perf_options.h"
+
+struct abd_perf_names_entry {
+	uint32_t next; /* in its bucket; 0: the last. Entry 0 is the tree's root */
+	uint32_t parent;
+	uint32_t hash;
+	uint32_t length;
+	uint32_t word; /* where its name begins */
+};
+
+struct abd_perf_names_table {
+	uint32_t *bucket;
+	struct abd_perf_names_entry *entry;
+};
+
+struct abd_perf_names_set {
+	uint8_t *text; /* the paths, each with its zero */
+	size_t text_size, text_room;
+	uint32_t *path;     /* where each begins */
+	uint32_t *expected; /* the entry each must lead to */
+	size_t count;
+	struct abd_perf_names_table table[2];
+	uint32_t mask; /* of both tables' buckets */
+	size_t entries;
+	uint64_t *word; /* the names */
+	size_t words;
+	size_t components; /* of all paths: look-ups in one pass over them */
+	size_t component_bytes;
+};
+
+/** Up to most paths of the files of a tree, sorted within each directory. Ends the program where there are none. */
+void abd_perf_names_set_make(struct abd_perf_names_set *set, const char *root, size_t most);
+void abd_perf_names_set_free(struct abd_perf_names_set *set);
+
+/** A method: the entry of one path, 0 when there is none; and all paths in an order, giving a number that depends on each. */
+struct abd_perf_names_method {
+	const char *name;
+	uint32_t (*find)(const struct abd_perf_names_set *set, const uint8_t *path);
+	uint64_t (*pass)(const struct abd_perf_names_set *set, const uint32_t *order);
+};
+
+extern const struct abd_perf_names_method abd_perf_names_methods[];
+/** Whether this machine has it. */
+bool abd_perf_names_method_here(unsigned method);
+/** The number that a pass must give. */
+uint64_t abd_perf_names_expected(const struct abd_perf_names_set *set, const uint32_t *order);
+/** Whether every method finds what is there and nothing else; says which does not. */
+bool abd_perf_names_check(const struct abd_perf_names_set *set);
+
+#endif
