@@ -3,14 +3,17 @@
  * Iovecs out and in, files with short transfers, memory with a callback.
  */
 #include "abd_test.h"
+#include "abd_test_child.h"
 #include "abd_test_kinds.h"
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct abd_stats before;
@@ -27,6 +30,92 @@ static void end(void)
 
 	cr_assert(abd_test_gauges_equal(&before, &after));
 	abd_test_provider_end();
+}
+
+/* ---- a system that does less than it is asked: our own preadv() and pwritev(), in the C library's place ---- */
+
+static struct {
+	size_t limit; /* bytes that one call moves at most; 0: as many as it is asked to */
+	unsigned interrupts;
+	bool stuck; /* a call moves nothing */
+} lazy;
+
+static ssize_t lazy_transfer(long call, int fd, const struct iovec *iov, int count, off_t off)
+{
+	struct iovec some[1024];
+	size_t room = lazy.limit > 0 ? lazy.limit : SIZE_MAX;
+	int used = 0;
+
+	if (lazy.interrupts > 0) {
+		lazy.interrupts--;
+		errno = EINTR;
+		return -1;
+	}
+	for (; used < count && room > 0; used++) {
+		some[used] = iov[used];
+		if (some[used].iov_len > room)
+			some[used].iov_len = room;
+		room -= some[used].iov_len;
+	}
+	return lazy.stuck ? 0 : syscall(call, fd, some, used, off, (uint64_t)off >> 32);
+}
+
+ssize_t preadv(int fd, const struct iovec *iov, int count, off_t off)
+{
+	return lazy_transfer(SYS_preadv, fd, iov, count, off);
+}
+
+ssize_t pwritev(int fd, const struct iovec *iov, int count, off_t off)
+{
+	return lazy_transfer(SYS_pwritev, fd, iov, count, off);
+}
+
+static void lazy_pair(int fd, struct abd_test_buffer *b, struct abd_test_buffer *back, size_t limit)
+{
+	lazy.limit = limit;
+	lazy.interrupts = 3;
+	cr_assert_eq(abd_pwrite(fd, b->abd, 5, b->size - 5, 9), (ssize_t)b->size - 5);
+	lazy.interrupts = 2;
+	if (back->writes) {
+		cr_assert_eq(abd_pread(fd, back->abd, 3, b->size - 5, 9), (ssize_t)b->size - 5);
+		memcpy(back->model + 3, b->model + 5, b->size - 5);
+	}
+	lazy.limit = 0;
+	lazy.interrupts = 0;
+	abd_test_check(abd_test_differs(back) == back->size, "%s to %s by %zu bytes: wrong at %zu",
+		b->kind, back->kind, limit, abd_test_differs(back));
+}
+
+Test(abd_io, transfers_go_on_where_they_fell_short, .init = begin, .fini = end)
+{
+	size_t limits[] = {1, 511, 4095, 4096, 4097, 15990};
+	int fd = memfd_create("abd", 0);
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b, back;
+
+		abd_test_build(&b, kind, kind);
+		abd_test_build(&back, abd_test_kind_count - 1 - kind, kind + 1);
+		for (size_t i = kind == 5 || kind == 18 ? 0 : 1; i < 6; i++)
+			lazy_pair(fd, &b, &back, limits[i]);
+		abd_test_drop(&back);
+		abd_test_drop(&b);
+	}
+	close(fd);
+}
+
+Test(abd_io, a_device_that_takes_nothing_is_an_error, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_get_zeros(100), *to = abd_alloc(100, false);
+	int fd = memfd_create("abd", 0);
+
+	lazy.stuck = true;
+	cr_assert_eq(abd_pwrite(fd, abd, 0, 100, 0), -EIO);
+	cr_assert_eq(abd_pread(fd, to, 0, 100, 0), 0);
+	lazy.stuck = false;
+	close(fd);
+	abd_free(abd);
+	abd_free(to);
 }
 
 static void check_iov(const struct abd_test_buffer *b, size_t off, size_t size, int iov_max)
@@ -190,7 +279,31 @@ Test(abd_io, a_full_device_is_told, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-/* A limit on the file's size makes the kernel write less than it was asked. */
+/* A limit on the file's size makes the kernel write less than it was asked, and refuse when asked for the rest. */
+ABD_TEST_CHILD(io_short_write)
+{
+	struct rlimit limit = {10000, 10000};
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = abd_alloc(20000, false);
+	ssize_t written;
+
+	signal(SIGXFSZ, SIG_IGN);
+	abd_zero(abd, 20000);
+	if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		return 1;
+	written = abd_pwrite(fd, abd, 0, 20000, 0);
+	abd_free(abd);
+	return written == -EFBIG && lseek(fd, 0, SEEK_END) == 10000 ? 0 : 2;
+}
+
+Test(abd_io, a_write_that_falls_short_is_asked_for_again)
+{
+	char text[512];
+	int status = abd_test_child_run("io_short_write", NULL, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
+}
+
 Test(abd_io, short_transfers_are_continued, .init = begin, .fini = end)
 {
 	int fd = memfd_create("abd", MFD_ALLOW_SEALING);

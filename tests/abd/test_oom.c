@@ -220,6 +220,20 @@ static void unprepare(void)
 	first = second = NULL;
 }
 
+static void prepare_child(void)
+{
+	first = gang_of(6);
+	second = abd_alloc_linear(10, false);
+}
+
+static bool gang_add_hands_over(void)
+{
+	if (!gang_add(first, second, true))
+		return false;
+	second = NULL;
+	return true;
+}
+
 static bool gang_add_grows(void)
 {
 	return gang_add(first, f.linear.abd, false);
@@ -381,6 +395,7 @@ static const struct oom_case {
 	{"abd_from_iov", from_iov, NULL},
 	{"abd_gang_add, the first child", gang_add_first, NULL},
 	{"abd_gang_add, a full table", gang_add_grows, prepare_full},
+	{"abd_gang_add, a child that goes over", gang_add_hands_over, prepare_child},
 	{"abd_gang_add, sharing a gang's children", gang_add_shares, prepare_two},
 	{"abd_gang_add, swallowing a gang", gang_add_swallows, prepare_two},
 	{"abd_borrow_buf_copy", borrow, NULL},
@@ -511,6 +526,38 @@ Test(abd_oom, first_use_of_a_thread_and_of_zeros_may_fail)
 {
 	char text[512];
 	int status = abd_test_child_run("oom_first_use", NULL, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
+}
+
+static size_t asked;
+
+static bool every_other(void)
+{
+	return asked++ % 2 == 0;
+}
+
+/* The thread's own block is refused again and again: counting and freeing go the slow way, and nothing is lost. */
+ABD_TEST_CHILD(oom_thread_block)
+{
+	abd_t *abds[20];
+
+	atomic_store(&abd_mem_fault, every_other);
+	for (size_t i = 0; i < 20; i++)
+		abds[i] = i % 2 == 0 ? abd_alloc_linear(100, false) : abd_alloc(5000, false);
+	for (size_t i = 0; i < 20; i++)
+		abd_free(abds[i]);
+	atomic_store(&abd_mem_fault, NULL);
+
+	struct abd_stats stats = abd_test_stats();
+
+	return stats.struct_size == 0 && stats.linear_cnt == 0 && stats.scatter_cnt == 0 ? 0 : 1;
+}
+
+Test(abd_oom, a_thread_works_without_memory_of_its_own)
+{
+	char text[512];
+	int status = abd_test_child_run("oom_thread_block", NULL, text, sizeof(text));
 
 	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
 }
