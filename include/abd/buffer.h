@@ -56,10 +56,10 @@ typedef struct abd {
 	uint8_t abd_order;       /* private: scatter: order of the first run */
 	uint8_t abd_reserved;    /* private */
 	size_t abd_size;
-	struct abd *abd_parent;    /* private: what a view was made from */
-	uint32_t abd_gang_refs;    /* private, atomic: how often gangs refer to this buffer */
-	uint32_t abd_children;     /* private, atomic: views that live; counted in checked builds */
-	void *abd_borrows;         /* private: borrows that are out; tracked in checked builds */
+	struct abd *abd_parent; /* private: what a view was made from */
+	uint32_t abd_gang_refs; /* private, atomic: how often gangs refer to this buffer */
+	uint32_t abd_children;  /* private, atomic: views that live; counted in checked builds */
+	void *abd_borrows;      /* private: borrows that are out; tracked in checked builds */
 	union {
 		struct {
 			void *abd_buf;
@@ -67,7 +67,7 @@ typedef struct abd {
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */
-			size_t abd_offset;      /* of the first byte, from the start of abd_runs[0] */
+			size_t abd_offset; /* of the first byte, from the start of abd_runs[0] */
 			size_t abd_run_count;
 		} abd_scatter;
 		struct {

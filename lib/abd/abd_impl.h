@@ -34,7 +34,8 @@
 #define ABD_SCATTER(abd) ((abd)->abd_u.abd_scatter)
 #define ABD_GANG(abd) ((abd)->abd_u.abd_gang)
 
-static_assert(sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
+static_assert(
+	sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
 
 /* ---- abd_struct.c ---- */
 

@@ -24,8 +24,8 @@ static int abd_io_map(struct abd_iter *iter, struct iovec *iov, int iov_max, siz
 	return count;
 }
 
-int abd_to_iov(const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max,
-	size_t *covered)
+int abd_to_iov(
+	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered)
 {
 	struct abd_iter iter;
 

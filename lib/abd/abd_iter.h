@@ -16,13 +16,14 @@
 #include "abd_gang.h"
 
 struct abd_iter {
-	char *addr;               /* the span */
+	char *addr; /* the span */
 	size_t len;
-	size_t left;              /* bytes to the end, the span's included */
-	size_t leaf_left;         /* bytes of this leaf behind the span */
-	const struct iovec *run;  /* the run behind the span, if leaf_left > 0 */
-	size_t run_step;          /* 1; 0 over zeros, whose one run repeats */
-	const struct abd_gang_entry *entry; /* the child behind this leaf, if left > len + leaf_left */
+	size_t left;             /* bytes to the end, the span's included */
+	size_t leaf_left;        /* bytes of this leaf behind the span */
+	const struct iovec *run; /* the run behind the span, if leaf_left > 0 */
+	size_t run_step;         /* 1; 0 over zeros, whose one run repeats */
+	/* the child behind this leaf, if left > len + leaf_left */
+	const struct abd_gang_entry *entry;
 	const char *writer; /* the call that writes; NULL: it reads */
 };
 

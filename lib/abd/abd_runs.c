@@ -38,8 +38,8 @@ static bool abd_runs_long(struct abd_runs *runs, const abd_t *abd, size_t off, s
 	return true;
 }
 
-static bool abd_runs_make(struct abd_runs *runs, const abd_t *abd, struct abd_iter *iter, size_t off,
-	size_t size)
+static bool abd_runs_make(
+	struct abd_runs *runs, const abd_t *abd, struct abd_iter *iter, size_t off, size_t size)
 {
 	runs->skip = 0;
 	runs->owned_size = 0;

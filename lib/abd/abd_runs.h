@@ -16,8 +16,8 @@
 struct abd_runs {
 	const struct iovec *runs;
 	size_t count;
-	size_t skip;              /* bytes of runs[0] before the range */
-	size_t owned_size;        /* bytes of a table that was allocated, or 0 */
+	size_t skip;       /* bytes of runs[0] before the range */
+	size_t owned_size; /* bytes of a table that was allocated, or 0 */
 	struct iovec local[ABD_RUNS_LOCAL];
 };
 

@@ -15,10 +15,10 @@
 ABD_COLD _Noreturn void abd_contract_fail(const char *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-#define ABD_REQUIRE_IN(call, condition, ...)                                                       \
-	do {                                                                                       \
-		if (ABD_UNLIKELY(!(condition)))                                                    \
-			abd_contract_fail(call, __VA_ARGS__);                                      \
+#define ABD_REQUIRE_IN(call, condition, ...)                  \
+	do {                                                  \
+		if (ABD_UNLIKELY(!(condition)))               \
+			abd_contract_fail(call, __VA_ARGS__); \
 	} while (0)
 
 #define ABD_REQUIRE(condition, ...) ABD_REQUIRE_IN(__func__, condition, __VA_ARGS__)

@@ -83,8 +83,8 @@ static struct abd_magazine *abd_magazine_make(
 }
 
 /* False: the block is still the caller's. */
-bool abd_magazine_put_slow(unsigned index, const struct abd_source *source, void *block, size_t size,
-	unsigned tag)
+bool abd_magazine_put_slow(
+	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_self();
 

@@ -32,9 +32,10 @@ struct abd_region {
 };
 
 static pthread_mutex_t abd_region_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct abd_region **abd_region_index;                  /* by address; mostly never touched, so never there */
-static struct abd_region *abd_region_list[ABD_CHUNK_ORDERS + 1]; /* by largest order + 1; 0: full ones */
-static size_t abd_region_spare;                               /* regions that are all free */
+static struct abd_region **abd_region_index; /* by address; mostly never touched, so never there */
+static struct abd_region
+	*abd_region_list[ABD_CHUNK_ORDERS + 1]; /* by largest order + 1; 0: full ones */
+static size_t abd_region_spare;                 /* regions that are all free */
 
 static void abd_region_index_make(void)
 {

@@ -17,7 +17,8 @@
 
 #define ABD_POOL_HUGE ((size_t)2 << 20)
 /* Pages are counted in 32 bits. */
-#define ABD_POOL_SIZE_MAX (((uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT) & ~(uint64_t)(ABD_POOL_HUGE - 1))
+#define ABD_POOL_SIZE_MAX \
+	(((uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT) & ~(uint64_t)(ABD_POOL_HUGE - 1))
 
 static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_buddy abd_pool_buddy;

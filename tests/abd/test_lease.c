@@ -83,6 +83,7 @@ Test(abd_lease, zeros_are_not_leased_to_write, .init = begin, .fini = end)
 	abd_t *zeros = abd_get_zeros(100);
 	struct abd_lease lease;
 
-	abd_test_expect_contract(abd_lease_write(&lease, __func__, zeros, 0, 1), "can't be written");
+	abd_test_expect_contract(
+		abd_lease_write(&lease, __func__, zeros, 0, 1), "can't be written");
 	abd_free(zeros);
 }
