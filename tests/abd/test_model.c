@@ -680,8 +680,8 @@ static void op_gang_add(void)
 		gang->entry_count + child->entry_count + child->slice_count + 1 > 2 * ENTRIES ||
 		gang->size + child->size > ROOM)
 		return;
-	/* To be freed: nobody else may need it. What a borrow needs is the buffer itself. */
-	if (child->users > 0 || child->borrow_count > 0)
+	/* To be freed: nobody else may need it, nor what it frees; the gang itself may, by a view that it frees. */
+	if (child->users > 0 || child->borrow_count > 0 || lives_on(gang, child))
 		free_it = false;
 
 	size_t child_size = child->size;
