@@ -10,21 +10,7 @@
 
 #include <criterion/criterion.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 static bool one_piece(const struct abd_test_buffer *b, size_t off, size_t size)
 {
