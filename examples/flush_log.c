@@ -15,7 +15,9 @@
  * usage: flush_log FILE append [COUNT]   append until COUNT records are there, or the file is full; print each acknowledged one
  *        flush_log FILE check            print how many records there are
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_SYNC */
+#endif
 #include <abd/abd.h>
 
 #include <fcntl.h>

@@ -215,7 +215,7 @@ static inline const char *lz4_case_scatter(const struct lz4_case *c, const struc
 	size_t skip = (size_t)(c->seed >> 7) % 9;
 	struct lz4_runs out =
 		lz4_runs_make(c->dst_size, (size_t)(c->seed >> 11) % 1000, skip, c->seed);
-	uint8_t *window = malloc(window_size), *dst = malloc(c->dst_size);
+	uint8_t *window = malloc(window_size), *dst = calloc(1, c->dst_size);
 	ssize_t got = abd_lz4_decode_scatter(c->decoder, out.runs, out.count, skip, c->dst_size,
 		in->runs, in->count, c->skip, c->src_size, window, window_size);
 	const char *fault = NULL;

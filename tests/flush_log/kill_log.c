@@ -132,7 +132,7 @@ static unsigned long long check(const char *program, const char *file, unsigned 
 /* Flip a byte of the first record, which is there once anything was acknowledged. */
 static void damage(const char *file)
 {
-	unsigned char byte;
+	unsigned char byte = 0;
 	int fd = open(file, O_RDWR);
 
 	if (fd < 0 || pread(fd, &byte, 1, 32) != 1)
