@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the library itself needs: lz4 and xxhash's header always, jemalloc where it is to be had. Debian ships pkg-config files for both, no CMake
+# What the library itself needs: lz4 and xxhash's header always, jemalloc where it is to be had. Debian ships pkg-config files for them, no CMake
 # packages, so they are linked by name and an installed abd asks nobody to find them.
 find_package(PkgConfig REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)

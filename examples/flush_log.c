@@ -98,7 +98,8 @@ static int log_sync(const struct flush_log *log, size_t from, size_t size)
 /* Append payload, and make it durable: 0; -ENOSPC, -ENOMEM, or what msync() says. */
 static int log_append(struct flush_log *log, abd_t *payload)
 {
-	size_t payload_size = abd_get_size(payload), size = sizeof(struct record_header) + payload_size;
+	size_t payload_size = abd_get_size(payload),
+	       size = sizeof(struct record_header) + payload_size;
 	struct record_header header = {.sequence = log->sequence, .size = payload_size};
 	abd_t record, head;
 	int error;
@@ -114,7 +115,8 @@ static int log_append(struct flush_log *log, abd_t *payload)
 		error = abd_gang_add(&record, payload, false);
 	if (error == 0) {
 		header.checksum = record_checksum(&record, log->tail);
-		abd_flush_copy_to_buf_off(log->map + log->tail, &record, 0, size, ABD_FLUSH_EXCLUSIVE);
+		abd_flush_copy_to_buf_off(
+			log->map + log->tail, &record, 0, size, ABD_FLUSH_EXCLUSIVE);
 		error = log_sync(log, log->tail, size);
 	}
 	abd_free(&record);
@@ -131,7 +133,7 @@ static int log_map(struct flush_log *log, int fd)
 	/* MAP_SYNC is refused unless the file is persistent memory mapped directly. */
 	log->map = mmap(NULL, LOG_SIZE, protection, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
 	log->needs_msync = log->map == MAP_FAILED ||
-		abd_flush_durability() != ABD_FLUSH_DURABILITY_PERSISTENCE;
+			   abd_flush_durability() != ABD_FLUSH_DURABILITY_PERSISTENCE;
 	if (log->map == MAP_FAILED)
 		log->map = mmap(NULL, LOG_SIZE, protection, MAP_SHARED, fd, 0);
 	return log->map == MAP_FAILED ? -errno : 0;
@@ -189,7 +191,7 @@ static bool demo_matches(const struct flush_log *log, size_t size)
 	abd_t *payload = demo_payload(log->sequence);
 	const char *found = log->map + log->tail + sizeof(struct record_header);
 	bool same = payload != NULL && abd_get_size(payload) == size &&
-		abd_equal_buf_off(payload, found, 0, size);
+		    abd_equal_buf_off(payload, found, 0, size);
 
 	abd_free(payload);
 	return same;
@@ -216,8 +218,9 @@ static int command_append(struct flush_log *log, uint64_t count)
 {
 	int error = 0;
 
-	fprintf(stderr, log->needs_msync ? "not persistent memory: msync() is called beside flush-copy\n"
-					 : "persistent memory: flush-copy alone\n");
+	fprintf(stderr, log->needs_msync
+				? "not persistent memory: msync() is called beside flush-copy\n"
+				: "persistent memory: flush-copy alone\n");
 	while (log->sequence < count && error == 0) {
 		abd_t *payload = demo_payload(log->sequence);
 
@@ -236,7 +239,8 @@ static bool log_torn(const struct flush_log *log)
 {
 	static const char nothing[LINE_SIZE];
 
-	return log->tail <= LOG_SIZE - LINE_SIZE && memcmp(log->map + log->tail, nothing, LINE_SIZE) != 0;
+	return log->tail <= LOG_SIZE - LINE_SIZE &&
+	       memcmp(log->map + log->tail, nothing, LINE_SIZE) != 0;
 }
 
 static int usage(void)
@@ -258,7 +262,8 @@ int main(int argc, char **argv)
 	if (error == 0) {
 		error = log_recover(&log);
 		if (error == 0 && append)
-			error = command_append(&log, argc == 4 ? strtoull(argv[3], NULL, 10) : UINT64_MAX);
+			error = command_append(
+				&log, argc == 4 ? strtoull(argv[3], NULL, 10) : UINT64_MAX);
 		if (error == 0 && check)
 			printf("%llu records%s\n", (unsigned long long)log.sequence,
 				log_torn(&log) ? ", then a torn one" : "");

@@ -7,9 +7,9 @@
 
 int main(void)
 {
-	abd_tuning_set("max_order", "1");      /* runs of up to 8 KiB */
+	abd_tuning_set("max_order", "1"); /* runs of up to 8 KiB */
 
-	abd_t *abd = abd_alloc(8192, false);   /* scatter by size, one run by luck: so it is linear */
+	abd_t *abd = abd_alloc(8192, false); /* scatter by size, one run by luck: so it is linear */
 	if (abd == NULL)
 		return 1;
 	void *first = abd_borrow_buf(abd, 8192), *second = abd_borrow_buf(abd, 8192);

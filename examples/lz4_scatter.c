@@ -28,7 +28,8 @@ int main(void)
 	size_t at = 0;
 
 	for (int line = 0; record != NULL && at < RECORD; line++)
-		at += (size_t)snprintf(record + at, RECORD - at, "line %d: what was written must be read\n", line);
+		at += (size_t)snprintf(
+			record + at, RECORD - at, "line %d: what was written must be read\n", line);
 
 	abd_t *pages[PAGES];
 
@@ -44,12 +45,14 @@ int main(void)
 	unsigned long long copies = stats.borrow_copy_cnt;
 	ssize_t whole = abd_lz4_decompress_to_buf(read, cached, RECORD, 0, (size_t)size);
 	int same = memcmp(read, record, RECORD) == 0;
-	ssize_t part = abd_lz4_decompress_range_to_buf(read, cached, RECORD / 2, RANGE, 0, (size_t)size);
+	ssize_t part =
+		abd_lz4_decompress_range_to_buf(read, cached, RECORD / 2, RANGE, 0, (size_t)size);
 
 	same &= memcmp(read, record + RECORD / 2, RANGE) == 0;
 	abd_stats_get(&stats, sizeof(stats));
-	printf("linear %d, whole %zd, part %zd, as written %d, copies while reading %llu\n", abd_is_linear(cached), whole,
-		part, same, (unsigned long long)stats.borrow_copy_cnt - copies);
+	printf("linear %d, whole %zd, part %zd, as written %d, copies while reading %llu\n",
+		abd_is_linear(cached), whole, part, same,
+		(unsigned long long)stats.borrow_copy_cnt - copies);
 	abd_free(source);
 	abd_free(cached);
 	for (int i = 0; i < PAGES; i++)

@@ -39,22 +39,27 @@ typedef struct abd_arc_key {
 
 /** Flags of a cache. */
 enum abd_arc_flags {
-	ABD_ARC_CHECKSUM = 1 << 0, /**< keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and hold */
+	ABD_ARC_CHECKSUM =
+		1
+		<< 0, /**< keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and hold */
 };
 
 /** Flags of a record. */
-enum abd_arc_put_flags {
-	ABD_ARC_METADATA = 1 << 0, /**< the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
+enum abd_arc_put_flag {
+	ABD_ARC_METADATA =
+		1
+		<< 0, /**< the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
 };
 
 /** How a cache is made. Zero in a field but the first two takes the default. New fields are added at the end. */
 struct abd_arc_config {
-	size_t config_size;      /**< sizeof(struct abd_arc_config), as the caller knows it */
-	size_t capacity_bytes;   /**< from ABD_ARC_CAPACITY_MIN up */
+	size_t config_size;    /**< sizeof(struct abd_arc_config), as the caller knows it */
+	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up */
 	size_t expected_entries; /**< records to size the index for ahead; default: it grows as needed */
-	uint32_t hit_batch;      /**< hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
+	uint32_t
+		hit_batch; /**< hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
 	                              with a lock on each hit; at most ABD_ARC_HIT_BATCH_MAX */
-	uint32_t flags;          /**< enum abd_arc_flags */
+	uint32_t flags; /**< enum abd_arc_flags */
 };
 
 /** A record held: abd is the cached buffer itself, of stored_size bytes, to be read only. */
@@ -63,26 +68,27 @@ typedef struct abd_arc_hold {
 	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */
 	bool compressed;
-	void *entry;         /**< private */
+	void *entry; /**< private */
 } abd_arc_hold_t;
 
 /** Counters and gauges of one cache. 8-byte fields only; new ones are added at the end. */
 struct abd_arc_stats {
 	/* so far */
-	uint64_t hits;                  /**< reads and holds that found their record */
-	uint64_t misses;                /**< those that did not */
-	uint64_t decodes;               /**< lz4 blocks decoded */
-	uint64_t damaged;               /**< records dropped because checksum or lz4 found them damaged */
-	uint64_t puts;                  /**< records stored, replacements included */
-	uint64_t replaces;              /**< puts that found their key present */
-	uint64_t removes;               /**< records removed by abd_arc_remove() */
-	uint64_t evictions;             /**< records removed by the policy */
-	uint64_t ghost_hits_recent;     /**< puts of what had been evicted after one use */
-	uint64_t ghost_hits_frequent;   /**< puts of what had been evicted after several */
-	uint64_t hits_told;             /**< hits that reached the policy */
-	uint64_t hits_dropped;          /**< hits the policy never learnt of, because its lock was busy when a batch was full */
-	uint64_t grace_periods;         /**< waits for readers */
-	uint64_t shrinks;               /**< times the cache gave memory up because none was to be had */
+	uint64_t hits;      /**< reads and holds that found their record */
+	uint64_t misses;    /**< those that did not */
+	uint64_t decodes;   /**< lz4 blocks decoded */
+	uint64_t damaged;   /**< records dropped because checksum or lz4 found them damaged */
+	uint64_t puts;      /**< records stored, replacements included */
+	uint64_t replaces;  /**< puts that found their key present */
+	uint64_t removes;   /**< records removed by abd_arc_remove() */
+	uint64_t evictions; /**< records removed by the policy */
+	uint64_t ghost_hits_recent;   /**< puts of what had been evicted after one use */
+	uint64_t ghost_hits_frequent; /**< puts of what had been evicted after several */
+	uint64_t hits_told;           /**< hits that reached the policy */
+	uint64_t
+		hits_dropped; /**< hits the policy never learnt of, because its lock was busy when a batch was full */
+	uint64_t grace_periods; /**< waits for readers */
+	uint64_t shrinks;       /**< times the cache gave memory up because none was to be had */
 	/* now */
 	uint64_t capacity_bytes;
 	uint64_t used_bytes;            /**< all that counts against the capacity */
@@ -93,14 +99,15 @@ struct abd_arc_stats {
 	uint64_t metadata_entries;      /**< the part of those that is metadata */
 	uint64_t recent_bytes;          /**< cost of records used once: |T1| */
 	uint64_t frequent_bytes;        /**< cost of records used more often: |T2| */
-	uint64_t ghost_recent_bytes;    /**< cost that ghosts of T1 had when they were records: |B1| */
-	uint64_t ghost_frequent_bytes;  /**< the same of T2: |B2| */
-	uint64_t ghosts;                /**< ghosts in both lists */
-	uint64_t target_bytes;          /**< what the records may cost together: c */
-	uint64_t target_recent_bytes;   /**< what |T1| should be: p */
-	uint64_t evicted_bytes;         /**< of used_bytes: buffers evicted or removed that may still be read, or are held */
-	uint64_t held_bytes;            /**< cost of records that are held, cached or not */
-	uint64_t index_bytes;           /**< of used_bytes: hash table, entries and ghosts */
+	uint64_t ghost_recent_bytes; /**< cost that ghosts of T1 had when they were records: |B1| */
+	uint64_t ghost_frequent_bytes; /**< the same of T2: |B2| */
+	uint64_t ghosts;               /**< ghosts in both lists */
+	uint64_t target_bytes;         /**< what the records may cost together: c */
+	uint64_t target_recent_bytes;  /**< what |T1| should be: p */
+	uint64_t
+		evicted_bytes; /**< of used_bytes: buffers evicted or removed that may still be read, or are held */
+	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
+	uint64_t index_bytes; /**< of used_bytes: hash table, entries and ghosts */
 };
 
 /**
@@ -135,7 +142,7 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  */
 ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
 
-/** abd_arc_put() with enum abd_arc_put_flags. Returns -EINVAL for a flag this version does not know. */
+/** abd_arc_put() with flags of enum abd_arc_put_flag. Returns -EINVAL for a flag this version does not know. */
 ABD_API int abd_arc_put_flags(
 	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags);
 

@@ -11,8 +11,11 @@
  * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read one; whoever
  * writes to it, or frees it, is alone.
  *
- * A broken contract (a range past the end, NULL, the wrong kind, ...) is never silent: one line on stderr that names the
- * call and the numbers, then the handler of abd_contract_handler_set(), in every build.
+ * A broken contract (a range past the end, NULL, the wrong kind, ...) is not silent: one line on stderr that names the
+ * call and the numbers, then the handler of abd_contract_handler_set(), in every build. What only tracking could know (a return
+ * of another size, a parent that ends before its view) is told by checked builds (ABD_CHECKED).
+ *
+ * After fork() in a program with threads, the child uses no call of the library, as with malloc() of its own.
  *
  * OpenZFS: include/sys/abd.h. Names, argument order and meaning are the same, with bool for boolean_t and size_t sizes.
  */
@@ -53,10 +56,10 @@ typedef struct abd {
 	uint8_t abd_order;       /* private: scatter: order of the first run */
 	uint8_t abd_reserved;    /* private */
 	size_t abd_size;
-	struct abd *abd_parent;    /* private: what a view was made from */
-	uint32_t abd_gang_refs;    /* private, atomic: how often gangs refer to this buffer */
-	uint32_t abd_children;     /* private, atomic: views that live; counted in checked builds */
-	void *abd_borrows;         /* private: borrows that are out; tracked in checked builds */
+	struct abd *abd_parent; /* private: what a view was made from */
+	uint32_t abd_gang_refs; /* private, atomic: how often gangs refer to this buffer */
+	uint32_t abd_children;  /* private, atomic: views that live; counted in checked builds */
+	void *abd_borrows;      /* private: borrows that are out; tracked in checked builds */
 	union {
 		struct {
 			void *abd_buf;
@@ -64,7 +67,7 @@ typedef struct abd {
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */
-			size_t abd_offset;      /* of the first byte, from the start of abd_runs[0] */
+			size_t abd_offset; /* of the first byte, from the start of abd_runs[0] */
 			size_t abd_run_count;
 		} abd_scatter;
 		struct {
@@ -194,7 +197,10 @@ ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_re
 /** abd_borrow_buf() that also copies the content where memory had to be found. */
 ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unused_result));
 
-/** End a borrow that was only read. Contract: buf came from a borrow of n bytes of abd, and is unchanged (checked builds tell). */
+/**
+ * End a borrow that was only read. Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds
+ * tell); so what abd_borrow_buf() gave of a buffer that is not linear goes back by abd_return_buf_copy().
+ */
 ABD_API void abd_return_buf(abd_t *abd, void *buf, size_t n);
 
 /** End a borrow and write its n bytes back into abd. */
@@ -243,7 +249,7 @@ static inline size_t abd_get_size(const abd_t *abd)
  */
 ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
-/** Give back memory of abd_buf_alloc(), with the same size. NULL is ignored. */
+/** Give back memory of abd_buf_alloc(), with the same size (read before abd_free(), if it is abd_get_size()). NULL is ignored. */
 ABD_API void abd_buf_free(void *buf, size_t size);
 
 /** Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed through. */

@@ -2,7 +2,8 @@
 /*
  * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while iterating.
  * The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would produce more than there is room for),
- * -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a size lz4 can't serve, from 2,113,929,217 bytes up).
+ * -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a size lz4 can't serve: from 2,113,929,217 bytes up to be
+ * compressed, from 2 GiB up compressed).
  * Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0, which the format forbids.
  * dst_size is room, not an expectation. Contract: all ranges lie within their buffers; source and destination are apart.
  * Threads: as for reading src and writing dst.
@@ -34,7 +35,7 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
  * Decodes no further than it must, and checks no more than it decodes.
  *
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error as above.
- *          -ENOMEM only for range_off > 0, where what lies before the range needs memory.
+ *          For range_off > 0 what lies before the range needs memory while it is decoded.
  */
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);

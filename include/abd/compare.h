@@ -21,7 +21,8 @@ ABD_API bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t 
 ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
 
 /** How many bytes are equal before the first difference; size when all are. */
-ABD_API size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
+ABD_API size_t abd_diff_off(
+	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
 
 ABD_END_DECLS
 

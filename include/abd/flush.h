@@ -26,7 +26,9 @@ enum {
 	ABD_FLUSH_AUTO = 0,      /**< nothing: the way that is best for the size */
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
-	ABD_FLUSH_NODRAIN = 1 << 8, /**< not durable yet on return, but at this thread's next abd_flush_drain() */
+	ABD_FLUSH_NODRAIN =
+		1
+		<< 8, /**< not durable yet on return, but at this thread's next abd_flush_drain() */
 };
 
 /** How far the flush in use gets data. The memory behind it must do the rest: only persistent memory keeps what reached it. */

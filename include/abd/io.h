@@ -17,8 +17,8 @@ ABD_BEGIN_DECLS
  *          the rest. Errors: -EINVAL when iov_max is negative.
  * Owner:   the entries point into abd, which must outlive their use. Runs next to each other in memory share an entry.
  */
-ABD_API int abd_to_iov(const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max,
-	size_t *covered);
+ABD_API int abd_to_iov(
+	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered);
 
 /**
  * A gang over the pieces of an iovec, by reference; empty pieces are skipped.
@@ -33,8 +33,8 @@ ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
  * free_cb runs exactly once, in the abd_free() that ends the buffer (views of it ended before, as for every parent). When this
  * returns NULL (errno EINVAL for size 0, or ENOMEM) it does not run, and buf is still the caller's.
  */
-ABD_API abd_t *abd_get_from_buf_cb(void *buf, size_t size,
-	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
+ABD_API abd_t *abd_get_from_buf_cb(
+	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
 	__attribute__((warn_unused_result));
 
 /**

@@ -16,7 +16,8 @@ typedef int abd_iter_func_t(void *buf, size_t len, void *priv);
 typedef int abd_iter_func2_t(void *bufa, void *bufb, size_t len, void *priv);
 
 /** Call func for the pieces of abd [off, off + size). Returns 0, or what func returned first that was not 0. */
-ABD_API int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
+ABD_API int abd_iterate_func(
+	abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
 
 /** Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size). Returns as abd_iterate_func(). */
 ABD_API int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
@@ -49,16 +50,19 @@ ABD_API void abd_verify(const abd_t *abd);
 /**
  * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer (dsize <= csize bytes; may be NULL
  * when dsize is 0), all from off: func(parity addresses, data address or NULL, len, bytes of data in this piece).
- * Contract: parity is 1 to 3; every piece but the last is a multiple of 512 bytes.
+ * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within a sector of 512 bytes.
+ * So every piece but the last is a multiple of 512 bytes.
  */
-ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize, size_t dsize,
-	const unsigned parity, void (*func_raidz_gen)(void **, const void *, size_t, size_t));
+ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
+	size_t dsize, const unsigned parity,
+	void (*func_raidz_gen)(void **, const void *, size_t, size_t));
 
 /**
  * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes each:
  * func(target addresses, len, parity addresses, mul). Contract as abd_raidz_gen_iterate().
  */
-ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize, const unsigned parity,
+ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize,
+	const unsigned parity,
 	void (*func_raidz_rec)(void **t, const size_t tsize, void **c, const unsigned *mul),
 	const unsigned *mul);
 

@@ -14,18 +14,19 @@ ABD_BEGIN_DECLS
 
 /** One record, no padding: 8-byte fields only. New fields are added at the end. */
 struct abd_stats {
-	uint64_t struct_size;                     /**< bytes of all library-owned structs, run tables and gang tables */
-	uint64_t linear_cnt;                      /**< linear buffers that own their data, single-run ones excluded */
-	uint64_t linear_data_size;                /**< their bytes */
-	uint64_t scatter_cnt;                     /**< scatter buffers that own their data, single-run ones included */
-	uint64_t scatter_data_size;               /**< their bytes */
-	uint64_t scatter_chunk_waste;             /**< bytes behind the data in the last chunks of those */
+	uint64_t struct_size; /**< bytes of all library-owned structs, run tables and gang tables */
+	uint64_t linear_cnt;  /**< linear buffers that own their data, single-run ones excluded */
+	uint64_t linear_data_size; /**< their bytes */
+	uint64_t scatter_cnt; /**< scatter buffers that own their data, single-run ones included */
+	uint64_t scatter_data_size;   /**< their bytes */
+	uint64_t scatter_chunk_waste; /**< bytes behind the data in the last chunks of those */
 	uint64_t scatter_order[ABD_STATS_ORDERS]; /**< runs of each order in those */
 	uint64_t scatter_multi_chunk;             /**< those with more than one run */
-	uint64_t scatter_alloc_retry;             /**< refusals by the provider that made a buffer fall back an order, so far */
-	uint64_t borrow_cnt;                      /**< borrows so far */
-	uint64_t borrow_copy_cnt;                 /**< borrows so far that needed memory of their own */
-	uint64_t borrow_copy_bytes;               /**< bytes copied into and out of those so far */
+	uint64_t
+		scatter_alloc_retry; /**< refusals by the provider that made a buffer fall back an order, so far */
+	uint64_t borrow_cnt;        /**< borrows so far */
+	uint64_t borrow_copy_cnt;   /**< borrows so far that needed memory of their own */
+	uint64_t borrow_copy_bytes; /**< bytes copied into and out of those so far */
 };
 
 /**

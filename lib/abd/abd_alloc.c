@@ -60,6 +60,7 @@ void abd_free(abd_t *abd)
 	if (abd == NULL)
 		return;
 	abd_check(__func__, abd);
+	ABD_REQUIRE(abd->abd_size > 0 || abd_is_gang(abd), "size 0: freed before, or never made");
 	ABD_REQUIRE(__atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
 		"a buffer of %zu bytes is in a gang that lives", abd->abd_size);
 	abd_checked_end(__func__, abd);

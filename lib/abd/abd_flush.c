@@ -19,11 +19,13 @@ void abd_flush_copy_off(
 	abd_check_range(__func__, dst, dst_off, size);
 	abd_check_range(__func__, src, src_off, size);
 	abd_flush_begin(&walk, __func__, size, flags);
-	abd_iter_begin_write(&d, dst, dst_off, size);
+	abd_iter_begin_write(&d, __func__, dst, dst_off, size);
 	abd_iter_begin(&s, src, src_off, size);
+	abd_require_apart(__func__, dst, src, dst_off, src_off, size);
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
+		abd_require_apart_spans(__func__, d.addr, s.addr, n);
 		abd_flush_span(&walk, d.addr, s.addr, n);
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);
@@ -43,6 +45,7 @@ void abd_flush_copy_to_buf_off(
 	abd_flush_begin(&walk, __func__, size, flags);
 	abd_iter_begin(&iter, src, src_off, size);
 	while (iter.len > 0) {
+		abd_require_apart_spans(__func__, to, iter.addr, iter.len);
 		abd_flush_span(&walk, to, iter.addr, iter.len);
 		to += iter.len;
 		abd_iter_advance(&iter, iter.len);
@@ -60,8 +63,9 @@ void abd_flush_copy_from_buf_off(
 	abd_check_range(__func__, dst, dst_off, size);
 	ABD_REQUIRE(src != NULL || size == 0, "memory is NULL");
 	abd_flush_begin(&walk, __func__, size, flags);
-	abd_iter_begin_write(&iter, dst, dst_off, size);
+	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
 	while (iter.len > 0) {
+		abd_require_apart_spans(__func__, iter.addr, from, iter.len);
 		abd_flush_span(&walk, iter.addr, from, iter.len);
 		from += iter.len;
 		abd_iter_advance(&iter, iter.len);

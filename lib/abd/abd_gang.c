@@ -90,8 +90,8 @@ static size_t abd_gang_span(const abd_t *cabd, const struct abd_gang_entry **fir
 		return 0;
 	*first = abd_gang_seek(gang, ABD_GANG(cabd).abd_offset);
 	return (size_t)(abd_gang_seek(gang, ABD_GANG(cabd).abd_offset + cabd->abd_size - 1) -
-		       *first) +
-		1;
+			*first) +
+	       1;
 }
 
 /* Append a gang's children one by one; they go over if it is to be freed and owns them. */
@@ -134,8 +134,8 @@ int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free)
 	ABD_REQUIRE(cabd->abd_size <= SIZE_MAX - pabd->abd_size,
 		"a gang of %zu bytes can't grow by %zu", pabd->abd_size, cabd->abd_size);
 	if (abd_is_gang(cabd)) {
-		ABD_REQUIRE(ABD_GANG(cabd).abd_root != pabd, "a gang of %zu bytes is added to itself by a view",
-			pabd->abd_size);
+		ABD_REQUIRE(ABD_GANG(cabd).abd_root != pabd,
+			"a gang of %zu bytes is added to itself by a view", pabd->abd_size);
 		return abd_gang_add_gang(pabd, cabd, free_on_free);
 	}
 	ABD_REQUIRE(cabd->abd_size > 0, "the child is empty, or was freed");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gang's table: which bytes of which children, and where each ends.
+ * The gang's table: which bytes of which children, and where each starts.
  * Invariants: children are linear or scatter, never gangs; each entry starts where the one before ends; the last ends at the
  * gang's size.
  *

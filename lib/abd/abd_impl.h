@@ -7,8 +7,8 @@
  *   linear                scatter                               gang
  *   +-----------+         +-----------+                         +-----------+      table
  *   | LINEAR    |         |           |     abd_runs            | GANG      |     +--------------------+
- *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, end    |--> a linear or
- *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, end    |    scatter buffer
+ *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, start  |--> a linear or
+ *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, start  |    scatter buffer
  *   +-----------+         | offset    |    | base, len  |-->[..]+-----------+     +--------------------+
  *                         +-----------+    +------------+
  *                                          | classes    |  only when runs of several orders occur
@@ -34,7 +34,8 @@
 #define ABD_SCATTER(abd) ((abd)->abd_u.abd_scatter)
 #define ABD_GANG(abd) ((abd)->abd_u.abd_gang)
 
-static_assert(sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
+static_assert(
+	sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
 
 /* ---- abd_struct.c ---- */
 

@@ -24,8 +24,8 @@ static int abd_io_map(struct abd_iter *iter, struct iovec *iov, int iov_max, siz
 	return count;
 }
 
-int abd_to_iov(const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max,
-	size_t *covered)
+int abd_to_iov(
+	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered)
 {
 	struct abd_iter iter;
 
@@ -127,7 +127,7 @@ ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_of
 	struct abd_iter iter;
 
 	abd_check_range(__func__, dst, dst_off, size);
-	abd_iter_begin_write(&iter, dst, dst_off, size);
+	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
 	return abd_io_all(fd, &iter, file_off, false);
 }
 

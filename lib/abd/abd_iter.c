@@ -4,11 +4,11 @@
  */
 #include "abd_iter.h"
 
-void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros, size_t off)
+/* Wherever in them: zeros are the same everywhere. */
+void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros)
 {
-	(void)off; /* zeros are the same everywhere */
-	ABD_REQUIRE_IN("write", !iter->writes, "a buffer of zeros, %zu bytes, can't be written",
-		zeros->abd_size);
+	ABD_REQUIRE_IN(iter->writer, iter->writer == NULL,
+		"a buffer of zeros, %zu bytes, can't be written", zeros->abd_size);
 	iter->run = ABD_SCATTER(zeros).abd_runs;
 	iter->run_step = 0;
 	abd_iter_map(iter, 0);

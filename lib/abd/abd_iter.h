@@ -16,14 +16,15 @@
 #include "abd_gang.h"
 
 struct abd_iter {
-	char *addr;               /* the span */
+	char *addr; /* the span */
 	size_t len;
-	size_t left;              /* bytes to the end, the span's included */
-	size_t leaf_left;         /* bytes of this leaf behind the span */
-	const struct iovec *run;  /* the run behind the span, if leaf_left > 0 */
-	size_t run_step;          /* 1; 0 over zeros, whose one run repeats */
-	const struct abd_gang_entry *entry; /* the child behind this leaf, if left > len + leaf_left */
-	bool writes;
+	size_t left;             /* bytes to the end, the span's included */
+	size_t leaf_left;        /* bytes of this leaf behind the span */
+	const struct iovec *run; /* the run behind the span, if leaf_left > 0 */
+	size_t run_step;         /* 1; 0 over zeros, whose one run repeats */
+	/* the child behind this leaf, if left > len + leaf_left */
+	const struct abd_gang_entry *entry;
+	const char *writer; /* the call that writes; NULL: it reads */
 };
 
 /* Join runs that continue where the span ends. */
@@ -48,7 +49,7 @@ static inline void abd_iter_map(struct abd_iter *iter, size_t within)
 	abd_iter_merge(iter);
 }
 
-void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros, size_t off);
+void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros);
 
 /* Start on size > 0 bytes of a linear or scatter buffer. */
 static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_t off, size_t size)
@@ -61,7 +62,7 @@ static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_
 	}
 	iter->leaf_left = size;
 	if (ABD_UNLIKELY((leaf->abd_flags & ABD_FLAG_ZEROS) != 0)) {
-		abd_iter_zeros(iter, leaf, off);
+		abd_iter_zeros(iter, leaf);
 		return;
 	}
 
@@ -85,10 +86,10 @@ static inline void abd_iter_child(struct abd_iter *iter, size_t within)
 void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off);
 
 static inline void abd_iter_start(
-	struct abd_iter *iter, const abd_t *abd, size_t off, size_t size, bool writes)
+	struct abd_iter *iter, const abd_t *abd, size_t off, size_t size, const char *writer)
 {
 	iter->left = size;
-	iter->writes = writes;
+	iter->writer = writer;
 	if (ABD_UNLIKELY(size == 0)) {
 		iter->len = 0;
 		iter->leaf_left = 0;
@@ -102,13 +103,14 @@ static inline void abd_iter_start(
 /** Begin over bytes [off, off + size) of abd, which the caller has checked to be there, to read them. */
 static inline void abd_iter_begin(struct abd_iter *iter, const abd_t *abd, size_t off, size_t size)
 {
-	abd_iter_start(iter, abd, off, size, false);
+	abd_iter_start(iter, abd, off, size, NULL);
 }
 
-/** The same, to write them: meeting a buffer of zeros is a broken contract. */
-static inline void abd_iter_begin_write(struct abd_iter *iter, abd_t *abd, size_t off, size_t size)
+/** The same, to write them: meeting a buffer of zeros breaks the contract of call. */
+static inline void abd_iter_begin_write(
+	struct abd_iter *iter, const char *call, abd_t *abd, size_t off, size_t size)
 {
-	abd_iter_start(iter, abd, off, size, true);
+	abd_iter_start(iter, abd, off, size, call);
 }
 
 /** Pass over n <= iter->len bytes. */

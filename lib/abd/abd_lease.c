@@ -46,11 +46,11 @@ void abd_lease_read_end(struct abd_lease *lease)
 		abd_allocator_put(lease->buf, lease->size);
 }
 
-bool abd_lease_write(struct abd_lease *lease, abd_t *abd, size_t off, size_t size)
+bool abd_lease_write(struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size)
 {
 	struct abd_iter iter;
 
-	abd_iter_begin_write(&iter, abd, off, size);
+	abd_iter_begin_write(&iter, call, abd, off, size);
 	return abd_lease_begin(lease, &iter, size);
 }
 

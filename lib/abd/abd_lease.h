@@ -10,7 +10,7 @@
 #include "abd_impl.h"
 
 struct abd_lease {
-	char *buf;   /* never NULL; for a range of 0 bytes nothing may be read or written there */
+	char *buf; /* never NULL; for a range of 0 bytes nothing may be read or written there */
 	size_t size;
 	bool copied; /* buf is memory of its own */
 };
@@ -20,7 +20,8 @@ bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_
 void abd_lease_read_end(struct abd_lease *lease);
 
 /** The same to write; the content is not there yet. */
-bool abd_lease_write(struct abd_lease *lease, abd_t *abd, size_t off, size_t size);
+bool abd_lease_write(
+	struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size);
 /** Bytes [0, written) go to the buffer at off; the rest of the range keeps what it had only where it was not used in place. */
 void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
 

@@ -99,10 +99,11 @@ struct abd_end {
 	void *arg;
 };
 
-abd_t *abd_get_from_buf_cb(void *buf, size_t size,
-	void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
+abd_t *abd_get_from_buf_cb(
+	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
 {
 	ABD_REQUIRE(free_cb != NULL, "function is NULL");
+	ABD_REQUIRE(buf != NULL, "memory is NULL");
 
 	abd_t *abd = abd_get_from_buf(buf, size);
 	struct abd_end *end;
@@ -145,7 +146,7 @@ void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata)
 	abd_check(__func__, abd);
 	ABD_REQUIRE(abd_is_linear(abd), "buffer of %zu bytes is not linear", abd->abd_size);
 	ABD_REQUIRE((abd->abd_flags & (ABD_FLAG_OWNER | ABD_FLAG_LINEAR_PAGE)) == 0 &&
-			abd->abd_parent == NULL && abd->abd_u.abd_linear.abd_end == NULL,
+			    abd->abd_parent == NULL && abd->abd_u.abd_linear.abd_end == NULL,
 		"the memory of a buffer of %zu bytes belongs to somebody already", abd->abd_size);
 	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
 	abd_linear_count(abd, 1);

@@ -47,12 +47,6 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 	return result;
 }
 
-/* Apart, or the same bytes; pieces that overlap otherwise would be copied onto themselves while they are read. */
-static bool abd_copy_is_apart(const char *d, const char *s, size_t n)
-{
-	return d == s || (d < s ? n <= (size_t)(s - d) : n <= (size_t)(d - s));
-}
-
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
 	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
@@ -60,13 +54,13 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 
 	abd_check_range(__func__, dabd, doff, size);
 	abd_check_range(__func__, sabd, soff, size);
-	abd_iter_begin_write(&d, dabd, doff, size);
+	abd_iter_begin_write(&d, __func__, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
+	abd_require_apart(__func__, dabd, sabd, doff, soff, size);
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
-		ABD_REQUIRE(abd_copy_is_apart(d.addr, s.addr, n),
-			"%zu bytes at %p are copied onto %p, which they overlap", n, s.addr, d.addr);
+		abd_require_apart_spans(__func__, d.addr, s.addr, n);
 		plan->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);
@@ -82,8 +76,9 @@ void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 
 	abd_check_range(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
-	abd_iter_begin_write(&iter, abd, off, size);
+	abd_iter_begin_write(&iter, __func__, abd, off, size);
 	while (iter.len > 0) {
+		abd_require_apart_spans(__func__, iter.addr, from, iter.len);
 		plan->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
 		from += iter.len;
 		abd_iter_advance(&iter, iter.len);
@@ -101,6 +96,7 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0) {
+		abd_require_apart_spans(__func__, to, iter.addr, iter.len);
 		plan->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));
 		to += iter.len;
 		abd_iter_advance(&iter, iter.len);
@@ -113,7 +109,7 @@ void abd_zero_off(abd_t *abd, size_t off, size_t size)
 	struct abd_iter iter;
 
 	abd_check_range(__func__, abd, off, size);
-	abd_iter_begin_write(&iter, abd, off, size);
+	abd_iter_begin_write(&iter, __func__, abd, off, size);
 	while (iter.len > 0) {
 		memset(iter.addr, 0, iter.len);
 		abd_iter_advance(&iter, iter.len);

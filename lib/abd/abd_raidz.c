@@ -20,7 +20,7 @@ static void abd_raidz_begin(const char *call, struct abd_iter *iters, abd_t **ab
 	ABD_REQUIRE_IN(call, abds != NULL, "the array of buffers is NULL");
 	for (unsigned i = 0; i < parity; i++) {
 		abd_check_range(call, abds[i], off, size);
-		abd_iter_begin_write(&iters[i], abds[i], off, size);
+		abd_iter_begin_write(&iters[i], call, abds[i], off, size);
 	}
 }
 
@@ -59,6 +59,8 @@ void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
 
 	ABD_REQUIRE(func_raidz_gen != NULL, "function is NULL");
 	ABD_REQUIRE(dsize <= csize, "%zu bytes of data for %zu of parity", dsize, csize);
+	ABD_REQUIRE(dsize == csize || dsize % ABD_RAIDZ_SECTOR == 0,
+		"%zu bytes of data end within a sector", dsize);
 	abd_raidz_begin(__func__, c, cabds, parity, off, csize);
 	if (dsize > 0) {
 		abd_check_range(__func__, dabd, off, dsize);

@@ -5,8 +5,6 @@
 #include "abd_runs.h"
 #include "abd_iter.h"
 
-#include <string.h>
-
 /* Write what iter holds into table; returns the runs there are, which may be more than room. */
 static size_t abd_runs_fill(struct abd_iter *iter, struct iovec *table, size_t room)
 {
@@ -40,13 +38,13 @@ static bool abd_runs_long(struct abd_runs *runs, const abd_t *abd, size_t off, s
 	return true;
 }
 
-static bool abd_runs_make(struct abd_runs *runs, const abd_t *abd, struct abd_iter *iter, size_t off,
-	size_t size)
+static bool abd_runs_make(
+	struct abd_runs *runs, const abd_t *abd, struct abd_iter *iter, size_t off, size_t size)
 {
 	runs->skip = 0;
 	runs->owned_size = 0;
 	runs->runs = runs->local;
-	if (abd_runs_is_table(abd) && size > ABD_RUNS_LOCAL * ABD_CHUNK_SIZE &&
+	if (abd_runs_is_table(abd) && size > (ABD_RUNS_LOCAL - 1) * ABD_CHUNK_SIZE &&
 		ABD_SCATTER(abd).abd_run_count > ABD_RUNS_LOCAL) {
 		size_t run = abd_scatter_seek(abd, ABD_SCATTER(abd).abd_offset + off, &runs->skip);
 
@@ -66,10 +64,10 @@ bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t s
 	return abd_runs_make(runs, abd, &iter, off, size);
 }
 
-bool abd_runs_write(struct abd_runs *runs, abd_t *abd, size_t off, size_t size)
+bool abd_runs_write(struct abd_runs *runs, const char *call, abd_t *abd, size_t off, size_t size)
 {
 	struct abd_iter iter;
 
-	abd_iter_begin_write(&iter, abd, off, size);
+	abd_iter_begin_write(&iter, call, abd, off, size);
 	return abd_runs_make(runs, abd, &iter, off, size);
 }

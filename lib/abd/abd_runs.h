@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A range of a buffer as a table of runs, for codecs that read (or write) memory where it lies.
- * Invariant: runs[0] from skip on, then the following ones, hold the range; neighbours in memory are one run. The table may
- * tell of more bytes than the range has.
- * A short table is made on the caller's stack, so that it is hot and its runs are merged; a long one of a scatter buffer is
+ * Invariant: runs[0] from skip on, then the following ones, hold the range. The table may tell of more bytes than the range has.
+ * A short table is made on the caller's stack, so that it is hot, and neighbours in memory are one run; a long one of a scatter buffer is
  * the buffer's own.
  */
 #ifndef ABD_RUNS_H
@@ -17,16 +16,16 @@
 struct abd_runs {
 	const struct iovec *runs;
 	size_t count;
-	size_t skip;              /* bytes of runs[0] before the range */
-	size_t owned_size;        /* bytes of a table that was allocated, or 0 */
+	size_t skip;       /* bytes of runs[0] before the range */
+	size_t owned_size; /* bytes of a table that was allocated, or 0 */
 	struct iovec local[ABD_RUNS_LOCAL];
 };
 
-/** The runs of [off, off + size), which the caller has checked to be there. False: no memory (long gangs only). */
+/** The runs of [off, off + size), which the caller has checked to be there. False: no memory (only gangs and zeros of more than 64 pieces need any). */
 bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size);
 
 /** The same to write through; meeting zeros is a broken contract. */
-bool abd_runs_write(struct abd_runs *runs, abd_t *abd, size_t off, size_t size);
+bool abd_runs_write(struct abd_runs *runs, const char *call, abd_t *abd, size_t off, size_t size);
 
 /** End either. */
 static inline void abd_runs_end(struct abd_runs *runs)

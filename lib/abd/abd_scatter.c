@@ -56,8 +56,8 @@ bool abd_scatter_classes_hold(const abd_t *abd)
 			order = now;
 			if (count++ < abd->abd_class_count && abd->abd_class_count > 1)
 				hold = class[count - 1].start == start &&
-					class[count - 1].first_run == i &&
-					class[count - 1].order == order;
+				       class[count - 1].first_run == i &&
+				       class[count - 1].order == order;
 		}
 		start += ABD_CHUNK_SIZE << order;
 	}
@@ -67,7 +67,7 @@ bool abd_scatter_classes_hold(const abd_t *abd)
 static size_t abd_head_size(size_t run_count, size_t class_count)
 {
 	return sizeof(struct abd) + run_count * sizeof(struct iovec) +
-		(class_count > 1 ? class_count * sizeof(struct abd_run_class) : 0);
+	       (class_count > 1 ? class_count * sizeof(struct abd_run_class) : 0);
 }
 
 size_t abd_scatter_head_size(const abd_t *abd)
@@ -91,10 +91,10 @@ struct abd_gathering {
 static size_t abd_gathering_head_size(const struct abd_gathering *g)
 {
 	size_t full = g->pages_left >> g->max_order;
-	unsigned rest = (unsigned)__builtin_popcountl(
-		g->pages_left & (((size_t)1 << g->max_order) - 1));
-	bool full_is_new = full > 0 &&
-		(g->class_count == 0 || g->class[g->class_count - 1].order != g->max_order);
+	unsigned rest =
+		(unsigned)__builtin_popcountl(g->pages_left & (((size_t)1 << g->max_order) - 1));
+	bool full_is_new = full > 0 && (g->class_count == 0 ||
+					       g->class[g->class_count - 1].order != g->max_order);
 
 	return abd_head_size(g->run_count + full + rest, g->class_count + full_is_new + rest);
 }
@@ -141,6 +141,16 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_struct_free(g->abd, g->head_size);
 }
 
+/* A run, or NULL: refused. A single page is asked for again when this thread had something to give back first. */
+static void *abd_scatter_run(unsigned provider, unsigned order)
+{
+	void *run = abd_chunk_alloc(provider, order);
+
+	if (ABD_UNLIKELY(run == NULL) && order == 0 && abd_magazine_relieve())
+		run = abd_chunk_alloc(provider, order);
+	return run;
+}
+
 /* All runs, or none. */
 static bool abd_gathering_run(struct abd_gathering *g)
 {
@@ -149,7 +159,7 @@ static bool abd_gathering_run(struct abd_gathering *g)
 	while (g->pages_left > 0) {
 		unsigned fits = abd_log2(g->pages_left);
 		unsigned order = fits < g->max_order ? fits : g->max_order;
-		void *run = abd_chunk_alloc(g->provider, order);
+		void *run = abd_scatter_run(g->provider, order);
 
 		if (ABD_LIKELY(run != NULL)) {
 			abd_gathering_add(
@@ -175,8 +185,7 @@ static void abd_scatter_count(const abd_t *abd, uint64_t sign)
 	abd_counter_add(ABD_COUNTER(scatter_data_size), sign * abd->abd_size);
 	abd_counter_add(ABD_COUNTER(scatter_chunk_waste), sign * waste);
 	if (abd_is_linear_page(abd)) {
-		abd_counter_add(
-			ABD_COUNTER(scatter_order) + abd_run_order(abd->abd_size), sign);
+		abd_counter_add(ABD_COUNTER(scatter_order) + abd_run_order(abd->abd_size), sign);
 		return;
 	}
 
@@ -208,7 +217,7 @@ static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *
 	if (ABD_UNLIKELY(abd == NULL))
 		return NULL;
 
-	void *run = abd_chunk_alloc(provider, order);
+	void *run = abd_scatter_run(provider, order);
 
 	if (ABD_UNLIKELY(run == NULL)) {
 		*refused = true;
@@ -282,8 +291,7 @@ static inline struct abd_last_run abd_scatter_last_run(const abd_t *abd)
 	if (abd_is_linear_page(abd))
 		return (struct abd_last_run){ABD_BUF(abd), abd->abd_size, abd->abd_size + waste};
 
-	const struct iovec *last =
-		&ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1];
+	const struct iovec *last = &ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1];
 
 	return (struct abd_last_run){last->iov_base, last->iov_len, last->iov_len + waste};
 }

@@ -18,8 +18,7 @@ static void abd_verify_flags(const char *call, const abd_t *abd)
 		"flags 0x%x: used after it was freed, or never made", flags);
 	ABD_REQUIRE_IN(call, abd->abd_size > 0 || abd_is_gang(abd),
 		"size 0: used after it was freed, or never made");
-	ABD_REQUIRE_IN(call,
-		!abd_is_gang(abd) || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_ZEROS)) == 0,
+	ABD_REQUIRE_IN(call, !abd_is_gang(abd) || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_ZEROS)) == 0,
 		"flags 0x%x: a gang is neither linear nor zeros", flags);
 	ABD_REQUIRE_IN(call, !abd_is_linear_page(abd) || abd_is_linear(abd),
 		"flags 0x%x: a single run is linear", flags);
@@ -40,7 +39,8 @@ static void abd_verify_owner(const char *call, const abd_t *abd)
 	ABD_REQUIRE_IN(call, abd->abd_provider < ABD_CHUNK_PROVIDERS, "there is no provider %u",
 		abd->abd_provider);
 	ABD_REQUIRE_IN(call, multi == (ABD_SCATTER(abd).abd_run_count > 1),
-		"flags 0x%x, but %zu runs", (unsigned)abd->abd_flags, ABD_SCATTER(abd).abd_run_count);
+		"flags 0x%x, but %zu runs", (unsigned)abd->abd_flags,
+		ABD_SCATTER(abd).abd_run_count);
 }
 
 static void abd_verify_scatter(const char *call, const abd_t *abd)

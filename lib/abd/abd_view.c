@@ -10,8 +10,8 @@
 
 static void abd_view_init(abd_t *view, abd_t *sabd, size_t off, size_t size)
 {
-	view->abd_flags |= sabd->abd_flags &
-		(ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE | ABD_FLAG_GANG | ABD_FLAG_ZEROS);
+	view->abd_flags |= sabd->abd_flags & (ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE |
+						     ABD_FLAG_GANG | ABD_FLAG_ZEROS);
 	view->abd_size = size;
 	view->abd_parent = sabd;
 	if (abd_is_linear(sabd)) {

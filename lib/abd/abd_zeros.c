@@ -20,8 +20,8 @@ static ABD_COLD const struct iovec *abd_zeros_make(void)
 	pthread_mutex_lock(&abd_zeros_lock);
 	made = atomic_load(&abd_zeros_made);
 	if (made == NULL && !abd_mem_refused()) {
-		void *zeros = mmap(
-			NULL, ABD_ZEROS_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *zeros =
+			mmap(NULL, ABD_ZEROS_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (zeros != MAP_FAILED) {
 			abd_zeros_table = (struct iovec){zeros, ABD_ZEROS_SIZE};

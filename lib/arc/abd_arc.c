@@ -33,7 +33,8 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 		if (((const char *)from)[i] != 0)
 			return E2BIG;
 	if (to->capacity_bytes < ABD_ARC_CAPACITY_MIN || to->capacity_bytes > PTRDIFF_MAX ||
-		to->hit_batch > ABD_ARC_HIT_BATCH_MAX || (to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
+		to->hit_batch > ABD_ARC_HIT_BATCH_MAX ||
+		(to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
 		return EINVAL;
 	if (to->hit_batch == 0)
 		to->hit_batch = ABD_ARC_HIT_BATCH;
@@ -68,7 +69,8 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 
 	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_bytes(2));
 	abd_arc_slab_init(&arc->entries, entry_size);
-	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
+	abd_arc_policy_init(
+		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 }
 
 abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
@@ -201,7 +203,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->index_bytes = abd_arc_slab_bytes(&arc->entries) +
-		abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->buckets);
+			     abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->buckets);
 }
 
 static_assert(sizeof(struct abd_arc_stats) == 31 * sizeof(uint64_t), "no padding");

@@ -47,7 +47,7 @@ static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_a
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
-		abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->buckets);
+	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->buckets);
 }
 
 size_t abd_arc_target(size_t capacity)
@@ -202,8 +202,8 @@ void abd_arc_reclaim(struct abd_arc *arc)
 /* How much more memory is in use than may be. What is held doesn't count. Under lock. */
 static size_t abd_arc_excess(const struct abd_arc *arc)
 {
-	size_t used = abd_arc_used(arc) +
-		(abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+	size_t used =
+		abd_arc_used(arc) + (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
 
 	return used > allowed ? used - allowed : 0;

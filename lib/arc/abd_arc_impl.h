@@ -40,9 +40,10 @@ enum {
 struct abd_arc_entry {
 	struct abd_arc_node node;
 	abd_arc_key_t key;
-	abd_t *abd;               /* exactly the stored bytes */
-	struct abd_arc_item item; /* size: bytes before compression; mark: the scan that found it held */
-	uint64_t checksum[];      /* 4 of them in caches that keep checksums */
+	abd_t *abd; /* exactly the stored bytes */
+	struct abd_arc_item
+		item;        /* size: bytes before compression; mark: the scan that found it held */
+	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
 };
 
 static_assert(sizeof(struct abd_arc_entry) == 88 || sizeof(void *) != 8,
@@ -56,7 +57,8 @@ static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 struct abd_arc_reader;
 
 struct abd_arc_hold_slot {
-	struct abd_arc_entry *_Atomic entry; /* NULL: free. Set by the block's thread, cleared by any */
+	struct abd_arc_entry
+		*_Atomic entry; /* NULL: free. Set by the block's thread, cleared by any */
 	struct abd_arc_reader *reader;
 };
 
@@ -81,11 +83,12 @@ enum abd_arc_reader_count {
 struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
 	struct abd_arc *arc;
-	uint32_t clock;       /* the policy's, when this thread last looked */
-	uint32_t fresh;       /* a hit on what came to the front of T2 so few moves ago is not worth telling */
-	uint64_t slab_frees;  /* the entries' slab's, when ring was begun */
-	uint32_t pending;     /* hits in ring */
-	bool idle;            /* its thread has ended */
+	uint32_t clock; /* the policy's, when this thread last looked */
+	uint32_t
+		fresh; /* a hit on what came to the front of T2 so few moves ago is not worth telling */
+	uint64_t slab_frees; /* the entries' slab's, when ring was begun */
+	uint32_t pending;    /* hits in ring */
+	bool idle;           /* its thread has ended */
 	struct abd_arc_reader *next;
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
@@ -117,7 +120,8 @@ void abd_arc_reader_close(struct abd_arc *arc);
 void abd_arc_reader_holds(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
 
-static inline void abd_arc_reader_count(struct abd_arc_reader *reader, enum abd_arc_reader_count which)
+static inline void abd_arc_reader_count(
+	struct abd_arc_reader *reader, enum abd_arc_reader_count which)
 {
 	/* Only this thread writes. */
 	uint64_t value = atomic_load_explicit(&reader->count[which], memory_order_relaxed);
@@ -128,7 +132,8 @@ static inline void abd_arc_reader_count(struct abd_arc_reader *reader, enum abd_
 /* ---- abd_arc.c --------------------------------------------------------------------------------------------------- */
 
 struct abd_arc {
-	uint64_t id; /* never used again, so that a thread can tell a cache from another that had its address */
+	uint64_t
+		id; /* never used again, so that a thread can tell a cache from another that had its address */
 	uint64_t seed;
 	uint32_t flags;
 	uint32_t hit_batch;
@@ -150,7 +155,8 @@ struct abd_arc {
 	uint16_t scan;                  /* number of the last search for holds */
 	struct abd_arc_reader *readers; /* all there ever were; they end with the cache */
 	struct abd_arc_stats stats;     /* what is not counted by threads nor by the policy */
-	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS]; /* by threads for which there was no memory for a block */
+	_Atomic uint64_t orphan_count
+		[ABD_ARC_COUNTS]; /* by threads for which there was no memory for a block */
 
 	/* Read by abd_arc_release(). */
 	_Alignas(64) atomic_size_t pinned_count;
@@ -184,8 +190,8 @@ static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd
 		return;
 	}
 	if (reader->pending == 0)
-		reader->slab_frees = atomic_load_explicit(
-			&reader->arc->entries.frees, memory_order_acquire);
+		reader->slab_frees =
+			atomic_load_explicit(&reader->arc->entries.frees, memory_order_acquire);
 	reader->ring[reader->pending++] = entry;
 }
 
@@ -203,13 +209,14 @@ size_t abd_arc_target(size_t capacity);
 
 static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 {
-	return (struct abd_arc_entry *)(void *)((char *)item - offsetof(struct abd_arc_entry, item));
+	return (struct abd_arc_entry *)(void *)((char *)item -
+						offsetof(struct abd_arc_entry, item));
 }
 
 static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 {
 	return sizeof(struct abd_arc_entry) +
-		((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0);
+	       ((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0);
 }
 
 /* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ------------------------------- */
@@ -237,7 +244,7 @@ size_t abd_arc_held_bytes(struct abd_arc *arc);
 
 /** A record on its way into the cache. */
 struct abd_arc_record {
-	const void *buf;     /* what will be stored: the caller's memory, or scratch */
+	const void *buf; /* what will be stored: the caller's memory, or scratch */
 	size_t stored_size;
 	size_t logical_size;
 	bool compressed;

@@ -21,7 +21,8 @@ typedef struct abd_arc_node *_Atomic abd_arc_index_link;
 
 static struct abd_arc_entry *abd_arc_index_entry(struct abd_arc_node *node)
 {
-	return (struct abd_arc_entry *)(void *)((char *)node - offsetof(struct abd_arc_entry, node));
+	return (struct abd_arc_entry *)(void *)((char *)node -
+						offsetof(struct abd_arc_entry, node));
 }
 
 size_t abd_arc_index_bytes(size_t buckets)
@@ -48,8 +49,7 @@ static abd_arc_index_link *abd_arc_index_link_find(
 
 	while ((node = atomic_load_explicit(link, memory_order_acquire)) != NULL) {
 		if (node->hash == hash &&
-			abd_key_equal(
-				&abd_arc_index_entry(node)->key, key, sizeof(*key)))
+			abd_key_equal(&abd_arc_index_entry(node)->key, key, sizeof(*key)))
 			break;
 		link = &node->next;
 	}
@@ -72,8 +72,8 @@ struct abd_arc_entry *abd_arc_index_put(
 	struct abd_arc_node *old = atomic_load(link);
 
 	entry->node.hash = hash;
-	atomic_store_explicit(
-		&entry->node.next, old != NULL ? atomic_load(&old->next) : NULL, memory_order_relaxed);
+	atomic_store_explicit(&entry->node.next, old != NULL ? atomic_load(&old->next) : NULL,
+		memory_order_relaxed);
 	atomic_store_explicit(link, &entry->node, memory_order_release);
 	return old != NULL ? abd_arc_index_entry(old) : NULL;
 }

@@ -75,7 +75,7 @@ size_t abd_arc_policy_ghost_cost(void)
 size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
 {
 	return abd_arc_slab_bytes(&policy->ghosts) +
-		policy->bucket_count * sizeof(policy->bucket[0]);
+	       policy->bucket_count * sizeof(policy->bucket[0]);
 }
 
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
@@ -92,7 +92,8 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 
 /* ---- ghosts ------------------------------------------------------------------------------------------------------ */
 
-static struct abd_arc_ghost **abd_arc_ghost_bucket(const struct abd_arc_policy *policy, uint64_t hash)
+static struct abd_arc_ghost **abd_arc_ghost_bucket(
+	const struct abd_arc_policy *policy, uint64_t hash)
 {
 	return &policy->bucket[hash & (policy->bucket_count - 1)];
 }
@@ -121,7 +122,8 @@ static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghos
 
 static void abd_arc_ghost_end_oldest(struct abd_arc_policy *policy, struct abd_arc_list *list)
 {
-	abd_arc_ghost_end(policy, abd_arc_ghost_find(policy, abd_arc_list_oldest_ghost(list)->hash));
+	abd_arc_ghost_end(
+		policy, abd_arc_ghost_find(policy, abd_arc_list_oldest_ghost(list)->hash));
 }
 
 static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
@@ -166,7 +168,8 @@ static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
 		abd_arc_ghost_rehash(policy, count / 2);
 }
 
-static void abd_arc_ghost_make(struct abd_arc_policy *policy, unsigned list, uint64_t hash, uint32_t cost)
+static void abd_arc_ghost_make(
+	struct abd_arc_policy *policy, unsigned list, uint64_t hash, uint32_t cost)
 {
 	abd_arc_ghost_resize(policy);
 
@@ -189,8 +192,8 @@ static void abd_arc_ghost_make(struct abd_arc_policy *policy, unsigned list, uin
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
 {
 	struct abd_arc_list *longer = policy->ghost_recent.count > policy->ghost_frequent.count
-		? &policy->ghost_recent
-		: &policy->ghost_frequent;
+					      ? &policy->ghost_recent
+					      : &policy->ghost_frequent;
 
 	if (longer->count == 0)
 		return false;
@@ -213,7 +216,8 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 static void abd_arc_policy_stamp(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
 	/* In T1: as if half the clock's range ago, so that a hit on it is always told. */
-	uint32_t stamp = item->list == ABD_ARC_FREQUENT ? ++policy->clock : policy->clock - (1u << 30);
+	uint32_t stamp =
+		item->list == ABD_ARC_FREQUENT ? ++policy->clock : policy->clock - (1u << 30);
 
 	atomic_store_explicit(&item->stamp, stamp, memory_order_relaxed);
 }
@@ -271,11 +275,13 @@ enum abd_arc_list_id abd_arc_policy_ask(
 
 	*from_frequent = (*link)->list == ABD_ARC_FREQUENT;
 	if (*from_frequent) { /* case III */
-		size_t step = abd_arc_policy_step(cost, &policy->ghost_frequent, &policy->ghost_recent);
+		size_t step =
+			abd_arc_policy_step(cost, &policy->ghost_frequent, &policy->ghost_recent);
 
 		policy->target_recent -= abd_min(step, policy->target_recent);
 	} else { /* case II */
-		size_t step = abd_arc_policy_step(cost, &policy->ghost_recent, &policy->ghost_frequent);
+		size_t step =
+			abd_arc_policy_step(cost, &policy->ghost_recent, &policy->ghost_frequent);
 
 		policy->target_recent += abd_min(step, policy->capacity - policy->target_recent);
 	}
@@ -286,7 +292,7 @@ enum abd_arc_list_id abd_arc_policy_ask(
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
 {
 	size_t taken = policy->recent.bytes + policy->frequent.bytes + policy->reserved +
-		abd_arc_ghost_count(policy) * policy->ghost_cost;
+		       abd_arc_ghost_count(policy) * policy->ghost_cost;
 
 	return taken > policy->capacity || incoming > policy->capacity - taken;
 }
@@ -295,7 +301,7 @@ struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, 
 {
 	size_t recent = policy->recent.bytes, target = policy->target_recent;
 	bool from_recent = policy->recent.count > 0 &&
-		(recent > target || (from_frequent && recent == target));
+			   (recent > target || (from_frequent && recent == target));
 
 	if (from_recent || policy->frequent.count == 0)
 		return abd_arc_list_oldest(&policy->recent);
@@ -315,8 +321,8 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
 {
 	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);
-	size_t records = abd_min(
-		policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
+	size_t records =
+		abd_min(policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
 
 	while (policy->ghost_recent.count > 0 &&
 		recent + policy->ghost_recent.bytes > policy->capacity)

@@ -43,10 +43,11 @@ struct abd_arc_list {
 /** The policy's part of a record. */
 struct abd_arc_item {
 	struct abd_arc_link link;
-	_Atomic uint32_t stamp; /* the clock when it last came to the front of T2; long ago while in T1 */
+	_Atomic uint32_t
+		stamp; /* the clock when it last came to the front of T2; long ago while in T1 */
 	uint32_t cost;
-	uint8_t list;   /* enum abd_arc_list_id */
-	uint8_t flags;  /* this and the rest: the owner's own, not touched here */
+	uint8_t list;  /* enum abd_arc_list_id */
+	uint8_t flags; /* this and the rest: the owner's own, not touched here */
 	uint16_t mark;
 	uint32_t size;
 };
@@ -89,8 +90,7 @@ struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, 
 /** Take a record out and leave a ghost, if there is memory for one. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /** Hold the ghost lists to their bounds, with incoming bytes about to join list. */
-void abd_arc_policy_trim(
-	struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming);
+void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming);
 /** End one ghost, of the longer list; false: there is none. */
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 

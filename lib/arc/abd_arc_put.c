@@ -15,7 +15,8 @@
 struct abd_arc_put {
 	const abd_arc_key_t *key;
 	uint64_t hash;
-	struct abd_arc_reader *reader; /* this thread's, whose hits the policy learns of first; or NULL */
+	struct abd_arc_reader
+		*reader; /* this thread's, whose hits the policy learns of first; or NULL */
 	unsigned flags;
 	enum abd_arc_list_id list;
 	size_t reserved;
@@ -59,8 +60,9 @@ static void abd_arc_put_fill(
 	entry->abd = put->abd;
 	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
 	entry->item.list = ABD_ARC_NONE;
-	entry->item.flags = (uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
-		((put->flags & ABD_ARC_METADATA) != 0 ? ABD_ARC_ENTRY_METADATA : 0));
+	entry->item.flags =
+		(uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
+			  ((put->flags & ABD_ARC_METADATA) != 0 ? ABD_ARC_ENTRY_METADATA : 0));
 	entry->item.mark = arc->scan;
 	entry->item.size = (uint32_t)put->record.logical_size;
 	atomic_init(&entry->item.stamp, 0);

@@ -19,8 +19,8 @@ static void abd_arc_count(
 }
 
 /* Drop a record that was found damaged, unless somebody has replaced it already. */
-static ABD_COLD void abd_arc_damaged(
-	struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, const struct abd_arc_entry *damaged)
+static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
+	const struct abd_arc_entry *damaged)
 {
 	pthread_mutex_lock(&arc->lock);
 	abd_rcu_read_lock();
@@ -35,8 +35,8 @@ static ABD_COLD void abd_arc_damaged(
 }
 
 /* Inside a section. */
-static int abd_arc_read_entry(
-	const struct abd_arc *arc, const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+static int abd_arc_read_entry(const struct abd_arc *arc, const struct abd_arc_entry *entry,
+	void *dst, size_t off, size_t size)
 {
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;

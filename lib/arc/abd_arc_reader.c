@@ -108,8 +108,7 @@ static bool abd_arc_seats_reserve(void)
 		return false;
 
 	size_t room = seats != NULL ? 2 * seats->room : 4;
-	struct abd_arc_seats *more =
-		realloc(seats, sizeof(*seats) + room * sizeof(seats->seat[0]));
+	struct abd_arc_seats *more = realloc(seats, sizeof(*seats) + room * sizeof(seats->seat[0]));
 
 	if (more == NULL)
 		return false;
@@ -124,7 +123,8 @@ static bool abd_arc_seats_reserve(void)
 static size_t abd_arc_reader_room(const struct abd_arc *arc)
 {
 	return abd_round_up(
-		sizeof(struct abd_arc_reader) + arc->hit_batch * sizeof(struct abd_arc_entry *), 128);
+		sizeof(struct abd_arc_reader) + arc->hit_batch * sizeof(struct abd_arc_entry *),
+		128);
 }
 
 static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd_arc_reader *reader)
@@ -249,7 +249,8 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 
 	for (;; block = next) {
 		for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
-			if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) == NULL)
+			if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) ==
+				NULL)
 				return &block->slot[i];
 		next = atomic_load_explicit(&block->next, memory_order_relaxed);
 		if (next == NULL)
@@ -271,7 +272,8 @@ void abd_arc_reader_holds(
 	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
 		struct abd_arc_hold_block *block = &reader->holds;
 
-		for (; block != NULL; block = atomic_load_explicit(&block->next, memory_order_acquire)) {
+		for (; block != NULL;
+			block = atomic_load_explicit(&block->next, memory_order_acquire)) {
 			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
 				struct abd_arc_entry *entry = atomic_load_explicit(
 					&block->slot[i].entry, memory_order_acquire);

@@ -98,7 +98,7 @@ size_t abd_arc_record_estimate(size_t size)
 	unsigned max_order = ABD_TUNE(max_order);
 	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
 	size_t runs = (pages >> max_order) +
-		(size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
+		      (size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
 	size_t head = sizeof(abd_t);
 
 	/* A run table, and a class for each order if there are several: 16 bytes each. */

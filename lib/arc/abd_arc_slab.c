@@ -75,8 +75,8 @@ static bool abd_arc_slab_grow(struct abd_arc_slab *slab)
 	page->used = 0;
 	page->free = NULL;
 	for (unsigned i = slab->per_page; i-- > 0;) {
-		void **item = (void **)(void *)((char *)page + ABD_ARC_PAGE_HEADER +
-			i * slab->item_size);
+		void **item =
+			(void **)(void *)((char *)page + ABD_ARC_PAGE_HEADER + i * slab->item_size);
 
 		*item = page->free;
 		page->free = item;

@@ -20,7 +20,7 @@ struct abd_arc_slab {
 	size_t item_size;
 	unsigned per_page;
 	size_t pages;
-	_Atomic uint64_t frees; /* may be read without lock */
+	_Atomic uint64_t frees;       /* may be read without lock */
 	struct abd_arc_page *partial; /* those with a free item */
 };
 

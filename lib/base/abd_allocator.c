@@ -4,6 +4,7 @@
  * OpenZFS: zio_buf_alloc() and zio_data_buf_alloc() in module/zfs/zio.c.
  */
 #include "abd_allocator.h"
+#include "abd_contract.h"
 #include "abd_mem.h"
 
 #include <stdatomic.h>
@@ -90,6 +91,8 @@ void *abd_buf_alloc(size_t size, bool is_metadata)
 
 void abd_buf_free(void *buf, size_t size)
 {
-	if (buf != NULL)
-		abd_allocator_put(buf, size);
+	if (buf == NULL)
+		return;
+	ABD_REQUIRE(size > 0, "size 0 for memory at %p; was the size read after abd_free()?", buf);
+	abd_allocator_put(buf, size);
 }

@@ -15,10 +15,10 @@
 ABD_COLD _Noreturn void abd_contract_fail(const char *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-#define ABD_REQUIRE_IN(call, condition, ...)                                                       \
-	do {                                                                                       \
-		if (ABD_UNLIKELY(!(condition)))                                                    \
-			abd_contract_fail(call, __VA_ARGS__);                                      \
+#define ABD_REQUIRE_IN(call, condition, ...)                  \
+	do {                                                  \
+		if (ABD_UNLIKELY(!(condition)))               \
+			abd_contract_fail(call, __VA_ARGS__); \
 	} while (0)
 
 #define ABD_REQUIRE(condition, ...) ABD_REQUIRE_IN(__func__, condition, __VA_ARGS__)
@@ -30,6 +30,27 @@ static inline void abd_require_range(const char *call, const abd_t *abd, size_t 
 	ABD_REQUIRE_IN(call, off <= abd->abd_size && size <= abd->abd_size - off,
 		"range [%zu, +%zu) reaches past the end of a buffer of %zu bytes", off, size,
 		abd->abd_size);
+}
+
+/**
+ * The contract of every copy: both sides are apart, or the same bytes. What would overlap is copied onto itself while it is read.
+ * Two checks see it without looking at all pairs of pieces: one buffer at two offsets, and pieces that are copied onto each other.
+ */
+static inline void abd_require_apart_spans(const char *call, const void *d, const void *s, size_t n)
+{
+	uintptr_t to = (uintptr_t)d, from = (uintptr_t)s;
+
+	ABD_REQUIRE_IN(call, to == from || n <= (to < from ? from - to : to - from),
+		"%zu bytes at %p are copied onto %p, which they overlap", n, s, d);
+}
+
+static inline void abd_require_apart(
+	const char *call, const abd_t *d, const abd_t *s, size_t doff, size_t soff, size_t size)
+{
+	ABD_REQUIRE_IN(call,
+		d != s || doff == soff || size <= (doff < soff ? soff - doff : doff - soff),
+		"%zu bytes of a buffer are copied from %zu onto %zu of the same, which they overlap",
+		size, soff, doff);
 }
 
 #endif

@@ -22,7 +22,7 @@ static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
 static bool abd_cpu_has_avx512bw(void)
 {
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512vl");
+	       __builtin_cpu_supports("avx512vl");
 }
 
 bool abd_cpu_has(enum abd_cpu_feature feature)

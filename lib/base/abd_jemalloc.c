@@ -19,7 +19,7 @@ extern const struct abd_jemalloc_calls abd_jemalloc_calls __attribute__((weak));
 
 static unsigned abd_jemalloc_index[ABD_JEMALLOC_ARENAS];
 static bool abd_jemalloc_ready;
-static extent_hooks_t abd_jemalloc_hooks;         /* ours: the default's but for alloc */
+static extent_hooks_t abd_jemalloc_hooks; /* ours: the default's but for alloc */
 static extent_hooks_t *abd_jemalloc_hooks_default;
 
 /* New address space for runs: on a huge page's boundary and advised so, because compare and copy over 4 KiB chunks at random
@@ -55,10 +55,10 @@ static bool abd_jemalloc_arena_make(enum abd_jemalloc_arena which, extent_hooks_
 	return abd_jemalloc_calls.mallctl("arenas.create", &abd_jemalloc_index[which], &size,
 		       hooks != NULL ? (void *)&hooks : NULL,
 		       hooks != NULL ? sizeof(hooks) : 0) == 0 &&
-		abd_jemalloc_set(abd_jemalloc_index[which], "dirty_decay_ms", &dirty_ms,
-			sizeof(dirty_ms)) &&
-		abd_jemalloc_set(
-			abd_jemalloc_index[which], "muzzy_decay_ms", &muzzy_ms, sizeof(muzzy_ms));
+	       abd_jemalloc_set(
+		       abd_jemalloc_index[which], "dirty_decay_ms", &dirty_ms, sizeof(dirty_ms)) &&
+	       abd_jemalloc_set(
+		       abd_jemalloc_index[which], "muzzy_decay_ms", &muzzy_ms, sizeof(muzzy_ms));
 }
 
 static void abd_jemalloc_start(void)
@@ -72,7 +72,8 @@ static void abd_jemalloc_start(void)
 
 	char name[64];
 
-	snprintf(name, sizeof(name), "arena.%u.extent_hooks", abd_jemalloc_index[ABD_JEMALLOC_SMALL]);
+	snprintf(name, sizeof(name), "arena.%u.extent_hooks",
+		abd_jemalloc_index[ABD_JEMALLOC_SMALL]);
 	if (abd_jemalloc_calls.mallctl(name, &abd_jemalloc_hooks_default, &size, NULL, 0) != 0)
 		return;
 	abd_jemalloc_hooks = *abd_jemalloc_hooks_default;
@@ -92,7 +93,7 @@ static int abd_jemalloc_flags(enum abd_jemalloc_arena arena, size_t alignment)
 {
 	/* No thread cache of jemalloc's: our magazines are in front. */
 	return (int)(MALLOCX_ALIGN(alignment) | MALLOCX_ARENA(abd_jemalloc_index[arena]) |
-		MALLOCX_TCACHE_NONE);
+		     MALLOCX_TCACHE_NONE);
 }
 
 void *abd_jemalloc_alloc(enum abd_jemalloc_arena arena, size_t size, size_t alignment)

@@ -16,7 +16,8 @@
 struct abd_jemalloc_calls {
 	void *(*mallocx)(size_t size, int flags);
 	void (*sdallocx)(void *block, size_t size, int flags);
-	int (*mallctl)(const char *name, void *old, size_t *old_size, void *new_value, size_t new_size);
+	int (*mallctl)(
+		const char *name, void *old, size_t *old_size, void *new_value, size_t new_size);
 };
 
 enum abd_jemalloc_arena {

@@ -56,6 +56,18 @@ void abd_magazine_reap(void)
 	abd_quarantine_empty();
 }
 
+bool abd_magazine_relieve(void)
+{
+	struct abd_thread *thread = abd_thread_current;
+	bool any = false;
+
+	for (unsigned i = 0; thread != NULL && i < ABD_MAGAZINE_COUNT; i++)
+		any |= thread->magazine[i] != NULL && thread->magazine[i]->count > 0;
+	if (any)
+		abd_magazine_reap();
+	return any;
+}
+
 static struct abd_magazine *abd_magazine_make(
 	const struct abd_source *source, size_t size, unsigned tag)
 {
@@ -71,8 +83,8 @@ static struct abd_magazine *abd_magazine_make(
 }
 
 /* False: the block is still the caller's. */
-bool abd_magazine_put_slow(unsigned index, const struct abd_source *source, void *block, size_t size,
-	unsigned tag)
+bool abd_magazine_put_slow(
+	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_self();
 

@@ -37,20 +37,22 @@ void abd_magazine_start(struct abd_thread *thread);
 /** Empty this thread's magazines now (and the quarantine, where there is one), and every other's when it frees next. */
 void abd_magazine_reap(void);
 
+/** For when memory has run out: empty this thread's magazines, and others' when they free next. False: this one's were empty. */
+bool abd_magazine_relieve(void);
+
 /** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
 void abd_quarantine_empty(void);
 
 /** Empty all magazines of a thread that is the caller. */
 void abd_magazine_flush_all(struct abd_thread *thread);
 
-bool abd_magazine_put_slow(unsigned index, const struct abd_source *source, void *block,
-	size_t size, unsigned tag);
+bool abd_magazine_put_slow(
+	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag);
 
 #if ABD_CHECKED
 
 /* Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see abd_quarantine.c. */
-void abd_quarantine_put(
-	const struct abd_source *source, void *block, size_t size, unsigned tag);
+void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag);
 
 /* What lies behind the bytes asked for is poison while the block is used, and looked at when it is freed. */
 void abd_quarantine_guard(void *block, size_t used, size_t size);
@@ -110,7 +112,7 @@ static inline void abd_magazine_put(
 		unsigned epoch = atomic_load_explicit(&abd_magazine_epoch, memory_order_relaxed);
 
 		if (ABD_LIKELY(magazine != NULL && magazine->count < ABD_MAGAZINE_SLOTS &&
-			    size <= thread->room && epoch == thread->reap_epoch)) {
+			       size <= thread->room && epoch == thread->reap_epoch)) {
 			thread->room -= size;
 			magazine->slot[magazine->count++] = block;
 			return;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 
-static_assert(ABD_MEM_CLASSES == 16 + 4 * (18 - 10), "16 small classes, then 4 to each doubling of 1 KiB to 256 KiB");
+static_assert(ABD_MEM_CLASSES == 16 + 4 * (18 - 10),
+	"16 small classes, then 4 to each doubling of 1 KiB to 256 KiB");
 
 bool (*_Atomic abd_mem_fault)(void);
 

@@ -29,7 +29,7 @@ void *abd_mem_alloc(size_t size, size_t alignment);
 void abd_mem_free(void *block, size_t size, size_t alignment);
 
 /* Size classes: multiples of 64 bytes to 1 KiB, then four to each doubling up to 256 KiB, so that at most a fifth of a block
-   is unused (jemalloc's spacing). Larger blocks are not kept. Magazines 0 to ABD_MEM_CLASSES - 1 of each thread are theirs. */
+   is unused (jemalloc's spacing), but that from 4 KiB up alignment makes it whole pages. Larger blocks are not kept. Magazines 0 to ABD_MEM_CLASSES - 1 of each thread are theirs. */
 #define ABD_MEM_SMALL_MAX ((size_t)1024)
 #define ABD_MEM_CLASS_MAX ((size_t)256 << 10)
 #define ABD_MEM_CLASSES 48

@@ -12,7 +12,7 @@
 
 struct abd_tunable {
 	const char *name;
-	int (*set)(const char *value); /* 0 or -EINVAL */
+	int (*set)(const char *value);               /* 0 or -EINVAL */
 	const char *(*get)(char *text, size_t size); /* may use text for the answer */
 };
 

@@ -3,10 +3,8 @@
  * The table of providers, and which one is in use.
  */
 #include "abd_chunk.h"
-#include "abd_jemalloc.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,

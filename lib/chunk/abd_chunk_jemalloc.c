@@ -20,8 +20,8 @@
 #define ABD_REGION_PAGES (1u << ABD_CHUNK_ORDER_MAX)
 #define ABD_REGION_SPARE 2
 
-/* User space ends at 2^47 unless a program asks for more by name. */
-#define ABD_ADDRESS_BITS (sizeof(void *) == 8 ? 47 : 32)
+/* User space ends at 2^47 on x86-64, at 2^48 on arm64, unless a program asks for more by name. */
+#define ABD_ADDRESS_BITS (sizeof(void *) == 8 ? 48 : 32)
 #define ABD_REGION_INDEXES ((size_t)1 << (ABD_ADDRESS_BITS - ABD_REGION_SHIFT))
 
 struct abd_region {
@@ -32,9 +32,10 @@ struct abd_region {
 };
 
 static pthread_mutex_t abd_region_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct abd_region **abd_region_index;                  /* by address; mostly never touched, so never there */
-static struct abd_region *abd_region_list[ABD_CHUNK_ORDERS + 1]; /* by largest order + 1; 0: full ones */
-static size_t abd_region_spare;                               /* regions that are all free */
+static struct abd_region **abd_region_index; /* by address; mostly never touched, so never there */
+static struct abd_region
+	*abd_region_list[ABD_CHUNK_ORDERS + 1]; /* by largest order + 1; 0: full ones */
+static size_t abd_region_spare;                 /* regions that are all free */
 
 static void abd_region_index_make(void)
 {
@@ -86,6 +87,12 @@ static bool abd_region_is_free(const struct abd_region *region)
 	return region->buddy.free_runs[ABD_CHUNK_ORDER_MAX] > 0;
 }
 
+static void abd_region_end(struct abd_region *region)
+{
+	abd_jemalloc_free(ABD_JEMALLOC_RUNS, region->base, ABD_REGION_SIZE, ABD_REGION_SIZE);
+	abd_mem_free(region, sizeof(*region), 64);
+}
+
 static struct abd_region *abd_region_make(void)
 {
 	struct abd_region *region = abd_mem_alloc(sizeof(*region), 64);
@@ -97,14 +104,12 @@ static struct abd_region *abd_region_make(void)
 		abd_mem_free(region, sizeof(*region), 64);
 		return NULL;
 	}
+	if ((uintptr_t)region->base >> ABD_REGION_SHIFT >= ABD_REGION_INDEXES) {
+		abd_region_end(region);
+		return NULL;
+	}
 	abd_buddy_init(&region->buddy, region->pages, ABD_REGION_PAGES, ABD_CHUNK_ORDER_MAX);
 	return region;
-}
-
-static void abd_region_end(struct abd_region *region)
-{
-	abd_jemalloc_free(ABD_JEMALLOC_RUNS, region->base, ABD_REGION_SIZE, ABD_REGION_SIZE);
-	abd_mem_free(region, sizeof(*region), 64);
 }
 
 /* A run of the fullest region that has one; NULL: none has. Locked. */

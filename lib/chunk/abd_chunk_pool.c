@@ -16,6 +16,9 @@
 #include <sys/mman.h>
 
 #define ABD_POOL_HUGE ((size_t)2 << 20)
+/* Pages are counted in 32 bits. */
+#define ABD_POOL_SIZE_MAX \
+	(((uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT) & ~(uint64_t)(ABD_POOL_HUGE - 1))
 
 static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_buddy abd_pool_buddy;
@@ -127,7 +130,7 @@ int abd_chunk_pool_size_set(const char *value)
 	uint64_t bytes;
 	int error = -EINVAL;
 
-	if (!abd_tunable_parse(value, ABD_POOL_HUGE, (uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT, &bytes))
+	if (!abd_tunable_parse(value, ABD_POOL_HUGE, ABD_POOL_SIZE_MAX, &bytes))
 		return -EINVAL;
 	pthread_mutex_lock(&abd_pool_lock);
 	if (abd_pool_base == NULL) {
@@ -149,6 +152,7 @@ const char *abd_chunk_pool_size_get(char *text, size_t size)
 int abd_pool_region(void **base, size_t *size)
 {
 	ABD_REQUIRE(base != NULL && size != NULL, "where to put the answer is NULL");
+	abd_chunk_tunables.start();
 	if (!abd_chunk_pool_supported())
 		return -ENOMEM;
 	*base = abd_pool_base;

@@ -21,8 +21,7 @@ static void abd_checksum_fletcher(
 	struct abd_iter iter;
 
 	abd_fletcher_begin(&state, abd_fletcher_get(NULL), byteswap);
-	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0;
-		abd_iter_advance(&iter, iter.len))
+	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
 		abd_fletcher_add(&state, iter.addr, iter.len);
 	abd_fletcher_end(&state, checksum);
 }
@@ -48,8 +47,7 @@ uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
 	struct abd_iter iter;
 
 	abd_check_range(__func__, abd, off, size);
-	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0;
-		abd_iter_advance(&iter, iter.len))
+	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
 		state = kernel->add(state, iter.addr, iter.len);
 	return ~state;
 }

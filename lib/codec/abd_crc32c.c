@@ -36,7 +36,8 @@ static void abd_crc32c_table_make(void)
 		for (int byte = 0; byte < 256; byte++) {
 			uint32_t before = abd_crc32c_table[i - 1][byte];
 
-			abd_crc32c_table[i][byte] = before >> 8 ^ abd_crc32c_table[0][before & 0xff];
+			abd_crc32c_table[i][byte] =
+				before >> 8 ^ abd_crc32c_table[0][before & 0xff];
 		}
 }
 

@@ -34,8 +34,8 @@ const struct abd_fletcher_kernel *abd_fletcher_get(const char *name)
 	return NULL;
 }
 
-void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel,
-	bool byteswap)
+void abd_fletcher_begin(
+	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap)
 {
 	*state = (struct abd_fletcher_state){.kernel = kernel, .byteswap = byteswap};
 }

@@ -45,8 +45,8 @@ extern const struct abd_fletcher_kernel *const abd_fletcher_kernels[];
 const struct abd_fletcher_kernel *abd_fletcher_get(const char *name);
 
 /** Start: the words are in the other byte order than this machine's when byteswap is true. */
-void abd_fletcher_begin(struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel,
-	bool byteswap);
+void abd_fletcher_begin(
+	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap);
 
 /** Add the next span, of any size and alignment. */
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);

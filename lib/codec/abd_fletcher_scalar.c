@@ -25,4 +25,5 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 	memcpy(sum, lanes, 4 * sizeof(*sum));
 }
 
-const struct abd_fletcher_kernel abd_fletcher_scalar = {"scalar", supported, 4, native, byteswap, join};
+const struct abd_fletcher_kernel abd_fletcher_scalar = {
+	"scalar", supported, 4, native, byteswap, join};

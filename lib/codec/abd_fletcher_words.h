@@ -48,14 +48,16 @@ static inline int64_t fletcher_triples(int64_t x)
 static inline void fletcher_join(uint64_t sum[4], const uint64_t lane[4], int64_t lanes, int64_t j)
 {
 	int64_t pairs_0 = fletcher_pairs(-j), pairs_1 = pairs_0 - fletcher_pairs(-lanes - j);
-	int64_t triples_0 = fletcher_triples(-j), triples_1 = triples_0 - fletcher_triples(-lanes - j);
+	int64_t triples_0 = fletcher_triples(-j),
+		triples_1 = triples_0 - fletcher_triples(-lanes - j);
 	int64_t triples_2 = fletcher_triples(-2 * lanes - j) + 2 * triples_1 - triples_0;
 
 	sum[0] += lane[0];
 	sum[1] += (uint64_t)lanes * lane[1] - (uint64_t)j * lane[0];
-	sum[2] += (uint64_t)(lanes * lanes) * lane[2] + (uint64_t)pairs_1 * lane[1] + (uint64_t)pairs_0 * lane[0];
+	sum[2] += (uint64_t)(lanes * lanes) * lane[2] + (uint64_t)pairs_1 * lane[1] +
+		  (uint64_t)pairs_0 * lane[0];
 	sum[3] += (uint64_t)(lanes * lanes * lanes) * lane[3] + (uint64_t)triples_2 * lane[2] +
-		(uint64_t)triples_1 * lane[1] + (uint64_t)triples_0 * lane[0];
+		  (uint64_t)triples_1 * lane[1] + (uint64_t)triples_0 * lane[0];
 }
 
 #endif

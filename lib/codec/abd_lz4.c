@@ -17,7 +17,8 @@
 #include <limits.h>
 #include <lz4.h>
 
-ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
+ssize_t abd_lz4_compress(
+	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
 {
 	struct abd_lease from, to;
 	ssize_t result = -ENOMEM;
@@ -32,7 +33,7 @@ ssize_t abd_lz4_compress(abd_t *dst, const abd_t *src, size_t dst_off, size_t sr
 
 	if (!abd_lease_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	if (abd_lease_write(&to, dst, dst_off, room)) {
+	if (abd_lease_write(&to, __func__, dst, dst_off, room)) {
 		int produced = LZ4_compress_default(from.buf, to.buf, (int)src_size, (int)room);
 
 		result = produced > 0 ? produced : -ENOSPC;
@@ -72,8 +73,8 @@ ssize_t abd_lz4_decompress_to_buf(
 }
 
 /* Into runs of output, through a window. */
-static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
-	size_t src_off, size_t src_size)
+static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst_off,
+	size_t dst_size, size_t src_off, size_t src_size)
 {
 	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
 	size_t window_size = abd_min(dst_size, ABD_LZ4_WINDOW_MIN);
@@ -87,7 +88,7 @@ static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst
 		return -EBADMSG;
 	if (!abd_runs_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	if (!abd_runs_write(&to, dst, dst_off, dst_size))
+	if (!abd_runs_write(&to, "abd_lz4_decompress", dst, dst_off, dst_size))
 		goto out_from;
 	window = abd_allocator_get(window_size, false);
 	if (window == NULL)
@@ -109,11 +110,11 @@ ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t 
 
 	abd_check_range(__func__, dst, dst_off, dst_size);
 	abd_check_range(__func__, src, src_off, src_size);
-	abd_iter_begin_write(&room, dst, dst_off, dst_size);
+	abd_iter_begin_write(&room, __func__, dst, dst_off, dst_size);
 	if (room.len < dst_size)
 		return abd_lz4_decode_scattered(dst, src, dst_off, dst_size, src_off, src_size);
-	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size,
-		ABD_LZ4_STOP_WHOLE, src_off, src_size);
+	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size, ABD_LZ4_STOP_WHOLE,
+		src_off, src_size);
 }
 
 /* The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. */
@@ -128,7 +129,8 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 	abd_check_range(__func__, src, src_off, src_size);
 	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
 	if (range_off == 0)
-		return abd_lz4_decode_to(dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
+		return abd_lz4_decode_to(
+			dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);
 	if (src_size > INT_MAX)
 		return -EINVAL;
 	if (src_size == 0)

@@ -32,12 +32,12 @@ struct abd_lz4_decoder {
 	 *          Errors: -EBADMSG, and dst then holds no promise. Bytes of dst past the result may have been overwritten.
 	 * Threads: any; nothing is shared.
 	 */
-	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs, size_t run_count,
-		size_t skip, size_t src_size);
+	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
+		size_t run_count, size_t skip, size_t src_size);
 	/* The same for the whole block into runs of output, through a window; see abd_lz4_decode_scatter(). */
-	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip, size_t dst_size,
-		const struct iovec *runs, size_t run_count, size_t skip, size_t src_size, void *window,
-		size_t window_size);
+	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_run_count,
+		size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count,
+		size_t skip, size_t src_size, void *window, size_t window_size);
 };
 
 /* Least room of the window that scattered output is decoded in: the 64 KiB that a match reaches back, and as much to fill. */
@@ -71,12 +71,13 @@ const struct abd_lz4_decoder *abd_lz4_decoder_active(void);
  * Owner:   nothing changes hands; window's contents are of no use afterwards.
  * Threads: any, each with its own window.
  */
-static inline ssize_t abd_lz4_decode_scatter(const struct abd_lz4_decoder *decoder, const struct iovec *dst_runs,
-	size_t dst_run_count, size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count,
-	size_t skip, size_t src_size, void *window, size_t window_size)
+static inline ssize_t abd_lz4_decode_scatter(const struct abd_lz4_decoder *decoder,
+	const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip, size_t dst_size,
+	const struct iovec *runs, size_t run_count, size_t skip, size_t src_size, void *window,
+	size_t window_size)
 {
-	return decoder->decode_scatter(dst_runs, dst_run_count, dst_skip, dst_size, runs, run_count, skip,
-		src_size, window, window_size);
+	return decoder->decode_scatter(dst_runs, dst_run_count, dst_skip, dst_size, runs, run_count,
+		skip, src_size, window, window_size);
 }
 
 #endif

@@ -45,7 +45,8 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 {
 	const uint8_t *end = dst + size;
 	const __m512i which = _mm512_load_si512(abd_lz4_repeat[offset]);
-	const __m512i bytes = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(before(dst, offset)), which);
+	const __m512i bytes =
+		_mm512_shuffle_epi8(_mm512_broadcast_i32x4(before(dst, offset)), which);
 	const size_t stride = abd_lz4_stride_64[offset];
 
 	do {

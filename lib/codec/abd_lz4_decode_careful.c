@@ -177,12 +177,13 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 	unsigned token = next_byte(s);
 	size_t literals = token >> 4, length = token & 15, offset;
 	bool shortcut = literals != 15 && input_left(s) > SHORTCUT_INPUT &&
-		(s->partial || output_left(s) >= SHORTCUT_OUTPUT);
+			(s->partial || output_left(s) >= SHORTCUT_OUTPUT);
 	int more;
 
 	if (literals == 15 && !extend(s, &literals, LITERAL_KEEP))
 		return -EBADMSG;
-	more = s->partial ? partial_literals(s, literals, shortcut) : whole_literals(s, literals, shortcut);
+	more = s->partial ? partial_literals(s, literals, shortcut)
+			  : whole_literals(s, literals, shortcut);
 	if (more <= 0)
 		return more;
 
@@ -239,7 +240,8 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 	return true;
 }
 
-static void begin_input(struct abd_lz4_state *s, const struct iovec *runs, size_t skip, size_t src_size)
+static void begin_input(
+	struct abd_lz4_state *s, const struct iovec *runs, size_t skip, size_t src_size)
 {
 	size_t first = abd_min(runs->iov_len - skip, src_size);
 
@@ -270,7 +272,9 @@ static ssize_t decode_nothing(const struct abd_lz4_state *s, bool partial)
 		return 0;
 	if (input_left(s) != 1)
 		return -EBADMSG;
-	return (s->ip == s->run_end ? *(const uint8_t *)s->run[1].iov_base : *s->ip) == 0 ? 0 : -EBADMSG;
+	return (s->ip == s->run_end ? *(const uint8_t *)s->run[1].iov_base : *s->ip) == 0
+		       ? 0
+		       : -EBADMSG;
 }
 
 bool abd_lz4_decode_begin(struct abd_lz4_state *s, void *dst, size_t dst_size, size_t stop,
@@ -333,8 +337,8 @@ void abd_lz4_decode_slide(struct abd_lz4_state *s)
 }
 
 bool abd_lz4_decode_begin_scatter(struct abd_lz4_state *s, struct abd_lz4_sink *sink,
-	const struct iovec *dst_runs, size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t skip,
-	size_t src_size, void *window, size_t window_size, ssize_t *result)
+	const struct iovec *dst_runs, size_t dst_skip, size_t dst_size, const struct iovec *runs,
+	size_t skip, size_t src_size, void *window, size_t window_size, ssize_t *result)
 {
 	size_t size = abd_min(dst_size, window_size);
 

@@ -60,7 +60,8 @@ static inline void copy_long(uint8_t *dst, const uint8_t *src, size_t size)
 }
 
 /* The same for literals: they come from the window, so the next run's are fetched as they go. */
-static inline void copy_long_literals(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead)
+static inline void copy_long_literals(
+	uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead)
 {
 	uint8_t *end = dst + size;
 
@@ -168,7 +169,8 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		if (ABD_LIKELY(length != 15)) {
 			copy_short(out, offset);
 		} else {
-			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) || window_end - in < 4 ||
+			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) ||
+				window_end - in < 4 ||
 				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
 				break;
 			token = load_token(in);
@@ -220,8 +222,8 @@ static int decode_all(struct abd_lz4_state *s)
 	return more < 0 ? more : 0;
 }
 
-static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs, size_t run_count,
-	size_t skip, size_t src_size)
+static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
+	size_t run_count, size_t skip, size_t src_size)
 {
 	struct abd_lz4_state s;
 	ssize_t result;
@@ -237,8 +239,8 @@ static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iove
 }
 
 static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip,
-	size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip, size_t src_size, void *window,
-	size_t window_size)
+	size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip, size_t src_size,
+	void *window, size_t window_size)
 {
 	struct abd_lz4_state s;
 	struct abd_lz4_sink sink;
@@ -249,12 +251,13 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 	s.copy_literals = copy_exactly;
 	(void)dst_run_count;
 	(void)run_count;
-	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip, src_size, window,
-		    window_size, &result))
+	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip,
+		    src_size, window, window_size, &result))
 		return result;
 	error = decode_all(&s);
 	return error != 0 ? error : abd_lz4_decode_drain(&s);
 }
 
-#define ABD_LZ4_DECODER(suffix, is_supported) \
-	const struct abd_lz4_decoder abd_lz4_decode_##suffix = {#suffix, is_supported, decode, decode_scatter}
+#define ABD_LZ4_DECODER(suffix, is_supported)                    \
+	const struct abd_lz4_decoder abd_lz4_decode_##suffix = { \
+		#suffix, is_supported, decode, decode_scatter}

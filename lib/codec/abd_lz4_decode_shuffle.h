@@ -9,16 +9,18 @@
 
 #include <stdint.h>
 
-#define ABD_8(o, i) \
-	(i) % (o), ((i) + 1) % (o), ((i) + 2) % (o), ((i) + 3) % (o), ((i) + 4) % (o), ((i) + 5) % (o), \
-		((i) + 6) % (o), ((i) + 7) % (o)
-#define ABD_64(o) \
-	{ABD_8(o, 0), ABD_8(o, 8), ABD_8(o, 16), ABD_8(o, 24), ABD_8(o, 32), ABD_8(o, 40), ABD_8(o, 48), ABD_8(o, 56)}
+#define ABD_8(o, i)                                                                    \
+	(i) % (o), ((i) + 1) % (o), ((i) + 2) % (o), ((i) + 3) % (o), ((i) + 4) % (o), \
+		((i) + 5) % (o), ((i) + 6) % (o), ((i) + 7) % (o)
+#define ABD_64(o)                                                                                 \
+	{                                                                                         \
+		ABD_8(o, 0), ABD_8(o, 8), ABD_8(o, 16), ABD_8(o, 24), ABD_8(o, 32), ABD_8(o, 40), \
+			ABD_8(o, 48), ABD_8(o, 56)                                                \
+	}
 
-static const uint8_t abd_lz4_repeat[16][64] __attribute__((aligned(64))) = {
-	{0}, ABD_64(1), ABD_64(2),
-	ABD_64(3), ABD_64(4), ABD_64(5), ABD_64(6), ABD_64(7), ABD_64(8), ABD_64(9), ABD_64(10), ABD_64(11),
-	ABD_64(12), ABD_64(13), ABD_64(14), ABD_64(15)};
+static const uint8_t abd_lz4_repeat[16][64] __attribute__((aligned(64))) = {{0}, ABD_64(1),
+	ABD_64(2), ABD_64(3), ABD_64(4), ABD_64(5), ABD_64(6), ABD_64(7), ABD_64(8), ABD_64(9),
+	ABD_64(10), ABD_64(11), ABD_64(12), ABD_64(13), ABD_64(14), ABD_64(15)};
 
 /* The largest multiple of the offset that a vector of 32, or 64, holds: how far each store of it goes on. */
 static const uint8_t abd_lz4_stride_32[16] = {

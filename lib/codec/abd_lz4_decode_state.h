@@ -37,15 +37,15 @@ struct abd_lz4_state {
 	const uint8_t *ip;
 	const uint8_t *window_end;
 	const uint8_t *token_limit; /* the quick loop takes no token after this one */
-	uintptr_t ahead;	    /* from a byte to the one to fetch while it is decoded */
+	uintptr_t ahead;            /* from a byte to the one to fetch while it is decoded */
 	uint8_t *op;
 	uint8_t *out_base; /* matches reach back to here */
 	uint8_t *out_end;
 	uint8_t *out_limit; /* the quick loop starts no sequence at or after this */
 
 	const uint8_t *run_begin; /* or the record's, if later */
-	const uint8_t *run_end;	  /* or the record's, if sooner */
-	size_t after;		/* bytes of the record in later runs */
+	const uint8_t *run_end;   /* or the record's, if sooner */
+	size_t after;             /* bytes of the record in later runs */
 	const struct iovec *run;
 	size_t out_after; /* room beyond out_end, with a sink */
 	uint8_t *out_stop;
@@ -80,7 +80,7 @@ struct abd_lz4_sink {
 	const struct iovec *run;
 	size_t run_off;
 	const uint8_t *drained; /* the window before this has been copied out */
-	size_t produced;	/* copied out so far */
+	size_t produced;        /* copied out so far */
 	size_t window_size;
 };
 
@@ -91,7 +91,7 @@ void abd_lz4_decode_slide(struct abd_lz4_state *s);
 ssize_t abd_lz4_decode_drain(struct abd_lz4_state *s);
 
 bool abd_lz4_decode_begin_scatter(struct abd_lz4_state *s, struct abd_lz4_sink *sink,
-	const struct iovec *dst_runs, size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t skip,
-	size_t src_size, void *window, size_t window_size, ssize_t *result);
+	const struct iovec *dst_runs, size_t dst_skip, size_t dst_size, const struct iovec *runs,
+	size_t skip, size_t src_size, void *window, size_t window_size, ssize_t *result);
 
 #endif

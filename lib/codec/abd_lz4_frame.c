@@ -34,6 +34,6 @@ ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size)
 		return -EBADMSG;
 	abd_copy_to_buf_off(bytes, src, src_off, sizeof(bytes));
 	length = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
-		bytes[3];
+		 bytes[3];
 	return length <= src_size - sizeof(bytes) ? (ssize_t)length : -EBADMSG;
 }

@@ -18,8 +18,10 @@
 
 enum {
 	CALIBRATE_POLICIES = 12,
-	CALIBRATE_CLASS_STEP = 2, /* 64, 256, ... bytes; a size between goes with the next smaller one */
-	CALIBRATE_CLASS_END = 13, /* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
+	CALIBRATE_CLASS_STEP =
+		2, /* 64, 256, ... bytes; a size between goes with the next smaller one */
+	CALIBRATE_CLASS_END =
+		13, /* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
 	CALIBRATE_ROUNDS = 3,
 };
 
@@ -38,9 +40,9 @@ struct abd_flush_calibration {
 	const struct abd_flush_policy *policies;
 	size_t count;
 	char *region, *source;
-	size_t source_size; /* that of the largest copy */
-	size_t at; /* where in the region the next copy goes */
-	double deadline_ns; /* after it, sizes are measured in one round only */
+	size_t source_size;            /* that of the largest copy */
+	size_t at;                     /* where in the region the next copy goes */
+	double deadline_ns;            /* after it, sizes are measured in one round only */
 	double ns[CALIBRATE_POLICIES]; /* per copy of the size at hand; 0: not a candidate */
 };
 
@@ -118,7 +120,8 @@ static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i,
 /* The winner at the size measured, against the one that has the place. */
 static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t holder, bool cached)
 {
-	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN : HUGE_VAL;
+	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN
+							      : HUGE_VAL;
 	uint8_t winner = holder;
 
 	for (size_t i = 0; i < c->count; i++)
@@ -130,14 +133,15 @@ static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t h
 }
 
 /* A measured size decides for the columns up to the next measured one; the last for all above. */
-static void abd_flush_decide(const struct abd_flush_calibration *c, uint8_t *row, unsigned class, bool cached)
+static void abd_flush_decide(
+	const struct abd_flush_calibration *c, uint8_t *row, unsigned class, bool cached)
 {
 	uint8_t winner = abd_flush_winner(c, row[class], cached);
 	unsigned end = class + CALIBRATE_CLASS_STEP;
 
 	if (end >= CALIBRATE_CLASS_END)
 		end = ABD_FLUSH_CLASSES;
-	for (uint8_t holder = row[class]; class < end; class++)
+	for (uint8_t holder = row[class]; class < end; class ++)
 		if (row[class] == holder || !abd_flush_candidate(c, row[class], cached))
 			row[class] = winner;
 }
@@ -161,9 +165,11 @@ static void abd_flush_rows_measure(struct abd_flush_calibration *c)
 
 int abd_flush_calibrate(void)
 {
-	struct abd_flush_calibration c = {.source_size = abd_flush_class_size(CALIBRATE_CLASS_END - 1)};
+	struct abd_flush_calibration c = {
+		.source_size = abd_flush_class_size(CALIBRATE_CLASS_END - 1)};
 	size_t map_size = CALIBRATE_REGION_SIZE + c.source_size;
-	char *map = mmap(NULL, map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *map =
+		mmap(NULL, map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;

@@ -43,7 +43,8 @@ struct abd_flush_fence {
 struct abd_flush_policy {
 	const char *name;
 	const struct abd_flush_copy *copy;
-	const struct abd_flush_line *line; /* for the copy's lines if they are cached, and for heads and tails */
+	const struct abd_flush_line
+		*line; /* for the copy's lines if they are cached, and for heads and tails */
 	const struct abd_flush_fence *fence;
 };
 

@@ -28,7 +28,8 @@ static void abd_flush_policy_prepare(void)
 {
 	const struct abd_flush_line *best = abd_flush_line_best();
 
-	for (const struct abd_flush_policy *from = abd_flush_arch_policies; from->name != NULL; from++) {
+	for (const struct abd_flush_policy *from = abd_flush_arch_policies; from->name != NULL;
+		from++) {
 		struct abd_flush_policy *to = &abd_flush_policy_list[abd_flush_policy_count];
 
 		*to = *from;

@@ -29,7 +29,7 @@ static void abd_flush_cells_set(void)
 
 	policies = abd_flush_policies(&count);
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS && abd_flush_ready; intent++)
-		for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++)
+		for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class ++)
 			atomic_store_explicit(&abd_flush_cells[intent][class],
 				forced != NULL ? forced : policies + abd_flush_rows[intent][class],
 				memory_order_release);
@@ -74,7 +74,8 @@ static bool abd_flush_step_parse(const char *text, unsigned *class, const char *
 		return false;
 	memcpy(digits, text, length);
 	digits[length] = '\0';
-	if (!abd_tunable_parse(digits, ABD_LINE_SIZE, abd_flush_class_size(ABD_FLUSH_CLASSES - 2), &size) ||
+	if (!abd_tunable_parse(
+		    digits, ABD_LINE_SIZE, abd_flush_class_size(ABD_FLUSH_CLASSES - 2), &size) ||
 		(size & (size - 1)) != 0)
 		return false;
 	*class = abd_flush_class((size_t)size) + 1;
@@ -119,14 +120,15 @@ static bool abd_flush_row_parse(const char *text, uint8_t row[ABD_FLUSH_CLASSES]
  * 496 against 373 MB/s the other way at 512 bytes (the source's). CPUs that drive Optane have clwb and, but for the last, no
  * movdir64b; who says EXCLUSIVE there gets that.
  */
-#define ABD_FLUSH_AROUND "nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512", "nt-avx2", "nt-sse2"
+#define ABD_FLUSH_AROUND \
+	"nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512", "nt-avx2", "nt-sse2"
 #define ABD_FLUSH_CACHED "cvap", "cvac", "portable"
 
 static const char *const abd_flush_first[ABD_FLUSH_INTENTS][10] = {
 	[ABD_FLUSH_AUTO] = {ABD_FLUSH_AROUND, ABD_FLUSH_CACHED},
 	[ABD_FLUSH_SHARED] = {ABD_FLUSH_AROUND, ABD_FLUSH_CACHED},
-	[ABD_FLUSH_EXCLUSIVE] = {"nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512:512,clwb",
-		"nt-avx2:512,clwb", "nt-avx2", "nt-sse2", ABD_FLUSH_CACHED},
+	[ABD_FLUSH_EXCLUSIVE] = {"nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b",
+		"nt-avx512:512,clwb", "nt-avx2:512,clwb", "nt-avx2", "nt-sse2", ABD_FLUSH_CACHED},
 };
 
 static void abd_flush_row_first(unsigned intent)
@@ -178,7 +180,7 @@ enum abd_flush_durability abd_flush_durability(void)
 	enum abd_flush_durability weakest = ABD_FLUSH_DURABILITY_PERSISTENCE;
 
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-		for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++) {
+		for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class ++) {
 			const struct abd_flush_policy *policy =
 				abd_flush_choose(__func__, abd_flush_class_size(class), intent);
 
@@ -196,7 +198,7 @@ static void abd_flush_row_print(unsigned intent, char *text, size_t size)
 
 	policies = abd_flush_policies(&count);
 	abd_flush_row_get(intent, row);
-	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class++) {
+	for (unsigned class = 0; class < ABD_FLUSH_CLASSES; class ++) {
 		bool last = class == ABD_FLUSH_CLASSES - 1;
 
 		if (used >= size || (!last && row[class] == row[class + 1]))

@@ -32,14 +32,15 @@ static inline size_t abd_flush_class_size(unsigned class)
 	return ABD_LINE_SIZE << class;
 }
 
-extern _Atomic(const struct abd_flush_policy *) abd_flush_cells[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES]
-	__attribute__((visibility("hidden")));
+extern _Atomic(const struct abd_flush_policy *)
+	abd_flush_cells[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES] __attribute__((visibility("hidden")));
 
 /** Fill the table and read the environment, once. */
 void abd_flush_start(void);
 
 /** What a copy of size bytes with these flags uses. Contract: flags are known ones; call is named if they are not. */
-static inline const struct abd_flush_policy *abd_flush_choose(const char *call, size_t size, unsigned flags)
+static inline const struct abd_flush_policy *abd_flush_choose(
+	const char *call, size_t size, unsigned flags)
 {
 	unsigned intent = flags & ~(unsigned)ABD_FLUSH_NODRAIN, class = abd_flush_class(size);
 	const struct abd_flush_policy *policy;

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const abd_perf_rows_words[16] = {"open", "closed", "pending", "north", "south", "invoice", "payment",
-	"refund", "alpha", "beta", "gamma", "delta", "yes", "no", "unknown", "archived"};
+static const char *const abd_perf_rows_words[16] = {"open", "closed", "pending", "north", "south",
+	"invoice", "payment", "refund", "alpha", "beta", "gamma", "delta", "yes", "no", "unknown",
+	"archived"};
 
-static void abd_perf_rows_row(
-	unsigned char *row, const struct abd_perf_rows_kind *kind, uint64_t number, uint64_t *random)
+static void abd_perf_rows_row(unsigned char *row, const struct abd_perf_rows_kind *kind,
+	uint64_t number, uint64_t *random)
 {
 	size_t at = (size_t)snprintf((char *)row, 24, "%010lu", (unsigned long)number);
 
@@ -47,6 +48,6 @@ void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_option
 	for (size_t at = 0; at < size; at += kind->size)
 		abd_perf_rows_row(data->bytes + at, kind, at / kind->size, &random);
 	snprintf(data->origin, sizeof(data->origin),
-		"rows of %u bytes, %u of them random, %u words, seed %lu, %zu MiB", kind->size, kind->random,
-		kind->words, (unsigned long)options->seed, size >> 20);
+		"rows of %u bytes, %u of them random, %u words, seed %lu, %zu MiB", kind->size,
+		kind->random, kind->words, (unsigned long)options->seed, size >> 20);
 }

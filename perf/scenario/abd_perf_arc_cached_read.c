@@ -49,8 +49,8 @@ struct abd_perf_cached_block {
 struct abd_perf_cached {
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
-	size_t record_size, records; /* records of all files */
-	abd_arc_t *on, *off;         /* caches filled with the rule on, and off */
+	size_t record_size, records;         /* records of all files */
+	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */
 	struct abd_perf_cached_block *block; /* of on */
 	unsigned threads;
 	struct abd_perf_crew *crew;
@@ -71,7 +71,8 @@ static abd_arc_key_t abd_perf_cached_key(size_t record)
 
 static const void *abd_perf_cached_source(const struct abd_perf_cached *cached, size_t record)
 {
-	return cached->data->bytes + record % (cached->data->size / cached->record_size) * cached->record_size;
+	return cached->data->bytes +
+	       record % (cached->data->size / cached->record_size) * cached->record_size;
 }
 
 /* ---- one record, in each way ----------------------------------------------------------------------------------------- */
@@ -82,12 +83,14 @@ static bool abd_perf_cached_bare(const struct abd_perf_cached *cached, size_t re
 	size_t size = cached->record_size;
 
 	if (cached->block[record].compressed)
-		return abd_lz4_decompress_to_buf(dst, abd, size, 0, abd_get_size(abd)) == (ssize_t)size;
+		return abd_lz4_decompress_to_buf(dst, abd, size, 0, abd_get_size(abd)) ==
+		       (ssize_t)size;
 	abd_copy_to_buf_off(dst, abd, 0, size);
 	return true;
 }
 
-static bool abd_perf_cached_read(const struct abd_perf_cached *cached, abd_arc_t *arc, size_t record, char *dst)
+static bool abd_perf_cached_read(
+	const struct abd_perf_cached *cached, abd_arc_t *arc, size_t record, char *dst)
 {
 	abd_arc_key_t key = abd_perf_cached_key(record);
 
@@ -95,7 +98,8 @@ static bool abd_perf_cached_read(const struct abd_perf_cached *cached, abd_arc_t
 }
 
 /* As an engine of OpenZFS's make does it: the cache knows the record, the reader borrows and decodes. */
-static bool abd_perf_cached_borrow(const struct abd_perf_cached *cached, abd_arc_t *arc, size_t record, char *dst)
+static bool abd_perf_cached_borrow(
+	const struct abd_perf_cached *cached, abd_arc_t *arc, size_t record, char *dst)
 {
 	abd_arc_key_t key = abd_perf_cached_key(record);
 	int size = (int)cached->record_size;
@@ -117,7 +121,8 @@ static bool abd_perf_cached_borrow(const struct abd_perf_cached *cached, abd_arc
 	return good;
 }
 
-static bool abd_perf_cached_record(struct abd_perf_cached *cached, unsigned path, size_t record, char *dst)
+static bool abd_perf_cached_record(
+	struct abd_perf_cached *cached, unsigned path, size_t record, char *dst)
 {
 	switch (path) {
 	case CACHED_BARE:
@@ -171,12 +176,14 @@ static double abd_perf_cached_run_path(void *arg, uint64_t iterations)
 
 static size_t abd_perf_cached_capacity(const struct abd_perf_options *options)
 {
-	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB, memory = abd_perf_env_memory() / 4;
+	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB,
+	       memory = abd_perf_env_memory() / 4;
 
 	return memory < most ? memory : most;
 }
 
-static abd_arc_t *abd_perf_cached_fill(const struct abd_perf_cached *cached, const char *linear_page)
+static abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_cached *cached, const char *linear_page)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = abd_perf_cached_capacity(cached->options),
@@ -189,7 +196,8 @@ static abd_arc_t *abd_perf_cached_fill(const struct abd_perf_cached *cached, con
 	for (size_t i = 0; i < cached->records; i++) {
 		abd_arc_key_t key = abd_perf_cached_key(i);
 
-		if (abd_arc_put(arc, &key, abd_perf_cached_source(cached, i), cached->record_size) != 0)
+		if (abd_arc_put(
+			    arc, &key, abd_perf_cached_source(cached, i), cached->record_size) != 0)
 			abd_perf_say_die(1, "no memory for the records");
 	}
 	abd_tuning_set("linear_page", "1");
@@ -206,7 +214,8 @@ static void abd_perf_cached_look(struct abd_perf_cached *cached)
 		abd_arc_hold_t hold;
 
 		if (abd_arc_hold(cached->on, &key, &hold) != 0)
-			abd_perf_say_die(1, "record %zu of %zu is not in the cache", i, cached->records);
+			abd_perf_say_die(
+				1, "record %zu of %zu is not in the cache", i, cached->records);
 		cached->block[i] = (struct abd_perf_cached_block){hold.abd, hold.compressed};
 		abd_arc_release(&hold);
 	}
@@ -223,7 +232,8 @@ static bool abd_perf_cached_check(struct abd_perf_cached *cached)
 				return false;
 			if (cached->options->plant && i == cached->records / 2)
 				dst[0] = (char)(dst[0] + 1);
-			if (memcmp(dst, abd_perf_cached_source(cached, i), cached->record_size) != 0)
+			if (memcmp(dst, abd_perf_cached_source(cached, i), cached->record_size) !=
+				0)
 				return false;
 		}
 	}
@@ -232,11 +242,13 @@ static bool abd_perf_cached_check(struct abd_perf_cached *cached)
 
 /* ---- measuring -------------------------------------------------------------------------------------------------------- */
 
-static void abd_perf_cached_add(const struct abd_perf_cached *cached, const struct abd_perf_race *race)
+static void abd_perf_cached_add(
+	const struct abd_perf_cached *cached, const struct abd_perf_race *race)
 {
 	char size[24];
-	struct abd_perf_result *result = abd_perf_result_add("arc-cached-read", "cached", "%s %s, %u thread%s",
-		cached->data->name, abd_perf_options_size_text(cached->record_size, size, sizeof(size)),
+	struct abd_perf_result *result = abd_perf_result_add("arc-cached-read", "cached",
+		"%s %s, %u thread%s", cached->data->name,
+		abd_perf_options_size_text(cached->record_size, size, sizeof(size)),
 		cached->threads, cached->threads > 1 ? "s" : "");
 	const char *const *name = abd_perf_cached_name;
 	struct abd_arc_stats stats;
@@ -245,19 +257,24 @@ static void abd_perf_cached_add(const struct abd_perf_cached *cached, const stru
 	abd_perf_result_text(result, "data", cached->data->name);
 	abd_perf_result_size(result, "record_size", cached->record_size);
 	abd_perf_result_number(result, "threads", cached->threads);
-	abd_perf_result_number(result, "files_bytes", (double)(cached->records * cached->record_size));
+	abd_perf_result_number(
+		result, "files_bytes", (double)(cached->records * cached->record_size));
 	abd_perf_result_number(result, "capacity_bytes", (double)stats.capacity_bytes);
-	abd_perf_result_number(result, "compressed_bytes", (double)stats.stored_bytes / (double)stats.entries);
-	abd_perf_result_number(result, "index_bytes_per_record", (double)stats.index_bytes / (double)stats.entries);
+	abd_perf_result_number(
+		result, "compressed_bytes", (double)stats.stored_bytes / (double)stats.entries);
+	abd_perf_result_number(result, "index_bytes_per_record",
+		(double)stats.index_bytes / (double)stats.entries);
 	for (unsigned path = 0; path < CACHED_PATHS; path++)
 		abd_perf_result_figure(result, name[path], "GB/s",
 			abd_perf_race_rate(race, path, (double)ABD_PERF_CACHED_READ));
 	abd_perf_result_ratio(result, name[CACHED_CACHE], name[CACHED_BARE],
-		abd_perf_race_ratio(race, CACHED_CACHE, CACHED_BARE))->target = 1 / 1.03;
+		abd_perf_race_ratio(race, CACHED_CACHE, CACHED_BARE))
+		->target = 1 / 1.03;
 	abd_perf_result_ratio(result, name[CACHED_CACHE], name[CACHED_OPENZFS],
 		abd_perf_race_ratio(race, CACHED_CACHE, CACHED_OPENZFS));
 	abd_perf_result_ratio(result, name[CACHED_SINGLE], name[CACHED_OPENZFS],
-		abd_perf_race_ratio(race, CACHED_SINGLE, CACHED_OPENZFS))->source = "about 5 % (OpenZFS PR 8580)";
+		abd_perf_race_ratio(race, CACHED_SINGLE, CACHED_OPENZFS))
+		->source = "about 5 % (OpenZFS PR 8580)";
 }
 
 static void abd_perf_cached_race(struct abd_perf_cached *cached, unsigned threads)
@@ -269,7 +286,8 @@ static void abd_perf_cached_race(struct abd_perf_cached *cached, unsigned thread
 	abd_perf_say_step("%s, %u thread%s", cached->data->name, threads, threads > 1 ? "s" : "");
 	for (unsigned i = 0; i < CACHED_PATHS; i++) {
 		arg[i] = (struct abd_perf_cached_path){cached, i};
-		path[i] = (struct abd_perf_path){abd_perf_cached_name[i], abd_perf_cached_run_path, &arg[i]};
+		path[i] = (struct abd_perf_path){
+			abd_perf_cached_name[i], abd_perf_cached_run_path, &arg[i]};
 	}
 	memset(cached->at, 0, sizeof(cached->at));
 	cached->threads = threads;
@@ -312,7 +330,9 @@ static int abd_perf_cached_data(struct abd_perf_cached *cached)
 		status = 1;
 	}
 	for (unsigned i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++)
-		abd_perf_cached_race(cached, threads[i] < ABD_PERF_CACHED_THREADS ? threads[i] : ABD_PERF_CACHED_THREADS);
+		abd_perf_cached_race(cached, threads[i] < ABD_PERF_CACHED_THREADS
+						     ? threads[i]
+						     : ABD_PERF_CACHED_THREADS);
 	if (atomic_load(&cached->errors) != 0) {
 		abd_perf_say_warn("%u reads failed while measuring", atomic_load(&cached->errors));
 		status = 1;
@@ -332,8 +352,10 @@ static int abd_perf_cached_run(const struct abd_perf_options *options)
 
 	cached.options = options;
 	cached.record_size = options->record_size != 0 ? options->record_size : 8192;
-	if (cached.record_size > ABD_PERF_CACHED_READ || ABD_PERF_CACHED_READ % cached.record_size != 0)
-		abd_perf_say_die(2, "arc-cached-read reads 128k at a time: no records of %zu", cached.record_size);
+	if (cached.record_size > ABD_PERF_CACHED_READ ||
+		ABD_PERF_CACHED_READ % cached.record_size != 0)
+		abd_perf_say_die(2, "arc-cached-read reads 128k at a time: no records of %zu",
+			cached.record_size);
 	for (unsigned i = 0; i < ABD_PERF_CACHED_THREADS; i++) {
 		cached.dst[i] = aligned_alloc(4096, ABD_PERF_CACHED_READ);
 		if (cached.dst[i] == NULL)
@@ -370,10 +392,14 @@ static void abd_perf_cached_print(void)
 		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
 		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "threads")->number);
 		for (unsigned path = 0; path < CACHED_PATHS; path++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, name[path]));
-		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, name[CACHED_CACHE], name[CACHED_BARE]));
-		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, name[CACHED_CACHE], name[CACHED_OPENZFS]));
-		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, name[CACHED_SINGLE], name[CACHED_OPENZFS]));
+			abd_perf_table_figure(
+				table, abd_perf_result_find_figure(result, name[path]));
+		abd_perf_table_ratio(table,
+			abd_perf_result_find_ratio(result, name[CACHED_CACHE], name[CACHED_BARE]));
+		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, name[CACHED_CACHE],
+						    name[CACHED_OPENZFS]));
+		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, name[CACHED_SINGLE],
+						    name[CACHED_OPENZFS]));
 	}
 	abd_perf_table_print(table);
 	printf("Reads of 128 KiB from a file to each thread, all of it in the cache. Published for the last column: about 5 %% (OpenZFS PR 8580).\n");
@@ -381,7 +407,8 @@ static void abd_perf_cached_print(void)
 
 const struct abd_perf_scenario abd_perf_arc_cached_read = {
 	.name = "arc-cached-read",
-	.summary = "sequential reads out of the cache: ours, OpenZFS's way, and bare decoding as the limit",
+	.summary =
+		"sequential reads out of the cache: ours, OpenZFS's way, and bare decoding as the limit",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
 	.run = abd_perf_cached_run,
 	.print = abd_perf_cached_print,

@@ -60,7 +60,8 @@ static void abd_perf_codec_read(struct abd_perf_codec_path *path, uint64_t itera
 	int record_size = (int)path->set->records->record_size;
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		path->errors += !abd_perf_arc_decode(&visit[path->at], path->way->own_decoder, path->dst, record_size);
+		path->errors += !abd_perf_arc_decode(
+			&visit[path->at], path->way->own_decoder, path->dst, record_size);
 		path->at = path->at + 1 < path->set->slots ? path->at + 1 : 0;
 	}
 }
@@ -78,13 +79,15 @@ static double abd_perf_codec_run_path(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-static void abd_perf_codec_record(const struct abd_perf_race *race, const struct abd_perf_arc_set *set,
-	const char *data, bool hot)
+static void abd_perf_codec_record(const struct abd_perf_race *race,
+	const struct abd_perf_arc_set *set, const char *data, bool hot)
 {
 	char size[24];
 	double mean = (double)set->payload_bytes / (double)set->slots;
-	struct abd_perf_result *result = abd_perf_result_add("codec", hot ? "hot" : "cold", "%s %s, %s", data,
-		abd_perf_options_size_text(set->records->record_size, size, sizeof(size)), hot ? "hot" : "cold");
+	struct abd_perf_result *result =
+		abd_perf_result_add("codec", hot ? "hot" : "cold", "%s %s, %s", data,
+			abd_perf_options_size_text(set->records->record_size, size, sizeof(size)),
+			hot ? "hot" : "cold");
 
 	abd_perf_result_text(result, "data", data);
 	abd_perf_result_size(result, "record_size", set->records->record_size);
@@ -95,10 +98,11 @@ static void abd_perf_codec_record(const struct abd_perf_race *race, const struct
 		abd_perf_result_figure(result, abd_perf_codec_ways[i].name, "GB/s",
 			abd_perf_race_rate(race, i, (double)set->records->record_size));
 	for (unsigned i = LINEAR; i <= BORROW; i++)
-		abd_perf_result_ratio(result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[i].name,
-			abd_perf_race_ratio(race, MULTI, i))->target = 1;
-	abd_perf_result_ratio(result, abd_perf_codec_ways[SINGLE].name, abd_perf_codec_ways[LINEAR].name,
-		abd_perf_race_ratio(race, SINGLE, LINEAR));
+		abd_perf_result_ratio(result, abd_perf_codec_ways[MULTI].name,
+			abd_perf_codec_ways[i].name, abd_perf_race_ratio(race, MULTI, i))
+			->target = 1;
+	abd_perf_result_ratio(result, abd_perf_codec_ways[SINGLE].name,
+		abd_perf_codec_ways[LINEAR].name, abd_perf_race_ratio(race, SINGLE, LINEAR));
 }
 
 static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, bool hot, char *dst,
@@ -113,7 +117,8 @@ static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, b
 		return 1;
 	for (unsigned i = 0; i < PATHS; i++) {
 		way[i] = (struct abd_perf_codec_path){set, &abd_perf_codec_ways[i], dst, 0, hot, 0};
-		path[i] = (struct abd_perf_path){way[i].way->name, abd_perf_codec_run_path, &way[i]};
+		path[i] =
+			(struct abd_perf_path){way[i].way->name, abd_perf_codec_run_path, &way[i]};
 	}
 	if (abd_perf_race_run(&race, path, PATHS, options))
 		abd_perf_codec_record(&race, set, data, hot);
@@ -123,8 +128,8 @@ static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, b
 }
 
 /* Records of one size whose payload needs more than one page, hot or cold. */
-static int abd_perf_codec_set(const struct abd_perf_data *data, const struct abd_perf_records *records, bool hot,
-	const struct abd_perf_options *options)
+static int abd_perf_codec_set(const struct abd_perf_data *data,
+	const struct abd_perf_records *records, bool hot, const struct abd_perf_options *options)
 {
 	struct abd_perf_arc_set set = {.records = records, .kinds = ABD_PERF_ARC_KINDS};
 	uint32_t *members = malloc((records->count + 1) * sizeof(*members));
@@ -141,7 +146,8 @@ static int abd_perf_codec_set(const struct abd_perf_data *data, const struct abd
 		payload += records->record[i].payload_size;
 	}
 	abd_perf_say_step("%s %s, %s", data->name,
-		abd_perf_options_size_text(records->record_size, size, sizeof(size)), hot ? "hot" : "cold");
+		abd_perf_options_size_text(records->record_size, size, sizeof(size)),
+		hot ? "hot" : "cold");
 	if (set.member_count * 10 >= records->count && set.member_count > 0) {
 		size_t bytes = hot ? (l2 != 0 ? l2 : ABD_PERF_MIB) / 2 : ABD_PERF_CODEC_COLD;
 		size_t slots = bytes / (payload / set.member_count);
@@ -156,11 +162,14 @@ static int abd_perf_codec_set(const struct abd_perf_data *data, const struct abd
 	return status;
 }
 
-static int abd_perf_codec_data(const struct abd_perf_data *data, const struct abd_perf_options *options)
+static int abd_perf_codec_data(
+	const struct abd_perf_data *data, const struct abd_perf_options *options)
 {
 	static const size_t all[] = {8 << 10, 16 << 10, 128 << 10, 1 << 20};
 	static const size_t few[] = {16 << 10, 128 << 10};
-	const size_t *size = options->record_size != 0 ? &options->record_size : options->quick ? few : all;
+	const size_t *size = options->record_size != 0 ? &options->record_size
+			     : options->quick          ? few
+						       : all;
 	size_t count = options->record_size != 0 ? 1 : options->quick ? 2 : 4;
 	int status = 0;
 
@@ -233,7 +242,8 @@ static void abd_perf_codec_mean(const char *group, unsigned against, double targ
 
 static void abd_perf_codec_print_decode(const char *group, double target)
 {
-	struct abd_perf_table *table = abd_perf_table_make("<data|record|lz4 bytes|liblz4, linear|liblz4, borrow|ours, runs of 4k|"
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<data|record|lz4 bytes|liblz4, linear|liblz4, borrow|ours, runs of 4k|"
 		"ours, one run|ours / linear|<|ours / borrow|<");
 	const struct abd_perf_result *result;
 	size_t rows = 0;
@@ -241,19 +251,23 @@ static void abd_perf_codec_print_decode(const char *group, double target)
 	for (size_t i = 0; (result = abd_perf_codec_next(group, &i)) != NULL; rows++) {
 		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
 		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
-		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
+		abd_perf_table_cell(
+			table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
 		for (unsigned path = 0; path < PATHS; path++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, abd_perf_codec_ways[path].name));
+			abd_perf_table_figure(table, abd_perf_result_find_figure(result,
+							     abd_perf_codec_ways[path].name));
 		for (unsigned against = LINEAR; against <= BORROW; against++) {
-			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
-				result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
+			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(result,
+				abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
 
 			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
+			abd_perf_table_cell(
+				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
 		}
 	}
 	if (rows > 0)
-		printf("\ncodec, %s: GB/s of decoded bytes, and ratios of speeds [95 %% interval]\n", group);
+		printf("\ncodec, %s: GB/s of decoded bytes, and ratios of speeds [95 %% interval]\n",
+			group);
 	abd_perf_table_print(table);
 	abd_perf_codec_mean(group, LINEAR, target);
 	abd_perf_codec_mean(group, BORROW, 1.17);
@@ -261,8 +275,8 @@ static void abd_perf_codec_print_decode(const char *group, double target)
 
 static void abd_perf_codec_print_range(void)
 {
-	struct abd_perf_table *table =
-		abd_perf_table_make("<4k out of 128k|all, ns|first 4k, ns|any 4k, ns|first / all|<target 8|any / all|<target 1.8");
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<4k out of 128k|all, ns|first 4k, ns|any 4k, ns|first / all|<target 8|any / all|<target 1.8");
 	const struct abd_perf_result *result;
 	size_t i = 0;
 
@@ -273,7 +287,8 @@ static void abd_perf_codec_print_range(void)
 		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "any 4k"));
 		for (unsigned j = 0; j < 2; j++) {
 			abd_perf_table_ratio(table, &result->ratio[j]);
-			abd_perf_table_cell(table, "%s", abd_perf_result_target_text(&result->ratio[j]));
+			abd_perf_table_cell(
+				table, "%s", abd_perf_result_target_text(&result->ratio[j]));
 		}
 	}
 	printf("\n");
@@ -282,7 +297,8 @@ static void abd_perf_codec_print_range(void)
 
 static void abd_perf_codec_print_sums(void)
 {
-	struct abd_perf_table *table = abd_perf_table_make("<128k in 4 KiB runs|GB/s|of a plain sum's speed");
+	struct abd_perf_table *table =
+		abd_perf_table_make("<128k in 4 KiB runs|GB/s|of a plain sum's speed");
 	const struct abd_perf_result *result;
 	size_t i = 0;
 
@@ -290,8 +306,8 @@ static void abd_perf_codec_print_sums(void)
 		for (unsigned j = 0; j < result->figures; j++) {
 			abd_perf_table_cell(table, "%s", result->figure[j].name);
 			abd_perf_table_figure(table, &result->figure[j]);
-			abd_perf_table_ratio(table,
-				abd_perf_result_find_ratio(result, result->figure[j].name, "plain sum"));
+			abd_perf_table_ratio(table, abd_perf_result_find_ratio(result,
+							    result->figure[j].name, "plain sum"));
 		}
 	}
 	printf("\n");

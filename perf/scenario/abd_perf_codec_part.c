@@ -33,13 +33,15 @@ static double abd_perf_range_all(void *arg, uint64_t iterations)
 	for (uint64_t i = 0; i < iterations; i++) {
 		size_t n = i % blocks->count;
 
-		abd_lz4_decompress_to_buf(blocks->dst, blocks->block[n], ABD_PERF_RECORD, 0, blocks->size[n]);
+		abd_lz4_decompress_to_buf(
+			blocks->dst, blocks->block[n], ABD_PERF_RECORD, 0, blocks->size[n]);
 		abd_perf_keep(blocks->dst);
 	}
 	return abd_perf_clock_ns() - start;
 }
 
-static double abd_perf_range_some(const struct abd_perf_blocks *blocks, uint64_t iterations, size_t positions)
+static double abd_perf_range_some(
+	const struct abd_perf_blocks *blocks, uint64_t iterations, size_t positions)
 {
 	double start = abd_perf_clock_ns();
 
@@ -64,13 +66,15 @@ static double abd_perf_range_any(void *arg, uint64_t iterations)
 	return abd_perf_range_some(arg, iterations, ABD_PERF_RECORD / ABD_PERF_RANGE);
 }
 
-static void abd_perf_blocks_make(struct abd_perf_blocks *blocks, const struct abd_perf_records *records)
+static void abd_perf_blocks_make(
+	struct abd_perf_blocks *blocks, const struct abd_perf_records *records)
 {
 	blocks->dst = malloc(ABD_PERF_RECORD);
 	blocks->count = records->count < ABD_PERF_BLOCKS ? records->count : ABD_PERF_BLOCKS;
 	abd_perf_place_tune("max_order", "0");
 	for (size_t i = 0; i < blocks->count; i++) {
-		const struct abd_perf_record *record = &records->record[i * records->count / blocks->count];
+		const struct abd_perf_record *record =
+			&records->record[i * records->count / blocks->count];
 
 		blocks->size[i] = record->payload_size;
 		blocks->block[i] = abd_alloc(record->payload_size, false);
@@ -101,9 +105,12 @@ void abd_perf_codec_range(const struct abd_perf_data *data, const struct abd_per
 
 		abd_perf_result_text(result, "data", data->name);
 		for (unsigned i = 0; i < 3; i++)
-			abd_perf_result_figure(result, path[i].name, "ns", abd_perf_race_ns(&race, i));
-		abd_perf_result_ratio(result, "first 4k", "all", abd_perf_race_ratio(&race, 1, 0))->target = 8;
-		abd_perf_result_ratio(result, "any 4k", "all", abd_perf_race_ratio(&race, 2, 0))->target = 1.8;
+			abd_perf_result_figure(
+				result, path[i].name, "ns", abd_perf_race_ns(&race, i));
+		abd_perf_result_ratio(result, "first 4k", "all", abd_perf_race_ratio(&race, 1, 0))
+			->target = 8;
+		abd_perf_result_ratio(result, "any 4k", "all", abd_perf_race_ratio(&race, 2, 0))
+			->target = 1.8;
 	}
 	for (size_t i = 0; i < blocks.count; i++)
 		abd_free(blocks.block[i]);
@@ -123,21 +130,22 @@ static int abd_perf_sum_piece(void *buf, size_t len, void *priv)
 	return 0;
 }
 
-#define ABD_PERF_SUM_LOOP(name, statement) \
-	static double name(void *arg, uint64_t iterations) \
-	{ \
-		abd_t *abd = arg; \
-		uint64_t sum[4] = {0}; \
-		double start = abd_perf_clock_ns(); \
-\
+#define ABD_PERF_SUM_LOOP(name, statement)                  \
+	static double name(void *arg, uint64_t iterations)  \
+	{                                                   \
+		abd_t *abd = arg;                           \
+		uint64_t sum[4] = {0};                      \
+		double start = abd_perf_clock_ns();         \
+                                                            \
 		for (uint64_t i = 0; i < iterations; i++) { \
-			statement; \
-			abd_perf_keep(sum); \
-		} \
-		return abd_perf_clock_ns() - start; \
+			statement;                          \
+			abd_perf_keep(sum);                 \
+		}                                           \
+		return abd_perf_clock_ns() - start;         \
 	}
 
-ABD_PERF_SUM_LOOP(abd_perf_sum_plain, abd_iterate_func(abd, 0, ABD_PERF_RECORD, abd_perf_sum_piece, sum))
+ABD_PERF_SUM_LOOP(
+	abd_perf_sum_plain, abd_iterate_func(abd, 0, ABD_PERF_RECORD, abd_perf_sum_piece, sum))
 ABD_PERF_SUM_LOOP(abd_perf_sum_fletcher, abd_fletcher_4(abd, 0, ABD_PERF_RECORD, sum))
 ABD_PERF_SUM_LOOP(abd_perf_sum_crc32c, sum[0] += abd_crc32c(abd, 0, ABD_PERF_RECORD, 0))
 ABD_PERF_SUM_LOOP(abd_perf_sum_xxh3, sum[0] += abd_xxh3(abd, 0, ABD_PERF_RECORD, 0))
@@ -171,12 +179,15 @@ void abd_perf_codec_sums(const struct abd_perf_options *options)
 	};
 
 	if (abd_perf_race_run(&race, path, 4, options)) {
-		struct abd_perf_result *result = abd_perf_result_add("codec", "sums", "checksums of 128k, 4 KiB runs");
+		struct abd_perf_result *result =
+			abd_perf_result_add("codec", "sums", "checksums of 128k, 4 KiB runs");
 
 		for (unsigned i = 0; i < 4; i++)
-			abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(&race, i, ABD_PERF_RECORD));
+			abd_perf_result_figure(result, path[i].name, "GB/s",
+				abd_perf_race_rate(&race, i, ABD_PERF_RECORD));
 		for (unsigned i = 1; i < 4; i++)
-			abd_perf_result_ratio(result, path[i].name, "plain sum", abd_perf_race_ratio(&race, i, 0));
+			abd_perf_result_ratio(result, path[i].name, "plain sum",
+				abd_perf_race_ratio(&race, i, 0));
 	}
 	for (unsigned i = 0; i < 8; i++)
 		abd_free(abds[i]);

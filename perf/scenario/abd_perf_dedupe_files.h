@@ -12,6 +12,12 @@
 /* Offsets in files keep their place within a page when they are read into a buffer, as they do in a page cache. */
 #define ABD_PERF_PAGE 4096
 
+/* Whole pages for size bytes: only then may runs be exchanged among buffers (abd_perf_place.h), as all are of one length. */
+static inline size_t abd_perf_pages(size_t size)
+{
+	return (size + ABD_PERF_PAGE - 1) / ABD_PERF_PAGE * ABD_PERF_PAGE;
+}
+
 struct abd_perf_file {
 	char *path; /* NULL: in memory */
 	abd_t *abd; /* in memory: its bytes, from base */

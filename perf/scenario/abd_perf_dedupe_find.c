@@ -28,7 +28,7 @@ void abd_perf_find_make(
 	find->hash_mask = UINT64_MAX;
 	abd_perf_place_tune("max_order", "0");
 	for (unsigned i = 0; i < 2; i++)
-		find->buf[i] = abd_alloc(extent_size + ABD_PERF_PAGE, false);
+		find->buf[i] = abd_alloc(abd_perf_pages(extent_size + ABD_PERF_PAGE), false);
 	abd_perf_place_tune("max_order", "10");
 	find->window = abd_alloc_linear(abd_perf_find_window(extent_size), false);
 	if (find->buf[0] == NULL || find->buf[1] == NULL || find->window == NULL)

@@ -33,7 +33,7 @@ void abd_perf_made_make(
 		abd_perf_say_die(1, "no memory for a list of %zu files", made->files);
 	abd_perf_place_tune("max_order", "0");
 	for (size_t i = 0; i < made->files; i++) {
-		made->file[i] = abd_alloc(made->size + 2 * ABD_PERF_PAGE, false);
+		made->file[i] = abd_alloc(abd_perf_pages(made->size) + 2 * ABD_PERF_PAGE, false);
 		if (made->file[i] == NULL)
 			abd_perf_say_die(1, "no memory for %zu files of %zu MiB", made->files,
 				made->size / MIB);

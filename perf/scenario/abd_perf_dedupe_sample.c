@@ -24,7 +24,7 @@ static size_t abd_perf_sample_step(const struct abd_perf_find *find, unsigned ki
 
 static abd_t *abd_perf_sample_buffer(struct abd_perf_sample *sample, size_t size)
 {
-	abd_t *abd = abd_alloc(size, false);
+	abd_t *abd = abd_alloc(abd_perf_pages(size), false);
 
 	if (abd == NULL)
 		abd_perf_say_die(1, "no memory for buffers to compare");

@@ -37,8 +37,8 @@ static const size_t abd_perf_flush_sizes[] = {
  * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left out for want of room copy as
  * one that is in (nt-sse2 as nt-avx2), or can't win (clflush, one line at a time).
  */
-static const char *const abd_perf_flush_policies[] = {"movdir64b", "nt-avx512", "nt-avx2", "movnti", "clwb", "clflushopt",
-	"cvap", "cvac", "nt-sse2", "clflush", NULL};
+static const char *const abd_perf_flush_policies[] = {"movdir64b", "nt-avx512", "nt-avx2", "movnti",
+	"clwb", "clflushopt", "cvap", "cvac", "nt-sse2", "clflush", NULL};
 
 struct abd_perf_flush_cell {
 	const char *group; /* "size", "threads", "drain" */
@@ -62,7 +62,8 @@ static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
 	unsigned count = 0, pmem = abd_perf_flush_pmem_here ? (runs ? 2 : 1) : 0;
 
 	ways[count++] = (struct abd_perf_flush_way){"AUTO", "auto", false};
-	for (unsigned i = 0; abd_perf_flush_policies[i] != NULL && count + pmem < ABD_PERF_PATHS_MAX; i++) {
+	for (unsigned i = 0;
+		abd_perf_flush_policies[i] != NULL && count + pmem < ABD_PERF_PATHS_MAX; i++) {
 		const char *policy = abd_perf_flush_policies[i];
 
 		if (abd_tuning_set("flush", policy) == 0)
@@ -90,7 +91,8 @@ static double abd_perf_flush_together(void *arg, uint64_t iterations)
 static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
 	const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
-	struct abd_perf_result *result = abd_perf_result_add("flush", cell->group, "%s", cell->what);
+	struct abd_perf_result *result =
+		abd_perf_result_add("flush", cell->group, "%s", cell->what);
 	double bytes = (double)cell->size * cell->batch;
 
 	abd_perf_result_text(result, "destination",
@@ -100,7 +102,8 @@ static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush
 	abd_perf_result_number(result, "threads", cell->threads);
 	abd_perf_result_number(result, "batch", cell->batch);
 	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(result, path[i].name, "GB/s", abd_perf_race_rate(race, i, bytes));
+		abd_perf_result_figure(
+			result, path[i].name, "GB/s", abd_perf_race_rate(race, i, bytes));
 	return result;
 }
 
@@ -112,14 +115,17 @@ static void abd_perf_flush_compare(struct abd_perf_result *result, const struct 
 
 	for (unsigned i = 1; i < race->paths; i++) {
 		if (ways[i].policy == NULL)
-			abd_perf_result_ratio(result, "AUTO", ways[i].name, abd_perf_race_ratio(race, 0, i));
-		else if (best == 0 || abd_perf_race_ns(race, i).median < abd_perf_race_ns(race, best).median)
+			abd_perf_result_ratio(
+				result, "AUTO", ways[i].name, abd_perf_race_ratio(race, 0, i));
+		else if (best == 0 ||
+			 abd_perf_race_ns(race, i).median < abd_perf_race_ns(race, best).median)
 			best = i;
 	}
 	if (best == 0)
 		return;
 	abd_perf_result_text(result, "best", ways[best].name);
-	abd_perf_result_ratio(result, "AUTO", "best", abd_perf_race_ratio(race, 0, best))->target = 0.95;
+	abd_perf_result_ratio(result, "AUTO", "best", abd_perf_race_ratio(race, 0, best))->target =
+		0.95;
 }
 
 /* Whether a copy by each way arrives. plant: damage it first, which must be seen. */
@@ -138,14 +144,16 @@ static bool abd_perf_flush_check(const struct abd_perf_flush_case *work, unsigne
 		if (plant)
 			abd_copy_from_buf_off(dst, "", one.size - 1, 1);
 		if (!abd_equal_buf_off(dst, one.source, 0, one.size)) {
-			fprintf(stderr, "flush: %s copied %zu bytes wrong\n", one.way->name, one.size);
+			fprintf(stderr, "flush: %s copied %zu bytes wrong\n", one.way->name,
+				one.size);
 			same = false;
 		}
 	}
 	return same;
 }
 
-static int abd_perf_flush_cell(const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
+static int abd_perf_flush_cell(
+	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
 	static struct abd_perf_flush_case work[ABD_PERF_PATHS_MAX];
@@ -155,7 +163,8 @@ static int abd_perf_flush_cell(const struct abd_perf_flush_cell *cell, const str
 	unsigned count = abd_perf_flush_ways(ways, runs);
 	size_t region = cell->hot ? cell->size : cell->place->size / cell->threads;
 
-	abd_perf_say_step("%s, %s, %zu bytes, %u threads", abd_perf_flush_place_name[cell->place - abd_perf_flush_place],
+	abd_perf_say_step("%s, %s, %zu bytes, %u threads",
+		abd_perf_flush_place_name[cell->place - abd_perf_flush_place],
 		cell->hot ? "hot" : "fresh", cell->size, cell->threads);
 	for (unsigned i = 0; i < count; i++) {
 		memset(&work[i], 0, sizeof(work[i]));
@@ -169,7 +178,8 @@ static int abd_perf_flush_cell(const struct abd_perf_flush_cell *cell, const str
 		if (cell->hot)
 			work[i].region = cell->size;
 		path[i] = (struct abd_perf_path){ways[i].name,
-			cell->threads > 1 ? abd_perf_flush_together : abd_perf_flush_alone, &work[i]};
+			cell->threads > 1 ? abd_perf_flush_together : abd_perf_flush_alone,
+			&work[i]};
 	}
 	if (!abd_perf_flush_check(work, count, options->plant))
 		return 1;
@@ -190,7 +200,8 @@ static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *op
 		{"NODRAIN, one drain", abd_perf_flush_alone, &work[0]},
 		{"ordered", abd_perf_flush_alone, &work[1]},
 	};
-	struct abd_perf_flush_cell cell = {"drain", "16 copies", &abd_perf_flush_place[LINEAR], size, false, 16, 1};
+	struct abd_perf_flush_cell cell = {
+		"drain", "16 copies", &abd_perf_flush_place[LINEAR], size, false, 16, 1};
 
 	abd_perf_say_step("16 copies of %zu bytes, one drain", size);
 	for (unsigned i = 0; i < 2; i++) {
@@ -206,8 +217,8 @@ static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *op
 	}
 	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, 2, options))
-		abd_perf_result_ratio(abd_perf_flush_record(&cell, &race, path), "NODRAIN, one drain", "ordered",
-			abd_perf_race_ratio(&race, 0, 1));
+		abd_perf_result_ratio(abd_perf_flush_record(&cell, &race, path),
+			"NODRAIN, one drain", "ordered", abd_perf_race_ratio(&race, 0, 1));
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -222,7 +233,8 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	abd_perf_flush_place[LINEAR].linear = aligned_alloc(2 * MIB, size);
 	if (abd_perf_flush_place[LINEAR].linear != NULL) {
 		madvise(abd_perf_flush_place[LINEAR].linear, size, MADV_HUGEPAGE);
-		abd_perf_flush_place[LINEAR].dst = abd_get_from_buf(abd_perf_flush_place[LINEAR].linear, size);
+		abd_perf_flush_place[LINEAR].dst =
+			abd_get_from_buf(abd_perf_flush_place[LINEAR].linear, size);
 	}
 	abd_perf_place_tune("max_order", "0");
 	abd_perf_flush_place[SCATTERED].dst = abd_alloc(size, false);
@@ -232,7 +244,8 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
 	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
 	for (size_t i = 0; i < 16 * MIB; i++)
-		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1); /* no zero: what was planted shows */
+		abd_perf_flush_source[i] =
+			(char)(abd_perf_random(&random) | 1); /* no zero: what was planted shows */
 	for (unsigned i = 0; i < PLACES; i++) {
 		abd_perf_flush_place[i].size = size;
 		abd_zero(abd_perf_flush_place[i].dst, size);
@@ -262,9 +275,11 @@ static int abd_perf_flush_by_size(const struct abd_perf_options *options)
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof(abd_perf_flush_sizes) / sizeof(abd_perf_flush_sizes[0]); i++)
-		for (unsigned j = 0; j < 2 * PLACES && status == 0 && !abd_perf_stop_wanted(); j++) {
-			struct abd_perf_flush_cell cell = {"size", "one copy, one fence", &abd_perf_flush_place[j / 2],
-				abd_perf_flush_sizes[i], j % 2 == 1, 1, 1};
+		for (unsigned j = 0; j < 2 * PLACES && status == 0 && !abd_perf_stop_wanted();
+			j++) {
+			struct abd_perf_flush_cell cell = {"size", "one copy, one fence",
+				&abd_perf_flush_place[j / 2], abd_perf_flush_sizes[i], j % 2 == 1,
+				1, 1};
 
 			if (abd_perf_flush_wanted(cell.size, options))
 				status = abd_perf_flush_cell(&cell, options);
@@ -277,9 +292,10 @@ static int abd_perf_flush_by_batch(const struct abd_perf_options *options)
 {
 	int status = 0;
 
-	for (size_t size = 64; size <= 64 * KIB && status == 0 && !abd_perf_stop_wanted(); size *= 4) {
-		struct abd_perf_flush_cell cell = {"size", "16 copies, one drain", &abd_perf_flush_place[LINEAR], size,
-			false, 16, 1};
+	for (size_t size = 64; size <= 64 * KIB && status == 0 && !abd_perf_stop_wanted();
+		size *= 4) {
+		struct abd_perf_flush_cell cell = {"size", "16 copies, one drain",
+			&abd_perf_flush_place[LINEAR], size, false, 16, 1};
 
 		if (abd_perf_flush_wanted(size, options)) {
 			status = abd_perf_flush_cell(&cell, options);
@@ -292,11 +308,15 @@ static int abd_perf_flush_by_batch(const struct abd_perf_options *options)
 static int abd_perf_flush_by_threads(const struct abd_perf_options *options, unsigned threads)
 {
 	static const struct abd_perf_flush_cell cells[] = {
-		{"threads", "sequential lines, a drain per 4 KiB", &abd_perf_flush_place[LINEAR], 64, false, 64, 0},
+		{"threads", "sequential lines, a drain per 4 KiB", &abd_perf_flush_place[LINEAR],
+			64, false, 64, 0},
 		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], KIB, false, 1, 0},
-		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], 4 * KIB, false, 1, 0},
-		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], 64 * KIB, false, 1, 0},
-		{"threads", "one copy, one fence", &abd_perf_flush_place[SCATTERED], 64 * KIB, false, 1, 0},
+		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], 4 * KIB, false, 1,
+			0},
+		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], 64 * KIB, false,
+			1, 0},
+		{"threads", "one copy, one fence", &abd_perf_flush_place[SCATTERED], 64 * KIB,
+			false, 1, 0},
 		{"threads", "one copy, one fence", &abd_perf_flush_place[LINEAR], MIB, false, 1, 0},
 	};
 	int status = 0;
@@ -304,7 +324,9 @@ static int abd_perf_flush_by_threads(const struct abd_perf_options *options, uns
 	abd_perf_flush_crew = abd_perf_crew_make(threads, options);
 	if (abd_perf_flush_crew == NULL)
 		abd_perf_say_die(1, "no memory for %u threads", threads);
-	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]) && status == 0 && !abd_perf_stop_wanted(); i++) {
+	for (size_t i = 0;
+		i < sizeof(cells) / sizeof(cells[0]) && status == 0 && !abd_perf_stop_wanted();
+		i++) {
 		struct abd_perf_flush_cell cell = cells[i];
 
 		cell.threads = threads;
@@ -317,7 +339,8 @@ static int abd_perf_flush_by_threads(const struct abd_perf_options *options, uns
 
 static int abd_perf_flush_run(const struct abd_perf_options *options)
 {
-	unsigned all = options->cpu_count < ABD_PERF_FLUSH_THREADS_MAX ? options->cpu_count : ABD_PERF_FLUSH_THREADS_MAX;
+	unsigned all = options->cpu_count < ABD_PERF_FLUSH_THREADS_MAX ? options->cpu_count
+								       : ABD_PERF_FLUSH_THREADS_MAX;
 	int status = 0;
 
 	abd_perf_say_begin("flush", options->quick ? 20 : 60);
@@ -328,7 +351,8 @@ static int abd_perf_flush_run(const struct abd_perf_options *options)
 		status = abd_perf_flush_by_batch(options);
 	if (status == 0 && options->threads != 0 && options->threads <= ABD_PERF_FLUSH_THREADS_MAX)
 		status = abd_perf_flush_by_threads(options, options->threads);
-	for (unsigned threads = 1; status == 0 && options->threads == 0 && threads <= all; threads *= 2)
+	for (unsigned threads = 1; status == 0 && options->threads == 0 && threads <= all;
+		threads *= 2)
 		status = abd_perf_flush_by_threads(options, threads);
 	abd_perf_flush_memory_free();
 	return status;
@@ -344,7 +368,8 @@ static void abd_perf_flush_parameter(
 	abd_perf_table_cell(table, "%s", parameter != NULL ? parameter->text : "");
 }
 
-static void abd_perf_flush_row_head(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_flush_row_head(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
 	abd_perf_table_cell(table, "%s", result->name);
 	abd_perf_flush_parameter(table, result, "destination");
@@ -353,14 +378,16 @@ static void abd_perf_flush_row_head(struct abd_perf_table *table, const struct a
 	abd_perf_flush_parameter(table, result, "threads");
 }
 
-static void abd_perf_flush_speeds(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_flush_speeds(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
-	static const char *const figures[] = {
-		"AUTO", "movdir64b", "nt-avx512", "nt-avx2", "movnti", "clwb", "clflushopt", "libpmem", "libpmem, own loop"};
+	static const char *const figures[] = {"AUTO", "movdir64b", "nt-avx512", "nt-avx2", "movnti",
+		"clwb", "clflushopt", "libpmem", "libpmem, own loop"};
 
 	abd_perf_flush_row_head(table, result);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		const struct abd_perf_figure *figure = abd_perf_result_find_figure(result, figures[i]);
+		const struct abd_perf_figure *figure =
+			abd_perf_result_find_figure(result, figures[i]);
 
 		if (figure != NULL)
 			abd_perf_table_cell(table, "%.2f", figure->value.median);
@@ -369,7 +396,8 @@ static void abd_perf_flush_speeds(struct abd_perf_table *table, const struct abd
 	}
 }
 
-static void abd_perf_flush_ratios(struct abd_perf_table *table, const struct abd_perf_result *result)
+static void abd_perf_flush_ratios(
+	struct abd_perf_table *table, const struct abd_perf_result *result)
 {
 	const struct abd_perf_ratio *best = abd_perf_result_find_ratio(result, "AUTO", "best");
 
@@ -378,7 +406,8 @@ static void abd_perf_flush_ratios(struct abd_perf_table *table, const struct abd
 	abd_perf_table_ratio(table, best);
 	abd_perf_table_cell(table, "%s", best != NULL ? abd_perf_result_target_text(best) : "");
 	abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, "AUTO", "libpmem"));
-	abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, "AUTO", "libpmem, own loop"));
+	abd_perf_table_ratio(
+		table, abd_perf_result_find_ratio(result, "AUTO", "libpmem, own loop"));
 }
 
 static void abd_perf_flush_print_group(const char *group)
@@ -403,7 +432,8 @@ static void abd_perf_flush_print_group(const char *group)
 
 static void abd_perf_flush_print_drain(void)
 {
-	struct abd_perf_table *table = abd_perf_table_make("<16 copies|size|a fence each, GB/s|one drain, GB/s|ratio [95 %]");
+	struct abd_perf_table *table = abd_perf_table_make(
+		"<16 copies|size|a fence each, GB/s|one drain, GB/s|ratio [95 %]");
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
@@ -413,8 +443,10 @@ static void abd_perf_flush_print_drain(void)
 		abd_perf_table_cell(table, "%s", "to fresh lines");
 		abd_perf_flush_parameter(table, result, "size");
 		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "ordered"));
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "NODRAIN, one drain"));
-		abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, "NODRAIN, one drain", "ordered"));
+		abd_perf_table_figure(
+			table, abd_perf_result_find_figure(result, "NODRAIN, one drain"));
+		abd_perf_table_ratio(
+			table, abd_perf_result_find_ratio(result, "NODRAIN, one drain", "ordered"));
 	}
 	abd_perf_table_print(table);
 }
@@ -427,8 +459,10 @@ static double abd_perf_flush_mean(const char *against)
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
-		const struct abd_perf_ratio *ratio = strcmp(result->scenario, "flush") == 0
-			? abd_perf_result_find_ratio(result, "AUTO", against) : NULL;
+		const struct abd_perf_ratio *ratio =
+			strcmp(result->scenario, "flush") == 0
+				? abd_perf_result_find_ratio(result, "AUTO", against)
+				: NULL;
 
 		if (ratio == NULL)
 			continue;
@@ -440,7 +474,8 @@ static double abd_perf_flush_mean(const char *against)
 
 static void abd_perf_flush_print(void)
 {
-	printf("\nflush: durable copies to ordinary memory; flush_auto is %s\n", abd_tuning_get("flush_auto"));
+	printf("\nflush: durable copies to ordinary memory; flush_auto is %s\n",
+		abd_tuning_get("flush_auto"));
 	abd_perf_flush_print_group("size");
 	printf("\nThe source on Optane, one thread: 512 B 496 MB/s non-temporal, 373 with write-back; 1 KiB 642, 688; 2 KiB 725, 1100;\n"
 	       "4 KiB 744, 1200.\n\n");
@@ -450,12 +485,14 @@ static void abd_perf_flush_print(void)
 	abd_perf_flush_print_drain();
 	printf("\nAUTO over the best fixed policy, geometric mean: %.3f; over libpmem, a drain per run where there are runs: %.3f;\n"
 	       "over libpmem in a loop of its own with one drain: %.3f (0: not measured)\n",
-		abd_perf_flush_mean("best"), abd_perf_flush_mean("libpmem"), abd_perf_flush_mean("libpmem, own loop"));
+		abd_perf_flush_mean("best"), abd_perf_flush_mean("libpmem"),
+		abd_perf_flush_mean("libpmem, own loop"));
 }
 
 const struct abd_perf_scenario abd_perf_flush = {
 	.name = "flush",
-	.summary = "durable copies: every policy by size, destination and writers; AUTO against the best of them and libpmem",
+	.summary =
+		"durable copies: every policy by size, destination and writers; AUTO against the best of them and libpmem",
 	.uses = ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
 	.run = abd_perf_flush_run,
 	.print = abd_perf_flush_print,

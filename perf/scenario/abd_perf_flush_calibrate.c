@@ -11,7 +11,8 @@
 
 #include <stdio.h>
 
-static const char *const abd_perf_calibrate_rows[] = {"flush_auto", "flush_shared", "flush_exclusive"};
+static const char *const abd_perf_calibrate_rows[] = {
+	"flush_auto", "flush_shared", "flush_exclusive"};
 
 static int abd_perf_calibrate_run(const struct abd_perf_options *options)
 {
@@ -45,12 +46,13 @@ static void abd_perf_calibrate_print(void)
 
 		if (cost == NULL || abd_perf_result_find(result, "flush_auto") == NULL)
 			continue;
-		printf("%-10s %5.1f ms of CPU time   auto %-28s exclusive %s\n", result->name, cost->value.median,
-			abd_perf_result_find(result, "flush_auto")->text,
+		printf("%-10s %5.1f ms of CPU time   auto %-28s exclusive %s\n", result->name,
+			cost->value.median, abd_perf_result_find(result, "flush_auto")->text,
 			abd_perf_result_find(result, "flush_exclusive")->text);
 	}
 	printf("\nTo start processes with it, without measuring again:\n"
-	       "export ABD_FLUSH_AUTO=%s\n", abd_tuning_get("flush_auto"));
+	       "export ABD_FLUSH_AUTO=%s\n",
+		abd_tuning_get("flush_auto"));
 	printf("export ABD_FLUSH_SHARED=%s\n", abd_tuning_get("flush_shared"));
 	printf("export ABD_FLUSH_EXCLUSIVE=%s\n", abd_tuning_get("flush_exclusive"));
 	printf("or abd_tuning_set(\"flush_auto\", ...) and so on; or abd_flush_calibrate() in the process.\n");

@@ -57,7 +57,9 @@ double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations)
 	bool drain = work->batch == 1 || work->drain_each;
 	unsigned flags = drain ? ABD_FLUSH_AUTO : ABD_FLUSH_NODRAIN;
 	size_t begin = member * work->region, end = begin + work->region;
-	size_t at = begin + (abd_perf_flush_walk[member].at < work->region ? abd_perf_flush_walk[member].at : 0);
+	size_t at = begin + (abd_perf_flush_walk[member].at < work->region
+					    ? abd_perf_flush_walk[member].at
+					    : 0);
 	double start = abd_perf_clock_ns();
 
 	for (; iterations > 0; iterations--) {

@@ -17,7 +17,7 @@
 struct abd_perf_flush_way {
 	const char *name;
 	const char *policy; /* value of the tunable "flush"; NULL: libpmem */
-	bool one_drain;     /* libpmem: one drain for all runs, by the caller's own loop; else one for each */
+	bool one_drain; /* libpmem: one drain for all runs, by the caller's own loop; else one for each */
 };
 
 struct abd_perf_flush_place {
@@ -34,7 +34,7 @@ struct abd_perf_flush_case {
 	unsigned batch;  /* copies per iteration; more than 1: NODRAIN, and one drain behind them */
 	bool drain_each; /* in a batch: no NODRAIN, so as many fences as copies */
 	unsigned threads;
-	size_t region;   /* how much of the place a thread walks over */
+	size_t region; /* how much of the place a thread walks over */
 };
 
 /**

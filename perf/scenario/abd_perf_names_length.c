@@ -311,6 +311,15 @@ int abd_perf_names_length_run(
 	return 1;
 }
 
+/* Of averages and worsts there is one each: no spread. */
+static void abd_perf_length_cell(struct abd_perf_table *table, const struct abd_perf_figure *figure)
+{
+	if (figure != NULL && figure->value.rounds == 1)
+		abd_perf_table_cell(table, "%.2f", figure->value.median);
+	else
+		abd_perf_table_figure(table, figure);
+}
+
 void abd_perf_names_length_print(void)
 {
 	struct abd_perf_table *table =
@@ -324,7 +333,7 @@ void abd_perf_names_length_print(void)
 			continue;
 		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "lengths")->text);
 		for (unsigned j = 0; j < ABD_PERF_LENGTH_PATHS; j++)
-			abd_perf_table_figure(table,
+			abd_perf_length_cell(table,
 				abd_perf_result_find_figure(result, abd_perf_length_paths[j].name));
 	}
 	printf("\nnames: comparing an equal name by its length, ns; the last three: to find its "

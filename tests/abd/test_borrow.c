@@ -8,22 +8,7 @@
 
 #include <criterion/criterion.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 typedef void check_t(struct abd_test_buffer *b, size_t n);
 

@@ -14,27 +14,13 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "abd_test_fixture.h"
+
 #define SIZE ABD_TEST_KIND_SIZE
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 #define past_end(statement) abd_test_expect_contract(statement, "reaches past the end")
 
-static struct abd_stats before;
 static char flat[64];
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
 
 static int iterate(void *buf, size_t len, void *priv)
 {

@@ -59,7 +59,8 @@ static struct made flush_split(void)
 
 	while (at < ROOM) {
 		size = abd_min(size, ROOM - at);
-		cr_assert(abd_gang_add(made.abd, abd_get_offset_size(made.behind, at, size), true) == 0);
+		cr_assert(abd_gang_add(
+				  made.abd, abd_get_offset_size(made.behind, at, size), true) == 0);
 		at += size;
 		size = size * 3 % 1031 + 1;
 	}
@@ -137,8 +138,8 @@ static void flush_case(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_
 	abd_iterate_func(dst, dst_off, size, flush_expect_piece, NULL);
 	abd_flush_copy_off(dst, src, dst_off, src_off, size, flags);
 	fault = recorder_fault(drained);
-	abd_test_check(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", names[1], names[0], size,
-		src_off, dst_off, fault);
+	abd_test_check(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", names[1], names[0],
+		size, src_off, dst_off, fault);
 	if (!drained) {
 		abd_flush_drain();
 		fault = recorder_fault(true);
@@ -151,7 +152,8 @@ static void flush_check(abd_t *dst, const char *names[2], size_t size)
 {
 	abd_copy_to_buf(flush_seen, dst, ROOM);
 	abd_test_check(memcmp(flush_seen, flush_flat_dst, ROOM) == 0,
-		"%s to %s: after copies of %zu bytes the content is wrong", names[1], names[0], size);
+		"%s to %s: after copies of %zu bytes the content is wrong", names[1], names[0],
+		size);
 }
 
 static size_t flush_next_size(size_t size)
@@ -167,7 +169,8 @@ static void flush_pair(struct made dst, struct made src, unsigned flags, const c
 
 	for (size_t size = 0; size <= 8192; size = flush_next_size(size)) {
 		for (size_t head = 0; head < 64; head += step)
-			flush_case(dst.abd, src.abd, head, (head * 5 + size) % 67, size, flags, names);
+			flush_case(
+				dst.abd, src.abd, head, (head * 5 + size) % 67, size, flags, names);
 		flush_case(dst.abd, src.abd, ROOM - size, 0, size, flags, names);
 		flush_case(dst.abd, src.abd, 0, ROOM - size, size, flags, names);
 		flush_check(dst.abd, names, size);
@@ -210,12 +213,13 @@ static void flush_buf_case(enum kind kind, size_t size, size_t off, const char *
 	flush_fill(made.abd, made.abd, kind);
 	memset(plain, 0xa5, sizeof(plain));
 	abd_flush_copy_to_buf_off(plain + off, made.abd, off * 2, size, ABD_FLUSH_EXCLUSIVE);
-	abd_test_check(memcmp(plain + off, flush_flat_src + off * 2, size) == 0, "%s: %s to plain memory",
-		policy, kind_names[kind]);
+	abd_test_check(memcmp(plain + off, flush_flat_src + off * 2, size) == 0,
+		"%s: %s to plain memory", policy, kind_names[kind]);
 	cr_assert(plain[off + size] == 0xa5 && (off == 0 || plain[off - 1] == 0xa5));
 	if (kind != ZEROS) {
 		abd_copy_from_buf(made.abd, flush_flat_dst, ROOM);
-		abd_flush_copy_from_buf_off(made.abd, flush_flat_src + off, off, size, ABD_FLUSH_SHARED);
+		abd_flush_copy_from_buf_off(
+			made.abd, flush_flat_src + off, off, size, ABD_FLUSH_SHARED);
 		memcpy(flush_flat_dst + off, flush_flat_src + off, size);
 		flush_check(made.abd, (const char *[2]){kind_names[kind], policy}, size);
 	}
@@ -233,8 +237,8 @@ Test(abd_flush, plain_memory_on_either_side_for_every_kind_and_policy)
 		for (int kind = 0; kind <= ZEROS; kind++)
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 				for (size_t off = 0; off < 64; off += 31)
-					flush_buf_case((enum kind)kind, sizes[i], off,
-						policies[p].name);
+					flush_buf_case(
+						(enum kind)kind, sizes[i], off, policies[p].name);
 	}
 	cr_assert(abd_tuning_set("flush", "auto") == 0);
 }

@@ -10,22 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 /* Checked builds verify the whole gang at each call, so 10,000 children take 10^8 steps there; a tenth shows the same. */
 #define CHILDREN (ABD_CHECKED ? (size_t)1000 : (size_t)10000)

@@ -16,21 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 /* ---- a system that does less than it is asked: our own preadv() and pwritev(), in the C library's place ---- */
 

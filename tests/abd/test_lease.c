@@ -10,21 +10,7 @@
 
 #include <criterion/criterion.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 static bool one_piece(const struct abd_test_buffer *b, size_t off, size_t size)
 {
@@ -53,7 +39,7 @@ static void check_lease(struct abd_test_buffer *b, size_t off, size_t size)
 
 	size_t written = size - size / 3;
 
-	abd_test_check(abd_lease_write(&lease, b->abd, off, size), "no memory");
+	abd_test_check(abd_lease_write(&lease, __func__, b->abd, off, size), "no memory");
 	memset(lease.buf, (int)off & 0xff, written);
 	memset(b->model + off, (int)off & 0xff, written);
 	abd_lease_write_end(&lease, b->abd, off, written);
@@ -83,6 +69,7 @@ Test(abd_lease, zeros_are_not_leased_to_write, .init = begin, .fini = end)
 	abd_t *zeros = abd_get_zeros(100);
 	struct abd_lease lease;
 
-	abd_test_expect_contract(abd_lease_write(&lease, zeros, 0, 1), "can't be written");
+	abd_test_expect_contract(
+		abd_lease_write(&lease, __func__, zeros, 0, 1), "can't be written");
 	abd_free(zeros);
 }

@@ -8,21 +8,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 /* Different shapes of the same size: one run, single pages, two orders, linear, a gang split at sectors. */
 static abd_t *shape(size_t which, size_t size)

@@ -18,25 +18,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abd_test_fixture.h"
+
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 
-static struct abd_stats before;
 static char flat[256];
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
 
 #define Regression(name) Test(abd_regressions, name, .init = begin, .fini = end)
 

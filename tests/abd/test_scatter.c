@@ -9,22 +9,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
+#include "abd_test_fixture.h"
 
 /* The orders that OpenZFS's rule gives: the highest that fits and is not above the last refusal. */
 static size_t model_orders(size_t size, unsigned max_order, uint32_t refused, unsigned *orders)

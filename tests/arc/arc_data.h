@@ -21,7 +21,8 @@ static inline void arc_fill(void *buf, size_t size, uint64_t key, uint64_t versi
 	uint64_t name = key << 32 | version;
 
 	for (size_t i = 0; i < size; i++)
-		to[i] = i % 64 < random ? (uint8_t)abd_test_random(&state) : (uint8_t)(salt + i % 64);
+		to[i] = i % 64 < random ? (uint8_t)abd_test_random(&state)
+					: (uint8_t)(salt + i % 64);
 	memcpy(to, &name, size < sizeof(name) ? size : sizeof(name));
 }
 

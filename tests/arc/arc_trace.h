@@ -35,7 +35,7 @@ static inline void arc_trace_end(struct arc_trace *trace)
 static inline uint64_t arc_trace_zipf(struct arc_trace *trace)
 {
 	double at = (double)(abd_test_random(&trace->state) >> 11) / 9007199254740992.0 *
-		trace->sum[trace->keys - 1];
+		    trace->sum[trace->keys - 1];
 	uint64_t low = 0, high = trace->keys - 1;
 
 	while (low < high) {

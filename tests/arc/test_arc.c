@@ -9,7 +9,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-static const size_t sizes[] = {1, 7, 8, 100, 511, 1535, 1536, 4096, 4097, 8192, 12288, 16384, 40000, 131072, 1000003};
+static const size_t sizes[] = {
+	1, 7, 8, 100, 511, 1535, 1536, 4096, 4097, 8192, 12288, 16384, 40000, 131072, 1000003};
 
 static void put_and_read(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
@@ -25,9 +26,10 @@ static void put_and_read(abd_arc_t *arc, uint64_t n, size_t size, unsigned rando
 		memset(read, 0xee, size + 2);
 		cr_assert_eq(abd_arc_read(arc, &key, read + 1, off, len), (ssize_t)len,
 			"read [%zu, +%zu) of %zu", off, len, size);
-		cr_assert_eq(memcmp(read + 1, record + off, len), 0, "content [%zu, +%zu) of %zu", off,
-			len, size);
-		cr_assert(read[0] == (char)0xee && read[len + 1] == (char)0xee, "a byte beside dst");
+		cr_assert_eq(memcmp(read + 1, record + off, len), 0, "content [%zu, +%zu) of %zu",
+			off, len, size);
+		cr_assert(
+			read[0] == (char)0xee && read[len + 1] == (char)0xee, "a byte beside dst");
 	}
 	free(record);
 	free(read);
@@ -100,7 +102,8 @@ Test(arc, records_that_save_less_than_an_eighth_are_stored_as_they_are)
 		cr_assert_eq(hold.logical_size, sizeof(record));
 		cr_assert_eq(abd_get_size(hold.abd), hold.stored_size);
 		if (hold.compressed)
-			cr_expect(hold.stored_size <= 7168, "%zu saves too little", hold.stored_size);
+			cr_expect(
+				hold.stored_size <= 7168, "%zu saves too little", hold.stored_size);
 		else
 			cr_expect_eq(hold.stored_size, sizeof(record));
 		cr_expect(hold.compressed == (random < 56), "with %u of 64 random", random);
@@ -185,7 +188,8 @@ Test(arc, a_record_that_never_fits_is_refused_and_changes_nothing)
 	cr_assert_eq(abd_arc_put(arc, &big, record, 2 * MIB), -ENOSPC);
 	cr_assert_eq(abd_arc_put(arc, &big, record, MIB), -ENOSPC);
 	cr_assert_eq(abd_arc_put(arc, &big, record, ABD_ARC_RECORD_MAX + 1), -ENOSPC);
-	cr_assert_eq(abd_arc_read(arc, &key, &byte, 0, 1), 1, "what was there was evicted for nothing");
+	cr_assert_eq(
+		abd_arc_read(arc, &key, &byte, 0, 1), 1, "what was there was evicted for nothing");
 	memset(record, 0, 2 * MIB);
 	cr_assert_eq(abd_arc_put(arc, &big, record, 2 * MIB), 0, "compressed it does fit");
 	abd_arc_destroy(arc);
@@ -219,7 +223,8 @@ static void fill_and_watch(abd_arc_t *arc, uint64_t seed, unsigned rounds)
 		cr_assert(stats.recent_bytes + stats.frequent_bytes <= stats.target_bytes);
 		cr_assert(stats.recent_bytes + stats.ghost_recent_bytes <= stats.target_bytes);
 		cr_assert(stats.recent_bytes + stats.frequent_bytes + stats.ghost_recent_bytes +
-				stats.ghost_frequent_bytes <= 2 * stats.target_bytes);
+				  stats.ghost_frequent_bytes <=
+			  2 * stats.target_bytes);
 	}
 	free(record);
 }
@@ -248,8 +253,9 @@ Test(arc, used_bytes_are_what_the_library_counts)
 
 	struct abd_arc_stats stats = arc_stats(arc);
 	uint64_t buffers = after.struct_size - before.struct_size + after.linear_data_size -
-		before.linear_data_size + after.scatter_data_size - before.scatter_data_size +
-		after.scatter_chunk_waste - before.scatter_chunk_waste;
+			   before.linear_data_size + after.scatter_data_size -
+			   before.scatter_data_size + after.scatter_chunk_waste -
+			   before.scatter_chunk_waste;
 
 	/* Structs and linear memory come in classes, so the cache counts a little more than their sizes, and never less. */
 	cr_assert_eq(stats.evicted_bytes, 0);
@@ -290,7 +296,8 @@ Test(arc, what_is_held_survives_eviction_replacement_and_removal)
 		arc_fill(record, 9000, n, 0, 64);
 		cr_assert_eq(hold[n].stored_size, 9000);
 		abd_copy_to_buf(copy, hold[n].abd, 9000);
-		cr_assert_eq(memcmp(copy, record, 9000), 0, "record %u changed while held", (unsigned)n);
+		cr_assert_eq(
+			memcmp(copy, record, 9000), 0, "record %u changed while held", (unsigned)n);
 		abd_arc_release(&hold[n]);
 		cr_assert_null(hold[n].entry);
 	}
@@ -510,7 +517,8 @@ Test(arc, with_checksums_a_damaged_record_is_counted_dropped_and_never_returned)
 
 			arc_fill(record, 100000, 1, at, random);
 			cr_assert_eq(abd_arc_put(arc, &key, record, 100000 - at), 0);
-			cr_assert_eq(abd_arc_read(arc, &key, read, 0, 100000 - at), (ssize_t)(100000 - at));
+			cr_assert_eq(abd_arc_read(arc, &key, read, 0, 100000 - at),
+				(ssize_t)(100000 - at));
 			cr_assert_eq(memcmp(read, record, 100000 - at), 0);
 			cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
 			size_t size = hold.stored_size;

@@ -95,8 +95,8 @@ struct call {
 	int (*try)(abd_arc_t *arc, char *buf);
 };
 
-static const struct call calls[] = {
-	{"put", try_put}, {"put of a new key", try_new_put}, {"read", try_read}, {"hold", try_hold}, {"resize", try_resize}};
+static const struct call calls[] = {{"put", try_put}, {"put of a new key", try_new_put},
+	{"read", try_read}, {"hold", try_hold}, {"resize", try_resize}};
 
 static abd_arc_t *begin(char *record)
 {
@@ -120,10 +120,10 @@ Test(arc_memory, one_refusal_is_survived_by_every_call)
 			int error = calls[c].try(arc, read);
 			size_t met = abd_test_fault_end();
 
-			cr_assert_eq(error, 0, "%s, refusal %zu: %d although memory came back", calls[c].name,
-				n, error);
-			cr_assert_gt(check(arc, record, read), 0, "%s: one refusal emptied the cache",
-				calls[c].name);
+			cr_assert_eq(error, 0, "%s, refusal %zu: %d although memory came back",
+				calls[c].name, n, error);
+			cr_assert_gt(check(arc, record, read), 0,
+				"%s: one refusal emptied the cache", calls[c].name);
 			abd_arc_destroy(arc);
 			if (met <= n)
 				break;
@@ -146,10 +146,12 @@ Test(arc_memory, without_any_memory_the_answer_is_enomem_and_the_cache_whole)
 		abd_test_fault_end();
 		cr_assert(error == 0 || error == -ENOMEM, "%s: %d", calls[c].name, error);
 		if (error == -ENOMEM)
-			cr_assert_gt(arc_stats(arc).shrinks, 0, "%s: gave up nothing", calls[c].name);
+			cr_assert_gt(
+				arc_stats(arc).shrinks, 0, "%s: gave up nothing", calls[c].name);
 		check(arc, record, read);
 		fill(arc, record);
-		cr_assert_gt(check(arc, record, read), 10, "%s: does not work afterwards", calls[c].name);
+		cr_assert_gt(check(arc, record, read), 10, "%s: does not work afterwards",
+			calls[c].name);
 		abd_arc_destroy(arc);
 	}
 	abd_tuning_set("thread_cache_bytes", "8388608");

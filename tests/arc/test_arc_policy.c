@@ -126,7 +126,8 @@ static bool our_request(struct abd_arc_policy *policy, uint64_t x)
 	return false;
 }
 
-static void compare_list(const struct abd_arc_list *ours, const struct paper *m, int list, size_t step)
+static void compare_list(
+	const struct abd_arc_list *ours, const struct paper *m, int list, size_t step)
 {
 	const struct abd_arc_link *link = ours->head.prev;
 
@@ -135,7 +136,8 @@ static void compare_list(const struct abd_arc_list *ours, const struct paper *m,
 	cr_assert_eq(ours->bytes, ours->count);
 	for (size_t i = 0; i < ours->count; i++, link = link->prev)
 		if (list == T1 || list == T2)
-			cr_assert_eq((uint64_t)((const struct abd_arc_item *)(const void *)link - items),
+			cr_assert_eq(
+				(uint64_t)((const struct abd_arc_item *)(const void *)link - items),
 				m->list[list][i], "step %zu, list %d, place %zu", step, list, i);
 }
 
@@ -214,7 +216,8 @@ static void model_push(struct bytes_model *m, int list, struct record x)
 
 static void model_trim(struct bytes_model *m, int list, size_t cost)
 {
-	size_t t1 = m->bytes[T1] + (list == T1 ? cost : 0), records = m->bytes[T1] + m->bytes[T2] + cost;
+	size_t t1 = m->bytes[T1] + (list == T1 ? cost : 0),
+	       records = m->bytes[T1] + m->bytes[T2] + cost;
 
 	records = records < m->c ? records : m->c;
 	while (m->count[B1] > 0 && t1 + m->bytes[B1] > m->c)
@@ -225,7 +228,8 @@ static void model_trim(struct bytes_model *m, int list, size_t cost)
 
 static bool model_is_full(const struct bytes_model *m, size_t cost)
 {
-	return m->bytes[T1] + m->bytes[T2] + (m->count[B1] + m->count[B2]) * m->ghost_cost + cost > m->c;
+	return m->bytes[T1] + m->bytes[T2] + (m->count[B1] + m->count[B2]) * m->ghost_cost + cost >
+	       m->c;
 }
 
 static void model_replace(struct bytes_model *m, bool in_b2)
@@ -396,8 +400,8 @@ static struct rates measure_rates(enum arc_trace_kind kind, const size_t *cost, 
 	abd_arc_destroy(exact);
 	abd_arc_destroy(batched);
 	free(m);
-	return (struct rates){(double)hits[0] / REQUESTS, (double)hits[1] / REQUESTS,
-		(double)hits[2] / REQUESTS};
+	return (struct rates){
+		(double)hits[0] / REQUESTS, (double)hits[1] / REQUESTS, (double)hits[2] / REQUESTS};
 }
 
 Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 120)

@@ -36,7 +36,8 @@ static unsigned random_of(uint64_t key, uint64_t version)
 }
 
 /* Whether [off, +size) at read is of a record of key that was put once. */
-static bool is_sound(const char *read, size_t off, size_t size, uint64_t key, uint64_t name, char *scratch)
+static bool is_sound(
+	const char *read, size_t off, size_t size, uint64_t key, uint64_t name, char *scratch)
 {
 	uint64_t version = name & UINT32_MAX;
 	size_t whole = size_of(key, version);
@@ -86,7 +87,8 @@ static void do_read(struct stress *stress, uint64_t n, char *buf, char *scratch,
 	atomic_fetch_add(&stress->reads, 1);
 }
 
-static void check_hold(struct stress *stress, const abd_arc_hold_t *hold, uint64_t n, char *buf, char *scratch)
+static void check_hold(
+	struct stress *stress, const abd_arc_hold_t *hold, uint64_t n, char *buf, char *scratch)
 {
 	uint64_t name;
 	ssize_t produced = (ssize_t)hold->stored_size;
@@ -216,7 +218,8 @@ static void run(struct stress *stress, double seconds, uint32_t flags, uint32_t 
 		nanosleep(&wait, NULL);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	} while (!atomic_load(&stress->stop) &&
-		(double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec) < seconds);
+		 (double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec) <
+			 seconds);
 	atomic_store(&stress->stop, true);
 	for (unsigned i = 0; i < THREADS / 2; i++)
 		pthread_join(thread[i], NULL);
@@ -305,7 +308,8 @@ Test(arc_stress, the_capacity_holds_with_two_writers, .timeout = 300)
 	for (unsigned i = 0; i < 2000; i++) {
 		struct abd_arc_stats stats = arc_stats(stress.arc);
 
-		cr_assert(stats.used_bytes <= stats.capacity_bytes + stats.held_bytes + 2 * (RECORD + 8192),
+		cr_assert(stats.used_bytes <=
+				  stats.capacity_bytes + stats.held_bytes + 2 * (RECORD + 8192),
 			"%zu of %zu", (size_t)stats.used_bytes, (size_t)stats.capacity_bytes);
 		sched_yield();
 	}

@@ -96,7 +96,8 @@ Test(abd_buddy, random_use_never_overlaps_and_ends_as_it_began)
 				continue;
 			for (uint32_t i = 0; i < 1u << order; i++) {
 				cr_assert_lt(page + i, PAGES);
-				cr_assert_eq(taken[page + i], 0, "page %u is taken twice", page + i);
+				cr_assert_eq(
+					taken[page + i], 0, "page %u is taken twice", page + i);
 				taken[page + i] = 1;
 			}
 			run[count] = page;

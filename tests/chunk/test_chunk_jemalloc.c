@@ -63,9 +63,11 @@ static void *churn(void *arg)
 			continue;
 		}
 		/* Low orders mostly, as buffers have them. */
-		runs[i].order = (unsigned)__builtin_ctzll(abd_test_random(&seed) | 1u << ABD_CHUNK_ORDER_MAX);
+		runs[i].order = (unsigned)__builtin_ctzll(
+			abd_test_random(&seed) | 1u << ABD_CHUNK_ORDER_MAX);
 		runs[i].address = abd_chunk_jemalloc.alloc(runs[i].order);
-		faults += runs[i].address == NULL || (uintptr_t)runs[i].address % ABD_CHUNK_SIZE != 0;
+		faults +=
+			runs[i].address == NULL || (uintptr_t)runs[i].address % ABD_CHUNK_SIZE != 0;
 		mark(&runs[i], number);
 	}
 	for (size_t i = 0; i < RUNS; i++)
@@ -109,8 +111,8 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 	for (int i = 0; i < RUNS; i++)
 		abd_chunk_jemalloc.free(runs[i], 8);
 	abd_cache_reap_now();
-	cr_assert_lt(resident_bytes(), full - ((size_t)48 << 20), "64 MiB were used; still %zu of %zu",
-		resident_bytes(), full);
+	cr_assert_lt(resident_bytes(), full - ((size_t)48 << 20),
+		"64 MiB were used; still %zu of %zu", resident_bytes(), full);
 }
 
 Test(abd_chunk_jemalloc, freeing_a_run_twice_is_a_broken_contract)

@@ -51,7 +51,7 @@ Test(abd_chunk_pool, runs_lie_in_the_region_and_come_back, .init = begin, .fini 
 	cr_assert_eq(covered, 3u << 20);
 	for (int i = 0; i < count; i++)
 		cr_assert((char *)iov[i].iov_base >= (char *)base &&
-			(char *)iov[i].iov_base + iov[i].iov_len <= (char *)base + size);
+			  (char *)iov[i].iov_base + iov[i].iov_len <= (char *)base + size);
 	cr_assert_eq(stats().free_size, before.free_size - (3u << 20));
 	abd_free(abd);
 
@@ -60,7 +60,8 @@ Test(abd_chunk_pool, runs_lie_in_the_region_and_come_back, .init = begin, .fini 
 	cr_assert_eq(memcmp(&before, &after, sizeof(after)), 0);
 }
 
-Test(abd_chunk_pool, a_full_pool_answers_out_of_memory_and_leaks_nothing, .init = begin, .fini = end)
+Test(abd_chunk_pool, a_full_pool_answers_out_of_memory_and_leaks_nothing, .init = begin,
+	.fini = end)
 {
 	struct abd_pool_stats before = stats();
 	size_t count = before.free_size / (1 << 20), made = 0;

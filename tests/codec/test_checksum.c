@@ -142,7 +142,8 @@ Test(abd_checksum, ranges_past_the_end_are_broken_contracts)
 
 	abd_get_from_buf_struct(&abd, bytes, sizeof(bytes));
 	abd_test_expect_contract(abd_fletcher_4(&abd, 1, 64, sum), "abd_fletcher_4");
-	abd_test_expect_contract(abd_fletcher_4_byteswap(&abd, 65, 0, sum), "abd_fletcher_4_byteswap");
+	abd_test_expect_contract(
+		abd_fletcher_4_byteswap(&abd, 65, 0, sum), "abd_fletcher_4_byteswap");
 	abd_test_expect_contract((void)abd_crc32c(&abd, 2, SIZE_MAX, 0), "abd_crc32c");
 	abd_test_expect_contract((void)abd_xxh3(&abd, 0, 65, 0), "abd_xxh3");
 	abd_test_expect_contract(abd_fletcher_4(&abd, 0, 64, NULL), "NULL");

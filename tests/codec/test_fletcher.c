@@ -43,7 +43,8 @@ static bool machine_is_little(void)
 }
 
 /* The checksum of [at, at + size), cut into spans of `span` bytes (0: one span), each an allocation of its own. */
-static void expect_model(const struct abd_fletcher_kernel *kernel, size_t at, size_t size, size_t span)
+static void expect_model(
+	const struct abd_fletcher_kernel *kernel, size_t at, size_t size, size_t span)
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct abd_fletcher_state state;
@@ -61,8 +62,8 @@ static void expect_model(const struct abd_fletcher_kernel *kernel, size_t at, si
 			done += piece;
 		}
 		abd_fletcher_end(&state, got);
-		cr_assert(memcmp(got, expected, sizeof(got)) == 0, "%s: at %zu size %zu span %zu swap %d",
-			kernel->name, at, size, span, swap);
+		cr_assert(memcmp(got, expected, sizeof(got)) == 0,
+			"%s: at %zu size %zu span %zu swap %d", kernel->name, at, size, span, swap);
 	}
 }
 
@@ -109,7 +110,8 @@ Test(abd_fletcher, spans_of_many_mebibytes_give_the_definition)
 		abd_fletcher_begin(&state, abd_fletcher_kernels[i], false);
 		abd_fletcher_add(&state, big, size);
 		abd_fletcher_end(&state, got);
-		cr_assert(memcmp(got, expected, sizeof(got)) == 0, "%s", abd_fletcher_kernels[i]->name);
+		cr_assert(memcmp(got, expected, sizeof(got)) == 0, "%s",
+			abd_fletcher_kernels[i]->name);
 	}
 	free(big);
 }

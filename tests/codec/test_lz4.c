@@ -10,24 +10,9 @@
 #include <lz4.h>
 #include <stdlib.h>
 
+#include "abd_test_fixture.h"
+
 #define SIZE ABD_TEST_KIND_SIZE
-
-static struct abd_stats before;
-
-static void begin(void)
-{
-	abd_test_provider_begin();
-	before = abd_test_stats();
-}
-
-static void end(void)
-{
-	struct abd_stats after = abd_test_stats();
-
-	cr_assert(abd_test_gauges_equal(&before, &after));
-	cr_assert_eq(abd_test_runs_out_all(), 0);
-	abd_test_provider_end();
-}
 
 /* Half random, half a pattern, so that blocks have literals and matches. */
 static void make_compressible(struct abd_test_buffer *b)

@@ -56,8 +56,8 @@ static size_t block_compress(size_t size, uint64_t *seed)
 
 	record_fill(size, seed);
 	if (lz4_below(seed, 4) == 0)
-		packed = LZ4_compress_HC(
-			(char *)record, (char *)block, (int)size, BLOCK_MAX, (int)lz4_below(seed, 13));
+		packed = LZ4_compress_HC((char *)record, (char *)block, (int)size, BLOCK_MAX,
+			(int)lz4_below(seed, 13));
 	else
 		packed = LZ4_compress_fast((char *)record, (char *)block, (int)size, BLOCK_MAX,
 			1 + (int)lz4_below(seed, 20));
@@ -81,7 +81,8 @@ static size_t block_write(uint64_t *seed)
 		size_t literals = lz4_below(seed, lz4_below(seed, 6) == 0 ? 400 : 17);
 		size_t match = lz4_below(seed, lz4_below(seed, 4) == 0 ? 700 : 17), offset;
 
-		block[at++] = (uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
+		block[at++] =
+			(uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
 		if (literals >= 15)
 			at = put_extension(at, literals);
 		for (size_t j = 0; j < literals; j++)
@@ -89,7 +90,8 @@ static size_t block_write(uint64_t *seed)
 		output += literals;
 		if (i == sequences)
 			break;
-		offset = 1 + lz4_below(seed, output + (lz4_below(seed, 40) == 0 ? 2 : 0) + (output == 0));
+		offset = 1 + lz4_below(seed,
+				     output + (lz4_below(seed, 40) == 0 ? 2 : 0) + (output == 0));
 		if (lz4_below(seed, 300) == 0)
 			offset = 0;
 		block[at++] = (uint8_t)offset;
@@ -149,7 +151,9 @@ static const char *random_case(uint64_t seed)
 		c.dst_size += lz4_below(&seed, 80);
 	else if (lz4_below(&seed, 3) == 0)
 		c.dst_size -= lz4_below(&seed, c.dst_size < 70 ? c.dst_size + 1 : 70);
-	c.chunk = lz4_below(&seed, 3) == 0 ? 0 : 1 + lz4_below(&seed, lz4_below(&seed, 2) == 0 ? 4096 : 128);
+	c.chunk = lz4_below(&seed, 3) == 0
+			  ? 0
+			  : 1 + lz4_below(&seed, lz4_below(&seed, 2) == 0 ? 4096 : 128);
 	c.skip = lz4_below(&seed, 3) == 0 ? lz4_below(&seed, 70) : 0;
 	c.stop = lz4_below(&seed, c.dst_size + 2);
 	c.seed = lz4_random(&seed);
@@ -160,8 +164,8 @@ static void expect_case(const struct lz4_case *c)
 {
 	const char *fault = lz4_case_check(c);
 
-	cr_assert(fault == NULL, "%s: %s; chunk %zu skip %zu dst_size %zu stop %zu", c->decoder->name, fault,
-		c->chunk, c->skip, c->dst_size, c->stop);
+	cr_assert(fault == NULL, "%s: %s; chunk %zu skip %zu dst_size %zu stop %zu",
+		c->decoder->name, fault, c->chunk, c->skip, c->dst_size, c->stop);
 }
 
 Test(abd_lz4_decode, does_what_liblz4_does_on_100000_blocks)
@@ -179,7 +183,8 @@ Test(abd_lz4_decode, runs_of_every_length_give_the_same)
 	size_t size = block_compress(6000, &seed);
 
 	for (size_t chunk = 1; chunk <= 4096; chunk++) {
-		struct lz4_case c = {nth_decoder(chunk), block, size, 6000, chunk, chunk % 13, chunk, chunk};
+		struct lz4_case c = {
+			nth_decoder(chunk), block, size, 6000, chunk, chunk % 13, chunk, chunk};
 
 		expect_case(&c);
 	}
@@ -193,7 +198,8 @@ Test(abd_lz4_decode, every_stop_is_a_prefix_of_the_whole)
 		size_t packed = block_compress(size, &seed);
 
 		for (size_t stop = 0; stop <= size + 1; stop++) {
-			struct lz4_case c = {nth_decoder(stop + size), block, packed, size, stop % 90, 0, stop, stop};
+			struct lz4_case c = {nth_decoder(stop + size), block, packed, size,
+				stop % 90, 0, stop, stop};
 
 			expect_case(&c);
 		}
@@ -210,7 +216,8 @@ Test(abd_lz4_decode, every_room_is_judged_as_liblz4_judges_it)
 
 		for (size_t i = 0; i < 160; i++) {
 			size_t room = output + 80 > i ? output + 80 - i : 0;
-			struct lz4_case c = {nth_decoder(i), block, packed, room, i % 70, 0, room / 2, i};
+			struct lz4_case c = {
+				nth_decoder(i), block, packed, room, i % 70, 0, room / 2, i};
 
 			expect_case(&c);
 		}
@@ -223,7 +230,8 @@ Test(abd_lz4_decode, every_truncation_is_judged_as_liblz4_judges_it)
 	size_t packed = block_compress(900, &seed);
 
 	for (size_t size = 0; size <= packed; size++) {
-		struct lz4_case c = {nth_decoder(size), block, size, 900, size % 100, size % 7, size, size};
+		struct lz4_case c = {
+			nth_decoder(size), block, size, 900, size % 100, size % 7, size, size};
 
 		expect_case(&c);
 	}
@@ -232,7 +240,8 @@ Test(abd_lz4_decode, every_truncation_is_judged_as_liblz4_judges_it)
 Test(abd_lz4_decode, offset_0_is_rejected_where_liblz4_takes_it)
 {
 	/* Four literals, a match of 4 at offset 0, then 12 literals. */
-	static const uint8_t zero[] = {0x40, 'a', 'b', 'c', 'd', 0, 0, 0xc0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	static const uint8_t zero[] = {
+		0x40, 'a', 'b', 'c', 'd', 0, 0, 0xc0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 	char room[20];
 
 	cr_assert_eq(LZ4_decompress_safe((const char *)zero, room, sizeof(zero), 20), 20);
@@ -262,12 +271,14 @@ Test(abd_lz4_decode, lengths_beyond_the_address_space_are_rejected)
 		if (!decoder_is_ours(decoder))
 			continue;
 		memset(first, 255, RUN);
-		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS), -EBADMSG);
+		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS),
+			-EBADMSG);
 		first[0] = 0x1f;
 		first[1] = 'x';
 		first[2] = 1;
 		first[3] = 0;
-		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS), -EBADMSG);
+		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS),
+			-EBADMSG);
 	}
 }
 
@@ -289,8 +300,10 @@ Test(abd_lz4_decode, scattered_output_is_right_beyond_the_window)
 	uint64_t seed = 99;
 
 	for (size_t round = 0; round < 40; round++) {
-		size_t size = RECORD_MAX - lz4_below(&seed, 70000), packed = block_compress(size, &seed);
-		struct lz4_case c = {nth_decoder(round), block, packed, size, 4096, 0, size / 3, seed};
+		size_t size = RECORD_MAX - lz4_below(&seed, 70000),
+		       packed = block_compress(size, &seed);
+		struct lz4_case c = {
+			nth_decoder(round), block, packed, size, 4096, 0, size / 3, seed};
 
 		expect_case(&c);
 	}
@@ -302,7 +315,8 @@ Test(abd_lz4_decode, a_match_longer_than_the_window_is_scattered_whole)
 	int packed = LZ4_compress_default((char *)record, (char *)block, RECORD_MAX, BLOCK_MAX);
 
 	for (size_t i = 0; i < 8; i++) {
-		struct lz4_case c = {nth_decoder(i), block, (size_t)packed, RECORD_MAX, 50 * i, 0, 70000, i << 13};
+		struct lz4_case c = {nth_decoder(i), block, (size_t)packed, RECORD_MAX, 50 * i, 0,
+			70000, i << 13};
 
 		expect_case(&c);
 	}

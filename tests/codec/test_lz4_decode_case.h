@@ -93,7 +93,8 @@ static inline struct lz4_walk lz4_walk(const uint8_t *src, size_t size)
 /* Short for the most part, and often one of the lengths at which the decoder takes another way. */
 static inline size_t lz4_run_random(uint64_t *seed)
 {
-	static const size_t bounds[] = {3, 40, 200, 4096}, edges[] = {17, 18, 30, 31, 32, 62, 63, 64};
+	static const size_t bounds[] = {3, 40, 200, 4096},
+			    edges[] = {17, 18, 30, 31, 32, 62, 63, 64};
 	size_t pick = lz4_below(seed, 8);
 
 	return pick < 4 ? 1 + lz4_below(seed, bounds[pick]) : edges[lz4_below(seed, 8)];
@@ -126,7 +127,8 @@ static inline struct lz4_runs lz4_runs_make(size_t size, size_t chunk, size_t sk
 }
 
 /* Between runs and one piece of memory. */
-static inline void lz4_runs_copy(const struct lz4_runs *r, size_t skip, uint8_t *flat, size_t size, bool in)
+static inline void lz4_runs_copy(
+	const struct lz4_runs *r, size_t skip, uint8_t *flat, size_t size, bool in)
 {
 	for (size_t i = 0; i < r->count && size > 0; i++) {
 		size_t piece = r->runs[i].iov_len - skip;
@@ -173,9 +175,9 @@ static inline const char *lz4_case_whole(const struct lz4_case *c, const struct 
 	const char *fault = NULL;
 
 	if (got != result)
-		fault = result < 0 ? "accepts what liblz4 rejects" :
-			got < 0    ? "rejects what liblz4 accepts" :
-				     "another size than liblz4's";
+		fault = result < 0 ? "accepts what liblz4 rejects"
+			: got < 0  ? "rejects what liblz4 accepts"
+				   : "another size than liblz4's";
 	else if (got > 0 && memcmp(dst, expected, (size_t)got) != 0)
 		fault = "other bytes than liblz4's";
 	free(dst);
@@ -183,11 +185,12 @@ static inline const char *lz4_case_whole(const struct lz4_case *c, const struct 
 }
 
 /* dst_size and stop may be less than the record: the bytes up to there must be right all the same. */
-static inline const char *lz4_case_partial(const struct lz4_case *c, const struct lz4_runs *in, size_t dst_size,
-	size_t stop, const uint8_t *expected, ssize_t result)
+static inline const char *lz4_case_partial(const struct lz4_case *c, const struct lz4_runs *in,
+	size_t dst_size, size_t stop, const uint8_t *expected, ssize_t result)
 {
 	uint8_t *dst = malloc(dst_size);
-	ssize_t got = c->decoder->decode(dst, dst_size, stop, in->runs, in->count, c->skip, c->src_size);
+	ssize_t got =
+		c->decoder->decode(dst, dst_size, stop, in->runs, in->count, c->skip, c->src_size);
 	size_t least = stop < dst_size ? stop : dst_size;
 	const char *fault = NULL;
 
@@ -210,10 +213,11 @@ static inline const char *lz4_case_scatter(const struct lz4_case *c, const struc
 {
 	size_t window_size = c->dst_size < ABD_LZ4_WINDOW_MIN ? c->dst_size : ABD_LZ4_WINDOW_MIN;
 	size_t skip = (size_t)(c->seed >> 7) % 9;
-	struct lz4_runs out = lz4_runs_make(c->dst_size, (size_t)(c->seed >> 11) % 1000, skip, c->seed);
+	struct lz4_runs out =
+		lz4_runs_make(c->dst_size, (size_t)(c->seed >> 11) % 1000, skip, c->seed);
 	uint8_t *window = malloc(window_size), *dst = malloc(c->dst_size);
-	ssize_t got = abd_lz4_decode_scatter(c->decoder, out.runs, out.count, skip, c->dst_size, in->runs,
-		in->count, c->skip, c->src_size, window, window_size);
+	ssize_t got = abd_lz4_decode_scatter(c->decoder, out.runs, out.count, skip, c->dst_size,
+		in->runs, in->count, c->skip, c->src_size, window, window_size);
 	const char *fault = NULL;
 
 	if (got != result)
@@ -240,7 +244,8 @@ static inline const char *lz4_case_check(const struct lz4_case *c)
 	if (c->src_size > 0)
 		memcpy(src, c->src, c->src_size);
 	lz4_runs_copy(&in, c->skip, src, c->src_size, true);
-	result = LZ4_decompress_safe((char *)src, (char *)expected, (int)c->src_size, (int)c->dst_size);
+	result = LZ4_decompress_safe(
+		(char *)src, (char *)expected, (int)c->src_size, (int)c->dst_size);
 	if (result < 0 || lz4_walk(src, c->src_size).zero_offset)
 		result = -EBADMSG;
 

@@ -36,7 +36,8 @@ Test(abd_lz4_frame, the_length_is_big_endian_wherever_runs_end)
 			if (off + 4 + 0x102 > buffer.size)
 				break;
 			abd_lz4_length_put(buffer.abd, off, 0x102);
-			cr_assert_eq(abd_cmp_buf_off(buffer.abd, want, off, 4), 0, "%s %zu", buffer.kind, off);
+			cr_assert_eq(abd_cmp_buf_off(buffer.abd, want, off, 4), 0, "%s %zu",
+				buffer.kind, off);
 			cr_assert_eq(abd_lz4_length_get(buffer.abd, off, 4 + 0x102), 0x102);
 			cr_assert_eq(abd_lz4_length_get(buffer.abd, off, 4 + 0x101), -EBADMSG,
 				"a length that says more than there is");
@@ -62,7 +63,8 @@ Test(abd_lz4_frame, too_few_bytes_for_a_length_are_damage)
 Test(abd_lz4_frame, a_block_goes_out_and_comes_back_with_its_length_in_front)
 {
 	enum { SIZE = 20000 };
-	abd_t *record = abd_alloc(SIZE, false), *framed = abd_alloc(SIZE, false), *back = abd_alloc(SIZE, false);
+	abd_t *record = abd_alloc(SIZE, false), *framed = abd_alloc(SIZE, false),
+	      *back = abd_alloc(SIZE, false);
 	ssize_t block, length;
 
 	for (size_t i = 0; i < SIZE; i += 10)
@@ -75,7 +77,8 @@ Test(abd_lz4_frame, a_block_goes_out_and_comes_back_with_its_length_in_front)
 	/* As read from a disk: padded to a sector, so only the length says where the block ends. */
 	length = abd_lz4_length_get(framed, 0, ((size_t)block + 4 + 511) / 512 * 512);
 	cr_assert_eq(length, block);
-	cr_assert_eq(abd_lz4_decompress(back, framed, 0, SIZE, ABD_LZ4_LENGTH_SIZE, (size_t)length), SIZE);
+	cr_assert_eq(abd_lz4_decompress(back, framed, 0, SIZE, ABD_LZ4_LENGTH_SIZE, (size_t)length),
+		SIZE);
 	cr_assert(abd_equal(record, back));
 	abd_free(record);
 	abd_free(framed);

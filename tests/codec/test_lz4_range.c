@@ -15,7 +15,8 @@ static abd_t *make_record(size_t size, uint64_t seed)
 	uint8_t *bytes = malloc(size);
 
 	for (size_t i = 0; i < size; i++)
-		bytes[i] = (uint8_t)(abd_test_random(&seed) % 8 == 0 ? abd_test_random(&seed) : i / 7 % 50);
+		bytes[i] = (uint8_t)(abd_test_random(&seed) % 8 == 0 ? abd_test_random(&seed)
+								     : i / 7 % 50);
 	for (size_t i = 0; i + 4096 < size; i += 9000)
 		memcpy(bytes + i + 2000, bytes + i / 2, 1500);
 	abd_copy_from_buf(abd, bytes, size);
@@ -23,15 +24,16 @@ static abd_t *make_record(size_t size, uint64_t seed)
 	return abd;
 }
 
-static void check_range(const abd_t *record, const abd_t *block, size_t block_size, size_t off, size_t size)
+static void check_range(
+	const abd_t *record, const abd_t *block, size_t block_size, size_t off, size_t size)
 {
 	size_t record_size = abd_get_size(record);
 	size_t there = off >= record_size ? 0 : size < record_size - off ? size : record_size - off;
 	uint8_t *dst = malloc(size + 16);
 
 	memset(dst, 0xa5, size + 16);
-	cr_assert_eq(abd_lz4_decompress_range_to_buf(dst, block, off, size, 0, block_size), (ssize_t)there,
-		"%zu +%zu of %zu", off, size, record_size);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(dst, block, off, size, 0, block_size),
+		(ssize_t)there, "%zu +%zu of %zu", off, size, record_size);
 	if (there > 0)
 		cr_assert(abd_equal_buf_off(record, dst, off, there), "%zu +%zu", off, size);
 	for (size_t i = size; i < size + 16; i++)
@@ -39,10 +41,12 @@ static void check_range(const abd_t *record, const abd_t *block, size_t block_si
 	free(dst);
 }
 
-static void each_decoder(void (*check)(const abd_t *record, const abd_t *block, size_t block_size), size_t record_size)
+static void each_decoder(void (*check)(const abd_t *record, const abd_t *block, size_t block_size),
+	size_t record_size)
 {
 	abd_tuning_set("max_order", "0");
-	abd_t *record = make_record(record_size, record_size), *block = abd_alloc(record_size, false);
+	abd_t *record = make_record(record_size, record_size),
+	      *block = abd_alloc(record_size, false);
 	ssize_t block_size = abd_lz4_compress(block, record, 0, 0, record_size);
 
 	cr_assert_gt(block_size, 0);
@@ -74,7 +78,8 @@ static void random_offsets(const abd_t *record, const abd_t *block, size_t block
 	uint64_t seed = 5;
 
 	for (int i = 0; i < 300; i++)
-		check_range(record, block, block_size, abd_test_random(&seed) % (abd_get_size(record) + 5000),
+		check_range(record, block, block_size,
+			abd_test_random(&seed) % (abd_get_size(record) + 5000),
 			abd_test_random(&seed) % 9000);
 }
 
@@ -90,7 +95,8 @@ Test(abd_lz4_range, hostile_ranges_ask_for_no_more_memory_than_the_block_can_fil
 	uint8_t byte[8192];
 
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, SIZE_MAX, 1, 0, size), 0);
-	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, SIZE_MAX / 2, SIZE_MAX, 0, size), 0);
+	cr_assert_eq(
+		abd_lz4_decompress_range_to_buf(byte, block, SIZE_MAX / 2, SIZE_MAX, 0, size), 0);
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 1, SIZE_MAX, 0, size), 4999);
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(NULL, block, 0, 0, 0, size), 0);
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(NULL, block, 9, 0, 0, size), 0);

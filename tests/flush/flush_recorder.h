@@ -19,11 +19,12 @@
 #define RECORDER_LINES 1024 /* power of two; the largest case touches a quarter of them */
 
 struct recorder_line {
-	uintptr_t line;    /* 0: free */
-	unsigned flushes;  /* written back so often */
-	unsigned streams;  /* written around the cache so often */
-	uint64_t expected; /* which of its bytes the call was told to write; only those are looked at */
-	bool arrived;                   /* a fence came after it was sent */
+	uintptr_t line;   /* 0: free */
+	unsigned flushes; /* written back so often */
+	unsigned streams; /* written around the cache so often */
+	uint64_t
+		expected; /* which of its bytes the call was told to write; only those are looked at */
+	bool arrived;     /* a fence came after it was sent */
 	uint8_t pending[ABD_LINE_SIZE]; /* what it held when it was sent */
 };
 
@@ -133,7 +134,8 @@ static inline void recorder_expect(const void *dst, size_t n)
 		uintptr_t line = at & ~(uintptr_t)(ABD_LINE_SIZE - 1);
 		size_t bytes = abd_min(line + ABD_LINE_SIZE - at, end - at);
 
-		recorder_find(line)->expected |= (UINT64_MAX >> (ABD_LINE_SIZE - bytes)) << (at - line);
+		recorder_find(line)->expected |= (UINT64_MAX >> (ABD_LINE_SIZE - bytes))
+						 << (at - line);
 		at += bytes;
 	}
 }

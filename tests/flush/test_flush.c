@@ -51,7 +51,8 @@ static void flush_fill(void)
 }
 
 /* One span of size bytes at head of a line. */
-static void flush_case(const struct abd_flush_policy *policy, size_t size, size_t head, unsigned flags)
+static void flush_case(
+	const struct abd_flush_policy *policy, size_t size, size_t head, unsigned flags)
 {
 	bool drained = (flags & ABD_FLUSH_NODRAIN) == 0;
 	struct abd_flush_walk walk;
@@ -68,8 +69,8 @@ static void flush_case(const struct abd_flush_policy *policy, size_t size, size_
 	if (!drained) {
 		abd_flush_drain();
 		fault = recorder_fault(true);
-		abd_test_check(fault == NULL, "%s: drain after %zu bytes at %zu: %s", policy->name, size,
-			head, fault);
+		abd_test_check(fault == NULL, "%s: drain after %zu bytes at %zu: %s", policy->name,
+			size, head, fault);
 	}
 	memcpy(flush_model + 64 + head, flush_source + size % 61, size);
 }
@@ -127,7 +128,8 @@ Test(flush, a_line_shared_by_two_spans_is_sent_once_after_both)
 				fault = recorder_fault(true);
 				abd_test_check(fault == NULL, "%s: %zu + %zu + %zu bytes: %s",
 					recorder_policies[p].name, first, second, third, fault);
-				abd_test_check(memcmp(dst, flush_source, first + second + third) == 0,
+				abd_test_check(
+					memcmp(dst, flush_source, first + second + third) == 0,
 					"%s: wrong content", recorder_policies[p].name);
 			}
 	abd_flush_force(NULL);
@@ -198,8 +200,8 @@ static uint8_t *flush_guarded(void)
 	return map + PAGE;
 }
 
-static void flush_content_case(uint8_t *dst, uint8_t *dst_page, const uint8_t *src, size_t size,
-	const char *name)
+static void flush_content_case(
+	uint8_t *dst, uint8_t *dst_page, const uint8_t *src, size_t size, const char *name)
 {
 	struct abd_flush_walk walk;
 	size_t before = (size_t)(dst - dst_page), after = 2 * PAGE - before - size;
@@ -209,13 +211,14 @@ static void flush_content_case(uint8_t *dst, uint8_t *dst_page, const uint8_t *s
 	if (size > 0)
 		abd_flush_span(&walk, dst, src, size);
 	abd_flush_end(&walk, 0);
-	abd_test_check(memcmp(dst, src, size) == 0, "%s: %zu bytes at %zu differ", name, size, before);
+	abd_test_check(
+		memcmp(dst, src, size) == 0, "%s: %zu bytes at %zu differ", name, size, before);
 	for (size_t i = 0; i < before; i++)
-		abd_test_check(dst_page[i] == 0xa5, "%s: %zu bytes at %zu: byte %zu before changed", name,
-			size, before, before - i);
+		abd_test_check(dst_page[i] == 0xa5, "%s: %zu bytes at %zu: byte %zu before changed",
+			name, size, before, before - i);
 	for (size_t i = 0; i < after; i++)
-		abd_test_check(dst[size + i] == 0xa5, "%s: %zu bytes at %zu: byte %zu behind changed", name,
-			size, before, i);
+		abd_test_check(dst[size + i] == 0xa5,
+			"%s: %zu bytes at %zu: byte %zu behind changed", name, size, before, i);
 }
 
 /* Destination at every place of a line from the guard's end, or up to the guard; the source up to its guard. */
@@ -313,7 +316,7 @@ Test(flush, classes_hold_the_sizes_they_say)
 	cr_assert(abd_flush_class(0) == 0);
 	cr_assert(abd_flush_class(64) == 0);
 	cr_assert(abd_flush_class(65) == 1);
-	for (unsigned class = 1; class < ABD_FLUSH_CLASSES; class++) {
+	for (unsigned class = 1; class < ABD_FLUSH_CLASSES; class ++) {
 		cr_assert(abd_flush_class(abd_flush_class_size(class)) == class);
 		cr_assert(abd_flush_class(abd_flush_class_size(class - 1) + 1) == class);
 	}
@@ -361,10 +364,11 @@ Test(flush, a_row_chooses_by_intent_and_by_the_size_of_the_whole_call)
 
 Test(flush, tunables_refuse_what_they_do_not_know)
 {
-	static const char *const rows[] = {"", "x", "portable:", "portable:64", "portable:63,portable",
-		"portable:65,portable", "portable:16777216,portable", "portable:32,portable",
-		"portable:128,portable:128,portable", "portable:128,portable:64,portable",
-		"portable:64,", ":64,portable", "portable: 64,portable", "portable,portable",
+	static const char *const rows[] = {"", "x", "portable:", "portable:64",
+		"portable:63,portable", "portable:65,portable", "portable:16777216,portable",
+		"portable:32,portable", "portable:128,portable:128,portable",
+		"portable:128,portable:64,portable", "portable:64,", ":64,portable",
+		"portable: 64,portable", "portable,portable",
 		"portable:99999999999999999999,portable", "portable:64 ,portable"};
 	char before[128];
 

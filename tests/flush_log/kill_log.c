@@ -118,7 +118,7 @@ static unsigned long long check(const char *program, const char *file, unsigned 
 	unsigned long long count = 0;
 	char line[64] = "";
 	bool read = fgets(line, sizeof(line), child.output) != NULL &&
-		sscanf(line, "%llu records", &count) == 1;
+		    sscanf(line, "%llu records", &count) == 1;
 	int status = end(&child);
 
 	if (!read || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	}
 	appended += acknowledged;
 	unlink(argv[2]);
-	printf("%u kills, %llu records, none missing; %u torn ones behind them, none accepted\n", killed,
-		appended, torn);
+	printf("%u kills, %llu records, none missing; %u torn ones behind them, none accepted\n",
+		killed, appended, torn);
 	return 0;
 }

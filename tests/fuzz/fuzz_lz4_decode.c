@@ -20,7 +20,8 @@ static const struct abd_lz4_decoder *nth_decoder(unsigned n)
 	unsigned count = 0;
 
 	for (size_t i = 0; abd_lz4_decoders[i] != NULL && count < 8; i++)
-		if (abd_lz4_decoders[i]->supported() && strcmp(abd_lz4_decoders[i]->name, "liblz4") != 0)
+		if (abd_lz4_decoders[i]->supported() &&
+			strcmp(abd_lz4_decoders[i]->name, "liblz4") != 0)
 			able[count++] = abd_lz4_decoders[i];
 	return able[n % count];
 }
@@ -47,7 +48,8 @@ static size_t block_write(const uint8_t *list, size_t count)
 	for (size_t i = 0; i < count; i++, list += 3) {
 		size_t literals = length_of(list[0]), match = length_of(list[1]), offset = list[2];
 
-		block[at++] = (uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
+		block[at++] =
+			(uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
 		if (literals >= 15)
 			at = put_extension(at, literals);
 		memset(block + at, (int)(i + 'a'), literals);
@@ -103,7 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c.seed *= 0x9e3779b97f4a7c15u;
 	fault = lz4_case_check(&c);
 	if (fault != NULL) {
-		fprintf(stderr, "%s: %s (chunk %zu, room %zu)\n", c.decoder->name, fault, c.chunk, c.dst_size);
+		fprintf(stderr, "%s: %s (chunk %zu, room %zu)\n", c.decoder->name, fault, c.chunk,
+			c.dst_size);
 		abort();
 	}
 	return 0;

@@ -20,8 +20,9 @@ static void fill(size_t size, size_t period, size_t noise_every)
 
 	for (size_t i = 0; i < size; i++) {
 		state = state * 1664525u + 1013904223u;
-		record[i] = i >= period && state / 65536 % noise_every != 0 ? record[i - period] :
-									      (uint8_t)(state >> 24);
+		record[i] = i >= period && state / 65536 % noise_every != 0
+				    ? record[i - period]
+				    : (uint8_t)(state >> 24);
 	}
 }
 

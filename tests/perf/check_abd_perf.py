@@ -259,8 +259,95 @@ def python_with_matplotlib():
     return None
 
 
+def figure(name, median, unit="GB/s"):
+    return {"name": name, "unit": unit, "median": median, "low": median * 0.99, "high": median * 1.01, "rounds": 9}
+
+
+def ratio(of, against, median):
+    return {"of": of, "against": against, "median": median, "low": median * 0.99, "high": median * 1.01, "rounds": 9,
+            "verdict": "faster", "target": None, "target_verdict": None}
+
+
+def entry(scenario, group, name, parameters, figures=(), ratios=()):
+    return {"scenario": scenario, "group": group, "name": name, "parameters": parameters,
+            "figures": [figure(*values) for values in figures], "ratios": [ratio(*values) for values in ratios]}
+
+
+def made_results():
+    """Results whose conclusions are known: no scenario is run for them."""
+    results = []
+    for size, clwb, best in ((64, 0.3, 0.8), (1024, 9.0, 1.0), (4096, 2.0, 1.25)):
+        results.append(entry("flush", "size", "one copy, one fence",
+                             {"destination": "linear", "state": "fresh", "size": size, "threads": 1, "batch": 1},
+                             [("AUTO", 4.0), ("nt-avx2", 4.0), ("clwb", clwb), ("libpmem", 3.0)],
+                             [("AUTO", "best", best), ("AUTO", "libpmem", 1.5)]))
+    results.append(entry("flush", "drain", "16 copies", {"size": 64}, ratios=[("NODRAIN, one drain", "ordered", 11.5)]))
+    for data, group, value in (("files", "hot", 2.0), ("fio", "hot", 0.5), ("files", "cold", 1.5), ("fio", "cold", 1.5)):
+        results.append(entry("codec", group, f"{data} 8k, {group}", {"data": data, "record_size": 8192},
+                             [("ours, runs of 4k", 2.0)],
+                             [("ours, runs of 4k", "liblz4, linear", value), ("ours, runs of 4k", "liblz4, borrow", 3.0)]))
+    results.append(entry("codec", "range", "4k out of 128k, files", {"data": "files"}, [],
+                         [("first 4k", "all", 30.0), ("any 4k", "all", 1.75)]))
+    results.append(entry("dedupe", "proof", "aligned", {"bytes": 1e9}, [("scalar", 100.0, "ms"), ("auto", 10.0, "ms")],
+                         [("auto", "scalar", 10.0), ("word, reading", "scalar, reading", 2.0),
+                          ("auto, reading", "scalar, reading", 4.0)]))
+    results.append(entry("names", "lookup", "in order", {"paths": 9}, [("memcmp", 9.0, "ns"), ("ours", 8.0, "ns")],
+                         [("ours", "memcmp", 1.125)]))
+    for length, ours in ((4, 1.0), (64, 3.0)):
+        results.append(entry("names", "length", f"names of {length} bytes", {"length": length},
+                             [("memcmp", 2.0, "ns"), ("ours", ours, "ns"), ("split + hash", 0.5, "ns")]))
+    return results
+
+
 @unittest.skipIf(python_with_matplotlib() is None, "matplotlib is not there")
 class Report(Case):
+    def page(self, results):
+        """The page of these results in the frame of a run: its text, without pictures."""
+        document = json.loads(arc_read()[1])
+        document["results"] = results
+        file, page = self.path("result.json"), self.path("report.html")
+        with open(file, "w") as stream:
+            json.dump(document, stream)
+        result = self.report(file, "-o", page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(page) as stream:
+            return stream.read()
+
+    def test_conclusions_follow_from_the_data(self):
+        text = self.page(made_results())
+        for words in ("AUTO reaches 1.000 of the best fixed policy's speed in the geometric mean of 3 cases, and at least 0.800",
+                      "are the fastest at 1k (one thread, linear, 3 sizes)", "libpmem with a drain per run: 1.500",
+                      "11.5 times the speed at 64",
+                      "Hot, 1.000 times the speed in the geometric mean of 2 sets; the worst 0.500 (fio 8k, hot), 1 below 1",
+                      "Cold, 1.500 times the speed in the geometric mean of 2 sets; the worst 1.500 (files 8k, cold), none",
+                      "the first are there 30 times as fast as all of it, those at a place at random 1.75 times",
+                      "ours for a byte loop: 10.00 times the speed", "a word loop saves 50 % of a byte loop's time, ours 75 %",
+                      "ours / memcmp: 1.12", "The fastest: ours at 4; memcmp at 64 bytes"):
+            with self.subTest(words=words):
+                self.assertIn(words, text)
+        # Two of codec, one of flush, one of dedupe, two of names.
+        self.assertEqual(text.count('<img class="light"'), 6)
+
+    def test_the_source_stands_beside_what_was_measured(self):
+        text = re.sub("</t[dr]>", "", self.page(made_results())).replace('<td class="n">', "|").replace("<td>", "|")
+        self.assertIn("|512|0.496|0.373|0.75|||", text)
+        self.assertIn("|1024|0.642|0.688|1.07|4|9|2.25", text)
+
+    def test_renders_with_any_result_missing(self):
+        results = made_results()
+        self.assertNotIn("durable", self.page([part for part in results if part["scenario"] == "names"]))
+        for name in ("codec", "flush", "dedupe"):
+            self.page([part for part in results if part["scenario"] == name])
+        for part in results:
+            part["ratios"] = []
+        self.page(results)
+        for part in results:
+            part["figures"] = []
+        self.page(results)
+        for part in results:
+            part["parameters"] = {}
+        self.page(results)
+
     def report(self, *arguments):
         script = os.path.join(SOURCE, "perf", "report", "abd_perf_report.py")
         return subprocess.run([python_with_matplotlib(), script, *arguments], stdout=subprocess.PIPE,
@@ -290,7 +377,7 @@ class Report(Case):
 
     def test_refuses_what_is_no_result(self):
         file, page = self.path("result.json"), self.path("report.html")
-        for text in ("", "{", "{}", "[]"):
+        for text in ("", "{", "{}", "[]", '{"format": "abd-perf-1"}'):
             with self.subTest(text=text):
                 with open(file, "w") as stream:
                     stream.write(text)

@@ -302,7 +302,7 @@ class Names(Case):
         self.assertIn("is wrong", result.stderr)
 
     def test_a_tree_without_names_and_a_file_are_refused(self):
-        for path, words in ((self.tree, "no names"), (self.write("../file", b""), "not a directory"),
+        for path, words in ((self.tree, "no names"), (self.write("../file", b"x"), "not a directory"),
                             (self.path("missing"), "No such file")):
             with self.subTest(path=path):
                 result = run("names", *FEW, "--input", path)

@@ -8,7 +8,8 @@
 
 #include <abd/abd.h>
 
-#ifndef B_TRUE
+/* A host with a boolean_t of its own defines ABD_COMPAT_BOOLEAN. */
+#if !defined(B_TRUE) && !defined(ABD_COMPAT_BOOLEAN)
 typedef bool boolean_t;
 #define B_FALSE false
 #define B_TRUE true
