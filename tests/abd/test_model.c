@@ -26,7 +26,7 @@ enum {
 	ENTRIES = 48, /* a gang's children, and what it only needs to outlive it */
 	BORROWS = 3,
 	CHECK_ALL = 1000,
-	ROOM = 2 << 20,
+	ROOM = 6 << 20, /* five pieces of an iovec, 1 MiB each, and some */
 };
 
 struct object;
