@@ -487,3 +487,32 @@ Test(abd_contract, the_handler_gets_the_line_and_must_not_return)
 	status = abd_test_child_run("contract_handler_may_exit", NULL, text, sizeof(text));
 	cr_assert_eq(abd_test_child_exit(status), 42);
 }
+
+Test(abd_contract, memory_of_size_0_given_back_is_told, .init = begin, .fini = end)
+{
+	abd_test_expect_contract(abd_buf_free(flat, 0), "size 0");
+	abd_buf_free(NULL, 0);
+}
+
+Test(abd_contract, a_struct_freed_twice_is_told, .init = begin, .fini = end)
+{
+	abd_t abd;
+
+	cr_assert_not_null(abd_get_from_buf_struct(&abd, flat, sizeof(flat)));
+	abd_free(&abd);
+	abd_test_expect_contract(abd_free(&abd), "size 0");
+}
+
+Test(abd_contract, copies_onto_themselves_are_told, .init = begin, .fini = end)
+{
+	abd_t abd;
+
+	cr_assert_not_null(abd_get_from_buf_struct(&abd, flat, sizeof(flat)));
+	abd_test_expect_contract(abd_copy_off(&abd, &abd, 1, 0, 8), "overlap");
+	abd_test_expect_contract(abd_copy_from_buf_off(&abd, flat + 1, 0, 8), "overlap");
+	abd_test_expect_contract(abd_copy_to_buf_off(flat + 7, &abd, 0, 8), "overlap");
+	abd_test_expect_contract(abd_flush_copy_off(&abd, &abd, 1, 0, 8, 0), "overlap");
+	abd_copy_off(&abd, &abd, 8, 0, 8); /* side by side */
+	abd_copy_off(&abd, &abd, 8, 8, 8); /* the same bytes */
+	abd_free(&abd);
+}

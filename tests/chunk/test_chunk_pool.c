@@ -133,3 +133,25 @@ Test(abd_chunk_pool, records_of_other_sizes_are_served, .init = begin, .fini = e
 	cr_assert_eq(abd_pool_stats_get(&longer.known, 0), -EINVAL);
 	cr_assert_eq(abd_pool_stats_get(&longer.known, 12), -EINVAL);
 }
+
+Test(abd_chunk_pool, what_this_thread_keeps_in_reserve_serves_single_pages, .init = begin,
+	.fini = end)
+{
+	abd_t *abds[4096];
+	size_t made = 0;
+
+	abd_tuning_set("thread_cache_bytes", "8388608");
+	while (made < 4096 && (abds[made] = abd_alloc(4 << 20, false)) != NULL)
+		made++;
+	cr_assert_gt(made, 0);
+	/* Nothing is free now but what this goes to: the thread's magazine, as one run. */
+	abd_free(abds[--made]);
+
+	abd_t *page = abd_alloc(4096, false);
+
+	/* Checked builds keep nothing in reserve, and hold what is freed in quarantine for a while. */
+	cr_assert(page != NULL || ABD_CHECKED);
+	abd_free(page);
+	while (made > 0)
+		abd_free(abds[--made]);
+}
