@@ -22,12 +22,12 @@
 static unsigned failed;
 static long engine_bytes; /* what the engine's allocator has given out */
 
-#define CHECK(cond)                                                                              \
-	do {                                                                                     \
-		if (!(cond)) {                                                                   \
-			failed++;                                                                \
-			printf("FAIL line %d: %s\n", __LINE__, #cond);                           \
-		}                                                                                \
+#define CHECK(cond)                                                    \
+	do {                                                           \
+		if (!(cond)) {                                         \
+			failed++;                                      \
+			printf("FAIL line %d: %s\n", __LINE__, #cond); \
+		}                                                      \
 	} while (0)
 
 /* A request as a pool's I/O pipeline has it: the buffer lies inside, whatever the memory held before. */
