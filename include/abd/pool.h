@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool: chunk memory from one fixed region (chunk_provider=pool, pool_size bytes), which an engine may register with
- * io_uring or a device once, and whose fragmentation can be looked at.
+ * The pool: chunk memory from one fixed region (chunk_provider=pool; pool_size, pool_alignment, pool_node in tuning.h), which an
+ * engine may register with io_uring (uring.h) or a device once, and whose fragmentation can be looked at.
  */
 #ifndef ABD_POOL_H
 #define ABD_POOL_H
