@@ -33,6 +33,7 @@ static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_buddy abd_pool_buddy;
 static char *abd_pool_base; /* NULL until reserved */
 static size_t abd_pool_bytes;
+static bool abd_pool_lent; /* its address was told: it may be registered somewhere */
 /* The tunables, settled once the region is reserved. */
 static size_t abd_pool_size = (size_t)1 << 30;
 static size_t abd_pool_alignment = ABD_POOL_HUGE;
@@ -133,11 +134,15 @@ static void abd_chunk_pool_free(void *run, unsigned order)
 	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u of the pool", run, order);
 }
 
-/* Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one costs more than it gives. */
+/*
+ * Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one costs more than it gives.
+ * None once the region may be registered: the device would go on using the pages that were, and we would have others.
+ */
 static void abd_chunk_pool_reap(void)
 {
 	pthread_mutex_lock(&abd_pool_lock);
-	for (unsigned order = 9; abd_pool_base != NULL && order <= ABD_CHUNK_ORDER_MAX; order++) {
+	for (unsigned order = 9;
+		abd_pool_base != NULL && !abd_pool_lent && order <= ABD_CHUNK_ORDER_MAX; order++) {
 		uint32_t page = abd_pool_buddy.free_first[order];
 
 		for (; page != ABD_BUDDY_NONE; page = abd_pool_buddy.pages[page].next)
@@ -244,6 +249,9 @@ int abd_pool_region(void **base, size_t *size)
 	abd_chunk_tunables.start();
 	if (!abd_chunk_pool_supported())
 		return -ENOMEM;
+	pthread_mutex_lock(&abd_pool_lock);
+	abd_pool_lent = true;
+	pthread_mutex_unlock(&abd_pool_lock);
 	*base = abd_pool_base;
 	*size = abd_pool_bytes;
 	return 0;
