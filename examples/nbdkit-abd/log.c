@@ -55,11 +55,39 @@ static int cannot(const struct log *log, const char *what)
 	return -1;
 }
 
+#define LOG_ZEROES ((uint64_t)1 << 20) /* at once */
+
 /* ---- making one -------------------------------------------------------------------------------------------------- */
 
 static uint64_t segment_size_for(const struct params *params)
 {
 	return (params->log_size - LOG_HEAD) / LOG_SEGMENTS & ~(LOG_HEAD - 1);
+}
+
+/*
+ * Zeroes over all of it: blocks that are only allocated become data at their first sync, which takes a journal commit each time.
+ */
+static int write_zeroes(int fd, uint64_t size)
+{
+	uint64_t place = 0;
+	int error = 0;
+
+	while (place < size && error == 0) {
+		size_t now = (size_t)(size - place < LOG_ZEROES ? size - place : LOG_ZEROES);
+		ssize_t put;
+		abd_t zeros;
+
+		if (abd_get_zeros_struct(&zeros, now) == NULL)
+			return -1;
+		put = abd_pwrite(fd, &zeros, 0, now, (off_t)place);
+		abd_free(&zeros);
+		error = put < 0 ? (int)put : 0;
+		place += now;
+	}
+	if (error == 0)
+		return 0;
+	errno = -error;
+	return -1;
 }
 
 /* Under another name until it is complete, so that a crash leaves no half-made log behind. */
@@ -74,7 +102,7 @@ static int write_new(int fd, const struct params *params, const struct log_devic
 		.block_size = device->block_size};
 
 	errno = posix_fallocate(fd, 0, size);
-	if (errno != 0)
+	if (errno != 0 || write_zeroes(fd, (uint64_t)size) != 0)
 		return -1;
 	super.checksum = log_line_checksum(&super, 0);
 	if (pwrite(fd, &super, sizeof(super), 0) != sizeof(super))
