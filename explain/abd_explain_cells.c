@@ -87,6 +87,23 @@ size_t abd_explain_cells_at(const struct abd_explain_cells *cells, size_t off)
 	return cells->width;
 }
 
+size_t abd_explain_cells_largest(const struct abd_explain_step *step)
+{
+	size_t largest = 1;
+
+	for (const struct abd_explain_shot *shot = step->shots; shot != NULL; shot = shot->next)
+		if (shot->size > largest)
+			largest = shot->size;
+	return largest;
+}
+
+size_t abd_explain_cells_scale(size_t size, size_t largest, size_t width, size_t least)
+{
+	size_t scaled = (size_t)((double)size / (double)largest * (double)width);
+
+	return scaled > least ? scaled : least;
+}
+
 bool abd_explain_cells_are_foreign(const struct abd_explain_shot *shot)
 {
 	for (size_t i = 0; i < shot->part_count; i++)

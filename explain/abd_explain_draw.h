@@ -22,6 +22,11 @@ abd_explain_draw_t abd_explain_json;
 bool abd_explain_draw_to(
 	const char *path, abd_explain_draw_t *draw, const struct abd_explain_trace *trace);
 
+/** "counters: borrow_cnt +1, ...", for free(); NULL if there are none. */
+char *abd_explain_draw_deltas(const struct abd_explain_delta *deltas);
+/** What to say before the notes of a step that did not go well; NULL if it did. */
+const char *abd_explain_draw_outcome(const struct abd_explain_step *step);
+
 /* ---- cells: how a buffer's parts share the width ----------------------------------------------------------------- */
 
 enum { ABD_EXPLAIN_CELLS = 24 };
@@ -43,6 +48,9 @@ struct abd_explain_cells {
 /** Lay a buffer's parts out over width, none narrower than least. */
 void abd_explain_cells_make(struct abd_explain_cells *cells, const struct abd_explain_shot *shot,
 	size_t width, size_t least);
+/** The size of a step's largest buffer, and the width of one beside it: all of a step's are drawn to one scale. */
+size_t abd_explain_cells_largest(const struct abd_explain_step *step);
+size_t abd_explain_cells_scale(size_t size, size_t largest, size_t width, size_t least);
 /** Where an offset of the buffer lies in the drawing. */
 size_t abd_explain_cells_at(const struct abd_explain_cells *cells, size_t off);
 

@@ -16,6 +16,29 @@ static bool abd_explain_output_failed(const char *path, int error)
 	return false;
 }
 
+char *abd_explain_draw_deltas(const struct abd_explain_delta *deltas)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = deltas != NULL ? open_memstream(&text, &size) : NULL;
+
+	if (out == NULL)
+		return NULL;
+	fputs("counters:", out);
+	for (; deltas != NULL; deltas = deltas->next)
+		fprintf(out, " %s %+lld%s", deltas->name, (long long)deltas->by,
+			deltas->next != NULL ? "," : "");
+	fclose(out);
+	return text;
+}
+
+const char *abd_explain_draw_outcome(const struct abd_explain_step *step)
+{
+	static const char *const outcomes[] = {NULL, "REFUSED", "CONTRACT BROKEN"};
+
+	return outcomes[step->outcome];
+}
+
 /* In memory first: what can't be drawn is not begun. */
 static char *abd_explain_output_drawn(
 	abd_explain_draw_t *draw, const struct abd_explain_trace *trace, size_t *size)

@@ -246,11 +246,16 @@ struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd
 	return buffer;
 }
 
+const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what)
+{
+	return abd_explain_trace_text(run->trace, "%zu %s%s", count, what, count == 1 ? "" : "s");
+}
+
 void abd_explain_run_undefined(struct abd_explain_run *run, const char *why)
 {
 	run->step->outcome = ABD_EXPLAIN_BROKEN;
 	abd_explain_trace_note(run->trace, run->step,
-		"Contract: %s. Not called: a build with deep checks (ABD_CHECKED) would stop here, any other would go on in undefined memory.",
+		"Contract: %s. Not called: what would happen then is undefined. Builds with deep checks (ABD_CHECKED) tell most such mistakes.",
 		why);
 }
 
@@ -281,7 +286,7 @@ static void abd_explain_run_words(struct abd_explain_run *run, char *copy)
 	char *rest = copy;
 
 	run->word_count = 0;
-	for (char *word; (word = strsep(&rest, " \t")) != NULL;) {
+	for (char *word; (word = strsep(&rest, " \t\r")) != NULL;) {
 		if (*word == '\0')
 			continue;
 		if (run->word_count == ABD_EXPLAIN_WORDS)
@@ -356,7 +361,7 @@ static bool abd_explain_run_statement(struct abd_explain_run *run, char *text)
 	struct abd_explain_step **volatile before = run->trace->steps_end;
 	char *copy;
 
-	text += strspn(text, " \t");
+	text += strspn(text, " \t\r");
 	for (size_t end = strlen(text); end > 0 && isspace((unsigned char)text[end - 1]);)
 		text[--end] = '\0';
 	if (*text == '\0')
@@ -387,6 +392,13 @@ static bool abd_explain_run_line(struct abd_explain_run *run, char *line)
 {
 	char *comment = strchr(line, '#');
 
+	for (const char *at = line; *at != '\0'; at++)
+		if ((*at < ' ' || *at > '~') && *at != '\t' && *at != '\r') {
+			snprintf(run->message, sizeof(run->message),
+				"byte 0x%02x is no plain text: expected ASCII", (unsigned char)*at);
+			return false;
+		}
+
 	if (comment != NULL)
 		*comment = '\0';
 	for (char *statement; (statement = strsep(&line, ";")) != NULL;)
@@ -409,7 +421,13 @@ bool abd_explain_run(struct abd_explain_trace *trace, char *text, char message[A
 	struct abd_explain_run run = {.trace = trace};
 	bool right = true;
 
+	FILE *errors = stderr;
+
 	abd_explain_running = &run;
+	/* The library says a broken contract on the standard error too; here the drawing says it. */
+	stderr = fopen("/dev/null", "w");
+	if (stderr == NULL)
+		stderr = errors;
 	abd_contract_handler_set(abd_explain_run_contract);
 	abd_explain_world_begin(&run.world, trace);
 	for (char *line; right && (line = strsep(&text, "\n")) != NULL;) {
@@ -419,5 +437,8 @@ bool abd_explain_run(struct abd_explain_trace *trace, char *text, char message[A
 	if (!right)
 		snprintf(message, ABD_EXPLAIN_MESSAGE, "line %u: %.480s", run.line, run.message);
 	abd_explain_run_finish(&run);
+	if (stderr != errors)
+		fclose(stderr);
+	stderr = errors;
 	return right;
 }

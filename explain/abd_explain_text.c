@@ -13,6 +13,7 @@ enum {
 	ABD_EXPLAIN_INNER =
 		ABD_EXPLAIN_COLUMNS - ABD_EXPLAIN_INDENT - 1, /* the last rule closes a box */
 	ABD_EXPLAIN_NARROW = 3,
+	ABD_EXPLAIN_BOX_LEAST = 24,
 	ABD_EXPLAIN_POOL_ROW = 64,
 };
 
@@ -158,14 +159,17 @@ static void abd_explain_text_mark(
 	abd_explain_line_print(out, &line);
 }
 
-static void abd_explain_text_shot(FILE *out, const struct abd_explain_shot *shot)
+static void abd_explain_text_shot(FILE *out, const struct abd_explain_shot *shot, size_t largest)
 {
 	struct abd_explain_cells cells;
 
 	fprintf(out, "\n%*s%s: %s\n", ABD_EXPLAIN_INDENT, "", shot->name, shot->head);
 	if (shot->part_count == 0)
 		return;
-	abd_explain_cells_make(&cells, shot, ABD_EXPLAIN_INNER, ABD_EXPLAIN_NARROW);
+	abd_explain_cells_make(&cells, shot,
+		abd_explain_cells_scale(
+			shot->size, largest, ABD_EXPLAIN_INNER, ABD_EXPLAIN_BOX_LEAST),
+		ABD_EXPLAIN_NARROW);
 	abd_explain_text_rule(out, &cells);
 	abd_explain_text_labels(out, &cells, shot, false);
 	if (shot->parts[0].run >= 0 || shot->part_count > 1)
@@ -189,19 +193,12 @@ static void abd_explain_text_pool(FILE *out, const char *pool)
 			pool + at);
 }
 
-static void abd_explain_text_deltas(FILE *out, const struct abd_explain_delta *delta)
+static void abd_explain_text_deltas(FILE *out, const struct abd_explain_delta *deltas)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *line = open_memstream(&text, &size);
+	char *text = abd_explain_draw_deltas(deltas);
 
-	if (line == NULL)
+	if (text == NULL)
 		return;
-	fputs("counters:", line);
-	for (; delta != NULL; delta = delta->next)
-		fprintf(line, " %s %+lld%s", delta->name, (long long)delta->by,
-			delta->next != NULL ? "," : "");
-	fclose(line);
 	fputc('\n', out);
 	abd_explain_text_wrapped(out, text);
 	free(text);
@@ -209,14 +206,14 @@ static void abd_explain_text_deltas(FILE *out, const struct abd_explain_delta *d
 
 static void abd_explain_text_notes(FILE *out, const struct abd_explain_step *step)
 {
-	static const char *const outcomes[] = {NULL, "REFUSED", "CONTRACT BROKEN"};
+	const char *outcome = abd_explain_draw_outcome(step);
 
 	if (step->notes == NULL)
 		return;
 	if (step->statement[0] != '\0')
 		fputc('\n', out);
-	if (step->outcome != ABD_EXPLAIN_DONE)
-		fprintf(out, "%*s%s\n", ABD_EXPLAIN_INDENT, "", outcomes[step->outcome]);
+	if (outcome != NULL)
+		fprintf(out, "%*s%s\n", ABD_EXPLAIN_INDENT, "", outcome);
 	for (const struct abd_explain_note *note = step->notes; note != NULL; note = note->next)
 		abd_explain_text_wrapped(out, note->text);
 }
@@ -229,12 +226,11 @@ static void abd_explain_text_step(FILE *out, const struct abd_explain_step *step
 			abd_explain_text_wrapped(out, step->call);
 	}
 	for (const struct abd_explain_shot *shot = step->shots; shot != NULL; shot = shot->next)
-		abd_explain_text_shot(out, shot);
+		abd_explain_text_shot(out, shot, abd_explain_cells_largest(step));
 	if (step->pool != NULL)
 		abd_explain_text_pool(out, step->pool);
 	abd_explain_text_notes(out, step);
-	if (step->deltas != NULL)
-		abd_explain_text_deltas(out, step->deltas);
+	abd_explain_text_deltas(out, step->deltas);
 }
 
 void abd_explain_text(FILE *out, const struct abd_explain_trace *trace)

@@ -55,8 +55,10 @@ static void abd_explain_use_borrowed(struct abd_explain_run *run, struct abd_exp
 	abd_explain_run_show(run, abd_explain_memory_shot_piece(&run->world, memory, size));
 	if (content)
 		abd_explain_trace_note(run->trace, run->step,
-			"%s is not linear: %zu bytes were allocated, and as many copied, from %zu pieces into one.",
-			buffer->name, size, abd_explain_memory_spans(buffer->abd, 0, size));
+			"%s is not linear: %zu bytes were allocated, and as many copied, out of %s.",
+			buffer->name, size,
+			abd_explain_run_count(
+				run, abd_explain_memory_spans(buffer->abd, 0, size), "piece"));
 	else
 		abd_explain_trace_note(run->trace, run->step,
 			"%s is not linear: %zu bytes were allocated. Their content is undefined.",
@@ -233,12 +235,13 @@ static char *abd_explain_use_scratch(
 static void abd_explain_use_touched(
 	struct abd_explain_run *run, const struct abd_explain_range *range, const char *what)
 {
-	size_t pieces = abd_explain_memory_spans(range->buffer->abd, range->off, range->size);
-
 	abd_explain_trace_mark(
 		abd_explain_run_draw(run, range->buffer), range->off, range->size, what);
-	abd_explain_trace_note(run->trace, run->step, "%zu byte%s in %zu piece%s.", range->size,
-		range->size == 1 ? "" : "s", pieces, pieces == 1 ? "" : "s");
+	abd_explain_trace_note(run->trace, run->step, "%s in %s.",
+		abd_explain_run_count(run, range->size, "byte"),
+		abd_explain_run_count(run,
+			abd_explain_memory_spans(range->buffer->abd, range->off, range->size),
+			"piece"));
 }
 
 void abd_explain_use_write(struct abd_explain_run *run)
@@ -374,8 +377,11 @@ void abd_explain_use_copy(struct abd_explain_run *run)
 		abd_explain_run_draw(run, from.buffer), from.off, from.size, "copied from");
 	abd_explain_trace_mark(abd_explain_run_draw(run, to.buffer), to.off, to.size, "copied to");
 	abd_explain_trace_note(run->trace, run->step,
-		"%zu bytes, in %zu pieces: a piece ends where a run of either side ends.", to.size,
-		abd_explain_use_pieces(to.buffer, from.buffer, to.off, from.off, to.size));
+		"%s in %s: one ends where memory of either side is not continued.",
+		abd_explain_run_count(run, to.size, "byte"),
+		abd_explain_run_count(run,
+			abd_explain_use_pieces(to.buffer, from.buffer, to.off, from.off, to.size),
+			"piece"));
 }
 
 static void abd_explain_use_compared(struct abd_explain_run *run, const struct abd_explain_range *a,
@@ -431,9 +437,9 @@ static bool abd_explain_use_ranges(struct abd_explain_run *run, struct abd_expla
 void abd_explain_use_equal(struct abd_explain_run *run)
 {
 	struct abd_explain_range a, b;
-	bool equal;
+	bool has_range = abd_explain_use_ranges(run, &a, &b, false), equal;
 
-	if (abd_explain_use_ranges(run, &a, &b, false)) {
+	if (has_range) {
 		abd_explain_run_call(run, "abd_equal_off(%s, %s, %zu, %zu, %zu)", a.buffer->name,
 			b.buffer->name, a.off, b.off, a.size);
 		equal = abd_equal_off(a.buffer->abd, b.buffer->abd, a.off, b.off, a.size);
@@ -442,7 +448,7 @@ void abd_explain_use_equal(struct abd_explain_run *run)
 		equal = abd_equal(a.buffer->abd, b.buffer->abd);
 	}
 	abd_explain_trace_note(run->trace, run->step, equal ? "true." : "false.");
-	if (a.size == abd_get_size(b.buffer->abd) || abd_explain_use_is_inside(&b))
+	if (has_range || a.size == abd_get_size(b.buffer->abd))
 		abd_explain_use_compared(run, &a, &b);
 	else
 		abd_explain_trace_note(
@@ -515,7 +521,7 @@ void abd_explain_use_iterate(struct abd_explain_run *run)
 	struct abd_explain_shot *shot = abd_explain_run_draw(run, range.buffer);
 	size_t at = range.off;
 
-	for (size_t i = 0; i < spans.count && i < ABD_EXPLAIN_MARKS; i++) {
+	for (size_t i = 0; i < spans.count && spans.count <= ABD_EXPLAIN_MARKS; i++) {
 		abd_explain_trace_mark(shot, at, spans.spans[i].iov_len,
 			abd_explain_trace_text(run->trace, "call %zu", i));
 		at += spans.spans[i].iov_len;
