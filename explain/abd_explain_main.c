@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ABD_EXPLAIN_SCRIPT_MAX = 64 << 20 };
@@ -18,7 +19,7 @@ enum { ABD_EXPLAIN_SCRIPT_MAX = 64 << 20 };
 struct abd_explain_options {
 	const char *file;
 	const char *text, *svg, *json;
-	bool list;
+	bool list, has_statements;
 	char *script; /* from the command line */
 	size_t script_size;
 	FILE *script_stream;
@@ -32,6 +33,14 @@ static const struct argp_option abd_explain_options_table[] = {
 	{"list", 'l', NULL, 0, "List the statements that a script may hold", 0},
 	{0},
 };
+
+/* A script's name may stand where a script may: no statement is called like a file that is there. */
+static bool abd_explain_is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
 
 static error_t abd_explain_options_key(int key, char *value, struct argp_state *state)
 {
@@ -54,10 +63,16 @@ static error_t abd_explain_options_key(int key, char *value, struct argp_state *
 		options->list = true;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (state->argc - state->next == 0 && state->arg_num == 0 &&
+			abd_explain_is_file(value)) {
+			options->file = value;
+			return 0;
+		}
+		options->has_statements = true;
 		fprintf(options->script_stream, "%s%s", state->arg_num > 0 ? " " : "", value);
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->list && (options->file != NULL) == (state->arg_num > 0))
+		if (!options->list && (options->file != NULL) == options->has_statements)
 			argp_error(state,
 				options->file != NULL
 					? "a script from the command line, or from a file, not both"
@@ -79,7 +94,7 @@ void (*argp_program_version_hook)(FILE *, struct argp_state *) = abd_explain_ver
 static const struct argp abd_explain_argp = {
 	.options = abd_explain_options_table,
 	.parser = abd_explain_options_key,
-	.args_doc = "STATEMENT[; STATEMENT]...",
+	.args_doc = "STATEMENT[; STATEMENT]...\nFILE",
 	.doc = "Run operations on libabd's buffers and draw what happened."
 	       "\v"
 	       "Without --text, --svg or --json, the drawing goes to the standard output as text; FILE "
@@ -130,7 +145,11 @@ static char *abd_explain_read(const char *path)
 		abd_explain_die(path, "a script of more than 64 MiB");
 	if (file != stdin)
 		fclose(file);
-	return size < 0 ? calloc(1, 1) : text;
+	if (size < 0) { /* an empty file; what was got is not ended */
+		free(text);
+		text = calloc(1, 1);
+	}
+	return text;
 }
 
 /* The environment would change what is drawn; it is read when the library first needs it, so it goes before that. */

@@ -162,6 +162,7 @@ void abd_explain_memory_unhold(struct abd_explain_world *world)
 		abd_free(world->held[page]);
 		world->held[page] = NULL;
 	}
+	abd_cache_reap_now(); /* builds with deep checks hold freed memory back */
 }
 
 /* The pages of a run that is held come after its first. */
@@ -315,7 +316,7 @@ static const char *abd_explain_memory_head(struct abd_explain_world *world,
 			world->trace, "%slinear, %zu bytes", what, shot->size);
 	return abd_explain_trace_text(world->trace, "%s%s, %zu bytes in %zu %s%s: not linear", what,
 		shot->kind, shot->size, shot->part_count,
-		shot->kind[0] == 's' && buffer->parent == NULL ? "run" : "piece", plural);
+		shot->kind[0] == 's' && buffer->parent == NULL ? "run" : "part", plural);
 }
 
 struct abd_explain_shot *abd_explain_memory_shot(

@@ -9,7 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ABD_EXPLAIN_LIST = 12 }; /* pieces that are listed one by one */
+enum { ABD_EXPLAIN_LIST = 12 }; /* spans that are listed one by one */
+
+/* "2 spans", and why they may be fewer than the parts drawn. */
+static const char *abd_explain_use_spans_of(
+	struct abd_explain_run *run, struct abd_explain_buffer *buffer, size_t off, size_t size)
+{
+	const struct abd_explain_shot *shot = abd_explain_memory_shot(&run->world, buffer);
+	size_t spans = abd_explain_memory_spans(buffer->abd, off, size), parts = 0;
+
+	for (size_t i = 0; i < shot->part_count; i++)
+		parts += shot->parts[i].off < off + size &&
+			 shot->parts[i].off + shot->parts[i].size > off;
+	return abd_explain_trace_text(run->trace, "%s%s", abd_explain_run_count(run, spans, "span"),
+		spans < parts ? " (runs that are neighbours in memory make one)" : "");
+}
 
 /* ---- borrow and return ------------------------------------------------------------------------------------------- */
 
@@ -56,9 +70,7 @@ static void abd_explain_use_borrowed(struct abd_explain_run *run, struct abd_exp
 	if (content)
 		abd_explain_trace_note(run->trace, run->step,
 			"%s is not linear: %zu bytes were allocated, and as many copied, out of %s.",
-			buffer->name, size,
-			abd_explain_run_count(
-				run, abd_explain_memory_spans(buffer->abd, 0, size), "piece"));
+			buffer->name, size, abd_explain_use_spans_of(run, buffer, 0, size));
 	else
 		abd_explain_trace_note(run->trace, run->step,
 			"%s is not linear: %zu bytes were allocated. Their content is undefined.",
@@ -239,9 +251,7 @@ static void abd_explain_use_touched(
 		abd_explain_run_draw(run, range->buffer), range->off, range->size, what);
 	abd_explain_trace_note(run->trace, run->step, "%s in %s.",
 		abd_explain_run_count(run, range->size, "byte"),
-		abd_explain_run_count(run,
-			abd_explain_memory_spans(range->buffer->abd, range->off, range->size),
-			"piece"));
+		abd_explain_use_spans_of(run, range->buffer, range->off, range->size));
 }
 
 void abd_explain_use_write(struct abd_explain_run *run)
@@ -377,11 +387,11 @@ void abd_explain_use_copy(struct abd_explain_run *run)
 		abd_explain_run_draw(run, from.buffer), from.off, from.size, "copied from");
 	abd_explain_trace_mark(abd_explain_run_draw(run, to.buffer), to.off, to.size, "copied to");
 	abd_explain_trace_note(run->trace, run->step,
-		"%s in %s: one ends where memory of either side is not continued.",
+		"%s in %s: a span ends where either side is not continued in memory.",
 		abd_explain_run_count(run, to.size, "byte"),
 		abd_explain_run_count(run,
 			abd_explain_use_pieces(to.buffer, from.buffer, to.off, from.off, to.size),
-			"piece"));
+			"span"));
 }
 
 static void abd_explain_use_compared(struct abd_explain_run *run, const struct abd_explain_range *a,
