@@ -39,8 +39,12 @@ void abd_explain_world_begin(struct abd_explain_world *world, struct abd_explain
 static void abd_explain_world_free_all(struct abd_explain_world *world)
 {
 	for (struct abd_explain_borrow *borrow = world->borrows; borrow != NULL;
-		borrow = borrow->next)
-		abd_return_buf_copy(borrow->buffer->abd, borrow->memory, borrow->size);
+		borrow = borrow->next) {
+		/* Unchanged, as abd_return_buf() wants it: zeros could not be written back. */
+		if (borrow->is_copy)
+			abd_copy_to_buf(borrow->memory, borrow->buffer->abd, borrow->size);
+		abd_return_buf(borrow->buffer->abd, borrow->memory, borrow->size);
+	}
 	world->borrows = NULL;
 	for (struct abd_explain_buffer *buffer = world->buffers; buffer != NULL;
 		buffer = buffer->next)
