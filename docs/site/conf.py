@@ -15,7 +15,7 @@ nitpicky = False
 suppress_warnings = ["misc.highlighting_failure"]  # excerpts need not be whole programs
 
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 
 breathe_projects = {"abd": os.environ["ABD_SITE_XML"]}
 breathe_default_project = "abd"
@@ -35,7 +35,7 @@ html_show_sphinx = False
 # One page for each header, under the name of each of its calls as well (site.py writes those links).
 man_pages = [tuple([*line.split("|")[:3], [author], int(line.split("|")[3])])
              for line in os.environ.get("ABD_SITE_MANUAL", "").splitlines()]
-man_make_section_directory = False
+man_make_section_directory = False  # site.py does
 man_show_urls = False
 
 

@@ -53,6 +53,10 @@ def page_of(name):
     return name.replace("/", "-")
 
 
+def man_of(name):
+    return "abd_" + page_of(name).replace("-", "_")
+
+
 # ---- the headers as XML ----------------------------------------------------------------------------------------------
 
 
@@ -149,7 +153,7 @@ class Stage:
                    "`#include <abd/abd.h>` is all of them but `compat/openzfs.h`.\n\n| header | what it is for |\n|---|---|\n" + rows
                    + "\n```{toctree}\n:hidden:\n:maxdepth: 1\n\n" + "\n".join(page_of(name) for name in headers()) + "\n```\n")
         for name, about in headers().items():
-            self.write(f"reference/{page_of(name)}.md", f"# {name}.h: {about}\n\n```{{eval-rst}}\n.. doxygenfile:: abd/{name}.h\n```\n")
+            self.write(f"reference/{page_of(name)}.md", f"# {name}.h: {about}\n\n```c\n#include <abd/{name}.h>\n```\n\n```{{eval-rst}}\n.. doxygenfile:: abd/{name}.h\n```\n")
 
 
 def explain_page(explain):
@@ -174,21 +178,26 @@ def calls(xml, name):
 
 
 def manual(stage, xml, build, options):
-    pages = "\n".join(f"reference/{page_of(name)}|abd_{page_of(name).replace('-', '_')}|{about}|3" for name, about in headers().items())
+    pages = "\n".join(f"reference/{page_of(name)}|{man_of(name)}|{about}|3" for name, about in headers().items())
     stage.write("manual/libabd.md", (HERE / "libabd.md").read_text())
     sphinx(stage, xml, build, options, "man", f"{pages}\nmanual/libabd|libabd|ZFS-style buffers for userspace storage engines|7")
     out = build / "man"
+    for section in (1, 3, 7):
+        (out / f"man{section}").mkdir()
+        for page in out.glob(f"*.{section}"):
+            page.rename(out / f"man{section}" / page.name)
     for name in headers():
         for call in calls(xml, name):
-            target = f"abd_{page_of(name).replace('-', '_')}.3"
-            if not (out / f"{call}.3").exists():
-                (out / f"{call}.3").write_text(f".so man3/{target}\n")
-    statements = "[STATEMENTS]\n.nf\n" + "\n".join(line.replace("\\", "\\e") for line in run(options.explain, "--list").splitlines()) + "\n.fi\n"
+            page = out / f"man3/{call}.3"
+            if not page.exists():
+                page.write_text(f".so man3/{man_of(name)}.3\n")
+    rows = [re.split(r"  +", line, maxsplit=1) for line in run(options.explain, "--list").splitlines()]
+    statements = "[STATEMENTS]\n" + "".join(f".TP\n.B {usage}\n{about}\n" for usage, about in rows)
     (build / "explain.h2m").write_text(statements + "\n[SEE ALSO]\nlibabd(7), abd-perf(1)\n")
-    help2man(options.explain, out / "abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
+    help2man(options.explain, out / "man1/abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
     if options.perf:
         (build / "perf.h2m").write_text("[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
-        help2man(options.perf, out / "abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
+        help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
 
 
 def help2man(program, out, name, options, include):
@@ -224,7 +233,7 @@ def main():
         shutil.rmtree(options.build / what, ignore_errors=True)
     if "man" in options.what:
         manual(stage, xml, options.build, options)
-        (stage.source / "manual/libabd.md").unlink()
+        shutil.rmtree(stage.source / "manual")  # no page of the site
     if "html" in options.what:
         run(sys.executable, HERE / "play/grid.py", options.explain, stage.source / "extra/interactive.html")
         sphinx(stage, xml, options.build, options, "html")
