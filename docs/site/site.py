@@ -80,6 +80,8 @@ def doxygen(build, version):
     shutil.rmtree(build / "doxygen", ignore_errors=True)
     (build / "doxygen").mkdir(parents=True)
     run("doxygen", HERE / "Doxyfile", env=environment)
+    for path in (build / "doxygen/xml").glob("*.xml"):  # see header_filter.py
+        path.write_text(path.read_text(encoding="utf-8").replace("__tag", ""), encoding="utf-8")
     return build / "doxygen/xml"
 
 
@@ -142,7 +144,7 @@ class Stage:
             self.write(f"{name}.md", self.chapter(names[name]))
         self.write("play.md", (HERE / "play.md").read_text())
         self.write("explain.md", explain_page(self.explain))
-        self.write("index.md", readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
+        self.write("index.md", "---\nhide-toc: true\n---\n" + readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
                    "line\n- [The reference](reference/index.md), of every public call\n"
                    + self.toctree("The book", [name for name in order if name not in look_up], True)
                    + self.toctree("Try", ["play", "explain"]) + self.toctree("Look up", [*look_up, "reference/index"]))
@@ -215,6 +217,22 @@ def sphinx(stage, xml, build, options, builder, pages=""):
         env=environment)
 
 
+def complete(html):
+    """Debian's furo imports a style sheet from the web server's root, and a script as modules do, which files can't: both come along."""
+    for sheet in (html / "_static/styles").glob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        for path in re.findall(r"@import url\(/javascript/([\w./-]+)\)", text):
+            shutil.copy(pathlib.Path("/usr/share/javascript") / path, html / "_static" / pathlib.Path(path).name)
+            text = text.replace(f"/javascript/{path}", f"../{pathlib.Path(path).name}")
+        sheet.write_text(text, encoding="utf-8")
+    script = html / "_static/scripts/furo.js"
+    text = script.read_text(encoding="utf-8")
+    line = 'import Gumshoe from "./gumshoe-patched.js";'
+    if line in text:
+        script.write_text((html / "_static/scripts/gumshoe-patched.js").read_text(encoding="utf-8") + text.replace(line, ""),
+                          encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -237,6 +255,7 @@ def main():
     if "html" in options.what:
         run(sys.executable, HERE / "play/grid.py", options.explain, stage.source / "extra/interactive.html")
         sphinx(stage, xml, options.build, options, "html")
+        complete(options.build / "html")
         print(f"{options.build}/html/index.html")
 
 
