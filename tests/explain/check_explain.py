@@ -231,7 +231,7 @@ class Garbage(unittest.TestCase):
 
     SIZES = ("0", "1", "100", "511", "1535", "1536", "4095", "4k", "4097", "8k", "12k", "100k", "1m", "3m", "1g",
              "18446744073709551615", "9223372036854775808", "4294967296", "x", "")
-    COUNT = int(os.environ.get("ABD_TEST_SCRIPTS", "150"))
+    COUNT = int(os.environ.get("ABD_TEST_SCRIPTS", "40"))
 
     def statement(self, words):
         kinds = (words, ("a", "b", "c", "d", "e", "g", "hello"), self.SIZES)
