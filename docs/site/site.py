@@ -26,6 +26,7 @@ HEADERS = {
     "compare": "equality and the first difference",
     "key": "short keys",
     "io": "iovecs, files, memory of any origin",
+    "uring": "io_uring by registered pool memory",
     "flush": "durable copies",
     "codec": "lz4 and checksums",
     "arc": "a cache of compressed records",
