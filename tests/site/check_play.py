@@ -92,6 +92,9 @@ class Play(Browser):
                     shown = self.current().split("= ")[-1].split(" ")[0]
                     self.assertEqual(shown, "alloc" if value == "no" else control["step"], (control["name"], value))
                     self.assertIn(f"{control['name']}={value}", self.driver.current_url)
+                    statement = {"size": f"alloc {value}", "max_order": f"max_order {value}", "free": f"fragment {value}"}.get(control["name"])
+                    if statement and value not in ("10", "all"):
+                        self.assertIn(statement, self.one("#command").get_attribute("textContent"))
                 self.choose(control["name"], control["choices"][-1][0])
             self.screen(f"choices-{size[0]}")
 
@@ -121,12 +124,32 @@ class Play(Browser):
             self.assertEqual(len(parts), len(shot["parts"]), where)
             self.assertEqual([each.text for each in buffer.find_elements(By.CSS_SELECTOR, ".marked")],
                              [f"{mark['what']}: {mark['off']} to {mark['off'] + mark['size']}" for mark in shot["marks"]], where)
+            self.bars(shot, buffer, where)
             for part, box in zip(shot["parts"], parts):
                 said = box.get_attribute("title")
                 self.assertIn(f"bytes {part['off']} to {part['off'] + part['size']}", said)
                 self.assertIn(part["place"], said)
         changed = {row.text.split()[0]: row.text.split()[1:] for row in self.all("#counts tr.changed")}
         self.assertEqual(changed, {each["name"]: [str(each["now"]), f"{each['by']:+d}".replace("-", "\u2212")] for each in step["counters"]}, where)
+
+    def bars(self, shot, buffer, where):
+        """A mark covers of each part what its range does; a part is as wide as its bytes, if not too narrow to be seen."""
+        rows = self.script("""
+            const width = (each) => each.getBoundingClientRect().width;
+            return [...arguments[0].querySelectorAll(".bars")].map((row) => [...row.children].map((bar) =>
+                bar.firstChild ? [width(bar.firstChild) / width(bar), (bar.firstChild.getBoundingClientRect().left -
+                    bar.getBoundingClientRect().left) / width(bar), width(bar)] : [0, 0, width(bar)]))""", buffer)
+        self.assertEqual(len(rows), len(shot["marks"]), where)
+        for mark, row in zip(shot["marks"], rows):
+            for part, (covered, left, width) in zip(shot["parts"], row):
+                first, last = max(mark["off"], part["off"]), min(mark["off"] + mark["size"], part["off"] + part["size"])
+                self.assertAlmostEqual(covered, max(0, last - first) / part["size"], delta=4 / width, msg=where)
+                if first < last:
+                    self.assertAlmostEqual(left, (first - part["off"]) / part["size"], delta=4 / width, msg=where)
+        widths = self.script("return [...arguments[0].querySelectorAll('.part')].map((each) => each.getBoundingClientRect().width)", buffer)
+        for part, width in zip(shot["parts"], widths):
+            if min(widths) > 9:
+                self.assertAlmostEqual(width / sum(widths), part["size"] / shot["size"], delta=0.03, msg=where)
 
     def test_a_keyboard_is_enough(self):
         self.open()
