@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree.
+"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree, but for
+what "pictures" does: it draws the chapters' pictures anew, in the chapters.
 
 The book's chapters are staged as they are, but for what only makes sense on a site: links to headers lead to their reference, a
 picture that a chapter has as text stands there as SVG too, both drawn by abd-explain of the same script.
 
-usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man...
+usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|pictures...
 """
 import argparse
 import os
@@ -89,9 +90,21 @@ def doxygen(build, version):
 # ---- the sources -----------------------------------------------------------------------------------------------------
 
 
+PICTURE = re.compile(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", flags=re.M | re.S)
+
+
+def pictures(explain):
+    for path in DOCS.glob("*.md"):
+        old = path.read_text(encoding="utf-8")
+        new = PICTURE.sub(lambda found: f"```text explain={found['script']}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")
+
+
 class Stage:
-    def __init__(self, build, explain):
-        self.source, self.explain, self.pictures = build / "source", explain, 0
+    def __init__(self, build, explain, known):
+        self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
         shutil.rmtree(self.source, ignore_errors=True)
         for folder in ("reference", "manual", "extra", "static"):
             (self.source / folder).mkdir(parents=True)
@@ -126,9 +139,15 @@ class Stage:
 
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
-        text = re.sub(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", self.picture, text, flags=re.M | re.S)
+        text = PICTURE.sub(self.picture, text)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
-        return re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        # Ours are written without (); with it, a name may be OpenZFS's.
+        parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+        return "".join(part if part.startswith("```") else re.sub(r"(?<![\[{}`\w])`(abd_\w+)`(?!\])", self.call, part) for part in parts)
+
+    def call(self, found):
+        return f"{{c:func}}`{found[1]}`" if found[1] in self.known else found[0]
 
     def toctree(self, caption, names, numbered=False):
         options = f":caption: {caption}\n:maxdepth: 1\n:hidden:\n" + (":numbered:\n" if numbered else "")
@@ -240,12 +259,16 @@ def main():
     parser.add_argument("--explain", required=True)
     parser.add_argument("--perf")
     parser.add_argument("--version", default="0.0.0")
-    parser.add_argument("what", nargs="+", choices=("html", "man"))
+    parser.add_argument("what", nargs="+", choices=("html", "man", "pictures"))
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
+    if "pictures" in options.what:
+        pictures(options.explain)
+    if options.what == ["pictures"]:
+        return
     xml = doxygen(options.build, options.version)
-    stage = Stage(options.build, options.explain)
+    stage = Stage(options.build, options.explain, {call for name in headers() for call in calls(xml, name)})
     stage.book()
     stage.reference()
     for what in options.what:

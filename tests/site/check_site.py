@@ -91,6 +91,12 @@ class Site(unittest.TestCase):
             self.assertTrue(f"c.{call}" in ids, call)
             self.assertTrue((MAN / f"man3/{call}.3").exists(), call)
 
+    def test_names_of_ours_in_the_map_lead_to_their_reference(self):
+        if not (ROOT / "docs/map.md").exists():
+            self.skipTest("there is no map")
+        led = [link for link in PAGES[SITE / "map.html"].leads if link.startswith("reference/") and "#c.abd_" in link]
+        self.assertGreater(len(set(led)), 60)
+
     def test_private_fields_are_not_in_the_reference(self):
         text = (SITE / "reference/buffer.html").read_text()
         self.assertTrue("c.abd.abd_flags" in text)
