@@ -16,17 +16,12 @@ static struct abd_explain_buffer *abd_explain_borrow_from(
 	abd_explain_run_call(
 		run, "%s = abd_get_offset_size(%s, %zu, %zu)", run->name, buffer->name, off, size);
 
-	struct abd_explain_buffer *view =
-		abd_explain_run_born(run, abd_get_offset_size(buffer->abd, off, size));
+	struct abd_explain_buffer *view = abd_explain_run_born_view(
+		run, buffer, off, abd_get_offset_size(buffer->abd, off, size));
 
-	if (view == NULL)
-		return NULL;
-	view->parent = buffer;
-	view->parent_off = off;
-	buffer->view_count++;
-	abd_explain_trace_note(run->trace, run->step,
-		"A borrow begins at 0; to begin at %zu, it is made from a view.", off);
-	abd_explain_trace_mark(abd_explain_run_draw(run, buffer), off, size, view->name);
+	if (view != NULL)
+		abd_explain_trace_note(run->trace, run->step,
+			"A borrow begins at 0; to begin at %zu, it is made from a view.", off);
 	return view;
 }
 

@@ -72,6 +72,9 @@ struct abd_explain_shot *abd_explain_run_draw(
 void abd_explain_run_show(struct abd_explain_run *run, struct abd_explain_shot *shot);
 /** Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say why. */
 struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd_t *abd);
+/** The same for a view: it hangs on its parent, and is drawn as a mark of it. */
+struct abd_explain_buffer *abd_explain_run_born_view(
+	struct abd_explain_run *run, struct abd_explain_buffer *parent, size_t off, abd_t *abd);
 /** "1 piece", "2 pieces". */
 const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what);
 /** The call would be undefined: don't make it, and say why. */
