@@ -9,7 +9,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text
-  docstrings            every public call in include/abd answers Units, Returns, Owner, Threads, Source
+  docstrings            every call that include/abd exports answers Units, Returns, Owner, Threads, Source
 
 FOLDER is docs unless said otherwise (planted mistakes live in folders of their own). Fences in the book:
 
@@ -515,9 +515,9 @@ def check_docstrings():
     """The comment above each ABD_API function answers all five."""
     for path in headers():
         text = path.read_text()
-        for found in re.finditer(r"^ABD_API\b[^;{]*?\b(abd_\w+)\s*\(", text, re.MULTILINE):
+        for found in re.finditer(r"^(?:ABD_API\b[^;{]*?\b(abd_\w+)|static inline bool (abd_key_equal))\(", text, re.MULTILINE):
             comment = re.search(r"/\*\*((?:(?!\*/).)*)\*/\s*\Z", text[:found.start()], re.DOTALL)
-            where = f"{path.name}: {found.group(1)}"
+            where = f"{path.name}: {found.group(1) or found.group(2)}"
             if check(comment, f"{where}: no comment that says what it promises"):
                 missing = [q for q in QUESTIONS if not re.search(rf"^ \* {q}", comment.group(1), re.MULTILINE)]
                 check(not missing, f"{where}: says nothing of {', '.join(q.rstrip(':') for q in missing)}")
