@@ -7,6 +7,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
                         tunable of ours is in it
   links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
+  table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text
   docstrings            every call that include/abd exports answers Units, Returns, Owner, Threads, Source
@@ -22,7 +23,8 @@ FOLDER is docs unless said otherwise (planted mistakes live in folders of their 
   ```text explain=FILE          the picture that abd-explain draws of docs/FILE; left out where there is no abd-explain
   ```                           a drawing
 
-checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere.
+checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc: where
+the cache is built.
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
 import concurrent.futures
@@ -325,6 +327,7 @@ class Build:
         self.folder = pathlib.Path(folder).resolve()
         cache = (self.folder / "CMakeCache.txt").read_text()
         self.checked = re.search(r"^ABD_CHECKED:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
+        self.arc = re.search(r"^ABD_WITH_ARC:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
         self.cc = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
         self.path = os.pathsep.join([str(self.folder / "examples"), str(self.folder / "perf"),
                                      str(self.folder / "tools"), str(self.folder / "tests"), os.environ["PATH"]])
@@ -337,7 +340,7 @@ class Build:
 
     def applies(self, block):
         wanted = block.tags.get("checked", "")
-        return wanted == "" or (wanted == "only") == self.checked
+        return (wanted == "" or (wanted == "only") == self.checked) and (block.tags.get("needs") != "arc" or self.arc)
 
 
 def whole_program(text):
@@ -523,13 +526,26 @@ def check_docstrings():
                 check(not missing, f"{where}: says nothing of {', '.join(q.rstrip(':') for q in missing)}")
 
 
+# ---- the last full run -------------------------------------------------------------------------------------------------
+
+
+def put_table(file):
+    """What stands between the marks in testing.md becomes FILE."""
+    chapter = book / "testing.md"
+    text = chapter.read_text()
+    marked = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
+    table = pathlib.Path(file).read_text().rstrip("\n") + "\n"
+    if check(len(marked.findall(text)) == 1, "testing.md: no marks for a table, or several"):
+        chapter.write_text(marked.sub(lambda m: m.group(1) + table + m.group(2), text))
+
+
 def main(arguments):
     global book
     if arguments[:1] == ["--book"]:
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
     checks = {"map": check_map, "links": check_links, "blocks": check_blocks, "words": check_words, "terms": check_terms,
-              "docstrings": check_docstrings}
+              "docstrings": check_docstrings, "table": put_table}
     if not arguments or arguments[0] not in checks:
         print(__doc__)
         return 2
