@@ -8,6 +8,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
+  draw BUILD            no check: put what abd-explain draws into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text
   docstrings            every call that include/abd exports answers Units, Returns, Owner, Threads, Source
@@ -113,6 +114,13 @@ def rows(path):
 
 def quoted(text):
     return re.findall(r"`([^`]+)`", text)
+
+
+def check_lines(path, finding, wrong):
+    """One check of a whole file: wrong(line), which may say what is, is false for each line outside of blocks."""
+    found = [(number, wrong(line)) for number, line in enumerate(parse(path)[1], 1)]
+    lines = [f"{path.name}:{number}: {finding}{what if isinstance(what, str) else ''}" for number, what in found if what]
+    check(not lines, "\nFAIL ".join(lines))
 
 
 # ---- what there is -----------------------------------------------------------------------------------------------------
@@ -330,7 +338,7 @@ class Build:
         self.arc = re.search(r"^ABD_WITH_ARC:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
         self.cc = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
         self.path = os.pathsep.join([str(self.folder / "examples"), str(self.folder / "perf"),
-                                     str(self.folder / "tools"), str(self.folder / "tests"), os.environ["PATH"]])
+                                     str(self.folder / "explain"), str(self.folder / "tests"), os.environ["PATH"]])
 
     def compile(self, source, program):
         lib = self.folder / "lib"
@@ -420,7 +428,7 @@ def check_explain(block, build):
     script = book / block.tags["explain"]
     if not check(script.exists(), f"{block}: {script.name} does not exist"):
         return
-    done = subprocess.run([program, str(script)], capture_output=True, text=True)
+    done = subprocess.run([program, "-f", str(script)], capture_output=True, text=True)
     check(done.returncode == 0 and done.stdout == block.text,
           f"{block}: abd-explain draws something else of {script.name}:\n{done.stderr}{difference(block.text, done.stdout)}")
 
@@ -437,8 +445,7 @@ def check_blocks(folder, only=None):
     for block in blocks:
         check(known_tag(block), f"{block}: the fence's tag is none that is tested: {block.language} {block.tags}")
     for path in chapters():
-        for number, line in enumerate(parse(path)[1], 1):
-            check(not re.match(r" {4}\S", line), f"{path.name}:{number}: an indented block is not tested; fence it")
+        check_lines(path, "an indented block is not tested; fence it", lambda line: re.match(r" {4}\S", line))
     runs = [b for b in blocks if {"example", "run"} & b.tags.keys() and build.applies(b)]
     outputs = {}
     for block in (b for b in blocks if "output" in b.tags):
@@ -484,15 +491,15 @@ def check_words():
         print("aspell is missing: spelling is left out")
         return
     listed = {w.lower() for w in (HERE / "words.txt").read_text().split()}
+
+    def wrong(line):
+        words = re.findall(r"[A-Za-z][A-Za-z']*", plain(line))
+        return ", ".join(sorted({w for w in words if w in unknown and w.lower().removesuffix("'s") not in listed}))
     for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]:
-        for number, line in enumerate(parse(path)[1], 1):
-            words = re.findall(r"[A-Za-z][A-Za-z']*", plain(line))
-            if not words:
-                continue
-            spelt = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], text=True,
-                                   input="\n".join(sorted(set(words))), capture_output=True, check=True)
-            wrong = sorted(w for w in set(spelt.stdout.split()) if w.lower().removesuffix("'s") not in listed)
-            check(not wrong, f"{path.name}:{number}: not in the dictionary: {', '.join(wrong)}")
+        spelt = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], text=True, capture_output=True, check=True,
+                               input="\n".join(plain(line) for line in parse(path)[1]))
+        unknown = set(spelt.stdout.split())
+        check_lines(path, "not in the dictionary: ", wrong)
 
 
 def check_terms():
@@ -501,12 +508,9 @@ def check_terms():
             continue
         for wrong in (w.strip() for w in cells[2].split(",") if w.strip() not in ("", "—")):
             pattern = re.compile(rf"\b{re.escape(wrong)}s?\b", re.IGNORECASE)
-            for path in chapters():
-                if path.name == "glossary.md":
-                    continue
-                for number, text in enumerate(parse(path)[1], 1):
-                    check(not pattern.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text)),
-                          f"{path.name}:{number}: \"{wrong}\"; the glossary says {cells[0]}")
+            for path in (p for p in chapters() if p.name != "glossary.md"):
+                check_lines(path, f"\"{wrong}\"; the glossary says {cells[0]}",
+                            lambda text, p=pattern: bool(p.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))))
 
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------
@@ -524,6 +528,26 @@ def check_docstrings():
             if check(comment, f"{where}: no comment that says what it promises"):
                 missing = [q for q in QUESTIONS if not re.search(rf"^ \* {q}", comment.group(1), re.MULTILINE)]
                 check(not missing, f"{where}: says nothing of {', '.join(q.rstrip(':') for q in missing)}")
+
+
+# ---- pictures ----------------------------------------------------------------------------------------------------------
+
+
+def draw(folder):
+    """Every picture of abd-explain's becomes what it draws now."""
+    program = shutil.which("abd-explain", path=Build(folder).path)
+    if not check(program, "there is no abd-explain"):
+        return
+
+    def picture(found):
+        done = subprocess.run([program, "-f", str(book / found.group(1))], capture_output=True, text=True)
+        check(done.returncode == 0, f"{found.group(1)}: {done.stderr.strip()}")
+        return f"```text explain={found.group(1)}\n{done.stdout}```\n"
+    for path in chapters():
+        text = path.read_text()
+        drawn = re.sub(r"^```text explain=(\S+)\n.*?^```\n", picture, text, flags=re.MULTILINE | re.DOTALL)
+        if drawn != text:
+            path.write_text(drawn)
 
 
 # ---- the last full run -------------------------------------------------------------------------------------------------
@@ -545,7 +569,7 @@ def main(arguments):
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
     checks = {"map": check_map, "links": check_links, "blocks": check_blocks, "words": check_words, "terms": check_terms,
-              "docstrings": check_docstrings, "table": put_table}
+              "docstrings": check_docstrings, "table": put_table, "draw": draw}
     if not arguments or arguments[0] not in checks:
         print(__doc__)
         return 2
