@@ -3,8 +3,8 @@
 """The book says what is so: its blocks are run, its links followed, its map held to the headers, its words looked up.
 
 usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
-  map                   docs/map.md: each name of ours exists, each test named exists, each exported symbol, statistic and
-                        tunable of ours is in it
+  map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
+                        exported symbol, statistic and tunable of ours is in it
   links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
@@ -164,12 +164,14 @@ def tunables():
 
 
 def tests():
-    """suite/name of every unit test; a regression's suite is abd_regressions."""
-    names = set()
+    """suite/name of every unit test, and the text it stands in; a regression's suite is abd_regressions."""
+    names = {}
     for path in (ROOT / "tests").glob("**/test_*.c"):
         text = path.read_text()
-        names |= {"/".join(m) for m in re.findall(r"^(?:Parameterized)?Test\(\s*(\w+),\s*(\w+)", text, re.MULTILINE)}
-        names |= {f"abd_regressions/{m}" for m in re.findall(r"^Regression\((\w+)", text, re.MULTILINE)}
+        for suite, name in re.findall(r"^(?:Parameterized)?Test\(\s*(\w+),\s*(\w+)", text, re.MULTILINE):
+            names[f"{suite}/{name}"] = text
+        for name in re.findall(r"^Regression\((\w+)", text, re.MULTILINE):
+            names[f"abd_regressions/{name}"] = text
     return names
 
 
@@ -198,6 +200,7 @@ def exists_here(name, files, known):
 def check_map():
     path = book / "map.md"
     files, known, named = sources(), identifiers() | tunables(), tests()
+    used = exported() | inlined() | struct_fields("stats.h", "abd_stats") | tunables()
     ours = set()
     for line, heading, cells in rows(path):
         where = f"{path.name}:{line}"
@@ -216,6 +219,10 @@ def check_map():
         for name in quoted(test):
             check(name in named or (ROOT / name).exists() or exists_here(name, files, set()),
                   f"{where}: there is no test {name}")
+        texts = [named.get(name, "") for name in quoted(test)]
+        if any(texts) and used & set(quoted(here)):
+            check(any(re.search(rf"\b{name}\b", text) for text in texts for name in quoted(here)),
+                  f"{where}: none of the tests uses {here}")
     for name in sorted(exported() | inlined()):
         check(name in ours, f"{path.name}: {name} is public, but not in the map")
     for name in sorted(struct_fields("stats.h", "abd_stats")):
