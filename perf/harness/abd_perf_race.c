@@ -4,6 +4,7 @@
  */
 #include "abd_perf_race.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_filter.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
 
@@ -25,6 +26,18 @@ static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double
 		double scaled = (double)count * sample_ns / ns * 1.05;
 
 		return scaled < 1 ? 1 : (uint64_t)scaled + 1;
+	}
+}
+
+/* --warmup: all paths in turn, as in a round, until the time is over. */
+static void abd_perf_race_warm(const struct abd_perf_path *paths, unsigned count,
+	const uint64_t *iterations, double seconds)
+{
+	double end_ns = abd_perf_clock_wall_ns() + seconds * 1e9;
+
+	while (abd_perf_clock_wall_ns() < end_ns && !abd_perf_stop_wanted()) {
+		for (unsigned i = 0; i < count; i++)
+			paths[i].run(paths[i].arg, iterations[i]);
 	}
 }
 
@@ -54,8 +67,12 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 
 	race->paths = count;
 	race->rounds = 0;
+	if (!abd_perf_filter_passes())
+		return false;
 	for (unsigned i = 0; i < count && !abd_perf_stop_wanted(); i++)
 		iterations[i] = abd_perf_race_calibrate(&paths[i], sample_ns);
+	if (options->warmup_s > 0 && !abd_perf_stop_wanted())
+		abd_perf_race_warm(paths, count, iterations, options->warmup_s);
 	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
 		abd_perf_race_round(race, paths, iterations, &random);
 		race->rounds++;

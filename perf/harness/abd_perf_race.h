@@ -25,7 +25,7 @@ struct abd_perf_race {
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
 };
 
-/** Run it. False: stopped before a single round was complete. */
+/** Run it. False: stopped before a single round was complete, or left out by --filter. */
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
 	unsigned count, const struct abd_perf_options *options);
 

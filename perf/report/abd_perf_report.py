@@ -601,6 +601,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("result")
     parser.add_argument("-o", "--output", default="report.html")
+    parser.add_argument("--compare", nargs=2, metavar=("RESULT.json", "COMPARISON.json"))
     arguments = parser.parse_args()
     try:
         with open(arguments.result, encoding="utf-8") as file:

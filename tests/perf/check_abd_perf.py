@@ -37,7 +37,7 @@ def arc_read():
     with tempfile.TemporaryDirectory() as directory:
         text, file = os.path.join(directory, "input"), os.path.join(directory, "result.json")
         write_input(text)
-        result = run("arc-read", *FEW, "--record-size", "8k", "--input", text, "--json", file)
+        result = run("run", "arc-read", *FEW, "--record-size", "8k", "--input", text, "--json", file)
         with open(file) as stream:
             return result, stream.read()
 
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.directory.name, name)
 
     def arc(self, *more, **kinds):
-        return run("arc-read", *FEW, "--record-size", "8k", "--input", self.input, *more, **kinds)
+        return run("run", "arc-read", *FEW, "--record-size", "8k", "--input", self.input, *more, **kinds)
 
     def refused(self, result, status, *words):
         self.assertEqual(result.returncode, status, result.stderr)
@@ -72,7 +72,7 @@ class Refusals(Case):
                           ["arc-read", "--threads", "x"], ["arc-read", "--repeat", "-1"], ["buffer", "--runtime", "nan"],
                           ["buffer", "--seed", ""], ["buffer", "--cpus", "0-"], ["buffer", "--cpus", "1000"]):
             with self.subTest(arguments=arguments):
-                self.refused(run(*arguments), USAGE, arguments[1] + ":")
+                self.refused(run("run", *arguments), USAGE, arguments[1] + ":")
 
     def test_unknown_flags_and_no_command_exit_64(self):
         for arguments in (["buffer", "--nonsense"], []):
@@ -84,8 +84,8 @@ class Refusals(Case):
         self.refused(run("run", "buffer", "nothing"), USAGE, "nothing")
 
     def test_a_flag_the_scenario_cannot_use_is_refused(self):
-        self.refused(run("buffer", "--input", self.input), USAGE, "--input", "buffer")
-        self.refused(run("compare", "--threads", "2"), USAGE, "--threads", "compare")
+        self.refused(run("run", "buffer", "--input", self.input), USAGE, "--input", "buffer")
+        self.refused(run("run", "compare", "--threads", "2"), USAGE, "--threads", "compare")
 
     def test_input_that_is_missing_empty_or_special_is_refused(self):
         empty, tree = self.path("empty"), self.path("tree")
@@ -94,18 +94,18 @@ class Refusals(Case):
         for path, word in ((self.path("missing"), "No such file"), (empty, "empty"), (tree, "no data"),
                            ("/dev/null", "neither a file nor a directory")):
             with self.subTest(path=path):
-                self.refused(run("arc-read", "--quick", "--input", path), 1, path, word)
+                self.refused(run("run", "arc-read", "--quick", "--input", path), 1, path, word)
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_input_that_may_not_be_read_is_refused(self):
         os.chmod(self.input, 0)
-        self.refused(run("arc-read", "--quick", "--input", self.input), 1, self.input, "denied")
+        self.refused(run("run", "arc-read", "--quick", "--input", self.input), 1, self.input, "denied")
 
     def test_input_smaller_than_a_record_is_refused(self):
         small = self.path("small")
         with open(small, "w") as file:
             file.write("x" * 100)
-        result = run("arc-read", *FEW, "--input", small)
+        result = run("run", "arc-read", *FEW, "--input", small)
         self.assertEqual(result.returncode, 1)
         self.assertIn("less than one record", result.stderr)
 
@@ -147,7 +147,7 @@ class Json(Case):
 
     def test_sizes_are_exact(self):
         file = self.path("result.json")
-        self.assertEqual(run("compare", *FEW, "--record-size", "1m", "--json", file).returncode, 0)
+        self.assertEqual(run("run", "compare", *FEW, "--record-size", "1m", "--json", file).returncode, 0)
         with open(file) as stream:
             self.assertEqual(json.load(stream)["results"][0]["parameters"]["size"], 1048576)
 
@@ -164,7 +164,7 @@ class Json(Case):
             self.assertAlmostEqual(size, 2862, delta=3)
 
     def test_a_full_device_is_an_error(self):
-        result = run("buffer", *FEW, "--json", "/dev/full")
+        result = run("run", "buffer", *FEW, "--json", "/dev/full")
         self.assertEqual(result.returncode, 1)
         self.assertIn("No space left", result.stderr)
         self.assertTrue(os.path.exists("/dev/full"))
@@ -177,7 +177,7 @@ class Json(Case):
         with open(file, "w") as stream:
             stream.write("old")
         before = sorted(os.listdir(self.directory.name))
-        result = run("buffer", *FEW, "--json", file, preexec_fn=limit)
+        result = run("run", "buffer", *FEW, "--json", file, preexec_fn=limit)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("nothing is left", result.stderr)
         self.assertEqual(sorted(os.listdir(self.directory.name)), before)
@@ -206,7 +206,7 @@ class Runs(Case):
     def test_every_scenario_ends_well(self):
         for name in re.findall(r"^(\S+)", run("list").stdout, re.MULTILINE):
             with self.subTest(name=name):
-                result = arc_read()[0] if name == "arc-read" else run(name, *FEW)
+                result = arc_read()[0] if name == "arc-read" else run("run", name, *FEW)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(f"\n{name}", result.stdout)
 
@@ -217,7 +217,7 @@ class Runs(Case):
 
     def test_interrupt_keeps_what_was_measured(self):
         file = self.path("result.json")
-        process = subprocess.Popen([PERF, "buffer", "--repeat", "100", "--json", file], stdout=subprocess.PIPE,
+        process = subprocess.Popen([PERF, "run", "buffer", "--repeat", "100", "--json", file], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             if "[6/" in line:
@@ -233,7 +233,7 @@ class Runs(Case):
 
     def test_progress_is_one_line_on_a_terminal(self):
         master, slave = pty.openpty()
-        process = subprocess.Popen([PERF, "buffer", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
+        process = subprocess.Popen([PERF, "run", "buffer", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
         os.close(slave)
         seen = b""
         while True:
