@@ -23,10 +23,15 @@ static json_t *abd_perf_json_summary(const struct abd_perf_summary *summary)
 
 static json_t *abd_perf_json_figure(const struct abd_perf_figure *figure)
 {
-	json_t *object = abd_perf_json_summary(&figure->value);
+	const struct abd_perf_summary *value = &figure->value;
+	json_t *object = abd_perf_json_summary(value);
 
 	json_object_set_new(object, "name", json_string(figure->name));
 	json_object_set_new(object, "unit", json_string(figure->unit));
+	json_object_set_new(object, "relative",
+		value->relative > 0 ? json_pack("{s:f, s:f, s:f}", "median", value->relative, "low",
+					      value->relative_low, "high", value->relative_high)
+				    : json_null());
 	return object;
 }
 

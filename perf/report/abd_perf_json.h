@@ -10,9 +10,10 @@
  *	noise        the same code against itself: a ratio's value
  *	warnings     [text]
  *	results      [{scenario, group, name, parameters: {name: number or text},
- *	               figures: [{name, unit, median, low, high, mad, rounds}],
+ *	               figures: [{name, unit, median, low, high, mad, rounds, relative: {median, low, high}}],
  *	               ratios: [{of, against, median, low, high, mad, rounds, verdict, target, target_verdict, source}]}]
  *
+ * relative is the time in units of a loop of arithmetic that was timed in the same rounds, null where none was.
  * low and high are the 95 % interval of the median. target and source are null where there is none.
  * docs/abd-perf-1.schema.json says the same to programs.
  */

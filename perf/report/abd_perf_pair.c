@@ -77,17 +77,41 @@ static bool abd_perf_pair_same_conditions(const json_t *a, const json_t *b)
 
 static bool abd_perf_pair_summary(const json_t *figure, struct abd_perf_summary *value)
 {
+	const json_t *relative = json_object_get(figure, "relative");
+
 	value->median = json_number_value(json_object_get(figure, "median"));
 	value->low = json_number_value(json_object_get(figure, "low"));
 	value->high = json_number_value(json_object_get(figure, "high"));
 	value->mad = json_number_value(json_object_get(figure, "mad"));
 	value->rounds = (unsigned)json_integer_value(json_object_get(figure, "rounds"));
+	value->relative = json_number_value(json_object_get(relative, "median"));
+	value->relative_low = json_number_value(json_object_get(relative, "low"));
+	value->relative_high = json_number_value(json_object_get(relative, "high"));
 	return value->low > 0 && value->low <= value->median && value->median <= value->high;
 }
 
-/* The figure of the same benchmark; NULL: that run has none. */
+/* Of a ratio only where both sides were measured, in the same rounds: not against what others published. */
+static bool abd_perf_pair_takes_part(const json_t *result, const char *list, const json_t *item)
+{
+	bool of = false, against = false;
+	size_t i;
+	json_t *figure;
+
+	if (strcmp(list, "figures") == 0)
+		return true;
+	json_array_foreach(json_object_get(result, "figures"), i, figure)
+	{
+		const char *name = abd_perf_pair_text(figure, "name");
+
+		of |= strcmp(name, abd_perf_pair_text(item, "of")) == 0;
+		against |= strcmp(name, abd_perf_pair_text(item, "against")) == 0;
+	}
+	return of && against;
+}
+
+/* The figure or ratio of the same benchmark; NULL: that run has none. */
 static const json_t *abd_perf_pair_find(
-	const json_t *results, const json_t *result, const json_t *figure)
+	const json_t *results, const json_t *result, const char *list, const json_t *item)
 {
 	size_t i, j;
 	json_t *other, *candidate;
@@ -97,10 +121,13 @@ static const json_t *abd_perf_pair_find(
 		if (!abd_perf_pair_same_name(result, other) ||
 			!abd_perf_pair_same_conditions(result, other))
 			continue;
-		json_array_foreach(json_object_get(other, "figures"), j, candidate)
+		json_array_foreach(json_object_get(other, list), j, candidate)
 		{
-			if (abd_perf_pair_same(figure, candidate, "name") &&
-				abd_perf_pair_same(figure, candidate, "unit"))
+			/* A figure has a name and a unit, a ratio two names. */
+			if (abd_perf_pair_same(item, candidate, "name") &&
+				abd_perf_pair_same(item, candidate, "unit") &&
+				abd_perf_pair_same(item, candidate, "of") &&
+				abd_perf_pair_same(item, candidate, "against"))
 				return candidate;
 		}
 	}
@@ -158,13 +185,19 @@ static bool abd_perf_pair_is_size(const char *unit)
 static struct abd_perf_summary abd_perf_pair_ratio(
 	const struct abd_perf_summary *a, const struct abd_perf_summary *b, const char *unit)
 {
-	bool rate = strlen(unit) > 2 && strcmp(unit + strlen(unit) - 2, "/s") == 0;
-	const struct abd_perf_summary *over = rate ? b : a, *under = rate ? a : b;
-
-	return (struct abd_perf_summary){.median = over->median / under->median,
+	bool more = strcmp(unit, "ratio") == 0 ||
+		(strlen(unit) > 2 && strcmp(unit + strlen(unit) - 2, "/s") == 0);
+	const struct abd_perf_summary *over = more ? b : a, *under = more ? a : b;
+	struct abd_perf_summary ratio = {.median = over->median / under->median,
 		.low = over->low / under->high,
 		.high = over->high / under->low,
 		.rounds = a->rounds < b->rounds ? a->rounds : b->rounds};
+
+	if (a->relative_low > 0 && b->relative_low > 0) {
+		ratio.low = fmin(ratio.low, a->relative_low / b->relative_high);
+		ratio.high = fmax(ratio.high, a->relative_high / b->relative_low);
+	}
+	return ratio;
 }
 
 static void abd_perf_pair_judge(struct abd_perf_pair *pair, double margin)
@@ -209,42 +242,58 @@ static bool abd_perf_pair_wanted(const regex_t *filter, const struct abd_perf_pa
 	return filter == NULL || regexec(filter, text, 0, NULL, 0) == 0;
 }
 
-static void abd_perf_pair_add(struct abd_perf_pairs *pairs, const json_t *result,
-	const json_t *figure, const regex_t *filter)
+/* The next pair, of which all but the figures is known. */
+static struct abd_perf_pair *abd_perf_pair_next(
+	struct abd_perf_pairs *pairs, const json_t *result, const json_t *item)
 {
-	const json_t *results = json_object_get(pairs->b, "results");
-	const json_t *other = abd_perf_pair_find(results, result, figure);
 	struct abd_perf_pair *pair = &pairs->pair[pairs->count];
+	const char *unit = abd_perf_pair_text(item, "unit");
 
 	memset(pair, 0, sizeof(*pair));
 	pair->scenario = abd_perf_pair_text(result, "scenario");
 	pair->group = abd_perf_pair_text(result, "group");
-	pair->figure = abd_perf_pair_text(figure, "name");
-	pair->unit = abd_perf_pair_text(figure, "unit");
+	pair->unit = *unit != '\0' ? unit : "ratio";
+	if (*unit != '\0')
+		snprintf(pair->figure, sizeof(pair->figure), "%s", abd_perf_pair_text(item, "name"));
+	else
+		snprintf(pair->figure, sizeof(pair->figure), "%s / %s",
+			abd_perf_pair_text(item, "of"), abd_perf_pair_text(item, "against"));
 	abd_perf_pair_name(
 		pair->name, sizeof(pair->name), json_object_get(pairs->a, "results"), result);
-	if (!abd_perf_pair_wanted(filter, pair))
+	return pair;
+}
+
+static void abd_perf_pair_add(struct abd_perf_pairs *pairs, const json_t *result, const char *list,
+	const json_t *item, const regex_t *filter)
+{
+	const json_t *other =
+		abd_perf_pair_find(json_object_get(pairs->b, "results"), result, list, item);
+	struct abd_perf_pair *pair = abd_perf_pair_next(pairs, result, item);
+
+	if (!abd_perf_pair_takes_part(result, list, item) || !abd_perf_pair_wanted(filter, pair))
 		return;
 	if (other == NULL) {
 		pairs->only_a++;
 		return;
 	}
-	if (!abd_perf_pair_summary(figure, &pair->a) || !abd_perf_pair_summary(other, &pair->b))
+	if (!abd_perf_pair_summary(item, &pair->a) || !abd_perf_pair_summary(other, &pair->b))
 		return;
 	abd_perf_pair_judge(pair, pairs->margin);
 	pairs->count++;
 }
 
-static size_t abd_perf_pair_figures(const json_t *results)
+static size_t abd_perf_pair_room(const json_t *results)
 {
-	size_t count = 0, i;
+	size_t count = 1, i;
 	json_t *result;
 
 	json_array_foreach(results, i, result)
-		count += json_array_size(json_object_get(result, "figures"));
+		count += json_array_size(json_object_get(result, "figures")) +
+		json_array_size(json_object_get(result, "ratios"));
 	return count;
 }
 
+/* Figures that only one run has. */
 static size_t abd_perf_pair_only(const json_t *results, const json_t *others)
 {
 	size_t count = 0, i, j;
@@ -253,29 +302,39 @@ static size_t abd_perf_pair_only(const json_t *results, const json_t *others)
 	json_array_foreach(results, i, result)
 	{
 		json_array_foreach(json_object_get(result, "figures"), j, figure)
-			count += abd_perf_pair_find(others, result, figure) == NULL;
+			count += abd_perf_pair_find(others, result, "figures", figure) == NULL;
 	}
 	return count;
 }
 
+static void abd_perf_pair_list(
+	struct abd_perf_pairs *pairs, const json_t *result, const char *list, const regex_t *filter)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(result, list), i, item)
+		abd_perf_pair_add(pairs, result, list, item, filter);
+}
+
 void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, const char *filter)
 {
-	json_t *results = json_object_get(a, "results"), *result, *figure;
+	json_t *results = json_object_get(a, "results"), *result;
 	regex_t expression;
-	size_t i, j;
+	size_t i;
 
 	if (filter != NULL && regcomp(&expression, filter, REG_EXTENDED | REG_NOSUB | REG_ICASE) != 0)
 		abd_perf_say_die(EX_USAGE, "--filter: '%s' is no regular expression", filter);
 	*pairs = (struct abd_perf_pairs){.a = a, .b = b};
 	pairs->margin = fmax(
 		ABD_PERF_PAIR_MARGIN, fmax(abd_perf_pair_noise(a), abd_perf_pair_noise(b)));
-	pairs->pair = malloc((abd_perf_pair_figures(results) + 1) * sizeof(*pairs->pair));
+	pairs->pair = malloc(abd_perf_pair_room(results) * sizeof(*pairs->pair));
 	if (pairs->pair == NULL)
 		abd_perf_say_die(1, "no memory for two runs");
 	json_array_foreach(results, i, result)
 	{
-		json_array_foreach(json_object_get(result, "figures"), j, figure)
-			abd_perf_pair_add(pairs, result, figure, filter != NULL ? &expression : NULL);
+		abd_perf_pair_list(pairs, result, "ratios", filter != NULL ? &expression : NULL);
+		abd_perf_pair_list(pairs, result, "figures", filter != NULL ? &expression : NULL);
 	}
 	pairs->only_b = abd_perf_pair_only(json_object_get(b, "results"), results);
 	qsort(pairs->pair, pairs->count, sizeof(*pairs->pair), abd_perf_pair_order);

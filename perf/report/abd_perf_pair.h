@@ -2,8 +2,10 @@
 /*
  * Two runs, benchmark by benchmark: what run B is worth against run A.
  *
- * A benchmark is a figure under its conditions. Its ratio is that of speeds, B over A, so above 1 is better; the interval is the
- * widest that both intervals allow, [low B / high A, high B / low A], since the two were measured apart.
+ * A benchmark is a figure or a ratio under its conditions. Its ratio is that of speeds, B over A, so above 1 is better; the interval
+ * is the widest that both intervals allow, [low B / high A, high B / low A], since the two were measured apart.
+ * Of figures it spans two: that of the figures, and that of the figures in units of the reference loop. The CPU's clock moves the
+ * first for arithmetic and the second for memory; a change of code moves both. Ratios were taken within rounds and need no such care.
  * Invariant: a run against itself has no verdict but "can't tell", for every such interval holds 1.
  */
 #ifndef ABD_PERF_PAIR_H
@@ -16,8 +18,9 @@
 #include <stddef.h>
 
 struct abd_perf_pair {
-	const char *scenario, *group, *figure, *unit;
+	const char *scenario, *group, *unit; /* unit: "ratio" for a ratio */
 	char name[256]; /* with its conditions where the name alone names several */
+	char figure[96];
 	struct abd_perf_summary a, b; /* in unit */
 	struct abd_perf_summary ratio;
 	enum abd_perf_verdict verdict;

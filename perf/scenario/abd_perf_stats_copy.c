@@ -171,7 +171,7 @@ static bool abd_perf_stats_calls_race(
 			race->ns[path][race->rounds] =
 				(abd_perf_clock_ns() - start) / (double)per_round;
 		}
-		race->rounds++;
+		race->reference_ns[race->rounds++] = abd_perf_race_reference_ns();
 	}
 	return good;
 }

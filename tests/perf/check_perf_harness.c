@@ -78,8 +78,8 @@ static void check_statistics(void)
 
 static void check_verdicts(void)
 {
-	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5}, sure = {1.05, 1.03, 1.07, 0, 15},
-				across = {1.01, 0.99, 1.03, 0, 15}, slow = {0.9, 0.88, 0.93, 0, 15};
+	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5, 0, 0, 0}, sure = {1.05, 1.03, 1.07, 0, 15, 0, 0, 0},
+				across = {1.01, 0.99, 1.03, 0, 15, 0, 0, 0}, slow = {0.9, 0.88, 0.93, 0, 15, 0, 0, 0};
 
 	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
 		"five rounds never support a verdict");
