@@ -24,7 +24,7 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
 MARKERS = ["o", "s", "^", "D", "v", "P"]
 STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "text.color": TEXT, "axes.labelcolor": TEXT,
-         "axes.edgecolor": "#888888", "xtick.color": TEXT, "ytick.color": TEXT, "grid.color": GRID, "axes.grid": True,
+         "axes.edgecolor": "#888888", "xtick.color": TEXT, "ytick.color": TEXT, "grid.color": GRID, "axes.grid": True, "axes.axisbelow": True,
          "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none", "font.size": 10,
          "legend.labelcolor": TEXT, "legend.frameon": False, "legend.fontsize": 9}
 WIDTHS = {"wide": 8.0, "narrow": 3.9}  # inches of 72 points; shown on about 930 and 360 pixels
@@ -51,16 +51,14 @@ def picture(draw, title, height=3.6, narrow_height=None):
             f'{svg(draw, title, "narrow", narrow_height or height)}</figure>')
 
 
-def legend(axes, narrow, columns=4):
-    """Below the axes, where it hides nothing."""
+def legend(axes, narrow, columns=6):
+    """Above the axes, where it hides nothing; a single line or bar needs none."""
     handles, labels = axes.get_legend_handles_labels()
-    if not labels:
+    if len(labels) < 2:
         return
     longest = max(len(label) for label in labels)
-    fit = max(1, min(columns, len(labels), (44 if narrow else 100) // (longest + 6)))
-    below = -0.15 - (0.1 if axes.get_xlabel() else 0) - (0.06 if "\n" in "".join(t.get_text() for t in axes.get_xticklabels()) else 0)
-    axes.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, below * 3.6 / axes.figure.get_figheight()), ncol=fit,
-                borderaxespad=0)
+    fit = max(1, min(columns, len(labels), (48 if narrow else 100) // (longest + 6)))
+    axes.legend(handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1.01), ncol=fit, borderaxespad=0)
 
 
 def places(axes, labels, narrow):

@@ -15,8 +15,13 @@ DECODER = [("codec", "ours, runs of 4k", "liblz4, borrow"), ("arc-read", "own de
 
 
 def percent(ratio):
-    """+5 % for 1.05."""
+    """+5.0 % for 1.05."""
     return f"{(ratio - 1) * 100:+.0f} %" if abs(ratio - 1) >= 0.1 else f"{(ratio - 1) * 100:+.1f} %"
+
+
+def faster(ratio):
+    """5.0 % faster for 1.05."""
+    return f"{percent(ratio)[1:]} {'faster' if ratio >= 1 else 'slower'}"
 
 
 def verdict(ratio, yes, no):
@@ -101,7 +106,7 @@ def finding_rule(document):
     ratio, entry = first_ratio(document, RULE)
     if ratio is None:
         return None
-    text = (f"The single-chunk rule: reading cached 8k records is {percent(ratio['median'])} faster with it "
+    text = (f"The single-chunk rule: reading cached 8k records is {faster(ratio['median'])} with it "
             f"[{percent(ratio['low'])}, {percent(ratio['high'])}] ({entry['name']})")
     return text + "; " + verdict(ratio, "leave it on", "it does not pay here") + "."
 

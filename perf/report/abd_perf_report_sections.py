@@ -30,7 +30,7 @@ def arc_places(entries):
     def key(entry):
         return entry["parameters"]["record_size"], entry["parameters"]["pages"] != "1"
     places = sorted({key(entry) for entry in entries})
-    return places, [f"{size_text(size)}\n{'several pages' if several else 'one page'}" for size, several in places], key
+    return places, [f"{size_text(size)}\n{'> 1 page' if several else '1 page'}" for size, several in places], key
 
 
 def arc_entries(document, temperature=None, **parameters):
@@ -129,7 +129,7 @@ def section_buffer(document):
     title = "What do buffers cost?"
     faster = sum(entry["figures"][0]["median"] < entry["parameters"]["published_ns"] for entry in entries)
     height = 1.4 + 0.3 * len(entries)
-    return section(title, picture(draw, title, height, height * 1.3), conclude(
+    return section(title, picture(draw, title, height, height * 1.4), conclude(
         f"Less is better. {faster} of {len(entries)} cost less here than OpenZFS's userspace buffers did on the machine they were "
         "measured on, which is another one: read this as an order of magnitude."))
 
@@ -429,7 +429,7 @@ def cached_entries(document, data):
 def section_cached(document):
     """Throughput by threads, a chart per kind of data."""
     parts, title = [], "How fast are sequential reads out of the cache?"
-    for data, words in (("fio", "fio's data, as the source read it"), ("files", "files of this machine")):
+    for data, words in (("fio", "Data as fio makes it for the source's test"), ("files", "Files of this machine")):
         entries = cached_entries(document, data)
         labels = [f"{number(entry, 'threads'):g}" for entry in entries]
         series = [(mode, {label: median_of(figure_of(entry, mode)) for label, entry in zip(labels, entries)
@@ -439,7 +439,7 @@ def section_cached(document):
             continue
         drawn = [(f"{label} thread{'s' if label != '1' else ''}", label) for label in labels]
         named = [(mode, {place: points[label] for place, label in drawn if label in points}) for mode, points in series]
-        parts.append(f"<h3>{words[0].upper() + words[1:]}</h3>" + picture(
+        parts.append(f"<h3>{words}</h3>" + picture(
             lambda axes, narrow: bars(axes, narrow, [place for place, _ in drawn], named, "GB/s, all threads"),
             f"{title} {words}", 1.2 + 0.26 * len(series) * len(labels)))
     if not parts:
@@ -458,7 +458,7 @@ def section_cached(document):
             and median_of(figure_of(entries[0], "cache")) and median_of(figure_of(entries[-1], "cache"))]
     said += [f"{threads:g} threads read {value:.2f} times what one does ({data})" for data, threads, value in more]
     return section(title, *parts, conclude(
-        "Records of 8 KiB in the cache, read 128 KiB at a time. " + html.escape("; ".join(said) or "No ratios were measured")
+        "Records of 8 KiB in the cache, read 128 KiB at a time: " + html.escape("; ".join(said) or "no ratios were measured")
         + ". OpenZFS found about 5 % between the last two ways."))
 
 
