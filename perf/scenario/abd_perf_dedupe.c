@@ -439,8 +439,8 @@ static void abd_perf_dedupe_print(void)
 		if (abd_perf_dedupe_is(result, "made"))
 			printf("\ndedupe: %.0f files of %s in memory, half of them copies of the "
 			       "other half; the source had 20,000 of "
-			       "4 MB.\nRule: a quarter of the memory that can be had, at most 2 "
-			       "GiB (256 MiB with --quick).\n",
+			       "4 MB.\nRule: a quarter of the memory that can be had, at most 256 "
+			       "MiB (2 GiB with --full, 64 MiB with --quick).\n",
 				abd_perf_dedupe_number(result, "files"),
 				abd_perf_result_find(result, "file_size")->text);
 	}
