@@ -66,19 +66,26 @@ static const struct argp abd_perf_page_argp = {
 	       "Needs python3 with matplotlib (Debian: python3-matplotlib).",
 };
 
-/* Where abd_perf_report.py is: in the folder of this program. */
+/* Where abd_perf_report.py is: in the folder of this program, as built, or in share/abd beside that, as installed. */
 static void abd_perf_page_script(char script[ABD_PERF_PAGE_PATH])
 {
+	static const char *const place[] = {"../share/abd", "."};
 	char self[ABD_PERF_PAGE_PATH];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *folder;
 
 	if (length < 0)
 		abd_perf_say_die(1, "/proc/self/exe: %s", strerror(errno));
 	self[length] = '\0';
-	if (snprintf(script, ABD_PERF_PAGE_PATH, "%s/abd_perf_report.py", dirname(self)) >=
-			ABD_PERF_PAGE_PATH ||
-		access(script, R_OK) != 0)
-		abd_perf_say_die(1, "%s: %s", script, strerror(errno));
+	folder = dirname(self);
+	for (unsigned i = 0; i < 2; i++) {
+		int used = snprintf(script, ABD_PERF_PAGE_PATH, "%s/%s/abd_perf_report.py", folder,
+			place[i]);
+
+		if (used < ABD_PERF_PAGE_PATH && access(script, R_OK) == 0)
+			return;
+	}
+	abd_perf_say_die(1, "%s: %s", script, strerror(errno));
 }
 
 /* Run a program of PATH; its exit status, or 127. */

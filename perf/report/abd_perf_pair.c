@@ -176,16 +176,16 @@ static void abd_perf_pair_name(char *name, size_t room, const json_t *results, c
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
 
-static bool abd_perf_pair_is_size(const char *unit)
+static bool abd_perf_pair_is_counted(const char *unit)
 {
-	return strcmp(unit, "bytes") == 0 || strcmp(unit, "x") == 0;
+	return strcmp(unit, "bytes") == 0 || strcmp(unit, "x") == 0 || strcmp(unit, "%") == 0;
 }
 
 /* Of speeds: where a figure is a time or a size, less is more. */
 static struct abd_perf_summary abd_perf_pair_ratio(
 	const struct abd_perf_summary *a, const struct abd_perf_summary *b, const char *unit)
 {
-	bool more = strcmp(unit, "ratio") == 0 ||
+	bool more = strcmp(unit, "ratio") == 0 || strcmp(unit, "%") == 0 ||
 		(strlen(unit) > 2 && strcmp(unit + strlen(unit) - 2, "/s") == 0);
 	const struct abd_perf_summary *over = more ? b : a, *under = more ? a : b;
 	struct abd_perf_summary ratio = {.median = over->median / under->median,
@@ -206,8 +206,8 @@ static void abd_perf_pair_judge(struct abd_perf_pair *pair, double margin)
 	double near;
 
 	pair->ratio = ratio;
-	/* Sizes are counted, not measured: once is enough. */
-	if (abd_perf_pair_is_size(pair->unit))
+	/* Sizes and shares are counted, not measured: once is enough. */
+	if (abd_perf_pair_is_counted(pair->unit))
 		ratio.rounds = ABD_PERF_ROUNDS_MAX;
 	pair->verdict = abd_perf_stat_verdict(&ratio, margin);
 	near = pair->verdict == ABD_PERF_FASTER ? ratio.low : ratio.high;
@@ -353,9 +353,9 @@ void abd_perf_pair_free(struct abd_perf_pairs *pairs)
 
 const char *abd_perf_pair_verdict_text(const struct abd_perf_pair *pair)
 {
-	if (!abd_perf_pair_is_size(pair->unit) || pair->verdict == ABD_PERF_CANT_TELL)
+	if (!abd_perf_pair_is_counted(pair->unit) || pair->verdict == ABD_PERF_CANT_TELL)
 		return abd_perf_stat_verdict_text(pair->verdict);
-	return pair->verdict == ABD_PERF_FASTER ? "smaller" : "larger";
+	return (pair->verdict == ABD_PERF_FASTER) == (*pair->unit == '%') ? "larger" : "smaller";
 }
 
 /* Facts that differ from run to run on one machine tell nothing about it. */

@@ -19,6 +19,7 @@ const struct abd_perf_planned abd_perf_plan[] = {
 	{&abd_perf_flush_calibrate, 1, 1},
 	{&abd_perf_dedupe, 4, 30},
 	{&abd_perf_names, 14, 60},
+	{&abd_perf_pool, 4, 10},
 	{&abd_perf_stats_copy, 2, 15},
 	{NULL, 0, 0},
 };

@@ -42,6 +42,7 @@ class Compare(Case):
     def test_ten_percent_are_found_either_way_round(self):
         for unit, before, after, verdict in (("GB/s", 10, 9, "slower"), ("GB/s", 9, 10, "faster"), ("ns", 10, 9, "faster"),
                                              ("ns", 9, 10, "slower"), ("s", 9, 10, "slower"), ("bytes", 500, 600, "larger"),
+                                             ("%", 90, 50, "smaller"),
                                              ("1/s", 9, 10, "faster")):
             with self.subTest(unit=unit, before=before):
                 self.assertRegex(self.said(*pair_of(before, after, unit)), rf"a case +ours .*{unit} .*{verdict}\n")
