@@ -36,7 +36,8 @@ static int abd_perf_list(int argc, char **argv)
 		printf("%-16s %s\n", scenario->name, scenario->summary);
 		printf("%-16s about %s", "",
 			abd_perf_say_time(abd_perf_plan[i].normal_s, text, sizeof(text)));
-		printf(", --full %s", abd_perf_say_time(abd_perf_plan[i].full_s, text, sizeof(text)));
+		printf(", --full %s",
+			abd_perf_say_time(abd_perf_plan[i].full_s, text, sizeof(text)));
 		if (scenario->uses != 0)
 			printf("; also takes%s%s%s%s",
 				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
 		return command->run(argc - first, argv + first);
 	}
 	if (abd_perf_run_find(argv[first]) != NULL)
-		abd_perf_say_die(EX_USAGE, "'%s' is a scenario: abd-perf run %s", argv[first],
-			argv[first]);
+		abd_perf_say_die(
+			EX_USAGE, "'%s' is a scenario: abd-perf run %s", argv[first], argv[first]);
 	abd_perf_say_die(EX_USAGE, "no command is named '%s'; see abd-perf --help", argv[first]);
 }

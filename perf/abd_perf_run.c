@@ -58,8 +58,7 @@ static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++) {
 		if (options->given & ~used & 1u << i)
 			abd_perf_say_die(EX_USAGE, "%s can't be used with %s", flag[i],
-				count == 1 ? chosen[0]->scenario->name
-					   : "any of these scenarios");
+				count == 1 ? chosen[0]->scenario->name : "any of these scenarios");
 	}
 }
 
@@ -82,14 +81,15 @@ static double abd_perf_run_seconds(
 	const struct abd_perf_planned *planned, const struct abd_perf_options *options)
 {
 	static const struct abd_perf_options mode[] = {
-		[ABD_PERF_NORMAL] = {.mode = ABD_PERF_NORMAL}, [ABD_PERF_FULL] = {.mode = ABD_PERF_FULL}};
+		[ABD_PERF_NORMAL] = {.mode = ABD_PERF_NORMAL},
+		[ABD_PERF_FULL] = {.mode = ABD_PERF_FULL}};
 	const struct abd_perf_options *as_planned =
 		&mode[options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL];
 	double seconds = options->quick ? planned->normal_s : planned->full_s;
-	double rounds = (double)abd_perf_options_rounds(options) /
-		abd_perf_options_rounds(as_planned);
-	double sample = abd_perf_options_sample_ns(options, 4) /
-		abd_perf_options_sample_ns(as_planned, 4);
+	double rounds =
+		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(as_planned);
+	double sample =
+		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(as_planned, 4);
 
 	/* About a third is set-up and finding out how many iterations fill a sample. */
 	return seconds * (1 + 2 * rounds * sample) / 3;
@@ -108,7 +108,8 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 			abd_perf_say_time(total_s, text, sizeof(text)));
 		return; /* how large a part is not known: no time left is told */
 	}
-	fprintf(stderr, "abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
+	fprintf(stderr,
+		"abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
 		abd_perf_say_time(total_s, text, sizeof(text)));
 	abd_perf_say_plan(total_s);
 }

@@ -203,7 +203,7 @@ static void abd_perf_env_turbo(void)
 	}
 	abd_perf_env_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof(text));
 	abd_perf_env_add("turbo", "%s",
-		strcmp(text, "1") == 0	 ? "on"
+		strcmp(text, "1") == 0   ? "on"
 		: strcmp(text, "0") == 0 ? "off"
 					 : "unknown");
 }

@@ -21,8 +21,8 @@ void abd_perf_filter_set(const char *expression)
 
 	if (expression == NULL)
 		return;
-	error = regcomp(&abd_perf_filter_expression, expression,
-		REG_EXTENDED | REG_NOSUB | REG_ICASE);
+	error = regcomp(
+		&abd_perf_filter_expression, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE);
 	if (error != 0) {
 		regerror(error, &abd_perf_filter_expression, text, sizeof(text));
 		abd_perf_say_die(EX_USAGE, "--filter: '%s': %s", expression, text);
@@ -36,7 +36,7 @@ bool abd_perf_filter_step(const char *scenario, const char *step)
 
 	snprintf(text, sizeof(text), "%s: %s", scenario, step);
 	abd_perf_filter_wanted = !abd_perf_filter_given ||
-		regexec(&abd_perf_filter_expression, text, 0, NULL, 0) == 0;
+				 regexec(&abd_perf_filter_expression, text, 0, NULL, 0) == 0;
 	abd_perf_filter_steps += abd_perf_filter_wanted;
 	return abd_perf_filter_wanted;
 }

@@ -36,8 +36,8 @@ struct abd_perf_options {
 	size_t record_size; /* 0: all */
 	size_t io_size;     /* 0: the scenario's own */
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
-	double warmup_s;    /* per comparison, before its first round; below 0: the scenario's own */
-	unsigned repeat;    /* rounds; 0: the mode's */
+	double warmup_s; /* per comparison, before its first round; below 0: the scenario's own */
+	unsigned repeat; /* rounds; 0: the mode's */
 	uint64_t seed;
 	const char *json, *csv; /* NULL: none */
 	enum abd_perf_mode mode;

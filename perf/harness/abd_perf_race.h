@@ -23,7 +23,8 @@ struct abd_perf_path {
 struct abd_perf_race {
 	unsigned paths, rounds;                             /* rounds: those completed */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
-	double reference_ns[ABD_PERF_ROUNDS_MAX]; /* abd_perf_race_reference_ns() in each round; 0: not asked */
+	double reference_ns
+		[ABD_PERF_ROUNDS_MAX]; /* abd_perf_race_reference_ns() in each round; 0: not asked */
 };
 
 /** Run it. False: stopped before a single round was complete, or left out by --filter. */

@@ -18,8 +18,9 @@
 static struct {
 	const char *what;
 	unsigned total, step;
-	double plan_s, before_s, part_s; /* the plan: of all, of the parts before this one, of this part */
-	double started_ns;               /* the plan's first part */
+	double plan_s, before_s,
+		part_s;    /* the plan: of all, of the parts before this one, of this part */
+	double started_ns; /* the plan's first part */
 	char warning[ABD_PERF_SAY_WARNINGS][240];
 	unsigned warnings;
 } say;

@@ -27,7 +27,8 @@ struct abd_perf_diff_options {
 
 static const struct argp_option abd_perf_diff_table[] = {
 	{"fail-if-slower", ABD_PERF_DIFF_FAIL, "PERCENT", 0,
-		"Exit with 2 when anything surely became slower or larger, by more than this: 5%", 0},
+		"Exit with 2 when anything surely became slower or larger, by more than this: 5%",
+		0},
 	{"filter", ABD_PERF_DIFF_FILTER, "REGEX", 0,
 		"Only benchmarks whose \"SCENARIO: NAME, FIGURE\" matches", 0},
 	{"all", ABD_PERF_DIFF_ALL, NULL, 0, "Show those that did not surely change, too", 0},
@@ -41,8 +42,8 @@ static double abd_perf_diff_share(const char *text, struct argp_state *state)
 	double percent = strtod(text, &end);
 
 	if (end == text || strcmp(end, "%") != 0 || !(percent >= 0 && percent < 100))
-		argp_error(state, "--fail-if-slower: '%s' is no share from 0%% to 100%%, such as 5%%",
-			text);
+		argp_error(state,
+			"--fail-if-slower: '%s' is no share from 0%% to 100%%, such as 5%%", text);
 	return percent / 100;
 }
 
@@ -166,14 +167,14 @@ static size_t abd_perf_diff_slower(const struct abd_perf_pairs *pairs, double al
 
 	for (size_t i = 0; i < pairs->count && allowed >= 0; i++)
 		count += pairs->pair[i].verdict == ABD_PERF_SLOWER &&
-			pairs->pair[i].ratio.median < 1 - allowed;
+			 pairs->pair[i].ratio.median < 1 - allowed;
 	return count;
 }
 
 static int abd_perf_diff_fill(FILE *file, const void *tree)
 {
 	return json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 ||
-		fputc('\n', file) == EOF;
+	       fputc('\n', file) == EOF;
 }
 
 static void abd_perf_diff_write(const struct abd_perf_pairs *pairs, const char *path)

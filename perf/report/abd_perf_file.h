@@ -11,6 +11,7 @@
 /** Whether a flag's file can be written at all, before time is spent measuring; ends the program if not. */
 void abd_perf_file_check(const char *flag, const char *path);
 /** Let fill(file, arg) write it. fill returns 0, or not where it failed (errno says why). Returns 0 or -errno. */
-int abd_perf_file_write(const char *path, int (*fill)(FILE *file, const void *arg), const void *arg);
+int abd_perf_file_write(
+	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg);
 
 #endif

@@ -121,7 +121,7 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 static int abd_perf_json_fill(FILE *file, const void *tree)
 {
 	return json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 ||
-		fputc('\n', file) == EOF;
+	       fputc('\n', file) == EOF;
 }
 
 int abd_perf_json_write(const struct abd_perf_options *options, bool complete)

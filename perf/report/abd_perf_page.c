@@ -79,8 +79,8 @@ static void abd_perf_page_script(char script[ABD_PERF_PAGE_PATH])
 	self[length] = '\0';
 	folder = dirname(self);
 	for (unsigned i = 0; i < 2; i++) {
-		int used = snprintf(script, ABD_PERF_PAGE_PATH, "%s/%s/abd_perf_report.py", folder,
-			place[i]);
+		int used = snprintf(
+			script, ABD_PERF_PAGE_PATH, "%s/%s/abd_perf_report.py", folder, place[i]);
 
 		if (used < ABD_PERF_PAGE_PATH && access(script, R_OK) == 0)
 			return;
@@ -130,8 +130,7 @@ static void abd_perf_page_compare(char *text, size_t room, const char *const *pa
 
 	if (fd < 0)
 		abd_perf_say_die(1, "no memory for a comparison: %s", strerror(errno));
-	abd_perf_pair_make(
-		&pairs, abd_perf_pair_load(path[0]), abd_perf_pair_load(path[1]), NULL);
+	abd_perf_pair_make(&pairs, abd_perf_pair_load(path[0]), abd_perf_pair_load(path[1]), NULL);
 	tree = abd_perf_pair_json(&pairs);
 	if (json_dumpfd(tree, fd, 0) != 0)
 		abd_perf_say_die(1, "no memory for a comparison");

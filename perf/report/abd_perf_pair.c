@@ -19,9 +19,9 @@
 #define ABD_PERF_PAIR_MARGIN 0.02
 
 /* Parameters that say how something was measured; others (compressed_bytes, best) say what was found. */
-static const char *const abd_perf_pair_conditions[] = {"data", "set", "pages", "record_size", "io_size",
-	"size", "extent_size", "length", "lengths", "destination", "state", "batch", "threads",
-	"max_order", "count", "mode"};
+static const char *const abd_perf_pair_conditions[] = {"data", "set", "pages", "record_size",
+	"io_size", "size", "extent_size", "length", "lengths", "destination", "state", "batch",
+	"threads", "max_order", "count", "mode"};
 
 #define ABD_PERF_PAIR_CONDITIONS \
 	(sizeof(abd_perf_pair_conditions) / sizeof(abd_perf_pair_conditions[0]))
@@ -63,7 +63,8 @@ static bool abd_perf_pair_same_name(const json_t *a, const json_t *b)
 
 static bool abd_perf_pair_same_conditions(const json_t *a, const json_t *b)
 {
-	const json_t *of_a = json_object_get(a, "parameters"), *of_b = json_object_get(b, "parameters");
+	const json_t *of_a = json_object_get(a, "parameters"),
+		     *of_b = json_object_get(b, "parameters");
 
 	for (size_t i = 0; i < ABD_PERF_PAIR_CONDITIONS; i++) {
 		const json_t *x = json_object_get(of_a, abd_perf_pair_conditions[i]);
@@ -186,7 +187,7 @@ static struct abd_perf_summary abd_perf_pair_ratio(
 	const struct abd_perf_summary *a, const struct abd_perf_summary *b, const char *unit)
 {
 	bool more = strcmp(unit, "ratio") == 0 || strcmp(unit, "%") == 0 ||
-		(strlen(unit) > 2 && strcmp(unit + strlen(unit) - 2, "/s") == 0);
+		    (strlen(unit) > 2 && strcmp(unit + strlen(unit) - 2, "/s") == 0);
 	const struct abd_perf_summary *over = more ? b : a, *under = more ? a : b;
 	struct abd_perf_summary ratio = {.median = over->median / under->median,
 		.low = over->low / under->high,
@@ -254,7 +255,8 @@ static struct abd_perf_pair *abd_perf_pair_next(
 	pair->group = abd_perf_pair_text(result, "group");
 	pair->unit = *unit != '\0' ? unit : "ratio";
 	if (*unit != '\0')
-		snprintf(pair->figure, sizeof(pair->figure), "%s", abd_perf_pair_text(item, "name"));
+		snprintf(
+			pair->figure, sizeof(pair->figure), "%s", abd_perf_pair_text(item, "name"));
 	else
 		snprintf(pair->figure, sizeof(pair->figure), "%s / %s",
 			abd_perf_pair_text(item, "of"), abd_perf_pair_text(item, "against"));
@@ -287,8 +289,8 @@ static size_t abd_perf_pair_room(const json_t *results)
 	size_t count = 1, i;
 	json_t *result;
 
-	json_array_foreach(results, i, result)
-		count += json_array_size(json_object_get(result, "figures")) +
+	json_array_foreach(results, i, result) count +=
+		json_array_size(json_object_get(result, "figures")) +
 		json_array_size(json_object_get(result, "ratios"));
 	return count;
 }
@@ -301,8 +303,8 @@ static size_t abd_perf_pair_only(const json_t *results, const json_t *others)
 
 	json_array_foreach(results, i, result)
 	{
-		json_array_foreach(json_object_get(result, "figures"), j, figure)
-			count += abd_perf_pair_find(others, result, "figures", figure) == NULL;
+		json_array_foreach(json_object_get(result, "figures"), j, figure) count +=
+			abd_perf_pair_find(others, result, "figures", figure) == NULL;
 	}
 	return count;
 }
@@ -323,11 +325,12 @@ void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, cons
 	regex_t expression;
 	size_t i;
 
-	if (filter != NULL && regcomp(&expression, filter, REG_EXTENDED | REG_NOSUB | REG_ICASE) != 0)
+	if (filter != NULL &&
+		regcomp(&expression, filter, REG_EXTENDED | REG_NOSUB | REG_ICASE) != 0)
 		abd_perf_say_die(EX_USAGE, "--filter: '%s' is no regular expression", filter);
 	*pairs = (struct abd_perf_pairs){.a = a, .b = b};
-	pairs->margin = fmax(
-		ABD_PERF_PAIR_MARGIN, fmax(abd_perf_pair_noise(a), abd_perf_pair_noise(b)));
+	pairs->margin =
+		fmax(ABD_PERF_PAIR_MARGIN, fmax(abd_perf_pair_noise(a), abd_perf_pair_noise(b)));
 	pairs->pair = malloc(abd_perf_pair_room(results) * sizeof(*pairs->pair));
 	if (pairs->pair == NULL)
 		abd_perf_say_die(1, "no memory for two runs");
@@ -361,8 +364,8 @@ const char *abd_perf_pair_verdict_text(const struct abd_perf_pair *pair)
 /* Facts that differ from run to run on one machine tell nothing about it. */
 static bool abd_perf_pair_is_fleeting(const char *fact)
 {
-	static const char *const fleeting[] = {
-		"time", "memory", "load", "load_after", "busy", "busy_before", "busy_during", "interrupted"};
+	static const char *const fleeting[] = {"time", "memory", "load", "load_after", "busy",
+		"busy_before", "busy_during", "interrupted"};
 
 	for (size_t i = 0; i < sizeof(fleeting) / sizeof(fleeting[0]); i++) {
 		if (strcmp(fact, fleeting[i]) == 0)

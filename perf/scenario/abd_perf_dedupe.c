@@ -105,9 +105,8 @@ static double abd_perf_dedupe_prove(void *arg, uint64_t iterations)
 	const struct abd_perf_dedupe_path *path = arg;
 
 	/* "auto" is ours: what the library takes by itself, or ABD_COMPARE told it to. */
-	abd_perf_place_tune("compare", strcmp(path->kernel, "auto") != 0
-					       ? path->kernel
-					       : abd_perf_place_found("compare"));
+	abd_perf_place_tune("compare",
+		strcmp(path->kernel, "auto") != 0 ? path->kernel : abd_perf_place_found("compare"));
 	return abd_perf_sample_prove(path->sample, iterations);
 }
 

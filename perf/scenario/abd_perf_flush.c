@@ -30,8 +30,8 @@ enum { LINEAR, SCATTERED, PLACES };
 
 static const char *const abd_perf_flush_place_name[] = {"linear", "scattered"};
 
-static const size_t abd_perf_flush_sizes[] = {64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB,
-	256 * KIB, MIB, 4 * MIB, 16 * MIB};
+static const size_t abd_perf_flush_sizes[] = {
+	64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
 
 /*
  * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left out for want of room copy as
@@ -275,10 +275,9 @@ static bool abd_perf_flush_cell_wanted(
 	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
 {
 	bool source = cell->size >= 512 && cell->size <= 4 * KIB && !cell->hot &&
-		cell->place == &abd_perf_flush_place[LINEAR];
+		      cell->place == &abd_perf_flush_place[LINEAR];
 
-	return abd_perf_flush_wanted(cell->size, options) ||
-		(source && options->record_size == 0);
+	return abd_perf_flush_wanted(cell->size, options) || (source && options->record_size == 0);
 }
 
 static int abd_perf_flush_by_size(const struct abd_perf_options *options)

@@ -76,15 +76,16 @@ static bool abd_perf_stats_check(struct abd_perf_stats_fill *work, bool plant)
 			work[i].record.spare[13] = 1;
 		if (work[i].refused ||
 			memcmp(&work[i].record, &work[0].record, sizeof(work[i].record)) != 0) {
-			abd_perf_say_warn("'%s' filled the record wrong",
-				abd_perf_stats_ways[i].name);
+			abd_perf_say_warn(
+				"'%s' filled the record wrong", abd_perf_stats_ways[i].name);
 			return false;
 		}
 	}
 	return true;
 }
 
-static void abd_perf_stats_fill_record(const struct abd_perf_race *race, const struct abd_perf_path *path)
+static void abd_perf_stats_fill_record(
+	const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
 	struct abd_perf_result *result =
 		abd_perf_result_add("stats-copy", "fill", "filling a record of 256 bytes");
@@ -142,7 +143,8 @@ static bool abd_perf_stats_call(unsigned path, int fd)
 
 	switch (path) {
 	case STATX:
-		return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &extended) == 0;
+		return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &extended) ==
+		       0;
 	case FSTAT:
 		return abd_perf_stats_fstat(fd, &plain) == 0;
 	default:
@@ -250,7 +252,8 @@ static void abd_perf_stats_copy_rows(const char *group, const char *columns)
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
 		const struct abd_perf_result *result = abd_perf_result_get(i);
 
-		if (strcmp(result->scenario, "stats-copy") != 0 || strcmp(result->group, group) != 0)
+		if (strcmp(result->scenario, "stats-copy") != 0 ||
+			strcmp(result->group, group) != 0)
 			continue;
 		for (unsigned j = 0; j < result->figures; j++)
 			abd_perf_table_figure(table, &result->figure[j]);
@@ -273,7 +276,8 @@ static void abd_perf_stats_copy_print(void)
 
 const struct abd_perf_scenario abd_perf_stats_copy = {
 	.name = "stats-copy",
-	.summary = "filling a caller's record: guarded stores against one copy; statx() against fstat()",
+	.summary =
+		"filling a caller's record: guarded stores against one copy; statx() against fstat()",
 	.run = abd_perf_stats_copy_run,
 	.print = abd_perf_stats_copy_print,
 };

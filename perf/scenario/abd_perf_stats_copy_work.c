@@ -15,29 +15,29 @@ static_assert(sizeof(struct abd_perf_stats_record) ==
 static_assert(sizeof(struct abd_perf_stats_record) == 256, "the record is as large as statx's");
 
 /* X(field, what goes there): the record's fields but the times and what is reserved */
-#define ABD_PERF_STATS_FIELDS(X)                       \
-	X(mask, known->mask)                           \
-	X(blksize, known->blksize)                     \
-	X(attributes, known->attributes)               \
-	X(nlink, known->nlink)                         \
-	X(uid, known->uid)                             \
-	X(gid, known->gid)                             \
-	X(mode, (uint16_t)known->mode)                 \
-	X(ino, known->ino)                             \
-	X(size, known->size)                           \
-	X(blocks, known->blocks)                       \
-	X(attributes_mask, known->attributes_mask)     \
-	X(atime.seconds, known->seconds[0])            \
-	X(atime.nanoseconds, known->nanoseconds[0])    \
-	X(btime.seconds, known->seconds[1])            \
-	X(btime.nanoseconds, known->nanoseconds[1])    \
-	X(ctime.seconds, known->seconds[2])            \
-	X(ctime.nanoseconds, known->nanoseconds[2])    \
-	X(mtime.seconds, known->seconds[3])            \
-	X(mtime.nanoseconds, known->nanoseconds[3])    \
-	X(rdev_major, known->rdev_major)               \
-	X(rdev_minor, known->rdev_minor)               \
-	X(dev_major, known->dev_major)                 \
+#define ABD_PERF_STATS_FIELDS(X)                    \
+	X(mask, known->mask)                        \
+	X(blksize, known->blksize)                  \
+	X(attributes, known->attributes)            \
+	X(nlink, known->nlink)                      \
+	X(uid, known->uid)                          \
+	X(gid, known->gid)                          \
+	X(mode, (uint16_t)known->mode)              \
+	X(ino, known->ino)                          \
+	X(size, known->size)                        \
+	X(blocks, known->blocks)                    \
+	X(attributes_mask, known->attributes_mask)  \
+	X(atime.seconds, known->seconds[0])         \
+	X(atime.nanoseconds, known->nanoseconds[0]) \
+	X(btime.seconds, known->seconds[1])         \
+	X(btime.nanoseconds, known->nanoseconds[1]) \
+	X(ctime.seconds, known->seconds[2])         \
+	X(ctime.nanoseconds, known->nanoseconds[2]) \
+	X(mtime.seconds, known->seconds[3])         \
+	X(mtime.nanoseconds, known->nanoseconds[3]) \
+	X(rdev_major, known->rdev_major)            \
+	X(rdev_minor, known->rdev_minor)            \
+	X(dev_major, known->dev_major)              \
 	X(dev_minor, known->dev_minor)
 
 /* Those that must be zeroed one by one where nothing else zeroes them. */
@@ -62,14 +62,14 @@ static inline bool abd_perf_stats_allowed(const void *to, size_t size)
 }
 
 /* Out of line, as with the thousands of callers it has in a kernel; a size that is known becomes one store. */
-#define ABD_PERF_STATS_PUT(bytes)                                                        \
-	static __attribute__((noinline)) bool abd_perf_stats_put_##bytes(                \
-		void *to, const void *from)                                              \
-	{                                                                                \
-		if (!abd_perf_stats_allowed(to, bytes))                                  \
-			return false;                                                    \
-		memcpy(to, from, bytes);                                                 \
-		return true;                                                             \
+#define ABD_PERF_STATS_PUT(bytes)                                         \
+	static __attribute__((noinline)) bool abd_perf_stats_put_##bytes( \
+		void *to, const void *from)                               \
+	{                                                                 \
+		if (!abd_perf_stats_allowed(to, bytes))                   \
+			return false;                                     \
+		memcpy(to, from, bytes);                                  \
+		return true;                                              \
 	}
 
 ABD_PERF_STATS_PUT(2)
@@ -80,8 +80,8 @@ ABD_PERF_STATS_PUT(256)
 static inline bool abd_perf_stats_put(void *to, const void *from, size_t size)
 {
 	return size == 2   ? abd_perf_stats_put_2(to, from)
-		: size == 4 ? abd_perf_stats_put_4(to, from)
-			    : abd_perf_stats_put_8(to, from);
+	       : size == 4 ? abd_perf_stats_put_4(to, from)
+			   : abd_perf_stats_put_8(to, from);
 }
 
 static __attribute__((noinline)) bool abd_perf_stats_clear(void *to, size_t size)
@@ -97,16 +97,16 @@ static __attribute__((noinline)) bool abd_perf_stats_clear(void *to, size_t size
 static bool abd_perf_stats_guarded(
 	struct abd_perf_stats_record *to, const struct abd_perf_stats_known *known)
 {
-#define X(field, value)                                                            \
-	{                                                                          \
-		__typeof__(to->field) stored = value;                              \
-		if (!abd_perf_stats_put(&to->field, &stored, sizeof(to->field)))   \
-			return false;                                              \
+#define X(field, value)                                                          \
+	{                                                                        \
+		__typeof__(to->field) stored = value;                            \
+		if (!abd_perf_stats_put(&to->field, &stored, sizeof(to->field))) \
+			return false;                                            \
 	}
 	ABD_PERF_STATS_FIELDS(X)
 #undef X
-#define X(field)                                                     \
-	if (!abd_perf_stats_clear(&to->field, sizeof(to->field)))    \
+#define X(field)                                                  \
+	if (!abd_perf_stats_clear(&to->field, sizeof(to->field))) \
 		return false;
 	ABD_PERF_STATS_RESERVED(X)
 #undef X

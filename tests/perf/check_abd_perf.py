@@ -87,6 +87,15 @@ class Help(Case):
                 self.assertEqual(result.returncode, 0)
                 self.assertRegex(result.stdout, rf"Examples?:\n +abd-perf {command}")
 
+    def test_every_flag_is_in_the_reference_and_every_flag_there_is_one(self):
+        with open(os.path.join(SOURCE, "docs", "abd-perf.md")) as stream:
+            told = set(re.findall(r"`(--[a-z-]+)", stream.read()))
+        known = set()
+        for command in ("list", "run", "compare", "report", "env"):
+            known |= set(re.findall(r"^ .*?(--[a-z-]+)", run(command, "--help").stdout, re.MULTILINE))
+        known -= {"--help", "--usage", "--version"}
+        self.assertEqual(told - {"--benchmark"}, known)
+
     def test_list_names_every_scenario(self):
         listed = set(re.findall(r"^(\S+)", run("list").stdout, re.MULTILINE))
         folder = os.path.join(SOURCE, "perf", "scenario")

@@ -81,8 +81,10 @@ static void check_statistics(void)
 
 static void check_verdicts(void)
 {
-	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5, 0, 0, 0}, sure = {1.05, 1.03, 1.07, 0, 15, 0, 0, 0},
-				across = {1.01, 0.99, 1.03, 0, 15, 0, 0, 0}, slow = {0.9, 0.88, 0.93, 0, 15, 0, 0, 0};
+	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5, 0, 0, 0},
+				sure = {1.05, 1.03, 1.07, 0, 15, 0, 0, 0},
+				across = {1.01, 0.99, 1.03, 0, 15, 0, 0, 0},
+				slow = {0.9, 0.88, 0.93, 0, 15, 0, 0, 0};
 
 	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
 		"five rounds never support a verdict");
@@ -224,8 +226,10 @@ int main(void)
 	check(some(same_is_same), "the same loop against itself differs by less than 1 %");
 	check(some(twice_is_twice), "a loop of half the steps is twice as fast");
 	check(some(tenth_is_found), "10 % more steps are found, and are 10 %");
-	check(some(sleep_is_as_long_as_it_is), "a sleep of 2 ms is measured as one, and one of 4 as twice that");
-	check(some(relative_is_to_the_reference), "a time relative to the reference is its share of it");
+	check(some(sleep_is_as_long_as_it_is),
+		"a sleep of 2 ms is measured as one, and one of 4 as twice that");
+	check(some(relative_is_to_the_reference),
+		"a time relative to the reference is its share of it");
 	check(hundredth_is_not_told_in_five_rounds(), "1 % more steps can't be told in 5 rounds");
 	check_times();
 	check_options();
