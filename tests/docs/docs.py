@@ -30,6 +30,7 @@ Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
 import concurrent.futures
 import difflib
+import itertools
 import os
 import pathlib
 import re
@@ -420,11 +421,12 @@ def check_measured(block, build):
         if not words:
             continue
         program = words[0]
-        ok = (ROOT / program).exists() or shutil.which(program.split("/")[-1], path=build.path) is not None
+        unit = re.fullmatch(r"(?:build/\w+/tests/)?test_(\w+)_(?:forkless|criterion)", program)
+        ok = (ROOT / program).exists() or (unit and (ROOT / "tests" / unit.group(1)).exists()) or shutil.which(program.split("/")[-1], path=build.path) is not None
         check(ok or not perf.exists(), f"{block}: there is no program {program}")
         if program.endswith("abd-perf") and scenarios:
-            for word in words[1:]:
-                check(word.startswith("-") or word in scenarios | {"run", "list"} or re.fullmatch(r"[\d.]+", word),
+            for word in itertools.takewhile(lambda w: not w.startswith("-"), words[1:]):
+                check(word in scenarios | {"run", "list", "compare", "report", "env"} or word.endswith(".json"),
                       f"{block}: abd-perf has no {word}")
 
 
