@@ -31,32 +31,38 @@ static void abd_explain_cells_fill(
 	}
 }
 
-/* Rounding is made good at the widest cell. */
+/* In floating point: sizes times widths could pass what 64 bits hold. */
+static size_t abd_explain_cells_scaled(const struct abd_explain_cells *cells, size_t off)
+{
+	return (size_t)((double)off / (double)cells->size * (double)cells->width);
+}
+
+static struct abd_explain_cell *abd_explain_cells_widest(struct abd_explain_cells *cells)
+{
+	struct abd_explain_cell *widest = cells->cells;
+
+	for (size_t i = 1; i < cells->count; i++)
+		if (cells->cells[i].width > widest->width)
+			widest = &cells->cells[i];
+	return widest;
+}
+
+/* What narrow cells get more than their share, the widest ones give. */
 static void abd_explain_cells_fit(struct abd_explain_cells *cells, size_t least)
 {
 	size_t used = 0, at = 0;
-	struct abd_explain_cell *widest = cells->cells;
 
 	for (size_t i = 0; i < cells->count; i++) {
 		struct abd_explain_cell *cell = &cells->cells[i];
-		/* In floating point: sizes times widths could pass what 64 bits hold. */
-		double share = (double)cell->size / (double)cells->size * (double)cells->width;
 
-		cell->width = (size_t)share > least ? (size_t)share : least;
+		cell->width = abd_explain_cells_scaled(cells, cell->off + cell->size) -
+			      abd_explain_cells_scaled(cells, cell->off);
+		if (cell->width < least)
+			cell->width = least;
 		used += cell->width;
-		if (cell->width > widest->width)
-			widest = cell;
 	}
-	while (used > cells->width) {
-		for (size_t i = 0; i < cells->count; i++)
-			if (cells->cells[i].width > widest->width)
-				widest = &cells->cells[i];
-		if (widest->width <= 1)
-			break;
-		widest->width--;
-		used--;
-	}
-	widest->width += used < cells->width ? cells->width - used : 0;
+	for (; used > cells->width; used--)
+		abd_explain_cells_widest(cells)->width--;
 	for (size_t i = 0; i < cells->count; i++) {
 		cells->cells[i].at = at;
 		at += cells->cells[i].width;

@@ -105,8 +105,8 @@ static const struct argp abd_explain_argp = {
 	       "  abd-explain 'alloc 12k; view 3000 5000; borrow 5000; return'\n"
 	       "  abd-explain 'fragment 4k; alloc 16k; pool'\n"
 	       "  abd-explain -f script --svg picture.svg\n\n"
-	       "Chunk memory comes from a pool of 2 MiB; ABD_... variables of the environment are not "
-	       "heeded, so that a script draws the same everywhere. Exit status: 0; 1 if the script is "
+	       "Chunk memory comes from a pool of 2 MiB. ABD_... variables of the environment are not "
+	       "heeded: a script draws the same everywhere. Exit status: 0; 1 if the script is "
 	       "wrong, and then nothing is written; 64 for a wrong option.",
 };
 
@@ -152,22 +152,6 @@ static char *abd_explain_read(const char *path)
 	return text;
 }
 
-/* The environment would change what is drawn; it is read when the library first needs it, so it goes before that. */
-static void abd_explain_clear_environment(void)
-{
-	extern char **environ;
-
-	for (char **at = environ; *at != NULL;) {
-		char name[64];
-
-		if (strncmp(*at, "ABD_", 4) != 0 || sscanf(*at, "%63[^=]", name) != 1 ||
-			unsetenv(name) != 0)
-			at++;
-		else
-			at = environ;
-	}
-}
-
 static bool abd_explain_draw_all(
 	const struct abd_explain_options *options, const struct abd_explain_trace *trace)
 {
@@ -199,7 +183,6 @@ int main(int argc, char **argv)
 		free(options.script);
 		options.script = abd_explain_read(options.file);
 	}
-	abd_explain_clear_environment();
 	abd_explain_trace_begin(&trace);
 	right = abd_explain_run(&trace, options.script, message);
 	if (!right)

@@ -119,15 +119,10 @@ void abd_explain_make_view(struct abd_explain_run *run)
 		abd = abd_get_offset(parent->abd, off);
 	}
 
-	struct abd_explain_buffer *view = abd_explain_run_born(run, abd);
+	struct abd_explain_buffer *view = abd_explain_run_born_view(run, parent, off, abd);
 
 	if (view == NULL)
 		return;
-	view->parent = parent;
-	view->parent_off = off;
-	parent->view_count++;
-	abd_explain_trace_mark(
-		abd_explain_run_draw(run, parent), off, abd_get_size(view->abd), view->name);
 	abd_explain_run_draw(run, view);
 	abd_explain_trace_note(run->trace, run->step,
 		"Nothing is copied: %s shares the memory of %s, which has to outlive it.",

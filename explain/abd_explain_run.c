@@ -246,6 +246,21 @@ struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd
 	return buffer;
 }
 
+struct abd_explain_buffer *abd_explain_run_born_view(
+	struct abd_explain_run *run, struct abd_explain_buffer *parent, size_t off, abd_t *abd)
+{
+	struct abd_explain_buffer *view = abd_explain_run_born(run, abd);
+
+	if (view == NULL)
+		return NULL;
+	view->parent = parent;
+	view->parent_off = off;
+	parent->view_count++;
+	abd_explain_trace_mark(
+		abd_explain_run_draw(run, parent), off, abd_get_size(abd), view->name);
+	return view;
+}
+
 const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what)
 {
 	return abd_explain_trace_text(run->trace, "%zu %s%s", count, what, count == 1 ? "" : "s");

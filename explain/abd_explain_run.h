@@ -72,6 +72,9 @@ struct abd_explain_shot *abd_explain_run_draw(
 void abd_explain_run_show(struct abd_explain_run *run, struct abd_explain_shot *shot);
 /** Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say why. */
 struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd_t *abd);
+/** The same for a view: it hangs on its parent, and is drawn as a mark of it. */
+struct abd_explain_buffer *abd_explain_run_born_view(
+	struct abd_explain_run *run, struct abd_explain_buffer *parent, size_t off, abd_t *abd);
 /** "1 piece", "2 pieces". */
 const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what);
 /** The call would be undefined: don't make it, and say why. */
@@ -94,21 +97,25 @@ void abd_explain_make_free(struct abd_explain_run *run);
 void abd_explain_make_take(struct abd_explain_run *run);
 void abd_explain_make_release(struct abd_explain_run *run);
 
-void abd_explain_use_borrow(struct abd_explain_run *run);
-void abd_explain_use_borrow_only(struct abd_explain_run *run);
-void abd_explain_use_return(struct abd_explain_run *run);
-void abd_explain_use_return_copy(struct abd_explain_run *run);
-void abd_explain_use_poke(struct abd_explain_run *run);
+void abd_explain_borrow_content(struct abd_explain_run *run);
+void abd_explain_borrow_only(struct abd_explain_run *run);
+void abd_explain_borrow_return(struct abd_explain_run *run);
+void abd_explain_borrow_return_copy(struct abd_explain_run *run);
+void abd_explain_borrow_poke(struct abd_explain_run *run);
 void abd_explain_use_write(struct abd_explain_run *run);
 void abd_explain_use_read(struct abd_explain_run *run);
 void abd_explain_use_zero(struct abd_explain_run *run);
-void abd_explain_use_copy(struct abd_explain_run *run);
-void abd_explain_use_cmp(struct abd_explain_run *run);
-void abd_explain_use_equal(struct abd_explain_run *run);
-void abd_explain_use_diff(struct abd_explain_run *run);
+void abd_explain_pair_copy(struct abd_explain_run *run);
+void abd_explain_pair_cmp(struct abd_explain_run *run);
+void abd_explain_pair_equal(struct abd_explain_run *run);
+void abd_explain_pair_diff(struct abd_explain_run *run);
 void abd_explain_use_cmp_zero(struct abd_explain_run *run);
 void abd_explain_use_to_buf(struct abd_explain_run *run);
 void abd_explain_use_iterate(struct abd_explain_run *run);
+void abd_explain_pair_iterate2(struct abd_explain_run *run);
+void abd_explain_pair_compress(struct abd_explain_run *run);
+void abd_explain_pair_decompress(struct abd_explain_run *run);
+void abd_explain_pair_flush_copy(struct abd_explain_run *run);
 void abd_explain_use_iov(struct abd_explain_run *run);
 
 void abd_explain_tell_draw(struct abd_explain_run *run);

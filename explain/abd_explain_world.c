@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every script starts from; the environment has no say (abd_explain_main.c). */
+/* What every script starts from, whatever the environment says. */
 static const char *const abd_explain_tunables[][2] = {
 	{"scatter_enabled", "1"},
 	{"scatter_min_size", "1536"},

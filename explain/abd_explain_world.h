@@ -29,7 +29,6 @@ struct abd_explain_buffer {
 	abd_t *abd;     /* NULL: ended */
 	unsigned ended; /* by which line; 0: it lives */
 	bool is_wrapped;
-	bool is_metadata;
 	struct abd_explain_buffer *parent; /* of a view */
 	size_t parent_off;
 	unsigned view_count, gang_count, borrow_count; /* what depends on it */

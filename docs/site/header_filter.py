@@ -47,6 +47,14 @@ def public(lines):
     return [line for line in text.split("\n") if not re.search(r";\s*/\* private", line)]
 
 
+def tags_apart(text):
+    """Doxygen 1.9 loses a function that is called as an enum is: the tag gets an end that site.py takes off again."""
+    for tag in re.findall(r"^enum (\w+) \{", text, flags=re.M):
+        if re.search(rf"\b{tag}\(", re.sub(r"/\*.*?\*/", "", text, flags=re.S)):
+            text = re.sub(rf"\benum {tag}\b", f"enum {tag}__tag", text)
+    return text
+
+
 def filtered(lines):
     out, i, group = [], 0, False
     start = next((n for n, line in enumerate(lines) if line == "/*"), None)
@@ -72,4 +80,4 @@ def filtered(lines):
 
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as header:
-        print("\n".join(filtered(public(header.read().split("\n")))))
+        print("\n".join(filtered(public(tags_apart(header.read()).split("\n")))))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree.
+"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree, but for
+what "pictures" does: it draws the chapters' pictures anew, in the chapters.
 
 The book's chapters are staged as they are, but for what only makes sense on a site: links to headers lead to their reference, a
 picture that a chapter has as text stands there as SVG too, both drawn by abd-explain of the same script.
 
-usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man...
+usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|pictures...
 """
 import argparse
 import os
@@ -26,6 +27,7 @@ HEADERS = {
     "compare": "equality and the first difference",
     "key": "short keys",
     "io": "iovecs, files, memory of any origin",
+    "uring": "io_uring by registered pool memory",
     "flush": "durable copies",
     "codec": "lz4 and checksums",
     "arc": "a cache of compressed records",
@@ -53,6 +55,10 @@ def page_of(name):
     return name.replace("/", "-")
 
 
+def man_of(name):
+    return "abd_" + page_of(name).replace("-", "_")
+
+
 # ---- the headers as XML ----------------------------------------------------------------------------------------------
 
 
@@ -76,15 +82,29 @@ def doxygen(build, version):
     shutil.rmtree(build / "doxygen", ignore_errors=True)
     (build / "doxygen").mkdir(parents=True)
     run("doxygen", HERE / "Doxyfile", env=environment)
+    for path in (build / "doxygen/xml").glob("*.xml"):  # see header_filter.py
+        path.write_text(path.read_text(encoding="utf-8").replace("__tag", ""), encoding="utf-8")
     return build / "doxygen/xml"
 
 
 # ---- the sources -----------------------------------------------------------------------------------------------------
 
 
+PICTURE = re.compile(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", flags=re.M | re.S)
+
+
+def pictures(explain):
+    for path in DOCS.glob("*.md"):
+        old = path.read_text(encoding="utf-8")
+        new = PICTURE.sub(lambda found: f"```text explain={found['script']}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")
+
+
 class Stage:
-    def __init__(self, build, explain):
-        self.source, self.explain, self.pictures = build / "source", explain, 0
+    def __init__(self, build, explain, known):
+        self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
         shutil.rmtree(self.source, ignore_errors=True)
         for folder in ("reference", "manual", "extra", "static"):
             (self.source / folder).mkdir(parents=True)
@@ -119,9 +139,15 @@ class Stage:
 
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
-        text = re.sub(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", self.picture, text, flags=re.M | re.S)
+        text = PICTURE.sub(self.picture, text)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
-        return re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        # Ours are written without (); with it, a name may be OpenZFS's.
+        parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+        return "".join(part if part.startswith("```") else re.sub(r"(?<![\[{}`\w])`(abd_\w+)`(?!\])", self.call, part) for part in parts)
+
+    def call(self, found):
+        return f"{{c:func}}`{found[1]}`" if found[1] in self.known else found[0]
 
     def toctree(self, caption, names, numbered=False):
         options = f":caption: {caption}\n:maxdepth: 1\n:hidden:\n" + (":numbered:\n" if numbered else "")
@@ -138,7 +164,7 @@ class Stage:
             self.write(f"{name}.md", self.chapter(names[name]))
         self.write("play.md", (HERE / "play.md").read_text())
         self.write("explain.md", explain_page(self.explain))
-        self.write("index.md", readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
+        self.write("index.md", "---\nhide-toc: true\n---\n" + readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
                    "line\n- [The reference](reference/index.md), of every public call\n"
                    + self.toctree("The book", [name for name in order if name not in look_up], True)
                    + self.toctree("Try", ["play", "explain"]) + self.toctree("Look up", [*look_up, "reference/index"]))
@@ -149,7 +175,7 @@ class Stage:
                    "`#include <abd/abd.h>` is all of them but `compat/openzfs.h`.\n\n| header | what it is for |\n|---|---|\n" + rows
                    + "\n```{toctree}\n:hidden:\n:maxdepth: 1\n\n" + "\n".join(page_of(name) for name in headers()) + "\n```\n")
         for name, about in headers().items():
-            self.write(f"reference/{page_of(name)}.md", f"# {name}.h: {about}\n\n```{{eval-rst}}\n.. doxygenfile:: abd/{name}.h\n```\n")
+            self.write(f"reference/{page_of(name)}.md", f"# {name}.h: {about}\n\n```c\n#include <abd/{name}.h>\n```\n\n```{{eval-rst}}\n.. doxygenfile:: abd/{name}.h\n```\n")
 
 
 def explain_page(explain):
@@ -174,21 +200,26 @@ def calls(xml, name):
 
 
 def manual(stage, xml, build, options):
-    pages = "\n".join(f"reference/{page_of(name)}|abd_{page_of(name).replace('-', '_')}|{about}|3" for name, about in headers().items())
+    pages = "\n".join(f"reference/{page_of(name)}|{man_of(name)}|{about}|3" for name, about in headers().items())
     stage.write("manual/libabd.md", (HERE / "libabd.md").read_text())
     sphinx(stage, xml, build, options, "man", f"{pages}\nmanual/libabd|libabd|ZFS-style buffers for userspace storage engines|7")
     out = build / "man"
+    for section in (1, 3, 7):
+        (out / f"man{section}").mkdir()
+        for page in out.glob(f"*.{section}"):
+            page.rename(out / f"man{section}" / page.name)
     for name in headers():
         for call in calls(xml, name):
-            target = f"abd_{page_of(name).replace('-', '_')}.3"
-            if not (out / f"{call}.3").exists():
-                (out / f"{call}.3").write_text(f".so man3/{target}\n")
-    statements = "[STATEMENTS]\n.nf\n" + "\n".join(line.replace("\\", "\\e") for line in run(options.explain, "--list").splitlines()) + "\n.fi\n"
+            page = out / f"man3/{call}.3"
+            if not page.exists():
+                page.write_text(f".so man3/{man_of(name)}.3\n")
+    rows = [re.split(r"  +", line, maxsplit=1) for line in run(options.explain, "--list").splitlines()]
+    statements = "[STATEMENTS]\n" + "".join(f".TP\n.B {usage}\n{about}\n" for usage, about in rows)
     (build / "explain.h2m").write_text(statements + "\n[SEE ALSO]\nlibabd(7), abd-perf(1)\n")
-    help2man(options.explain, out / "abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
+    help2man(options.explain, out / "man1/abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
     if options.perf:
         (build / "perf.h2m").write_text("[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
-        help2man(options.perf, out / "abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
+        help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
 
 
 def help2man(program, out, name, options, include):
@@ -206,28 +237,49 @@ def sphinx(stage, xml, build, options, builder, pages=""):
         env=environment)
 
 
+def complete(html):
+    """Debian's furo imports a style sheet from the web server's root, and a script as modules do, which files can't: both come along."""
+    for sheet in (html / "_static/styles").glob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        for path in re.findall(r"@import url\(/javascript/([\w./-]+)\)", text):
+            shutil.copy(pathlib.Path("/usr/share/javascript") / path, html / "_static" / pathlib.Path(path).name)
+            text = text.replace(f"/javascript/{path}", f"../{pathlib.Path(path).name}")
+        sheet.write_text(text, encoding="utf-8")
+    script = html / "_static/scripts/furo.js"
+    text = script.read_text(encoding="utf-8")
+    line = 'import Gumshoe from "./gumshoe-patched.js";'
+    if line in text:
+        script.write_text((html / "_static/scripts/gumshoe-patched.js").read_text(encoding="utf-8") + text.replace(line, ""),
+                          encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--explain", required=True)
     parser.add_argument("--perf")
     parser.add_argument("--version", default="0.0.0")
-    parser.add_argument("what", nargs="+", choices=("html", "man"))
+    parser.add_argument("what", nargs="+", choices=("html", "man", "pictures"))
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
+    if "pictures" in options.what:
+        pictures(options.explain)
+    if options.what == ["pictures"]:
+        return
     xml = doxygen(options.build, options.version)
-    stage = Stage(options.build, options.explain)
+    stage = Stage(options.build, options.explain, {call for name in headers() for call in calls(xml, name)})
     stage.book()
     stage.reference()
     for what in options.what:
         shutil.rmtree(options.build / what, ignore_errors=True)
     if "man" in options.what:
         manual(stage, xml, options.build, options)
-        (stage.source / "manual/libabd.md").unlink()
+        shutil.rmtree(stage.source / "manual")  # no page of the site
     if "html" in options.what:
         run(sys.executable, HERE / "play/grid.py", options.explain, stage.source / "extra/interactive.html")
         sphinx(stage, xml, options.build, options, "html")
+        complete(options.build / "html")
         print(f"{options.build}/html/index.html")
 
 
