@@ -33,10 +33,11 @@ static void abd_perf_list(void)
 
 		printf("%-10s %s\n", scenario->name, scenario->summary);
 		if (scenario->uses != 0)
-			printf("%-10s also takes:%s%s%s\n", "",
+			printf("%-10s also takes:%s%s%s%s\n", "",
 				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
 				scenario->uses & ABD_PERF_USES_RECORD_SIZE ? " --record-size" : "",
-				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "");
+				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "",
+				scenario->uses & ABD_PERF_USES_WARMUP ? " --warmup" : "");
 	}
 }
 
@@ -44,7 +45,7 @@ static void abd_perf_list(void)
 static void abd_perf_check_flags(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
-	static const char *const flag[] = {"--input", "--threads", "--record-size"};
+	static const char *const flag[] = {"--input", "--threads", "--record-size", "--warmup"};
 	unsigned used = 0;
 
 	for (size_t i = 0; i < count; i++)

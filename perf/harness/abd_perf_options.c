@@ -15,6 +15,7 @@
 enum {
 	ABD_PERF_KEY_RECORD_SIZE = 256,
 	ABD_PERF_KEY_RUNTIME,
+	ABD_PERF_KEY_WARMUP,
 	ABD_PERF_KEY_REPEAT,
 	ABD_PERF_KEY_SEED,
 	ABD_PERF_KEY_CPUS,
@@ -33,8 +34,11 @@ static const struct argp_option abd_perf_options_table[] = {
 	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 0},
 	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0,
 		"Rounds of every comparison (default 15; 9 with --quick)", 0},
-	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
+	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0,
+		"Time for every comparison: longer samples (arc-cached-read: for every mode, as fio's)",
 		0},
+	{"warmup", ABD_PERF_KEY_WARMUP, "SECONDS", 0,
+		"Time for every mode before it is measured: fio's ramp_time", 0},
 	{"seed", ABD_PERF_KEY_SEED, "N", 0,
 		"Of all that is random (default 1234, fio's in OpenZFS's test)", 0},
 	{"quick", ABD_PERF_KEY_QUICK, NULL, 0, "Fewer sizes and rounds, smaller sets", 0},
@@ -93,14 +97,15 @@ static unsigned long abd_perf_options_number(const char *text, unsigned long low
 	return number;
 }
 
-static double abd_perf_options_seconds(const char *text, struct argp_state *state)
+static double abd_perf_options_seconds(
+	const char *text, const char *flag, double least, struct argp_state *state)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 86400))
-		argp_error(
-			state, "--runtime: '%s' is no time in seconds, above 0, up to 86400", text);
+	if (end == text || *end != '\0' || !(seconds >= least && seconds <= 86400))
+		argp_error(state, "%s: '%s' is no time in seconds, %s 0, up to 86400", flag, text,
+			least > 0 ? "above" : "from");
 	return seconds;
 }
 
@@ -167,7 +172,11 @@ static error_t abd_perf_options_key(int key, char *value, struct argp_state *sta
 		options->given |= ABD_PERF_USES_RECORD_SIZE;
 		return 0;
 	case ABD_PERF_KEY_RUNTIME:
-		options->runtime_s = abd_perf_options_seconds(value, state);
+		options->runtime_s = abd_perf_options_seconds(value, "--runtime", 1e-9, state);
+		return 0;
+	case ABD_PERF_KEY_WARMUP:
+		options->warmup_s = abd_perf_options_seconds(value, "--warmup", 0, state);
+		options->given |= ABD_PERF_USES_WARMUP;
 		return 0;
 	case ABD_PERF_KEY_REPEAT:
 		options->repeat =
@@ -238,6 +247,7 @@ void abd_perf_options_parse(struct abd_perf_options *options, int argc, char **a
 
 	memset(options, 0, sizeof(*options));
 	options->seed = 1234;
+	options->warmup_s = -1;
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	for (int cpu = 0; cpu < CPU_SETSIZE && options->cpu_count < ABD_PERF_CPUS_MAX; cpu++) {
 		if (CPU_ISSET((size_t)cpu, &allowed))

@@ -16,6 +16,7 @@ enum {
 	ABD_PERF_USES_INPUT = 1 << 0,
 	ABD_PERF_USES_THREADS = 1 << 1,
 	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
+	ABD_PERF_USES_WARMUP = 1 << 3,
 };
 
 #define ABD_PERF_NAMES_MAX 16
@@ -31,6 +32,7 @@ struct abd_perf_options {
 	unsigned threads;   /* 0: 1, and as many as there are CPUs */
 	size_t record_size; /* 0: all */
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
+	double warmup_s;    /* before what is measured by time; below 0: the scenario's own */
 	unsigned repeat;    /* rounds; 0: the scenario's own */
 	uint64_t seed;
 	const char *json; /* NULL: none */

@@ -10,6 +10,8 @@
 void abd_perf_say_begin(const char *what, unsigned total);
 /** The next step starts. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** How the step at hand is getting on: a line of its own, or, on a terminal, in the progress line's place. */
+void abd_perf_say_tick(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 
 /** Said at once, and kept: abd_perf_say_warning(i) is the i-th, NULL behind the last. */

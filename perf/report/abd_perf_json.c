@@ -5,9 +5,12 @@
  */
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
+#include "abd_perf_jobs.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
+
+#include <abd/version.h>
 
 #include <errno.h>
 #include <jansson.h>
@@ -100,13 +103,13 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 		json_array_append_new(warnings, json_string(warning));
 	for (size_t i = 0; i < abd_perf_result_count(); i++)
 		json_array_append_new(results, abd_perf_json_result(abd_perf_result_get(i)));
-	return json_pack("{s:s, s:b, s:o, s:{s:I, s:i, s:b, s:f, s:s?}, s:o, s:o, s:o}", "format",
-		"abd-perf-1", "complete", (int)complete, "environment", abd_perf_json_environment(),
-		"options", "seed", (json_int_t)options->seed, "rounds",
-		(int)abd_perf_options_rounds(options), "quick", (int)options->quick, "runtime_s",
-		options->runtime_s, "input", options->input, "noise",
-		abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings, "results",
-		results);
+	return json_pack("{s:s, s:s, s:b, s:o, s:{s:I, s:i, s:b, s:f, s:s?}, s:o, s:o, s:o, s:o}",
+		"format", "abd-perf-1", "fio version", "abd-perf " ABD_VERSION_STRING, "complete",
+		(int)complete, "environment", abd_perf_json_environment(), "options", "seed",
+		(json_int_t)options->seed, "rounds", (int)abd_perf_options_rounds(options), "quick",
+		(int)options->quick, "runtime_s", options->runtime_s, "input", options->input,
+		"noise", abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings,
+		"results", results, "jobs", abd_perf_jobs_json());
 }
 
 static bool abd_perf_json_is_special(const char *path)

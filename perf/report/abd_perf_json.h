@@ -11,6 +11,7 @@
  *	results      [{scenario, group, name, parameters: {name: number or text},
  *	               figures: [{name, unit, median, low, high, mad, rounds}],
  *	               ratios: [{of, against, median, low, high, mad, rounds, verdict, target, target_verdict, source}]}]
+ *	fio version, jobs  as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
  *
  * low and high are the 95 % interval of the median. target and source are null where there is none.
  */
