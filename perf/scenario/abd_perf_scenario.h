@@ -20,7 +20,8 @@ struct abd_perf_scenario {
 /** All of them, in the order they run; NULL behind the last. */
 extern const struct abd_perf_scenario *const abd_perf_scenarios[];
 
-extern const struct abd_perf_scenario abd_perf_arc_cached_read; /* in builds with the cache */
+extern const struct abd_perf_scenario abd_perf_arc_cached_read,
+	abd_perf_arc_scale; /* in builds with the cache */
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
 extern const struct abd_perf_scenario abd_perf_codec;
 extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;

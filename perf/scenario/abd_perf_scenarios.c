@@ -10,6 +10,7 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
 #if ABD_PERF_WITH_ARC
 	&abd_perf_arc_cached_read,
+	&abd_perf_arc_scale,
 #endif
 	&abd_perf_buffer,
 	&abd_perf_compare,
