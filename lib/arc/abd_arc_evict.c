@@ -47,7 +47,7 @@ static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_a
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
-	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->buckets);
+	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->index);
 }
 
 size_t abd_arc_target(size_t capacity)
@@ -73,15 +73,17 @@ void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_index_remove(arc->index, entry);
+	abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
 	abd_arc_policy_remove(&arc->policy, &entry->item);
 	abd_arc_retire(arc, entry);
 }
 
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_index_remove(arc->index, entry);
-	abd_arc_policy_evict(&arc->policy, &entry->item, abd_arc_hash(arc, &entry->key));
+	uint64_t hash = abd_arc_hash(arc, &entry->key);
+
+	abd_arc_index_remove(arc->index, hash, entry);
+	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
 	abd_arc_retire(arc, entry);
 	arc->stats.evictions++;
 }

@@ -4,7 +4,7 @@
  *
  *   thread's block (reader)            arc                            entry, in the index          buffer
  *   +-----------------------+          +--------------------+         +----------------------+    +--------+
- *   | counters              |          | lock               |         | node, key            |    | runs   |--> stored
+ *   | counters              |          | lock               |         | key                  |    | runs   |--> stored
  *   | hits not yet told ----|--------->| policy: T1 T2 B1 B2|<------->| item: link, cost ... |    |        |    record
  *   | holds ----------------|----------|--------------------|-------->| abd -----------------|--->|        |
  *   +-----------------------+          | retired, pinned    |         +----------------------+    +--------+
@@ -38,16 +38,15 @@ enum {
 
 /** A record. Constant from when it is in the index until it is freed, but for item's link, list, mark and stamp. */
 struct abd_arc_entry {
-	struct abd_arc_node node;
-	abd_arc_key_t key;
+	abd_arc_key_t key; /* in front: the index goes by it */
 	abd_t *abd; /* exactly the stored bytes */
 	struct abd_arc_item
 		item;        /* size: bytes before compression; mark: the scan that found it held */
 	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
 };
 
-static_assert(sizeof(struct abd_arc_entry) == 88 || sizeof(void *) != 8,
-	"46 entries to a page; docs/arc.md says what a record costs");
+static_assert(sizeof(struct abd_arc_entry) == 72 || sizeof(void *) != 8,
+	"56 entries to a page; docs/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /* ---- abd_arc_reader.c: what each thread has of each cache -------------------------------------------------------- */
@@ -147,7 +146,6 @@ struct abd_arc {
 	struct abd_arc_policy policy;
 	struct abd_arc_slab entries;
 	size_t capacity;
-	size_t buckets;       /* of the index */
 	size_t record_bytes;  /* buffers of all entries, retired and pinned ones included */
 	size_t evicted_bytes; /* the part of those that is retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
