@@ -75,8 +75,8 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 		goto no_memory;
 	abd_arc_start(arc, &known);
 	/* No more of an index, ahead, than for records of an eighth of a page. */
-	arc->index = abd_arc_index_new(
-		abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
+	arc->index =
+		abd_arc_index_new(abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
 	if (arc->index == NULL)
 		goto no_index;
 	abd_arc_reader_open(arc);

@@ -61,7 +61,7 @@ size_t abd_arc_target(size_t capacity)
 void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	bool is_metadata = (entry->item.flags & ABD_ARC_ENTRY_METADATA) != 0;
-	size_t stored = abd_get_size(entry->abd);
+	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
 
 	arc->stats.stored_bytes -= stored;
 	arc->stats.logical_bytes -= entry->item.size;
@@ -143,7 +143,7 @@ static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 	if (freed->next == freed)
 		return;
 	for (link = freed->next; link != freed; link = link->next)
-		abd_free(abd_arc_link_entry(link)->abd);
+		abd_free(abd_arc_entry_abd(abd_arc_link_entry(link)));
 
 	pthread_mutex_lock(&arc->lock);
 	for (link = freed->next; link != freed; link = next) {

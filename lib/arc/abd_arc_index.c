@@ -194,8 +194,8 @@ static bool abd_arc_index_extend(struct abd_arc_index *index)
 	directory->room = room;
 	directory->older = old;
 	for (size_t i = 0; i < room; i++)
-		atomic_init(&directory->page[i],
-			i < index->pages ? atomic_load(&old->page[i]) : NULL);
+		atomic_init(
+			&directory->page[i], i < index->pages ? atomic_load(&old->page[i]) : NULL);
 	atomic_store_explicit(&index->directory, directory, memory_order_release);
 	return true;
 }
@@ -216,8 +216,8 @@ static bool abd_arc_index_add_page(struct abd_arc_index *index)
 		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++)
 			atomic_init(&page[i].slot[slot], NULL);
 	}
-	atomic_store_explicit(&atomic_load(&index->directory)->page[index->pages], page,
-		memory_order_release);
+	atomic_store_explicit(
+		&atomic_load(&index->directory)->page[index->pages], page, memory_order_release);
 	index->pages++;
 	return true;
 }
@@ -288,8 +288,8 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 			return;
 		if (lines == index->pages * ABD_ARC_PAGE_LINES && !abd_arc_index_add_page(index))
 			return;
-		if (!abd_arc_index_step(index,
-			    &(struct abd_arc_step){lines, lines + 1, lines - half, lines}))
+		if (!abd_arc_index_step(
+			    index, &(struct abd_arc_step){lines, lines + 1, lines - half, lines}))
 			return;
 	}
 }

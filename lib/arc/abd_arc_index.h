@@ -57,10 +57,10 @@ struct abd_arc_directory {
 struct abd_arc_index {
 	_Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
 	struct abd_arc_directory *_Atomic directory;
-	size_t pages;       /* in the directory */
-	unsigned provider;  /* of the pages */
-	bool is_shrinking;  /* pages that are no longer used wait for a grace period */
-	uint64_t seed;      /* of the hash, to find an entry's home again */
+	size_t pages;      /* in the directory */
+	unsigned provider; /* of the pages */
+	bool is_shrinking; /* pages that are no longer used wait for a grace period */
+	uint64_t seed;     /* of the hash, to find an entry's home again */
 };
 
 /** An empty index with room for entries; NULL: no memory. seed is abd_arc_hash_key()'s. */
@@ -146,8 +146,7 @@ static inline struct abd_arc_entry *abd_arc_index_find(
 
 	do {
 		home = now;
-		entry = abd_arc_index_find_from(
-			abd_arc_index_page(index, home), home, hash, key);
+		entry = abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key);
 		if (ABD_LIKELY(entry != NULL))
 			return entry;
 		now = abd_arc_index_home(

@@ -57,8 +57,8 @@ static void abd_arc_put_fill(
 	const struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
 {
 	entry->key = *put->key;
-	entry->abd = put->abd;
 	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
+	abd_arc_record_give(entry, put->abd);
 	entry->item.list = ABD_ARC_NONE;
 	entry->item.flags =
 		(uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |

@@ -12,6 +12,7 @@
  * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh; PR 8580 found about 5 % between the last two.
  */
 #include "abd_perf_arc_cached_time.h"
+#include "abd_perf_env.h"
 #include "abd_perf_jobs.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
@@ -161,17 +162,35 @@ static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, 
 	return count;
 }
 
+static size_t abd_perf_cached_capacity(const struct abd_perf_options *options)
+{
+	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB,
+	       memory = abd_perf_env_memory() / 4;
+
+	return memory < most ? memory : most;
+}
+
 static int abd_perf_cached_data_run(const struct abd_perf_data *data, size_t record_size,
 	const struct abd_perf_options *options)
 {
 	unsigned threads[4], count = abd_perf_cached_threads(options, threads);
 	unsigned files = threads[0];
-	struct abd_perf_cached_set set;
+	size_t capacity = abd_perf_cached_capacity(options), per_read, file;
 	int status = 0;
 
 	for (unsigned i = 1; i < count; i++)
 		files = threads[i] > files ? threads[i] : files;
-	abd_perf_cached_set_make(&set, data, record_size, files, options);
+	per_read = ABD_PERF_CACHED_READ / record_size;
+	file = capacity / 2 / files / ABD_PERF_CACHED_READ * per_read;
+
+	struct abd_perf_cached_set set = {.options = options,
+		.data = data,
+		.record_size = record_size,
+		.records = file * files,
+		.capacity = capacity,
+		.files = files};
+
+	abd_perf_cached_set_make(&set);
 	if (!abd_perf_cached_set_check(&set)) {
 		abd_perf_say_warn("a record was not what it should be");
 		status = 1;

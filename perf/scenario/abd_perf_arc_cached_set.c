@@ -3,7 +3,6 @@
  * Filling, reading and checking. The records' content repeats when the data is smaller than the files; their keys do not.
  */
 #include "abd_perf_arc_cached_set.h"
-#include "abd_perf_env.h"
 #include "abd_perf_say.h"
 
 #include <lz4.h>
@@ -88,19 +87,11 @@ bool abd_perf_cached_record(
 
 /* ---- filling, and checking every record in every way -------------------------------------------------------------------- */
 
-size_t abd_perf_cached_capacity(const struct abd_perf_options *options)
-{
-	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB,
-	       memory = abd_perf_env_memory() / 4;
-
-	return memory < most ? memory : most;
-}
-
 static abd_arc_t *abd_perf_cached_fill(
 	const struct abd_perf_cached_set *set, const char *linear_page)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = abd_perf_cached_capacity(set->options),
+		.capacity_bytes = set->capacity,
 		.expected_entries = set->records};
 	abd_arc_t *arc = abd_arc_create(&config);
 
@@ -134,17 +125,8 @@ static void abd_perf_cached_look(struct abd_perf_cached_set *set)
 	}
 }
 
-void abd_perf_cached_set_make(struct abd_perf_cached_set *set, const struct abd_perf_data *data,
-	size_t record_size, unsigned files, const struct abd_perf_options *options)
+void abd_perf_cached_set_make(struct abd_perf_cached_set *set)
 {
-	size_t half = abd_perf_cached_capacity(options) / 2;
-
-	*set = (struct abd_perf_cached_set){.options = options,
-		.data = data,
-		.record_size = record_size,
-		.records = half / files / ABD_PERF_CACHED_READ *
-			   (ABD_PERF_CACHED_READ / record_size) * files,
-		.files = files};
 	set->on = abd_perf_cached_fill(set, "1");
 	set->off = abd_perf_cached_fill(set, "0");
 	abd_perf_cached_look(set);

@@ -32,16 +32,14 @@ struct abd_perf_cached_set {
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
 	size_t record_size, records;         /* records of all files */
+	size_t capacity;                     /* of each cache; all of the records fit */
 	unsigned files;                      /* of equal size, a multiple of a read */
 	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */
 	struct abd_perf_cached_block *block; /* of on */
 };
 
-/** Bytes that the caches may take, each; by the rule in abd_perf_arc_cached_read.c. */
-size_t abd_perf_cached_capacity(const struct abd_perf_options *options);
-/** Fill the caches. Ends the program when memory does. */
-void abd_perf_cached_set_make(struct abd_perf_cached_set *set, const struct abd_perf_data *data,
-	size_t record_size, unsigned files, const struct abd_perf_options *options);
+/** Fill the caches of a set that the caller has filled in up to files. Ends the program when memory does. */
+void abd_perf_cached_set_make(struct abd_perf_cached_set *set);
 void abd_perf_cached_set_free(struct abd_perf_cached_set *set);
 /** Read every record in every mode, and compare. */
 bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set);

@@ -5,6 +5,7 @@
  *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random; what is read decides which key is next, so
  *            that no two look-ups overlap. Beside it a line: the same walk over single cache lines on huge pages, one to a record;
  *            a hit can't cost less than that.
+ *   on top   whole cached reads of 8 KiB beside decoding the same blocks
  *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared line, the first would be slow
  *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and without
  *
@@ -12,6 +13,7 @@
  * more CPUs than this one (abd_perf_arc_model.h).
  */
 #include "abd_perf_arc_scale_set.h"
+#include "abd_perf_arc_scale_top.h"
 #include "abd_perf_arc_scale_write.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
@@ -87,10 +89,7 @@ static void abd_perf_scale_add_hit(
 
 	abd_arc_stats_get(set->arc, &stats, sizeof(stats));
 	abd_perf_result_number(result, "records", (double)set->records);
-	abd_perf_result_number(
-		result, "index_bytes", (double)stats.index_bytes / (double)stats.entries);
-	abd_perf_result_number(result, "bytes",
-		(double)(stats.index_bytes / stats.entries) + (double)sizeof(abd_t));
+	abd_perf_result_number(result, "bytes", (double)(stats.index_bytes / stats.entries));
 	abd_perf_result_figure(result, "read", "ns", abd_perf_race_ns(race, 0));
 	abd_perf_result_figure(result, "hold", "ns", abd_perf_race_ns(race, 1));
 	abd_perf_result_figure(result, "a line", "ns", abd_perf_race_ns(race, 2));
@@ -206,14 +205,17 @@ static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t r
 static int abd_perf_scale_run(const struct abd_perf_options *options)
 {
 	static const size_t records[] = {1000, 10000, 100000, 1000000, 10000000};
-	static const size_t record_size[] = {64, 8192};
+	static const size_t record_size[] = {64, 8192}, top[] = {100, 400, 20000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 15);
+	abd_perf_say_begin("arc-scale", 18);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_stop_wanted())
 			status = abd_perf_scale_hit(options, records[i]);
+	for (unsigned i = 0; i < 3; i++)
+		if (status == 0 && !abd_perf_stop_wanted())
+			status = abd_perf_scale_top(options, top[i]);
 	for (unsigned holds = 0; holds < 2 && options->cpu_count > 1; holds++)
 		if (status == 0 && !abd_perf_stop_wanted())
 			abd_perf_scale_share(options, holds > 0);
@@ -254,7 +256,10 @@ static void abd_perf_scale_print(void)
 {
 	abd_perf_scale_print_group("hit",
 		"<records|read of 8 bytes, ns|hold and release, ns|a line of memory, ns|bytes per record|read / line, speeds",
-		"hit: keys at random, each found out from the last; bytes: entry, index and struct");
+		"hit: keys at random, each found out from the last; bytes: what a record takes beyond its buffer's memory");
+	abd_perf_scale_print_group("on top",
+		"<records|bare decode, ns|whole cached read, ns|on top, ns|read / decode, speeds",
+		"on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted");
 	abd_perf_scale_print_group("sharing",
 		"<operation|two threads, one key, ns|two threads, a key each, ns|one thread, ns|one key / a key each, speeds",
 		"sharing: what a thread pays for an operation");

@@ -14,6 +14,7 @@
 
 #define ABD_PERF_SCALE_MEMBERS 4
 #define ABD_PERF_SCALE_KEEP 100000 /* records that fit */
+#define ABD_PERF_SCALE_HOT 10000   /* the part of those that is read */
 
 struct abd_perf_scale_writing {
 	abd_arc_t *arc;
@@ -22,10 +23,15 @@ struct abd_perf_scale_writing {
 	unsigned writers;
 	double deadline_ns;
 	struct {
-		_Alignas(128) uint64_t done; /* in this slice */
+		_Alignas(128) uint64_t done, misses; /* in this slice */
 		uint64_t next, random;
 	} member[ABD_PERF_SCALE_MEMBERS];
 };
+
+static abd_arc_key_t abd_perf_scale_hot(uint64_t record)
+{
+	return (abd_arc_key_t){2, {record * 8, 0}, 1};
+}
 
 static void abd_perf_scale_put(struct abd_perf_scale_writing *writing, unsigned member)
 {
@@ -39,24 +45,20 @@ static void abd_perf_scale_put(struct abd_perf_scale_writing *writing, unsigned 
 		abd_perf_say_die(1, "no memory for a record");
 }
 
-/* One of the records that writers put lately, most of which are there. */
-static void abd_perf_scale_get(struct abd_perf_scale_writing *writing, unsigned member, char *dst)
+/* One of the records that are read all the time, which the policy keeps whatever is put. */
+static bool abd_perf_scale_get(struct abd_perf_scale_writing *writing, unsigned member, char *dst)
 {
 	uint64_t *random = &writing->member[member].random;
-	uint64_t back = 100 + abd_perf_random_below(random, ABD_PERF_SCALE_KEEP / 8);
-	unsigned writer = (unsigned)abd_perf_random_below(random, writing->writers);
-	uint64_t next = *(volatile uint64_t *)&writing->member[writer].next;
-	abd_arc_key_t key = abd_perf_scale_key(
-		(next > back ? next - back : 0) * ABD_PERF_SCALE_MEMBERS + writer);
+	abd_arc_key_t key = abd_perf_scale_hot(abd_perf_random_below(random, ABD_PERF_SCALE_HOT));
 
-	abd_arc_read(writing->arc, &key, dst, 0, writing->record_size);
+	return abd_arc_read(writing->arc, &key, dst, 0, writing->record_size) > 0;
 }
 
 static double abd_perf_scale_member(void *arg, unsigned member, uint64_t iterations)
 {
 	struct abd_perf_scale_writing *writing = arg;
 	char *dst = malloc(writing->record_size);
-	uint64_t done = 0;
+	uint64_t done = 0, misses = 0;
 
 	(void)iterations;
 	for (; dst != NULL && abd_perf_clock_wall_ns() < writing->deadline_ns; done += 16) {
@@ -64,11 +66,12 @@ static double abd_perf_scale_member(void *arg, unsigned member, uint64_t iterati
 			if (member < writing->writers)
 				abd_perf_scale_put(writing, member);
 			else
-				abd_perf_scale_get(writing, member, dst);
+				misses += !abd_perf_scale_get(writing, member, dst);
 		}
 	}
 	free(dst);
 	writing->member[member].done = done;
+	writing->member[member].misses = misses;
 	return 1;
 }
 
@@ -93,7 +96,7 @@ static void abd_perf_scale_slice(struct abd_perf_scale_writing *writing, struct 
 		if (i < writing->writers)
 			puts += writing->member[i].done;
 		else
-			reads += writing->member[i].done;
+			reads += writing->member[i].done - writing->member[i].misses;
 	}
 	rates->puts[round] = (double)puts / s;
 	rates->reads[round] = (double)reads / s;
@@ -133,10 +136,20 @@ static void abd_perf_scale_crew(const struct abd_perf_options *options,
 		abd_perf_result_figure(result, "reads", "1/s", abd_perf_stat(rates.reads, done));
 }
 
-/* Until it evicts. */
+/* What is read, used twice; then until it evicts. */
 static void abd_perf_scale_write_fill(struct abd_perf_scale_writing *writing)
 {
 	struct abd_arc_stats stats;
+	char byte;
+
+	for (uint64_t i = 0; i < ABD_PERF_SCALE_HOT; i++) {
+		abd_arc_key_t key = abd_perf_scale_hot(i);
+
+		if (abd_arc_put(writing->arc, &key, writing->data->bytes, writing->record_size) !=
+				0 ||
+			abd_arc_read(writing->arc, &key, &byte, 0, 1) != 1)
+			abd_perf_say_die(1, "no memory for a record");
+	}
 
 	do {
 		for (unsigned i = 0; i < 1000; i++)
