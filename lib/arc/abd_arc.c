@@ -123,19 +123,27 @@ void abd_arc_destroy(abd_arc_t *arc)
 	abd_mem_free(arc, sizeof(*arc), 64);
 }
 
+static size_t abd_arc_entries(const struct abd_arc *arc)
+{
+	return arc->policy.recent.count + arc->policy.frequent.count;
+}
+
 /* Give back what the index has too much of. */
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->lock);
-	bool waits = abd_arc_index_shrink(
-		arc->index, arc->policy.recent.count + arc->policy.frequent.count);
+	bool begun = abd_arc_index_shrink_begin(arc->index, abd_arc_entries(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	if (!waits)
+	if (!begun)
 		return;
 	abd_rcu_synchronize();
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_index_shrunk(arc->index);
+	abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
+	pthread_mutex_unlock(&arc->lock);
+	abd_rcu_synchronize();
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_index_shrink_end(arc->index);
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -182,7 +190,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->hits_dropped = count[ABD_ARC_COUNT_DROPPED];
 	stats->capacity_bytes = arc->capacity;
 	stats->used_bytes = abd_arc_used(arc);
-	stats->entries = policy->recent.count + policy->frequent.count;
+	stats->entries = abd_arc_entries(arc);
 	stats->recent_bytes = policy->recent.bytes;
 	stats->frequent_bytes = policy->frequent.bytes;
 	stats->ghost_recent_bytes = policy->ghost_recent.bytes;

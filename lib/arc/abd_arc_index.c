@@ -294,28 +294,32 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 	}
 }
 
-bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries)
 {
-	size_t wanted = abd_arc_index_lines_for(entries), lines = atomic_load(&index->lines);
-
-	if (index->is_shrinking)
+	if (index->is_shrinking || abd_arc_index_lines_for(entries) >= atomic_load(&index->lines))
 		return false;
-	for (; lines > wanted; lines--) {
+	return index->is_shrinking = true;
+}
+
+void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+{
+	size_t wanted = abd_arc_index_lines_for(entries);
+
+	assert(index->is_shrinking);
+	for (size_t lines = atomic_load(&index->lines); lines > wanted; lines--) {
 		size_t last = lines - 1, half = (size_t)1 << abd_log2(last);
 
 		if (!abd_arc_index_step(
 			    index, &(struct abd_arc_step){lines, last, last, last - half}))
 			break;
 	}
-	index->is_shrinking =
-		abd_round_up(lines, ABD_ARC_PAGE_LINES) < index->pages * ABD_ARC_PAGE_LINES;
-	return index->is_shrinking;
 }
 
-void abd_arc_index_shrunk(struct abd_arc_index *index)
+void abd_arc_index_shrink_end(struct abd_arc_index *index)
 {
 	size_t lines = abd_round_up(atomic_load(&index->lines), ABD_ARC_PAGE_LINES);
 
+	assert(index->is_shrinking);
 	abd_arc_index_free_pages(index, lines / ABD_ARC_PAGE_LINES);
 	index->is_shrinking = false;
 }

@@ -59,7 +59,7 @@ struct abd_arc_index {
 	struct abd_arc_directory *_Atomic directory;
 	size_t pages;      /* in the directory */
 	unsigned provider; /* of the pages */
-	bool is_shrinking; /* pages that are no longer used wait for a grace period */
+	bool is_shrinking; /* from abd_arc_index_shrink_begin() to its end */
 	uint64_t seed;     /* of the hash, to find an entry's home again */
 };
 
@@ -80,9 +80,13 @@ void abd_arc_index_remove(
 
 /** Split a few lines if so many entries need more of them. Without memory all stays as it is. */
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
-/** Use no more lines than so many entries need. True: abd_arc_index_shrunk() has to follow, after a grace period. */
-bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
-void abd_arc_index_shrunk(struct abd_arc_index *index);
+/**
+ * To use no more lines than so many entries need: stop growing, if true wait for a grace period, join lines, wait for another, and
+ * give back what is free. A reader that goes by the number of lines must not see it change and change back.
+ */
+bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries);
+void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
+void abd_arc_index_shrink_end(struct abd_arc_index *index);
 
 /** Bytes that it takes. */
 size_t abd_arc_index_bytes(const struct abd_arc_index *index);
