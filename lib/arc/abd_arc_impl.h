@@ -89,6 +89,7 @@ struct abd_arc_reader {
 		fresh; /* a hit on what came to the front of T2 so few moves ago is not worth telling */
 	uint64_t slab_frees; /* the entries' slab's, when ring was begun */
 	uint32_t pending;    /* hits in ring */
+	uint32_t patience;   /* hits to let go before the lock, which was busy, is tried again */
 	bool idle;           /* its thread has ended */
 	struct abd_arc_reader *next;
 	struct abd_arc_hold_block holds;
@@ -187,6 +188,7 @@ static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd
 		return;
 	if (reader->pending == reader->arc->hit_batch) {
 		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
+		reader->patience -= reader->patience > 0;
 		return;
 	}
 	if (reader->pending == 0)
@@ -198,7 +200,7 @@ static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd
 /** Tell the policy if the batch is full. Outside of read-side sections and locks. */
 static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 {
-	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch))
+	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch) && reader->patience == 0)
 		abd_arc_reader_settle_slow(reader);
 }
 

@@ -10,8 +10,9 @@
  *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and without
  *
  * Memory: the largest cache takes what fits in a quarter of the memory there is. From these costs follows a model of machines with
- * more CPUs than this one (abd_perf_arc_model.h).
+ * more CPUs than this one (abd_perf_arc_scale_model.h).
  */
+#include "abd_perf_arc_scale_model.h"
 #include "abd_perf_arc_scale_set.h"
 #include "abd_perf_arc_scale_top.h"
 #include "abd_perf_arc_scale_write.h"
@@ -208,7 +209,7 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	static const size_t record_size[] = {64, 8192}, top[] = {100, 400, 20000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 18);
+	abd_perf_say_begin("arc-scale", 19);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_stop_wanted())
@@ -222,10 +223,13 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	for (unsigned i = 0; i < 2; i++)
 		if (status == 0 && !abd_perf_stop_wanted())
 			abd_perf_scale_write(options, record_size[i]);
+	if (status == 0 && options->cpu_count > 1 && !abd_perf_stop_wanted())
+		abd_perf_scale_model(options);
 	return status;
 }
 
-static void abd_perf_scale_print_group(const char *group, const char *columns, const char *title)
+static void abd_perf_scale_print_group(
+	const char *group, const char *columns, const char *extra, const char *title)
 {
 	struct abd_perf_table *table = abd_perf_table_make(columns);
 	bool any = false;
@@ -243,28 +247,52 @@ static void abd_perf_scale_print_group(const char *group, const char *columns, c
 			abd_perf_table_figure(table, &result->figure[j]);
 		for (unsigned j = result->figures; j < 3; j++)
 			abd_perf_table_cell(table, "-");
-		if (strcmp(group, "hit") == 0)
-			abd_perf_table_cell(
-				table, "%s", abd_perf_result_find(result, "bytes")->text);
+		if (abd_perf_result_find(result, extra) != NULL)
+			abd_perf_table_cell(table, "%s", abd_perf_result_find(result, extra)->text);
 		for (unsigned j = 0; j < result->ratios; j++)
 			abd_perf_table_ratio(table, &result->ratio[j]);
 	}
 	abd_perf_table_print(table);
 }
 
+static void abd_perf_scale_print_costs(void)
+{
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "arc-scale") != 0 ||
+			strcmp(result->group, "model") != 0)
+			continue;
+		printf("From: a cached read of 8 KiB %s ns, hold and release %s ns, telling a hit %s ns, a line from another CPU "
+		       "%s ns.\nAssumed: every hit is news; CPUs and the way between them as these two; memory keeps up "
+		       "with the last column.\n",
+			abd_perf_result_find(result, "read_ns")->text,
+			abd_perf_result_find(result, "hold_ns")->text,
+			abd_perf_result_find(result, "told_ns")->text,
+			abd_perf_result_find(result, "line_ns")->text);
+		return;
+	}
+}
+
 static void abd_perf_scale_print(void)
 {
 	abd_perf_scale_print_group("hit",
 		"<records|read of 8 bytes, ns|hold and release, ns|a line of memory, ns|bytes per record|read / line, speeds",
+		"bytes",
 		"hit: keys at random, each found out from the last; bytes: what a record takes beyond its buffer's memory");
 	abd_perf_scale_print_group("on top",
 		"<records|bare decode, ns|whole cached read, ns|on top, ns|read / decode, speeds",
+		"",
 		"on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted");
 	abd_perf_scale_print_group("sharing",
 		"<operation|two threads, one key, ns|two threads, a key each, ns|one thread, ns|one key / a key each, speeds",
-		"sharing: what a thread pays for an operation");
-	abd_perf_scale_print_group("writing", "<record|puts/s|evictions/s|reads/s",
+		"", "sharing: what a thread pays for an operation");
+	abd_perf_scale_print_group("writing", "<record|puts/s|evictions/s|reads/s", "",
 		"writing: puts into a full cache, by the wall clock");
+	abd_perf_scale_print_group("model",
+		"<CPUs|reads of 8 KiB/s|holds/s|holds/s with a lock each|GB/s from memory",
+		"memory_GB/s", "model: computed, not measured");
+	abd_perf_scale_print_costs();
 }
 
 const struct abd_perf_scenario abd_perf_arc_scale = {
