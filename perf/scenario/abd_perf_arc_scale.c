@@ -243,8 +243,12 @@ static void abd_perf_scale_print_group(
 			printf("\narc-scale, %s\n", title);
 		any = true;
 		abd_perf_table_cell(table, "%s", result->name);
-		for (unsigned j = 0; j < result->figures; j++)
-			abd_perf_table_figure(table, &result->figure[j]);
+		for (unsigned j = 0; j < result->figures; j++) {
+			if (result->figure[j].value.rounds > 1)
+				abd_perf_table_figure(table, &result->figure[j]);
+			else
+				abd_perf_table_cell(table, "%.3g", result->figure[j].value.median);
+		}
 		for (unsigned j = result->figures; j < 3; j++)
 			abd_perf_table_cell(table, "-");
 		if (abd_perf_result_find(result, extra) != NULL)
@@ -257,21 +261,24 @@ static void abd_perf_scale_print_group(
 
 static void abd_perf_scale_print_costs(void)
 {
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
+	const struct abd_perf_result *result = NULL;
 
-		if (strcmp(result->scenario, "arc-scale") != 0 ||
-			strcmp(result->group, "model") != 0)
-			continue;
-		printf("From: a cached read of 8 KiB %s ns, hold and release %s ns, telling a hit %s ns, a line from another CPU "
-		       "%s ns.\nAssumed: every hit is news; CPUs and the way between them as these two; memory keeps up "
-		       "with the last column.\n",
-			abd_perf_result_find(result, "read_ns")->text,
-			abd_perf_result_find(result, "hold_ns")->text,
-			abd_perf_result_find(result, "told_ns")->text,
-			abd_perf_result_find(result, "line_ns")->text);
+	for (size_t i = 0; i < abd_perf_result_count(); i++)
+		if (strcmp(abd_perf_result_get(i)->scenario, "arc-scale") == 0 &&
+			strcmp(abd_perf_result_get(i)->group, "model") == 0)
+			result = abd_perf_result_get(i);
+	if (result == NULL)
 		return;
-	}
+	printf("From: a cached read of 8 KiB %s ns, hold and release %s ns, telling a hit %s ns, a line from another CPU "
+	       "%s ns.\nAssumed: every hit is news; CPUs and the way between them are as these two; memory keeps up with "
+	       "the last column.\n%s keep 90 %% of their speed while a line takes less than %s ns (reads), %s ns "
+	       "(holds).\n",
+		abd_perf_result_find(result, "read_ns")->text,
+		abd_perf_result_find(result, "hold_ns")->text,
+		abd_perf_result_find(result, "told_ns")->text,
+		abd_perf_result_find(result, "line_ns")->text, result->name,
+		abd_perf_result_find(result, "line_most_read_ns")->text,
+		abd_perf_result_find(result, "line_most_hold_ns")->text);
 }
 
 static void abd_perf_scale_print(void)

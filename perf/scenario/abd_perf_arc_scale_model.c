@@ -20,89 +20,114 @@
 #define ABD_PERF_MODEL_LINES 3 /* of a record told: its own and its neighbours' in the list */
 
 struct abd_perf_model {
-	double line_ns; /* an atomic operation on a line that another CPU wrote last */
-	double told_ns; /* telling one hit, in one thread */
+	double line_ns; /* until a line that another CPU wrote last is here, to be written */
+	double told_ns; /* telling one hit, the lists' lines being out of the cache */
 	double read_ns, hold_ns;
 };
 
 /* ---- what is shared ---------------------------------------------------------------------------------------------------- */
 
-static _Alignas(128) _Atomic uint64_t abd_perf_model_word;
+#define ABD_PERF_MODEL_TURNS 2000
 
+static _Alignas(128) _Atomic uint64_t abd_perf_model_turn;
+
+/* Two threads write one word in turns: each turn, the line comes over once. */
 static double abd_perf_model_member(void *arg, unsigned member, uint64_t iterations)
 {
-	double start = abd_perf_clock_ns();
-
-	(void)arg, (void)member;
-	for (uint64_t i = 0; i < iterations; i++)
-		atomic_fetch_add(&abd_perf_model_word, 1);
-	return abd_perf_clock_ns() - start;
+	(void)arg;
+	for (uint64_t i = member; i < iterations; i += 2) {
+		while (atomic_load_explicit(&abd_perf_model_turn, memory_order_acquire) != i)
+			continue;
+		atomic_store_explicit(&abd_perf_model_turn, i + 1, memory_order_release);
+	}
+	return 1;
 }
 
-/* The crew's ns per operation are those of the line: it can serve one at a time. */
 static double abd_perf_model_line(const struct abd_perf_options *options)
 {
 	struct abd_perf_crew *crew = abd_perf_crew_make(2, options);
 	double ns[ABD_PERF_ROUNDS_MAX];
-	unsigned rounds = abd_perf_options_rounds(options);
+	unsigned rounds = 4 * abd_perf_options_rounds(options);
 
 	if (crew == NULL)
 		abd_perf_say_die(1, "2 threads can't be started");
-	for (unsigned i = 0; i < rounds; i++)
-		ns[i] = abd_perf_crew_run(crew, abd_perf_model_member, NULL, 100000) / 100000;
+	if (rounds > ABD_PERF_ROUNDS_MAX)
+		rounds = ABD_PERF_ROUNDS_MAX;
+	for (unsigned i = 0; i < rounds; i++) {
+		double start = abd_perf_clock_wall_ns();
+
+		atomic_store(&abd_perf_model_turn, 0);
+		abd_perf_crew_run(crew, abd_perf_model_member, NULL, ABD_PERF_MODEL_TURNS);
+		ns[i] = (abd_perf_clock_wall_ns() - start) / ABD_PERF_MODEL_TURNS;
+	}
 	abd_perf_crew_end(crew);
 	return abd_perf_stat(ns, rounds).median;
 }
 
+#define ABD_PERF_MODEL_KEYS 80000
+
 struct abd_perf_model_hits {
-	struct abd_perf_scale_set *set;
-	size_t keys;
+	struct abd_perf_scale_set set;
+	size_t at; /* all keys in turn while below the set's records, then some of them at random */
 };
 
 static double abd_perf_model_hit(void *arg, uint64_t iterations)
 {
-	const struct abd_perf_model_hits *hits = arg;
+	struct abd_perf_model_hits *hits = arg;
 	double start = abd_perf_clock_ns();
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		abd_arc_key_t key =
-			abd_perf_scale_key(abd_perf_random_below(&hits->set->random, hits->keys));
+		size_t record =
+			hits->at < hits->set.records
+				? hits->at++
+				: abd_perf_random_below(&hits->set.random, ABD_PERF_MODEL_KEYS);
+		abd_arc_key_t key = abd_perf_scale_key(record);
 		abd_arc_hold_t hold;
 
-		if (abd_arc_hold(hits->set->arc, &key, &hold) == 0)
+		if (abd_arc_hold(hits->set.arc, &key, &hold) == 0)
 			abd_arc_release(&hold);
 	}
 	return abd_perf_clock_ns() - start;
 }
 
-/* Hits on 1,000 records, of which three quarters are told, against hits on 200, which are always among the newest quarter. */
+/* How many of the hits so far were told. */
+static double abd_perf_model_told_share(struct abd_perf_model_hits *hits)
+{
+	struct abd_arc_stats before, after;
+
+	abd_arc_stats_get(hits->set.arc, &before, sizeof(before));
+	abd_perf_model_hit(hits, 4 * ABD_PERF_MODEL_KEYS);
+	abd_arc_stats_get(hits->set.arc, &after, sizeof(after));
+	return (double)(after.hits_told - before.hits_told) / (double)(after.hits - before.hits);
+}
+
+/* The same keys, in a cache of which they are most, so that hits on them are told, and in one of which they are the newest fifth,
+   so that none is. They and their neighbours in the lists are more than the second-level cache holds. */
 static double abd_perf_model_told(const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
-	struct abd_perf_scale_set set;
-	struct abd_perf_model_hits all = {&set, 1000}, newest = {&set, 200};
+	static struct abd_perf_model_hits most, newest;
 	const struct abd_perf_path path[] = {
-		{"told", abd_perf_model_hit, &all}, {"not told", abd_perf_model_hit, &newest}};
-	struct abd_arc_stats stats;
+		{"told", abd_perf_model_hit, &most}, {"not told", abd_perf_model_hit, &newest}};
 	double ns[ABD_PERF_ROUNDS_MAX], told = 0;
 
-	abd_perf_scale_set_make(&set, 1000, sizeof(uint64_t), options);
-	abd_perf_model_hit(&all, 100000);
-	if (abd_perf_race_run(&race, path, 2, options)) {
-		uint64_t before, hits;
+	most.at = newest.at = 0;
+	abd_perf_scale_set_make(&most.set, ABD_PERF_MODEL_KEYS * 5 / 4, sizeof(uint64_t), options);
+	abd_perf_scale_set_make(&newest.set, ABD_PERF_MODEL_KEYS * 5, sizeof(uint64_t), options);
+	abd_perf_model_hit(&most, most.set.records);
+	abd_perf_model_hit(&newest, newest.set.records);
 
-		abd_arc_stats_get(set.arc, &stats, sizeof(stats));
-		before = stats.hits_told;
-		hits = stats.hits;
-		abd_perf_model_hit(&all, 100000);
-		abd_arc_stats_get(set.arc, &stats, sizeof(stats));
-		double share = (double)(stats.hits_told - before) / (double)(stats.hits - hits);
+	/* The first look only brings the keys to the front. */
+	abd_perf_model_told_share(&newest);
+	double share = abd_perf_model_told_share(&most) - abd_perf_model_told_share(&newest);
 
+	if (share > 0.1 && abd_perf_race_run(&race, path, 2, options)) {
 		for (unsigned i = 0; i < race.rounds; i++)
 			ns[i] = (race.ns[0][i] - race.ns[1][i]) / share;
 		told = abd_perf_stat(ns, race.rounds).median;
 	}
-	abd_perf_scale_set_free(&set);
+	abd_perf_scale_set_free(&most.set);
+	abd_perf_scale_set_free(&newest.set);
 	return told > 0 ? told : 0;
 }
 
@@ -125,8 +150,7 @@ static double abd_perf_model_visits(unsigned n, double think_ns, double serve_ns
 /* Hits per s of n CPUs, when a hit takes hit_ns without telling anybody. */
 static double abd_perf_model_batched(const struct abd_perf_model *model, unsigned n, double hit_ns)
 {
-	double told_ns = model->told_ns + (n > 1 ? ABD_PERF_MODEL_LINES * model->line_ns : 0);
-	double think_ns = ABD_PERF_MODEL_BATCH * (hit_ns + told_ns);
+	double think_ns = ABD_PERF_MODEL_BATCH * (hit_ns + model->told_ns);
 
 	return ABD_PERF_MODEL_BATCH *
 	       abd_perf_model_visits(n, think_ns, n > 1 ? model->line_ns : 0) * 1e9;
@@ -137,8 +161,25 @@ static double abd_perf_model_locked(const struct abd_perf_model *model, unsigned
 {
 	double line_ns = n > 1 ? model->line_ns : 0;
 
-	return 1e9 * abd_perf_model_visits(
-			     n, hit_ns, model->told_ns + (1 + ABD_PERF_MODEL_LINES) * line_ns);
+	return 1e9 * abd_perf_model_visits(n, hit_ns, model->told_ns + line_ns);
+}
+
+/* How long a line may take before so many CPUs lose a tenth of what they would do without sharing anything. */
+static double abd_perf_model_line_most(
+	const struct abd_perf_model *model, unsigned n, double hit_ns)
+{
+	double wanted = 0.9 * n * abd_perf_model_batched(model, 1, hit_ns), low = 0, high = 1e6;
+
+	while (high - low > 0.1) {
+		struct abd_perf_model other = *model;
+
+		other.line_ns = (low + high) / 2;
+		if (abd_perf_model_batched(&other, n, hit_ns) >= wanted)
+			low = other.line_ns;
+		else
+			high = other.line_ns;
+	}
+	return low;
 }
 
 static double abd_perf_model_cost(const char *group, const char *figure)
@@ -182,6 +223,10 @@ void abd_perf_scale_model(const struct abd_perf_options *options)
 		abd_perf_result_number(result, "told_ns", model.told_ns);
 		abd_perf_result_number(result, "read_ns", model.read_ns);
 		abd_perf_result_number(result, "hold_ns", model.hold_ns);
+		abd_perf_result_number(result, "line_most_read_ns",
+			abd_perf_model_line_most(&model, n, model.read_ns));
+		abd_perf_result_number(result, "line_most_hold_ns",
+			abd_perf_model_line_most(&model, n, model.hold_ns));
 		abd_perf_result_number(result, "memory_GB/s", reads * ABD_PERF_MODEL_STORED / 1e9);
 		abd_perf_model_figure(result, "reads", reads);
 		abd_perf_model_figure(

@@ -7,8 +7,8 @@
  * takes to come over from another CPU: a closed queue with one server, solved exactly by mean value analysis.
  *
  * Assumptions: every hit is news (the worst case); CPUs are all alike and each has the caches it has here; a line comes over from any CPU
- * as it does between two of these; the lists' lines, which the teller before wrote, come over one after another as well; memory keeps
- * up: the table says how much it has to give.
+ * as it does between two of these; the lists' lines, which another CPU wrote, come as those of a set larger than the second-level
+ * cache do here; memory keeps up: the table says how much it has to give. How much slower a line may be is computed too.
  * Source: Reiser and Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks" (JACM 1980).
  */
 #ifndef ABD_PERF_ARC_SCALE_MODEL_H
