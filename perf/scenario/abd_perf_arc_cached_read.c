@@ -288,9 +288,9 @@ static void abd_perf_cached_print(void)
 	printf("\narc-cached-read: GB/s of decoded bytes, all threads together; ratios of speeds [95 %% interval]; "
 	       "time of a read of 128 KiB\n");
 	abd_perf_table_print(table);
-	printf("A file to each thread, all of it in the cache, read in turns by all modes. Speeds are by CPU time where each "
-	       "thread has a CPU,\nelse by the wall clock, as times of reads always are: with more threads than CPUs they "
-	       "hold the wait for a CPU.\n");
+	printf("A file to each thread, all of it in the cache, read in turns by all modes. Speeds are by CPU time, of as many "
+	       "CPUs as the threads have;\ntimes of reads are by the wall clock: with more threads than CPUs, or neighbours, "
+	       "they hold the wait for a CPU.\n");
 }
 
 const struct abd_perf_scenario abd_perf_arc_cached_read = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A slice: every thread reads its file on, round and round, until the common deadline, and notes how long each read took.
- * Speeds are by CPU time where each thread has a CPU of its own, and by the wall clock where threads share CPUs (abd_perf_clock.h);
- * latencies are by the wall clock always: being interrupted is part of what a reader waits for.
+ * Speeds are by CPU time: reads to a second of it, times the CPUs that the threads have between them, so that what a shared machine
+ * gives to others is not counted. Latencies are by the wall clock: being interrupted is part of what a reader waits for.
  */
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_clock.h"
@@ -17,7 +17,7 @@
 struct abd_perf_cached_lane {
 	size_t at;       /* the next record of its file */
 	uint64_t reads;  /* of this slice */
-	double taken_ns; /* this slice, by abd_perf_clock */
+	double taken_ns; /* this slice, of CPU time */
 	unsigned errors;
 	struct abd_perf_latency latency;
 };
@@ -78,7 +78,8 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 {
 	struct abd_perf_cached_crew *crew = arg;
 	struct abd_perf_cached_lane *lane = &crew->lane[crew->mode][member];
-	double begun = abd_perf_clock_ns(), last = abd_perf_clock_wall_ns(), now;
+	double begun = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID), now,
+	       last = abd_perf_clock_wall_ns();
 
 	(void)iterations;
 	lane->reads = 0;
@@ -88,7 +89,7 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 		abd_perf_latency_add(&lane->latency, now - last);
 		lane->reads++;
 	}
-	lane->taken_ns = abd_perf_clock_ns() - begun;
+	lane->taken_ns = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return 1;
 }
 
@@ -96,7 +97,8 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 static double abd_perf_cached_slice(
 	struct abd_perf_cached_crew *crew, unsigned mode, double slice_ns, double *wall_ns)
 {
-	double begun = abd_perf_clock_wall_ns(), rate = 0;
+	unsigned cpus = crew->set->options->cpu_count;
+	double begun = abd_perf_clock_wall_ns(), taken_ns = 0;
 	uint64_t reads = 0;
 
 	crew->mode = mode;
@@ -107,10 +109,9 @@ static double abd_perf_cached_slice(
 		const struct abd_perf_cached_lane *lane = &crew->lane[mode][i];
 
 		reads += lane->reads;
-		if (lane->reads > 0)
-			rate += (double)lane->reads / lane->taken_ns;
+		taken_ns += lane->taken_ns;
 	}
-	return abd_perf_clock == CLOCK_MONOTONIC ? (double)reads / *wall_ns : rate;
+	return (double)reads / taken_ns * (crew->threads < cpus ? crew->threads : cpus);
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------ */

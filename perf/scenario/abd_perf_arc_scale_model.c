@@ -124,7 +124,8 @@ static double abd_perf_model_told(const struct abd_perf_options *options)
 	if (share > 0.1 && abd_perf_race_run(&race, path, 2, options)) {
 		for (unsigned i = 0; i < race.rounds; i++)
 			ns[i] = (race.ns[0][i] - race.ns[1][i]) / share;
-		told = abd_perf_stat(ns, race.rounds).median;
+		told = abd_perf_stat(ns, race.rounds)
+			       .high; /* a difference of two: take its worst */
 	}
 	abd_perf_scale_set_free(&most.set);
 	abd_perf_scale_set_free(&newest.set);
