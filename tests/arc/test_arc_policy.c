@@ -435,3 +435,35 @@ Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, 
 		}
 	}
 }
+
+/* ---- metadata ------------------------------------------------------------------------------------------------------------ */
+
+Test(arc_policy, metadata_competes_like_everything_else)
+{
+	static char data[100 + SIZES * 37];
+	abd_arc_t *plain = arc_make(600000, 1, 0), *marked = arc_make(600000, 1, 0);
+	struct arc_trace trace;
+	char byte;
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	arc_trace_begin(&trace, ARC_MIXED, 3000, 7);
+	for (size_t step = 0; step < 20000; step++) {
+		uint64_t n = arc_trace_next(&trace);
+		abd_arc_key_t key = arc_key(n);
+		bool hit = cache_request(plain, n, data);
+
+		cr_assert_eq(abd_arc_read(marked, &key, &byte, 0, 1) == 1, hit, "step %zu", step);
+		if (!hit)
+			cr_assert_eq(abd_arc_put_flags(marked, &key, data, record_size(n),
+					     n % 2 != 0 ? ABD_ARC_METADATA : 0),
+				0);
+	}
+	arc_trace_end(&trace);
+
+	struct abd_arc_stats stats = arc_stats(marked);
+
+	cr_assert_eq(stats.hits, arc_stats(plain).hits);
+	cr_assert(stats.metadata_entries > 0 && stats.metadata_entries < stats.entries);
+	abd_arc_destroy(plain);
+	abd_arc_destroy(marked);
+}
