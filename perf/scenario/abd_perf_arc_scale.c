@@ -232,6 +232,8 @@ static void abd_perf_scale_print_group(
 	const char *group, const char *columns, const char *extra, const char *title)
 {
 	struct abd_perf_table *table = abd_perf_table_make(columns);
+	unsigned columns_least =
+		strcmp(group, "writing") == 0 ? 5 : 3; /* "-" for what there is none of */
 	bool any = false;
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {
@@ -249,7 +251,7 @@ static void abd_perf_scale_print_group(
 			else
 				abd_perf_table_cell(table, "%.3g", result->figure[j].value.median);
 		}
-		for (unsigned j = result->figures; j < 3; j++)
+		for (unsigned j = result->figures; j < columns_least; j++)
 			abd_perf_table_cell(table, "-");
 		if (abd_perf_result_find(result, extra) != NULL)
 			abd_perf_table_cell(table, "%s", abd_perf_result_find(result, extra)->text);
@@ -294,7 +296,8 @@ static void abd_perf_scale_print(void)
 	abd_perf_scale_print_group("sharing",
 		"<operation|two threads, one key, ns|two threads, a key each, ns|one thread, ns|one key / a key each, speeds",
 		"", "sharing: what a thread pays for an operation");
-	abd_perf_scale_print_group("writing", "<record|puts/s|evictions/s|reads/s", "",
+	abd_perf_scale_print_group("writing",
+		"<record|puts/s|evictions/s|a put, ns of CPU|reads/s|a read, ns of CPU", "",
 		"writing: puts into a full cache, by the wall clock");
 	abd_perf_scale_print_group("model",
 		"<CPUs|reads of 8 KiB/s|holds/s|holds/s with a lock each|GB/s from memory",

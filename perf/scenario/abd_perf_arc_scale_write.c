@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everybody works until a common deadline, by the wall clock: a writer that waits for the lock is slow, not idle.
+ * Everybody works until a common deadline, by the wall clock: a writer that waits for the lock is slow, not idle. Beside that, what a
+ * put and a read take of CPU time, which neighbours on the machine don't change.
  */
 #include "abd_perf_arc_scale_write.h"
 #include "abd_perf_arc_scale_set.h"
@@ -25,6 +26,7 @@ struct abd_perf_scale_writing {
 	struct {
 		_Alignas(128) uint64_t done, misses; /* in this slice */
 		uint64_t next, random;
+		double cpu_ns; /* in this slice */
 	} member[ABD_PERF_SCALE_MEMBERS];
 };
 
@@ -58,6 +60,7 @@ static double abd_perf_scale_member(void *arg, unsigned member, uint64_t iterati
 {
 	struct abd_perf_scale_writing *writing = arg;
 	char *dst = malloc(writing->record_size);
+	double begun = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t done = 0, misses = 0;
 
 	(void)iterations;
@@ -72,12 +75,14 @@ static double abd_perf_scale_member(void *arg, unsigned member, uint64_t iterati
 	free(dst);
 	writing->member[member].done = done;
 	writing->member[member].misses = misses;
+	writing->member[member].cpu_ns = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return 1;
 }
 
 struct abd_perf_scale_rates {
 	double puts[ABD_PERF_ROUNDS_MAX], evictions[ABD_PERF_ROUNDS_MAX],
 		reads[ABD_PERF_ROUNDS_MAX];
+	double put_ns[ABD_PERF_ROUNDS_MAX], read_ns[ABD_PERF_ROUNDS_MAX];
 };
 
 static void abd_perf_scale_slice(struct abd_perf_scale_writing *writing, struct abd_perf_crew *crew,
@@ -86,6 +91,7 @@ static void abd_perf_scale_slice(struct abd_perf_scale_writing *writing, struct 
 	double start = abd_perf_clock_wall_ns(), s;
 	struct abd_arc_stats before, after;
 	uint64_t puts = 0, reads = 0;
+	double put_ns = 0, read_ns = 0;
 
 	abd_arc_stats_get(writing->arc, &before, sizeof(before));
 	writing->deadline_ns = start + 100e6;
@@ -93,11 +99,16 @@ static void abd_perf_scale_slice(struct abd_perf_scale_writing *writing, struct 
 	s = (abd_perf_clock_wall_ns() - start) / 1e9;
 	abd_arc_stats_get(writing->arc, &after, sizeof(after));
 	for (unsigned i = 0; i < members; i++) {
-		if (i < writing->writers)
+		if (i < writing->writers) {
 			puts += writing->member[i].done;
-		else
+			put_ns += writing->member[i].cpu_ns;
+		} else {
 			reads += writing->member[i].done - writing->member[i].misses;
+			read_ns += writing->member[i].cpu_ns;
+		}
 	}
+	rates->put_ns[round] = put_ns / (double)puts;
+	rates->read_ns[round] = reads > 0 ? read_ns / (double)reads : 0;
 	rates->puts[round] = (double)puts / s;
 	rates->reads[round] = (double)reads / s;
 	rates->evictions[round] = (double)(after.evictions - before.evictions) / s;
@@ -132,8 +143,11 @@ static void abd_perf_scale_crew(const struct abd_perf_options *options,
 	abd_perf_result_number(result, "readers", readers);
 	abd_perf_result_figure(result, "puts", "1/s", abd_perf_stat(rates.puts, done));
 	abd_perf_result_figure(result, "evictions", "1/s", abd_perf_stat(rates.evictions, done));
-	if (readers > 0)
-		abd_perf_result_figure(result, "reads", "1/s", abd_perf_stat(rates.reads, done));
+	abd_perf_result_figure(result, "a put", "ns", abd_perf_stat(rates.put_ns, done));
+	if (readers == 0)
+		return;
+	abd_perf_result_figure(result, "reads", "1/s", abd_perf_stat(rates.reads, done));
+	abd_perf_result_figure(result, "a read", "ns", abd_perf_stat(rates.read_ns, done));
 }
 
 /* What is read, used twice; then until it evicts. */
