@@ -217,7 +217,8 @@ class Jobs(Case):
             read = job["read"]
             seconds = read["runtime"] / 1000
             self.assertEqual(read["io_bytes"], read["total_ios"] * 131072)
-            self.assertAlmostEqual(seconds, 0.2, delta=0.15)
+            self.assertGreaterEqual(seconds, 0.2)  # and more on a busy machine
+            self.assertLess(seconds, 10)
             self.assertAlmostEqual(read["bw_bytes"] * seconds / read["io_bytes"], 1, delta=0.02)
             self.assertAlmostEqual(read["bw"] * 1024 / read["bw_bytes"], 1, delta=0.001)
             self.assertAlmostEqual(read["iops"] * 131072 / read["bw_bytes"], 1, delta=0.001)
