@@ -204,8 +204,9 @@ void abd_arc_reclaim(struct abd_arc *arc)
 /* How much more memory is in use than may be. What is held doesn't count. Under lock. */
 static size_t abd_arc_excess(const struct abd_arc *arc)
 {
-	size_t used =
-		abd_arc_used(arc) + (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
+	size_t used = abd_arc_used(arc) + abd_arc_index_next_bytes(arc->index, entries) +
+		      (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
 
 	return used > allowed ? used - allowed : 0;

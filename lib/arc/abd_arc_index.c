@@ -324,13 +324,27 @@ void abd_arc_index_shrink_end(struct abd_arc_index *index)
 	index->is_shrinking = false;
 }
 
+/* Older directories are as large together as this one. */
+static size_t abd_arc_directory_bytes(size_t room)
+{
+	return 2 * (sizeof(struct abd_arc_directory) +
+			   room * sizeof(((struct abd_arc_directory *)NULL)->page[0]));
+}
+
 size_t abd_arc_index_bytes(const struct abd_arc_index *index)
 {
-	const struct abd_arc_directory *directory = atomic_load(&index->directory);
-
-	/* Older directories are as large together as this one. */
 	return index->pages * ABD_CHUNK_SIZE +
-	       2 * (sizeof(*directory) + directory->room * sizeof(directory->page[0]));
+	       abd_arc_directory_bytes(atomic_load(&index->directory)->room);
+}
+
+size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries)
+{
+	size_t lines = atomic_load(&index->lines), room = atomic_load(&index->directory)->room;
+	bool grows = (lines & (lines - 1)) != 0 || entries + 1 > lines * ABD_ARC_LINE_LOAD;
+
+	if (!grows || lines + ABD_ARC_GROW_STEPS <= index->pages * ABD_ARC_PAGE_LINES)
+		return 0;
+	return ABD_CHUNK_SIZE + (index->pages == room ? abd_arc_directory_bytes(room) : 0);
 }
 
 size_t abd_arc_index_cost(void)

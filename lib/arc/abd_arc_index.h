@@ -90,6 +90,8 @@ void abd_arc_index_shrink_end(struct abd_arc_index *index);
 
 /** Bytes that it takes. */
 size_t abd_arc_index_bytes(const struct abd_arc_index *index);
+/** Bytes that it will take in addition when one more entry is put beside so many. */
+size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries);
 /** Bytes of it to an entry when it has just been doubled. */
 size_t abd_arc_index_cost(void);
 

@@ -150,8 +150,11 @@ Test(arc_index, memory_follows_what_is_in)
 	struct abd_arc_entry *old;
 
 	for (uint64_t n = 0; n < ENTRIES; n++) {
+		size_t most = abd_arc_index_bytes(index) + abd_arc_index_next_bytes(index, n);
+
 		cr_assert(abd_arc_index_put(index, hash_of(index, n), &entries[n], &old));
 		abd_arc_index_grow(index, n + 1);
+		cr_assert_leq(abd_arc_index_bytes(index), most, "more than was said ahead");
 		cr_assert_leq(abd_arc_index_bytes(index), 8192 + abd_arc_index_cost() * (n + 1));
 	}
 	for (uint64_t n = 1000; n < ENTRIES; n++)
