@@ -99,7 +99,8 @@ static void abd_perf_cached_add_latency(const struct abd_perf_cached_set *set,
 			abd_perf_latency_percentile(latency, abd_perf_cached_percentile[i].percent);
 
 		abd_perf_result_figure(result, abd_perf_cached_percentile[i].name, "ns",
-			(struct abd_perf_summary){ns, ns, ns, 0, time->race.rounds});
+			(struct abd_perf_summary){
+				.median = ns, .low = ns, .high = ns, .rounds = time->race.rounds});
 	}
 }
 
@@ -297,8 +298,7 @@ const struct abd_perf_scenario abd_perf_arc_cached_read = {
 	.name = "arc-cached-read",
 	.summary =
 		"sequential reads out of the cache: ours, OpenZFS's way, and bare decoding as the limit",
-	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE |
-		ABD_PERF_USES_WARMUP,
+	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
 	.run = abd_perf_cached_run,
 	.print = abd_perf_cached_print,
 };

@@ -7,6 +7,7 @@
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
+#include "abd_perf_filter.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
 
@@ -159,7 +160,8 @@ static void abd_perf_cached_round(struct abd_perf_cached_time *time,
 		if (slice_ns > 0.5e9)
 			abd_perf_cached_tick(time, crew, mode, rate);
 	}
-	time->race.rounds += counts;
+	if (counts)
+		time->race.reference_ns[time->race.rounds++] = abd_perf_race_reference_ns();
 }
 
 static void abd_perf_cached_ramp(
@@ -213,6 +215,8 @@ bool abd_perf_cached_time_run(
 	struct abd_perf_cached_crew crew;
 
 	memset(time, 0, sizeof(*time));
+	if (!abd_perf_filter_passes())
+		return false;
 	time->race.paths = CACHED_MODES;
 	time->runtime_s = abd_perf_cached_runtime_s(set->options);
 	time->ramp_s = abd_perf_cached_ramp_s(set->options);

@@ -200,8 +200,9 @@ static double abd_perf_model_cost(const char *group, const char *figure)
 static void abd_perf_model_figure(struct abd_perf_result *result, const char *name, double value)
 {
 	/* Computed, not measured: no interval. */
-	abd_perf_result_figure(
-		result, name, "1/s", (struct abd_perf_summary){value, value, value, 0, 1});
+	abd_perf_result_figure(result, name, "1/s",
+		(struct abd_perf_summary){
+			.median = value, .low = value, .high = value, .rounds = 1});
 }
 
 void abd_perf_scale_model(const struct abd_perf_options *options)

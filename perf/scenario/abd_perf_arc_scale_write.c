@@ -7,6 +7,7 @@
 #include "abd_perf_arc_scale_set.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
+#include "abd_perf_filter.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
@@ -193,7 +194,8 @@ void abd_perf_scale_write(const struct abd_perf_options *options, size_t record_
 			readers += writers) {
 			abd_perf_say_step("%u writers, %u readers", writers, readers);
 			writing.writers = writers;
-			abd_perf_scale_crew(options, &writing, readers);
+			if (abd_perf_filter_passes())
+				abd_perf_scale_crew(options, &writing, readers);
 		}
 	}
 	abd_arc_destroy(writing.arc);
