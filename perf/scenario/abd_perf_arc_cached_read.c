@@ -3,10 +3,10 @@
  * arc-cached-read: OpenZFS's sequential_reads_arc_cached over our own cache: files of 8 KiB records, compressed by lz4, read in
  * pieces of 128 KiB (16 records), a file to a thread, for a time.
  *
- * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB (--quick: 256 MiB); the files take half
+ * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB (256 MiB without --full); the files take half
  * of that before compression, as there; there are as many as the largest number of threads, as there, so that fewer threads
  * read fewer files. Threads: 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for --runtime seconds after --warmup:
- * 10 after 1 by default, where OpenZFS takes 180.
+ * 10 after 1 with --full, where OpenZFS takes 180; else 0.45.
  *
  * The modes are named in abd_perf_arc_cached_set.h, how they take turns in abd_perf_arc_cached_time.h.
  * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh; PR 8580 found about 5 % between the last two.

@@ -23,7 +23,7 @@ struct abd_perf_cached_time {
 	unsigned errors; /* reads that failed */
 };
 
-/** Runtime and ramp of each mode: those asked for, or 10 s (an 18th of OpenZFS's 180) after 1; --quick: 0.45 s after 0.05. */
+/** Runtime and ramp of each mode: those asked for, or with --full 10 s (an 18th of the 180 of OpenZFS) after 1, else 0.45 after 0.05. */
 double abd_perf_cached_runtime_s(const struct abd_perf_options *options);
 double abd_perf_cached_ramp_s(const struct abd_perf_options *options);
 
