@@ -118,7 +118,7 @@ def section_buffer(document):
             ours, theirs = entry["figures"][0]["median"], entry["parameters"]["published_ns"]
             axes.plot([ours, theirs], [i, i], color="#888888", linewidth=1)
             axes.plot([ours], [i], "o", color=COLOURS[0], label="here" if i == 0 else None)
-            axes.plot([theirs], [i], "s", color=COLOURS[1], label="OpenZFS, published" if i == 0 else None)
+            axes.plot([theirs], [i], "s", color=COLOURS[1], label="OpenZFS" if i == 0 else None)
         names = [entry["name"] for entry in entries]
         axes.set_yticks(range(len(entries)), [name.replace(", ", ",\n") for name in names] if narrow else names)
         axes.invert_yaxis()

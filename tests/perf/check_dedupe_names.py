@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-# abd-perf dedupe and names from outside: what is found in a tree is what a plain search finds, which knows no hash.
+# abd-perf run dedupe and names from outside: what is found in a tree is what a plain search finds, which knows no hash.
 # usage: check_dedupe_names.py ABD_PERF [TEST...]
 import filecmp
 import json

@@ -83,7 +83,7 @@ class Case(unittest.TestCase):
 def figure(name, median, unit="GB/s", spread=0.01, rounds=9, relative=True):
     value = {"name": name, "unit": unit, "median": median, "low": median * (1 - spread), "high": median * (1 + spread), "mad": 0,
              "rounds": rounds, "relative": None}
-    if relative:  # a time, whatever the unit
+    if relative and unit in ("GB/s", "1/s", "ns", "ms", "s"):  # a time, whatever the unit
         time = median if unit not in ("GB/s", "1/s") else 1 / median
         value["relative"] = {"median": time, "low": time * (1 - spread), "high": time * (1 + spread)}
     return value
