@@ -568,7 +568,8 @@ def table_ratios(document):
             kind = (ratio["target_verdict"] or "").replace("can't tell", "")
             rows.append(f"<tr><td>{entry['scenario']}</td><td>{html.escape(entry['name'])}</td>"
                         f"<td>{html.escape(ratio['of'])} / {html.escape(ratio['against'])}</td>"
-                        f"{cell(format(ratio['median'], '.3f'))}{cell(format(ratio['low'], '.3f'))}{cell(format(ratio['high'], '.3f'))}"
+                        f"{cell(format(ratio['median'], '.3f'))}{cell(format(ratio['low'], '.3f'))}"
+                        f"{cell(format(ratio['high'], '.3f'))}"
                         f'<td class="{ratio["verdict"].replace(" ", "-")}">{html.escape(ratio["verdict"])}</td>'
                         f'<td class="{kind}">{html.escape(target)}</td></tr>')
     return ("<h2>All ratios</h2><div class=scroll><table><tr><th>scenario<th>case<th>ratio of speeds<th>median<th>low<th>high"
