@@ -524,6 +524,61 @@ Regression(bug_23_openzfsonosx_597_copies_fit_both_sides)
 	abd_free(small);
 }
 
+/* Sums that wrap: a range, the pieces of an iovec, a gang that grows. */
+static void wraps(size_t kind)
+{
+	struct abd_test_buffer b;
+
+	abd_test_build(&b, kind, kind);
+	broken(abd_copy_to_buf_off(flat, b.abd, SIZE_MAX - 5, 10), "past the end");
+	broken((void)abd_cmp_zero_off(b.abd, 10, SIZE_MAX - 5), "past the end");
+	broken(abd_free(abd_get_offset_size(b.abd, 1, SIZE_MAX)), "past the end");
+	abd_test_drop(&b);
+}
+
+Regression(bug_26_folly_cve_2021_24036_sums_of_sizes_do_not_wrap)
+{
+	struct iovec pieces[] = {{flat, SIZE_MAX - 5}, {flat, 10}};
+	abd_t *half = abd_get_zeros(SIZE_MAX / 2 + 1), *gang = abd_alloc_gang();
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++)
+		wraps(kind);
+	errno = 0;
+	cr_assert_null(abd_from_iov(pieces, 2));
+	cr_assert_eq(errno, EINVAL);
+	cr_assert_eq(abd_gang_add(gang, half, false), 0);
+	broken((void)abd_gang_add(gang, half, false), "can't grow");
+	cr_assert_eq(abd_get_size(gang), SIZE_MAX / 2 + 1);
+	abd_free(gang);
+	abd_free(half);
+}
+
+/* A view, and a view of it, is bounded by what it is a view of, not by what lies behind in memory. */
+static void ends(size_t kind)
+{
+	struct abd_test_buffer b;
+	abd_t *volatile view;
+	abd_t own;
+
+	abd_test_build(&b, kind, kind);
+	broken(abd_free(abd_get_offset_size(b.abd, 1, b.size)), "past the end");
+	broken(abd_free(abd_get_offset(b.abd, b.size + 1)), "past the end");
+	view = abd_get_offset_size(b.abd, 4000, 200);
+	broken(abd_free(abd_get_offset_size(view, 100, 101)), "past the end");
+	broken(abd_get_offset_struct(&own, view, 0, 201), "past the end");
+	cr_assert_eq(abd_get_size(abd_get_offset_struct(&own, view, 100, 100)), 100);
+	cr_assert_eq(abd_cmp_buf_off(&own, b.model + 4199, 99, 1), 0);
+	abd_free(&own);
+	abd_free(view);
+	abd_test_drop(&b);
+}
+
+Regression(bug_27_folly_28437494b_a_view_ends_where_its_parent_does)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++)
+		ends(kind);
+}
+
 Regression(bug_30_libevent_249_more_pieces_than_iov_max)
 {
 	size_t size = 3000 * 4096 - 1, done = 0, covered;
