@@ -30,16 +30,16 @@ static size_t threads(void)
 Test(abd_arc_regressions, bug_29_liburcu_b047e7a_an_index_ends_inside_a_section, .timeout = 30)
 {
 	struct abd_arc_entry *entries = calloc(ENTRIES, sizeof(*entries));
-	struct abd_arc_index *index = abd_arc_index_new(64);
 	size_t before = threads();
+	struct abd_arc_index *index = abd_arc_index_new(64);
 
 	cr_assert(entries != NULL && index != NULL);
+	/* Chains of 40 and more are what makes a table grow that does so by itself. */
 	for (size_t i = 0; i < ENTRIES; i++) {
 		entries[i].key.pool = i;
-		/* Long chains are what makes a table grow. */
-		cr_assert_null(abd_arc_index_put(index, i, &entries[i]));
-		if ((i & (i - 1)) == 0 && i >= 64)
-			abd_arc_index_resize(index, i);
+		if (i == ENTRIES / 2)
+			abd_arc_index_resize(index, 256);
+		cr_assert_null(abd_arc_index_put(index, i * 0x9e3779b97f4a7c15u, &entries[i]));
 	}
 	usleep(100 * 1000); /* a resizer would be at work by now */
 	cr_assert_eq(threads(), before);
