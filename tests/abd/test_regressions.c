@@ -61,12 +61,15 @@ struct sharing {
 	abd_t *child;
 	abd_t *gang;
 	size_t rounds, wrong;
+	pthread_barrier_t *
+		start; /* all at once: a thread that ends before the next begins races with nobody */
 };
 
 static void *share(void *arg)
 {
 	struct sharing *s = arg;
 
+	pthread_barrier_wait(s->start);
 	for (size_t i = 0; i < s->rounds; i++) {
 		abd_t gang;
 
@@ -84,15 +87,18 @@ Regression(bug_03_openzfs_10401_one_child_joins_and_leaves_gangs_of_many_threads
 	abd_t *child = abd_alloc(9000, false);
 	struct sharing s[4];
 	pthread_t thread[4];
+	pthread_barrier_t start;
 
+	pthread_barrier_init(&start, NULL, 4);
 	for (size_t i = 0; i < 4; i++) {
-		s[i] = (struct sharing){.child = child, .rounds = 2000};
+		s[i] = (struct sharing){.child = child, .rounds = 2000, .start = &start};
 		cr_assert_eq(pthread_create(&thread[i], NULL, share, &s[i]), 0);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(thread[i], NULL);
 		cr_assert_eq(s[i].wrong, 0);
 	}
+	pthread_barrier_destroy(&start);
 	cr_assert_eq(child->abd_gang_refs, 0);
 	abd_free(child);
 }
@@ -398,6 +404,7 @@ static void *compare_and_end(void *arg)
 {
 	struct sharing *s = arg;
 
+	pthread_barrier_wait(s->start);
 	for (size_t i = 0; i < s->rounds; i++) {
 		abd_t *view = abd_get_offset(s->child, i % 100), gang;
 
@@ -416,17 +423,21 @@ Regression(bug_19_openzfs_18712_comparing_while_others_end_their_views)
 	abd_t *child = abd_alloc(9000, false), *same = abd_alloc_linear(9000, false);
 	struct sharing s[4];
 	pthread_t thread[4];
+	pthread_barrier_t start;
 
 	abd_zero(child, 9000);
 	abd_zero(same, 9000);
+	pthread_barrier_init(&start, NULL, 4);
 	for (size_t i = 0; i < 4; i++) {
-		s[i] = (struct sharing){.child = child, .gang = same, .rounds = 1000};
+		s[i] = (struct sharing){
+			.child = child, .gang = same, .rounds = 1000, .start = &start};
 		cr_assert_eq(pthread_create(&thread[i], NULL, compare_and_end, &s[i]), 0);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(thread[i], NULL);
 		cr_assert_eq(s[i].wrong, 0);
 	}
+	pthread_barrier_destroy(&start);
 	abd_free(child);
 	abd_free(same);
 }
