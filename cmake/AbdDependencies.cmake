@@ -21,6 +21,13 @@ if(ABD_WITH_ARC AND NOT ABD_URCU_FOUND)
 	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu (Debian: liburcu-dev)")
 endif()
 set(ABD_ARC_LIBRARIES "")
+set(ABD_ARC_LIBRARY_DIRS "")
 if(ABD_WITH_ARC)
 	set(ABD_ARC_LIBRARIES ${ABD_URCU_LIBRARIES})
+	set(ABD_ARC_LIBRARY_DIRS ${ABD_URCU_LIBRARY_DIRS})
 endif()
+
+# What is left are places where the linker doesn't look by itself.
+foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
+	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+endforeach()
