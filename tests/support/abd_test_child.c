@@ -4,6 +4,7 @@
  */
 #include "abd_test_child.h"
 
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,16 @@
 
 extern char **environ;
 
+/* There in coverage builds only. A process that dies of a signal would take its counts along. */
+extern void __gcov_dump(void) __attribute__((weak));
+
+static void dump_and_die(int signal_number)
+{
+	__gcov_dump();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
 void abd_test_child_start(const char *name, int (*function)(void))
 {
 	const char *wanted = getenv("ABD_TEST_CHILD");
@@ -22,6 +33,8 @@ void abd_test_child_start(const char *name, int (*function)(void))
 	if (wanted == NULL || strcmp(wanted, name) != 0)
 		return;
 	unsetenv("ABD_TEST_CHILD");
+	if (__gcov_dump != NULL)
+		signal(SIGABRT, dump_and_die);
 	exit(function());
 }
 
@@ -91,4 +104,13 @@ int abd_test_child_run(
 int abd_test_child_exit(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void abd_test_child_passes(const char *name, const char *const *environment)
+{
+	char text[512];
+	int status = abd_test_child_run(name, environment, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "%s %s: status %x: %s", name,
+		environment != NULL ? environment[0] : "", (unsigned)status, text);
 }
