@@ -16,15 +16,8 @@
 
 extern char **environ;
 
-/* There in coverage builds only. A process that dies of a signal would take its counts along. */
-extern void __gcov_dump(void) __attribute__((weak));
-
-static void dump_and_die(int signal_number)
-{
-	__gcov_dump();
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
+/* The forkless runner's; the only one in coverage builds. */
+extern void abd_forkless_dump_and_die(int signal_number) __attribute__((weak));
 
 void abd_test_child_start(const char *name, int (*function)(void))
 {
@@ -33,8 +26,8 @@ void abd_test_child_start(const char *name, int (*function)(void))
 	if (wanted == NULL || strcmp(wanted, name) != 0)
 		return;
 	unsetenv("ABD_TEST_CHILD");
-	if (__gcov_dump != NULL)
-		signal(SIGABRT, dump_and_die);
+	if (abd_forkless_dump_and_die != NULL)
+		signal(SIGABRT, abd_forkless_dump_and_die);
 	exit(function());
 }
 
