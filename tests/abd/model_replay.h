@@ -274,4 +274,20 @@ word void gauges(uint64_t struct_size, uint64_t linear_cnt, uint64_t linear_data
 	expect(now.scatter_multi_chunk == scatter_multi_chunk);
 }
 
+static uint64_t order_count[ABD_STATS_ORDERS];
+
+word void order(unsigned number, uint64_t count)
+{
+	order_count[number] = count;
+}
+
+/* There are as many runs of each order as order() said. */
+word void orders(void)
+{
+	struct abd_stats now;
+
+	expect(abd_stats_get(&now, sizeof(now)) == 0);
+	expect(memcmp(now.scatter_order, order_count, sizeof(order_count)) == 0);
+}
+
 #endif

@@ -1735,6 +1735,10 @@ static void trace_end(const char *message)
 		ull(e->linear_cnt), ull(e->linear_data_size), ull(e->scatter_cnt),
 		ull(e->scatter_data_size), ull(e->scatter_chunk_waste),
 		ull(e->scatter_multi_chunk));
+	for (unsigned order = 0; order < ABD_STATS_ORDERS; order++)
+		if (e->scatter_order[order] != 0)
+			trace("order(%u, %llu);", order, ull(e->scatter_order[order]));
+	trace("orders();");
 }
 
 static void shrink(size_t steps);

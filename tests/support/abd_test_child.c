@@ -18,6 +18,14 @@ extern char **environ;
 
 /* The forkless runner's; the only one in coverage builds. */
 extern void abd_forkless_dump_and_die(int signal_number) __attribute__((weak));
+/* clang's counts: a child runs before they are set up, and so before they would be written out by themselves. */
+extern void __llvm_profile_initialize_file(void) __attribute__((weak));
+extern int __llvm_profile_write_file(void) __attribute__((weak));
+
+static void count_coverage(void)
+{
+	__llvm_profile_write_file();
+}
 
 void abd_test_child_start(const char *name, int (*function)(void))
 {
@@ -26,6 +34,10 @@ void abd_test_child_start(const char *name, int (*function)(void))
 	if (wanted == NULL || strcmp(wanted, name) != 0)
 		return;
 	unsetenv("ABD_TEST_CHILD");
+	if (__llvm_profile_initialize_file != NULL) {
+		__llvm_profile_initialize_file();
+		atexit(count_coverage);
+	}
 	if (abd_forkless_dump_and_die != NULL)
 		signal(SIGABRT, abd_forkless_dump_and_die);
 	exit(function());
