@@ -61,16 +61,20 @@ class Tree:
         for name in ("CMakeLists.txt", "cmake", "include", "lib", "tests"):
             subprocess.run(["cp", "-R", name, self.source], check=True)
         self.pristine = {}
-        for build, options in BUILDS.items():
-            subprocess.run(["cmake", "-S", self.source, "-B", self.top / build, "-G", "Ninja", "-DABD_TEST_RUNNERS=forkless",
-                            "-DABD_BUILD_PERF=OFF", "-DABD_BUILD_EXAMPLES=OFF", "-DABD_INSTALL=OFF", "-DABD_WITH_JEMALLOC=OFF",
-                            "-DCMAKE_C_FLAGS=-w", *options], check=True, stdout=subprocess.DEVNULL)
-            if not self.make(build, LAYERS):
-                sys.exit(f"the original does not build: {self.top / build}")
-            self.pristine[build] = self.digest(build)
-            for layer in LAYERS:
-                if not self.passes(build, layer):
-                    sys.exit(f"the original fails {layer} in {self.top / build}")
+
+    def prepare(self, build):
+        """Configure and build, once; the original must pass."""
+        if build in self.pristine:
+            return
+        subprocess.run(["cmake", "-S", self.source, "-B", self.top / build, "-G", "Ninja", "-DABD_TEST_RUNNERS=forkless",
+                        "-DABD_BUILD_PERF=OFF", "-DABD_BUILD_EXAMPLES=OFF", "-DABD_INSTALL=OFF", "-DABD_WITH_JEMALLOC=OFF",
+                        "-DCMAKE_C_FLAGS=-w", *BUILDS[build]], check=True, stdout=subprocess.DEVNULL)
+        if not self.make(build, LAYERS):
+            sys.exit(f"the original does not build: {self.top / build}")
+        self.pristine[build] = self.digest(build)
+        for layer in LAYERS:
+            if not self.passes(build, layer):
+                sys.exit(f"the original fails {layer} in {self.top / build}")
 
     def make(self, build, layers):
         return run(["cmake", "--build", self.top / build, "-j", "1", "--target",
@@ -92,24 +96,22 @@ class Tree:
         except subprocess.TimeoutExpired:
             return False
 
-    def judge(self, mutant):
-        """uncompilable, same, or killed BUILD LAYER, or survived."""
+    def judge(self, mutant, build):
+        """uncompilable, same, killed BUILD LAYER, or survived."""
         path, text = mutant
+        self.prepare(build)
         target = self.source / path
         original = target.read_text()
-        layer = path.parts[1]
+        layers = ABOVE[path.parts[1]]
         target.write_text(text)
         try:
-            builds = ["checked"] if path.name.startswith(CHECKED_ONLY) else ["plain", "checked"]
-            for build in builds:
-                layers = ABOVE[layer]
-                if not self.make(build, layers):
-                    return "uncompilable"
-                if self.digest(build) == self.pristine[build]:
-                    return "same"
-                for tests in layers:
-                    if not self.passes(build, tests):
-                        return f"killed {build} {tests}"
+            if not self.make(build, layers[:1]):
+                return "uncompilable"
+            if self.digest(build) == self.pristine[build]:
+                return "same"
+            for tests in layers:
+                if not self.make(build, [tests]) or not self.passes(build, tests):
+                    return f"killed {build} {tests}"
             return "survived"
         finally:
             target.write_text(original)
@@ -161,51 +163,70 @@ def classified():
     return known
 
 
+def first_build(mutant):
+    """The deep checks' own files are in the checked build only."""
+    return "checked" if mutant[0].name.startswith(CHECKED_ONLY) else "plain"
+
+
+def built_files(trees):
+    """Sources and headers of lib/ that the builds are made of."""
+    tree = trees.get()
+    tree.prepare("plain")
+    found = set(tree.source.glob("lib/*/abd_quarantine.[ch]")) | set(tree.source.glob("lib/*/abd_checked.[ch]"))
+    output = subprocess.run(["ninja", "-C", tree.top / "plain", "-t", "deps"], check=True, capture_output=True, text=True).stdout
+    found |= {tree.source / name for name in re.findall(r"source/(lib/\S+\.[ch])$", output, flags=re.M)}
+    trees.put(tree)
+    return sorted(path.relative_to(tree.source) for path in found)
+
+
 def main():
     mutate, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     workers = int(os.environ.get("ABD_MUTATION_JOBS", os.cpu_count()))
     trees = queue.Queue()
     for number in range(workers):
         trees.put(Tree(number))
-    built = subprocess.run(["ninja", "-C", WORK / "tree0/checked", "-t", "deps"], check=True, capture_output=True, text=True).stdout
-    built += subprocess.run(["ninja", "-C", WORK / "tree0/plain", "-t", "deps"], check=True, capture_output=True, text=True).stdout
-    files = [pathlib.Path(name) for name in sys.argv[4:]] or \
-        sorted({pathlib.Path(name) for name in re.findall(r"source/(lib/\S+\.[ch])$", built, flags=re.M)})
+    files = [pathlib.Path(name) for name in sys.argv[4:]] or built_files(trees)
     pool = mutants(mutate, files)
     random.Random(seed).shuffle(pool)
     print(f"{len(pool)} mutants of {len(files)} files; sampling until {count} count", flush=True)
 
-    tally = {"uncompilable": 0, "same": 0, "killed": 0, "survived": 0}
-    known, survivors = classified(), []
-
-    def one(mutant):
+    def one(mutant, build):
         tree = trees.get()
         try:
-            return mutant, tree.judge(mutant)
+            verdict = tree.judge(mutant, build)
         finally:
             trees.put(tree)
+        if verdict.startswith(("killed", "survived")):
+            print(f"{verdict} {build}: {change(mutant)}", flush=True)
+        return mutant, verdict
 
+    tally = {"uncompilable": 0, "same": 0, "killed": 0, "survived": 0}
+    known, survivors = classified(), []
     with concurrent.futures.ThreadPoolExecutor(workers) as executor:
         rest = iter(pool)
-        running = {executor.submit(one, mutant) for _, mutant in zip(range(workers), rest)}
+        running = {executor.submit(one, mutant, first_build(mutant)) for _, mutant in zip(range(workers), rest)}
         while running:
             done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 mutant, verdict = future.result()
                 tally[verdict.split()[0]] += 1
                 if verdict == "survived":
-                    survivors.append(change(mutant))
-                    print(f"survived: {survivors[-1]}", flush=True)
-                elif verdict.startswith("killed"):
-                    print(f"{verdict}: {change(mutant)}", flush=True)
+                    survivors.append(mutant)
                 if tally["killed"] + tally["survived"] + len(running) < count:
                     mutant = next(rest, None)
                     if mutant is not None:
-                        running.add(executor.submit(one, mutant))
+                        running.add(executor.submit(one, mutant, first_build(mutant)))
+        # Once more under the checkers, for what the plain build let pass.
+        again = [mutant for mutant in survivors if first_build(mutant) == "plain"]
+        for mutant, verdict in executor.map(lambda mutant: one(mutant, "checked"), again):
+            if verdict != "survived":
+                survivors.remove(mutant)
+                tally["survived"] -= 1
+                tally["killed"] += 1
 
     total = tally["killed"] + tally["survived"]
     kinds = {}
-    for survivor in survivors:
+    for survivor in map(change, survivors):
         kind = known.get(survivor, "unclassified")
         kinds[kind] = kinds.get(kind, 0) + 1
     share = 100 * tally["killed"] / max(total, 1)
