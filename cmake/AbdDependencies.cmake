@@ -27,7 +27,22 @@ if(ABD_WITH_ARC)
 	set(ABD_ARC_LIBRARY_DIRS ${ABD_URCU_LIBRARY_DIRS})
 endif()
 
+# Reads and writes by io_uring.
+pkg_check_modules(ABD_LIBURING QUIET liburing)
+option(ABD_WITH_URING "Build the calls for io_uring (needs liburing)" ${ABD_LIBURING_FOUND})
+if(ABD_WITH_URING AND NOT ABD_LIBURING_FOUND)
+	message(FATAL_ERROR "ABD_WITH_URING is on, but pkg-config knows no liburing (Debian: liburing-dev)")
+endif()
+set(ABD_URING_LIBRARIES "")
+set(ABD_URING_LIBRARY_DIRS "")
+set(ABD_URING_INCLUDE_DIRS "")
+if(ABD_WITH_URING)
+	set(ABD_URING_LIBRARIES ${ABD_LIBURING_LIBRARIES})
+	set(ABD_URING_LIBRARY_DIRS ${ABD_LIBURING_LIBRARY_DIRS})
+	set(ABD_URING_INCLUDE_DIRS ${ABD_LIBURING_INCLUDE_DIRS})
+endif()
+
 # What is left are places where the linker doesn't look by itself.
-foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
+foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
 	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 endforeach()

@@ -8,6 +8,7 @@
  * pool.h     the fixed pool's region                 flush.h    durable copies
  * tuning.h   tunables and kernels by name (unstable)
  * arc.h      a cache of compressed records (where the library has it: ABD_HAS_ARC)
+ * uring.h    files by io_uring, through registered pool memory (where the library has it: ABD_HAS_URING)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
@@ -26,6 +27,9 @@
 
 #if ABD_HAS_ARC
 #include <abd/arc.h>
+#endif
+#if ABD_HAS_URING
+#include <abd/uring.h>
 #endif
 
 #endif

@@ -37,8 +37,8 @@ def headers(includes):
     """The public headers of these folders that this build has."""
     found = sorted(header for include in includes for header in pathlib.Path(include).glob("abd/**/*.h"))
     version = next(h for h in found if h.name == "version.h").read_text()
-    has_arc = "#define ABD_HAS_ARC 1" in version
-    return [h for h in found if has_arc or h.name != "arc.h"]
+    absent = {f"{name.lower()}.h" for name in re.findall(r"#define ABD_HAS_(\w+) 0", version)}
+    return [h for h in found if h.name not in absent]
 
 
 def declared(cc, includes):
