@@ -88,3 +88,21 @@ Test(abd_arc_contract, expectations_do_not_outgrow_the_capacity)
 	cr_assert_gt(abd_arc_index_bytes(arc->buckets), (size_t)1 << 16);
 	abd_arc_destroy(arc);
 }
+
+Test(abd_arc_contract, a_capacity_is_neither_too_small_nor_past_all_memory)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config)};
+	abd_arc_t *arc = make(1 << 20, 0);
+	static const size_t wrong[] = {
+		0, ABD_ARC_CAPACITY_MIN - 1, (size_t)PTRDIFF_MAX + 1, SIZE_MAX};
+
+	for (size_t i = 0; i < 4; i++) {
+		config.capacity_bytes = wrong[i];
+		errno = 0;
+		cr_assert_null(abd_arc_create(&config));
+		cr_assert_eq(errno, EINVAL);
+		cr_assert_eq(abd_arc_resize(arc, wrong[i]), -EINVAL);
+	}
+	cr_assert_eq(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN), 0);
+	abd_arc_destroy(arc);
+}

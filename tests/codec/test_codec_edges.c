@@ -216,3 +216,32 @@ Test(abd_codec_edges, an_empty_span_changes_no_checksum)
 	abd_fletcher_end(&state, without);
 	cr_assert_arr_eq(with, without, sizeof(with));
 }
+
+/* Decoding that stops early gives the wanted bytes, by every decoder, where the block is one piece and where it is not. */
+Test(abd_codec_edges, decoding_stops_where_it_is_told, .init = begin, .fini = end)
+{
+	char *block = malloc(2 * SIZE), *to = malloc(SIZE);
+	int size;
+
+	make_data();
+	size = LZ4_compress_default((char *)data, block, SIZE, 2 * SIZE);
+	cr_assert_gt(size, 1000);
+	for (const struct abd_lz4_decoder *const *d = abd_lz4_decoders; *d != NULL; d++) {
+		const struct iovec runs[] = {{block, 700}, {block + 700, (size_t)size - 700}};
+		static const size_t stops[] = {0, 1, 99, 4096, SIZE - 1};
+
+		if (abd_lz4_decoder_get((*d)->name) == NULL)
+			continue;
+		for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
+			memset(to, 0, SIZE);
+			ssize_t got = (*d)->decode(to, SIZE, stops[i], runs, 2, 0, (size_t)size);
+
+			cr_assert(got >= (ssize_t)stops[i] && got <= SIZE, "%s: %zd for %zu",
+				(*d)->name, got, stops[i]);
+			cr_assert(memcmp(to, data, stops[i]) == 0, "%s: %zu", (*d)->name, stops[i]);
+		}
+	}
+	free(block);
+	free(to);
+	free(data);
+}
