@@ -2,6 +2,7 @@
 /*
  * The rows of policies as text: what is too long to be read back is refused, what does not fit the reader is cut.
  */
+#include "abd_flush_portable.h"
 #include "abd_flush_table.h"
 #include "abd_test.h"
 #include "abd_tunable.h"
@@ -56,4 +57,19 @@ Test(abd_flush_table, a_row_is_cut_to_the_readers_room)
 		cr_assert_eq(cut[size], 'x', "room of %zu", size);
 	}
 	cr_assert_eq(tunable->set("auto"), -EINVAL);
+}
+
+/* What every machine can do, where no policy of this one needs it. */
+Test(abd_flush_table, the_portable_records_copy_and_fence)
+{
+	char from[3 * 64 + 1], to[3 * 64 + 1];
+
+	memset(from, 7, sizeof(from));
+	memset(to, 0, sizeof(to));
+	abd_flush_portable_copy.lines(to, from, 3);
+	abd_flush_portable_line.flush(to, 3);
+	abd_flush_portable_fence.fence();
+	cr_assert_eq(memcmp(to, from, 3 * 64), 0);
+	cr_assert_eq(to[3 * 64], 0);
+	cr_assert_eq(abd_flush_portable_line.durability, ABD_FLUSH_DURABILITY_NONE);
 }
