@@ -4,7 +4,6 @@
 # usage: readme.sh README HELLO
 set -eu
 
-# shellcheck disable=SC2016
 readme=$(sed -n '/^```c$/,/^```$/p' "$1" | sed '1d;$d')
 hello=$(sed -n '/^#include/,$p' "$2")
 [ -n "$readme" ]
