@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 	OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_COMPONENTS_ALL abd_runtime abd_development)
-if(ABD_BUILD_PERF AND TARGET abd-perf)
+if(TARGET abd-perf OR TARGET abd-explain)
 	list(APPEND CPACK_COMPONENTS_ALL abd_tools)
 endif()
 
@@ -58,7 +58,8 @@ set(CPACK_DEBIAN_ABD_TOOLS_PACKAGE_DEPENDS "${runtime_package} (= ${debian_versi
 set(CPACK_DEBIAN_ABD_TOOLS_PACKAGE_SUGGESTS "python3, python3-matplotlib")
 set(CPACK_COMPONENT_ABD_TOOLS_DESCRIPTION 
 "abd-perf measures what single-run buffers, scatter decoding, compare kernels
-and flush policies are worth on this machine.")
+and flush policies are worth on this machine; abd-explain draws what
+operations on buffers do.")
 
 # What Debian's policy asks of every package: its copyright, our changelog, and the packaging's own.
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where that is set

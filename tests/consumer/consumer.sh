@@ -89,7 +89,7 @@ shared | static)
 	shared=ON
 	[ "$way" = shared ] || shared=OFF
 	run cmake -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
-		-DBUILD_SHARED_LIBS=$shared -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXAMPLES=OFF \
+		-DBUILD_SHARED_LIBS=$shared -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXPLAIN=OFF -DABD_BUILD_EXAMPLES=OFF \
 		-DCMAKE_INSTALL_PREFIX="$work/first" "$@"
 	run cmake --build "$work/build" -j "$jobs"
 	run cmake --install "$work/build"
