@@ -67,8 +67,9 @@ class Tree:
         if build in self.pristine:
             return
         subprocess.run(["cmake", "-S", self.source, "-B", self.top / build, "-G", "Ninja", "-DABD_TEST_RUNNERS=forkless",
-                        "-DABD_BUILD_PERF=OFF", "-DABD_BUILD_EXPLAIN=OFF", "-DABD_BUILD_EXAMPLES=OFF",
-                        "-DABD_INSTALL=OFF", "-DABD_WITH_JEMALLOC=OFF", "-DCMAKE_C_FLAGS=-w", *BUILDS[build]], check=True, stdout=subprocess.DEVNULL)
+                        "-DABD_BUILD_PERF=OFF", "-DABD_BUILD_EXPLAIN=OFF", "-DABD_BUILD_EXAMPLES=OFF", "-DABD_INSTALL=OFF",
+                        "-DABD_WITH_JEMALLOC=OFF", "-DCMAKE_C_FLAGS=-w", *BUILDS[build]], check=True,
+                       stdout=subprocess.DEVNULL)
         if not self.make(build, LAYERS):
             sys.exit(f"the original does not build: {self.top / build}")
         self.pristine[build] = self.digest(build)
