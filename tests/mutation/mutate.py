@@ -66,9 +66,10 @@ class Tree:
         """Configure and build, once; the original must pass."""
         if build in self.pristine:
             return
-        subprocess.run(["cmake", "-S", self.source, "-B", self.top / build, "-G", "Ninja", "-DABD_TEST_RUNNERS=forkless",
-                        "-DABD_BUILD_PERF=OFF", "-DABD_BUILD_EXPLAIN=OFF", "-DABD_BUILD_EXAMPLES=OFF", "-DABD_INSTALL=OFF",
-                        "-DABD_WITH_JEMALLOC=OFF", "-DCMAKE_C_FLAGS=-w", *BUILDS[build]], check=True,
+        parts = re.findall(r"^option\((ABD_BUILD_[A-Z]*|ABD_INSTALL) ", pathlib.Path("CMakeLists.txt").read_text(), flags=re.M)
+        subprocess.run(["cmake", "-S", self.source, "-B", self.top / build, "-G", "Ninja",
+                        *(f"-D{part}={'ON' if part == 'ABD_BUILD_TESTS' else 'OFF'}" for part in parts),
+                        "-DABD_TEST_RUNNERS=forkless", "-DABD_WITH_JEMALLOC=OFF", "-DCMAKE_C_FLAGS=-w", *BUILDS[build]], check=True,
                        stdout=subprocess.DEVNULL)
         if not self.make(build, LAYERS):
             sys.exit(f"the original does not build: {self.top / build}")
