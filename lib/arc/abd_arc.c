@@ -44,6 +44,7 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 {
 	memset(arc, 0, sizeof(*arc));
 	arc->seed = abd_arc_seed(arc);
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): abd_arc_config_take() filled it */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
 	arc->capacity = config->capacity_bytes;

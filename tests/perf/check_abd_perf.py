@@ -126,8 +126,8 @@ class Json(Case):
         result = subprocess.run([*python, file], stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         # And the schema tells what is wrong.
-        for damage in (lambda run: run["results"][0]["figures"][0].update(unit="furlongs"), lambda run: run.pop("noise"),
-                       lambda run: run["environment"].pop("turbo"), lambda run: run["results"][0].update(more=1)):
+        for damage in (lambda it: it["results"][0]["figures"][0].update(unit="furlongs"), lambda it: it.pop("noise"),
+                       lambda it: it["environment"].pop("turbo"), lambda it: it["results"][0].update(more=1)):
             document = json.loads(whole_run()[1])
             damage(document)
             result = subprocess.run([*python, self.write("damaged.json", document)], stderr=subprocess.PIPE, text=True)
