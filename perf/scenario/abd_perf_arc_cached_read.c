@@ -44,6 +44,7 @@ static void abd_perf_cached_conditions(struct abd_perf_result *result,
 	abd_arc_stats_get(set->on, &stats, sizeof(stats));
 	abd_perf_result_text(result, "data", set->data->name);
 	abd_perf_result_size(result, "record_size", set->record_size);
+	abd_perf_result_size(result, "io_size", set->read_size);
 	abd_perf_result_number(result, "threads", threads);
 	abd_perf_result_number(result, "files", set->files);
 	abd_perf_result_number(result, "files_bytes", (double)(set->records * set->record_size));
@@ -69,7 +70,7 @@ static void abd_perf_cached_add_speeds(const struct abd_perf_cached_set *set,
 	abd_perf_cached_conditions(result, set, time, threads);
 	for (unsigned mode = 0; mode < CACHED_MODES; mode++)
 		abd_perf_result_figure(result, name[mode], "GB/s",
-			abd_perf_race_rate(&time->race, mode, (double)ABD_PERF_CACHED_READ));
+			abd_perf_race_rate(&time->race, mode, (double)set->read_size));
 	abd_perf_result_ratio(result, name[CACHED_CACHE], name[CACHED_BARE],
 		abd_perf_race_ratio(&time->race, CACHED_CACHE, CACHED_BARE))
 		->target = 1 / 1.03;
@@ -114,7 +115,7 @@ static void abd_perf_cached_add_job(const struct abd_perf_cached_set *set,
 	job->data = set->data->name;
 	job->mode = abd_perf_cached_name[mode];
 	job->threads = threads;
-	job->read_size = ABD_PERF_CACHED_READ;
+	job->read_size = set->read_size;
 	job->record_size = set->record_size;
 	job->file_size = set->records / set->files * set->record_size;
 	job->runtime_s = time->runtime_s;
@@ -122,8 +123,7 @@ static void abd_perf_cached_add_job(const struct abd_perf_cached_set *set,
 	job->taken_ns = time->taken_ns[mode];
 	job->latency = time->latency[mode];
 	for (unsigned i = 0; i < time->race.rounds; i++)
-		abd_perf_jobs_slice(
-			job, (double)ABD_PERF_CACHED_READ * 1e9 / time->race.ns[mode][i]);
+		abd_perf_jobs_slice(job, (double)set->read_size * 1e9 / time->race.ns[mode][i]);
 }
 
 static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, unsigned threads)
@@ -145,6 +145,11 @@ static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, un
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------- */
+
+static size_t abd_perf_cached_read_size(const struct abd_perf_options *options)
+{
+	return options->io_size != 0 ? options->io_size : ABD_PERF_CACHED_READ;
+}
 
 /* The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128. */
 static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, unsigned threads[4])
@@ -177,16 +182,18 @@ static int abd_perf_cached_data_run(const struct abd_perf_data *data, size_t rec
 	unsigned threads[4], count = abd_perf_cached_threads(options, threads);
 	unsigned files = threads[0];
 	size_t capacity = abd_perf_cached_capacity(options), per_read, file;
+	size_t read_size = abd_perf_cached_read_size(options);
 	int status = 0;
 
 	for (unsigned i = 1; i < count; i++)
 		files = threads[i] > files ? threads[i] : files;
-	per_read = ABD_PERF_CACHED_READ / record_size;
-	file = capacity / 2 / files / ABD_PERF_CACHED_READ * per_read;
+	per_read = read_size / record_size;
+	file = capacity / 2 / files / read_size * per_read;
 
 	struct abd_perf_cached_set set = {.options = options,
 		.data = data,
 		.record_size = record_size,
+		.read_size = read_size,
 		.records = file * files,
 		.capacity = capacity,
 		.files = files};
@@ -205,13 +212,15 @@ static int abd_perf_cached_data_run(const struct abd_perf_data *data, size_t rec
 static int abd_perf_cached_run(const struct abd_perf_options *options)
 {
 	size_t record_size = options->record_size != 0 ? options->record_size : 8192;
+	size_t read_size = abd_perf_cached_read_size(options);
 	struct abd_perf_data data[2];
 	unsigned threads[4];
 	int status = 0;
 
-	if (record_size > ABD_PERF_CACHED_READ || ABD_PERF_CACHED_READ % record_size != 0)
-		abd_perf_say_die(
-			2, "arc-cached-read reads 128k at a time: no records of %zu", record_size);
+	if (read_size > 16 * ABD_PERF_CACHED_MIB || read_size % record_size != 0)
+		abd_perf_say_die(2,
+			"arc-cached-read reads whole records: no %zu bytes at a time from records of %zu, and 16m at most",
+			read_size, record_size);
 	if (options->threads > ABD_PERF_CACHED_THREADS)
 		abd_perf_say_die(2, "arc-cached-read takes at most %u threads, as its source",
 			ABD_PERF_CACHED_THREADS);
@@ -287,7 +296,7 @@ static void abd_perf_cached_print(void)
 			abd_perf_cached_row(table, result, mode);
 	}
 	printf("\narc-cached-read: GB/s of decoded bytes, all threads together; ratios of speeds [95 %% interval]; "
-	       "time of a read of 128 KiB\n");
+	       "time of a read\n");
 	abd_perf_table_print(table);
 	printf("A file to each thread, all of it in the cache, read in turns by all modes. Speeds are by CPU time, of as many "
 	       "CPUs as the threads have;\ntimes of reads are by the wall clock: with more threads than CPUs, or neighbours, "
@@ -298,7 +307,8 @@ const struct abd_perf_scenario abd_perf_arc_cached_read = {
 	.name = "arc-cached-read",
 	.summary =
 		"sequential reads out of the cache: ours, OpenZFS's way, and bare decoding as the limit",
-	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
+	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE |
+		ABD_PERF_USES_IO_SIZE,
 	.run = abd_perf_cached_run,
 	.print = abd_perf_cached_print,
 };

@@ -16,7 +16,7 @@
 #include <abd/abd.h>
 
 #define ABD_PERF_CACHED_MIB ((size_t)1 << 20)
-#define ABD_PERF_CACHED_READ ((size_t)128 << 10)
+#define ABD_PERF_CACHED_READ ((size_t)128 << 10) /* at a time, as its source does; --io-size */
 
 enum { CACHED_BARE, CACHED_CACHE, CACHED_SCATTER, CACHED_OPENZFS, CACHED_SINGLE, CACHED_MODES };
 
@@ -32,6 +32,7 @@ struct abd_perf_cached_set {
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
 	size_t record_size, records;         /* records of all files */
+	size_t read_size;                    /* bytes that a thread reads at a time */
 	size_t capacity;                     /* of each cache; all of the records fit */
 	unsigned files;                      /* of equal size, a multiple of a read */
 	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */

@@ -59,12 +59,12 @@ static unsigned abd_perf_cached_rounds(const struct abd_perf_options *options)
 	return seconds < ABD_PERF_ROUNDS_MAX ? (unsigned)seconds : ABD_PERF_ROUNDS_MAX;
 }
 
-/* 128 KiB: the next one of the thread's file. */
+/* As much as is read at a time: the next of the thread's file. */
 static unsigned abd_perf_cached_read_one(
 	const struct abd_perf_cached_crew *crew, struct abd_perf_cached_lane *lane, unsigned member)
 {
 	const struct abd_perf_cached_set *set = crew->set;
-	size_t per_read = ABD_PERF_CACHED_READ / set->record_size;
+	size_t per_read = set->read_size / set->record_size;
 	size_t file = set->records / set->files, first = file * member + lane->at;
 	unsigned errors = 0;
 
@@ -136,7 +136,7 @@ static void abd_perf_cached_tick(const struct abd_perf_cached_time *time,
 	abd_perf_latency_text(abd_perf_latency_percentile(&latency, 99), high);
 	abd_perf_say_tick("  %s, %u thread%s, %.0f of %.0f s: %.2f GB/s; so far p50 %s, p99 %s",
 		abd_perf_cached_name[mode], crew->threads, crew->threads > 1 ? "s" : "",
-		time->taken_ns[mode] / 1e9, time->runtime_s, rate * (double)ABD_PERF_CACHED_READ,
+		time->taken_ns[mode] / 1e9, time->runtime_s, rate * (double)crew->set->read_size,
 		median, high);
 }
 
@@ -184,7 +184,7 @@ static void abd_perf_cached_crew_begin(
 			abd_perf_say_die(1, "no memory for the threads' figures");
 	}
 	for (unsigned i = 0; i < threads; i++) {
-		crew->dst[i] = aligned_alloc(4096, ABD_PERF_CACHED_READ);
+		crew->dst[i] = aligned_alloc(4096, (set->read_size + 4095) / 4096 * 4096);
 		if (crew->dst[i] == NULL)
 			abd_perf_say_die(1, "no memory to decode into");
 	}
