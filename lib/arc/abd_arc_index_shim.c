@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index for ThreadSanitizer: chains of C11 atomics, every access of which it sees. Built only for it; see abd_rcu.h.
+ * The index for ThreadSanitizer and MemorySanitizer: chains of C11 atomics, every access of which they see. Built only for them;
+ * see abd_rcu.h.
  * Invariant: writers are alone (the cache's lock); a link is stored with release once what it leads to is whole.
  */
 #include "abd_arc_impl.h"
