@@ -256,6 +256,7 @@ Test(abd_io, errors_of_the_system_come_back, .init = begin, .fini = end)
 	abd_t *abd = abd_alloc(5 << 12, false);
 	int fds[2], file = memfd_create("abd", 0);
 
+	abd_zero(abd, 5 << 12);
 	cr_assert_eq(abd_pread(-1, abd, 0, 10, 0), -EBADF);
 	cr_assert_eq(abd_pwrite(-1, abd, 0, 10, 0), -EBADF);
 	cr_assert_eq(pipe(fds), 0);
