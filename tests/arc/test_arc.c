@@ -606,7 +606,7 @@ Test(arc, caches_come_and_go_beside_each_other)
 		abd_arc_destroy(arc[n]);
 		arc[n] = arc_make(ABD_ARC_CAPACITY_MIN, 0, 0);
 		cr_assert_not_null(arc[n]);
-		cr_assert_eq(abd_arc_put(arc[n], &key, &n, 3), 0);
+		cr_assert_eq(abd_arc_put(arc[n], &key, (const char[]){(char)n, 0, 0}, 3), 0);
 		for (unsigned j = 0; j < 9; j++) {
 			if (arc[j] == NULL)
 				continue;
