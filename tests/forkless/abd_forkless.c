@@ -142,7 +142,7 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 						    : suite_options(test->suite)->timeout;
 
 	atomic_store(&failures_now, 0);
-	alarm((unsigned)(timeout * TIMEOUT_FACTOR));
+	alarm((unsigned)timeout * (unsigned)TIMEOUT_FACTOR);
 
 	int outcome = setjmp(test_end);
 
