@@ -51,8 +51,8 @@ Test(abd_alloc, sizes_that_no_machine_has_are_refused, .init = begin, .fini = en
 {
 	/* Of 4 GiB, a 32-bit machine may well have the half. */
 	size_t half = sizeof(size_t) == 8 ? SIZE_MAX / 2 : FAR;
-	size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096, half, half + 1, FAR,
-		sizeof(size_t) == 8 ? FAR >> 10 : FAR + 4096};
+	size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096, half, half + 1,
+		FAR, sizeof(size_t) == 8 ? FAR >> 10 : FAR + 4096};
 	abd_t own, *like = abd_alloc(9000, false);
 
 	for (size_t i = 0; i < 8; i++) {

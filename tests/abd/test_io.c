@@ -54,7 +54,8 @@ static ssize_t lazy_transfer(long call, int fd, const struct iovec *iov, int cou
 			some[used].iov_len = room;
 		room -= some[used].iov_len;
 	}
-	return lazy.stuck ? 0 : syscall(call, fd, some, used, (long)off, (long)((uint64_t)off >> 32));
+	return lazy.stuck ? 0
+			  : syscall(call, fd, some, used, (long)off, (long)((uint64_t)off >> 32));
 }
 
 ssize_t preadv(int fd, const struct iovec *iov, int count, off_t off)

@@ -8,23 +8,25 @@
 #include <lz4hc.h>
 #include <sanitizer/msan_interface.h>
 
-#define ABD_MSAN_WRAP(name, parameters, arguments, read, read_size)        \
-	int __real_LZ4_##name parameters;                                  \
-	int __wrap_LZ4_##name parameters;                                  \
-	int __wrap_LZ4_##name parameters                                   \
-	{                                                                  \
+#define ABD_MSAN_WRAP(name, parameters, arguments, read, read_size)         \
+	int __real_LZ4_##name parameters;                                   \
+	int __wrap_LZ4_##name parameters;                                   \
+	int __wrap_LZ4_##name parameters                                    \
+	{                                                                   \
 		__msan_check_mem_is_initialized(read, (size_t)(read_size)); \
-		int written = __real_LZ4_##name arguments;                 \
-		if (written > 0)                                           \
-			__msan_unpoison(dst, (size_t)written);             \
-		return written;                                            \
+		int written = __real_LZ4_##name arguments;                  \
+		if (written > 0)                                            \
+			__msan_unpoison(dst, (size_t)written);              \
+		return written;                                             \
 	}
 
-ABD_MSAN_WRAP(compress_default, (const char *src, char *dst, int size, int room), (src, dst, size, room), src, size)
+ABD_MSAN_WRAP(compress_default, (const char *src, char *dst, int size, int room),
+	(src, dst, size, room), src, size)
 ABD_MSAN_WRAP(compress_fast, (const char *src, char *dst, int size, int room, int faster),
 	(src, dst, size, room, faster), src, size)
 ABD_MSAN_WRAP(compress_HC, (const char *src, char *dst, int size, int room, int level),
 	(src, dst, size, room, level), src, size)
-ABD_MSAN_WRAP(decompress_safe, (const char *src, char *dst, int size, int room), (src, dst, size, room), src, size)
+ABD_MSAN_WRAP(decompress_safe, (const char *src, char *dst, int size, int room),
+	(src, dst, size, room), src, size)
 ABD_MSAN_WRAP(decompress_safe_partial, (const char *src, char *dst, int size, int target, int room),
 	(src, dst, size, target, room), src, size)

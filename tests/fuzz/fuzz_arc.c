@@ -70,7 +70,8 @@ static void do_read(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 		return;
 	fuzz_check(model[n].size > 0, "key %zu was never put", n);
 	if (off > model[n].size || size > model[n].size - off) {
-		fuzz_check(got == -EINVAL, "[%zu, +%zu) of %zu: %zd", off, size, model[n].size, got);
+		fuzz_check(
+			got == -EINVAL, "[%zu, +%zu) of %zu: %zd", off, size, model[n].size, got);
 		return;
 	}
 	content(record, n);
@@ -155,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN) == 0, "resize");
 	abd_arc_stats_get(arc, &stats, sizeof(stats));
 	fuzz_check(stats.held_bytes == 0 && stats.used_bytes <= stats.capacity_bytes &&
-			stats.damaged == 0,
+			   stats.damaged == 0,
 		"%zu used", (size_t)stats.used_bytes);
 	abd_arc_destroy(arc);
 	return 0;

@@ -325,8 +325,7 @@ static void op_copy(struct fuzz_input *in)
 	if (fuzz_byte(in) % 2 != 0)
 		abd_copy_off(o[0]->abd, o[1]->abd, off[0], off[1], size);
 	else
-		abd_flush_copy_off(
-			o[0]->abd, o[1]->abd, off[0], off[1], size, fuzz_byte(in) % 3u);
+		abd_flush_copy_off(o[0]->abd, o[1]->abd, off[0], off[1], size, fuzz_byte(in) % 3u);
 	check_range(o[0], off[0], size);
 }
 
@@ -434,8 +433,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	end_all();
 	abd_stats_get(&after, sizeof(after));
 	fuzz_check(before.struct_size == after.struct_size &&
-			before.linear_data_size == after.linear_data_size &&
-			before.scatter_data_size == after.scatter_data_size,
+			   before.linear_data_size == after.linear_data_size &&
+			   before.scatter_data_size == after.scatter_data_size,
 		"%zu bytes of input", size);
 	return 0;
 }

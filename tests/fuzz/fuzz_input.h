@@ -27,15 +27,14 @@ static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
 }
 
 /** A finding: the fuzzer keeps the input. */
-#define fuzz_check(condition, ...)                                                      \
-	do {                                                                            \
-		if (!(condition)) {                                                     \
-			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__,      \
-				#condition);                                            \
-			fprintf(stderr, __VA_ARGS__);                                   \
-			fprintf(stderr, "\n");                                          \
-			abort();                                                        \
-		}                                                                       \
+#define fuzz_check(condition, ...)                                                              \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, __VA_ARGS__);                                           \
+			fprintf(stderr, "\n");                                                  \
+			abort();                                                                \
+		}                                                                               \
 	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

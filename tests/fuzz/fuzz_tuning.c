@@ -53,12 +53,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		int error = abd_tuning_set(name, value);
 
-		fuzz_check(error == 0 || error == -EINVAL || error == -ENOENT, "%s=%s: %d", name, value,
+		fuzz_check(error == 0 || error == -EINVAL || error == -ENOENT, "%s=%s: %d", name,
+			value, error);
+		fuzz_check((error == -ENOENT) == (abd_tuning_get(name) == NULL), "%s: %d", name,
 			error);
-		fuzz_check((error == -ENOENT) == (abd_tuning_get(name) == NULL), "%s: %d", name, error);
 		text_copy(after, abd_tuning_get(name));
-		fuzz_check(error == 0 || strcmp(before, after) == 0, "%s=%s refused, yet %s is now %s",
-			name, value, before, after);
+		fuzz_check(error == 0 || strcmp(before, after) == 0,
+			"%s=%s refused, yet %s is now %s", name, value, before, after);
 	}
 	buffer_works();
 	return 0;

@@ -47,7 +47,8 @@ static void __attribute__((noreturn)) child(const char **variables, int text_fd)
 		size_t count = 0;
 
 		snprintf(words, sizeof(words), "%s", emulator);
-		for (char *word = strtok(words, " "); word != NULL && count < 14; word = strtok(NULL, " "))
+		for (char *word = strtok(words, " "); word != NULL && count < 14;
+			word = strtok(NULL, " "))
 			arguments[count++] = word;
 		arguments[count] = self;
 		program = arguments[0];
