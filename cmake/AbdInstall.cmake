@@ -12,8 +12,15 @@ endif()
 install(TARGETS ${abd_installed} EXPORT abd-targets
 	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_runtime NAMELINK_COMPONENT abd_development
 	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
+set(abd_absent "")
+foreach(option ARC URING)
+	if(NOT ABD_WITH_${option})
+		string(TOLOWER ${option}.h header)
+		list(APPEND abd_absent PATTERN ${header} EXCLUDE)
+	endif()
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/abd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-	COMPONENT abd_development FILES_MATCHING PATTERN *.h)
+	COMPONENT abd_development FILES_MATCHING PATTERN *.h ${abd_absent})
 install(FILES ${PROJECT_BINARY_DIR}/include/abd/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/abd
 	COMPONENT abd_development)
 
@@ -37,7 +44,10 @@ if(ABD_WITH_JEMALLOC)
 	string(APPEND abd_pc_libs " -Wl,--push-state,--no-as-needed,-labd_jemalloc,--pop-state")
 endif()
 set(abd_pc_private "")
-foreach(library IN LISTS ABD_LZ4_LIBRARIES ABD_ARC_LIBRARIES)
+foreach(folder IN LISTS ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)
+	string(APPEND abd_pc_private " -L${folder}")
+endforeach()
+foreach(library IN LISTS ABD_LZ4_LIBRARIES ABD_ARC_LIBRARIES ABD_URING_LIBRARIES)
 	string(APPEND abd_pc_private " -l${library}")
 endforeach()
 string(APPEND abd_pc_private " ${CMAKE_THREAD_LIBS_INIT}")

@@ -7,12 +7,12 @@
  * stats.h    counters                                io.h       iovecs, files, memory of any origin
  * pool.h     the fixed pool's region                 flush.h    durable copies
  * tuning.h   tunables and kernels by name (unstable)
- * arc.h      a cache of compressed records (in builds with liburcu)
+ * arc.h      a cache of compressed records (where the library has it: ABD_HAS_ARC)
+ * uring.h    files by io_uring, through registered pool memory (where the library has it: ABD_HAS_URING)
  */
 #ifndef ABD_ABD_H
 #define ABD_ABD_H
 
-#include <abd/arc.h>
 #include <abd/buffer.h>
 #include <abd/codec.h>
 #include <abd/compare.h>
@@ -24,5 +24,12 @@
 #include <abd/stats.h>
 #include <abd/tuning.h>
 #include <abd/version.h>
+
+#if ABD_HAS_ARC
+#include <abd/arc.h>
+#endif
+#if ABD_HAS_URING
+#include <abd/uring.h>
+#endif
 
 #endif

@@ -18,6 +18,11 @@
 #define ABD_ARC_H
 
 #include <abd/buffer.h>
+#include <abd/version.h>
+
+#if !ABD_HAS_ARC
+#error "this libabd was built without the cache: ABD_WITH_ARC, which needs liburcu"
+#endif
 
 ABD_BEGIN_DECLS
 

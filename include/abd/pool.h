@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool: chunk memory from one fixed region (chunk_provider=pool, pool_size bytes), which an engine may register with
- * io_uring or a device once, and whose fragmentation can be looked at.
+ * The pool: chunk memory from one fixed region (chunk_provider=pool; pool_size, pool_alignment, pool_node in tuning.h), which an
+ * engine may register with io_uring (uring.h) or a device once, and whose fragmentation can be looked at.
  */
 #ifndef ABD_POOL_H
 #define ABD_POOL_H
@@ -11,7 +11,9 @@
 ABD_BEGIN_DECLS
 
 /**
- * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of the process.
+ * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of the process, and from this
+ * call on its memory stays, too: abd_cache_reap_now() gives none of it back, since what was registered must not be swapped for
+ * other pages.
  * Returns 0, or -ENOMEM when pool_size bytes of address space can't be had. Threads: any.
  */
 ABD_API int abd_pool_region(void **base, size_t *size);

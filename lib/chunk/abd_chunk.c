@@ -76,9 +76,11 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 	return abd_chunk_provider(abd_chunk_provider_now())->name;
 }
 
-/* pool_size first: the environment is applied in this order, and choosing the pool reserves it. */
+/* The pool's first: the environment is applied in this order, and choosing the pool reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
 	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
+	{"pool_alignment", abd_chunk_pool_alignment_set, abd_chunk_pool_alignment_get},
+	{"pool_node", abd_chunk_pool_node_set, abd_chunk_pool_node_get},
 	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
 };
 

@@ -36,9 +36,13 @@ extern const struct abd_tunables abd_chunk_tunables;
 /** Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for providers with parameters. */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
-/** The tunable pool_size: -EINVAL once the region is reserved. */
+/** The pool's tunables: -EINVAL once the region is reserved. */
 int abd_chunk_pool_size_set(const char *value);
+int abd_chunk_pool_alignment_set(const char *value);
+int abd_chunk_pool_node_set(const char *value);
 const char *abd_chunk_pool_size_get(char *text, size_t size);
+const char *abd_chunk_pool_alignment_get(char *text, size_t size);
+const char *abd_chunk_pool_node_get(char *text, size_t size);
 
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);

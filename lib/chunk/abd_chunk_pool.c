@@ -3,8 +3,8 @@
  * Runs from one fixed region, huge-page advised: an engine that registers its memory (io_uring, RDMA) registers this region
  * once. Here fragmentation and refusal are real: what the region can't give is refused, and buffers fall back an order.
  *
- * The region is reserved when the pool is first chosen, pool_size bytes then, and stays for the life of the process. Its
- * memory is the system's until first touched. One lock; per-thread magazines are in front of it.
+ * The region is reserved when the pool is first chosen, as pool_size, pool_alignment and pool_node are then, and stays for the
+ * life of the process. Its memory is the system's until first touched. One lock; per-thread magazines are in front of it.
  */
 #include "abd_buddy.h"
 #include "abd_chunk.h"
@@ -12,19 +12,32 @@
 
 #include <abd/pool.h>
 
+#include <linux/mempolicy.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define ABD_POOL_HUGE ((size_t)2 << 20)
 /* Pages are counted in 32 bits. */
 #define ABD_POOL_SIZE_MAX \
 	(((uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT) & ~(uint64_t)(ABD_POOL_HUGE - 1))
 
+#define ABD_POOL_ALIGNMENT_MAX ((uint64_t)1 << 30)
+#define ABD_POOL_NODES 1024 /* what Linux can be built for at most */
+#define ABD_POOL_ANY_NODE ABD_POOL_NODES
+
 static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_buddy abd_pool_buddy;
 static char *abd_pool_base; /* NULL until reserved */
 static size_t abd_pool_bytes;
-static size_t abd_pool_size = (size_t)1 << 30; /* the tunable pool_size */
+static bool abd_pool_lent; /* its address was told: it may be registered somewhere */
+/* The tunables, settled once the region is reserved. */
+static size_t abd_pool_size = (size_t)1 << 30;
+static size_t abd_pool_alignment = ABD_POOL_HUGE;
+static size_t abd_pool_node = ABD_POOL_ANY_NODE;
 
 static void *abd_pool_map(size_t bytes)
 {
@@ -34,20 +47,38 @@ static void *abd_pool_map(size_t bytes)
 	return map != MAP_FAILED ? map : NULL;
 }
 
-/* The region at a huge page's boundary; what was mapped around it goes back. */
+/*
+ * Prefer a node for memory that is not there yet; where it has none left, others serve. By system call: libnuma would be
+ * one more library for one call. False where the machine has no such node, or Linux was built without nodes.
+ */
+static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
+{
+	unsigned long nodes[ABD_POOL_NODES / (8 * sizeof(unsigned long))] = {0};
+
+	nodes[node / (8 * sizeof(*nodes))] = 1ul << node % (8 * sizeof(*nodes));
+	return syscall(SYS_mbind, map, bytes, MPOL_PREFERRED, nodes,
+		       (unsigned long)ABD_POOL_NODES + 1, 0u) == 0;
+}
+
+/* The region at its boundary; what was mapped around it goes back. */
 static char *abd_pool_map_aligned(size_t bytes)
 {
-	char *map = abd_pool_map(bytes + ABD_POOL_HUGE);
+	size_t alignment = abd_pool_alignment;
+	char *map = bytes <= SIZE_MAX - alignment ? abd_pool_map(bytes + alignment) : NULL;
 
 	if (map == NULL)
 		return NULL;
 
-	size_t before = -(uintptr_t)map & (ABD_POOL_HUGE - 1);
+	size_t before = -(uintptr_t)map & (alignment - 1);
 
 	if (before > 0)
 		munmap(map, before);
-	munmap(map + before + bytes, ABD_POOL_HUGE - before);
+	if (alignment > before)
+		munmap(map + before + bytes, alignment - before);
 	madvise(map + before, bytes, MADV_HUGEPAGE); /* advice only */
+	if (abd_pool_node != ABD_POOL_ANY_NODE)
+		abd_pool_prefer(map + before, bytes,
+			(unsigned)abd_pool_node); /* it was there when it was chosen */
 	return map + before;
 }
 
@@ -103,11 +134,15 @@ static void abd_chunk_pool_free(void *run, unsigned order)
 	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u of the pool", run, order);
 }
 
-/* Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one costs more than it gives. */
+/*
+ * Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one costs more than it gives.
+ * None once the region may be registered: the device would go on using the pages that were, and we would have others.
+ */
 static void abd_chunk_pool_reap(void)
 {
 	pthread_mutex_lock(&abd_pool_lock);
-	for (unsigned order = 9; abd_pool_base != NULL && order <= ABD_CHUNK_ORDER_MAX; order++) {
+	for (unsigned order = 9;
+		abd_pool_base != NULL && !abd_pool_lent && order <= ABD_CHUNK_ORDER_MAX; order++) {
 		uint32_t page = abd_pool_buddy.free_first[order];
 
 		for (; page != ABD_BUDDY_NONE; page = abd_pool_buddy.pages[page].next)
@@ -125,28 +160,87 @@ const struct abd_chunk_provider abd_chunk_pool = {
 	.reap = abd_chunk_pool_reap,
 };
 
-int abd_chunk_pool_size_set(const char *value)
+/* Before the region is reserved a tunable takes a value, after that none. */
+static int abd_pool_settle(size_t *tunable, size_t value)
 {
-	uint64_t bytes;
 	int error = -EINVAL;
 
-	if (!abd_tunable_parse(value, ABD_POOL_HUGE, ABD_POOL_SIZE_MAX, &bytes))
-		return -EINVAL;
 	pthread_mutex_lock(&abd_pool_lock);
 	if (abd_pool_base == NULL) {
-		abd_pool_size = abd_round_up((size_t)bytes, ABD_POOL_HUGE);
+		*tunable = value;
 		error = 0;
 	}
 	pthread_mutex_unlock(&abd_pool_lock);
 	return error;
 }
 
-const char *abd_chunk_pool_size_get(char *text, size_t size)
+int abd_chunk_pool_size_set(const char *value)
+{
+	uint64_t bytes;
+
+	if (!abd_tunable_parse(value, ABD_POOL_HUGE, ABD_POOL_SIZE_MAX, &bytes))
+		return -EINVAL;
+	return abd_pool_settle(&abd_pool_size, abd_round_up((size_t)bytes, ABD_POOL_HUGE));
+}
+
+int abd_chunk_pool_alignment_set(const char *value)
+{
+	uint64_t bytes;
+
+	if (!abd_tunable_parse(value, ABD_POOL_HUGE, ABD_POOL_ALIGNMENT_MAX, &bytes) ||
+		(bytes & (bytes - 1)) != 0)
+		return -EINVAL;
+	return abd_pool_settle(&abd_pool_alignment, (size_t)bytes);
+}
+
+/* A node that the machine has: tried on a page of its own. */
+static bool abd_pool_has_node(unsigned node)
+{
+	void *page = abd_pool_map(ABD_CHUNK_SIZE);
+
+	if (page == NULL)
+		return false;
+
+	bool has = abd_pool_prefer(page, ABD_CHUNK_SIZE, node);
+
+	munmap(page, ABD_CHUNK_SIZE);
+	return has;
+}
+
+int abd_chunk_pool_node_set(const char *value)
+{
+	uint64_t node;
+
+	if (strcmp(value, "any") == 0)
+		return abd_pool_settle(&abd_pool_node, ABD_POOL_ANY_NODE);
+	if (!abd_tunable_parse(value, 0, ABD_POOL_NODES - 1, &node) ||
+		!abd_pool_has_node((unsigned)node))
+		return -EINVAL;
+	return abd_pool_settle(&abd_pool_node, (size_t)node);
+}
+
+static const char *abd_pool_show(const size_t *tunable, char *text, size_t size)
 {
 	pthread_mutex_lock(&abd_pool_lock);
-	snprintf(text, size, "%zu", abd_pool_size);
+	snprintf(text, size, "%zu", *tunable);
 	pthread_mutex_unlock(&abd_pool_lock);
 	return text;
+}
+
+const char *abd_chunk_pool_size_get(char *text, size_t size)
+{
+	return abd_pool_show(&abd_pool_size, text, size);
+}
+
+const char *abd_chunk_pool_alignment_get(char *text, size_t size)
+{
+	return abd_pool_show(&abd_pool_alignment, text, size);
+}
+
+const char *abd_chunk_pool_node_get(char *text, size_t size)
+{
+	abd_pool_show(&abd_pool_node, text, size);
+	return strtoul(text, NULL, 10) != ABD_POOL_ANY_NODE ? text : "any";
 }
 
 int abd_pool_region(void **base, size_t *size)
@@ -155,6 +249,9 @@ int abd_pool_region(void **base, size_t *size)
 	abd_chunk_tunables.start();
 	if (!abd_chunk_pool_supported())
 		return -ENOMEM;
+	pthread_mutex_lock(&abd_pool_lock);
+	abd_pool_lent = true;
+	pthread_mutex_unlock(&abd_pool_lock);
 	*base = abd_pool_base;
 	*size = abd_pool_bytes;
 	return 0;

@@ -117,10 +117,13 @@ ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t 
 		src_off, src_size);
 }
 
-/* The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. */
+/*
+ * The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. In 32 bits that
+ * wraps for blocks of 16 MiB and more.
+ */
 static size_t abd_lz4_record_max(size_t src_size)
 {
-	return src_size * 255 + 64;
+	return src_size < SIZE_MAX / 256 ? src_size * 255 + 64 : SIZE_MAX;
 }
 
 ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder with 32-byte vectors, and matches at offsets below 16 by byte shuffle.
+ * The decoder with matches at offsets below 16 by byte shuffle, 32 bytes at a time.
  * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none of them is selected.
  */
 #include "abd_cpu.h"
 #include "abd_lz4_decode_shuffle.h"
+#include "abd_lz4_decode_x86.h"
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <string.h>
-
-#define WIDE 64
-
-static inline void copy_16(uint8_t *dst, const uint8_t *src)
-{
-	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
-}
-
-static inline void copy_32(uint8_t *dst, const uint8_t *src)
-{
-	_mm256_storeu_si256((__m256i_u *)dst, _mm256_loadu_si256((const __m256i_u *)src));
-}
-
-static inline void copy_wide(uint8_t *dst, const uint8_t *src)
-{
-	copy_32(dst, src);
-	copy_32(dst + 32, src + 32);
-}
 
 static inline __m256i pattern(const uint8_t *dst, size_t offset)
 {

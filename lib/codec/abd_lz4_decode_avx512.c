@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder with 64-byte vectors for long copies, and matches at offsets below 16 by byte shuffle.
+ * The decoder with matches at offsets below 16 by byte shuffle, 64 bytes at a time.
  * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none of them is selected.
  */
 #include "abd_cpu.h"
 #include "abd_lz4_decode_shuffle.h"
+#include "abd_lz4_decode_x86.h"
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <string.h>
-
-#define WIDE 64
-
-static inline void copy_16(uint8_t *dst, const uint8_t *src)
-{
-	_mm_storeu_si128((__m128i_u *)dst, _mm_loadu_si128((const __m128i_u *)src));
-}
-
-static inline void copy_32(uint8_t *dst, const uint8_t *src)
-{
-	_mm256_storeu_si256((__m256i_u *)dst, _mm256_loadu_si256((const __m256i_u *)src));
-}
-
-static inline void copy_wide(uint8_t *dst, const uint8_t *src)
-{
-	_mm512_storeu_si512(dst, _mm512_loadu_si512(src));
-}
 
 static inline __m128i before(const uint8_t *dst, size_t offset)
 {

@@ -68,13 +68,16 @@ static bool extend(struct abd_lz4_state *s, size_t *length, size_t keep)
 	return true;
 }
 
-/* Runs of one length: the same place in the next. A shorter next run: what is left of it when this one ends. */
+/*
+ * Runs of one length: the same place in the next. A shorter next run: what is left of it when this one ends. None ahead of long
+ * runs: the CPU follows those by itself, and what is fetched so early is gone, or has driven out others, when its turn comes.
+ */
 static uintptr_t distance_ahead(const struct abd_lz4_state *s)
 {
 	const struct iovec *run = s->run, *next = run + 1;
 	uintptr_t here = (uintptr_t)run->iov_base, there;
 
-	if (s->after == 0)
+	if (s->after == 0 || run->iov_len > ABD_LZ4_AHEAD_MAX)
 		return 0;
 	there = (uintptr_t)next->iov_base;
 	if (next->iov_len < run->iov_len)

@@ -85,6 +85,16 @@ static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_
 	copy_wide(dst + size - WIDE, src + size - WIDE);
 }
 
+/*
+ * Keep an address in a register: gcc 12 subtracts the offset anew for every word of a match. Without: real files 0.98 times as fast,
+ * rows of any ratio 0.98 to 0.99.
+ */
+static inline const uint8_t *pin(const uint8_t *p)
+{
+	__asm__("" : "+r"(p));
+	return p;
+}
+
 /* A match of 4 to 18 bytes: always 18 are written. offset > 0. */
 static inline void copy_short(uint8_t *dst, size_t offset)
 {
@@ -92,20 +102,23 @@ static inline void copy_short(uint8_t *dst, size_t offset)
 		fill_short(dst, offset);
 		return;
 	}
-	copy_8(dst, dst - offset);
-	copy_8(dst + 8, dst - offset + 8);
-	memcpy(dst + 16, dst - offset + 16, 2);
+	const uint8_t *src = pin(dst - offset);
+
+	copy_8(dst, src);
+	copy_8(dst + 8, src + 8);
+	memcpy(dst + 16, src + 16, 2);
 }
 
 /* A match of any length: offset > 0; dst has size + 64 bytes of room. */
 static inline void copy_match(uint8_t *dst, size_t offset, size_t size)
 {
-	const uint8_t *src = dst - offset;
+	const uint8_t *src;
 
 	if (ABD_UNLIKELY(offset < 16)) {
 		fill(dst, offset, size);
 		return;
 	}
+	src = pin(dst - offset);
 	for (int i = 0; i < 48; i += 8)
 		copy_8(dst + i, src + i);
 	if (size > 48) {
@@ -151,10 +164,15 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		if (ABD_LIKELY(literals != 15)) {
 			copy_16(out, in);
 		} else {
-			size_t room = (size_t)(out_end - out);
+			/* Behind each token before limit the window has more than this byte. Asked for in extend(), as
+			   the others are, it costs rows of ratio 1.3, which have one in every sequence, 5 %. */
+			size_t byte = *in++;
 
-			if (!extend(&in, window_end, &literals, room) ||
-				(ptrdiff_t)literals > window_end - in - WIDE ||
+			literals += byte;
+			if (ABD_UNLIKELY(byte == 255) &&
+				!extend(&in, window_end, &literals, (size_t)(out_end - out)))
+				break;
+			if ((ptrdiff_t)literals > window_end - in - WIDE ||
 				(ptrdiff_t)literals > out_end - out - ABD_LZ4_OUT_MARGIN)
 				break;
 			copy_long_literals(out, in, literals, ahead);

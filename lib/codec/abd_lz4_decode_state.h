@@ -29,6 +29,7 @@ enum {
 	ABD_LZ4_TAIL = 32,
 	ABD_LZ4_HEAD = 64,
 	ABD_LZ4_HISTORY = 64 << 10,
+	ABD_LZ4_AHEAD_MAX = 32 << 10,
 };
 
 struct abd_lz4_sink;

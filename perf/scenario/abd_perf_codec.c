@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against borrowing for it; ranges of
- * records; checksums.
+ * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against borrowing for it; other forms of
+ * input and output (abd_perf_codec_forms.h); ranges of records; checksums.
  *
  * The buffers are arc-read's (abd_perf_arc_set.h), so what differs is the decoder alone. Data: fio's, real files, and rows of three
  * ratios, because the first has the long literals that wide copies like, and the last the short matches they don't.
@@ -9,6 +9,7 @@
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_codec_forms.h"
 #include "abd_perf_codec_part.h"
 #include "abd_perf_env.h"
 #include "abd_perf_race.h"
@@ -191,16 +192,21 @@ static int abd_perf_codec_run(const struct abd_perf_options *options)
 {
 	size_t bytes = (options->quick ? 8 : 32) * ABD_PERF_MIB;
 	struct abd_perf_data data[5];
+	unsigned steps = options->quick ? 16 : 46;
 	int status = 0;
 
 	abd_perf_files_load(&data[0], options, bytes);
 	abd_perf_fio_make(&data[1], options, bytes);
 	for (unsigned i = 0; i < 3; i++)
 		abd_perf_rows_make(&data[2 + i], options, &abd_perf_codec_rows[i], bytes);
-	abd_perf_say_begin("codec", options->quick ? 16 : 46);
+	for (unsigned i = 0; i < 5; i++)
+		steps += abd_perf_codec_forms_count(i == 0, options);
+	abd_perf_say_begin("codec", steps);
 	for (unsigned i = 0; i < 5; i++) {
 		if (status == 0 && !abd_perf_stop_wanted())
 			status = abd_perf_codec_data(&data[i], options);
+		if (status == 0 && !abd_perf_stop_wanted())
+			status = abd_perf_codec_forms(&data[i], i == 0, options);
 		free(data[i].bytes);
 	}
 	if (status == 0 && !abd_perf_stop_wanted())
@@ -318,6 +324,7 @@ static void abd_perf_codec_print(void)
 {
 	abd_perf_codec_print_decode("hot", 1.12);
 	abd_perf_codec_print_decode("cold", 1.05);
+	abd_perf_codec_forms_print();
 	abd_perf_codec_print_range();
 	abd_perf_codec_print_sums();
 }

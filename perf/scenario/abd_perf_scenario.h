@@ -24,6 +24,6 @@ extern const struct abd_perf_scenario abd_perf_arc_cached_read; /* in builds wit
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
 extern const struct abd_perf_scenario abd_perf_codec;
 extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;
-extern const struct abd_perf_scenario abd_perf_dedupe, abd_perf_names;
+extern const struct abd_perf_scenario abd_perf_dedupe, abd_perf_names, abd_perf_pool;
 
 #endif

@@ -18,5 +18,6 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_flush_calibrate,
 	&abd_perf_dedupe,
 	&abd_perf_names,
+	&abd_perf_pool,
 	NULL,
 };

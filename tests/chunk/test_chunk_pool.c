@@ -4,9 +4,13 @@
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
+#include "abd_test_child.h"
 
 #include <criterion/criterion.h>
+#include <linux/mempolicy.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void begin(void)
 {
@@ -154,4 +158,48 @@ Test(abd_chunk_pool, what_this_thread_keeps_in_reserve_serves_single_pages, .ini
 	abd_free(page);
 	while (made > 0)
 		abd_free(abds[--made]);
+}
+
+/* Whether the kernel says that what lies at addr comes from node first. */
+static bool prefers(void *addr, unsigned node)
+{
+	unsigned long nodes[1024 / (8 * sizeof(unsigned long))] = {0};
+	int mode = -1;
+
+	return syscall(SYS_get_mempolicy, &mode, nodes, 1024ul, addr, (unsigned long)MPOL_F_ADDR) ==
+		       0 &&
+	       mode == MPOL_PREFERRED && nodes[0] == 1ul << node;
+}
+
+ABD_TEST_CHILD(pool_lies_where_it_was_asked_for)
+{
+	bool has_nodes = syscall(SYS_get_mempolicy, NULL, NULL, 0ul, NULL, 0ul) == 0;
+	void *base;
+	size_t size;
+
+	if (abd_tuning_set("pool_alignment", "1073741824") != 0 ||
+		strcmp(abd_tuning_get("pool_node"), "any") != 0)
+		return 1;
+	if ((abd_tuning_set("pool_node", "0") == 0) != has_nodes)
+		return 2;
+	if (abd_pool_region(&base, &size) != 0 || (uintptr_t)base % (1u << 30) != 0 ||
+		size != 4 << 20)
+		return 3;
+	memset(base, 1, size);
+	if (has_nodes && (!prefers(base, 0) || !prefers((char *)base + size - 1, 0)))
+		return 4;
+	/* Settled now. */
+	if (abd_tuning_set("pool_node", "any") != -EINVAL ||
+		abd_tuning_set("pool_alignment", "2097152") != -EINVAL)
+		return 5;
+	return 0;
+}
+
+Test(abd_chunk_pool, its_region_lies_at_the_boundary_and_on_the_node_asked_for)
+{
+	char text[512];
+	int status = abd_test_child_run("pool_lies_where_it_was_asked_for",
+		(const char *[]){"ABD_POOL_SIZE=4194304", NULL}, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
 }

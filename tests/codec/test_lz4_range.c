@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Words from a small vocabulary between random bytes: matches near and far, literals short and long. */
 static abd_t *make_record(size_t size, uint64_t seed)
@@ -79,8 +80,8 @@ static void random_offsets(const abd_t *record, const abd_t *block, size_t block
 
 	for (int i = 0; i < 300; i++)
 		check_range(record, block, block_size,
-			abd_test_random(&seed) % (abd_get_size(record) + 5000),
-			abd_test_random(&seed) % 9000);
+			(size_t)abd_test_random(&seed) % (abd_get_size(record) + 5000),
+			(size_t)abd_test_random(&seed) % 9000);
 }
 
 Test(abd_lz4_range, random_offsets_of_a_large_record_give_what_is_there)
@@ -102,6 +103,27 @@ Test(abd_lz4_range, hostile_ranges_ask_for_no_more_memory_than_the_block_can_fil
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(NULL, block, 9, 0, 0, size), 0);
 	abd_free(record);
 	abd_free(block);
+}
+
+/* Where sizes have 32 bits, 255 times this block's size is less than the offset. */
+Test(abd_lz4_range, a_range_of_a_large_block_gives_what_is_there)
+{
+	enum { RECORD = 16800000, OFF = 10000000 };
+	uint8_t *bytes = malloc(RECORD), range[100];
+	uint64_t seed = 1;
+
+	for (size_t i = 0; i < RECORD; i++)
+		bytes[i] = (uint8_t)abd_test_random(&seed);
+
+	abd_t *record = abd_get_from_buf(bytes, RECORD), *block = abd_alloc(RECORD + 70000, false);
+	ssize_t size = abd_lz4_compress(block, record, 0, 0, RECORD);
+
+	cr_assert_gt(size, 16843010);
+	cr_assert_eq(abd_lz4_decompress_range_to_buf(range, block, OFF, 100, 0, (size_t)size), 100);
+	cr_assert(memcmp(range, bytes + OFF, 100) == 0);
+	abd_free(record);
+	abd_free(block);
+	free(bytes);
 }
 
 Test(abd_lz4_range, damage_before_the_range_is_told)

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Install the library into a prefix of its own and use nothing but that: by find_package and by pkg-config, in C and C++, then
-# once more after the prefix was moved. Or, as "subdirectory", as a part of another project.
-# usage: consumer.sh shared|static|subdirectory SOURCE WORK CC [CXX]
+# once more after the prefix was moved. Or, as "subdirectory" or by FetchContent as "fetch", as a part of another project.
+# PROVIDER is where chunk memory must come from; OPTIONs configure the library. An empty CXX leaves C++ out.
+# usage: consumer.sh shared|static|subdirectory|fetch SOURCE WORK CC CXX PROVIDER OPTION...
 set -eu
 
-way=$1 source=$2 work=$3 cc=$4 cxx=${5:-}
+way=$1 source=$2 work=$3 cc=$4 cxx=$5 provider=$6
+shift 6
 here=$source/tests/consumer
 jobs=$(nproc 2>/dev/null || echo 2)
 passed=0 failed=0
@@ -74,21 +76,21 @@ by_package() { # WHAT PREFIX
 	by_pkg_config "$1 by pkg-config" "$2"
 }
 
-provider=malloc
-if pkg-config --exists jemalloc; then
-	provider=jemalloc
-fi
-
-if [ "$way" = subdirectory ]; then
+case $way in
+subdirectory)
 	for shared in ON OFF; do
-		by_cmake "subdirectory, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS=$shared
+		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS=$shared "$@"
 	done
-else
+	;;
+fetch)
+	by_cmake "$way" -DABD_FETCH="$source" "$@"
+	;;
+shared | static)
 	shared=ON
 	[ "$way" = shared ] || shared=OFF
 	run cmake -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
-		-DBUILD_SHARED_LIBS=$shared -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXAMPLES=OFF \
-		-DCMAKE_INSTALL_PREFIX="$work/first"
+		-DBUILD_SHARED_LIBS=$shared -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXPLAIN=OFF -DABD_BUILD_EXAMPLES=OFF \
+		-DCMAKE_INSTALL_PREFIX="$work/first" "$@"
 	run cmake --build "$work/build" -j "$jobs"
 	run cmake --install "$work/build"
 	# From here on there is only what was installed.
@@ -98,6 +100,11 @@ else
 	by_package "$way" "$work/first"
 	mv "$work/first" "$work/moved"
 	by_package "$way, moved" "$work/moved"
-fi
+	;;
+*)
+	echo "no way $way"
+	exit 2
+	;;
+esac
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

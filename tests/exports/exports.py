@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the libraries export is what the public headers declare with ABD_API, and every name starts with abd_.
 
-usage: exports.py shared LIBRARY CC INCLUDE...    the headers of the first INCLUDE folder against a shared library
+usage: exports.py shared LIBRARY CC INCLUDE...    the headers of the INCLUDE folders against a shared library
        exports.py archive ARCHIVE                 global symbols of an archive: prefix only
        exports.py companion LIBRARY               exactly abd_jemalloc_calls
        exports.py headers CC CXX INCLUDE...       each header compiles alone; the umbrella declares nothing itself
@@ -33,15 +33,18 @@ def symbols(library, *options):
     return {f[2].split("@")[0] for f in fields if len(f) == 3 and f[1] != "A"}
 
 
-def headers(include):
-    root = pathlib.Path(include)
-    return sorted(root.glob("abd/**/*.h"))
+def headers(includes):
+    """The public headers of these folders that this build has."""
+    found = sorted(header for include in includes for header in pathlib.Path(include).glob("abd/**/*.h"))
+    version = next(h for h in found if h.name == "version.h").read_text()
+    absent = {f"{name.lower()}.h" for name in re.findall(r"#define ABD_HAS_(\w+) 0", version)}
+    return [h for h in found if h.name not in absent]
 
 
 def declared(cc, includes):
     """Names whose declaration is marked ABD_API, as the preprocessor leaves them."""
     names = set()
-    for header in headers(includes[0]):
+    for header in headers(includes):
         text = subprocess.run(
             [*cc.split(), "-E", "-P", "-x", "c", "-std=c11", *(f"-I{i}" for i in includes), str(header)],
             check=True, capture_output=True, text=True).stdout
@@ -79,7 +82,7 @@ def compiles(compiler, language, standard, includes, header):
 
 
 def check_headers(cc, cxx, *includes):
-    for header in (h for include in includes for h in headers(include)):
+    for header in headers(includes):
         compiles(cc, "c", "c11", includes, header)
         if cxx:
             compiles(cxx, "c++", "c++17", includes, header)
@@ -90,7 +93,7 @@ def check_headers(cc, cxx, *includes):
     reached = subprocess.run(
         [*cc.split(), "-MM", "-x", "c", *(f"-I{i}" for i in includes), "-include", "abd/abd.h", "/dev/null"],
         check=True, capture_output=True, text=True).stdout
-    for header in headers(includes[0]):
+    for header in headers(includes):
         if header.parent.name == "abd":
             check(f"abd/{header.name}" in reached, f"abd.h does not include {header.name}")
 

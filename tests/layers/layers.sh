@@ -16,7 +16,7 @@ rank() {
 	base) echo 0 ;;
 	chunk | compare | copy | flush) echo 1 ;;
 	abd) echo 2 ;;
-	codec) echo 3 ;;
+	codec | uring) echo 3 ;;
 	arc) echo 4 ;;
 	tuning) echo 5 ;; # knows every layer's tunables; nothing includes it
 	*) echo "layers: lib/$1 has no rank: say in tests/layers/layers.sh where it stands" >&2; exit 2 ;;

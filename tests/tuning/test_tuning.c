@@ -28,6 +28,8 @@ static const struct name_and_values all[] = {
 	{"thread_cache_bytes", {"0", "1", "8388608"}, {"", "8M", "-1"}},
 	{"chunk_provider", {"malloc"}, {"", "slab", "MALLOC"}},
 	{"pool_size", {NULL}, {"", "1", "4096", "1G", "18446744073709551615"}},
+	{"pool_alignment", {NULL}, {"", "1", "4096", "3145728", "2147483648", "2M"}},
+	{"pool_node", {NULL}, {"", "1023", "1024", "-1", "all"}},
 	{"compare", {"scalar", "word", "libc", "auto"}, {"", "fastest", "SCALAR"}},
 };
 

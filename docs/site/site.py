@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree, but for
+what "pictures" does: it draws the chapters' pictures anew, in the chapters.
+
+The book's chapters are staged as they are, but for what only makes sense on a site: links to headers lead to their reference, a
+picture that a chapter has as text stands there as SVG too, both drawn by abd-explain of the same script.
+
+usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|pictures...
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+DOCS = ROOT / "docs"
+
+# What each header is about, in the order in which one meets them: title, and the manual page's one line.
+HEADERS = {
+    "buffer": "make, view, borrow and free buffers",
+    "operate": "iterate, copy, compare, fill",
+    "compare": "equality and the first difference",
+    "key": "short keys",
+    "io": "iovecs, files, memory of any origin",
+    "uring": "io_uring by registered pool memory",
+    "flush": "durable copies",
+    "codec": "lz4 and checksums",
+    "arc": "a cache of compressed records",
+    "stats": "counters",
+    "pool": "the fixed pool",
+    "tuning": "tunables by name",
+    "compat/openzfs": "OpenZFS's spellings",
+    "version": "the version",
+}
+
+
+def run(*command, **more):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(part) for part in command[:3])} ... failed:\n{done.stdout}")
+    return done.stdout
+
+
+def headers():
+    return {name: about for name, about in HEADERS.items()
+            if (ROOT / f"include/abd/{name}.h").exists() or (ROOT / f"include/abd/{name}.h.in").exists()}
+
+
+def page_of(name):
+    return name.replace("/", "-")
+
+
+def man_of(name):
+    return "abd_" + page_of(name).replace("-", "_")
+
+
+# ---- the headers as XML ----------------------------------------------------------------------------------------------
+
+
+def stage_headers(build, version):
+    """The headers, and version.h as CMake would write it."""
+    folder = build / "headers"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "include/abd", folder / "abd")
+    template = folder / "abd/version.h.in"
+    if template.exists():
+        text = re.sub(r"@PROJECT_VERSION(_\w+)?@", lambda found: version if not found[1] else
+                      version.split(".")[("_MAJOR", "_MINOR", "_PATCH").index(found[1])], template.read_text())
+        (folder / "abd/version.h").write_text(re.sub(r"#cmakedefine01 (\w+)", r"#define \1 1", re.sub(r"@\w+@", "1", text)))
+        template.unlink()
+    return folder
+
+
+def doxygen(build, version):
+    environment = dict(os.environ, ABD_SITE_HEADERS=str(stage_headers(build, version)), ABD_SITE_OUTPUT=str(build / "doxygen"),
+                       ABD_SITE_FILTER=f"{sys.executable} {HERE / 'header_filter.py'}")
+    shutil.rmtree(build / "doxygen", ignore_errors=True)
+    (build / "doxygen").mkdir(parents=True)
+    run("doxygen", HERE / "Doxyfile", env=environment)
+    for path in (build / "doxygen/xml").glob("*.xml"):  # see header_filter.py
+        path.write_text(path.read_text(encoding="utf-8").replace("__tag", ""), encoding="utf-8")
+    return build / "doxygen/xml"
+
+
+# ---- the sources -----------------------------------------------------------------------------------------------------
+
+
+PICTURE = re.compile(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", flags=re.M | re.S)
+
+
+def pictures(explain):
+    for path in DOCS.glob("*.md"):
+        old = path.read_text(encoding="utf-8")
+        new = PICTURE.sub(lambda found: f"```text explain={found['script']}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")
+
+
+class Stage:
+    def __init__(self, build, explain, known):
+        self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
+        shutil.rmtree(self.source, ignore_errors=True)
+        for folder in ("reference", "manual", "extra", "static"):
+            (self.source / folder).mkdir(parents=True)
+        for name in ("conf.py",):
+            shutil.copy(HERE / name, self.source / name)
+        shutil.copy(HERE / "site.css", self.source / "static")
+
+    def write(self, name, text):
+        (self.source / name).write_text(text, encoding="utf-8")
+
+    def picture(self, found):
+        """A fence that is abd-explain's text of a script: the same as a picture, and the text one click away."""
+        script = DOCS / found["script"]
+        self.pictures += 1
+        name = f"{script.stem}-{self.pictures}.svg"
+        run(self.explain, "--svg", self.source / "static" / name, "-f", script)
+        return (f":::{{image}} static/{name}\n:alt: what abd-explain draws of {script.name}; as text below\n:class: picture\n:::\n\n"
+                f"<details class=\"as-text\"><summary>as text</summary>\n\n```text\n{found['text']}```\n\n</details>\n")
+
+    @staticmethod
+    def link(found):
+        """A link out of docs/: to a header's reference, or else just its words."""
+        text, target = found["text"], found["target"].split("#")[0].rstrip("/")
+        header = re.fullmatch(r"include/abd/([\w/]+)\.h(\.in)?", target)
+        if header and header[1] in headers():
+            return f"[{text}](reference/{page_of(header[1])}.md)"
+        if target == "include/abd":
+            return f"[{text}](reference/index.md)"
+        if target.startswith("docs/") and (ROOT / target).exists():
+            return f"[{text}]({target[5:]})"
+        return text
+
+    def chapter(self, path):
+        text = path.read_text(encoding="utf-8")
+        text = PICTURE.sub(self.picture, text)
+        text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
+        text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        # Ours are written without (); with it, a name may be OpenZFS's.
+        parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+        return "".join(part if part.startswith("```") else re.sub(r"(?<![\[{}`\w])`(abd_\w+)`(?!\])", self.call, part) for part in parts)
+
+    def call(self, found):
+        return f"{{c:func}}`{found[1]}`" if found[1] in self.known else found[0]
+
+    def toctree(self, caption, names, numbered=False):
+        options = f":caption: {caption}\n:maxdepth: 1\n:hidden:\n" + (":numbered:\n" if numbered else "")
+        return f"\n```{{toctree}}\n{options}\n" + "\n".join(names) + "\n```\n"
+
+    def book(self):
+        """Chapters in the order in which the book's README links them; what is to look things up comes after."""
+        names = {path.stem: path for path in sorted(DOCS.glob("*.md")) if path.stem != "README"}
+        readme = self.chapter(DOCS / "README.md")
+        order = [name for name in dict.fromkeys(re.findall(r"\((\w[\w-]*)\.md\)", readme)) if name in names]
+        order += [name for name in names if name not in order]
+        look_up = [name for name in order if name in ("map", "glossary", "answers")]
+        for name in order:
+            self.write(f"{name}.md", self.chapter(names[name]))
+        self.write("play.md", (HERE / "play.md").read_text())
+        self.write("explain.md", explain_page(self.explain))
+        self.write("index.md", "---\nhide-toc: true\n---\n" + readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
+                   "line\n- [The reference](reference/index.md), of every public call\n"
+                   + self.toctree("The book", [name for name in order if name not in look_up], True)
+                   + self.toctree("Try", ["play", "explain"]) + self.toctree("Look up", [*look_up, "reference/index"]))
+
+    def reference(self):
+        rows = "".join(f"| [`abd/{name}.h`]({page_of(name)}.md) | {about} |\n" for name, about in headers().items())
+        self.write("reference/index.md", "# Reference\n\nThe public headers, as they are: what each call promises and wants. "
+                   "`#include <abd/abd.h>` is all of them but `compat/openzfs.h`.\n\n| header | what it is for |\n|---|---|\n" + rows
+                   + "\n```{toctree}\n:hidden:\n:maxdepth: 1\n\n" + "\n".join(page_of(name) for name in headers()) + "\n```\n")
+        for name, about in headers().items():
+            self.write(f"reference/{page_of(name)}.md", f"# {name}.h: {about}\n\n```c\n#include <abd/{name}.h>\n```\n\n```{{eval-rst}}\n.. doxygenfile:: abd/{name}.h\n```\n")
+
+
+def explain_page(explain):
+    rows = "".join(f"{line}\n" for line in run(explain, "--list").splitlines())
+    return ("# abd-explain: see what a call does\n\n" + (HERE / "explain.md").read_text()
+            + f"\n## Statements\n\n```text\n{rows}```\n\n## Options\n\n```text\n{run(explain, '--help')}```\n")
+
+
+# ---- the manual pages ------------------------------------------------------------------------------------------------
+
+
+def calls(xml, name):
+    """The functions and function-like macros that a header declares, by Doxygen."""
+    import xml.etree.ElementTree as tree
+
+    for path in xml.glob("*.xml"):
+        for compound in tree.parse(path).getroot().iter("compounddef"):
+            location = compound.find("location")
+            if compound.get("kind") == "file" and location is not None and location.get("file", "").endswith(f"abd/{name}.h"):
+                return sorted({member.findtext("name") for member in compound.iter("memberdef") if member.get("kind") == "function"})
+    return []
+
+
+def manual(stage, xml, build, options):
+    pages = "\n".join(f"reference/{page_of(name)}|{man_of(name)}|{about}|3" for name, about in headers().items())
+    stage.write("manual/libabd.md", (HERE / "libabd.md").read_text())
+    sphinx(stage, xml, build, options, "man", f"{pages}\nmanual/libabd|libabd|ZFS-style buffers for userspace storage engines|7")
+    out = build / "man"
+    for section in (1, 3, 7):
+        (out / f"man{section}").mkdir()
+        for page in out.glob(f"*.{section}"):
+            page.rename(out / f"man{section}" / page.name)
+    for name in headers():
+        for call in calls(xml, name):
+            page = out / f"man3/{call}.3"
+            if not page.exists():
+                page.write_text(f".so man3/{man_of(name)}.3\n")
+    rows = [re.split(r"  +", line, maxsplit=1) for line in run(options.explain, "--list").splitlines()]
+    statements = "[STATEMENTS]\n" + "".join(f".TP\n.B {usage}\n{about}\n" for usage, about in rows)
+    (build / "explain.h2m").write_text(statements + "\n[SEE ALSO]\nlibabd(7), abd-perf(1)\n")
+    help2man(options.explain, out / "man1/abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
+    if options.perf:
+        (build / "perf.h2m").write_text("[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
+        help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
+
+
+def help2man(program, out, name, options, include):
+    run("help2man", "--no-info", "--section=1", f"--name={name}", f"--version-string={options.version}", f"--include={include}",
+        f"--output={out}", program, env=dict(os.environ, LC_ALL="C.UTF-8", SOURCE_DATE_EPOCH=os.environ.get("SOURCE_DATE_EPOCH", "0")))
+
+
+# ---- all -------------------------------------------------------------------------------------------------------------
+
+
+def sphinx(stage, xml, build, options, builder, pages=""):
+    environment = dict(os.environ, ABD_SITE_XML=str(xml), ABD_SITE_VERSION=options.version, ABD_SITE_MANUAL=pages)
+    # -W: a warning is an error; --keep-going: all of them at once.
+    run("sphinx-build", "-q", "-W", "--keep-going", "-b", builder, "-d", build / f"doctrees-{builder}", stage.source, build / builder,
+        env=environment)
+
+
+def complete(html):
+    """Debian's furo imports a style sheet from the web server's root, and a script as modules do, which files can't: both come along."""
+    for sheet in (html / "_static/styles").glob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        for path in re.findall(r"@import url\(/javascript/([\w./-]+)\)", text):
+            shutil.copy(pathlib.Path("/usr/share/javascript") / path, html / "_static" / pathlib.Path(path).name)
+            text = text.replace(f"/javascript/{path}", f"../{pathlib.Path(path).name}")
+        sheet.write_text(text, encoding="utf-8")
+    script = html / "_static/scripts/furo.js"
+    text = script.read_text(encoding="utf-8")
+    line = 'import Gumshoe from "./gumshoe-patched.js";'
+    if line in text:
+        script.write_text((html / "_static/scripts/gumshoe-patched.js").read_text(encoding="utf-8") + text.replace(line, ""),
+                          encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--explain", required=True)
+    parser.add_argument("--perf")
+    parser.add_argument("--version", default="0.0.0")
+    parser.add_argument("what", nargs="+", choices=("html", "man", "pictures"))
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.build.mkdir(parents=True, exist_ok=True)
+    if "pictures" in options.what:
+        pictures(options.explain)
+    if options.what == ["pictures"]:
+        return
+    xml = doxygen(options.build, options.version)
+    stage = Stage(options.build, options.explain, {call for name in headers() for call in calls(xml, name)})
+    stage.book()
+    stage.reference()
+    for what in options.what:
+        shutil.rmtree(options.build / what, ignore_errors=True)
+    if "man" in options.what:
+        manual(stage, xml, options.build, options)
+        shutil.rmtree(stage.source / "manual")  # no page of the site
+    if "html" in options.what:
+        run(sys.executable, HERE / "play/grid.py", options.explain, stage.source / "extra/interactive.html")
+        sphinx(stage, xml, options.build, options, "html")
+        complete(options.build / "html")
+        print(f"{options.build}/html/index.html")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whole files only: written beside the file, synced by close, then renamed over it.
+ */
+#include "abd_explain_draw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool abd_explain_output_failed(const char *path, int error)
+{
+	fprintf(stderr, "abd-explain: %s: %s\n", path, strerror(error));
+	return false;
+}
+
+char *abd_explain_draw_deltas(const struct abd_explain_delta *deltas)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = deltas != NULL ? open_memstream(&text, &size) : NULL;
+
+	if (out == NULL)
+		return NULL;
+	fputs("counters:", out);
+	for (; deltas != NULL; deltas = deltas->next)
+		fprintf(out, " %s %+lld%s", deltas->name, (long long)deltas->by,
+			deltas->next != NULL ? "," : "");
+	fclose(out);
+	return text;
+}
+
+const char *abd_explain_draw_outcome(const struct abd_explain_step *step)
+{
+	static const char *const outcomes[] = {NULL, "REFUSED", "CONTRACT BROKEN"};
+
+	return outcomes[step->outcome];
+}
+
+/* In memory first: what can't be drawn is not begun. */
+static char *abd_explain_output_drawn(
+	abd_explain_draw_t *draw, const struct abd_explain_trace *trace, size_t *size)
+{
+	char *drawn = NULL;
+	FILE *out = open_memstream(&drawn, size);
+
+	if (out == NULL)
+		return NULL;
+	draw(out, trace);
+	if (fclose(out) != 0) {
+		free(drawn);
+		return NULL;
+	}
+	return drawn;
+}
+
+static bool abd_explain_output_beside(const char *path, const char *drawn, size_t size)
+{
+	char *beside;
+	mode_t mask = umask(0);
+	bool done = false;
+	int error, fd;
+
+	umask(mask);
+	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+		return abd_explain_output_failed(path, ENOMEM);
+	fd = mkstemp(beside);
+	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (out != NULL) {
+		done = fwrite(drawn, 1, size, out) == size && fchmod(fd, 0666 & ~mask) == 0;
+		done = fclose(out) == 0 && done && rename(beside, path) == 0;
+	}
+	error = errno;
+	if (!done && fd >= 0)
+		unlink(beside);
+	free(beside);
+	return done || abd_explain_output_failed(path, error);
+}
+
+bool abd_explain_draw_to(
+	const char *path, abd_explain_draw_t *draw, const struct abd_explain_trace *trace)
+{
+	size_t size;
+	char *drawn;
+	bool done;
+
+	if (path == NULL)
+		return true;
+	drawn = abd_explain_output_drawn(draw, trace, &size);
+	if (drawn == NULL)
+		return abd_explain_output_failed(path, ENOMEM);
+	if (strcmp(path, "-") == 0)
+		done = (fwrite(drawn, 1, size, stdout) == size && fflush(stdout) == 0) ||
+		       abd_explain_output_failed("standard output", errno);
+	else
+		done = abd_explain_output_beside(path, drawn, size);
+	free(drawn);
+	return done;
+}

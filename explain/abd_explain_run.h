@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Running a script: statement by statement, each a call of the library and a step of the trace.
+ *
+ * A wrong line ends the run: nothing is drawn, and the message says which line, what it says and what was expected. A broken
+ * contract is another thing: the library noticed, the handler's message becomes part of the step, and the script goes on.
+ * Invariant: whatever the script says, no call is made whose outcome is undefined in a build without deep checks.
+ */
+#ifndef ABD_EXPLAIN_RUN_H
+#define ABD_EXPLAIN_RUN_H
+
+#include "abd_explain_memory.h"
+
+#include <setjmp.h>
+
+enum { ABD_EXPLAIN_WORDS = 256, ABD_EXPLAIN_MESSAGE = 512 };
+
+struct abd_explain_run {
+	struct abd_explain_trace *trace;
+	struct abd_explain_world world;
+	struct abd_explain_step *step;
+	unsigned line;
+	char *statement;
+	char *words[ABD_EXPLAIN_WORDS];
+	size_t word_count, word;
+	const char *name; /* of the buffer to be made */
+	void *scratch;    /* the caller's memory, in calls that take some */
+	bool is_hidden;
+	char message
+		[ABD_EXPLAIN_MESSAGE]; /* why the script ended, or how the contract was broken */
+	jmp_buf out;
+};
+
+/** One statement's word, usage and meaning, and what it does. */
+struct abd_explain_word {
+	const char *word, *usage, *help;
+	void (*run)(struct abd_explain_run *run);
+};
+
+extern const struct abd_explain_word abd_explain_words[];
+
+/** Run a script. Returns whether it is right; if not, message says what is wrong. text is changed. */
+bool abd_explain_run(
+	struct abd_explain_trace *trace, char *text, char message[ABD_EXPLAIN_MESSAGE]);
+
+/* ---- for the statements ------------------------------------------------------------------------------------------ */
+
+/** The script is wrong here. Does not return. */
+void abd_explain_run_wrong(struct abd_explain_run *run, const char *format, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
+
+/* The next words of the statement. */
+bool abd_explain_run_more(const struct abd_explain_run *run);
+bool abd_explain_run_is_size(const struct abd_explain_run *run);
+size_t abd_explain_run_size(struct abd_explain_run *run, const char *what);
+size_t abd_explain_run_size_max(struct abd_explain_run *run, const char *what, size_t max);
+struct abd_explain_buffer *abd_explain_run_buffer(struct abd_explain_run *run);
+/** A buffer's name, or the newest buffer if there is none. */
+struct abd_explain_buffer *abd_explain_run_buffer_or_newest(struct abd_explain_run *run);
+const char *abd_explain_run_word(struct abd_explain_run *run, const char *what);
+/** All that is left, as it was written. */
+const char *abd_explain_run_rest(struct abd_explain_run *run);
+/** There must be nothing more. */
+void abd_explain_run_end(struct abd_explain_run *run);
+
+/** Say in C what is about to be called. */
+void abd_explain_run_call(struct abd_explain_run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/** Add a picture to the step. */
+struct abd_explain_shot *abd_explain_run_draw(
+	struct abd_explain_run *run, const struct abd_explain_buffer *buffer);
+void abd_explain_run_show(struct abd_explain_run *run, struct abd_explain_shot *shot);
+/** Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say why. */
+struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd_t *abd);
+/** The same for a view: it hangs on its parent, and is drawn as a mark of it. */
+struct abd_explain_buffer *abd_explain_run_born_view(
+	struct abd_explain_run *run, struct abd_explain_buffer *parent, size_t off, abd_t *abd);
+/** "1 piece", "2 pieces". */
+const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what);
+/** The call would be undefined: don't make it, and say why. */
+void abd_explain_run_undefined(struct abd_explain_run *run, const char *why);
+/** size bytes of memory that is not the library's, at least 1; the script is wrong if that is too much. */
+char *abd_explain_run_scratch(struct abd_explain_run *run, size_t size);
+
+/* The statements. */
+void abd_explain_make_alloc(struct abd_explain_run *run);
+void abd_explain_make_linear(struct abd_explain_run *run);
+void abd_explain_make_for_io(struct abd_explain_run *run);
+void abd_explain_make_zeros(struct abd_explain_run *run);
+void abd_explain_make_wrap(struct abd_explain_run *run);
+void abd_explain_make_sametype(struct abd_explain_run *run);
+void abd_explain_make_view(struct abd_explain_run *run);
+void abd_explain_make_gang(struct abd_explain_run *run);
+void abd_explain_make_add(struct abd_explain_run *run);
+void abd_explain_make_give(struct abd_explain_run *run);
+void abd_explain_make_free(struct abd_explain_run *run);
+void abd_explain_make_take(struct abd_explain_run *run);
+void abd_explain_make_release(struct abd_explain_run *run);
+
+void abd_explain_borrow_content(struct abd_explain_run *run);
+void abd_explain_borrow_only(struct abd_explain_run *run);
+void abd_explain_borrow_return(struct abd_explain_run *run);
+void abd_explain_borrow_return_copy(struct abd_explain_run *run);
+void abd_explain_borrow_poke(struct abd_explain_run *run);
+void abd_explain_use_write(struct abd_explain_run *run);
+void abd_explain_use_read(struct abd_explain_run *run);
+void abd_explain_use_zero(struct abd_explain_run *run);
+void abd_explain_pair_copy(struct abd_explain_run *run);
+void abd_explain_pair_cmp(struct abd_explain_run *run);
+void abd_explain_pair_equal(struct abd_explain_run *run);
+void abd_explain_pair_diff(struct abd_explain_run *run);
+void abd_explain_use_cmp_zero(struct abd_explain_run *run);
+void abd_explain_use_to_buf(struct abd_explain_run *run);
+void abd_explain_use_iterate(struct abd_explain_run *run);
+void abd_explain_pair_iterate2(struct abd_explain_run *run);
+void abd_explain_pair_compress(struct abd_explain_run *run);
+void abd_explain_pair_decompress(struct abd_explain_run *run);
+void abd_explain_pair_flush_copy(struct abd_explain_run *run);
+void abd_explain_use_iov(struct abd_explain_run *run);
+
+void abd_explain_tell_draw(struct abd_explain_run *run);
+void abd_explain_tell_pool(struct abd_explain_run *run);
+void abd_explain_tell_stats(struct abd_explain_run *run);
+void abd_explain_tell_say(struct abd_explain_run *run);
+void abd_explain_tell_title(struct abd_explain_run *run);
+void abd_explain_tell_reset(struct abd_explain_run *run);
+void abd_explain_tell_hide(struct abd_explain_run *run);
+void abd_explain_tell_show(struct abd_explain_run *run);
+void abd_explain_tell_fragment(struct abd_explain_run *run);
+void abd_explain_tell_tune(struct abd_explain_run *run);
+void abd_explain_tell_pool_size(struct abd_explain_run *run);
+
+#endif

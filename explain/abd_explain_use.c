@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statements that use one buffer.
+ */
+#include "abd_explain_range.h"
+
+/* The caller's memory for a range. What reaches past the end is checked before it would be touched. */
+static char *abd_explain_use_scratch(
+	struct abd_explain_run *run, const struct abd_explain_range *range)
+{
+	return abd_explain_run_scratch(run, abd_explain_range_is_inside(range) ? range->size : 1);
+}
+
+void abd_explain_use_write(struct abd_explain_run *run)
+{
+	struct abd_explain_range range = abd_explain_range_next(run);
+	const char *text = abd_explain_run_rest(run);
+	char *from = abd_explain_use_scratch(run, &range);
+
+	if (abd_explain_range_is_inside(&range))
+		abd_explain_range_fill(from, range.size, text != NULL ? text : "abcdefgh");
+	abd_explain_run_call(run, "abd_copy_from_buf_off(%s, buf, %zu, %zu)", range.buffer->name,
+		range.off, range.size);
+	abd_copy_from_buf_off(range.buffer->abd, from, range.off, range.size);
+	abd_explain_range_touched(run, &range, "written");
+}
+
+void abd_explain_use_read(struct abd_explain_run *run)
+{
+	enum { SHOWN = 48 };
+	struct abd_explain_range range = abd_explain_range_next(run);
+	char *to = abd_explain_use_scratch(run, &range), shown[SHOWN + 1];
+	size_t length = range.size < SHOWN ? range.size : SHOWN;
+
+	abd_explain_run_end(run);
+	abd_explain_run_call(run, "abd_copy_to_buf_off(buf, %s, %zu, %zu)", range.buffer->name,
+		range.off, range.size);
+	abd_copy_to_buf_off(to, range.buffer->abd, range.off, range.size);
+	abd_explain_range_touched(run, &range, "read");
+	for (size_t i = 0; i < length; i++)
+		shown[i] = to[i] > ' ' && to[i] <= '~' ? to[i] : '.';
+	shown[length] = '\0';
+	abd_explain_trace_note(
+		run->trace, run->step, "They are %s%s", shown, length < range.size ? "..." : "");
+}
+
+void abd_explain_use_zero(struct abd_explain_run *run)
+{
+	struct abd_explain_range range = abd_explain_range_next(run);
+
+	abd_explain_run_end(run);
+	abd_explain_run_call(
+		run, "abd_zero_off(%s, %zu, %zu)", range.buffer->name, range.off, range.size);
+	abd_zero_off(range.buffer->abd, range.off, range.size);
+	abd_explain_range_touched(run, &range, "zeroed");
+}
+
+void abd_explain_use_cmp_zero(struct abd_explain_run *run)
+{
+	struct abd_explain_range range = abd_explain_range_or_all(run);
+	int order;
+
+	abd_explain_run_call(
+		run, "abd_cmp_zero_off(%s, %zu, %zu)", range.buffer->name, range.off, range.size);
+	order = abd_cmp_zero_off(range.buffer->abd, range.off, range.size);
+	abd_explain_trace_note(run->trace, run->step,
+		order == 0 ? "0: all of it is zero." : "Not 0: some of it is not zero.");
+	abd_explain_range_touched(run, &range, "looked at");
+}
+
+void abd_explain_use_to_buf(struct abd_explain_run *run)
+{
+	struct abd_explain_buffer *buffer = abd_explain_run_buffer_or_newest(run);
+
+	abd_explain_run_end(run);
+	abd_explain_run_call(run, "buf = abd_to_buf(%s)", buffer->name);
+	abd_to_buf(buffer->abd);
+	abd_explain_trace_note(run->trace, run->step, "The memory of %s, itself.", buffer->name);
+	abd_explain_run_draw(run, buffer);
+}
+
+void abd_explain_use_iterate(struct abd_explain_run *run)
+{
+	struct abd_explain_range range = abd_explain_range_or_all(run);
+
+	abd_explain_run_call(run, "abd_iterate_func(%s, %zu, %zu, func, NULL)", range.buffer->name,
+		range.off, range.size);
+
+	struct abd_explain_spans spans = abd_explain_range_spans(run, &range);
+	abd_explain_range_calls(run, &range, &spans);
+	abd_explain_range_list(run, &range, &spans, "call");
+}
+
+void abd_explain_use_iov(struct abd_explain_run *run)
+{
+	enum { ENTRIES = 1024 };
+	struct abd_explain_range range = abd_explain_range_or_all(run);
+	struct abd_explain_spans spans = {NULL, 0};
+	size_t covered;
+
+	abd_explain_run_call(run, "abd_to_iov(%s, %zu, %zu, iov, %d, &covered)", range.buffer->name,
+		range.off, range.size, ENTRIES);
+	spans.spans = abd_explain_trace_new(run->trace, ENTRIES * sizeof(*spans.spans));
+	spans.count = (size_t)abd_to_iov(
+		range.buffer->abd, range.off, range.size, spans.spans, ENTRIES, &covered);
+	abd_explain_trace_note(run->trace, run->step, "%zu, covering %zu bytes; nothing is copied.",
+		spans.count, covered);
+	abd_explain_range_list(run, &range, &spans, "entry");
+	abd_explain_trace_mark(
+		abd_explain_run_draw(run, range.buffer), range.off, covered, "described");
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads and writes by io_uring. The pool's region is registered with a ring once; from then on runs in it are transferred
+ * without the kernel looking their pages up each time. Buffers from elsewhere work too, unregistered.
+ *
+ * Only where the library was built with liburing: ABD_HAS_URING in version.h.
+ */
+#ifndef ABD_URING_H
+#define ABD_URING_H
+
+#include <abd/buffer.h>
+#include <abd/version.h>
+
+#if !ABD_HAS_URING
+#error "this libabd was built without io_uring: ABD_WITH_URING, which needs liburing"
+#endif
+
+ABD_BEGIN_DECLS
+
+/* liburing's; its header wants _GNU_SOURCE. */
+struct io_uring;
+struct io_uring_sqe;
+
+/** A ring that knows the pool. The ring is the caller's. The other fields are private. */
+struct abd_uring {
+	struct io_uring *ring;
+	char *abd_base; /* of the registered region; NULL: none */
+	size_t abd_size;
+};
+
+/**
+ * Register the pool's region with a ring, as its fixed buffers: the ring must have none of its own.
+ *
+ * The kernel takes and keeps pool_size bytes of memory for it, at once; abd_cache_reap_now() gives none of the pool's back
+ * from then on.
+ * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, or more than RLIMIT_MEMLOCK allows; -EBUSY the ring has fixed
+ *          buffers; others as io_uring_register_buffers(). *uring then works all the same, unregistered.
+ * Owner:   *uring and *ring stay the caller's; end with abd_uring_end().
+ * Threads: one at a time per ring, as for liburing; for all calls here.
+ */
+ABD_API int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring);
+
+/** Unregister what abd_uring_begin() registered. Contract: nothing prepared here is under way. */
+ABD_API void abd_uring_end(struct abd_uring *uring);
+
+/**
+ * Prepare one request for the first piece of dst [dst_off, dst_off + size): a read of the file from file_off.
+ *
+ * Returns: how many of the size bytes the request covers, at most 1 GiB: prepare the next for the rest. A completion may be
+ *          shorter than that, as every read's. Contract: size > 0; the range lies within dst, which outlives the request.
+ */
+ABD_API size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
+	abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+	__attribute__((warn_unused_result));
+
+/** The same for a write of src to the file. */
+ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
+	const abd_t *src, size_t src_off, size_t size, off_t file_off)
+	__attribute__((warn_unused_result));
+
+/**
+ * Read size bytes at file_off of a file into dst at dst_off, all pieces at the same time. Short reads are continued.
+ * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise. Nothing of
+ *          it is under way any more when this returns.
+ * Contract: no other request of the ring is under way or prepared.
+ */
+ABD_API ssize_t abd_uring_pread(
+	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
+
+/** Write size bytes of src from src_off to a file at file_off; as abd_uring_pread(). Returns size, or -errno. */
+ABD_API ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
+	size_t size, off_t file_off);
+
+ABD_END_DECLS
+
+#endif

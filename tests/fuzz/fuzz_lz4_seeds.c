@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes the seed corpus of the lz4 fuzzers into the directory it is given: short blocks with every shape of sequence, cut
+ * in a few ways; lists of sequences, at random and for every short offset.
+ */
+#include "fuzz_lz4_input.h"
+
+enum { RECORD_MAX = 70000, LIST_MAX = 60 };
+
+static uint8_t record[RECORD_MAX];
+static char block[LZ4_COMPRESSBOUND(RECORD_MAX)];
+static unsigned number;
+
+static uint8_t next(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return (uint8_t)(*state >> 24);
+}
+
+/* Bytes that repeat with a period and are broken by noise every so often. */
+static void fill(size_t size, size_t period, size_t noise_every)
+{
+	uint32_t state = (uint32_t)(size * 31 + period * 7 + noise_every);
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t noise = next(&state);
+
+		record[i] = i >= period && state / 65536 % noise_every != 0 ? record[i - period]
+									    : noise;
+	}
+}
+
+static bool write_seed(
+	const char *directory, const uint8_t header[FUZZ_HEADER], const void *rest, size_t size)
+{
+	char path[4096];
+	FILE *file;
+	bool written;
+
+	snprintf(path, sizeof(path), "%s/seed-%03u", directory, number++);
+	file = fopen(path, "wb");
+	if (file == NULL)
+		return false;
+	written = fwrite(header, 1, FUZZ_HEADER, file) == FUZZ_HEADER &&
+		  fwrite(rest, 1, size, file) == size;
+	return fclose(file) == 0 && written;
+}
+
+static bool write_block(const char *directory, size_t size, unsigned chunk)
+{
+	const uint8_t header[FUZZ_HEADER] = {
+		[FUZZ_DECODER] = (uint8_t)number % 128,
+		[FUZZ_CHUNK] = (uint8_t)chunk,
+		[FUZZ_CHUNK + 1] = (uint8_t)(chunk >> 8),
+		[FUZZ_SKIP] = number % 5,
+		[FUZZ_STOP] = (uint8_t)(size / 2),
+		[FUZZ_SEED] = (uint8_t)number,
+		[FUZZ_RANGE] = (uint8_t)size,
+	};
+	int packed = LZ4_compress_default(
+		(const char *)record, block, (int)size, LZ4_COMPRESSBOUND(RECORD_MAX));
+
+	return write_seed(directory, header, block, (size_t)packed);
+}
+
+static bool write_list(const char *directory, const uint8_t *list, size_t size)
+{
+	const uint8_t header[FUZZ_HEADER] = {
+		[FUZZ_DECODER] = (uint8_t)(128 + number % 128),
+		[FUZZ_CHUNK] = (uint8_t)(number * 7),
+		[FUZZ_SEED] = (uint8_t)number,
+		[FUZZ_STOP] = (uint8_t)(number * 5),
+		[FUZZ_RANGE] = (uint8_t)(number * 11),
+		[FUZZ_RANGE + 1] = number % 16,
+	};
+
+	return write_seed(directory, header, list, size);
+}
+
+static bool write_random_list(const char *directory, uint32_t state)
+{
+	uint8_t list[LIST_MAX];
+	size_t size = 6 + state % (LIST_MAX - 6);
+
+	for (size_t i = 0; i < size; i++) {
+		list[i] = next(&state);
+		if (i % 3 == 0 && list[i] > 140)
+			list[i] = (uint8_t)(list[i] % 16);
+	}
+	return write_list(directory, list, size);
+}
+
+/* Literals to reach back into, a few matches at one offset with lengths of every class, and an end that is far enough. */
+static bool write_offset_list(const char *directory, uint8_t offset, uint32_t state)
+{
+	uint8_t list[LIST_MAX];
+	size_t size = 0;
+
+	for (int i = 0; i < 6; i++) {
+		list[size++] = i == 0 ? 170 : next(&state) % 30;
+		list[size++] = (uint8_t)(i * 40 + next(&state) % 40);
+		list[size++] = offset;
+	}
+	if (state % 80 < 40) {
+		list[size++] = 253;
+		return write_list(directory, list, size + 2);
+	}
+	/* Or as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer than 5 literals behind them. */
+	list[size++] = 14;
+	list[size++] = 14;
+	list[size++] = offset;
+	list[size++] = number % 5;
+	return write_list(directory, list, size + 2);
+}
+
+int main(int argc, char **argv)
+{
+	static const size_t sizes[] = {1, 13, 64, 100, 333, 1000, 9000, RECORD_MAX};
+	static const size_t periods[] = {1, 3, 8, 17, 40, 700};
+	static const unsigned chunks[] = {0, 1, 37, 128, 4096};
+	bool written = true;
+
+	if (argc != 2)
+		return 2;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		for (size_t j = 0; j < sizeof(periods) / sizeof(*periods); j++) {
+			fill(sizes[i], periods[j], 5 + 37 * (number % 3));
+			written &= write_block(argv[1], sizes[i], chunks[number % 5]);
+		}
+	for (uint32_t i = 0; i < 40; i++)
+		written &= write_random_list(argv[1], i);
+	for (uint32_t i = 0; i < 4 * 40; i++)
+		written &= write_offset_list(argv[1], (uint8_t)(1 + i % 40), i);
+	return written ? 0 : 1;
+}

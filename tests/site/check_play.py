@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The interactive page and the search, clicked through in headless Chromium: with a mouse, with a keyboard, on a phone, in the dark.
+
+usage: check_play.py HTML-FOLDER ABD-EXPLAIN [--screens FOLDER]     --screens: leave pictures of what was seen
+"""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+# In a change's check a few stories, at random but the same ones; in full ten times as many.
+MORE = 10 if os.environ.get("ABD_GATE_TIER") == "full" else 1
+SITE, EXPLAIN = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+SCREENS = pathlib.Path(sys.argv[4]) if sys.argv[3:4] == ["--screens"] else None
+PAGE = (SITE / "interactive.html").as_uri()
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--hide-scrollbars")
+WIDE, PHONE = (1200, 900), (390, 844)
+
+
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.profile = tempfile.TemporaryDirectory(prefix="abd-play-")
+        options = Options()
+        for flag in (*FLAGS, f"--user-data-dir={cls.profile.name}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        cls.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.driver.quit()
+        cls.profile.cleanup()
+
+    def tearDown(self):
+        self.assertEqual([line for line in self.driver.get_log("browser") if line["level"] in ("SEVERE", "WARNING")], [])
+
+    def open(self, size=WIDE, scheme="light", page=PAGE, choices=""):
+        width, height = size
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
+                                                                           "mobile": size == PHONE})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.driver.get("about:blank")
+        self.driver.get(page + choices)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def script(self, text, *arguments):
+        return self.driver.execute_script(text, *arguments)
+
+    def screen(self, name):
+        if SCREENS:
+            SCREENS.mkdir(parents=True, exist_ok=True)
+            self.driver.save_screenshot(str(SCREENS / f"{name}.png"))
+
+    def current(self):
+        return self.one("#steps [aria-current]").text
+
+    def choose(self, name, value):
+        self.script("arguments[0].scrollIntoView({block: 'center', inline: 'center'})", self.one(f"input[name={name}][value='{value}']"))
+        self.one(f"input[name={name}][value='{value}']").click()
+
+    def controls(self):
+        return self.script("return JSON.parse(document.getElementById('traces').textContent).controls")
+
+
+class Play(Browser):
+    def test_every_choice_can_be_clicked_and_shows_the_step_that_it_is_about(self):
+        for size in (WIDE, PHONE):
+            self.open(size)
+            for control in self.controls():
+                for value, _ in reversed(control["choices"]):
+                    self.choose(control["name"], value)
+                    shown = self.current().split("= ")[-1].split(" ")[0]
+                    self.assertEqual(shown, "alloc" if value == "no" else control["step"], (control["name"], value))
+                    self.assertIn(f"{control['name']}={value}", self.driver.current_url)
+                    statement = {"size": f"alloc {value}", "max_order": f"max_order {value}", "free": f"fragment {value}"}.get(control["name"])
+                    if statement and value not in ("10", "all"):
+                        self.assertIn(statement, self.one("#command").get_attribute("textContent"))
+                self.choose(control["name"], control["choices"][-1][0])
+            self.screen(f"choices-{size[0]}")
+
+    def test_what_is_shown_is_what_the_library_did(self):
+        random.seed(5)
+        for _ in range(4 * MORE):
+            self.open()
+            for control in self.controls():
+                self.choose(control["name"], random.choice(control["choices"])[0])
+            command = self.one("#command").get_attribute("textContent")
+            script = command[len("abd-explain '"):-1]
+            done = subprocess.run([EXPLAIN, "--json=-", script], capture_output=True, text=True, check=True)
+            for number, line in enumerate(done.stdout.splitlines()):
+                self.same(number, json.loads(line))
+
+    def same(self, number, step):
+        self.all("#steps button")[number].click()
+        where = step["statement"]
+        self.assertEqual(self.one("#step h2").text, where)
+        self.assertEqual([each.text for each in self.all("#step .buffer h3")], [f"{shot['name']}: {shot['head']}" for shot in step["shots"]], where)
+        notes = [each.text for each in self.all("#step .note")]
+        self.assertEqual(notes[len(notes) - len(step["notes"]):], step["notes"], where)
+        self.assertEqual([each.text for each in self.all("#step .outcome")],
+                         {"done": [], "refused": ["REFUSED"], "broken": ["CONTRACT BROKEN"]}[step["outcome"]], where)
+        for shot, buffer in zip(step["shots"], self.all("#step .buffer")):
+            parts = buffer.find_elements(By.CSS_SELECTOR, ".part")
+            self.assertEqual(len(parts), len(shot["parts"]), where)
+            self.assertEqual([each.text for each in buffer.find_elements(By.CSS_SELECTOR, ".marked")],
+                             [f"{mark['what']}: {mark['off']} to {mark['off'] + mark['size']}" for mark in shot["marks"]], where)
+            self.bars(shot, buffer, where)
+            for part, box in zip(shot["parts"], parts):
+                said = box.get_attribute("title")
+                self.assertIn(f"bytes {part['off']} to {part['off'] + part['size']}", said)
+                self.assertIn(part["place"], said)
+        changed = {row.text.split()[0]: row.text.split()[1:] for row in self.all("#counts tr.changed")}
+        self.assertEqual(changed, {each["name"]: [str(each["now"]), f"{each['by']:+d}".replace("-", "\u2212")] for each in step["counters"]}, where)
+
+    def bars(self, shot, buffer, where):
+        """A mark covers of each part what its range does; a part is as wide as its bytes, if not too narrow to be seen."""
+        rows = self.script("""
+            const width = (each) => each.getBoundingClientRect().width;
+            return [...arguments[0].querySelectorAll(".bars")].map((row) => [...row.children].map((bar) =>
+                bar.firstChild ? [width(bar.firstChild) / width(bar), (bar.firstChild.getBoundingClientRect().left -
+                    bar.getBoundingClientRect().left) / width(bar), width(bar)] : [0, 0, width(bar)]))""", buffer)
+        self.assertEqual(len(rows), len(shot["marks"]), where)
+        for mark, row in zip(shot["marks"], rows):
+            for part, (covered, left, width) in zip(shot["parts"], row):
+                first, last = max(mark["off"], part["off"]), min(mark["off"] + mark["size"], part["off"] + part["size"])
+                self.assertAlmostEqual(covered, max(0, last - first) / part["size"], delta=4 / width, msg=where)
+                if first < last:
+                    self.assertAlmostEqual(left, (first - part["off"]) / part["size"], delta=4 / width, msg=where)
+        widths = self.script("return [...arguments[0].querySelectorAll('.part')].map((each) => each.getBoundingClientRect().width)", buffer)
+        for part, width in zip(shot["parts"], widths):
+            if min(widths) > 9:
+                self.assertAlmostEqual(width / sum(widths), part["size"] / shot["size"], delta=0.03, msg=where)
+
+    def test_a_keyboard_is_enough(self):
+        self.open()
+        keys = ActionChains(self.driver)
+        keys.send_keys(Keys.TAB).perform()
+        self.assertEqual(self.script("return document.activeElement.name"), "size")
+        ActionChains(self.driver).send_keys(Keys.ARROW_RIGHT).perform()
+        self.assertEqual(self.script("return document.activeElement.value"), "40000")
+        self.assertEqual(self.current(), "alloc 40000")
+        for _ in range(5):
+            ActionChains(self.driver).send_keys(Keys.TAB).perform()
+        self.assertEqual(self.script("return document.activeElement.name"), "borrow")
+        ActionChains(self.driver).send_keys(Keys.ARROW_RIGHT).perform()
+        self.assertTrue(self.current().startswith("borrow"))
+        ActionChains(self.driver).send_keys(Keys.TAB, Keys.ENTER).perform()
+        self.assertEqual(self.current(), "alloc 40000")
+        ActionChains(self.driver).send_keys(Keys.ARROW_RIGHT).perform()
+        self.assertEqual(self.current(), "pool")
+        ActionChains(self.driver).send_keys(Keys.ARROW_LEFT).perform()
+        self.assertEqual(self.current(), "alloc 40000")
+        while "part" not in (self.script("return document.activeElement.className") or ""):
+            ActionChains(self.driver).send_keys(Keys.TAB).perform()
+            self.assertNotEqual(self.script("return document.activeElement.tagName"), "BODY")
+        first = self.one(".which").text
+        ActionChains(self.driver).send_keys(Keys.ARROW_RIGHT).perform()
+        self.assertIn("run 1 of a", self.one(".which").text)
+        self.assertNotEqual(first, self.one(".which").text)
+        self.assertEqual(self.current(), "alloc 40000")
+
+    def test_what_has_the_focus_is_seen(self):
+        self.open()
+        ActionChains(self.driver).send_keys(Keys.TAB).perform()
+        self.assertEqual(self.script("return getComputedStyle(document.activeElement.parentElement).outlineStyle"), "solid")
+
+    def test_back_and_next_end_where_the_story_does(self):
+        self.open()
+        while self.one("#next").is_enabled():
+            self.one("#next").click()
+        self.assertEqual(self.current(), "stats")
+        count = len(self.all("#steps button"))
+        for _ in range(count - 1):
+            self.one("#back").click()
+        self.assertFalse(self.one("#back").is_enabled())
+        self.assertEqual(self.one("#where").text, f"step 1 of {count}")
+
+    def test_a_single_run_is_borrowed_for_nothing_and_pieces_are_not(self):
+        for max_order, copied in (("1", "0"), ("0", "1")):
+            self.open(choices=f"#size=8k&max_order={max_order}&borrow=read")
+            [each for each in self.all("#steps button") if each.text.startswith("borrow")][0].click()
+            counts = {row.text.split()[0]: row.text.split()[1] for row in self.all("#counts tr")}
+            self.assertEqual(counts.get("borrow_copy_cnt", "0"), copied)
+            self.screen(f"borrow-{max_order}")
+
+    def test_past_the_end_is_a_lesson(self):
+        self.open(choices="#slice=past")
+        [each for each in self.all("#steps button") if "view" in each.text][0].click()
+        self.assertEqual(self.one(".outcome").text, "CONTRACT BROKEN")
+        self.assertIn("reaches past the end of a buffer of 12288 bytes", self.one("#step").text)
+        self.screen("contract")
+
+    def test_nothing_hangs_over_the_edge_at_any_width(self):
+        random.seed(9)
+        for size in ((320, 700), PHONE, (768, 1000), WIDE):
+            for _ in range(2 * MORE):
+                self.open(size)
+                for control in self.controls():
+                    self.choose(control["name"], random.choice(control["choices"])[0])
+                for button in range(len(self.all("#steps button"))):
+                    self.script("document.querySelectorAll('#steps button')[arguments[0]].click()", button)
+                    self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), size[0], self.driver.current_url)
+                    self.assertTrue(self.script("""
+                        const edge = document.getElementById("step").getBoundingClientRect();
+                        return [...document.querySelectorAll("#step *")].every((each) => each.getBoundingClientRect().right <= edge.right + 1)"""),
+                        f"{size[0]} {self.driver.current_url} {self.current()}")
+            self.screen(f"width-{size[0]}")
+
+    def test_fingers_find_what_they_touch(self):
+        self.open(PHONE)
+        small = self.script("""return [...document.querySelectorAll("label, button:not(.part), summary")]
+            .filter((each) => each.getBoundingClientRect().height < 24).map((each) => each.textContent)""")
+        self.assertEqual(small, [])
+
+    def test_text_can_be_read_in_light_and_dark(self):
+        contrast = """
+            const luminance = (color) => { const [r, g, b] = color.match(/[\\d.]+/g).map((each) => (each /= 255) <= 0.03928 ?
+                each / 12.92 : ((each + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+            const behind = (each) => { for (; each; each = each.parentElement) { const color = getComputedStyle(each).backgroundColor;
+                if (!/, 0\\)$/.test(color)) return color; } return "rgb(255, 255, 255)"; };
+            return [...document.querySelectorAll("h1, h2, h3, p, label, button, td, small, span, summary, .outcome")]
+                .filter((each) => each.textContent.trim() && getComputedStyle(each).color !== "rgba(0, 0, 0, 0)" && !each.disabled)
+                .map((each) => { const a = luminance(getComputedStyle(each).color), b = luminance(behind(each));
+                    return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), each.tagName + "." + each.className + " " + each.textContent.slice(0, 30)]; })
+                .filter(([ratio]) => ratio < 4.5)"""
+        papers = set()
+        for scheme in ("light", "dark"):
+            self.open(scheme=scheme, choices="#gang=both&slice=past&borrow=write")
+            for button in range(len(self.all("#steps button"))):
+                self.script("document.querySelectorAll('#steps button')[arguments[0]].click()", button)
+                self.assertEqual(self.script(contrast), [], f"{scheme}: {self.current()}")
+            papers.add(self.script("return getComputedStyle(document.body).backgroundColor"))
+            self.screen(f"scheme-{scheme}")
+        self.assertEqual(len(papers), 2)
+
+    def test_the_page_is_one_file_and_asks_nobody_for_more(self):
+        self.open()
+        self.assertEqual(self.script("return performance.getEntriesByType('resource').map((each) => each.name)"), [])
+        self.assertIn("default-src 'none'", self.one("meta[http-equiv]").get_attribute("content"))
+
+    def test_a_wrong_address_shows_the_first_story(self):
+        self.open(choices="#size=5&max_order=%00&nonsense")
+        self.assertEqual(self.current(), "alloc 12k")
+
+
+class Search(Browser):
+    def test_the_search_finds_calls_without_a_server(self):
+        for query, page in (("abd_borrow_buf", "buffer.html"), ("grace period", "arc.html")):
+            self.open(page=(SITE / "search.html").as_uri(), choices=f"?q={query}")
+            WebDriverWait(self.driver, 20).until(lambda _: self.all("#search-results li"))
+            found = [each.get_attribute("href") for each in self.all("#search-results li a")]
+            self.assertTrue(any(page in each for each in found), (query, found))
+
+    def test_the_site_is_readable_on_a_phone(self):
+        for page in ("index.html", "arc.html", "reference/buffer.html", "explain.html", "play.html"):
+            self.open(PHONE, page=(SITE / page).as_uri())
+            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390, page)
+            self.screen(f"site-{page.replace('/', '-')}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5 if SCREENS else 3:])
