@@ -42,7 +42,7 @@ struct abd_arc_entry {
 	abd_arc_key_t key;
 	abd_t *abd; /* exactly the stored bytes */
 	struct abd_arc_item
-		item;        /* size: bytes before compression; mark: found held, by the last scan */
+		item; /* size: bytes before compression; mark: found held, by the last scan */
 	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
 };
 
