@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the gates in tests/gates that build a preset and run its tests, from the top folder.
 # Invariant: gate_end's last lines are what tests/run reads: "figure: ..." and "N passed, N failed".
+# shellcheck shell=sh
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
