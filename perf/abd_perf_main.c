@@ -1,139 +1,139 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd-perf: which scenarios to run, in what order, and what becomes of the results.
- * Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by ctrl-C (what was measured is kept).
+ * abd-perf: its commands. Each reads its own command line; here is only which one is meant.
  */
-#include "abd_perf_crew.h"
-#include "abd_perf_data.h"
+#include "abd_perf_diff.h"
 #include "abd_perf_env.h"
-#include "abd_perf_json.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
+#include "abd_perf_options.h"
+#include "abd_perf_page.h"
+#include "abd_perf_run.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
+#include <abd/version.h>
+
+#include <argp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
-static const struct abd_perf_scenario *abd_perf_find(const char *name)
-{
-	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
-		if (strcmp(abd_perf_scenarios[i]->name, name) == 0)
-			return abd_perf_scenarios[i];
-	}
-	abd_perf_say_die(EX_USAGE, "no command or scenario is named '%s'; see abd-perf list", name);
-}
+/* ---- list and env ------------------------------------------------------------------------------------------------ */
 
-static void abd_perf_list(void)
-{
-	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
-		const struct abd_perf_scenario *scenario = abd_perf_scenarios[i];
+static const struct argp abd_perf_list_argp = {
+	.doc = "The scenarios: what each measures, and the flags that only some can use.\v"
+	       "Example:\n"
+	       "  abd-perf list",
+};
 
-		printf("%-10s %s\n", scenario->name, scenario->summary);
+static int abd_perf_list(int argc, char **argv)
+{
+	char text[32];
+
+	argp_parse(&abd_perf_list_argp, argc, argv, 0, NULL, NULL);
+	for (size_t i = 0; abd_perf_plan[i].scenario != NULL; i++) {
+		const struct abd_perf_scenario *scenario = abd_perf_plan[i].scenario;
+
+		printf("%-16s %s\n", scenario->name, scenario->summary);
+		printf("%-16s about %s", "",
+			abd_perf_say_time(abd_perf_plan[i].normal_s, text, sizeof(text)));
+		printf(", --full %s",
+			abd_perf_say_time(abd_perf_plan[i].full_s, text, sizeof(text)));
 		if (scenario->uses != 0)
-			printf("%-10s also takes:%s%s%s\n", "",
+			printf("; also takes%s%s%s%s",
 				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
 				scenario->uses & ABD_PERF_USES_RECORD_SIZE ? " --record-size" : "",
+				scenario->uses & ABD_PERF_USES_IO_SIZE ? " --io-size" : "",
 				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "");
+		printf("\n");
 	}
+	return 0;
 }
 
-/* A flag is refused when none of the scenarios to run can use it. */
-static void abd_perf_check_flags(const struct abd_perf_options *options,
-	const struct abd_perf_scenario *const *chosen, size_t count)
-{
-	static const char *const flag[] = {"--input", "--threads", "--record-size"};
-	unsigned used = 0;
-
-	for (size_t i = 0; i < count; i++)
-		used |= chosen[i]->uses;
-	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++) {
-		if (options->given & ~used & 1u << i)
-			abd_perf_say_die(EX_USAGE, "%s can't be used with %s", flag[i],
-				count == 1 ? chosen[0]->name : "any of these scenarios");
-	}
-}
-
-static size_t abd_perf_choose(
-	const struct abd_perf_options *options, const struct abd_perf_scenario **chosen)
-{
-	size_t count = 0;
-
-	if (strcmp(options->command, "run") != 0)
-		chosen[count++] = abd_perf_find(options->command);
-	for (unsigned i = 0; i < options->name_count; i++)
-		chosen[count++] = abd_perf_find(options->names[i]);
-	for (size_t i = 0; options->name_count == 0 && count == i && abd_perf_scenarios[i] != NULL;
-		i++)
-		chosen[count++] = abd_perf_scenarios[i];
-	return count;
-}
-
-static void abd_perf_print_head(const struct abd_perf_options *options)
-{
-	const struct abd_perf_summary *noise = &abd_perf_race_noise;
-
-	abd_perf_env_print();
-	printf("%-16s %u, interleaved, of samples of at least 10 ms of CPU time; seed %lu\n",
-		"rounds", abd_perf_options_rounds(options), (unsigned long)options->seed);
-	if (noise->rounds > 0)
-		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise",
-			noise->median, noise->low, noise->high);
-	fflush(stdout);
-}
-
-static int abd_perf_run(const struct abd_perf_options *options)
-{
-	const struct abd_perf_scenario *chosen[ABD_PERF_NAMES_MAX + 1];
-	size_t count = abd_perf_choose(options, chosen);
-	int status = 0;
-
-	abd_perf_check_flags(options, chosen, count);
-	if (options->input != NULL)
-		abd_perf_files_check(options->input);
-	if (options->json != NULL)
-		abd_perf_json_check(options->json);
-	abd_perf_stop_install();
-	abd_perf_env_look(options);
-	abd_perf_crew_pin(options->cpus[0]);
-	abd_perf_race_noise_measure(options);
-	abd_perf_print_head(options);
-	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
-		status = chosen[i]->run(options);
-		abd_perf_say_end();
-		chosen[i]->print();
-		fflush(stdout);
-	}
-	if (abd_perf_stop_wanted())
-		printf("\nended early: the tables hold what was measured until then\n");
-	if (options->json != NULL && status == 0) {
-		int error = abd_perf_json_write(options, !abd_perf_stop_wanted());
-
-		if (error != 0)
-			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json,
-				strerror(-error));
-	}
-	return status != 0 ? status : abd_perf_stop_wanted() ? 130 : 0;
-}
-
-int main(int argc, char **argv)
+static int abd_perf_env(int argc, char **argv)
 {
 	static struct abd_perf_options options;
-	bool measures;
 
-	abd_perf_options_parse(&options, argc, argv);
-	measures = strcmp(options.command, "list") != 0 && strcmp(options.command, "env") != 0;
-	if (measures)
-		return abd_perf_run(&options);
-	if (options.name_count > 0)
-		abd_perf_say_die(EX_USAGE, "'%s' takes no names", options.command);
-	if (strcmp(options.command, "list") == 0) {
-		abd_perf_list();
-		return 0;
-	}
+	abd_perf_options_env(&options, argc, argv);
 	abd_perf_env_look(&options);
 	abd_perf_env_print();
 	return 0;
+}
+
+/* ---- which command ----------------------------------------------------------------------------------------------- */
+
+struct abd_perf_command {
+	const char *name, *called;
+	int (*run)(int argc, char **argv);
+};
+
+static const struct abd_perf_command abd_perf_commands[] = {
+	{"list", "abd-perf list", abd_perf_list},
+	{"run", "abd-perf run", abd_perf_run},
+	{"compare", "abd-perf compare", abd_perf_diff},
+	{"report", "abd-perf report", abd_perf_page},
+	{"env", "abd-perf env", abd_perf_env},
+};
+
+static void abd_perf_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "abd-perf %s\n", abd_version());
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = abd_perf_version;
+
+static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
+{
+	int *first = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		(void)value;
+		*first = state->next - 1;
+		state->next = state->argc; /* the rest is the command's */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command given: list, run, compare, report or env");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp abd_perf_main_argp = {
+	.parser = abd_perf_main_key,
+	.args_doc = "COMMAND [FLAG...]",
+	.doc = "Measure what libabd's buffers are worth on this machine.\n\n"
+	       "Commands:\n"
+	       "  list                       the scenarios\n"
+	       "  run [NAME...]              measure all scenarios, or those named\n"
+	       "  compare A.json B.json      what changed from run A to run B\n"
+	       "  report A.json [B.json]     one HTML file of a run, or of two, with pictures\n"
+	       "  env                        this machine, as it is recorded with every run\n\n"
+	       "abd-perf COMMAND --help explains each.\v"
+	       "Examples:\n"
+	       "  abd-perf run --json before.json\n"
+	       "  abd-perf report before.json -o report.html",
+};
+
+int main(int argc, char **argv)
+{
+	int first = 0;
+
+	argp_parse(&abd_perf_main_argp, argc, argv, ARGP_IN_ORDER, NULL, &first);
+	for (size_t i = 0; i < sizeof(abd_perf_commands) / sizeof(abd_perf_commands[0]); i++) {
+		const struct abd_perf_command *command = &abd_perf_commands[i];
+		char called[32];
+
+		if (strcmp(argv[first], command->name) != 0)
+			continue;
+		/* --help then says "abd-perf run", not "abd-perf". */
+		strcpy(called, command->called);
+		argv[first] = called;
+		return command->run(argc - first, argv + first);
+	}
+	if (abd_perf_run_find(argv[first]) != NULL)
+		abd_perf_say_die(
+			EX_USAGE, "'%s' is a scenario: abd-perf run %s", argv[first], argv[first]);
+	abd_perf_say_die(EX_USAGE, "no command is named '%s'; see abd-perf --help", argv[first]);
 }

@@ -118,6 +118,7 @@ struct abd_arc_stats {
 /**
  * Make a cache.
  *
+ * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags out of range), E2BIG (the
  *          config is longer than this version knows, and not zero there), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
@@ -128,9 +129,13 @@ ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	__attribute__((warn_unused_result));
 
 /**
- * End a cache and all its records. NULL is ignored.
+ * End a cache and all its records.
  *
  * Contract: no other call with this arc is going on or follows; nothing is held.
+ * Units:    none.
+ * Returns:  nothing; NULL is ignored.
+ * Owner:    the caller has no cache any more.
+ * Threads:  one, alone with this arc.
  * Source:   arc_fini() in module/zfs/arc.c.
  */
 ABD_API void abd_arc_destroy(abd_arc_t *arc);
@@ -139,6 +144,7 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * Store size bytes of buf as the record of key, in the place of what was there. Compresses with lz4; stores as it is when that
  * saves less than 12.5 %.
  *
+ * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM although the cache gave up all it has.
  *          After an error the cache still has what key had before, or nothing.
  * Owner:   nothing changes hands; buf is copied.
@@ -147,13 +153,22 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  */
 ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
 
-/** abd_arc_put() with flags of enum abd_arc_put_flag. Returns -EINVAL for a flag this version does not know. */
+/**
+ * abd_arc_put() with flags of enum abd_arc_put_flag.
+ *
+ * Units:   size in bytes.
+ * Returns: as abd_arc_put(); -EINVAL also for a flag this version does not know.
+ * Owner:   nothing changes hands; buf is copied.
+ * Threads: as abd_arc_put().
+ * Source:  the type in struct arc_buf_hdr, data or metadata.
+ */
 ABD_API int abd_arc_put_flags(
 	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags);
 
 /**
  * Read bytes [off, off + size) of the record of key into dst, decompressing them.
  *
+ * Units:   off and size are bytes of the record before compression; dst holds at least size bytes.
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored record is damaged: it is
  *          counted and dropped, and dst then holds no promise; -ENOMEM. Nothing outside dst [0, size) is written.
  * Owner:   nothing changes hands.
@@ -166,6 +181,7 @@ ABD_API ssize_t abd_arc_read(
 /**
  * Hold the cached buffer of key itself, without a copy, however long.
  *
+ * Units:   the hold's stored_size and logical_size in bytes.
  * Returns: 0 and *hold filled; -ENOENT; -EBADMSG (only with ABD_ARC_CHECKSUM); -ENOMEM. After an error *hold is unchanged.
  * Owner:   the caller holds, until abd_arc_release(), by any thread. The record may be evicted, replaced or removed meanwhile:
  *          then its memory exceeds the capacity until it is released.
@@ -174,16 +190,35 @@ ABD_API ssize_t abd_arc_read(
  */
 ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);
 
-/** End a hold. Contract: it is out. *hold is left empty. Threads: any; need not be the one that took it. */
+/**
+ * End a hold.
+ *
+ * Contract: it is out.
+ * Units:    none.
+ * Returns:  nothing; *hold is left empty.
+ * Owner:    the caller holds it no longer.
+ * Threads:  any; need not be the one that took it.
+ * Source:   arc_buf_destroy() in module/zfs/arc.c.
+ */
 ABD_API void abd_arc_release(abd_arc_hold_t *hold);
 
-/** Forget the record of key. Returns 0; -ENOENT when there is none. Threads: any. Source: arc_freed() in module/zfs/arc.c. */
+/**
+ * Forget the record of key.
+ *
+ * Units:   none.
+ * Returns: 0; -ENOENT when there is none.
+ * Owner:   nothing changes hands; what is held stays with its holders.
+ * Threads: any.
+ * Source:  arc_freed() in module/zfs/arc.c.
+ */
 ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
 
 /**
  * Change the capacity, evicting what no longer fits.
  *
+ * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
+ * Owner:   nothing changes hands.
  * Threads: any. Waits for readers where the cache becomes smaller.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
@@ -193,8 +228,11 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
  * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it goes, the unknown tail of a
  * longer one is zeroed.
  *
+ * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
+ * Owner:   *stats is the caller's.
  * Threads: any; counters are sums over threads that go on counting, exact when they rest.
+ * Source:  arc_kstat_update() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size);
 

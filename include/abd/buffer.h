@@ -86,6 +86,7 @@ typedef struct abd {
  * Scatter memory comes as runs of 4 KiB << n: the highest order that fits first, lower ones where the provider refuses.
  * A buffer that comes out as one run is linear as well.
  *
+ * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
  * Owner:   the caller, until abd_free().
  * Threads: any.
@@ -94,47 +95,118 @@ typedef struct abd {
 ABD_API abd_t *abd_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
- * A linear buffer of size bytes, from abd_buf_alloc(). Otherwise as abd_alloc(). Aligned to 64 bytes from 64 bytes up,
- * to 4 KiB from 4 KiB up.
+ * A linear buffer of size bytes, from abd_buf_alloc(). The content is not initialised.
+ *
+ * Units:   size in bytes, from 1 up. The memory is aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_free().
+ * Threads: any.
+ * Source:  abd_alloc_linear() in module/zfs/abd.c.
  */
 ABD_API abd_t *abd_alloc_linear(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
-/** abd_alloc_linear() in the caller's struct. Returns abd, or NULL with errno and *abd unchanged. */
+/**
+ * abd_alloc_linear() in the caller's struct.
+ *
+ * Units:   size in bytes, from 1 up.
+ * Returns: abd, or NULL with errno EINVAL (size 0) or ENOMEM and *abd unchanged.
+ * Owner:   the struct is the caller's, the memory the buffer's, until abd_free().
+ * Threads: any; *abd is written.
+ * Source:  abd_alloc_linear_struct() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata);
 
-/** An empty gang; see abd_gang_add(). Returns NULL with errno ENOMEM. */
+/**
+ * An empty gang; see abd_gang_add().
+ *
+ * Units:   its size is 0 bytes.
+ * Returns: the gang, or NULL with errno ENOMEM.
+ * Owner:   the caller, until abd_free().
+ * Threads: any.
+ * Source:  abd_alloc_gang() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_alloc_gang(void) __attribute__((warn_unused_result));
 
-/** An empty gang in the caller's struct; can't fail, allocates nothing. Returns abd. */
+/**
+ * An empty gang in the caller's struct.
+ *
+ * Units:   its size is 0 bytes.
+ * Returns: abd; can't fail, allocates nothing.
+ * Owner:   the struct is the caller's; the gang ends with abd_free().
+ * Threads: any; *abd is written.
+ * Source:  abd_alloc_gang_struct() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
 
-/** A buffer fit for direct I/O: abd_alloc(), but aligned to 4 KiB at every run whatever the size. */
+/**
+ * A buffer fit for direct I/O: abd_alloc(), but aligned to 4 KiB at every run whatever the size.
+ *
+ * Units:   size in bytes, from 1 up.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_free().
+ * Threads: any.
+ * Source:  abd_alloc_for_io() in module/os/linux/zfs/abd_os.c, which is abd_alloc().
+ */
 ABD_API abd_t *abd_alloc_for_io(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
  * A buffer of size bytes of the kind and metadata mark of sabd: linear for a linear one; what abd_alloc() gives for a
  * scatter one, a single-run one (linear_page) included, and for a gang.
+ *
+ * Units:   size in bytes, from 1 up; need not be that of sabd.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_free(); nothing of sabd is shared.
+ * Threads: any; sabd is read.
+ * Source:  abd_alloc_sametype() in module/zfs/abd.c.
  */
 ABD_API abd_t *abd_alloc_sametype(abd_t *sabd, size_t size) __attribute__((warn_unused_result));
 
-/** Whether abd_alloc() of this size would make a linear buffer from abd_buf_alloc(). */
+/**
+ * Whether abd_alloc() of this size would make a linear buffer from abd_buf_alloc().
+ *
+ * Units:   size in bytes.
+ * Returns: true below the tunable scatter_min_size, and always while scatter_enabled is 0.
+ * Owner:   nothing changes hands.
+ * Threads: any.
+ * Source:  abd_size_alloc_linear() in module/os/linux/zfs/abd_os.c.
+ */
 ABD_API bool abd_size_alloc_linear(size_t size);
 
 /**
- * End a buffer of any kind; with its data if it owns them, with its children that were added to be freed. NULL is ignored.
+ * End a buffer of any kind; with its data if it owns them, with its children that were added to be freed.
  *
  * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it ended before (checked
- *           builds tell). A struct of the caller's is left with size 0.
+ *           builds tell).
+ * Units:    none.
+ * Returns:  nothing; NULL is ignored. A struct of the caller's is left with size 0.
+ * Owner:    the caller has no buffer any more.
+ * Threads:  any; the buffer is written.
+ * Source:   abd_free() in module/zfs/abd.c.
  */
 ABD_API void abd_free(abd_t *abd);
 
-/** Give back to the system what the library keeps in reserve: this thread's now, other threads' when they free next. */
+/**
+ * Give back to the system what the library keeps in reserve: this thread's now, other threads' when they free next.
+ *
+ * Units:   none.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing that is in use changes hands.
+ * Threads: any.
+ * Source:  abd_cache_reap_now() in module/os/linux/zfs/abd_os.c, which is empty there.
+ */
 ABD_API void abd_cache_reap_now(void);
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 /**
  * A view of sabd from off to its end; see abd_get_offset_size().
+ *
+ * Units:    off in bytes.
+ * Returns:  the view, or NULL with errno ENOMEM.
+ * Contract: off lies before the end of sabd; sabd outlives the view.
+ * Owner:    the caller; abd_free() ends the view only.
+ * Threads:  any; sabd is read.
+ * Source:   abd_get_offset() in module/zfs/abd.c.
  */
 ABD_API abd_t *abd_get_offset(abd_t *sabd, size_t off) __attribute__((warn_unused_result));
 
@@ -142,76 +214,172 @@ ABD_API abd_t *abd_get_offset(abd_t *sabd, size_t off) __attribute__((warn_unuse
  * A view of size bytes of sabd from off, of any kind. Shares the memory and the run table: costs the same for 2 chunks and
  * for 4,096.
  *
+ * Units:    off and size in bytes.
  * Returns:  the view, or NULL with errno ENOMEM.
  * Contract: size > 0, off + size within sabd; sabd outlives the view. A view of a gang has its own size, but
  *           nothing can be added to it.
  * Owner:    the caller; abd_free() ends the view only.
+ * Threads:  any; sabd is read. Writing through the view is writing sabd.
+ * Source:   abd_get_offset_size() in module/zfs/abd.c, abd_get_offset_scatter() in module/os/linux/zfs/abd_os.c.
  */
 ABD_API abd_t *abd_get_offset_size(abd_t *sabd, size_t off, size_t size)
 	__attribute__((warn_unused_result));
 
-/** abd_get_offset_size() in the caller's struct: can't fail, allocates nothing. Returns abd. */
+/**
+ * abd_get_offset_size() in the caller's struct.
+ *
+ * Units:    off and size in bytes.
+ * Returns:  abd; can't fail, allocates nothing.
+ * Contract: as abd_get_offset_size(); abd is not sabd.
+ * Owner:    the struct is the caller's; the view ends with abd_free().
+ * Threads:  any; sabd is read, *abd written.
+ * Source:   abd_get_offset_struct() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size);
 
-/** A buffer of any size > 0 that reads as zero and can't be written. Returns NULL with errno EINVAL or ENOMEM. */
+/**
+ * A buffer that reads as zero and can't be written.
+ *
+ * Units:   size in bytes, any from 1 up.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_free(); it owns no data.
+ * Threads: any.
+ * Source:  abd_get_zeros() in module/zfs/abd.c; up to 16 MiB there.
+ */
 ABD_API abd_t *abd_get_zeros(size_t size) __attribute__((warn_unused_result));
 
-/** abd_get_zeros() in the caller's struct. Returns abd, or NULL with errno and *abd unchanged. */
+/**
+ * abd_get_zeros() in the caller's struct.
+ *
+ * Units:   size in bytes, any from 1 up.
+ * Returns: abd, or NULL with errno EINVAL (size 0) or ENOMEM and *abd unchanged.
+ * Owner:   the struct is the caller's; the buffer ends with abd_free().
+ * Threads: any; *abd is written.
+ * Source:  abd_get_zeros_struct() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_get_zeros_struct(abd_t *abd, size_t size);
 
 /**
- * A linear buffer over the caller's memory, which must outlive it. Returns NULL with errno EINVAL (size 0) or ENOMEM.
+ * A linear buffer over the caller's memory.
+ *
+ * Units:   size in bytes, from 1 up.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the buffer is the caller's, until abd_free(); the memory stays the caller's and must outlive it.
+ * Threads: any.
+ * Source:  abd_get_from_buf() in module/zfs/abd.c.
  */
 ABD_API abd_t *abd_get_from_buf(void *buf, size_t size) __attribute__((warn_unused_result));
 
-/** abd_get_from_buf() in the caller's struct. Returns abd, or NULL with errno EINVAL (size 0) and *abd unchanged. */
+/**
+ * abd_get_from_buf() in the caller's struct.
+ *
+ * Units:   size in bytes, from 1 up.
+ * Returns: abd, or NULL with errno EINVAL (size 0) and *abd unchanged.
+ * Owner:   struct and memory stay the caller's; the memory must outlive the buffer.
+ * Threads: any; *abd is written.
+ * Source:  abd_get_from_buf_struct() in module/zfs/abd.c.
+ */
 ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
 
 /**
- * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one.
+ * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one. The cost of a child is
+ * constant on average.
  *
- * free_on_free: the child is handed over: freed with the gang (a child gang at once, its children going over). Otherwise
- *               the child must outlive the gang; it may be in several gangs, and in one more than once.
- * Returns:      0, or -ENOMEM with both unchanged.
- * Contract:     pabd is a gang, no view of one, and not cabd; a child to be freed is in no gang yet.
- * Threads:      the gang is written. One child may be added to several gangs at the same time, if not to be freed.
- * Cost:         constant on average.
+ * Contract: pabd is a gang, no view of one, and not cabd; a child to be freed is in no gang yet.
+ * Units:    the gang grows by abd_get_size(cabd) bytes.
+ * Returns:  0, or -ENOMEM with both unchanged.
+ * Owner:    with free_on_free the child is handed over: freed with the gang (a child gang at once, its children going over).
+ *           Otherwise it must outlive the gang; it may be in several gangs, and in one more than once.
+ * Threads:  the gang is written. One child may be added to several gangs at the same time, if not to be freed.
+ * Source:   abd_gang_add(), abd_gang_add_gang() in module/zfs/abd.c.
  */
 ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
 
 /* ---- convert ----------------------------------------------------------------------------------------------------- */
 
-/** The memory of a linear buffer. Contract: abd_is_linear(). */
+/**
+ * The memory of a linear buffer.
+ *
+ * Contract: abd_is_linear().
+ * Units:    abd_get_size() bytes lie there.
+ * Returns:  the address of the first byte.
+ * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer ends.
+ * Threads:  any; abd is read.
+ * Source:   abd_to_buf() in module/zfs/abd.c.
+ */
 ABD_API void *abd_to_buf(abd_t *abd);
 
 /**
  * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others give a piece from
  * abd_buf_alloc(), its content not initialised.
  *
- * Returns:  the memory, or NULL with errno ENOMEM.
  * Contract: 0 < n <= abd_get_size(); returned once, with the same n, before the buffer ends.
+ * Units:    n in bytes.
+ * Returns:  the memory, or NULL with errno ENOMEM.
  * Owner:    the caller borrows, until abd_return_buf() or abd_return_buf_copy().
+ * Threads:  any; abd is read. Who writes the memory of a linear buffer writes the buffer.
+ * Source:   abd_borrow_buf() in module/os/linux/zfs/abd_os.c.
  */
 ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_result));
 
-/** abd_borrow_buf() that also copies the content where memory had to be found. */
+/**
+ * abd_borrow_buf() that also copies the content where memory had to be found.
+ *
+ * Contract: as abd_borrow_buf().
+ * Units:    n in bytes.
+ * Returns:  the memory, or NULL with errno ENOMEM.
+ * Owner:    the caller borrows, until abd_return_buf() or abd_return_buf_copy().
+ * Threads:  any; abd is read.
+ * Source:   abd_borrow_buf_copy() in module/os/linux/zfs/abd_os.c.
+ */
 ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unused_result));
 
 /**
- * End a borrow that was only read. Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds
- * tell); so what abd_borrow_buf() gave of a buffer that is not linear goes back by abd_return_buf_copy().
+ * End a borrow that was only read.
+ *
+ * Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds tell); so what
+ *           abd_borrow_buf() gave of a buffer that is not linear goes back by abd_return_buf_copy().
+ * Units:    n in bytes, as borrowed.
+ * Returns:  nothing; can't fail.
+ * Owner:    buf is no longer the caller's.
+ * Threads:  any; abd is read.
+ * Source:   abd_return_buf() in module/os/linux/zfs/abd_os.c.
  */
 ABD_API void abd_return_buf(abd_t *abd, void *buf, size_t n);
 
-/** End a borrow and write its n bytes back into abd. */
+/**
+ * End a borrow and write its n bytes back into abd.
+ *
+ * Contract: buf came from a borrow of n bytes of abd.
+ * Units:    n in bytes, as borrowed.
+ * Returns:  nothing; can't fail.
+ * Owner:    buf is no longer the caller's.
+ * Threads:  abd is written.
+ * Source:   abd_return_buf_copy() in module/os/linux/zfs/abd_os.c.
+ */
 ABD_API void abd_return_buf_copy(abd_t *abd, void *buf, size_t n);
 
-/** Make a buffer from abd_get_from_buf() own its memory, which must be from abd_buf_alloc(its size, is_metadata). */
+/**
+ * Make a buffer from abd_get_from_buf() own its memory.
+ *
+ * Contract: linear, no owner, no view, without a callback; the memory is from abd_buf_alloc(its size, is_metadata).
+ * Units:    none.
+ * Returns:  nothing; can't fail.
+ * Owner:    the memory is the buffer's from now on, and freed with it.
+ * Threads:  abd is written.
+ * Source:   abd_take_ownership_of_buf() in module/zfs/abd.c.
+ */
 ABD_API void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata);
 
 /**
- * Make a linear buffer give up its memory, which the caller ends with abd_buf_free(buf, abd_get_size()).
+ * Make a linear buffer give up its memory.
+ *
  * Contract: linear, owner, not linear_page (runs are no abd_buf_alloc() memory).
+ * Units:    none.
+ * Returns:  nothing; can't fail.
+ * Owner:    the memory is the caller's, to be ended with abd_buf_free(buf, abd_get_size()) after the buffer.
+ * Threads:  abd is written.
+ * Source:   abd_release_ownership_of_buf() in module/zfs/abd.c.
  */
 ABD_API void abd_release_ownership_of_buf(abd_t *abd);
 
@@ -244,12 +412,26 @@ static inline size_t abd_get_size(const abd_t *abd)
 /* ---- memory, start-up, contracts --------------------------------------------------------------------------------- */
 
 /**
- * Memory as linear buffers have it: aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up; not initialised.
- * Returns NULL with errno EINVAL (size 0) or ENOMEM. OpenZFS: zio_buf_alloc(), zio_data_buf_alloc().
+ * Memory as linear buffers have it; not initialised.
+ *
+ * Units:   size in bytes, from 1 up; aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up.
+ * Returns: the memory, or NULL with errno EINVAL (size 0) or ENOMEM.
+ * Owner:   the caller, until abd_buf_free() or abd_take_ownership_of_buf().
+ * Threads: any.
+ * Source:  zio_buf_alloc(), zio_data_buf_alloc() in module/zfs/zio.c.
  */
 ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
-/** Give back memory of abd_buf_alloc(), with the same size (read before abd_free(), if it is abd_get_size()). NULL is ignored. */
+/**
+ * Give back memory of abd_buf_alloc().
+ *
+ * Contract: nothing refers to it any more.
+ * Units:    size in bytes, as allocated (read before abd_free(), if it is abd_get_size()).
+ * Returns:  nothing; NULL is ignored.
+ * Owner:    buf is no longer the caller's.
+ * Threads:  any.
+ * Source:   zio_buf_free(), zio_data_buf_free() in module/zfs/zio.c.
+ */
 ABD_API void abd_buf_free(void *buf, size_t size);
 
 /** Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed through. */
@@ -260,21 +442,48 @@ struct abd_allocator {
 };
 
 /**
- * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free(); *allocator is copied.
- * Returns 0; -EBUSY once memory has been allocated; -EINVAL when a function is missing.
+ * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free().
+ *
+ * Units:   none.
+ * Returns: 0; -EBUSY once memory has been allocated; -EINVAL when a function is missing.
+ * Owner:   *allocator is copied; what its arg points to stays the caller's, and must outlive all buffers.
+ * Threads: any; both functions are called by any thread.
+ * Source:  none in OpenZFS, whose caches are built in.
  */
 ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
 
 /**
  * What happens after a broken contract's line was printed. handler gets that line and must not return (it may exit,
- * throw or longjmp); if it does return, the process aborts. NULL: abort at once, the default. Threads: any.
+ * throw or longjmp); if it does return, the process aborts. NULL: abort at once, the default.
+ *
+ * Units:   none.
+ * Returns: nothing; can't fail.
+ * Owner:   the line is the library's, and ends with the call of handler.
+ * Threads: any; handler is called in the thread that broke the contract.
+ * Source:  VERIFY() and panic() play this part in OpenZFS.
  */
 ABD_API void abd_contract_handler_set(void (*handler)(const char *message));
 
-/** Optional: do the start-up now that the first call would do. */
+/**
+ * Optional: do the start-up now that the first call would do.
+ *
+ * Units:   none.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing changes hands.
+ * Threads: any, any number of times.
+ * Source:  abd_init() in module/os/linux/zfs/abd_os.c, which must be called there.
+ */
 ABD_API void abd_init(void);
 
-/** Optional: give back what this thread and the library keep in reserve; everything still works afterwards. */
+/**
+ * Optional: give back what this thread and the library keep in reserve; everything still works afterwards.
+ *
+ * Units:   none.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing that is in use changes hands.
+ * Threads: any, any number of times.
+ * Source:  abd_fini() in module/os/linux/zfs/abd_os.c, after which nothing works there.
+ */
 ABD_API void abd_fini(void);
 
 ABD_END_DECLS

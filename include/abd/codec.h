@@ -17,25 +17,51 @@
 ABD_BEGIN_DECLS
 
 /**
- * Compress src [src_off, +src_size) into dst from dst_off to its end. After an error the content of that room holds no promise.
+ * Compress src [src_off, +src_size) into dst from dst_off to its end.
+ *
+ * Units:   offsets and size in bytes.
+ * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read, dst written.
+ * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_compress(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size);
 
-/** Decompress the block in src [src_off, +src_size) into dst [dst_off, +dst_size). After an error that room holds no promise. */
+/**
+ * Decompress the block in src [src_off, +src_size) into dst [dst_off, +dst_size).
+ *
+ * Units:   offsets and sizes in bytes.
+ * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read, dst written.
+ * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
+ */
 ABD_API ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
 	size_t src_off, size_t src_size);
 
-/** Decompress the block in src [src_off, +src_size) into dst [0, dst_size). After an error that room holds no promise. */
+/**
+ * Decompress the block in src [src_off, +src_size) into dst [0, dst_size).
+ *
+ * Units:   offset and sizes in bytes.
+ * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read.
+ * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
+ */
 ABD_API ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size);
 
 /**
  * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds, into dst [0, range_size).
- * Decodes no further than it must, and checks no more than it decodes.
+ * Decodes no further than it must, and checks no more than it decodes. For range_off > 0 what lies before the range needs
+ * memory while it is decoded.
  *
+ * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error as above.
- *          For range_off > 0 what lies before the range needs memory while it is decoded.
+ * Owner:   nothing changes hands.
+ * Threads: src is read.
+ * Source:  openzfs PR 19107 wants the same of the ARC.
  */
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);
@@ -46,17 +72,35 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
 #define ABD_LZ4_LENGTH_SIZE 4
 
 /**
- * Whether ZFS would keep a record of size bytes compressed to compressed_size (its length in front included): if an eighth
- * or more is saved. size 0: never.
+ * Whether ZFS would keep a record compressed: if an eighth or more is saved.
+ *
+ * Units:   bytes; compressed_size with its length in front.
+ * Returns: true if so; for size 0 never.
+ * Owner:   nothing changes hands.
+ * Threads: any.
+ * Source:  zio_compress_data() in module/zfs/zio_compress.c.
  */
 ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 
-/** Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind it. */
+/**
+ * Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind it.
+ *
+ * Units:   dst_off and length in bytes.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing changes hands.
+ * Threads: dst is written.
+ * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
+ */
 ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
 
 /**
  * The length in front of the block in src [src_off, +src_size); the block begins at src_off + 4.
- * Returns -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the length says.
+ *
+ * Units:   offset and sizes in bytes.
+ * Returns: the length, or -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the length says.
+ * Owner:   nothing changes hands.
+ * Threads: src is read.
+ * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size);
 
@@ -64,18 +108,48 @@ ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_
 
 /**
  * fletcher_4 over 32-bit words in this machine's byte order, bit-compatible with OpenZFS; a last word that is not complete is
- * filled up with zeros (OpenZFS leaves such sizes undefined). OpenZFS: fletcher_4_native() in module/zcommon/zfs_fletcher.c.
+ * filled up with zeros (OpenZFS leaves such sizes undefined).
+ *
+ * Units:   off and size in bytes.
+ * Returns: nothing; checksum has the four sums.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  fletcher_4_native() in module/zcommon/zfs_fletcher.c.
  */
 ABD_API void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4]);
 
-/** The same over words in the other byte order. OpenZFS: fletcher_4_byteswap(). */
+/**
+ * abd_fletcher_4() over words in the other byte order.
+ *
+ * Units:   off and size in bytes.
+ * Returns: nothing; checksum has the four sums.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c.
+ */
 ABD_API void abd_fletcher_4_byteswap(
 	const abd_t *abd, size_t off, size_t size, uint64_t checksum[4]);
 
-/** crc32c (Castagnoli). seed 0 starts; a result continues. */
+/**
+ * crc32c (Castagnoli).
+ *
+ * Units:   off and size in bytes. seed 0 starts; a result continues.
+ * Returns: the checksum.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  none in OpenZFS; RFC 3720 has the polynomial and test vectors.
+ */
 ABD_API uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed);
 
-/** XXH3, 64 bits. */
+/**
+ * XXH3, 64 bits.
+ *
+ * Units:   off and size in bytes.
+ * Returns: the hash.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  none in OpenZFS; XXH3_64bits_withSeed() of xxHash.
+ */
 ABD_API uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed);
 
 ABD_END_DECLS

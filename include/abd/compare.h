@@ -11,16 +11,48 @@
 
 ABD_BEGIN_DECLS
 
-/** Whether two buffers hold the same bytes; false for different sizes. */
+/**
+ * Whether two buffers hold the same bytes.
+ *
+ * Units:   none.
+ * Returns: true if they do; false for different sizes.
+ * Owner:   nothing changes hands.
+ * Threads: both are read.
+ * Source:  none in OpenZFS; abd_cmp() there asserts equal sizes.
+ */
 ABD_API bool abd_equal(const abd_t *a, const abd_t *b);
 
-/** Whether size bytes of a from a_off equal those of b from b_off: the dedupe question. */
+/**
+ * Whether size bytes of a from a_off equal those of b from b_off: the dedupe question.
+ *
+ * Units:   offsets and size in bytes; any alignment on either side.
+ * Returns: true if they do.
+ * Owner:   nothing changes hands.
+ * Threads: both are read.
+ * Source:  linux-fsdevel, "vfs: Optimize dedupe comparison", July 2021.
+ */
 ABD_API bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
 
-/** Whether size bytes of abd from off equal those of buf. */
+/**
+ * Whether size bytes of abd from off equal those of buf.
+ *
+ * Units:   off and size in bytes.
+ * Returns: true if they do.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  none in OpenZFS; see abd_equal_off().
+ */
 ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
 
-/** How many bytes are equal before the first difference; size when all are. */
+/**
+ * How many bytes of a from a_off and b from b_off are equal before the first difference.
+ *
+ * Units:   offsets and size in bytes.
+ * Returns: 0 to size; size when all are equal.
+ * Owner:   nothing changes hands.
+ * Threads: both are read.
+ * Source:  none in OpenZFS.
+ */
 ABD_API size_t abd_diff_off(
 	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);
 

@@ -44,32 +44,62 @@ enum abd_flush_durability {
 /**
  * Copy size bytes of src from src_off into dst at dst_off, durably.
  *
- * Units:   bytes. Size 0 copies nothing, and still fences unless ABD_FLUSH_NODRAIN.
- * Returns: when all bytes are as far as abd_flush_durability() says, also those of this thread's earlier calls with
- *          ABD_FLUSH_NODRAIN; with that flag at once. Can't fail. Contract: dst is not made of zeros; flags as above.
- *          After a crash within the call any part of the range may be old or new, at a grain of 8 aligned bytes.
- * Owner:   nothing changes hands.
- * Threads: as for reading src and writing dst.
- * Source:  memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
+ * Contract: dst is not made of zeros; flags as above.
+ * Units:    bytes. Size 0 copies nothing, and still fences unless ABD_FLUSH_NODRAIN.
+ * Returns:  when all bytes are as far as abd_flush_durability() says, also those of this thread's earlier calls with
+ *           ABD_FLUSH_NODRAIN; with that flag at once. Can't fail.
+ *           After a crash within the call any part of the range may be old or new, at a grain of 8 aligned bytes.
+ * Owner:    nothing changes hands.
+ * Threads:  as for reading src and writing dst.
+ * Source:   memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
  */
 ABD_API void abd_flush_copy_off(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t size, unsigned flags);
 
-/** The same into plain memory: size bytes of src from src_off into dst [0, size). */
+/**
+ * abd_flush_copy_off() into plain memory: size bytes of src from src_off into dst [0, size).
+ *
+ * Units:   src_off and size in bytes.
+ * Returns: as abd_flush_copy_off().
+ * Owner:   nothing changes hands.
+ * Threads: src is read, dst written.
+ * Source:  as abd_flush_copy_off().
+ */
 ABD_API void abd_flush_copy_to_buf_off(
 	void *dst, const abd_t *src, size_t src_off, size_t size, unsigned flags);
 
-/** The same from plain memory: src [0, size) into dst at dst_off. */
+/**
+ * abd_flush_copy_off() from plain memory: src [0, size) into dst at dst_off.
+ *
+ * Units:   dst_off and size in bytes.
+ * Returns: as abd_flush_copy_off().
+ * Owner:   nothing changes hands.
+ * Threads: dst is written.
+ * Source:  as abd_flush_copy_off().
+ */
 ABD_API void abd_flush_copy_from_buf_off(
 	abd_t *dst, const void *src, size_t dst_off, size_t size, unsigned flags);
 
 /**
  * Wait until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other threads drain what they copied.
- * Threads: any; costs one fence.
+ *
+ * Units:   none; costs one fence.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing changes hands.
+ * Threads: any.
+ * Source:  pmem_drain() of PMDK.
  */
 ABD_API void abd_flush_drain(void);
 
-/** How far flush-copies get data on this machine, with the tunable "flush" as it is. Threads: any. */
+/**
+ * How far flush-copies get data on this machine, with the tunable "flush" as it is.
+ *
+ * Units:   none.
+ * Returns: one of enum abd_flush_durability.
+ * Owner:   nothing changes hands.
+ * Threads: any.
+ * Source:  pmem2_get_store_granularity() of PMDK asks this of a mapping.
+ */
 ABD_API enum abd_flush_durability abd_flush_durability(void);
 
 /**
@@ -81,7 +111,9 @@ ABD_API enum abd_flush_durability abd_flush_durability(void);
  * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long. Persistent memory may behave
  *          differently: measure there, and set the tunables.
  * Returns: 0; -ENOMEM, and nothing is changed.
+ * Owner:   nothing changes hands.
  * Threads: any; copies under way in other threads finish as they began.
+ * Source:  linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: say where a threshold comes from.
  */
 ABD_API int abd_flush_calibrate(void);
 

@@ -11,18 +11,27 @@
 ABD_BEGIN_DECLS
 
 /**
- * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing is copied.
+ * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing is copied. Runs next to each
+ * other in memory share an entry.
  *
+ * Units:   off and size in bytes, iov_max in entries.
  * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again from off + *covered for
  *          the rest. Errors: -EINVAL when iov_max is negative.
- * Owner:   the entries point into abd, which must outlive their use. Runs next to each other in memory share an entry.
+ * Owner:   the entries point into abd, which must outlive their use.
+ * Threads: abd is read.
+ * Source:  abd_bio_map_off() in module/os/linux/zfs/abd_os.c does this for the kernel.
  */
 ABD_API int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered);
 
 /**
  * A gang over the pieces of an iovec, by reference; empty pieces are skipped.
- * Returns NULL with errno EINVAL (no bytes, or more than SIZE_MAX) or ENOMEM. Owner: the caller; the memory must outlive it.
+ *
+ * Units:   iov_count in entries.
+ * Returns: the gang, or NULL with errno EINVAL (no bytes, or more than SIZE_MAX) or ENOMEM.
+ * Owner:   the gang is the caller's, until abd_free(); the memory stays the caller's and must outlive it.
+ * Threads: any.
+ * Source:  none in OpenZFS; asked for in libevent #1265.
  */
 ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	__attribute__((warn_unused_result));
@@ -30,8 +39,12 @@ ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 /**
  * A linear buffer over memory of any origin, with the call that ends that memory.
  *
- * free_cb runs exactly once, in the abd_free() that ends the buffer (views of it ended before, as for every parent). When this
- * returns NULL (errno EINVAL for size 0, or ENOMEM) it does not run, and buf is still the caller's.
+ * Units:   size in bytes, from 1 up.
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM; free_cb does not run then, and buf is still the caller's.
+ * Owner:   the buffer has the memory: free_cb runs exactly once, in the abd_free() that ends it (views of it ended before,
+ *          as for every parent).
+ * Threads: any; free_cb runs in the thread that calls abd_free().
+ * Source:  none in OpenZFS; asked for in folly #696.
  */
 ABD_API abd_t *abd_get_from_buf_cb(
 	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
@@ -39,13 +52,23 @@ ABD_API abd_t *abd_get_from_buf_cb(
 
 /**
  * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued, interrupted ones repeated.
+ *
+ * Units:   offsets and size in bytes.
  * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: dst is written.
+ * Source:  none in OpenZFS; vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
 /**
  * Write size bytes of src from src_off to a file at file_off. Short writes are continued, interrupted ones repeated.
+ *
+ * Units:   offsets and size in bytes.
  * Returns: size; or -errno, and the file's range then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read.
+ * Source:  none in OpenZFS; vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
 

@@ -102,13 +102,23 @@ static inline bool abd_key_equal_inline(const void *a, const void *b, size_t siz
 
 ABD_BEGIN_DECLS
 
-/** abd_key_equal() for longer ones. */
+/**
+ * abd_key_equal() for longer ones.
+ *
+ * Units:   size in bytes.
+ * Returns: true if they are equal.
+ * Owner:   nothing changes hands.
+ * Threads: any.
+ * Source:  none in OpenZFS.
+ */
 ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
 
 /**
  * Whether two short keys or names of the same size are equal.
  *
  * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
+ * Returns: true if they are.
+ * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers the same question.
  */

@@ -15,43 +15,133 @@ ABD_BEGIN_DECLS
 typedef int abd_iter_func_t(void *buf, size_t len, void *priv);
 typedef int abd_iter_func2_t(void *bufa, void *bufb, size_t len, void *priv);
 
-/** Call func for the pieces of abd [off, off + size). Returns 0, or what func returned first that was not 0. */
+/**
+ * Call func for the pieces of abd [off, off + size), in order.
+ *
+ * Units:   off and size in bytes.
+ * Returns: 0, or what func returned first that was not 0.
+ * Owner:   nothing changes hands; the addresses that func gets hold as long as the buffer.
+ * Threads: abd is read, or written if func writes.
+ * Source:  abd_iterate_func() in module/zfs/abd.c.
+ */
 ABD_API int abd_iterate_func(
 	abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
 
-/** Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size). Returns as abd_iterate_func(). */
+/**
+ * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in order.
+ *
+ * Units:   offsets and size in bytes.
+ * Returns: 0, or what func returned first that was not 0.
+ * Owner:   nothing changes hands.
+ * Threads: both are read, or written if func writes.
+ * Source:  abd_iterate_func2() in module/zfs/abd.c.
+ */
 ABD_API int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
 	abd_iter_func2_t *func, void *priv);
 
-/** Copy size bytes of sabd from soff into dabd at doff. Contract: dabd is not made of zeros (abd_get_zeros()). */
+/**
+ * Copy size bytes of sabd from soff into dabd at doff.
+ *
+ * Contract: dabd is not made of zeros (abd_get_zeros()).
+ * Units:    offsets and size in bytes.
+ * Returns:  nothing; can't fail.
+ * Owner:    nothing changes hands.
+ * Threads:  sabd is read, dabd written.
+ * Source:   abd_copy_off() in module/zfs/abd.c.
+ */
 ABD_API void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size);
 
-/** Copy size bytes of buf into abd at off. */
+/**
+ * Copy size bytes of buf into abd at off.
+ *
+ * Contract: abd is not made of zeros.
+ * Units:    off and size in bytes.
+ * Returns:  nothing; can't fail.
+ * Owner:    nothing changes hands.
+ * Threads:  abd is written.
+ * Source:   abd_copy_from_buf_off() in module/zfs/abd.c.
+ */
 ABD_API void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size);
 
-/** Copy size bytes of abd from off into buf. */
+/**
+ * Copy size bytes of abd from off into buf.
+ *
+ * Units:   off and size in bytes.
+ * Returns: nothing; can't fail.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  abd_copy_to_buf_off() in module/zfs/abd.c.
+ */
 ABD_API void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size);
 
-/** Fill size bytes of abd from off with zeroes. */
+/**
+ * Fill size bytes of abd from off with zeroes.
+ *
+ * Contract: abd is not made of zeros.
+ * Units:    off and size in bytes.
+ * Returns:  nothing; can't fail.
+ * Owner:    nothing changes hands.
+ * Threads:  abd is written.
+ * Source:   abd_zero_off() in module/zfs/abd.c.
+ */
 ABD_API void abd_zero_off(abd_t *abd, size_t off, size_t size);
 
-/** Compare two buffers of the same size: less than, equal to or greater than 0, as memcmp(). Contract: equal sizes. */
+/**
+ * Compare two buffers of the same size.
+ *
+ * Contract: equal sizes.
+ * Units:    none; bytes compare as unsigned.
+ * Returns:  less than, equal to or greater than 0, as memcmp().
+ * Owner:    nothing changes hands.
+ * Threads:  both are read.
+ * Source:   abd_cmp() in module/zfs/abd.c.
+ */
 ABD_API int abd_cmp(const abd_t *dabd, const abd_t *sabd);
 
-/** Compare size bytes of abd from off with buf, as memcmp(). */
+/**
+ * Compare size bytes of abd from off with buf.
+ *
+ * Units:   off and size in bytes.
+ * Returns: less than, equal to or greater than 0, as memcmp().
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  abd_cmp_buf_off() in module/zfs/abd.c.
+ */
 ABD_API int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
 
-/** 0 if size bytes of abd from off are all zero, else not 0. Any length and alignment. */
+/**
+ * Whether size bytes of abd from off are all zero.
+ *
+ * Units:   off and size in bytes; any length and alignment.
+ * Returns: 0 if they are, else not 0.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  abd_cmp_zero_off() in module/zfs/abd.c.
+ */
 ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
 
-/** Check every invariant of the buffer, and of its children, in every build; a broken one is a broken contract. */
+/**
+ * Check every invariant of the buffer, and of its children, in every build; a broken one is a broken contract.
+ *
+ * Units:   none.
+ * Returns: nothing, if all hold.
+ * Owner:   nothing changes hands.
+ * Threads: abd is read.
+ * Source:  abd_verify() in module/zfs/abd.c.
+ */
 ABD_API void abd_verify(const abd_t *abd);
 
 /**
  * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer (dsize <= csize bytes; may be NULL
  * when dsize is 0), all from off: func(parity addresses, data address or NULL, len, bytes of data in this piece).
+ *
  * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within a sector of 512 bytes.
- * So every piece but the last is a multiple of 512 bytes.
+ *           So every piece but the last is a multiple of 512 bytes.
+ * Units:    off, csize, dsize in bytes; parity in buffers.
+ * Returns:  nothing; can't fail.
+ * Owner:    nothing changes hands.
+ * Threads:  the parity buffers are written, dabd is read.
+ * Source:   abd_raidz_gen_iterate() in module/zfs/abd.c.
  */
 ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
 	size_t dsize, const unsigned parity,
@@ -59,7 +149,14 @@ ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_
 
 /**
  * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes each:
- * func(target addresses, len, parity addresses, mul). Contract as abd_raidz_gen_iterate().
+ * func(target addresses, len, parity addresses, mul).
+ *
+ * Contract: as abd_raidz_gen_iterate().
+ * Units:    tsize in bytes; parity in buffers.
+ * Returns:  nothing; can't fail.
+ * Owner:    nothing changes hands; mul is passed through.
+ * Threads:  parity buffers and targets are written.
+ * Source:   abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
 ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize,
 	const unsigned parity,

@@ -14,7 +14,12 @@ ABD_BEGIN_DECLS
  * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of the process, and from this
  * call on its memory stays, too: abd_cache_reap_now() gives none of it back, since what was registered must not be swapped for
  * other pages.
- * Returns 0, or -ENOMEM when pool_size bytes of address space can't be had. Threads: any.
+ *
+ * Units:   *size in bytes.
+ * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.
+ * Owner:   the library.
+ * Threads: any.
+ * Source:  none in OpenZFS.
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 
@@ -26,7 +31,15 @@ struct abd_pool_stats {
 	uint64_t free_runs[ABD_STATS_ORDERS]; /**< free runs of each order */
 };
 
-/** Fill *stats; stats_size as for abd_stats_get(). Returns 0 or -EINVAL. Threads: any. */
+/**
+ * Fill *stats.
+ *
+ * Units:   stats_size in bytes, as for abd_stats_get().
+ * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
+ * Owner:   *stats is the caller's.
+ * Threads: any.
+ * Source:  /proc/buddyinfo of Linux says the same of a kernel's memory.
+ */
 ABD_API int abd_pool_stats_get(struct abd_pool_stats *stats, size_t stats_size);
 
 ABD_END_DECLS

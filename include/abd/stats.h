@@ -33,8 +33,12 @@ struct abd_stats {
  * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it goes, the unknown tail of
  * a longer one is zeroed.
  *
+ * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
+ * Owner:   *stats is the caller's.
  * Threads: any; a sum over threads that go on counting, exact when they rest.
+ * Source:  abd_kstats_update() in module/os/linux/zfs/abd_os.c; linux-kernel, "statx: optimize copy of struct statx to
+ *          userspace", March 2017.
  */
 ABD_API int abd_stats_get(struct abd_stats *stats, size_t stats_size);
 

@@ -29,12 +29,25 @@
 
 ABD_BEGIN_DECLS
 
-/** Set a tunable. Returns 0; -ENOENT unknown name; -EINVAL a value it can't take. Threads: any. */
+/**
+ * Set a tunable.
+ *
+ * Units:   value as text; sizes in bytes, decimal.
+ * Returns: 0; -ENOENT unknown name; -EINVAL a value it can't take.
+ * Owner:   both strings stay the caller's.
+ * Threads: any.
+ * Source:  module parameters in OpenZFS.
+ */
 ABD_API int abd_tuning_set(const char *name, const char *value);
 
 /**
- * What a tunable is set to, or for a kernel or provider which one is in use; NULL for an unknown name.
- * Owner: the library; the string lives until this thread's next call.
+ * What a tunable is set to, or for a kernel or provider which one is in use.
+ *
+ * Units:   text; sizes in bytes, decimal.
+ * Returns: the text, or NULL for an unknown name.
+ * Owner:   the library; the string lives until this thread's next call.
+ * Threads: any.
+ * Source:  module parameters in OpenZFS.
  */
 ABD_API const char *abd_tuning_get(const char *name);
 

@@ -33,41 +33,81 @@ struct abd_uring {
  *
  * The kernel takes and keeps pool_size bytes of memory for it, at once; abd_cache_reap_now() gives none of the pool's back
  * from then on.
+ *
+ * Units:   none.
  * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, or more than RLIMIT_MEMLOCK allows; -EBUSY the ring has fixed
  *          buffers; others as io_uring_register_buffers(). *uring then works all the same, unregistered.
  * Owner:   *uring and *ring stay the caller's; end with abd_uring_end().
  * Threads: one at a time per ring, as for liburing; for all calls here.
+ * Source:  none in OpenZFS; io_uring_register_buffers() of liburing.
  */
 ABD_API int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring);
 
-/** Unregister what abd_uring_begin() registered. Contract: nothing prepared here is under way. */
+/**
+ * Unregister what abd_uring_begin() registered.
+ *
+ * Contract: nothing prepared here is under way.
+ * Units:    none.
+ * Returns:  nothing; can't fail.
+ * Owner:    *uring and *ring stay the caller's.
+ * Threads:  one at a time per ring.
+ * Source:   io_uring_unregister_buffers() of liburing.
+ */
 ABD_API void abd_uring_end(struct abd_uring *uring);
 
 /**
  * Prepare one request for the first piece of dst [dst_off, dst_off + size): a read of the file from file_off.
  *
- * Returns: how many of the size bytes the request covers, at most 1 GiB: prepare the next for the rest. A completion may be
- *          shorter than that, as every read's. Contract: size > 0; the range lies within dst, which outlives the request.
+ * Contract: size > 0; the range lies within dst, which outlives the request.
+ * Units:    offsets and size in bytes.
+ * Returns:  how many of the size bytes the request covers, at most 1 GiB: prepare the next for the rest. A completion may be
+ *           shorter than that, as every read's.
+ * Owner:    the request refers to dst until it has completed.
+ * Threads:  one at a time per ring; dst is written until then.
+ * Source:   io_uring_prep_read_fixed() of liburing; zio's issue to a device in OpenZFS.
  */
 ABD_API size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
 	abd_t *dst, size_t dst_off, size_t size, off_t file_off)
 	__attribute__((warn_unused_result));
 
-/** The same for a write of src to the file. */
+/**
+ * The same for a write of src to the file.
+ *
+ * Contract: size > 0; the range lies within src, which outlives the request.
+ * Units:    offsets and size in bytes.
+ * Returns:  how many of the size bytes the request covers, at most 1 GiB.
+ * Owner:    the request refers to src until it has completed.
+ * Threads:  one at a time per ring; src is read until then.
+ * Source:   io_uring_prep_write_fixed() of liburing.
+ */
 ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
 	const abd_t *src, size_t src_off, size_t size, off_t file_off)
 	__attribute__((warn_unused_result));
 
 /**
  * Read size bytes at file_off of a file into dst at dst_off, all pieces at the same time. Short reads are continued.
- * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise. Nothing of
- *          it is under way any more when this returns.
+ *
  * Contract: no other request of the ring is under way or prepared.
+ * Units:    offsets and size in bytes.
+ * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise. Nothing of
+ *           it is under way any more when this returns.
+ * Owner:    nothing changes hands.
+ * Threads:  one at a time per ring; dst is written.
+ * Source:   none in OpenZFS; see abd_pread().
  */
 ABD_API ssize_t abd_uring_pread(
 	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
-/** Write size bytes of src from src_off to a file at file_off; as abd_uring_pread(). Returns size, or -errno. */
+/**
+ * Write size bytes of src from src_off to a file at file_off; as abd_uring_pread().
+ *
+ * Contract: no other request of the ring is under way or prepared.
+ * Units:    offsets and size in bytes.
+ * Returns:  size; or -errno, and the file's range then holds no promise.
+ * Owner:    nothing changes hands.
+ * Threads:  one at a time per ring; src is read.
+ * Source:   none in OpenZFS; see abd_pwrite().
+ */
 ABD_API ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
 	size_t size, off_t file_off);
 

@@ -5,7 +5,7 @@
  * fetched only. A plan's finish() has run before anybody else may read what it copied.
  *
  * Why by the whole size: one span looks the same whether the operation fits the first cache or none. abd_copy() against a linear
- * memcpy of the size, 4 KiB runs at random addresses (abd-perf compare; AVX-512 server, 48 KiB L1, 2 MiB L2):
+ * memcpy of the size, 4 KiB runs at random addresses (abd-perf run compare; AVX-512 server, 48 KiB L1, 2 MiB L2):
  *
  *	whole size   memcpy a run   rep movsb a run   vectors, no hint   vectors + write hints
  *	4 KiB        0.62           0.66              0.80               0.76

@@ -112,7 +112,7 @@ static bool abd_flush_row_parse(const char *text, uint8_t row[ABD_FLUSH_CLASSES]
  * machine, 2 MiB of L2 each), it is level with the vector stores around the cache at all sizes when a fence follows each copy,
  * and 1 to 3 % ahead from 64 KiB. It starts slower: without a fence, copies of 64 bytes come at 6.8 GB/s with it, at 7.9 with
  * nt-avx512, which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64 bytes, 0.73 at 1 KiB, 0.29 from 64 KiB
- * (abd-perf flush).
+ * (abd-perf run flush).
  * Without movdir64b, around the cache with the widest vectors: on an AMD Zen 5 server CPU that beat cached stores + clwb at
  * every size, 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and on Optane when there are many writers, 2.8 against
  * 1.7 GB/s with three, 2.5 against 0.8 with five (the source's figures).

@@ -4,6 +4,7 @@
  * whole is taken, so that one huge library does not stand for all.
  */
 #include "abd_perf_data.h"
+#include "abd_perf_env.h"
 #include "abd_perf_say.h"
 
 #include <errno.h>
@@ -161,4 +162,5 @@ void abd_perf_files_load(
 		(double)data->size / (1 << 20), files,
 		options->input != NULL ? ": " : ", shared libraries and text under /usr",
 		options->input != NULL ? options->input : "");
+	abd_perf_env_source(data->origin);
 }

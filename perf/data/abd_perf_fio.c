@@ -6,6 +6,7 @@
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_data.h"
+#include "abd_perf_env.h"
 #include "abd_perf_say.h"
 
 #include <stdio.h>
@@ -44,4 +45,5 @@ void abd_perf_fio_make(
 	snprintf(data->origin, sizeof(data->origin),
 		"fio's generator as in OpenZFS's sequential_reads_arc_cached, seed %lu, %zu MiB",
 		(unsigned long)options->seed, size >> 20);
+	abd_perf_env_source(data->origin);
 }

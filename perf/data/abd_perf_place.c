@@ -6,7 +6,9 @@
 #include "abd_perf_clock.h"
 #include "abd_perf_say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Every run's address, buffer by buffer. */
 static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_count)
@@ -86,4 +88,30 @@ void abd_perf_place_tune(const char *name, const char *value)
 	if (error != 0)
 		abd_perf_say_die(1, "the library refuses %s=%s (%s)", name, value,
 			error == -ENOENT ? "unknown" : "not a value it can take");
+}
+
+static struct {
+	const char *name;
+	char value[128];
+} abd_perf_place_kept[] = {{"compare", "auto"}, {"flush", "auto"}};
+
+void abd_perf_place_keep(void)
+{
+	for (size_t i = 0; i < sizeof(abd_perf_place_kept) / sizeof(abd_perf_place_kept[0]); i++)
+		snprintf(abd_perf_place_kept[i].value, sizeof(abd_perf_place_kept[i].value), "%s",
+			abd_tuning_get(abd_perf_place_kept[i].name));
+}
+
+const char *abd_perf_place_found(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(abd_perf_place_kept[i].name, name) != 0)
+		i++;
+	return abd_perf_place_kept[i].value;
+}
+
+void abd_perf_place_restore(const char *name)
+{
+	abd_perf_place_tune(name, abd_perf_place_found(name));
 }

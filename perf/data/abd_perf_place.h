@@ -27,5 +27,11 @@ struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count);
 
 /** Set a tunable that is known; ends the program when the library refuses. */
 void abd_perf_place_tune(const char *name, const char *value);
+/** Remember how kernels were chosen when the program started, by the environment for instance: called before anything is tuned. */
+void abd_perf_place_keep(void);
+/** What "compare" or "flush" was then. */
+const char *abd_perf_place_found(const char *name);
+/** Set it to that again. */
+void abd_perf_place_restore(const char *name);
 
 #endif

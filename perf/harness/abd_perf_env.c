@@ -8,16 +8,20 @@
 
 #include <abd/abd.h>
 
+#include <gnu/libc-version.h>
 #include <lz4.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ABD_PERF_ENV_MAX 40
+#define ABD_PERF_ENV_MAX 48
+#define ABD_PERF_ENV_SOURCES 16
+#define ABD_PERF_ENV_BUSY 10 /* percent of the CPUs used by others: more is worth a warning */
 
 static struct abd_perf_env abd_perf_env_table[ABD_PERF_ENV_MAX];
 static unsigned abd_perf_env_count;
@@ -143,25 +147,91 @@ static struct abd_perf_env_ticks abd_perf_env_ticks(const struct abd_perf_option
 	return sum;
 }
 
+static struct {
+	struct abd_perf_env_ticks ticks;
+	double own_s;
+} abd_perf_env_start; /* of the run */
+
+static double abd_perf_env_own_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Percent of the CPUs to be used since before: taken by other processes, and by other machines. */
+static void abd_perf_env_others(const struct abd_perf_options *options,
+	const struct abd_perf_env_ticks *before, double own_s, double *busy, double *stolen)
+{
+	struct abd_perf_env_ticks after = abd_perf_env_ticks(options);
+	double all = (double)(after.all - before->all);
+	double others = (double)(after.busy - before->busy) - own_s * (double)sysconf(_SC_CLK_TCK);
+
+	*busy = all > 0 && others > 0 ? others / all * 100 : 0;
+	*stolen = all > 0 ? (double)(after.stolen - before->stolen) / all * 100 : 0;
+}
+
 /* Others at work on our CPUs, in a fifth of a second in which we do nothing. */
 static void abd_perf_env_busy(const struct abd_perf_options *options)
 {
 	struct timespec pause = {.tv_nsec = 200000000};
 	struct abd_perf_env_ticks before = abd_perf_env_ticks(options);
+	double busy, stolen;
 
 	nanosleep(&pause, NULL);
-
-	struct abd_perf_env_ticks after = abd_perf_env_ticks(options);
-	double all = (double)(after.all - before.all);
-	double busy = all > 0 ? (double)(after.busy - before.busy) / all * 100 : 0;
-	double stolen = all > 0 ? (double)(after.stolen - before.stolen) / all * 100 : 0;
-
-	abd_perf_env_add("busy",
-		"%.0f %% of the CPUs used, %.0f %% stolen by other machines, just before the run",
-		busy, stolen);
-	if (busy + stolen > 10)
+	abd_perf_env_others(options, &before, 0, &busy, &stolen);
+	abd_perf_env_add("busy_before",
+		"%.0f %% of the CPUs used by other processes, %.0f %% by other machines", busy,
+		stolen);
+	if (busy + stolen > ABD_PERF_ENV_BUSY)
 		abd_perf_say_warn("the machine is busy: others take %.0f %% of the CPUs to be used",
 			busy + stolen);
+	abd_perf_env_start.ticks = abd_perf_env_ticks(options);
+	abd_perf_env_start.own_s = abd_perf_env_own_s();
+}
+
+static void abd_perf_env_turbo(void)
+{
+	char text[64];
+	const char *intel = abd_perf_env_line(
+		"/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text));
+
+	if (strcmp(intel, "unknown") != 0) {
+		abd_perf_env_add("turbo", "%s", strcmp(intel, "0") == 0 ? "on" : "off");
+		return;
+	}
+	abd_perf_env_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof(text));
+	abd_perf_env_add("turbo", "%s",
+		strcmp(text, "1") == 0   ? "on"
+		: strcmp(text, "0") == 0 ? "off"
+					 : "unknown");
+}
+
+/* Those that choose our kernels. */
+static void abd_perf_env_features(void)
+{
+	static const char *const wanted[] = {"sse2", "avx2", "avx512f", "avx512bw", "avx512vl",
+		"erms", "fsrm", "clflushopt", "clwb", "movdir64b", "asimd", "dcpop", "crc32",
+		"sse4_2"};
+	char flags[4096], list[160] = "";
+	size_t used = 0;
+
+	abd_perf_env_key("/proc/cpuinfo", "flags", flags, sizeof(flags) - 2);
+	if (strcmp(flags, "unknown") == 0)
+		abd_perf_env_key("/proc/cpuinfo", "Features", flags, sizeof(flags) - 2);
+	strcat(flags, " ");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		char word[24];
+
+		snprintf(word, sizeof(word), "%s ", wanted[i]);
+
+		const char *found = strstr(flags, word);
+
+		if (found != NULL && (found == flags || found[-1] == ' '))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s", word);
+	}
+	abd_perf_env_add("cpu_features", "%s", used > 0 ? list : "unknown");
 }
 
 static void abd_perf_env_cpu(const struct abd_perf_options *options)
@@ -184,9 +254,8 @@ static void abd_perf_env_cpu(const struct abd_perf_options *options)
 	abd_perf_env_add("governor", "%s",
 		abd_perf_env_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,
 			sizeof(text)));
-	abd_perf_env_add("turbo_off", "%s",
-		abd_perf_env_line(
-			"/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text)));
+	abd_perf_env_turbo();
+	abd_perf_env_features();
 }
 
 static void abd_perf_env_system(void)
@@ -214,9 +283,30 @@ static void abd_perf_env_build(void)
 	abd_perf_env_add("compiler", "%s", ABD_PERF_BUILD_COMPILER);
 	abd_perf_env_add("flags", "%s", ABD_PERF_BUILD_FLAGS);
 	abd_perf_env_add("liblz4", "%s", LZ4_versionString());
+	abd_perf_env_add("libc", "%s", gnu_get_libc_version());
+}
+
+/* Which kernel serves which operation. */
+static void abd_perf_env_kernels(void)
+{
+	static const char *const kernel[] = {
+		"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
+	char found[128], list[96] = "";
+	size_t used = 0;
+
 	abd_perf_env_add("chunk_provider", "%s", abd_tuning_get("chunk_provider"));
-	abd_perf_env_add("compare_kernel", "%s", abd_tuning_get("compare"));
+	abd_perf_env_add("max_order", "%s", abd_tuning_get("max_order"));
+	snprintf(found, sizeof(found), "%s", abd_tuning_get("compare"));
+	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++) {
+		if (abd_tuning_set("compare", kernel[i]) == 0)
+			used += (size_t)snprintf(
+				list + used, sizeof(list) - used, " %s", kernel[i]);
+	}
+	abd_tuning_set("compare", found);
+	abd_perf_env_add("compare_kernel", "%s, of%s", found, list);
 	abd_perf_env_add("lz4_decoder", "%s", abd_tuning_get("lz4"));
+	snprintf(found, sizeof(found), "%s", abd_tuning_get("flush"));
+	abd_perf_env_add("flush_policy", "%s; auto is %s", found, abd_tuning_get("flush_auto"));
 }
 
 static void abd_perf_env_time(void)
@@ -235,8 +325,51 @@ void abd_perf_env_look(const struct abd_perf_options *options)
 	abd_perf_env_time();
 	abd_perf_env_cpu(options);
 	abd_perf_env_system();
-	abd_perf_env_busy(options);
 	abd_perf_env_build();
+	abd_perf_env_kernels();
+	abd_perf_env_busy(options);
+}
+
+void abd_perf_env_look_back(const struct abd_perf_options *options)
+{
+	double own_s = abd_perf_env_own_s() - abd_perf_env_start.own_s, busy, stolen;
+	struct rusage usage;
+	char text[128];
+
+	abd_perf_env_others(options, &abd_perf_env_start.ticks, own_s, &busy, &stolen);
+	abd_perf_env_add("busy_during",
+		"%.0f %% of the CPUs used by other processes, %.0f %% by other machines", busy,
+		stolen);
+	if (busy + stolen > ABD_PERF_ENV_BUSY)
+		abd_perf_say_warn(
+			"the machine was busy: others took %.0f %% of the CPUs used during the run",
+			busy + stolen);
+	getrusage(RUSAGE_SELF, &usage);
+	abd_perf_env_add("interrupted", "%ld times by other work, in %.0f s of our CPU time",
+		usage.ru_nivcsw, own_s);
+	abd_perf_env_add(
+		"load_after", "%s", abd_perf_env_line("/proc/loadavg", text, sizeof(text)));
+}
+
+/* ---- where the data comes from ----------------------------------------------------------------------------------- */
+
+static char abd_perf_env_sources[ABD_PERF_ENV_SOURCES][256];
+static unsigned abd_perf_env_source_count;
+
+void abd_perf_env_source(const char *origin)
+{
+	for (unsigned i = 0; i < abd_perf_env_source_count; i++) {
+		if (strcmp(abd_perf_env_sources[i], origin) == 0)
+			return;
+	}
+	if (abd_perf_env_source_count < ABD_PERF_ENV_SOURCES)
+		snprintf(abd_perf_env_sources[abd_perf_env_source_count++],
+			sizeof(abd_perf_env_sources[0]), "%s", origin);
+}
+
+const char *abd_perf_env_source_get(unsigned i)
+{
+	return i < abd_perf_env_source_count ? abd_perf_env_sources[i] : NULL;
 }
 
 const struct abd_perf_env *abd_perf_env_get(unsigned i)

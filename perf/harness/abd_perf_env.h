@@ -14,8 +14,14 @@ struct abd_perf_env {
 
 /** Look at the machine, once; warns when it is busy. */
 void abd_perf_env_look(const struct abd_perf_options *options);
+/** Look again after the run: what others did meanwhile; warns when they were busy. */
+void abd_perf_env_look_back(const struct abd_perf_options *options);
 /** The i-th fact; NULL behind the last. */
 const struct abd_perf_env *abd_perf_env_get(unsigned i);
+/** Record where the bytes come from that are measured with; each text once. */
+void abd_perf_env_source(const char *origin);
+/** The i-th of these; NULL behind the last. */
+const char *abd_perf_env_source_get(unsigned i);
 /** Print them all, one per line. */
 void abd_perf_env_print(void);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line, by the C library's argp.
+ * The command line, by the C library's argp. --help, --usage and errors are argp's own; a wrong flag exits with 64.
  */
 #include "abd_perf_options.h"
-
-#include <abd/version.h>
 
 #include <argp.h>
 #include <errno.h>
@@ -14,31 +12,49 @@
 
 enum {
 	ABD_PERF_KEY_RECORD_SIZE = 256,
+	ABD_PERF_KEY_IO_SIZE,
+	ABD_PERF_KEY_FILTER,
 	ABD_PERF_KEY_RUNTIME,
+	ABD_PERF_KEY_WARMUP,
 	ABD_PERF_KEY_REPEAT,
 	ABD_PERF_KEY_SEED,
 	ABD_PERF_KEY_CPUS,
 	ABD_PERF_KEY_JSON,
+	ABD_PERF_KEY_CSV,
 	ABD_PERF_KEY_QUICK,
+	ABD_PERF_KEY_FULL,
 	ABD_PERF_KEY_PLANT
 };
 
 static const struct argp_option abd_perf_options_table[] = {
+	{NULL, 0, NULL, 0, "What is measured:", 1},
+	{"filter", ABD_PERF_KEY_FILTER, "REGEX", 0,
+		"Only steps whose line of progress, \"SCENARIO: STEP\", matches", 1},
+	{"quick", ABD_PERF_KEY_QUICK, NULL, 0,
+		"Half a minute: 6 rounds of short samples, good for a first look", 1},
+	{"full", ABD_PERF_KEY_FULL, NULL, 0,
+		"All sizes, sets larger than the caches, 15 rounds; says how long before it starts",
+		1},
 	{"input", 'i', "PATH", 0,
 		"Real data: a file, or a tree of files (default: libraries and text under /usr)",
-		0},
+		1},
 	{"record-size", ABD_PERF_KEY_RECORD_SIZE, "SIZE", 0, "Only this record size: 8k, 128k, 1m",
-		0},
-	{"threads", 't', "N", 0, "Only with N threads (default: 1, then one per CPU)", 0},
-	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 0},
-	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0,
-		"Rounds of every comparison (default 15; 9 with --quick)", 0},
+		1},
+	{"io-size", ABD_PERF_KEY_IO_SIZE, "SIZE", 0, "Read this much at a time (default 128k)", 1},
+	{"threads", 't', "N", 0, "Only with N threads (default: 1, then one per CPU)", 1},
+	{NULL, 0, NULL, 0, "How it is measured:", 2},
+	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 2},
+	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0, "Rounds of every comparison (default 9)", 2},
 	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
-		0},
+		2},
+	{"warmup", ABD_PERF_KEY_WARMUP, "SECONDS", 0,
+		"Run every comparison this long before its first round", 2},
 	{"seed", ABD_PERF_KEY_SEED, "N", 0,
-		"Of all that is random (default 1234, fio's in OpenZFS's test)", 0},
-	{"quick", ABD_PERF_KEY_QUICK, NULL, 0, "Fewer sizes and rounds, smaller sets", 0},
-	{"json", ABD_PERF_KEY_JSON, "FILE", 0, "Also write all figures to FILE", 0},
+		"Of all that is random (default 1234, fio's in OpenZFS's test)", 2},
+	{NULL, 0, NULL, 0, "What is written:", 3},
+	{"json", ABD_PERF_KEY_JSON, "FILE", 0, "All figures, for compare and report", 3},
+	{"csv", ABD_PERF_KEY_CSV, "FILE", 0, "All figures and ratios as rows, for a spreadsheet",
+		3},
 	{"plant-wrong-byte", ABD_PERF_KEY_PLANT, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
@@ -93,15 +109,26 @@ static unsigned long abd_perf_options_number(const char *text, unsigned long low
 	return number;
 }
 
-static double abd_perf_options_seconds(const char *text, struct argp_state *state)
+static double abd_perf_options_seconds(
+	const char *text, const char *flag, double least, struct argp_state *state)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 86400))
-		argp_error(
-			state, "--runtime: '%s' is no time in seconds, above 0, up to 86400", text);
+	if (end == text || *end != '\0' || !(seconds >= least && seconds <= 86400))
+		argp_error(state, "%s: '%s' is no time in seconds, %s 0, up to 86400", flag, text,
+			least > 0 ? "above" : "from");
 	return seconds;
+}
+
+static size_t abd_perf_options_room(
+	const char *text, size_t low, const char *flag, struct argp_state *state)
+{
+	size_t size = 0;
+
+	if (!abd_perf_options_size(text, &size) || size < low || size > 16 << 20)
+		argp_error(state, "%s: '%s' is no size from %zu to 16m", flag, text, low);
+	return size;
 }
 
 static bool abd_perf_options_cpu_range(struct abd_perf_options *options, const char *part)
@@ -146,28 +173,63 @@ static void abd_perf_options_cpus(
 	}
 }
 
-static error_t abd_perf_options_key(int key, char *value, struct argp_state *state)
+static void abd_perf_options_mode(
+	struct abd_perf_options *options, enum abd_perf_mode mode, struct argp_state *state)
 {
-	struct abd_perf_options *options = state->input;
+	if (options->mode != ABD_PERF_NORMAL && options->mode != mode)
+		argp_error(state, "--quick and --full exclude each other");
+	options->mode = mode;
+	options->quick = mode != ABD_PERF_FULL;
+}
 
+/* Flags with what is measured, and where to; false: it is another one. */
+static bool abd_perf_options_what(
+	struct abd_perf_options *options, int key, char *value, struct argp_state *state)
+{
 	switch (key) {
+	case ABD_PERF_KEY_FILTER:
+		options->filter = value;
+		return true;
 	case 'i':
 		options->input = value;
 		options->given |= ABD_PERF_USES_INPUT;
-		return 0;
+		return true;
 	case 't':
 		options->threads =
 			(unsigned)abd_perf_options_number(value, 1, 1024, "--threads", state);
 		options->given |= ABD_PERF_USES_THREADS;
-		return 0;
+		return true;
 	case ABD_PERF_KEY_RECORD_SIZE:
-		if (!abd_perf_options_size(value, &options->record_size) ||
-			options->record_size < 512 || options->record_size > 16 << 20)
-			argp_error(state, "--record-size: '%s' is no size from 512 to 16m", value);
+		options->record_size = abd_perf_options_room(value, 512, "--record-size", state);
 		options->given |= ABD_PERF_USES_RECORD_SIZE;
+		return true;
+	case ABD_PERF_KEY_IO_SIZE:
+		options->io_size = abd_perf_options_room(value, 512, "--io-size", state);
+		options->given |= ABD_PERF_USES_IO_SIZE;
+		return true;
+	case ABD_PERF_KEY_JSON:
+		options->json = value;
+		return true;
+	case ABD_PERF_KEY_CSV:
+		options->csv = value;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static error_t abd_perf_options_key(int key, char *value, struct argp_state *state)
+{
+	struct abd_perf_options *options = state->input;
+
+	if (abd_perf_options_what(options, key, value, state))
 		return 0;
+	switch (key) {
 	case ABD_PERF_KEY_RUNTIME:
-		options->runtime_s = abd_perf_options_seconds(value, state);
+		options->runtime_s = abd_perf_options_seconds(value, "--runtime", 1e-9, state);
+		return 0;
+	case ABD_PERF_KEY_WARMUP:
+		options->warmup_s = abd_perf_options_seconds(value, "--warmup", 0, state);
 		return 0;
 	case ABD_PERF_KEY_REPEAT:
 		options->repeat =
@@ -179,83 +241,111 @@ static error_t abd_perf_options_key(int key, char *value, struct argp_state *sta
 	case ABD_PERF_KEY_CPUS:
 		abd_perf_options_cpus(options, value, state);
 		return 0;
-	case ABD_PERF_KEY_JSON:
-		options->json = value;
-		return 0;
 	case ABD_PERF_KEY_QUICK:
-		options->quick = true;
+		abd_perf_options_mode(options, ABD_PERF_QUICK, state);
+		return 0;
+	case ABD_PERF_KEY_FULL:
+		abd_perf_options_mode(options, ABD_PERF_FULL, state);
 		return 0;
 	case ABD_PERF_KEY_PLANT:
 		options->plant = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->command == NULL)
-			options->command = value;
-		else if (options->name_count < ABD_PERF_NAMES_MAX)
-			options->names[options->name_count++] = value;
-		else
+		if (options->name_count == ABD_PERF_NAMES_MAX)
 			argp_error(state, "too many names");
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given: list, env, run, or the name of a scenario");
+		options->names[options->name_count++] = value;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static void abd_perf_options_version(FILE *stream, struct argp_state *state)
-{
-	(void)state;
-	fprintf(stream, "abd-perf %s\n", abd_version());
-}
-
-void (*argp_program_version_hook)(FILE *, struct argp_state *) = abd_perf_options_version;
-
-static const struct argp abd_perf_options_argp = {
+static const struct argp abd_perf_options_argp_run = {
 	.options = abd_perf_options_table,
 	.parser = abd_perf_options_key,
-	.args_doc = "COMMAND [NAME...]",
-	.doc = "Measure what libabd's buffers are worth on this machine.\n\n"
-	       "Commands:\n"
-	       "  list           the scenarios, and the flags each can use\n"
-	       "  env            this machine, as it is recorded with every run\n"
-	       "  run [NAME...]  run all scenarios, or those named\n"
-	       "  NAME           run this one\n\n"
-	       "Flags:"
-	       "\v"
+	.args_doc = "[NAME...]",
+	.doc = "Measure: all scenarios, or those named (abd-perf list).\v"
 	       "Examples:\n"
-	       "  abd-perf arc-read --input /srv/data --record-size 8k --json result.json\n"
-	       "  abd-perf run --quick\n\n"
+	       "  abd-perf run\n"
+	       "  abd-perf run arc-read --input /srv/data --record-size 8k --json result.json\n"
+	       "  abd-perf run --filter 'flush.*4096' --repeat 25\n\n"
 	       "Every ratio is the median of interleaved rounds in one process, with the 95 % "
 	       "interval of that median. "
-	       "ctrl-C ends early and keeps what was measured.",
+	       "ctrl-C ends early and keeps what was measured. "
+	       "Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by "
+	       "ctrl-C.",
 };
 
-void abd_perf_options_parse(struct abd_perf_options *options, int argc, char **argv)
+static error_t abd_perf_options_env_key(int key, char *value, struct argp_state *state)
+{
+	if (key != ABD_PERF_KEY_CPUS)
+		return ARGP_ERR_UNKNOWN;
+	abd_perf_options_cpus(state->input, value, state);
+	return 0;
+}
+
+static const struct argp_option abd_perf_options_env_table[] = {
+	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "The CPUs that a run would use: 0,2-3", 0},
+	{0},
+};
+
+static const struct argp abd_perf_options_argp_env = {
+	.options = abd_perf_options_env_table,
+	.parser = abd_perf_options_env_key,
+	.doc = "This machine, as it is recorded with every run.\v"
+	       "Example:\n"
+	       "  abd-perf env --cpus 2",
+};
+
+/* Without flags: all CPUs that this process may use. */
+static void abd_perf_options_init(struct abd_perf_options *options)
 {
 	cpu_set_t allowed;
 
 	memset(options, 0, sizeof(*options));
 	options->seed = 1234;
+	options->quick = true;
+	options->warmup_s = -1;
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	for (int cpu = 0; cpu < CPU_SETSIZE && options->cpu_count < ABD_PERF_CPUS_MAX; cpu++) {
 		if (CPU_ISSET((size_t)cpu, &allowed))
 			options->cpus[options->cpu_count++] = cpu;
 	}
-	argp_parse(&abd_perf_options_argp, argc, argv, 0, NULL, options);
+}
+
+void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv)
+{
+	abd_perf_options_init(options);
+	argp_parse(&abd_perf_options_argp_run, argc, argv, 0, NULL, options);
+}
+
+void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv)
+{
+	abd_perf_options_init(options);
+	argp_parse(&abd_perf_options_argp_env, argc, argv, 0, NULL, options);
 }
 
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options)
 {
-	if (options->repeat != 0)
-		return options->repeat;
-	return options->quick ? 9 : 15;
+	/* 6 are the fewest that support a verdict (abd_perf_stat.c). */
+	static const unsigned rounds[] = {
+		[ABD_PERF_NORMAL] = 9, [ABD_PERF_QUICK] = 6, [ABD_PERF_FULL] = 15};
+
+	return options->repeat != 0 ? options->repeat : rounds[options->mode];
 }
 
 double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths)
 {
+	double least_ns = options->mode == ABD_PERF_QUICK ? 3e6 : 10e6;
 	double sample_ns = options->runtime_s * 1e9 / abd_perf_options_rounds(options) / paths;
 
-	return sample_ns > 10e6 ? sample_ns : 10e6;
+	return sample_ns > least_ns ? sample_ns : least_ns;
+}
+
+const char *abd_perf_options_mode_text(enum abd_perf_mode mode)
+{
+	static const char *const text[] = {
+		[ABD_PERF_NORMAL] = "normal", [ABD_PERF_QUICK] = "quick", [ABD_PERF_FULL] = "full"};
+
+	return text[mode];
 }

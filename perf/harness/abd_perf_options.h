@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was asked for on the command line. Sizes are 8k, 1m, 64 (bytes).
- * Invariant: a flag that is given is either used by every scenario that will run, or refused: none is ignored.
+ * What was asked for on the command line of `abd-perf run` and `abd-perf env`. Sizes are 8k, 1m, 64 (bytes).
+ * Invariant: a flag that is given is either used by one of the scenarios that will run, or refused: none is ignored.
  */
 #ifndef ABD_PERF_OPTIONS_H
 #define ABD_PERF_OPTIONS_H
@@ -16,37 +16,48 @@ enum {
 	ABD_PERF_USES_INPUT = 1 << 0,
 	ABD_PERF_USES_THREADS = 1 << 1,
 	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
+	ABD_PERF_USES_IO_SIZE = 1 << 3,
 };
+
+/* How much is measured: --quick, neither, --full. */
+enum abd_perf_mode { ABD_PERF_NORMAL, ABD_PERF_QUICK, ABD_PERF_FULL };
 
 #define ABD_PERF_NAMES_MAX 16
 #define ABD_PERF_CPUS_MAX 1024
 
 struct abd_perf_options {
-	const char *command;
 	const char *names[ABD_PERF_NAMES_MAX];
 	unsigned name_count;
 	unsigned given; /* which of ABD_PERF_USES_... were given */
 
+	const char *filter; /* a regular expression; NULL: all steps */
 	const char *input;  /* NULL: the machine's own files */
 	unsigned threads;   /* 0: 1, and as many as there are CPUs */
 	size_t record_size; /* 0: all */
+	size_t io_size;     /* 0: the scenario's own */
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
-	unsigned repeat;    /* rounds; 0: the scenario's own */
+	double warmup_s; /* per comparison, before its first round; below 0: the scenario's own */
+	unsigned repeat; /* rounds; 0: the mode's */
 	uint64_t seed;
-	const char *json; /* NULL: none */
-	bool quick;
+	const char *json, *csv; /* NULL: none */
+	enum abd_perf_mode mode;
+	bool quick; /* few sizes and small sets: all modes but ABD_PERF_FULL */
 	bool plant; /* for tests: plant a wrong byte, which must be found */
 
 	int cpus[ABD_PERF_CPUS_MAX]; /* those to use, in order */
 	unsigned cpu_count;
 };
 
-/** Read the command line; ends the program, with a message, where it can't be followed. */
-void abd_perf_options_parse(struct abd_perf_options *options, int argc, char **argv);
+/** Read the command line, argv[0] being how the command is called; ends the program, with a message, where it can't be followed. */
+void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv);
+/** That of `abd-perf env`, which only knows --cpus. */
+void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv);
 
-/** Rounds and the length of a sample, from --repeat, --runtime, --quick. */
+/** Rounds and the length of a sample, from --repeat, --runtime and the mode. */
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options);
 double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths);
+/** "quick", "normal", "full". */
+const char *abd_perf_options_mode_text(enum abd_perf_mode mode);
 
 /** "8k", "1m", "1450" for a size, in text. Returns text. */
 const char *abd_perf_options_size_text(size_t size, char *text, size_t room);

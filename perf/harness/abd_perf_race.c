@@ -4,11 +4,14 @@
  */
 #include "abd_perf_race.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_filter.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
 
 #include <math.h>
 #include <string.h>
+
+#define ABD_PERF_RACE_CHAIN 400000u
 
 struct abd_perf_summary abd_perf_race_noise;
 clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
@@ -28,6 +31,29 @@ static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double
 	}
 }
 
+/* --warmup: all paths in turn, as in a round, until the time is over. */
+static void abd_perf_race_warm(const struct abd_perf_path *paths, unsigned count,
+	const uint64_t *iterations, double seconds)
+{
+	double end_ns = abd_perf_clock_wall_ns() + seconds * 1e9;
+
+	while (abd_perf_clock_wall_ns() < end_ns && !abd_perf_stop_wanted()) {
+		for (unsigned i = 0; i < count; i++)
+			paths[i].run(paths[i].arg, iterations[i]);
+	}
+}
+
+double abd_perf_race_reference_ns(void)
+{
+	static uint64_t random;
+	double start = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+	for (unsigned i = 0; i < ABD_PERF_RACE_CHAIN; i++)
+		random ^= abd_perf_random(&random);
+	abd_perf_keep(&random);
+	return abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
 static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_perf_path *paths,
 	const uint64_t *iterations, uint64_t *random)
 {
@@ -42,6 +68,7 @@ static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_per
 
 		race->ns[order[i]][race->rounds] = path->run(path->arg, count) / (double)count;
 	}
+	race->reference_ns[race->rounds] = abd_perf_race_reference_ns();
 }
 
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
@@ -54,8 +81,12 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 
 	race->paths = count;
 	race->rounds = 0;
+	if (!abd_perf_filter_passes())
+		return false;
 	for (unsigned i = 0; i < count && !abd_perf_stop_wanted(); i++)
 		iterations[i] = abd_perf_race_calibrate(&paths[i], sample_ns);
+	if (options->warmup_s > 0 && !abd_perf_stop_wanted())
+		abd_perf_race_warm(paths, count, iterations, options->warmup_s);
 	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
 		abd_perf_race_round(race, paths, iterations, &random);
 		race->rounds++;
@@ -63,9 +94,28 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 	return race->rounds > 0;
 }
 
+/* Put the path's time in units of the reference beside what is told of it. */
+static struct abd_perf_summary abd_perf_race_relate(
+	const struct abd_perf_race *race, unsigned path, struct abd_perf_summary summary)
+{
+	double relative[ABD_PERF_ROUNDS_MAX];
+	struct abd_perf_summary of;
+
+	for (unsigned i = 0; i < race->rounds; i++) {
+		if (race->reference_ns[i] <= 0)
+			return summary;
+		relative[i] = race->ns[path][i] / race->reference_ns[i];
+	}
+	of = abd_perf_stat(relative, race->rounds);
+	summary.relative = of.median;
+	summary.relative_low = of.low;
+	summary.relative_high = of.high;
+	return summary;
+}
+
 struct abd_perf_summary abd_perf_race_ns(const struct abd_perf_race *race, unsigned path)
 {
-	return abd_perf_stat(race->ns[path], race->rounds);
+	return abd_perf_race_relate(race, path, abd_perf_stat(race->ns[path], race->rounds));
 }
 
 struct abd_perf_summary abd_perf_race_rate(
@@ -75,7 +125,7 @@ struct abd_perf_summary abd_perf_race_rate(
 
 	for (unsigned i = 0; i < race->rounds; i++)
 		rate[i] = work / race->ns[path][i];
-	return abd_perf_stat(rate, race->rounds);
+	return abd_perf_race_relate(race, path, abd_perf_stat(rate, race->rounds));
 }
 
 struct abd_perf_summary abd_perf_race_ratio(

@@ -23,11 +23,19 @@ struct abd_perf_path {
 struct abd_perf_race {
 	unsigned paths, rounds;                             /* rounds: those completed */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
+	double reference_ns
+		[ABD_PERF_ROUNDS_MAX]; /* abd_perf_race_reference_ns() in each round; 0: not asked */
 };
 
-/** Run it. False: stopped before a single round was complete. */
+/** Run it. False: stopped before a single round was complete, or left out by --filter. */
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
 	unsigned count, const struct abd_perf_options *options);
+
+/**
+ * How long a fixed chain of arithmetic takes now: about a millisecond, no memory touched. It follows the clock of the CPU, so
+ * runs at different clocks can be told from runs of different code.
+ */
+double abd_perf_race_reference_ns(void);
 
 /** ns per iteration of a path. */
 struct abd_perf_summary abd_perf_race_ns(const struct abd_perf_race *race, unsigned path);

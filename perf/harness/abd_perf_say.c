@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time left is what the steps so far took on average, times the steps to come.
+ * Time left is what the plan still holds, stretched by how much longer than planned all so far took: another machine, longer
+ * sets, more rounds. Within a part, steps are taken to be of one length.
  */
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_filter.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,11 +13,14 @@
 #include <unistd.h>
 
 #define ABD_PERF_SAY_WARNINGS 16
+#define ABD_PERF_SAY_SURE_S 2 /* of the plan must be done before it is stretched */
 
 static struct {
 	const char *what;
 	unsigned total, step;
-	double started_ns;
+	double plan_s, before_s,
+		part_s;    /* the plan: of all, of the parts before this one, of this part */
+	double started_ns; /* the plan's first part */
 	char warning[ABD_PERF_SAY_WARNINGS][240];
 	unsigned warnings;
 } say;
@@ -27,30 +32,69 @@ static void abd_perf_say_wipe(void)
 		fputs("\r\033[K", stderr);
 }
 
+void abd_perf_say_plan(double total_s)
+{
+	say.plan_s = total_s;
+	say.before_s = say.part_s = 0;
+	say.started_ns = abd_perf_clock_wall_ns();
+}
+
+void abd_perf_say_part(double part_s)
+{
+	say.before_s += say.part_s;
+	say.part_s = part_s;
+}
+
+const char *abd_perf_say_time(double seconds, char *text, size_t room)
+{
+	unsigned whole = seconds > 1 ? (unsigned)(seconds + 0.5) : 1;
+
+	if (whole < 60)
+		snprintf(text, room, "%u s", whole);
+	else
+		snprintf(text, room, "%u min %u s", whole / 60, whole % 60);
+	return text;
+}
+
+/* Of the whole plan. */
+static double abd_perf_say_left_s(void)
+{
+	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
+	double part = say.step < say.total ? (double)say.step / say.total : 1;
+	double done_s = say.before_s + part * say.part_s;
+	double stretch = done_s > ABD_PERF_SAY_SURE_S ? passed_s / done_s : 1;
+
+	return (say.plan_s - done_s) * stretch;
+}
+
 void abd_perf_say_begin(const char *what, unsigned total)
 {
 	say.what = what;
 	say.total = total;
 	say.step = 0;
-	say.started_ns = abd_perf_clock_wall_ns();
 }
 
 void abd_perf_say_step(const char *format, ...)
 {
-	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
-	unsigned left = say.total > say.step ? say.total - say.step : 1;
+	char step[160], left[32];
 	va_list arguments;
 
-	abd_perf_say_wipe();
-	fprintf(stderr, "%s [%u/%u] ", say.what, say.step + 1,
-		say.total > say.step ? say.total : say.step + 1);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(step, sizeof(step), format, arguments);
 	va_end(arguments);
+	if (!abd_perf_filter_step(say.what, step)) {
+		say.total -= say.total > say.step;
+		return;
+	}
+	if (say.total <= say.step)
+		say.total = say.step + 1;
+	abd_perf_say_wipe();
+	fprintf(stderr, "%s: %s [%u/%u]", say.what, step, say.step + 1, say.total);
+	if (say.plan_s > 0)
+		fprintf(stderr, ", about %s left",
+			abd_perf_say_time(abd_perf_say_left_s(), left, sizeof(left)));
 	if (!isatty(STDERR_FILENO))
 		fputc('\n', stderr);
-	else if (say.step > 0)
-		fprintf(stderr, ", about %.0f s left", passed_s / say.step * left);
 	fflush(stderr);
 	say.step++;
 }

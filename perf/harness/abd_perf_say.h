@@ -6,9 +6,18 @@
 #ifndef ABD_PERF_SAY_H
 #define ABD_PERF_SAY_H
 
-/** total steps are to come (an estimate will do). */
+#include <stddef.h>
+
+/** All that will be measured takes about so long: the sum of its parts. */
+void abd_perf_say_plan(double total_s);
+/** The next part of the plan starts, of about so long. */
+void abd_perf_say_part(double part_s);
+/** "2 min 5 s", in text. Returns text. */
+const char *abd_perf_say_time(double seconds, char *text, size_t room);
+
+/** Within a part: total steps are to come (an estimate will do). */
 void abd_perf_say_begin(const char *what, unsigned total);
-/** The next step starts. */
+/** The next step starts; it is not shown where --filter leaves it out. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 

@@ -14,6 +14,8 @@ struct abd_perf_summary {
 		high; /* 95 % interval of the median; with fewer than 6 rounds the range, which is less than that */
 	double mad; /* median absolute deviation from the median */
 	unsigned rounds;
+	/* Of times and rates: the time in units of a loop that was timed in the same rounds; 0 where none was. */
+	double relative, relative_low, relative_high;
 };
 
 enum abd_perf_verdict { ABD_PERF_CANT_TELL, ABD_PERF_FASTER, ABD_PERF_SLOWER };

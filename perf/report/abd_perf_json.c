@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tree is built, written, flushed to the disk and renamed, in this order. A path that exists and is no regular file
- * (/dev/stdout, a pipe) is written to directly: there is nothing to rename over.
+ * The tree of abd_perf_json.h, by jansson.
  */
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
+#include "abd_perf_file.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <libgen.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static json_t *abd_perf_json_summary(const struct abd_perf_summary *summary)
 {
@@ -28,10 +23,15 @@ static json_t *abd_perf_json_summary(const struct abd_perf_summary *summary)
 
 static json_t *abd_perf_json_figure(const struct abd_perf_figure *figure)
 {
-	json_t *object = abd_perf_json_summary(&figure->value);
+	const struct abd_perf_summary *value = &figure->value;
+	json_t *object = abd_perf_json_summary(value);
 
 	json_object_set_new(object, "name", json_string(figure->name));
 	json_object_set_new(object, "unit", json_string(figure->unit));
+	json_object_set_new(object, "relative",
+		value->relative > 0 ? json_pack("{s:f, s:f, s:f}", "median", value->relative, "low",
+					      value->relative_low, "high", value->relative_high)
+				    : json_null());
 	return object;
 }
 
@@ -91,82 +91,47 @@ static json_t *abd_perf_json_environment(void)
 	return object;
 }
 
+static json_t *abd_perf_json_options(const struct abd_perf_options *options)
+{
+	return json_pack("{s:s, s:I, s:i, s:f, s:f, s:s?, s:s?}", "mode",
+		abd_perf_options_mode_text(options->mode), "seed", (json_int_t)options->seed,
+		"rounds", (int)abd_perf_options_rounds(options), "runtime_s", options->runtime_s,
+		"warmup_s", options->warmup_s > 0 ? options->warmup_s : 0.0, "input",
+		options->input, "filter", options->filter);
+}
+
 static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool complete)
 {
-	json_t *warnings = json_array(), *results = json_array();
-	const char *warning;
+	json_t *warnings = json_array(), *sources = json_array(), *results = json_array();
+	const char *warning, *source;
 
 	for (unsigned i = 0; (warning = abd_perf_say_warning(i)) != NULL; i++)
 		json_array_append_new(warnings, json_string(warning));
+	for (unsigned i = 0; (source = abd_perf_env_source_get(i)) != NULL; i++)
+		json_array_append_new(sources, json_string(source));
 	for (size_t i = 0; i < abd_perf_result_count(); i++)
 		json_array_append_new(results, abd_perf_json_result(abd_perf_result_get(i)));
-	return json_pack("{s:s, s:b, s:o, s:{s:I, s:i, s:b, s:f, s:s?}, s:o, s:o, s:o}", "format",
-		"abd-perf-1", "complete", (int)complete, "environment", abd_perf_json_environment(),
-		"options", "seed", (json_int_t)options->seed, "rounds",
-		(int)abd_perf_options_rounds(options), "quick", (int)options->quick, "runtime_s",
-		options->runtime_s, "input", options->input, "noise",
+	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "abd-perf-1",
+		"complete", (int)complete, "environment", abd_perf_json_environment(), "sources",
+		sources, "options", abd_perf_json_options(options), "noise",
 		abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings, "results",
 		results);
 }
 
-static bool abd_perf_json_is_special(const char *path)
+static int abd_perf_json_fill(FILE *file, const void *tree)
 {
-	struct stat status;
-
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-void abd_perf_json_check(const char *path)
-{
-	char copy[4096];
-
-	if (strlen(path) >= sizeof(copy) - 32)
-		abd_perf_say_die(1, "--json: the path is too long");
-	strcpy(copy, path);
-	if (abd_perf_json_is_special(path) ? access(path, W_OK) != 0
-					   : access(dirname(copy), W_OK | X_OK) != 0)
-		abd_perf_say_die(1, "--json %s: %s", path, strerror(errno));
-}
-
-static int abd_perf_json_to_file(json_t *tree, const char *path)
-{
-	FILE *file = fopen(path, "we");
-	int error = 0;
-
-	if (file == NULL)
-		return -errno;
-	errno = 0;
-	if (json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 ||
-		fputc('\n', file) == EOF || fflush(file) != 0)
-		error = errno != 0 ? -errno : -EIO;
-	/* A pipe or a terminal can't be synced (EINVAL), and needs not be. */
-	if (error == 0 && fsync(fileno(file)) != 0 && errno != EINVAL)
-		error = -errno;
-	if (fclose(file) != 0 && error == 0)
-		error = -errno;
-	return error;
+	return json_dumpf(tree, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 ||
+	       fputc('\n', file) == EOF;
 }
 
 int abd_perf_json_write(const struct abd_perf_options *options, bool complete)
 {
-	char temporary[4096];
 	json_t *tree = abd_perf_json_tree(options, complete);
 	int error;
 
 	if (tree == NULL)
 		return -ENOMEM;
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
-	if (abd_perf_json_is_special(options->json)) {
-		error = abd_perf_json_to_file(tree, options->json);
-		json_decref(tree);
-		return error;
-	}
-	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", options->json, (long)getpid());
-	error = abd_perf_json_to_file(tree, temporary);
+	error = abd_perf_file_write(options->json, abd_perf_json_fill, tree);
 	json_decref(tree);
-	if (error == 0 && rename(temporary, options->json) != 0)
-		error = -errno;
-	if (error != 0)
-		unlink(temporary);
 	return error;
 }

@@ -106,7 +106,7 @@ static size_t abd_perf_arc_hot_bytes(void)
 
 /*
  * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a record is read again only
- * after the sets of all paths. --quick: half the cache, which makes two caches of all four, and at most 192 MiB. Never more
+ * after the sets of all paths. Without --full: half the cache, which makes two caches of all four, and at most 192 MiB. Never more
  * than makes a quarter of the memory there is for all.
  */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
@@ -287,7 +287,10 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	cell->set.members = members;
 	for (int one_page = 1; one_page >= 0; one_page--) {
 		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
-		for (int hot = 1; hot >= 0 && cell->set.member_count > 0; hot--) {
+		/* Cold sets are larger than caches: making them is most of the work, so --quick does without. */
+		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
+				  cell->set.member_count > 0;
+			hot--) {
 			cell->hot = hot != 0;
 			if (status == 0 && !abd_perf_stop_wanted())
 				status = abd_perf_arc_class(cell, one_page != 0);

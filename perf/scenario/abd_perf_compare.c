@@ -170,7 +170,7 @@ static double abd_perf_compare_target(const struct abd_perf_operation *operation
 		/* The kernel can be had exactly when the CPU has AVX-512. */
 		if (operation->target[i].ratio_avx512 != 0 &&
 			abd_tuning_set("compare", "avx512") == 0) {
-			abd_tuning_set("compare", "auto");
+			abd_perf_place_restore("compare");
 			return operation->target[i].ratio_avx512;
 		}
 		return operation->target[i].ratio;
@@ -267,7 +267,7 @@ static void abd_perf_compare_kernels(
 
 	bool run = abd_perf_race_run(&race, path, paths, options);
 
-	abd_perf_place_tune("compare", "auto");
+	abd_perf_place_restore("compare");
 	if (!run)
 		return;
 

@@ -104,7 +104,9 @@ static double abd_perf_dedupe_prove(void *arg, uint64_t iterations)
 {
 	const struct abd_perf_dedupe_path *path = arg;
 
-	abd_perf_place_tune("compare", path->kernel);
+	/* "auto" is ours: what the library takes by itself, or ABD_COMPARE told it to. */
+	abd_perf_place_tune("compare",
+		strcmp(path->kernel, "auto") != 0 ? path->kernel : abd_perf_place_found("compare"));
 	return abd_perf_sample_prove(path->sample, iterations);
 }
 
@@ -177,7 +179,7 @@ static int abd_perf_dedupe_time(struct abd_perf_find *find, struct abd_perf_samp
 			abd_perf_dedupe_kernel[i], abd_perf_dedupe_prove, &forced[i]};
 	}
 	run = sample->count > 0 && abd_perf_race_run(&race, path, KERNELS, options);
-	abd_perf_place_tune("compare", "auto");
+	abd_perf_place_restore("compare");
 	if (run)
 		abd_perf_dedupe_record(&race, find, sample, kind);
 	if (sample->errors == 0)
@@ -436,8 +438,8 @@ static void abd_perf_dedupe_print(void)
 		if (abd_perf_dedupe_is(result, "made"))
 			printf("\ndedupe: %.0f files of %s in memory, half of them copies of the "
 			       "other half; the source had 20,000 of "
-			       "4 MB.\nRule: a quarter of the memory that can be had, at most 2 "
-			       "GiB (256 MiB with --quick).\n",
+			       "4 MB.\nRule: a quarter of the memory that can be had, at most 256 "
+			       "MiB (2 GiB with --full, 64 MiB with --quick).\n",
 				abd_perf_dedupe_number(result, "files"),
 				abd_perf_result_find(result, "file_size")->text);
 	}

@@ -18,7 +18,10 @@
 void abd_perf_made_make(
 	struct abd_perf_made *made, const struct abd_perf_options *options, size_t extent_size)
 {
-	size_t most = options->quick ? 256 * MIB : 2048 * MIB;
+	static const size_t most_of[] = {[ABD_PERF_NORMAL] = 256 * MIB,
+		[ABD_PERF_QUICK] = 64 * MIB,
+		[ABD_PERF_FULL] = 2048 * MIB};
+	size_t most = most_of[options->mode];
 	size_t bytes = abd_perf_env_memory() / 4;
 
 	made->random = options->seed;

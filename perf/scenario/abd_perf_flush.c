@@ -31,7 +31,7 @@ enum { LINEAR, SCATTERED, PLACES };
 static const char *const abd_perf_flush_place_name[] = {"linear", "scattered"};
 
 static const size_t abd_perf_flush_sizes[] = {
-	64, 256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
+	64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
 
 /*
  * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left out for want of room copy as
@@ -61,7 +61,7 @@ static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
 {
 	unsigned count = 0, pmem = abd_perf_flush_pmem_here ? (runs ? 2 : 1) : 0;
 
-	ways[count++] = (struct abd_perf_flush_way){"AUTO", "auto", false};
+	ways[count++] = (struct abd_perf_flush_way){"AUTO", abd_perf_place_found("flush"), false};
 	for (unsigned i = 0;
 		abd_perf_flush_policies[i] != NULL && count + pmem < ABD_PERF_PATHS_MAX; i++) {
 		const char *policy = abd_perf_flush_policies[i];
@@ -69,7 +69,7 @@ static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
 		if (abd_tuning_set("flush", policy) == 0)
 			ways[count++] = (struct abd_perf_flush_way){policy, policy, false};
 	}
-	abd_perf_place_tune("flush", "auto");
+	abd_perf_place_restore("flush");
 	if (pmem > 0)
 		ways[count++] = (struct abd_perf_flush_way){"libpmem", NULL, false};
 	if (pmem > 1)
@@ -186,7 +186,7 @@ static int abd_perf_flush_cell(
 	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, count, options))
 		abd_perf_flush_compare(abd_perf_flush_record(cell, &race, path), &race, ways);
-	abd_perf_place_tune("flush", "auto");
+	abd_perf_place_restore("flush");
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static int abd_perf_flush_cell(
 static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
-	static const struct abd_perf_flush_way way = {"AUTO", "auto", false};
+	struct abd_perf_flush_way way = {"AUTO", abd_perf_place_found("flush"), false};
 	static struct abd_perf_flush_case work[2];
 	struct abd_perf_path path[] = {
 		{"NODRAIN, one drain", abd_perf_flush_alone, &work[0]},
@@ -270,6 +270,16 @@ static bool abd_perf_flush_wanted(size_t size, const struct abd_perf_options *op
 	return !options->quick || size == 64 || size == 4 * KIB || size == 64 * KIB;
 }
 
+/* What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one piece, lines not in the cache. */
+static bool abd_perf_flush_cell_wanted(
+	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
+{
+	bool source = cell->size >= 512 && cell->size <= 4 * KIB && !cell->hot &&
+		      cell->place == &abd_perf_flush_place[LINEAR];
+
+	return abd_perf_flush_wanted(cell->size, options) || (source && options->record_size == 0);
+}
+
 static int abd_perf_flush_by_size(const struct abd_perf_options *options)
 {
 	int status = 0;
@@ -281,7 +291,7 @@ static int abd_perf_flush_by_size(const struct abd_perf_options *options)
 				&abd_perf_flush_place[j / 2], abd_perf_flush_sizes[i], j % 2 == 1,
 				1, 1};
 
-			if (abd_perf_flush_wanted(cell.size, options))
+			if (abd_perf_flush_cell_wanted(&cell, options))
 				status = abd_perf_flush_cell(&cell, options);
 		}
 	return status;
@@ -343,7 +353,7 @@ static int abd_perf_flush_run(const struct abd_perf_options *options)
 								       : ABD_PERF_FLUSH_THREADS_MAX;
 	int status = 0;
 
-	abd_perf_say_begin("flush", options->quick ? 20 : 60);
+	abd_perf_say_begin("flush", options->quick ? 27 : 74);
 	abd_perf_flush_memory(options);
 	if (options->threads == 0)
 		status = abd_perf_flush_by_size(options);

@@ -17,13 +17,20 @@ struct abd_perf_scenario {
 	void (*print)(void);
 };
 
-/** All of them, in the order they run; NULL behind the last. */
-extern const struct abd_perf_scenario *const abd_perf_scenarios[];
+/* How long it takes: measured on one machine, to tell people before they start and to tell how much is left. */
+struct abd_perf_planned {
+	const struct abd_perf_scenario *scenario;
+	double normal_s, full_s;
+};
+
+/** All of them, in the order they run; scenario is NULL behind the last. */
+extern const struct abd_perf_planned abd_perf_plan[];
 
 extern const struct abd_perf_scenario abd_perf_arc_cached_read; /* in builds with the cache */
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
 extern const struct abd_perf_scenario abd_perf_codec;
 extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;
 extern const struct abd_perf_scenario abd_perf_dedupe, abd_perf_names, abd_perf_pool;
+extern const struct abd_perf_scenario abd_perf_stats_copy;
 
 #endif

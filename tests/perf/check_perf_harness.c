@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The harness measures known things right: intervals against a table, a loop of known ratio, A against A, a planted slowdown.
+ * The harness measures known things right: intervals against a table, a loop of known ratio, a sleep, A against A, a planted
+ * slowdown.
  * A program of its own: abd-perf's sources are no part of the library the unit tests see.
  */
 #include "abd_perf_clock.h"
+#include "abd_perf_filter.h"
 #include "abd_perf_race.h"
+#include "abd_perf_say.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,8 +81,10 @@ static void check_statistics(void)
 
 static void check_verdicts(void)
 {
-	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5}, sure = {1.05, 1.03, 1.07, 0, 15},
-				across = {1.01, 0.99, 1.03, 0, 15}, slow = {0.9, 0.88, 0.93, 0, 15};
+	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5, 0, 0, 0},
+				sure = {1.05, 1.03, 1.07, 0, 15, 0, 0, 0},
+				across = {1.01, 0.99, 1.03, 0, 15, 0, 0, 0},
+				slow = {0.9, 0.88, 0.93, 0, 15, 0, 0, 0};
 
 	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
 		"five rounds never support a verdict");
@@ -89,6 +94,90 @@ static void check_verdicts(void)
 	check(abd_perf_stat_verdict(&across, 0) == ABD_PERF_CANT_TELL,
 		"an interval around 1 can't tell");
 	check(abd_perf_stat_verdict(&slow, 0) == ABD_PERF_SLOWER, "an interval below 1 is slower");
+}
+
+/* Waits, and tells by the wall clock for how long. */
+static double wait(void *arg, uint64_t iterations)
+{
+	double start = abd_perf_clock_wall_ns();
+
+	for (uint64_t i = 0; i < iterations; i++)
+		nanosleep(arg, NULL);
+	return abd_perf_clock_wall_ns() - start;
+}
+
+/* A sleep is as long as it was asked for, and a bit: what a system adds to one differs, so it must be within a tenth. */
+static bool sleep_is_as_long_as_it_is(void)
+{
+	static struct abd_perf_race race;
+	struct timespec two_ms = {.tv_nsec = 2000000}, four_ms = {.tv_nsec = 4000000};
+	struct abd_perf_path path[] = {{"2 ms", wait, &two_ms}, {"4 ms", wait, &four_ms}};
+	struct abd_perf_options options = {.repeat = 6, .seed = 1};
+
+	abd_perf_race_run(&race, path, 2, &options);
+	return abd_perf_race_ns(&race, 0).median >= 2e6 &&
+	       abd_perf_race_ns(&race, 0).median < 2.2e6 &&
+	       fabs(abd_perf_race_ratio(&race, 0, 1).median - 2) < 0.2;
+}
+
+/* The loop's time in units of the reference, times the reference, is the loop's time. */
+static bool relative_is_to_the_reference(void)
+{
+	static struct abd_perf_race race;
+	unsigned steps = 1000;
+	struct abd_perf_path path = {"a", spin, &steps};
+	struct abd_perf_options options = {.repeat = 6, .seed = 1};
+
+	abd_perf_race_run(&race, &path, 1, &options);
+
+	struct abd_perf_summary ns = abd_perf_race_ns(&race, 0);
+	double reference_ns = abd_perf_stat(race.reference_ns, race.rounds).median;
+
+	return ns.relative_low <= ns.relative && ns.relative <= ns.relative_high &&
+	       fabs(ns.relative * reference_ns / ns.median - 1) < 0.05 &&
+	       abd_perf_race_rate(&race, 0, 7).relative == ns.relative;
+}
+
+static void check_filter(void)
+{
+	struct abd_perf_summary none = {0};
+	unsigned steps = 1;
+	struct abd_perf_path path = {"a", spin, &steps};
+	struct abd_perf_options options = {.repeat = 1, .seed = 1};
+	static struct abd_perf_race race;
+
+	abd_perf_filter_set("^this: STEP [0-9]$");
+	check(abd_perf_filter_step("this", "step 1") && !abd_perf_filter_step("this", "step 12"),
+		"a filter is an expression over scenario and step");
+	check(!abd_perf_race_run(&race, &path, 1, &options) && none.rounds == race.rounds,
+		"a step that is filtered out is not raced");
+	abd_perf_filter_step("this", "step 2");
+	check(abd_perf_race_run(&race, &path, 1, &options), "the next one is");
+	check(abd_perf_filter_count() == 2, "steps that were wanted are counted");
+}
+
+static void check_times(void)
+{
+	char text[32];
+
+	check(strcmp(abd_perf_say_time(0.2, text, sizeof(text)), "1 s") == 0 &&
+			strcmp(abd_perf_say_time(59.4, text, sizeof(text)), "59 s") == 0 &&
+			strcmp(abd_perf_say_time(59.5, text, sizeof(text)), "1 min 0 s") == 0 &&
+			strcmp(abd_perf_say_time(125, text, sizeof(text)), "2 min 5 s") == 0,
+		"times are told in minutes and seconds");
+}
+
+static void check_options(void)
+{
+	struct abd_perf_options quick = {.mode = ABD_PERF_QUICK}, normal = {0},
+				longer = {.runtime_s = 9, .repeat = 10};
+
+	check(abd_perf_options_rounds(&quick) == 6 && abd_perf_options_rounds(&normal) == 9 &&
+			abd_perf_options_rounds(&longer) == 10,
+		"rounds are the mode's or those asked for");
+	check(fabs(abd_perf_options_sample_ns(&longer, 3) - 0.3e9) < 1 &&
+			fabs(abd_perf_options_sample_ns(&normal, 3) - 10e6) < 1,
+		"a runtime is shared by rounds and paths");
 }
 
 /* Machines are shared: what must hold is tried up to five times. */
@@ -137,6 +226,13 @@ int main(void)
 	check(some(same_is_same), "the same loop against itself differs by less than 1 %");
 	check(some(twice_is_twice), "a loop of half the steps is twice as fast");
 	check(some(tenth_is_found), "10 % more steps are found, and are 10 %");
+	check(some(sleep_is_as_long_as_it_is),
+		"a sleep of 2 ms is measured as one, and one of 4 as twice that");
+	check(some(relative_is_to_the_reference),
+		"a time relative to the reference is its share of it");
 	check(hundredth_is_not_told_in_five_rounds(), "1 % more steps can't be told in 5 rounds");
+	check_times();
+	check_options();
+	check_filter(); /* last, for it leaves a filter behind */
 	return failures != 0;
 }

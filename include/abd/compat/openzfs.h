@@ -18,7 +18,15 @@ typedef unsigned int uint_t;
 
 ABD_BEGIN_DECLS
 
-/** Behind zfs_abd_scatter_enabled: the tunable scatter_enabled as a variable. */
+/**
+ * Behind zfs_abd_scatter_enabled: the tunable scatter_enabled as a variable.
+ *
+ * Units:   0, or not 0.
+ * Returns: its address; can't fail.
+ * Owner:   the library, for ever.
+ * Threads: any; assigning races with reading as any int does.
+ * Source:  zfs_abd_scatter_enabled in include/sys/abd.h.
+ */
 ABD_API int *abd_compat_scatter_enabled(void);
 
 ABD_END_DECLS

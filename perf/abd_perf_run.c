@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * First the machine is looked at and A raced against A, so that what follows can be trusted or not; then scenario by scenario.
+ * Invariant: what was measured is written, also when ctrl-C ends the run; nothing is written when a result was wrong.
+ */
+#include "abd_perf_run.h"
+#include "abd_perf_crew.h"
+#include "abd_perf_csv.h"
+#include "abd_perf_data.h"
+#include "abd_perf_env.h"
+#include "abd_perf_file.h"
+#include "abd_perf_filter.h"
+#include "abd_perf_json.h"
+#include "abd_perf_place.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_stop.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+const struct abd_perf_planned *abd_perf_run_find(const char *name)
+{
+	for (size_t i = 0; abd_perf_plan[i].scenario != NULL; i++) {
+		if (strcmp(abd_perf_plan[i].scenario->name, name) == 0)
+			return &abd_perf_plan[i];
+	}
+	return NULL;
+}
+
+static size_t abd_perf_run_choose(
+	const struct abd_perf_options *options, const struct abd_perf_planned **chosen)
+{
+	size_t count = 0;
+
+	for (unsigned i = 0; i < options->name_count; i++) {
+		chosen[count++] = abd_perf_run_find(options->names[i]);
+		if (chosen[i] == NULL)
+			abd_perf_say_die(EX_USAGE, "no scenario is named '%s'; see abd-perf list",
+				options->names[i]);
+	}
+	for (size_t i = 0; options->name_count == 0 && abd_perf_plan[i].scenario != NULL; i++)
+		chosen[count++] = &abd_perf_plan[i];
+	return count;
+}
+
+/* A flag is refused when none of the scenarios to run can use it. */
+static void abd_perf_run_check_flags(const struct abd_perf_options *options,
+	const struct abd_perf_planned *const *chosen, size_t count)
+{
+	static const char *const flag[] = {"--input", "--threads", "--record-size", "--io-size"};
+	unsigned used = 0;
+
+	for (size_t i = 0; i < count; i++)
+		used |= chosen[i]->scenario->uses;
+	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++) {
+		if (options->given & ~used & 1u << i)
+			abd_perf_say_die(EX_USAGE, "%s can't be used with %s", flag[i],
+				count == 1 ? chosen[0]->scenario->name : "any of these scenarios");
+	}
+}
+
+/* What takes long is found out before it starts. */
+static void abd_perf_run_check(const struct abd_perf_options *options,
+	const struct abd_perf_planned *const *chosen, size_t count)
+{
+	abd_perf_run_check_flags(options, chosen, count);
+	abd_perf_filter_set(options->filter);
+	if (options->input != NULL)
+		abd_perf_files_check(options->input);
+	if (options->json != NULL)
+		abd_perf_file_check("--json", options->json);
+	if (options->csv != NULL)
+		abd_perf_file_check("--csv", options->csv);
+}
+
+/* How long a scenario will take: measured once, stretched by what was asked for. */
+static double abd_perf_run_seconds(
+	const struct abd_perf_planned *planned, const struct abd_perf_options *options)
+{
+	static const struct abd_perf_options mode[] = {
+		[ABD_PERF_NORMAL] = {.mode = ABD_PERF_NORMAL},
+		[ABD_PERF_FULL] = {.mode = ABD_PERF_FULL}};
+	const struct abd_perf_options *as_planned =
+		&mode[options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL];
+	double seconds = options->quick ? planned->normal_s : planned->full_s;
+	double rounds =
+		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(as_planned);
+	double sample =
+		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(as_planned, 4);
+
+	/* About a third is set-up and finding out how many iterations fill a sample. */
+	return seconds * (1 + 2 * rounds * sample) / 3;
+}
+
+static void abd_perf_run_announce(const struct abd_perf_options *options,
+	const struct abd_perf_planned *const *chosen, size_t count)
+{
+	double total_s = 0;
+	char text[32];
+
+	for (size_t i = 0; i < count; i++)
+		total_s += abd_perf_run_seconds(chosen[i], options);
+	if (options->filter != NULL) {
+		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
+			abd_perf_say_time(total_s, text, sizeof(text)));
+		return; /* how large a part is not known: no time left is told */
+	}
+	fprintf(stderr,
+		"abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
+		abd_perf_say_time(total_s, text, sizeof(text)));
+	abd_perf_say_plan(total_s);
+}
+
+static void abd_perf_run_print_head(const struct abd_perf_options *options)
+{
+	const struct abd_perf_summary *noise = &abd_perf_race_noise;
+
+	abd_perf_env_print();
+	printf("%-16s %u, interleaved, of samples of at least %.0f ms of CPU time; seed %lu\n",
+		"rounds", abd_perf_options_rounds(options),
+		abd_perf_options_sample_ns(options, ABD_PERF_PATHS_MAX) / 1e6,
+		(unsigned long)options->seed);
+	if (noise->rounds > 0)
+		printf("%-16s the same code against itself: %.3f [%.3f, %.3f]\n", "noise",
+			noise->median, noise->low, noise->high);
+	fflush(stdout);
+}
+
+static int abd_perf_run_all(const struct abd_perf_options *options,
+	const struct abd_perf_planned *const *chosen, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
+		size_t results = abd_perf_result_count();
+
+		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options));
+		status = chosen[i]->scenario->run(options);
+		abd_perf_say_end();
+		if (abd_perf_result_count() > results)
+			chosen[i]->scenario->print();
+		fflush(stdout);
+	}
+	if (abd_perf_stop_wanted())
+		printf("\nended early: the tables hold what was measured until then\n");
+	else if (options->filter != NULL && abd_perf_filter_count() == 0)
+		abd_perf_say_warn("--filter '%s' left nothing to measure", options->filter);
+	return status;
+}
+
+static void abd_perf_run_write(const struct abd_perf_options *options)
+{
+	int error;
+
+	if (options->json != NULL) {
+		error = abd_perf_json_write(options, !abd_perf_stop_wanted());
+		if (error != 0)
+			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json,
+				strerror(-error));
+	}
+	if (options->csv != NULL) {
+		error = abd_perf_csv_write(options->csv);
+		if (error != 0)
+			abd_perf_say_die(1, "--csv %s: %s; nothing is left of it", options->csv,
+				strerror(-error));
+	}
+}
+
+int abd_perf_run(int argc, char **argv)
+{
+	static struct abd_perf_options options;
+	const struct abd_perf_planned *chosen[ABD_PERF_NAMES_MAX];
+	size_t count;
+	int status;
+
+	abd_perf_options_run(&options, argc, argv);
+	count = abd_perf_run_choose(&options, chosen);
+	abd_perf_run_check(&options, chosen, count);
+	abd_perf_place_keep();
+	abd_perf_stop_install();
+	abd_perf_run_announce(&options, chosen, count);
+	abd_perf_env_look(&options);
+	abd_perf_crew_pin(options.cpus[0]);
+	abd_perf_race_noise_measure(&options);
+	abd_perf_run_print_head(&options);
+	status = abd_perf_run_all(&options, chosen, count);
+	abd_perf_env_look_back(&options);
+	if (status != 0)
+		return status;
+	abd_perf_run_write(&options);
+	return abd_perf_stop_wanted() ? 130 : 0;
+}

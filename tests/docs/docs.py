@@ -1,0 +1,592 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The book says what is so: its blocks are run, its links followed, its map held to the headers, its words looked up.
+
+usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
+  map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
+                        exported symbol, statistic and tunable of ours is in it
+  links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
+  blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
+  table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
+  draw BUILD            no check: put what abd-explain draws into the chapters
+  words                 spelling: aspell's British English and tests/docs/words.txt
+  terms                 one word for one thing: the glossary's last column is found nowhere in the text
+  docstrings            every call that include/abd exports answers Units, Returns, Owner, Threads, Source
+
+FOLDER is docs unless said otherwise (planted mistakes live in folders of their own). Fences in the book:
+
+  ```c example=NAME             a program, or what stands in main() of one; built and run
+  ```c file=PATH                an excerpt: these lines stand so in PATH
+  ```sh run=NAME [exit=N]       commands, run by sh -eu in an empty folder; the build's programs are in PATH
+  ```text output=NAME           what the example or the commands of that NAME print, byte by byte
+  ```sh measured                commands whose output is figures: not run; programs, scenarios and tests named must exist
+  ```text measured              figures of a machine that is named beside them: not compared
+  ```text explain=FILE          the picture that abd-explain draws of docs/FILE; left out where there is no abd-explain
+  ```                           a drawing
+
+checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc: where
+the cache is built.
+Prints one FAIL line for each finding; the last line is "N passed, N failed".
+"""
+import concurrent.futures
+import difflib
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests" / "docs"
+book = ROOT / "docs"
+passed, failures = 0, []
+
+
+def check(ok, finding):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failures.append(finding)
+    return ok
+
+
+def chapters():
+    return sorted(book.glob("*.md"))
+
+
+def beside(*names):
+    """What is written outside the book and checked with it."""
+    return [ROOT / name for name in names] if book == ROOT / "docs" else []
+
+
+# ---- Markdown ----------------------------------------------------------------------------------------------------------
+
+
+class Block:
+    """A fenced block: where it is, what its tag says, its text."""
+
+    def __init__(self, path, line, info):
+        self.path, self.line, self.lines = path, line, []
+        words = info.split()
+        self.language = words[0] if words else ""
+        self.tags = dict(w.split("=", 1) if "=" in w else (w, "") for w in words[1:])
+
+    @property
+    def text(self):
+        return "".join(self.lines)
+
+    def __str__(self):
+        return f"{self.path.name}:{self.line}"
+
+
+def parse(path):
+    """A file's blocks, and its lines with those of blocks left empty."""
+    blocks, prose, block = [], [], None
+    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
+        fence = re.match(r"```(.*)$", line)
+        if fence and block is None:
+            block = Block(path, number, fence.group(1))
+            blocks.append(block)
+        elif fence:
+            check(not fence.group(1).strip(), f"{path.name}:{number}: a fence ends with a tag")
+            block = None
+        elif block is not None:
+            block.lines.append(line)
+        prose.append("" if fence or block is not None else line.rstrip("\n"))
+    check(block is None, f"{path.name}: a fence is not closed")
+    return blocks, prose
+
+
+def rows(path):
+    """The tables of a file: (line, heading above, cells)."""
+    heading, found, lines = "", [], path.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        below = lines[number] if number < len(lines) else ""
+        if line.startswith("|") and not any(re.match(r"\|[-|: ]+$", each) for each in (line, below)):
+            found.append((number, heading, [c.strip() for c in line.strip("|").split("|")]))
+    return found
+
+
+def quoted(text):
+    return re.findall(r"`([^`]+)`", text)
+
+
+def check_lines(path, finding, wrong):
+    """One check of a whole file: wrong(line), which may say what is, is false for each line outside of blocks."""
+    found = [(number, wrong(line)) for number, line in enumerate(parse(path)[1], 1)]
+    lines = [f"{path.name}:{number}: {finding}{what if isinstance(what, str) else ''}" for number, what in found if what]
+    check(not lines, "\nFAIL ".join(lines))
+
+
+# ---- what there is -----------------------------------------------------------------------------------------------------
+
+
+def headers():
+    planted = book / "include" / "abd"
+    return sorted((planted if planted.exists() else ROOT / "include" / "abd").glob("**/*.h*"))
+
+
+def code_of(path):
+    """A header without comments."""
+    return re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+
+
+def exported():
+    """Functions that the public headers declare ABD_API."""
+    return {name for path in headers()
+            for name in re.findall(r"ABD_API\b[^;{(]*?\b(abd_\w+)\s*\(", code_of(path))}
+
+
+def inlined():
+    """Functions that the public headers define, key.h's means excepted."""
+    return {name for path in headers() if path.name != "key.h"
+            for name in re.findall(r"static inline [^;{(]*?\b(abd_\w+)\s*\(", code_of(path))} | {"abd_key_equal"}
+
+
+def identifiers():
+    return {name for path in headers() for name in re.findall(r"\w+", code_of(path))}
+
+
+def struct_fields(header, struct):
+    body = re.search(r"struct " + struct + r" \{(.*?)\n\};", code_of(ROOT / "include" / "abd" / header), re.DOTALL)
+    return set(re.findall(r"(\w+)(?:\[\w+\])?;", body.group(1)))
+
+
+def tunables():
+    """The names that the tables of tunables in lib/ have."""
+    return {name for path in (ROOT / "lib").glob("**/*.c")
+            for name in re.findall(r"\{\s*(?:\.name\s*=\s*)?\"([a-z_0-9]+)\",\s*abd_\w+_(?:set|get)", path.read_text())}
+
+
+def tests():
+    """suite/name of every unit test, and the text it stands in; a regression's suite is abd_regressions."""
+    names = {}
+    for path in (ROOT / "tests").glob("**/test_*.c"):
+        text = path.read_text()
+        for suite, name in re.findall(r"^(?:Parameterized)?Test\(\s*(\w+),\s*(\w+)", text, re.MULTILINE):
+            names[f"{suite}/{name}"] = text
+        for name in re.findall(r"^Regression\((\w+)", text, re.MULTILINE):
+            names[f"abd_regressions/{name}"] = text
+    return names
+
+
+def sources():
+    """File name to paths, for file:function."""
+    found = {}
+    for folder in ("lib", "include", "perf", "examples", "tests", "tools"):
+        for path in (ROOT / folder).glob("**/*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.setdefault(path.name, []).append(path)
+    return found
+
+
+# ---- the map -----------------------------------------------------------------------------------------------------------
+
+
+def exists_here(name, files, known):
+    """`file:function`, or a name that a public header has."""
+    if ":" in name:
+        file, function = name.split(":", 1)
+        paths = [p for p in files.get(file.split("/")[-1], []) if str(p).endswith("/" + file)]
+        return any(re.search(rf"\b{re.escape(function)}\b", p.read_text()) for p in paths)
+    return name in known
+
+
+def check_map():
+    path = book / "map.md"
+    files, known, named = sources(), identifiers() | tunables(), tests()
+    used = exported() | inlined() | struct_fields("stats.h", "abd_stats") | tunables()
+    ours = set()
+    for line, heading, cells in rows(path):
+        where = f"{path.name}:{line}"
+        if not check(len(cells) == 4, f"{where}: {len(cells)} columns, not 4"):
+            continue
+        theirs, here, how, test = cells
+        absent = how.startswith("absent")
+        check(theirs == "—" or quoted(theirs), f"{where}: the first column names nothing")
+        check(re.match(r"(same|changed|absent|new)\b", how), f"{where}: \"{how}\" is not same, changed, absent or new")
+        check(re.match(r"same$|\w+: \S", how), f"{where}: \"{how}\" does not say how, or why")
+        check((here == "—") == absent, f"{where}: {here} here, but {how.split(':')[0]}")
+        for name in quoted(here):
+            ours.add(name)
+            check(exists_here(name, files, known), f"{where}: {name} is nowhere here")
+        check(absent or quoted(test), f"{where}: no test is named")
+        for name in quoted(test):
+            check(name in named or (ROOT / name).exists() or exists_here(name, files, set()),
+                  f"{where}: there is no test {name}")
+        texts = [named.get(name, "") for name in quoted(test)]
+        if any(texts) and used & set(quoted(here)):
+            check(any(re.search(rf"\b{name}\b", text) for text in texts for name in quoted(here)),
+                  f"{where}: none of the tests uses {here}")
+    for name in sorted(exported() | inlined()):
+        check(name in ours, f"{path.name}: {name} is public, but not in the map")
+    for name in sorted(struct_fields("stats.h", "abd_stats")):
+        check(name in ours, f"{path.name}: the statistic {name} is not in the map")
+    check(len(tunables()) >= 10, "no tunables were found in lib/")
+    for name in sorted(tunables()):
+        check(name in ours, f"{path.name}: the tunable {name} is not in the map")
+
+
+# ---- links -------------------------------------------------------------------------------------------------------------
+
+
+def slug(heading):
+    text = re.sub(r"[`*]", "", heading.lstrip("#").strip()).lower()
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", text))
+
+
+def anchors(path):
+    return {slug(line) for line in parse(path)[1] if line.startswith("#")}
+
+
+def check_link(where, path, target):
+    if re.match(r"https?://", target):
+        return check(re.match(r"https://(github\.com|lore\.kernel\.org|lwn\.net|www\.usenix\.org|doi\.org)/\S+$", target),
+                     f"{where}: a link leaves for {target}")
+    name, _, anchor = target.partition("#")
+    to = (path.parent / name).resolve() if name else path
+    if not check(to.exists(), f"{where}: {target} does not exist"):
+        return False
+    return not anchor or check(anchor in anchors(to), f"{where}: {target}: no such heading")
+
+
+def check_text_names(where, line, files, known, others):
+    """file:function here; function() here or in a list of others' names."""
+    for code in quoted(line):
+        place = re.fullmatch(r"([\w./-]+\.(?:c|h|py|sh)):(\w+)", code)
+        call = re.fullmatch(r"(\w+)\(\)", code)
+        if place:
+            check(exists_here(code, files, set()), f"{where}: {code} does not exist")
+        elif call:
+            check(call.group(1) in known, f"{where}: {code} is neither ours nor in others.txt")
+        elif code not in others and re.fullmatch(r"(docs|lib|include|perf|examples|tests|tools)/[\w./*-]*", code):
+            check(list(ROOT.glob(code.rstrip("/"))) or any(ROOT.glob(code + "*")), f"{where}: {code} does not exist")
+
+
+def order():
+    """The chapters' files, as docs/README.md numbers them."""
+    readme = (book / "README.md").read_text()
+    return re.findall(r"^\|\s*\d+\s*\|\s*\[[^]]*\]\(([\w-]+\.md)\)", readme, re.MULTILINE)
+
+
+def numbered(lines, heading):
+    """How many numbered points stand under a heading."""
+    inside, count = False, 0
+    for line in lines:
+        if line.startswith("#"):
+            inside = line.strip().lower() == heading.lower()
+        elif inside and re.match(rf"{count + 1}\. ", line):
+            count += 1
+    return count
+
+
+def check_order():
+    """Every file of the book is reached; every chapter asks, and is answered."""
+    names = order()
+    if not names:
+        return
+    linked = set(re.findall(r"\]\(([\w-]+\.md)", (book / "README.md").read_text()))
+    for path in chapters():
+        check(path.name == "README.md" or path.name in linked, f"README.md: {path.name} is not in it")
+    if not (book / "answers.md").exists():
+        check(not names, "answers.md does not exist")
+        return
+    answers = parse(book / "answers.md")[1]
+    for name in names:
+        if not (book / name).exists():
+            continue  # a broken link, told elsewhere
+        lines = parse(book / name)[1]
+        title = lines[0].lstrip("# ").split(":")[0]
+        asked, answered = numbered(lines, "## Exercises"), numbered(answers, f"## {title}")
+        check(asked > 0, f"{name}: no exercises")
+        check(asked == answered, f"{name}: {asked} exercises, {answered} answers under \"{title}\" in answers.md")
+
+
+def check_links():
+    files = sources()
+    others = {line.split()[0] for line in (HERE / "others.txt").read_text().splitlines() if line.split()[:1]}
+    if (book / "map.md").exists():
+        others |= {name.removesuffix("()") for _, _, cells in rows(book / "map.md") for name in quoted(cells[0])}
+    known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests")
+                                      for path in (ROOT / folder).glob("**/*.[ch]")
+                                      for name in re.findall(r"\b(\w+)\(", path.read_text())}
+    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md")]:
+        for number, line in enumerate(parse(path)[1], 1):
+            where = f"{path.name}:{number}"
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "``", line)):
+                check_link(where, path, target)
+            if path.parent == book:
+                check_text_names(where, line, files, known, others)
+    check_order()
+
+
+# ---- blocks ------------------------------------------------------------------------------------------------------------
+
+PROLOGUE = """#include <abd/abd.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+"""
+
+
+class Build:
+    """A build of the library: how programs are built against it, where its own are."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        cache = (self.folder / "CMakeCache.txt").read_text()
+        self.checked = re.search(r"^ABD_CHECKED:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
+        self.arc = re.search(r"^ABD_WITH_ARC:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
+        self.cc = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
+        self.path = os.pathsep.join([str(self.folder / "examples"), str(self.folder / "perf"),
+                                     str(self.folder / "explain"), str(self.folder / "tests"), os.environ["PATH"]])
+
+    def compile(self, source, program):
+        lib = self.folder / "lib"
+        return subprocess.run(
+            [self.cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", f"-I{self.folder}/include",
+             str(source), "-o", str(program), f"-L{lib}", f"-Wl,-rpath,{lib}", "-labd"], capture_output=True, text=True)
+
+    def applies(self, block):
+        wanted = block.tags.get("checked", "")
+        return (wanted == "" or (wanted == "only") == self.checked) and (block.tags.get("needs") != "arc" or self.arc)
+
+
+def whole_program(text):
+    if re.search(r"\bmain\(", text):
+        return text
+    return PROLOGUE + "\nint main(void)\n{\n" + "".join("\t" + line for line in text.splitlines(keepends=True)) + \
+        "\treturn 0;\n}\n"
+
+
+def run(command, folder, build):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("ABD_")} | {"PATH": build.path, "LC_ALL": "C.UTF-8"}
+    env["ABD_BOOK_ROOT"] = str(ROOT)
+    done = subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    # "Aborted" is the shell's or the system's word, not the program's.
+    lines = done.stdout.decode(errors="replace").splitlines(keepends=True)
+    code = 128 - done.returncode if done.returncode < 0 else done.returncode
+    return "".join(line for line in lines if not re.fullmatch(r"(.*: line \d+: .*)?Aborted.*\n", line)), code
+
+
+def do_block(block, build):
+    """Run an example or commands. Returns (findings, output)."""
+    with tempfile.TemporaryDirectory(prefix="abd-book-") as folder:
+        if "example" in block.tags:
+            source, program = pathlib.Path(folder) / "example.c", pathlib.Path(folder) / "example"
+            source.write_text(whole_program(block.text))
+            built = build.compile(source, program)
+            if built.returncode != 0:
+                return [f"{block}: does not compile: {built.stderr.strip()}"], ""
+            command = [str(program)]
+        else:
+            command = ["sh", "-eu", "-c", block.text]
+        try:
+            output, code = run(command, folder, build)
+        except subprocess.TimeoutExpired:
+            return [f"{block}: takes more than 60 s"], ""
+    wanted = int(block.tags.get("exit", "0"))
+    findings = [] if code == wanted else [f"{block}: exit code {code}, not {wanted}: {output.strip()[-400:]}"]
+    return findings, output
+
+
+def difference(wanted, got):
+    return "".join(list(difflib.unified_diff(wanted.splitlines(keepends=True), got.splitlines(keepends=True),
+                                             "in the book", "printed", n=0))[2:]).rstrip("\n")
+
+
+def check_excerpt(block):
+    path = ROOT / block.tags["file"]
+    if check(path.exists(), f"{block}: {block.tags['file']} does not exist"):
+        check(block.text in path.read_text(), f"{block}: these lines do not stand in {block.tags['file']}")
+
+
+def check_measured(block, build):
+    """Commands that are not run name programs, scenarios and tests that exist."""
+    scenarios = set()
+    perf = build.folder / "perf" / "abd-perf"
+    if perf.exists():
+        listed = subprocess.run([str(perf), "list"], capture_output=True, text=True)
+        scenarios = {w for line in listed.stdout.splitlines() for w in line.split()[:1]}
+    for line in block.lines:
+        words = line.split("#")[0].split()
+        words = [w for i, w in enumerate(words) if not ("=" in w and all("=" in v for v in words[:i + 1]))]
+        if not words:
+            continue
+        program = words[0]
+        unit = re.fullmatch(r"(?:build/\w+/tests/)?test_(\w+)_(?:forkless|criterion)", program)
+        ok = (ROOT / program).exists() or (unit and (ROOT / "tests" / unit.group(1)).exists()) or shutil.which(program.split("/")[-1], path=build.path) is not None
+        check(ok or not perf.exists(), f"{block}: there is no program {program}")
+        if program.endswith("abd-perf") and scenarios:
+            for word in itertools.takewhile(lambda w: not w.startswith("-"), words[1:]):
+                check(word in scenarios | {"run", "list", "compare", "report", "env"} or word.endswith(".json"),
+                      f"{block}: abd-perf has no {word}")
+
+
+def check_explain(block, build):
+    program = shutil.which("abd-explain", path=build.path)
+    if program is None:
+        return
+    script = book / block.tags["explain"]
+    if not check(script.exists(), f"{block}: {script.name} does not exist"):
+        return
+    done = subprocess.run([program, "-f", str(script)], capture_output=True, text=True)
+    check(done.returncode == 0 and done.stdout == block.text,
+          f"{block}: abd-explain draws something else of {script.name}:\n{done.stderr}{difference(block.text, done.stdout)}")
+
+
+def known_tag(block):
+    kind = (block.language, next(iter(block.tags), ""))
+    return kind in {("", ""), ("c", "example"), ("c", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
+                    ("text", "measured"), ("text", "explain")}
+
+
+def check_blocks(folder, only=None):
+    build = Build(folder)
+    blocks = [b for path in chapters() for b in parse(path)[0]]
+    for block in blocks:
+        check(known_tag(block), f"{block}: the fence's tag is none that is tested: {block.language} {block.tags}")
+    for path in chapters():
+        check_lines(path, "an indented block is not tested; fence it", lambda line: re.match(r" {4}\S", line))
+    runs = [b for b in blocks if {"example", "run"} & b.tags.keys() and build.applies(b)]
+    outputs = {}
+    for block in (b for b in blocks if "output" in b.tags):
+        name = (block.path, block.tags["output"])
+        check(name not in outputs, f"{block}: {block.tags['output']} has an output already")
+        outputs[name] = block
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        wanted = [b for b in runs if only is None or only in b.tags.values()]
+        for block, (findings, output) in zip(wanted, pool.map(lambda b: do_block(b, build), wanted)):
+            for finding in findings:
+                check(False, finding)
+            name = block.tags.get("example") or block.tags.get("run")
+            expected = outputs.get((block.path, name))
+            text = expected.text if expected else ""
+            if not findings:
+                check(output == text, f"{block}: {name} prints something else:\n{difference(text, output)}")
+    names = {(b.path, b.tags.get("example") or b.tags.get("run")) for b in blocks if {"example", "run"} & b.tags.keys()}
+    for name, block in outputs.items():
+        check(name in names, f"{block}: the output of {name[1]}, which is not in {name[0].name}")
+    for block in blocks:
+        if "file" in block.tags:
+            check_excerpt(block)
+        elif block.language == "sh" and "measured" in block.tags:
+            check_measured(block, build)
+        elif "explain" in block.tags:
+            check_explain(block, build)
+
+
+# ---- words and terms ---------------------------------------------------------------------------------------------------
+
+
+def plain(line):
+    """A line's words: without code, links' targets, markup."""
+    line = re.sub(r"`[^`]*`", " ", line)
+    line = re.sub(r"\]\([^)]*\)", "] ", line)
+    line = re.sub(r"https?://\S+", " ", line)
+    # Sizes, symbols, names in code's spelling.
+    return re.sub(r"\S*[_/\\=<>:0-9#]\S*", " ", line)
+
+
+def check_words():
+    if shutil.which("aspell") is None:
+        print("aspell is missing: spelling is left out")
+        return
+    listed = {w.lower() for w in (HERE / "words.txt").read_text().split()}
+
+    def wrong(line):
+        words = re.findall(r"[A-Za-z][A-Za-z']*", plain(line))
+        return ", ".join(sorted({w for w in words if w in unknown and w.lower().removesuffix("'s") not in listed}))
+    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]:
+        spelt = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], text=True, capture_output=True, check=True,
+                               input="\n".join(plain(line) for line in parse(path)[1]))
+        unknown = set(spelt.stdout.split())
+        check_lines(path, "not in the dictionary: ", wrong)
+
+
+def check_terms():
+    for line, _, cells in rows(book / "glossary.md"):
+        if not check(len(cells) == 3, f"glossary.md:{line}: {len(cells)} columns, not 3"):
+            continue
+        for wrong in (w.strip() for w in cells[2].split(",") if w.strip() not in ("", "—")):
+            pattern = re.compile(rf"\b{re.escape(wrong)}s?\b", re.IGNORECASE)
+            for path in (p for p in chapters() if p.name != "glossary.md"):
+                check_lines(path, f"\"{wrong}\"; the glossary says {cells[0]}",
+                            lambda text, p=pattern: bool(p.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))))
+
+
+# ---- docstrings --------------------------------------------------------------------------------------------------------
+
+QUESTIONS = ("Units:", "Returns:", "Owner:", "Threads:", "Source:")
+
+
+def check_docstrings():
+    """The comment above each ABD_API function answers all five."""
+    for path in headers():
+        text = path.read_text()
+        for found in re.finditer(r"^(?:ABD_API\b[^;{]*?\b(abd_\w+)|static inline bool (abd_key_equal))\(", text, re.MULTILINE):
+            comment = re.search(r"/\*\*((?:(?!\*/).)*)\*/\s*\Z", text[:found.start()], re.DOTALL)
+            where = f"{path.name}: {found.group(1) or found.group(2)}"
+            if check(comment, f"{where}: no comment that says what it promises"):
+                missing = [q for q in QUESTIONS if not re.search(rf"^ \* {q}", comment.group(1), re.MULTILINE)]
+                check(not missing, f"{where}: says nothing of {', '.join(q.rstrip(':') for q in missing)}")
+
+
+# ---- pictures ----------------------------------------------------------------------------------------------------------
+
+
+def draw(folder):
+    """Every picture of abd-explain's becomes what it draws now."""
+    program = shutil.which("abd-explain", path=Build(folder).path)
+    if not check(program, "there is no abd-explain"):
+        return
+
+    def picture(found):
+        done = subprocess.run([program, "-f", str(book / found.group(1))], capture_output=True, text=True)
+        check(done.returncode == 0, f"{found.group(1)}: {done.stderr.strip()}")
+        return f"```text explain={found.group(1)}\n{done.stdout}```\n"
+    for path in chapters():
+        text = path.read_text()
+        drawn = re.sub(r"^```text explain=(\S+)\n.*?^```\n", picture, text, flags=re.MULTILINE | re.DOTALL)
+        if drawn != text:
+            path.write_text(drawn)
+
+
+# ---- the last full run -------------------------------------------------------------------------------------------------
+
+
+def put_table(file):
+    """What stands between the marks in testing.md becomes FILE."""
+    chapter = book / "testing.md"
+    text = chapter.read_text()
+    marked = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
+    table = pathlib.Path(file).read_text().rstrip("\n") + "\n"
+    if check(len(marked.findall(text)) == 1, "testing.md: no marks for a table, or several"):
+        chapter.write_text(marked.sub(lambda m: m.group(1) + table + m.group(2), text))
+
+
+def main(arguments):
+    global book
+    if arguments[:1] == ["--book"]:
+        book = pathlib.Path(arguments[1]).resolve()
+        arguments = arguments[2:]
+    checks = {"map": check_map, "links": check_links, "blocks": check_blocks, "words": check_words, "terms": check_terms,
+              "docstrings": check_docstrings, "table": put_table, "draw": draw}
+    if not arguments or arguments[0] not in checks:
+        print(__doc__)
+        return 2
+    checks[arguments[0]](*arguments[1:])
+    for failure in failures:
+        print("FAIL", failure)
+    print(f"{passed} passed, {len(failures)} failed")
+    return int(bool(failures))
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of abd-perf share: running it, a run that many look at, results whose conclusions are known."""
+import csv
+import functools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PERF = os.path.abspath(sys.argv[1])
+SOURCE = os.path.abspath(sys.argv[2])
+FEW = ["--quick", "--repeat", "1"]
+USAGE = 64
+SLOWER = 2
+
+
+CHOSEN = []  # scenarios of the run that many look at; none: all
+
+
+def run(*arguments, **more):
+    return subprocess.run([PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=240, **more)
+
+
+def write_input(path):
+    with open(path, "w") as file:
+        for number in range(60000):
+            file.write(f"line {number} of a text that lz4 makes smaller, {number * number}\n")
+
+
+@functools.cache
+def whole_run():
+    """One run of the chosen scenarios, over a small tree: (how it ended, its JSON, the rows of its CSV)."""
+    with tempfile.TemporaryDirectory() as directory:
+        tree, file, rows = (os.path.join(directory, name) for name in ("tree", "result.json", "result.csv"))
+        for folder in ("a", "b", "a/c"):
+            os.makedirs(os.path.join(tree, folder))
+            write_input(os.path.join(tree, folder, "text"))
+        result = run("run", *CHOSEN, *FEW, "--input", tree, "--json", file, "--csv", rows)
+        if result.returncode != 0:
+            raise AssertionError(result.stderr)
+        with open(file) as stream, open(rows, newline="") as table:
+            return result, stream.read(), list(csv.DictReader(table))
+
+
+@functools.cache
+def python_with(module):
+    """The package's modules belong to the system's python3, which need not be the first in PATH."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", f"import {module}"], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.input = self.path("input")
+        write_input(self.input)
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def write(self, name, document):
+        """A result to read: as it is when text, else as JSON."""
+        with open(self.path(name), "w") as stream:
+            stream.write(document if isinstance(document, str) else json.dumps(document))
+        return self.path(name)
+
+    def refused(self, result, status, *words):
+        self.assertEqual(result.returncode, status, result.stderr)
+        said = [line for line in result.stderr.splitlines() if line.startswith("abd-perf") and " warning: " not in line]
+        self.assertEqual(len(said), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+
+def figure(name, median, unit="GB/s", spread=0.01, rounds=9, relative=True):
+    value = {"name": name, "unit": unit, "median": median, "low": median * (1 - spread), "high": median * (1 + spread), "mad": 0,
+             "rounds": rounds, "relative": None}
+    if relative and unit in ("GB/s", "1/s", "ns", "ms", "s"):  # a time, whatever the unit
+        time = median if unit not in ("GB/s", "1/s") else 1 / median
+        value["relative"] = {"median": time, "low": time * (1 - spread), "high": time * (1 + spread)}
+    return value
+
+
+def ratio(of, against, median, verdict="faster"):
+    return {"of": of, "against": against, "median": median, "low": median * 0.99, "high": median * 1.01, "mad": 0, "rounds": 9,
+            "verdict": verdict, "target": None, "target_verdict": None, "source": None}
+
+
+def entry(scenario, group, name, parameters, figures=(), ratios=()):
+    return {"scenario": scenario, "group": group, "name": name, "parameters": parameters,
+            "figures": [figure(*values) for values in figures], "ratios": [ratio(*values) for values in ratios]}
+
+
+def made_run(results):
+    """A run that has these results, in the frame of a real one."""
+    document = json.loads(whole_run()[1])
+    document.update(results=results, warnings=[])
+    document["noise"].update(median=1.001, low=0.99, high=1.01, rounds=9)
+    return document
+
+
+def made_results():
+    """Results whose conclusions are known: no scenario is run for them."""
+    results = []
+    for size, clwb, best in ((64, 0.3, 0.8), (1024, 9.0, 1.0), (4096, 2.0, 1.25)):
+        results.append(entry("flush", "size", "one copy, one fence",
+                             {"destination": "linear", "state": "fresh", "size": size, "threads": 1, "batch": 1},
+                             [("AUTO", 4.0), ("nt-avx2", 4.0), ("clwb", clwb), ("libpmem", 3.0)],
+                             [("AUTO", "best", best), ("AUTO", "libpmem", 1.5)]))
+    for threads, around, through in ((1, 1.0, 2.0), (2, 2.0, 1.0)):
+        results.append(entry("flush", "threads", "sequential lines, a drain per 4 KiB",
+                             {"destination": "linear", "state": "fresh", "size": 64, "threads": threads, "batch": 64},
+                             [("nt-avx2", around), ("clwb", through)]))
+    results.append(entry("flush", "drain", "16 copies", {"size": 64}, ratios=[("NODRAIN, one drain", "ordered", 11.5)]))
+    for data, group, value in (("files", "hot", 2.0), ("fio", "hot", 0.5), ("files", "cold", 1.5), ("fio", "cold", 1.5)):
+        results.append(entry("codec", group, f"{data} 8k, {group}", {"data": data, "record_size": 8192},
+                             [("ours, runs of 4k", 2.0)],
+                             [("ours, runs of 4k", "liblz4, linear", value), ("ours, runs of 4k", "liblz4, borrow", 3.0)]))
+    results.append(entry("codec", "range", "4k out of 128k, files", {"data": "files"}, [],
+                         [("first 4k", "all", 30.0), ("any 4k", "all", 1.75)]))
+    results.append(entry("dedupe", "proof", "aligned", {"bytes": 1e9}, [("scalar", 100.0, "ms"), ("auto", 10.0, "ms")],
+                         [("auto", "scalar", 10.0), ("word, reading", "scalar, reading", 2.0),
+                          ("auto, reading", "scalar, reading", 4.0)]))
+    results.append(entry("names", "lookup", "in order", {"paths": 9}, [("memcmp", 9.0, "ns"), ("ours", 8.0, "ns")],
+                         [("ours", "memcmp", 1.125), ("masked words", "rep cmpsb", 1.5)]))
+    for length, ours in ((4, 1.0), (64, 3.0)):
+        results.append(entry("names", "length", f"names of {length} bytes", {"length": length},
+                             [("memcmp", 2.0, "ns"), ("ours", ours, "ns"), ("split + hash", 0.5, "ns")]))
+    for threads in (1, 2):
+        results.append(entry("arc-cached-read", "cached", f"fio 8k, {threads} threads",
+                             {"data": "fio", "record_size": 8192, "threads": threads},
+                             [("cache", 3.0 * threads), ("single-chunk", 2.2 * threads), ("openzfs's way", 2.0 * threads)],
+                             [("single-chunk", "openzfs's way", 1.1), ("cache", "openzfs's way", 1.5)]))
+    results.append(entry("arc-cached-read", "latency", "fio, 1 thread, cache", {"data": "fio", "threads": 1, "mode": "cache"},
+                         [("p50", 5000.0, "ns"), ("p90", 6000.0, "ns"), ("p99", 7000.0, "ns"), ("p99.9", 90000.0, "ns")]))
+    results.append(entry("stats-copy", "fill", "filling a record of 256 bytes", {"fields": 23},
+                         [("guarded stores", 40.0, "ns"), ("memset, one copy", 10.0, "ns")],
+                         [("memset, one copy", "guarded stores", 4.0)]))
+    results.append(entry("stats-copy", "calls", "10,000,000 calls", {"calls_made": 9},
+                         [("statx", 2.0, "s"), ("fstat", 1.6, "s")], [("statx", "fstat", 0.8, "slower")]))
+    return results
