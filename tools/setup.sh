@@ -94,3 +94,8 @@ abd_configure() {
 	mkdir -p build
 	cmake --preset "$1" >"build/$1.log" 2>&1 || { cat "build/$1.log"; return 1; }
 }
+
+# What a build of the library alone turns off, as options for cmake: everything that CMakeLists.txt can build besides.
+abd_library_only() {
+	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
+}

@@ -43,6 +43,8 @@ static_assert(
 abd_t *abd_struct_alloc(size_t head_size);
 /** Make a struct, the library's (ABD_FLAG_ALLOCD) or the caller's, ready but for kind and data. */
 void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size);
+/** Move a buffer of the library's, whose head is the struct and nothing more, into the caller's struct. Nobody may know it yet. */
+void abd_struct_move(abd_t *to, abd_t *from);
 /** End a struct and give back a head that is the library's. */
 void abd_struct_free(abd_t *abd, size_t head_size);
 

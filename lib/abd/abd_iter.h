@@ -76,6 +76,8 @@ static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_
 
 static inline void abd_iter_child(struct abd_iter *iter, size_t within)
 {
+	assert(iter->entry != NULL);
+
 	const struct abd_gang_entry *entry = iter->entry++;
 	size_t size = abd_min(entry->size - within, iter->left);
 
@@ -96,6 +98,7 @@ static inline void abd_iter_start(
 	} else if (ABD_UNLIKELY(abd_is_gang(abd))) {
 		abd_iter_gang(iter, abd, off);
 	} else {
+		iter->entry = NULL;
 		abd_iter_leaf(iter, abd, off, size);
 	}
 }

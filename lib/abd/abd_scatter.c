@@ -93,10 +93,9 @@ static size_t abd_gathering_head_size(const struct abd_gathering *g)
 	size_t full = g->pages_left >> g->max_order;
 	unsigned rest =
 		(unsigned)__builtin_popcountl(g->pages_left & (((size_t)1 << g->max_order) - 1));
-	bool full_is_new = full > 0 && (g->class_count == 0 ||
-					       g->class[g->class_count - 1].order != g->max_order);
 
-	return abd_head_size(g->run_count + full + rest, g->class_count + full_is_new + rest);
+	/* Runs gathered so far are of higher orders than those to come, so each order to come is a class of its own. */
+	return abd_head_size(g->run_count + full + rest, g->class_count + (full > 0) + rest);
 }
 
 /* Make the head large enough for the plan. The runs gathered so far move along. */
@@ -250,6 +249,7 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
 	ABD_SCATTER(abd).abd_run_count = g.run_count;
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan that succeeds has a class */
 	abd->abd_order = (uint8_t)g.class[0].order;
 	abd->abd_class_count = (uint8_t)g.class_count;
 	if (g.class_count > 1)

@@ -29,6 +29,14 @@ abd_t *abd_struct_alloc(size_t head_size)
 	return abd;
 }
 
+void abd_struct_move(abd_t *to, abd_t *from)
+{
+	assert((from->abd_flags & ABD_FLAG_ALLOCD) != 0 && abd_is_linear(from));
+	*to = *from;
+	to->abd_flags &= ~(unsigned)ABD_FLAG_ALLOCD;
+	abd_struct_free(from, sizeof(*from));
+}
+
 void abd_struct_free(abd_t *abd, size_t head_size)
 {
 	bool allocated = (abd->abd_flags & ABD_FLAG_ALLOCD) != 0;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#define ABD_ARC_BUCKETS_MIN 64
 #define ABD_ARC_HIT_BATCH 64
 
 static uint64_t abd_arc_seed(const void *salt)
@@ -41,33 +40,22 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	return 0;
 }
 
-/* An entry to a bucket or less, and no more of a table than a quarter of the capacity. */
-static size_t abd_arc_buckets(size_t entries, size_t capacity)
-{
-	size_t buckets = ABD_ARC_BUCKETS_MIN;
-
-	while (buckets < entries && abd_arc_index_bytes(2 * buckets) <= capacity / 4)
-		buckets *= 2;
-	return buckets;
-}
-
 static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
 {
 	memset(arc, 0, sizeof(*arc));
 	arc->seed = abd_arc_seed(arc);
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): abd_arc_config_take() filled it */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
 	arc->capacity = config->capacity_bytes;
-	arc->buckets = abd_arc_buckets(config->expected_entries, arc->capacity);
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
 
-	/* Two buckets to an entry, as there are after the table was doubled. */
 	size_t entry_size = abd_arc_entry_size(arc);
 
-	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_bytes(2));
+	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_cost());
 	abd_arc_slab_init(&arc->entries, entry_size);
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
@@ -87,7 +75,9 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	if (arc == NULL)
 		goto no_memory;
 	abd_arc_start(arc, &known);
-	arc->index = abd_arc_index_new(arc->buckets);
+	/* No more of an index, ahead, than for records of an eighth of a page. */
+	arc->index =
+		abd_arc_index_new(abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
 	if (arc->index == NULL)
 		goto no_index;
 	abd_arc_reader_open(arc);
@@ -134,21 +124,32 @@ void abd_arc_destroy(abd_arc_t *arc)
 	abd_mem_free(arc, sizeof(*arc), 64);
 }
 
-/* As many buckets as entries need; 0: the table is not far too large. Under lock. */
-static size_t abd_arc_resize_index(struct abd_arc *arc)
+static size_t abd_arc_entries(const struct abd_arc *arc)
 {
-	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
-	size_t buckets = abd_arc_buckets(entries, arc->capacity);
+	return arc->policy.recent.count + arc->policy.frequent.count;
+}
 
-	if (buckets > arc->buckets / 4)
-		return 0;
-	return arc->buckets = buckets;
+/* Give back what the index has too much of. */
+static void abd_arc_resize_index(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool begun = abd_arc_index_shrink_begin(arc->index, abd_arc_entries(arc));
+
+	pthread_mutex_unlock(&arc->lock);
+	if (!begun)
+		return;
+	abd_rcu_synchronize();
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
+	pthread_mutex_unlock(&arc->lock);
+	abd_rcu_synchronize();
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_index_shrink_end(arc->index);
+	pthread_mutex_unlock(&arc->lock);
 }
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
-	size_t buckets;
-
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
 	if (capacity_bytes < ABD_ARC_CAPACITY_MIN || capacity_bytes > PTRDIFF_MAX)
 		return -EINVAL;
@@ -157,11 +158,9 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 	arc->capacity = capacity_bytes;
 	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
-	buckets = abd_arc_resize_index(arc);
 	pthread_mutex_unlock(&arc->lock);
 
-	if (buckets > 0)
-		abd_arc_index_resize(arc->index, buckets);
+	abd_arc_resize_index(arc);
 	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc);
 	return 0;
@@ -192,7 +191,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->hits_dropped = count[ABD_ARC_COUNT_DROPPED];
 	stats->capacity_bytes = arc->capacity;
 	stats->used_bytes = abd_arc_used(arc);
-	stats->entries = policy->recent.count + policy->frequent.count;
+	stats->entries = abd_arc_entries(arc);
 	stats->recent_bytes = policy->recent.bytes;
 	stats->frequent_bytes = policy->frequent.bytes;
 	stats->ghost_recent_bytes = policy->ghost_recent.bytes;
@@ -203,7 +202,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->index_bytes = abd_arc_slab_bytes(&arc->entries) +
-			     abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->buckets);
+			     abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
 }
 
 static_assert(sizeof(struct abd_arc_stats) == 31 * sizeof(uint64_t), "no padding");

@@ -47,7 +47,7 @@ static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_a
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
-	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->buckets);
+	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->index);
 }
 
 size_t abd_arc_target(size_t capacity)
@@ -61,7 +61,7 @@ size_t abd_arc_target(size_t capacity)
 void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	bool is_metadata = (entry->item.flags & ABD_ARC_ENTRY_METADATA) != 0;
-	size_t stored = abd_get_size(entry->abd);
+	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
 
 	arc->stats.stored_bytes -= stored;
 	arc->stats.logical_bytes -= entry->item.size;
@@ -73,15 +73,17 @@ void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_index_remove(arc->index, entry);
+	abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
 	abd_arc_policy_remove(&arc->policy, &entry->item);
 	abd_arc_retire(arc, entry);
 }
 
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_index_remove(arc->index, entry);
-	abd_arc_policy_evict(&arc->policy, &entry->item, abd_arc_hash(arc, &entry->key));
+	uint64_t hash = abd_arc_hash(arc, &entry->key);
+
+	abd_arc_index_remove(arc->index, hash, entry);
+	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
 	abd_arc_retire(arc, entry);
 	arc->stats.evictions++;
 }
@@ -143,7 +145,7 @@ static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 	if (freed->next == freed)
 		return;
 	for (link = freed->next; link != freed; link = link->next)
-		abd_free(abd_arc_link_entry(link)->abd);
+		abd_free(abd_arc_entry_abd(abd_arc_link_entry(link)));
 
 	pthread_mutex_lock(&arc->lock);
 	for (link = freed->next; link != freed; link = next) {
@@ -204,8 +206,9 @@ void abd_arc_reclaim(struct abd_arc *arc)
 /* How much more memory is in use than may be. What is held doesn't count. Under lock. */
 static size_t abd_arc_excess(const struct abd_arc *arc)
 {
-	size_t used =
-		abd_arc_used(arc) + (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
+	size_t used = abd_arc_used(arc) + abd_arc_index_next_bytes(arc->index, entries) +
+		      (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
 
 	return used > allowed ? used - allowed : 0;

@@ -4,9 +4,9 @@
  *
  *   thread's block (reader)            arc                            entry, in the index          buffer
  *   +-----------------------+          +--------------------+         +----------------------+    +--------+
- *   | counters              |          | lock               |         | node, key            |    | runs   |--> stored
- *   | hits not yet told ----|--------->| policy: T1 T2 B1 B2|<------->| item: link, cost ... |    |        |    record
- *   | holds ----------------|----------|--------------------|-------->| abd -----------------|--->|        |
+ *   | counters              |          | lock               |         | key                  |    | stored |
+ *   | hits not yet told ----|--------->| policy: T1 T2 B1 B2|<------->| item: link, cost ... |    | record |
+ *   | holds ----------------|----------|--------------------|-------->| own: the abd --------|--->|        |
  *   +-----------------------+          | retired, pinned    |         +----------------------+    +--------+
  *                                      +--------------------+
  *
@@ -38,16 +38,17 @@ enum {
 
 /** A record. Constant from when it is in the index until it is freed, but for item's link, list, mark and stamp. */
 struct abd_arc_entry {
-	struct abd_arc_node node;
-	abd_arc_key_t key;
-	abd_t *abd; /* exactly the stored bytes */
+	abd_arc_key_t key; /* in front: the index goes by it */
 	struct abd_arc_item
 		item; /* size: bytes before compression; mark: found held, by the last scan */
+	/* The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere. With a run table behind it the struct
+	   can't be here: then this one is of size 0, and abd_parent says where it is. abd_arc_entry_abd() knows. */
+	abd_t own;
 	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
 };
 
-static_assert(sizeof(struct abd_arc_entry) == 88 || sizeof(void *) != 8,
-	"46 entries to a page; docs/arc.md says what a record costs");
+static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
+	"two cache lines, 31 entries to a page; docs/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /* ---- abd_arc_reader.c: what each thread has of each cache -------------------------------------------------------- */
@@ -88,6 +89,7 @@ struct abd_arc_reader {
 		fresh; /* a hit on what came to the front of T2 so few moves ago is not worth telling */
 	uint64_t slab_frees; /* the entries' slab's, when ring was begun */
 	uint32_t pending;    /* hits in ring */
+	uint32_t patience;   /* hits to let go before the lock, which was busy, is tried again */
 	bool idle;           /* its thread has ended */
 	struct abd_arc_reader *next;
 	struct abd_arc_hold_block holds;
@@ -147,7 +149,6 @@ struct abd_arc {
 	struct abd_arc_policy policy;
 	struct abd_arc_slab entries;
 	size_t capacity;
-	size_t buckets;       /* of the index */
 	size_t record_bytes;  /* buffers of all entries, retired and pinned ones included */
 	size_t evicted_bytes; /* the part of those that is retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
@@ -186,6 +187,7 @@ static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd
 		return;
 	if (reader->pending == reader->arc->hit_batch) {
 		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
+		reader->patience -= reader->patience > 0;
 		return;
 	}
 	if (reader->pending == 0)
@@ -197,7 +199,7 @@ static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd
 /** Tell the policy if the batch is full. Outside of read-side sections and locks. */
 static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 {
-	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch))
+	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch) && reader->patience == 0)
 		abd_arc_reader_settle_slow(reader);
 }
 
@@ -210,6 +212,11 @@ static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 {
 	return (struct abd_arc_entry *)(void *)((char *)item -
 						offsetof(struct abd_arc_entry, item));
+}
+
+static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
+{
+	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
 }
 
 static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
@@ -256,13 +263,15 @@ int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t 
 void abd_arc_record_end(struct abd_arc_record *record);
 /** A buffer with the record as stored; NULL: no memory. */
 abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadata);
+/** Make it an entry's. */
+void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd);
 
-/** What a buffer of size bytes will take of memory, if no order is refused; and what one does take. */
+/** What a buffer of size bytes will take of memory beside the entry, if no order is refused; and what one does take. */
 size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes are those that were stored; true without checksums. */
-bool abd_arc_record_is_sound(const struct abd_arc *arc, const struct abd_arc_entry *entry);
+bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);
 /** [off, +size) of the record, a range within it, into dst. 0, -EBADMSG or -ENOMEM. */
-int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off, size_t size);
+int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size);
 
 #endif

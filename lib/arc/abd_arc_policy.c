@@ -122,8 +122,14 @@ static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghos
 
 static void abd_arc_ghost_end_oldest(struct abd_arc_policy *policy, struct abd_arc_list *list)
 {
-	abd_arc_ghost_end(
-		policy, abd_arc_ghost_find(policy, abd_arc_list_oldest_ghost(list)->hash));
+	const struct abd_arc_ghost *ghost = abd_arc_list_oldest_ghost(list);
+
+	assert(ghost != NULL);
+
+	struct abd_arc_ghost **link = abd_arc_ghost_find(policy, ghost->hash);
+
+	assert(link != NULL); /* what is in a list is in the table */
+	abd_arc_ghost_end(policy, link);
 }
 
 static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)

@@ -57,8 +57,8 @@ static void abd_arc_put_fill(
 	const struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
 {
 	entry->key = *put->key;
-	entry->abd = put->abd;
 	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
+	abd_arc_record_give(entry, put->abd);
 	entry->item.list = ABD_ARC_NONE;
 	entry->item.flags =
 		(uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
@@ -86,8 +86,11 @@ static void abd_arc_put_publish(
 	struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
 {
 	enum abd_arc_list_id list = put->list;
-	struct abd_arc_entry *old = abd_arc_index_put(arc->index, put->hash, entry);
+	struct abd_arc_entry *old;
 
+	/* A page of the index that is full, for want of memory or by unlikely chance, gives one of its records up. */
+	while (!abd_arc_index_put(arc->index, put->hash, entry, &old))
+		abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, put->hash));
 	if (old != NULL) {
 		/* New content is not a use: it takes the old one's list. */
 		if (old->item.list == ABD_ARC_FREQUENT)
@@ -103,20 +106,8 @@ static void abd_arc_put_publish(
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
-/* The index is doubled at an entry to a bucket (at two, a look-up among 1e6 takes half as long again); 0: as it is. Under lock. */
-static size_t abd_arc_put_grow(struct abd_arc *arc)
-{
-	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
-
-	if (entries <= arc->buckets)
-		return 0;
-	return arc->buckets *= 2;
-}
-
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
-	size_t buckets = 0;
-
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_entry *entry = abd_arc_slab_alloc(&arc->entries);
 
@@ -125,13 +116,10 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		arc->policy.reserved -= put->reserved;
 		put->reserved = 0;
 		abd_arc_put_publish(arc, put, entry);
-		buckets = abd_arc_put_grow(arc);
+		abd_arc_index_grow(
+			arc->index, arc->policy.recent.count + arc->policy.frequent.count);
 	}
 	pthread_mutex_unlock(&arc->lock);
-	if (buckets > 0) {
-		abd_arc_index_resize(arc->index, buckets);
-		abd_arc_make_room(arc); /* the table was not reserved for */
-	}
 	return entry != NULL ? 0 : -ENOMEM;
 }
 

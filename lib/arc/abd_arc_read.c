@@ -35,8 +35,8 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 }
 
 /* Inside a section. */
-static int abd_arc_read_entry(const struct abd_arc *arc, const struct abd_arc_entry *entry,
-	void *dst, size_t off, size_t size)
+static int abd_arc_read_entry(
+	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;
@@ -107,8 +107,8 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		/* Before the section ends: see abd_arc_impl.h. */
 		atomic_store_explicit(&slot->entry, entry, memory_order_release);
 		abd_arc_reader_note(reader, entry);
-		hold->abd = entry->abd;
-		hold->stored_size = abd_get_size(entry->abd);
+		hold->abd = abd_arc_entry_abd(entry);
+		hold->stored_size = abd_get_size(hold->abd);
 		hold->logical_size = entry->item.size;
 		hold->compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
 		hold->entry = slot;
@@ -145,7 +145,7 @@ void abd_arc_release(abd_arc_hold_t *hold)
 	struct abd_arc *arc = slot->reader->arc;
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
 
-	ABD_REQUIRE(entry != NULL && entry->abd == hold->abd,
+	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
 	atomic_store_explicit(&slot->entry, NULL, memory_order_release);

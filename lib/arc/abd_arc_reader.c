@@ -223,6 +223,7 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 		abd_arc_policy_hit(&arc->policy, &reader->ring[i]->item);
 	arc->stats.hits_told += pending;
 	reader->pending = 0;
+	reader->patience = 0;
 	reader->clock = arc->policy.clock;
 	/* Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In the exact mode it does. */
 	if (arc->hit_batch > 1)
@@ -233,10 +234,13 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 {
 	struct abd_arc *arc = reader->arc;
 
-	if (arc->hit_batch == 1)
+	if (arc->hit_batch == 1) {
 		pthread_mutex_lock(&arc->lock);
-	else if (pthread_mutex_trylock(&arc->lock) != 0)
+	} else if (pthread_mutex_trylock(&arc->lock) != 0) {
+		/* Trying again at each hit would make all threads write one line at each hit. */
+		reader->patience = arc->hit_batch;
 		return;
+	}
 	abd_arc_reader_tell(reader);
 	pthread_mutex_unlock(&arc->lock);
 }

@@ -72,9 +72,12 @@ static size_t abd_arc_class_size(size_t size)
 	return size;
 }
 
-static size_t abd_arc_linear_bytes(size_t size)
+void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
 {
-	return sizeof(abd_t) + abd_arc_class_size(size);
+	if (abd_is_linear(abd))
+		abd_struct_move(&entry->own, abd);
+	else
+		entry->own = (abd_t){.abd_parent = abd};
 }
 
 size_t abd_arc_record_bytes(const abd_t *abd)
@@ -82,46 +85,49 @@ size_t abd_arc_record_bytes(const abd_t *abd)
 	size_t size = abd_get_size(abd);
 
 	if (abd_is_linear(abd) && !abd_is_linear_page(abd))
-		return abd_arc_linear_bytes(size);
+		return abd_arc_class_size(size);
 
-	size_t head = abd_is_linear(abd) ? sizeof(*abd) : abd_scatter_head_size(abd);
+	size_t head = abd_is_linear(abd) ? 0 : abd_arc_class_size(abd_scatter_head_size(abd));
 
 	/* Runs are whole pages, and no more of them than the data needs. */
-	return abd_arc_class_size(head) + abd_round_up(size, ABD_CHUNK_SIZE);
+	return head + abd_round_up(size, ABD_CHUNK_SIZE);
 }
 
 size_t abd_arc_record_estimate(size_t size)
 {
 	if (abd_size_alloc_linear(size))
-		return abd_arc_linear_bytes(size);
+		return abd_arc_class_size(size);
 
 	unsigned max_order = ABD_TUNE(max_order);
 	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
 	size_t runs = (pages >> max_order) +
 		      (size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
-	size_t head = sizeof(abd_t);
+	size_t head = sizeof(abd_t) + runs * sizeof(struct iovec);
 
+	if (runs == 1 && ABD_TUNE(linear_page))
+		return pages * ABD_CHUNK_SIZE;
 	/* A run table, and a class for each order if there are several: 16 bytes each. */
-	if (runs > 1)
-		head += runs * sizeof(struct iovec) + abd_min(runs, ABD_CHUNK_ORDERS) * 16;
-	return abd_arc_class_size(head) + pages * ABD_CHUNK_SIZE;
+	return abd_arc_class_size(head + abd_min(runs, ABD_CHUNK_ORDERS) * 16) +
+	       pages * ABD_CHUNK_SIZE;
 }
 
-bool abd_arc_record_is_sound(const struct abd_arc *arc, const struct abd_arc_entry *entry)
+bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	uint64_t checksum[4];
 
 	if (ABD_LIKELY((arc->flags & ABD_ARC_CHECKSUM) == 0))
 		return true;
-	abd_fletcher_4(entry->abd, 0, abd_get_size(entry->abd), checksum);
+	const abd_t *abd = abd_arc_entry_abd(entry);
+
+	abd_fletcher_4(abd, 0, abd_get_size(abd), checksum);
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
 /* All of a compressed record, or a part; what is not wanted is not decoded where the decoder can help it. */
 static ssize_t abd_arc_record_decode(
-	const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
-	const abd_t *abd = entry->abd;
+	const abd_t *abd = abd_arc_entry_abd(entry);
 	size_t stored_size = abd_get_size(abd);
 
 	if (ABD_LIKELY(size == entry->item.size))
@@ -129,12 +135,12 @@ static ssize_t abd_arc_record_decode(
 	return abd_lz4_decompress_range_to_buf(dst, abd, off, size, 0, stored_size);
 }
 
-int abd_arc_record_read(const struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
 	if (size == 0)
 		return 0;
 	if ((entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) == 0) {
-		abd_copy_to_buf_off(dst, entry->abd, off, size);
+		abd_copy_to_buf_off(dst, abd_arc_entry_abd(entry), off, size);
 		return 0;
 	}
 

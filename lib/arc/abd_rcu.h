@@ -9,7 +9,7 @@
  * Invariant: nobody waits for a grace period inside a section.
  *
  * ThreadSanitizer reports false races inside liburcu 0.13.2, which it can't see into, and MemorySanitizer false uninitialised
- * reads. Builds for them (ABD_ARC_SHIM) take the shim, a lock that many may hold, instead; see also abd_arc_index.h.
+ * reads. Builds for them (ABD_ARC_SHIM) take the shim, a lock that many may hold, instead.
  */
 #ifndef ABD_RCU_H
 #define ABD_RCU_H

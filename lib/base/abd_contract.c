@@ -20,10 +20,12 @@ void abd_contract_fail(const char *call, const char *format, ...)
 {
 	char message[256];
 	va_list args;
-	int length = snprintf(message, sizeof(message), "abd: contract broken: %s: ", call);
-	size_t used = length > 0 ? abd_min((size_t)length, sizeof(message) - 1) : 0;
+	size_t length =
+		(size_t)snprintf(message, sizeof(message), "abd: contract broken: %s: ", call);
+	size_t used = abd_min(length, sizeof(message) - 1);
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer forgets va_start() on one path */
 	vsnprintf(message + used, sizeof(message) - used, format, args);
 	va_end(args);
 	fprintf(stderr, "%s\n", message);

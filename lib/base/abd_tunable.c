@@ -28,14 +28,13 @@ bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *
 	return number >= low && number <= high;
 }
 
-static const char *abd_tunable_variable(const char *name, char *variable, size_t size)
+static void abd_tunable_variable(const char *name, char *variable, size_t size)
 {
 	size_t used = (size_t)snprintf(variable, size, "ABD_");
 
 	for (; *name != '\0' && used < size - 1; name++)
 		variable[used++] = (char)toupper((unsigned char)*name);
 	variable[used] = '\0';
-	return variable;
 }
 
 void abd_tunable_from_environment(const struct abd_tunables *tunables)
@@ -43,8 +42,10 @@ void abd_tunable_from_environment(const struct abd_tunables *tunables)
 	for (size_t i = 0; i < tunables->count; i++) {
 		const struct abd_tunable *tunable = &tunables->table[i];
 		char variable[64];
-		const char *value =
-			getenv(abd_tunable_variable(tunable->name, variable, sizeof(variable)));
+
+		abd_tunable_variable(tunable->name, variable, sizeof(variable));
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe): at start-up, under its lock; setenv() beside it is the host's affair */
+		const char *value = getenv(variable);
 
 		if (value != NULL && tunable->set(value) != 0)
 			fprintf(stderr, "abd: %s=%s is ignored: not a value it can take\n",

@@ -19,6 +19,8 @@ const char *abd_perf_say_time(double seconds, char *text, size_t room);
 void abd_perf_say_begin(const char *what, unsigned total);
 /** The next step starts; it is not shown where --filter leaves it out. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** How the step at hand is getting on: a line of its own, or, on a terminal, in the progress line's place. */
+void abd_perf_say_tick(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 
 /** Said at once, and kept: abd_perf_say_warning(i) is the i-th, NULL behind the last. */

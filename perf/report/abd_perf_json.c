@@ -4,10 +4,13 @@
  */
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
+#include "abd_perf_jobs.h"
 #include "abd_perf_file.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
+
+#include <abd/version.h>
 
 #include <errno.h>
 #include <jansson.h>
@@ -111,11 +114,12 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 		json_array_append_new(sources, json_string(source));
 	for (size_t i = 0; i < abd_perf_result_count(); i++)
 		json_array_append_new(results, abd_perf_json_result(abd_perf_result_get(i)));
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "abd-perf-1",
-		"complete", (int)complete, "environment", abd_perf_json_environment(), "sources",
-		sources, "options", abd_perf_json_options(options), "noise",
+	return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
+		"abd-perf-1", "fio version", "abd-perf " ABD_VERSION_STRING, "complete",
+		(int)complete, "environment", abd_perf_json_environment(), "sources", sources,
+		"options", abd_perf_json_options(options), "noise",
 		abd_perf_json_summary(&abd_perf_race_noise), "warnings", warnings, "results",
-		results);
+		results, "jobs", abd_perf_jobs_json());
 }
 
 static int abd_perf_json_fill(FILE *file, const void *tree)

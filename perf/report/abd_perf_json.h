@@ -12,6 +12,7 @@
  *	results      [{scenario, group, name, parameters: {name: number or text},
  *	               figures: [{name, unit, median, low, high, mad, rounds, relative: {median, low, high}}],
  *	               ratios: [{of, against, median, low, high, mad, rounds, verdict, target, target_verdict, source}]}]
+ *	fio version, jobs  as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
  *
  * relative is the time in units of a loop of arithmetic that was timed in the same rounds, null where none was.
  * low and high are the 95 % interval of the median. target and source are null where there is none.

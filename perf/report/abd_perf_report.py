@@ -81,7 +81,8 @@ def table_ratios(document):
             rows.append(f"<tr><td>{html.escape(entry['scenario'])}</td><td>{html.escape(entry['name'])}</td>"
                         f"<td>{html.escape(conditions(entry))}</td>"
                         f"<td>{html.escape(ratio['of'])} / {html.escape(ratio['against'])}</td>"
-                        f"{cell(format(ratio['median'], '.3f'))}{cell(format(ratio['low'], '.3f'))}{cell(format(ratio['high'], '.3f'))}"
+                        f"{cell(format(ratio['median'], '.3f'))}{cell(format(ratio['low'], '.3f'))}"
+                        f"{cell(format(ratio['high'], '.3f'))}"
                         f'<td class="{ratio["verdict"].replace(" ", "-")}">{html.escape(ratio["verdict"])}</td>'
                         f'<td class="{kind}">{html.escape(target)}</td><td>{html.escape(ratio.get("source") or "")}</td></tr>')
     return (f"<details><summary>All {len(rows)} ratios</summary><div class=scroll><table class=tight><tr><th>scenario<th>case"

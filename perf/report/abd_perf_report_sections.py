@@ -2,7 +2,7 @@
 """A section per question: a chart, what to conclude, the source's figure beside ours. A run that lacks it gets no section."""
 import html
 
-from abd_perf_report_chart import (COLOURS, MARKERS, bars, curves, dots, legend, line_style, lines, picture, powers_of_two)
+from abd_perf_report_chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_two)
 from abd_perf_report_data import (figure_of, geometric_mean, median_of, medians_of, names_of, number, of_sizes, ratio_of, select,
                                   size_text, spread)
 

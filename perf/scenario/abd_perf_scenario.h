@@ -26,7 +26,8 @@ struct abd_perf_planned {
 /** All of them, in the order they run; scenario is NULL behind the last. */
 extern const struct abd_perf_planned abd_perf_plan[];
 
-extern const struct abd_perf_scenario abd_perf_arc_cached_read; /* in builds with the cache */
+extern const struct abd_perf_scenario abd_perf_arc_cached_read,
+	abd_perf_arc_scale; /* in builds with the cache */
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_buffer, abd_perf_compare;
 extern const struct abd_perf_scenario abd_perf_codec;
 extern const struct abd_perf_scenario abd_perf_flush, abd_perf_flush_calibrate;

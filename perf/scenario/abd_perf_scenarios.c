@@ -10,7 +10,8 @@
 const struct abd_perf_planned abd_perf_plan[] = {
 	{&abd_perf_arc_read, 21, 120},
 #if ABD_PERF_WITH_ARC
-	{&abd_perf_arc_cached_read, 7, 60},
+	{&abd_perf_arc_cached_read, 12, 480},
+	{&abd_perf_arc_scale, 15, 90},
 #endif
 	{&abd_perf_buffer, 5, 12},
 	{&abd_perf_compare, 10, 50},

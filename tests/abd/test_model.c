@@ -5,6 +5,11 @@
  *   ABD_TEST_OPS=100000000   operations (1,000,000): the long run before a release
  *   ABD_TEST_SEED=n          the first episode's seed (1). Episodes have EPISODE operations each and seeds that count up; a failure
  *                            names its episode's seed, which alone repeats it with ABD_TEST_OPS=20000, in the same build
+ *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by itself; a crash wants this
+ *
+ * Shrinking drops operations for as long as the rest still fails, each try in a process of its own, and prints what is left as C:
+ * a test for a file of its own beside this one (model_replay.h has its words). Each operation draws from a seed of its own, so that it stays what it
+ * is when others are dropped.
  *
  * Buffers with memory of their own (bases) have a flat array each. Views and gangs are lists of slices of bases, as they
  * are worked out from the calls that made them, so what is written through one is expected through all others.
@@ -13,12 +18,16 @@
  */
 #include "abd_gang.h"
 #include "abd_test.h"
+#include "abd_test_child.h"
 #include "abd_test_fault.h"
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
 #include <lz4.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
 	EPISODE = 20000,
@@ -27,6 +36,8 @@ enum {
 	BORROWS = 3,
 	CHECK_ALL = 1000,
 	ROOM = 6 << 20, /* five pieces of an iovec, 1 MiB each, and some */
+	SHRINK_TRIES = 3000,
+	CHECK_FAILED = 3, /* exit code */
 };
 
 struct object;
@@ -48,12 +59,15 @@ struct borrowed {
 	char *buf;
 	size_t n;
 	uint8_t *content; /* of a copy; NULL: buf is the buffer's own memory */
+	unsigned id;
 };
 
 enum kind { LINEAR, FROM_BUF, SCATTER, ZEROS, GANG, VIEW };
 
 struct object {
 	enum kind kind;
+	unsigned id; /* its name in what is printed as C */
+	size_t born; /* the step it was made in */
 	abd_t *abd, own;
 	size_t size;
 	bool own_struct, writes;
@@ -85,12 +99,29 @@ static struct {
 	bool test_provider;
 	size_t callbacks;
 	uint8_t *a, *b; /* ROOM bytes each */
+	unsigned ids;
+	FILE *trace;  /* where operations are printed as C, or NULL */
+	bool replays; /* in a process that tries whether a sequence fails */
 } m;
 
+static void check_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* What failed, in an episode and at a step that can be repeated. */
-#define check(condition, format, ...)                                     \
-	abd_test_check(condition, "ABD_TEST_SEED=%llu step %zu: " format, \
-		(unsigned long long)m.seed, m.step, __VA_ARGS__)
+#define check(condition, ...)                      \
+	do {                                       \
+		if (!(condition))                  \
+			check_failed(__VA_ARGS__); \
+	} while (0)
+
+/* One line of C; see model_replay.h for the words. */
+#define trace(...)                                          \
+	do {                                                \
+		if (m.trace != NULL) {                      \
+			fprintf(m.trace, "\t" __VA_ARGS__); \
+			fprintf(m.trace, "\n");             \
+		}                                           \
+	} while (0)
+#define ull(x) ((unsigned long long)(x))
 
 static size_t below(size_t limit)
 {
@@ -258,6 +289,8 @@ static struct object *object_new(enum kind kind, abd_t *abd)
 	o->kind = kind;
 	o->abd = abd;
 	o->writes = true;
+	o->id = m.ids++;
+	o->born = m.step;
 	return o;
 }
 
@@ -291,6 +324,8 @@ static void base_begin(struct object *o)
 	cr_assert_not_null(o->data);
 	slice_add(o, o, 0, abd_get_size(o->abd));
 	object_begin(o);
+	trace("fill(a, 0x%llx, %zu);", ull(m.random), o->size);
+	trace("write_buf(o%u, 0, %zu, a);", o->id, o->size);
 	abd_test_random_fill(&m.random, o->data, o->size);
 	abd_copy_from_buf(o->abd, o->data, o->size);
 	check_base(o);
@@ -348,9 +383,22 @@ static void linear_begin(struct object *o)
 	base_begin(o);
 }
 
+/* Each object draws a lot from the draw and the step it was made in, so that the choice does not change when others are not there. */
 static struct object *any(void)
 {
-	return m.count > 0 ? m.objects[below(m.count)] : NULL;
+	uint64_t draw = abd_test_random(&m.random), highest = 0;
+	struct object *chosen = NULL;
+
+	for (size_t i = 0; i < m.count; i++) {
+		uint64_t lot = (draw ^ m.objects[i]->born) * 0x9e3779b97f4a7c15u;
+
+		lot = (lot ^ lot >> 32) * 0xd6e8feb86659fd93u;
+		if (chosen == NULL || lot > highest) {
+			highest = lot;
+			chosen = m.objects[i];
+		}
+	}
+	return chosen;
 }
 
 /* The gang's table may have grown. */
@@ -431,6 +479,7 @@ static void op_alloc(void)
 
 	switch (below(4)) {
 	case 0:
+		trace("abd_t *o%u = abd_alloc_for_io(%zu, %d);", m.ids, size, meta);
 		abd = abd_alloc_for_io(size, meta);
 		linear = linear && size >= 4096;
 		break;
@@ -439,15 +488,20 @@ static void op_alloc(void)
 			meta = (like->abd->abd_flags & ABD_FLAG_META) != 0;
 			linear = linear ||
 				 (abd_is_linear(like->abd) && !abd_is_linear_page(like->abd));
+			trace("abd_t *o%u = abd_alloc_sametype(o%u, %zu);", m.ids, like->id, size);
 			abd = abd_alloc_sametype(like->abd, size);
 			break;
 		}
 		/* fall through */
 	default:
+		trace("abd_t *o%u = abd_alloc(%zu, %d);", m.ids, size, meta);
 		abd = abd_alloc(size, meta);
 	}
-	if (!made(abd, "alloc"))
+	trace("made(o%u, %d);", m.ids, abd != NULL);
+	if (!made(abd, "alloc")) {
+		m.ids++;
 		return;
+	}
 
 	struct object *o = object_new(linear ? LINEAR : SCATTER, abd);
 
@@ -467,8 +521,17 @@ static void op_alloc_linear(void)
 	size_t size = random_size();
 
 	o->own_struct = one_in(2);
-	o->abd = o->own_struct ? abd_alloc_linear_struct(&o->own, size, one_in(2))
-			       : abd_alloc_linear(size, one_in(2));
+
+	bool meta = one_in(2);
+
+	trace("abd_t s%u, *o%u;", o->id, o->id);
+	if (o->own_struct)
+		trace("o%u = abd_alloc_linear_struct(&s%u, %zu, %d);", o->id, o->id, size, meta);
+	else
+		trace("o%u = abd_alloc_linear(%zu, %d);", o->id, size, meta);
+	o->abd = o->own_struct ? abd_alloc_linear_struct(&o->own, size, meta)
+			       : abd_alloc_linear(size, meta);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
 	if (made(o->abd, "alloc_linear"))
 		linear_begin(o);
 	else
@@ -492,18 +555,24 @@ static void op_from_buf(void)
 	o->memory = malloc(size);
 	o->memory_is_malloc = true;
 	cr_assert_not_null(o->memory);
+	trace("abd_t s%u, *o%u;", o->id, o->id);
+	trace("void *m%u = malloc(%zu);", o->id, size);
 	switch (below(3)) {
 	case 0:
 		o->own_struct = true;
+		trace("o%u = abd_get_from_buf_struct(&s%u, m%u, %zu);", o->id, o->id, o->id, size);
 		o->abd = abd_get_from_buf_struct(&o->own, o->memory, size);
 		break;
 	case 1:
 		o->has_callback = true;
+		trace("o%u = abd_get_from_buf_cb(m%u, %zu, callback, NULL);", o->id, o->id, size);
 		o->abd = abd_get_from_buf_cb(o->memory, size, callback, o);
 		break;
 	default:
+		trace("o%u = abd_get_from_buf(m%u, %zu);", o->id, o->id, size);
 		o->abd = abd_get_from_buf(o->memory, size);
 	}
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
 	if (made(o->abd, "get_from_buf")) {
 		linear_begin(o);
 		return;
@@ -518,7 +587,13 @@ static void op_zeros(void)
 	size_t size = random_size();
 
 	o->own_struct = one_in(2);
+	trace("abd_t s%u, *o%u;", o->id, o->id);
+	if (o->own_struct)
+		trace("o%u = abd_get_zeros_struct(&s%u, %zu);", o->id, o->id, size);
+	else
+		trace("o%u = abd_get_zeros(%zu);", o->id, size);
 	o->abd = o->own_struct ? abd_get_zeros_struct(&o->own, size) : abd_get_zeros(size);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
 	if (!made(o->abd, "get_zeros")) {
 		free(o);
 		return;
@@ -532,7 +607,13 @@ static void op_gang(void)
 	struct object *o = object_new(GANG, NULL);
 
 	o->own_struct = one_in(2);
+	trace("abd_t s%u, *o%u;", o->id, o->id);
+	if (o->own_struct)
+		trace("o%u = abd_alloc_gang_struct(&s%u);", o->id, o->id);
+	else
+		trace("o%u = abd_alloc_gang();", o->id);
 	o->abd = o->own_struct ? abd_alloc_gang_struct(&o->own) : abd_alloc_gang();
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
 	if (made(o->abd, "alloc_gang"))
 		object_begin(o);
 	else
@@ -550,18 +631,24 @@ static void op_view(void)
 	if (n == 0)
 		return;
 	o = object_new(VIEW, NULL);
+	trace("abd_t s%u, *o%u;", o->id, o->id);
 	switch (below(3)) {
 	case 0:
+		trace("o%u = abd_get_offset(o%u, %zu);", o->id, parent->id, off);
 		o->abd = abd_get_offset(parent->abd, off);
 		n = parent->size - off;
 		break;
 	case 1:
 		o->own_struct = true;
+		trace("o%u = abd_get_offset_struct(&s%u, o%u, %zu, %zu);", o->id, o->id, parent->id,
+			off, n);
 		o->abd = abd_get_offset_struct(&o->own, parent->abd, off, n);
 		break;
 	default:
+		trace("o%u = abd_get_offset_size(o%u, %zu, %zu);", o->id, parent->id, off, n);
 		o->abd = abd_get_offset_size(parent->abd, off, n);
 	}
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
 	if (!made(o->abd, "get_offset")) {
 		free(o);
 		return;
@@ -584,18 +671,23 @@ static void op_from_iov(void)
 	if (base == NULL || base->raw_count != 1)
 		return;
 	o = object_new(GANG, NULL);
+	trace("struct iovec v%u[%d];", o->id, count);
 	for (int i = 0; i < count; i++) {
 		size_t off, n;
 
 		random_range(base, &off, &n);
 		iov[i] = (struct iovec){(char *)base->raw[0].iov_base + off, n};
 		sum += n;
+		trace("v%u[%d] = (struct iovec){(char *)abd_to_buf(o%u) + %zu, %zu};", o->id, i,
+			base->id, off, n);
 		if (n > 0) {
 			slice_add(o, base, off, n);
 			o->entries[o->entry_count++] = (struct entry){.size = n, .owned = true};
 		}
 	}
+	trace("abd_t *o%u = abd_from_iov(v%u, %d);", o->id, o->id, count);
 	o->abd = abd_from_iov(iov, count);
+	trace("made(o%u, %d);", o->id, o->abd != NULL);
 	if (o->abd == NULL) {
 		check((sum == 0 && errno == EINVAL) || m.oom, "from_iov refused %zu bytes", sum);
 		free(o);
@@ -688,6 +780,8 @@ static void op_gang_add(void)
 	size_t child_size = child->size;
 	int error = abd_gang_add(gang->abd, child->abd, free_it);
 
+	trace("expect(abd_gang_add(o%u, o%u, %d) == %d);", gang->id, child->id, free_it, error);
+
 	table_update(gang);
 	check(error == 0 || (m.oom && error == -ENOMEM), "gang_add gave %d", error);
 	if (error != 0) {
@@ -731,6 +825,18 @@ static bool may_end(const struct object *o)
 	return true;
 }
 
+static void object_memory_free(const struct object *o)
+{
+	trace("free(m%u);", o->id);
+	free(o->memory);
+}
+
+static void object_memory_give(const struct object *o)
+{
+	trace("abd_buf_free(m%u, %zu);", o->id, o->size);
+	abd_buf_free(o->memory, o->size);
+}
+
 /* What the model does when the buffer itself has ended. memory and callback are those of a base. */
 static void object_ended(struct object *o)
 {
@@ -743,9 +849,9 @@ static void object_ended(struct object *o)
 		if (o->entries[i].owned && o->entries[i].child != NULL)
 			object_ended(o->entries[i].child);
 	if (o->kind == FROM_BUF && o->memory_is_malloc && !o->has_callback)
-		free(o->memory);
+		object_memory_free(o);
 	else if (o->kind == FROM_BUF && !o->has_callback)
-		abd_buf_free(o->memory, o->size);
+		object_memory_give(o);
 	m.expected.struct_size -= o->table_size;
 	object_forget(o);
 }
@@ -774,6 +880,7 @@ static void op_free(void)
 
 	size_t callbacks = m.callbacks + callbacks_of(o);
 
+	trace("abd_free(o%u);", o->id);
 	abd_free(o->abd);
 	check(m.callbacks == callbacks, "%zu free callbacks ran", m.callbacks);
 	object_ended(o);
@@ -794,8 +901,10 @@ static void op_copy(void)
 		s_off = d_off;
 	n = abd_min(abd_min(n, d_n), s->size - s_off);
 	if (d == s && s_off == d_off && n > 0 && d->slice_count == 1) {
+		trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
 		abd_copy_off(d->abd, s->abd, d_off, s_off, n);
 	} else if (!slices_overlap(d, d_off, n, s, s_off, n)) {
+		trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
 		if (d_off == 0 && s_off == 0)
 			abd_copy(d->abd, s->abd, n);
 		else
@@ -813,6 +922,8 @@ static void op_copy_from_buf(void)
 	if (o == NULL || !o->writes)
 		return;
 	random_range(o, &off, &n);
+	trace("fill(a, 0x%llx, %zu);", ull(m.random), n);
+	trace("write_buf(o%u, %zu, %zu, a);", o->id, off, n);
 	abd_test_random_fill(&m.random, m.a, n);
 	if (off == 0)
 		abd_copy_from_buf(o->abd, m.a, n);
@@ -831,6 +942,7 @@ static void op_copy_to_buf(void)
 		return;
 	random_range(o, &off, &n);
 	m.a[n] = 0xa5;
+	trace("read_buf(o%u, %zu, %zu);", o->id, off, n);
 	if (off == 0)
 		abd_copy_to_buf(m.a, o->abd, n);
 	else
@@ -848,6 +960,7 @@ static void op_zero(void)
 	if (o == NULL || !o->writes)
 		return;
 	random_range(o, &off, &n);
+	trace("zero(o%u, %zu, %zu);", o->id, off, n);
 	if (off == 0)
 		abd_zero(o->abd, n);
 	else
@@ -898,6 +1011,8 @@ static void op_iterate(void)
 	if (!o->writes)
 		return;
 	if (one_in(2)) {
+		trace("fill(a, 0x%llx, %zu);", ull(m.random), n);
+		trace("iterate_buf(o%u, %zu, %zu);", o->id, off, n);
 		abd_test_random_fill(&m.random, m.a, n);
 		at = 0;
 		abd_iterate_func(o->abd, off, n, iterate_write, &at);
@@ -909,6 +1024,7 @@ static void op_iterate(void)
 	if (slices_overlap(o, off, n, s, s_off, n))
 		return;
 	at = 0;
+	trace("iterate_two(o%u, o%u, %zu, %zu, %zu);", o->id, s->id, off, s_off, n);
 	abd_iterate_func2(o->abd, s->abd, off, s_off, n, iterate_copy, &at);
 	check(at == n, "iterate_func2 met %zu bytes of %zu", at, n);
 	model_write(o, off, n, model_read(s, s_off, n, m.a));
@@ -941,6 +1057,7 @@ static void make_alike(struct object *d, struct object *s, size_t d_off, size_t 
 	if (!d->writes || n == 0 || slices_overlap(d, d_off, n, s, s_off, n))
 		return;
 	model_read(s, s_off, n, m.a);
+	trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
 	abd_copy_from_buf_off(d->abd, m.a, d_off, n);
 	model_write(d, d_off, n, m.a);
 	if (one_in(2))
@@ -949,6 +1066,7 @@ static void make_alike(struct object *d, struct object *s, size_t d_off, size_t 
 	size_t at = one_in(3) ? n - 1 : below(n);
 
 	other = (uint8_t)(m.a[at] + 1 + below(255));
+	trace("set_byte(o%u, %zu, %u);", d->id, d_off + at, other);
 	abd_copy_from_buf_off(d->abd, &other, d_off + at, 1);
 	model_write(d, d_off + at, 1, &other);
 }
@@ -963,8 +1081,14 @@ static void op_compare_buf(void)
 	random_range(o, &off, &n);
 	model_read(o, off, n, m.a);
 	memcpy(m.b, m.a, n);
-	if (n > 0 && one_in(2))
-		m.b[one_in(3) ? n - 1 : below(n)] ^= (uint8_t)(1 + below(255));
+	trace("flat(o%u, %zu, %zu, b);", o->id, off, n);
+	if (n > 0 && one_in(2)) {
+		size_t at = one_in(3) ? n - 1 : below(n);
+
+		m.b[at] ^= (uint8_t)(1 + below(255));
+		trace("b[%zu] = %u;", at, m.b[at]);
+	}
+	trace("compare_buf(o%u, %zu, %zu);", o->id, off, n);
 
 	int order = sign(memcmp(m.a, m.b, n));
 
@@ -999,6 +1123,8 @@ static void op_compare(void)
 
 	size_t diff = first_difference(m.a, m.b, n);
 
+	trace("compare(o%u, o%u, %zu, %zu, %zu);", a->id, b->id, a_off, b_off, n);
+
 	check(abd_diff_off(a->abd, b->abd, a_off, b_off, n) == diff,
 		"diff_off %zu, %zu, %zu: not %zu", a_off, b_off, n, diff);
 	check(abd_equal_off(a->abd, b->abd, a_off, b_off, n) == (diff == n),
@@ -1021,6 +1147,7 @@ static void op_to_iov(void)
 		return;
 	random_range(o, &off, &n);
 	model_read(o, off, n, m.a);
+	trace("to_iov(o%u, %zu, %zu, %d);", o->id, off, n, iov_max);
 	while (done < n) {
 		struct iovec iov[8];
 		size_t covered, sum = 0;
@@ -1049,7 +1176,10 @@ static void op_borrow(void)
 		return;
 
 	size_t n = one_in(2) ? o->size : 1 + abd_min(random_place(o), o->size - 1);
+	unsigned id = m.ids++;
 	char *buf = copy ? abd_borrow_buf_copy(o->abd, n) : abd_borrow_buf(o->abd, n);
+
+	trace("char *m%u = borrow(o%u, %zu, %d, %d);", id, o->id, n, copy, buf != NULL);
 
 	check(buf != NULL || (m.oom && errno == ENOMEM), "borrow of %zu refused", n);
 	if (buf == NULL)
@@ -1061,7 +1191,7 @@ static void op_borrow(void)
 	m.expected.borrow_cnt++;
 	m.expected.borrow_copy_cnt += !linear;
 	m.expected.borrow_copy_bytes += !linear && copy ? n : 0;
-	*borrowed = (struct borrowed){buf, n, NULL};
+	*borrowed = (struct borrowed){buf, n, NULL, id};
 	model_read(o, 0, n, m.a);
 	if (linear) {
 		check(buf == abd_to_buf(o->abd), "a linear buffer of %zu bytes lent other memory",
@@ -1071,8 +1201,12 @@ static void op_borrow(void)
 	borrowed->content = malloc(n);
 	cr_assert_not_null(borrowed->content);
 	check(!copy || memcmp(buf, m.a, n) == 0, "borrow_buf_copy of %zu", n);
-	if (o->writes && one_in(2))
+	trace("flat(o%u, 0, %zu, a);", o->id, n);
+	if (o->writes && one_in(2)) {
+		trace("fill(a, 0x%llx, %zu);", ull(m.random), n);
 		abd_test_random_fill(&m.random, m.a, n);
+	}
+	trace("memcpy(m%u, a, %zu);", id, n);
 	memcpy(buf, m.a, n);
 	memcpy(borrowed->content, m.a, n);
 }
@@ -1084,9 +1218,12 @@ static void return_linear(struct object *o, struct borrowed *borrowed)
 		uint8_t byte = (uint8_t)below(256);
 
 		borrowed->buf[at] = (char)byte;
+		trace("m%u[%zu] = (char)%u;", borrowed->id, at, byte);
+		trace("abd_return_buf_copy(o%u, m%u, %zu);", o->id, borrowed->id, borrowed->n);
 		model_write(o, at, 1, &byte);
 		abd_return_buf_copy(o->abd, borrowed->buf, borrowed->n);
 	} else {
+		trace("abd_return_buf(o%u, m%u, %zu);", o->id, borrowed->id, borrowed->n);
 		abd_return_buf(o->abd, borrowed->buf, borrowed->n);
 	}
 }
@@ -1097,11 +1234,15 @@ static void return_copy(struct object *o, struct borrowed *borrowed)
 	bool same = memcmp(model_read(o, 0, n, m.a), borrowed->content, n) == 0;
 
 	check(memcmp(borrowed->buf, borrowed->content, n) == 0, "a borrow of %zu was changed", n);
-	if (!o->writes && !same)
+	if (!o->writes && !same) {
+		trace("flat(o%u, 0, %zu, (unsigned char *)m%u);", o->id, n, borrowed->id);
 		memcpy(borrowed->buf, m.a, n);
+	}
 	if (!o->writes || (same && one_in(2))) {
+		trace("abd_return_buf(o%u, m%u, %zu);", o->id, borrowed->id, n);
 		abd_return_buf(o->abd, borrowed->buf, n);
 	} else {
+		trace("return_copy(o%u, m%u, %zu);", o->id, borrowed->id, n);
 		abd_return_buf_copy(o->abd, borrowed->buf, n);
 		m.expected.borrow_copy_bytes += n;
 		model_write(o, 0, n, borrowed->content);
@@ -1140,11 +1281,14 @@ static void op_ownership(void)
 	gauge_add(&m.expected, &o->gauge, -(uint64_t)1);
 	if (o->kind == LINEAR) {
 		o->memory = abd_to_buf(o->abd);
+		trace("void *m%u = abd_to_buf(o%u);", o->id, o->id);
+		trace("abd_release_ownership_of_buf(o%u);", o->id);
 		abd_release_ownership_of_buf(o->abd);
 		o->kind = FROM_BUF;
 		o->gauge.linear_cnt = 0;
 		o->gauge.linear_data_size = 0;
 	} else {
+		trace("abd_take_ownership_of_buf(o%u, false);", o->id);
 		abd_take_ownership_of_buf(o->abd, one_in(2));
 		o->kind = LINEAR;
 		o->gauge.linear_cnt = 1;
@@ -1183,6 +1327,7 @@ static void decompress(struct object *src, size_t off, size_t size, size_t room,
 	model_read(src, off, size, m.a);
 	expected = LZ4_decompress_safe((char *)m.a, (char *)m.b, (int)size, (int)room);
 	memset(m.a, 0xa5, room + 1);
+	trace("abd_lz4_decompress_to_buf(a, o%u, %zu, %zu, %zu);", src->id, room, off, size);
 	got = abd_lz4_decompress_to_buf(m.a, src->abd, room, off, size);
 	check(decompressed(got, expected, damaged), "lz4_decompress_to_buf gave %zd, not %d", got,
 		expected);
@@ -1193,6 +1338,8 @@ static void decompress(struct object *src, size_t off, size_t size, size_t room,
 	if (!d->writes || d_n < room || slices_overlap(d, d_off, room, src, off, size) ||
 		slices_repeat(d, d_off, room))
 		return;
+	trace("abd_lz4_decompress(o%u, o%u, %zu, %zu, %zu, %zu);", d->id, src->id, d_off, room, off,
+		size);
 	got = abd_lz4_decompress(d->abd, src->abd, d_off, room, off, size);
 	check(decompressed(got, expected, damaged), "lz4_decompress gave %zd, not %d", got,
 		expected);
@@ -1210,6 +1357,7 @@ static void damage(struct object *o, size_t off, size_t size)
 	uint8_t byte = (uint8_t)below(256);
 	size_t at = off + below(size);
 
+	trace("set_byte(o%u, %zu, %u);", o->id, at, byte);
 	abd_copy_from_buf_off(o->abd, &byte, at, 1);
 	model_write(o, at, 1, &byte);
 }
@@ -1232,6 +1380,8 @@ static void op_lz4(void)
 		return;
 
 	ssize_t got = abd_lz4_compress(dst->abd, src->abd, d_off, off, n);
+
+	trace("compress(o%u, o%u, %zu, %zu, %zu, %zd);", dst->id, src->id, d_off, off, n, got);
 
 	resync(dst, d_off, room);
 	check_written(dst, d_off, room, "lz4_compress");
@@ -1324,6 +1474,9 @@ static void op_raidz_gen(void)
 	raidz.parity = (unsigned)parity;
 	raidz.at = 0;
 	raidz.odd = raidz.wrong = false;
+	trace("raidz_gen((abd_t *[]){o%u, o%u, o%u}, o%u, %zu, %zu, %zu, %zu);", o[0]->id,
+		o[parity > 1 ? 1 : 0]->id, o[parity > 2 ? 2 : 0]->id, o[parity]->id, off, csize,
+		dsize, parity);
 	abd_raidz_gen_iterate(cabds, dsize > 0 ? o[parity]->abd : NULL, off, csize, dsize,
 		(unsigned)parity, raidz_gen);
 	check(raidz.at == csize && !raidz.wrong, "raidz_gen: %zu of %zu, %zu of data", raidz.at,
@@ -1355,6 +1508,10 @@ static void op_raidz_rec(void)
 	raidz.parity = (unsigned)parity;
 	raidz.at = 0;
 	raidz.odd = raidz.wrong = false;
+	trace("raidz_rec((abd_t *[]){o%u, o%u, o%u}, (abd_t *[]){o%u, o%u, o%u}, %zu, %zu);",
+		o[parity]->id, o[parity > 1 ? parity + 1 : 0]->id,
+		o[parity > 2 ? parity + 2 : 0]->id, o[0]->id, o[parity > 1 ? 1 : 0]->id,
+		o[parity > 2 ? 2 : 0]->id, tsize, parity);
 	abd_raidz_rec_iterate(cabds, tabds, tsize, (unsigned)parity, raidz_rec, mul);
 	check(raidz.at == tsize && !raidz.wrong, "raidz_rec: %zu of %zu", raidz.at, tsize);
 	for (size_t i = 0; i < parity; i++) {
@@ -1371,6 +1528,7 @@ static void op_raidz_rec(void)
 
 static void tunable(const char *name, const char *value)
 {
+	trace("expect(abd_tuning_set(\"%s\", \"%s\") == 0);", name, value);
 	check(abd_tuning_set(name, value) == 0, "%s can't be %s", name, value);
 }
 
@@ -1387,10 +1545,19 @@ static void op_tune(void)
 	tunable("compare", kernels[below(4)]);
 	if (!m.test_provider)
 		return;
+
+	uint32_t orders_refused = (uint32_t)(below(2) * below(1024) * 2);
+	unsigned percent = (unsigned)(below(3) * 30);
+	bool adjacent = one_in(4);
+
+	trace("abd_test_refuse_nothing();");
+	trace("abd_test_refuse_orders(0x%x);", (unsigned)orders_refused);
+	trace("abd_test_refuse_random(0x%llx, %u);", ull(m.random), percent);
+	trace("abd_test_runs_adjacent(%d);", adjacent);
 	abd_test_refuse_nothing();
-	abd_test_refuse_orders((uint32_t)(below(2) * below(1024) * 2));
-	abd_test_refuse_random(m.random, (unsigned)(below(3) * 30));
-	abd_test_runs_adjacent(one_in(4));
+	abd_test_refuse_orders(orders_refused);
+	abd_test_refuse_random(m.random, percent);
+	abd_test_runs_adjacent(adjacent);
 }
 
 static void op_verify(void)
@@ -1399,6 +1566,7 @@ static void op_verify(void)
 
 	if (o == NULL)
 		return;
+	trace("abd_verify(o%u);", o->id);
 	abd_verify(o->abd);
 	check(abd_get_size(o->abd) == o->size, "size %zu", o->size);
 	check(abd_is_gang(o->abd) == (o->kind == GANG || (o->kind == VIEW && o->parent != NULL &&
@@ -1461,8 +1629,26 @@ static void check_gauges(void)
 		(unsigned long long)now.borrow_cnt);
 }
 
-static void step(void)
+/* Memory runs out in one step of a hundred: at one site, or from one on. */
+static void step_fault(void)
 {
+	size_t site = below(4);
+	bool from = one_in(2);
+
+	trace("abd_test_fault_%s(%zu);", from ? "from" : "at", site);
+	if (from)
+		abd_test_fault_from(site);
+	else
+		abd_test_fault_at(site);
+}
+
+static void step(size_t number)
+{
+	m.step = number;
+	m.random = m.seed + (number + 1) * 0xd1342543de82ef95u;
+	abd_test_random(&m.random);
+	trace("/* step %zu */", number);
+
 	void (*op)(void) = ops[below(sizeof(ops) / sizeof(ops[0]))];
 
 	if (one_in(500))
@@ -1470,15 +1656,15 @@ static void step(void)
 	while (m.count >= OBJECTS - 1)
 		op_return(), op_free();
 	m.oom = one_in(100);
-	if (m.oom && one_in(2))
-		abd_test_fault_from(below(4));
-	else if (m.oom)
-		abd_test_fault_at(below(4));
-	op();
 	if (m.oom)
+		step_fault();
+	op();
+	if (m.oom) {
+		trace("abd_test_fault_end();");
 		abd_test_fault_end();
+	}
 	check_gauges();
-	for (size_t i = 0; m.step % CHECK_ALL == 0 && i < m.count; i++)
+	for (size_t i = 0; number % CHECK_ALL == 0 && i < m.count; i++)
 		if (m.objects[i]->raw_count > 0)
 			check_base(m.objects[i]);
 }
@@ -1494,23 +1680,197 @@ static void end_all(void)
 	check_gauges();
 }
 
-static void episode(uint64_t seed, size_t steps)
+static void episode_begin(uint64_t seed)
 {
 	m.seed = m.random = seed;
+	m.step = 0;
 	m.test_provider = one_in(2);
+	trace("%s();", m.test_provider ? "abd_test_provider_begin" : "abd_test_tunables_restore");
 	if (m.test_provider)
 		abd_test_provider_begin();
 	else
 		abd_test_tunables_restore();
 	m.expected = abd_test_stats();
 	op_tune();
-	for (m.step = 0; m.step < steps; m.step++)
-		step();
+}
+
+static void episode_end(void)
+{
 	end_all();
 	if (m.test_provider)
 		check(abd_test_runs_out_all() == 0, "%zu runs were not given back",
 			abd_test_runs_out_all());
 	abd_test_provider_end();
+}
+
+static void memory_begin(void)
+{
+	m.a = malloc(ROOM + 64);
+	m.b = malloc(ROOM + 64);
+	cr_assert(m.a != NULL && m.b != NULL);
+}
+
+/* ---- shrinking ---- */
+
+/* What a base holds, as model_replay.h adds it up. */
+static uint64_t content_sum(const struct object *o)
+{
+	uint64_t sum = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < o->size; i++)
+		sum = (sum ^ o->data[i]) * 0x100000001b3u;
+	return sum;
+}
+
+/* The end of the program: what all is to be, by the model. */
+static void trace_end(const char *message)
+{
+	struct abd_stats *e = &m.expected;
+
+	trace("/* the model: %s */", message);
+	for (size_t i = 0; i < m.count; i++)
+		if (m.objects[i]->data != NULL)
+			trace("holds(o%u, 0x%llx);", m.objects[i]->id,
+				ull(content_sum(m.objects[i])));
+	trace("gauges(%llu, %llu, %llu, %llu, %llu, %llu, %llu);", ull(e->struct_size),
+		ull(e->linear_cnt), ull(e->linear_data_size), ull(e->scatter_cnt),
+		ull(e->scatter_data_size), ull(e->scatter_chunk_waste),
+		ull(e->scatter_multi_chunk));
+	for (unsigned order = 0; order < ABD_STATS_ORDERS; order++)
+		if (e->scatter_order[order] != 0)
+			trace("order(%u, %llu);", order, ull(e->scatter_order[order]));
+	trace("orders();");
+}
+
+static void shrink(size_t steps);
+
+static void check_failed(const char *format, ...)
+{
+	char message[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	if (m.replays) {
+		if (m.trace != NULL)
+			trace_end(message);
+		if (m.trace != NULL)
+			fclose(m.trace);
+		_exit(CHECK_FAILED);
+	}
+	fprintf(stderr, "ABD_TEST_SEED=%llu step %zu: %s\n", ull(m.seed), m.step, message);
+	shrink(m.step + 1);
+	cr_assert(false, "ABD_TEST_SEED=%llu step %zu: %s", ull(m.seed), m.step, message);
+}
+
+/* The steps of a file, in a process of their own: whether they fail. */
+ABD_TEST_CHILD(model_replay)
+{
+	const char *trace_name = getenv("MODEL_TRACE");
+	FILE *steps = fopen(getenv("MODEL_STEPS"), "r");
+	size_t number;
+
+	m.replays = true;
+	memory_begin();
+	if (trace_name != NULL)
+		m.trace = fopen(trace_name, "w");
+	episode_begin(strtoull(getenv("MODEL_SEED"), NULL, 0));
+	while (steps != NULL && fscanf(steps, "%zu", &number) == 1) {
+		step(number);
+		if (m.trace != NULL)
+			fflush(m.trace);
+	}
+	episode_end();
+	return 0;
+}
+
+static bool shrink_try(const size_t *steps, size_t count, const char *trace_name)
+{
+	char name[] = "/tmp/abd_model_XXXXXX", seed[64], list[64], where[128], text[64];
+	FILE *file = fdopen(mkstemp(name), "w");
+	int status;
+
+	cr_assert_not_null(file);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file, "%zu\n", steps[i]);
+	fclose(file);
+	snprintf(seed, sizeof(seed), "MODEL_SEED=%llu", ull(m.seed));
+	snprintf(list, sizeof(list), "MODEL_STEPS=%s", name);
+	snprintf(where, sizeof(where), "MODEL_TRACE=%s", trace_name != NULL ? trace_name : "");
+	status = abd_test_child_run("model_replay",
+		(const char *const[]){seed, list, trace_name != NULL ? where : NULL, NULL}, text,
+		sizeof(text));
+	unlink(name);
+	return abd_test_child_exit(status) != 0;
+}
+
+/* Leave out pieces, ever smaller ones, for as long as the rest fails. Returns how many steps are left. */
+static size_t shrink_steps(size_t *steps, size_t count)
+{
+	size_t *fewer = malloc(count * sizeof(*fewer));
+	size_t tries = 0;
+
+	cr_assert_not_null(fewer);
+	for (size_t piece = (count + 1) / 2; piece > 0 && tries < SHRINK_TRIES;) {
+		size_t before = count;
+
+		for (size_t at = 0; at < count && tries < SHRINK_TRIES; tries++) {
+			size_t gone = abd_min(piece, count - at);
+
+			memcpy(fewer, steps, at * sizeof(*steps));
+			memcpy(fewer + at, steps + at + gone, (count - at - gone) * sizeof(*steps));
+			if (shrink_try(fewer, count - gone, NULL)) {
+				count -= gone;
+				memcpy(steps, fewer, count * sizeof(*steps));
+			} else {
+				at += gone;
+			}
+		}
+		/* Single ones again and again: what one needed may be gone now. */
+		if (piece > 1 || count == before)
+			piece /= 2;
+	}
+	free(fewer);
+	return count;
+}
+
+static void print_program(const char *trace_name, size_t count)
+{
+	FILE *file = fopen(trace_name, "r");
+	char line[512];
+
+	fprintf(stderr,
+		"/* ABD_TEST_SEED=%llu, shrunk to %zu operations */\n"
+		"#include \"model_replay.h\"\n\n#include <criterion/criterion.h>\n\n"
+		"Test(abd_model_found, seed_%llu)\n{\n",
+		ull(m.seed), count, ull(m.seed));
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		fputs(line, stderr);
+	fprintf(stderr, "\tcr_assert(replayed());\n}\n");
+	if (file != NULL)
+		fclose(file);
+}
+
+static void shrink(size_t steps)
+{
+	char trace_name[] = "/tmp/abd_model_XXXXXX";
+	size_t *list = malloc(steps * sizeof(*list));
+	int fd = mkstemp(trace_name);
+
+	cr_assert(list != NULL && fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < steps; i++)
+		list[i] = i;
+	if (shrink_try(list, steps, NULL)) {
+		steps = shrink_steps(list, steps);
+		shrink_try(list, steps, trace_name);
+		print_program(trace_name, steps);
+	} else {
+		fprintf(stderr, "alone, the episode of seed %llu does not fail\n", ull(m.seed));
+	}
+	unlink(trace_name);
+	free(list);
 }
 
 static uint64_t setting(const char *name, uint64_t otherwise)
@@ -1520,13 +1880,24 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	return value != NULL ? strtoull(value, NULL, 0) : otherwise;
 }
 
+static void episode(uint64_t seed, size_t steps)
+{
+	episode_begin(seed);
+	for (size_t i = 0; i < steps; i++)
+		step(i);
+	episode_end();
+}
+
 Test(abd_model, random_operations_do_what_flat_bytes_do)
 {
 	uint64_t seed = setting("ABD_TEST_SEED", 1), left = setting("ABD_TEST_OPS", 1000000);
 
-	m.a = malloc(ROOM + 64);
-	m.b = malloc(ROOM + 64);
-	cr_assert(m.a != NULL && m.b != NULL);
+	memory_begin();
+	m.seed = setting("ABD_TEST_SHRINK", 0);
+	if (m.seed != 0) {
+		shrink(EPISODE);
+		left = 0;
+	}
 	for (; left > 0; seed++) {
 		size_t steps = left < EPISODE ? (size_t)left : EPISODE;
 

@@ -61,12 +61,15 @@ struct sharing {
 	abd_t *child;
 	abd_t *gang;
 	size_t rounds, wrong;
+	pthread_barrier_t *
+		start; /* all at once: a thread that ends before the next begins races with nobody */
 };
 
 static void *share(void *arg)
 {
 	struct sharing *s = arg;
 
+	pthread_barrier_wait(s->start);
 	for (size_t i = 0; i < s->rounds; i++) {
 		abd_t gang;
 
@@ -84,15 +87,18 @@ Regression(bug_03_openzfs_10401_one_child_joins_and_leaves_gangs_of_many_threads
 	abd_t *child = abd_alloc(9000, false);
 	struct sharing s[4];
 	pthread_t thread[4];
+	pthread_barrier_t start;
 
+	pthread_barrier_init(&start, NULL, 4);
 	for (size_t i = 0; i < 4; i++) {
-		s[i] = (struct sharing){.child = child, .rounds = 2000};
+		s[i] = (struct sharing){.child = child, .rounds = 2000, .start = &start};
 		cr_assert_eq(pthread_create(&thread[i], NULL, share, &s[i]), 0);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(thread[i], NULL);
 		cr_assert_eq(s[i].wrong, 0);
 	}
+	pthread_barrier_destroy(&start);
 	cr_assert_eq(child->abd_gang_refs, 0);
 	abd_free(child);
 }
@@ -322,8 +328,22 @@ static int never2(void *bufa, void *bufb, size_t len, void *priv)
 	return never(bufa, len, priv);
 }
 
+/* At the end of whole runs, where there is none to look at. */
+static void nothing_behind_runs(void)
+{
+	abd_t *abd;
+
+	abd_tuning_set("max_order", "0");
+	abd = abd_alloc(5 << 12, false);
+	cr_assert_eq(abd_iterate_func(abd, 5 << 12, 0, never, NULL), 0);
+	cr_assert_eq(abd_cmp_zero_off(abd, 5 << 12, 0), 0);
+	abd_free(abd);
+	abd_tuning_set("max_order", "10");
+}
+
 Regression(bug_16_openzfs_15491_length_0_touches_nothing)
 {
+	nothing_behind_runs();
 	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
 		struct abd_test_buffer b;
 		struct iovec iov;
@@ -384,6 +404,7 @@ static void *compare_and_end(void *arg)
 {
 	struct sharing *s = arg;
 
+	pthread_barrier_wait(s->start);
 	for (size_t i = 0; i < s->rounds; i++) {
 		abd_t *view = abd_get_offset(s->child, i % 100), gang;
 
@@ -402,17 +423,21 @@ Regression(bug_19_openzfs_18712_comparing_while_others_end_their_views)
 	abd_t *child = abd_alloc(9000, false), *same = abd_alloc_linear(9000, false);
 	struct sharing s[4];
 	pthread_t thread[4];
+	pthread_barrier_t start;
 
 	abd_zero(child, 9000);
 	abd_zero(same, 9000);
+	pthread_barrier_init(&start, NULL, 4);
 	for (size_t i = 0; i < 4; i++) {
-		s[i] = (struct sharing){.child = child, .gang = same, .rounds = 1000};
+		s[i] = (struct sharing){
+			.child = child, .gang = same, .rounds = 1000, .start = &start};
 		cr_assert_eq(pthread_create(&thread[i], NULL, compare_and_end, &s[i]), 0);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(thread[i], NULL);
 		cr_assert_eq(s[i].wrong, 0);
 	}
+	pthread_barrier_destroy(&start);
 	abd_free(child);
 	abd_free(same);
 }
@@ -522,6 +547,61 @@ Regression(bug_23_openzfsonosx_597_copies_fit_both_sides)
 	broken(abd_copy_off(small, large, 0, 8999, 2), "past the end of a buffer of 9000");
 	abd_free(large);
 	abd_free(small);
+}
+
+/* Sums that wrap: a range, the pieces of an iovec, a gang that grows. */
+static void wraps(size_t kind)
+{
+	struct abd_test_buffer b;
+
+	abd_test_build(&b, kind, kind);
+	broken(abd_copy_to_buf_off(flat, b.abd, SIZE_MAX - 5, 10), "past the end");
+	broken((void)abd_cmp_zero_off(b.abd, 10, SIZE_MAX - 5), "past the end");
+	broken(abd_free(abd_get_offset_size(b.abd, 1, SIZE_MAX)), "past the end");
+	abd_test_drop(&b);
+}
+
+Regression(bug_26_folly_cve_2021_24036_sums_of_sizes_do_not_wrap)
+{
+	struct iovec pieces[] = {{flat, SIZE_MAX - 5}, {flat, 10}};
+	abd_t *half = abd_get_zeros(SIZE_MAX / 2 + 1), *gang = abd_alloc_gang();
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++)
+		wraps(kind);
+	errno = 0;
+	cr_assert_null(abd_from_iov(pieces, 2));
+	cr_assert_eq(errno, EINVAL);
+	cr_assert_eq(abd_gang_add(gang, half, false), 0);
+	broken((void)abd_gang_add(gang, half, false), "can't grow");
+	cr_assert_eq(abd_get_size(gang), SIZE_MAX / 2 + 1);
+	abd_free(gang);
+	abd_free(half);
+}
+
+/* A view, and a view of it, is bounded by what it is a view of, not by what lies behind in memory. */
+static void ends(size_t kind)
+{
+	struct abd_test_buffer b;
+	abd_t *volatile view;
+	abd_t own;
+
+	abd_test_build(&b, kind, kind);
+	broken(abd_free(abd_get_offset_size(b.abd, 1, b.size)), "past the end");
+	broken(abd_free(abd_get_offset(b.abd, b.size + 1)), "past the end");
+	view = abd_get_offset_size(b.abd, 4000, 200);
+	broken(abd_free(abd_get_offset_size(view, 100, 101)), "past the end");
+	broken(abd_get_offset_struct(&own, view, 0, 201), "past the end");
+	cr_assert_eq(abd_get_size(abd_get_offset_struct(&own, view, 100, 100)), 100);
+	cr_assert_eq(abd_cmp_buf_off(&own, b.model + 4199, 99, 1), 0);
+	abd_free(&own);
+	abd_free(view);
+	abd_test_drop(&b);
+}
+
+Regression(bug_27_folly_28437494b_a_view_ends_where_its_parent_does)
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++)
+		ends(kind);
 }
 
 Regression(bug_30_libevent_249_more_pieces_than_iov_max)

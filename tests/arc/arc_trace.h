@@ -9,9 +9,10 @@
 
 #include <stdlib.h>
 
-enum arc_trace_kind { ARC_ZIPF, ARC_SCANS, ARC_LOOP, ARC_MIXED, ARC_TRACES };
+enum arc_trace_kind { ARC_ZIPF, ARC_SCANS, ARC_LOOP, ARC_LOOP_ZIPF, ARC_MIXED, ARC_TRACES };
 
-static const char *const arc_trace_names[] = {"zipf", "zipf + scans", "loop", "mixed"};
+static const char *const arc_trace_names[] = {
+	"zipf", "zipf + scans", "loop", "loop + zipf", "mixed"};
 
 struct arc_trace {
 	enum arc_trace_kind kind;
@@ -19,9 +20,10 @@ struct arc_trace {
 	double *sum; /* of weights, for Zipf */
 };
 
-static inline void arc_trace_begin(struct arc_trace *trace, enum arc_trace_kind kind, uint64_t keys)
+static inline void arc_trace_begin(
+	struct arc_trace *trace, enum arc_trace_kind kind, uint64_t keys, uint64_t seed)
 {
-	*trace = (struct arc_trace){.kind = kind, .keys = keys, .state = 42};
+	*trace = (struct arc_trace){.kind = kind, .keys = keys, .state = seed};
 	trace->sum = malloc(keys * sizeof(double));
 	for (uint64_t i = 0; i < keys; i++)
 		trace->sum[i] = (i > 0 ? trace->sum[i - 1] : 0) + 1.0 / (double)(i + 1);
@@ -61,6 +63,8 @@ static inline uint64_t arc_trace_next(struct arc_trace *trace)
 		return at % (3 * keys / 8) < keys / 4 ? arc_trace_zipf(trace) : keys + at;
 	case ARC_LOOP: /* over a quarter of the keys: a little more than the cache holds */
 		return at % (keys / 4);
+	case ARC_LOOP_ZIPF: /* the loop goes on beside what is popular, over other keys */
+		return at % 3 != 0 ? keys + at % (keys / 4) : arc_trace_zipf(trace);
 	default: /* phases: Zipf, a loop, a scan, Zipf over other keys */
 		switch (at / keys % 4) {
 		case 0:

@@ -151,7 +151,7 @@ static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind
 	memset(items, 0, sizeof(items));
 	m.c = c;
 	abd_arc_policy_init(&policy, c, 0);
-	arc_trace_begin(&trace, kind, keys);
+	arc_trace_begin(&trace, kind, keys, 42);
 	for (size_t step = 0; step < 20000; step++) {
 		uint64_t x = arc_trace_next(&trace) % 2048;
 		bool hit = paper_request(&m, x);
@@ -333,7 +333,7 @@ Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .t
 
 		m->c = arc_stats(arc).target_bytes;
 		m->ghost_cost = abd_arc_policy_ghost_cost();
-		arc_trace_begin(&trace, (enum arc_trace_kind)kind, 3000);
+		arc_trace_begin(&trace, (enum arc_trace_kind)kind, 3000, 42);
 		for (size_t step = 0; step < 20000; step++) {
 			uint64_t n = arc_trace_next(&trace);
 			bool hit = model_request(m, (struct record){n, cost[n % SIZES]});
@@ -379,7 +379,8 @@ struct rates {
 	double lru, exact, batched;
 };
 
-static struct rates measure_rates(enum arc_trace_kind kind, const size_t *cost, const char *data)
+static struct rates measure_rates(
+	enum arc_trace_kind kind, uint64_t seed, const size_t *cost, const char *data)
 {
 	enum { REQUESTS = 60000 };
 	struct bytes_model *m = calloc(1, sizeof(*m));
@@ -388,7 +389,7 @@ static struct rates measure_rates(enum arc_trace_kind kind, const size_t *cost, 
 	struct arc_trace trace;
 
 	m->c = arc_stats(exact).target_bytes;
-	arc_trace_begin(&trace, kind, 3000);
+	arc_trace_begin(&trace, kind, 3000, seed);
 	for (size_t step = 0; step < REQUESTS; step++) {
 		uint64_t n = arc_trace_next(&trace);
 
@@ -406,23 +407,65 @@ static struct rates measure_rates(enum arc_trace_kind kind, const size_t *cost, 
 		(double)hits[0] / requests, (double)hits[1] / requests, (double)hits[2] / requests};
 }
 
-Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 120)
+Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 240)
 {
+	/* The quarter of T2 that is not told was chosen with 42; the others were not looked at while choosing. */
+	static const uint64_t seeds[] = {42, 1009, 20011, 300007};
 	static char data[100 + SIZES * 37];
 	size_t cost[SIZES];
 
 	arc_fill(data, sizeof(data), 1, 1, 64);
 	measure_costs(cost, data);
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
-		struct rates rate = measure_rates((enum arc_trace_kind)kind, cost, data);
+		for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+			struct rates rate =
+				measure_rates((enum arc_trace_kind)kind, seeds[i], cost, data);
 
-		fprintf(stderr, "%-14s hits: lru %.4f  exact arc %.4f  batches of 64 %.4f\n",
-			arc_trace_names[kind], rate.lru, rate.exact, rate.batched);
-		cr_expect(rate.batched > rate.exact - 0.01, "%s: batches cost more than 1 %%",
-			arc_trace_names[kind]);
-		cr_expect(rate.exact >= rate.lru, "%s: LRU has more hits", arc_trace_names[kind]);
-		/* A loop from the start over more than c is lost to both: T1 fills c alone, and leaves no ghosts. */
-		if (kind == ARC_SCANS)
-			cr_expect(rate.exact > 1.2 * rate.lru, "scans flush the cache");
+			fprintf(stderr,
+				"%-14s seed %6u  lru %.4f  exact arc %.4f  batches of 64 %.4f\n",
+				arc_trace_names[kind], (unsigned)seeds[i], rate.lru, rate.exact,
+				rate.batched);
+			cr_expect(rate.batched > rate.exact - 0.01,
+				"%s: batches cost more than 1 %%", arc_trace_names[kind]);
+			cr_expect(rate.exact >= rate.lru - 0.001, "%s: LRU has more hits",
+				arc_trace_names[kind]);
+			/* A loop from the start over more than c is lost to both: T1 fills c alone, and leaves no ghosts. */
+			if (kind == ARC_SCANS)
+				cr_expect(rate.exact > 1.2 * rate.lru, "scans flush the cache");
+			if (kind == ARC_LOOP_ZIPF)
+				cr_expect(rate.exact > 1.2 * rate.lru, "a loop flushes the cache");
+		}
 	}
+}
+
+/* ---- metadata ------------------------------------------------------------------------------------------------------------ */
+
+Test(arc_policy, metadata_competes_like_everything_else)
+{
+	static char data[100 + SIZES * 37];
+	abd_arc_t *plain = arc_make(600000, 1, 0), *marked = arc_make(600000, 1, 0);
+	struct arc_trace trace;
+	char byte;
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	arc_trace_begin(&trace, ARC_MIXED, 3000, 7);
+	for (size_t step = 0; step < 20000; step++) {
+		uint64_t n = arc_trace_next(&trace);
+		abd_arc_key_t key = arc_key(n);
+		bool hit = cache_request(plain, n, data);
+
+		cr_assert_eq(abd_arc_read(marked, &key, &byte, 0, 1) == 1, hit, "step %zu", step);
+		if (!hit)
+			cr_assert_eq(abd_arc_put_flags(marked, &key, data, record_size(n),
+					     n % 2 != 0 ? ABD_ARC_METADATA : 0),
+				0);
+	}
+	arc_trace_end(&trace);
+
+	struct abd_arc_stats stats = arc_stats(marked);
+
+	cr_assert_eq(stats.hits, arc_stats(plain).hits);
+	cr_assert(stats.metadata_entries > 0 && stats.metadata_entries < stats.entries);
+	abd_arc_destroy(plain);
+	abd_arc_destroy(marked);
 }

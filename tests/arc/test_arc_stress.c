@@ -327,3 +327,61 @@ Test(arc_stress, the_capacity_holds_with_two_writers, .timeout = 300)
 	cr_assert(stats.used_bytes <= stats.capacity_bytes);
 	abd_arc_destroy(stress.arc);
 }
+
+/* ---- holds beside writers: memory is exceeded by what is held, and by nothing once it is released ------------------------ */
+
+enum { HELD = 8, RECORD_COST = RECORD + 8192 };
+
+static void *hold_for_a_while(void *arg)
+{
+	struct stress *stress = arg;
+	abd_arc_hold_t hold[HELD] = {{NULL, 0, 0, false, NULL}};
+	uint64_t state = 5;
+
+	while (!atomic_load(&stress->stop)) {
+		abd_arc_hold_t *slot = &hold[abd_test_random(&state) % HELD];
+		abd_arc_key_t key = arc_key(abd_test_random(&state) % KEYS);
+
+		if (slot->entry != NULL)
+			abd_arc_release(slot);
+		else if (abd_arc_hold(stress->arc, &key, slot) == 0)
+			atomic_fetch_add(&stress->holds, 1);
+	}
+	for (unsigned i = 0; i < HELD; i++)
+		if (hold[i].entry != NULL)
+			abd_arc_release(&hold[i]);
+	return NULL;
+}
+
+Test(arc_stress, the_capacity_is_exceeded_by_what_is_held_and_nothing_else, .timeout = 300)
+{
+	void *(*const what[3])(void *) = {write_for_a_while, write_for_a_while, hold_for_a_while};
+	static struct stress stress;
+	pthread_t thread[3];
+
+	memset(&stress, 0, sizeof(stress));
+	stress.arc = arc_make(500000, 0, 0);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, what[i], &stress), 0);
+	for (unsigned i = 0; i < 2000 || atomic_load(&stress.holds) < 100; i++) {
+		struct abd_arc_stats stats = arc_stats(stress.arc);
+
+		/* Two puts on their way, and what was released since writers last looked. */
+		cr_assert(stats.used_bytes <= stats.capacity_bytes + stats.held_bytes +
+						      (2 + HELD) * RECORD_COST,
+			"%zu of %zu, %zu held", (size_t)stats.used_bytes,
+			(size_t)stats.capacity_bytes, (size_t)stats.held_bytes);
+		sched_yield();
+	}
+	atomic_store(&stress.stop, true);
+	for (unsigned i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	cr_assert_null(atomic_load(&stress.trouble), "%s", atomic_load(&stress.trouble));
+
+	struct abd_arc_stats stats = arc_stats(stress.arc);
+
+	cr_assert_eq(stats.held_bytes, 0);
+	cr_assert(stats.used_bytes <= stats.capacity_bytes, "%zu of %zu", (size_t)stats.used_bytes,
+		(size_t)stats.capacity_bytes);
+	abd_arc_destroy(stress.arc);
+}

@@ -152,12 +152,16 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }
 
-/* There in coverage builds only. A process that dies of a signal would take its counts along. */
+/* There in coverage builds only, gcc's and clang's. A process that dies of a signal would take its counts along. */
 extern void __gcov_dump(void) __attribute__((weak));
+extern int __llvm_profile_write_file(void) __attribute__((weak));
 
-static void dump_and_die(int signal_number)
+void abd_forkless_dump_and_die(int signal_number)
 {
-	__gcov_dump();
+	if (__gcov_dump != NULL)
+		__gcov_dump();
+	if (__llvm_profile_write_file != NULL)
+		__llvm_profile_write_file();
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -169,7 +173,7 @@ static _Noreturn void run_as_child(const struct abd_forkless_test *test)
 	setrlimit(RLIMIT_CORE, &no_core);
 	/* A sanitizer may have put its own handler there, which would turn the signal into an exit code. */
 	if (test->options->signal != 0)
-		signal(test->options->signal, __gcov_dump != NULL ? dump_and_die : SIG_DFL);
+		signal(test->options->signal, abd_forkless_dump_and_die);
 
 	enum outcome outcome = run_here(test);
 

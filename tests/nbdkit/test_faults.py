@@ -40,7 +40,6 @@ class Parameters(ServerTest):
         self.refuse("are the same file", file, f"log={self.file}")
         self.assertEqual(os.listdir(self.folder).count("device.img"), 0, "nothing is made by a refused start")
 
-
     def test_help_and_readme_name_the_same_parameters_and_defaults(self):
         text = subprocess.run(["nbdkit", "--help", PLUGIN], capture_output=True, text=True, check=True).stdout
         helped = dict(re.findall(r"^([a-z-]+)=<.*?(?:default: (.*?))?\)?\.?$", text, re.MULTILINE))

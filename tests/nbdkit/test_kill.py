@@ -5,7 +5,6 @@ Several connections write, each to units of its own, and keep a history: what a 
 answered, and everything that was sent to it since. After a kill every unit must hold one of those. What was found once must stay.
 A flush on one connection covers what was answered on the others before: that is what can_multi_conn promises.
 """
-import os
 import random
 import threading
 import time

@@ -10,10 +10,11 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-from perf_support import FEW, PERF, SOURCE, USAGE, Case, python_with, run, whole_run
+from perf_support import FEW, PERF, SOURCE, USAGE, Case, python_with, run, whole_run, write_input
 
 FILL = ["stats-copy", "--filter", "filling"]  # the smallest thing that can be measured
 
@@ -125,8 +126,8 @@ class Json(Case):
         result = subprocess.run([*python, file], stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
         # And the schema tells what is wrong.
-        for damage in (lambda run: run["results"][0]["figures"][0].update(unit="furlongs"), lambda run: run.pop("noise"),
-                       lambda run: run["environment"].pop("turbo"), lambda run: run["results"][0].update(more=1)):
+        for damage in (lambda it: it["results"][0]["figures"][0].update(unit="furlongs"), lambda it: it.pop("noise"),
+                       lambda it: it["environment"].pop("turbo"), lambda it: it["results"][0].update(more=1)):
             document = json.loads(whole_run()[1])
             damage(document)
             result = subprocess.run([*python, self.write("damaged.json", document)], stderr=subprocess.PIPE, text=True)
@@ -203,6 +204,67 @@ class Json(Case):
                 self.assertEqual(sorted(os.listdir(self.directory.name)), before)
                 with open(file) as stream:
                     self.assertEqual(stream.read(), "old")
+
+
+class Jobs(Case):
+    """arc-cached-read's jobs, read as a tool for fio's JSON reads them: by fio's names and units."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as directory:
+            text, file = os.path.join(directory, "input"), os.path.join(directory, "result.json")
+            write_input(text)
+            cls.result = run("run", "arc-cached-read", "--quick", "--repeat", "2", "--runtime", "0.2", "--warmup", "0.02",
+                             "--threads", "3", "--input", text, "--json", file)
+            if cls.result.returncode == 0:
+                with open(file) as stream:
+                    cls.document = json.load(stream)
+
+    def setUp(self):
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+
+    def tearDown(self):
+        pass
+
+    def test_every_mode_over_both_kinds_of_data_is_a_job(self):
+        jobs = {(job["job options"]["abd_data"], job["job options"]["abd_mode"]) for job in self.document["jobs"]}
+        self.assertEqual(len(jobs), 10)
+        self.assertEqual(len(self.document["jobs"]), 10)
+        self.assertEqual({job["job options"]["numjobs"] for job in self.document["jobs"]}, {"3"})
+
+    def test_counts_and_rates_fit_each_other(self):
+        for job in self.document["jobs"]:
+            read = job["read"]
+            seconds = read["runtime"] / 1000
+            self.assertEqual(read["io_bytes"], read["total_ios"] * 131072)
+            self.assertGreaterEqual(seconds, 0.2)  # and more on a busy machine
+            self.assertLess(seconds, 10)
+            self.assertAlmostEqual(read["bw_bytes"] * seconds / read["io_bytes"], 1, delta=0.02)
+            self.assertAlmostEqual(read["bw"] * 1024 / read["bw_bytes"], 1, delta=0.001)
+            self.assertAlmostEqual(read["iops"] * 131072 / read["bw_bytes"], 1, delta=0.001)
+            self.assertEqual(read["bw_samples"], 2)
+            self.assertLessEqual(read["bw_min"], read["bw_mean"] + 1)
+            self.assertLessEqual(read["bw_mean"], read["bw_max"] + 1)
+            for direction in ("write", "trim"):
+                self.assertEqual(job[direction]["io_bytes"], 0)
+
+    def test_latencies_are_of_every_read_and_in_order(self):
+        for job in self.document["jobs"]:
+            clat = job["read"]["clat_ns"]
+            self.assertEqual(clat["N"], job["read"]["total_ios"])
+            names = list(clat["percentile"])
+            self.assertEqual(names, sorted(names, key=float))
+            for name in ("50.000000", "90.000000", "99.000000", "99.900000"):
+                self.assertIn(name, names)
+            values = [clat["min"], *clat["percentile"].values(), clat["max"]]
+            self.assertEqual(values, sorted(values))
+            self.assertLessEqual(clat["min"], clat["mean"])
+            self.assertLessEqual(clat["mean"], clat["max"])
+
+    def test_the_table_has_the_published_figure_beside_the_measured_one(self):
+        for line in self.result.stdout.splitlines():
+            if " single-chunk " in line:
+                self.assertRegex(line, r"\d\.\d{3} \[.*\]  about 5 % \(OpenZFS PR 8580\)")
 
 
 class Runs(Case):

@@ -5,12 +5,14 @@
  * A program of its own: abd-perf's sources are no part of the library the unit tests see.
  */
 #include "abd_perf_clock.h"
+#include "abd_perf_latency.h"
 #include "abd_perf_filter.h"
 #include "abd_perf_race.h"
 #include "abd_perf_say.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned failures;
@@ -77,6 +79,43 @@ static void check_statistics(void)
 		"an outlier moves neither median nor MAD");
 	check(abd_perf_stat(odd, 1).low == 1 && abd_perf_stat(odd, 1).high == 1,
 		"one value is its own range");
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Times from 1 ns to 100 s, as many of each magnitude, against the same times sorted. */
+static void check_latencies(void)
+{
+	enum { TIMES = 20000 };
+	static struct abd_perf_latency half[2], latency;
+	static double time[TIMES];
+	static const double percent[] = {0.01, 1, 50, 90, 99, 99.9, 100};
+	uint64_t random = 9;
+	bool near = true;
+
+	for (unsigned i = 0; i < TIMES; i++) {
+		time[i] = floor(exp(
+			(double)(abd_perf_random(&random) >> 11) / 9007199254740992.0 * log(1e11)));
+		abd_perf_latency_add(&half[i % 2], time[i]);
+	}
+	abd_perf_latency_merge(&latency, &half[0]);
+	abd_perf_latency_merge(&latency, &half[1]);
+	qsort(time, TIMES, sizeof(time[0]), ascending);
+	for (unsigned i = 0; i < sizeof(percent) / sizeof(percent[0]); i++) {
+		double right = time[(size_t)ceil(TIMES * percent[i] / 100) - 1];
+
+		near = near && fabs(abd_perf_latency_percentile(&latency, percent[i]) - right) <=
+				       right / 128;
+	}
+	check(near, "percentiles of latencies are within 1/128 of those of the sorted times");
+	check(latency.count == TIMES && (double)latency.min_ns == time[0] &&
+			(double)latency.max_ns == time[TIMES - 1],
+		"count, least and most are exact");
 }
 
 static void check_verdicts(void)
@@ -223,6 +262,7 @@ int main(void)
 {
 	check_statistics();
 	check_verdicts();
+	check_latencies();
 	check(some(same_is_same), "the same loop against itself differs by less than 1 %");
 	check(some(twice_is_twice), "a loop of half the steps is twice as fast");
 	check(some(tenth_is_found), "10 % more steps are found, and are 10 %");

@@ -22,11 +22,11 @@ static const abd_arc_key_t key = {1, {2, 3}, 4};
 static atomic_bool has_looked;
 static volatile unsigned char seen;
 
-static void look(const struct abd_arc_entry *entry)
+static void look(struct abd_arc_entry *entry)
 {
 	unsigned char byte;
 
-	abd_copy_to_buf(&byte, entry->abd, 1);
+	abd_copy_to_buf(&byte, abd_arc_entry_abd(entry), 1);
 	seen = byte;
 }
 

@@ -223,7 +223,7 @@ class Play(Browser):
                     self.assertTrue(self.script("""
                         const edge = document.getElementById("step").getBoundingClientRect();
                         return [...document.querySelectorAll("#step *")].every((each) => each.getBoundingClientRect().right <= edge.right + 1)"""),
-                        f"{size[0]} {self.driver.current_url} {self.current()}")
+                                    f"{size[0]} {self.driver.current_url} {self.current()}")
             self.screen(f"width-{size[0]}")
 
     def test_fingers_find_what_they_touch(self):

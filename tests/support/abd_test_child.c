@@ -4,6 +4,7 @@
  */
 #include "abd_test_child.h"
 
+#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,17 @@
 
 extern char **environ;
 
+/* The forkless runner's; the only one in coverage builds. */
+extern void abd_forkless_dump_and_die(int signal_number) __attribute__((weak));
+/* clang's counts: a child runs before they are set up, and so before they would be written out by themselves. */
+extern void __llvm_profile_initialize_file(void) __attribute__((weak));
+extern int __llvm_profile_write_file(void) __attribute__((weak));
+
+static void count_coverage(void)
+{
+	__llvm_profile_write_file();
+}
+
 void abd_test_child_start(const char *name, int (*function)(void))
 {
 	const char *wanted = getenv("ABD_TEST_CHILD");
@@ -22,6 +34,12 @@ void abd_test_child_start(const char *name, int (*function)(void))
 	if (wanted == NULL || strcmp(wanted, name) != 0)
 		return;
 	unsetenv("ABD_TEST_CHILD");
+	if (__llvm_profile_initialize_file != NULL) {
+		__llvm_profile_initialize_file();
+		atexit(count_coverage);
+	}
+	if (abd_forkless_dump_and_die != NULL)
+		signal(SIGABRT, abd_forkless_dump_and_die);
 	exit(function());
 }
 
@@ -107,4 +125,13 @@ int abd_test_child_run(
 int abd_test_child_exit(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void abd_test_child_passes(const char *name, const char *const *environment)
+{
+	char text[512];
+	int status = abd_test_child_run(name, environment, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "%s %s: status %x: %s", name,
+		environment != NULL ? environment[0] : "", (unsigned)status, text);
 }

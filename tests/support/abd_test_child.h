@@ -13,6 +13,7 @@
 #define ABD_TEST_CHILD_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 void abd_test_child_start(const char *name, int (*function)(void));
 
@@ -30,6 +31,18 @@ void abd_test_child_start(const char *name, int (*function)(void));
  */
 int abd_test_child_run(
 	const char *name, const char *const *environment, char *text, size_t text_size);
+
+/** For the functions that run there: say what is not so and return 1. */
+#define abd_test_child_expect(condition)                                                        \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			return 1;                                                               \
+		}                                                                               \
+	} while (0)
+
+/** Run a child, which must exit with 0; if not, the test fails with what it said. */
+void abd_test_child_passes(const char *name, const char *const *environment);
 
 /** The exit code of a wait status, or -1 when the process did not exit. */
 int abd_test_child_exit(int status);

@@ -142,4 +142,7 @@ void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 
 #define cr_log_warn(...) abd_forkless_log(__VA_ARGS__)
 #define cr_log_error(...) abd_forkless_log(__VA_ARGS__)
 
+/* A signal handler: write out what coverage counted, then die of the signal. */
+void abd_forkless_dump_and_die(int signal_number);
+
 #endif

@@ -6,10 +6,14 @@
  */
 #include "abd_cpu.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t hidden;
+
+void abd_test_cpu_hide(uint32_t features);
 bool __real_abd_cpu_has(enum abd_cpu_feature feature);
 bool __wrap_abd_cpu_has(enum abd_cpu_feature feature);
 
@@ -48,7 +52,14 @@ static unsigned level_wanted(void)
 	abort();
 }
 
+/* Declared for tests in abd_test_wrap.h. */
+void abd_test_cpu_hide(uint32_t features)
+{
+	hidden = features;
+}
+
 bool __wrap_abd_cpu_has(enum abd_cpu_feature feature)
 {
-	return level_of(feature) <= level_wanted() && __real_abd_cpu_has(feature);
+	return (hidden & 1u << feature) == 0 && level_of(feature) <= level_wanted() &&
+	       __real_abd_cpu_has(feature);
 }

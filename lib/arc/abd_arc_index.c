@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The index's writers: putting in, taking out, splitting lines and joining them again. All under the cache's lock.
+ *
+ * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
+ * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one.
+ */
+#include "abd_arc_impl.h"
+#include "abd_chunk.h"
+
+#include <stdlib.h>
+
+#define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one entry more that passed a line */
+#define ABD_ARC_PASSED_MAX 255
+#define ABD_ARC_GROW_STEPS 4
+
+static_assert(sizeof(struct abd_arc_line) == 64, "a line is a cache line");
+static_assert(sizeof(struct abd_arc_line) * ABD_ARC_PAGE_LINES == ABD_CHUNK_SIZE,
+	"a page of lines is a run of order 0");
+static_assert(offsetof(struct abd_arc_entry, key) == 0, "an entry begins with its key");
+
+static struct abd_arc_line *abd_arc_index_line(struct abd_arc_line *page, size_t home, size_t i)
+{
+	return &page[(home + i) % ABD_ARC_PAGE_LINES];
+}
+
+static struct abd_arc_entry *abd_arc_line_get(const struct abd_arc_line *line, unsigned slot)
+{
+	return atomic_load_explicit(&line->slot[slot], memory_order_relaxed);
+}
+
+static unsigned abd_arc_line_passed(const struct abd_arc_line *line)
+{
+	return (unsigned)(atomic_load_explicit(&line->tags, memory_order_relaxed) >> 56);
+}
+
+/* Count one more entry that passed the lines [home, +n), or one less. */
+static void abd_arc_index_pass(struct abd_arc_line *page, size_t home, size_t n, uint64_t by)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+		uint64_t tags = atomic_load_explicit(&line->tags, memory_order_relaxed);
+
+		atomic_store_explicit(&line->tags, tags + by, memory_order_release);
+	}
+}
+
+static bool abd_arc_line_add(struct abd_arc_line *line, uint64_t hash, struct abd_arc_entry *entry)
+{
+	for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
+		uint64_t tags = atomic_load_explicit(&line->tags, memory_order_relaxed);
+
+		if (abd_arc_line_get(line, slot) != NULL)
+			continue;
+		tags &= ~((uint64_t)0xff << 8 * slot);
+		atomic_store_explicit(&line->slot[slot], entry, memory_order_release);
+		atomic_store_explicit(
+			&line->tags, tags | hash >> 56 << 8 * slot, memory_order_release);
+		return true;
+	}
+	return false;
+}
+
+/* False: the page has no room. */
+static bool abd_arc_index_add(
+	struct abd_arc_line *page, size_t home, uint64_t hash, struct abd_arc_entry *entry)
+{
+	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
+		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+
+		if (abd_arc_line_add(line, hash, entry)) {
+			abd_arc_index_pass(page, home, i, ABD_ARC_PASSED);
+			return true;
+		}
+		if (abd_arc_line_passed(line) == ABD_ARC_PASSED_MAX)
+			return false;
+	}
+	return false;
+}
+
+void abd_arc_index_remove(
+	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+	struct abd_arc_line *page = abd_arc_index_page(index, home);
+
+	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
+		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+
+		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
+			if (abd_arc_line_get(line, slot) != entry)
+				continue;
+			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
+			abd_arc_index_pass(page, home, i, -ABD_ARC_PASSED);
+			return;
+		}
+	}
+	assert(!"an entry that is not in the index was taken out");
+}
+
+bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
+	struct abd_arc_entry **old)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+	struct abd_arc_line *page = abd_arc_index_page(index, home);
+
+	*old = abd_arc_index_find_from(page, home, hash, &entry->key);
+	if (*old == NULL)
+		return abd_arc_index_add(page, home, hash, entry);
+
+	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
+		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+
+		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
+			if (abd_arc_line_get(line, slot) != *old)
+				continue;
+			atomic_store_explicit(&line->slot[slot], entry, memory_order_release);
+			return true;
+		}
+	}
+	assert(!"an entry that was found is not there");
+	return false;
+}
+
+struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint64_t hash)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+
+	return abd_arc_line_get(&abd_arc_index_page(index, home)[home % ABD_ARC_PAGE_LINES], 0);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* A step from so many lines to one more (a split) or less (a join): what is at home in one line will be in another. */
+struct abd_arc_step {
+	size_t lines, next;
+	size_t from, to;
+};
+
+/* Visit the entries that the step moves, found from home at on: put them in at to, or take them out here. False: no room. */
+static bool abd_arc_index_move(
+	struct abd_arc_index *index, const struct abd_arc_step *step, size_t at, bool out)
+{
+	struct abd_arc_line *page = abd_arc_index_page(index, at),
+			    *to = abd_arc_index_page(index, step->to);
+	bool more = true;
+
+	for (size_t i = 0; more && i < ABD_ARC_PAGE_LINES; i++) {
+		struct abd_arc_line *line = abd_arc_index_line(page, at, i);
+
+		more = abd_arc_line_passed(line) > 0;
+		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
+			struct abd_arc_entry *entry = abd_arc_line_get(line, slot);
+			uint64_t hash =
+				entry != NULL ? abd_arc_hash_key(index->seed, &entry->key) : 0;
+
+			if (entry == NULL || abd_arc_index_home(hash, step->lines) != step->from ||
+				abd_arc_index_home(hash, step->next) != step->to)
+				continue;
+			if (!out && !abd_arc_index_add(to, step->to, hash, entry))
+				return false;
+			if (!out)
+				continue;
+			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
+			abd_arc_index_pass(page, at, i, -ABD_ARC_PASSED);
+		}
+	}
+	return true;
+}
+
+/* False: no room, and nothing has changed. */
+static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc_step *step)
+{
+	bool moved = abd_arc_index_move(index, step, step->from, false);
+
+	if (moved)
+		atomic_store_explicit(&index->lines, step->next, memory_order_release);
+	abd_arc_index_move(index, step, moved ? step->from : step->to, true);
+	return moved;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
+
+static bool abd_arc_index_extend(struct abd_arc_index *index)
+{
+	struct abd_arc_directory *old = atomic_load(&index->directory);
+	size_t room = old != NULL ? 2 * old->room : 8;
+	struct abd_arc_directory *directory =
+		abd_mem_refused() ? NULL
+				  : malloc(sizeof(*directory) + room * sizeof(directory->page[0]));
+
+	if (directory == NULL)
+		return false;
+	directory->room = room;
+	directory->older = old;
+	for (size_t i = 0; i < room; i++)
+		atomic_init(
+			&directory->page[i], i < index->pages ? atomic_load(&old->page[i]) : NULL);
+	atomic_store_explicit(&index->directory, directory, memory_order_release);
+	return true;
+}
+
+static bool abd_arc_index_add_page(struct abd_arc_index *index)
+{
+	struct abd_arc_directory *directory = atomic_load(&index->directory);
+
+	if ((directory == NULL || index->pages == directory->room) && !abd_arc_index_extend(index))
+		return false;
+
+	struct abd_arc_line *page = abd_chunk_alloc(index->provider, 0);
+
+	if (page == NULL)
+		return false;
+	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
+		atomic_init(&page[i].tags, 0);
+		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++)
+			atomic_init(&page[i].slot[slot], NULL);
+	}
+	atomic_store_explicit(
+		&atomic_load(&index->directory)->page[index->pages], page, memory_order_release);
+	index->pages++;
+	return true;
+}
+
+/* Pages from first on. */
+static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
+{
+	struct abd_arc_directory *directory = atomic_load(&index->directory);
+
+	while (index->pages > first)
+		abd_chunk_free(index->provider, atomic_load(&directory->page[--index->pages]), 0);
+}
+
+/* ---- beginning, growing, shrinking, ending ------------------------------------------------------------------------ */
+
+/* Lines for so many entries: whole pages, doubled all or none. */
+static size_t abd_arc_index_lines_for(size_t entries)
+{
+	size_t lines = ABD_ARC_PAGE_LINES;
+
+	while (lines < entries / ABD_ARC_LINE_LOAD)
+		lines *= 2;
+	return lines;
+}
+
+struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed)
+{
+	size_t lines = abd_arc_index_lines_for(entries);
+	struct abd_arc_index *index = abd_mem_refused() ? NULL : calloc(1, sizeof(*index));
+
+	if (index == NULL)
+		return NULL;
+	index->seed = seed;
+	index->provider = abd_chunk_provider_now();
+	atomic_init(&index->lines, lines);
+	while (index->pages < lines / ABD_ARC_PAGE_LINES) {
+		if (!abd_arc_index_add_page(index)) {
+			abd_arc_index_free(index);
+			return NULL;
+		}
+	}
+	return index;
+}
+
+void abd_arc_index_free(struct abd_arc_index *index)
+{
+	struct abd_arc_directory *directory, *older;
+
+	abd_arc_index_free_pages(index, 0);
+	for (directory = atomic_load(&index->directory); directory != NULL; directory = older) {
+		older = directory->older;
+		free(directory);
+	}
+	free(index);
+}
+
+void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
+{
+	size_t lines = atomic_load(&index->lines);
+
+	if (index->is_shrinking)
+		return;
+	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS; i++, lines++) {
+		size_t half = (size_t)1 << abd_log2(lines);
+
+		/* Begun doublings are ended: lines that are not split yet carry twice as much. */
+		if (lines == half && entries <= lines * ABD_ARC_LINE_LOAD)
+			return;
+		if (lines == index->pages * ABD_ARC_PAGE_LINES && !abd_arc_index_add_page(index))
+			return;
+		if (!abd_arc_index_step(
+			    index, &(struct abd_arc_step){lines, lines + 1, lines - half, lines}))
+			return;
+	}
+}
+
+bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries)
+{
+	if (index->is_shrinking || abd_arc_index_lines_for(entries) >= atomic_load(&index->lines))
+		return false;
+	return index->is_shrinking = true;
+}
+
+void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+{
+	size_t wanted = abd_arc_index_lines_for(entries);
+
+	assert(index->is_shrinking);
+	for (size_t lines = atomic_load(&index->lines); lines > wanted; lines--) {
+		size_t last = lines - 1, half = (size_t)1 << abd_log2(last);
+
+		if (!abd_arc_index_step(
+			    index, &(struct abd_arc_step){lines, last, last, last - half}))
+			break;
+	}
+}
+
+void abd_arc_index_shrink_end(struct abd_arc_index *index)
+{
+	size_t lines = abd_round_up(atomic_load(&index->lines), ABD_ARC_PAGE_LINES);
+
+	assert(index->is_shrinking);
+	abd_arc_index_free_pages(index, lines / ABD_ARC_PAGE_LINES);
+	index->is_shrinking = false;
+}
+
+/* Older directories are as large together as this one. */
+static size_t abd_arc_directory_bytes(size_t room)
+{
+	return 2 * (sizeof(struct abd_arc_directory) +
+			   room * sizeof(((struct abd_arc_directory *)NULL)->page[0]));
+}
+
+size_t abd_arc_index_bytes(const struct abd_arc_index *index)
+{
+	return index->pages * ABD_CHUNK_SIZE +
+	       abd_arc_directory_bytes(atomic_load(&index->directory)->room);
+}
+
+size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries)
+{
+	size_t lines = atomic_load(&index->lines), room = atomic_load(&index->directory)->room;
+	bool grows = (lines & (lines - 1)) != 0 || entries + 1 > lines * ABD_ARC_LINE_LOAD;
+
+	if (!grows || lines + ABD_ARC_GROW_STEPS <= index->pages * ABD_ARC_PAGE_LINES)
+		return 0;
+	return ABD_CHUNK_SIZE + (index->pages == room ? abd_arc_directory_bytes(room) : 0);
+}
+
+size_t abd_arc_index_cost(void)
+{
+	return (2 * sizeof(struct abd_arc_line) + ABD_ARC_LINE_LOAD - 1) / ABD_ARC_LINE_LOAD + 1;
+}

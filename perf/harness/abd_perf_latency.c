@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Percentiles out of buckets: the middle of the bucket in which the wanted operation lies, held within what was seen.
+ */
+#include "abd_perf_latency.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_latency *from)
+{
+	if (from->count == 0)
+		return;
+	if (to->count == 0 || from->min_ns < to->min_ns)
+		to->min_ns = from->min_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	to->count += from->count;
+	to->sum_ns += from->sum_ns;
+	to->square_ns += from->square_ns;
+	for (unsigned i = 0; i < ABD_PERF_LATENCY_BUCKETS; i++)
+		to->bucket[i] += from->bucket[i];
+}
+
+/* The middle of a bucket. */
+static double abd_perf_latency_middle(unsigned bucket)
+{
+	if (bucket < 2 << ABD_PERF_LATENCY_BITS)
+		return bucket;
+
+	unsigned shift = (bucket >> ABD_PERF_LATENCY_BITS) - 1;
+	double first = (double)(bucket - (shift << ABD_PERF_LATENCY_BITS));
+
+	return ldexp(first + 0.5, (int)shift);
+}
+
+double abd_perf_latency_percentile(const struct abd_perf_latency *latency, double percent)
+{
+	double wanted = ceil((double)latency->count * percent / 100);
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < ABD_PERF_LATENCY_BUCKETS; i++) {
+		seen += latency->bucket[i];
+		if (latency->bucket[i] == 0 || (double)seen < wanted)
+			continue;
+		return fmin(fmax(abd_perf_latency_middle(i), (double)latency->min_ns),
+			(double)latency->max_ns);
+	}
+	return 0;
+}
+
+double abd_perf_latency_mean(const struct abd_perf_latency *latency)
+{
+	return latency->count > 0 ? latency->sum_ns / (double)latency->count : 0;
+}
+
+double abd_perf_latency_deviation(const struct abd_perf_latency *latency)
+{
+	double mean = abd_perf_latency_mean(latency);
+	double variance =
+		latency->count > 0 ? latency->square_ns / (double)latency->count - mean * mean : 0;
+
+	return variance > 0 ? sqrt(variance) : 0;
+}
+
+const char *abd_perf_latency_text(double ns, char text[16])
+{
+	static const char *const unit[] = {"ns", "us", "ms", "s"};
+	unsigned i = 0;
+
+	for (; ns >= 1000 && i < 3; i++)
+		ns /= 1000;
+	snprintf(text, 16, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, unit[i]);
+	return text;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Filling, reading and checking. The records' content repeats when the data is smaller than the files; their keys do not.
+ */
+#include "abd_perf_arc_cached_set.h"
+#include "abd_perf_say.h"
+
+#include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const abd_perf_cached_name[CACHED_MODES] = {
+	"bare decode", "cache", "scatter", "openzfs's way", "single-chunk"};
+
+static abd_arc_key_t abd_perf_cached_key(size_t record)
+{
+	return (abd_arc_key_t){1, {record * 8, record / 16}, 1 + record % 7};
+}
+
+static const void *abd_perf_cached_source(const struct abd_perf_cached_set *set, size_t record)
+{
+	return set->data->bytes + record % (set->data->size / set->record_size) * set->record_size;
+}
+
+/* ---- one record, in each way ----------------------------------------------------------------------------------------- */
+
+static bool abd_perf_cached_bare(const struct abd_perf_cached_set *set, size_t record, char *dst)
+{
+	const abd_t *abd = set->block[record].abd;
+	size_t size = set->record_size;
+
+	if (set->block[record].compressed)
+		return abd_lz4_decompress_to_buf(dst, abd, size, 0, abd_get_size(abd)) ==
+		       (ssize_t)size;
+	abd_copy_to_buf_off(dst, abd, 0, size);
+	return true;
+}
+
+static bool abd_perf_cached_read(
+	const struct abd_perf_cached_set *set, abd_arc_t *arc, size_t record, char *dst)
+{
+	abd_arc_key_t key = abd_perf_cached_key(record);
+
+	return abd_arc_read(arc, &key, dst, 0, set->record_size) == (ssize_t)set->record_size;
+}
+
+/* As an engine of OpenZFS's make does it: the cache knows the record, the reader borrows and decodes. */
+static bool abd_perf_cached_borrow(
+	const struct abd_perf_cached_set *set, abd_arc_t *arc, size_t record, char *dst)
+{
+	abd_arc_key_t key = abd_perf_cached_key(record);
+	int size = (int)set->record_size;
+	abd_arc_hold_t hold;
+	bool good;
+	abd_t *abd;
+
+	if (abd_arc_hold(arc, &key, &hold) != 0)
+		return false;
+	memcpy(&abd, &hold.abd, sizeof(abd)); /* borrowed to be read */
+	char *buf = abd_borrow_buf_copy(abd, hold.stored_size);
+
+	if (hold.compressed)
+		good = LZ4_decompress_safe(buf, dst, (int)hold.stored_size, size) == size;
+	else
+		good = memcpy(dst, buf, (size_t)size) != NULL;
+	abd_return_buf(abd, buf, hold.stored_size);
+	abd_arc_release(&hold);
+	return good;
+}
+
+bool abd_perf_cached_record(
+	const struct abd_perf_cached_set *set, unsigned mode, size_t record, char *dst)
+{
+	switch (mode) {
+	case CACHED_BARE:
+		return abd_perf_cached_bare(set, record, dst);
+	case CACHED_CACHE:
+		return abd_perf_cached_read(set, set->on, record, dst);
+	case CACHED_SCATTER:
+		return abd_perf_cached_read(set, set->off, record, dst);
+	case CACHED_OPENZFS:
+		return abd_perf_cached_borrow(set, set->off, record, dst);
+	default:
+		return abd_perf_cached_borrow(set, set->on, record, dst);
+	}
+}
+
+/* ---- filling, and checking every record in every way -------------------------------------------------------------------- */
+
+static abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_cached_set *set, const char *linear_page)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = set->capacity,
+		.expected_entries = set->records};
+	abd_arc_t *arc = abd_arc_create(&config);
+
+	if (arc == NULL)
+		abd_perf_say_die(1, "no memory for a cache");
+	abd_tuning_set("linear_page", linear_page);
+	for (size_t i = 0; i < set->records; i++) {
+		abd_arc_key_t key = abd_perf_cached_key(i);
+
+		if (abd_arc_put(arc, &key, abd_perf_cached_source(set, i), set->record_size) != 0)
+			abd_perf_say_die(1, "no memory for the records");
+	}
+	abd_tuning_set("linear_page", "1");
+	return arc;
+}
+
+static void abd_perf_cached_look(struct abd_perf_cached_set *set)
+{
+	set->block = malloc(set->records * sizeof(*set->block));
+	if (set->block == NULL)
+		abd_perf_say_die(1, "no memory for the list of records");
+	for (size_t i = 0; i < set->records; i++) {
+		abd_arc_key_t key = abd_perf_cached_key(i);
+		abd_arc_hold_t hold;
+
+		if (abd_arc_hold(set->on, &key, &hold) != 0)
+			abd_perf_say_die(
+				1, "record %zu of %zu is not in the cache", i, set->records);
+		set->block[i] = (struct abd_perf_cached_block){hold.abd, hold.compressed};
+		abd_arc_release(&hold);
+	}
+}
+
+void abd_perf_cached_set_make(struct abd_perf_cached_set *set)
+{
+	set->on = abd_perf_cached_fill(set, "1");
+	set->off = abd_perf_cached_fill(set, "0");
+	abd_perf_cached_look(set);
+}
+
+void abd_perf_cached_set_free(struct abd_perf_cached_set *set)
+{
+	free(set->block);
+	abd_arc_destroy(set->on);
+	abd_arc_destroy(set->off);
+}
+
+bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set)
+{
+	char *dst = malloc(set->record_size);
+	bool good = dst != NULL;
+
+	for (unsigned mode = 0; good && mode < CACHED_MODES; mode++) {
+		for (size_t i = 0; good && i < set->records; i++) {
+			memset(dst, 0x5a, set->record_size);
+			good = abd_perf_cached_record(set, mode, i, dst);
+			if (set->options->plant && i == set->records / 2)
+				dst[0] = (char)(dst[0] + 1);
+			good = good &&
+			       memcmp(dst, abd_perf_cached_source(set, i), set->record_size) == 0;
+		}
+	}
+	free(dst);
+	return good;
+}

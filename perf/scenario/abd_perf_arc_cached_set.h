@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What arc-cached-read reads: caches filled with the records of many files, and the ways to read one of them.
+ *
+ *   bare decode    the cached lz4 blocks decoded one after another, without the cache: the limit
+ *   cache          abd_arc_read(): look-up, decode inside the read-side section
+ *   scatter        the same from buffers made with the single-chunk rule off, decoded where they lie
+ *   openzfs's way  look-up, hold, borrow by a copy (rule off), liblz4, return, release
+ *   single-chunk   the same calls with the rule on: the borrow copies nothing
+ */
+#ifndef ABD_PERF_ARC_CACHED_SET_H
+#define ABD_PERF_ARC_CACHED_SET_H
+
+#include "abd_perf_data.h"
+
+#include <abd/abd.h>
+
+#define ABD_PERF_CACHED_MIB ((size_t)1 << 20)
+#define ABD_PERF_CACHED_READ ((size_t)128 << 10) /* at a time, as its source does; --io-size */
+
+enum { CACHED_BARE, CACHED_CACHE, CACHED_SCATTER, CACHED_OPENZFS, CACHED_SINGLE, CACHED_MODES };
+
+extern const char *const abd_perf_cached_name[CACHED_MODES];
+
+/* A record as it lies in the cache, for bare decoding. Nothing is evicted while measuring. */
+struct abd_perf_cached_block {
+	const abd_t *abd;
+	bool compressed;
+};
+
+struct abd_perf_cached_set {
+	const struct abd_perf_options *options;
+	const struct abd_perf_data *data;
+	size_t record_size, records;         /* records of all files */
+	size_t read_size;                    /* bytes that a thread reads at a time */
+	size_t capacity;                     /* of each cache; all of the records fit */
+	unsigned files;                      /* of equal size, a multiple of a read */
+	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */
+	struct abd_perf_cached_block *block; /* of on */
+};
+
+/** Fill the caches of a set that the caller has filled in up to files. Ends the program when memory does. */
+void abd_perf_cached_set_make(struct abd_perf_cached_set *set);
+void abd_perf_cached_set_free(struct abd_perf_cached_set *set);
+/** Read every record in every mode, and compare. */
+bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set);
+
+/** One record into dst, in one of the modes. False: it was not what it should be. */
+bool abd_perf_cached_record(
+	const struct abd_perf_cached_set *set, unsigned mode, size_t record, char *dst);
+
+#endif

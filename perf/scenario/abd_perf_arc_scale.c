@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arc-scale: what happens to the cache's costs as it grows: more records, more readers, writers beside them.
+ *
+ *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random; what is read decides which key is next, so
+ *            that no two look-ups overlap. Beside it a line: the same walk over single cache lines on huge pages, one to a record;
+ *            a hit can't cost less than that.
+ *   on top   whole cached reads of 8 KiB beside decoding the same blocks
+ *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared line, the first would be slow
+ *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and without
+ *
+ * Memory: the largest cache takes what fits in a quarter of the memory there is. From these costs follows a model of machines with
+ * more CPUs than this one (abd_perf_arc_scale_model.h).
+ */
+#include "abd_perf_arc_scale_model.h"
+#include "abd_perf_arc_scale_set.h"
+#include "abd_perf_arc_scale_top.h"
+#include "abd_perf_arc_scale_write.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_crew.h"
+#include "abd_perf_env.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+#include "abd_perf_table.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one hit, by the number of records ------------------------------------------------------------------------------------- */
+
+static double abd_perf_scale_run_read(void *arg, uint64_t iterations)
+{
+	struct abd_perf_scale_set *set = arg;
+	double start = abd_perf_clock_ns();
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		abd_arc_key_t key = abd_perf_scale_key(abd_perf_scale_next(set, value));
+
+		if (abd_arc_read(set->arc, &key, &value, 0, sizeof(value)) != sizeof(value))
+			set->errors++;
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+static double abd_perf_scale_run_hold(void *arg, uint64_t iterations)
+{
+	struct abd_perf_scale_set *set = arg;
+	double start = abd_perf_clock_ns();
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		abd_arc_key_t key = abd_perf_scale_key(abd_perf_scale_next(set, value));
+		abd_arc_hold_t hold;
+
+		if (abd_arc_hold(set->arc, &key, &hold) != 0) {
+			set->errors++;
+			continue;
+		}
+		value = hold.logical_size;
+		abd_arc_release(&hold);
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+static double abd_perf_scale_run_line(void *arg, uint64_t iterations)
+{
+	struct abd_perf_scale_set *set = arg;
+	double start = abd_perf_clock_ns();
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < iterations; i++)
+		value = set->line[abd_perf_scale_next(set, value) * 8];
+	abd_perf_keep(&value);
+	return abd_perf_clock_ns() - start;
+}
+
+static void abd_perf_scale_add_hit(
+	const struct abd_perf_scale_set *set, const struct abd_perf_race *race)
+{
+	struct abd_perf_result *result =
+		abd_perf_result_add("arc-scale", "hit", "%zu records", set->records);
+	struct abd_arc_stats stats;
+
+	abd_arc_stats_get(set->arc, &stats, sizeof(stats));
+	abd_perf_result_number(result, "records", (double)set->records);
+	abd_perf_result_number(result, "bytes", (double)(stats.index_bytes / stats.entries));
+	abd_perf_result_figure(result, "read", "ns", abd_perf_race_ns(race, 0));
+	abd_perf_result_figure(result, "hold", "ns", abd_perf_race_ns(race, 1));
+	abd_perf_result_figure(result, "a line", "ns", abd_perf_race_ns(race, 2));
+	abd_perf_result_ratio(result, "read", "a line", abd_perf_race_ratio(race, 0, 2));
+}
+
+static int abd_perf_scale_hit(const struct abd_perf_options *options, size_t records)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_scale_set set;
+
+	abd_perf_say_step("a hit among %zu records", records);
+	abd_perf_scale_set_make(&set, records, sizeof(uint64_t), options);
+	abd_perf_scale_lines_make(&set);
+
+	const struct abd_perf_path path[] = {{"read", abd_perf_scale_run_read, &set},
+		{"hold", abd_perf_scale_run_hold, &set}, {"a line", abd_perf_scale_run_line, &set}};
+
+	if (abd_perf_race_run(&race, path, 3, options))
+		abd_perf_scale_add_hit(&set, &race);
+	if (set.errors > 0)
+		abd_perf_say_warn("%zu of the records were not in the cache", set.errors);
+	abd_perf_scale_set_free(&set);
+	return set.errors > 0;
+}
+
+/* ---- two threads at one key ------------------------------------------------------------------------------------------------ */
+
+enum { SCALE_ONE_KEY, SCALE_TWO_KEYS, SCALE_ALONE, SCALE_SHARINGS };
+
+static const char *const abd_perf_scale_sharing_name[SCALE_SHARINGS] = {
+	"two threads, one key", "two threads, a key each", "one thread"};
+
+struct abd_perf_scale_sharing {
+	struct abd_perf_scale_set *set;
+	struct abd_perf_crew *crew;
+	unsigned way;
+	bool holds; /* else reads */
+};
+
+static double abd_perf_scale_share_member(void *arg, unsigned member, uint64_t iterations)
+{
+	const struct abd_perf_scale_sharing *sharing = arg;
+	abd_arc_key_t key = abd_perf_scale_key(sharing->way == SCALE_TWO_KEYS ? member : 0);
+	double start = abd_perf_clock_ns();
+	uint64_t value;
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		abd_arc_hold_t hold;
+
+		if (!sharing->holds)
+			abd_arc_read(sharing->set->arc, &key, &value, 0, sizeof(value));
+		else if (abd_arc_hold(sharing->set->arc, &key, &hold) == 0)
+			abd_arc_release(&hold);
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+/* ns per operation of a thread: the crew's, times its threads. */
+static double abd_perf_scale_share_run(void *arg, uint64_t iterations)
+{
+	struct abd_perf_scale_sharing *sharing = arg;
+
+	if (sharing->way == SCALE_ALONE)
+		return abd_perf_scale_share_member(sharing, 0, iterations);
+	return 2 *
+	       abd_perf_crew_run(sharing->crew, abd_perf_scale_share_member, sharing, iterations);
+}
+
+static void abd_perf_scale_share(const struct abd_perf_options *options, bool holds)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_scale_sharing sharing[SCALE_SHARINGS];
+	struct abd_perf_path path[SCALE_SHARINGS];
+	struct abd_perf_scale_set set;
+
+	abd_perf_say_step("two threads, one key");
+	abd_perf_scale_set_make(&set, 1000, sizeof(uint64_t), options);
+	struct abd_perf_crew *crew = abd_perf_crew_make(2, options);
+
+	if (crew == NULL)
+		abd_perf_say_die(1, "2 threads can't be started");
+	for (unsigned i = 0; i < SCALE_SHARINGS; i++) {
+		sharing[i] = (struct abd_perf_scale_sharing){&set, crew, i, holds};
+		path[i] = (struct abd_perf_path){
+			abd_perf_scale_sharing_name[i], abd_perf_scale_share_run, &sharing[i]};
+	}
+	if (abd_perf_race_run(&race, path, SCALE_SHARINGS, options)) {
+		struct abd_perf_result *result = abd_perf_result_add(
+			"arc-scale", "sharing", holds ? "hold and release" : "read of 8 bytes");
+
+		for (unsigned i = 0; i < SCALE_SHARINGS; i++)
+			abd_perf_result_figure(result, abd_perf_scale_sharing_name[i], "ns",
+				abd_perf_race_ns(&race, i));
+		abd_perf_result_ratio(result, abd_perf_scale_sharing_name[SCALE_ONE_KEY],
+			abd_perf_scale_sharing_name[SCALE_TWO_KEYS],
+			abd_perf_race_ratio(&race, SCALE_ONE_KEY, SCALE_TWO_KEYS));
+	}
+	abd_perf_crew_end(crew);
+	abd_perf_scale_set_free(&set);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------------------------------- */
+
+/* Beyond its own 8 bytes a record takes 240 here at most, and a line beside it. */
+static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t records)
+{
+	if (options->quick)
+		return records <= 100000;
+	return records * 480 <= abd_perf_env_memory() / 4;
+}
+
+static int abd_perf_scale_run(const struct abd_perf_options *options)
+{
+	static const size_t records[] = {1000, 10000, 100000, 1000000, 10000000};
+	static const size_t record_size[] = {64, 8192}, top[] = {100, 400, 20000};
+	int status = 0;
+
+	abd_perf_say_begin("arc-scale", 19);
+	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
+		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
+			!abd_perf_stop_wanted())
+			status = abd_perf_scale_hit(options, records[i]);
+	for (unsigned i = 0; i < 3; i++)
+		if (status == 0 && !abd_perf_stop_wanted())
+			status = abd_perf_scale_top(options, top[i]);
+	for (unsigned holds = 0; holds < 2 && options->cpu_count > 1; holds++)
+		if (status == 0 && !abd_perf_stop_wanted())
+			abd_perf_scale_share(options, holds > 0);
+	for (unsigned i = 0; i < 2; i++)
+		if (status == 0 && !abd_perf_stop_wanted())
+			abd_perf_scale_write(options, record_size[i]);
+	if (status == 0 && options->cpu_count > 1 && !abd_perf_stop_wanted())
+		abd_perf_scale_model(options);
+	return status;
+}
+
+static void abd_perf_scale_print_group(
+	const char *group, const char *columns, const char *extra, const char *title)
+{
+	struct abd_perf_table *table = abd_perf_table_make(columns);
+	unsigned columns_least =
+		strcmp(group, "writing") == 0 ? 5 : 3; /* "-" for what there is none of */
+	bool any = false;
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++) {
+		const struct abd_perf_result *result = abd_perf_result_get(i);
+
+		if (strcmp(result->scenario, "arc-scale") != 0 || strcmp(result->group, group) != 0)
+			continue;
+		if (!any)
+			printf("\narc-scale, %s\n", title);
+		any = true;
+		abd_perf_table_cell(table, "%s", result->name);
+		for (unsigned j = 0; j < result->figures; j++) {
+			if (result->figure[j].value.rounds > 1)
+				abd_perf_table_figure(table, &result->figure[j]);
+			else
+				abd_perf_table_cell(table, "%.3g", result->figure[j].value.median);
+		}
+		for (unsigned j = result->figures; j < columns_least; j++)
+			abd_perf_table_cell(table, "-");
+		if (abd_perf_result_find(result, extra) != NULL)
+			abd_perf_table_cell(table, "%s", abd_perf_result_find(result, extra)->text);
+		for (unsigned j = 0; j < result->ratios; j++)
+			abd_perf_table_ratio(table, &result->ratio[j]);
+	}
+	abd_perf_table_print(table);
+}
+
+static void abd_perf_scale_print_costs(void)
+{
+	const struct abd_perf_result *result = NULL;
+
+	for (size_t i = 0; i < abd_perf_result_count(); i++)
+		if (strcmp(abd_perf_result_get(i)->scenario, "arc-scale") == 0 &&
+			strcmp(abd_perf_result_get(i)->group, "model") == 0)
+			result = abd_perf_result_get(i);
+	if (result == NULL)
+		return;
+	printf("From: a cached read of 8 KiB %s ns, hold and release %s ns, telling a hit %s ns, a line from another CPU "
+	       "%s ns.\nAssumed: every hit is news; CPUs and the way between them are as these two; memory keeps up with "
+	       "the last column.\n%s keep 90 %% of their speed while a line takes less than %s ns (reads), %s ns "
+	       "(holds).\n",
+		abd_perf_result_find(result, "read_ns")->text,
+		abd_perf_result_find(result, "hold_ns")->text,
+		abd_perf_result_find(result, "told_ns")->text,
+		abd_perf_result_find(result, "line_ns")->text, result->name,
+		abd_perf_result_find(result, "line_most_read_ns")->text,
+		abd_perf_result_find(result, "line_most_hold_ns")->text);
+}
+
+static void abd_perf_scale_print(void)
+{
+	abd_perf_scale_print_group("hit",
+		"<records|read of 8 bytes, ns|hold and release, ns|a line of memory, ns|bytes per record|read / line, speeds",
+		"bytes",
+		"hit: keys at random, each found out from the last; bytes: what a record takes beyond its buffer's memory");
+	abd_perf_scale_print_group("on top",
+		"<records|bare decode, ns|whole cached read, ns|on top, ns|read / decode, speeds",
+		"",
+		"on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted");
+	abd_perf_scale_print_group("sharing",
+		"<operation|two threads, one key, ns|two threads, a key each, ns|one thread, ns|one key / a key each, speeds",
+		"", "sharing: what a thread pays for an operation");
+	abd_perf_scale_print_group("writing",
+		"<record|puts/s|evictions/s|a put, ns of CPU|reads/s|a read, ns of CPU", "",
+		"writing: puts into a full cache, by the wall clock");
+	abd_perf_scale_print_group("model",
+		"<CPUs|reads of 8 KiB/s|holds/s|holds/s with a lock each|GB/s from memory",
+		"memory_GB/s", "model: computed, not measured");
+	abd_perf_scale_print_costs();
+}
+
+const struct abd_perf_scenario abd_perf_arc_scale = {
+	.name = "arc-scale",
+	.summary =
+		"the cache's costs by number of records, readers and writers, and a model of larger machines",
+	.uses = 0,
+	.run = abd_perf_scale_run,
+	.print = abd_perf_scale_print,
+};

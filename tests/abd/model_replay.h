@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The words of the tests that the model test prints when it fails (test_model.c). As a file tests/abd/test_NAME.c such a test is built
+ * and run with the others. Each word does one operation and checks it against flat copies; holds() and gauges(), at the end, say
+ * what the model expected then.
+ */
+#ifndef MODEL_REPLAY_H
+#define MODEL_REPLAY_H
+
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "abd_test_provider.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROOM (6 << 20)
+
+static unsigned char a[ROOM + 64], b[ROOM + 64], c[ROOM + 64];
+static int wrong;
+
+#define expect(condition)                                                               \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			wrong = 1;                                                      \
+		}                                                                       \
+	} while (0)
+#define made(abd, there) expect(((abd) != NULL) == (there))
+#define word static inline __attribute__((unused))
+
+word int replayed(void)
+{
+	return !wrong;
+}
+
+word void fill(unsigned char *to, uint64_t state, size_t n)
+{
+	abd_test_random_fill(&state, to, n);
+}
+
+word int flat_piece(void *buf, size_t n, void *to)
+{
+	unsigned char **at = to;
+
+	memcpy(*at, buf, n);
+	*at += n;
+	return 0;
+}
+
+word void flat(abd_t *abd, size_t off, size_t n, unsigned char *to)
+{
+	abd_iterate_func(abd, off, n, flat_piece, &to);
+}
+
+word int take_piece(void *buf, size_t n, void *from)
+{
+	unsigned char **at = from;
+
+	memcpy(buf, *at, n);
+	*at += n;
+	return 0;
+}
+
+/* Bytes [off, off + n) are those of what. */
+word int is(abd_t *abd, size_t off, size_t n, const unsigned char *what)
+{
+	flat(abd, off, n, c);
+	return memcmp(c, what, n) == 0;
+}
+
+word void write_buf(abd_t *abd, size_t off, size_t n, const unsigned char *from)
+{
+	abd_copy_from_buf_off(abd, from, off, n);
+	expect(is(abd, off, n, from));
+}
+
+word void set_byte(abd_t *abd, size_t off, unsigned byte)
+{
+	abd_copy_from_buf_off(abd, &(unsigned char){(unsigned char)byte}, off, 1);
+}
+
+word void read_buf(abd_t *abd, size_t off, size_t n)
+{
+	abd_copy_to_buf_off(a, abd, off, n);
+	expect(is(abd, off, n, a));
+}
+
+word void zero(abd_t *abd, size_t off, size_t n)
+{
+	memset(a, 0, n);
+	abd_zero_off(abd, off, n);
+	expect(is(abd, off, n, a));
+}
+
+word void copy(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n)
+{
+	flat(s, s_off, n, a);
+	if (d_off == 0 && s_off == 0)
+		abd_copy(d, s, n);
+	else
+		abd_copy_off(d, s, d_off, s_off, n);
+	expect(is(d, d_off, n, a));
+}
+
+word void iterate_buf(abd_t *abd, size_t off, size_t n)
+{
+	unsigned char *from = a;
+
+	abd_iterate_func(abd, off, n, take_piece, &from);
+	expect(is(abd, off, n, a));
+}
+
+word int copy_piece(void *d, void *s, size_t n, void *sum)
+{
+	memcpy(d, s, n);
+	*(size_t *)sum += n;
+	return 0;
+}
+
+word void iterate_two(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n)
+{
+	size_t sum = 0;
+
+	flat(s, s_off, n, a);
+	abd_iterate_func2(d, s, d_off, s_off, n, copy_piece, &sum);
+	expect(sum == n);
+	expect(is(d, d_off, n, a));
+}
+
+word int sign(int x)
+{
+	return (x > 0) - (x < 0);
+}
+
+/* Against b. */
+word void compare_buf(abd_t *abd, size_t off, size_t n)
+{
+	int order;
+
+	flat(abd, off, n, a);
+	order = sign(memcmp(a, b, n));
+	expect(sign(abd_cmp_buf_off(abd, b, off, n)) == order);
+	expect(abd_equal_buf_off(abd, b, off, n) == (order == 0));
+	expect(abd_key_equal(a, b, n) == (order == 0));
+	memset(b, 0, n);
+	expect((abd_cmp_zero_off(abd, off, n) == 0) == (memcmp(a, b, n) == 0));
+}
+
+word void compare(abd_t *x, abd_t *y, size_t x_off, size_t y_off, size_t n)
+{
+	size_t same = 0;
+
+	flat(x, x_off, n, a);
+	flat(y, y_off, n, b);
+	while (same < n && a[same] == b[same])
+		same++;
+	expect(abd_diff_off(x, y, x_off, y_off, n) == same);
+	expect(abd_equal_off(x, y, x_off, y_off, n) == (same == n));
+	if (abd_get_size(x) == n && abd_get_size(y) == n) {
+		expect(abd_equal(x, y) == (same == n));
+		expect(sign(abd_cmp(x, y)) == sign(memcmp(a, b, n)));
+	}
+}
+
+word void to_iov(abd_t *abd, size_t off, size_t n, int iov_max)
+{
+	size_t done = 0, covered = 1;
+
+	flat(abd, off, n, a);
+	for (; done < n && covered > 0; done += covered) {
+		struct iovec iov[8];
+		size_t sum = 0;
+		int count = abd_to_iov(abd, off + done, n - done, iov, iov_max, &covered);
+
+		expect(count > 0 && count <= iov_max);
+		for (int i = 0; i < count; sum += iov[i++].iov_len)
+			expect(memcmp(iov[i].iov_base, a + done + sum, iov[i].iov_len) == 0);
+		expect(sum == covered);
+	}
+	expect(done == n);
+}
+
+word char *borrow(abd_t *abd, size_t n, int with_copy, int there)
+{
+	char *buf = with_copy ? abd_borrow_buf_copy(abd, n) : abd_borrow_buf(abd, n);
+
+	expect((buf != NULL) == there);
+	if (with_copy && buf != NULL)
+		expect(is(abd, 0, n, (unsigned char *)buf));
+	return buf;
+}
+
+word void return_copy(abd_t *abd, void *buf, size_t n)
+{
+	memcpy(a, buf, n);
+	abd_return_buf_copy(abd, buf, n);
+	expect(is(abd, 0, n, a));
+}
+
+word void compress(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n, ssize_t expected)
+{
+	flat(s, s_off, n, a);
+
+	ssize_t got = abd_lz4_compress(d, s, d_off, s_off, n);
+
+	expect(got == expected);
+	if (got > 0) {
+		expect(abd_lz4_decompress_to_buf(b, d, n, d_off, (size_t)got) == (ssize_t)n);
+		expect(memcmp(a, b, n) == 0);
+	}
+}
+
+static unsigned raidz_parity;
+
+word void raidz_gen_piece(void **p, const void *d, size_t n, size_t d_n)
+{
+	for (unsigned i = 0; i < raidz_parity; i++)
+		for (size_t k = 0; k < n; k++)
+			((uint8_t *)p[i])[k] ^=
+				k < d_n ? ((const uint8_t *)d)[k] : (uint8_t)(i + 1);
+}
+
+word void raidz_rec_piece(void **t, const size_t n, void **p, const unsigned *mul)
+{
+	for (unsigned i = 0; i < raidz_parity; i++)
+		for (size_t k = 0; k < n; k++)
+			((uint8_t *)t[i])[k] ^= (uint8_t)(((uint8_t *)p[i])[k] * mul[i]);
+}
+
+word void raidz_gen(abd_t **p, abd_t *d, size_t off, size_t n, size_t d_n, size_t parity)
+{
+	raidz_parity = (unsigned)parity;
+	abd_raidz_gen_iterate(p, d_n > 0 ? d : NULL, off, n, d_n, raidz_parity, raidz_gen_piece);
+}
+
+word void raidz_rec(abd_t **p, abd_t **t, size_t n, size_t parity)
+{
+	raidz_parity = (unsigned)parity;
+	abd_raidz_rec_iterate(p, t, n, raidz_parity, raidz_rec_piece, (const unsigned[]){3, 5, 7});
+}
+
+word void callback(void *buf, size_t size, void *arg)
+{
+	(void)size, (void)arg;
+	free(buf);
+}
+
+/* The buffer's bytes add up to what the model's do. */
+word void holds(abd_t *abd, uint64_t expected)
+{
+	uint64_t sum = 0xcbf29ce484222325u;
+	size_t size = abd_get_size(abd);
+
+	flat(abd, 0, size, a);
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ a[i]) * 0x100000001b3u;
+	expect(sum == expected);
+}
+
+word void gauges(uint64_t struct_size, uint64_t linear_cnt, uint64_t linear_data_size,
+	uint64_t scatter_cnt, uint64_t scatter_data_size, uint64_t scatter_chunk_waste,
+	uint64_t scatter_multi_chunk)
+{
+	struct abd_stats now;
+
+	expect(abd_stats_get(&now, sizeof(now)) == 0);
+	expect(now.struct_size == struct_size);
+	expect(now.linear_cnt == linear_cnt);
+	expect(now.linear_data_size == linear_data_size);
+	expect(now.scatter_cnt == scatter_cnt);
+	expect(now.scatter_data_size == scatter_data_size);
+	expect(now.scatter_chunk_waste == scatter_chunk_waste);
+	expect(now.scatter_multi_chunk == scatter_multi_chunk);
+}
+
+static uint64_t order_count[ABD_STATS_ORDERS];
+
+word void order(unsigned number, uint64_t count)
+{
+	order_count[number] = count;
+}
+
+/* There are as many runs of each order as order() said. */
+word void orders(void)
+{
+	struct abd_stats now;
+
+	expect(abd_stats_get(&now, sizeof(now)) == 0);
+	expect(memcmp(now.scatter_order, order_count, sizeof(order_count)) == 0);
+}
+
+#endif

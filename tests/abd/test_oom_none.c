@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls that need no memory ask for none: each works while every allocation is refused, and meets no site. With test_oom.c and
+ * tests/arc/test_arc_oom.c that is every public call; tests/gates/oom compares the three with what the library exports.
+ */
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+
+#include <abd/compat/openzfs.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define SIZE ABD_TEST_KIND_SIZE
+
+static struct abd_test_buffer x, y;
+static abd_t own, *gang;
+static char flat[SIZE];
+static struct abd_stats stats;
+
+static int piece(void *buf, size_t n, void *arg)
+{
+	(void)buf, (void)n, (void)arg;
+	return 0;
+}
+
+static int pieces(void *a, void *b, size_t n, void *arg)
+{
+	(void)a, (void)b, (void)n, (void)arg;
+	return 0;
+}
+
+static void raidz_gen(void **c, const void *d, size_t csize, size_t dsize)
+{
+	(void)c, (void)d, (void)csize, (void)dsize;
+}
+
+static void raidz_rec(void **t, const size_t n, void **c, const unsigned *mul)
+{
+	(void)t, (void)n, (void)c, (void)mul;
+}
+
+/* met(statement): run it without memory; its first word is the call. */
+#define met(statement)                                                                     \
+	do {                                                                               \
+		abd_test_fault_from(0);                                                    \
+		statement;                                                                 \
+		size_t sites = abd_test_fault_end();                                       \
+		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #statement, sites); \
+		fprintf(stderr, "oom: %.*s: 0 sites\n", (int)strcspn(#statement, "("),     \
+			#statement);                                                       \
+	} while (0)
+/* As part of an expression, whose value must be what it is to be. */
+#define met_is(call, value)                                                               \
+	do {                                                                              \
+		abd_test_fault_from(0);                                                   \
+		bool as_it_should = (call) == (value);                                    \
+		size_t sites = abd_test_fault_end();                                      \
+		cr_assert(as_it_should, "%s gives another answer without memory", #call); \
+		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #call, sites);     \
+		fprintf(stderr, "oom: %.*s: 0 sites\n", (int)strcspn(#call, "("), #call); \
+	} while (0)
+
+static void begin(void)
+{
+	abd_test_provider_begin();
+	abd_test_build(&x, 7, 1);
+	abd_test_build(&y, 5, 2);
+	gang = abd_alloc_gang();
+	abd_free(abd_get_zeros(1)); /* the shared zeroes are made once */
+}
+
+static void end(void)
+{
+	abd_free(gang);
+	abd_test_drop(&y);
+	abd_test_drop(&x);
+	abd_test_provider_end();
+}
+
+Test(abd_oom, structs_of_the_callers_and_views_need_no_memory, .init = begin, .fini = end)
+{
+	met_is(abd_alloc_gang_struct(&own), &own);
+	met(abd_free(&own));
+	met_is(abd_get_from_buf_struct(&own, flat, SIZE), &own);
+	abd_free(&own);
+	met_is(abd_get_zeros_struct(&own, 5), &own);
+	abd_free(&own);
+	met_is(abd_get_offset_struct(&own, x.abd, 5, 6), &own);
+	abd_free(&own);
+	met_is(abd_size_alloc_linear(1), true);
+}
+
+Test(abd_oom, comparing_needs_no_memory, .init = begin, .fini = end)
+{
+	met_is(abd_cmp(x.abd, x.abd), 0);
+	met_is(abd_cmp_buf_off(x.abd, x.model, 0, SIZE), 0);
+	met_is(abd_cmp_zero_off(x.abd, 0, SIZE), 1);
+	met_is(abd_equal(x.abd, x.abd), true);
+	met_is(abd_equal_off(x.abd, x.abd, 1, 1, 99), true);
+	met_is(abd_equal_buf_off(x.abd, x.model, 0, SIZE), true);
+	met_is(abd_diff_off(x.abd, x.abd, 3, 3, 50), 50);
+	met_is(abd_key_equal_long(x.model, x.model, 100), true);
+}
+
+Test(abd_oom, copying_needs_no_memory, .init = begin, .fini = end)
+{
+	met(abd_copy_off(x.abd, y.abd, 0, 0, SIZE));
+	met(abd_copy_from_buf_off(x.abd, x.model, 0, SIZE));
+	met(abd_copy_to_buf_off(flat, x.abd, 0, SIZE));
+	met(abd_zero_off(y.abd, 0, SIZE));
+	met(abd_flush_copy_off(x.abd, y.abd, 0, 0, SIZE, 0));
+	met(abd_flush_copy_from_buf_off(x.abd, x.model, 0, SIZE, 0));
+	met(abd_flush_copy_to_buf_off(flat, x.abd, 0, SIZE, 0));
+	met(abd_flush_drain());
+	met(abd_flush_durability());
+	met(abd_verify(x.abd));
+	cr_assert_eq(memcmp(flat, x.model, SIZE), 0);
+}
+
+Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
+{
+	abd_t *parity[] = {y.abd}, *data[] = {x.abd};
+	struct iovec iov[64];
+	size_t covered;
+	int pipes[2];
+
+	met_is(abd_iterate_func(x.abd, 0, SIZE, piece, NULL), 0);
+	met_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
+	met_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);
+	met(abd_raidz_gen_iterate(parity, parity[0], 0, 512, 512, 1, raidz_gen));
+	met(abd_raidz_rec_iterate(parity, parity, 512, 1, raidz_rec, NULL));
+	(void)data;
+	cr_assert_eq(pipe(pipes), 0);
+	/* A pipe has no places: both say so, having asked the system and nobody else. */
+	met_is(abd_pwrite(pipes[1], x.abd, 0, SIZE, 0), -ESPIPE);
+	met_is(abd_pread(pipes[0], x.abd, 0, SIZE, 0), -ESPIPE);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
+{
+	uint64_t sum[4];
+
+	met(abd_fletcher_4(x.abd, 0, SIZE, sum));
+	met(abd_fletcher_4_byteswap(x.abd, 0, SIZE, sum));
+	met(abd_crc32c(x.abd, 0, SIZE, 0));
+	met(abd_xxh3(x.abd, 0, SIZE, 0));
+	met(abd_lz4_length_put(y.abd, 4094, 77));
+	met_is(abd_lz4_length_get(y.abd, 4094, 100), 77);
+	met_is(abd_lz4_pays(200, 100), true);
+}
+
+static void on_contract(const char *message)
+{
+	(void)message;
+}
+
+Test(abd_oom, owning_and_returning_need_no_memory, .init = begin, .fini = end)
+{
+	abd_t *linear = abd_alloc_linear(100, false);
+	void *buf = abd_borrow_buf_copy(x.abd, SIZE);
+
+	met(abd_return_buf_copy(x.abd, buf, SIZE));
+	buf = abd_borrow_buf_copy(x.abd, SIZE);
+	met(abd_return_buf(x.abd, buf, SIZE));
+	met_is(abd_to_buf(linear), buf = abd_to_buf(linear));
+	met(abd_release_ownership_of_buf(linear));
+	met(abd_take_ownership_of_buf(linear, false));
+	abd_free(linear);
+	buf = abd_buf_alloc(100, false);
+	met(abd_buf_free(buf, 100));
+	met(abd_contract_handler_set(on_contract));
+	abd_contract_handler_set(NULL);
+}
+
+Test(abd_oom, asking_and_tuning_need_no_memory, .init = begin, .fini = end)
+{
+	struct abd_allocator none = {NULL, NULL, NULL};
+	struct abd_pool_stats pool;
+	void *base;
+	size_t size;
+
+	met_is(abd_stats_get(&stats, sizeof(stats)), 0);
+	met_is(abd_pool_stats_get(&pool, sizeof(pool)), 0);
+	met(abd_init());
+	met(abd_fini());
+	met(abd_cache_reap_now());
+	met_is(abd_tuning_set("max_order", "10"), 0);
+	met(abd_tuning_get("max_order"));
+	met_is(abd_allocator_set(&none), -EINVAL);
+	met(abd_version());
+	met_is(abd_compat_scatter_enabled() != NULL, true);
+	cr_assert_eq(abd_pool_region(&base, &size),
+		0); /* its first call reserves address space, not memory */
+	met_is(abd_pool_region(&base, &size), 0);
+}

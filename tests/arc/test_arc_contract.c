@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cache's contracts, and configurations of other versions.
+ */
+#include "abd_arc_impl.h"
+#include "abd_test.h"
+
+#include <criterion/criterion.h>
+
+#define broken(statement, text) abd_test_expect_contract(statement, text)
+
+static abd_arc_t *make(size_t capacity, size_t expected)
+{
+	struct abd_arc_config config = {
+		.config_size = sizeof(config),
+		.capacity_bytes = capacity,
+		.expected_entries = expected,
+	};
+	abd_arc_t *arc = abd_arc_create(&config);
+
+	cr_assert_not_null(arc);
+	return arc;
+}
+
+Test(abd_arc_contract, null_is_told)
+{
+	abd_arc_t *volatile arc = make(1 << 20, 0);
+	struct abd_arc_stats stats;
+	abd_arc_key_t key = {.pool = 1};
+	abd_arc_hold_t hold = {.entry = NULL};
+	char buf[8];
+
+	broken(abd_arc_destroy(abd_arc_create(NULL)), "config is NULL");
+	abd_arc_destroy(NULL); /* as free() */
+	broken((void)abd_arc_stats_get(NULL, &stats, sizeof(stats)), "is NULL");
+	broken((void)abd_arc_stats_get(arc, NULL, sizeof(stats)), "is NULL");
+	broken((void)abd_arc_hold(NULL, &key, &hold), "is NULL");
+	broken((void)abd_arc_hold(arc, NULL, &hold), "is NULL");
+	broken((void)abd_arc_hold(arc, &key, NULL), "is NULL");
+	broken(abd_arc_release(NULL), "nothing is held");
+	broken(abd_arc_release(&hold), "nothing is held");
+	broken((void)abd_arc_put(NULL, &key, buf, 8), "is NULL");
+	broken((void)abd_arc_put(arc, NULL, buf, 8), "is NULL");
+	broken((void)abd_arc_remove(NULL, &key), "is NULL");
+	broken((void)abd_arc_remove(arc, NULL), "is NULL");
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_contract, a_configuration_says_how_long_it_is)
+{
+	struct {
+		struct abd_arc_config known;
+		size_t unknown;
+	} config = {.known = {.capacity_bytes = 1 << 20}};
+	static const struct {
+		size_t size, unknown;
+		int error;
+	} cases[] = {
+		{0, 0, EINVAL},
+		{sizeof(size_t), 0, EINVAL}, /* no capacity */
+		{2 * sizeof(size_t), 0, 0},
+		{2 * sizeof(size_t) + 1, 0, EINVAL},
+		{sizeof(struct abd_arc_config), 1, 0},
+		{sizeof(config), 0, 0},
+		{sizeof(config), 1, E2BIG},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		config.known.config_size = cases[i].size;
+		config.unknown = cases[i].unknown;
+		errno = 0;
+
+		abd_arc_t *arc = abd_arc_create(&config.known);
+
+		cr_assert_eq(arc == NULL, cases[i].error != 0, "case %zu", i);
+		cr_assert_eq(errno, cases[i].error, "case %zu", i);
+		if (arc != NULL)
+			abd_arc_destroy(arc);
+	}
+}
+
+/* However many records are expected, the index takes no more than a quarter of the capacity. */
+Test(abd_arc_contract, expectations_do_not_outgrow_the_capacity)
+{
+	abd_arc_t *arc = make(1 << 20, SIZE_MAX);
+
+	cr_assert_leq(abd_arc_index_bytes(arc->index), (size_t)1 << 18);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_contract, a_capacity_is_neither_too_small_nor_past_all_memory)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config)};
+	abd_arc_t *arc = make(1 << 20, 0);
+	static const size_t wrong[] = {
+		0, ABD_ARC_CAPACITY_MIN - 1, (size_t)PTRDIFF_MAX + 1, SIZE_MAX};
+
+	for (size_t i = 0; i < 4; i++) {
+		config.capacity_bytes = wrong[i];
+		errno = 0;
+		cr_assert_null(abd_arc_create(&config));
+		cr_assert_eq(errno, EINVAL);
+		cr_assert_eq(abd_arc_resize(arc, wrong[i]), -EINVAL);
+	}
+	cr_assert_eq(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN), 0);
+	abd_arc_destroy(arc);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory running out under the cache, at each site of each of its calls, alone and with all that follow: 0 or -ENOMEM, nothing
+ * leaked when the cache ends, and the call works again afterwards.
+ */
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RECORD = 9000, RECORDS = 20 };
+
+static abd_arc_t *arc;
+static char record[RECORD];
+
+static int put(void)
+{
+	abd_arc_key_t key = arc_key(3);
+
+	return abd_arc_put(arc, &key, record, RECORD);
+}
+
+static int put_flags(void)
+{
+	abd_arc_key_t key = arc_key(1000);
+
+	return abd_arc_put_flags(arc, &key, record, RECORD, ABD_ARC_METADATA);
+}
+
+static int get(void)
+{
+	abd_arc_key_t key = arc_key(4);
+	char to[RECORD];
+	ssize_t result = abd_arc_read(arc, &key, to, 10, 5000);
+
+	return result >= 0 || result == -ENOENT ? 0 : (int)result;
+}
+
+static int hold(void)
+{
+	abd_arc_key_t key = arc_key(5);
+	abd_arc_hold_t held;
+	int error = abd_arc_hold(arc, &key, &held);
+
+	if (error == 0)
+		abd_arc_release(&held);
+	return error == -ENOENT ? 0 : error;
+}
+
+static int removal(void)
+{
+	abd_arc_key_t key = arc_key(6);
+	int error = abd_arc_remove(arc, &key);
+
+	return error == -ENOENT ? 0 : error;
+}
+
+static int stats(void)
+{
+	struct abd_arc_stats now;
+
+	return abd_arc_stats_get(arc, &now, sizeof(now));
+}
+
+static int resize(void)
+{
+	return abd_arc_resize(arc, 400000);
+}
+
+static int create(void)
+{
+	abd_arc_t *other = arc_make(1 << 20, 0, 0);
+
+	if (other == NULL)
+		return -errno;
+	abd_arc_destroy(other);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*call)(void);
+} calls[] = {
+	{"abd_arc_put", put},
+	{"abd_arc_put_flags", put_flags},
+	{"abd_arc_read", get},
+	{"abd_arc_hold", hold},
+	{"abd_arc_release", hold},
+	{"abd_arc_remove", removal},
+	{"abd_arc_stats_get", stats},
+	{"abd_arc_resize", resize},
+	{"abd_arc_create", create},
+	{"abd_arc_destroy", create},
+};
+
+static void fill_cache(void)
+{
+	arc = arc_make(500000, 0, ABD_ARC_CHECKSUM);
+	cr_assert_not_null(arc);
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		arc_fill(record, RECORD, n, 0, (unsigned)n);
+		cr_assert_eq(abd_arc_put(arc, &key, record, RECORD), 0);
+	}
+}
+
+/* Run a call in a fresh cache, refused at site n alone or from there on. Returns the sites met. */
+static size_t run(size_t i, size_t n, bool all)
+{
+	struct abd_stats before = abd_test_stats(), after;
+	size_t sites;
+	int error;
+
+	fill_cache();
+	if (all)
+		abd_test_fault_from(n);
+	else
+		abd_test_fault_at(n);
+	error = calls[i].call();
+	sites = abd_test_fault_end();
+	cr_assert(error == 0 || error == -ENOMEM, "%s, site %zu: %d", calls[i].name, n, error);
+	cr_assert_eq(calls[i].call(), 0, "%s does not recover from site %zu", calls[i].name, n);
+	abd_arc_destroy(arc);
+	after = abd_test_stats();
+	cr_assert(abd_test_gauges_equal(&before, &after), "%s leaks, site %zu", calls[i].name, n);
+	return sites;
+}
+
+Test(abd_arc_oom, every_allocation_of_every_call_may_fail)
+{
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		size_t n = 0;
+
+		while (run(i, n, false) > n)
+			run(i, n++, true);
+		fprintf(stderr, "oom: %s: %zu sites\n", calls[i].name, n);
+	}
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cache on a system that refuses: without thread keys no thread has a place of its own in it, so each call does without:
+ * records are put, read and removed all the same, and what can't be is -ENOMEM.
+ */
+#include "abd_test.h"
+#include "abd_test_child.h"
+#include "abd_test_wrap.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#define expect(condition) abd_test_child_expect(condition)
+
+enum { RECORD = 9000 };
+
+static int everyday(void)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, ABD_ARC_CHECKSUM);
+	char record[RECORD], got[RECORD];
+	abd_arc_hold_t hold;
+	int error;
+
+	expect(arc != NULL);
+	for (uint64_t n = 0; n < 200; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		arc_fill(record, RECORD, n, 0, 20);
+		expect(abd_arc_put(arc, &key, record, RECORD) == 0);
+		expect(abd_arc_read(arc, &key, got, 0, RECORD) == RECORD);
+		expect(memcmp(record, got, RECORD) == 0);
+		expect(abd_arc_read(arc, &key, got, 4000, 100) == 100);
+		expect(memcmp(record + 4000, got, 100) == 0);
+		/* -ENOMEM: after giving up what it has for the memory that a hold needs. */
+		error = abd_arc_hold(arc, &key, &hold);
+		expect(error == 0 || error == -ENOMEM);
+		if (error == 0)
+			abd_arc_release(&hold);
+		expect(abd_arc_put(arc, &key, record, RECORD) == 0);
+		if (n % 3 == 0)
+			expect(abd_arc_remove(arc, &key) == 0);
+		if (n % 3 == 0)
+			expect(abd_arc_read(arc, &key, got, 0, 1) == -ENOENT);
+	}
+	expect(arc_stats(arc).used_bytes <= 1 << 20);
+	abd_arc_destroy(arc);
+	return 0;
+}
+
+/* The first key is the threads', the second the cache's. */
+ABD_TEST_CHILD(arc_no_first_key)
+{
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 1);
+	return everyday();
+}
+
+ABD_TEST_CHILD(arc_no_second_key)
+{
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 2);
+	return everyday();
+}
+
+ABD_TEST_CHILD(arc_no_value)
+{
+	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 2);
+	return everyday();
+}
+
+Test(abd_arc_system, without_thread_keys_the_cache_caches)
+{
+	abd_test_child_passes("arc_no_first_key", NULL);
+	abd_test_child_passes("arc_no_second_key", NULL);
+	abd_test_child_passes("arc_no_value", NULL);
+}

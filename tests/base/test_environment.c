@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tunables from the environment: names in capitals, as far as there is room for them; values that can't be taken are told.
+ */
+#include "abd_test_child.h"
+#include "abd_tunable.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEN "abcdefghij"
+#define LONG_NAME TEN TEN TEN TEN TEN TEN TEN TEN
+
+static char taken[64];
+static const struct abd_tunables tunables;
+
+static int take(const char *value)
+{
+	if (strcmp(value, "bad") == 0)
+		return -EINVAL;
+	strcpy(taken, value);
+	return 0;
+}
+
+static const char *give(char *text, size_t size)
+{
+	(void)text, (void)size;
+	return taken;
+}
+
+static void nothing(void)
+{
+}
+
+static const struct abd_tunable table[] = {{LONG_NAME, take, give}};
+static const struct abd_tunables tunables = {table, 1, nothing};
+
+ABD_TEST_CHILD(environment_of_long_names)
+{
+	/* "ABD_" and 59 letters are looked for. */
+	setenv("ABD_ABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHI", "59", 1);
+	abd_tunable_from_environment(&tunables);
+	abd_test_child_expect(strcmp(taken, "59") == 0);
+	setenv("ABD_ABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHI", "bad", 1);
+	abd_tunable_from_environment(&tunables);
+	abd_test_child_expect(strcmp(taken, "59") == 0);
+	return 0;
+}
+
+Test(abd_environment, long_names_are_cut_and_bad_values_are_told)
+{
+	char text[512];
+	int status = abd_test_child_run("environment_of_long_names", NULL, text, sizeof(text));
+
+	cr_assert_eq(abd_test_child_exit(status), 0, "%s", text);
+	cr_assert(strstr(text, "=bad is ignored") != NULL, "%s", text);
+}

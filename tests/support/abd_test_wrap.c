@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The wrapped calls. None of them has a header: their names are the linker's.
+ */
+#include "abd_test_wrap.h"
+
+#include "abd_cpu.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+static atomic_uint countdown[ABD_TEST_CALLS];
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
+int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+int __real_pthread_setspecific(pthread_key_t key, const void *value);
+int __real_sysinfo(struct sysinfo *info);
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
+int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_sysinfo(struct sysinfo *info);
+
+void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
+{
+	atomic_store(&countdown[call], n);
+}
+
+static bool fails(enum abd_test_call call)
+{
+	unsigned left = atomic_load(&countdown[call]);
+
+	while (left > 0 && !atomic_compare_exchange_weak(&countdown[call], &left, left - 1))
+		;
+	return left == 1;
+}
+
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off)
+{
+	return fails(ABD_TEST_MMAP) ? MAP_FAILED
+				    : __real_mmap(address, size, protection, flags, fd, off);
+}
+
+int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	return fails(ABD_TEST_KEY_CREATE) ? EAGAIN : __real_pthread_key_create(key, destructor);
+}
+
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
+{
+	return fails(ABD_TEST_SETSPECIFIC) ? ENOMEM : __real_pthread_setspecific(key, value);
+}
+
+int __wrap_sysinfo(struct sysinfo *info)
+{
+	return fails(ABD_TEST_SYSINFO) ? -1 : __real_sysinfo(info);
+}
