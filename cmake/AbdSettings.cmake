@@ -13,6 +13,19 @@ if(ABD_SANITIZE)
 	target_compile_options(abd_settings INTERFACE
 		-fsanitize=${ABD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	target_link_options(abd_settings INTERFACE -fsanitize=${ABD_SANITIZE})
+	if(ABD_SANITIZE MATCHES "integer") # only clang's
+		# Under a name that says its content, so that builds and ccache see a change.
+		set(ignore ${PROJECT_SOURCE_DIR}/cmake/ubsan.ignore)
+		file(MD5 ${ignore} content)
+		configure_file(${ignore} ${PROJECT_BINARY_DIR}/ubsan-${content}.ignore COPYONLY)
+		target_compile_options(abd_settings INTERFACE
+			-fsanitize-ignorelist=${PROJECT_BINARY_DIR}/ubsan-${content}.ignore)
+	endif()
+endif()
+if(ABD_FUZZ)
+	# The library's own branches guide the fuzzers, not only the targets'.
+	target_compile_options(abd_settings INTERFACE -fsanitize=fuzzer-no-link)
+	target_link_options(abd_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(ABD_COVERAGE)
 	target_compile_options(abd_settings INTERFACE --coverage -fprofile-abs-path -fprofile-update=atomic)

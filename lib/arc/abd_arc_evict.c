@@ -119,12 +119,14 @@ static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed
 	arc->pinned_bytes = 0;
 	if (link == &arc->pinned)
 		return;
+	for (; link != &arc->pinned; link = link->next)
+		abd_arc_link_entry(link)->item.mark = 0;
 	abd_arc_reader_holds(arc, NULL, NULL);
-	for (; link != &arc->pinned; link = next) {
+	for (link = arc->pinned.next; link != &arc->pinned; link = next) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
 
 		next = link->next;
-		if (entry->item.mark == arc->scan) {
+		if (entry->item.mark != 0) {
 			arc->pinned_bytes += abd_arc_buffer_bytes(arc, entry);
 			count++;
 			continue;

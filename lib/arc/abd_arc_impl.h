@@ -40,7 +40,7 @@ enum {
 struct abd_arc_entry {
 	abd_arc_key_t key; /* in front: the index goes by it */
 	struct abd_arc_item
-		item; /* size: bytes before compression; mark: the scan that found it held */
+		item; /* size: bytes before compression; mark: found held, by the last scan */
 	/* The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere. With a run table behind it the struct
 	   can't be here: then this one is of size 0, and abd_parent says where it is. abd_arc_entry_abd() knows. */
 	abd_t own;
@@ -117,8 +117,8 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader);
 /** Let abd_arc_reader_get() and ending threads find the cache; and no longer. */
 void abd_arc_reader_open(struct abd_arc *arc);
 void abd_arc_reader_close(struct abd_arc *arc);
-/** Mark every entry in a slot with a new arc->scan, and call visit (or not, if NULL) once for each. Under lock, so that none of
-    them can be freed meanwhile. */
+/** Mark every entry in a slot, and call visit (if not NULL) once for each. Under lock, so that none of them can be freed meanwhile.
+    Without visit, marks of entries in no slot stay: whoever asks for them clears them first. */
 void abd_arc_reader_holds(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
 
@@ -153,7 +153,6 @@ struct abd_arc {
 	size_t evicted_bytes; /* the part of those that is retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
 	struct abd_arc_link retired, pinned;
-	uint16_t scan;                  /* number of the last search for holds */
 	struct abd_arc_reader *readers; /* all there ever were; they end with the cache */
 	struct abd_arc_stats stats;     /* what is not counted by threads nor by the policy */
 	_Atomic uint64_t orphan_count

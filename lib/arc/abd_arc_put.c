@@ -63,7 +63,7 @@ static void abd_arc_put_fill(
 	entry->item.flags =
 		(uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
 			  ((put->flags & ABD_ARC_METADATA) != 0 ? ABD_ARC_ENTRY_METADATA : 0));
-	entry->item.mark = arc->scan;
+	entry->item.mark = 0;
 	entry->item.size = (uint32_t)put->record.logical_size;
 	atomic_init(&entry->item.stamp, 0);
 	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)

@@ -268,11 +268,10 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 	return &next->slot[0];
 }
 
-void abd_arc_reader_holds(
+/* Every entry in a slot. Slots may be filled and cleared meanwhile. */
+static void abd_arc_reader_each_held(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
 {
-	uint16_t scan = ++arc->scan;
-
 	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
 		struct abd_arc_hold_block *block = &reader->holds;
 
@@ -282,12 +281,41 @@ void abd_arc_reader_holds(
 				struct abd_arc_entry *entry = atomic_load_explicit(
 					&block->slot[i].entry, memory_order_acquire);
 
-				if (entry == NULL || entry->item.mark == scan)
-					continue;
-				entry->item.mark = scan;
-				if (visit != NULL)
+				if (entry != NULL)
 					visit(entry, arg);
 			}
 		}
 	}
+}
+
+static void abd_arc_reader_unmark(struct abd_arc_entry *entry, void *arg)
+{
+	(void)arg;
+	entry->item.mark = 0;
+}
+
+struct abd_arc_reader_visit {
+	void (*visit)(struct abd_arc_entry *entry, void *arg);
+	void *arg;
+};
+
+static void abd_arc_reader_mark(struct abd_arc_entry *entry, void *arg)
+{
+	const struct abd_arc_reader_visit *visit = arg;
+
+	if (entry->item.mark != 0)
+		return;
+	entry->item.mark = 1;
+	if (visit->visit != NULL)
+		visit->visit(entry, visit->arg);
+}
+
+void abd_arc_reader_holds(
+	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
+{
+	struct abd_arc_reader_visit once = {visit, arg};
+
+	if (visit != NULL)
+		abd_arc_reader_each_held(arc, abd_arc_reader_unmark, NULL);
+	abd_arc_reader_each_held(arc, abd_arc_reader_mark, &once);
 }

@@ -8,8 +8,8 @@
  *
  * Invariant: nobody waits for a grace period inside a section.
  *
- * ThreadSanitizer reports false races inside liburcu 0.13.2, which it can't see into. Builds for it (ABD_ARC_SHIM) take the shim,
- * a lock that many may hold, instead.
+ * ThreadSanitizer reports false races inside liburcu 0.13.2, which it can't see into, and MemorySanitizer false uninitialised
+ * reads. Builds for them (ABD_ARC_SHIM) take the shim, a lock that many may hold, instead.
  */
 #ifndef ABD_RCU_H
 #define ABD_RCU_H

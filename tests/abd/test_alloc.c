@@ -44,10 +44,15 @@ Test(abd_alloc, size_0_is_invalid, .init = begin, .fini = end)
 	abd_free(like);
 }
 
+/* More than any machine has that a size can say: 2^60, or 3.75 GiB of 4. */
+#define FAR (sizeof(size_t) == 8 ? SIZE_MAX / 16 + 1 : SIZE_MAX / 16 * 15)
+
 Test(abd_alloc, sizes_that_no_machine_has_are_refused, .init = begin, .fini = end)
 {
-	size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096, SIZE_MAX / 2,
-		(size_t)PTRDIFF_MAX + 1, (size_t)1 << 60, (size_t)1 << 50};
+	/* Of 4 GiB, a 32-bit machine may well have the half. */
+	size_t half = sizeof(size_t) == 8 ? SIZE_MAX / 2 : FAR;
+	size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX - 4096, half, half + 1,
+		FAR, sizeof(size_t) == 8 ? FAR >> 10 : FAR + 4096};
 	abd_t own, *like = abd_alloc(9000, false);
 
 	for (size_t i = 0; i < 8; i++) {
@@ -65,7 +70,7 @@ Test(abd_alloc, sizes_that_no_machine_has_are_refused, .init = begin, .fini = en
 
 Test(abd_alloc, zeros_have_any_size, .init = begin, .fini = end)
 {
-	size_t sizes[] = {1, 4095, 65535, 65536, 65537, (16 << 20) + 1, (size_t)1 << 40, SIZE_MAX};
+	size_t sizes[] = {1, 4095, 65535, 65536, 65537, (16 << 20) + 1, FAR >> 4, SIZE_MAX};
 
 	for (size_t i = 0; i < 8; i++) {
 		abd_t *zeros = abd_get_zeros(sizes[i]), own, *view;

@@ -50,7 +50,7 @@ Test(abd_gang, thousands_of_children_are_one_buffer, .init = begin, .fini = end)
 	cr_assert_eq(abd_iterate_func(gang, 0, size, count_up, &at), 0);
 	cr_assert_eq(at, size);
 	for (uint64_t i = 0; i < size; i += 8 * 37)
-		abd_test_check(abd_cmp_buf_off(gang, &i, i, 8) == 0, "at %zu", (size_t)i);
+		abd_test_check(abd_cmp_buf_off(gang, &i, (size_t)i, 8) == 0, "at %zu", (size_t)i);
 	abd_free(gang);
 }
 

@@ -364,7 +364,8 @@ static void scatter_begin(struct object *o)
 		last = order;
 	}
 	if (!abd_is_linear(o->abd))
-		o->gauge.struct_size += 16 * o->raw_count + (classes > 1 ? 16 * classes : 0);
+		o->gauge.struct_size += sizeof(struct iovec) * o->raw_count +
+					(classes > 1 ? (sizeof(size_t) + 8) * classes : 0);
 	o->gauge.scatter_cnt = 1;
 	o->gauge.scatter_data_size = size;
 	o->gauge.scatter_chunk_waste = -size & 4095;

@@ -614,6 +614,7 @@ Regression(bug_30_libevent_249_more_pieces_than_iov_max)
 	abd_tuning_set("max_order", "0");
 	abd = abd_alloc(size, false);
 	back = abd_alloc(size, false);
+	abd_zero(abd, size);
 	for (size_t i = 0; i < size; i += 1000)
 		abd_copy_from_buf_off(abd, &i, i, abd_min(sizeof(i), size - i));
 	for (; done < size; done += covered)

@@ -74,7 +74,8 @@ static size_t head_size_of(const unsigned *orders, size_t count)
 
 	for (size_t i = 1; i < count; i++)
 		classes += orders[i] != orders[i - 1];
-	return sizeof(abd_t) + count * sizeof(struct iovec) + (classes > 1 ? classes * 16 : 0);
+	return sizeof(abd_t) + count * sizeof(struct iovec) +
+	       (classes > 1 ? classes * (sizeof(size_t) + 8) : 0);
 }
 
 /* Seeking to the ends of each run. */

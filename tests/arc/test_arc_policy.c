@@ -401,8 +401,10 @@ static struct rates measure_rates(
 	abd_arc_destroy(exact);
 	abd_arc_destroy(batched);
 	free(m);
+	double requests = REQUESTS;
+
 	return (struct rates){
-		(double)hits[0] / REQUESTS, (double)hits[1] / REQUESTS, (double)hits[2] / REQUESTS};
+		(double)hits[0] / requests, (double)hits[1] / requests, (double)hits[2] / requests};
 }
 
 Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 240)

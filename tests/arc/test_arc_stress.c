@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Many threads over the same few keys: put, read, hold, release, remove and resize at once, with every byte read checked. The first
- * 8 bytes of a record say its key and version, from which the rest follows. Seconds by default; minutes with ABD_TEST_LONG set.
+ * 8 bytes of a record say its key and version, from which the rest follows. Seconds by default; minutes with ABD_TEST_LONG set, or ABD_TEST_SECONDS.
  * Threads end and begin all the while, some with holds that others release.
  */
 #include "arc_data.h"
@@ -258,6 +258,10 @@ static void finish(struct stress *stress)
 
 static double seconds_for(double seconds)
 {
+	const char *wanted = getenv("ABD_TEST_SECONDS");
+
+	if (wanted != NULL)
+		return atof(wanted);
 	return getenv("ABD_TEST_LONG") != NULL ? 60 * seconds : seconds;
 }
 

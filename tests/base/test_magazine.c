@@ -225,7 +225,7 @@ static void use_late(void *arg)
 static void *leave_late(void *arg)
 {
 	(void)arg;
-	pthread_setspecific(late_key, malloc(1));
+	pthread_setspecific(late_key, calloc(1, 1));
 	abd_free(abd_alloc(9000, false));
 	return NULL;
 }

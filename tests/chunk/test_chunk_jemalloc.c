@@ -54,7 +54,7 @@ static void *churn(void *arg)
 
 	for (int step = 0; step < STEPS; step++) {
 		size_t i = abd_test_random(&seed) % RUNS;
-		uint64_t number = (uintptr_t)arg << 32 | i;
+		uint64_t number = (uint64_t)(uintptr_t)arg << 32 | i;
 
 		if (runs[i].address != NULL) {
 			faults += !is_marked(&runs[i], number);

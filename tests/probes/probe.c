@@ -8,6 +8,7 @@
 #include <abd/abd.h>
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,70 @@ static void signed_overflow(bool plant)
 	printf("%d\n", x);
 }
 
+/* A size worked out as unsigned: no undefined behaviour, and no buffer of that size either. */
+static void unsigned_wrap(bool plant)
+{
+	volatile size_t size = CHUNK, off = CHUNK + plant;
+
+	printf("%zu\n", size - off);
+}
+
+static void pointer_overflow(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(CHUNK, false);
+	volatile size_t off = plant ? SIZE_MAX - 1 : CHUNK - 1;
+
+	printf("%d\n", opaque((char *)abd_to_buf(abd) + off) != NULL);
+	abd_free(abd);
+}
+
+/* The buffer's memory was someone else's before, so what is in it is not what the machine would give. */
+static void uninitialised_read(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(CHUNK, false);
+
+	if (!plant)
+		abd_zero(abd, CHUNK);
+	if (abd_cmp_zero(abd, CHUNK) == 0)
+		printf("zeros\n");
+	abd_free(abd);
+}
+
+/* ---- threads ---- */
+
+struct shared {
+	abd_t *abd;
+	pthread_mutex_t lock;
+	bool plant;
+};
+
+static void *write_often(void *arg)
+{
+	struct shared *shared = arg;
+
+	for (int i = 0; i < 100; i++) {
+		if (!shared->plant)
+			pthread_mutex_lock(&shared->lock);
+		abd_copy_from_buf(shared->abd, "written", 7);
+		if (!shared->plant)
+			pthread_mutex_unlock(&shared->lock);
+	}
+	return NULL;
+}
+
+/* Two threads write to one buffer. */
+static void data_race(bool plant)
+{
+	struct shared shared = {scattered(3 * CHUNK), PTHREAD_MUTEX_INITIALIZER, plant};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, write_often, &shared) != 0)
+		abort();
+	write_often(&shared);
+	pthread_join(thread, NULL);
+	abd_free(shared.abd);
+}
+
 static void past_the_end(bool plant)
 {
 	abd_t *abd = abd_alloc(CHUNK, false);
@@ -197,6 +262,10 @@ static const struct {
 	{"use_after_free", use_after_free},
 	{"leak", leak},
 	{"signed_overflow", signed_overflow},
+	{"unsigned_wrap", unsigned_wrap},
+	{"pointer_overflow", pointer_overflow},
+	{"uninitialised_read", uninitialised_read},
+	{"data_race", data_race},
 	{"past_the_end", past_the_end},
 	{"lent_and_changed", lent_and_changed},
 	{"returned_twice", returned_twice},

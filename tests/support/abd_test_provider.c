@@ -173,14 +173,22 @@ static void tunable(const char *name, const char *value)
 	}
 }
 
+/* What a fresh process has: the environment's choice, or the default. Gates force kernels by it, and switch reserves off. */
+static void tunable_fresh(const char *name, const char *variable, const char *otherwise)
+{
+	const char *value = getenv(variable);
+
+	tunable(name, value != NULL ? value : otherwise);
+}
+
 void abd_test_tunables_restore(void)
 {
 	tunable("scatter_enabled", "1");
 	tunable("scatter_min_size", "1536");
 	tunable("max_order", "10");
 	tunable("linear_page", "1");
-	tunable("thread_cache_bytes", "8388608");
-	tunable("compare", "auto");
+	tunable_fresh("thread_cache_bytes", "ABD_THREAD_CACHE_BYTES", "8388608");
+	tunable_fresh("compare", "ABD_COMPARE", "auto");
 	if (abd_tuning_set("chunk_provider", "jemalloc") != 0)
 		tunable("chunk_provider", "malloc");
 }

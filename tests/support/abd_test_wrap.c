@@ -12,28 +12,20 @@
 #include <sys/sysinfo.h>
 
 static atomic_uint countdown[ABD_TEST_CALLS];
-static uint32_t hidden;
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_sysinfo(struct sysinfo *info);
-bool __real_abd_cpu_has(enum abd_cpu_feature feature);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 int __wrap_sysinfo(struct sysinfo *info);
-bool __wrap_abd_cpu_has(enum abd_cpu_feature feature);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
 	atomic_store(&countdown[call], n);
-}
-
-void abd_test_cpu_hide(uint32_t features)
-{
-	hidden = features;
 }
 
 static bool fails(enum abd_test_call call)
@@ -64,9 +56,4 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 int __wrap_sysinfo(struct sysinfo *info)
 {
 	return fails(ABD_TEST_SYSINFO) ? -1 : __real_sysinfo(info);
-}
-
-bool __wrap_abd_cpu_has(enum abd_cpu_feature feature)
-{
-	return (hidden & 1u << feature) == 0 && __real_abd_cpu_has(feature);
 }

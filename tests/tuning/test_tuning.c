@@ -20,7 +20,8 @@ struct name_and_values {
 
 static const struct name_and_values all[] = {
 	{"scatter_enabled", {"0", "1"}, {"2", "", "-1", "yes", "01x"}},
-	{"scatter_min_size", {"0", "1536", "18446744073709551615"},
+	{"scatter_min_size",
+		{"0", "1536", sizeof(size_t) == 8 ? "18446744073709551615" : "4294967295"},
 		{"", "1k", "-1", "18446744073709551616"}},
 	{"max_order", {"0", "5", "10"}, {"11", "", "-1", "ten", " 1"}},
 	{"linear_page", {"0", "1"}, {"2", "", "true"}},

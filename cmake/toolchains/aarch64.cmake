@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# 64-bit ARM, with NEON kernels (Debian: gcc-aarch64-linux-gnu qemu-user).
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(abd_arch arm64)
+set(abd_triplet aarch64-linux-gnu)
+# An older model: qemu 7.2 says that its newest knows dc cvap, and then does not.
+set(abd_qemu qemu-aarch64 -cpu cortex-a72)
+include(${CMAKE_CURRENT_LIST_DIR}/debian-cross.cmake)

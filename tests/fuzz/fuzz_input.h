@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the targets share that turn bytes into calls: taking numbers from the input. An input that has ended gives zeros.
+ */
+#ifndef FUZZ_INPUT_H
+#define FUZZ_INPUT_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct fuzz_input {
+	const uint8_t *next, *end;
+};
+
+static inline uint8_t fuzz_byte(struct fuzz_input *in)
+{
+	return in->next < in->end ? *in->next++ : 0;
+}
+
+/** A number below limit, of two bytes of input. */
+static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
+{
+	size_t low = fuzz_byte(in);
+
+	return (low | (size_t)fuzz_byte(in) << 8) % limit;
+}
+
+/** A finding: the fuzzer keeps the input. */
+#define fuzz_check(condition, ...)                                                              \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, __VA_ARGS__);                                           \
+			fprintf(stderr, "\n");                                                  \
+			abort();                                                                \
+		}                                                                               \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hold, release and evict in lib/arc, as a model for Spin. Readers look a record up inside a read-side section and may hold it by a
+ * note in a slot of their own; a writer replaces the record, evicts it, waits for readers, looks at the slots, and frees what no
+ * slot holds (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(), abd_arc_unpin_locked()).
+ *
+ * Memory: a reader's note stays in its store buffer until it likes to leave, but no longer than the reader's section (that is what
+ * a grace period promises, and all that is asked of it). Everything else is as if in order.
+ *
+ * Properties, in every order of steps:
+ *   1. nobody reads a record that was freed, neither in its section nor by its hold;
+ *   2. a record is freed once;
+ *   3. what was evicted is freed when all readers have gone: nothing leaks;
+ *   4. nobody waits for ever (Spin's invalid end states).
+ *
+ * Planted: PLANT_LATE_HOLD notes the hold behind the section; PLANT_EARLY_SCAN looks at the slots before the grace period.
+ * Both must be found: tests/gates/models.
+ */
+#define READERS 2
+#define ROUNDS 2
+#define RECORDS 3
+#define NONE 255
+
+byte indexed = 0;             /* the record that the index leads to, or NONE */
+bool freed[RECORDS];
+bool retired[RECORDS];        /* out of the index, not freed */
+byte slot[READERS] = NONE;    /* as others see it */
+byte buffered[READERS] = NONE;
+bool has_buffered[READERS];
+bool in_section[READERS];
+byte sections[READERS];       /* how many have ended */
+byte readers_left = READERS;
+
+inline use(record)
+{
+	assert(!freed[record]);
+}
+
+/* The store buffer empties. */
+inline drain(me)
+{
+	if
+	:: has_buffered[me] -> slot[me] = buffered[me]; has_buffered[me] = false
+	:: else
+	fi
+}
+
+/* Write to the slot; others may see it now or later. */
+inline note(me, record)
+{
+	buffered[me] = record;
+	has_buffered[me] = true;
+	if
+	:: atomic { drain(me) }
+	:: skip
+	fi
+}
+
+proctype reader(byte me)
+{
+	byte found = NONE;
+	byte round = 0;
+	bool holds;
+
+	do
+	:: round < ROUNDS ->
+		round++;
+		holds = false;
+		in_section[me] = true;
+		found = indexed;
+		if
+		:: found == NONE -> skip
+		:: found != NONE -> use(found)             /* read, and done */
+		:: found != NONE -> holds = true;
+#ifndef PLANT_LATE_HOLD
+			note(me, found)
+#endif
+		fi;
+		if
+		:: found != NONE -> use(found)
+		:: else
+		fi;
+		atomic { drain(me); in_section[me] = false; sections[me]++ };
+		if
+		:: holds ->
+#ifdef PLANT_LATE_HOLD
+			note(me, found);
+#endif
+			use(found);
+			atomic { drain(me) };
+			use(found);
+			atomic { slot[me] = NONE }         /* release */
+		:: else
+		fi
+	:: else -> break
+	od;
+	readers_left--
+}
+
+/* Wait for the sections that have begun to end. */
+inline grace_period()
+{
+	i = 0;
+	do
+	:: i < READERS ->
+		seen = sections[i];
+		(!in_section[i] || sections[i] != seen);
+		i++
+	:: else -> break
+	od
+}
+
+/* Free what no slot holds, of what the grace period was for. */
+inline look(record)
+{
+	i = 0;
+	held = false;
+	do
+	:: i < READERS -> held = held || slot[i] == record; i++
+	:: else -> break
+	od
+}
+
+inline free_unless_held(record)
+{
+	if
+	:: retired[record] && !held -> assert(!freed[record]); freed[record] = true; retired[record] = false
+	:: else
+	fi
+}
+
+proctype writer()
+{
+	byte i, seen, next = 1, old, r;
+	bool held;
+
+	do
+	:: next <= RECORDS ->
+		/* Under the lock: replace the record, the last time by none. */
+		atomic {
+			old = indexed;
+			indexed = (next < RECORDS -> next : NONE);
+			retired[old] = true;
+			next++
+		}
+#ifdef PLANT_EARLY_SCAN
+		look(old);
+		grace_period();
+#else
+		grace_period();
+		look(old);
+#endif
+		free_unless_held(old)
+	:: else -> break
+	od;
+	/* The end of the cache: all have gone. */
+	(readers_left == 0);
+	r = 0;
+	do
+	:: r < RECORDS -> look(r); free_unless_held(r); r++
+	:: else -> break
+	od;
+	r = 0;
+	do
+	:: r < RECORDS -> assert(freed[r]); r++
+	:: else -> break
+	od
+}
+
+init
+{
+	byte n = 0;
+
+	atomic {
+		do
+		:: n < READERS -> run reader(n); n++
+		:: else -> break
+		od;
+		run writer()
+	}
+}

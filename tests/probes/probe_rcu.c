@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Planted bug: a record of the cache is looked at behind the read-side section that found it.
+ * usage: probe_rcu plant|clean
+ *
+ * The reader has looked before the writer takes the record out: the threads wait for each other by relaxed atomics, which make
+ * an order in time but none that the memory model knows. So what a checker must see is the missing order, not a lucky crash.
+ */
+#include "abd_arc_impl.h"
+
+#include <abd/abd.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 5000 };
+
+static abd_arc_t *arc;
+static const abd_arc_key_t key = {1, {2, 3}, 4};
+static atomic_bool has_looked;
+static volatile unsigned char seen;
+
+static void look(struct abd_arc_entry *entry)
+{
+	unsigned char byte;
+
+	abd_copy_to_buf(&byte, abd_arc_entry_abd(entry), 1);
+	seen = byte;
+}
+
+static void *read_record(void *plant)
+{
+	abd_rcu_read_lock();
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, abd_arc_hash(arc, &key), &key);
+
+	if (entry == NULL)
+		abort();
+	if (plant == NULL)
+		look(entry);
+	abd_rcu_read_unlock();
+	if (plant != NULL)
+		look(entry);
+	atomic_store_explicit(&has_looked, true, memory_order_relaxed);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = 1 << 20};
+	char record[SIZE] = "record";
+	pthread_t thread;
+
+	if (argc != 2)
+		return 2;
+	/* Freed memory goes back at once. */
+	abd_tuning_set("thread_cache_bytes", "0");
+	arc = abd_arc_create(&config);
+	if (arc == NULL || abd_arc_put(arc, &key, record, SIZE) != 0 ||
+		pthread_create(&thread, NULL, read_record,
+			strcmp(argv[1], "plant") == 0 ? argv : NULL) != 0)
+		abort();
+	while (!atomic_load_explicit(&has_looked, memory_order_relaxed))
+		usleep(1000);
+	if (abd_arc_remove(arc, &key) != 0 || abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN) != 0)
+		abort();
+	pthread_join(thread, NULL);
+	abd_arc_destroy(arc);
+	return 0;
+}

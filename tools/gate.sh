@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the gates in tests/gates that build a preset and run its tests, from the top folder.
+# Invariant: gate_end's last lines are what tests/run reads: "figure: ..." and "N passed, N failed".
+# shellcheck shell=sh
+# shellcheck source=tools/setup.sh
+. tools/setup.sh
+
+gate_jobs=$(nproc 2>/dev/null || echo 2)
+gate_passed=0 gate_failed=0
+ABD_GATE_TIER=${ABD_GATE_TIER:-ci}
+
+gate_count() { # PASSED FAILED
+	gate_passed=$((gate_passed + $1))
+	gate_failed=$((gate_failed + $2))
+}
+
+# Configure and build; a gate that can't build ends here.
+gate_build() { # PRESET [CMAKE-BUILD-OPTION...]
+	gate_preset=$1
+	shift
+	abd_configure "$gate_preset" || exit 1
+	cmake --build "build/$gate_preset" -j "$gate_jobs" "$@" >"build/$gate_preset.log" 2>&1 ||
+		{ cat "build/$gate_preset.log"; exit 1; }
+}
+
+# Run tests of a build; what failed is shown.
+gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
+	gate_folder=$1
+	shift
+	ctest --test-dir "$gate_folder" -j "$gate_jobs" --no-label-summary --output-on-failure "$@" \
+		>"$gate_folder/gate.log" 2>&1 ||
+		grep -Ev '^ *$|^ *Start +[0-9]|   Passed  ' "$gate_folder/gate.log" || :
+	# shellcheck disable=SC2046
+	gate_count $(awk -f tests/totals.awk "$gate_folder/Testing/Temporary/LastTest.log")
+}
+
+# Some tests of a forkless program: SUITE/NAME patterns, one run each.
+gate_forkless() { # PROGRAM PATTERN...
+	gate_program=$1
+	shift
+	for gate_pattern in "$@"; do
+		if gate_output=$("$gate_program" "$gate_pattern" 2>&1); then
+			# shellcheck disable=SC2046
+			gate_count $(printf '%s\n' "$gate_output" |
+				sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' | tail -1)
+		else
+			printf '%s\n' "$gate_output"
+			gate_count 0 1
+		fi
+	done
+}
+
+# A command of its own as one test.
+gate_step() { # WHAT COMMAND...
+	gate_what=$1
+	shift
+	if gate_output=$("$@" 2>&1); then
+		gate_count 1 0
+	else
+		printf '%s\n' "$gate_output" "FAILED: $gate_what"
+		gate_count 0 1
+	fi
+}
+
+# The other way round: a planted bug, which must make the command fail and say MESSAGE, an extended regular expression.
+gate_plant() { # MESSAGE COMMAND...
+	gate_step "planted bug: $*" sh tests/probes/must_fail.sh "$@"
+}
+
+# The end of a gate.
+gate_end() { # FIGURE
+	echo "figure: $1"
+	echo "$gate_passed passed, $gate_failed failed"
+	[ "$gate_failed" -eq 0 ]
+}

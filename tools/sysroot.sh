@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The libraries that libabd needs, of another architecture, in build/sysroot/ARCH: Debian's packages, fetched by apt with lists of
+# its own below build/sysroot and unpacked there. Nothing is installed, no architecture is added, no root is needed.
+# usage: tools/sysroot.sh ARCH        a Debian architecture: arm64, armhf, i386, s390x, amd64 ...
+set -eu
+
+arch=$1
+cd "$(dirname "$0")/.."
+root=$PWD/build/sysroot/$arch
+[ ! -e "$root/complete" ] || exit 0
+mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial" "$root/deb"
+: >"$root/apt/status"
+
+apt() {
+	apt-get -q -o "APT::Architecture=$arch" -o "APT::Architectures=$arch" -o "Dir::State=$root/apt" \
+		-o "Dir::State::lists=$root/apt/lists" -o "Dir::State::status=$root/apt/status" -o "Dir::Cache=$root/apt/cache" \
+		-o "Acquire::Languages=none" -o "APT::Sandbox::User=" "$@"
+}
+
+# A list that can't be had (of security updates, for instance) is no failure; a package that can't, is.
+apt update || :
+(cd "$root/deb" && apt download liblz4-dev liblz4-1 libxxhash-dev liburcu-dev liburcu8)
+for package in "$root"/deb/*.deb; do
+	dpkg-deb -x "$package" "$root"
+done
+rm -rf "$root/deb" "$root/apt"
+: >"$root/complete"
