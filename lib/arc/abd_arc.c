@@ -133,15 +133,11 @@ static size_t abd_arc_entries(const struct abd_arc *arc)
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->lock);
-	bool begun = abd_arc_index_shrink_begin(arc->index, abd_arc_entries(arc));
+	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	if (!begun)
+	if (!shrunk)
 		return;
-	abd_rcu_synchronize();
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
-	pthread_mutex_unlock(&arc->lock);
 	abd_rcu_synchronize();
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_index_shrink_end(arc->index);
@@ -155,12 +151,16 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		return -EINVAL;
 
 	pthread_mutex_lock(&arc->lock);
+	bool smaller = capacity_bytes < arc->capacity;
+
 	arc->capacity = capacity_bytes;
 	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 	pthread_mutex_unlock(&arc->lock);
 
-	abd_arc_resize_index(arc);
+	/* Of a larger one, the index keeps what it was given for expected_entries. */
+	if (smaller)
+		abd_arc_resize_index(arc);
 	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc);
 	return 0;

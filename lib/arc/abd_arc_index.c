@@ -3,7 +3,8 @@
  * The index's writers: putting in, taking out, splitting lines and joining them again. All under the cache's lock.
  *
  * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
- * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one.
+ * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the
+ * turn before the first and after the last of them.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
@@ -278,8 +279,6 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 {
 	size_t lines = atomic_load(&index->lines);
 
-	if (index->is_shrinking)
-		return;
 	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS; i++, lines++) {
 		size_t half = (size_t)1 << abd_log2(lines);
 
@@ -294,25 +293,29 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 	}
 }
 
-bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries)
+static void abd_arc_index_turn(struct abd_arc_index *index)
 {
-	if (index->is_shrinking || abd_arc_index_lines_for(entries) >= atomic_load(&index->lines))
-		return false;
-	return index->is_shrinking = true;
+	atomic_store_explicit(&index->turns, atomic_load(&index->turns) + 1, memory_order_release);
 }
 
-void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
 {
-	size_t wanted = abd_arc_index_lines_for(entries);
+	size_t wanted = abd_arc_index_lines_for(entries), lines = atomic_load(&index->lines);
 
-	assert(index->is_shrinking);
-	for (size_t lines = atomic_load(&index->lines); lines > wanted; lines--) {
+	assert(!index->is_shrinking);
+	if (lines <= wanted)
+		return false;
+	index->is_shrinking = true;
+	abd_arc_index_turn(index);
+	for (; lines > wanted; lines--) {
 		size_t last = lines - 1, half = (size_t)1 << abd_log2(last);
 
 		if (!abd_arc_index_step(
 			    index, &(struct abd_arc_step){lines, last, last, last - half}))
 			break;
 	}
+	abd_arc_index_turn(index);
+	return true;
 }
 
 void abd_arc_index_shrink_end(struct abd_arc_index *index)

@@ -41,10 +41,8 @@ static struct abd_arc_entry *find(struct abd_arc_index *index, uint64_t n)
 
 static void shrink(struct abd_arc_index *index, size_t count)
 {
-	if (!abd_arc_index_shrink_begin(index, count))
+	if (!abd_arc_index_shrink(index, count))
 		return;
-	abd_rcu_synchronize();
-	abd_arc_index_shrink(index, count);
 	abd_rcu_synchronize();
 	abd_arc_index_shrink_end(index);
 }
