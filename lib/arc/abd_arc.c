@@ -129,19 +129,21 @@ static size_t abd_arc_entries(const struct abd_arc *arc)
 	return arc->policy.recent.count + arc->policy.frequent.count;
 }
 
-/* Give back what the index has too much of. */
+/* Give back what the index has too much of. One thread at a time: the second joins what the first had no reason to. */
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
+	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
 	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	if (!shrunk)
-		return;
-	abd_rcu_synchronize();
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_index_shrink_end(arc->index);
-	pthread_mutex_unlock(&arc->lock);
+	if (shrunk) {
+		abd_rcu_synchronize();
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_index_shrink_end(arc->index);
+		pthread_mutex_unlock(&arc->lock);
+	}
+	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
