@@ -6,14 +6,19 @@
 #include "abd_arc_impl.h"
 
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
 
+/* What nobody outside can know; the clock, which can be guessed at, only where the kernel has no random bytes yet. */
 static uint64_t abd_arc_seed(const void *salt)
 {
 	struct timespec now;
+	uint64_t seed;
 
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
+		return seed;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return abd_arc_mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uintptr_t)salt,
 		0x9e3779b97f4a7c15u);

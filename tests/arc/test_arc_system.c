@@ -67,6 +67,18 @@ ABD_TEST_CHILD(arc_no_value)
 	return everyday();
 }
 
+/* Its seed is the clock then. */
+ABD_TEST_CHILD(arc_no_random)
+{
+	abd_test_wrap_fail(ABD_TEST_GETRANDOM, 1);
+	return everyday();
+}
+
+Test(abd_arc_system, without_random_bytes_the_cache_caches)
+{
+	abd_test_child_passes("arc_no_random", NULL);
+}
+
 Test(abd_arc_system, without_thread_keys_the_cache_caches)
 {
 	abd_test_child_passes("arc_no_first_key", NULL);
