@@ -10,6 +10,7 @@
 #include "abd_chunk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one entry more that passed a line */
 #define ABD_ARC_PASSED_MAX 255
@@ -228,8 +229,10 @@ static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 {
 	struct abd_arc_directory *directory = atomic_load(&index->directory);
 
-	while (index->pages > first)
-		abd_chunk_free(index->provider, atomic_load(&directory->page[--index->pages]), 0);
+	while (index->pages > first) {
+		index->pages--;
+		abd_chunk_free(index->provider, atomic_load(&directory->page[index->pages]), 0);
+	}
 }
 
 /* ---- beginning, growing, shrinking, ending ------------------------------------------------------------------------ */
@@ -247,10 +250,11 @@ static size_t abd_arc_index_lines_for(size_t entries)
 struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed)
 {
 	size_t lines = abd_arc_index_lines_for(entries);
-	struct abd_arc_index *index = abd_mem_refused() ? NULL : calloc(1, sizeof(*index));
+	struct abd_arc_index *index = abd_mem_alloc(sizeof(*index), 64);
 
 	if (index == NULL)
 		return NULL;
+	memset(index, 0, sizeof(*index));
 	index->seed = seed;
 	index->provider = abd_chunk_provider_now();
 	atomic_init(&index->lines, lines);
@@ -272,7 +276,7 @@ void abd_arc_index_free(struct abd_arc_index *index)
 		older = directory->older;
 		free(directory);
 	}
-	free(index);
+	abd_mem_free(index, sizeof(*index), 64);
 }
 
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)

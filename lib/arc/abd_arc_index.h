@@ -57,8 +57,8 @@ struct abd_arc_directory {
 };
 
 struct abd_arc_index {
-	_Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
-	_Atomic size_t turns; /* odd while lines are joined */
+	_Alignas(64) _Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
+	_Atomic size_t turns;              /* odd while lines are joined */
 	struct abd_arc_directory *_Atomic directory;
 	size_t pages;      /* in the directory */
 	unsigned provider; /* of the pages */
