@@ -13,6 +13,7 @@ import sys
 
 from abd_perf_report_chart import COLOURS
 from abd_perf_report_findings import findings, questions
+from abd_perf_report_scale import section_churn, section_hits
 from abd_perf_report_sections import (cell, section, section_arc, section_buffer, section_cached, section_codec, section_compare,
                                       section_dedupe, section_flush, section_flush_threads, section_keys, section_latency,
                                       section_names, section_stats)
@@ -155,7 +156,7 @@ def changes(comparison):
 
 
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_flush, section_flush_threads, section_compare,
-            section_keys, section_dedupe, section_names, section_stats, section_buffer)
+            section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn)
 
 
 def report(document, comparison=None):

@@ -5,9 +5,9 @@
  * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), looked at before anything is timed. The linear memory lies
  * on huge pages from 2 MiB up. Contents are equal, so every byte is read. Up to 4 KiB a buffer is one run, hence linear.
  */
-#include "abd_perf_clock.h"
 #include "abd_perf_compare_key.h"
 #include "abd_perf_env.h"
+#include "abd_perf_loop.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
@@ -110,28 +110,17 @@ static void abd_perf_operands_free(struct abd_perf_operands *operands)
 
 /* ---- what is timed ----------------------------------------------------------------------------------------------- */
 
-/* A loop that does expression so often; result keeps it from being left out. */
-#define ABD_PERF_LOOP(name, expression)                     \
-	static double name(void *arg, uint64_t iterations)  \
-	{                                                   \
-		struct abd_perf_operands *o = arg;          \
-		double start = abd_perf_clock_ns();         \
-		long result = 0;                            \
-                                                            \
-		for (uint64_t i = 0; i < iterations; i++) { \
-			result += (expression);             \
-			abd_perf_keep(&result);             \
-		}                                           \
-		return abd_perf_clock_ns() - start;         \
-	}
-
-ABD_PERF_LOOP(abd_perf_loop_cmp, abd_cmp(o->buffer[A], o->buffer[B]))
-ABD_PERF_LOOP(abd_perf_loop_equal, abd_equal(o->buffer[A], o->buffer[B]))
-ABD_PERF_LOOP(abd_perf_loop_equal_linear, abd_equal(&o->view[A], &o->view[B]))
-ABD_PERF_LOOP(abd_perf_loop_zero, abd_cmp_zero(o->buffer[ZEROS], o->size))
-ABD_PERF_LOOP(abd_perf_loop_copy, (abd_copy(o->buffer[B], o->buffer[A], o->size), 1))
-ABD_PERF_LOOP(abd_perf_loop_memcmp, memcmp(o->linear[A], o->linear[B], o->size))
-ABD_PERF_LOOP(abd_perf_loop_memcpy, (memcpy(o->linear[B], o->linear[A], o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_cmp, abd_cmp(o->buffer[A], o->buffer[B]))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_equal, abd_equal(o->buffer[A], o->buffer[B]))
+ABD_PERF_LOOP(
+	struct abd_perf_operands, abd_perf_loop_equal_linear, abd_equal(&o->view[A], &o->view[B]))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_zero, abd_cmp_zero(o->buffer[ZEROS], o->size))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_copy,
+	(abd_copy(o->buffer[B], o->buffer[A], o->size), 1))
+ABD_PERF_LOOP(
+	struct abd_perf_operands, abd_perf_loop_memcmp, memcmp(o->linear[A], o->linear[B], o->size))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memcpy,
+	(memcpy(o->linear[B], o->linear[A], o->size), 1))
 
 struct abd_perf_operation {
 	const char *name;

@@ -9,7 +9,7 @@
  * freed fits what is asked for. One buffer in 16 is a page of 4 KiB that stays. No thread keeps a reserve. Sizes are powers of two,
  * so in a pool that was not fragmented every buffer would be a single run.
  */
-#include "abd_perf_clock.h"
+#include "abd_perf_loop.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
@@ -37,24 +37,13 @@ struct abd_perf_pool_memory {
 	abd_t *pool[2], *other[2];
 };
 
-#define ABD_PERF_LOOP(name, expression)                     \
-	static double name(void *arg, uint64_t iterations)  \
-	{                                                   \
-		struct abd_perf_pool_memory *m = arg;       \
-		double start = abd_perf_clock_ns();         \
-		long result = 0;                            \
-                                                            \
-		for (uint64_t i = 0; i < iterations; i++) { \
-			result += (expression);             \
-			abd_perf_keep(&result);             \
-		}                                           \
-		return abd_perf_clock_ns() - start;         \
-	}
-
-ABD_PERF_LOOP(abd_perf_pool_cmp, abd_cmp(m->pool[0], m->pool[1]))
-ABD_PERF_LOOP(abd_perf_pool_cmp_other, abd_cmp(m->other[0], m->other[1]))
-ABD_PERF_LOOP(abd_perf_pool_copy, (abd_copy(m->pool[1], m->pool[0], m->size), 1))
-ABD_PERF_LOOP(abd_perf_pool_copy_other, (abd_copy(m->other[1], m->other[0], m->size), 1))
+ABD_PERF_LOOP(struct abd_perf_pool_memory, abd_perf_pool_cmp, abd_cmp(o->pool[0], o->pool[1]))
+ABD_PERF_LOOP(
+	struct abd_perf_pool_memory, abd_perf_pool_cmp_other, abd_cmp(o->other[0], o->other[1]))
+ABD_PERF_LOOP(struct abd_perf_pool_memory, abd_perf_pool_copy,
+	(abd_copy(o->pool[1], o->pool[0], o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_pool_memory, abd_perf_pool_copy_other,
+	(abd_copy(o->other[1], o->other[0], o->size), 1))
 
 static void abd_perf_pool_pair(abd_t *pair[2], const char *provider, size_t size)
 {

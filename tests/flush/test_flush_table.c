@@ -8,6 +8,7 @@
 #include "abd_tunable.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct abd_tunable *row(const char *name)
 {
@@ -41,14 +42,29 @@ Test(abd_flush_table, a_row_that_could_not_be_read_back_is_refused)
 	}
 }
 
+/* As long a row as this machine can have: of two policies, where it has a second one. */
+static void set_long(const struct abd_tunable *tunable)
+{
+	static const char *const other[] = {"nt-sse2", "cvac", "portable"};
+	char text[128];
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "portable:64,%s:128,portable:4096,%s", other[i],
+			other[i]);
+		if (tunable->set(text) == 0)
+			return;
+	}
+	cr_assert_fail("no row can be set");
+}
+
 Test(abd_flush_table, a_row_is_cut_to_the_readers_room)
 {
 	const struct abd_tunable *tunable = row("flush_auto");
 	char whole[512], cut[512];
 
-	cr_assert_eq(tunable->set("portable:64,nt-sse2:128,portable:4096,nt-sse2"), 0);
+	set_long(tunable);
 	tunable->get(whole, sizeof(whole));
-	cr_assert_gt(strlen(whole), 30);
+	cr_assert_geq(strlen(whole), strlen("portable"));
 	for (size_t size = 1; size < strlen(whole); size++) {
 		memset(cut, 'x', sizeof(cut));
 		tunable->get(cut, size);

@@ -107,7 +107,7 @@ static void check_latencies(void)
 	abd_perf_latency_merge(&latency, &half[1]);
 	qsort(time, TIMES, sizeof(time[0]), ascending);
 	for (unsigned i = 0; i < sizeof(percent) / sizeof(percent[0]); i++) {
-		double right = time[(size_t)ceil(TIMES * percent[i] / 100) - 1];
+		double right = time[(size_t)ceil((double)TIMES * percent[i] / 100) - 1];
 
 		near = near && fabs(abd_perf_latency_percentile(&latency, percent[i]) - right) <=
 				       right / 128;

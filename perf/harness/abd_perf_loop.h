@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The plainest of paths (abd_perf_race.h): one expression, so often. Its result is kept from being left out.
+ */
+#ifndef ABD_PERF_LOOP_H
+#define ABD_PERF_LOOP_H
+
+#include "abd_perf_clock.h"
+
+/** name(arg, iterations): do expression, which may use o, arg as a pointer to type. */
+#define ABD_PERF_LOOP(type, name, expression)               \
+	static double name(void *arg, uint64_t iterations)  \
+	{                                                   \
+		type *o = arg;                              \
+		double start = abd_perf_clock_ns();         \
+		long result = 0;                            \
+                                                            \
+		for (uint64_t i = 0; i < iterations; i++) { \
+			result += (expression);             \
+			abd_perf_keep(&result);             \
+		}                                           \
+		return abd_perf_clock_ns() - start;         \
+	}
+
+#endif
