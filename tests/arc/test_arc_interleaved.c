@@ -9,7 +9,7 @@
 static void before_load(void);
 
 #undef atomic_load_explicit
-#define atomic_load_explicit(object, order) (before_load(), __atomic_load_n(object, order))
+#define atomic_load_explicit(object, order) (before_load(), *(object))
 
 #include "abd_arc_impl.h"
 #include "arc_data.h"
