@@ -3,8 +3,8 @@
  * The index's writers: putting in, taking out, splitting lines and joining them again. All under the cache's lock.
  *
  * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
- * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the
- * turn before the first and after the last of them.
+ * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the turn is
+ * counted up before the first join and after the last.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
