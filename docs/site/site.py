@@ -218,8 +218,16 @@ def manual(stage, xml, build, options):
     (build / "explain.h2m").write_text(statements + "\n[SEE ALSO]\nlibabd(7), abd-perf(1)\n")
     help2man(options.explain, out / "man1/abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
     if options.perf:
-        (build / "perf.h2m").write_text("[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
+        commands = "".join(f'.SS "abd\\-perf {command}"\n.nf\n{roff(run(options.perf, command, "--help"))}.fi\n'
+                           for command in ("list", "run", "compare", "report", "env"))
+        (build / "perf.h2m").write_text(f"[COMMANDS]\n{commands}\n[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
         help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
+
+
+def roff(text):
+    """Text as it stands, for a manual page."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "".join(f"\\&{line}\n" if line[:1] in (".", "'") else f"{line}\n" for line in text.splitlines())
 
 
 def help2man(program, out, name, options, include):

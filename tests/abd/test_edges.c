@@ -85,7 +85,7 @@ Test(abd_edges, more_than_any_column_is_flushed, .init = begin, .fini = end)
 	size_t size = ((size_t)20 << 20) + 3;
 	abd_t *from = abd_alloc(size, false), *to = abd_alloc(size, false);
 
-	abd_zero(to, size);
+	abd_zero(from, size);
 	for (size_t i = 0; i < size - 8; i += 999)
 		abd_copy_from_buf_off(from, &i, i, 8);
 	abd_flush_copy_off(to, from, 0, 0, size, ABD_FLUSH_AUTO);

@@ -5,7 +5,6 @@
  * The whole interface is compared by tests/gates/abi; this holds on every architecture and shows the figures in place.
  */
 #include <abd/abd.h>
-#include <abd/arc.h>
 #include <assert.h>
 #include <criterion/criterion.h>
 #include <stddef.h>
@@ -22,11 +21,6 @@ at(abd_t, abd_size, 8);
 at(abd_t, abd_parent, 16);
 at(abd_t, abd_u, 40);
 size(struct abd_allocator, 24);
-size(struct abd_arc_config, 32);
-at(struct abd_arc_config, flags, 28);
-size(abd_arc_hold_t, 40);
-at(abd_arc_hold_t, compressed, 24);
-at(abd_arc_hold_t, entry, 32);
 #else
 size(abd_t, 40);
 at(abd_t, abd_flags, 0);
@@ -34,8 +28,6 @@ at(abd_t, abd_size, 8);
 at(abd_t, abd_parent, 12);
 at(abd_t, abd_u, 28);
 size(struct abd_allocator, 12);
-size(struct abd_arc_config, 20);
-size(abd_arc_hold_t, 20);
 #endif
 
 /* The same everywhere: 8-byte fields only. */
@@ -45,10 +37,6 @@ at(struct abd_stats, scatter_multi_chunk, 8 * 22);
 at(struct abd_stats, borrow_copy_bytes, 8 * 26);
 size(struct abd_pool_stats, 8 * 19);
 at(struct abd_pool_stats, free_runs, 8 * 3);
-size(abd_arc_key_t, 32);
-at(abd_arc_key_t, birth, 24);
-size(struct abd_arc_stats, 8 * 31);
-at(struct abd_arc_stats, capacity_bytes, 8 * 14);
 
 value(ABD_STATS_ORDERS, 16);
 value(ABD_FLAG_LINEAR, 1);
@@ -65,11 +53,28 @@ value(ABD_FLUSH_AUTO, 0);
 value(ABD_FLUSH_SHARED, 1);
 value(ABD_FLUSH_EXCLUSIVE, 2);
 value(ABD_FLUSH_NODRAIN, 256);
+value(ABD_KEY_INLINE_SIZE, 64);
+
+#if ABD_HAS_ARC
+#if UINTPTR_MAX > UINT32_MAX
+size(struct abd_arc_config, 32);
+at(struct abd_arc_config, flags, 28);
+size(abd_arc_hold_t, 40);
+at(abd_arc_hold_t, compressed, 24);
+at(abd_arc_hold_t, entry, 32);
+#else
+size(struct abd_arc_config, 20);
+size(abd_arc_hold_t, 20);
+#endif
+size(abd_arc_key_t, 32);
+at(abd_arc_key_t, birth, 24);
+size(struct abd_arc_stats, 8 * 31);
+at(struct abd_arc_stats, capacity_bytes, 8 * 14);
 value(ABD_ARC_CHECKSUM, 1);
 value(ABD_ARC_METADATA, 1);
 value(ABD_ARC_CAPACITY_MIN, 64 << 10);
 value(ABD_ARC_RECORD_MAX, 0x7e000000);
-value(ABD_KEY_INLINE_SIZE, 64);
+#endif
 
 /* What was laid down above was laid down by the compiler of this program; the library says the same of its own. */
 Test(abd_abi, the_library_fills_records_of_the_size_that_headers_say)

@@ -179,6 +179,15 @@ static bool gang_take(struct object *gang, struct object *child)
 	return true;
 }
 
+/* Whether it shows what a gang frees: in a gang, that one perhaps, there would be no right time to free it. */
+static bool shows_owned(const struct object *o)
+{
+	while ((o = o->parent) != NULL)
+		if (o->owner != NULL)
+			return true;
+	return false;
+}
+
 static void op_gang_add(struct fuzz_input *in)
 {
 	struct object *gang = choose(in), *child = choose(in);
@@ -193,7 +202,7 @@ static void op_gang_add(struct fuzz_input *in)
 			return;
 		owned = false;
 	} else {
-		if (child->size == 0)
+		if (child->size == 0 || shows_owned(child))
 			return;
 		owned = owned && child->users == 0 && child->owner == NULL;
 		gang_refer(gang, child, child->owner);
