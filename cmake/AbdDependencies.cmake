@@ -15,7 +15,7 @@ if(ABD_WITH_JEMALLOC AND NOT ABD_JEMALLOC_FOUND)
 endif()
 
 # The cache. bp is the flavour whose threads register themselves; see lib/arc/abd_rcu.h.
-pkg_check_modules(ABD_URCU QUIET liburcu-bp liburcu-cds)
+pkg_check_modules(ABD_URCU QUIET liburcu-bp)
 option(ABD_WITH_ARC "Build the adaptive replacement cache (needs liburcu)" ${ABD_URCU_FOUND})
 if(ABD_WITH_ARC AND NOT ABD_URCU_FOUND)
 	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu (Debian: liburcu-dev)")

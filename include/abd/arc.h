@@ -9,8 +9,8 @@
  * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the cache's entries, its index, its ghost
  * lists, and what was evicted but may still be read. It is exceeded by nothing but records that are held.
  *
- * Contract for all calls that take an arc: it lives; the caller is in no read-side section of liburcu-bp of its own; after
- * fork() the child uses no arc of its parent's. A record that a thread holds when it is killed stays held.
+ * Contract for all calls that take an arc: it lives; the caller is in no read-side section of liburcu-bp of its own, nor in a signal
+ * handler; after fork() the child uses no arc of its parent's. A record that a thread holds when it is killed stays held.
  *
  * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003); OpenZFS: module/zfs/arc.c.
  */
@@ -219,7 +219,7 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
  * Owner:   nothing changes hands.
- * Threads: any. Waits for readers where the cache becomes smaller.
+ * Threads: any. Waits for readers where the cache becomes smaller; the index then gives back what it has too much of, and only then.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);

@@ -6,14 +6,19 @@
 #include "abd_arc_impl.h"
 
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
 
+/* What nobody outside can know; the clock, which can be guessed at, only where the kernel has no random bytes yet. */
 static uint64_t abd_arc_seed(const void *salt)
 {
 	struct timespec now;
+	uint64_t seed;
 
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
+		return seed;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return abd_arc_mix((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uintptr_t)salt,
 		0x9e3779b97f4a7c15u);
@@ -129,23 +134,21 @@ static size_t abd_arc_entries(const struct abd_arc *arc)
 	return arc->policy.recent.count + arc->policy.frequent.count;
 }
 
-/* Give back what the index has too much of. */
+/* Give back what the index has too much of. One thread at a time: the second joins what the first had no reason to. */
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
+	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
-	bool begun = abd_arc_index_shrink_begin(arc->index, abd_arc_entries(arc));
+	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	if (!begun)
-		return;
-	abd_rcu_synchronize();
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
-	pthread_mutex_unlock(&arc->lock);
-	abd_rcu_synchronize();
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_index_shrink_end(arc->index);
-	pthread_mutex_unlock(&arc->lock);
+	if (shrunk) {
+		abd_rcu_synchronize();
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_index_shrink_end(arc->index);
+		pthread_mutex_unlock(&arc->lock);
+	}
+	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
@@ -155,12 +158,16 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		return -EINVAL;
 
 	pthread_mutex_lock(&arc->lock);
+	bool smaller = capacity_bytes < arc->capacity;
+
 	arc->capacity = capacity_bytes;
 	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 	pthread_mutex_unlock(&arc->lock);
 
-	abd_arc_resize_index(arc);
+	/* Of a larger one, the index keeps what it was given for expected_entries. */
+	if (smaller)
+		abd_arc_resize_index(arc);
 	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc);
 	return 0;

@@ -106,6 +106,8 @@ struct abd_arc_seat {
 extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibility("hidden")));
 
 struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);
+/** Whether threads can have blocks at all. If not, no memory that is given up helps. */
+bool abd_arc_reader_possible(void);
 /** End all blocks, with their cache. */
 void abd_arc_readers_free(struct abd_arc *arc);
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
@@ -142,7 +144,8 @@ struct abd_arc {
 	uint32_t entry_cost; /* what a record costs beside its buffer */
 	struct abd_arc_index *index;
 
-	pthread_mutex_t reclaim_lock;
+	/* Not beside what every hit reads. */
+	_Alignas(64) pthread_mutex_t reclaim_lock;
 
 	/* Of interest to writers. */
 	_Alignas(64) pthread_mutex_t lock;

@@ -3,12 +3,14 @@
  * The index's writers: putting in, taking out, splitting lines and joining them again. All under the cache's lock.
  *
  * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
- * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one.
+ * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the turn is
+ * counted up before the first join and after the last.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one entry more that passed a line */
 #define ABD_ARC_PASSED_MAX 255
@@ -227,8 +229,10 @@ static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 {
 	struct abd_arc_directory *directory = atomic_load(&index->directory);
 
-	while (index->pages > first)
-		abd_chunk_free(index->provider, atomic_load(&directory->page[--index->pages]), 0);
+	while (index->pages > first) {
+		index->pages--;
+		abd_chunk_free(index->provider, atomic_load(&directory->page[index->pages]), 0);
+	}
 }
 
 /* ---- beginning, growing, shrinking, ending ------------------------------------------------------------------------ */
@@ -246,10 +250,11 @@ static size_t abd_arc_index_lines_for(size_t entries)
 struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed)
 {
 	size_t lines = abd_arc_index_lines_for(entries);
-	struct abd_arc_index *index = abd_mem_refused() ? NULL : calloc(1, sizeof(*index));
+	struct abd_arc_index *index = abd_mem_alloc(sizeof(*index), 64);
 
 	if (index == NULL)
 		return NULL;
+	memset(index, 0, sizeof(*index));
 	index->seed = seed;
 	index->provider = abd_chunk_provider_now();
 	atomic_init(&index->lines, lines);
@@ -271,15 +276,13 @@ void abd_arc_index_free(struct abd_arc_index *index)
 		older = directory->older;
 		free(directory);
 	}
-	free(index);
+	abd_mem_free(index, sizeof(*index), 64);
 }
 
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 {
 	size_t lines = atomic_load(&index->lines);
 
-	if (index->is_shrinking)
-		return;
 	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS; i++, lines++) {
 		size_t half = (size_t)1 << abd_log2(lines);
 
@@ -294,25 +297,29 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 	}
 }
 
-bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries)
+static void abd_arc_index_turn(struct abd_arc_index *index)
 {
-	if (index->is_shrinking || abd_arc_index_lines_for(entries) >= atomic_load(&index->lines))
-		return false;
-	return index->is_shrinking = true;
+	atomic_store_explicit(&index->turns, atomic_load(&index->turns) + 1, memory_order_release);
 }
 
-void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
 {
-	size_t wanted = abd_arc_index_lines_for(entries);
+	size_t wanted = abd_arc_index_lines_for(entries), lines = atomic_load(&index->lines);
 
-	assert(index->is_shrinking);
-	for (size_t lines = atomic_load(&index->lines); lines > wanted; lines--) {
+	assert(!index->is_shrinking);
+	if (lines <= wanted)
+		return false;
+	index->is_shrinking = true;
+	abd_arc_index_turn(index);
+	for (; lines > wanted; lines--) {
 		size_t last = lines - 1, half = (size_t)1 << abd_log2(last);
 
 		if (!abd_arc_index_step(
 			    index, &(struct abd_arc_step){lines, last, last, last - half}))
 			break;
 	}
+	abd_arc_index_turn(index);
+	return true;
 }
 
 void abd_arc_index_shrink_end(struct abd_arc_index *index)

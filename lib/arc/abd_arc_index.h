@@ -16,7 +16,9 @@
  *
  * Invariants: an entry is found from its home on, over lines whose count is not 0. An entry that was taken out may still be seen until
  * a grace period has passed. While a line is split, an entry stands in both places; it leaves the old one after lines says so: so a
- * reader who finds nothing looks once more if its key has another home by now (once for each doubling at most).
+ * reader who finds nothing looks once more if its key has another home by now (once for each doubling at most). Were lines to rise
+ * and fall again meanwhile, that home would be the one it looked at: so lines only rises in an even turn and only falls in an odd
+ * one, and a reader also looks once more if the turn is another (twice at most: who has joined lines waits for it).
  *
  * OpenZFS: buf_hash_table in module/zfs/arc.c, of fixed size, where each look-up takes a lock of its hash chain.
  * Source: lines of slots and tags after Fan, Andersen, Kaminsky, "MemC3" (NSDI 2013); growing line by line: Litwin, "Linear
@@ -55,11 +57,12 @@ struct abd_arc_directory {
 };
 
 struct abd_arc_index {
-	_Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
+	_Alignas(64) _Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
+	_Atomic size_t turns;              /* odd while lines are joined */
 	struct abd_arc_directory *_Atomic directory;
 	size_t pages;      /* in the directory */
 	unsigned provider; /* of the pages */
-	bool is_shrinking; /* from abd_arc_index_shrink_begin() to its end */
+	bool is_shrinking; /* from abd_arc_index_shrink() to its end */
 	uint64_t seed;     /* of the hash, to find an entry's home again */
 };
 
@@ -81,11 +84,10 @@ void abd_arc_index_remove(
 /** Split a few lines if so many entries need more of them. Without memory all stays as it is. */
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
 /**
- * To use no more lines than so many entries need: stop growing, if true wait for a grace period, join lines, wait for another, and
- * give back what is free. A reader that goes by the number of lines must not see it change and change back.
+ * Join lines until there are no more than so many entries need. False: there are no more. True: wait for a grace period, outside of
+ * the lock if need be, and give back what is free by abd_arc_index_shrink_end(); one at a time. Growing goes on between the two.
  */
-bool abd_arc_index_shrink_begin(struct abd_arc_index *index, size_t entries);
-void abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
+bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
 void abd_arc_index_shrink_end(struct abd_arc_index *index);
 
 /** Bytes that it takes. */
@@ -146,18 +148,21 @@ static inline struct abd_arc_entry *abd_arc_index_find_from(
 static inline struct abd_arc_entry *abd_arc_index_find(
 	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
 {
-	size_t home, now = abd_arc_index_home(
-			     hash, atomic_load_explicit(&index->lines, memory_order_acquire));
-	struct abd_arc_entry *entry;
+	size_t turn, home, now;
 
 	do {
-		home = now;
-		entry = abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key);
+		turn = atomic_load_explicit(&index->turns, memory_order_acquire);
+		home = abd_arc_index_home(
+			hash, atomic_load_explicit(&index->lines, memory_order_acquire));
+		struct abd_arc_entry *entry =
+			abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key);
+
 		if (ABD_LIKELY(entry != NULL))
 			return entry;
 		now = abd_arc_index_home(
 			hash, atomic_load_explicit(&index->lines, memory_order_acquire));
-	} while (ABD_UNLIKELY(now != home));
+	} while (ABD_UNLIKELY(
+		now != home || turn != atomic_load_explicit(&index->turns, memory_order_acquire)));
 	return NULL;
 }
 

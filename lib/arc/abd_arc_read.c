@@ -131,7 +131,8 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 	do {
 		reader = abd_arc_reader_get(arc);
 		error = reader != NULL ? abd_arc_hold_once(arc, reader, key, hold) : -ENOMEM;
-	} while (ABD_UNLIKELY(error == -ENOMEM) && abd_arc_shrink(arc));
+	} while (
+		ABD_UNLIKELY(error == -ENOMEM) && abd_arc_reader_possible() && abd_arc_shrink(arc));
 	if (reader != NULL)
 		abd_arc_reader_settle(reader);
 	return error;

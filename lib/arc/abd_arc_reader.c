@@ -81,6 +81,12 @@ static void abd_arc_key_make(void)
 	abd_arc_key_made = pthread_key_create(&abd_arc_key, abd_arc_reader_end) == 0;
 }
 
+bool abd_arc_reader_possible(void)
+{
+	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	return abd_arc_key_made;
+}
+
 /* Seats of caches that have ended are given up. */
 static void abd_arc_seats_tidy(struct abd_arc_seats *seats)
 {
@@ -103,20 +109,26 @@ static bool abd_arc_seats_reserve(void)
 		abd_arc_seats_tidy(seats);
 	if (seats != NULL && seats->count < seats->room)
 		return true;
-	pthread_once(&abd_arc_key_once, abd_arc_key_make);
-	if (!abd_arc_key_made || abd_mem_refused())
+	if (!abd_arc_reader_possible() || abd_mem_refused())
 		return false;
 
 	size_t room = seats != NULL ? 2 * seats->room : 4;
-	struct abd_arc_seats *more = realloc(seats, sizeof(*seats) + room * sizeof(seats->seat[0]));
+	struct abd_arc_seats *more = malloc(sizeof(*more) + room * sizeof(more->seat[0]));
 
 	if (more == NULL)
 		return false;
-	if (seats == NULL)
-		more->count = 0;
+	more->count = seats != NULL ? seats->count : 0;
 	more->room = room;
+	if (seats != NULL)
+		memcpy(more->seat, seats->seat, seats->count * sizeof(seats->seat[0]));
+	/* Seats that the thread's end does not know of would never be given up. */
+	if (pthread_setspecific(abd_arc_key, more) != 0) {
+		free(more);
+		return false;
+	}
+	free(seats);
 	abd_arc_seats = more;
-	return pthread_setspecific(abd_arc_key, more) == 0;
+	return true;
 }
 
 /* Cache lines, and the line that is fetched beside them, that no other thread writes. */

@@ -9,6 +9,7 @@
 #include "arc_data.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define expect(condition) abd_test_child_expect(condition)
@@ -32,7 +33,7 @@ static int everyday(void)
 		expect(memcmp(record, got, RECORD) == 0);
 		expect(abd_arc_read(arc, &key, got, 4000, 100) == 100);
 		expect(memcmp(record + 4000, got, 100) == 0);
-		/* -ENOMEM: after giving up what it has for the memory that a hold needs. */
+		/* -ENOMEM: without a key at once, else after giving up what it has. */
 		error = abd_arc_hold(arc, &key, &hold);
 		expect(error == 0 || error == -ENOMEM);
 		if (error == 0)
@@ -65,6 +66,71 @@ ABD_TEST_CHILD(arc_no_value)
 {
 	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 2);
 	return everyday();
+}
+
+/* Its seed is the clock then. */
+ABD_TEST_CHILD(arc_no_random)
+{
+	abd_test_wrap_fail(ABD_TEST_GETRANDOM, 1);
+	return everyday();
+}
+
+static void *read_twice(void *arg)
+{
+	abd_arc_key_t key = arc_key(0);
+	char got;
+
+	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 1);
+	abd_arc_read(arg, &key, &got, 0, 1);
+	abd_arc_read(arg, &key, &got, 0, 1);
+	return NULL;
+}
+
+/* The second hit is noted, and told when the thread ends. */
+ABD_TEST_CHILD(arc_no_first_value)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(0);
+	pthread_t thread;
+
+	expect(arc != NULL && abd_arc_put(arc, &key, "x", 1) == 0);
+	expect(pthread_create(&thread, NULL, read_twice, arc) == 0);
+	expect(pthread_join(thread, NULL) == 0);
+	expect(arc_stats(arc).hits == 2);
+	expect(arc_stats(arc).hits_told == 1);
+	abd_arc_destroy(arc);
+	return 0;
+}
+
+Test(abd_arc_system, a_thread_whose_first_value_was_refused_is_cleaned_up_after)
+{
+	abd_test_child_passes("arc_no_first_value", NULL);
+}
+
+ABD_TEST_CHILD(arc_no_holds)
+{
+	abd_arc_key_t key = arc_key(0);
+	abd_arc_hold_t hold;
+	abd_arc_t *arc;
+
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 2);
+	arc = arc_make(1 << 20, 0, 0);
+	expect(arc != NULL && abd_arc_put(arc, &key, "x", 1) == 0);
+	expect(abd_arc_hold(arc, &key, &hold) == -ENOMEM);
+	expect(arc_stats(arc).entries == 1);
+	expect(arc_stats(arc).shrinks == 0);
+	abd_arc_destroy(arc);
+	return 0;
+}
+
+Test(abd_arc_system, without_thread_keys_a_hold_that_can_not_be_costs_no_record)
+{
+	abd_test_child_passes("arc_no_holds", NULL);
+}
+
+Test(abd_arc_system, without_random_bytes_the_cache_caches)
+{
+	abd_test_child_passes("arc_no_random", NULL);
 }
 
 Test(abd_arc_system, without_thread_keys_the_cache_caches)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sysinfo.h>
 
 static atomic_uint countdown[ABD_TEST_CALLS];
@@ -17,11 +18,13 @@ void *__real_mmap(void *address, size_t size, int protection, int flags, int fd,
 int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_sysinfo(struct sysinfo *info);
+ssize_t __real_getrandom(void *buf, size_t size, unsigned flags);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 int __wrap_sysinfo(struct sysinfo *info);
+ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
@@ -56,4 +59,9 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 int __wrap_sysinfo(struct sysinfo *info)
 {
 	return fails(ABD_TEST_SYSINFO) ? -1 : __real_sysinfo(info);
+}
+
+ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)
+{
+	return fails(ABD_TEST_GETRANDOM) ? -1 : __real_getrandom(buf, size, flags);
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One look-up, and lines split and joined between any two of its loads: every place for each of three changes is tried. The look-up is
+ * inline, so here its loads ask a hook first, which plays the other thread. All stores are seen at once and in order: what a weaker
+ * memory does besides, this does not show.
+ */
+#include <stdatomic.h>
+
+static void before_load(void);
+
+#undef atomic_load_explicit
+#define atomic_load_explicit(object, order) (before_load(), *(object))
+
+#include "abd_arc_impl.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+/* Below LINES * LOAD and above, so that lines are doubled and joined between 64 and 128. */
+enum { FEW = 300, MANY = 400, CHANGES = 3, LOADS = 20, LOOKED_UP = 6 };
+
+static struct {
+	struct abd_arc_index *index;
+	unsigned loads, changes;
+	unsigned at[CHANGES]; /* before which load each change happens */
+	bool joined;
+} other;
+
+/* Lines are doubled, or joined again; in turn. */
+static void change(struct abd_arc_index *index)
+{
+	if (index->lines == ABD_ARC_PAGE_LINES) {
+		for (unsigned i = 0; i < ABD_ARC_PAGE_LINES; i++)
+			abd_arc_index_grow(index, i == 0 ? MANY : FEW);
+		cr_assert_eq(index->lines, 2 * ABD_ARC_PAGE_LINES);
+	} else if (!other.joined) {
+		other.joined = abd_arc_index_shrink(index, FEW);
+		cr_assert_eq(index->lines, ABD_ARC_PAGE_LINES);
+	}
+}
+
+static void before_load(void)
+{
+	unsigned load = other.loads++;
+
+	if (other.index == NULL)
+		return;
+	while (other.changes < CHANGES && other.at[other.changes] <= load) {
+		struct abd_arc_index *index = other.index;
+
+		other.index = NULL;
+		other.changes++;
+		change(index);
+		other.index = index;
+	}
+}
+
+static struct abd_arc_entry *find_while_it_changes(
+	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
+{
+	struct abd_arc_entry *found;
+
+	other.index = index;
+	other.loads = other.changes = 0;
+	other.joined = false;
+	found = abd_arc_index_find(index, hash, key);
+	other.index = NULL;
+	if (other.joined) /* no section lasts here */
+		abd_arc_index_shrink_end(index);
+	return found;
+}
+
+static void try_all_places(
+	struct abd_arc_index *index, bool doubled, const struct abd_arc_entry *entry)
+{
+	uint64_t hash = abd_arc_hash_key(index->seed, &entry->key);
+	unsigned *at = other.at;
+
+	for (at[0] = 0; at[0] < LOADS; at[0]++) {
+		for (at[1] = at[0]; at[1] < LOADS; at[1]++) {
+			for (at[2] = at[1]; at[2] < LOADS; at[2]++) {
+				other.joined = false;
+				if ((index->lines > ABD_ARC_PAGE_LINES) != doubled)
+					change(index);
+				if (other.joined)
+					abd_arc_index_shrink_end(index);
+				cr_assert_eq(find_while_it_changes(index, hash, &entry->key), entry,
+					"changes before loads %u, %u, %u", at[0], at[1], at[2]);
+			}
+		}
+	}
+}
+
+Test(arc_interleaved, a_look_up_finds_what_is_in_wherever_lines_are_split_and_joined)
+{
+	struct abd_arc_entry *entries = calloc(FEW, sizeof(*entries)), *old;
+	struct abd_arc_index *index;
+
+	abd_init();
+	index = abd_arc_index_new(0, 7);
+	cr_assert(entries != NULL && index != NULL);
+	for (uint64_t n = 0; n < FEW; n++) {
+		entries[n].key = arc_key(n);
+		cr_assert(abd_arc_index_put(
+			index, abd_arc_hash_key(7, &entries[n].key), &entries[n], &old));
+	}
+	for (uint64_t n = 0; n < LOOKED_UP; n++) {
+		try_all_places(index, false, &entries[n]);
+		try_all_places(index, true, &entries[n]);
+	}
+	abd_arc_index_free(index);
+	free(entries);
+}
