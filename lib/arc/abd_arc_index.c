@@ -97,7 +97,7 @@ void abd_arc_index_remove(
 			return;
 		}
 	}
-	assert(!"an entry that is not in the index was taken out");
+	assert(false && "an entry that is not in the index was taken out");
 }
 
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
@@ -120,7 +120,7 @@ bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_ar
 			return true;
 		}
 	}
-	assert(!"an entry that was found is not there");
+	assert(false && "an entry that was found is not there");
 	return false;
 }
 
