@@ -37,13 +37,14 @@ static unsigned abd_arc_line_passed(const struct abd_arc_line *line)
 }
 
 /* Count one more entry that passed the lines [home, +n), or one less. */
-static void abd_arc_index_pass(struct abd_arc_line *page, size_t home, size_t n, uint64_t by)
+static void abd_arc_index_pass(struct abd_arc_line *page, size_t home, size_t n, bool more)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
 		uint64_t tags = atomic_load_explicit(&line->tags, memory_order_relaxed);
 
-		atomic_store_explicit(&line->tags, tags + by, memory_order_release);
+		tags = more ? tags + ABD_ARC_PASSED : tags - ABD_ARC_PASSED;
+		atomic_store_explicit(&line->tags, tags, memory_order_release);
 	}
 }
 
@@ -71,7 +72,7 @@ static bool abd_arc_index_add(
 		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
 
 		if (abd_arc_line_add(line, hash, entry)) {
-			abd_arc_index_pass(page, home, i, ABD_ARC_PASSED);
+			abd_arc_index_pass(page, home, i, true);
 			return true;
 		}
 		if (abd_arc_line_passed(line) == ABD_ARC_PASSED_MAX)
@@ -93,7 +94,7 @@ void abd_arc_index_remove(
 			if (abd_arc_line_get(line, slot) != entry)
 				continue;
 			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
-			abd_arc_index_pass(page, home, i, -ABD_ARC_PASSED);
+			abd_arc_index_pass(page, home, i, false);
 			return;
 		}
 	}
@@ -164,7 +165,7 @@ static bool abd_arc_index_move(
 			if (!out)
 				continue;
 			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
-			abd_arc_index_pass(page, at, i, -ABD_ARC_PASSED);
+			abd_arc_index_pass(page, at, i, false);
 		}
 	}
 	return true;

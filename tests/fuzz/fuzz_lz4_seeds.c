@@ -63,6 +63,23 @@ static bool write_block(const char *directory, size_t size, unsigned chunk)
 	return write_seed(directory, header, block, (size_t)packed);
 }
 
+/* A range far into as much as lz4 can make of a block: one byte repeated, of which a byte of the block stands for 255. */
+static bool write_far(const char *directory, unsigned stop)
+{
+	const uint8_t header[FUZZ_HEADER] = {
+		[FUZZ_DECODER] = (uint8_t)number % 128,
+		[FUZZ_CHUNK] = 100,
+		[FUZZ_STOP] = (uint8_t)stop,
+		[FUZZ_STOP + 1] = (uint8_t)(stop >> 8),
+		[FUZZ_RANGE] = 200,
+	};
+
+	memset(record, 'x', RECORD_MAX);
+	return write_seed(directory, header, block,
+		(size_t)LZ4_compress_default(
+			(const char *)record, block, RECORD_MAX, LZ4_COMPRESSBOUND(RECORD_MAX)));
+}
+
 static bool write_list(const char *directory, const uint8_t *list, size_t size)
 {
 	const uint8_t header[FUZZ_HEADER] = {
@@ -131,5 +148,7 @@ int main(int argc, char **argv)
 		written &= write_random_list(argv[1], i);
 	for (uint32_t i = 0; i < 4 * 40; i++)
 		written &= write_offset_list(argv[1], (uint8_t)(1 + i % 40), i);
+	for (unsigned stop = 1000; stop < 1900; stop += 200)
+		written &= write_far(argv[1], stop);
 	return written ? 0 : 1;
 }
