@@ -49,7 +49,7 @@ class AbdConan(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for part in ("TESTS", "PERF", "EXAMPLES"):
+        for part in ("TESTS", "PERF", "EXAMPLES", "EXPLAIN", "DOCS"):
             toolchain.cache_variables[f"ABD_BUILD_{part}"] = False
         for name in ("jemalloc", "arc", "uring"):
             toolchain.cache_variables[f"ABD_WITH_{name.upper()}"] = bool(self.options.get_safe(f"with_{name}"))

@@ -7,7 +7,8 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
 	arc ABD_WITH_ARC
 	uring ABD_WITH_URING)
 vcpkg_cmake_configure(SOURCE_PATH ${SOURCE_PATH}
-	OPTIONS ${features} -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXAMPLES=OFF)
+	OPTIONS ${features} -DABD_BUILD_TESTS=OFF -DABD_BUILD_PERF=OFF -DABD_BUILD_EXAMPLES=OFF
+		-DABD_BUILD_EXPLAIN=OFF -DABD_BUILD_DOCS=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/abd)
 vcpkg_fixup_pkgconfig()
