@@ -148,12 +148,37 @@ static void op_view(struct fuzz_input *in)
 	parent->users++;
 }
 
+/* Whether a gang must end before another can: it shows what that one frees, or what one frees that must, and so on. */
+static bool gang_needs(const struct object *gang, const struct object *other)
+{
+	for (size_t i = 0; i < gang->member_count; i++) {
+		const struct object *owner = gang->members[i].owner;
+
+		if (owner != NULL && (owner == other || gang_needs(owner, other)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether gang may show what owner frees: not if each would then have to end before the other. */
+static bool gang_may_refer(const struct object *gang, const struct object *owner)
+{
+	return owner == NULL || owner == gang || !gang_needs(owner, gang);
+}
+
 static void gang_refer(struct object *gang, struct object *child, struct object *owner)
 {
+	if (owner == gang)
+		owner = NULL;
 	gang->members[gang->member_count++] = (struct member){child, owner};
 	child->users++;
 	if (owner != NULL)
 		owner->users++;
+}
+
+static struct object *member_owner(const struct member *m)
+{
+	return m->owner != NULL ? m->owner : m->child->owner;
 }
 
 /* The gang whose children a gang or a view of one shows. */
@@ -171,11 +196,11 @@ static bool gang_take(struct object *gang, struct object *child)
 
 	if (gang->member_count + from->member_count > MEMBERS || from == gang)
 		return false;
-	for (size_t i = 0; i < from->member_count; i++) {
-		struct member *m = &from->members[i];
-
-		gang_refer(gang, m->child, m->owner != NULL ? m->owner : m->child->owner);
-	}
+	for (size_t i = 0; i < from->member_count; i++)
+		if (!gang_may_refer(gang, member_owner(&from->members[i])))
+			return false;
+	for (size_t i = 0; i < from->member_count; i++)
+		gang_refer(gang, from->members[i].child, member_owner(&from->members[i]));
 	return true;
 }
 
@@ -202,7 +227,7 @@ static void op_gang_add(struct fuzz_input *in)
 			return;
 		owned = false;
 	} else {
-		if (child->size == 0 || shows_owned(child))
+		if (child->size == 0 || shows_owned(child) || !gang_may_refer(gang, child->owner))
 			return;
 		owned = owned && child->users == 0 && child->owner == NULL;
 		gang_refer(gang, child, child->owner);
