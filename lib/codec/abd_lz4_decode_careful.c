@@ -148,7 +148,7 @@ static int whole_literals(struct abd_lz4_state *s, uint64_t size, bool shortcut)
 	if (!shortcut && (size + LAST_OUTPUT > output || size + LAST_INPUT > input)) {
 		if (size != input || size > output)
 			return -EBADMSG;
-		copy_literals(s, input);
+		copy_literals(s, (size_t)size);
 		return 0;
 	}
 	copy_literals(s, (size_t)size);
