@@ -82,11 +82,14 @@ Test(arc_between, two_puts_that_do_not_fit_together_both_come_to_an_end)
 {
 	abd_arc_t *arc = arc_make(SMALL_CACHE, 0, 0);
 
+	cr_assert_eq(
+		abd_tuning_set("thread_cache_bytes", "0"), 0); /* so that the buffer is asked for */
 	crossing.arc = arc;
 	crossing.done = false;
 	atomic_store(&abd_mem_fault, put_meanwhile);
 	put(arc, 1, HALF, 64);
 	atomic_store(&abd_mem_fault, NULL);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
 	cr_assert(crossing.done);
 	cr_assert_eq(arc_stats(arc).puts, 2);
 	cr_assert_eq(read_byte(arc, 1), 1);
