@@ -16,7 +16,7 @@
 
 static _Atomic long second_tid;
 static _Atomic int first_holds, second_asks, second_slept;
-static abd_t *second_zeros;
+static abd_t second_zeros; /* structs of ours: nothing else asks for memory */
 
 static void pause_ms(void)
 {
@@ -33,7 +33,7 @@ static void *second(void *arg)
 	while (!first_holds)
 		pause_ms();
 	second_asks = 1;
-	second_zeros = abd_get_zeros(100);
+	abd_get_zeros_struct(&second_zeros, 100);
 	return NULL;
 }
 
@@ -78,14 +78,15 @@ ABD_TEST_CHILD(zeros_made_by_two)
 		pause_ms();
 	atomic_store(&abd_mem_fault, hold);
 
-	abd_t *zeros = abd_get_zeros(100);
+	abd_t zeros;
 
+	abd_test_child_expect(abd_get_zeros_struct(&zeros, 100) == &zeros);
 	pthread_join(thread, NULL);
 	atomic_store(&abd_mem_fault, NULL);
-	abd_test_child_expect(zeros != NULL && second_zeros != NULL && second_slept);
-	abd_test_child_expect(abd_equal(zeros, second_zeros) && abd_cmp_zero(zeros, 100) == 0);
-	abd_free(zeros);
-	abd_free(second_zeros);
+	abd_test_child_expect(second_slept && first_holds == 1);
+	abd_test_child_expect(abd_equal(&zeros, &second_zeros) && abd_cmp_zero(&zeros, 100) == 0);
+	abd_free(&zeros);
+	abd_free(&second_zeros);
 	return 0;
 }
 
