@@ -9,6 +9,7 @@ folder=${0%/*}
 preset=${1##*/}
 there=$(find "$1/tests" -name CTestTestfile.cmake -exec sed -n 's/^add_test(\[*=*\[*"*probe\.\([a-z0-9_.]*\).*/\1/p' {} +)
 missing=0
+# shellcheck disable=SC2013
 for probe in $(sed -n "s/^$preset //p" "$folder/required.txt"); do
 	printf '%s\n' "$there" | grep -Fqx -e "$probe" || {
 		echo "preset $preset has no probe $probe"
