@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-# abd-perf compare over files that no run of it wrote: each was found by fuzz_perf_json.
-# usage: check_perf_compare.py ABD_PERF SOURCE_DIRECTORY [TEST...]
+# abd-perf over files that no run of it wrote, and flags that nobody means: each was found by a fuzzer (tests/fuzz/fuzz_perf_*.c).
+# usage: check_perf_fuzzed.py ABD_PERF SOURCE_DIRECTORY [TEST...]
 import json
 import subprocess
 import sys
 import unittest
 
-from perf_support import PERF, Case, entry, figure, ratio
+from perf_support import PERF, USAGE, Case, entry, figure, ratio, run
 
 LONG = "x" + "±" * 150  # cut within a sign by a limit that is even, and without the x by one that is odd
 
@@ -20,7 +20,7 @@ def one(name="a case", value=10.0, **more):
     return {**entry("buffer", "cost", name, {}), "figures": [{**figure("ours", value), **more}]}
 
 
-class Strange(Case):
+class Files(Case):
     def compare(self, a, b, *arguments):
         """What is printed, which must be UTF-8; and the tree."""
         tree = self.path("tree.json")
@@ -42,11 +42,11 @@ class Strange(Case):
 
     def test_text_that_is_too_long_is_cut_between_signs(self):
         for name in (LONG, LONG[1:]):
-            run = bare({**one(name), "figures": [figure(name, 10.0)]}, one(name), environment={name: "a"})
-            run["results"][1]["parameters"] = {"data": name}
-            other = json.loads(json.dumps(run))
+            strange = bare({**one(name), "figures": [figure(name, 10.0)]}, one(name), environment={name: "a"})
+            strange["results"][1]["parameters"] = {"data": name}
+            other = json.loads(json.dumps(strange))
             other["environment"][name] = "b"
-            self.assertEqual(len(self.compare(run, other)[1]["pairs"]), 2)
+            self.assertEqual(len(self.compare(strange, other)[1]["pairs"]), 2)
 
     def test_control_signs_do_not_reach_the_terminal(self):
         name = "a\tb\x1b[2Jc\x7f"
@@ -73,6 +73,13 @@ class Strange(Case):
         self.assertIn("Nothing changed", output)
         self.assertEqual([(pair["a"], pair["b"]) for pair in tree["pairs"]], [(10.0, 10.0), (20.0, 20.0)])
         self.assertEqual(self.compare(twice, bare(one()))[1]["only_a"], 1)
+
+
+class Flags(Case):
+    def test_a_cpu_is_digits_that_do_not_wrap(self):
+        for cpus in ("4294967296", "0-4294967296", "18446744073709551616", "+0", " 0", "0-+0"):
+            with self.subTest(cpus=cpus):
+                self.refused(run("env", "--cpus", cpus), USAGE, "no list of CPUs")
 
 
 if __name__ == "__main__":
