@@ -86,8 +86,10 @@ static void check_names(void)
 	} else {
 		fuzz_check(set.count == tree.count, "%zu of %u names", set.count, tree.count);
 		for (unsigned i = 0; i < tree.count; i++)
-			fuzz_check(strcmp((const char *)set.text + set.path[i], tree.file[i].path) == 0,
-				"%s is %s", tree.file[i].path, (const char *)set.text + set.path[i]);
+			fuzz_check(strcmp((const char *)set.text + set.path[i],
+					   tree.file[i].path) == 0,
+				"%s is %s", tree.file[i].path,
+				(const char *)set.text + set.path[i]);
 		fuzz_check(abd_perf_names_check(&set), "of %zu names", set.count);
 	}
 	abd_perf_names_set_free(&set);
@@ -139,7 +141,8 @@ static void list_extents(size_t size, size_t *duplicates)
 
 			*extent = (struct extent){
 				file->content + off, left < size ? left : size, off, i, false};
-			extent->duplicate = first_like(extent->p, extent->size, extent_count) != NULL;
+			extent->duplicate =
+				first_like(extent->p, extent->size, extent_count) != NULL;
 			*duplicates += extent->duplicate;
 			extent_count++;
 		}
@@ -171,7 +174,8 @@ static size_t count_shifted(unsigned i, size_t size)
 			continue;
 		}
 		like = first_like(file->content + at, size, extent_count);
-		if (like != NULL && (like->file < i || (like->file == i && like->off + size <= at))) {
+		if (like != NULL &&
+			(like->file < i || (like->file == i && like->off + size <= at))) {
 			count++;
 			at += size;
 		} else {

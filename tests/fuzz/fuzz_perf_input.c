@@ -18,10 +18,10 @@ bool fuzz_perf_ended;
 
 void __wrap_abd_perf_say_die(int status, const char *format, ...) __attribute__((noreturn));
 void __wrap_argp_error(const struct argp_state *state, const char *format, ...);
-error_t __real_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
-	void *input);
-error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
-	void *input);
+error_t __real_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
+error_t __wrap_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
 json_t *__wrap_abd_perf_pair_load(const char *path);
 int __wrap_abd_perf_file_write(
 	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg);
@@ -40,8 +40,8 @@ void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
 }
 
 /* Without --help, which prints and exits. */
-error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
-	void *input)
+error_t __wrap_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input)
 {
 	error_t error = __real_argp_parse(argp, argc, argv, flags | ARGP_SILENT, index, input);
 
@@ -57,9 +57,9 @@ json_t *__wrap_abd_perf_pair_load(const char *path)
 	double value = calls++ % 2 == 0 ? 1.0 : 0.9;
 
 	(void)path;
-	return json_pack("{s:[{s:s, s:s, s:[{s:s, s:s, s:f, s:f, s:f, s:i}]}]}", "results", "scenario",
-		"buffer", "name", "a case", "figures", "name", "ours", "unit", "GB/s", "median",
-		value, "low", value, "high", value, "rounds", 9);
+	return json_pack("{s:[{s:s, s:s, s:[{s:s, s:s, s:f, s:f, s:f, s:i}]}]}", "results",
+		"scenario", "buffer", "name", "a case", "figures", "name", "ours", "unit", "GB/s",
+		"median", value, "low", value, "high", value, "rounds", 9);
 }
 
 int __wrap_abd_perf_file_write(

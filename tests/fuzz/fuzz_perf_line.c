@@ -111,7 +111,8 @@ static void flag_size(const char *text)
 	if (!should)
 		return;
 	abd_perf_options_size_text(size, told, sizeof(told));
-	fuzz_check(abd_perf_options_size(told, &again) && again == size, "%zu told as %s", size, told);
+	fuzz_check(
+		abd_perf_options_size(told, &again) && again == size, "%zu told as %s", size, told);
 }
 
 static void flag_cpus(const struct abd_perf_options *options, bool taken, const char *text)
@@ -135,9 +136,10 @@ static void flag_share(const char *text)
 	int status = -1;
 
 	snprintf(flag, sizeof(flag), "--fail-if-slower=%s", text);
-	fuzz_check(fuzz_perf_try(status = abd_perf_diff(4, argv)) == should, "'%s': %d", text, status);
-	fuzz_check(!should || fabs(percent - 10) < 1e-6 || status == (percent < 10 ? 2 : 0), "'%s': %d",
-		text, status);
+	fuzz_check(
+		fuzz_perf_try(status = abd_perf_diff(4, argv)) == should, "'%s': %d", text, status);
+	fuzz_check(!should || fabs(percent - 10) < 1e-6 || status == (percent < 10 ? 2 : 0),
+		"'%s': %d", text, status);
 }
 
 static void flag_of_run(const char *text, unsigned which)
@@ -159,19 +161,23 @@ static void flag_of_run(const char *text, unsigned which)
 			which == 0 ? options.record_size : options.io_size, number, text);
 		return;
 	case 2:
-		check_taken(taken, model_number(text, 1, 1024, &number), options.threads, number, text);
+		check_taken(
+			taken, model_number(text, 1, 1024, &number), options.threads, number, text);
 		return;
 	case 3:
-		check_taken(taken, model_number(text, 1, 500, &number), options.repeat, number, text);
+		check_taken(
+			taken, model_number(text, 1, 500, &number), options.repeat, number, text);
 		return;
 	case 4:
-		check_taken(taken, model_number(text, 0, UINT32_MAX, &number), options.seed, number, text);
+		check_taken(taken, model_number(text, 0, UINT32_MAX, &number), options.seed, number,
+			text);
 		return;
 	case 5:
 		flag_cpus(&options, taken, text);
 		return;
 	default:
-		fuzz_check(!taken || (options.runtime_s >= 0 && options.warmup_s <= 86400), "'%s'", text);
+		fuzz_check(!taken || (options.runtime_s >= 0 && options.warmup_s <= 86400), "'%s'",
+			text);
 	}
 }
 
@@ -196,11 +202,12 @@ static void check_options(const struct abd_perf_options *options)
 	fuzz_check(options->name_count <= ABD_PERF_NAMES_MAX, "%u names", options->name_count);
 	fuzz_check(options->cpu_count > 0 && options->cpu_count <= ABD_PERF_CPUS_MAX, "%u CPUs",
 		options->cpu_count);
-	fuzz_check((options->given & ABD_PERF_USES_RECORD_SIZE) != 0 ==
-				   (options->record_size >= 512 && options->record_size <= 16 << 20) &&
-			   (options->given & ABD_PERF_USES_IO_SIZE) != 0 == (options->io_size != 0) &&
-			   (options->given & ABD_PERF_USES_THREADS) != 0 == (options->threads != 0) &&
-			   (options->given & ABD_PERF_USES_INPUT) != 0 == (options->input != NULL),
+	fuzz_check(
+		(options->given & ABD_PERF_USES_RECORD_SIZE) != 0 ==
+				(options->record_size >= 512 && options->record_size <= 16 << 20) &&
+			(options->given & ABD_PERF_USES_IO_SIZE) != 0 == (options->io_size != 0) &&
+			(options->given & ABD_PERF_USES_THREADS) != 0 == (options->threads != 0) &&
+			(options->given & ABD_PERF_USES_INPUT) != 0 == (options->input != NULL),
 		"given %u", options->given);
 	fuzz_check(abd_perf_options_rounds(options) >= 1 && abd_perf_options_rounds(options) <= 500,
 		"%u rounds", abd_perf_options_rounds(options));
@@ -219,7 +226,8 @@ static void check_filter(const char *filter)
 	if (!fuzz_perf_try(abd_perf_filter_set(filter)))
 		return;
 	for (unsigned i = 0; i < 3; i++) {
-		bool wanted = abd_perf_filter_step("flush", i == 0 ? "4096" : "one copy, one fence");
+		bool wanted =
+			abd_perf_filter_step("flush", i == 0 ? "4096" : "one copy, one fence");
 
 		fuzz_check(wanted == abd_perf_filter_passes() && (wanted || filter != NULL), "'%s'",
 			filter != NULL ? filter : "none");
