@@ -460,6 +460,60 @@ static void op_iterate(struct fuzz_input *in)
 	abd_verify(o->abd);
 }
 
+/* Checksums over pieces are those of the same bytes in one piece, and crc32c's of two parts that of the whole. */
+static void op_sum(struct fuzz_input *in)
+{
+	struct object *o = choose(in);
+	size_t off, size, part;
+	uint64_t sum[2][4];
+	uint32_t crc;
+	abd_t *flat;
+
+	if (o == NULL)
+		return;
+	size = range(in, o, &off);
+	part = fuzz_below(in, size + 1);
+	if (size == 0)
+		return;
+	model_read(o, off, size, a);
+	flat = abd_get_from_buf(a, size);
+	abd_fletcher_4(o->abd, off, size, sum[0]);
+	abd_fletcher_4(flat, 0, size, sum[1]);
+	fuzz_check(memcmp(sum[0], sum[1], sizeof(sum[0])) == 0, "[%zu, +%zu)", off, size);
+	fuzz_check(abd_xxh3(o->abd, off, size, part) == abd_xxh3(flat, 0, size, part),
+		"[%zu, +%zu)", off, size);
+	crc = abd_crc32c(o->abd, off, part, 0);
+	crc = abd_crc32c(o->abd, off + part, size - part, crc);
+	fuzz_check(crc == abd_crc32c(flat, 0, size, 0), "[%zu, +%zu, +%zu)", off, part, size);
+	abd_free(flat);
+}
+
+/* A range as iovecs, a few at a time; and a gang made of those, which is compared and freed. */
+static void op_iov(struct fuzz_input *in)
+{
+	struct object *o = choose(in);
+	struct iovec iov[8];
+	size_t off, size, covered, at = 0;
+	int most = 1 + fuzz_byte(in) % 8, count;
+	abd_t *gang;
+
+	if (o == NULL)
+		return;
+	size = range(in, o, &off);
+	model_read(o, off, size, a);
+	while (at < size) {
+		count = abd_to_iov(o->abd, off + at, size - at, iov, most, &covered);
+		fuzz_check(count > 0 && count <= most && covered > 0 && covered <= size - at,
+			"%d entries, %zu of %zu", count, covered, size - at);
+		gang = abd_from_iov(iov, count);
+		fuzz_check(gang != NULL && abd_get_size(gang) == covered &&
+				   abd_cmp_buf(gang, a + at, covered) == 0,
+			"%zu at %zu", covered, off + at);
+		abd_free(gang);
+		at += covered;
+	}
+}
+
 static void op_tune(struct fuzz_input *in)
 {
 	static const char *const tuning[][2] = {{"max_order", "0"}, {"max_order", "1"},
@@ -474,7 +528,7 @@ static void op_tune(struct fuzz_input *in)
 
 static void (*const operations[])(struct fuzz_input *in) = {op_alloc, op_alloc, op_gang, op_view,
 	op_gang_add, op_gang_add, op_free, op_write, op_zero, op_copy, op_compare, op_borrow,
-	op_iterate, op_tune};
+	op_iterate, op_tune, op_sum, op_iov};
 
 static void end_all(void)
 {

@@ -37,7 +37,7 @@ static bool model_digits(const char **text, uint64_t *number)
 	const char *begin = *text;
 
 	for (*number = 0; **text >= '0' && **text <= '9'; ++*text)
-		*number = *number > UINT64_MAX / 16 ? UINT64_MAX / 2
+		*number = *number > UINT64_MAX / 16 ? UINT64_MAX
 						    : *number * 10 + (uint64_t)(**text - '0');
 	return *text != begin;
 }
@@ -56,7 +56,7 @@ static bool model_size(const char *text, uint64_t *size)
 		return false;
 	unit = *text != '\0' ? strchr(units, *text) : NULL;
 	for (long steps = unit != NULL ? (unit - units) / 2 + 1 : 0; steps > 0; steps--)
-		*size = *size > UINT64_MAX >> 11 ? UINT64_MAX / 2 : *size << 10;
+		*size = *size > UINT64_MAX >> 10 ? UINT64_MAX : *size << 10;
 	return text[unit != NULL] == '\0' && *size <= SIZE_MAX >> 1;
 }
 
