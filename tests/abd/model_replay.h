@@ -19,15 +19,15 @@
 static unsigned char a[ROOM + 64], b[ROOM + 64], c[ROOM + 64];
 static int wrong;
 
-#define expect(condition)                                                               \
-	do {                                                                            \
-		if (!(condition)) {                                                     \
-			fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-			wrong = 1;                                                      \
-		}                                                                       \
-	} while (0)
-#define made(abd, there) expect(((abd) != NULL) == (there))
 #define word static inline __attribute__((unused))
+#define expect(condition) ((condition) ? (void)0 : not_so(__LINE__, #condition))
+#define made(abd, there) expect(((abd) != NULL) == (there))
+
+word void not_so(int line, const char *condition)
+{
+	fprintf(stderr, "line %d: not so: %s\n", line, condition);
+	wrong = 1;
+}
 
 word int replayed(void)
 {
