@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of the tests that the model test prints when it fails (test_model.c). As a file tests/abd/test_NAME.c such a test is built
- * and run with the others. Each word does one operation and checks it against flat copies; holds() and gauges(), at the end, say
+ * The words of the tests that the model test prints when it fails (model_shrink.c). As a file tests/abd/test_NAME.c such a test is
+ * built and run with the others. Each word does one operation and checks it against flat copies; holds() and gauges(), at the end, say
  * what the model expected then.
  */
 #ifndef MODEL_REPLAY_H
