@@ -5,7 +5,8 @@
  *   ABD_TEST_OPS=100000000   operations (1,000,000): the long run before a release
  *   ABD_TEST_SEED=n          the first episode's seed (1). Episodes have EPISODE operations each and seeds that count up; a failure
  *                            names its episode's seed, which alone repeats it with ABD_TEST_OPS=20000, in the same build
- *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by itself; a crash wants this
+ *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by itself; a crash, or a step
+ *                            that never ends, wants this
  */
 #include "model/model.h"
 
@@ -35,6 +36,5 @@ Test(abd_model, random_operations_do_what_flat_bytes_do)
 		model_episode(seed, steps);
 		left -= steps;
 	}
-	free(model.a);
-	free(model.b);
+	model_memory_end();
 }

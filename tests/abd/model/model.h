@@ -10,8 +10,8 @@
  *   model_bytes.c     slices and flat bytes, compared with real memory
  *   model_object.c    the table of living buffers, and their gauges
  *   model_draw.c      what is drawn: buffers, sizes, ranges
- *   model_make.c  model_gang.c  model_end.c  model_operate.c  model_compare.c  model_io.c  model_borrow.c  model_codec.c
- *   model_raidz.c     the operations, by family
+ *   model_make.c  model_gang.c  model_end.c  model_operate.c  model_flush.c  model_compare.c  model_io.c  model_borrow.c
+ *   model_lz4.c  model_checksum.c  model_raidz.c    the operations, by family
  *   model_episode.c   the table of operations, one step, episodes
  *   model_shrink.c    leaves operations out while the rest fails, and prints what is left as C
  *   model_replay.h    the words of that C
@@ -33,6 +33,7 @@ enum {
 	ENTRIES = 48, /* a gang's children, and what it only needs to outlive it */
 	BORROWS = 3,
 	CHECK_ALL = 1000,
+	FILE_ROOM = 128 << 10,
 	ROOM = 6 << 20, /* five pieces of an iovec, 1 MiB each, and some */
 	SHRINK_TRIES = 3000,
 	CHECK_FAILED = 3, /* exit code */
@@ -98,8 +99,12 @@ struct model {
 	size_t callbacks;
 	uint8_t *a, *b; /* ROOM bytes each */
 	unsigned ids;
-	FILE *trace;  /* where operations are printed as C, or NULL */
-	bool replays; /* in a process that tries whether a sequence fails */
+	FILE *trace;    /* where operations are printed as C, or NULL */
+	bool replays;   /* in a process that tries whether a sequence fails */
+	bool midway;    /* an operation that changes what lives has begun, and is not ended */
+	bool only_told; /* something failed: what remains is printed, not done */
+	int file;
+	uint8_t *file_data; /* FILE_ROOM bytes: what the file must hold */
 };
 
 extern struct model model;
@@ -178,6 +183,8 @@ void model_op_view(void);
 void model_view_ended(struct object *view);
 void model_op_gang_add(void);
 
+void model_memory_free(const struct object *o, size_t size);
+bool model_may_end(const struct object *o);
 void model_object_ended(struct object *o);
 void model_op_free(void);
 
@@ -185,13 +192,18 @@ void model_op_copy(void);
 void model_op_copy_from_buf(void);
 void model_op_copy_to_buf(void);
 void model_op_zero(void);
+void model_op_flush_copy(void);
+void model_op_flush_copy_buf(void);
 void model_op_iterate(void);
+void model_op_iterate_stop(void);
 
 void model_op_compare_buf(void);
 void model_op_compare(void);
 
 void model_op_from_iov(void);
 void model_op_to_iov(void);
+void model_op_pread(void);
+void model_op_pwrite(void);
 
 void model_borrow_return(struct object *o);
 void model_borrows_resync(void);
@@ -200,6 +212,8 @@ void model_op_return(void);
 void model_op_ownership(void);
 
 void model_op_lz4(void);
+void model_op_lz4_length(void);
+void model_op_checksum(void);
 
 void model_op_raidz_gen(void);
 void model_op_raidz_rec(void);
@@ -207,6 +221,7 @@ void model_op_raidz_rec(void);
 /* ---- model_episode.c, model_shrink.c ---- */
 
 void model_memory_begin(void);
+void model_memory_end(void);
 void model_episode_begin(uint64_t seed);
 void model_step(size_t number);
 void model_episode_end(void);

@@ -19,10 +19,15 @@ void model_op_borrow(void)
 
 	size_t n = model_one_in(2) ? o->size : 1 + abd_min(model_random_place(o), o->size - 1);
 	unsigned id = model.ids++;
-	char *buf = copy ? abd_borrow_buf_copy(o->abd, n) : abd_borrow_buf(o->abd, n);
+	char *buf;
 
-	trace("char *m%u = borrow(o%u, %zu, %d, %d);", id, o->id, n, copy, buf != NULL);
+	model.midway = true;
+	if (!model.oom)
+		trace("char *m%u = borrow(o%u, %zu, %d, 1);", id, o->id, n, copy);
+	buf = copy ? abd_borrow_buf_copy(o->abd, n) : abd_borrow_buf(o->abd, n);
 
+	if (model.oom)
+		trace("char *m%u = borrow(o%u, %zu, %d, %d);", id, o->id, n, copy, buf != NULL);
 	check(buf != NULL || (model.oom && errno == ENOMEM), "borrow of %zu refused", n);
 	if (buf == NULL)
 		return;
@@ -98,6 +103,7 @@ void model_borrow_return(struct object *o)
 	struct borrowed borrowed;
 	size_t i = model_below(o->borrow_count);
 
+	model.midway = true;
 	borrowed = o->borrows[i];
 	o->borrows[i] = o->borrows[--o->borrow_count];
 	if (borrowed.content != NULL)
@@ -120,6 +126,7 @@ void model_op_ownership(void)
 
 	if (o == NULL || (o->kind != LINEAR && o->kind != FROM_BUF) || o->memory_is_malloc)
 		return;
+	model.midway = true;
 	model_gauge_add(&model.expected, &o->gauge, -(uint64_t)1);
 	if (o->kind == LINEAR) {
 		o->memory = abd_to_buf(o->abd);
@@ -130,8 +137,10 @@ void model_op_ownership(void)
 		o->gauge.linear_cnt = 0;
 		o->gauge.linear_data_size = 0;
 	} else {
-		trace("abd_take_ownership_of_buf(o%u, false);", o->id);
-		abd_take_ownership_of_buf(o->abd, model_one_in(2));
+		bool meta = model_one_in(2);
+
+		trace("abd_take_ownership_of_buf(o%u, %d);", o->id, meta);
+		abd_take_ownership_of_buf(o->abd, meta);
 		o->kind = LINEAR;
 		o->gauge.linear_cnt = 1;
 		o->gauge.linear_data_size = o->size;

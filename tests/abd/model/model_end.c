@@ -15,7 +15,7 @@ static size_t entries_of(const struct object *gang, const struct object *child)
 	return count;
 }
 
-static bool may_end(const struct object *o)
+bool model_may_end(const struct object *o)
 {
 	if (o->users > 0 || o->borrow_count > 0 || o->owner != NULL)
 		return false;
@@ -29,16 +29,19 @@ static bool may_end(const struct object *o)
 	return true;
 }
 
-static void object_memory_free(const struct object *o)
+/* Memory that a buffer was made of, and does not own. */
+void model_memory_free(const struct object *o, size_t size)
 {
-	trace("free(m%u);", o->id);
-	free(o->memory);
-}
-
-static void object_memory_give(const struct object *o)
-{
-	trace("abd_buf_free(m%u, %zu);", o->id, o->size);
-	abd_buf_free(o->memory, o->size);
+	if (o->memory_is_malloc)
+		trace("free(m%u);", o->id);
+	else
+		trace("abd_buf_free(m%u, %zu);", o->id, size);
+	if (model.only_told)
+		return;
+	if (o->memory_is_malloc)
+		free(o->memory);
+	else
+		abd_buf_free(o->memory, size);
 }
 
 /* What the model does when the buffer itself has ended. memory and callback are those of a base. */
@@ -52,10 +55,8 @@ void model_object_ended(struct object *o)
 	for (size_t i = 0; i < o->entry_count; i++)
 		if (o->entries[i].owned && o->entries[i].child != NULL)
 			model_object_ended(o->entries[i].child);
-	if (o->kind == FROM_BUF && o->memory_is_malloc && !o->has_callback)
-		object_memory_free(o);
-	else if (o->kind == FROM_BUF && !o->has_callback)
-		object_memory_give(o);
+	if (o->kind == FROM_BUF && !o->has_callback)
+		model_memory_free(o, o->size);
 	model.expected.struct_size -= o->table_size;
 	model_object_forget(o);
 }
@@ -74,7 +75,7 @@ void model_op_free(void)
 {
 	struct object *o = model_any();
 
-	if (o == NULL || !may_end(o))
+	if (o == NULL || !model_may_end(o))
 		return;
 	if (o->raw_count > 0)
 		model_check_base(o);
@@ -84,8 +85,10 @@ void model_op_free(void)
 
 	size_t callbacks = model.callbacks + callbacks_of(o);
 
+	model.midway = true;
 	trace("abd_free(o%u);", o->id);
 	abd_free(o->abd);
+	trace("expect(callbacks == %zu);", callbacks);
 	check(model.callbacks == callbacks, "%zu free callbacks ran", model.callbacks);
 	model_object_ended(o);
 }

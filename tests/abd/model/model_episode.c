@@ -8,7 +8,13 @@
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static void tunable(const char *name, const char *value)
 {
@@ -16,17 +22,39 @@ static void tunable(const char *name, const char *value)
 	check(abd_tuning_set(name, value) == 0, "%s can't be %s", name, value);
 }
 
+/* One of the kernels of a name; those that this CPU or this platform has not are refused. */
+static void kernel(const char *name, const char *const *kernels, size_t count)
+{
+	const char *value = kernels[model_below(count)];
+
+	trace("(void)abd_tuning_set(\"%s\", \"%s\");", name, value);
+	(void)abd_tuning_set(name, value);
+}
+
+static void kernels_tune(void)
+{
+	static const char *const compare[] = {
+		"auto", "auto", "scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
+	static const char *const lz4[] = {
+		"auto", "auto", "scalar", "sse2", "avx2", "avx512", "neon", "liblz4"};
+	static const char *const flush[] = {"auto", "auto", "nt-avx512", "nt-avx2", "nt-sse2",
+		"movnti", "movdir64b", "clwb", "clflushopt", "clflush", "cvap", "cvac", "portable"};
+
+	kernel("compare", compare, COUNT(compare));
+	kernel("lz4", lz4, COUNT(lz4));
+	kernel("flush", flush, COUNT(flush));
+}
+
 static void model_op_tune(void)
 {
 	static const char *const orders[] = {"0", "0", "1", "2", "5", "10"};
 	static const char *const mins[] = {"0", "1536", "1536", "5000"};
-	static const char *const kernels[] = {"auto", "scalar", "word", "libc"};
 
 	tunable("max_order", orders[model_below(6)]);
 	tunable("linear_page", model_one_in(3) ? "0" : "1");
 	tunable("scatter_min_size", mins[model_below(4)]);
 	tunable("scatter_enabled", model_one_in(5) ? "0" : "1");
-	tunable("compare", kernels[model_below(4)]);
+	kernels_tune();
 	if (!model.test_provider)
 		return;
 
@@ -84,11 +112,16 @@ static void (*const ops[])(void) = {
 	model_op_copy_from_buf,
 	model_op_copy_to_buf,
 	model_op_zero,
+	model_op_flush_copy,
+	model_op_flush_copy_buf,
 	model_op_iterate,
+	model_op_iterate_stop,
 	model_op_compare_buf,
 	model_op_compare,
 	model_op_compare,
 	model_op_to_iov,
+	model_op_pread,
+	model_op_pwrite,
 	model_op_borrow,
 	model_op_borrow,
 	model_op_return,
@@ -96,6 +129,8 @@ static void (*const ops[])(void) = {
 	model_op_return,
 	model_op_ownership,
 	model_op_lz4,
+	model_op_lz4_length,
+	model_op_checksum,
 	model_op_raidz_gen,
 	model_op_raidz_rec,
 	model_op_verify,
@@ -105,6 +140,7 @@ static void check_gauges(void)
 {
 	struct abd_stats now = abd_test_stats();
 
+	model.midway = false;
 	check(abd_test_gauges_equal(&model.expected, &now), "%zu buffers and other gauges",
 		model.count);
 	check(model.expected.borrow_cnt == now.borrow_cnt &&
@@ -134,7 +170,7 @@ void model_step(size_t number)
 	abd_test_random(&model.random);
 	trace("/* step %zu */", number);
 
-	void (*op)(void) = ops[model_below(sizeof(ops) / sizeof(ops[0]))];
+	void (*op)(void) = ops[model_below(COUNT(ops))];
 
 	if (model_one_in(500))
 		model_op_tune();
@@ -177,6 +213,9 @@ void model_episode_begin(uint64_t seed)
 	else
 		abd_test_tunables_restore();
 	model.expected = abd_test_stats();
+	memset(model.file_data, 0, FILE_ROOM);
+	check(pwrite(model.file, model.file_data, FILE_ROOM, 0) == FILE_ROOM,
+		"the file can't be emptied, errno %d", errno);
 	model_op_tune();
 }
 
@@ -187,13 +226,27 @@ void model_episode_end(void)
 		check(abd_test_runs_out_all() == 0, "%zu runs were not given back",
 			abd_test_runs_out_all());
 	abd_test_provider_end();
+	tunable("lz4", "auto");
+	tunable("flush", "auto");
 }
 
 void model_memory_begin(void)
 {
 	model.a = malloc(ROOM + 64);
 	model.b = malloc(ROOM + 64);
-	cr_assert(model.a != NULL && model.b != NULL);
+	model.file_data = malloc(FILE_ROOM);
+	model.file = memfd_create("abd_model", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	cr_assert(model.a != NULL && model.b != NULL && model.file_data != NULL);
+	cr_assert(ftruncate(model.file, FILE_ROOM) == 0);
+	cr_assert(fcntl(model.file, F_ADD_SEALS, F_SEAL_GROW) == 0);
+}
+
+void model_memory_end(void)
+{
+	free(model.a);
+	free(model.b);
+	free(model.file_data);
+	close(model.file);
 }
 
 void model_episode(uint64_t seed, size_t steps)

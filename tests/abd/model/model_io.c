@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers and the outside: iovecs of them, gangs of iovecs.
+ * Buffers and the outside: iovecs of them, gangs of iovecs, a file.
+ * Invariant: the file has FILE_ROOM bytes, those of file_data, and can't grow: a write that did not end would fill the memory.
  */
 #include "model.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void model_op_to_iov(void)
 {
@@ -29,6 +31,8 @@ void model_op_to_iov(void)
 				"to_iov [%zu, +%zu)", off, n);
 			sum += iov[i].iov_len;
 		}
+		check(count == iov_max || covered == n - done,
+			"to_iov gave %d of %d entries, and not all", count, iov_max);
 		check(sum == covered, "to_iov covered %zu, described %zu", covered, sum);
 		done += covered;
 	}
@@ -61,7 +65,7 @@ void model_op_from_iov(void)
 	}
 	trace("abd_t *o%u = abd_from_iov(v%u, %d);", o->id, o->id, count);
 	o->abd = abd_from_iov(iov, count);
-	trace("made(o%u, %d);", o->id, o->abd != NULL);
+	trace("made(o%u, %d);", o->id, o->abd != NULL || (sum > 0 && !model.oom));
 	if (o->abd == NULL) {
 		check((sum == 0 && errno == EINVAL) || model.oom, "from_iov refused %zu bytes",
 			sum);
@@ -74,4 +78,43 @@ void model_op_from_iov(void)
 		o->gauge.struct_size += sizeof(abd_t); /* of the children */
 	model_object_begin(o);
 	model_table_update(o);
+}
+
+void model_op_pwrite(void)
+{
+	struct object *o = model_any();
+	size_t off, n, at = model_below(FILE_ROOM);
+
+	if (o == NULL)
+		return;
+	model_random_range(o, &off, &n);
+	n = abd_min(n, FILE_ROOM - at);
+	trace("file_write(o%u, %zu, %zu, %zu);", o->id, off, n, at);
+	check(abd_pwrite(model.file, o->abd, off, n, (off_t)at) == (ssize_t)n,
+		"pwrite of [%zu, +%zu) at %zu, errno %d", off, n, at, errno);
+	model_read(o, off, n, model.file_data + at);
+	at -= abd_min(at, 16);
+	n = abd_min(n + 32, FILE_ROOM - at);
+	check(pread(model.file, model.b, n, (off_t)at) == (ssize_t)n &&
+			memcmp(model.b, model.file_data + at, n) == 0,
+		"pwrite of [%zu, +%zu): the file is wrong behind %zu", off, n, at);
+}
+
+/* Past the file's end now and then, where there is less to be read. */
+void model_op_pread(void)
+{
+	struct object *o = model_any();
+	size_t off, n, at = model_below(FILE_ROOM + 100), there;
+
+	if (o == NULL || !o->writes)
+		return;
+	model_random_range(o, &off, &n);
+	if (model_repeats(o, off, n))
+		return;
+	there = at < FILE_ROOM ? abd_min(n, FILE_ROOM - at) : 0;
+	trace("file_read(o%u, %zu, %zu, %zu, %zu);", o->id, off, n, at, there);
+	check(abd_pread(model.file, o->abd, off, n, (off_t)at) == (ssize_t)there,
+		"pread into [%zu, +%zu) from %zu, errno %d", off, n, at, errno);
+	model_write(o, off, there, model.file_data + at);
+	model_check_written(o, off, n, "pread");
 }

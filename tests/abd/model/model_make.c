@@ -43,7 +43,7 @@ void model_op_alloc(void)
 		trace("abd_t *o%u = abd_alloc(%zu, %d);", model.ids, size, meta);
 		abd = abd_alloc(size, meta);
 	}
-	trace("made(o%u, %d);", model.ids, abd != NULL);
+	trace("made(o%u, %d);", model.ids, abd != NULL || !model.oom);
 	if (!model_made(abd, "alloc")) {
 		model.ids++;
 		return;
@@ -77,7 +77,7 @@ void model_op_alloc_linear(void)
 		trace("o%u = abd_alloc_linear(%zu, %d);", o->id, size, meta);
 	o->abd = o->own_struct ? abd_alloc_linear_struct(&o->own, size, meta)
 			       : abd_alloc_linear(size, meta);
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "alloc_linear"))
 		model_linear_begin(o);
 	else
@@ -93,23 +93,43 @@ static void callback(void *buf, size_t size, void *arg)
 	free(buf);
 }
 
+/* Memory for a buffer to be made of: malloc()'s, or the library's own, which a buffer may come to own. */
+static bool memory_new(struct object *o, size_t size)
+{
+	bool meta = model_one_in(2);
+
+	o->memory_is_malloc = !model_one_in(3);
+	if (o->memory_is_malloc) {
+		trace("void *m%u = malloc(%zu);", o->id, size);
+		o->memory = malloc(size);
+		cr_assert_not_null(o->memory);
+		return true;
+	}
+	trace("void *m%u = abd_buf_alloc(%zu, %d);", o->id, size, meta);
+	o->memory = abd_buf_alloc(size, meta);
+	trace("made(m%u, %d);", o->id, o->memory != NULL || !model.oom);
+	check(o->memory != NULL || (model.oom && errno == ENOMEM), "buf_alloc of %zu refused",
+		size);
+	return o->memory != NULL;
+}
+
 void model_op_from_buf(void)
 {
 	struct object *o = model_object_new(FROM_BUF, NULL);
 	size_t size = model_random_size();
 
-	o->memory = malloc(size);
-	o->memory_is_malloc = true;
-	cr_assert_not_null(o->memory);
+	if (!memory_new(o, size)) {
+		free(o);
+		return;
+	}
 	trace("abd_t s%u, *o%u;", o->id, o->id);
-	trace("void *m%u = malloc(%zu);", o->id, size);
-	switch (model_below(3)) {
+	switch (model_below(o->memory_is_malloc ? 3 : 2)) {
 	case 0:
 		o->own_struct = true;
 		trace("o%u = abd_get_from_buf_struct(&s%u, m%u, %zu);", o->id, o->id, o->id, size);
 		o->abd = abd_get_from_buf_struct(&o->own, o->memory, size);
 		break;
-	case 1:
+	case 2:
 		o->has_callback = true;
 		trace("o%u = abd_get_from_buf_cb(m%u, %zu, callback, NULL);", o->id, o->id, size);
 		o->abd = abd_get_from_buf_cb(o->memory, size, callback, o);
@@ -118,12 +138,12 @@ void model_op_from_buf(void)
 		trace("o%u = abd_get_from_buf(m%u, %zu);", o->id, o->id, size);
 		o->abd = abd_get_from_buf(o->memory, size);
 	}
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "get_from_buf")) {
 		model_linear_begin(o);
 		return;
 	}
-	free(o->memory);
+	model_memory_free(o, size);
 	free(o);
 }
 
@@ -139,7 +159,7 @@ void model_op_zeros(void)
 	else
 		trace("o%u = abd_get_zeros(%zu);", o->id, size);
 	o->abd = o->own_struct ? abd_get_zeros_struct(&o->own, size) : abd_get_zeros(size);
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (!model_made(o->abd, "get_zeros")) {
 		free(o);
 		return;
@@ -159,7 +179,7 @@ void model_op_gang(void)
 	else
 		trace("o%u = abd_alloc_gang();", o->id);
 	o->abd = o->own_struct ? abd_alloc_gang_struct(&o->own) : abd_alloc_gang();
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "alloc_gang"))
 		model_object_begin(o);
 	else
@@ -194,7 +214,7 @@ void model_op_view(void)
 		trace("o%u = abd_get_offset_size(o%u, %zu, %zu);", o->id, parent->id, off, n);
 		o->abd = abd_get_offset_size(parent->abd, off, n);
 	}
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL, o->id);
+	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (!model_made(o->abd, "get_offset")) {
 		free(o);
 		return;

@@ -29,6 +29,7 @@ struct object *model_object_new(enum kind kind, abd_t *abd)
 	struct object *o = calloc(1, sizeof(*o));
 
 	cr_assert_not_null(o);
+	model.midway = true;
 	o->kind = kind;
 	o->abd = abd;
 	o->writes = true;

@@ -123,6 +123,7 @@ void model_op_iterate(void)
 	model_random_range(o, &off, &n);
 	model_random_range(s, &s_off, &s_n);
 	model_read(o, off, n, model.a);
+	trace("read_buf(o%u, %zu, %zu);", o->id, off, n);
 	check(abd_iterate_func(o->abd, off, n, iterate_read, &at) == 0,
 		"iterate_func reads [%zu, +%zu)", off, n);
 	check(at == n, "iterate_func met %zu bytes of %zu", at, n);
@@ -147,4 +148,37 @@ void model_op_iterate(void)
 	check(at == n, "iterate_func2 met %zu bytes of %zu", at, n);
 	model_write(o, off, n, model_read(s, s_off, n, model.a));
 	model_check_written(o, off, n, "iterate_func2");
+}
+
+struct stop {
+	size_t at, calls_after;
+};
+
+static int iterate_until(void *buf, size_t len, void *priv)
+{
+	struct stop *stop = priv;
+
+	(void)buf;
+	stop->calls_after += stop->at == 0;
+	stop->at -= abd_min(stop->at, len);
+	return stop->at == 0 ? 77 : 0;
+}
+
+/* A function that returns something ends the loop, which returns it. */
+void model_op_iterate_stop(void)
+{
+	struct object *o = model_any();
+	size_t off, n;
+	struct stop stop = {0};
+	int got;
+
+	if (o == NULL)
+		return;
+	model_random_range(o, &off, &n);
+	stop.at = n > 0 ? 1 + model_below(n) : 0;
+	trace("iterate_stop(o%u, %zu, %zu, %zu);", o->id, off, n, stop.at);
+	got = abd_iterate_func(o->abd, off, n, iterate_until, &stop);
+	check(got == (n > 0 ? 77 : 0) && stop.at == 0 && stop.calls_after == 0,
+		"iterate_func [%zu, +%zu) gave %d, %zu calls too many", off, n, got,
+		stop.calls_after);
 }

@@ -11,8 +11,13 @@
 #include "abd_test_fault.h"
 #include "abd_test_provider.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <lz4.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define ROOM (6 << 20)
 
@@ -111,6 +116,80 @@ word void iterate_buf(abd_t *abd, size_t off, size_t n)
 	expect(is(abd, off, n, a));
 }
 
+struct stop {
+	size_t at, after;
+};
+
+word int stop_piece(void *buf, size_t n, void *priv)
+{
+	struct stop *stop = priv;
+
+	(void)buf;
+	stop->after += stop->at == 0;
+	stop->at -= n < stop->at ? n : stop->at;
+	return stop->at == 0 ? 77 : 0;
+}
+
+/* The function says 77 at byte at, and is not called again. */
+word void iterate_stop(abd_t *abd, size_t off, size_t n, size_t at)
+{
+	struct stop stop = {at, 0};
+
+	expect(abd_iterate_func(abd, off, n, stop_piece, &stop) == (n > 0 ? 77 : 0));
+	expect(stop.at == 0 && stop.after == 0);
+}
+
+word void flush_copy(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n, unsigned flags)
+{
+	flat(s, s_off, n, a);
+	abd_flush_copy_off(d, s, d_off, s_off, n, flags);
+	expect(is(d, d_off, n, a));
+}
+
+/* Of a. */
+word void flush_write(abd_t *abd, size_t off, size_t n, unsigned flags)
+{
+	abd_flush_copy_from_buf_off(abd, a, off, n, flags);
+	expect(is(abd, off, n, a));
+}
+
+word void flush_read(abd_t *abd, size_t off, size_t n, unsigned flags)
+{
+	a[0] = a[n + 1] = 0xa5;
+	abd_flush_copy_to_buf_off(a + 1, abd, off, n, flags);
+	expect(a[0] == 0xa5 && a[n + 1] == 0xa5);
+	expect(is(abd, off, n, a + 1));
+}
+
+/* The one file of a test, of the size of the model's. */
+word int the_file(void)
+{
+	static int file = -1;
+
+	if (file >= 0)
+		return file;
+	file = memfd_create("model_replay", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	expect(ftruncate(file, 128 << 10) == 0);
+	expect(fcntl(file, F_ADD_SEALS, F_SEAL_GROW) == 0);
+	return file;
+}
+
+word void file_write(abd_t *abd, size_t off, size_t n, size_t at)
+{
+	flat(abd, off, n, a);
+	expect(abd_pwrite(the_file(), abd, off, n, (off_t)at) == (ssize_t)n);
+	expect(pread(the_file(), b, n, (off_t)at) == (ssize_t)n);
+	expect(memcmp(a, b, n) == 0);
+}
+
+/* The file has there of these bytes. */
+word void file_read(abd_t *abd, size_t off, size_t n, size_t at, size_t there)
+{
+	expect(pread(the_file(), b, n, (off_t)at) == (ssize_t)there);
+	expect(abd_pread(the_file(), abd, off, n, (off_t)at) == (ssize_t)there);
+	expect(is(abd, off, there, b));
+}
+
 word int copy_piece(void *d, void *s, size_t n, void *sum)
 {
 	memcpy(d, s, n);
@@ -176,6 +255,7 @@ word void to_iov(abd_t *abd, size_t off, size_t n, int iov_max)
 		expect(count > 0 && count <= iov_max);
 		for (int i = 0; i < count; sum += iov[i++].iov_len)
 			expect(memcmp(iov[i].iov_base, a + done + sum, iov[i].iov_len) == 0);
+		expect(count == iov_max || covered == n - done);
 		expect(sum == covered);
 	}
 	expect(done == n);
@@ -198,17 +278,97 @@ word void return_copy(abd_t *abd, void *buf, size_t n)
 	expect(is(abd, 0, n, a));
 }
 
-word void compress(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n, ssize_t expected)
+/* Into what has room for room bytes; with oom memory may run out. */
+word void compress(abd_t *d, abd_t *s, size_t d_off, size_t s_off, size_t n, size_t room, int oom)
 {
+	ssize_t got;
+
 	flat(s, s_off, n, a);
+	got = abd_lz4_compress(d, s, d_off, s_off, n);
+	expect((got > 0 && (size_t)got <= room) || (oom && got == -ENOMEM) ||
+		(got == -ENOSPC && room < (size_t)LZ4_compressBound((int)n)));
+	if (got <= 0)
+		return;
+	flat(d, d_off, (size_t)got, c);
+	expect(LZ4_decompress_safe((char *)c, (char *)b, (int)got, (int)n) == (int)n);
+	expect(memcmp(a, b, n) == 0);
+}
 
-	ssize_t got = abd_lz4_compress(d, s, d_off, s_off, n);
+/* liblz4's word on a block, and its bytes in b. */
+word int block(abd_t *src, size_t off, size_t size, size_t room)
+{
+	flat(src, off, size, c);
+	return LZ4_decompress_safe((char *)c, (char *)b, (int)size, (int)room);
+}
 
-	expect(got == expected);
-	if (got > 0) {
-		expect(abd_lz4_decompress_to_buf(b, d, n, d_off, (size_t)got) == (ssize_t)n);
-		expect(memcmp(a, b, n) == 0);
+word int decoded(ssize_t got, int liblz4, int damaged, int oom)
+{
+	return got == liblz4 || (oom && got == -ENOMEM) ||
+	       (got == -EBADMSG && (liblz4 < 0 || damaged));
+}
+
+word void decompress_to_buf(abd_t *src, size_t room, size_t off, size_t size, int damaged, int oom)
+{
+	int liblz4 = block(src, off, size, room);
+	ssize_t got;
+
+	memset(a, 0xa5, room + 1);
+	got = abd_lz4_decompress_to_buf(a, src, room, off, size);
+	expect(decoded(got, liblz4, damaged, oom));
+	expect(got < 0 || memcmp(a, b, (size_t)got) == 0);
+	expect(a[room] == 0xa5);
+}
+
+word void decompress(abd_t *d, abd_t *src, size_t d_off, size_t room, size_t off, size_t size,
+	int damaged, int oom)
+{
+	int liblz4 = block(src, off, size, room);
+	ssize_t got = abd_lz4_decompress(d, src, d_off, room, off, size);
+
+	expect(decoded(got, liblz4, damaged, oom));
+	expect(got <= 0 || is(d, d_off, (size_t)got, b));
+}
+
+/* Of a record of n bytes. */
+word void decompress_range(abd_t *src, size_t from, size_t room, size_t off, size_t size, size_t n,
+	int damaged, int oom)
+{
+	size_t there = from >= n ? 0 : room < n - from ? room : n - from;
+	ssize_t got;
+
+	block(src, off, size, n);
+	memset(a, 0xa5, room + 1);
+	got = abd_lz4_decompress_range_to_buf(a, src, from, room, off, size);
+	expect(a[room] == 0xa5);
+	if (damaged)
+		return;
+	expect(got == (ssize_t)there || (oom && got == -ENOMEM));
+	expect(got <= 0 || memcmp(a, b + from, (size_t)got) == 0);
+}
+
+/* The first and the last of four sums; adding up the other byte order is another function. */
+word void fletcher(abd_t *abd, size_t off, size_t n, uint64_t first, uint64_t last)
+{
+	uint64_t sum[4], swapped[4];
+
+	abd_fletcher_4(abd, off, n, sum);
+	expect(sum[0] == first && sum[3] == last);
+	flat(abd, off, n, a);
+	memset(a + n, 0, 4);
+	for (size_t i = 0; i < n; i += 4) {
+		uint32_t four;
+
+		memcpy(&four, a + i, 4);
+		four = __builtin_bswap32(four);
+		memcpy(a + i, &four, 4);
 	}
+	abd_fletcher_4_byteswap(abd, off, n, sum);
+	abd_t turned;
+
+	abd_fletcher_4(abd_get_from_buf_struct(&turned, a, (n + 7) & ~(size_t)3), 0,
+		(n + 3) & ~(size_t)3, swapped);
+	expect(memcmp(sum, swapped, sizeof(sum)) == 0);
+	abd_free(&turned);
 }
 
 static unsigned raidz_parity;
@@ -240,9 +400,12 @@ word void raidz_rec(abd_t **p, abd_t **t, size_t n, size_t parity)
 	abd_raidz_rec_iterate(p, t, n, raidz_parity, raidz_rec_piece, (const unsigned[]){3, 5, 7});
 }
 
+static size_t callbacks;
+
 word void callback(void *buf, size_t size, void *arg)
 {
 	(void)size, (void)arg;
+	callbacks++;
 	free(buf);
 }
 

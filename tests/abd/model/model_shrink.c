@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* What a base holds, as model_replay.h adds it up. */
@@ -22,16 +23,39 @@ static uint64_t content_sum(const struct object *o)
 	return sum;
 }
 
-/* The end of the program: what all is to be, by the model. */
-static void trace_end(const char *message)
+/* The end of what lives, told and not done: the library can't be trusted any more. */
+static void trace_frees(void)
 {
-	struct abd_stats *e = &model.expected;
+	size_t left = model.count + 1;
 
-	trace("/* the model: %s */", message);
-	for (size_t i = 0; i < model.count; i++)
-		if (model.objects[i]->data != NULL)
-			trace("holds(o%u, 0x%llx);", model.objects[i]->id,
-				ull(content_sum(model.objects[i])));
+	model.only_told = true;
+	for (size_t i = 0; i < model.count; i++) {
+		struct object *o = model.objects[i];
+
+		for (size_t k = 0; k < o->borrow_count; k++) {
+			struct borrowed *lent = &o->borrows[k];
+
+			if (lent->content != NULL)
+				trace("flat(o%u, 0, %zu, (unsigned char *)m%u);", o->id, lent->n,
+					lent->id);
+			trace("abd_return_buf(o%u, m%u, %zu);", o->id, lent->id, lent->n);
+		}
+		o->borrow_count = 0;
+	}
+	while (model.count > 0 && model.count < left) {
+		left = model.count;
+		for (size_t i = 0; i < model.count; i++) {
+			if (!model_may_end(model.objects[i]))
+				continue;
+			trace("abd_free(o%u);", model.objects[i]->id);
+			model_object_ended(model.objects[i]);
+			break;
+		}
+	}
+}
+
+static void trace_gauges(const struct abd_stats *e)
+{
 	trace("gauges(%llu, %llu, %llu, %llu, %llu, %llu, %llu);", ull(e->struct_size),
 		ull(e->linear_cnt), ull(e->linear_data_size), ull(e->scatter_cnt),
 		ull(e->scatter_data_size), ull(e->scatter_chunk_waste),
@@ -40,6 +64,20 @@ static void trace_end(const char *message)
 		if (e->scatter_order[order] != 0)
 			trace("order(%u, %llu);", order, ull(e->scatter_order[order]));
 	trace("orders();");
+}
+
+/* The end of the program: what all is to be, by the model; midway in an operation it does not say what lives. */
+static void trace_end(const char *message)
+{
+	trace("/* the model: %s */", message);
+	for (size_t i = 0; i < model.count; i++)
+		if (model.objects[i]->data != NULL)
+			trace("holds(o%u, 0x%llx);", model.objects[i]->id,
+				ull(content_sum(model.objects[i])));
+	if (model.midway)
+		return;
+	trace_gauges(&model.expected);
+	trace_frees();
 }
 
 void model_check_failed(const char *format, ...)
@@ -62,6 +100,18 @@ void model_check_failed(const char *format, ...)
 	cr_assert(false, "ABD_TEST_SEED=%llu step %zu: %s", ull(model.seed), model.step, message);
 }
 
+/*
+ * A step takes microseconds. One that takes a second of processor time, or half a minute by the clock, never ends: the signal
+ * ends the process, which counts for a failure.
+ */
+static void step_limit(void)
+{
+	const struct itimerval second = {.it_value = {.tv_sec = 1}};
+
+	setitimer(ITIMER_PROF, &second, NULL);
+	alarm(30);
+}
+
 /* The steps of a file, in a process of their own: whether they fail. */
 ABD_TEST_CHILD(model_replay)
 {
@@ -73,11 +123,13 @@ ABD_TEST_CHILD(model_replay)
 	model_memory_begin();
 	if (trace_name != NULL)
 		model.trace = fopen(trace_name, "w");
+	/* Line by line: what came before a crash is what matters. */
+	if (model.trace != NULL)
+		setvbuf(model.trace, NULL, _IOLBF, 0);
 	model_episode_begin(strtoull(getenv("MODEL_SEED"), NULL, 0));
 	while (steps != NULL && fscanf(steps, "%zu", &number) == 1) {
+		step_limit();
 		model_step(number);
-		if (model.trace != NULL)
-			fflush(model.trace);
 	}
 	model_episode_end();
 	return 0;
