@@ -95,7 +95,7 @@ struct model {
 	size_t step;
 	struct abd_stats expected;
 	bool oom; /* memory may run out in this operation */
-	bool test_provider;
+	bool test_provider, linear_page;
 	size_t callbacks;
 	uint8_t *a, *b; /* ROOM bytes each */
 	unsigned ids;
@@ -144,6 +144,7 @@ bool model_walk_next(struct walk *w);
 void model_slice_add(struct object *o, struct object *base, size_t off, size_t len);
 uint8_t *model_read(const struct object *o, size_t off, size_t n, uint8_t *to);
 void model_write(const struct object *o, size_t off, size_t n, const uint8_t *from);
+uint64_t model_sum(const uint8_t *bytes, size_t n);
 void model_check_base(const struct object *base);
 void model_check_written(const struct object *o, size_t off, size_t n, const char *what);
 void model_resync(const struct object *o, size_t off, size_t n);

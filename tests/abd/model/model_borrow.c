@@ -19,15 +19,17 @@ void model_op_borrow(void)
 
 	size_t n = model_one_in(2) ? o->size : 1 + abd_min(model_random_place(o), o->size - 1);
 	unsigned id = model.ids++;
+	uint64_t sum = model.trace != NULL ? model_sum(model_read(o, 0, n, model.a), n) : 0;
 	char *buf;
 
 	model.midway = true;
 	if (!model.oom)
-		trace("char *m%u = borrow(o%u, %zu, %d, 1);", id, o->id, n, copy);
+		trace("char *m%u = borrow(o%u, %zu, %d, 1, 0x%llx);", id, o->id, n, copy, ull(sum));
 	buf = copy ? abd_borrow_buf_copy(o->abd, n) : abd_borrow_buf(o->abd, n);
 
 	if (model.oom)
-		trace("char *m%u = borrow(o%u, %zu, %d, %d);", id, o->id, n, copy, buf != NULL);
+		trace("char *m%u = borrow(o%u, %zu, %d, %d, 0x%llx);", id, o->id, n, copy,
+			buf != NULL, ull(sum));
 	check(buf != NULL || (model.oom && errno == ENOMEM), "borrow of %zu refused", n);
 	if (buf == NULL)
 		return;

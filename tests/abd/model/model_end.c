@@ -85,10 +85,9 @@ void model_op_free(void)
 
 	size_t callbacks = model.callbacks + callbacks_of(o);
 
-	model.midway = true;
 	trace("abd_free(o%u);", o->id);
 	abd_free(o->abd);
 	trace("expect(callbacks == %zu);", callbacks);
-	check(model.callbacks == callbacks, "%zu free callbacks ran", model.callbacks);
 	model_object_ended(o);
+	check(model.callbacks == callbacks, "%zu free callbacks ran", model.callbacks);
 }

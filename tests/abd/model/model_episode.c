@@ -51,7 +51,8 @@ static void model_op_tune(void)
 	static const char *const mins[] = {"0", "1536", "1536", "5000"};
 
 	tunable("max_order", orders[model_below(6)]);
-	tunable("linear_page", model_one_in(3) ? "0" : "1");
+	model.linear_page = !model_one_in(3);
+	tunable("linear_page", model.linear_page ? "1" : "0");
 	tunable("scatter_min_size", mins[model_below(4)]);
 	tunable("scatter_enabled", model_one_in(5) ? "0" : "1");
 	kernels_tune();
@@ -213,6 +214,7 @@ void model_episode_begin(uint64_t seed)
 	else
 		abd_test_tunables_restore();
 	model.expected = abd_test_stats();
+	trace("begin();");
 	memset(model.file_data, 0, FILE_ROOM);
 	check(pwrite(model.file, model.file_data, FILE_ROOM, 0) == FILE_ROOM,
 		"the file can't be emptied, errno %d", errno);

@@ -105,11 +105,11 @@ void model_op_gang_add(void)
 		model_slice_add(
 			gang, child->slices[i].base, child->slices[i].off, child->slices[i].len);
 	gang->size += child_size;
-	check(abd_get_size(gang->abd) == gang->size, "gang of %zu bytes", gang->size);
 	if (is_gang && free_it) {
 		gang_swallow(gang, child);
-		return;
+	} else {
+		child->owner = free_it ? gang : NULL;
+		entry_add(gang, child, is_gang ? 0 : child_size, free_it);
 	}
-	child->owner = free_it ? gang : NULL;
-	entry_add(gang, child, is_gang ? 0 : child_size, free_it);
+	check(abd_get_size(gang->abd) == gang->size, "gang of %zu bytes", gang->size);
 }

@@ -51,6 +51,9 @@ void model_op_alloc(void)
 
 	struct object *o = model_object_new(linear ? LINEAR : SCATTER, abd);
 
+	trace("expect(((o%u->abd_flags & ABD_FLAG_META) != 0) == %d);", o->id, meta);
+	trace("expect((abd_is_linear(o%u) && !abd_is_linear_page(o%u)) == %d);", o->id, o->id,
+		linear);
 	check(((abd->abd_flags & ABD_FLAG_META) != 0) == meta, "metadata mark of %zu bytes", size);
 	check(abd_get_size(abd) == size, "size %zu", abd_get_size(abd));
 	check((abd_is_linear(abd) && !abd_is_linear_page(abd)) == linear, "kind of %zu bytes",
@@ -219,6 +222,7 @@ void model_op_view(void)
 		free(o);
 		return;
 	}
+	trace("expect(abd_get_size(o%u) == %zu);", o->id, n);
 	check(abd_get_size(o->abd) == n, "a view of %zu bytes has %zu", n, abd_get_size(o->abd));
 	for (struct walk w = model_walk(parent, off, n); model_walk_next(&w);)
 		model_slice_add(o, w.base, w.base_off, w.len);

@@ -100,6 +100,10 @@ void model_scatter_begin(struct object *o)
 	for (size_t i = 0; !abd_is_linear(o->abd) && i < ABD_SCATTER(o->abd).abd_run_count; i++)
 		raw_add(o, ABD_SCATTER(o->abd).abd_runs[i].iov_base,
 			ABD_SCATTER(o->abd).abd_runs[i].iov_len);
+	trace("expect(abd_is_linear_page(o%u) == %d);", o->id,
+		o->raw_count == 1 && model.linear_page);
+	check(abd_is_linear_page(o->abd) == (o->raw_count == 1 && model.linear_page),
+		"%zu runs, and linear or not", o->raw_count);
 	for (size_t i = 0; i < o->raw_count; i++) {
 		size_t order = order_of(o->raw[i].iov_len);
 

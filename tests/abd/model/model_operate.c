@@ -60,7 +60,8 @@ void model_op_copy_to_buf(void)
 		return;
 	model_random_range(o, &off, &n);
 	model.a[n] = 0xa5;
-	trace("read_buf(o%u, %zu, %zu);", o->id, off, n);
+	trace("read_buf(o%u, %zu, %zu, 0x%llx);", o->id, off, n,
+		ull(model_sum(model_read(o, off, n, model.b), n)));
 	if (off == 0)
 		abd_copy_to_buf(model.a, o->abd, n);
 	else
@@ -123,7 +124,7 @@ void model_op_iterate(void)
 	model_random_range(o, &off, &n);
 	model_random_range(s, &s_off, &s_n);
 	model_read(o, off, n, model.a);
-	trace("read_buf(o%u, %zu, %zu);", o->id, off, n);
+	trace("read_buf(o%u, %zu, %zu, 0x%llx);", o->id, off, n, ull(model_sum(model.a, n)));
 	check(abd_iterate_func(o->abd, off, n, iterate_read, &at) == 0,
 		"iterate_func reads [%zu, +%zu)", off, n);
 	check(at == n, "iterate_func met %zu bytes of %zu", at, n);

@@ -13,16 +13,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* What a base holds, as model_replay.h adds it up. */
-static uint64_t content_sum(const struct object *o)
-{
-	uint64_t sum = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < o->size; i++)
-		sum = (sum ^ o->data[i]) * 0x100000001b3u;
-	return sum;
-}
-
 /* The end of what lives, told and not done: the library can't be trusted any more. */
 static void trace_frees(void)
 {
@@ -66,14 +56,19 @@ static void trace_gauges(const struct abd_stats *e)
 	trace("orders();");
 }
 
+static void trace_holds(const struct object *o)
+{
+	if (o->size > 0)
+		trace("holds(o%u, 0x%llx);", o->id,
+			ull(model_sum(model_read(o, 0, o->size, model.a), o->size)));
+}
+
 /* The end of the program: what all is to be, by the model; midway in an operation it does not say what lives. */
 static void trace_end(const char *message)
 {
 	trace("/* the model: %s */", message);
 	for (size_t i = 0; i < model.count; i++)
-		if (model.objects[i]->data != NULL)
-			trace("holds(o%u, 0x%llx);", model.objects[i]->id,
-				ull(content_sum(model.objects[i])));
+		trace_holds(model.objects[i]);
 	if (model.midway)
 		return;
 	trace_gauges(&model.expected);
