@@ -87,7 +87,8 @@ class Build:
         targets = re.findall(r"^(tests/test_(\w+)_forkless): ", output(["ninja", "-C", self.folder, "-t", "targets", "all"]),
                              flags=re.M)
         self.layers = [layer for _, layer in targets]
-        if call(["ninja", "-C", self.folder, *(program for program, _ in targets)]) != 0:
+        # Without ccache, which may write paths of its own into what is compared with a mutant's.
+        if call(["ninja", "-C", self.folder, *(program for program, _ in targets)], env=self.environment()) != 0:
             sys.exit(f"the original does not build: {self.folder}")
         self.link = {layer: shlex.split(output(["ninja", "-C", self.folder, "-t", "commands", "-s", program]).split(" && ")[1])
                      for program, layer in targets}
@@ -129,7 +130,8 @@ class Build:
         slow = [(layer, test, seconds) for layer in layers for test, seconds in self.seconds[layer].items() if seconds >= SLOW]
         if "abd" in layers:
             slow.append(("abd", "abd_model/*", 20 * self.seconds["abd"]["abd_model/random_operations_do_what_flat_bytes_do"]))
-        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < SLOW)) for layer in layers]
+        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < SLOW)) for layer in layers
+                 if min(self.seconds[layer].values()) < SLOW]
         return quick + sorted(slow, key=lambda step: step[2])
 
 
@@ -232,29 +234,31 @@ class Worker:
             target.write_text(original)
 
 
-def mutants(mutate, files):
-    """Every mutant of the files that differs in code, as (path, text)."""
-    found = []
-    for path in files:
-        original = (SOURCE / path).read_text()
-        folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
-        if not folder.exists():
-            part = folder.with_suffix(".part")
-            shutil.rmtree(part, ignore_errors=True)
-            part.mkdir(parents=True)
-            # A header goes under a name that universalmutator takes for C.
-            copy = part / (path.stem + "_.c")
-            copy.write_text(original)
-            call([mutate, copy.name, "c", "--noCheck"], cwd=part)
-            copy.unlink()
-            part.rename(folder)
+def mutants_of(mutate, path):
+    """Every mutant of a file that differs in code, as (path, file with its text)."""
+    original = (SOURCE / path).read_text()
+    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
+    if not folder.exists():
+        part = folder.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        # A header goes under a name that universalmutator takes for C.
+        copy = part / (path.stem + "_.c")
+        copy.write_text(original)
+        call([mutate, copy.name, "c", "--noCheck"], cwd=part)
+        copy.unlink()
         seen = {code(original)}
-        for file in sorted(folder.glob("*.mutant.*"), key=lambda name: int(name.name.split(".mutant.")[1].split(".")[0])):
-            text = file.read_text()
-            if code(text) not in seen:
-                seen.add(code(text))
-                found.append((path, text))
-    return found
+        for file in in_order(part):
+            text = code(file.read_text())
+            if text in seen:
+                file.unlink()
+            seen.add(text)
+        part.rename(folder)
+    return [(path, file) for file in in_order(folder)]
+
+
+def in_order(folder):
+    return sorted(folder.glob("*.mutant.*"), key=lambda file: int(file.name.split(".mutant.")[1].split(".")[0]))
 
 
 def change(mutant):
@@ -357,9 +361,11 @@ class Sample:
         return self.killed + self.survived
 
     def next(self):
-        mutant = next(self.left, None) if self.counted() + self.running < self.want else None
-        self.running += mutant is not None
-        return mutant
+        path, file = next(self.left, (None, None)) if self.counted() + self.running < self.want else (None, None)
+        if path is None:
+            return None
+        self.running += 1
+        return path, file.read_text()
 
     def add(self, verdict):
         self.running -= 1
@@ -415,7 +421,8 @@ def main():
     mutate, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     judgement = Judgement()
     files = [pathlib.Path(name) for name in sys.argv[4:]] or judgement.files()
-    pool = mutants(mutate, files)
+    with concurrent.futures.ThreadPoolExecutor(judgement.worker_count) as executor:
+        pool = [mutant for found in executor.map(lambda path: mutants_of(mutate, path), files) for mutant in found]
     samples = samples_of(pool, count, seed)
     print(f"{len(pool)} mutants of {len(files)} files; sampling until {count} count", flush=True)
     survivors = judge_samples(judgement, {part: sample for part, sample in samples.items() if part != "checked"}, "plain")
