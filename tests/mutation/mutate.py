@@ -12,7 +12,7 @@ A survivor must stand in survivors.txt with its class and reason; the others are
 Each layer has a share of the sample as of all mutants; its seed fixes which. Under build/mutation:
   source, plain, checked   the originals, built once, never changed
   workerN                  a copy of the sources in which a mutant stands, and what had to be compiled and linked anew for it
-  results                  a verdict per mutant, which holds while lib/ is what it was (a survivor's: also the tests), so that an
+  results                  a verdict per mutant, which holds while lib/ is what it was (a survivor's: also its tests), so that an
                            interrupted run goes on, and a run after a new test judges survivors only
 """
 import collections
@@ -86,7 +86,7 @@ class Build:
                         f"-DCMAKE_C_FLAGS=-w -ffile-prefix-map={SOURCE}=.", *BUILDS[name]], check=True, stdout=subprocess.DEVNULL)
         targets = re.findall(r"^(tests/test_(\w+)_forkless): ", output(["ninja", "-C", self.folder, "-t", "targets", "all"]),
                              flags=re.M)
-        self.layers = [layer for _, layer in targets]
+        layers = [layer for _, layer in targets]
         # Without ccache, which may write paths of its own into what is compared with a mutant's.
         if call(["ninja", "-C", self.folder, *(program for program, _ in targets)], env=self.environment()) != 0:
             sys.exit(f"the original does not build: {self.folder}")
@@ -102,7 +102,7 @@ class Build:
             for path in set(re.findall(r"source/(lib/\S+\.[ch])$", block, flags=re.M)):
                 if made in self.compile and "/abd_jemalloc.dir/" not in made:
                     self.objects[path].append(made)
-        self.seconds = {layer: self.time(layer) for layer in self.layers}
+        self.seconds = {layer: self.time(layer) for layer in layers}
 
     def environment(self):
         return dict(os.environ, ABD_TEST_OPS="5000", ABD_TEST_STOP="1", CCACHE_DISABLE="1",
@@ -110,9 +110,13 @@ class Build:
                        if self.name == "checked" else {}))
 
     def time(self, layer):
-        """Seconds by test. The original must pass."""
+        """Seconds by test, kept while the program is the same. The original must pass."""
+        program = self.folder / f"tests/test_{layer}_forkless"
+        kept = program.with_suffix("." + hashlib.sha256(program.read_bytes()).hexdigest()[:16])
+        if kept.exists():
+            return json.loads(kept.read_text())
         taken, last, began = {}, None, time.monotonic()
-        with subprocess.Popen([self.folder / f"tests/test_{layer}_forkless"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        with subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=self.environment(), cwd=self.folder) as process:
             for line in process.stdout:
                 if line.startswith("run ") or line.endswith(" failed\n"):
@@ -122,6 +126,7 @@ class Build:
                     last, began = line.split()[1], now
         if process.returncode != 0:
             sys.exit(f"the original fails {layer} in {self.folder}")
+        kept.write_text(json.dumps(taken))
         return taken
 
     def steps(self, layers):
@@ -262,13 +267,17 @@ def in_order(folder):
 
 
 def change(mutant):
-    """The lines that differ, as they are written in survivors.txt."""
+    """The lines that differ, as they are written in survivors.txt; with the line before, if lines are put in."""
     path, text = mutant
     before, after = (SOURCE / path).read_text().splitlines(), text.splitlines()
+    last = ""
     while before and after and before[0] == after[0]:
-        before.pop(0), after.pop(0)
+        last = before.pop(0)
+        after.pop(0)
     while before and after and before[-1] == after[-1]:
         before.pop(), after.pop()
+    if not before:
+        before, after = [last], [last, *after]
     return f"{path} | {' '.join(' '.join(before).split())} | {' '.join(' '.join(after).split())}"
 
 
@@ -287,7 +296,9 @@ class Results:
 
     def __init__(self):
         (WORK / "results").mkdir(exist_ok=True)
-        self.library, self.tests = digest("lib", "include", "cmake"), digest("tests")
+        self.library = digest("lib", "include", "cmake")
+        self.tests = {layer: digest("tests/support", "tests/forkless", *(f"tests/{name}" for name in names))
+                      for layer, names in ABOVE.items()}
 
     @staticmethod
     def file(mutant, build):
@@ -300,10 +311,11 @@ class Results:
             return None
         if kept["library"] != self.library:
             return None
-        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests else kept["verdict"]
+        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests[mutant[0].parts[1]] else kept["verdict"]
 
     def put(self, mutant, build, verdict):
-        self.file(mutant, build).write_text(json.dumps({"library": self.library, "tests": self.tests, "verdict": verdict}))
+        self.file(mutant, build).write_text(json.dumps(
+            {"library": self.library, "tests": self.tests[mutant[0].parts[1]], "verdict": verdict}))
 
 
 class Judgement:
