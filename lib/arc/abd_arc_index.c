@@ -4,7 +4,8 @@
  *
  * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
  * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the turn is
- * counted up before the first join and after the last.
+ * counted up before the first join, for who saw a split and then a join, and after the last, for who saw a join and then a split.
+ * tests/models/arc_index.c lets a look-up read in every way that these orders allow.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"

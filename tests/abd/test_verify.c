@@ -105,8 +105,10 @@ Test(abd_verify, damaged_classes_are_found, .init = begin, .fini = end)
 	size_t *words = (size_t *)(void *)&ABD_SCATTER(multi).abd_runs[3];
 
 	/* Three classes of {start, first run and order}. */
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 6; i++) {
 		damaged(multi, words[i], words[i] + 1, "class");
+		damaged(multi, words[i], words[i] - 1, "class");
+	}
 	abd_free(multi);
 }
 

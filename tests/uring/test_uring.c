@@ -32,8 +32,9 @@ static struct {
 	unsigned fixed, plain; /* requests seen, by registered buffer or not */
 } kernel;
 
-/* In liburing's place. */
-int io_uring_submit(struct io_uring *ring)
+/* In liburing's place, by the linker (--wrap): a static archive would not have a second one. */
+int __wrap_io_uring_submit(struct io_uring *ring);
+int __wrap_io_uring_submit(struct io_uring *ring)
 {
 	struct io_uring_sq *sq = &ring->sq;
 
