@@ -3,6 +3,7 @@
  * Runs out of jemalloc's regions: apart from each other, aligned, and given back.
  */
 #include "abd_chunk.h"
+#include "abd_jemalloc.h"
 #include "abd_test.h"
 
 #include <criterion/criterion.h>
@@ -124,4 +125,10 @@ Test(abd_chunk_jemalloc, freeing_a_run_twice_is_a_broken_contract)
 	abd_chunk_jemalloc.free(run, 3);
 	abd_test_expect_contract(abd_chunk_jemalloc.free(run, 3), "no run of order 3");
 	abd_chunk_jemalloc.free(beside, 0);
+}
+
+/* The others do nothing without it, which must not be how they pass. */
+Test(abd_chunk_jemalloc, is_supported_in_every_process_that_has_jemalloc)
+{
+	cr_assert_eq(abd_chunk_jemalloc.supported(), abd_jemalloc_present());
 }

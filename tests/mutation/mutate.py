@@ -37,17 +37,17 @@ SOURCE = WORK / "source"
 ABOVE = {"base": ["base", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
          "compare": ["compare", "abd"], "copy": ["copy", "abd", "codec"], "flush": ["flush", "abd"],
          "abd": ["abd", "codec", "uring", "tuning", "arc"], "codec": ["codec", "tuning", "arc"], "uring": ["uring"],
-         "arc": ["arc", "stress"], "tuning": ["tuning"]}
+         "arc": ["arc"], "tuning": ["tuning"]}
 BUILDS = {"plain": ["-DCMAKE_C_FLAGS_DEBUG=-O1"],
           "checked": ["-DCMAKE_C_FLAGS_DEBUG=-O1", "-DABD_CHECKED=ON", "-DABD_WITH_JEMALLOC=OFF", "-DABD_SANITIZE=address,undefined"]}
 CHECKED_ONLY = ("abd_checked.", "abd_quarantine.")
-SLOW = 0.4  # seconds: such tests come after all others
+SLOW = 1 / 60  # of the time of all tests: such tests come after all others, and for mutants of their own layer only
 INTERNAL, SUPPORT = "lib/libabd_internal.a", "tests/libabd_test_support_forkless.a"
 
 
 def call(command, **options):
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          check=False, **options).returncode
+                          check=False, start_new_session=True, **options).returncode
 
 
 def output(command, **options):
@@ -103,6 +103,7 @@ class Build:
                 if made in self.compile and "/abd_jemalloc.dir/" not in made:
                     self.objects[path].append(made)
         self.seconds = {layer: self.time(layer) for layer in layers}
+        self.slow = SLOW * sum(sum(seconds.values()) for seconds in self.seconds.values())
 
     def environment(self):
         return dict(os.environ, ABD_TEST_OPS="5000", ABD_TEST_STOP="1", CCACHE_DISABLE="1",
@@ -130,13 +131,13 @@ class Build:
         return taken
 
     def steps(self, layers):
-        """(layer, test or None for all that are quick, seconds), in the order in which they are run."""
+        """(layer, test or None for all that are quick, seconds), in the order in which they are run; slow ones of its own layer."""
         layers = [layer for layer in layers if layer in self.seconds]
-        slow = [(layer, test, seconds) for layer in layers for test, seconds in self.seconds[layer].items() if seconds >= SLOW]
+        slow = [(layers[0], test, seconds) for test, seconds in self.seconds[layers[0]].items() if seconds >= self.slow]
         if "abd" in layers:
             slow.append(("abd", "abd_model/*", 20 * self.seconds["abd"]["abd_model/random_operations_do_what_flat_bytes_do"]))
-        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < SLOW)) for layer in layers
-                 if min(self.seconds[layer].values()) < SLOW]
+        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < self.slow)) for layer in layers
+                 if min(self.seconds[layer].values()) < self.slow]
         return quick + sorted(slow, key=lambda step: step[2])
 
 
@@ -198,7 +199,7 @@ class Worker:
         layer, test, seconds = step
         environment = build.environment()
         if test is None:
-            environment["ABD_TEST_SKIP"] = " ".join(name for name, taken in build.seconds[layer].items() if taken >= SLOW)
+            environment["ABD_TEST_SKIP"] = " ".join(name for name, taken in build.seconds[layer].items() if taken >= build.slow)
         elif test == "abd_model/*":
             environment["ABD_TEST_OPS"] = "100000"
         # A mutant may ask for any amount of memory, or write without end.
