@@ -22,7 +22,6 @@ import json
 import os
 import pathlib
 import queue
-import random
 import re
 import shlex
 import shutil
@@ -31,6 +30,7 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 
 WORK = pathlib.Path("build/mutation").absolute()
 SOURCE = WORK / "source"
@@ -215,12 +215,12 @@ class Worker:
 
     def judge(self, build, mutant):
         """uncompilable, same, killed by BUILD LAYER HOW, or survived."""
-        path, text = mutant
+        path = mutant.path
         target = self.source / path
         original = target.read_text()
         shutil.rmtree(self.made, ignore_errors=True)
         self.made.mkdir()
-        target.write_text(text)
+        target.write_text(mutant.file.read_text())
         try:
             verdict, replaced = self.library(build, str(path))
             if verdict != "changed":
@@ -240,37 +240,19 @@ class Worker:
             target.write_text(original)
 
 
-def mutants_of(mutate, path):
-    """Every mutant of a file that differs in code, as (path, file with its text)."""
-    original = (SOURCE / path).read_text()
-    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
-    if not folder.exists():
-        part = folder.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        # A header goes under a name that universalmutator takes for C.
-        copy = part / (path.stem + "_.c")
-        copy.write_text(original)
-        call([mutate, copy.name, "c", "--noCheck"], cwd=part)
-        copy.unlink()
-        seen = {code(original)}
-        for file in in_order(part):
-            text = code(file.read_text())
-            if text in seen:
-                file.unlink()
-            seen.add(text)
-        part.rename(folder)
-    return [(path, file) for file in in_order(folder)]
+class Mutant(typing.NamedTuple):
+    path: pathlib.Path  # of what it stands for
+    file: pathlib.Path  # its text
+    change: str
+
+    def part(self):
+        """The layer; the deep checks' own files, which are in one build only, count as one."""
+        return "checked" if self.path.name.startswith(CHECKED_ONLY) else self.path.parts[1]
 
 
-def in_order(folder):
-    return sorted(folder.glob("*.mutant.*"), key=lambda file: int(file.name.split(".mutant.")[1].split(".")[0]))
-
-
-def change(mutant):
+def change(path, original, text):
     """The lines that differ, as they are written in survivors.txt; with the line before, if lines are put in."""
-    path, text = mutant
-    before, after = (SOURCE / path).read_text().splitlines(), text.splitlines()
+    before, after = original.splitlines(), text.splitlines()
     last = ""
     while before and after and before[0] == after[0]:
         last = before.pop(0)
@@ -280,6 +262,35 @@ def change(mutant):
     if not before:
         before, after = [last], [last, *after]
     return f"{path} | {' '.join(' '.join(before).split())} | {' '.join(' '.join(after).split())}"
+
+
+def make_mutants(mutate, path, original, folder):
+    """universalmutator's, but those that differ in spaces and comments; and what each changes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # A header goes under a name that universalmutator takes for C.
+    copy = folder / (path.stem + "_.c")
+    copy.write_text(original)
+    call([mutate, copy.name, "c", "--noCheck"], cwd=folder)
+    copy.unlink()
+    seen, changes = {code(original)}, {}
+    for file in sorted(folder.glob("*.mutant.*"), key=lambda file: int(file.name.split(".mutant.")[1].split(".")[0])):
+        text = file.read_text()
+        if code(text) in seen:
+            file.unlink()
+            continue
+        seen.add(code(text))
+        changes[file.name] = change(path, original, text)
+    (folder / "changes").write_text(json.dumps(changes))
+
+
+def mutants_of(mutate, path):
+    original = (SOURCE / path).read_text()
+    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
+    if not folder.exists():
+        make_mutants(mutate, path, original, folder.with_suffix(".part"))
+        folder.with_suffix(".part").rename(folder)
+    return [Mutant(path, folder / name, what) for name, what in json.loads((folder / "changes").read_text()).items()]
 
 
 def classified():
@@ -303,7 +314,7 @@ class Results:
 
     @staticmethod
     def file(mutant, build):
-        return WORK / "results" / hashlib.sha256(f"{build}\0{mutant[0]}\0{mutant[1]}".encode()).hexdigest()[:32]
+        return WORK / "results" / hashlib.sha256(f"{build}\0{mutant.path}\0{mutant.file.read_text()}".encode()).hexdigest()[:32]
 
     def get(self, mutant, build):
         try:
@@ -312,11 +323,11 @@ class Results:
             return None
         if kept["library"] != self.library:
             return None
-        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests[mutant[0].parts[1]] else kept["verdict"]
+        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests[mutant.path.parts[1]] else kept["verdict"]
 
     def put(self, mutant, build, verdict):
         self.file(mutant, build).write_text(json.dumps(
-            {"library": self.library, "tests": self.tests[mutant[0].parts[1]], "verdict": verdict}))
+            {"library": self.library, "tests": self.tests[mutant.path.parts[1]], "verdict": verdict}))
 
 
 class Judgement:
@@ -354,13 +365,8 @@ class Judgement:
                 self.workers.put(worker)
             self.results.put(mutant, name, verdict)
         if verdict.startswith(("killed", "survived")):
-            print(f"{verdict}{'' if verdict != 'survived' else ' in ' + name}: {change(mutant)}", flush=True)
+            print(f"{verdict}{'' if verdict != 'survived' else ' in ' + name}: {mutant.change}", flush=True)
         return mutant, verdict
-
-
-def part_of(mutant):
-    """The layer; the deep checks' own files, which are in one build only, count as one."""
-    return "checked" if mutant[0].name.startswith(CHECKED_ONLY) else mutant[0].parts[1]
 
 
 class Sample:
@@ -374,11 +380,9 @@ class Sample:
         return self.killed + self.survived
 
     def next(self):
-        path, file = next(self.left, (None, None)) if self.counted() + self.running < self.want else (None, None)
-        if path is None:
-            return None
-        self.running += 1
-        return path, file.read_text()
+        mutant = next(self.left, None) if self.counted() + self.running < self.want else None
+        self.running += mutant is not None
+        return mutant
 
     def add(self, verdict):
         self.running -= 1
@@ -389,13 +393,14 @@ def samples_of(pool, count, seed):
     """A sample per part, in proportion to its mutants (largest remainders)."""
     layers = collections.defaultdict(list)
     for mutant in pool:
-        layers[part_of(mutant)].append(mutant)
+        layers[mutant.part()].append(mutant)
     exact = {layer: min(count, len(pool)) * len(members) / len(pool) for layer, members in layers.items()}
     share = {layer: int(part) for layer, part in exact.items()}
     for layer in sorted(exact, key=lambda name: share[name] - exact[name])[:min(count, len(pool)) - sum(share.values())]:
         share[layer] += 1
     for layer, members in layers.items():
-        random.Random(f"{seed} {layer}").shuffle(members)
+        # By what each changes: a sample stays what it is but for lines that have changed.
+        members.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.change}".encode()).digest())
     return {layer: Sample(members, share[layer]) for layer, members in layers.items()}
 
 
@@ -413,20 +418,20 @@ def judge_samples(judgement, samples, name):
                 return survivors
             done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for mutant, verdict in (future.result() for future in done):
-                samples[part_of(mutant)].add(verdict)
+                samples[mutant.part()].add(verdict)
                 if verdict == "survived":
                     survivors.append(mutant)
 
 
 def judge_again(judgement, samples, survivors):
     """Under the checkers, what the plain build let pass and is not classified; survivors."""
-    unknown = [mutant for mutant in survivors if change(mutant) not in judgement.known]
+    unknown = [mutant for mutant in survivors if mutant.change not in judgement.known]
     with concurrent.futures.ThreadPoolExecutor(judgement.worker_count) as executor:
         for mutant, verdict in executor.map(lambda mutant: judgement.one(mutant, "checked"), unknown):
             if verdict.startswith("killed"):
                 survivors.remove(mutant)
-                samples[part_of(mutant)].survived -= 1
-                samples[part_of(mutant)].killed += 1
+                samples[mutant.part()].survived -= 1
+                samples[mutant.part()].killed += 1
     return survivors
 
 
@@ -442,7 +447,7 @@ def main():
     survivors = judge_again(judgement, samples, survivors)
     survivors += judge_samples(judgement, {part: sample for part, sample in samples.items() if part == "checked"}, "checked")
 
-    kinds = collections.Counter(judgement.known.get(change(survivor), "unclassified") for survivor in survivors)
+    kinds = collections.Counter(judgement.known.get(survivor.change, "unclassified") for survivor in survivors)
     killed, total = sum(sample.killed for sample in samples.values()), sum(sample.counted() for sample in samples.values())
     for layer, sample in samples.items():
         print(f"{layer:8} {sample.killed:4} of {sample.counted():4} killed")
