@@ -5,7 +5,7 @@
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-gate_jobs=$(nproc 2>/dev/null || echo 2)
+gate_jobs=$(abd_jobs)
 gate_passed=0 gate_failed=0
 ABD_GATE_TIER=${ABD_GATE_TIER:-ci}
 
@@ -23,15 +23,15 @@ gate_build() { # PRESET [CMAKE-BUILD-OPTION...]
 		{ cat "build/$gate_preset.log"; exit 1; }
 }
 
-# Run tests of a build; what failed is shown.
+# Run tests of a build; what failed is shown. That none is found is a failure, and so is ctest's own, whatever its log says.
 gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
-	gate_folder=$1
+	gate_folder=$1 gate_code=0
 	shift
-	ctest --test-dir "$gate_folder" -j "$gate_jobs" --no-label-summary --output-on-failure "$@" \
-		>"$gate_folder/gate.log" 2>&1 ||
-		grep -Ev '^ *$|^ *Start +[0-9]|   Passed  ' "$gate_folder/gate.log" || :
+	ctest --test-dir "$gate_folder" -j "$gate_jobs" --no-label-summary --no-tests=error --output-on-failure "$@" \
+		>"$gate_folder/gate.log" 2>&1 || gate_code=$?
+	[ "$gate_code" -eq 0 ] || grep -Ev '^ *$|^ *Start +[0-9]|   Passed  ' "$gate_folder/gate.log" || :
 	# shellcheck disable=SC2046
-	gate_count $(awk -f tests/totals.awk "$gate_folder/Testing/Temporary/LastTest.log")
+	gate_count $(awk -v code="$gate_code" -f tests/totals.awk "$gate_folder/Testing/Temporary/LastTest.log")
 }
 
 # Some tests of a forkless program: SUITE/NAME patterns, one run each.

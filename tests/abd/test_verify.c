@@ -133,6 +133,7 @@ Test(abd_verify, damaged_gangs_are_found, .init = begin, .fini = end)
 	damaged(gang, child->abd_gang_refs, 0, "does not know of its gang");
 	damaged(gang, ABD_BUF(child), NULL, "without memory");
 	damaged(view, ABD_GANG(view).abd_offset, 51, "children hold");
+	damaged(view, ABD_GANG(view).abd_offset, 151, "children hold");
 	damaged(view, view->abd_size, 141, "children hold");
 	abd_free(view);
 	abd_free(gang);

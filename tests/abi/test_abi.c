@@ -76,6 +76,14 @@ value(ABD_ARC_CAPACITY_MIN, 64 << 10);
 value(ABD_ARC_RECORD_MAX, 0x7e000000);
 #endif
 
+#if ABD_HAS_URING && UINTPTR_MAX > UINT32_MAX
+size(struct abd_uring, 24);
+at(struct abd_uring, abd_base, 8);
+at(struct abd_uring, abd_size, 16);
+#elif ABD_HAS_URING
+size(struct abd_uring, 12);
+#endif
+
 /* What was laid down above was laid down by the compiler of this program; the library says the same of its own. */
 Test(abd_abi, the_library_fills_records_of_the_size_that_headers_say)
 {

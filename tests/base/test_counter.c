@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counters while threads end: what a thread has counted goes over from it to the sum in one step, so that nobody who asks
+ * meanwhile sees it nowhere, or twice.
+ */
+#include "abd_counter.h"
+#include "abd_test.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+enum { THREADS = 2, LIVES = 5000, EACH = 3 };
+
+static atomic_uint alive;
+
+static void *count_and_end(void *arg)
+{
+	(void)arg;
+	abd_counter_add(ABD_COUNTER(scatter_alloc_retry), EACH);
+	return NULL;
+}
+
+static void *live_and_die(void *arg)
+{
+	pthread_t thread;
+
+	(void)arg;
+	for (int i = 0; i < LIVES; i++) {
+		abd_test_check(
+			pthread_create(&thread, NULL, count_and_end, NULL) == 0, "no thread");
+		pthread_join(thread, NULL);
+	}
+	atomic_fetch_sub(&alive, 1);
+	return NULL;
+}
+
+static uint64_t sum(void)
+{
+	return abd_test_stats().scatter_alloc_retry;
+}
+
+/* Nothing lowers this counter. */
+Test(abd_counter, what_was_counted_is_never_uncounted_while_threads_end, .timeout = 60)
+{
+	uint64_t first = sum(), was = first;
+	pthread_t thread[THREADS];
+
+	atomic_store(&alive, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, live_and_die, NULL), 0);
+	while (atomic_load(&alive) > 0) {
+		uint64_t now = sum();
+
+		abd_test_check(now >= was, "%zu were lost for a while", (size_t)(was - now));
+		was = now;
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	cr_assert_eq(sum() - first, THREADS * LIVES * EACH);
+}

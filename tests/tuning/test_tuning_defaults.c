@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What tunables are when nobody has set them: as include/abd/tuning.h says, in brackets. A default that changes changes there too.
+ */
+#include "abd_test.h"
+#include "abd_test_child.h"
+
+#include <criterion/criterion.h>
+
+static const struct {
+	const char *name, *value;
+} defaults[] = {
+	{"scatter_enabled", "1"},
+	{"scatter_min_size", "1536"},
+	{"max_order", "10"},
+	{"linear_page", "1"},
+	{"pool_size", "1073741824"},
+	{"pool_alignment", "2097152"},
+	{"pool_node", "any"},
+	{"thread_cache_bytes", "8388608"},
+	{"compare", "auto"},
+	{"flush", "auto"},
+};
+
+ABD_TEST_CHILD(defaults_are_shown)
+{
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+		const char *value = abd_tuning_get(defaults[i].name);
+
+		if (value != NULL && strcmp(value, defaults[i].value) == 0)
+			continue;
+		fprintf(stderr, "%s is %s, documented as %s\n", defaults[i].name,
+			value != NULL ? value : "unknown", defaults[i].value);
+		return 1;
+	}
+	return 0;
+}
+
+Test(abd_tuning_defaults, a_fresh_process_has_what_the_header_says)
+{
+	abd_test_child_passes("defaults_are_shown", NULL);
+}
