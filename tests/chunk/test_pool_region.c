@@ -6,6 +6,7 @@
 #include "abd_chunk.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
+#include "abd_test_wrap.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -59,4 +60,23 @@ ABD_TEST_CHILD(pool_keeps_what_it_needs)
 Test(abd_pool_region, takes_no_more_addresses_than_it_is_large)
 {
 	abd_test_child_passes("pool_keeps_what_it_needs", NULL);
+}
+
+/* The table of its pages was mapped already. */
+ABD_TEST_CHILD(pool_that_is_refused)
+{
+	expect(abd_tuning_set("pool_size", "536870912") == 0);
+
+	size_t before = address_space();
+
+	abd_test_wrap_fail(ABD_TEST_MMAP, 2);
+	expect(!abd_chunk_pool.supported());
+	expect(address_space() - before < 1 << 20);
+	expect(abd_chunk_pool.supported());
+	return 0;
+}
+
+Test(abd_pool_region, leaves_nothing_mapped_when_it_is_refused)
+{
+	abd_test_child_passes("pool_that_is_refused", NULL);
 }

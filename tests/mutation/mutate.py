@@ -34,7 +34,7 @@ import typing
 
 WORK = pathlib.Path("build/mutation").absolute()
 SOURCE = WORK / "source"
-ABOVE = {"base": ["base", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
+ABOVE = {"base": ["base", "jemalloc", "jemalloc_none", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
          "compare": ["compare", "abd"], "copy": ["copy", "abd", "codec"], "flush": ["flush", "abd"],
          "abd": ["abd", "codec", "uring", "tuning", "arc"], "codec": ["codec", "tuning", "arc"], "uring": ["uring"],
          "arc": ["arc"], "tuning": ["tuning"]}
