@@ -287,7 +287,8 @@ def make_mutants(mutate, path, original, folder):
 def mutants_of(mutate, path):
     original = (SOURCE / path).read_text()
     folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
-    if not folder.exists():
+    if not (folder / "changes").exists():
+        shutil.rmtree(folder, ignore_errors=True)
         make_mutants(mutate, path, original, folder.with_suffix(".part"))
         folder.with_suffix(".part").rename(folder)
     return [Mutant(path, folder / name, what) for name, what in json.loads((folder / "changes").read_text()).items()]
