@@ -59,9 +59,19 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 	return fails(ABD_TEST_SETSPECIFIC) ? ENOMEM : __real_pthread_setspecific(key, value);
 }
 
+static atomic_ulong more_swap;
+
+void abd_test_wrap_swap(unsigned long more)
+{
+	atomic_store(&more_swap, more);
+}
+
 int __wrap_sysinfo(struct sysinfo *info)
 {
-	return fails(ABD_TEST_SYSINFO) ? -1 : __real_sysinfo(info);
+	if (fails(ABD_TEST_SYSINFO) || __real_sysinfo(info) != 0)
+		return -1;
+	info->totalswap += atomic_load(&more_swap);
+	return 0;
 }
 
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)

@@ -34,6 +34,8 @@ static struct {
 	unsigned executed;
 	int registers; /* answered to io_uring_register_buffers() */
 	unsigned registered, unregistered;
+	size_t registered_bytes;
+	bool has_gaps; /* between what was registered */
 } kernel;
 
 static const int always[] = {END};
@@ -144,6 +146,11 @@ int __wrap_io_uring_register_buffers(
 	if (!test_uring_kernel_is(ring))
 		return __real_io_uring_register_buffers(ring, parts, count);
 	kernel.registered += kernel.registers == 0 ? count : 0;
+	for (unsigned i = 0; i < count; i++) {
+		kernel.has_gaps |= i > 0 && parts[i].iov_base != (char *)parts[i - 1].iov_base +
+									 parts[i - 1].iov_len;
+		kernel.registered_bytes += parts[i].iov_len;
+	}
 	return kernel.registers;
 }
 
@@ -355,7 +362,9 @@ ABD_TEST_CHILD(pool_registers)
 	abd_test_child_expect(kernel.unregistered == 0 && one.ring == NULL);
 
 	kernel.registers = 0;
+	kernel.registered_bytes = 0;
 	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == 0);
+	abd_test_child_expect(kernel.registered_bytes == 1075838976 && !kernel.has_gaps);
 	abd_test_child_expect(kernel.registered == 2); /* 1 GiB and the rest */
 	abd_test_child_expect(abd_pool_region(&base, &size) == 0 && size == 1075838976);
 
