@@ -5,7 +5,7 @@
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 
-gate_jobs=$(nproc 2>/dev/null || echo 2)
+gate_jobs=$(abd_jobs)
 gate_passed=0 gate_failed=0
 ABD_GATE_TIER=${ABD_GATE_TIER:-ci}
 

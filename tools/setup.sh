@@ -7,6 +7,11 @@ abd_say() {
 	printf '%s\n' "== $*"
 }
 
+# How many processors a command may use: ABD_JOBS, or all. tests/run sets it for what it runs side by side.
+abd_jobs() {
+	echo "${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}"
+}
+
 # How the need that a Debian package serves is looked for.
 abd_need_probe() {
 	case $1 in
@@ -47,11 +52,10 @@ abd_as_root() {
 }
 
 abd_install() {
-	# Lists are absent on a fresh system and may be too old on others: then fetch them and try once more.
-	abd_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
-		{ abd_as_root apt-get update -q &&
-			abd_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-				--no-install-recommends "$@"; }
+	# Lists are absent on a fresh system and may be too old on others: then fetch them and try once more. Gates run side by
+	# side, and one may hold dpkg's lock.
+	set -- env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=600 "$@"
+	abd_as_root "$@" || { abd_as_root apt-get update -q && abd_as_root "$@"; }
 }
 
 # abd_need_packages PACKAGE...: install what is missing, or print exactly what to install and exit 1.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# x86-64 with musl instead of glibc, linked statically (Debian: musl-tools). Debian has no libraries built for musl: lz4 is taken
-# from its glibc archive, which asks the C library for nothing that musl lacks. liburcu does, so the cache is left out.
+# x86-64 with musl instead of glibc, linked statically (Debian: musl-tools). Debian has no libraries built for musl: they are taken
+# from their glibc archives. Of what those ask the C library for, musl lacks one name: what liburcu says its last word with, just
+# before it calls abort(), which stands in.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER musl-gcc)
@@ -9,4 +10,5 @@ cmake_path(NORMAL_PATH abd_root)
 set(ENV{PKG_CONFIG_LIBDIR} ${abd_root}/usr/lib/x86_64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${abd_root})
 set(CMAKE_C_FLAGS_INIT "-isystem ${abd_root}/usr/include/x86_64-linux-gnu -isystem ${abd_root}/usr/include")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -L${abd_root}/usr/lib/x86_64-linux-gnu")
+set(CMAKE_EXE_LINKER_FLAGS_INIT
+	"-static -L${abd_root}/usr/lib/x86_64-linux-gnu -Wl,--defsym=__fprintf_chk=abort")

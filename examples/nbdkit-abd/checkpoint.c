@@ -2,10 +2,11 @@
 /*
  * The checkpoint: a full segment's blocks go to the backing file, then the segment is free.
  *
- *	1  write every block whose newest record lies in the segment
- *	2  sync the backing file
- *	3  sync the log: what superseded the segment's other records must not be lost when they are
- *	4  the blocks are clean; free the segment
+ *	1  sync the log: a block that is torn in the backing file must have its record
+ *	2  write every block whose newest record lies in the segment
+ *	3  sync the backing file
+ *	4  sync the log: what superseded the segment's other records must not be lost when they are
+ *	5  the blocks are clean; free the segment
  *
  * Invariant: whatever fails, the segment stays live, its blocks stay dirty, and all begins again the next time.
  */
@@ -131,7 +132,9 @@ int checkpoint_segment(struct device *device, struct log_segment *segment)
 
 	if (pass.whole == NULL)
 		return error;
-	error = log_walk(log, segment, visit_write, &pass);
+	error = log_sync(log);
+	if (error == 0)
+		error = log_walk(log, segment, visit_write, &pass);
 	if (error == 0)
 		error = backing_sync(&device->backing);
 	if (error == 0)

@@ -71,9 +71,17 @@ void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }
 
+static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd_arc_entry *entry)
+{
+	bool was_in = abd_arc_index_remove(arc->index, hash, entry);
+
+	assert(was_in); /* what is in a list of the policy's is in the index */
+	(void)was_in;
+}
+
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
+	abd_arc_unindex(arc, abd_arc_hash(arc, &entry->key), entry);
 	abd_arc_policy_remove(&arc->policy, &entry->item);
 	abd_arc_retire(arc, entry);
 }
@@ -82,7 +90,7 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	uint64_t hash = abd_arc_hash(arc, &entry->key);
 
-	abd_arc_index_remove(arc->index, hash, entry);
+	abd_arc_unindex(arc, hash, entry);
 	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
 	abd_arc_retire(arc, entry);
 	arc->stats.evictions++;

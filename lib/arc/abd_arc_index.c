@@ -4,12 +4,12 @@
  *
  * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
  * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the turn is
- * counted up before the first join and after the last.
+ * counted up before the first join, for who saw a split and then a join, and after the last, for who saw a join and then a split.
+ * tests/models/arc_index.c lets a look-up read in every way that these orders allow.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one entry more that passed a line */
@@ -81,24 +81,34 @@ static bool abd_arc_index_add(
 	return false;
 }
 
-void abd_arc_index_remove(
-	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry)
+/* Put another entry, or NULL, in the place of one. Returns how many lines that passed, or ABD_ARC_PAGE_LINES: it is not there. */
+static size_t abd_arc_index_swap(struct abd_arc_line *page, size_t home,
+	const struct abd_arc_entry *from, struct abd_arc_entry *to)
 {
-	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
-	struct abd_arc_line *page = abd_arc_index_page(index, home);
-
 	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
 		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
 
 		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
-			if (abd_arc_line_get(line, slot) != entry)
+			if (abd_arc_line_get(line, slot) != from)
 				continue;
-			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
-			abd_arc_index_pass(page, home, i, false);
-			return;
+			atomic_store_explicit(&line->slot[slot], to, memory_order_release);
+			return i;
 		}
 	}
-	assert(false && "an entry that is not in the index was taken out");
+	return ABD_ARC_PAGE_LINES;
+}
+
+bool abd_arc_index_remove(
+	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+	struct abd_arc_line *page = abd_arc_index_page(index, home);
+	size_t passed = abd_arc_index_swap(page, home, entry, NULL);
+
+	if (passed == ABD_ARC_PAGE_LINES)
+		return false;
+	abd_arc_index_pass(page, home, passed, false);
+	return true;
 }
 
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
@@ -111,18 +121,11 @@ bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_ar
 	if (*old == NULL)
 		return abd_arc_index_add(page, home, hash, entry);
 
-	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
-		struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+	size_t passed = abd_arc_index_swap(page, home, *old, entry);
 
-		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
-			if (abd_arc_line_get(line, slot) != *old)
-				continue;
-			atomic_store_explicit(&line->slot[slot], entry, memory_order_release);
-			return true;
-		}
-	}
-	assert(false && "an entry that was found is not there");
-	return false;
+	assert(passed < ABD_ARC_PAGE_LINES); /* it was found there */
+	(void)passed;
+	return true;
 }
 
 struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint64_t hash)
@@ -184,13 +187,21 @@ static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc
 
 /* ---- pages ------------------------------------------------------------------------------------------------------- */
 
+/* Kept as long as the index, so that nobody waits for readers of the one before. */
+#define ABD_ARC_DIRECTORY_ALIGN 16
+
+static size_t abd_arc_directory_size(size_t room)
+{
+	return sizeof(struct abd_arc_directory) +
+	       room * sizeof(((struct abd_arc_directory *)NULL)->page[0]);
+}
+
 static bool abd_arc_index_extend(struct abd_arc_index *index)
 {
 	struct abd_arc_directory *old = atomic_load(&index->directory);
 	size_t room = old != NULL ? 2 * old->room : 8;
 	struct abd_arc_directory *directory =
-		abd_mem_refused() ? NULL
-				  : malloc(sizeof(*directory) + room * sizeof(directory->page[0]));
+		abd_mem_alloc(abd_arc_directory_size(room), ABD_ARC_DIRECTORY_ALIGN);
 
 	if (directory == NULL)
 		return false;
@@ -275,7 +286,8 @@ void abd_arc_index_free(struct abd_arc_index *index)
 	abd_arc_index_free_pages(index, 0);
 	for (directory = atomic_load(&index->directory); directory != NULL; directory = older) {
 		older = directory->older;
-		free(directory);
+		abd_mem_free(directory, abd_arc_directory_size(directory->room),
+			ABD_ARC_DIRECTORY_ALIGN);
 	}
 	abd_mem_free(index, sizeof(*index), 64);
 }
@@ -335,8 +347,7 @@ void abd_arc_index_shrink_end(struct abd_arc_index *index)
 /* Older directories are as large together as this one. */
 static size_t abd_arc_directory_bytes(size_t room)
 {
-	return 2 * (sizeof(struct abd_arc_directory) +
-			   room * sizeof(((struct abd_arc_directory *)NULL)->page[0]));
+	return 2 * abd_arc_directory_size(room);
 }
 
 size_t abd_arc_index_bytes(const struct abd_arc_index *index)

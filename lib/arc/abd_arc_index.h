@@ -77,8 +77,8 @@ void abd_arc_index_free(struct abd_arc_index *index);
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
 	struct abd_arc_entry **old);
 struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint64_t hash);
-/** Take out an entry that is in. */
-void abd_arc_index_remove(
+/** Take out an entry. False: it is not in, and nothing has changed. */
+bool abd_arc_index_remove(
 	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry);
 
 /** Split a few lines if so many entries need more of them. Without memory all stays as it is. */
@@ -148,7 +148,7 @@ static inline struct abd_arc_entry *abd_arc_index_find_from(
 static inline struct abd_arc_entry *abd_arc_index_find(
 	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
 {
-	size_t turn, home, now;
+	size_t turn, home, now, turn_now;
 
 	do {
 		turn = atomic_load_explicit(&index->turns, memory_order_acquire);
@@ -161,8 +161,8 @@ static inline struct abd_arc_entry *abd_arc_index_find(
 			return entry;
 		now = abd_arc_index_home(
 			hash, atomic_load_explicit(&index->lines, memory_order_acquire));
-	} while (ABD_UNLIKELY(
-		now != home || turn != atomic_load_explicit(&index->turns, memory_order_acquire)));
+		turn_now = atomic_load_explicit(&index->turns, memory_order_acquire);
+	} while (ABD_UNLIKELY(now != home || turn_now != turn));
 	return NULL;
 }
 

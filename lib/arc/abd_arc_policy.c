@@ -6,7 +6,6 @@
 #include "abd_arc_policy.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct abd_arc_ghost {
@@ -44,15 +43,10 @@ static void abd_arc_list_pull(struct abd_arc_list *list, struct abd_arc_link *li
 	list->count--;
 }
 
-/* The item or ghost that a link begins: both have it in front. */
+/* The item that a link begins: it has it in front, and so have ghosts. */
 static struct abd_arc_item *abd_arc_list_oldest(const struct abd_arc_list *list)
 {
 	return list->count > 0 ? (struct abd_arc_item *)(void *)list->head.prev : NULL;
-}
-
-static struct abd_arc_ghost *abd_arc_list_oldest_ghost(const struct abd_arc_list *list)
-{
-	return list->count > 0 ? (struct abd_arc_ghost *)(void *)list->head.prev : NULL;
 }
 
 static struct abd_arc_list *abd_arc_policy_list(struct abd_arc_policy *policy, unsigned list)
@@ -72,10 +66,14 @@ size_t abd_arc_policy_ghost_cost(void)
 	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
 }
 
+static size_t abd_arc_buckets_bytes(size_t count)
+{
+	return count * sizeof(struct abd_arc_ghost *);
+}
+
 size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
 {
-	return abd_arc_slab_bytes(&policy->ghosts) +
-	       policy->bucket_count * sizeof(policy->bucket[0]);
+	return abd_arc_slab_bytes(&policy->ghosts) + abd_arc_buckets_bytes(policy->bucket_count);
 }
 
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
@@ -122,10 +120,9 @@ static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghos
 
 static void abd_arc_ghost_end_oldest(struct abd_arc_policy *policy, struct abd_arc_list *list)
 {
-	const struct abd_arc_ghost *ghost = abd_arc_list_oldest_ghost(list);
+	assert(list->count > 0);
 
-	assert(ghost != NULL);
-
+	const struct abd_arc_ghost *ghost = (struct abd_arc_ghost *)(void *)list->head.prev;
 	struct abd_arc_ghost **link = abd_arc_ghost_find(policy, ghost->hash);
 
 	assert(link != NULL); /* what is in a list is in the table */
@@ -141,12 +138,12 @@ static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
 static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 {
 	struct abd_arc_ghost **old = policy->bucket;
-	struct abd_arc_ghost **bucket =
-		abd_mem_refused() ? NULL : calloc(count, sizeof(policy->bucket[0]));
+	struct abd_arc_ghost **bucket = abd_mem_alloc(abd_arc_buckets_bytes(count), 64);
 	size_t old_count = policy->bucket_count;
 
 	if (bucket == NULL)
 		return;
+	memset(bucket, 0, abd_arc_buckets_bytes(count));
 	policy->bucket = bucket;
 	policy->bucket_count = count;
 	for (size_t i = 0; i < old_count; i++) {
@@ -158,7 +155,8 @@ static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 			*to = ghost;
 		}
 	}
-	free(old);
+	if (old_count > 0)
+		abd_mem_free(old, abd_arc_buckets_bytes(old_count), 64);
 }
 
 /* Between an eighth of a ghost and one to a bucket. */
@@ -212,7 +210,8 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 	while (abd_arc_policy_drop_ghost(policy))
 		continue;
 	abd_arc_slab_fini(&policy->ghosts);
-	free(policy->bucket);
+	if (policy->bucket_count > 0)
+		abd_mem_free(policy->bucket, abd_arc_buckets_bytes(policy->bucket_count), 64);
 	policy->bucket = NULL;
 	policy->bucket_count = 0;
 }

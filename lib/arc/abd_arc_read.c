@@ -81,9 +81,10 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	int error;
 
-	do
-		error = abd_arc_read_once(arc, reader, key, dst, off, size);
-	while (ABD_UNLIKELY(error == -ENOMEM) && abd_arc_shrink(arc));
+	/* It ends: what is given up is this record at last, which is -ENOENT then. */
+	while (ABD_UNLIKELY(
+		(error = abd_arc_read_once(arc, reader, key, dst, off, size)) == -ENOMEM))
+		abd_arc_shrink(arc);
 	if (ABD_LIKELY(reader != NULL))
 		abd_arc_reader_settle(reader);
 	return error == 0 ? (ssize_t)size : error;

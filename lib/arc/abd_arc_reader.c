@@ -6,7 +6,6 @@
  */
 #include "abd_arc_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct abd_arc_seats {
@@ -54,6 +53,16 @@ void abd_arc_reader_close(struct abd_arc *arc)
 	pthread_mutex_unlock(&abd_arc_registry);
 }
 
+static size_t abd_arc_seats_size(size_t room)
+{
+	return sizeof(struct abd_arc_seats) + room * sizeof(struct abd_arc_seat);
+}
+
+static void abd_arc_seats_free(struct abd_arc_seats *seats)
+{
+	abd_mem_free(seats, abd_arc_seats_size(seats->room), 16);
+}
+
 /* A thread ends: its last hits are told, its blocks wait for another thread. */
 static void abd_arc_reader_end(void *seats_arg)
 {
@@ -73,7 +82,7 @@ static void abd_arc_reader_end(void *seats_arg)
 		pthread_mutex_unlock(&arc->lock);
 	}
 	pthread_mutex_unlock(&abd_arc_registry);
-	free(seats);
+	abd_arc_seats_free(seats);
 }
 
 static void abd_arc_key_make(void)
@@ -109,11 +118,11 @@ static bool abd_arc_seats_reserve(void)
 		abd_arc_seats_tidy(seats);
 	if (seats != NULL && seats->count < seats->room)
 		return true;
-	if (!abd_arc_reader_possible() || abd_mem_refused())
+	if (!abd_arc_reader_possible())
 		return false;
 
 	size_t room = seats != NULL ? 2 * seats->room : 4;
-	struct abd_arc_seats *more = malloc(sizeof(*more) + room * sizeof(more->seat[0]));
+	struct abd_arc_seats *more = abd_mem_alloc(abd_arc_seats_size(room), 16);
 
 	if (more == NULL)
 		return false;
@@ -123,10 +132,11 @@ static bool abd_arc_seats_reserve(void)
 		memcpy(more->seat, seats->seat, seats->count * sizeof(seats->seat[0]));
 	/* Seats that the thread's end does not know of would never be given up. */
 	if (pthread_setspecific(abd_arc_key, more) != 0) {
-		free(more);
+		abd_arc_seats_free(more);
 		return false;
 	}
-	free(seats);
+	if (seats != NULL)
+		abd_arc_seats_free(seats);
 	abd_arc_seats = more;
 	return true;
 }

@@ -67,9 +67,11 @@ void *abd_allocator_get(size_t size, bool is_metadata)
 	return abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
 }
 
+/* Memory that comes back was taken, so it is decided whose it is. */
 void abd_allocator_put(void *buf, size_t size)
 {
-	if (ABD_LIKELY(!abd_allocator_is_engine()))
+	if (ABD_LIKELY(atomic_load_explicit(&abd_allocator_state, memory_order_acquire) !=
+		       ABD_ALLOCATOR_ENGINE))
 		abd_mem_cache_free(buf, size);
 	else
 		abd_allocator_engine.free(buf, size, abd_allocator_engine.arg);

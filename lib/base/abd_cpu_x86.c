@@ -48,7 +48,7 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	case ABD_CPU_MOVDIR64B:
 		return (abd_cpuid_leaf(7).c & (1u << 28)) != 0;
 	case ABD_CPU_NEON:
+	default:
 		return false;
 	}
-	return false;
 }

@@ -92,8 +92,8 @@ bool abd_jemalloc_present(void)
 static int abd_jemalloc_flags(enum abd_jemalloc_arena arena, size_t alignment)
 {
 	/* No thread cache of jemalloc's: our magazines are in front. */
-	return (int)(MALLOCX_ALIGN(alignment) | MALLOCX_ARENA(abd_jemalloc_index[arena]) |
-		     MALLOCX_TCACHE_NONE);
+	return (int)(MALLOCX_LG_ALIGN(abd_log2(alignment)) |
+		     MALLOCX_ARENA(abd_jemalloc_index[arena]) | MALLOCX_TCACHE_NONE);
 }
 
 void *abd_jemalloc_alloc(enum abd_jemalloc_arena arena, size_t size, size_t alignment)

@@ -45,11 +45,12 @@ int abd_chunk_provider_add(const struct abd_chunk_provider *provider)
 	int error = -ENOSPC;
 
 	pthread_mutex_lock(&abd_chunk_add_lock);
-	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS && error != 0; i++) {
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		if (abd_chunk_provider(i) != NULL)
 			continue;
 		atomic_store_explicit(&abd_chunk_providers[i], provider, memory_order_release);
 		error = 0;
+		break;
 	}
 	pthread_mutex_unlock(&abd_chunk_add_lock);
 	return error;

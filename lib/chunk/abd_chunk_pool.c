@@ -21,11 +21,12 @@
 #include <unistd.h>
 
 #define ABD_POOL_HUGE ((size_t)2 << 20)
-/* Pages are counted in 32 bits. */
-#define ABD_POOL_SIZE_MAX \
-	(((uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT) & ~(uint64_t)(ABD_POOL_HUGE - 1))
-
 #define ABD_POOL_ALIGNMENT_MAX ((uint64_t)1 << 30)
+/* Pages are counted in 32 bits, and the region is mapped with room to align it. */
+#define ABD_POOL_SIZE_MAX                                                        \
+	((sizeof(size_t) == 8 ? (uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT          \
+			      : (uint64_t)UINT32_MAX - ABD_POOL_ALIGNMENT_MAX) & \
+		~(uint64_t)(ABD_POOL_HUGE - 1))
 #define ABD_POOL_NODES 1024 /* what Linux can be built for at most */
 #define ABD_POOL_ANY_NODE ABD_POOL_NODES
 
@@ -64,7 +65,7 @@ static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
 static char *abd_pool_map_aligned(size_t bytes)
 {
 	size_t alignment = abd_pool_alignment;
-	char *map = bytes <= SIZE_MAX - alignment ? abd_pool_map(bytes + alignment) : NULL;
+	char *map = abd_pool_map(bytes + alignment);
 
 	if (map == NULL)
 		return NULL;
@@ -73,9 +74,8 @@ static char *abd_pool_map_aligned(size_t bytes)
 
 	if (before > 0)
 		munmap(map, before);
-	if (alignment > before)
-		munmap(map + before + bytes, alignment - before);
-	madvise(map + before, bytes, MADV_HUGEPAGE); /* advice only */
+	munmap(map + before + bytes, alignment - before); /* never nothing: before < alignment */
+	madvise(map + before, bytes, MADV_HUGEPAGE);      /* advice only */
 	if (abd_pool_node != ABD_POOL_ANY_NODE)
 		abd_pool_prefer(map + before, bytes,
 			(unsigned)abd_pool_node); /* it was there when it was chosen */

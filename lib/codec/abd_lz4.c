@@ -123,7 +123,9 @@ ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t 
  */
 static size_t abd_lz4_record_max(size_t src_size)
 {
-	return src_size < SIZE_MAX / 256 ? src_size * 255 + 64 : SIZE_MAX;
+	uint64_t most = (uint64_t)src_size * 255 + 64;
+
+	return (size_t)(most < SIZE_MAX ? most : SIZE_MAX);
 }
 
 ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,

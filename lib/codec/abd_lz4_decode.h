@@ -24,7 +24,7 @@ struct abd_lz4_decoder {
 	/*
 	 * Decode the block of src_size bytes that starts skip bytes into runs[0] into dst.
 	 *
-	 * Units:   bytes. Runs have any length; together they hold skip + src_size at least, and skip lies within runs[0].
+	 * Units:   bytes. Runs have any length but 0; together they hold skip + src_size at least, and skip is less than runs[0] is long.
 	 * stop:    the first stop bytes are wanted: decoding ends once they are final. From dst_size on (STOP_PREFIX excepted):
 	 *          the whole block, fully validated. Below it, and for STOP_PREFIX, only what was decoded was validated, and a
 	 *          sequence that crosses dst_size is cut there: dst may be smaller than the record.

@@ -7,6 +7,7 @@
  */
 #include "abd_lz4_decode_state.h"
 
+#include <assert.h>
 #include <errno.h>
 
 enum {
@@ -34,12 +35,11 @@ static inline size_t output_left(const struct abd_lz4_state *s)
 
 void abd_lz4_decode_hop(struct abd_lz4_state *s)
 {
-	size_t size;
+	assert(s->after > 0);
+	s->run++;
 
-	do {
-		s->run++;
-		size = abd_min(s->run->iov_len, s->after);
-	} while (size == 0);
+	size_t size = abd_min(s->run->iov_len, s->after);
+
 	s->ip = s->run->iov_base;
 	s->run_begin = s->ip;
 	s->run_end = s->ip + size;
@@ -54,13 +54,13 @@ static inline uint8_t next_byte(struct abd_lz4_state *s)
 	return *s->ip++;
 }
 
-/* Add the extension bytes to length; false: they leave fewer than keep bytes, or the sum would wrap a 32-bit size. */
-static bool extend(struct abd_lz4_state *s, size_t *length, size_t keep)
+/* Add the extension bytes to length; false: they leave fewer than keep bytes. 16 MiB of them wrap 32 bits, 2^56 bytes 64. */
+static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 {
 	uint8_t byte;
 
 	do {
-		if (input_left(s) <= keep || *length > SIZE_MAX / 2)
+		if (input_left(s) <= keep)
 			return false;
 		byte = next_byte(s);
 		*length += byte;
@@ -141,44 +141,45 @@ static void copy_match(struct abd_lz4_state *s, size_t offset, size_t size)
 }
 
 /* The literals of a whole decode. Returns as abd_lz4_decode_careful(). */
-static int whole_literals(struct abd_lz4_state *s, size_t size, bool shortcut)
+static int whole_literals(struct abd_lz4_state *s, uint64_t size, bool shortcut)
 {
 	size_t input = input_left(s), output = output_left(s);
 
 	if (!shortcut && (size + LAST_OUTPUT > output || size + LAST_INPUT > input)) {
 		if (size != input || size > output)
 			return -EBADMSG;
-		copy_literals(s, size);
+		copy_literals(s, (size_t)size);
 		return 0;
 	}
-	copy_literals(s, size);
+	copy_literals(s, (size_t)size);
 	return 1;
 }
 
 /* The same where the output may be smaller than the record, so that its end says nothing. */
-static int partial_literals(struct abd_lz4_state *s, size_t size, bool shortcut)
+static int partial_literals(struct abd_lz4_state *s, uint64_t size, bool shortcut)
 {
 	size_t input = input_left(s), output = output_left(s);
 	bool last = !shortcut && size + LAST_INPUT > input;
 
 	if (last && size != input)
 		return -EBADMSG;
-	copy_literals(s, abd_min(size, output));
+	copy_literals(s, (size_t)(size < output ? size : output));
 	return last || size >= output ? 0 : 1;
 }
 
-static int partial_match(struct abd_lz4_state *s, size_t offset, size_t size)
+static int partial_match(struct abd_lz4_state *s, size_t offset, uint64_t size)
 {
 	size_t output = output_left(s);
 
-	copy_match(s, offset, abd_min(size, output));
+	copy_match(s, offset, (size_t)(size < output ? size : output));
 	return size >= output ? 0 : 1;
 }
 
 int abd_lz4_decode_careful(struct abd_lz4_state *s)
 {
 	unsigned token = next_byte(s);
-	size_t literals = token >> 4, length = token & 15, offset;
+	uint64_t literals = token >> 4, length = token & 15;
+	size_t offset;
 	bool shortcut = literals != 15 && input_left(s) > SHORTCUT_INPUT &&
 			(s->partial || output_left(s) >= SHORTCUT_OUTPUT);
 	int more;
@@ -204,7 +205,7 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 		return partial_match(s, offset, length);
 	if (length + LAST_LITERALS > output_left(s) && !(shortcut && offset >= 8))
 		return -EBADMSG;
-	copy_match(s, offset, length);
+	copy_match(s, offset, (size_t)length);
 	return 1;
 }
 
@@ -231,7 +232,8 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 
 	if (s->op >= s->out_limit)
 		return false;
-	if (left == 0 && s->after > 0) {
+	if (left ==
+		0) { /* not the last: the rules keep a token's worth of input before each sequence */
 		abd_lz4_decode_hop(s);
 		left = (size_t)(s->run_end - s->ip);
 	}
@@ -275,9 +277,7 @@ static ssize_t decode_nothing(const struct abd_lz4_state *s, bool partial)
 		return 0;
 	if (input_left(s) != 1)
 		return -EBADMSG;
-	return (s->ip == s->run_end ? *(const uint8_t *)s->run[1].iov_base : *s->ip) == 0
-		       ? 0
-		       : -EBADMSG;
+	return *s->ip == 0 ? 0 : -EBADMSG;
 }
 
 bool abd_lz4_decode_begin(struct abd_lz4_state *s, void *dst, size_t dst_size, size_t stop,

@@ -60,14 +60,11 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 	}
 }
 
+/* 0 < offset < 8. */
 static inline void fill_short(uint8_t *dst, size_t offset)
 {
-	size_t period = offset;
+	size_t period = fill_first(dst, offset);
 
-	if (offset < 8)
-		period = fill_first(dst, offset);
-	else
-		copy_8(dst, dst - offset);
 	copy_8(dst + 8, dst + 8 - period);
 	copy_8(dst + 16, dst + 16 - period);
 }

@@ -81,10 +81,9 @@ static double abd_flush_sample(struct abd_flush_calibration *c, size_t policy, s
 		for (size_t i = 0; i < burst; i++, copies++) {
 			struct abd_flush_walk walk = {&c->policies[policy], 0};
 
-			c->at = c->at <= CALIBRATE_REGION_SIZE - size ? c->at : 0;
 			abd_flush_span(&walk, c->region + c->at, c->source, size);
 			abd_flush_end(&walk, 0);
-			c->at += size;
+			c->at = (c->at + size) % CALIBRATE_REGION_SIZE; /* sizes divide it */
 		}
 		ns = abd_flush_clock_ns() - start;
 	} while (ns < CALIBRATE_SAMPLE_NS);

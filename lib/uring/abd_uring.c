@@ -151,22 +151,36 @@ size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *
 
 /* ---- whole transfers --------------------------------------------------------------------------------------------- */
 
-/* Hand what is prepared to the kernel, all of it. Returns 0, or -errno. */
-static int abd_uring_submit(struct io_uring *ring, unsigned count)
+/* Take back what the kernel did not take: whoever submits next would hand it memory that is somebody else's by then. */
+static void abd_uring_withdraw(struct io_uring *ring)
 {
-	while (count > 0) {
-		int taken = io_uring_submit(ring);
+	struct io_uring_sq *sq = &ring->sq;
+	unsigned head = io_uring_smp_load_acquire(sq->khead);
 
-		if (taken >= 0)
-			count -= (unsigned)taken;
-		else if (taken != -EINTR && taken != -EAGAIN)
-			return taken;
+	io_uring_smp_store_release(sq->ktail, head);
+	sq->sqe_head = sq->sqe_tail = head;
+}
+
+/* Hand what is prepared to the kernel, all of it. Returns 0, or -errno; *taken requests are under way. */
+static int abd_uring_submit(struct io_uring *ring, unsigned count, unsigned *taken)
+{
+	*taken = 0;
+	while (*taken < count) {
+		int more = io_uring_submit(ring);
+
+		if (more >= 0) {
+			*taken += (unsigned)more;
+		} else if (more != -EINTR && more != -EAGAIN) {
+			abd_uring_withdraw(ring);
+			return more;
+		}
 	}
 	return 0;
 }
 
 /* One completion: what moved is taken off its piece. Returns 0, or -errno. */
-static int abd_uring_complete(struct io_uring *ring, struct abd_uring_piece *pieces)
+static int abd_uring_complete(
+	struct io_uring *ring, const char *call, struct abd_uring_piece *pieces, unsigned count)
 {
 	struct io_uring_cqe *cqe;
 	int error;
@@ -174,13 +188,17 @@ static int abd_uring_complete(struct io_uring *ring, struct abd_uring_piece *pie
 	do {
 		error = io_uring_wait_cqe(ring, &cqe);
 	} while (error == -EINTR);
-	if (error != 0)
-		return error;
+	/* No way to return: the kernel may still write what the caller would then free. */
+	ABD_REQUIRE_IN(call, error == 0, "the ring tells of no completions: error %d", -error);
 
-	struct abd_uring_piece *piece = &pieces[io_uring_cqe_get_data64(cqe)];
+	uint64_t place = cqe->user_data;
 	int moved = cqe->res;
 
-	io_uring_cqe_seen(ring, cqe);
+	ABD_REQUIRE_IN(call, place < count, "another request of the ring was under way");
+
+	struct abd_uring_piece *piece = &pieces[place];
+
+	io_uring_cq_advance(ring, 1);
 	if (moved < 0)
 		return moved != -EINTR && moved != -EAGAIN ? moved : 0; /* asked for again */
 	piece->ended = moved == 0;
@@ -194,7 +212,8 @@ static int abd_uring_complete(struct io_uring *ring, struct abd_uring_piece *pie
 static int abd_uring_round(struct abd_uring *uring, int fd, struct abd_uring_piece *pieces,
 	unsigned count, bool writes)
 {
-	unsigned asked = 0;
+	const char *call = writes ? "abd_uring_pwrite" : "abd_uring_pread";
+	unsigned asked = 0, taken;
 
 	for (unsigned i = 0; i < count; i++) {
 		if (pieces[i].size == 0 || pieces[i].ended)
@@ -202,19 +221,16 @@ static int abd_uring_round(struct abd_uring *uring, int fd, struct abd_uring_pie
 
 		struct io_uring_sqe *sqe = io_uring_get_sqe(uring->ring);
 
-		ABD_REQUIRE_IN(writes ? "abd_uring_pwrite" : "abd_uring_pread", sqe != NULL,
-			"the ring is full: other requests are prepared");
+		ABD_REQUIRE_IN(call, sqe != NULL, "the ring is full: other requests are prepared");
 		abd_uring_prep(uring, sqe, fd, &pieces[i], writes);
 		io_uring_sqe_set_data64(sqe, i);
 		asked++;
 	}
 
-	int first = abd_uring_submit(uring->ring, asked);
+	int first = abd_uring_submit(uring->ring, asked, &taken);
 
-	if (first != 0)
-		return first;
-	for (unsigned i = 0; i < asked; i++) {
-		int error = abd_uring_complete(uring->ring, pieces);
+	for (unsigned i = 0; i < taken; i++) {
+		int error = abd_uring_complete(uring->ring, call, pieces, count);
 
 		if (first == 0)
 			first = error;

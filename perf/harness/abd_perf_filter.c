@@ -19,6 +19,9 @@ void abd_perf_filter_set(const char *expression)
 	char text[128];
 	int error;
 
+	if (abd_perf_filter_given)
+		regfree(&abd_perf_filter_expression);
+	abd_perf_filter_given = false;
 	if (expression == NULL)
 		return;
 	error = regcomp(

@@ -131,19 +131,36 @@ static size_t abd_perf_options_room(
 	return size;
 }
 
+/* The number at *text, which moves behind it. Digits only, and read as wide as can be: 4294967296 is not CPU 0. */
+static bool abd_perf_options_cpu(const char **text, int *cpu)
+{
+	char *end;
+	unsigned long number;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	number = strtoul(*text, &end, 10);
+	if (errno != 0 || number >= CPU_SETSIZE)
+		return false;
+	*text = end;
+	*cpu = (int)number;
+	return true;
+}
+
 static bool abd_perf_options_cpu_range(struct abd_perf_options *options, const char *part)
 {
-	int first, last, used = 0;
+	int first, last;
 
-	if (sscanf(part, "%d%n", &first, &used) != 1 || first < 0)
+	if (!abd_perf_options_cpu(&part, &first))
 		return false;
 	last = first;
-	if (part[used] == '-') {
-		part += used + 1;
-		if (sscanf(part, "%d%n", &last, &used) != 1)
+	if (*part == '-') {
+		part++;
+		if (!abd_perf_options_cpu(&part, &last))
 			return false;
 	}
-	if (part[used] != '\0' || last < first || last >= CPU_SETSIZE)
+	if (*part != '\0' || last < first)
 		return false;
 	for (int cpu = first; cpu <= last && options->cpu_count < ABD_PERF_CPUS_MAX; cpu++)
 		options->cpus[options->cpu_count++] = cpu;

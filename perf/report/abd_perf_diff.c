@@ -4,9 +4,9 @@
  */
 #include "abd_perf_diff.h"
 #include "abd_perf_file.h"
-#include "abd_perf_pair.h"
 #include "abd_perf_say.h"
 #include "abd_perf_table.h"
+#include "abd_perf_text.h"
 
 #include <argp.h>
 #include <math.h>
@@ -102,9 +102,13 @@ static void abd_perf_diff_print_differences(const struct abd_perf_pairs *pairs)
 	{
 		char *a = json_dumps(json_array_get(value, 0), JSON_ENCODE_ANY);
 		char *b = json_dumps(json_array_get(value, 1), JSON_ENCODE_ANY);
+		char fact[64];
 
+		snprintf(fact, sizeof(fact), "%s", name);
+		abd_perf_text_whole(fact);
+		abd_perf_text_plain(fact);
 		if (a != NULL && b != NULL)
-			printf("%-16s %s, then %s\n", name, a, b);
+			printf("%-16s %s, then %s\n", fact, a, b);
 		free(a);
 		free(b);
 	}
@@ -160,6 +164,13 @@ static void abd_perf_diff_print_sum(const struct abd_perf_pairs *pairs)
 		printf("Only in A: %zu; only in B: %zu.\n", pairs->only_a, pairs->only_b);
 }
 
+void abd_perf_diff_print(const struct abd_perf_pairs *pairs, bool all)
+{
+	abd_perf_diff_print_differences(pairs);
+	abd_perf_diff_print_pairs(pairs, all);
+	abd_perf_diff_print_sum(pairs);
+}
+
 /* How many surely became worse, and by more than allowed. */
 static size_t abd_perf_diff_slower(const struct abd_perf_pairs *pairs, double allowed)
 {
@@ -196,9 +207,7 @@ int abd_perf_diff(int argc, char **argv)
 	argp_parse(&abd_perf_diff_argp, argc, argv, 0, NULL, &options);
 	abd_perf_pair_make(&pairs, abd_perf_pair_load(options.path[0]),
 		abd_perf_pair_load(options.path[1]), options.filter);
-	abd_perf_diff_print_differences(&pairs);
-	abd_perf_diff_print_pairs(&pairs, options.all);
-	abd_perf_diff_print_sum(&pairs);
+	abd_perf_diff_print(&pairs, options.all);
 	if (options.json != NULL)
 		abd_perf_diff_write(&pairs, options.json);
 	slower = abd_perf_diff_slower(&pairs, options.fail_if_slower);

@@ -4,6 +4,7 @@
  */
 #include "abd_perf_pair.h"
 #include "abd_perf_say.h"
+#include "abd_perf_text.h"
 
 #include <math.h>
 #include <regex.h>
@@ -28,18 +29,36 @@ static const char *const abd_perf_pair_conditions[] = {"data", "set", "pages", "
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-json_t *abd_perf_pair_load(const char *path)
+/* What keeps a document from being a run of ours; NULL: nothing. */
+static const char *abd_perf_pair_fault(const json_t *document)
+{
+	const char *format = json_string_value(json_object_get(document, "format"));
+
+	if (format == NULL || strcmp(format, "abd-perf-1") != 0)
+		return "its format is not abd-perf-1";
+	return json_is_array(json_object_get(document, "results")) ? NULL : "it holds no results";
+}
+
+json_t *abd_perf_pair_read(const char *path, char *fault, size_t room)
 {
 	json_error_t error;
 	json_t *document = json_load_file(path, 0, &error);
-	const char *format = json_string_value(json_object_get(document, "format"));
+	const char *why = document != NULL ? abd_perf_pair_fault(document) : error.text;
+
+	if (why == NULL)
+		return document;
+	snprintf(fault, room, "%s", why);
+	json_decref(document);
+	return NULL;
+}
+
+json_t *abd_perf_pair_load(const char *path)
+{
+	char fault[JSON_ERROR_TEXT_LENGTH];
+	json_t *document = abd_perf_pair_read(path, fault, sizeof(fault));
 
 	if (document == NULL)
-		abd_perf_say_die(1, "%s: %s", path, error.text);
-	if (format == NULL || strcmp(format, "abd-perf-1") != 0)
-		abd_perf_say_die(1, "%s: its format is not abd-perf-1", path);
-	if (!json_is_array(json_object_get(document, "results")))
-		abd_perf_say_die(1, "%s: it holds no results", path);
+		abd_perf_say_die(1, "%s: %s", path, fault);
 	return document;
 }
 
@@ -88,6 +107,8 @@ static bool abd_perf_pair_summary(const json_t *figure, struct abd_perf_summary 
 	value->relative = json_number_value(json_object_get(relative, "median"));
 	value->relative_low = json_number_value(json_object_get(relative, "low"));
 	value->relative_high = json_number_value(json_object_get(relative, "high"));
+	if (value->relative_high < value->relative_low)
+		value->relative_low = 0; /* no interval: taken for none */
 	return value->low > 0 && value->low <= value->median && value->median <= value->high;
 }
 
@@ -110,9 +131,16 @@ static bool abd_perf_pair_takes_part(const json_t *result, const char *list, con
 	return of && against;
 }
 
-/* The figure or ratio of the same benchmark; NULL: that run has none. */
-static const json_t *abd_perf_pair_find(
-	const json_t *results, const json_t *result, const char *list, const json_t *item)
+/* A figure has a name and a unit, a ratio two names. */
+static bool abd_perf_pair_same_item(const json_t *a, const json_t *b)
+{
+	return abd_perf_pair_same(a, b, "name") && abd_perf_pair_same(a, b, "unit") &&
+	       abd_perf_pair_same(a, b, "of") && abd_perf_pair_same(a, b, "against");
+}
+
+/* The nth figure or ratio, from 0, of the same benchmark; NULL: that run has none. */
+static const json_t *abd_perf_pair_nth(const json_t *results, const json_t *result,
+	const char *list, const json_t *item, size_t nth)
 {
 	size_t i, j;
 	json_t *other, *candidate;
@@ -124,15 +152,22 @@ static const json_t *abd_perf_pair_find(
 			continue;
 		json_array_foreach(json_object_get(other, list), j, candidate)
 		{
-			/* A figure has a name and a unit, a ratio two names. */
-			if (abd_perf_pair_same(item, candidate, "name") &&
-				abd_perf_pair_same(item, candidate, "unit") &&
-				abd_perf_pair_same(item, candidate, "of") &&
-				abd_perf_pair_same(item, candidate, "against"))
+			if (abd_perf_pair_same_item(item, candidate) && nth-- == 0)
 				return candidate;
 		}
 	}
 	return NULL;
+}
+
+/* What the other run has of it: of a benchmark that stands there several times, the one at the same place among them. */
+static const json_t *abd_perf_pair_find(const json_t *results, const json_t *others,
+	const json_t *result, const char *list, const json_t *item)
+{
+	size_t nth = 0;
+
+	while (abd_perf_pair_nth(results, result, list, item, nth) != item)
+		nth++;
+	return abd_perf_pair_nth(others, result, list, item, nth);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -155,11 +190,10 @@ static void abd_perf_pair_name(char *name, size_t room, const json_t *results, c
 {
 	const json_t *parameters = json_object_get(result, "parameters");
 	size_t used = (size_t)snprintf(name, room, "%s", abd_perf_pair_text(result, "name"));
+	bool ambiguous = abd_perf_pair_is_ambiguous(results, result);
 	const char *before = " (";
 
-	if (!abd_perf_pair_is_ambiguous(results, result))
-		return;
-	for (size_t i = 0; i < ABD_PERF_PAIR_CONDITIONS && used < room; i++) {
+	for (size_t i = 0; i < ABD_PERF_PAIR_CONDITIONS && used < room && ambiguous; i++) {
 		const json_t *value = json_object_get(parameters, abd_perf_pair_conditions[i]);
 
 		if (json_is_string(value))
@@ -173,6 +207,7 @@ static void abd_perf_pair_name(char *name, size_t room, const json_t *results, c
 	}
 	if (strcmp(before, ", ") == 0 && used < room)
 		snprintf(name + used, room - used, ")");
+	abd_perf_text_whole(name);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
@@ -201,11 +236,14 @@ static struct abd_perf_summary abd_perf_pair_ratio(
 	return ratio;
 }
 
-static void abd_perf_pair_judge(struct abd_perf_pair *pair, double margin)
+/* False: figures so large and small that their ratio is none. */
+static bool abd_perf_pair_judge(struct abd_perf_pair *pair, double margin)
 {
 	struct abd_perf_summary ratio = abd_perf_pair_ratio(&pair->a, &pair->b, pair->unit);
 	double near;
 
+	if (!(ratio.low > 0 && isfinite(ratio.high)))
+		return false;
 	pair->ratio = ratio;
 	/* Sizes and shares are counted, not measured: once is enough. */
 	if (abd_perf_pair_is_counted(pair->unit))
@@ -213,6 +251,7 @@ static void abd_perf_pair_judge(struct abd_perf_pair *pair, double margin)
 	pair->verdict = abd_perf_stat_verdict(&ratio, margin);
 	near = pair->verdict == ABD_PERF_FASTER ? ratio.low : ratio.high;
 	pair->weight = pair->verdict != ABD_PERF_CANT_TELL ? fabs(log(near)) : 0;
+	return true;
 }
 
 /* What is surest to differ, and by most, first; then by how much it seems to. */
@@ -243,11 +282,10 @@ static bool abd_perf_pair_wanted(const regex_t *filter, const struct abd_perf_pa
 	return filter == NULL || regexec(filter, text, 0, NULL, 0) == 0;
 }
 
-/* The next pair, of which all but the figures is known. */
-static struct abd_perf_pair *abd_perf_pair_next(
-	struct abd_perf_pairs *pairs, const json_t *result, const json_t *item)
+/* A pair of which all but the numbers is known. False: it is not to be compared, or not wanted. */
+static bool abd_perf_pair_begin(struct abd_perf_pair *pair, const json_t *results,
+	const json_t *result, const char *list, const json_t *item, const regex_t *filter)
 {
-	struct abd_perf_pair *pair = &pairs->pair[pairs->count];
 	const char *unit = abd_perf_pair_text(item, "unit");
 
 	memset(pair, 0, sizeof(*pair));
@@ -260,70 +298,73 @@ static struct abd_perf_pair *abd_perf_pair_next(
 	else
 		snprintf(pair->figure, sizeof(pair->figure), "%s / %s",
 			abd_perf_pair_text(item, "of"), abd_perf_pair_text(item, "against"));
-	abd_perf_pair_name(
-		pair->name, sizeof(pair->name), json_object_get(pairs->a, "results"), result);
-	return pair;
+	abd_perf_text_whole(pair->figure);
+	abd_perf_pair_name(pair->name, sizeof(pair->name), results, result);
+	return abd_perf_pair_takes_part(result, list, item) && abd_perf_pair_wanted(filter, pair);
 }
 
 static void abd_perf_pair_add(struct abd_perf_pairs *pairs, const json_t *result, const char *list,
 	const json_t *item, const regex_t *filter)
 {
-	const json_t *other =
-		abd_perf_pair_find(json_object_get(pairs->b, "results"), result, list, item);
-	struct abd_perf_pair *pair = abd_perf_pair_next(pairs, result, item);
+	const json_t *results[] = {
+		json_object_get(pairs->a, "results"), json_object_get(pairs->b, "results")};
+	struct abd_perf_pair *pair = &pairs->pair[pairs->count];
+	const json_t *other;
 
-	if (!abd_perf_pair_takes_part(result, list, item) || !abd_perf_pair_wanted(filter, pair))
+	if (!abd_perf_pair_begin(pair, results[0], result, list, item, filter))
 		return;
-	if (other == NULL) {
+	other = abd_perf_pair_find(results[0], results[1], result, list, item);
+	if (other == NULL)
 		pairs->only_a++;
-		return;
-	}
-	if (!abd_perf_pair_summary(item, &pair->a) || !abd_perf_pair_summary(other, &pair->b))
-		return;
-	abd_perf_pair_judge(pair, pairs->margin);
-	pairs->count++;
+	else if (abd_perf_pair_summary(item, &pair->a) && abd_perf_pair_summary(other, &pair->b))
+		pairs->count += abd_perf_pair_judge(pair, pairs->margin);
 }
 
-static size_t abd_perf_pair_room(const json_t *results)
+static struct abd_perf_pair *abd_perf_pair_room(const json_t *results)
 {
 	size_t count = 1, i;
+	struct abd_perf_pair *pair;
 	json_t *result;
 
 	json_array_foreach(results, i, result) count +=
 		json_array_size(json_object_get(result, "figures")) +
 		json_array_size(json_object_get(result, "ratios"));
-	return count;
+	pair = malloc(count * sizeof(*pair));
+	if (pair == NULL)
+		abd_perf_say_die(1, "no memory for two runs");
+	return pair;
 }
 
-/* Figures that only one run has. */
-static size_t abd_perf_pair_only(const json_t *results, const json_t *others)
+/* Take what A has, with what B has of it. */
+static void abd_perf_pair_list(struct abd_perf_pairs *pairs, const regex_t *filter)
 {
-	size_t count = 0, i, j;
-	json_t *result, *figure;
+	static const char *const list[] = {"ratios", "figures"};
+	size_t i, j;
+	json_t *result, *item;
 
-	json_array_foreach(results, i, result)
+	json_array_foreach(json_object_get(pairs->a, "results"), i, result)
 	{
-		json_array_foreach(json_object_get(result, "figures"), j, figure) count +=
-			abd_perf_pair_find(others, result, "figures", figure) == NULL;
+		for (unsigned k = 0; k < 2; k++)
+			json_array_foreach(json_object_get(result, list[k]), j, item)
+				abd_perf_pair_add(pairs, result, list[k], item, filter);
 	}
-	return count;
 }
 
-static void abd_perf_pair_list(
-	struct abd_perf_pairs *pairs, const json_t *result, const char *list, const regex_t *filter)
+/* The same from B's side, to count what only B has. */
+static size_t abd_perf_pair_only_b(const struct abd_perf_pairs *pairs, const regex_t *filter)
 {
-	size_t i;
-	json_t *item;
+	struct abd_perf_pairs back = {.a = pairs->b, .b = pairs->a, .margin = pairs->margin};
 
-	json_array_foreach(json_object_get(result, list), i, item)
-		abd_perf_pair_add(pairs, result, list, item, filter);
+	back.pair = abd_perf_pair_room(json_object_get(back.a, "results"));
+	abd_perf_pair_list(&back, filter);
+	free(back.pair);
+	return back.only_a;
 }
 
 void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, const char *filter)
 {
-	json_t *results = json_object_get(a, "results"), *result;
 	regex_t expression;
-	size_t i;
+	const regex_t *wanted = filter != NULL ? &expression : NULL;
 
 	if (filter != NULL &&
 		regcomp(&expression, filter, REG_EXTENDED | REG_NOSUB | REG_ICASE) != 0)
@@ -331,15 +372,9 @@ void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, cons
 	*pairs = (struct abd_perf_pairs){.a = a, .b = b};
 	pairs->margin =
 		fmax(ABD_PERF_PAIR_MARGIN, fmax(abd_perf_pair_noise(a), abd_perf_pair_noise(b)));
-	pairs->pair = malloc(abd_perf_pair_room(results) * sizeof(*pairs->pair));
-	if (pairs->pair == NULL)
-		abd_perf_say_die(1, "no memory for two runs");
-	json_array_foreach(results, i, result)
-	{
-		abd_perf_pair_list(pairs, result, "ratios", filter != NULL ? &expression : NULL);
-		abd_perf_pair_list(pairs, result, "figures", filter != NULL ? &expression : NULL);
-	}
-	pairs->only_b = abd_perf_pair_only(json_object_get(b, "results"), results);
+	pairs->pair = abd_perf_pair_room(json_object_get(a, "results"));
+	abd_perf_pair_list(pairs, wanted);
+	pairs->only_b = abd_perf_pair_only_b(pairs, wanted);
 	qsort(pairs->pair, pairs->count, sizeof(*pairs->pair), abd_perf_pair_order);
 	if (filter != NULL)
 		regfree(&expression);

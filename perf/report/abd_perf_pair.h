@@ -34,7 +34,9 @@ struct abd_perf_pairs {
 	double margin; /* what a ratio must differ from 1 by, beside its interval */
 };
 
-/** Read a run's JSON; ends the program with a message when it is none. */
+/** Read a run's JSON. NULL where it is none; fault then says why. */
+json_t *abd_perf_pair_read(const char *path, char *fault, size_t room);
+/** The same, but ends the program with a message when it is none. */
 json_t *abd_perf_pair_load(const char *path);
 /** Pair them up. filter: an extended regular expression on "SCENARIO: NAME, FIGURE", or NULL. Takes both documents over. */
 void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, const char *filter);

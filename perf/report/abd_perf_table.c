@@ -4,6 +4,7 @@
  */
 #include "abd_perf_table.h"
 #include "abd_perf_say.h"
+#include "abd_perf_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,8 +50,10 @@ void abd_perf_table_cell(struct abd_perf_table *table, const char *format, ...)
 	if (table->cell == NULL)
 		abd_perf_say_die(1, "no memory for a table");
 	va_start(arguments, format);
-	vsnprintf(table->cell[table->cells++], ABD_PERF_TABLE_TEXT, format, arguments);
+	vsnprintf(table->cell[table->cells], ABD_PERF_TABLE_TEXT, format, arguments);
 	va_end(arguments);
+	abd_perf_text_whole(table->cell[table->cells]);
+	abd_perf_text_plain(table->cell[table->cells++]);
 }
 
 void abd_perf_table_figure(struct abd_perf_table *table, const struct abd_perf_figure *figure)

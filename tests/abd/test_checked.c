@@ -159,6 +159,16 @@ Test(abd_checked, a_write_to_a_freed_run_is_found)
 	write_after_end(run + 8191, "byte 8191 of a block of 8192 bytes");
 }
 
+Test(abd_checked, a_write_behind_the_bytes_asked_for_is_found)
+{
+	char *buf = abd_buf_alloc(100, false), was = buf[100];
+
+	buf[100] = 1;
+	broken(abd_buf_free(buf, 100), "byte 100 of a block of 100 bytes");
+	buf[100] = was;
+	abd_buf_free(buf, 100);
+}
+
 #endif
 
 #else

@@ -105,8 +105,10 @@ Test(abd_verify, damaged_classes_are_found, .init = begin, .fini = end)
 	size_t *words = (size_t *)(void *)&ABD_SCATTER(multi).abd_runs[3];
 
 	/* Three classes of {start, first run and order}. */
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 6; i++) {
 		damaged(multi, words[i], words[i] + 1, "class");
+		damaged(multi, words[i], words[i] - 1, "class");
+	}
 	abd_free(multi);
 }
 
@@ -131,6 +133,7 @@ Test(abd_verify, damaged_gangs_are_found, .init = begin, .fini = end)
 	damaged(gang, child->abd_gang_refs, 0, "does not know of its gang");
 	damaged(gang, ABD_BUF(child), NULL, "without memory");
 	damaged(view, ABD_GANG(view).abd_offset, 51, "children hold");
+	damaged(view, ABD_GANG(view).abd_offset, 151, "children hold");
 	damaged(view, view->abd_size, 141, "children hold");
 	abd_free(view);
 	abd_free(gang);

@@ -43,6 +43,27 @@ Test(abd_arc_contract, null_is_told)
 	broken((void)abd_arc_put(arc, NULL, buf, 8), "is NULL");
 	broken((void)abd_arc_remove(NULL, &key), "is NULL");
 	broken((void)abd_arc_remove(arc, NULL), "is NULL");
+	broken((void)abd_arc_resize(NULL, 1 << 20), "is NULL");
+	abd_arc_destroy(arc);
+}
+
+/* Its place holds another record by then. */
+Test(abd_arc_contract, a_copy_of_a_hold_is_not_released_again)
+{
+	abd_arc_t *volatile arc = make(1 << 20, 0);
+	abd_arc_key_t one = {.pool = 1}, other = {.pool = 2};
+	abd_arc_hold_t hold, copy, second;
+
+	cr_assert_eq(abd_arc_put(arc, &one, "1", 1), 0);
+	cr_assert_eq(abd_arc_put(arc, &other, "2", 1), 0);
+	cr_assert_eq(abd_arc_hold(arc, &one, &hold), 0);
+	copy = hold;
+	abd_arc_release(&hold);
+	broken(abd_arc_release(&copy), "released before");
+	cr_assert_eq(abd_arc_hold(arc, &other, &second), 0);
+	cr_assert_eq(second.entry, copy.entry);
+	broken(abd_arc_release(&copy), "released before");
+	abd_arc_release(&second);
 	abd_arc_destroy(arc);
 }
 

@@ -288,3 +288,35 @@ Test(arc_index, no_reader_misses_what_stays_in_while_lines_are_split_and_joined,
 		atomic_load(&reading.missing), atomic_load(&reading.looks));
 	abd_arc_index_free(reading.index);
 }
+
+/* The low bits say where an entry's home is, the top ones are its tag: keys that are alike must not share them. */
+Test(arc_index, every_bit_of_a_key_changes_every_bit_of_its_hash_half_of_the_time)
+{
+	enum { TRIALS = 400, KEY_BITS = 256 };
+	static unsigned changes[KEY_BITS][64];
+	uint64_t random = 5;
+
+	for (unsigned trial = 0; trial < TRIALS; trial++) {
+		abd_arc_key_t key = arc_key(trial), other;
+		uint64_t seed = abd_test_random(&random), word;
+		uint64_t hash = abd_arc_hash_key(seed, &key);
+
+		for (unsigned bit = 0; bit < KEY_BITS; bit++) {
+			other = key;
+			memcpy(&word, (char *)&other + bit / 64 * 8, 8);
+			word ^= (uint64_t)1 << bit % 64;
+			memcpy((char *)&other + bit / 64 * 8, &word, 8);
+
+			uint64_t difference = hash ^ abd_arc_hash_key(seed, &other);
+
+			for (unsigned i = 0; i < 64; i++)
+				changes[bit][i] += difference >> i & 1;
+		}
+	}
+	/* 200 on average, with a deviation of 10. */
+	for (unsigned bit = 0; bit < KEY_BITS; bit++)
+		for (unsigned i = 0; i < 64; i++)
+			cr_assert(changes[bit][i] > 130 && changes[bit][i] < 270,
+				"bit %u of a key: bit %u changes %u times in %d", bit, i,
+				changes[bit][i], TRIALS);
+}

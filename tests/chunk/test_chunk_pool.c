@@ -5,6 +5,7 @@
 #include "abd_chunk.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
+#include "abd_test_wrap.h"
 
 #include <criterion/criterion.h>
 #include <linux/mempolicy.h>
@@ -188,6 +189,8 @@ ABD_TEST_CHILD(pool_lies_where_it_was_asked_for)
 	memset(base, 1, size);
 	if (has_nodes && (!prefers(base, 0) || !prefers((char *)base + size - 1, 0)))
 		return 4;
+	if (has_nodes && strcmp(abd_tuning_get("pool_node"), "0") != 0)
+		return 6;
 	/* Settled now. */
 	if (abd_tuning_set("pool_node", "any") != -EINVAL ||
 		abd_tuning_set("pool_alignment", "2097152") != -EINVAL)
@@ -202,4 +205,42 @@ Test(abd_chunk_pool, its_region_lies_at_the_boundary_and_on_the_node_asked_for)
 		(const char *[]){"ABD_POOL_SIZE=4194304", NULL}, text, sizeof(text));
 
 	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
+}
+
+Test(abd_chunk_pool, freeing_a_run_twice_is_a_broken_contract, .init = begin, .fini = end)
+{
+	cr_assert(abd_chunk_pool.supported());
+
+	void *run = abd_chunk_pool.alloc(2);
+
+	abd_chunk_pool.free(run, 2);
+	abd_test_expect_contract(abd_chunk_pool.free(run, 2), "no run of order 2 of the pool");
+}
+
+Test(abd_chunk_pool, a_node_that_cannot_be_tried_is_not_taken)
+{
+	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
+	cr_assert_eq(abd_tuning_set("pool_node", "0"), -EINVAL);
+	abd_test_wrap_fail(ABD_TEST_MMAP, 0);
+}
+
+ABD_TEST_CHILD(pool_takes_sizes)
+{
+	/* Pages have numbers of 32 bits; where addresses do, up to 1 GiB of them goes into the region's boundary. */
+	bool is_64 = sizeof(size_t) == 8;
+	const char *largest = is_64 ? "17592183947264" : "3219128320";
+
+	abd_test_child_expect(abd_tuning_set("pool_size", largest) == 0);
+	abd_test_child_expect(strcmp(abd_tuning_get("pool_size"), largest) == 0);
+	abd_test_child_expect(
+		abd_tuning_set("pool_size", is_64 ? "17592183947265" : "3219128321") == -EINVAL);
+	abd_test_child_expect(
+		abd_tuning_set("pool_size", is_64 ? "17592186044416" : "4294967296") == -EINVAL);
+	abd_test_child_expect(strcmp(abd_tuning_get("pool_size"), largest) == 0);
+	return 0;
+}
+
+Test(abd_chunk_pool, sizes_end_where_page_numbers_or_addresses_do)
+{
+	abd_test_child_passes("pool_takes_sizes", NULL);
 }

@@ -9,7 +9,7 @@ set -eu
 way=$1 source=$2 work=$3 cc=$4 cxx=$5 provider=$6
 shift 6
 here=$source/tests/consumer
-jobs=$(nproc 2>/dev/null || echo 2)
+jobs=${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}
 passed=0 failed=0
 rm -rf "$work"
 mkdir -p "$work"

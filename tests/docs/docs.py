@@ -168,7 +168,8 @@ def tests():
     """suite/name of every unit test, and the text it stands in; a regression's suite is abd_regressions."""
     names = {}
     for path in (ROOT / "tests").glob("**/test_*.c"):
-        text = path.read_text()
+        parts = path.parent / path.stem.removeprefix("test_")  # the folder of a test of many parts
+        text = "".join(part.read_text() for part in [path, *parts.glob("*.c")])
         for suite, name in re.findall(r"^(?:Parameterized)?Test\(\s*(\w+),\s*(\w+)", text, re.MULTILINE):
             names[f"{suite}/{name}"] = text
         for name in re.findall(r"^Regression\((\w+)", text, re.MULTILINE):

@@ -5,6 +5,7 @@
  * usage: program [SUITE[/NAME]]     both may hold wildcards, as in a shell
  *        program --list
  * ABD_TEST_SKIP="PATTERN ..." in the environment leaves those out: gates that run under slow checkers name what takes too long.
+ * ABD_TEST_STOP=1 ends the run at the first test that fails.
  *
  * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run" line names the test; the
  * exit code is 0 only if no test failed and at least one ran, or said by cr_skip_test() why it can't run here.
@@ -263,6 +264,8 @@ int main(int argc, char **argv)
 			printf("%s/%s\n", test->suite, test->name);
 		else
 			count[run_test(test)]++;
+		if (count[FAILED] != 0 && getenv("ABD_TEST_STOP") != NULL)
+			break;
 	}
 	if (list)
 		return 0;

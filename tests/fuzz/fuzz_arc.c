@@ -25,7 +25,7 @@ static struct {
 
 static uint8_t record[RECORD], back[RECORD + 1];
 
-static void content(uint8_t *to, size_t n)
+FUZZ_UNSEEN static void content(uint8_t *to, size_t n)
 {
 	uint32_t state = model[n].seed;
 

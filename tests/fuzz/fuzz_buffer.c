@@ -55,15 +55,68 @@ static struct object *object_new(abd_t *abd, size_t size)
 	return o;
 }
 
+/* ---- the model: what a buffer's bytes are, in a or b ---------------------------------------------------------------- */
+
+FUZZ_UNSEEN static void model_read(const struct object *o, size_t off, size_t size, uint8_t *to)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = o->cells[off + i]->value;
+}
+
+/* In their order: a gang may show one byte twice. */
+FUZZ_UNSEEN static void model_write(
+	const struct object *o, size_t off, size_t size, const uint8_t *from)
+{
+	for (size_t i = 0; i < size; i++)
+		o->cells[off + i]->value = from[i];
+}
+
+/* Cells of its own, or one for all bytes. */
+FUZZ_UNSEEN static void model_cells(struct object *o, struct cell *cell, size_t step)
+{
+	for (size_t i = 0; i < o->size; i++)
+		o->cells[i] = &cell[i * step];
+}
+
+FUZZ_UNSEEN static void model_fill(size_t size, unsigned seed, unsigned stride)
+{
+	for (size_t i = 0; i < size; i++)
+		a[i] = (uint8_t)(seed + i * stride + i / 256);
+}
+
+/* Where a and b differ, or size. */
+FUZZ_UNSEEN static size_t model_diff(size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && a[at] == b[at])
+		at++;
+	return at;
+}
+
+FUZZ_UNSEEN static bool model_overlap(
+	struct object *d, size_t doff, struct object *s, size_t soff, size_t size)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < size; i++)
+		d->cells[doff + i]->mark = true;
+	for (size_t i = 0; i < size; i++)
+		found |= s->cells[soff + i]->mark;
+	for (size_t i = 0; i < size; i++)
+		d->cells[doff + i]->mark = false;
+	return found;
+}
+
+/* ---- operations -------------------------------------------------------------------------------------------------- */
+
 /* Memory of its own, filled. */
 static void object_base(struct object *o, uint8_t seed)
 {
 	o->own = calloc(o->size, sizeof(struct cell));
-	for (size_t i = 0; i < o->size; i++) {
-		a[i] = (uint8_t)(seed + i * 7 + i / 256);
-		o->own[i].value = a[i];
-		o->cells[i] = &o->own[i];
-	}
+	model_cells(o, o->own, 1);
+	model_fill(o->size, seed, 7);
+	model_write(o, 0, o->size, a);
 	abd_copy_from_buf_off(o->abd, a, 0, o->size);
 }
 
@@ -84,10 +137,8 @@ static void check_range(struct object *o, size_t off, size_t size)
 {
 	memset(b, 0xee, size + 1 < sizeof(b) ? size + 1 : size);
 	abd_copy_to_buf_off(b, o->abd, off, size);
-	for (size_t i = 0; i < size; i++) {
-		a[i] = o->cells[off + i]->value;
-		fuzz_check(a[i] == b[i], "byte %zu of %zu", off + i, o->size);
-	}
+	model_read(o, off, size, a);
+	fuzz_check(memcmp(a, b, size) == 0, "byte %zu of %zu", off + model_diff(size), o->size);
 	fuzz_check(size + 1 >= sizeof(b) || b[size] == 0xee, "a byte behind %zu", size);
 	fuzz_check(size == 0 || abd_cmp_buf_off(o->abd, a, off, size) == 0, "cmp [%zu, +%zu)", off,
 		size);
@@ -103,8 +154,7 @@ static void op_alloc(struct fuzz_input *in)
 		return;
 	if (kind == 0) {
 		o = object_new(abd_get_zeros(size), size);
-		for (size_t i = 0; i < size; i++)
-			o->cells[i] = &zero;
+		model_cells(o, &zero, 0);
 		o->writes = false;
 		return;
 	}
@@ -295,11 +345,8 @@ static void op_write(struct fuzz_input *in)
 	if (o == NULL || !o->writes)
 		return;
 	size = range(in, o, &off);
-	for (size_t i = 0; i < size; i++)
-		a[i] = (uint8_t)(seed + i);
-	/* In their order: a gang may show one byte twice. */
-	for (size_t i = 0; i < size; i++)
-		o->cells[off + i]->value = a[i];
+	model_fill(size, seed, 1);
+	model_write(o, off, size, a);
 	abd_copy_from_buf_off(o->abd, a, off, size);
 	check_range(o, off, size);
 }
@@ -312,23 +359,10 @@ static void op_zero(struct fuzz_input *in)
 	if (o == NULL || !o->writes)
 		return;
 	size = range(in, o, &off);
-	for (size_t i = 0; i < size; i++)
-		o->cells[off + i]->value = 0;
+	memset(a, 0, size);
+	model_write(o, off, size, a);
 	abd_zero_off(o->abd, off, size);
 	fuzz_check(abd_cmp_zero_off(o->abd, off, size) == 0, "[%zu, +%zu)", off, size);
-}
-
-static bool overlap(struct object *d, size_t doff, struct object *s, size_t soff, size_t size)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < size; i++)
-		d->cells[doff + i]->mark = true;
-	for (size_t i = 0; i < size; i++)
-		found |= s->cells[soff + i]->mark;
-	for (size_t i = 0; i < size; i++)
-		d->cells[doff + i]->mark = false;
-	return found;
 }
 
 /* Two buffers and a range that lies within both. */
@@ -352,10 +386,10 @@ static void op_copy(struct fuzz_input *in)
 	size_t off[2], size;
 
 	if (!choose_pair(in, o, off, &size) || !o[0]->writes ||
-		overlap(o[0], off[0], o[1], off[1], size))
+		model_overlap(o[0], off[0], o[1], off[1], size))
 		return;
-	for (size_t i = 0; i < size; i++)
-		o[0]->cells[off[0] + i]->value = o[1]->cells[off[1] + i]->value;
+	model_read(o[1], off[1], size, a);
+	model_write(o[0], off[0], size, a);
 	if (fuzz_byte(in) % 2 != 0)
 		abd_copy_off(o[0]->abd, o[1]->abd, off[0], off[1], size);
 	else
@@ -366,12 +400,13 @@ static void op_copy(struct fuzz_input *in)
 static void op_compare(struct fuzz_input *in)
 {
 	struct object *o[2];
-	size_t off[2], size, at = 0;
+	size_t off[2], size, at;
 
 	if (!choose_pair(in, o, off, &size))
 		return;
-	while (at < size && o[0]->cells[off[0] + at]->value == o[1]->cells[off[1] + at]->value)
-		at++;
+	model_read(o[0], off[0], size, a);
+	model_read(o[1], off[1], size, b);
+	at = model_diff(size);
 	fuzz_check(abd_equal_off(o[0]->abd, o[1]->abd, off[0], off[1], size) == (at == size),
 		"at %zu of %zu", at, size);
 	fuzz_check(abd_diff_off(o[0]->abd, o[1]->abd, off[0], off[1], size) == at, "at %zu of %zu",
@@ -390,8 +425,8 @@ static void op_borrow(struct fuzz_input *in)
 	at = fuzz_below(in, n);
 	buf = abd_borrow_buf_copy(o->abd, n);
 	fuzz_check(buf != NULL, "%zu of %zu", n, o->size);
-	for (size_t i = 0; i < n; i++)
-		fuzz_check(buf[i] == o->cells[i]->value, "byte %zu of %zu", i, n);
+	model_read(o, 0, n, a);
+	fuzz_check(memcmp(buf, a, n) == 0, "%zu of %zu", n, o->size);
 	/* A gang that shows a byte twice gets the later one: leave those alone. */
 	if (!o->writes || o->is_gang) {
 		abd_return_buf(o->abd, buf, n);
@@ -425,6 +460,60 @@ static void op_iterate(struct fuzz_input *in)
 	abd_verify(o->abd);
 }
 
+/* Checksums over pieces are those of the same bytes in one piece, and crc32c's of two parts that of the whole. */
+static void op_sum(struct fuzz_input *in)
+{
+	struct object *o = choose(in);
+	size_t off, size, part;
+	uint64_t sum[2][4];
+	uint32_t crc;
+	abd_t *flat;
+
+	if (o == NULL)
+		return;
+	size = range(in, o, &off);
+	part = fuzz_below(in, size + 1);
+	if (size == 0)
+		return;
+	model_read(o, off, size, a);
+	flat = abd_get_from_buf(a, size);
+	abd_fletcher_4(o->abd, off, size, sum[0]);
+	abd_fletcher_4(flat, 0, size, sum[1]);
+	fuzz_check(memcmp(sum[0], sum[1], sizeof(sum[0])) == 0, "[%zu, +%zu)", off, size);
+	fuzz_check(abd_xxh3(o->abd, off, size, part) == abd_xxh3(flat, 0, size, part),
+		"[%zu, +%zu)", off, size);
+	crc = abd_crc32c(o->abd, off, part, 0);
+	crc = abd_crc32c(o->abd, off + part, size - part, crc);
+	fuzz_check(crc == abd_crc32c(flat, 0, size, 0), "[%zu, +%zu, +%zu)", off, part, size);
+	abd_free(flat);
+}
+
+/* A range as iovecs, a few at a time; and a gang made of those, which is compared and freed. */
+static void op_iov(struct fuzz_input *in)
+{
+	struct object *o = choose(in);
+	struct iovec iov[8];
+	size_t off, size, covered, at = 0;
+	int most = 1 + fuzz_byte(in) % 8, count;
+	abd_t *gang;
+
+	if (o == NULL)
+		return;
+	size = range(in, o, &off);
+	model_read(o, off, size, a);
+	while (at < size) {
+		count = abd_to_iov(o->abd, off + at, size - at, iov, most, &covered);
+		fuzz_check(count > 0 && count <= most && covered > 0 && covered <= size - at,
+			"%d entries, %zu of %zu", count, covered, size - at);
+		gang = abd_from_iov(iov, count);
+		fuzz_check(gang != NULL && abd_get_size(gang) == covered &&
+				   abd_cmp_buf(gang, a + at, covered) == 0,
+			"%zu at %zu", covered, off + at);
+		abd_free(gang);
+		at += covered;
+	}
+}
+
 static void op_tune(struct fuzz_input *in)
 {
 	static const char *const tuning[][2] = {{"max_order", "0"}, {"max_order", "1"},
@@ -439,7 +528,7 @@ static void op_tune(struct fuzz_input *in)
 
 static void (*const operations[])(struct fuzz_input *in) = {op_alloc, op_alloc, op_gang, op_view,
 	op_gang_add, op_gang_add, op_free, op_write, op_zero, op_copy, op_compare, op_borrow,
-	op_iterate, op_tune};
+	op_iterate, op_tune, op_sum, op_iov};
 
 static void end_all(void)
 {

@@ -28,6 +28,17 @@ static void text_copy(char to[TEXT_MAX], const char *from)
 	snprintf(to, TEXT_MAX, "%s", from != NULL ? from : "");
 }
 
+/* A number that was taken is told as the same number: its digits, without zeros before them. */
+static void check_number(const char *name, const char *value, const char *after)
+{
+	const char *digits = value + strspn(value, "0");
+
+	if (*value == '\0' || value[strspn(value, "0123456789")] != '\0')
+		return;
+	fuzz_check(strcmp(*digits != '\0' ? digits : "0", after) == 0, "%s=%s is now %s", name,
+		value, after);
+}
+
 static void buffer_works(void)
 {
 	abd_t *abd = abd_alloc(9000, false), *copy = abd_alloc(9000, false);
@@ -60,6 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		text_copy(after, abd_tuning_get(name));
 		fuzz_check(error == 0 || strcmp(before, after) == 0,
 			"%s=%s refused, yet %s is now %s", name, value, before, after);
+		if (error == 0)
+			check_number(name, value, after);
 	}
 	buffer_works();
 	return 0;

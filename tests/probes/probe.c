@@ -163,6 +163,39 @@ static void pointer_overflow(bool plant)
 	abd_free(abd);
 }
 
+/* A count kept in fewer bits than it needs. */
+static void changed_by_conversion(bool plant)
+{
+	volatile uint8_t count = (uint8_t)(UINT8_MAX - !plant);
+
+	count++;
+	printf("%u\n", count);
+}
+
+static void shift_too_far(bool plant)
+{
+	volatile unsigned order = 31 + plant;
+
+	printf("%u\n", 1u << order);
+}
+
+static void past_an_array(bool plant)
+{
+	volatile char field[8] = "";
+	volatile unsigned at = 7 + plant;
+
+	printf("%d\n", field[at]);
+}
+
+static void misaligned(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(CHUNK, false);
+	char *buf = abd_to_buf(abd);
+
+	*(uint64_t *)opaque(buf + plant) = 1; /* clang lets volatile ones pass */
+	abd_free(abd);
+}
+
 /* The buffer's memory was someone else's before, so what is in it is not what the machine would give. */
 static void uninitialised_read(bool plant)
 {
@@ -172,6 +205,21 @@ static void uninitialised_read(bool plant)
 		abd_zero(abd, CHUNK);
 	if (abd_cmp_zero(abd, CHUNK) == 0)
 		printf("zeros\n");
+	abd_free(abd);
+}
+
+/* One byte of 4096, which a kernel's vectors read along with its neighbours, or stop short of. */
+static void uninitialised_byte(bool plant)
+{
+	abd_t *abd = abd_alloc_linear(CHUNK, false), *same = abd_alloc_linear(CHUNK, false);
+
+	abd_zero(same, CHUNK);
+	abd_zero_off(abd, 0, 1000);
+	abd_zero_off(abd, 1001, CHUNK - 1001);
+	if (abd_equal_off(abd, same, 0, 0, 1000 + plant) &&
+		abd_equal_off(abd, same, 1001, 1001, CHUNK - 1001))
+		printf("zeros: %s\n", abd_tuning_get("compare"));
+	abd_free(same);
 	abd_free(abd);
 }
 
@@ -264,7 +312,12 @@ static const struct {
 	{"signed_overflow", signed_overflow},
 	{"unsigned_wrap", unsigned_wrap},
 	{"pointer_overflow", pointer_overflow},
+	{"changed_by_conversion", changed_by_conversion},
+	{"shift_too_far", shift_too_far},
+	{"past_an_array", past_an_array},
+	{"misaligned", misaligned},
 	{"uninitialised_read", uninitialised_read},
+	{"uninitialised_byte", uninitialised_byte},
 	{"data_race", data_race},
 	{"past_the_end", past_the_end},
 	{"lent_and_changed", lent_and_changed},

@@ -5,6 +5,7 @@
  */
 #include "abd_compare.h"
 #include "abd_copy_span.h"
+#include "abd_crc32c.h"
 #include "abd_fletcher.h"
 
 #include <abd/abd.h>
@@ -22,7 +23,8 @@ int main(void)
 		copy++;
 	printf("compare %s (%s), ", (*compare)->name, abd_tuning_get("compare"));
 	printf("lz4 %s, ", abd_tuning_get("lz4"));
-	printf("flush %s, ", abd_tuning_get("flush"));
-	printf("copy %s, fletcher %s\n", (*copy)->name, abd_fletcher_get(NULL)->name);
+	printf("flush %s, flush_auto %s, ", abd_tuning_get("flush"), abd_tuning_get("flush_auto"));
+	printf("copy %s, fletcher %s, crc32c %s\n", (*copy)->name, abd_fletcher_get(NULL)->name,
+		abd_crc32c_best()->name);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 
 static atomic_uint countdown[ABD_TEST_CALLS];
 
@@ -19,12 +20,14 @@ int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_sysinfo(struct sysinfo *info);
 ssize_t __real_getrandom(void *buf, size_t size, unsigned flags);
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
 int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 int __wrap_sysinfo(struct sysinfo *info);
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
@@ -64,4 +67,25 @@ int __wrap_sysinfo(struct sysinfo *info)
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)
 {
 	return fails(ABD_TEST_GETRANDOM) ? -1 : __real_getrandom(buf, size, flags);
+}
+
+static int64_t (*_Atomic cpu_time)(void);
+
+void abd_test_wrap_cpu_time(int64_t (*now)(void))
+{
+	atomic_store(&cpu_time, now);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int64_t (*ask)(void) = clock == CLOCK_THREAD_CPUTIME_ID ? atomic_load(&cpu_time) : NULL;
+
+	if (ask == NULL)
+		return __real_clock_gettime(clock, now);
+
+	int64_t ns = ask();
+
+	now->tv_sec = (time_t)(ns / 1000000000);
+	now->tv_nsec = (long)(ns % 1000000000);
+	return 0;
 }

@@ -21,6 +21,9 @@ enum abd_test_call {
 /** Let the n-th of these calls fail from here on, the next being 1, and no other; 0: none. */
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n);
 
+/** Let this answer, in ns, whoever asks for a thread's CPU time; NULL: the system again. */
+void abd_test_wrap_cpu_time(int64_t (*now)(void));
+
 /** CPU features the library is not told of: bit n for number n of enum abd_cpu_feature. */
 void abd_test_cpu_hide(uint32_t features);
 

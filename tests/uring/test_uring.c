@@ -3,6 +3,8 @@
  * Reads and writes by io_uring, against files read and written the plain way. The kernel is made to do less than it is asked:
  * io_uring_submit() here cuts requests short and is interrupted on its way to the real one.
  */
+#include "test_uring_kernel.h"
+
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_fault.h"
@@ -30,11 +32,14 @@ static struct {
 	unsigned fixed, plain; /* requests seen, by registered buffer or not */
 } kernel;
 
-/* In liburing's place. */
-int io_uring_submit(struct io_uring *ring)
+/* In liburing's place, by the linker (--wrap): a static archive would not have a second one. */
+int __wrap_io_uring_submit(struct io_uring *ring);
+int __wrap_io_uring_submit(struct io_uring *ring)
 {
 	struct io_uring_sq *sq = &ring->sq;
 
+	if (test_uring_kernel_is(ring))
+		return test_uring_kernel_submit(ring);
 	if (kernel.interrupts > 0) {
 		kernel.interrupts--;
 		return -EINTR;

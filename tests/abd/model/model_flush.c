@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Operations that copy and make durable: of all intents and policies, drained or not. What is durable is told by tests/flush; here
+ * it is bytes.
+ */
+#include "model.h"
+
+static unsigned random_flags(void)
+{
+	static const unsigned intents[] = {ABD_FLUSH_AUTO, ABD_FLUSH_SHARED, ABD_FLUSH_EXCLUSIVE};
+	unsigned intent = intents[model_below(3)];
+
+	return model_one_in(2) ? intent | ABD_FLUSH_NODRAIN : intent;
+}
+
+static void drain(unsigned flags)
+{
+	if ((flags & ABD_FLUSH_NODRAIN) == 0 || model_one_in(2))
+		return;
+	trace("abd_flush_drain();");
+	abd_flush_drain();
+}
+
+void model_op_flush_copy(void)
+{
+	struct object *d = model_any(), *s = model_any();
+	unsigned flags = random_flags();
+	size_t d_off, d_n, s_off, n;
+
+	if (d == NULL || !d->writes)
+		return;
+	model_random_range(d, &d_off, &d_n);
+	model_random_range(s, &s_off, &n);
+	if (d == s && model_one_in(2))
+		s_off = d_off;
+	n = abd_min(abd_min(n, d_n), s->size - s_off);
+
+	bool same = d == s && s_off == d_off && d->slice_count == 1;
+
+	if (!same && model_overlap(d, d_off, n, s, s_off, n))
+		return;
+	trace("flush_copy(o%u, o%u, %zu, %zu, %zu, %u);", d->id, s->id, d_off, s_off, n, flags);
+	abd_flush_copy_off(d->abd, s->abd, d_off, s_off, n, flags);
+	drain(flags);
+	model_write(d, d_off, n, model_read(s, s_off, n, model.a));
+	model_check_written(d, d_off, n, "flush_copy_off");
+}
+
+static void flush_from_buf(const struct object *o, size_t off, size_t n, unsigned flags)
+{
+	trace("fill(a, 0x%llx, %zu);", ull(model.random), n);
+	trace("flush_write(o%u, %zu, %zu, %u);", o->id, off, n, flags);
+	abd_test_random_fill(&model.random, model.a, n);
+	abd_flush_copy_from_buf_off(o->abd, model.a, off, n, flags);
+	drain(flags);
+	model_write(o, off, n, model.a);
+	model_check_written(o, off, n, "flush_copy_from_buf_off");
+}
+
+static void flush_to_buf(const struct object *o, size_t off, size_t n, unsigned flags)
+{
+	model.a[0] = model.a[n + 1] = 0xa5;
+	trace("flush_read(o%u, %zu, %zu, %u);", o->id, off, n, flags);
+	abd_flush_copy_to_buf_off(model.a + 1, o->abd, off, n, flags);
+	drain(flags);
+	check(model.a[0] == 0xa5 && model.a[n + 1] == 0xa5,
+		"flush_copy_to_buf_off wrote around %zu bytes", n);
+	check(memcmp(model.a + 1, model_read(o, off, n, model.b), n) == 0,
+		"flush_copy_to_buf_off [%zu, +%zu) of kind %d", off, n, (int)o->kind);
+}
+
+void model_op_flush_copy_buf(void)
+{
+	struct object *o = model_any();
+	unsigned flags = random_flags();
+	size_t off, n;
+
+	if (o == NULL)
+		return;
+	model_random_range(o, &off, &n);
+	if (o->writes && model_one_in(2))
+		flush_from_buf(o, off, n, flags);
+	else
+		flush_to_buf(o, off, n, flags);
+}

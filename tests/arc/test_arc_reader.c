@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a thread keeps of each cache: its block, made once and found again, among those of any number of caches.
+ */
+#include "abd_arc_impl.h"
+#include "abd_test_fault.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+
+enum { RECORD = 4096 };
+
+/* A cache with record 1, which compresses to a few bytes. */
+static abd_arc_t *make_with_record(void)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(1);
+	char record[RECORD];
+
+	arc_fill(record, sizeof(record), 1, 0, 2);
+	cr_assert_not_null(arc);
+	cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
+	return arc;
+}
+
+static ssize_t read_record(abd_arc_t *arc, size_t size)
+{
+	abd_arc_key_t key = arc_key(1);
+	char read[RECORD];
+
+	return abd_arc_read(arc, &key, read, 0, size);
+}
+
+Test(arc_reader, a_thread_has_one_block_of_each_of_many_caches)
+{
+	enum { CACHES = 20 };
+	abd_arc_t *arc[CACHES];
+
+	for (unsigned i = 0; i < CACHES; i++)
+		arc[i] = make_with_record();
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < CACHES; i++) {
+			cr_assert_eq(read_record(arc[i], RECORD), RECORD);
+			cr_assert_not_null(arc[i]->readers);
+			cr_assert_null(arc[i]->readers->next, "round %u: another one", round);
+		}
+	}
+	for (unsigned i = 0; i < CACHES; i++)
+		abd_arc_destroy(arc[i]);
+}
+
+/* While there is no memory for a block, hits are counted all the same; when there is, the thread has one. */
+Test(arc_reader, a_thread_that_was_refused_a_block_gets_one_later)
+{
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	for (size_t n = 0, met = 1; met > n; n++) {
+		abd_arc_t *arc = make_with_record();
+
+		abd_test_fault_at(n);
+		cr_assert_eq(read_record(arc, 100), 100, "refusal %zu", n);
+		met = abd_test_fault_end();
+		cr_assert_eq(read_record(arc, 100), 100);
+		cr_assert_not_null(arc->readers, "refusal %zu: none yet", n);
+		cr_assert_eq(arc_stats(arc).hits, 2);
+		abd_arc_destroy(arc);
+	}
+	abd_tuning_set("thread_cache_bytes", "8388608");
+}
+
+Test(arc_reader, a_hit_of_no_bytes_decodes_nothing)
+{
+	abd_arc_t *arc = make_with_record();
+
+	cr_assert_eq(read_record(arc, 0), 0);
+	cr_assert_eq(arc_stats(arc).hits, 1);
+	cr_assert_eq(arc_stats(arc).decodes, 0);
+	cr_assert_eq(read_record(arc, 1), 1);
+	cr_assert_eq(arc_stats(arc).decodes, 1);
+	abd_arc_destroy(arc);
+}
+
+/*
+ * One grace period serves many evictions. One used record in each page of entries keeps the page when the others go, so that a
+ * smaller cache has to give up many of those too.
+ */
+Test(arc_reader, resizing_waits_for_readers_a_few_times_not_once_per_record)
+{
+	enum { RECORDS = 6000, SIZE = 64 };
+	abd_arc_t *arc = arc_make(4 << 20, 1, 0);
+	char record[SIZE];
+
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		arc_fill(record, sizeof(record), n, 0, 64);
+		cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
+		if (n % 31 == 0)
+			cr_assert_eq(abd_arc_read(arc, &key, record, 0, SIZE), SIZE);
+	}
+
+	struct abd_arc_stats before = arc_stats(arc);
+
+	cr_assert_eq(abd_arc_resize(arc, 400000), 0);
+
+	struct abd_arc_stats after = arc_stats(arc);
+
+	cr_log_info("%zu entries to %zu, %zu grace periods", (size_t)before.entries,
+		(size_t)after.entries, (size_t)(after.grace_periods - before.grace_periods));
+	cr_assert_leq(after.used_bytes, 400000);
+	cr_assert_leq(after.grace_periods - before.grace_periods, 20);
+	abd_arc_destroy(arc);
+}

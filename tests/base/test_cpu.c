@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPU features: what the library says, against what the kernel lists in /proc/cpuinfo.
+ */
+#include "abd_cpu.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char flags[8192]; /* " fpu vme ... " of the first CPU; empty where there are none */
+
+static void flags_read(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	char line[sizeof(flags) - 2];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "flags", 5) == 0 && strchr(line, ':') != NULL) {
+			line[strcspn(line, "\n")] = '\0';
+			snprintf(flags, sizeof(flags), "%s ", strchr(line, ':') + 1);
+			break;
+		}
+	if (file != NULL)
+		fclose(file);
+}
+
+static bool listed(const char *flag)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), " %s ", flag);
+	return strstr(flags, word) != NULL;
+}
+
+/* Valgrind shows programs a lesser CPU than the kernel does, and ABD_TEST_CPU shows the library one. */
+static bool is_shown_all(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return getenv("ABD_TEST_CPU") == NULL &&
+	       (preload == NULL || strstr(preload, "vgpreload") == NULL);
+}
+
+Test(abd_cpu, the_library_sees_what_the_kernel_lists)
+{
+	static const struct {
+		enum abd_cpu_feature feature;
+		const char *flags[3];
+	} features[] = {
+		{ABD_CPU_SSE2, {"sse2"}},
+		{ABD_CPU_SSE42, {"sse4_2"}},
+		{ABD_CPU_AVX2, {"avx2"}},
+		{ABD_CPU_BMI2, {"bmi2"}},
+		{ABD_CPU_AVX512BW, {"avx512f", "avx512bw", "avx512vl"}},
+		{ABD_CPU_CLFLUSH, {"clflush"}},
+		{ABD_CPU_CLFLUSHOPT, {"clflushopt"}},
+		{ABD_CPU_CLWB, {"clwb"}},
+		{ABD_CPU_MOVDIR64B, {"movdir64b"}},
+		{ABD_CPU_NEON, {"no x86 has it"}},
+	};
+
+	flags_read();
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		bool has = abd_cpu_has(features[i].feature), lists = true;
+
+		if (flags[0] == '\0') /* no x86; asked all the same */
+			continue;
+		for (size_t k = 0; k < 3 && features[i].flags[k] != NULL; k++)
+			lists = lists && listed(features[i].flags[k]);
+		cr_assert(!has || lists, "%s is not listed", features[i].flags[0]);
+		cr_assert(has || !lists || !is_shown_all(), "%s is not seen", features[i].flags[0]);
+	}
+	cr_assert_not(abd_cpu_has((enum abd_cpu_feature)31));
+}

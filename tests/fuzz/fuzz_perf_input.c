@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libFuzzer target: what abd-perf takes from outside: its flags, alone and in command lines, and trees of files (--input). The first byte
+ * chooses. Nothing is measured.
+ */
+#include "fuzz_perf_input.h"
+#include "fuzz_perf_die.h"
+
+#include "abd_perf_clock.h"
+#include "abd_perf_env.h"
+#include "abd_perf_file.h"
+#include "abd_perf_pair.h"
+
+#include <argp.h>
+
+jmp_buf fuzz_perf_end;
+bool fuzz_perf_ended;
+
+void __wrap_abd_perf_say_die(int status, const char *format, ...) __attribute__((noreturn));
+void __wrap_argp_error(const struct argp_state *state, const char *format, ...);
+error_t __real_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
+error_t __wrap_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
+json_t *__wrap_abd_perf_pair_load(const char *path);
+int __wrap_abd_perf_file_write(
+	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg);
+
+void __wrap_abd_perf_say_die(int status, const char *format, ...)
+{
+	fuzz_check(status != 0 && *format != '\0', "%d", status);
+	longjmp(fuzz_perf_end, 1);
+}
+
+void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
+{
+	(void)state;
+	(void)format;
+	longjmp(fuzz_perf_end, 1);
+}
+
+/* Without --help, which prints and exits. */
+error_t __wrap_argp_parse(
+	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input)
+{
+	error_t error = __real_argp_parse(argp, argc, argv, flags | ARGP_SILENT, index, input);
+
+	if (error != 0)
+		longjmp(fuzz_perf_end, 1);
+	return error;
+}
+
+/* Two runs for `abd-perf compare`, whatever they are called; B is 10 % slower. Files are fuzz_perf_json's. */
+json_t *__wrap_abd_perf_pair_load(const char *path)
+{
+	static unsigned calls;
+	double value = calls++ % 2 == 0 ? 1.0 : 0.9;
+
+	(void)path;
+	return json_pack("{s:[{s:s, s:s, s:[{s:s, s:s, s:f, s:f, s:f, s:i}]}]}", "results",
+		"scenario", "buffer", "name", "a case", "figures", "name", "ours", "unit", "GB/s",
+		"median", value, "low", value, "high", value, "rounds", 9);
+}
+
+int __wrap_abd_perf_file_write(
+	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg)
+{
+	fuzz_check(path != NULL && fill != NULL && arg != NULL, "no file");
+	return 0;
+}
+
+/* What abd-perf measures by. */
+clockid_t abd_perf_clock = CLOCK_PROCESS_CPUTIME_ID;
+
+/* Where real files' names go. */
+void abd_perf_env_source(const char *origin)
+{
+	fuzz_check(*origin != '\0', "no origin");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input in = {data, data + size};
+	static FILE *nowhere;
+
+	if (nowhere == NULL)
+		stdout = nowhere = fopen("/dev/null", "w");
+	switch (fuzz_byte(&in) % 3) {
+	case 0:
+		fuzz_perf_flag(&in);
+		break;
+	case 1:
+		fuzz_perf_line(&in);
+		break;
+	default:
+		fuzz_perf_files(&in);
+	}
+	return 0;
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by tests/gates/fuzz and tests/fuzz/plants, from the top folder: what each target starts from.
+# shellcheck shell=sh
+
+# fuzz_targets BUILD: all that were built, but the planted one.
+fuzz_targets() {
+	find "$1/tests/fuzz" -name 'fuzz_*' -type f -perm -u+x | sed 's/.*fuzz_//' | grep -v 'seeds$\|^plant$' | sort
+}
+
+# fuzz_seeds BUILD TARGET FOLDER: what is committed as files, as lines of seeds.txt, or made by a program.
+fuzz_seeds() {
+	mkdir -p "$3"
+	[ ! -d "tests/fuzz/seeds/$2" ] || cp "tests/fuzz/seeds/$2"/* "$3"
+	[ ! -x "$1/tests/fuzz/fuzz_${2%%_*}_seeds" ] || "$1/tests/fuzz/fuzz_${2%%_*}_seeds" "$3"
+	sed -n "s/^$2 //p" tests/fuzz/seeds.txt | {
+		fuzz_number=0
+		while read -r fuzz_text; do
+			fuzz_number=$((fuzz_number + 1))
+			printf '%b' "$fuzz_text" >"$3/seed-$fuzz_number"
+		done
+	}
+}
+
+# fuzz_options TARGET: lengths that are enough for each, and its words.
+fuzz_options() {
+	case $1 in
+	perf_json) echo -max_len=4096 ;;
+	# What a refused flag leaves behind looks like a leak, and looking closer takes most of the time: once, at the end.
+	perf_input) echo -max_len=1024 -detect_leaks=0 ;;
+	*) echo -max_len=1024 ;;
+	esac
+	[ ! -e "tests/fuzz/$1.dict" ] || echo "-dict=tests/fuzz/$1.dict"
+}
