@@ -3,7 +3,8 @@
  * Putting and removing.
  *
  * A put compresses without any lock, asks the policy (which may evict), waits for readers only if the memory that is left does not do,
- * and swaps the record in, in one step for readers. Room is reserved before memory is taken, so the capacity holds at every moment.
+ * and swaps the record in, in one step for readers. Room is reserved before memory is taken, so the capacity holds at every moment,
+ * but while puts at once reserve more than there is to evict: then all go ahead, and what is over goes when they are done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
 #include "abd_arc_impl.h"
