@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-# abd-perf over files that no run of it wrote, and flags that nobody means: each was found by a fuzzer (tests/fuzz/fuzz_perf_*.c).
+# abd-perf over files that no run of it wrote, and flags that nobody means: each was a bug, found by a fuzzer or while
+# one was written (tests/fuzz/fuzz_perf_*.c).
 # usage: check_perf_fuzzed.py ABD_PERF SOURCE_DIRECTORY [TEST...]
 import json
 import subprocess
