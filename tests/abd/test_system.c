@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sysinfo.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 
@@ -144,6 +145,21 @@ ABD_TEST_CHILD(no_sysinfo)
 Test(abd_system, memory_that_is_not_told_is_taken_for_all_there_may_be)
 {
 	abd_test_child_passes("no_sysinfo", NULL);
+}
+
+ABD_TEST_CHILD(swap)
+{
+	struct sysinfo info;
+
+	abd_test_wrap_swap(1000000);
+	expect(sysinfo(&info) == 0 && info.totalswap >= 1000000);
+	expect(abd_mem_bytes_max() == (size_t)(info.totalram + info.totalswap) * info.mem_unit);
+	return everyday();
+}
+
+Test(abd_system, what_the_machine_can_serve_is_its_memory_and_its_swap)
+{
+	abd_test_child_passes("swap", NULL);
 }
 
 ABD_TEST_CHILD(first_call)

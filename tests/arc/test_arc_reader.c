@@ -10,16 +10,22 @@
 
 enum { RECORD = 4096 };
 
-/* A cache with record 1, which compresses to a few bytes. */
-static abd_arc_t *make_with_record(void)
+/* Record 1, which compresses to a few bytes. */
+static int put_record(abd_arc_t *arc)
 {
-	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
 	abd_arc_key_t key = arc_key(1);
 	char record[RECORD];
 
 	arc_fill(record, sizeof(record), 1, 0, 2);
+	return abd_arc_put(arc, &key, record, sizeof(record));
+}
+
+static abd_arc_t *make_with_record(void)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+
 	cr_assert_not_null(arc);
-	cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
+	cr_assert_eq(put_record(arc), 0);
 	return arc;
 }
 
@@ -36,8 +42,10 @@ Test(arc_reader, a_thread_has_one_block_of_each_of_many_caches)
 	enum { CACHES = 20 };
 	abd_arc_t *arc[CACHES];
 
-	for (unsigned i = 0; i < CACHES; i++)
+	for (unsigned i = 0; i < CACHES; i++) {
 		arc[i] = make_with_record();
+		cr_assert_eq((uintptr_t)arc[i] % 64, 0, "its lines are shared with others");
+	}
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < CACHES; i++) {
 			cr_assert_eq(read_record(arc[i], RECORD), RECORD);
@@ -49,19 +57,25 @@ Test(arc_reader, a_thread_has_one_block_of_each_of_many_caches)
 		abd_arc_destroy(arc[i]);
 }
 
-/* While there is no memory for a block, hits are counted all the same; when there is, the thread has one. */
+/* The first call of a thread, which does without a block if it must, leaves nothing that keeps the next one from having one. */
 Test(arc_reader, a_thread_that_was_refused_a_block_gets_one_later)
 {
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	for (size_t n = 0, met = 1; met > n; n++) {
-		abd_arc_t *arc = make_with_record();
+		abd_arc_t *arc = arc_make(1 << 20, 0, 0);
 
+		cr_assert_not_null(arc);
 		abd_test_fault_at(n);
-		cr_assert_eq(read_record(arc, 100), 100, "refusal %zu", n);
+		int error = put_record(arc);
+
 		met = abd_test_fault_end();
+		/* There is nothing in the cache that could have been given up for it. */
+		if (error == -ENOMEM)
+			error = put_record(arc);
+		cr_assert_eq(error, 0, "refusal %zu", n);
 		cr_assert_eq(read_record(arc, 100), 100);
 		cr_assert_not_null(arc->readers, "refusal %zu: none yet", n);
-		cr_assert_eq(arc_stats(arc).hits, 2);
+		cr_assert_eq(arc_stats(arc).hits, 1);
 		abd_arc_destroy(arc);
 	}
 	abd_tuning_set("thread_cache_bytes", "8388608");
@@ -81,9 +95,9 @@ Test(arc_reader, a_hit_of_no_bytes_decodes_nothing)
 
 /*
  * One grace period serves many evictions. One used record in each page of entries keeps the page when the others go, so that a
- * smaller cache has to give up many of those too.
+ * smaller cache has to give up many of those too, but by no means all: there is room for 97 pages.
  */
-Test(arc_reader, resizing_waits_for_readers_a_few_times_not_once_per_record)
+Test(arc_reader, resizing_waits_for_readers_a_few_times_and_keeps_what_fits)
 {
 	enum { RECORDS = 6000, SIZE = 64 };
 	abd_arc_t *arc = arc_make(4 << 20, 1, 0);
@@ -107,6 +121,7 @@ Test(arc_reader, resizing_waits_for_readers_a_few_times_not_once_per_record)
 	cr_log_info("%zu entries to %zu, %zu grace periods", (size_t)before.entries,
 		(size_t)after.entries, (size_t)(after.grace_periods - before.grace_periods));
 	cr_assert_leq(after.used_bytes, 400000);
+	cr_assert_geq(after.entries, 30);
 	cr_assert_leq(after.grace_periods - before.grace_periods, 20);
 	abd_arc_destroy(arc);
 }

@@ -123,3 +123,21 @@ Test(abd_buddy, random_use_never_overlaps_and_ends_as_it_began)
 	abd_buddy_init(&fresh, fresh_pages, PAGES, ORDER_MAX);
 	cr_assert_arr_eq(buddy.free_runs, fresh.free_runs, sizeof(fresh.free_runs));
 }
+
+/* Its place became the middle of a larger run, free or in use by somebody else. */
+Test(abd_buddy, a_run_that_was_joined_can_not_be_freed_again)
+{
+	for (uint32_t last = 0; last < 2; last++) {
+		abd_buddy_init(&buddy, pages, 2, 1);
+
+		uint32_t first = abd_buddy_alloc(&buddy, 0), second = abd_buddy_alloc(&buddy, 0);
+
+		cr_assert(abd_buddy_free(&buddy, last == 0 ? second : first, 0));
+		cr_assert(abd_buddy_free(&buddy, last == 0 ? first : second, 0));
+		cr_assert_not(abd_buddy_free(&buddy, first, 0));
+		cr_assert_not(abd_buddy_free(&buddy, second, 0));
+		cr_assert_eq(abd_buddy_alloc(&buddy, 1), 0);
+		cr_assert_not(abd_buddy_free(&buddy, 1, 0));
+		cr_assert(abd_buddy_free(&buddy, 0, 1));
+	}
+}

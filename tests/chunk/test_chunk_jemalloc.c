@@ -3,7 +3,9 @@
  * Runs out of jemalloc's regions: apart from each other, aligned, and given back.
  */
 #include "abd_chunk.h"
+#include "abd_jemalloc.h"
 #include "abd_test.h"
+#include "abd_test_child.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -82,7 +84,7 @@ Test(abd_chunk_jemalloc, threads_churning_runs_never_share_one)
 	pthread_t threads[4];
 
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	for (uintptr_t i = 0; i < 4; i++)
 		cr_assert_eq(pthread_create(&threads[i], NULL, churn, (void *)(i + 1)), 0);
 	for (int i = 0; i < 4; i++) {
@@ -99,7 +101,7 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 	void *runs[RUNS];
 
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	for (int i = 0; i < RUNS; i++) {
 		runs[i] = abd_chunk_jemalloc.alloc(8);
 		cr_assert_not_null(runs[i]);
@@ -118,10 +120,63 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 Test(abd_chunk_jemalloc, freeing_a_run_twice_is_a_broken_contract)
 {
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	void *run = abd_chunk_jemalloc.alloc(3), *beside = abd_chunk_jemalloc.alloc(0);
 
 	abd_chunk_jemalloc.free(run, 3);
 	abd_test_expect_contract(abd_chunk_jemalloc.free(run, 3), "no run of order 3");
 	abd_chunk_jemalloc.free(beside, 0);
+}
+
+/* The others do nothing without it, which must not be how they pass. */
+Test(abd_chunk_jemalloc, is_supported_in_every_process_that_has_jemalloc)
+{
+	cr_assert_eq(abd_chunk_jemalloc.supported(), abd_jemalloc_present());
+}
+
+ABD_TEST_CHILD(default_provider)
+{
+	const char *wanted = abd_jemalloc_present() ? "jemalloc" : "malloc";
+
+	unsetenv("ABD_CHUNK_PROVIDER");
+	abd_test_child_expect(strcmp(abd_tuning_get("chunk_provider"), wanted) == 0);
+	return 0;
+}
+
+Test(abd_chunk_jemalloc, is_the_default_where_it_is_there)
+{
+	abd_test_child_passes("default_provider", NULL);
+}
+
+extern const struct abd_jemalloc_calls abd_jemalloc_calls __attribute__((weak));
+
+/* What jemalloc has given out and not got back. */
+static size_t allocated_bytes(void)
+{
+	uint64_t epoch = 1;
+	size_t bytes = 0, size = sizeof(epoch);
+
+	abd_jemalloc_calls.mallctl("epoch", &epoch, &size, &epoch, sizeof(epoch));
+	size = sizeof(bytes);
+	abd_jemalloc_calls.mallctl("stats.allocated", &bytes, &size, NULL, 0);
+	return bytes;
+}
+
+Test(abd_chunk_jemalloc, keeps_a_few_free_regions_and_gives_the_others_back_unasked)
+{
+	enum { RUNS = 64 };
+	void *runs[RUNS];
+
+	if (!abd_chunk_jemalloc.supported())
+		return;
+	abd_cache_reap_now();
+
+	size_t before = allocated_bytes();
+
+	for (int i = 0; i < RUNS; i++)
+		runs[i] = abd_chunk_jemalloc.alloc(8);
+	cr_assert_geq(allocated_bytes(), before + ((size_t)56 << 20));
+	for (int i = 0; i < RUNS; i++)
+		abd_chunk_jemalloc.free(runs[i], 8);
+	cr_assert_leq(allocated_bytes(), before + ((size_t)12 << 20), "3 regions of 4 MiB");
 }

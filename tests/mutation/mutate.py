@@ -22,7 +22,6 @@ import json
 import os
 import pathlib
 import queue
-import random
 import re
 import shlex
 import shutil
@@ -31,23 +30,24 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 
 WORK = pathlib.Path("build/mutation").absolute()
 SOURCE = WORK / "source"
-ABOVE = {"base": ["base", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
+ABOVE = {"base": ["base", "jemalloc", "jemalloc_none", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
          "compare": ["compare", "abd"], "copy": ["copy", "abd", "codec"], "flush": ["flush", "abd"],
          "abd": ["abd", "codec", "uring", "tuning", "arc"], "codec": ["codec", "tuning", "arc"], "uring": ["uring"],
-         "arc": ["arc", "stress"], "tuning": ["tuning"]}
+         "arc": ["arc"], "tuning": ["tuning"]}
 BUILDS = {"plain": ["-DCMAKE_C_FLAGS_DEBUG=-O1"],
           "checked": ["-DCMAKE_C_FLAGS_DEBUG=-O1", "-DABD_CHECKED=ON", "-DABD_WITH_JEMALLOC=OFF", "-DABD_SANITIZE=address,undefined"]}
 CHECKED_ONLY = ("abd_checked.", "abd_quarantine.")
-SLOW = 0.4  # seconds: such tests come after all others
+SLOW = 1 / 60  # of the time of all tests: such tests come after all others, and for mutants of their own layer only
 INTERNAL, SUPPORT = "lib/libabd_internal.a", "tests/libabd_test_support_forkless.a"
 
 
 def call(command, **options):
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          check=False, **options).returncode
+                          check=False, start_new_session=True, **options).returncode
 
 
 def output(command, **options):
@@ -103,6 +103,7 @@ class Build:
                 if made in self.compile and "/abd_jemalloc.dir/" not in made:
                     self.objects[path].append(made)
         self.seconds = {layer: self.time(layer) for layer in layers}
+        self.slow = SLOW * sum(sum(seconds.values()) for seconds in self.seconds.values())
 
     def environment(self):
         return dict(os.environ, ABD_TEST_OPS="5000", ABD_TEST_STOP="1", CCACHE_DISABLE="1",
@@ -130,13 +131,13 @@ class Build:
         return taken
 
     def steps(self, layers):
-        """(layer, test or None for all that are quick, seconds), in the order in which they are run."""
+        """(layer, test or None for all that are quick, seconds), in the order in which they are run; slow ones of its own layer."""
         layers = [layer for layer in layers if layer in self.seconds]
-        slow = [(layer, test, seconds) for layer in layers for test, seconds in self.seconds[layer].items() if seconds >= SLOW]
+        slow = [(layers[0], test, seconds) for test, seconds in self.seconds[layers[0]].items() if seconds >= self.slow]
         if "abd" in layers:
             slow.append(("abd", "abd_model/*", 20 * self.seconds["abd"]["abd_model/random_operations_do_what_flat_bytes_do"]))
-        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < SLOW)) for layer in layers
-                 if min(self.seconds[layer].values()) < SLOW]
+        quick = [(layer, None, sum(seconds for seconds in self.seconds[layer].values() if seconds < self.slow)) for layer in layers
+                 if min(self.seconds[layer].values()) < self.slow]
         return quick + sorted(slow, key=lambda step: step[2])
 
 
@@ -198,7 +199,7 @@ class Worker:
         layer, test, seconds = step
         environment = build.environment()
         if test is None:
-            environment["ABD_TEST_SKIP"] = " ".join(name for name, taken in build.seconds[layer].items() if taken >= SLOW)
+            environment["ABD_TEST_SKIP"] = " ".join(name for name, taken in build.seconds[layer].items() if taken >= build.slow)
         elif test == "abd_model/*":
             environment["ABD_TEST_OPS"] = "100000"
         # A mutant may ask for any amount of memory, or write without end.
@@ -214,12 +215,12 @@ class Worker:
 
     def judge(self, build, mutant):
         """uncompilable, same, killed by BUILD LAYER HOW, or survived."""
-        path, text = mutant
+        path = mutant.path
         target = self.source / path
         original = target.read_text()
         shutil.rmtree(self.made, ignore_errors=True)
         self.made.mkdir()
-        target.write_text(text)
+        target.write_text(mutant.file.read_text())
         try:
             verdict, replaced = self.library(build, str(path))
             if verdict != "changed":
@@ -239,37 +240,19 @@ class Worker:
             target.write_text(original)
 
 
-def mutants_of(mutate, path):
-    """Every mutant of a file that differs in code, as (path, file with its text)."""
-    original = (SOURCE / path).read_text()
-    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
-    if not folder.exists():
-        part = folder.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        # A header goes under a name that universalmutator takes for C.
-        copy = part / (path.stem + "_.c")
-        copy.write_text(original)
-        call([mutate, copy.name, "c", "--noCheck"], cwd=part)
-        copy.unlink()
-        seen = {code(original)}
-        for file in in_order(part):
-            text = code(file.read_text())
-            if text in seen:
-                file.unlink()
-            seen.add(text)
-        part.rename(folder)
-    return [(path, file) for file in in_order(folder)]
+class Mutant(typing.NamedTuple):
+    path: pathlib.Path  # of what it stands for
+    file: pathlib.Path  # its text
+    change: str
+
+    def part(self):
+        """The layer; the deep checks' own files, which are in one build only, count as one."""
+        return "checked" if self.path.name.startswith(CHECKED_ONLY) else self.path.parts[1]
 
 
-def in_order(folder):
-    return sorted(folder.glob("*.mutant.*"), key=lambda file: int(file.name.split(".mutant.")[1].split(".")[0]))
-
-
-def change(mutant):
+def change(path, original, text):
     """The lines that differ, as they are written in survivors.txt; with the line before, if lines are put in."""
-    path, text = mutant
-    before, after = (SOURCE / path).read_text().splitlines(), text.splitlines()
+    before, after = original.splitlines(), text.splitlines()
     last = ""
     while before and after and before[0] == after[0]:
         last = before.pop(0)
@@ -279,6 +262,36 @@ def change(mutant):
     if not before:
         before, after = [last], [last, *after]
     return f"{path} | {' '.join(' '.join(before).split())} | {' '.join(' '.join(after).split())}"
+
+
+def make_mutants(mutate, path, original, folder):
+    """universalmutator's, but those that differ in spaces and comments; and what each changes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # A header goes under a name that universalmutator takes for C.
+    copy = folder / (path.stem + "_.c")
+    copy.write_text(original)
+    call([mutate, copy.name, "c", "--noCheck"], cwd=folder)
+    copy.unlink()
+    seen, changes = {code(original)}, {}
+    for file in sorted(folder.glob("*.mutant.*"), key=lambda file: int(file.name.split(".mutant.")[1].split(".")[0])):
+        text = file.read_text()
+        if code(text) in seen:
+            file.unlink()
+            continue
+        seen.add(code(text))
+        changes[file.name] = change(path, original, text)
+    (folder / "changes").write_text(json.dumps(changes))
+
+
+def mutants_of(mutate, path):
+    original = (SOURCE / path).read_text()
+    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
+    if not (folder / "changes").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        make_mutants(mutate, path, original, folder.with_suffix(".part"))
+        folder.with_suffix(".part").rename(folder)
+    return [Mutant(path, folder / name, what) for name, what in json.loads((folder / "changes").read_text()).items()]
 
 
 def classified():
@@ -302,7 +315,7 @@ class Results:
 
     @staticmethod
     def file(mutant, build):
-        return WORK / "results" / hashlib.sha256(f"{build}\0{mutant[0]}\0{mutant[1]}".encode()).hexdigest()[:32]
+        return WORK / "results" / hashlib.sha256(f"{build}\0{mutant.path}\0{mutant.file.read_text()}".encode()).hexdigest()[:32]
 
     def get(self, mutant, build):
         try:
@@ -311,11 +324,11 @@ class Results:
             return None
         if kept["library"] != self.library:
             return None
-        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests[mutant[0].parts[1]] else kept["verdict"]
+        return None if kept["verdict"] == "survived" and kept["tests"] != self.tests[mutant.path.parts[1]] else kept["verdict"]
 
     def put(self, mutant, build, verdict):
         self.file(mutant, build).write_text(json.dumps(
-            {"library": self.library, "tests": self.tests[mutant[0].parts[1]], "verdict": verdict}))
+            {"library": self.library, "tests": self.tests[mutant.path.parts[1]], "verdict": verdict}))
 
 
 class Judgement:
@@ -353,13 +366,8 @@ class Judgement:
                 self.workers.put(worker)
             self.results.put(mutant, name, verdict)
         if verdict.startswith(("killed", "survived")):
-            print(f"{verdict}{'' if verdict != 'survived' else ' in ' + name}: {change(mutant)}", flush=True)
+            print(f"{verdict}{'' if verdict != 'survived' else ' in ' + name}: {mutant.change}", flush=True)
         return mutant, verdict
-
-
-def part_of(mutant):
-    """The layer; the deep checks' own files, which are in one build only, count as one."""
-    return "checked" if mutant[0].name.startswith(CHECKED_ONLY) else mutant[0].parts[1]
 
 
 class Sample:
@@ -373,11 +381,9 @@ class Sample:
         return self.killed + self.survived
 
     def next(self):
-        path, file = next(self.left, (None, None)) if self.counted() + self.running < self.want else (None, None)
-        if path is None:
-            return None
-        self.running += 1
-        return path, file.read_text()
+        mutant = next(self.left, None) if self.counted() + self.running < self.want else None
+        self.running += mutant is not None
+        return mutant
 
     def add(self, verdict):
         self.running -= 1
@@ -388,13 +394,14 @@ def samples_of(pool, count, seed):
     """A sample per part, in proportion to its mutants (largest remainders)."""
     layers = collections.defaultdict(list)
     for mutant in pool:
-        layers[part_of(mutant)].append(mutant)
+        layers[mutant.part()].append(mutant)
     exact = {layer: min(count, len(pool)) * len(members) / len(pool) for layer, members in layers.items()}
     share = {layer: int(part) for layer, part in exact.items()}
     for layer in sorted(exact, key=lambda name: share[name] - exact[name])[:min(count, len(pool)) - sum(share.values())]:
         share[layer] += 1
     for layer, members in layers.items():
-        random.Random(f"{seed} {layer}").shuffle(members)
+        # By what each changes: a sample stays what it is but for lines that have changed.
+        members.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.change}".encode()).digest())
     return {layer: Sample(members, share[layer]) for layer, members in layers.items()}
 
 
@@ -412,20 +419,20 @@ def judge_samples(judgement, samples, name):
                 return survivors
             done, running = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
             for mutant, verdict in (future.result() for future in done):
-                samples[part_of(mutant)].add(verdict)
+                samples[mutant.part()].add(verdict)
                 if verdict == "survived":
                     survivors.append(mutant)
 
 
 def judge_again(judgement, samples, survivors):
     """Under the checkers, what the plain build let pass and is not classified; survivors."""
-    unknown = [mutant for mutant in survivors if change(mutant) not in judgement.known]
+    unknown = [mutant for mutant in survivors if mutant.change not in judgement.known]
     with concurrent.futures.ThreadPoolExecutor(judgement.worker_count) as executor:
         for mutant, verdict in executor.map(lambda mutant: judgement.one(mutant, "checked"), unknown):
             if verdict.startswith("killed"):
                 survivors.remove(mutant)
-                samples[part_of(mutant)].survived -= 1
-                samples[part_of(mutant)].killed += 1
+                samples[mutant.part()].survived -= 1
+                samples[mutant.part()].killed += 1
     return survivors
 
 
@@ -441,7 +448,7 @@ def main():
     survivors = judge_again(judgement, samples, survivors)
     survivors += judge_samples(judgement, {part: sample for part, sample in samples.items() if part == "checked"}, "checked")
 
-    kinds = collections.Counter(judgement.known.get(change(survivor), "unclassified") for survivor in survivors)
+    kinds = collections.Counter(judgement.known.get(survivor.change, "unclassified") for survivor in survivors)
     killed, total = sum(sample.killed for sample in samples.values()), sum(sample.counted() for sample in samples.values())
     for layer, sample in samples.items():
         print(f"{layer:8} {sample.killed:4} of {sample.counted():4} killed")

@@ -59,9 +59,19 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
 	return fails(ABD_TEST_SETSPECIFIC) ? ENOMEM : __real_pthread_setspecific(key, value);
 }
 
+static atomic_ulong more_swap;
+
+void abd_test_wrap_swap(unsigned long more)
+{
+	atomic_store(&more_swap, more);
+}
+
 int __wrap_sysinfo(struct sysinfo *info)
 {
-	return fails(ABD_TEST_SYSINFO) ? -1 : __real_sysinfo(info);
+	if (fails(ABD_TEST_SYSINFO) || __real_sysinfo(info) != 0)
+		return -1;
+	info->totalswap += atomic_load(&more_swap);
+	return 0;
 }
 
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)
@@ -79,13 +89,14 @@ void abd_test_wrap_cpu_time(int64_t (*now)(void))
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int64_t (*ask)(void) = clock == CLOCK_THREAD_CPUTIME_ID ? atomic_load(&cpu_time) : NULL;
+	/* In any case: from this call MemorySanitizer learns that *now is written. */
+	int error = __real_clock_gettime(clock, now);
 
-	if (ask == NULL)
-		return __real_clock_gettime(clock, now);
+	if (ask != NULL) {
+		int64_t ns = ask();
 
-	int64_t ns = ask();
-
-	now->tv_sec = (time_t)(ns / 1000000000);
-	now->tv_nsec = (long)(ns % 1000000000);
-	return 0;
+		now->tv_sec = (time_t)(ns / 1000000000);
+		now->tv_nsec = (long)(ns % 1000000000);
+	}
+	return error;
 }

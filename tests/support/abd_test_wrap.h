@@ -27,4 +27,7 @@ void abd_test_wrap_cpu_time(int64_t (*now)(void));
 /** CPU features the library is not told of: bit n for number n of enum abd_cpu_feature. */
 void abd_test_cpu_hide(uint32_t features);
 
+/** More swap than the machine has, in sysinfo()'s units. */
+void abd_test_wrap_swap(unsigned long more);
+
 #endif

@@ -74,6 +74,13 @@ Test(abd_tuning, an_unknown_name_is_told)
 	}
 }
 
+Test(abd_tuning, null_is_told)
+{
+	abd_test_expect_contract((void)abd_tuning_set(NULL, "1"), "name or value is NULL");
+	abd_test_expect_contract((void)abd_tuning_set("max_order", NULL), "name or value is NULL");
+	abd_test_expect_contract((void)abd_tuning_get(NULL), "name is NULL");
+}
+
 Test(abd_tuning, a_tunable_governs_what_comes_after_it, .fini = end)
 {
 	abd_t *one = abd_alloc(8192, false), *many;
