@@ -87,7 +87,8 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
 /**
  * Read size bytes at file_off of a file into dst at dst_off, all pieces at the same time. Short reads are continued.
  *
- * Contract: no other request of the ring is under way or prepared.
+ * Contract: no other request of the ring is under way or prepared; io_uring_wait_cqe() does not fail for good, as it does on a ring
+ *           that was ended.
  * Units:    offsets and size in bytes.
  * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise. Nothing of
  *           it is under way any more when this returns.

@@ -16,7 +16,7 @@
  *
  * Invariants: an entry is found from its home on, over lines whose count is not 0. An entry that was taken out may still be seen until
  * a grace period has passed. While a line is split, an entry stands in both places; it leaves the old one after lines says so: so a
- * reader who finds nothing looks once more if its key has another home by now (once for each doubling at most). Were lines to rise
+ * reader who finds nothing looks once more if its key has another home by now (once for each doubling or joining). Were lines to rise
  * and fall again meanwhile, that home would be the one it looked at: so lines only rises in an even turn and only falls in an odd
  * one, and a reader also looks once more if the turn is another (twice at most: who has joined lines waits for it).
  *

@@ -252,6 +252,27 @@ Test(arc_between, a_thread_outlives_a_cache_and_tells_the_other_of_its_hits)
 	sem_destroy(&survivor.may_end);
 }
 
+static void *read_one(void *arc)
+{
+	return (void *)(intptr_t)read_byte(arc, 1);
+}
+
+Test(arc_between, a_thread_takes_over_the_block_of_one_that_has_ended)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	size_t blocks = 0;
+
+	put(arc, 1, 100, 64);
+	run_in_thread(read_one, arc);
+	run_in_thread(read_one, arc);
+	for (const struct abd_arc_reader *reader = arc->readers; reader != NULL;
+		reader = reader->next)
+		blocks++;
+	cr_assert_eq(blocks, 2, "this thread's, and one");
+	cr_assert_eq(arc_stats(arc).hits, 2);
+	abd_arc_destroy(arc);
+}
+
 enum { RECORDS = 20 };
 
 struct beginner {

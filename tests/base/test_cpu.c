@@ -34,12 +34,12 @@ static bool listed(const char *flag)
 	return strstr(flags, word) != NULL;
 }
 
-/* Valgrind shows programs a lesser CPU than the kernel does, and ABD_TEST_CPU shows the library one. */
+/* Valgrind and emulators show programs a lesser CPU than the kernel lists, and ABD_TEST_CPU shows the library one. */
 static bool is_shown_all(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 
-	return getenv("ABD_TEST_CPU") == NULL &&
+	return getenv("ABD_TEST_CPU") == NULL && getenv("ABD_TEST_EMULATOR") == NULL &&
 	       (preload == NULL || strstr(preload, "vgpreload") == NULL);
 }
 

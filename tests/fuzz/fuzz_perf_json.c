@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libFuzzer target: what `abd-perf compare` does with two files: reads, pairs, judges and prints them, and makes a tree of it. An input
- * that begins with a brace is both texts, with a line "---" between them, or one to be compared with itself; another one is a
- * list of choices to make the two from (fuzz_perf_json.h).
+ * that begins with a brace is both texts, with a line "---" between them, or one to be compared with itself; another one is a few
+ * changes and a list of choices: one file is made from the list (fuzz_perf_json.h), the other from the list as changed, since two runs
+ * of one program have most benchmarks in common.
  * Invariant: files are refused with a reason or compared; what is printed is UTF-8; every pair is in the tree; a run does not differ
  * from itself.
  */
@@ -14,6 +15,8 @@
 #include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { LIST = 4096 };
 
 static const char *const filters[] = {NULL, "", "equal|libc", "^arc-read: .*, ", "size [0-9]+"};
 
@@ -44,8 +47,7 @@ static void print(const struct abd_perf_pairs *pairs)
 	json_t *string;
 
 	stdout = open_memstream(&text, &size);
-	abd_perf_diff_print(pairs, true);
-	abd_perf_diff_print(pairs, false);
+	abd_perf_diff_print(pairs, pairs->count % 4 != 0);
 	fclose(stdout);
 	stdout = out;
 	string = json_stringn(text, size);
@@ -103,29 +105,56 @@ static void compare(json_t *a, json_t *b, const char *filter)
 	abd_perf_pair_free(&back);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Two texts, or one that is both. */
+static void take_texts(const uint8_t *data, size_t size, const char *text[2], size_t length[2])
+{
+	const char *between = memmem(data, size, "\n---\n", 5);
+
+	text[0] = text[1] = (const char *)data;
+	length[0] = length[1] = size;
+	if (between == NULL)
+		return;
+	length[0] = (size_t)(between - text[0]);
+	text[1] = between + 5;
+	length[1] = size - length[0] - 5;
+}
+
+/* How many changes, the changes (where, two bytes, and to what), and the list. */
+static void make_texts(const uint8_t *data, size_t size, const char *text[2], size_t length[2])
 {
 	static char made[2][FUZZ_JSON_ROOM];
-	const char *text[2] = {(const char *)data, (const char *)data};
-	size_t length[2] = {size, size};
-	struct fuzz_input in = {data, data + size};
-	unsigned filter = size > 0 ? data[size - 1] : 0;
-	json_t *document[2];
+	static uint8_t list[LIST];
+	struct fuzz_input in = {data, data + size}, changes, choices;
+	unsigned count = fuzz_byte(&in) % 8;
 
-	if (size > 0 && *data == '{') {
-		const char *between = memmem(data, size, "\n---\n", 5);
+	changes = in;
+	for (unsigned i = 0; i < 3 * count; i++)
+		fuzz_byte(&in);
+	size = (size_t)(in.end - in.next) < LIST ? (size_t)(in.end - in.next) : LIST;
+	memcpy(list, in.next, size);
+	for (unsigned i = 0; i < 2; i++) {
+		choices = (struct fuzz_input){list, list + size};
+		length[i] = fuzz_json_document(&choices, made[i]);
+		text[i] = made[i];
+		for (; i == 0 && count > 0 && size > 0; count--) {
+			size_t at = fuzz_below(&changes, size);
 
-		if (between != NULL) {
-			length[0] = (size_t)(between - text[0]);
-			text[1] = between + 5;
-			length[1] = size - length[0] - 5;
-		}
-	} else {
-		for (unsigned i = 0; i < 2; i++) {
-			length[i] = fuzz_json_document(&in, made[i]);
-			text[i] = made[i];
+			list[at] = fuzz_byte(&changes);
 		}
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned filter = size > 0 ? data[size - 1] : 0;
+	const char *text[2];
+	size_t length[2];
+	json_t *document[2];
+
+	if (size > 0 && *data == '{')
+		take_texts(data, size, text, length);
+	else
+		make_texts(data, size, text, length);
 	for (unsigned i = 0; i < 2; i++)
 		document[i] = load(i, text[i], length[i]);
 	if (document[0] != NULL)

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCKS = 5, PIECES = 14, NAME_MAX_ = 255, DEPTH = 3 };
+enum { BLOCKS = 5, PIECES = 14, NAME_LONGEST = 255, DEPTH = 3 };
 
 /* Any bytes but those that names can't have; a few are as long as names can be. */
 static size_t put_name(char *to, struct fuzz_input *in)
 {
 	uint8_t byte = fuzz_byte(in);
-	size_t size = byte < 246 ? 1 + byte % 20u : NAME_MAX_ - (255u - byte);
+	size_t size = byte < 246 ? 1 + byte % 20u : NAME_LONGEST - (255u - byte);
 
 	for (size_t i = 0; i < size; i++) {
 		uint8_t sign = fuzz_byte(in);

@@ -14,12 +14,13 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { THREADS = 4, PLACES = 32, SHARED = 8, LIFE = 400 };
+enum { THREADS = 4, PLACES = 32, SHARED = 8, LIFE = 400, HAND_OVERS = 3 };
 
 /* A buffer on its way from one thread to another, and what its first and last 8 bytes are. */
 struct place {
@@ -36,6 +37,7 @@ static struct {
 	_Atomic(const char *) trouble;
 	uint64_t seed;
 	bool plant;
+	bool is_apart; /* nothing is handed over */
 } stress;
 
 static uint64_t setting(const char *name, uint64_t otherwise)
@@ -95,7 +97,7 @@ static void do_hand_over(uint64_t *random)
 static void do_gang(uint64_t *random)
 {
 	abd_t *gang = abd_alloc_gang(), *view;
-	size_t count = 1 + abd_test_random_below(random, 20);
+	size_t count = 1 + abd_test_random_below(random, stress.is_apart ? 3 : 20);
 
 	for (size_t i = 0; i < count; i++) {
 		abd_t *child = stress.shared[abd_test_random_below(random, SHARED)];
@@ -174,11 +176,21 @@ static void (*const doings[])(uint64_t *) = {do_hand_over, do_hand_over, do_hand
 
 static void *live(void *arg)
 {
-	uint64_t random = stress.seed * 1000003 + atomic_fetch_add(&stress.lives, 1);
+	/* Relaxed, here and below: our own order would hide from a checker what the library leaves without. */
+	uint64_t random = stress.seed * 1000003 +
+			  atomic_fetch_add_explicit(&stress.lives, 1, memory_order_relaxed);
+	size_t first = stress.is_apart ? HAND_OVERS : 0;
+	size_t count = sizeof(doings) / sizeof(doings[0]) - first;
 
 	(void)arg;
-	for (unsigned i = 0; i < LIFE && !atomic_load(&stress.stop); i++)
-		doings[abd_test_random_below(&random, sizeof(doings) / sizeof(doings[0]))](&random);
+	for (unsigned i = 0; i < LIFE; i++) {
+		if (atomic_load_explicit(&stress.stop, memory_order_relaxed))
+			break;
+		doings[first + abd_test_random_below(&random, count)](&random);
+		/* On a busy machine a thread has a CPU for hundreds of these, and what two do at once is rare. */
+		if (stress.is_apart)
+			sched_yield();
+	}
 	return NULL;
 }
 
@@ -198,15 +210,16 @@ static void *live_again_and_again(void *arg)
 	return arg;
 }
 
-static void begin(void)
+static void begin(bool is_apart)
 {
 	memset(&stress, 0, sizeof(stress));
+	stress.is_apart = is_apart;
 	stress.seed = setting("ABD_TEST_SEED", 1);
 	stress.plant = setting("ABD_TEST_PLANT", 0) != 0;
 	for (size_t i = 0; i < PLACES; i++)
 		pthread_mutex_init(&stress.place[i].lock, NULL);
 	for (size_t i = 0; i < SHARED; i++) {
-		stress.shared[i] = abd_alloc(3000 + 9000 * i, false);
+		stress.shared[i] = abd_alloc(is_apart ? 200 + 900 * i : 3000 + 9000 * i, false);
 		abd_zero(stress.shared[i], abd_get_size(stress.shared[i]));
 	}
 }
@@ -231,12 +244,12 @@ static void wait_for(uint64_t seconds)
 		nanosleep(&step, NULL);
 }
 
-Test(stress, threads_do_everything_at_once_and_nothing_is_left, .timeout = 1200)
+static void everything_at_once(bool is_apart)
 {
 	struct abd_stats before = abd_test_stats(), after;
 	pthread_t thread[THREADS / 2];
 
-	begin();
+	begin(is_apart);
 	for (size_t i = 0; i < THREADS / 2; i++)
 		cr_assert_eq(pthread_create(&thread[i], NULL, live_again_and_again, NULL), 0);
 	wait_for(setting("ABD_TEST_SECONDS", 1));
@@ -248,6 +261,21 @@ Test(stress, threads_do_everything_at_once_and_nothing_is_left, .timeout = 1200)
 	end();
 	after = abd_test_stats();
 	cr_assert(abd_test_gauges_equal(&before, &after));
+}
+
+Test(stress, threads_do_everything_at_once_and_nothing_is_left, .timeout = 1200)
+{
+	everything_at_once(false);
+}
+
+/*
+ * A lock of the test's own orders what its threads did before, so that a checker takes much for ordered that is not. Here is none.
+ * And little is done with each buffer: ThreadSanitizer reports a race only while it remembers the older access, and a byte-wise
+ * comparison of a MiB makes it forget. A plain store of a tunable was found in one run of two; so it is in each.
+ */
+Test(stress, threads_apart_have_nothing_in_common_but_the_library, .timeout = 1200)
+{
+	everything_at_once(true);
 }
 
 /* ---- the start --------------------------------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "abd_test_fixture.h"
@@ -112,16 +111,24 @@ int test_uring_kernel_submit(struct io_uring *ring)
 	return taken;
 }
 
-/* In liburing's place, behind io_uring_wait_cqe(): nothing is told before it is waited for. */
-int __io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
+/* In liburing's place, by the linker (--wrap): a static archive would not have second ones. */
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
+	unsigned wait, sigset_t *mask);
+int __wrap_io_uring_register_buffers(
+	struct io_uring *ring, const struct iovec *parts, unsigned count);
+int __wrap_io_uring_unregister_buffers(struct io_uring *ring);
+int __real___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
+	unsigned wait, sigset_t *mask);
+int __real_io_uring_register_buffers(
+	struct io_uring *ring, const struct iovec *parts, unsigned count);
+int __real_io_uring_unregister_buffers(struct io_uring *ring);
+
+/* Behind io_uring_wait_cqe(): nothing is told before it is waited for. */
+int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
 	unsigned wait, sigset_t *mask)
 {
-	(void)submit, (void)mask;
-	if (!test_uring_kernel_is(ring)) {
-		int error = io_uring_submit_and_wait(ring, wait);
-
-		return error < 0 ? error : __io_uring_peek_cqe(ring, cqe, NULL);
-	}
+	if (!test_uring_kernel_is(ring))
+		return __real___io_uring_get_cqe(ring, cqe, submit, wait, mask);
 
 	int error = next(&kernel.waits, 0);
 
@@ -133,34 +140,26 @@ int __io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigne
 	return error;
 }
 
-int io_uring_register_buffers(struct io_uring *ring, const struct iovec *parts, unsigned count)
+int __wrap_io_uring_register_buffers(
+	struct io_uring *ring, const struct iovec *parts, unsigned count)
 {
-	if (test_uring_kernel_is(ring)) {
-		kernel.registered += kernel.registers == 0 ? count : 0;
-		for (unsigned i = 0; i < count; i++) {
-			kernel.has_gaps |=
-				i > 0 && parts[i].iov_base != (char *)parts[i - 1].iov_base +
-								      parts[i - 1].iov_len;
-			kernel.registered_bytes += parts[i].iov_len;
-		}
-		return kernel.registers;
+	if (!test_uring_kernel_is(ring))
+		return __real_io_uring_register_buffers(ring, parts, count);
+	kernel.registered += kernel.registers == 0 ? count : 0;
+	for (unsigned i = 0; i < count; i++) {
+		kernel.has_gaps |= i > 0 && parts[i].iov_base != (char *)parts[i - 1].iov_base +
+									 parts[i - 1].iov_len;
+		kernel.registered_bytes += parts[i].iov_len;
 	}
-	return syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_BUFFERS, parts,
-		       count) < 0
-		       ? -errno
-		       : 0;
+	return kernel.registers;
 }
 
-int io_uring_unregister_buffers(struct io_uring *ring)
+int __wrap_io_uring_unregister_buffers(struct io_uring *ring)
 {
-	if (test_uring_kernel_is(ring)) {
-		kernel.unregistered++;
-		return 0;
-	}
-	return syscall(__NR_io_uring_register, ring->ring_fd, IORING_UNREGISTER_BUFFERS, NULL, 0) <
-			       0
-		       ? -errno
-		       : 0;
+	if (!test_uring_kernel_is(ring))
+		return __real_io_uring_unregister_buffers(ring);
+	kernel.unregistered++;
+	return 0;
 }
 
 /* ---- transfers --------------------------------------------------------------------------------------------------- */
