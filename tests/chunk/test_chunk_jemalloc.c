@@ -84,7 +84,7 @@ Test(abd_chunk_jemalloc, threads_churning_runs_never_share_one)
 	pthread_t threads[4];
 
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	for (uintptr_t i = 0; i < 4; i++)
 		cr_assert_eq(pthread_create(&threads[i], NULL, churn, (void *)(i + 1)), 0);
 	for (int i = 0; i < 4; i++) {
@@ -101,7 +101,7 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 	void *runs[RUNS];
 
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	for (int i = 0; i < RUNS; i++) {
 		runs[i] = abd_chunk_jemalloc.alloc(8);
 		cr_assert_not_null(runs[i]);
@@ -120,7 +120,7 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 Test(abd_chunk_jemalloc, freeing_a_run_twice_is_a_broken_contract)
 {
 	if (!abd_chunk_jemalloc.supported())
-		return;
+		cr_skip_test("this process has no jemalloc");
 	void *run = abd_chunk_jemalloc.alloc(3), *beside = abd_chunk_jemalloc.alloc(0);
 
 	abd_chunk_jemalloc.free(run, 3);

@@ -8,7 +8,7 @@
  * ABD_TEST_STOP=1 ends the run at the first test that fails.
  *
  * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run" line names the test; the
- * exit code is 0 only if no test failed and at least one ran.
+ * exit code is 0 only if no test failed and at least one ran, or said by cr_skip_test() why it can't run here.
  */
 #include <criterion/criterion.h>
 
@@ -125,16 +125,19 @@ static void call(void (*function)(void))
 		function();
 }
 
+static void end_steps(const struct abd_forkless_test *test)
+{
+	call(test->options->fini);
+	call(suite_options(test->suite)->fini);
+}
+
 /* init, test, fini; a failed assertion ends all three, as under Criterion. */
 static __attribute__((noinline)) void run_steps(const struct abd_forkless_test *test)
 {
-	const struct abd_forkless_options *suite = suite_options(test->suite);
-
-	call(suite->init);
+	call(suite_options(test->suite)->init);
 	call(test->options->init);
 	test->run();
-	call(test->options->fini);
-	call(suite->fini);
+	end_steps(test);
 }
 
 static enum outcome run_here(const struct abd_forkless_test *test)
@@ -149,6 +152,8 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 
 	if (outcome == PASSED)
 		run_steps(test);
+	if (outcome == SKIPPED) /* under Criterion its process ends; here others follow */
+		end_steps(test);
 	alarm(0);
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }

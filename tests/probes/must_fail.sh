@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A gate that must catch a planted bug: the command has to fail, and to say why.
-# usage: must_fail.sh MESSAGE COMMAND [ARGUMENT...]      MESSAGE: an extended regular expression
+# usage: must_fail.sh MESSAGE COMMAND [ARGUMENT...]      MESSAGE: an extended regular expression; of a command that a signal
+# ended, "ended by signal N" can be asked for.
 set -u
 
 message=$1
@@ -9,6 +10,8 @@ shift
 # The subshell takes the shell's own line about a process that died of a signal.
 output=$( ("$@") 2>&1 </dev/null)
 code=$?
+[ "$code" -le 128 ] || output="$output
+ended by signal $((code - 128))"
 printf '%s\n' "$output"
 if [ "$code" -eq 0 ]; then
 	echo "PROBE: the planted bug went unnoticed: exit code 0"

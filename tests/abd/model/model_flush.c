@@ -59,7 +59,8 @@ static void flush_from_buf(const struct object *o, size_t off, size_t n, unsigne
 
 static void flush_to_buf(const struct object *o, size_t off, size_t n, unsigned flags)
 {
-	model.a[0] = model.a[n + 1] = 0xa5;
+	/* All of it, so that a byte that was left out is not there from an earlier operation. */
+	memset(model.a, 0xa5, n + 2);
 	trace("flush_read(o%u, %zu, %zu, %u);", o->id, off, n, flags);
 	abd_flush_copy_to_buf_off(model.a + 1, o->abd, off, n, flags);
 	drain(flags);

@@ -21,7 +21,7 @@
 
 #define ROOM (6 << 20)
 
-static unsigned char a[ROOM + 64], b[ROOM + 64], c[ROOM + 64], last[ROOM + 64];
+static unsigned char a[ROOM + 64], b[ROOM + 64], c[ROOM + 64], over[ROOM + 64];
 static int wrong;
 
 #define word static inline __attribute__((unused))
@@ -110,11 +110,11 @@ word int written(abd_t *abd, size_t off, size_t n, const unsigned char *what)
 
 	piece_count = 0;
 	abd_iterate_func(abd, off, n, piece_add, &at);
-	memcpy(last, what, n);
+	memcpy(over, what, n);
 	for (size_t i = 0; i < piece_count; i++)
 		for (size_t j = i + 1; j < piece_count; j++)
-			write_over(last, &pieces[i], &pieces[j], what);
-	return is(abd, off, n, last);
+			write_over(over, &pieces[i], &pieces[j], what);
+	return is(abd, off, n, over);
 }
 
 word void write_buf(abd_t *abd, size_t off, size_t n, const unsigned char *from)

@@ -137,6 +137,7 @@ void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 
 #define cr_assert_fail(...) cr_fatal(__VA_ARGS__)
 #define cr_expect_fail(...) cr_fail(__VA_ARGS__)
 #define cr_skip(...) abd_forkless_skip("" __VA_ARGS__)
+#define cr_skip_test(...) abd_forkless_skip("" __VA_ARGS__)
 
 #define cr_log_info(...) abd_forkless_log(__VA_ARGS__)
 #define cr_log_warn(...) abd_forkless_log(__VA_ARGS__)
