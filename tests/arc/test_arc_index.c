@@ -310,7 +310,7 @@ Test(arc_index, every_bit_of_a_key_changes_every_bit_of_its_hash_half_of_the_tim
 			uint64_t difference = hash ^ abd_arc_hash_key(seed, &other);
 
 			for (unsigned i = 0; i < 64; i++)
-				changes[bit][i] += difference >> i & 1;
+				changes[bit][i] += (unsigned)(difference >> i & 1);
 		}
 	}
 	/* 200 on average, with a deviation of 10. */
