@@ -227,8 +227,8 @@ static bool abd_arc_evict_excess(struct abd_arc *arc)
 {
 	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
 	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
-	/* What goes with an entry beside its buffer: its part of the pages, however few are left in each. Were it not counted, a cache
-	   of small records would be emptied for pages that a few of them keep. */
+	/* What goes with an entry beside its buffer: its part of the pages, however few are left in each. Were it not counted, a
+	   cache of small records would be emptied for pages that a few of them keep. */
 	size_t each = abd_arc_slab_bytes(&arc->entries) / (entries + 1), pages = 0;
 
 	while (waiting + pages < excess && abd_arc_evict_one(arc, false)) {

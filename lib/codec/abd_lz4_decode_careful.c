@@ -232,8 +232,8 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 
 	if (s->op >= s->out_limit)
 		return false;
-	if (left ==
-		0) { /* not the last: the rules keep a token's worth of input before each sequence */
+	/* Not the last run then: the rules keep input before each sequence. */
+	if (left == 0) {
 		abd_lz4_decode_hop(s);
 		left = (size_t)(s->run_end - s->ip);
 	}
