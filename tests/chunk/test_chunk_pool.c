@@ -220,7 +220,7 @@ Test(abd_chunk_pool, freeing_a_run_twice_is_a_broken_contract, .init = begin, .f
 Test(abd_chunk_pool, a_node_that_cannot_be_tried_is_not_taken)
 {
 	/* What the library maps when it starts is not what fails. */
-	cr_assert_eq(abd_tuning_set("pool_node", "any"), 0);
+	cr_assert_not_null(abd_tuning_get("pool_node"));
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	cr_assert_eq(abd_tuning_set("pool_node", "0"), -EINVAL);
 	abd_test_wrap_fail(ABD_TEST_MMAP, 0);
