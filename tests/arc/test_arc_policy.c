@@ -417,7 +417,7 @@ Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, 
 	arc_fill(data, sizeof(data), 1, 1, 64);
 	measure_costs(cost, data);
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
-		for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		for (size_t i = 0; i < abd_test_share(sizeof(seeds) / sizeof(seeds[0])); i++) {
 			struct rates rate =
 				measure_rates((enum arc_trace_kind)kind, seeds[i], cost, data);
 

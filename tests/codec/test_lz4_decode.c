@@ -170,7 +170,7 @@ static void expect_case(const struct lz4_case *c)
 
 Test(abd_lz4_decode, does_what_liblz4_does_on_100000_blocks)
 {
-	for (uint64_t seed = 1; seed <= CASES; seed++) {
+	for (uint64_t seed = 1; seed <= abd_test_share(CASES); seed++) {
 		const char *fault = random_case(seed);
 
 		cr_assert(fault == NULL, "%s: seed %llu", fault, (unsigned long long)seed);

@@ -5,6 +5,7 @@
 #include "abd_test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 _Thread_local jmp_buf abd_test_jump;
 _Thread_local char abd_test_message[256];
@@ -58,4 +59,14 @@ bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stat
 	for (unsigned order = 0; order < ABD_STATS_ORDERS; order++)
 		equal &= GAUGE_EQUAL(scatter_order[order]);
 	return equal;
+}
+
+size_t abd_test_share(size_t cases)
+{
+	enum { ALL = 1000000 };
+	const char *text = getenv("ABD_TEST_OPS");
+	unsigned long long ops = text != NULL ? strtoull(text, NULL, 10) : ALL;
+	size_t share = ops < ALL ? (size_t)((double)cases * (double)ops / ALL) : cases;
+
+	return share > (cases + 9) / 10 ? share : (cases + 9) / 10;
 }

@@ -43,6 +43,12 @@ void abd_test_release(void);
 			cr_assert(false, __VA_ARGS__); \
 	} while (0)
 
+/**
+ * How many of so many cases to try: as large a part as ABD_TEST_OPS in the environment is of a million, a tenth at least; all when it
+ * is not set. For what takes long under a checker.
+ */
+size_t abd_test_share(size_t cases);
+
 /** Uniform 64 bits from a state that the caller seeds and may print (splitmix64). */
 static inline uint64_t abd_test_random(uint64_t *state)
 {
