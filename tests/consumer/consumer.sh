@@ -78,7 +78,9 @@ by_package() { # WHAT PREFIX
 
 case $way in
 subdirectory)
-	for shared in ON OFF; do
+	all="ON OFF"
+	[ "${ABD_GATE_TIER:-full}" = full ] || all=ON # each takes as long as the library does
+	for shared in $all; do
 		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS=$shared "$@"
 	done
 	;;
