@@ -81,7 +81,7 @@ subdirectory)
 	all="ON OFF"
 	[ "${ABD_GATE_TIER:-full}" = full ] || all=ON # each takes as long as the library does
 	for shared in $all; do
-		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS=$shared "$@"
+		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS="$shared" "$@"
 	done
 	;;
 fetch)

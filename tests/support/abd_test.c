@@ -63,10 +63,11 @@ bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stat
 
 size_t abd_test_share(size_t cases)
 {
-	enum { ALL = 1000000 };
+	static const double all = 1e6;
 	const char *text = getenv("ABD_TEST_OPS");
-	unsigned long long ops = text != NULL ? strtoull(text, NULL, 10) : ALL;
-	size_t share = ops < ALL ? (size_t)((double)cases * (double)ops / ALL) : cases;
+	double ops = text != NULL ? strtod(text, NULL) : all;
+	size_t least = (cases + 9) / 10,
+	       share = ops < all ? (size_t)((double)cases * ops / all) : cases;
 
-	return share > (cases + 9) / 10 ? share : (cases + 9) / 10;
+	return share > least ? share : least;
 }
