@@ -43,6 +43,13 @@ void abd_test_release(void);
 			cr_assert(false, __VA_ARGS__); \
 	} while (0)
 
+/** Whether this program is for x86: emulators show it the CPU and the process of the machine beneath. */
+#if defined(__x86_64__) || defined(__i386__)
+enum { ABD_TEST_X86 = 1 };
+#else
+enum { ABD_TEST_X86 = 0 };
+#endif
+
 /**
  * How many of so many cases to try: as large a part as ABD_TEST_OPS in the environment is of a million, a tenth at least; all when it
  * is not set. For what takes long under a checker.
