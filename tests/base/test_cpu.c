@@ -3,6 +3,7 @@
  * CPU features: what the library says, against what the kernel lists in /proc/cpuinfo.
  */
 #include "abd_cpu.h"
+#include "abd_test.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
