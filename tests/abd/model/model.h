@@ -171,6 +171,17 @@ size_t model_random_size(void);
 size_t model_random_place(const struct object *o);
 void model_random_range(const struct object *o, size_t *off, size_t *n);
 
+/** What a copy may be of: n bytes of each, at the same place of one object now and then. */
+struct model_pair {
+	struct object *d, *s;
+	size_t d_off, s_off, n;
+};
+
+/** False: the destination can't be written. */
+bool model_random_pair(struct model_pair *pair);
+/** A copy onto itself, which is allowed where no byte stands twice. */
+bool model_pair_is_same(const struct model_pair *pair);
+
 /* ---- the operations ---- */
 
 bool model_made(const abd_t *abd, const char *what);

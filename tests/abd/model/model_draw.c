@@ -80,3 +80,24 @@ void model_random_range(const struct object *o, size_t *off, size_t *n)
 	*off = abd_min(a, b);
 	*n = (a > b ? a : b) - *off;
 }
+
+bool model_random_pair(struct model_pair *pair)
+{
+	struct object *d = model_any(), *s = model_any();
+	size_t d_n;
+
+	*pair = (struct model_pair){.d = d, .s = s};
+	if (d == NULL || !d->writes)
+		return false;
+	model_random_range(d, &pair->d_off, &d_n);
+	model_random_range(s, &pair->s_off, &pair->n);
+	if (d == s && model_one_in(2))
+		pair->s_off = pair->d_off;
+	pair->n = abd_min(abd_min(pair->n, d_n), s->size - pair->s_off);
+	return true;
+}
+
+bool model_pair_is_same(const struct model_pair *pair)
+{
+	return pair->d == pair->s && pair->s_off == pair->d_off && pair->d->slice_count == 1;
+}

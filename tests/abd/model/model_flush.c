@@ -23,27 +23,18 @@ static void drain(unsigned flags)
 
 void model_op_flush_copy(void)
 {
-	struct object *d = model_any(), *s = model_any();
 	unsigned flags = random_flags();
-	size_t d_off, d_n, s_off, n;
+	struct model_pair p;
 
-	if (d == NULL || !d->writes)
+	if (!model_random_pair(&p) ||
+		(!model_pair_is_same(&p) && model_overlap(p.d, p.d_off, p.n, p.s, p.s_off, p.n)))
 		return;
-	model_random_range(d, &d_off, &d_n);
-	model_random_range(s, &s_off, &n);
-	if (d == s && model_one_in(2))
-		s_off = d_off;
-	n = abd_min(abd_min(n, d_n), s->size - s_off);
-
-	bool same = d == s && s_off == d_off && d->slice_count == 1;
-
-	if (!same && model_overlap(d, d_off, n, s, s_off, n))
-		return;
-	trace("flush_copy(o%u, o%u, %zu, %zu, %zu, %u);", d->id, s->id, d_off, s_off, n, flags);
-	abd_flush_copy_off(d->abd, s->abd, d_off, s_off, n, flags);
+	trace("flush_copy(o%u, o%u, %zu, %zu, %zu, %u);", p.d->id, p.s->id, p.d_off, p.s_off, p.n,
+		flags);
+	abd_flush_copy_off(p.d->abd, p.s->abd, p.d_off, p.s_off, p.n, flags);
 	drain(flags);
-	model_write(d, d_off, n, model_read(s, s_off, n, model.a));
-	model_check_written(d, d_off, n, "flush_copy_off");
+	model_write(p.d, p.d_off, p.n, model_read(p.s, p.s_off, p.n, model.a));
+	model_check_written(p.d, p.d_off, p.n, "flush_copy_off");
 }
 
 static void flush_from_buf(const struct object *o, size_t off, size_t n, unsigned flags)

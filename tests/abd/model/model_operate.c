@@ -8,28 +8,22 @@
 
 void model_op_copy(void)
 {
-	struct object *d = model_any(), *s = model_any();
-	size_t d_off, d_n, s_off, n;
+	struct model_pair p;
 
-	if (d == NULL || !d->writes)
+	if (!model_random_pair(&p))
 		return;
-	model_random_range(d, &d_off, &d_n);
-	model_random_range(s, &s_off, &n);
-	if (d == s && model_one_in(2))
-		s_off = d_off;
-	n = abd_min(abd_min(n, d_n), s->size - s_off);
-	if (d == s && s_off == d_off && n > 0 && d->slice_count == 1) {
-		trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
-		abd_copy_off(d->abd, s->abd, d_off, s_off, n);
-	} else if (!model_overlap(d, d_off, n, s, s_off, n)) {
-		trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
-		if (d_off == 0 && s_off == 0)
-			abd_copy(d->abd, s->abd, n);
+	if (model_pair_is_same(&p) && p.n > 0) {
+		trace("copy(o%u, o%u, %zu, %zu, %zu);", p.d->id, p.s->id, p.d_off, p.s_off, p.n);
+		abd_copy_off(p.d->abd, p.s->abd, p.d_off, p.s_off, p.n);
+	} else if (!model_overlap(p.d, p.d_off, p.n, p.s, p.s_off, p.n)) {
+		trace("copy(o%u, o%u, %zu, %zu, %zu);", p.d->id, p.s->id, p.d_off, p.s_off, p.n);
+		if (p.d_off == 0 && p.s_off == 0)
+			abd_copy(p.d->abd, p.s->abd, p.n);
 		else
-			abd_copy_off(d->abd, s->abd, d_off, s_off, n);
-		model_write(d, d_off, n, model_read(s, s_off, n, model.a));
+			abd_copy_off(p.d->abd, p.s->abd, p.d_off, p.s_off, p.n);
+		model_write(p.d, p.d_off, p.n, model_read(p.s, p.s_off, p.n, model.a));
 	}
-	model_check_written(d, d_off, n, "copy_off");
+	model_check_written(p.d, p.d_off, p.n, "copy_off");
 }
 
 void model_op_copy_from_buf(void)
