@@ -16,7 +16,7 @@
 static void begin(void)
 {
 	abd_tuning_set("thread_cache_bytes", "0");
-	abd_tuning_set("pool_size", "16777216");
+	abd_tuning_set("pool_size", "33554432");
 	cr_assert_eq(abd_tuning_set("chunk_provider", "pool"), 0);
 }
 
@@ -119,7 +119,7 @@ Test(abd_chunk_pool, fragments_make_a_buffer_fall_back_to_lower_orders, .init = 
 
 Test(abd_chunk_pool, its_size_is_settled_once_it_is_chosen, .init = begin, .fini = end)
 {
-	cr_assert_eq(abd_tuning_set("pool_size", "33554432"), -EINVAL);
+	cr_assert_eq(abd_tuning_set("pool_size", "67108864"), -EINVAL);
 	cr_assert_eq(abd_tuning_set("pool_size", "nonsense"), -EINVAL);
 }
 
