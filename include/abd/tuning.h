@@ -7,7 +7,8 @@
  *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
  *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before OpenZFS PR 8580
  *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process has it)
- *   pool_size           bytes         of the pool's region (1 GiB), settable until the pool is first chosen, as are:
+ *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a multiple of that; settable until the
+ *                                     pool is first chosen, as are:
  *   pool_alignment      bytes         of the region's start: a power of two from 2 MiB (the default) to 1 GiB
  *   pool_node           any, 0, 1 ... the NUMA node whose memory the region prefers (any)
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none

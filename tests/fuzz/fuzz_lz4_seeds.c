@@ -85,6 +85,7 @@ static bool write_list(const char *directory, const uint8_t *list, size_t size)
 	const uint8_t header[FUZZ_HEADER] = {
 		[FUZZ_DECODER] = (uint8_t)(128 + number % 128),
 		[FUZZ_CHUNK] = (uint8_t)(number * 7),
+		[FUZZ_MORE] = number % 2 == 1 ? (uint8_t)(128 + number % 16) : 0,
 		[FUZZ_SEED] = (uint8_t)number,
 		[FUZZ_STOP] = (uint8_t)(number * 5),
 		[FUZZ_RANGE] = (uint8_t)(number * 11),
@@ -122,12 +123,28 @@ static bool write_offset_list(const char *directory, uint8_t offset, uint32_t st
 		list[size++] = 253;
 		return write_list(directory, list, size + 2);
 	}
-	/* Or as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer than 5 literals behind them. */
-	list[size++] = 14;
-	list[size++] = 14;
+	/* Or about as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer than 5 literals behind them. */
+	uint32_t near = state % 40 + state / 80 % 2 * 40;
+
+	list[size++] = (uint8_t)(14 - near / 5 % 6);
+	list[size++] = (uint8_t)(14 - near / 30);
 	list[size++] = offset;
-	list[size++] = number % 5;
+	list[size++] = near % 5;
 	return write_list(directory, list, size + 2);
+}
+
+/* Literals of whole vectors and a few bytes, and room that ends almost a vector behind them: where copying by vectors must stop. */
+static bool write_short_of_room(const char *directory, unsigned choice)
+{
+	enum { MATCH = 4, LITERALS = 116 }; /* what follows, and misses as many bytes of room */
+	const uint8_t header[FUZZ_HEADER] = {
+		[FUZZ_DECODER] = (uint8_t)(128 + choice % 4),
+		[FUZZ_CHUNK + 1] = 16,
+		[FUZZ_LESS] = (uint8_t)(128 + MATCH + LITERALS - 61 - choice / 4 % 3),
+	};
+	const uint8_t list[] = {(uint8_t)(211 + choice / 12 % 6), 0, 1, 184, 0, 0};
+
+	return write_seed(directory, header, list, sizeof(list));
 }
 
 int main(int argc, char **argv)
@@ -150,5 +167,7 @@ int main(int argc, char **argv)
 		written &= write_offset_list(argv[1], (uint8_t)(1 + i % 40), i);
 	for (unsigned stop = 1000; stop < 1900; stop += 200)
 		written &= write_far(argv[1], stop);
+	for (unsigned i = 0; i < 4 * 3 * 6; i++)
+		written &= write_short_of_room(argv[1], i);
 	return written ? 0 : 1;
 }

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TEXT_MAX = 256 };
+enum { TEXT_MAX = 256, HUGE_PAGE = 2 << 20 };
 
 static void text_take(struct fuzz_input *in, char text[TEXT_MAX])
 {
@@ -28,13 +28,19 @@ static void text_copy(char to[TEXT_MAX], const char *from)
 	snprintf(to, TEXT_MAX, "%s", from != NULL ? from : "");
 }
 
-/* A number that was taken is told as the same number: its digits, without zeros before them. */
+/* A number that was taken is told as the same number: its digits, without zeros before them. The pool is of whole huge pages. */
 static void check_number(const char *name, const char *value, const char *after)
 {
 	const char *digits = value + strspn(value, "0");
+	char rounded[TEXT_MAX];
 
 	if (*value == '\0' || value[strspn(value, "0123456789")] != '\0')
 		return;
+	if (strcmp(name, "pool_size") == 0) {
+		snprintf(rounded, sizeof(rounded), "%llu",
+			(strtoull(value, NULL, 10) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+		digits = rounded;
+	}
 	fuzz_check(strcmp(*digits != '\0' ? digits : "0", after) == 0, "%s=%s is now %s", name,
 		value, after);
 }
