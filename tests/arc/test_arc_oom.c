@@ -3,6 +3,7 @@
  * Memory running out under the cache, at each site of each of its calls, alone and with all that follow: 0 or -ENOMEM, nothing
  * leaked when the cache ends, and the call works again afterwards.
  */
+#include "abd_arc_impl.h"
 #include "abd_test.h"
 #include "abd_test_fault.h"
 #include "arc_data.h"
@@ -123,6 +124,7 @@ static size_t run(size_t i, size_t n, bool all)
 	error = calls[i].call();
 	sites = abd_test_fault_end();
 	cr_assert(error == 0 || error == -ENOMEM, "%s, site %zu: %d", calls[i].name, n, error);
+	cr_assert_eq(arc->policy.reserved, 0, "%s keeps room, site %zu", calls[i].name, n);
 	cr_assert_eq(calls[i].call(), 0, "%s does not recover from site %zu", calls[i].name, n);
 	abd_arc_destroy(arc);
 	after = abd_test_stats();

@@ -247,3 +247,12 @@ Test(abd_arc_resize, readers_find_what_stays_while_it_joins_the_lines_of_thousan
 	cr_expect_geq(reading.arc->index->turns, 2, "lines were joined");
 	abd_arc_destroy(reading.arc);
 }
+
+Test(abd_arc_resize, a_32nd_is_kept_free_from_16_kib_to_32_mib)
+{
+	cr_assert_eq(abd_arc_target(256 << 10), 240 << 10);
+	cr_assert_eq(abd_arc_target(512 << 10), 496 << 10);
+	cr_assert_eq(abd_arc_target(MIB), 992 << 10);
+	cr_assert_eq(abd_arc_target((size_t)1 << 30), (size_t)992 << 20);
+	cr_assert_eq(abd_arc_target((size_t)3 << 30), (size_t)(3 * 1024 - 32) << 20);
+}

@@ -47,6 +47,24 @@ Test(abd_lz4_frame, the_length_is_big_endian_wherever_runs_end)
 	abd_test_provider_end();
 }
 
+Test(abd_lz4_frame, each_byte_of_the_length_counts)
+{
+	static const uint32_t lengths[] = {1, 1 << 8, 1 << 16, 1 << 24, 0x1020304};
+	enum { BLOCK = 0x1020304 };
+	abd_t *header = abd_alloc_linear(ABD_LZ4_LENGTH_SIZE, false), *zeros = abd_get_zeros(BLOCK),
+	      *framed = abd_alloc_gang();
+
+	cr_assert_eq(abd_gang_add(framed, header, true), 0);
+	cr_assert_eq(abd_gang_add(framed, zeros, true), 0);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		abd_lz4_length_put(framed, 0, lengths[i]);
+		cr_assert_eq(
+			(size_t)abd_lz4_length_get(framed, 0, 4 + (size_t)lengths[i]), lengths[i]);
+		cr_assert_eq(abd_lz4_length_get(framed, 0, 3 + (size_t)lengths[i]), -EBADMSG);
+	}
+	abd_free(framed);
+}
+
 Test(abd_lz4_frame, too_few_bytes_for_a_length_are_damage)
 {
 	uint8_t bytes[8] = {0xff, 0xff, 0xff, 0xff};

@@ -345,7 +345,8 @@ Test(flush, a_row_chooses_by_intent_and_by_the_size_of_the_whole_call)
 
 	snprintf(saved[0], sizeof(saved[0]), "%s", abd_tuning_get("flush_auto"));
 	snprintf(saved[1], sizeof(saved[1]), "%s", abd_tuning_get("flush_shared"));
-	snprintf(row, sizeof(row), "%s:64,%s:1024,%s", last, policies[0].name, last);
+	snprintf(row, sizeof(row), "%s:64,%s:1024,%s:8388608,%s", last, policies[0].name, last,
+		policies[0].name);
 	cr_assert(abd_tuning_set("flush_auto", row) == 0);
 	cr_assert(abd_tuning_set("flush_shared", policies[0].name) == 0);
 	if (count > 1)
@@ -356,7 +357,9 @@ Test(flush, a_row_chooses_by_intent_and_by_the_size_of_the_whole_call)
 	cr_assert(abd_flush_choose("call", 65, 0) == policies);
 	cr_assert(abd_flush_choose("call", 1024, ABD_FLUSH_NODRAIN) == policies);
 	cr_assert(strcmp(abd_flush_choose("call", 1025, 0)->name, last) == 0);
-	cr_assert(strcmp(abd_flush_choose("call", SIZE_MAX, 0)->name, last) == 0);
+	cr_assert(strcmp(abd_flush_choose("call", 8388608, 0)->name, last) == 0);
+	cr_assert(abd_flush_choose("call", 8388609, 0) == policies);
+	cr_assert(abd_flush_choose("call", SIZE_MAX, 0) == policies);
 	cr_assert(abd_flush_choose("call", 1025, ABD_FLUSH_SHARED) == policies);
 	cr_assert(abd_tuning_set("flush_auto", saved[0]) == 0);
 	cr_assert(abd_tuning_set("flush_shared", saved[1]) == 0);
