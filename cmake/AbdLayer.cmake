@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # abd_layer(NAME SEES lower... SOURCES file...): one object library per layer. Its folder is visible to itself and to layers
 # that name it in SEES, so that an upward include does not compile (tests/layers shows it).
+#
+# A layer's kernels lie in NAME/generic/ and in the folder of the machine, NAME/${ABD_KERNELS}/; every source there is built. Only the
+# layer itself and its tests see these folders. A file whose name ends in an instruction set's is compiled for it.
 set(ABD_LAYERS "" CACHE INTERNAL "")
+
+set(abd_options_avx2 -mavx2 -mbmi -mbmi2)
+set(abd_options_avx512 ${abd_options_avx2} -mavx512f -mavx512bw -mavx512vl)
+set(abd_options_sse42 -msse4.2)
+set(abd_options_clflushopt -mclflushopt)
+set(abd_options_clwb -mclwb)
+set(abd_options_movdir64b -mmovdir64b)
 
 function(abd_layer name)
 	cmake_parse_arguments(layer "" "" "SEES;SOURCES" ${ARGN})
 	set(target abd_layer_${name})
-	add_library(${target} OBJECT ${layer_SOURCES})
+	set(own ${name} ${name}/generic ${name}/${ABD_KERNELS})
+	file(GLOB kernels RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${name}/generic/*.c ${name}/${ABD_KERNELS}/*.c)
+	foreach(kernel IN LISTS kernels)
+		string(REGEX REPLACE ".*_(.*)\\.c" "\\1" set ${kernel})
+		set_source_files_properties(${kernel} PROPERTIES COMPILE_OPTIONS "${abd_options_${set}}")
+	endforeach()
+	add_library(${target} OBJECT ${layer_SOURCES} ${kernels})
 	target_link_libraries(${target} PRIVATE abd_settings Threads::Threads)
 	set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-	target_include_directories(${target} PRIVATE
-		${CMAKE_CURRENT_SOURCE_DIR}/${name}
-		${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
-	foreach(lower IN LISTS layer_SEES)
-		target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${lower})
+	foreach(folder IN LISTS own layer_SEES)
+		if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+			target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+		endif()
 	endforeach()
+	target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 	set(ABD_LAYERS ${ABD_LAYERS} ${target} CACHE INTERNAL "")
 endfunction()
