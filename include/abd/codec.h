@@ -127,7 +127,7 @@ ABD_API void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t 
  * Threads: abd is read.
  * Source:  fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c.
  */
-ABD_API void abd_fletcher_4_byteswap(
+ABD_API void abd_fletcher_4_swapped(
 	const abd_t *abd, size_t off, size_t size, uint64_t checksum[4]);
 
 /**

@@ -146,7 +146,7 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 	uint64_t sum[4];
 
 	met(abd_fletcher_4(x.abd, 0, SIZE, sum));
-	met(abd_fletcher_4_byteswap(x.abd, 0, SIZE, sum));
+	met(abd_fletcher_4_swapped(x.abd, 0, SIZE, sum));
 	met(abd_crc32c(x.abd, 0, SIZE, 0));
 	met(abd_xxh3(x.abd, 0, SIZE, 0));
 	met(abd_lz4_length_put(y.abd, 4094, 77));

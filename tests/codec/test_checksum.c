@@ -49,7 +49,7 @@ static void check_range(const struct abd_test_buffer *buffer, size_t off, size_t
 	abd_fletcher_4(buffer->abd, off, size, sum);
 	fletcher_reference(buffer->model + off, size, false, want);
 	cr_assert_arr_eq(sum, want, sizeof(sum), "%s fletcher_4 %zu +%zu", buffer->kind, off, size);
-	abd_fletcher_4_byteswap(buffer->abd, off, size, sum);
+	abd_fletcher_4_swapped(buffer->abd, off, size, sum);
 	fletcher_reference(buffer->model + off, size, true, want);
 	cr_assert_arr_eq(sum, want, sizeof(sum), "%s byteswap %zu +%zu", buffer->kind, off, size);
 	cr_assert_eq(abd_crc32c(buffer->abd, off, size, 7),
@@ -143,7 +143,7 @@ Test(abd_checksum, ranges_past_the_end_are_broken_contracts)
 	abd_get_from_buf_struct(&abd, bytes, sizeof(bytes));
 	abd_test_expect_contract(abd_fletcher_4(&abd, 1, 64, sum), "abd_fletcher_4");
 	abd_test_expect_contract(
-		abd_fletcher_4_byteswap(&abd, 65, 0, sum), "abd_fletcher_4_byteswap");
+		abd_fletcher_4_swapped(&abd, 65, 0, sum), "abd_fletcher_4_swapped");
 	abd_test_expect_contract((void)abd_crc32c(&abd, 2, SIZE_MAX, 0), "abd_crc32c");
 	abd_test_expect_contract((void)abd_xxh3(&abd, 0, 65, 0), "abd_xxh3");
 	abd_test_expect_contract(abd_fletcher_4(&abd, 0, 64, NULL), "NULL");

@@ -193,7 +193,7 @@ Test(abd_codec_edges, broken_contracts_are_told, .init = begin, .fini = end)
 	abd_t *abd = scattered(5 << 12);
 
 	abd_test_expect_contract(abd_fletcher_4(abd, 0, 10, NULL), "memory is NULL");
-	abd_test_expect_contract(abd_fletcher_4_byteswap(abd, 0, 10, NULL), "memory is NULL");
+	abd_test_expect_contract(abd_fletcher_4_swapped(abd, 0, 10, NULL), "memory is NULL");
 	abd_test_expect_contract(
 		(void)abd_lz4_decompress_range_to_buf(NULL, abd, 0, 1, 0, 10), "memory is NULL");
 	abd_test_expect_contract(

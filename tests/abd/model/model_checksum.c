@@ -54,8 +54,8 @@ static void check_fletcher(const struct object *o, size_t off, size_t n)
 	abd_fletcher_4(o->abd, off, n, sum);
 	check(memcmp(sum, want, sizeof(sum)) == 0, "fletcher_4 [%zu, +%zu)", off, n);
 	fletcher(model.a, n, true, want);
-	abd_fletcher_4_byteswap(o->abd, off, n, sum);
-	check(memcmp(sum, want, sizeof(sum)) == 0, "fletcher_4_byteswap [%zu, +%zu)", off, n);
+	abd_fletcher_4_swapped(o->abd, off, n, sum);
+	check(memcmp(sum, want, sizeof(sum)) == 0, "fletcher_4_swapped [%zu, +%zu)", off, n);
 }
 
 void model_op_checksum(void)

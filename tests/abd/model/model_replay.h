@@ -415,7 +415,7 @@ word void fletcher(abd_t *abd, size_t off, size_t n, uint64_t first, uint64_t la
 		four = __builtin_bswap32(four);
 		memcpy(a + i, &four, 4);
 	}
-	abd_fletcher_4_byteswap(abd, off, n, sum);
+	abd_fletcher_4_swapped(abd, off, n, sum);
 	abd_t turned;
 
 	abd_fletcher_4(abd_get_from_buf_struct(&turned, a, (n + 7) & ~(size_t)3), 0,
