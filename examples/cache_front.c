@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cache in front of a slow store: what is asked for is taken from the cache, and fetched and put there if it isn't in it. The cache
- * holds an eighth of the store. Four requests in five are for one tenth of the blocks; every so often all of it is read once, as by
- * a backup: which the cache survives.
+ * A cache in front of a slow store: what is asked for is taken from the cache, and fetched and put
+ * there if it isn't in it. The cache holds an eighth of the store. Four requests in five are for
+ * one tenth of the blocks; every so often all of it is read once, as by a backup: which the cache
+ * survives.
  */
 #include <abd/abd.h>
 

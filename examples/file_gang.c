@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file as one buffer: read in pieces of 64 KiB, each a buffer of its own, strung together as a gang. The gang is then
- * used like any other buffer: a checksum runs over it, and two files are compared, wherever the memory lies.
+ * A file as one buffer: read in pieces of 64 KiB, each a buffer of its own, strung together as a
+ * gang. The gang is then used like any other buffer: a checksum runs over it, and two files are
+ * compared, wherever the memory lies.
  *
  * usage: file_gang FILE [OTHER]
  */
@@ -14,7 +15,10 @@
 
 #define PIECE_SIZE ((size_t)64 << 10)
 
-/* Append up to PIECE_SIZE bytes at file_off to the gang; the gang owns the piece. Returns bytes read, or -errno. */
+/*
+ * Append up to PIECE_SIZE bytes at file_off to the gang; the gang owns the piece. Returns bytes
+ * read, or -errno.
+ */
 static ssize_t append_piece(abd_t *gang, int fd, off_t file_off)
 {
 	abd_t *piece = abd_alloc(PIECE_SIZE, false);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A log in a mapped file: each record is flush-copied behind the last, and acknowledged when that call returns.
+ * A log in a mapped file: each record is flush-copied behind the last, and acknowledged when that
+ * call returns.
  *
  *	file:   | record 0 | record 1 | record 2 | what a crash left, or zeroes |
  *	record: | checksum  sequence  size  0 | payload | room to the next 64 bytes |
  *
- * Nothing says where the log ends: a record counts if its checksum is right, which covers its place in the file, its sequence
- * number and its size, and the log ends before the first one that does not. So one copy and one fence append a record; there
- * is no order to keep between payload and header, and a record torn by a crash is simply not there.
+ * Nothing says where the log ends: a record counts if its checksum is right, which covers its place
+ * in the file, its sequence number and its size, and the log ends before the first one that does
+ * not. So one copy and one fence append a record; there is no order to keep between payload and
+ * header, and a record torn by a crash is simply not there.
  *
- * A flush-copy makes data durable where the file is persistent memory (a DAX file system, mapped with MAP_SYNC). Elsewhere
- * the mapping is the page cache: it survives the death of the process, not of the machine. There msync() is called beside it.
+ * A flush-copy makes data durable where the file is persistent memory (a DAX file system, mapped
+ * with MAP_SYNC). Elsewhere the mapping is the page cache: it survives the death of the process,
+ * not of the machine. There msync() is called beside it.
  *
- * usage: flush_log FILE append [COUNT]   append until COUNT records are there, or the file is full; print each acknowledged one
+ * usage: flush_log FILE append [COUNT]   append until COUNT records are there, or the file is full;
+ *                                        print each acknowledged one
  *        flush_log FILE check            print how many records there are
  */
 #ifndef _GNU_SOURCE
@@ -46,7 +50,7 @@ struct flush_log {
 	bool needs_msync;
 };
 
-/* ---- the log ----------------------------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 static size_t record_size(size_t payload_size)
 {
@@ -109,7 +113,10 @@ static int log_append(struct flush_log *log, abd_t *payload)
 	if (log->tail > LOG_SIZE || record_size(payload_size) > LOG_SIZE - log->tail)
 		return -ENOSPC;
 
-	/* Header and payload as one buffer: neither is copied together first, and one fence serves both. */
+	/*
+	 * Header and payload as one buffer: neither is copied together first, and one fence serves
+	 * both.
+	 */
 	abd_alloc_gang_struct(&record);
 	abd_get_from_buf_struct(&head, &header, sizeof(header));
 	error = abd_gang_add(&record, &head, false);
@@ -158,7 +165,7 @@ static void log_close(struct flush_log *log)
 	munmap(log->map, LOG_SIZE);
 }
 
-/* ---- what this program writes: payloads that follow from their sequence number, so that they can be checked -------- */
+/* ---- what this program writes: payloads that follow from their sequence number --------------- */
 
 static size_t demo_size(uint64_t sequence)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * README's twenty lines: 8 KiB that come out as one run are linear, and borrowing them copies nothing.
+ * README's twenty lines: 8 KiB that come out as one run are linear, and borrowing them copies
+ * nothing.
  */
 #include <abd/abd.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compressed record in single pages, decoded where it lies: whole, and 4 KiB out of its middle. No borrow copies anything.
+ * A compressed record in single pages, decoded where it lies: whole, and 4 KiB out of its middle.
+ * No borrow copies anything.
  */
 #include <abd/abd.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A record of a header and a scattered payload goes to a file without being put together first: a gang describes it, the
- * gang is described to the kernel as an iovec, and nothing is copied on the way.
+ * A record of a header and a scattered payload goes to a file without being put together first: a
+ * gang describes it, the gang is described to the kernel as an iovec, and nothing is copied on the
+ * way.
  *
  * usage: zero_copy_write FILE
  */

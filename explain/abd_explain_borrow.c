@@ -98,7 +98,10 @@ static struct abd_explain_borrow *abd_explain_borrow_last(struct abd_explain_run
 	return run->world.borrows;
 }
 
-/* The deep checks' rule for abd_return_buf(), kept in every build: what was only lent must not differ. */
+/*
+ * The deep checks' rule for abd_return_buf(), kept in every build: what was only lent must not
+ * differ.
+ */
 static bool abd_explain_borrow_is_unchanged(const struct abd_explain_borrow *borrow)
 {
 	return abd_cmp_buf_off(borrow->buffer->abd, borrow->memory, 0, borrow->size) == 0;

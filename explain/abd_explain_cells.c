@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Widths in proportion to sizes, as far as narrow parts stay visible. Of many parts the first and the last are drawn.
+ * Widths in proportion to sizes, as far as narrow parts stay visible. Of many parts the first and
+ * the last are drawn.
  */
 #include "abd_explain_draw.h"
 

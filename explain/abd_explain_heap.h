@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The allocator behind abd_buf_alloc(): the library says here what it takes for linear buffers and for borrowed copies, and
- * every piece gets a number to be called by.
+ * The allocator behind abd_buf_alloc(): the library says here what it takes for linear buffers and
+ * for borrowed copies, and every piece gets a number to be called by.
  */
 #ifndef ABD_EXPLAIN_HEAP_H
 #define ABD_EXPLAIN_HEAP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * abd-explain: a script of operations, run on the library and drawn.
- * Invariant: a file is written whole or not at all, and nothing is written before the whole script was right.
+ * Invariant: a file is written whole or not at all, and nothing is written before the whole script
+ * was right.
  */
 #include "abd_explain_draw.h"
 #include "abd_explain_run.h"
@@ -34,7 +35,9 @@ static const struct argp_option abd_explain_options_table[] = {
 	{0},
 };
 
-/* A script's name may stand where a script may: no statement is called like a file that is there. */
+/*
+ * A script's name may stand where a script may: no statement is called like a file that is there.
+ */
 static bool abd_explain_is_file(const char *path)
 {
 	struct stat status;

@@ -97,7 +97,7 @@ void abd_explain_make_sametype(struct abd_explain_run *run)
 	abd_explain_make_born(run, abd_alloc_sametype(like->abd, size));
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 void abd_explain_make_view(struct abd_explain_run *run)
 {
@@ -129,7 +129,7 @@ void abd_explain_make_view(struct abd_explain_run *run)
 		view->name, parent->name);
 }
 
-/* ---- gangs ------------------------------------------------------------------------------------------------------- */
+/* ---- gangs ----------------------------------------------------------------------------------- */
 
 static size_t abd_explain_make_leaves(const struct abd_explain_buffer *buffer)
 {
@@ -213,7 +213,7 @@ void abd_explain_make_give(struct abd_explain_run *run)
 	abd_explain_make_member(run, true);
 }
 
-/* ---- the end, and who owns --------------------------------------------------------------------------------------- */
+/* ---- the end, and who owns ------------------------------------------------------------------- */
 
 void abd_explain_make_free(struct abd_explain_run *run)
 {

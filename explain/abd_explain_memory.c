@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From addresses to names. Pages of the pool are looked up in a table, everything else in the heap's list; what is in neither
- * is the library's zeros.
+ * From addresses to names. Pages of the pool are looked up in a table, everything else in the
+ * heap's list; what is in neither is the library's zeros.
  */
 #include "abd_explain_memory.h"
 #include "abd_explain_heap.h"
@@ -30,7 +30,7 @@ int abd_explain_memory_pool(struct abd_explain_world *world)
 	return 0;
 }
 
-/* ---- what a buffer's memory is ----------------------------------------------------------------------------------- */
+/* ---- what a buffer's memory is --------------------------------------------------------------- */
 
 static int abd_explain_memory_first(void *buf, size_t len, void *priv)
 {
@@ -99,7 +99,7 @@ void abd_explain_memory_forget(struct abd_explain_world *world, struct abd_expla
 			world->pages[page] = (struct abd_explain_page){0};
 }
 
-/* ---- fragmentation ----------------------------------------------------------------------------------------------- */
+/* ---- fragmentation --------------------------------------------------------------------------- */
 
 static unsigned abd_explain_memory_order(size_t size)
 {
@@ -118,15 +118,18 @@ static void abd_explain_memory_tune_order(unsigned order)
 	abd_tuning_set("max_order", text);
 }
 
-/* Take everything in runs of one order, then give back every second one, so that no two free ones are neighbours. */
+/*
+ * Take everything in runs of one order, then give back every second one, so that no two free ones
+ * are neighbours.
+ */
 static void abd_explain_memory_comb(struct abd_explain_world *world, unsigned order)
 {
 	size_t size = (size_t)ABD_EXPLAIN_PAGE << order;
 	abd_t *abd;
 
 	while ((abd = abd_alloc(size, false)) != NULL) {
-		if (!abd_is_linear_page(
-			    abd)) { /* no run of this order is left: smaller ones were gathered */
+		/* no run of this order is left: smaller ones were gathered */
+		if (!abd_is_linear_page(abd)) {
 			abd_free(abd);
 			break;
 		}
@@ -180,7 +183,7 @@ const char *abd_explain_memory_map(struct abd_explain_world *world)
 	return map;
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------------------------- */
+/* ---- pictures -------------------------------------------------------------------------------- */
 
 /* The parts of a buffer, in a first pass counted, in a second one written. */
 struct abd_explain_parts {

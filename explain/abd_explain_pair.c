@@ -192,7 +192,7 @@ void abd_explain_pair_iterate2(struct abd_explain_run *run)
 		run->trace, run->step, "A call ends where either side is not continued in memory.");
 }
 
-/* ---- lz4, durable copies ----------------------------------------------------------------------------------------- */
+/* ---- lz4, durable copies --------------------------------------------------------------------- */
 
 static const char *abd_explain_pair_error(ssize_t error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements from text, and a way out of each: a wrong script and a broken contract both leave by longjmp(). Everything
- * a statement makes lives in the trace or the world, so nothing is lost on that way.
+ * Statements from text, and a way out of each: a wrong script and a broken contract both leave by
+ * longjmp(). Everything a statement makes lives in the trace or the world, so nothing is lost on
+ * that way.
  */
 #include "abd_explain_run.h"
 
@@ -27,7 +28,7 @@ void abd_explain_run_wrong(struct abd_explain_run *run, const char *format, ...)
 	longjmp(run->out, ABD_EXPLAIN_WRONG);
 }
 
-/* ---- the next word ----------------------------------------------------------------------------------------------- */
+/* ---- the next word --------------------------------------------------------------------------- */
 
 static const struct abd_explain_word *abd_explain_run_find(const char *word)
 {
@@ -175,7 +176,7 @@ void abd_explain_run_end(struct abd_explain_run *run)
 			word->usage);
 }
 
-/* ---- what statements leave in the trace -------------------------------------------------------------------------- */
+/* ---- what statements leave in the trace ------------------------------------------------------ */
 
 void abd_explain_run_call(struct abd_explain_run *run, const char *format, ...)
 {
@@ -274,7 +275,7 @@ void abd_explain_run_undefined(struct abd_explain_run *run, const char *why)
 		why);
 }
 
-/* ---- statements -------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* The handler's message, with addresses named: they differ from run to run. */
 static void abd_explain_run_contract(const char *message)
@@ -363,7 +364,8 @@ static void abd_explain_run_one(struct abd_explain_run *run, char *copy)
 /* A step that is hidden happened, but is not in the trace. */
 static void abd_explain_run_close(struct abd_explain_run *run, struct abd_explain_step **before)
 {
-	abd_cache_reap_now(); /* what a build with deep checks holds back; so that all builds draw the same */
+	/* what a build with deep checks holds back; so that all builds draw the same */
+	abd_cache_reap_now();
 	run->step->deltas = abd_explain_world_deltas(&run->world);
 	if (!run->is_hidden && run->step->statement != NULL)
 		return;
@@ -440,7 +442,9 @@ bool abd_explain_run(struct abd_explain_trace *trace, char *text, char message[A
 	FILE *errors = stderr;
 
 	abd_explain_running = &run;
-	/* The library says a broken contract on the standard error too; here the drawing says it. */
+	/*
+	 * The library says a broken contract on the standard error too; here the drawing says it.
+	 */
 	stderr = fopen("/dev/null", "w");
 	if (stderr == NULL)
 		stderr = errors;

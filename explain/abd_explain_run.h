@@ -2,9 +2,11 @@
 /*
  * Running a script: statement by statement, each a call of the library and a step of the trace.
  *
- * A wrong line ends the run: nothing is drawn, and the message says which line, what it says and what was expected. A broken
- * contract is another thing: the library noticed, the handler's message becomes part of the step, and the script goes on.
- * Invariant: whatever the script says, no call is made whose outcome is undefined in a build without deep checks.
+ * A wrong line ends the run: nothing is drawn, and the message says which line, what it says and
+ * what was expected. A broken contract is another thing: the library noticed, the handler's message
+ * becomes part of the step, and the script goes on.
+ * Invariant: whatever the script says, no call is made whose outcome is undefined in a build
+ * without deep checks.
  */
 #ifndef ABD_EXPLAIN_RUN_H
 #define ABD_EXPLAIN_RUN_H
@@ -26,8 +28,8 @@ struct abd_explain_run {
 	const char *name; /* of the buffer to be made */
 	void *scratch;    /* the caller's memory, in calls that take some */
 	bool is_hidden;
-	char message
-		[ABD_EXPLAIN_MESSAGE]; /* why the script ended, or how the contract was broken */
+	/* why the script ended, or how the contract was broken */
+	char message[ABD_EXPLAIN_MESSAGE];
 	jmp_buf out;
 };
 
@@ -39,11 +41,13 @@ struct abd_explain_word {
 
 extern const struct abd_explain_word abd_explain_words[];
 
-/** Run a script. Returns whether it is right; if not, message says what is wrong. text is changed. */
+/**
+ * Run a script. Returns whether it is right; if not, message says what is wrong. text is changed.
+ */
 bool abd_explain_run(
 	struct abd_explain_trace *trace, char *text, char message[ABD_EXPLAIN_MESSAGE]);
 
-/* ---- for the statements ------------------------------------------------------------------------------------------ */
+/* ---- for the statements ---------------------------------------------------------------------- */
 
 /** The script is wrong here. Does not return. */
 void abd_explain_run_wrong(struct abd_explain_run *run, const char *format, ...)
@@ -70,7 +74,10 @@ void abd_explain_run_call(struct abd_explain_run *run, const char *format, ...)
 struct abd_explain_shot *abd_explain_run_draw(
 	struct abd_explain_run *run, const struct abd_explain_buffer *buffer);
 void abd_explain_run_show(struct abd_explain_run *run, struct abd_explain_shot *shot);
-/** Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say why. */
+/**
+ * Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say
+ * why.
+ */
 struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd_t *abd);
 /** The same for a view: it hangs on its parent, and is drawn as a mark of it. */
 struct abd_explain_buffer *abd_explain_run_born_view(
@@ -79,7 +86,10 @@ struct abd_explain_buffer *abd_explain_run_born_view(
 const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what);
 /** The call would be undefined: don't make it, and say why. */
 void abd_explain_run_undefined(struct abd_explain_run *run, const char *why);
-/** size bytes of memory that is not the library's, at least 1; the script is wrong if that is too much. */
+/**
+ * size bytes of memory that is not the library's, at least 1; the script is wrong if that is too
+ * much.
+ */
 char *abd_explain_run_scratch(struct abd_explain_run *run, size_t size);
 
 /* The statements. */

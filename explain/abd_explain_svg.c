@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As SVG: one narrow column, so that it can be read on a phone; light or dark as the reader's system is.
- * The body is drawn first, because the head says how high it is. Nothing outside the file is referred to.
+ * As SVG: one narrow column, so that it can be read on a phone; light or dark as the reader's
+ * system is.
+ * The body is drawn first, because the head says how high it is. Nothing outside the file is
+ * referred to.
  */
 #include "abd_explain_draw.h"
 
@@ -21,7 +23,10 @@ enum {
 	ABD_EXPLAIN_POOL_PAGES = ABD_EXPLAIN_BOX / ABD_EXPLAIN_POOL_PAGE, /* 64 */
 };
 
-/* How many characters fit: sentences are set in 13 units, code and labels in 11, whose mean widths are these. */
+/*
+ * How many characters fit: sentences are set in 13 units, code and labels in 11, whose mean widths
+ * are these.
+ */
 #define ABD_EXPLAIN_TEXT_FITS(width) ((size_t)((double)(width) / 7.0))
 #define ABD_EXPLAIN_CODE_FITS(width) ((size_t)((double)(width) / 6.8))
 
@@ -89,7 +94,7 @@ static void abd_explain_svg_wrapped(
 	}
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* Each owner has its hue; memory of nobody has none. */
 static void abd_explain_svg_hue(const struct abd_explain_part *part, char hue[4])
@@ -188,7 +193,7 @@ static void abd_explain_svg_shot(
 			abd_explain_svg_mark(svg, &cells, &shot->marks[i]);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void abd_explain_svg_pool(struct abd_explain_svg *svg, const char *pool)
 {

@@ -98,7 +98,7 @@ void abd_explain_tell_show(struct abd_explain_run *run)
 	run->step->statement = NULL;
 }
 
-/* ---- the scene --------------------------------------------------------------------------------------------------- */
+/* ---- the scene ------------------------------------------------------------------------------- */
 
 void abd_explain_tell_fragment(struct abd_explain_run *run)
 {

@@ -10,8 +10,8 @@
 enum {
 	ABD_EXPLAIN_COLUMNS = 100,
 	ABD_EXPLAIN_INDENT = 3,
-	ABD_EXPLAIN_INNER =
-		ABD_EXPLAIN_COLUMNS - ABD_EXPLAIN_INDENT - 1, /* the last rule closes a box */
+	/* the last rule closes a box */
+	ABD_EXPLAIN_INNER = ABD_EXPLAIN_COLUMNS - ABD_EXPLAIN_INDENT - 1,
 	ABD_EXPLAIN_NARROW = 3,
 	ABD_EXPLAIN_BOX_LEAST = 24,
 	ABD_EXPLAIN_POOL_ROW = 64,
@@ -67,7 +67,7 @@ static void abd_explain_text_wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 static void abd_explain_text_rule(FILE *out, const struct abd_explain_cells *cells)
 {
@@ -181,7 +181,7 @@ static void abd_explain_text_shot(FILE *out, const struct abd_explain_shot *shot
 			abd_explain_text_mark(out, &cells, &shot->marks[i]);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void abd_explain_text_pool(FILE *out, const char *pool)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happened, step by step: written by the run, read by the three that draw it (text, SVG, JSON).
+ * What happened, step by step: written by the run, read by the three that draw it (text, SVG,
+ * JSON).
  *
- * Invariant: a trace holds no address. Memory is named by what it is: pages of the pool, or a numbered heap piece. So the same
- * script gives the same trace on every machine.
+ * Invariant: a trace holds no address. Memory is named by what it is: pages of the pool, or a
+ * numbered heap piece. So the same script gives the same trace on every machine.
  * Owner: all of it lives in the trace's obstack, and ends with abd_explain_trace_end().
  */
 #ifndef ABD_EXPLAIN_TRACE_H

@@ -29,7 +29,10 @@ void abd_explain_world_begin(struct abd_explain_world *world, struct abd_explain
 	memset(world, 0, sizeof(*world));
 	world->trace = trace;
 	abd_explain_heap_begin();
-	/* No reserves: what is freed goes back to the pool at once, and the same script finds the same pages. */
+	/*
+	 * No reserves: what is freed goes back to the pool at once, and the same script finds the
+	 * same pages.
+	 */
 	abd_tuning_set("thread_cache_bytes", "0");
 	abd_tuning_set("pool_size", "2097152");
 	abd_explain_world_tune();
@@ -129,7 +132,7 @@ struct abd_explain_buffer *abd_explain_world_add(
 	return buffer;
 }
 
-/* ---- who depends on whom ----------------------------------------------------------------------------------------- */
+/* ---- who depends on whom --------------------------------------------------------------------- */
 
 static void abd_explain_world_child(struct abd_explain_world *world,
 	struct abd_explain_buffer *gang, struct abd_explain_buffer *child, bool is_owned)
@@ -153,8 +156,11 @@ void abd_explain_world_adopt(struct abd_explain_world *world, struct abd_explain
 		abd_explain_world_child(world, gang, child, is_owned);
 		return;
 	}
-	/* Gangs don't nest: the children are added, and go over if the gang is handed over. For a view of a gang, all of them
-	 * are kept, not just those in range: that is enough for what this is for. */
+	/*
+	 * Gangs don't nest: the children are added, and go over if the gang is handed over. For a
+	 * view of a gang, all of them are kept, not just those in range: that is enough for what
+	 * this is for.
+	 */
 	while (root->parent != NULL)
 		root = root->parent;
 	for (size_t i = 0; i < root->child_count; i++) {
@@ -220,7 +226,7 @@ void abd_explain_world_ended(
 	buffer->child_count = 0;
 }
 
-/* ---- counters ---------------------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static struct abd_explain_delta **abd_explain_world_delta(struct abd_explain_world *world,
 	struct abd_explain_delta **end, const char *name, const uint64_t values[3], bool all)

@@ -2,12 +2,13 @@
 /*
  * The buffers that a script made, and the memory they lie in.
  *
- * What is drawn is asked of the library: a buffer's pieces are what abd_iterate_func() hands out, and whose run each piece is
- * follows from its address. Runs are told apart, even if they are neighbours, by the counters: an allocation moves
- * scatter_order[n] by its runs of order n, and orders fall along a buffer. Nothing here reads a private field.
+ * What is drawn is asked of the library: a buffer's pieces are what abd_iterate_func() hands out,
+ * and whose run each piece is follows from its address. Runs are told apart, even if they are
+ * neighbours, by the counters: an allocation moves scatter_order[n] by its runs of order n, and
+ * orders fall along a buffer. Nothing here reads a private field.
  *
- * The one thing kept beside the library is who depends on whom, to not run what would be undefined: the end of a parent
- * before its view.
+ * The one thing kept beside the library is who depends on whom, to not run what would be undefined:
+ * the end of a parent before its view.
  */
 #ifndef ABD_EXPLAIN_WORLD_H
 #define ABD_EXPLAIN_WORLD_H
@@ -72,8 +73,8 @@ struct abd_explain_world {
 	struct abd_explain_page *pages;
 	abd_t **held;            /* page or NULL: what fragments the pool */
 	struct abd_stats before; /* at the start of this step */
-	struct abd_stats
-		base; /* what does not count: before the script, and what fragments the pool */
+	/* what does not count: before the script, and what fragments the pool */
+	struct abd_stats base;
 };
 
 void abd_explain_world_begin(struct abd_explain_world *world, struct abd_explain_trace *trace);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-/* ---- list and env ------------------------------------------------------------------------------------------------ */
+/* ---- list and env ---------------------------------------------------------------------------- */
 
 static const struct argp abd_perf_list_argp = {
 	.doc = "The scenarios: what each measures, and the flags that only some can use.\v"
@@ -59,7 +59,7 @@ static int abd_perf_env(int argc, char **argv)
 	return 0;
 }
 
-/* ---- which command ----------------------------------------------------------------------------------------------- */
+/* ---- which command --------------------------------------------------------------------------- */
 
 struct abd_perf_command {
 	const char *name, *called;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * First the machine is looked at and A raced against A, so that what follows can be trusted or not; then scenario by scenario.
- * Invariant: what was measured is written, also when ctrl-C ends the run; nothing is written when a result was wrong.
+ * First the machine is looked at and A raced against A, so that what follows can be trusted or not;
+ * then scenario by scenario.
+ * Invariant: what was measured is written, also when ctrl-C ends the run; nothing is written when a
+ * result was wrong.
  */
 #include "abd_perf_run.h"
 #include "abd_perf_crew.h"

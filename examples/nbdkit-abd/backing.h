@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The backing file: a raw image, the device's blocks one after another, which any tool can read once the log is empty.
- * Invariant: the file is at least size bytes long while it is open; if somebody cuts it, reads say -EIO.
+ * The backing file: a raw image, the device's blocks one after another, which any tool can read
+ * once the log is empty.
+ * Invariant: the file is at least size bytes long while it is open; if somebody cuts it, reads say
+ * -EIO.
  */
 #ifndef BACKING_H
 #define BACKING_H
@@ -17,18 +19,25 @@ struct backing {
 	uint64_t inode;   /* what the log knows it by */
 };
 
-/** Open the file, or create it when params has a size for it. Returns 0, or -1 after nbdkit_error(). */
+/**
+ * Open the file, or create it when params has a size for it. Returns 0, or -1 after nbdkit_error().
+ */
 int backing_open(struct backing *backing, const struct params *params);
 
 void backing_close(struct backing *backing);
 
-/** Read size bytes at offset into dst [0, size). Returns 0 or -errno; -EIO, and says so, where the file ends early. */
+/**
+ * Read size bytes at offset into dst [0, size). Returns 0 or -errno; -EIO, and says so, where the
+ * file ends early.
+ */
 int backing_read(const struct backing *backing, abd_t *dst, uint64_t offset, size_t size);
 
 /** Write src [0, size) at offset. Returns 0 or -errno. Not durable before backing_sync(). */
 int backing_write(const struct backing *backing, const abd_t *src, uint64_t offset, size_t size);
 
-/** Make a range read as zero, giving its space back where the file system can. Returns 0 or -errno. */
+/**
+ * Make a range read as zero, giving its space back where the file system can. Returns 0 or -errno.
+ */
 int backing_zero(const struct backing *backing, uint64_t offset, uint64_t size);
 
 /** Make all that was written durable. Returns 0 or -errno. */

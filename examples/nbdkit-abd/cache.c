@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ARC by content ids. Damaged records (-EBADMSG) are misses: the ARC has dropped them, log or file have the bytes.
+ * The ARC by content ids. Damaged records (-EBADMSG) are misses: the ARC has dropped them, log or
+ * file have the bytes.
  */
 #include "cache.h"
 
@@ -15,9 +16,10 @@ static abd_arc_key_t key_of(uint64_t id)
 }
 
 /*
- * Memory of its own, of a fixed size. nbdkit opens plugins at run time, where libabd finds no jemalloc, and single pages from the C
- * library take twice their size: 263 MiB for 93 MB of records, where the pool took 141. What threads keep in reserve is
- * made small, for there are 16 to a connection.
+ * Memory of its own, of a fixed size. nbdkit opens plugins at run time, where libabd finds no
+ * jemalloc, and single pages from the C library take twice their size: 263 MiB for 93 MB of
+ * records, where the pool took 141. What threads keep in reserve is made small, for there are 16 to
+ * a connection.
  */
 static int choose_memory(size_t capacity)
 {

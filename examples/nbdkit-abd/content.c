@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of contents: buckets made for the device's size, chains within, a lock per CONTENT_LOCKS-th of them.
- * The buckets are a mapping, so those never used cost no memory.
+ * The table of contents: buckets made for the device's size, chains within, a lock per
+ * CONTENT_LOCKS-th of them. The buckets are a mapping, so those never used cost no memory.
  */
 #include "content.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Contents: what blocks hold. Blocks with the same bytes share one content, so those bytes are cached once and logged once.
+ * Contents: what blocks hold. Blocks with the same bytes share one content, so those bytes are
+ * cached once and logged once.
  *
- * The dedupe table finds a content by its checksum. That is a guess: whoever finds one compares all the bytes before using it.
- * Invariant: a content is in the table, and can be found, only while it is referred to. Its id is never used again, so what the
- * cache knows under an id is that content's bytes for ever.
+ * The dedupe table finds a content by its checksum. That is a guess: whoever finds one compares all
+ * the bytes before using it.
+ * Invariant: a content is in the table, and can be found, only while it is referred to. Its id is
+ * never used again, so what the cache knows under an id is that content's bytes for ever.
  */
 #ifndef CONTENT_H
 #define CONTENT_H
@@ -15,7 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a content's bytes lie in the log: epoch of the segment << 32 | line of the file; 0: nowhere. */
+/*
+ * Where a content's bytes lie in the log: epoch of the segment << 32 | line of the file; 0:
+ * nowhere.
+ */
 typedef uint64_t content_place_t;
 
 struct content {
@@ -35,8 +40,10 @@ struct contents {
 	_Atomic uint64_t next_id;
 	_Atomic uint64_t count;
 	pthread_mutex_t lock[CONTENT_LOCKS];
-	struct content
-		zero; /* of all blocks that hold zeroes; is in no table, never ends, and its refs are not counted */
+	/*
+	 * of all blocks that hold zeroes; is in no table, never ends, and its refs are not counted
+	 */
+	struct content zero;
 };
 
 /** blocks: of the device, to size the table by. Returns 0 or -ENOMEM. */
@@ -50,13 +57,19 @@ struct content *content_new(struct contents *contents, uint64_t checksum);
 /** Let others find it. */
 void content_list(struct contents *contents, struct content *content);
 
-/** A content with this checksum, with a reference for the caller; NULL: there is none. Equal bytes are not proven by that. */
+/**
+ * A content with this checksum, with a reference for the caller; NULL: there is none. Equal bytes
+ * are not proven by that.
+ */
 struct content *content_find(struct contents *contents, uint64_t checksum);
 
 /** One more reference, by somebody who has one. */
 void content_get(struct contents *contents, struct content *content);
 
-/** One reference less. Returns the id of a content that ended with it, for the cache to forget; else 0. NULL is ignored. */
+/**
+ * One reference less. Returns the id of a content that ended with it, for the cache to forget; else
+ * 0. NULL is ignored.
+ */
 uint64_t content_put(struct contents *contents, struct content *content);
 
 #endif

@@ -21,7 +21,7 @@ void device_put_content(struct device *device, struct content *content)
 	cache_forget(&device->cache, content_put(&device->contents, content));
 }
 
-/* ---- replay ------------------------------------------------------------------------------------------------------ */
+/* ---- replay ---------------------------------------------------------------------------------- */
 
 static void replay_set(
 	struct device *device, uint64_t block, struct content *content, uint32_t epoch)
@@ -78,7 +78,7 @@ static int replay_record(void *arg, const struct log *log, const struct log_reco
 	return 0;
 }
 
-/* ---- open, start, close ------------------------------------------------------------------------------------------ */
+/* ---- open, start, close ---------------------------------------------------------------------- */
 
 static int open_memory(struct device *device)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device: reads, writes and zeroes of any range, block by block, over map, contents, cache, log and backing file.
- * README.md has the rules that hold between those.
+ * The device: reads, writes and zeroes of any range, block by block, over map, contents, cache, log
+ * and backing file. README.md has the rules that hold between those.
  */
 #ifndef DEVICE_H
 #define DEVICE_H
@@ -27,7 +27,10 @@ struct device {
 	_Atomic uint64_t dedupe_hits, dedupe_refuted, checkpoint_blocks;
 };
 
-/** Open files and replay the log; no thread, and nothing that fork() would break. Returns 0, or -1 after nbdkit_error(). */
+/**
+ * Open files and replay the log; no thread, and nothing that fork() would break. Returns 0, or -1
+ * after nbdkit_error().
+ */
 int device_open(struct device *device, const struct params *params);
 
 /** After fork(): cache and checkpoint thread. Returns 0, or -1 after nbdkit_error(). */
@@ -51,7 +54,7 @@ int device_flush(struct device *device);
 /** Whether the block at offset reads as zeroes, as far as that is known without reading it. */
 bool device_is_zero(struct device *device, uint64_t offset);
 
-/* ---- between the device's files ---------------------------------------------------------------------------------- */
+/* ---- between the device's files -------------------------------------------------------------- */
 
 /** Bytes of a block that are in the device: all but for the last one. */
 size_t device_block_bytes(const struct device *device, uint64_t block);
@@ -62,7 +65,10 @@ size_t device_block_bytes(const struct device *device, uint64_t block);
  */
 int device_load(struct device *device, uint64_t block, abd_t *dst);
 
-/** The content of a block's bytes, with a reference for the caller; cached, not logged. NULL: no memory. */
+/**
+ * The content of a block's bytes, with a reference for the caller; cached, not logged. NULL: no
+ * memory.
+ */
 struct content *device_content(struct device *device, void *bytes);
 
 /** Give up a reference. */

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* ---- bytes to content -------------------------------------------------------------------------------------------- */
+/* ---- bytes to content ------------------------------------------------------------------------ */
 
 /* Whether stored bytes, an lz4 block or plain, are those of the block. */
 static bool stored_is(struct device *device, const abd_t *stored, size_t stored_size,
@@ -29,7 +29,10 @@ static bool stored_is(struct device *device, const abd_t *stored, size_t stored_
 	return same;
 }
 
-/* The proof behind the guess of a checksum: all the bytes, from the cache or the log. Where neither has them there is none. */
+/*
+ * The proof behind the guess of a checksum: all the bytes, from the cache or the log. Where neither
+ * has them there is none.
+ */
 static bool content_is(struct device *device, const struct content *content, const abd_t *block)
 {
 	abd_arc_hold_t hold;
@@ -85,7 +88,7 @@ struct content *device_content(struct device *device, void *bytes)
 	return content;
 }
 
-/* ---- content to bytes -------------------------------------------------------------------------------------------- */
+/* ---- content to bytes ------------------------------------------------------------------------ */
 
 static int load_from_log(struct device *device, const struct content *content, abd_t *dst)
 {

@@ -2,14 +2,15 @@
 /*
  * Reads, writes and zeroes, block by block.
  *
- * A write of a whole block finds its content before it takes any lock; a part of a block is put together under its map lock.
- * Room in the log is reserved before the map lock: who waits for a checkpoint must not hold what that needs.
+ * A write of a whole block finds its content before it takes any lock; a part of a block is put
+ * together under its map lock. Room in the log is reserved before the map lock: who waits for a
+ * checkpoint must not hold what that needs.
  */
 #include "device.h"
 
 #include <string.h>
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* A part of a block that has to be loaded whole first. Under its map lock. */
 static int read_loaded(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
@@ -64,7 +65,7 @@ int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 	return error;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A content's bytes as they go to the log: what the cache has, else compressed here. */
 struct payload {
@@ -115,7 +116,10 @@ static void payload_put(struct payload *payload)
 	abd_free(payload->own);
 }
 
-/* Record that block holds content, whose bytes are given, in log and map. Under its map lock, with a reservation that is used up. */
+/*
+ * Record that block holds content, whose bytes are given, in log and map. Under its map lock, with
+ * a reservation that is used up.
+ */
 static int record_content(
 	struct device *device, uint64_t block, struct content *content, void *bytes)
 {
@@ -163,7 +167,10 @@ static int write_whole(struct device *device, uint64_t block, void *bytes)
 	return error;
 }
 
-/* The block with src at from; NULL: zeroes there. Under its map lock, with a reservation that is used up. */
+/*
+ * The block with src at from; NULL: zeroes there. Under its map lock, with a reservation that is
+ * used up.
+ */
 static int merge(struct device *device, uint64_t block, abd_t *whole, const void *src, size_t from,
 	size_t size)
 {
@@ -230,7 +237,7 @@ int device_write(struct device *device, const void *src, size_t size, uint64_t o
 	return error;
 }
 
-/* ---- zeroes ------------------------------------------------------------------------------------------------------ */
+/* ---- zeroes ---------------------------------------------------------------------------------- */
 
 /* Blocks of one group. */
 static int zero_group(struct device *device, uint64_t block, uint64_t count)
@@ -255,7 +262,10 @@ static int zero_group(struct device *device, uint64_t block, uint64_t count)
 	return error;
 }
 
-/* How much of a range the next step zeroes: a part of a block, or whole blocks up to the group's end. */
+/*
+ * How much of a range the next step zeroes: a part of a block, or whole blocks up to the group's
+ * end.
+ */
 static uint64_t zero_step(const struct device *device, uint64_t offset, uint64_t size)
 {
 	uint64_t block_size = device->block_size, group_size = MAP_GROUP * block_size;

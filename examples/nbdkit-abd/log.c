@@ -57,7 +57,7 @@ static int cannot(const struct log *log, const char *what)
 
 #define LOG_ZEROES ((uint64_t)1 << 20) /* at once */
 
-/* ---- making one -------------------------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 static uint64_t segment_size_for(const struct params *params)
 {
@@ -65,7 +65,8 @@ static uint64_t segment_size_for(const struct params *params)
 }
 
 /*
- * Zeroes over all of it: blocks that are only allocated become data at their first sync, which takes a journal commit each time.
+ * Zeroes over all of it: blocks that are only allocated become data at their first sync, which
+ * takes a journal commit each time.
  */
 static int write_zeroes(int fd, uint64_t size)
 {
@@ -139,7 +140,7 @@ static int make_new(struct log *log, const struct params *params, const struct l
 	return 0;
 }
 
-/* ---- opening one ------------------------------------------------------------------------------------------------- */
+/* ---- opening one ----------------------------------------------------------------------------- */
 
 /* Another device's log would be replayed into this one. */
 static int check_super(struct log *log, const struct params *params,
@@ -180,7 +181,10 @@ static int check_super(struct log *log, const struct params *params,
 	return 0;
 }
 
-/* Headers to segments. One that is damaged counts as free; if something was lost by that, log_replay() finds out. */
+/*
+ * Headers to segments. One that is damaged counts as free; if something was lost by that,
+ * log_replay() finds out.
+ */
 static void take_headers(struct log *log, uint64_t segment_size)
 {
 	for (uint64_t i = 0; i < LOG_SEGMENTS; i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The log: two segments of a mapped file. Records go into the active one; when it is full the other takes over, and the
- * checkpoint empties the full one into the backing file. README.md has the rules; log_format.h the bytes.
+ * The log: two segments of a mapped file. Records go into the active one; when it is full the other
+ * takes over, and the checkpoint empties the full one into the backing file. README.md has the
+ * rules; log_format.h the bytes.
  *
  * Order of locks: map lock, sync_lock, life, lock. Nobody syncs under a map lock.
- * Invariant: [segment start, tail) is whole records in sequence; nothing behind an incomplete record counts.
+ * Invariant: [segment start, tail) is whole records in sequence; nothing behind an incomplete
+ * record counts.
  */
 #ifndef LOG_H
 #define LOG_H
@@ -53,8 +55,8 @@ struct log {
 	pthread_mutex_t sync_lock;
 	_Atomic uint64_t durable; /* records before this one are durable; grows under sync_lock */
 
-	pthread_rwlock_t
-		life; /* read: the mapping's records are looked at; write: a segment is freed */
+	/* read: the mapping's records are looked at; write: a segment is freed */
+	pthread_rwlock_t life;
 	_Atomic uint32_t oldest; /* epochs below are gone */
 	_Atomic uint64_t data_records, same_records, zero_records, payload_bytes, syncs;
 };
@@ -77,18 +79,24 @@ struct log_device {
 	size_t block_size;
 };
 
-/** Open the log, or make it; look at its headers, not at its records yet. Returns 0, or -1 after nbdkit_error(). */
+/**
+ * Open the log, or make it; look at its headers, not at its records yet. Returns 0, or -1 after
+ * nbdkit_error().
+ */
 int log_open(struct log *log, const struct params *params, const struct log_device *device);
 
 void log_close(struct log *log);
 
-/** Called for each record of a replay or a walk, in order; place is the record's. Anything but 0 ends it. */
+/**
+ * Called for each record of a replay or a walk, in order; place is the record's. Anything but 0
+ * ends it.
+ */
 typedef int log_visit_t(void *arg, const struct log *log, const struct log_record *record,
 	uint64_t place, uint32_t epoch);
 
 /**
- * Find all whole records, and the end. Returns 0; -EBADMSG, after nbdkit_error(), when records are missing that had been
- * durable; or what visit returned.
+ * Find all whole records, and the end. Returns 0; -EBADMSG, after nbdkit_error(), when records are
+ * missing that had been durable; or what visit returned.
  */
 int log_replay(struct log *log, log_visit_t *visit, void *arg);
 
@@ -96,25 +104,35 @@ int log_replay(struct log *log, log_visit_t *visit, void *arg);
 int log_walk(
 	const struct log *log, const struct log_segment *segment, log_visit_t *visit, void *arg);
 
-/** Have room for one record of any size; may wait for a checkpoint. Contract: no map lock is held. Returns 0 or -errno. */
+/**
+ * Have room for one record of any size; may wait for a checkpoint. Contract: no map lock is held.
+ * Returns 0 or -errno.
+ */
 int log_reserve(struct log *log);
 
 /** Give back a reservation that was not used. */
 void log_unreserve(struct log *log);
 
 /**
- * Append a record, using up a reservation. It is ordered behind all that were appended before, and no more durable than the memory is.
+ * Append a record, using up a reservation. It is ordered behind all that were appended before, and
+ * no more durable than the memory is.
  *
- * Returns: 0, and *epoch of its segment; -EAGAIN when entry needs a payload and has none, and the reservation is still there;
- *          or what made the log fail.
+ * Returns: 0, and *epoch of its segment; -EAGAIN when entry needs a payload and has none, and the
+ *          reservation is still there; or what made the log fail.
  * Contract: the block's map lock is held for writing.
  */
 int log_append(struct log *log, const struct log_entry *entry, uint32_t *epoch);
 
-/** Whether content can be recorded without a payload just now; may change until log_append() is called. */
+/**
+ * Whether content can be recorded without a payload just now; may change until log_append() is
+ * called.
+ */
 bool log_has(struct log *log, const struct content *content);
 
-/** Make all records durable that were appended before this call. Returns 0, or -EIO for ever after the log failed once. */
+/**
+ * Make all records durable that were appended before this call. Returns 0, or -EIO for ever after
+ * the log failed once.
+ */
 int log_sync(struct log *log);
 
 /** A segment that is full, to be emptied; NULL when there is none. */
@@ -136,14 +154,15 @@ void log_checkpoint_done(struct log *log, int error);
 void log_stop(struct log *log);
 
 /**
- * The payload of content, by reference into the mapping, in *payload (the caller's struct). Returns 0, and then the caller holds life
- * for reading until log_unpin(); -ENOENT when the log does not have it (any more).
+ * The payload of content, by reference into the mapping, in *payload (the caller's struct). Returns
+ * 0, and then the caller holds life for reading until log_unpin(); -ENOENT when the log does not
+ * have it (any more).
  */
 int log_pin(struct log *log, const struct content *content, abd_t *payload, bool *compressed);
 
 void log_unpin(struct log *log, abd_t *payload);
 
-/* ---- shared by the log's own files ------------------------------------------------------------------------------- */
+/* ---- shared by the log's own files ----------------------------------------------------------- */
 
 /** A line's checksum. */
 uint64_t log_line_checksum(const void *line, uint64_t place);

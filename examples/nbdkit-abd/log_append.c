@@ -2,8 +2,9 @@
 /*
  * Appending and syncing.
  *
- * Payloads are checksummed before the log's lock is taken, and copied under it (8 KiB in 0.7 us: docs/flush.md): so records are
- * complete in the order of their sequence numbers, and the log has no holes to wait for.
+ * Payloads are checksummed before the log's lock is taken, and copied under it (8 KiB in 0.7 us:
+ * docs/flush.md): so records are complete in the order of their sequence numbers, and the log has
+ * no holes to wait for.
  * One fence per record, after header and payload.
  */
 #include "log.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- room -------------------------------------------------------------------------------------------------------- */
+/* ---- room ------------------------------------------------------------------------------------ */
 
 static struct log_segment *other(struct log *log, const struct log_segment *segment)
 {
@@ -95,7 +96,7 @@ void log_unreserve(struct log *log)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* ---- appending --------------------------------------------------------------------------------------------------- */
+/* ---- appending ------------------------------------------------------------------------------- */
 
 /* Whether the content's bytes are in the active segment. Under lock. */
 static bool in_active(const struct log *log, content_place_t place)
@@ -194,7 +195,7 @@ int log_append(struct log *log, const struct log_entry *entry, uint32_t *epoch)
 	return error;
 }
 
-/* ---- syncing ----------------------------------------------------------------------------------------------------- */
+/* ---- syncing --------------------------------------------------------------------------------- */
 
 static int sync_range(const struct log *log, uint64_t from, uint64_t to)
 {
@@ -205,7 +206,10 @@ static int sync_range(const struct log *log, uint64_t from, uint64_t to)
 	return msync(log->map + start, to - start, MS_SYNC) == 0 ? 0 : -errno;
 }
 
-/* After this nobody can say what the file holds: the kernel may have dropped pages that it could not write. */
+/*
+ * After this nobody can say what the file holds: the kernel may have dropped pages that it could
+ * not write.
+ */
 static void fail(struct log *log, int error)
 {
 	nbdkit_error("%s: the log failed (%s): no more writes until it is opened again", log->path,
@@ -291,7 +295,7 @@ int log_sync(struct log *log)
 	return error;
 }
 
-/* ---- segments come and go ---------------------------------------------------------------------------------------- */
+/* ---- segments come and go -------------------------------------------------------------------- */
 
 struct log_segment *log_full_segment(struct log *log)
 {
@@ -348,7 +352,7 @@ int log_free_segment(struct log *log, struct log_segment *segment)
 	return error == 0 ? 0 : -EIO;
 }
 
-/* ---- the checkpoint's thread ------------------------------------------------------------------------------------- */
+/* ---- the checkpoint's thread ----------------------------------------------------------------- */
 
 bool log_wait_for_work(struct log *log)
 {
@@ -381,7 +385,7 @@ void log_stop(struct log *log)
 	pthread_mutex_unlock(&log->lock);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 int log_pin(struct log *log, const struct content *content, abd_t *payload, bool *compressed)
 {

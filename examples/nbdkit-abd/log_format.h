@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in the log file. Numbers are in this machine's byte order; LOG_MAGIC refuses a file of the other one.
+ * What is in the log file. Numbers are in this machine's byte order; LOG_MAGIC refuses a file of
+ * the other one.
  *
- *	file:     | super, durable hint, nothing | segment 0 | segment 1 |      LOG_HEAD bytes, then two segments, page-aligned
+ *	file:     | super, durable hint, nothing | segment 0 | segment 1 |
+ *		(LOG_HEAD bytes, then two segments, page-aligned)
  *	segment:  | header | record | record | ... | what was there before |
- *	record:   | struct log_record | payload, to a multiple of 64 |          type DATA has a payload, no other has
+ *	record:   | struct log_record | payload, to a multiple of 64 |
+ *		(type DATA has a payload, no other has)
  *
- * Every struct is one line of 64 bytes whose checksum covers the rest of it and is seeded with its place in the file, so a line
- * that was copied elsewhere, or torn, is none.
+ * Every struct is one line of 64 bytes whose checksum covers the rest of it and is seeded with its
+ * place in the file, so a line that was copied elsewhere, or torn, is none.
  */
 #ifndef LOG_FORMAT_H
 #define LOG_FORMAT_H
@@ -31,7 +34,10 @@ struct log_super {
 	uint64_t zero[2];
 };
 
-/* At LOG_LINE. Every record before this sequence number was durable once; written without waiting, so it may be late. */
+/*
+ * At LOG_LINE. Every record before this sequence number was durable once; written without waiting,
+ * so it may be late.
+ */
 struct log_hint {
 	uint64_t checksum;
 	uint64_t durable;

@@ -2,9 +2,10 @@
 /*
  * Replay: find the records that count, and tell a torn end from a damaged middle.
  *
- * The log ends before the first record that is not whole or not the next in sequence. That is a torn end, of writes that nobody was
- * promised, unless something says that the missing record had been durable: the hint, or a whole record further on. Then going on
- * would lose what was acknowledged, and the log is refused.
+ * The log ends before the first record that is not whole or not the next in sequence. That is a
+ * torn end, of writes that nobody was promised, unless something says that the missing record had
+ * been durable: the hint, or a whole record further on. Then going on would lose what was
+ * acknowledged, and the log is refused.
  */
 #include "log.h"
 
@@ -67,8 +68,9 @@ static int replay_segment(struct replay *replay, struct log_segment *segment)
 }
 
 /*
- * What whole records from place on, behind the end of the log, say was durable; they may lie anywhere, so every line is looked at.
- * The sequence number comes first: a checksum for each line of 256 MiB would add a tenth of a second to the start.
+ * What whole records from place on, behind the end of the log, say was durable; they may lie
+ * anywhere, so every line is looked at. The sequence number comes first: a checksum for each line
+ * of 256 MiB would add a tenth of a second to the start.
  */
 static uint64_t durable_behind(
 	const struct log *log, const struct log_segment *segment, uint64_t place)
@@ -140,7 +142,10 @@ static uint32_t header_incarnation(const struct log *log, const struct log_segme
 	return header.incarnation;
 }
 
-/* The younger segment counts if it begins where the older one ended; its header may be left from before a torn end. */
+/*
+ * The younger segment counts if it begins where the older one ended; its header may be left from
+ * before a torn end.
+ */
 static int replay_live(struct replay *replay)
 {
 	struct log_segment *live[LOG_SEGMENTS];
@@ -204,7 +209,8 @@ int log_replay(struct log *log, log_visit_t *visit, void *arg)
 		error = check_end(log);
 	if (replay.incarnation > log->incarnation)
 		log->incarnation = replay.incarnation;
-	log->incarnation++; /* so records left behind a torn end never count as successors of new ones */
+	/* so records left behind a torn end never count as successors of new ones */
+	log->incarnation++;
 	return error;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the administrator gave: nbdkit's key=value parameters, checked as far as they can be without looking at files.
- * Invariant: after params_check() every field holds a value that the rest of the plugin can live with.
+ * What the administrator gave: nbdkit's key=value parameters, checked as far as they can be without
+ * looking at files.
+ * Invariant: after params_check() every field holds a value that the rest of the plugin can live
+ * with.
  */
 #ifndef PARAMS_H
 #define PARAMS_H

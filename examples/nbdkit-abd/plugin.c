@@ -2,8 +2,9 @@
 /*
  * nbdkit's side: one device for all connections, any number of requests at once.
  *
- * Files are opened and the log is replayed before nbdkit goes into the background, where errors still reach the administrator;
- * the cache and the checkpoint's thread begin after that, because neither survives fork().
+ * Files are opened and the log is replayed before nbdkit goes into the background, where errors
+ * still reach the administrator; the cache and the checkpoint's thread begin after that, because
+ * neither survives fork().
  * Source: nbdkit-plugin(3), "Callback lifecycle".
  */
 #include "device.h"

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ARC: an adaptive replacement cache of records, compressed where that pays, in buffers of this library.
+ * The ARC: an adaptive replacement cache of records, compressed where that pays, in buffers of this
+ * library.
  *
- * A hit takes no lock and writes no cache line that another thread uses: the look-up is wait-free, the record can't go away while
- * it is read (RCU), a hold is a note in a block of the thread's own, and what was hit is told to the replacement policy in batches.
- * Threads need not register; one that ends is cleaned up after.
+ * A hit takes no lock and writes no cache line that another thread uses: the look-up is wait-free,
+ * the record can't go away while it is read (RCU), a hold is a note in a block of the thread's own,
+ * and what was hit is told to the replacement policy in batches. Threads need not register; one
+ * that ends is cleaned up after.
  *
- * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the cache's entries, its index, its ghost
- * lists, and what was evicted but may still be read. It is exceeded by nothing but records that are held.
+ * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the
+ * cache's entries, its index, its ghost lists, and what was evicted but may still be read. It is
+ * exceeded by nothing but records that are held.
  *
- * Contract for all calls that take an arc: it lives; the caller is in no read-side section of liburcu-bp of its own, nor in a signal
- * handler; after fork() the child uses no arc of its parent's. A record that a thread holds when it is killed stays held.
+ * Contract for all calls that take an arc: it lives; the caller is in no read-side section of
+ * liburcu-bp of its own, nor in a signal handler; after fork() the child uses no arc of its
+ * parent's. A record that a thread holds when it is killed stays held.
  *
- * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003); OpenZFS: module/zfs/arc.c.
+ * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003);
+ *         OpenZFS: module/zfs/arc.c.
  */
 #ifndef ABD_ARC_H
 #define ABD_ARC_H
@@ -44,26 +49,33 @@ typedef struct abd_arc_key {
 
 /** Flags of a cache. */
 enum abd_arc_flags {
-	ABD_ARC_CHECKSUM =
-		1
-		<< 0, /**< keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and hold */
+	/**
+	 * keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and
+	 * hold
+	 */
+	ABD_ARC_CHECKSUM = 1 << 0,
 };
 
 /** Flags of a record. */
 enum abd_arc_put_flag {
-	ABD_ARC_METADATA =
-		1
-		<< 0, /**< the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
+	/** the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
+	ABD_ARC_METADATA = 1 << 0,
 };
 
-/** How a cache is made. Zero in a field but the first two takes the default. New fields are added at the end. */
+/**
+ * How a cache is made. Zero in a field but the first two takes the default. New fields are added at
+ * the end.
+ */
 struct abd_arc_config {
 	size_t config_size;    /**< sizeof(struct abd_arc_config), as the caller knows it */
 	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up */
-	size_t expected_entries; /**< records to size the index for ahead; default: it grows as needed */
-	uint32_t
-		hit_batch; /**< hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
-	                              with a lock on each hit; at most ABD_ARC_HIT_BATCH_MAX */
+	/** records to size the index for ahead; default: it grows as needed */
+	size_t expected_entries;
+	/**
+	 * hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
+	 * with a lock on each hit; at most ABD_ARC_HIT_BATCH_MAX
+	 */
+	uint32_t hit_batch;
 	uint32_t flags; /**< enum abd_arc_flags */
 };
 
@@ -90,8 +102,8 @@ struct abd_arc_stats {
 	uint64_t ghost_hits_recent;   /**< puts of what had been evicted after one use */
 	uint64_t ghost_hits_frequent; /**< puts of what had been evicted after several */
 	uint64_t hits_told;           /**< hits that reached the policy */
-	uint64_t
-		hits_dropped; /**< hits the policy never learnt of, because its lock was busy when a batch was full */
+	/** hits the policy never learnt of, because its lock was busy when a batch was full */
+	uint64_t hits_dropped;
 	uint64_t grace_periods; /**< waits for readers */
 	uint64_t shrinks;       /**< times the cache gave memory up because none was to be had */
 	/* now */
@@ -109,8 +121,8 @@ struct abd_arc_stats {
 	uint64_t ghosts;               /**< ghosts in both lists */
 	uint64_t target_bytes;         /**< what the records may cost together: c */
 	uint64_t target_recent_bytes;  /**< what |T1| should be: p */
-	uint64_t
-		evicted_bytes; /**< of used_bytes: buffers evicted or removed that may still be read, or are held */
+	/** of used_bytes: buffers evicted or removed that may still be read, or are held */
+	uint64_t evicted_bytes;
 	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
 	uint64_t index_bytes; /**< of used_bytes: hash table, entries and ghosts */
 };
@@ -118,9 +130,11 @@ struct abd_arc_stats {
 /**
  * Make a cache.
  *
- * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch in hits.
- * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags out of range), E2BIG (the
- *          config is longer than this version knows, and not zero there), ENOMEM.
+ * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
+ *          in hits.
+ * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags
+ *          out of range), E2BIG (the config is longer than this version knows, and not zero there),
+ *          ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -141,14 +155,15 @@ ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 ABD_API void abd_arc_destroy(abd_arc_t *arc);
 
 /**
- * Store size bytes of buf as the record of key, in the place of what was there. Compresses with lz4; stores as it is when that
- * saves less than 12.5 %.
+ * Store size bytes of buf as the record of key, in the place of what was there. Compresses with
+ * lz4; stores as it is when that saves less than 12.5 %.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
- * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM although the cache gave up all it has.
- *          After an error the cache still has what key had before, or nothing.
+ * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM although the cache gave
+ *          up all it has. After an error the cache still has what key had before, or nothing.
  * Owner:   nothing changes hands; buf is copied.
- * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace period).
+ * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace
+ *          period).
  * Source:  arc_write() and arc_read_done() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
@@ -169,10 +184,12 @@ ABD_API int abd_arc_put_flags(
  * Read bytes [off, off + size) of the record of key into dst, decompressing them.
  *
  * Units:   off and size are bytes of the record before compression; dst holds at least size bytes.
- * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored record is damaged: it is
- *          counted and dropped, and dst then holds no promise; -ENOMEM. Nothing outside dst [0, size) is written.
+ * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
+ *          record is damaged: it is counted and dropped, and dst then holds no promise; -ENOMEM.
+ *          Nothing outside dst [0, size) is written.
  * Owner:   nothing changes hands.
- * Threads: any number of readers; wait-free look-up. Memory that was evicted meanwhile can't be freed until this returns.
+ * Threads: any number of readers; wait-free look-up. Memory that was evicted meanwhile can't be
+ *          freed until this returns.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_read(
@@ -182,9 +199,11 @@ ABD_API ssize_t abd_arc_read(
  * Hold the cached buffer of key itself, without a copy, however long.
  *
  * Units:   the hold's stored_size and logical_size in bytes.
- * Returns: 0 and *hold filled; -ENOENT; -EBADMSG (only with ABD_ARC_CHECKSUM); -ENOMEM. After an error *hold is unchanged.
- * Owner:   the caller holds, until abd_arc_release(), by any thread. The record may be evicted, replaced or removed meanwhile:
- *          then its memory exceeds the capacity until it is released.
+ * Returns: 0 and *hold filled; -ENOENT; -EBADMSG (only with ABD_ARC_CHECKSUM); -ENOMEM. After an
+ *          error *hold is unchanged.
+ * Owner:   the caller holds, until abd_arc_release(), by any thread. The record may be evicted,
+ *          replaced or removed meanwhile: then its memory exceeds the capacity until it is
+ *          released.
  * Threads: any; wait-free look-up; writes to this thread's own block only.
  * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
  */
@@ -219,14 +238,15 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
  * Owner:   nothing changes hands.
- * Threads: any. Waits for readers where the cache becomes smaller; the index then gives back what it has too much of, and only then.
+ * Threads: any. Waits for readers where the cache becomes smaller; the index then gives back what
+ *          it has too much of, and only then.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
- * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it goes, the unknown tail of a
- * longer one is zeroed.
+ * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it
+ * goes, the unknown tail of a longer one is zeroed.
  *
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.

@@ -6,18 +6,22 @@
  *   scatter   runs of 4 KiB << n, from lib/chunk         borrowed to be seen as one piece
  *   gang      other buffers, one after another           borrowed likewise
  *
- * A scatter buffer that came out as one run is linear too (and abd_is_linear_page()): borrowing it copies nothing.
+ * A scatter buffer that came out as one run is linear too (and abd_is_linear_page()): borrowing it
+ * copies nothing.
  *
- * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read one; whoever
- * writes to it, or frees it, is alone.
+ * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read
+ * one; whoever writes to it, or frees it, is alone.
  *
- * A broken contract (a range past the end, NULL, the wrong kind, ...) is not silent: one line on stderr that names the
- * call and the numbers, then the handler of abd_contract_handler_set(), in every build. What only tracking could know (a return
- * of another size, a parent that ends before its view) is told by checked builds (ABD_CHECKED).
+ * A broken contract (a range past the end, NULL, the wrong kind, ...) is not silent: one line on
+ * stderr that names the call and the numbers, then the handler of abd_contract_handler_set(), in
+ * every build. What only tracking could know (a return of another size, a parent that ends before
+ * its view) is told by checked builds (ABD_CHECKED).
  *
- * After fork() in a program with threads, the child uses no call of the library, as with malloc() of its own.
+ * After fork() in a program with threads, the child uses no call of the library, as with malloc()
+ * of its own.
  *
- * OpenZFS: include/sys/abd.h. Names, argument order and meaning are the same, with bool for boolean_t and size_t sizes.
+ * OpenZFS: include/sys/abd.h. Names, argument order and meaning are the same, with bool for
+ * boolean_t and size_t sizes.
  */
 #ifndef ABD_BUFFER_H
 #define ABD_BUFFER_H
@@ -43,11 +47,12 @@ typedef enum abd_flags {
 struct abd_gang;
 
 /**
- * A buffer. A complete type, so that engines can embed it and initialise it with the _struct calls; it may hold anything
- * before that. Private but for abd_flags and abd_size, which may be read.
+ * A buffer. A complete type, so that engines can embed it and initialise it with the _struct calls;
+ * it may hold anything before that. Private but for abd_flags and abd_size, which may be read.
  *
- * Owner: the struct is the library's (abd_alloc...) or the caller's (..._struct); abd_free() knows which. The data belongs
- *        to the buffer if ABD_FLAG_OWNER is set, else to its parent, its children, or the caller.
+ * Owner: the struct is the library's (abd_alloc...) or the caller's (..._struct); abd_free() knows
+ *        which. The data belongs to the buffer if ABD_FLAG_OWNER is set, else to its parent, its
+ *        children, or the caller.
  */
 typedef struct abd {
 	abd_flags_t abd_flags;
@@ -78,13 +83,14 @@ typedef struct abd {
 	} abd_u; /* private */
 } abd_t;
 
-/* ---- allocate ---------------------------------------------------------------------------------------------------- */
+/* ---- allocate -------------------------------------------------------------------------------- */
 
 /**
- * A buffer of size bytes: scatter from the tunable scatter_min_size up, else linear. The content is not initialised.
+ * A buffer of size bytes: scatter from the tunable scatter_min_size up, else linear. The content is
+ * not initialised.
  *
- * Scatter memory comes as runs of 4 KiB << n: the highest order that fits first, lower ones where the provider refuses.
- * A buffer that comes out as one run is linear as well.
+ * Scatter memory comes as runs of 4 KiB << n: the highest order that fits first, lower ones where
+ * the provider refuses. A buffer that comes out as one run is linear as well.
  *
  * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -97,7 +103,8 @@ ABD_API abd_t *abd_alloc(size_t size, bool is_metadata) __attribute__((warn_unus
 /**
  * A linear buffer of size bytes, from abd_buf_alloc(). The content is not initialised.
  *
- * Units:   size in bytes, from 1 up. The memory is aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up.
+ * Units:   size in bytes, from 1 up. The memory is aligned to 64 bytes from 64 bytes up, to 4 KiB
+ *          from 4 KiB up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
  * Owner:   the caller, until abd_free().
  * Threads: any.
@@ -150,8 +157,8 @@ ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
 ABD_API abd_t *abd_alloc_for_io(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
- * A buffer of size bytes of the kind and metadata mark of sabd: linear for a linear one; what abd_alloc() gives for a
- * scatter one, a single-run one (linear_page) included, and for a gang.
+ * A buffer of size bytes of the kind and metadata mark of sabd: linear for a linear one; what
+ * abd_alloc() gives for a scatter one, a single-run one (linear_page) included, and for a gang.
  *
  * Units:   size in bytes, from 1 up; need not be that of sabd.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -173,10 +180,11 @@ ABD_API abd_t *abd_alloc_sametype(abd_t *sabd, size_t size) __attribute__((warn_
 ABD_API bool abd_size_alloc_linear(size_t size);
 
 /**
- * End a buffer of any kind; with its data if it owns them, with its children that were added to be freed.
+ * End a buffer of any kind; with its data if it owns them, with its children that were added to be
+ * freed.
  *
- * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it ended before (checked
- *           builds tell).
+ * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it
+ *           ended before (checked builds tell).
  * Units:    none.
  * Returns:  nothing; NULL is ignored. A struct of the caller's is left with size 0.
  * Owner:    the caller has no buffer any more.
@@ -186,7 +194,8 @@ ABD_API bool abd_size_alloc_linear(size_t size);
 ABD_API void abd_free(abd_t *abd);
 
 /**
- * Give back to the system what the library keeps in reserve: this thread's now, other threads' when they free next.
+ * Give back to the system what the library keeps in reserve: this thread's now, other threads' when
+ * they free next.
  *
  * Units:   none.
  * Returns: nothing; can't fail.
@@ -196,7 +205,7 @@ ABD_API void abd_free(abd_t *abd);
  */
 ABD_API void abd_cache_reap_now(void);
 
-/* ---- views ------------------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 /**
  * A view of sabd from off to its end; see abd_get_offset_size().
@@ -211,16 +220,17 @@ ABD_API void abd_cache_reap_now(void);
 ABD_API abd_t *abd_get_offset(abd_t *sabd, size_t off) __attribute__((warn_unused_result));
 
 /**
- * A view of size bytes of sabd from off, of any kind. Shares the memory and the run table: costs the same for 2 chunks and
- * for 4,096.
+ * A view of size bytes of sabd from off, of any kind. Shares the memory and the run table: costs
+ * the same for 2 chunks and for 4,096.
  *
  * Units:    off and size in bytes.
  * Returns:  the view, or NULL with errno ENOMEM.
- * Contract: size > 0, off + size within sabd; sabd outlives the view. A view of a gang has its own size, but
- *           nothing can be added to it.
+ * Contract: size > 0, off + size within sabd; sabd outlives the view. A view of a gang has its own
+ *           size, but nothing can be added to it.
  * Owner:    the caller; abd_free() ends the view only.
  * Threads:  any; sabd is read. Writing through the view is writing sabd.
- * Source:   abd_get_offset_size() in module/zfs/abd.c, abd_get_offset_scatter() in module/os/linux/zfs/abd_os.c.
+ * Source:   abd_get_offset_size() in module/zfs/abd.c, abd_get_offset_scatter() in
+ *           module/os/linux/zfs/abd_os.c.
  */
 ABD_API abd_t *abd_get_offset_size(abd_t *sabd, size_t off, size_t size)
 	__attribute__((warn_unused_result));
@@ -264,7 +274,8 @@ ABD_API abd_t *abd_get_zeros_struct(abd_t *abd, size_t size);
  *
  * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
- * Owner:   the buffer is the caller's, until abd_free(); the memory stays the caller's and must outlive it.
+ * Owner:   the buffer is the caller's, until abd_free(); the memory stays the caller's and must
+ *          outlive it.
  * Threads: any.
  * Source:  abd_get_from_buf() in module/zfs/abd.c.
  */
@@ -282,20 +293,22 @@ ABD_API abd_t *abd_get_from_buf(void *buf, size_t size) __attribute__((warn_unus
 ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
 
 /**
- * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one. The cost of a child is
- * constant on average.
+ * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one.
+ * The cost of a child is constant on average.
  *
  * Contract: pabd is a gang, no view of one, and not cabd; a child to be freed is in no gang yet.
  * Units:    the gang grows by abd_get_size(cabd) bytes.
  * Returns:  0, or -ENOMEM with both unchanged.
- * Owner:    with free_on_free the child is handed over: freed with the gang (a child gang at once, its children going over).
- *           Otherwise it must outlive the gang; it may be in several gangs, and in one more than once.
- * Threads:  the gang is written. One child may be added to several gangs at the same time, if not to be freed.
+ * Owner:    with free_on_free the child is handed over: freed with the gang (a child gang at once,
+ *           its children going over). Otherwise it must outlive the gang; it may be in several
+ *           gangs, and in one more than once.
+ * Threads:  the gang is written. One child may be added to several gangs at the same time, if not
+ *           to be freed.
  * Source:   abd_gang_add(), abd_gang_add_gang() in module/zfs/abd.c.
  */
 ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
 
-/* ---- convert ----------------------------------------------------------------------------------------------------- */
+/* ---- convert --------------------------------------------------------------------------------- */
 
 /**
  * The memory of a linear buffer.
@@ -303,15 +316,16 @@ ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
  * Contract: abd_is_linear().
  * Units:    abd_get_size() bytes lie there.
  * Returns:  the address of the first byte.
- * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer ends.
+ * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer
+ *           ends.
  * Threads:  any; abd is read.
  * Source:   abd_to_buf() in module/zfs/abd.c.
  */
 ABD_API void *abd_to_buf(abd_t *abd);
 
 /**
- * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others give a piece from
- * abd_buf_alloc(), its content not initialised.
+ * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others
+ * give a piece from abd_buf_alloc(), its content not initialised.
  *
  * Contract: 0 < n <= abd_get_size(); returned once, with the same n, before the buffer ends.
  * Units:    n in bytes.
@@ -337,8 +351,9 @@ ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unus
 /**
  * End a borrow that was only read.
  *
- * Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds tell); so what
- *           abd_borrow_buf() gave of a buffer that is not linear goes back by abd_return_buf_copy().
+ * Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds
+ *           tell); so what abd_borrow_buf() gave of a buffer that is not linear goes back by
+ *           abd_return_buf_copy().
  * Units:    n in bytes, as borrowed.
  * Returns:  nothing; can't fail.
  * Owner:    buf is no longer the caller's.
@@ -362,7 +377,8 @@ ABD_API void abd_return_buf_copy(abd_t *abd, void *buf, size_t n);
 /**
  * Make a buffer from abd_get_from_buf() own its memory.
  *
- * Contract: linear, no owner, no view, without a callback; the memory is from abd_buf_alloc(its size, is_metadata).
+ * Contract: linear, no owner, no view, without a callback; the memory is from abd_buf_alloc(its
+ *           size, is_metadata).
  * Units:    none.
  * Returns:  nothing; can't fail.
  * Owner:    the memory is the buffer's from now on, and freed with it.
@@ -377,13 +393,14 @@ ABD_API void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata);
  * Contract: linear, owner, not linear_page (runs are no abd_buf_alloc() memory).
  * Units:    none.
  * Returns:  nothing; can't fail.
- * Owner:    the memory is the caller's, to be ended with abd_buf_free(buf, abd_get_size()) after the buffer.
+ * Owner:    the memory is the caller's, to be ended with abd_buf_free(buf, abd_get_size()) after
+ *           the buffer.
  * Threads:  abd is written.
  * Source:   abd_release_ownership_of_buf() in module/zfs/abd.c.
  */
 ABD_API void abd_release_ownership_of_buf(abd_t *abd);
 
-/* ---- ask --------------------------------------------------------------------------------------------------------- */
+/* ---- ask ------------------------------------------------------------------------------------- */
 
 /** Whether the data is one piece of memory; true for single-run scatter buffers too. */
 static inline bool abd_is_linear(const abd_t *abd)
@@ -409,7 +426,7 @@ static inline size_t abd_get_size(const abd_t *abd)
 	return abd->abd_size;
 }
 
-/* ---- memory, start-up, contracts --------------------------------------------------------------------------------- */
+/* ---- memory, start-up, contracts ------------------------------------------------------------- */
 
 /**
  * Memory as linear buffers have it; not initialised.
@@ -434,7 +451,10 @@ ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_u
  */
 ABD_API void abd_buf_free(void *buf, size_t size);
 
-/** Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed through. */
+/**
+ * Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed
+ * through.
+ */
 struct abd_allocator {
 	void *(*alloc)(size_t size, size_t alignment, bool is_metadata, void *arg);
 	void (*free)(void *buf, size_t size, void *arg);
@@ -446,15 +466,17 @@ struct abd_allocator {
  *
  * Units:   none.
  * Returns: 0; -EBUSY once memory has been allocated; -EINVAL when a function is missing.
- * Owner:   *allocator is copied; what its arg points to stays the caller's, and must outlive all buffers.
+ * Owner:   *allocator is copied; what its arg points to stays the caller's, and must outlive all
+ *          buffers.
  * Threads: any; both functions are called by any thread.
  * Source:  none in OpenZFS, whose caches are built in.
  */
 ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
 
 /**
- * What happens after a broken contract's line was printed. handler gets that line and must not return (it may exit,
- * throw or longjmp); if it does return, the process aborts. NULL: abort at once, the default.
+ * What happens after a broken contract's line was printed. handler gets that line and must not
+ * return (it may exit, throw or longjmp); if it does return, the process aborts. NULL: abort at
+ * once, the default.
  *
  * Units:   none.
  * Returns: nothing; can't fail.
@@ -476,7 +498,8 @@ ABD_API void abd_contract_handler_set(void (*handler)(const char *message));
 ABD_API void abd_init(void);
 
 /**
- * Optional: give back what this thread and the library keep in reserve; everything still works afterwards.
+ * Optional: give back what this thread and the library keep in reserve; everything still works
+ * afterwards.
  *
  * Units:   none.
  * Returns: nothing; can't fail.

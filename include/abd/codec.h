@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while iterating.
- * The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would produce more than there is room for),
- * -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a size lz4 can't serve: from 2,113,929,217 bytes up to be
- * compressed, from 2 GiB up compressed).
- * Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0, which the format forbids.
- * dst_size is room, not an expectation. Contract: all ranges lie within their buffers; source and destination are apart.
+ * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while
+ * iterating.
+ * The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would produce
+ * more than there is room for), -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a
+ * size lz4 can't serve: from 2,113,929,217 bytes up to be compressed, from 2 GiB up compressed).
+ * Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0, which the
+ * format forbids. dst_size is room, not an expectation. Contract: all ranges lie within their
+ * buffers; source and destination are apart.
  * Threads: as for reading src and writing dst.
- * OpenZFS: zfs_lz4_compress(), zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, and their borrowing callers in module/zfs/zio_compress.c.
+ * OpenZFS: zfs_lz4_compress(), zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, and their
+ * borrowing callers in module/zfs/zio_compress.c.
  */
 #ifndef ABD_CODEC_H
 #define ABD_CODEC_H
@@ -53,12 +56,13 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size);
 
 /**
- * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds, into dst [0, range_size).
- * Decodes no further than it must, and checks no more than it decodes. For range_off > 0 what lies before the range needs
- * memory while it is decoded.
+ * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
+ * into dst [0, range_size). Decodes no further than it must, and checks no more than it decodes.
+ * For range_off > 0 what lies before the range needs memory while it is decoded.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
- * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error as above.
+ * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
+ *          as above.
  * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  openzfs PR 19107 wants the same of the ARC.
@@ -66,7 +70,7 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);
 
-/* ---- as ZFS keeps blocks ----------------------------------------------------------------------------------------- */
+/* ---- as ZFS keeps blocks --------------------------------------------------------------------- */
 
 /** Bytes of the length in front of a block of ZFS's. */
 #define ABD_LZ4_LENGTH_SIZE 4
@@ -83,7 +87,8 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
 ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 
 /**
- * Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind it.
+ * Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind
+ * it.
  *
  * Units:   dst_off and length in bytes.
  * Returns: nothing; can't fail.
@@ -97,18 +102,19 @@ ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
  * The length in front of the block in src [src_off, +src_size); the block begins at src_off + 4.
  *
  * Units:   offset and sizes in bytes.
- * Returns: the length, or -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the length says.
+ * Returns: the length, or -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the
+ *          length says.
  * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size);
 
-/* ---- checksums of abd [off, +size) ------------------------------------------------------------------------------- */
+/* ---- checksums of abd [off, +size) ----------------------------------------------------------- */
 
 /**
- * fletcher_4 over 32-bit words in this machine's byte order, bit-compatible with OpenZFS; a last word that is not complete is
- * filled up with zeros (OpenZFS leaves such sizes undefined).
+ * fletcher_4 over 32-bit words in this machine's byte order, bit-compatible with OpenZFS; a last
+ * word that is not complete is filled up with zeros (OpenZFS leaves such sizes undefined).
  *
  * Units:   off and size in bytes.
  * Returns: nothing; checksum has the four sums.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Comparing, beyond OpenZFS: equality and the first difference, over buffers of any kinds and differing run boundaries.
- * Contract for the _off calls: both ranges lie within their buffers. Size 0 is equal.
+ * Comparing, beyond OpenZFS: equality and the first difference, over buffers of any kinds and
+ * differing run boundaries. Contract for the _off calls: both ranges lie within their buffers. Size
+ * 0 is equal.
  */
 #ifndef ABD_COMPARE_H
 #define ABD_COMPARE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What every public header needs: visibility and C++ linkage.
- * Invariant: a symbol is exported from the shared library if and only if its declaration says ABD_API.
+ * Invariant: a symbol is exported from the shared library if and only if its declaration says
+ * ABD_API.
  */
 #ifndef ABD_EXPORT_H
 #define ABD_EXPORT_H

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy: copy, and have the copy out of the CPU's caches when the call returns, for persistent memory, DAX files and
- * device memory.
+ * Flush-copy: copy, and have the copy out of the CPU's caches when the call returns, for persistent
+ * memory, DAX files and device memory.
  *
- * Two ways lead there: stores that go around the cache, or plain stores and a write-back of each line. Which is faster depends
- * on how many threads write at once, on the size and on the machine. So the caller says what it knows, who else writes, and
- * the library chooses by size from a table that it can measure anew (abd_flush_calibrate()).
+ * Two ways lead there: stores that go around the cache, or plain stores and a write-back of each
+ * line. Which is faster depends on how many threads write at once, on the size and on the machine.
+ * So the caller says what it knows, who else writes, and the library chooses by size from a table
+ * that it can measure anew (abd_flush_calibrate()).
  *
- * For all copies: ranges lie within their buffers, else the contract is broken; both sides are apart, or the same bytes.
- * Nothing outside the destination range is changed, also in cache lines that it shares with other data; but those lines are
- * flushed whole, and other threads may write their other bytes at the same time.
+ * For all copies: ranges lie within their buffers, else the contract is broken; both sides are
+ * apart, or the same bytes. Nothing outside the destination range is changed, also in cache lines
+ * that it shares with other data; but those lines are flushed whole, and other threads may write
+ * their other bytes at the same time.
  * Whatever the number of pieces: one fence per call, after the last write.
  *
  * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020.
@@ -21,23 +23,37 @@
 
 ABD_BEGIN_DECLS
 
-/** What the caller knows: one of the first three, with ABD_FLUSH_NODRAIN or without. Other bits break the contract. */
+/**
+ * What the caller knows: one of the first three, with ABD_FLUSH_NODRAIN or without. Other bits
+ * break the contract.
+ */
 enum {
 	ABD_FLUSH_AUTO = 0,      /**< nothing: the way that is best for the size */
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
-	ABD_FLUSH_NODRAIN =
-		1
-		<< 8, /**< not durable yet on return, but at this thread's next abd_flush_drain() */
+	/** not durable yet on return, but at this thread's next abd_flush_drain() */
+	ABD_FLUSH_NODRAIN = 1 << 8,
 };
 
-/** How far the flush in use gets data. The memory behind it must do the rest: only persistent memory keeps what reached it. */
+/**
+ * How far the flush in use gets data. The memory behind it must do the rest: only persistent memory
+ * keeps what reached it.
+ */
 enum abd_flush_durability {
-	/** Ordered among threads, nothing more: this CPU gives user programs no way to write lines back, or "portable" is set. */
+	/**
+	 * Ordered among threads, nothing more: this CPU gives user programs no way to write lines
+	 * back, or "portable" is set.
+	 */
 	ABD_FLUSH_DURABILITY_NONE = 0,
-	/** To where all who read memory see it, devices too (aarch64 dc cvac); a power failure may still take it. */
+	/**
+	 * To where all who read memory see it, devices too (aarch64 dc cvac); a power failure may
+	 * still take it.
+	 */
 	ABD_FLUSH_DURABILITY_COHERENCY = 1,
-	/** To what the platform keeps through a power failure, if the memory is persistent (x86; aarch64 dc cvap). */
+	/**
+	 * To what the platform keeps through a power failure, if the memory is persistent (x86;
+	 * aarch64 dc cvap).
+	 */
 	ABD_FLUSH_DURABILITY_PERSISTENCE = 2,
 };
 
@@ -46,9 +62,10 @@ enum abd_flush_durability {
  *
  * Contract: dst is not made of zeros; flags as above.
  * Units:    bytes. Size 0 copies nothing, and still fences unless ABD_FLUSH_NODRAIN.
- * Returns:  when all bytes are as far as abd_flush_durability() says, also those of this thread's earlier calls with
- *           ABD_FLUSH_NODRAIN; with that flag at once. Can't fail.
- *           After a crash within the call any part of the range may be old or new, at a grain of 8 aligned bytes.
+ * Returns:  when all bytes are as far as abd_flush_durability() says, also those of this thread's
+ *           earlier calls with ABD_FLUSH_NODRAIN; with that flag at once. Can't fail.
+ *           After a crash within the call any part of the range may be old or new, at a grain of 8
+ *           aligned bytes.
  * Owner:    nothing changes hands.
  * Threads:  as for reading src and writing dst.
  * Source:   memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
@@ -81,7 +98,8 @@ ABD_API void abd_flush_copy_from_buf_off(
 	abd_t *dst, const void *src, size_t dst_off, size_t size, unsigned flags);
 
 /**
- * Wait until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other threads drain what they copied.
+ * Wait until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other threads drain
+ * what they copied.
  *
  * Units:   none; costs one fence.
  * Returns: nothing; can't fail.
@@ -103,17 +121,20 @@ ABD_API void abd_flush_drain(void);
 ABD_API enum abd_flush_durability abd_flush_durability(void);
 
 /**
- * Measure on this machine which way is fastest for which size, and choose by that in this process from now on.
+ * Measure on this machine which way is fastest for which size, and choose by that in this process
+ * from now on.
  *
- * EXCLUSIVE takes the fastest. AUTO and SHARED take the fastest among the ways around the cache, which many writers do not
- * slow down. The result can be read, and given to later processes, as the tunables flush_auto, flush_shared, flush_exclusive.
+ * EXCLUSIVE takes the fastest. AUTO and SHARED take the fastest among the ways around the cache,
+ * which many writers do not slow down. The result can be read, and given to later processes, as the
+ * tunables flush_auto, flush_shared, flush_exclusive.
  *
- * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long. Persistent memory may behave
- *          differently: measure there, and set the tunables.
+ * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long.
+ *          Persistent memory may behave differently: measure there, and set the tunables.
  * Returns: 0; -ENOMEM, and nothing is changed.
  * Owner:   nothing changes hands.
  * Threads: any; copies under way in other threads finish as they began.
- * Source:  linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: say where a threshold comes from.
+ * Source:  linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: say where a
+ *          threshold comes from.
  */
 ABD_API int abd_flush_calibrate(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * At the edges: buffers to and from struct iovec without a copy, to and from files, and around memory that is not ours.
- * Contract for all: offset and size lie within the buffer. Errors are returned as -errno.
+ * At the edges: buffers to and from struct iovec without a copy, to and from files, and around
+ * memory that is not ours. Contract for all: offset and size lie within the buffer. Errors are
+ * returned as -errno.
  */
 #ifndef ABD_IO_H
 #define ABD_IO_H
@@ -11,12 +12,12 @@
 ABD_BEGIN_DECLS
 
 /**
- * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing is copied. Runs next to each
- * other in memory share an entry.
+ * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing
+ * is copied. Runs next to each other in memory share an entry.
  *
  * Units:   off and size in bytes, iov_max in entries.
- * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again from off + *covered for
- *          the rest. Errors: -EINVAL when iov_max is negative.
+ * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again
+ *          from off + *covered for the rest. Errors: -EINVAL when iov_max is negative.
  * Owner:   the entries point into abd, which must outlive their use.
  * Threads: abd is read.
  * Source:  abd_bio_map_off() in module/os/linux/zfs/abd_os.c does this for the kernel.
@@ -29,7 +30,8 @@ ABD_API int abd_to_iov(
  *
  * Units:   iov_count in entries.
  * Returns: the gang, or NULL with errno EINVAL (no bytes, or more than SIZE_MAX) or ENOMEM.
- * Owner:   the gang is the caller's, until abd_free(); the memory stays the caller's and must outlive it.
+ * Owner:   the gang is the caller's, until abd_free(); the memory stays the caller's and must
+ *          outlive it.
  * Threads: any.
  * Source:  none in OpenZFS; asked for in libevent #1265.
  */
@@ -40,9 +42,10 @@ ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
  * A linear buffer over memory of any origin, with the call that ends that memory.
  *
  * Units:   size in bytes, from 1 up.
- * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM; free_cb does not run then, and buf is still the caller's.
- * Owner:   the buffer has the memory: free_cb runs exactly once, in the abd_free() that ends it (views of it ended before,
- *          as for every parent).
+ * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM; free_cb does not run then, and
+ *          buf is still the caller's.
+ * Owner:   the buffer has the memory: free_cb runs exactly once, in the abd_free() that ends it
+ *          (views of it ended before, as for every parent).
  * Threads: any; free_cb runs in the thread that calls abd_free().
  * Source:  none in OpenZFS; asked for in folly #696.
  */
@@ -51,10 +54,12 @@ ABD_API abd_t *abd_get_from_buf_cb(
 	__attribute__((warn_unused_result));
 
 /**
- * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued, interrupted ones repeated.
+ * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued, interrupted
+ * ones repeated.
  *
  * Units:   offsets and size in bytes.
- * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise.
+ * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then
+ *          holds no promise.
  * Owner:   nothing changes hands.
  * Threads: dst is written.
  * Source:  none in OpenZFS; vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
@@ -62,7 +67,8 @@ ABD_API abd_t *abd_get_from_buf_cb(
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
 /**
- * Write size bytes of src from src_off to a file at file_off. Short writes are continued, interrupted ones repeated.
+ * Write size bytes of src from src_off to a file at file_off. Short writes are continued,
+ * interrupted ones repeated.
  *
  * Units:   offsets and size in bytes.
  * Returns: size; or -errno, and the file's range then holds no promise.

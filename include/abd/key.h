@@ -3,8 +3,8 @@
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
  * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
  * Public for abd_key_equal() only, at the end; the rest is how it is done.
- * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's path components average
- * 31 bytes, where starting a string instruction costs more than comparing.
+ * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's
+ * path components average 31 bytes, where starting a string instruction costs more than comparing.
  */
 #ifndef ABD_KEY_H
 #define ABD_KEY_H
@@ -53,9 +53,10 @@ static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size
 }
 
 /*
- * Four words cover any size from one to four of them: the first, the second or the last, the last but one or the first, and
- * the last. So 8 to 32 bytes, where most names are, take one path. Two words for 8 to 16 and four above would be 1.3 to 1.7
- * times as fast for one length again and again, and 0.7 times as fast for lengths that a branch predictor can't guess.
+ * Four words cover any size from one to four of them: the first, the second or the last, the last
+ * but one or the first, and the last. So 8 to 32 bytes, where most names are, take one path. Two
+ * words for 8 to 16 and four above would be 1.3 to 1.7 times as fast for one length again and
+ * again, and 0.7 times as fast for lengths that a branch predictor can't guess.
  */
 static inline bool abd_key_equal_8_to_32(const uint8_t *a, const uint8_t *b, size_t size)
 {
@@ -120,7 +121,8 @@ ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
  * Returns: true if they are.
  * Owner:   nothing changes hands.
  * Threads: any.
- * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers the same question.
+ * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers
+ *          the same question.
  */
 static inline bool abd_key_equal(const void *a, const void *b, size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can be done with buffers of any kind, without seeing their pieces: iterate, copy, compare, fill with zeroes.
- * Contract for all: offset and size lie within the buffer; size 0 does nothing. Both sides of a copy are apart, or the same bytes.
+ * What can be done with buffers of any kind, without seeing their pieces: iterate, copy, compare,
+ * fill with zeroes. Contract for all: offset and size lie within the buffer; size 0 does nothing.
+ * Both sides of a copy are apart, or the same bytes.
  * OpenZFS: module/zfs/abd.c, the calls of the same names.
  */
 #ifndef ABD_OPERATE_H
@@ -28,7 +29,8 @@ ABD_API int abd_iterate_func(
 	abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
 
 /**
- * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in order.
+ * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in
+ * order.
  *
  * Units:   offsets and size in bytes.
  * Returns: 0, or what func returned first that was not 0.
@@ -121,7 +123,8 @@ ABD_API int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_
 ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
 
 /**
- * Check every invariant of the buffer, and of its children, in every build; a broken one is a broken contract.
+ * Check every invariant of the buffer, and of its children, in every build; a broken one is a
+ * broken contract.
  *
  * Units:   none.
  * Returns: nothing, if all hold.
@@ -132,11 +135,12 @@ ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
 ABD_API void abd_verify(const abd_t *abd);
 
 /**
- * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer (dsize <= csize bytes; may be NULL
- * when dsize is 0), all from off: func(parity addresses, data address or NULL, len, bytes of data in this piece).
+ * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer
+ * (dsize <= csize bytes; may be NULL when dsize is 0), all from off: func(parity addresses, data
+ * address or NULL, len, bytes of data in this piece).
  *
- * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within a sector of 512 bytes.
- *           So every piece but the last is a multiple of 512 bytes.
+ * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within
+ *           a sector of 512 bytes. So every piece but the last is a multiple of 512 bytes.
  * Units:    off, csize, dsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Owner:    nothing changes hands.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool: chunk memory from one fixed region (chunk_provider=pool; pool_size, pool_alignment, pool_node in tuning.h), which an
- * engine may register with io_uring (uring.h) or a device once, and whose fragmentation can be looked at.
+ * The pool: chunk memory from one fixed region (chunk_provider=pool; pool_size, pool_alignment,
+ * pool_node in tuning.h), which an engine may register with io_uring (uring.h) or a device once,
+ * and whose fragmentation can be looked at.
  */
 #ifndef ABD_POOL_H
 #define ABD_POOL_H
@@ -11,9 +12,9 @@
 ABD_BEGIN_DECLS
 
 /**
- * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of the process, and from this
- * call on its memory stays, too: abd_cache_reap_now() gives none of it back, since what was registered must not be swapped for
- * other pages.
+ * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of
+ * the process, and from this call on its memory stays, too: abd_cache_reap_now() gives none of it
+ * back, since what was registered must not be swapped for other pages.
  *
  * Units:   *size in bytes.
  * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.
@@ -23,7 +24,10 @@ ABD_BEGIN_DECLS
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 
-/** What is free in the pool, leaving out what threads keep in reserve (thread_cache_bytes each; abd_cache_reap_now() gives it back). 8-byte fields only. */
+/**
+ * What is free in the pool, leaving out what threads keep in reserve (thread_cache_bytes each;
+ * abd_cache_reap_now() gives it back). 8-byte fields only.
+ */
 struct abd_pool_stats {
 	uint64_t region_size;                 /**< bytes; 0 before the region is reserved */
 	uint64_t free_size;                   /**< bytes in free runs */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters, summed over all threads when asked for. Gauges (cnt, size, order) say what exists now; the others only grow.
+ * Counters, summed over all threads when asked for. Gauges (cnt, size, order) say what exists now;
+ * the others only grow.
  * OpenZFS: abdstats in module/os/linux/zfs/abd_os.c; the names are the same without their prefix.
  */
 #ifndef ABD_STATS_H
@@ -22,23 +23,23 @@ struct abd_stats {
 	uint64_t scatter_chunk_waste; /**< bytes behind the data in the last chunks of those */
 	uint64_t scatter_order[ABD_STATS_ORDERS]; /**< runs of each order in those */
 	uint64_t scatter_multi_chunk;             /**< those with more than one run */
-	uint64_t
-		scatter_alloc_retry; /**< refusals by the provider that made a buffer fall back an order, so far */
+	/** refusals by the provider that made a buffer fall back an order, so far */
+	uint64_t scatter_alloc_retry;
 	uint64_t borrow_cnt;        /**< borrows so far */
 	uint64_t borrow_copy_cnt;   /**< borrows so far that needed memory of their own */
 	uint64_t borrow_copy_bytes; /**< bytes copied into and out of those so far */
 };
 
 /**
- * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it goes, the unknown tail of
- * a longer one is zeroed.
+ * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it
+ * goes, the unknown tail of a longer one is zeroed.
  *
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
  * Owner:   *stats is the caller's.
  * Threads: any; a sum over threads that go on counting, exact when they rest.
- * Source:  abd_kstats_update() in module/os/linux/zfs/abd_os.c; linux-kernel, "statx: optimize copy of struct statx to
- *          userspace", March 2017.
+ * Source:  abd_kstats_update() in module/os/linux/zfs/abd_os.c; linux-kernel, "statx: optimize copy
+ *          of struct statx to userspace", March 2017.
  */
 ABD_API int abd_stats_get(struct abd_stats *stats, size_t stats_size);
 

@@ -5,22 +5,28 @@
  *   scatter_enabled     0, 1          0: abd_alloc() makes linear buffers only
  *   scatter_min_size    bytes         smaller buffers are linear (1536)
  *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
- *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before OpenZFS PR 8580
- *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process has it)
- *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a multiple of that; settable until the
- *                                     pool is first chosen, as are:
- *   pool_alignment      bytes         of the region's start: a power of two from 2 MiB (the default) to 1 GiB
+ *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before
+ *                                     OpenZFS PR 8580
+ *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process
+ *                                     has it)
+ *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
+ *                                     multiple of that; settable until the pool is first chosen,
+ *                                     as are:
+ *   pool_alignment      bytes         of the region's start: a power of two from 2 MiB (the
+ *                                     default) to 1 GiB
  *   pool_node           any, 0, 1 ... the NUMA node whose memory the region prefers (any)
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
  *   compare             auto, or a comparison kernel's name
  *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
- *   flush               auto, or the name of a policy for every flush-copy: nt-avx512, nt-avx2, nt-sse2, movnti, movdir64b,
- *                       clwb, clflushopt, clflush, cvap, cvac (those that this CPU has), portable
- *   flush_auto, flush_shared, flush_exclusive
- *                       which policy serves which sizes with that flag: clwb:1024,nt-avx512 for instance, where 1024
- *                       is the last size for clwb, a power of two from 64 to 8388608
+ *   flush               auto, or the name of a policy for every flush-copy: nt-avx512, nt-avx2,
+ *                       nt-sse2, movnti, movdir64b, clwb, clflushopt, clflush, cvap, cvac (those
+ *                       that this CPU has), portable
+ *   flush_auto, flush_shared, flush_exclusive which policy serves which sizes with that flag:
+ *                       clwb:1024,nt-avx512 for instance, where 1024 is the last size for clwb, a
+ *                       power of two from 64 to 8388608
  *
- * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first needed.
+ * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
+ * needed.
  * A tunable may be set at any time and governs what is allocated or chosen after it.
  */
 #ifndef ABD_TUNING_H

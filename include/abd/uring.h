@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and writes by io_uring. The pool's region is registered with a ring once; from then on runs in it are transferred
- * without the kernel looking their pages up each time. Buffers from elsewhere work too, unregistered.
+ * Reads and writes by io_uring. The pool's region is registered with a ring once; from then on runs
+ * in it are transferred without the kernel looking their pages up each time. Buffers from elsewhere
+ * work too, unregistered.
  *
  * Only where the library was built with liburing: ABD_HAS_URING in version.h.
  */
@@ -31,12 +32,13 @@ struct abd_uring {
 /**
  * Register the pool's region with a ring, as its fixed buffers: the ring must have none of its own.
  *
- * The kernel takes and keeps pool_size bytes of memory for it, at once; abd_cache_reap_now() gives none of the pool's back
- * from then on.
+ * The kernel takes and keeps pool_size bytes of memory for it, at once; abd_cache_reap_now() gives
+ * none of the pool's back from then on.
  *
  * Units:   none.
- * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, or more than RLIMIT_MEMLOCK allows; -EBUSY the ring has fixed
- *          buffers; others as io_uring_register_buffers(). *uring then works all the same, unregistered.
+ * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, or more than RLIMIT_MEMLOCK
+ *          allows; -EBUSY the ring has fixed buffers; others as io_uring_register_buffers(). *uring
+ *          then works all the same, unregistered.
  * Owner:   *uring and *ring stay the caller's; end with abd_uring_end().
  * Threads: one at a time per ring, as for liburing; for all calls here.
  * Source:  none in OpenZFS; io_uring_register_buffers() of liburing.
@@ -56,12 +58,13 @@ ABD_API int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring);
 ABD_API void abd_uring_end(struct abd_uring *uring);
 
 /**
- * Prepare one request for the first piece of dst [dst_off, dst_off + size): a read of the file from file_off.
+ * Prepare one request for the first piece of dst [dst_off, dst_off + size): a read of the file from
+ * file_off.
  *
  * Contract: size > 0; the range lies within dst, which outlives the request.
  * Units:    offsets and size in bytes.
- * Returns:  how many of the size bytes the request covers, at most 1 GiB: prepare the next for the rest. A completion may be
- *           shorter than that, as every read's.
+ * Returns:  how many of the size bytes the request covers, at most 1 GiB: prepare the next for the
+ *           rest. A completion may be shorter than that, as every read's.
  * Owner:    the request refers to dst until it has completed.
  * Threads:  one at a time per ring; dst is written until then.
  * Source:   io_uring_prep_read_fixed() of liburing; zio's issue to a device in OpenZFS.
@@ -85,13 +88,14 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
 	__attribute__((warn_unused_result));
 
 /**
- * Read size bytes at file_off of a file into dst at dst_off, all pieces at the same time. Short reads are continued.
+ * Read size bytes at file_off of a file into dst at dst_off, all pieces at the same time. Short
+ * reads are continued.
  *
- * Contract: no other request of the ring is under way or prepared; io_uring_wait_cqe() does not fail for good, as it does on a ring
- *           that was ended.
+ * Contract: no other request of the ring is under way or prepared; io_uring_wait_cqe() does not
+ *           fail for good, as it does on a ring that was ended.
  * Units:    offsets and size in bytes.
- * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and dst's range then holds no promise. Nothing of
- *           it is under way any more when this returns.
+ * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and dst's range
+ *           then holds no promise. Nothing of it is under way any more when this returns.
  * Owner:    nothing changes hands.
  * Threads:  one at a time per ring; dst is written.
  * Source:   none in OpenZFS; see abd_pread().

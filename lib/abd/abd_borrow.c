@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Borrowing a buffer as one piece of memory. Linear buffers, single-run ones included, lend their own: nothing is copied.
- * Others lend a copy, which costs an allocation and a pass over the bytes each way: what the single-chunk rule saves.
+ * Borrowing a buffer as one piece of memory. Linear buffers, single-run ones included, lend their
+ * own: nothing is copied. Others lend a copy, which costs an allocation and a pass over the bytes
+ * each way: what the single-chunk rule saves.
  * OpenZFS: abd_borrow_buf() ... abd_return_buf_copy() in module/zfs/abd.c (PR 8580).
  */
 #include "abd_allocator.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The deep checks of checked builds (ABD_CHECKED): every buffer verified at every call, views counted, borrows tracked.
+ * The deep checks of checked builds (ABD_CHECKED): every buffer verified at every call, views
+ * counted, borrows tracked.
  * Invariant: in other builds nothing of this is left, not even a branch.
  */
 #ifndef ABD_CHECKED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Flush-copy over buffers: spans from the iterator, lines and fences from lib/flush.
- * Invariant: the policy is chosen once, by the size of the whole call, since that is what the fence's cost is spread over; not
- * by the size of a run.
+ * Invariant: the policy is chosen once, by the size of the whole call, since that is what the
+ * fence's cost is spread over; not by the size of a run.
  */
 #include "abd_checked.h"
 #include "abd_flush_span.h"

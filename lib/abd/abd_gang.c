@@ -2,7 +2,8 @@
 /*
  * Gangs: other buffers, one after another.
  * Adding reserves first and changes afterwards, so that a refusal leaves both sides as they were.
- * OpenZFS: abd_alloc_gang(), abd_gang_add(), abd_gang_add_gang(), abd_free_gang() in module/zfs/abd.c.
+ * OpenZFS: abd_alloc_gang(), abd_gang_add(), abd_gang_add_gang(), abd_free_gang() in
+ * module/zfs/abd.c.
  */
 #include "abd_gang.h"
 #include "abd_checked.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The gang's table: which bytes of which children, and where each starts.
- * Invariants: children are linear or scatter, never gangs; each entry starts where the one before ends; the last ends at the
- * gang's size.
+ * Invariants: children are linear or scatter, never gangs; each entry starts where the one before
+ * ends; the last ends at the gang's size.
  *
- * OpenZFS links children into a list, so a child can be in one gang only (a second one gets a view of it) and seeking walks.
- * Here an entry refers to its child: nothing in the child is needed but a count, seeking is a binary search, and a view of a
- * gang shares the table of its root instead of making a view of every child.
+ * OpenZFS links children into a list, so a child can be in one gang only (a second one gets a view
+ * of it) and seeking walks. Here an entry refers to its child: nothing in the child is needed but a
+ * count, seeking is a binary search, and a view of a gang shares the table of its root instead of
+ * making a view of every child.
  */
 #ifndef ABD_GANG_H
 #define ABD_GANG_H

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this layer share: short names for the buffer's fields, the struct's life, start-up.
+ * What the files of this layer share: short names for the buffer's fields, the struct's life,
+ * start-up.
  *
  * How a buffer looks, by kind:
  *
- *   linear                scatter                               gang
- *   +-----------+         +-----------+                         +-----------+      table
- *   | LINEAR    |         |           |     abd_runs            | GANG      |     +--------------------+
- *   | size      |  data   | size      |    +------------+ run   | size      |     | child, off, start  |--> a linear or
- *   | buf ------|-->[..]  | runs -----|--->| base, len  |-->[..]| table ----|---->| child, off, start  |    scatter buffer
- *   +-----------+         | offset    |    | base, len  |-->[..]+-----------+     +--------------------+
- *                         +-----------+    +------------+
- *                                          | classes    |  only when runs of several orders occur
- *                                          +------------+
+ *   linear               scatter                             gang
+ *   +--------+           +--------+                          +--------+    table
+ *   | LINEAR |           |        |   abd_runs               | GANG   |   +-------------------+
+ *   | size   |  data     | size   |   +-----------+  run     | size   |   | child, off, start |->
+ *   | buf ---|-->[...]   | runs --|-->| base, len |-->[...]  | table -|-->| child, off, start |->
+ *   +--------+           | offset |   | base, len |-->[...]  +--------+   +-------------------+
+ *                        +--------+   +-----------+            each a linear or scatter buffer
+ *                                     | classes   |  only when runs of several orders occur
+ *                                     +-----------+
  *
- * Struct, run table and classes are one block ("head"), so that a cold buffer costs one miss more than its data, not two.
- * Orders never rise along a run table, so runs of one order (a class) stand together: seeking costs a division by a power
- * of two when there is one class, a walk over at most 11 classes otherwise, never a walk over runs.
+ * Struct, run table and classes are one block ("head"), so that a cold buffer costs one miss more
+ * than its data, not two. Orders never rise along a run table, so runs of one order (a class) stand
+ * together: seeking costs a division by a power of two when there is one class, a walk over at most
+ * 11 classes otherwise, never a walk over runs.
  * The last run's iov_len is what the data needs, so the table can be given to writev() as it is.
  */
 #ifndef ABD_IMPL_H
@@ -39,11 +41,16 @@ static_assert(
 
 /* ---- abd_struct.c ---- */
 
-/** A head of head_size bytes whose struct is ready but for kind and data, with errno set when NULL. */
+/**
+ * A head of head_size bytes whose struct is ready but for kind and data, with errno set when NULL.
+ */
 abd_t *abd_struct_alloc(size_t head_size);
 /** Make a struct, the library's (ABD_FLAG_ALLOCD) or the caller's, ready but for kind and data. */
 void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size);
-/** Move a buffer of the library's, whose head is the struct and nothing more, into the caller's struct. Nobody may know it yet. */
+/**
+ * Move a buffer of the library's, whose head is the struct and nothing more, into the caller's
+ * struct. Nobody may know it yet.
+ */
 void abd_struct_move(abd_t *to, abd_t *from);
 /** End a struct and give back a head that is the library's. */
 void abd_struct_free(abd_t *abd, size_t head_size);
@@ -56,7 +63,9 @@ void abd_scatter_free(abd_t *abd);
 size_t abd_scatter_head_size(const abd_t *abd);
 /** Whether what seeking goes by (the first order, the classes) is what the run table says. */
 bool abd_scatter_classes_hold(const abd_t *abd);
-/** The run that holds the byte at position at of the run table; *within is the byte's place in it. */
+/**
+ * The run that holds the byte at position at of the run table; *within is the byte's place in it.
+ */
 size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within);
 
 /** The order of a run, of which only len bytes may be in use. */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Buffers at the edges: iovecs out and in, files, memory with its own end.
- * Invariant: no system call gets more than ABD_IO_BATCH entries (IOV_MAX is 1024 on Linux), nor a byte outside the range.
+ * Invariant: no system call gets more than ABD_IO_BATCH entries (IOV_MAX is 1024 on Linux), nor a
+ * byte outside the range.
  */
 #include "abd_checked.h"
 #include "abd_iter.h"
 
 #include <abd/io.h>
 
-/* 64 entries: 1 KiB of stack, and 256 KiB of 4 KiB runs per call, where the call itself no longer counts. */
+/*
+ * 64 entries: 1 KiB of stack, and 256 KiB of 4 KiB runs per call, where the call itself no longer
+ * counts.
+ */
 #define ABD_IO_BATCH 64
 
 static int abd_io_map(struct abd_iter *iter, struct iovec *iov, int iov_max, size_t *covered)

@@ -5,10 +5,13 @@
  *	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, n))
  *		use n <= iter.len bytes at iter.addr
  *
- * Invariants: [addr, addr + len) is one piece of memory; left counts the bytes from addr to the end of the iteration;
- * len is 0 only when left is. Runs that happen to be neighbours in memory are handed out as one span.
- * Kinds are closed at three, so telling them apart is a branch per leaf (a linear or scatter buffer), none per run.
- * OpenZFS: abd_iter_init(), abd_iter_map(), abd_iter_advance() in lib/libzpool/abd_os.c; theirs stop at gangs, ours walks them.
+ * Invariants: [addr, addr + len) is one piece of memory; left counts the bytes from addr to the end
+ * of the iteration; len is 0 only when left is. Runs that happen to be neighbours in memory are
+ * handed out as one span.
+ * Kinds are closed at three, so telling them apart is a branch per leaf (a linear or scatter
+ * buffer), none per run.
+ * OpenZFS: abd_iter_init(), abd_iter_map(), abd_iter_advance() in lib/libzpool/abd_os.c; theirs
+ * stop at gangs, ours walks them.
  */
 #ifndef ABD_ITER_H
 #define ABD_ITER_H
@@ -103,7 +106,10 @@ static inline void abd_iter_start(
 	}
 }
 
-/** Begin over bytes [off, off + size) of abd, which the caller has checked to be there, to read them. */
+/**
+ * Begin over bytes [off, off + size) of abd, which the caller has checked to be there, to read
+ * them.
+ */
 static inline void abd_iter_begin(struct abd_iter *iter, const abd_t *abd, size_t off, size_t size)
 {
 	abd_iter_start(iter, abd, off, size, NULL);
@@ -132,8 +138,8 @@ static inline void abd_iter_advance(struct abd_iter *iter, size_t n)
 }
 
 /**
- * Where reading goes on after the next n bytes, if that is not simply behind them: a hint for fetching ahead; or NULL.
- * The following child of a gang is not looked up for it.
+ * Where reading goes on after the next n bytes, if that is not simply behind them: a hint for
+ * fetching ahead; or NULL. The following child of a gang is not looked up for it.
  */
 static inline void *abd_iter_next(const struct abd_iter *iter, size_t n)
 {

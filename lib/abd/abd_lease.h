@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A range of a buffer as one piece of memory, for callees that know no buffers. Like a borrow (and counted as one), but for
- * any range, of a buffer that may be const; and a range that lies in one run is used in place, whatever the buffer's kind.
+ * A range of a buffer as one piece of memory, for callees that know no buffers. Like a borrow (and
+ * counted as one), but for any range, of a buffer that may be const; and a range that lies in one
+ * run is used in place, whatever the buffer's kind.
  * Invariant: what a write lease changed reaches the buffer only up to the bytes its end names.
  */
 #ifndef ABD_LEASE_H
@@ -22,7 +23,10 @@ void abd_lease_read_end(struct abd_lease *lease);
 /** The same to write; the content is not there yet. */
 bool abd_lease_write(
 	struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size);
-/** Bytes [0, written) go to the buffer at off; the rest of the range keeps what it had only where it was not used in place. */
+/**
+ * Bytes [0, written) go to the buffer at off; the rest of the range keeps what it had only where it
+ * was not used in place.
+ */
 void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all of them.
- * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines need it.
+ * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all
+ * of them.
+ * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines
+ * need it.
  * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
 #include "abd_checked.h"

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A range of a buffer as a table of runs, for codecs that read (or write) memory where it lies.
- * Invariant: runs[0] from skip on, then the following ones, hold the range. The table may tell of more bytes than the range has.
- * A short table is made on the caller's stack, so that it is hot, and neighbours in memory are one run; a long one of a scatter buffer is
- * the buffer's own.
+ * Invariant: runs[0] from skip on, then the following ones, hold the range. The table may tell of
+ * more bytes than the range has. A short table is made on the caller's stack, so that it is hot,
+ * and neighbours in memory are one run; a long one of a scatter buffer is the buffer's own.
  */
 #ifndef ABD_RUNS_H
 #define ABD_RUNS_H
 
 #include "abd_impl.h"
 
-/* 64 runs: 1 KiB of stack. 256 KiB of single pages, more than a compressed record of the common sizes has. */
+/*
+ * 64 runs: 1 KiB of stack. 256 KiB of single pages, more than a compressed record of the common
+ * sizes has.
+ */
 #define ABD_RUNS_LOCAL 64
 
 struct abd_runs {
@@ -21,7 +24,10 @@ struct abd_runs {
 	struct iovec local[ABD_RUNS_LOCAL];
 };
 
-/** The runs of [off, off + size), which the caller has checked to be there. False: no memory (only gangs and zeros of more than 64 pieces need any). */
+/**
+ * The runs of [off, off + size), which the caller has checked to be there. False: no memory (only
+ * gangs and zeros of more than 64 pieces need any).
+ */
 bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size);
 
 /** The same to write through; meeting zeros is a broken contract. */

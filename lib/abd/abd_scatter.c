@@ -2,11 +2,12 @@
 /*
  * Scatter buffers: gathering runs, the run table, giving runs back.
  *
- * The rule of the house: a buffer that comes out as one run is linear. That is decided here and nowhere else.
+ * The rule of the house: a buffer that comes out as one run is linear. That is decided here and
+ * nowhere else.
  *
- * Order of a run: the highest that fits into what is left, at most max_order; where the provider refuses an order, the rest of
- * the buffer takes lower ones. So orders fall along the table, and how many runs and classes there will be is known ahead, as
- * long as nothing is refused.
+ * Order of a run: the highest that fits into what is left, at most max_order; where the provider
+ * refuses an order, the rest of the buffer takes lower ones. So orders fall along the table, and
+ * how many runs and classes there will be is known ahead, as long as nothing is refused.
  * OpenZFS: abd_alloc_chunks(), abd_free_chunks() in module/os/linux/zfs/abd_os.c.
  */
 #include "abd_impl.h"
@@ -87,14 +88,20 @@ struct abd_gathering {
 	unsigned provider;
 };
 
-/* The head that will do if nothing is refused from here on: full runs, then one for each bit of what remains. */
+/*
+ * The head that will do if nothing is refused from here on: full runs, then one for each bit of
+ * what remains.
+ */
 static size_t abd_gathering_head_size(const struct abd_gathering *g)
 {
 	size_t full = g->pages_left >> g->max_order;
 	unsigned rest =
 		(unsigned)__builtin_popcountl(g->pages_left & (((size_t)1 << g->max_order) - 1));
 
-	/* Runs gathered so far are of higher orders than those to come, so each order to come is a class of its own. */
+	/*
+	 * Runs gathered so far are of higher orders than those to come, so each order to come is a
+	 * class of its own.
+	 */
 	return abd_head_size(g->run_count + full + rest, g->class_count + (full > 0) + rest);
 }
 
@@ -140,7 +147,10 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_struct_free(g->abd, g->head_size);
 }
 
-/* A run, or NULL: refused. A single page is asked for again when this thread had something to give back first. */
+/*
+ * A run, or NULL: refused. A single page is asked for again when this thread had something to give
+ * back first.
+ */
 static void *abd_scatter_run(unsigned provider, unsigned order)
 {
 	void *run = abd_chunk_alloc(provider, order);
@@ -249,7 +259,7 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
 	ABD_SCATTER(abd).abd_run_count = g.run_count;
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan that succeeds has a class */
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan has a class */
 	abd->abd_order = (uint8_t)g.class[0].order;
 	abd->abd_class_count = (uint8_t)g.class_count;
 	if (g.class_count > 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The buffer's tunables and the layer's lazy start.
- * OpenZFS: zfs_abd_scatter_enabled, zfs_abd_scatter_min_size, zfs_abd_scatter_max_order in module/os/linux/zfs/abd_os.c.
+ * OpenZFS: zfs_abd_scatter_enabled, zfs_abd_scatter_min_size, zfs_abd_scatter_max_order in
+ * module/os/linux/zfs/abd_os.c.
  */
 #include "abd_impl.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every invariant of a buffer, checked one by one. Called for by the caller in any build; at every call in checked builds.
+ * Every invariant of a buffer, checked one by one. Called for by the caller in any build; at every
+ * call in checked builds.
  * OpenZFS: abd_verify() in module/zfs/abd.c, abd_verify_scatter() in module/os/linux/zfs/abd_os.c.
  */
 #include "abd_checked.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Views: part of a buffer as a buffer. The parent's memory, run table or gang table is shared, so a view costs the same for
- * 2 chunks and for 4,096, and needs no memory but its struct.
- * Invariant: a view owns nothing; its parent outlives it. It is not marked as metadata: that mark goes with ownership.
- * OpenZFS: abd_get_offset_impl() in module/zfs/abd.c, abd_get_offset_scatter() in module/os/linux/zfs/abd_os.c.
+ * Views: part of a buffer as a buffer. The parent's memory, run table or gang table is shared, so a
+ * view costs the same for 2 chunks and for 4,096, and needs no memory but its struct.
+ * Invariant: a view owns nothing; its parent outlives it. It is not marked as metadata: that mark
+ * goes with ownership.
+ * OpenZFS: abd_get_offset_impl() in module/zfs/abd.c, abd_get_offset_scatter() in
+ * module/os/linux/zfs/abd_os.c.
  */
 #include "abd_checked.h"
 #include "abd_impl.h"

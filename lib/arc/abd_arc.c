@@ -11,7 +11,10 @@
 
 #define ABD_ARC_HIT_BATCH 64
 
-/* What nobody outside can know; the clock, which can be guessed at, only where the kernel has no random bytes yet. */
+/*
+ * What nobody outside can know; the clock, which can be guessed at, only where the kernel has no
+ * random bytes yet.
+ */
 static uint64_t abd_arc_seed(const void *salt)
 {
 	struct timespec now;
@@ -49,7 +52,7 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 {
 	memset(arc, 0, sizeof(*arc));
 	arc->seed = abd_arc_seed(arc);
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): abd_arc_config_take() filled it */
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled just above */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
 	arc->capacity = config->capacity_bytes;
@@ -134,7 +137,10 @@ static size_t abd_arc_entries(const struct abd_arc *arc)
 	return arc->policy.recent.count + arc->policy.frequent.count;
 }
 
-/* Give back what the index has too much of. One thread at a time: the second joins what the first had no reason to. */
+/*
+ * Give back what the index has too much of. One thread at a time: the second joins what the first
+ * had no reason to.
+ */
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Eviction, and what follows: evicted entries wait for a grace period (retired), then for their holds (pinned), then are freed.
- * Grace periods are waited for by writers, and only when the memory is needed: no thread of ours runs in the background. A part
- * of the capacity (abd_arc_target()) is kept for what waits, so that one grace period serves many evictions.
- * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there a reference count on each header says when it may go.
+ * Eviction, and what follows: evicted entries wait for a grace period (retired), then for their
+ * holds (pinned), then are freed. Grace periods are waited for by writers, and only when the memory
+ * is needed: no thread of ours runs in the background. A part of the capacity (abd_arc_target()) is
+ * kept for what waits, so that one grace period serves many evictions.
+ * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there a reference count on each header says
+ * when it may go.
  */
 #include "abd_arc_impl.h"
 
@@ -38,7 +40,9 @@ static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
 	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
 }
 
-/* What goes when an entry is freed. Its place in a page and in the index stays, for the next one. */
+/*
+ * What goes when an entry is freed. Its place in a page and in the index stays, for the next one.
+ */
 static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
 	return entry->item.cost - arc->entry_cost;
@@ -52,7 +56,10 @@ size_t abd_arc_used(const struct abd_arc *arc)
 
 size_t abd_arc_target(size_t capacity)
 {
-	/* For what waits for readers, and for pages of entries that are not full: a 32nd, but not more than 32 MiB. */
+	/*
+	 * For what waits for readers, and for pages of entries that are not full: a 32nd, but not
+	 * more than 32 MiB.
+	 */
 	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
 
 	return capacity - (reserve > 16384 ? reserve : 16384);
@@ -110,7 +117,10 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
-	/* Trimmed at each step: ghosts take memory too, and many evictions would leave more than there may be. */
+	/*
+	 * Trimmed at each step: ghosts take memory too, and many evictions would leave more than
+	 * there may be.
+	 */
 	abd_arc_policy_trim(&arc->policy, list, incoming);
 	while (abd_arc_policy_is_over(&arc->policy, incoming) &&
 		abd_arc_evict_one(arc, from_frequent))
@@ -222,13 +232,19 @@ static size_t abd_arc_excess(const struct abd_arc *arc)
 	return used > allowed ? used - allowed : 0;
 }
 
-/* Nothing waits for readers, and still too much is in use (pages of entries that are not full): evict more. Under lock. */
+/*
+ * Nothing waits for readers, and still too much is in use (pages of entries that are not full):
+ * evict more. Under lock.
+ */
 static bool abd_arc_evict_excess(struct abd_arc *arc)
 {
 	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
 	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
-	/* What goes with an entry beside its buffer: its part of the pages, however few are left in each. Were it not counted, a
-	   cache of small records would be emptied for pages that a few of them keep. */
+	/*
+	 * What goes with an entry beside its buffer: its part of the pages, however few are left in
+	 * each. Were it not counted, a cache of small records would be emptied for pages that a few
+	 * of them keep.
+	 */
 	size_t each = abd_arc_slab_bytes(&arc->entries) / (entries + 1), pages = 0;
 
 	while (waiting + pages < excess && abd_arc_evict_one(arc, false)) {

@@ -2,8 +2,8 @@
 /*
  * The key's hash, by which the index and the ghosts go. Inline: it is on the way of every hit.
  * Two products that don't wait for each other, and one over both, after the manner of wyhash.
- * Invariant: without the seed nobody can choose keys that collide. A factor that a key can make 0 takes the other out of the
- * product, so each of the four has the seed in it.
+ * Invariant: without the seed nobody can choose keys that collide. A factor that a key can make 0
+ * takes the other out of the product, so each of the four has the seed in it.
  */
 #ifndef ABD_ARC_HASH_H
 #define ABD_ARC_HASH_H

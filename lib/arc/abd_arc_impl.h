@@ -2,22 +2,25 @@
 /*
  * What the files of this layer share.
  *
- *   thread's block (reader)            arc                            entry, in the index          buffer
- *   +-----------------------+          +--------------------+         +----------------------+    +--------+
- *   | counters              |          | lock               |         | key                  |    | stored |
- *   | hits not yet told ----|--------->| policy: T1 T2 B1 B2|<------->| item: link, cost ... |    | record |
- *   | holds ----------------|----------|--------------------|-------->| own: the abd --------|--->|        |
- *   +-----------------------+          | retired, pinned    |         +----------------------+    +--------+
- *                                      +--------------------+
+ *   thread's block (reader)   arc                      entry, in the index       buffer
+ *   +---------------------+   +---------------------+  +----------------------+  +--------+
+ *   | counters            |   | lock                |  | key                  |  | stored |
+ *   | hits not yet told --|-->| policy: T1 T2 B1 B2 |<>| item: link, cost ... |  | record |
+ *   | holds --------------|---|---------------------|->| own: the abd --------|->|        |
+ *   +---------------------+   | retired, pinned     |  +----------------------+  +--------+
+ *                             +---------------------+
  *
- * The life of an entry: filled by abd_arc_put(); in the index and in T1 or T2; taken out of both (retired); after a grace
- * period, no read-side section can see it (pinned); when no block holds it, freed. Every step but the first is taken under lock.
+ * The life of an entry: filled by abd_arc_put(); in the index and in T1 or T2; taken out of both
+ * (retired); after a grace period, no read-side section can see it (pinned); when no block holds
+ * it, freed. Every step but the first is taken under lock.
  *
- * Why a hold needs no atomic: it is written to the thread's block inside the section that found the entry in the index. Whoever
- * takes the entry out waits for a grace period, after which that write is seen, and only then looks at the blocks.
+ * Why a hold needs no atomic: it is written to the thread's block inside the section that found the
+ * entry in the index. Whoever takes the entry out waits for a grace period, after which that write
+ * is seen, and only then looks at the blocks.
  *
- * Locks, in the order they are taken: abd_arc_registry (threads' ends, caches' beginnings and ends), reclaim_lock (one thread at a
- * time waits for readers), lock (everything else). Grace periods are waited for without lock.
+ * Locks, in the order they are taken: abd_arc_registry (threads' ends, caches' beginnings and
+ * ends), reclaim_lock (one thread at a time waits for readers), lock (everything else). Grace
+ * periods are waited for without lock.
  */
 #ifndef ABD_ARC_IMPL_H
 #define ABD_ARC_IMPL_H
@@ -36,13 +39,19 @@ enum {
 	ABD_ARC_ENTRY_METADATA = 1 << 1,
 };
 
-/** A record. Constant from when it is in the index until it is freed, but for item's link, list, mark and stamp. */
+/**
+ * A record. Constant from when it is in the index until it is freed, but for item's link, list,
+ * mark and stamp.
+ */
 struct abd_arc_entry {
 	abd_arc_key_t key; /* in front: the index goes by it */
-	struct abd_arc_item
-		item; /* size: bytes before compression; mark: found held, by the last scan */
-	/* The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere. With a run table behind it the struct
-	   can't be here: then this one is of size 0, and abd_parent says where it is. abd_arc_entry_abd() knows. */
+	/* size: bytes before compression; mark: found held, by the last scan */
+	struct abd_arc_item item;
+	/*
+	 * The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere.
+	 * With a run table behind it the struct can't be here: then this one is of size 0, and
+	 * abd_parent says where it is. abd_arc_entry_abd() knows.
+	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
 };
@@ -51,15 +60,15 @@ static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
 	"two cache lines, 31 entries to a page; docs/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
-/* ---- abd_arc_reader.c: what each thread has of each cache -------------------------------------------------------- */
+/* ---- abd_arc_reader.c: what each thread has of each cache ------------------------------------ */
 
 #define ABD_ARC_HOLDS 16
 
 struct abd_arc_reader;
 
 struct abd_arc_hold_slot {
-	struct abd_arc_entry
-		*_Atomic entry; /* NULL: free. Set by the block's thread, cleared by any */
+	/* NULL: free. Set by the block's thread, cleared by any */
+	struct abd_arc_entry *_Atomic entry;
 	struct abd_arc_reader *reader;
 };
 
@@ -78,15 +87,16 @@ enum abd_arc_reader_count {
 };
 
 /**
- * One thread's block of one cache. Written by its thread only; others read counters and holds under lock. When the thread ends,
- * the next new one takes the block over as it is: holds that are still out stay where they are.
+ * One thread's block of one cache. Written by its thread only; others read counters and holds under
+ * lock. When the thread ends, the next new one takes the block over as it is: holds that are still
+ * out stay where they are.
  */
 struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
 	struct abd_arc *arc;
 	uint32_t clock; /* the policy's, when this thread last looked */
-	uint32_t
-		fresh; /* a hit on what came to the front of T2 so few moves ago is not worth telling */
+	/* a hit on what came to the front of T2 so few moves ago is not worth telling */
+	uint32_t fresh;
 	uint64_t slab_frees; /* the entries' slab's, when ring was begun */
 	uint32_t pending;    /* hits in ring */
 	uint32_t patience;   /* hits to let go before the lock, which was busy, is tried again */
@@ -119,8 +129,11 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader);
 /** Let abd_arc_reader_get() and ending threads find the cache; and no longer. */
 void abd_arc_reader_open(struct abd_arc *arc);
 void abd_arc_reader_close(struct abd_arc *arc);
-/** Mark every entry in a slot, and call visit (if not NULL) once for each. Under lock, so that none of them can be freed meanwhile.
-    Without visit, marks of entries in no slot stay: whoever asks for them clears them first. */
+/**
+ * Mark every entry in a slot, and call visit (if not NULL) once for each. Under lock, so that none
+ * of them can be freed meanwhile. Without visit, marks of entries in no slot stay: whoever asks for
+ * them clears them first.
+ */
 void abd_arc_reader_holds(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
 
@@ -133,11 +146,11 @@ static inline void abd_arc_reader_count(
 	atomic_store_explicit(&reader->count[which], value + 1, memory_order_relaxed);
 }
 
-/* ---- abd_arc.c --------------------------------------------------------------------------------------------------- */
+/* ---- abd_arc.c ------------------------------------------------------------------------------- */
 
 struct abd_arc {
-	uint64_t
-		id; /* never used again, so that a thread can tell a cache from another that had its address */
+	/* never used again, so that a thread can tell a cache from another that had its address */
+	uint64_t id;
 	uint64_t seed;
 	uint32_t flags;
 	uint32_t hit_batch;
@@ -158,8 +171,8 @@ struct abd_arc {
 	struct abd_arc_link retired, pinned;
 	struct abd_arc_reader *readers; /* all there ever were; they end with the cache */
 	struct abd_arc_stats stats;     /* what is not counted by threads nor by the policy */
-	_Atomic uint64_t orphan_count
-		[ABD_ARC_COUNTS]; /* by threads for which there was no memory for a block */
+	/* by threads for which there was no memory for a block */
+	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
 
 	/* Read by abd_arc_release(). */
 	_Alignas(64) atomic_size_t pinned_count;
@@ -228,7 +241,7 @@ static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 	       ((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0);
 }
 
-/* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ------------------------------- */
+/* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
 
 /** Take an entry out of index and policy, with a ghost or without. Under lock. */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
@@ -244,12 +257,15 @@ void abd_arc_reclaim(struct abd_arc *arc);
 void abd_arc_unpin(struct abd_arc *arc);
 /** abd_arc_reclaim() until the capacity holds. Outside of sections and locks. */
 void abd_arc_make_room(struct abd_arc *arc);
-/** Memory has run out: give some back. False: the cache has none left. Outside of sections and locks. */
+/**
+ * Memory has run out: give some back. False: the cache has none left. Outside of sections and
+ * locks.
+ */
 bool abd_arc_shrink(struct abd_arc *arc);
 /** Bytes of entries that are held. Under lock. */
 size_t abd_arc_held_bytes(struct abd_arc *arc);
 
-/* ---- abd_arc_record.c: records as they are stored ------------------------------------------------------------------ */
+/* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
 /** A record on its way into the cache. */
 struct abd_arc_record {
@@ -269,7 +285,10 @@ abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadat
 /** Make it an entry's. */
 void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd);
 
-/** What a buffer of size bytes will take of memory beside the entry, if no order is refused; and what one does take. */
+/**
+ * What a buffer of size bytes will take of memory beside the entry, if no order is refused; and
+ * what one does take.
+ */
 size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes are those that were stored; true without checksums. */

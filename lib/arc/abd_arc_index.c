@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index's writers: putting in, taking out, splitting lines and joining them again. All under the cache's lock.
+ * The index's writers: putting in, taking out, splitting lines and joining them again. All under
+ * the cache's lock.
  *
- * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed. Out: slot, then the counts. Split:
- * in at the new home, lines, out at the old one. Joined: in at the old home, lines, out at the new one; the turn is
- * counted up before the first join, for who saw a split and then a join, and after the last, for who saw a join and then a split.
+ * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed.
+ * Out: slot, then the counts. Split: in at the new home, lines, out at the old one. Joined: in at
+ * the old home, lines, out at the new one; the turn is counted up before the first join, for who
+ * saw a split and then a join, and after the last, for who saw a join and then a split.
  * tests/models/arc_index.c lets a look-up read in every way that these orders allow.
  */
 #include "abd_arc_impl.h"
@@ -81,7 +83,10 @@ static bool abd_arc_index_add(
 	return false;
 }
 
-/* Put another entry, or NULL, in the place of one. Returns how many lines that passed, or ABD_ARC_PAGE_LINES: it is not there. */
+/*
+ * Put another entry, or NULL, in the place of one. Returns how many lines that passed, or
+ * ABD_ARC_PAGE_LINES: it is not there.
+ */
 static size_t abd_arc_index_swap(struct abd_arc_line *page, size_t home,
 	const struct abd_arc_entry *from, struct abd_arc_entry *to)
 {
@@ -135,15 +140,21 @@ struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint6
 	return abd_arc_line_get(&abd_arc_index_page(index, home)[home % ABD_ARC_PAGE_LINES], 0);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-/* A step from so many lines to one more (a split) or less (a join): what is at home in one line will be in another. */
+/*
+ * A step from so many lines to one more (a split) or less (a join): what is at home in one line
+ * will be in another.
+ */
 struct abd_arc_step {
 	size_t lines, next;
 	size_t from, to;
 };
 
-/* Visit the entries that the step moves, found from home at on: put them in at to, or take them out here. False: no room. */
+/*
+ * Visit the entries that the step moves, found from home at on: put them in at to, or take them out
+ * here. False: no room.
+ */
 static bool abd_arc_index_move(
 	struct abd_arc_index *index, const struct abd_arc_step *step, size_t at, bool out)
 {
@@ -185,7 +196,7 @@ static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc
 	return moved;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------------- */
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 /* Kept as long as the index, so that nobody waits for readers of the one before. */
 #define ABD_ARC_DIRECTORY_ALIGN 16
@@ -247,7 +258,7 @@ static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 	}
 }
 
-/* ---- beginning, growing, shrinking, ending ------------------------------------------------------------------------ */
+/* ---- beginning, growing, shrinking, ending --------------------------------------------------- */
 
 /* Lines for so many entries: whole pages, doubled all or none. */
 static size_t abd_arc_index_lines_for(size_t entries)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index: from key to entry. Readers look up inside a read-side section, wait-free; writers hold the cache's lock.
+ * The index: from key to entry. Readers look up inside a read-side section, wait-free; writers hold
+ * the cache's lock.
  *
  *   directory        page (4 KiB, a run)         line (64 bytes)
  *   +--------+       +-----------------+         +----------------------------+------+-----
@@ -9,20 +10,26 @@
  *   +--------+       | line 63         |                                         v
  *                    +-----------------+                                       entry
  *
- * A hash's low bits say which line an entry should be in (its home), its top 8 bits are its tag: a look-up fetches the line, then
- * the entry, and another entry once in 50 times. If the line is full, the entry goes to the next line of the page that has room,
- * and every line on the way counts it as passed by; a look-up goes on while a line has been passed.
- * Lines are doubled one by one, a few to a put: no put waits for a whole table, and no table is there twice.
+ * A hash's low bits say which line an entry should be in (its home), its top 8 bits are its tag: a
+ * look-up fetches the line, then the entry, and another entry once in 50 times. If the line is
+ * full, the entry goes to the next line of the page that has room, and every line on the way counts
+ * it as passed by; a look-up goes on while a line has been passed.
+ * Lines are doubled one by one, a few to a put: no put waits for a whole table, and no table is
+ * there twice.
  *
- * Invariants: an entry is found from its home on, over lines whose count is not 0. An entry that was taken out may still be seen until
- * a grace period has passed. While a line is split, an entry stands in both places; it leaves the old one after lines says so: so a
- * reader who finds nothing looks once more if its key has another home by now (once for each doubling or joining). Were lines to rise
- * and fall again meanwhile, that home would be the one it looked at: so lines only rises in an even turn and only falls in an odd
- * one, and a reader also looks once more if the turn is another (twice at most: who has joined lines waits for it).
+ * Invariants: an entry is found from its home on, over lines whose count is not 0. An entry that
+ * was taken out may still be seen until a grace period has passed. While a line is split, an entry
+ * stands in both places; it leaves the old one after lines says so: so a reader who finds nothing
+ * looks once more if its key has another home by now (once for each doubling or joining). Were
+ * lines to rise and fall again meanwhile, that home would be the one it looked at: so lines only
+ * rises in an even turn and only falls in an odd one, and a reader also looks once more if the turn
+ * is another (twice at most: who has joined lines waits for it).
  *
- * OpenZFS: buf_hash_table in module/zfs/arc.c, of fixed size, where each look-up takes a lock of its hash chain.
- * Source: lines of slots and tags after Fan, Andersen, Kaminsky, "MemC3" (NSDI 2013); growing line by line: Litwin, "Linear
- * Hashing" (VLDB 1980). liburcu's cds_lfht was here before: docs/arc.md says what this one is worth.
+ * OpenZFS: buf_hash_table in module/zfs/arc.c, of fixed size, where each look-up takes a lock of
+ * its hash chain.
+ * Source: lines of slots and tags after Fan, Andersen, Kaminsky, "MemC3" (NSDI 2013); growing line
+ * by line: Litwin, "Linear Hashing" (VLDB 1980). liburcu's cds_lfht was here before: docs/arc.md
+ * says what this one is worth.
  */
 #ifndef ABD_ARC_INDEX_H
 #define ABD_ARC_INDEX_H
@@ -44,12 +51,17 @@
 struct abd_arc_entry;
 
 struct abd_arc_line {
-	/* Byte i: the tag of slot i, if that is not empty. Byte 7: entries that should be here or before, and are behind. */
+	/*
+	 * Byte i: the tag of slot i, if that is not empty. Byte 7: entries that should be here or
+	 * before, and are behind.
+	 */
 	_Alignas(64) _Atomic uint64_t tags;
 	struct abd_arc_entry *_Atomic slot[ABD_ARC_LINE_SLOTS];
 };
 
-/** Replaced as a whole when it is full; older ones stay, half as large each, until the index ends. */
+/**
+ * Replaced as a whole when it is full; older ones stay, half as large each, until the index ends.
+ */
 struct abd_arc_directory {
 	size_t room;
 	struct abd_arc_directory *older;
@@ -71,8 +83,9 @@ struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed);
 void abd_arc_index_free(struct abd_arc_index *index);
 
 /**
- * Put entry in, whose key's hash is hash; *old: the entry that had its key, now out, or NULL. Readers see one or the other, always.
- * False: its page is full, and nothing has changed; abd_arc_index_neighbour() says which entry may make room.
+ * Put entry in, whose key's hash is hash; *old: the entry that had its key, now out, or NULL.
+ * Readers see one or the other, always. False: its page is full, and nothing has changed;
+ * abd_arc_index_neighbour() says which entry may make room.
  */
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
 	struct abd_arc_entry **old);
@@ -84,8 +97,9 @@ bool abd_arc_index_remove(
 /** Split a few lines if so many entries need more of them. Without memory all stays as it is. */
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
 /**
- * Join lines until there are no more than so many entries need. False: there are no more. True: wait for a grace period, outside of
- * the lock if need be, and give back what is free by abd_arc_index_shrink_end(); one at a time. Growing goes on between the two.
+ * Join lines until there are no more than so many entries need. False: there are no more. True:
+ * wait for a grace period, outside of the lock if need be, and give back what is free by
+ * abd_arc_index_shrink_end(); one at a time. Growing goes on between the two.
  */
 bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
 void abd_arc_index_shrink_end(struct abd_arc_index *index);
@@ -97,7 +111,10 @@ size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entrie
 /** Bytes of it to an entry when it has just been doubled. */
 size_t abd_arc_index_cost(void);
 
-/** The line that an entry of this hash should be in: a hash that would go beyond the last one goes where it was split from. */
+/**
+ * The line that an entry of this hash should be in: a hash that would go beyond the last one goes
+ * where it was split from.
+ */
 static inline size_t abd_arc_index_home(uint64_t hash, size_t lines)
 {
 	size_t mask = ((size_t)2 << abd_log2(lines - 1)) - 1, home = (size_t)hash & mask;

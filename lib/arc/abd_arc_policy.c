@@ -62,7 +62,10 @@ static struct abd_arc_list *abd_arc_policy_ghosts(struct abd_arc_policy *policy,
 
 size_t abd_arc_policy_ghost_cost(void)
 {
-	/* Buckets are doubled when there are as many ghosts: at most 2 pointers to each but the first few. */
+	/*
+	 * Buckets are doubled when there are as many ghosts: at most 2 pointers to each but the
+	 * first few.
+	 */
 	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
 }
 
@@ -88,7 +91,7 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 	abd_arc_slab_init(&policy->ghosts, sizeof(struct abd_arc_ghost));
 }
 
-/* ---- ghosts ------------------------------------------------------------------------------------------------------ */
+/* ---- ghosts ---------------------------------------------------------------------------------- */
 
 static struct abd_arc_ghost **abd_arc_ghost_bucket(
 	const struct abd_arc_policy *policy, uint64_t hash)
@@ -134,7 +137,9 @@ static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
 	return policy->ghost_recent.count + policy->ghost_frequent.count;
 }
 
-/* Another number of buckets. Without memory all stays as it is, and chains are as long as they are. */
+/*
+ * Another number of buckets. Without memory all stays as it is, and chains are as long as they are.
+ */
 static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 {
 	struct abd_arc_ghost **old = policy->bucket;
@@ -216,7 +221,7 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 	policy->bucket_count = 0;
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static void abd_arc_policy_stamp(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
@@ -260,7 +265,10 @@ void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *i
 	abd_arc_policy_push(policy, item, list);
 }
 
-/* How far p moves for a ghost of list mine: its record's cost, times how much longer the other ghost list is. */
+/*
+ * How far p moves for a ghost of list mine: its record's cost, times how much longer the other
+ * ghost list is.
+ */
 static size_t abd_arc_policy_step(
 	size_t cost, const struct abd_arc_list *mine, const struct abd_arc_list *other)
 {
@@ -321,8 +329,11 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 	abd_arc_ghost_make(policy, list, hash, item->cost);
 }
 
-/* Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. The records will be within c once REPLACE has done its work, if they are not yet;
-   for L1 it is the same before and after, since REPLACE moves what it takes from T1 to B1. */
+/*
+ * Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. The records will be within c once REPLACE has
+ * done its work, if they are not yet; for L1 it is the same before and after, since REPLACE moves
+ * what it takes from T1 to B1.
+ */
 void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
 {
 	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);

@@ -4,18 +4,22 @@
  *
  *        recent (T1)             frequent (T2)
  *   <- oldest   newest ->    <- oldest    newest ->       records, together at most c bytes
- *   [ ghosts of T1 (B1) ]    [ ghosts of T2 (B2) ]        what was evicted: no data, only what it was and what it cost
+ *   [ ghosts of T1 (B1) ]    [ ghosts of T2 (B2) ]        what was evicted: no data, only
+ *                                                         what it was and what it cost
  *
- * p, what T1 should cost, grows when something comes back that T1 had to give up too soon, and shrinks when it was T2.
+ * p, what T1 should cost, grows when something comes back that T1 had to give up too soon, and
+ * shrinks when it was T2.
  *
- * Invariants, after each call: every list's bytes are the sum of its items' costs; |T1| + |B1| <= c and |T1| + |B2| + |T2| + |B1|
- * <= 2c unless a single record is larger; 0 <= p <= c. A key is in one list at most.
+ * Invariants, after each call: every list's bytes are the sum of its items' costs; |T1| + |B1| <= c
+ * and |T1| + |B1| + |T2| + |B2| <= 2c, unless a single record is larger; 0 <= p <= c. A key is in
+ * one list at most.
  *
- * A ghost is known by the 64-bit hash of its key: should two keys share one (2^-64 for a pair), p moves once by mistake.
- * Ghosts cost memory themselves (ghost_cost each), which the records have to make room for: that and bytes for pages are what differs
- * from the paper.
+ * A ghost is known by the 64-bit hash of its key: should two keys share one (2^-64 for a pair), p
+ * moves once by mistake. Ghosts cost memory themselves (ghost_cost each), which the records have to
+ * make room for: that and bytes for pages are what differs from the paper.
  * Threads: one at a time, under the cache's lock; but readers may look at an entry's stamp.
- * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost in module/zfs/arc.c.
+ * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost
+ * in module/zfs/arc.c.
  */
 #ifndef ABD_ARC_POLICY_H
 #define ABD_ARC_POLICY_H
@@ -43,8 +47,8 @@ struct abd_arc_list {
 /** The policy's part of a record. */
 struct abd_arc_item {
 	struct abd_arc_link link;
-	_Atomic uint32_t
-		stamp; /* the clock when it last came to the front of T2; long ago while in T1 */
+	/* the clock when it last came to the front of T2; long ago while in T1 */
+	_Atomic uint32_t stamp;
 	uint32_t cost;
 	uint8_t list;  /* enum abd_arc_list_id */
 	uint8_t flags; /* this and the rest: the owner's own, not touched here */
@@ -77,8 +81,8 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy);
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item);
 
 /**
- * A record that is not here is asked for: adapt p if it is a ghost, and end the ghost. Returns the list it belongs in.
- * *from_frequent: its ghost was T2's; abd_arc_policy_victim() wants to know.
+ * A record that is not here is asked for: adapt p if it is a ghost, and end the ghost. Returns the
+ * list it belongs in. *from_frequent: its ghost was T2's; abd_arc_policy_victim() wants to know.
  */
 enum abd_arc_list_id abd_arc_policy_ask(
 	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent);
@@ -94,7 +98,10 @@ void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id lis
 /** End one ghost, of the longer list; false: there is none. */
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 
-/** Put a record in front of a list; its cost is set, it is in no list. A ghost of the same hash ends. */
+/**
+ * Put a record in front of a list; its cost is set, it is in no list. A ghost of the same hash
+ * ends.
+ */
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
 	enum abd_arc_list_id list, uint64_t hash);
 /** Take a record out without a ghost. */

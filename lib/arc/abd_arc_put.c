@@ -2,9 +2,10 @@
 /*
  * Putting and removing.
  *
- * A put compresses without any lock, asks the policy (which may evict), waits for readers only if the memory that is left does not do,
- * and swaps the record in, in one step for readers. Room is reserved before memory is taken, so the capacity holds at every moment,
- * but while puts at once reserve more than there is to evict: then all go ahead, and what is over goes when they are done.
+ * A put compresses without any lock, asks the policy (which may evict), waits for readers only if
+ * the memory that is left does not do, and swaps the record in, in one step for readers. Room is
+ * reserved before memory is taken, so the capacity holds at every moment, but while puts at once
+ * reserve more than there is to evict: then all go ahead, and what is over goes when they are done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
 #include "abd_arc_impl.h"
@@ -16,8 +17,8 @@
 struct abd_arc_put {
 	const abd_arc_key_t *key;
 	uint64_t hash;
-	struct abd_arc_reader
-		*reader; /* this thread's, whose hits the policy learns of first; or NULL */
+	/* this thread's, whose hits the policy learns of first; or NULL */
+	struct abd_arc_reader *reader;
 	unsigned flags;
 	enum abd_arc_list_id list;
 	size_t reserved;
@@ -89,7 +90,10 @@ static void abd_arc_put_publish(
 	enum abd_arc_list_id list = put->list;
 	struct abd_arc_entry *old;
 
-	/* A page of the index that is full, for want of memory or by unlikely chance, gives one of its records up. */
+	/*
+	 * A page of the index that is full, for want of memory or by unlikely chance, gives one of
+	 * its records up.
+	 */
 	while (!abd_arc_index_put(arc->index, put->hash, entry, &old))
 		abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, put->hash));
 	if (old != NULL) {

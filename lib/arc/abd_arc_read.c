@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading and holding. On a hit nothing is written but dst, this thread's block and its RCU counter; once in hit_batch hits
- * that are news to the policy, its lists.
+ * Reading and holding. On a hit nothing is written but dst, this thread's block and its RCU
+ * counter; once in hit_batch hits that are news to the policy, its lists.
  *
- * A read decodes inside the read-side section, so it needs no reference. A hold outlives the section by a note in the thread's
- * block; see abd_arc_impl.h.
- * OpenZFS: arc_read(), arc_buf_fill(), where a hash lock and a reference count on the header are taken on each hit.
+ * A read decodes inside the read-side section, so it needs no reference. A hold outlives the
+ * section by a note in the thread's block; see abd_arc_impl.h.
+ * OpenZFS: arc_read(), arc_buf_fill(), where a hash lock and a reference count on the header are
+ * taken on each hit.
  */
 #include "abd_arc_impl.h"
 

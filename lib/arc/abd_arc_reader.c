@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads and caches come and go independently. A thread knows its blocks by the cache's id, never by its address, so that it
- * need not be told when a cache ends; a cache keeps all blocks in a list, so that it need not be told when a thread does.
+ * Threads and caches come and go independently. A thread knows its blocks by the cache's id, never
+ * by its address, so that it need not be told when a cache ends; a cache keeps all blocks in a
+ * list, so that it need not be told when a thread does.
  * Invariant: a block is freed by its cache's end only.
  */
 #include "abd_arc_impl.h"
@@ -226,14 +227,17 @@ void abd_arc_readers_free(struct abd_arc *arc)
 	}
 }
 
-/* ---- hits -------------------------------------------------------------------------------------------------------- */
+/* ---- hits ------------------------------------------------------------------------------------ */
 
 void abd_arc_reader_tell(struct abd_arc_reader *reader)
 {
 	struct abd_arc *arc = reader->arc;
 	uint32_t pending = reader->pending;
 
-	/* A page of entries went back meanwhile, perhaps with one of ours: rare, so all are forgotten. */
+	/*
+	 * A page of entries went back meanwhile, perhaps with one of ours: rare, so all are
+	 * forgotten.
+	 */
 	if (reader->slab_frees != atomic_load_explicit(&arc->entries.frees, memory_order_relaxed))
 		pending = 0;
 	/* Their neighbours in the lists are what is not in the cache: fetch them all at once. */
@@ -247,7 +251,10 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	reader->pending = 0;
 	reader->patience = 0;
 	reader->clock = arc->policy.clock;
-	/* Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In the exact mode it does. */
+	/*
+	 * Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In
+	 * the exact mode it does.
+	 */
 	if (arc->hit_batch > 1)
 		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 4, 1u << 28);
 }
@@ -267,7 +274,7 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 	pthread_mutex_unlock(&arc->lock);
 }
 
-/* ---- holds ------------------------------------------------------------------------------------------------------- */
+/* ---- holds ----------------------------------------------------------------------------------- */
 
 struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 {

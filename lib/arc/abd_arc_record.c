@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a buffer of exactly that size,
- * which for one run is linear, so that reading it copies nothing.
- * OpenZFS: zio_compress_data() for the eighth; arc_hdr_alloc_abd(), arc_hdr_decompress() in module/zfs/arc.c.
+ * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a
+ * buffer of exactly that size, which for one run is linear, so that reading it copies nothing.
+ * OpenZFS: zio_compress_data() for the eighth; arc_hdr_alloc_abd(), arc_hdr_decompress() in
+ * module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
@@ -124,7 +125,10 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
-/* All of a compressed record, or a part; what is not wanted is not decoded where the decoder can help it. */
+/*
+ * All of a compressed record, or a part; what is not wanted is not decoded where the decoder can
+ * help it.
+ */
 static ssize_t abd_arc_record_decode(
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {

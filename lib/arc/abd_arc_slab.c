@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages are runs of lib/chunk, which has them on huge pages: a look-up among 1e6 entries is TLB misses otherwise.
- * Pages with a header and a list of free items each; a page is found from its item by masking the address.
- * An empty page is given back unless it is the last that has room, so that a cache at its limit does not trade pages.
+ * Pages are runs of lib/chunk, which has them on huge pages: a look-up among 1e6 entries is TLB
+ * misses otherwise. Pages with a header and a list of free items each; a page is found from its
+ * item by masking the address.
+ * An empty page is given back unless it is the last that has room, so that a cache at its limit
+ * does not trade pages.
  */
 #include "abd_arc_slab.h"
 #include "abd_chunk.h"
@@ -94,7 +96,7 @@ void *abd_arc_slab_alloc(struct abd_arc_slab *slab)
 	struct abd_arc_page *page = slab->partial;
 	void **item = page->free;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a page in the list has a free item */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a listed page has a free item */
 	page->free = *item;
 	page->used++;
 	if (page->free == NULL)

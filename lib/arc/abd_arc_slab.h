@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items of one size in pages of 4 KiB: entries and ghosts cost their size and a page header's share, not a power of two.
- * Invariant: pages counts the pages there are. frees rises whenever one is given back: who saw an item alive, and sees frees
- * unchanged, may still look at its memory (though it may be another item by now).
+ * Items of one size in pages of 4 KiB: entries and ghosts cost their size and a page header's
+ * share, not a power of two.
+ * Invariant: pages counts the pages there are. frees rises whenever one is given back: who saw an
+ * item alive, and sees frees unchanged, may still look at its memory (though it may be another item
+ * by now).
  * Contract: abd_init() before the first item. Threads: one at a time, under the cache's lock.
  */
 #ifndef ABD_ARC_SLAB_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's pair is set before the first allocation, or never: a state with three values says which.
+ * The engine's pair is set before the first allocation, or never: a state with three values says
+ * which.
  * OpenZFS: zio_buf_alloc() and zio_data_buf_alloc() in module/zfs/zio.c.
  */
 #include "abd_allocator.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whose memory linear buffers have: the library's own, or the engine's pair.
- * Invariant: the pair can't change once memory has been taken, so that what was taken goes back where it came from.
+ * Invariant: the pair can't change once memory has been taken, so that what was taken goes back
+ * where it came from.
  */
 #ifndef ABD_ALLOCATOR_H
 #define ABD_ALLOCATOR_H

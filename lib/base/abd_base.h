@@ -19,13 +19,18 @@ static inline size_t abd_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/** size rounded up to a multiple of unit, a power of two. The caller makes sure that it can't wrap. */
+/**
+ * size rounded up to a multiple of unit, a power of two. The caller makes sure that it can't wrap.
+ */
 static inline size_t abd_round_up(size_t size, size_t unit)
 {
 	return (size + unit - 1) & ~(unit - 1);
 }
 
-/** Copy a record to a caller who knows a shorter or longer one: as far as both know it, the caller's unknown tail zeroed. */
+/**
+ * Copy a record to a caller who knows a shorter or longer one: as far as both know it, the caller's
+ * unknown tail zeroed.
+ */
 static inline void abd_record_copy(void *to, size_t to_size, const void *from, size_t from_size)
 {
 	size_t known = abd_min(to_size, from_size);

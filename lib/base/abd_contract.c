@@ -25,7 +25,7 @@ void abd_contract_fail(const char *call, const char *format, ...)
 	size_t used = abd_min(length, sizeof(message) - 1);
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer forgets va_start() on one path */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it forgets va_start() here */
 	vsnprintf(message + used, sizeof(message) - used, format, args);
 	va_end(args);
 	fprintf(stderr, "%s\n", message);

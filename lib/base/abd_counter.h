@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters: one set per thread, summed when asked for, so that counting touches no shared cache line.
- * Invariant: a counter's value is the sum over living threads plus abd_counter_ended (threads that ended). A gauge may be
- * raised by one thread and lowered by another: only the sum, modulo 2^64, means anything.
+ * Counters: one set per thread, summed when asked for, so that counting touches no shared cache
+ * line.
+ * Invariant: a counter's value is the sum over living threads plus abd_counter_ended (threads that
+ * ended). A gauge may be raised by one thread and lowered by another: only the sum, modulo 2^64,
+ * means anything.
  */
 #ifndef ABD_COUNTER_H
 #define ABD_COUNTER_H
@@ -17,7 +19,10 @@ void abd_counter_sum(uint64_t *sum);
 
 void abd_counter_add_slow(size_t counter, uint64_t delta);
 
-/** Add delta to a counter; a gauge is lowered by adding -(uint64_t)amount. Threads: any. Never fails. */
+/**
+ * Add delta to a counter; a gauge is lowered by adding -(uint64_t)amount. Threads: any. Never
+ * fails.
+ */
 static inline void abd_counter_add(size_t counter, uint64_t delta)
 {
 	struct abd_thread *thread = abd_thread_current;

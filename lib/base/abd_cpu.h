@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What this CPU, and the operating system on it, lets kernels use.
- * Invariant: constant for the life of the process; buffers never ask, only kernels' supported() does.
+ * Invariant: constant for the life of the process; buffers never ask, only kernels' supported()
+ * does.
  */
 #ifndef ABD_CPU_H
 #define ABD_CPU_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU features on x86: vectors as the compiler's run time reports them (which also asks whether the operating system saves
- * the registers), cache line instructions from CPUID leaf 7, which it does not report.
+ * CPU features on x86: vectors as the compiler's run time reports them (which also asks whether the
+ * operating system saves the registers), cache line instructions from CPUID leaf 7, which it does
+ * not report.
  */
 #include "abd_cpu.h"
 

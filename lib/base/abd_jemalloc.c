@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our arenas in jemalloc.
- * Decay: dirty pages go back after 10 s, so that a cache which shrinks and grows again does not pay a page fault each time;
- * no second, lazy stage (muzzy), whose pages the system would still count as ours.
+ * Decay: dirty pages go back after 10 s, so that a cache which shrinks and grows again does not pay
+ * a page fault each time; no second, lazy stage (muzzy), whose pages the system would still count
+ * as ours.
  */
 #include "abd_jemalloc.h"
 
@@ -22,8 +23,10 @@ static bool abd_jemalloc_ready;
 static extent_hooks_t abd_jemalloc_hooks; /* ours: the default's but for alloc */
 static extent_hooks_t *abd_jemalloc_hooks_default;
 
-/* New address space for runs: on a huge page's boundary and advised so, because compare and copy over 4 KiB chunks at random
-   addresses lose up to half their speed to page walks otherwise. */
+/*
+ * New address space for runs: on a huge page's boundary and advised so, because compare and copy
+ * over 4 KiB chunks at random addresses lose up to half their speed to page walks otherwise.
+ */
 static void *abd_jemalloc_extent_alloc(extent_hooks_t *hooks, void *address, size_t size,
 	size_t alignment, bool *zero, bool *commit, unsigned arena)
 {

@@ -2,11 +2,13 @@
 /*
  * jemalloc, if the process has it: arenas of our own, never the host's malloc.
  *
- * Debian's libjemalloc exports malloc, free and operator new, so whatever puts it before the C library (or libstdc++) in the
- * loader's search makes it the host's allocator; and it can't be opened late, for want of static TLS. So libabd does not
- * link it. A companion, libabd_jemalloc.so, does, and exports one record of calls; programs link the companion beside libabd
- * (the package's flags do), which places jemalloc behind everything the program itself needs. libabd sees the record through a
- * weak reference: a host that opens libabd late, or is linked without the companion, works on the C library's memory instead.
+ * Debian's libjemalloc exports malloc, free and operator new, so whatever puts it before the C
+ * library (or libstdc++) in the loader's search makes it the host's allocator; and it can't be
+ * opened late, for want of static TLS. So libabd does not link it. A companion, libabd_jemalloc.so,
+ * does, and exports one record of calls; programs link the companion beside libabd (the package's
+ * flags do), which places jemalloc behind everything the program itself needs. libabd sees the
+ * record through a weak reference: a host that opens libabd late, or is linked without the
+ * companion, works on the C library's memory instead.
  */
 #ifndef ABD_JEMALLOC_H
 #define ABD_JEMALLOC_H
@@ -29,11 +31,16 @@ enum abd_jemalloc_arena {
 /** Whether jemalloc is there and gave us our arenas; constant for the life of the process. */
 bool abd_jemalloc_present(void);
 
-/** Contract for both: abd_jemalloc_present(). A block is freed with the size and alignment it was asked for. */
+/**
+ * Contract for both: abd_jemalloc_present(). A block is freed with the size and alignment it was
+ * asked for.
+ */
 void *abd_jemalloc_alloc(enum abd_jemalloc_arena arena, size_t size, size_t alignment);
 void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, size_t alignment);
 
-/** Give the arenas' unused pages back to the system now; without jemalloc there is nothing to do. */
+/**
+ * Give the arenas' unused pages back to the system now; without jemalloc there is nothing to do.
+ */
 void abd_jemalloc_purge(void);
 
 #endif

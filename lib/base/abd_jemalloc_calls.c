@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The companion library libabd_jemalloc.so, whole: the record through which libabd reaches jemalloc. See abd_jemalloc.h.
+ * The companion library libabd_jemalloc.so, whole: the record through which libabd reaches
+ * jemalloc. See abd_jemalloc.h.
  */
 #include "abd_jemalloc.h"
 

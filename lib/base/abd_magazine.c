@@ -10,8 +10,10 @@
 
 atomic_uint abd_magazine_epoch;
 
-/* The tunable thread_cache_bytes. 8 MiB: 128 KiB buffers come and go by the dozen without a visit to the source, and 64 threads
-   keep half a GiB at most. */
+/*
+ * The tunable thread_cache_bytes. 8 MiB: 128 KiB buffers come and go by the dozen without a visit
+ * to the source, and 64 threads keep half a GiB at most.
+ */
 static atomic_size_t abd_magazine_limit = 8 << 20;
 
 void abd_magazine_start(struct abd_thread *thread)

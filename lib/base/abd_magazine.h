@@ -3,8 +3,8 @@
  * Magazines: per-thread stacks of free blocks of one size, in front of a source that is slower.
  * The source may be a lock and a search; taking from a magazine is a load and a decrement.
  *
- * Invariant: thread->room plus the sum over its magazines of count * size is thread_cache_bytes, as it was at the last reap
- * that the thread has followed; changing the tunable is a reap.
+ * Invariant: thread->room plus the sum over its magazines of count * size is thread_cache_bytes, as
+ * it was at the last reap that the thread has followed; changing the tunable is a reap.
  * Bonwick and Adams, "Magazines and Vmem" (2001); in OpenZFS kmem caches play this part.
  */
 #ifndef ABD_MAGAZINE_H
@@ -12,7 +12,10 @@
 
 #include "abd_thread.h"
 
-/** Where blocks come from when a magazine is empty, and go when it is full. tag is the source's own number. */
+/**
+ * Where blocks come from when a magazine is empty, and go when it is full. tag is the source's own
+ * number.
+ */
 struct abd_source {
 	void *(*alloc)(size_t size, unsigned tag); /* NULL: none */
 	void (*free)(void *block, size_t size, unsigned tag);
@@ -34,10 +37,16 @@ extern atomic_uint abd_magazine_epoch __attribute__((visibility("hidden")));
 /** Begin with no magazines and all the room there is. */
 void abd_magazine_start(struct abd_thread *thread);
 
-/** Empty this thread's magazines now (and the quarantine, where there is one), and every other's when it frees next. */
+/**
+ * Empty this thread's magazines now (and the quarantine, where there is one), and every other's
+ * when it frees next.
+ */
 void abd_magazine_reap(void);
 
-/** For when memory has run out: empty this thread's magazines, and others' when they free next. False: this one's were empty. */
+/**
+ * For when memory has run out: empty this thread's magazines, and others' when they free next.
+ * False: this one's were empty.
+ */
 bool abd_magazine_relieve(void);
 
 /** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
@@ -51,10 +60,16 @@ bool abd_magazine_put_slow(
 
 #if ABD_CHECKED
 
-/* Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see abd_quarantine.c. */
+/*
+ * Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see
+ * abd_quarantine.c.
+ */
 void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag);
 
-/* What lies behind the bytes asked for is poison while the block is used, and looked at when it is freed. */
+/*
+ * What lies behind the bytes asked for is poison while the block is used, and looked at when it is
+ * freed.
+ */
 void abd_quarantine_guard(void *block, size_t used, size_t size);
 void abd_quarantine_unguard(void *block, size_t used, size_t size);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that isn't runs: structs with their run tables, gang tables, thread blocks, linear buffers by default.
- * From a jemalloc arena of its own where the process has jemalloc, else from the C library; which one never changes.
+ * Memory that isn't runs: structs with their run tables, gang tables, thread blocks, linear buffers
+ * by default. From a jemalloc arena of its own where the process has jemalloc, else from the C
+ * library; which one never changes.
  *
- * Invariant: every allocation the library makes, wherever its memory comes from, asks abd_mem_refused() first: the one place
- * where tests make memory run out.
+ * Invariant: every allocation the library makes, wherever its memory comes from, asks
+ * abd_mem_refused() first: the one place where tests make memory run out.
  */
 #ifndef ABD_MEM_H
 #define ABD_MEM_H
@@ -21,15 +22,25 @@ static inline bool abd_mem_refused(void)
 	return ABD_UNLIKELY(fault != NULL) && fault();
 }
 
-/** Bytes that this machine could serve at all: its memory and swap. Larger requests are refused, not promised. */
+/**
+ * Bytes that this machine could serve at all: its memory and swap. Larger requests are refused, not
+ * promised.
+ */
 size_t abd_mem_bytes_max(void);
 
-/** size > 0 bytes aligned to a power of two of at least 8; NULL: none. Freed with the same size and alignment. */
+/**
+ * size > 0 bytes aligned to a power of two of at least 8; NULL: none. Freed with the same size and
+ * alignment.
+ */
 void *abd_mem_alloc(size_t size, size_t alignment);
 void abd_mem_free(void *block, size_t size, size_t alignment);
 
-/* Size classes: multiples of 64 bytes to 1 KiB, then four to each doubling up to 256 KiB, so that at most a fifth of a block
-   is unused (jemalloc's spacing), but that from 4 KiB up alignment makes it whole pages. Larger blocks are not kept. Magazines 0 to ABD_MEM_CLASSES - 1 of each thread are theirs. */
+/*
+ * Size classes: multiples of 64 bytes to 1 KiB, then four to each doubling up to 256 KiB, so that
+ * at most a fifth of a block is unused (jemalloc's spacing), but that from 4 KiB up alignment makes
+ * it whole pages. Larger blocks are not kept. Magazines 0 to ABD_MEM_CLASSES - 1 of each thread are
+ * theirs.
+ */
 #define ABD_MEM_SMALL_MAX ((size_t)1024)
 #define ABD_MEM_CLASS_MAX ((size_t)256 << 10)
 #define ABD_MEM_CLASSES 48
@@ -55,8 +66,8 @@ static inline unsigned abd_mem_class(size_t *size)
 }
 
 /**
- * size > 0 bytes through this thread's magazines, aligned to 64 bytes, to 4 KiB from 4 KiB up; NULL: none.
- * Freed with the same size. Inline: for a struct the class is known when compiling.
+ * size > 0 bytes through this thread's magazines, aligned to 64 bytes, to 4 KiB from 4 KiB up;
+ * NULL: none. Freed with the same size. Inline: for a struct the class is known when compiling.
  */
 static inline void *abd_mem_cache_alloc(size_t size)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quarantine, in checked builds: freed blocks are filled with ABD_POISON, told to AddressSanitizer, and held back, so that
- * a use after free, or after return, meets poison instead of somebody else's data.
- * Invariant: a block that leaves the quarantine is still all poison; otherwise somebody wrote to it: a broken contract.
+ * Quarantine, in checked builds: freed blocks are filled with ABD_POISON, told to AddressSanitizer,
+ * and held back, so that a use after free, or after return, meets poison instead of somebody else's
+ * data.
+ * Invariant: a block that leaves the quarantine is still all poison; otherwise somebody wrote to
+ * it: a broken contract.
  */
 #include "abd_quarantine.h"
 #include "abd_contract.h"

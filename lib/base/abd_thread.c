@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads come and go: blocks are listed under one lock, counters of ended threads are kept in abd_counter_ended.
+ * Threads come and go: blocks are listed under one lock, counters of ended threads are kept in
+ * abd_counter_ended.
  */
 #include "abd_thread.h"
 #include "abd_counter.h"

@@ -2,8 +2,8 @@
 /*
  * What the library keeps per thread: counters and magazines of free memory.
  * Invariant: only its own thread writes to a block; others read its counters under the list's lock.
- * A thread gets its block at its first call and gives it up when it ends. Without memory for one everything still works,
- * through the slow paths.
+ * A thread gets its block at its first call and gives it up when it ends. Without memory for one
+ * everything still works, through the slow paths.
  */
 #ifndef ABD_THREAD_H
 #define ABD_THREAD_H
@@ -28,7 +28,10 @@ struct abd_thread {
 	struct abd_thread *next, **link;
 };
 
-/* initial-exec: one load instead of a call; 8 bytes, for which the loader has room when the library is opened late. */
+/*
+ * initial-exec: one load instead of a call; 8 bytes, for which the loader has room when the library
+ * is opened late.
+ */
 extern _Thread_local struct abd_thread *abd_thread_current
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -44,7 +44,8 @@ void abd_tunable_from_environment(const struct abd_tunables *tunables)
 		char variable[64];
 
 		abd_tunable_variable(tunable->name, variable, sizeof(variable));
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe): at start-up, under its lock; setenv() beside it is the host's affair */
+		/* Under the start-up's lock; a setenv() at the same time is the host's affair. */
+		/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
 		const char *value = getenv(variable);
 
 		if (value != NULL && tunable->set(value) != 0)

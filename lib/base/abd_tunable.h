@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tunable: a name, and how to set and show it. Each layer has a table of its own; lib/tuning collects them.
- * Invariant: the environment's value is applied before the layer first uses the tunable, and never after a call set it.
+ * A tunable: a name, and how to set and show it. Each layer has a table of its own; lib/tuning
+ * collects them.
+ * Invariant: the environment's value is applied before the layer first uses the tunable, and never
+ * after a call set it.
  */
 #ifndef ABD_TUNABLE_H
 #define ABD_TUNABLE_H
@@ -27,7 +29,10 @@ extern const struct abd_tunables abd_base_tunables;
 /** A whole decimal number within [low, high]? */
 bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
-/** Set every tunable of the table that the environment names; a value that can't be is reported on stderr and ignored. */
+/**
+ * Set every tunable of the table that the environment names; a value that can't be is reported on
+ * stderr and ignored.
+ */
 void abd_tunable_from_environment(const struct abd_tunables *tunables);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Splitting and joining. A page's state is 0 if no run begins there, else its run's order + 1, with ABD_BUDDY_FREE set
- * while the run is free.
+ * Splitting and joining. A page's state is 0 if no run begins there, else its run's order + 1, with
+ * ABD_BUDDY_FREE set while the run is free.
  */
 #include "abd_buddy.h"
 
@@ -48,7 +48,10 @@ void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint3
 	for (unsigned order = 0; order < ABD_BUDDY_ORDERS; order++)
 		buddy->free_first[order] = ABD_BUDDY_NONE;
 
-	/* The largest runs that fit, at multiples of their size: all of order_max, then one for each bit of what remains. */
+	/*
+	 * The largest runs that fit, at multiples of their size: all of order_max, then one for
+	 * each bit of what remains.
+	 */
 	for (uint32_t page = 0; page < page_count;) {
 		unsigned order = abd_log2(page_count - page);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where chunk memory comes from: order-n runs of 4 KiB << n, from a provider, through per-thread magazines.
+ * Where chunk memory comes from: order-n runs of 4 KiB << n, from a provider, through per-thread
+ * magazines.
  *
- * Invariant: a run goes back to the provider it came from, with its order; so whoever holds one remembers both.
- * OpenZFS: alloc_pages_node() and __free_pages() as used by abd_alloc_chunks() in module/os/linux/zfs/abd_os.c.
+ * Invariant: a run goes back to the provider it came from, with its order; so whoever holds one
+ * remembers both.
+ * OpenZFS: alloc_pages_node() and __free_pages() as used by abd_alloc_chunks() in
+ * module/os/linux/zfs/abd_os.c.
  */
 #ifndef ABD_CHUNK_H
 #define ABD_CHUNK_H
@@ -19,7 +22,8 @@
 #define ABD_CHUNK_PROVIDERS 4
 
 /**
- * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are aligned to 4 KiB.
+ * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are
+ * aligned to 4 KiB.
  * Threads: all calls may come from any thread at once.
  */
 struct abd_chunk_provider {
@@ -33,7 +37,10 @@ struct abd_chunk_provider {
 extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_malloc, abd_chunk_pool;
 extern const struct abd_tunables abd_chunk_tunables;
 
-/** Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for providers with parameters. */
+/**
+ * Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for
+ * providers with parameters.
+ */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
 /** The pool's tunables: -EINVAL once the region is reserved. */

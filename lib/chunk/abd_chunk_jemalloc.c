@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of regions of 4 MiB, which come from a jemalloc arena of our own on huge pages. The default.
+ * Runs out of regions of 4 MiB, which come from a jemalloc arena of our own on huge pages. The
+ * default.
  *
- * jemalloc is good at regions, and gives unused ones back to the system as they age. Asked for single pages it keeps 128 bytes
- * about each and takes 120 ns for one: a plain loop over 4,096 buffers of 32 pages took 7.7 us for each, and 0.8 us like this.
+ * jemalloc is good at regions, and gives unused ones back to the system as they age. Asked for
+ * single pages it keeps 128 bytes about each and takes 120 ns for one: a plain loop over 4,096
+ * buffers of 32 pages took 7.7 us for each, and 0.8 us like this.
  *
- * Invariants: a region starts at a multiple of its size, so a run's region is found by its address; a region is on the list of
- * the largest order it can give. Fuller regions serve first, so that others empty; two empty ones are kept.
+ * Invariants: a region starts at a multiple of its size, so a run's region is found by its address;
+ * a region is on the list of the largest order it can give. Fuller regions serve first, so that
+ * others empty; two empty ones are kept.
  */
 #include "abd_buddy.h"
 #include "abd_chunk.h"

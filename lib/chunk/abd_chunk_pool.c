@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs from one fixed region, huge-page advised: an engine that registers its memory (io_uring, RDMA) registers this region
- * once. Here fragmentation and refusal are real: what the region can't give is refused, and buffers fall back an order.
+ * Runs from one fixed region, huge-page advised: an engine that registers its memory (io_uring,
+ * RDMA) registers this region once. Here fragmentation and refusal are real: what the region can't
+ * give is refused, and buffers fall back an order.
  *
- * The region is reserved when the pool is first chosen, as pool_size, pool_alignment and pool_node are then, and stays for the
- * life of the process. Its memory is the system's until first touched. One lock; per-thread magazines are in front of it.
+ * The region is reserved when the pool is first chosen, as pool_size, pool_alignment and pool_node
+ * are then, and stays for the life of the process. Its memory is the system's until first touched.
+ * One lock; per-thread magazines are in front of it.
  */
 #include "abd_buddy.h"
 #include "abd_chunk.h"
@@ -49,8 +51,9 @@ static void *abd_pool_map(size_t bytes)
 }
 
 /*
- * Prefer a node for memory that is not there yet; where it has none left, others serve. By system call: libnuma would be
- * one more library for one call. False where the machine has no such node, or Linux was built without nodes.
+ * Prefer a node for memory that is not there yet; where it has none left, others serve. By system
+ * call: libnuma would be one more library for one call. False where the machine has no such node,
+ * or Linux was built without nodes.
  */
 static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
 {
@@ -77,8 +80,8 @@ static char *abd_pool_map_aligned(size_t bytes)
 	munmap(map + before + bytes, alignment - before); /* never nothing: before < alignment */
 	madvise(map + before, bytes, MADV_HUGEPAGE);      /* advice only */
 	if (abd_pool_node != ABD_POOL_ANY_NODE)
-		abd_pool_prefer(map + before, bytes,
-			(unsigned)abd_pool_node); /* it was there when it was chosen */
+		/* it was there when it was chosen */
+		abd_pool_prefer(map + before, bytes, (unsigned)abd_pool_node);
 	return map + before;
 }
 
@@ -135,8 +138,9 @@ static void abd_chunk_pool_free(void *run, unsigned order)
 }
 
 /*
- * Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one costs more than it gives.
- * None once the region may be registered: the device would go on using the pages that were, and we would have others.
+ * Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one
+ * costs more than it gives. None once the region may be registered: the device would go on using
+ * the pages that were, and we would have others.
  */
 static void abd_chunk_pool_reap(void)
 {

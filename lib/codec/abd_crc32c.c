@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The choice of a crc32c kernel, and the portable one: eight bytes a step through eight tables, so that the steps' look-ups
- * don't wait for each other ("slicing by 8", Kounavis and Berry, 2005).
+ * The choice of a crc32c kernel, and the portable one: eight bytes a step through eight tables, so
+ * that the steps' look-ups don't wait for each other ("slicing by 8", Kounavis and Berry, 2005).
  */
 #include "abd_crc32c.h"
 
@@ -81,7 +81,7 @@ const struct abd_crc32c_kernel *abd_crc32c_best(void)
 	if (ABD_UNLIKELY(kernel == NULL)) {
 		const struct abd_crc32c_kernel *const *next = abd_crc32c_kernels;
 
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the last one, portable, always is */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): portable is always there */
 		while (!(*next)->supported())
 			next++;
 		kernel = *next;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fletcher_4 over spans: four running 64-bit sums over 32-bit words, one record of kernels per instruction set.
- * Invariant: the result depends on the bytes alone, not on how they were cut into spans; a word may lie across several.
- * OpenZFS: fletcher_4_native(), fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c; equal for every size it defines,
- * the multiples of 4. It leaves out the last bytes of any other size; here they count, filled up with zeros to a word.
+ * fletcher_4 over spans: four running 64-bit sums over 32-bit words, one record of kernels per
+ * instruction set.
+ * Invariant: the result depends on the bytes alone, not on how they were cut into spans; a word may
+ * lie across several.
+ * OpenZFS: fletcher_4_native(), fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c; equal for
+ * every size it defines, the multiples of 4. It leaves out the last bytes of any other size; here
+ * they count, filled up with zeros to a word.
  */
 #ifndef ABD_FLETCHER_H
 #define ABD_FLETCHER_H
@@ -19,7 +22,10 @@ struct abd_fletcher_kernel {
 	const char *name;
 	bool (*supported)(void);
 	size_t step; /* bytes that all lanes take at once */
-	/* Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in the other. */
+	/*
+	 * Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in
+	 * the other.
+	 */
 	void (*native)(uint64_t *lanes, const uint8_t *p, size_t count);
 	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t count);
 	/* The sums of all words so far. */
@@ -27,8 +33,8 @@ struct abd_fletcher_kernel {
 };
 
 /*
- * The lanes are joined once, at the end: doing it for each 4 KiB span took as long as summing the span. So what is carried
- * from span to span is less than a step, not less than a word.
+ * The lanes are joined once, at the end: doing it for each 4 KiB span took as long as summing the
+ * span. So what is carried from span to span is less than a step, not less than a word.
  */
 struct abd_fletcher_state {
 	const struct abd_fletcher_kernel *kernel;
@@ -41,7 +47,10 @@ struct abd_fletcher_state {
 /** Every kernel that was built, best first, ended by NULL. */
 extern const struct abd_fletcher_kernel *const abd_fletcher_kernels[];
 
-/** The kernel of this name, or NULL: the best. Returns NULL where none was built or this CPU can't run it. */
+/**
+ * The kernel of this name, or NULL: the best. Returns NULL where none was built or this CPU can't
+ * run it.
+ */
 const struct abd_fletcher_kernel *abd_fletcher_get(const char *name);
 
 /** Start: the words are in the other byte order than this machine's when byteswap is true. */
@@ -51,7 +60,10 @@ void abd_fletcher_begin(
 /** Add the next span, of any size and alignment. */
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);
 
-/** The checksum of all spans; a last word that is not complete is filled up with zeros. state is spent. */
+/**
+ * The checksum of all spans; a last word that is not complete is filled up with zeros. state is
+ * spent.
+ */
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4]);
 
 #endif

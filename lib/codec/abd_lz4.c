@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing goes through liblz4, which wants
- * one piece of memory on each side: a lease on the ranges.
+ * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing
+ * goes through liblz4, which wants one piece of memory on each side: a lease on the ranges.
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
- * OpenZFS: module/zcommon/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which borrow and copy.
+ * OpenZFS: module/zcommon/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which
+ * borrow and copy.
  */
 #include "abd_allocator.h"
 #include "abd_checked.h"
@@ -43,7 +44,10 @@ ssize_t abd_lz4_compress(
 	return result;
 }
 
-/* The first dst_size bytes of the record (stop: ABD_LZ4_STOP_PREFIX), or all of it in dst_size at most. */
+/*
+ * The first dst_size bytes of the record (stop: ABD_LZ4_STOP_PREFIX), or all of it in dst_size at
+ * most.
+ */
 static ssize_t abd_lz4_decode_to(
 	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)
 {
@@ -118,8 +122,8 @@ ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t 
 }
 
 /*
- * The most that a block can hold: every byte but the token a length extension of 255, and the last match's rest. In 32 bits that
- * wraps for blocks of 16 MiB and more.
+ * The most that a block can hold: every byte but the token a length extension of 255, and the last
+ * match's rest. In 32 bits that wraps for blocks of 16 MiB and more.
  */
 static size_t abd_lz4_record_max(size_t src_size)
 {
@@ -142,7 +146,10 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 		return -EBADMSG;
 	if (range_size == 0 || range_off >= abd_lz4_record_max(src_size))
 		return 0;
-	/* Matches may reach back to anything before the range, so that is decoded too, but not handed out. */
+	/*
+	 * Matches may reach back to anything before the range, so that is decoded too, but not
+	 * handed out.
+	 */
 	range_size = abd_min(range_size, abd_lz4_record_max(src_size) - range_off);
 
 	size_t size = range_off + range_size;

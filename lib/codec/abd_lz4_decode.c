@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of decoders, and the choice among them.
- * Invariant: best first; the scalar one is always there and runs everywhere. Behind it liblz4, taken by name only.
+ * Invariant: best first; the scalar one is always there and runs everywhere. Behind it liblz4,
+ * taken by name only.
  */
 #include "abd_lz4_decode.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The careful half of the decoder: one sequence at a time, every byte of input asked for, every rule checked; and the
- * movements between runs.
- * Invariant: each read is of a byte the record still has, each write of a byte the output still has.
- * Rules: lz4_Block_format.md, "End of block conditions", as liblz4 1.9.4 enforces them, its omissions included.
+ * The careful half of the decoder: one sequence at a time, every byte of input asked for, every
+ * rule checked; and the movements between runs.
+ * Invariant: each read is of a byte the record still has, each write of a byte the output still
+ * has.
+ * Rules: lz4_Block_format.md, "End of block conditions", as liblz4 1.9.4 enforces them, its
+ * omissions included.
  */
 #include "abd_lz4_decode_state.h"
 
@@ -11,7 +13,10 @@
 #include <errno.h>
 
 enum {
-	/* liblz4 keeps these bytes of input free when it reads the extensions of a literal's and of a match's length. */
+	/*
+	 * liblz4 keeps these bytes of input free when it reads the extensions of a literal's and of
+	 * a match's length.
+	 */
 	LITERAL_KEEP = 15,
 	MATCH_KEEP = 4,
 	/* A sequence that is not the last leaves at least these. */
@@ -54,7 +59,10 @@ static inline uint8_t next_byte(struct abd_lz4_state *s)
 	return *s->ip++;
 }
 
-/* Add the extension bytes to length; false: they leave fewer than keep bytes. 16 MiB of them wrap 32 bits, 2^56 bytes 64. */
+/*
+ * Add the extension bytes to length; false: they leave fewer than keep bytes. 16 MiB of them wrap
+ * 32 bits, 2^56 bytes 64.
+ */
 static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 {
 	uint8_t byte;
@@ -69,8 +77,9 @@ static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 }
 
 /*
- * Runs of one length: the same place in the next. A shorter next run: what is left of it when this one ends. None ahead of long
- * runs: the CPU follows those by itself, and what is fetched so early is gone, or has driven out others, when its turn comes.
+ * Runs of one length: the same place in the next. A shorter next run: what is left of it when this
+ * one ends. None ahead of long runs: the CPU follows those by itself, and what is fetched so early
+ * is gone, or has driven out others, when its turn comes.
  */
 static uintptr_t distance_ahead(const struct abd_lz4_state *s)
 {
@@ -104,7 +113,10 @@ static void copy_literals(struct abd_lz4_state *s, size_t size)
 	}
 }
 
-/* What is already there repeats with period offset, so each round can copy twice as much as the one before. */
+/*
+ * What is already there repeats with period offset, so each round can copy twice as much as the one
+ * before.
+ */
 static void repeat(uint8_t *dst, size_t offset, size_t size)
 {
 	const uint8_t *src = dst - offset;

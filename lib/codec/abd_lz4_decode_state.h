@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the two loops of the decoder share. The quick loop (abd_lz4_decode_quick.h, compiled per instruction set) decodes
- * within one window of input, far from every end; the careful one (abd_lz4_decode_careful.c, compiled once) decodes the
- * single sequence that the quick loop left: at the ends of input, output and runs, and everything that is damaged.
+ * What the two loops of the decoder share. The quick loop (abd_lz4_decode_quick.h, compiled per
+ * instruction set) decodes within one window of input, far from every end; the careful one
+ * (abd_lz4_decode_careful.c, compiled once) decodes the single sequence that the quick loop left:
+ * at the ends of input, output and runs, and everything that is damaged.
  *
  *      run                                next run
  *      [.......................|tail]     [head.....................]
  *                               \           /
- *                       stitch: [tail | head]      sequences that start in the tail are decoded here
+ *                       stitch: [tail | head]   sequences that start in the tail are decoded here
  *
  * Invariant: between sequences ip is at a token, and in the run that run_end ends, unless stitched.
  */
@@ -20,10 +21,16 @@
 #include <string.h>
 
 enum {
-	/* A token, 14 literals, an offset and the next token: all that a sequence without extensions reads, and just the
-	   input liblz4 must still have to skip its end-of-block rules. Copies of 16 literals read no further. */
+	/*
+	 * A token, 14 literals, an offset and the next token: all that a sequence without
+	 * extensions reads, and just the input liblz4 must still have to skip its end-of-block
+	 * rules. Copies of 16 literals read no further.
+	 */
 	ABD_LZ4_SEQUENCE_MAX = 18,
-	/* Output the quick loop keeps in hand: 14 literals and two copies of 16, rounded up to a line. */
+	/*
+	 * Output the quick loop keeps in hand: 14 literals and two copies of 16, rounded up to a
+	 * line.
+	 */
 	ABD_LZ4_OUT_MARGIN = 64,
 	ABD_LZ4_COPY_MARGIN = 128,
 	ABD_LZ4_TAIL = 32,
@@ -62,7 +69,8 @@ struct abd_lz4_state {
 /**
  * Decode one sequence by the rules.
  *
- * Returns: 1 when another follows; 0 at the block's end or, in partial decoding, the output's. Errors: -EBADMSG.
+ * Returns: 1 when another follows; 0 at the block's end or, in partial decoding, the output's.
+ *          Errors: -EBADMSG.
  */
 int abd_lz4_decode_careful(struct abd_lz4_state *s);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which kernel answers: the table, and the choice.
- * Invariant: active is NULL or a record that is never written again, so a reader needs one load and no lock.
+ * Invariant: active is NULL or a record that is never written again, so a reader needs one load and
+ * no lock.
  */
 #include "abd_compare.h"
 
@@ -24,9 +25,10 @@ extern const struct abd_compare_kernel abd_compare_avx512;
 extern const struct abd_compare_kernel abd_compare_neon;
 
 /*
- * Best first. Equality of equal data as a multiple of the memcmp that the C library has for the same instruction set, 4 KiB
- * in L1 and 128 KiB of scattered 4 KiB pages: avx512 1.5 and 1.06, avx2 1.0 and 0.85, sse2 0.87 and 0.96; libc 0.93 and
- * 0.95 (a call per page and the hints), word 0.24 and 0.28, scalar 0.03 and 0.05.
+ * Best first. Equality of equal data as a multiple of the memcmp that the C library has for the
+ * same instruction set, 4 KiB in L1 and 128 KiB of scattered 4 KiB pages: avx512 1.5 and 1.06, avx2
+ * 1.0 and 0.85, sse2 0.87 and 0.96; libc 0.93 and 0.95 (a call per page and the hints), word 0.24
+ * and 0.28, scalar 0.03 and 0.05.
  */
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -65,7 +67,10 @@ static void abd_compare_compose(void)
 	const struct abd_compare_kernel *best = abd_compare_best();
 
 	abd_compare_auto = *best;
-	/* memcmp with 16-byte vectors is 7 % faster than ours in L1. It doesn't say where, nor zero: half as fast for those. */
+	/*
+	 * memcmp with 16-byte vectors is 7 % faster than ours in L1. It doesn't say where, nor
+	 * zero: half as fast for those.
+	 */
 	if (strcmp(best->name, "sse2") == 0) {
 		abd_compare_auto.order = abd_compare_libc.order;
 		abd_compare_auto.equal = abd_compare_libc.equal;
@@ -104,7 +109,9 @@ static ABD_COLD const struct abd_compare_kernel *abd_compare_start(void)
 
 const struct abd_compare_kernel *abd_compare_active(void)
 {
-	/* acquire, since auto is composed at run time; on x86 it is the same instruction as relaxed */
+	/*
+	 * acquire, since auto is composed at run time; on x86 it is the same instruction as relaxed
+	 */
 	const struct abd_compare_kernel *kernel =
 		atomic_load_explicit(&abd_compare_current, memory_order_acquire);
 

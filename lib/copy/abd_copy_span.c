@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which copy kernel, and the portable one: the C library's memcpy per span.
- * Invariant: the choice is made once and is always the same, so threads that make it at once don't disturb each other.
+ * Invariant: the choice is made once and is always the same, so threads that make it at once don't
+ * disturb each other.
  */
 #include "abd_copy_span.h"
 
@@ -24,7 +25,10 @@ static bool libc_supported(void)
 	return true;
 }
 
-/* No hints: with memcpy, fetching 4 or 8 lines of the next runs was worth nothing between 4 KiB and 256 MiB. */
+/*
+ * No hints: with memcpy, fetching 4 or 8 lines of the next runs was worth nothing between 4 KiB and
+ * 256 MiB.
+ */
 static void libc_span(void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
 {
 	(void)next_dst;

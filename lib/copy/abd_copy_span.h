@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying span after span: a plan, chosen once per operation by how many bytes it moves in all, copies each pair of spans.
- * Invariant: of dst exactly [dst, dst + size) is written, of src nothing outside [src, src + size) is read; hints are
- * fetched only. A plan's finish() has run before anybody else may read what it copied.
+ * Copying span after span: a plan, chosen once per operation by how many bytes it moves in all,
+ * copies each pair of spans.
+ * Invariant: of dst exactly [dst, dst + size) is written, of src nothing outside [src, src + size)
+ * is read; hints are fetched only. A plan's finish() has run before anybody else may read what it
+ * copied.
  *
- * Why by the whole size: one span looks the same whether the operation fits the first cache or none. abd_copy() against a linear
- * memcpy of the size, 4 KiB runs at random addresses (abd-perf run compare; AVX-512 server, 48 KiB L1, 2 MiB L2):
+ * Why by the whole size: one span looks the same whether the operation fits the first cache or
+ * none. abd_copy() against a linear memcpy of the size, 4 KiB runs at random addresses (abd-perf
+ * run compare; AVX-512 server, 48 KiB L1, 2 MiB L2):
  *
  *	whole size   memcpy a run   rep movsb a run   vectors, no hint   vectors + write hints
  *	4 KiB        0.62           0.66              0.80               0.76
@@ -15,8 +18,9 @@
  *	64 KiB       0.92                             0.90               0.93
  *	1 MiB        0.91                             0.79               0.93
  *
- * Up to 16 KiB a linear memcpy stores 64 bytes a cycle, all the CPU can; there a run of 4 KiB has 16 ns of copying, and finding the
- * next one, checking and calling for it cost 5 more. From 32 MiB on stores that stream past the caches win.
+ * Up to 16 KiB a linear memcpy stores 64 bytes a cycle, all the CPU can; there a run of 4 KiB has
+ * 16 ns of copying, and finding the next one, checking and calling for it cost 5 more. From 32 MiB
+ * on stores that stream past the caches win.
  */
 #ifndef ABD_COPY_SPAN_H
 #define ABD_COPY_SPAN_H
@@ -25,7 +29,10 @@
 
 #include <stddef.h>
 
-/* next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The spans are disjoint. */
+/*
+ * next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The
+ * spans are disjoint.
+ */
 typedef void abd_copy_span_fn(
 	void *dst, const void *src, size_t size, void *next_dst, const void *next_src);
 

@@ -2,10 +2,12 @@
 /*
  * Measuring the table's rows on this machine.
  *
- * Every policy that promises as much as the best one copies the same bytes to memory that it walks over; samples of all are
- * interleaved, and the fastest of each counts, since a neighbour on the machine only ever makes one slower. EXCLUSIVE takes the
- * winners. AUTO and SHARED take the winners among the copies around the cache: one thread can't measure what many writers do
- * to write-back, which the source found to fall from 2.4 to 0.8 GB/s from two threads to five, where the others stayed level.
+ * Every policy that promises as much as the best one copies the same bytes to memory that it walks
+ * over; samples of all are interleaved, and the fastest of each counts, since a neighbour on the
+ * machine only ever makes one slower. EXCLUSIVE takes the winners. AUTO and SHARED take the winners
+ * among the copies around the cache: one thread can't measure what many writers do to write-back,
+ * which the source found to fall from 2.4 to 0.8 GB/s from two threads to five, where the others
+ * stayed level.
  *
  * Cost: 7 sizes x 8 policies x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
  */
@@ -18,21 +20,25 @@
 
 enum {
 	CALIBRATE_POLICIES = 12,
-	CALIBRATE_CLASS_STEP =
-		2, /* 64, 256, ... bytes; a size between goes with the next smaller one */
-	CALIBRATE_CLASS_END =
-		13, /* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
+	/* 64, 256, ... bytes; a size between goes with the next smaller one */
+	CALIBRATE_CLASS_STEP = 2,
+	/* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
+	CALIBRATE_CLASS_END = 13,
 	CALIBRATE_ROUNDS = 3,
 };
 
 #define CALIBRATE_SAMPLE_NS 200e3
-/* Of the 100 ms that are promised; 52 are needed on a quiet machine. A busy one gets fewer rounds, not a longer wait. */
+/*
+ * Of the 100 ms that are promised; 52 are needed on a quiet machine. A busy one gets fewer rounds,
+ * not a longer wait.
+ */
 #define CALIBRATE_BUDGET_NS 70e6
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
 
 /*
- * A policy takes a place in a row from the one that has it only if it needs this much less time: noise does not, and what
- * one-copy-one-fence can't tell apart was put in order by other measurements (abd_flush_table.c).
+ * A policy takes a place in a row from the one that has it only if it needs this much less time:
+ * noise does not, and what one-copy-one-fence can't tell apart was put in order by other
+ * measurements (abd_flush_table.c).
  */
 #define CALIBRATE_MARGIN 0.95
 
@@ -56,8 +62,9 @@ static double abd_flush_clock_ns(void)
 }
 
 /*
- * Get the whole region out of the caches, where the list begins with a copy around them: what the policy before left there
- * must not matter. Lines found in the cache cost copies around it up to a fifth more, and clwb less.
+ * Get the whole region out of the caches, where the list begins with a copy around them: what the
+ * policy before left there must not matter. Lines found in the cache cost copies around it up to a
+ * fifth more, and clwb less.
  */
 static void abd_flush_evict(struct abd_flush_calibration *c)
 {
@@ -110,7 +117,9 @@ static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 	}
 }
 
-/* Whether policy i was measured and may be in a row; cached: whether copies through the cache may. */
+/*
+ * Whether policy i was measured and may be in a row; cached: whether copies through the cache may.
+ */
 static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i, bool cached)
 {
 	return c->ns[i] != 0 && (cached || !c->policies[i].copy->cached);
@@ -178,7 +187,10 @@ int abd_flush_calibrate(void)
 	c.region = map;
 	c.source = map + CALIBRATE_REGION_SIZE;
 
-	/* Faults are not to be measured. Huge pages make them fewer; where there are none, small ones do. */
+	/*
+	 * Faults are not to be measured. Huge pages make them fewer; where there are none, small
+	 * ones do.
+	 */
 	madvise(map, map_size, MADV_HUGEPAGE);
 	memset(map, 1, map_size);
 	abd_flush_rows_measure(&c);

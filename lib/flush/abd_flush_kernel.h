@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The three things a durable copy is made of, each a constant record per instruction set, and the policies that compose them:
+ * The three things a durable copy is made of, each a constant record per instruction set, and the
+ * policies that compose them:
  *
  *	copy    puts whole lines into place, through the cache or around it
  *	line    writes lines back from the cache
  *	fence   waits for both
  *
- * Invariant: a line is 64 bytes and aligned, and no copy kernel is ever given part of one: a non-temporal store of part of a
- * line costs the memory a read and a merge, and on persistent memory a whole internal write each.
- * Source: PMDK libpmem keeps the same three apart, but picks among their products; here a policy is one line of a table.
+ * Invariant: a line is 64 bytes and aligned, and no copy kernel is ever given part of one: a
+ * non-temporal store of part of a line costs the memory a read and a merge, and on persistent
+ * memory a whole internal write each.
+ * Source: PMDK libpmem keeps the same three apart, but picks among their products; here a policy is
+ *         one line of a table.
  */
 #ifndef ABD_FLUSH_KERNEL_H
 #define ABD_FLUSH_KERNEL_H
@@ -43,8 +46,8 @@ struct abd_flush_fence {
 struct abd_flush_policy {
 	const char *name;
 	const struct abd_flush_copy *copy;
-	const struct abd_flush_line
-		*line; /* for the copy's lines if they are cached, and for heads and tails */
+	/* for the copy's lines if they are cached, and for heads and tails */
+	const struct abd_flush_line *line;
 	const struct abd_flush_fence *fence;
 };
 

@@ -8,7 +8,10 @@
 
 #include "abd_flush_kernel.h"
 
-/** The policies of this build that this CPU has, in the order of the architecture's list; *count of them, at least one. */
+/**
+ * The policies of this build that this CPU has, in the order of the architecture's list; *count of
+ * them, at least one.
+ */
 const struct abd_flush_policy *abd_flush_policies(size_t *count);
 
 /** The policy whose name is the first length bytes of name, or NULL. */

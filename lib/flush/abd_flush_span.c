@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans to lines. Two shapes of copy share the treatment of heads and tails: around the cache, and through it.
+ * Spans to lines. Two shapes of copy share the treatment of heads and tails: around the cache, and
+ * through it.
  */
 #include "abd_flush_span.h"
 
 #include <string.h>
 
 /*
- * How much is copied through the cache before its lines are written back: small enough that they are still in L1, large
- * enough that the write-backs, which are slow to start, run beside the next piece's stores.
+ * How much is copied through the cache before its lines are written back: small enough that they
+ * are still in L1, large enough that the write-backs, which are slow to start, run beside the next
+ * piece's stores.
  */
 #define ABD_FLUSH_PIECE ((size_t)1024)
 
@@ -30,7 +32,10 @@ void abd_flush_close(struct abd_flush_walk *walk)
 	walk->open = 0;
 }
 
-/* Copy through the cache, write back the lines that end within, keep the last open if it does not end. */
+/*
+ * Copy through the cache, write back the lines that end within, keep the last open if it does not
+ * end.
+ */
 static void abd_flush_cached(struct abd_flush_walk *walk, char *dst, const char *src, size_t n)
 {
 	uintptr_t from = abd_flush_line_of((uintptr_t)dst);

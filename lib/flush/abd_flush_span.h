@@ -4,14 +4,18 @@
  *
  *	        |<- line ->|          |          |          |          |
  *	span:        [hhhhh|wwwwwwwwww|wwwwwwwwww|tttt]
- *	               ^      whole lines: copied as the policy says      ^ tail: copied through the cache; its line stays open
+ *	               ^      ^ whole lines: copied as the policy says
+ *	               |                                 ^ tail: copied through the
+ *	               |                                    cache; its line stays open
  *	               head: copied through the cache, then written back
  *
- * A line that a span leaves half written stays open, and is written back once when the walk has left it: the next span may
- * go on in it, as spans do where the source's pieces end within a line of the destination.
- * Invariants: of what was written, everything but the open line is under way to memory; a line that is shared with bytes
- * outside is only ever written through the cache, where those bytes are merged; each line is flushed or written around the
- * cache once, unless the caller's spans come back to it after another.
+ * A line that a span leaves half written stays open, and is written back once when the walk has
+ * left it: the next span may go on in it, as spans do where the source's pieces end within a line
+ * of the destination.
+ * Invariants: of what was written, everything but the open line is under way to memory; a line that
+ * is shared with bytes outside is only ever written through the cache, where those bytes are
+ * merged; each line is flushed or written around the cache once, unless the caller's spans come
+ * back to it after another.
  */
 #ifndef ABD_FLUSH_SPAN_H
 #define ABD_FLUSH_SPAN_H

@@ -16,7 +16,10 @@
 
 _Atomic(const struct abd_flush_policy *) abd_flush_cells[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
 
-/* Rows and the forced policy, from which the cells follow once all of them have had their first value. */
+/*
+ * Rows and the forced policy, from which the cells follow once all of them have had their first
+ * value.
+ */
 static pthread_mutex_t abd_flush_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t abd_flush_rows[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
 static _Atomic(const struct abd_flush_policy *) abd_flush_forced;
@@ -59,8 +62,8 @@ static void abd_flush_forced_set(const struct abd_flush_policy *policy)
 }
 
 /*
- * A row as text: policies from small sizes to large, each but the last with the largest size it serves, a power of two from
- * 64 to 8 MiB: "clwb:1024,nt-avx512".
+ * A row as text: policies from small sizes to large, each but the last with the largest size it
+ * serves, a power of two from 64 to 8 MiB: "clwb:1024,nt-avx512".
  */
 
 /* "<size>," at text: the first column that the size does not reach, and what follows; or false. */
@@ -105,20 +108,24 @@ static bool abd_flush_row_parse(const char *text, uint8_t row[ABD_FLUSH_CLASSES]
 }
 
 /*
- * The first content: for each intent rows in order of preference, of which the first that this CPU can serve is taken. It is
- * what a process starts with; abd_flush_calibrate() and the tunables replace it.
+ * The first content: for each intent rows in order of preference, of which the first that this CPU
+ * can serve is taken. It is what a process starts with; abd_flush_calibrate() and the tunables
+ * replace it.
  *
- * With movdir64b, whoever else writes: measured to ordinary memory on an Intel server CPU that has it (2 cores of a virtual
- * machine, 2 MiB of L2 each), it is level with the vector stores around the cache at all sizes when a fence follows each copy,
- * and 1 to 3 % ahead from 64 KiB. It starts slower: without a fence, copies of 64 bytes come at 6.8 GB/s with it, at 7.9 with
- * nt-avx512, which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64 bytes, 0.73 at 1 KiB, 0.29 from 64 KiB
- * (abd-perf run flush).
- * Without movdir64b, around the cache with the widest vectors: on an AMD Zen 5 server CPU that beat cached stores + clwb at
- * every size, 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and on Optane when there are many writers, 2.8 against
- * 1.7 GB/s with three, 2.5 against 0.8 with five (the source's figures).
- * A single writer to Optane is the exception: from 1 KiB up cached stores + write-back won, 1.1 GB/s against 725 MB/s at 2 KiB,
- * 496 against 373 MB/s the other way at 512 bytes (the source's). CPUs that drive Optane have clwb and, but for the last, no
- * movdir64b; who says EXCLUSIVE there gets that.
+ * With movdir64b, whoever else writes: measured to ordinary memory on an Intel server CPU that has
+ * it (2 cores of a virtual machine, 2 MiB of L2 each), it is level with the vector stores around
+ * the cache at all sizes when a fence follows each copy, and 1 to 3 % ahead from 64 KiB. It starts
+ * slower: without a fence, copies of 64 bytes come at 6.8 GB/s with it, at 7.9 with nt-avx512,
+ * which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64 bytes, 0.73 at 1 KiB,
+ * 0.29 from 64 KiB (abd-perf run flush).
+ * Without movdir64b, around the cache with the widest vectors: on an AMD Zen 5 server CPU that beat
+ * cached stores + clwb at every size, 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and
+ * on Optane when there are many writers, 2.8 against 1.7 GB/s with three, 2.5 against 0.8 with five
+ * (the source's figures).
+ * A single writer to Optane is the exception: from 1 KiB up cached stores + write-back won, 1.1
+ * GB/s against 725 MB/s at 2 KiB, 496 against 373 MB/s the other way at 512 bytes (the source's).
+ * CPUs that drive Optane have clwb and, but for the last, no movdir64b; who says EXCLUSIVE there
+ * gets that.
  */
 #define ABD_FLUSH_AROUND \
 	"nt-avx512:256,movdir64b", "nt-avx2:256,movdir64b", "nt-avx512", "nt-avx2", "nt-sse2"
@@ -141,7 +148,10 @@ static void abd_flush_row_first(unsigned intent)
 	abd_flush_row_set(intent, row);
 }
 
-/* A cell that is not NULL tells others that all is ready, so no cell is set before the environment is read. */
+/*
+ * A cell that is not NULL tells others that all is ready, so no cell is set before the environment
+ * is read.
+ */
 static void abd_flush_start_once(void)
 {
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
@@ -212,7 +222,10 @@ static int abd_flush_row_tune(unsigned intent, const char *value)
 {
 	uint8_t row[ABD_FLUSH_CLASSES];
 
-	/* What can be set can be read: the text of abd_tuning_get() holds no more, and is never longer than what was set. */
+	/*
+	 * What can be set can be read: the text of abd_tuning_get() holds no more, and is never
+	 * longer than what was set.
+	 */
 	if (strlen(value) >= ABD_FLUSH_ROW_TEXT || !abd_flush_row_parse(value, row))
 		return -EINVAL;
 	abd_flush_row_set(intent, row);

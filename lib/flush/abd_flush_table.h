@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table by which an intent and a size become a policy.
- * Invariant: a cell is NULL before the first call of all, and then always points to a policy which this CPU has. So choosing
- * costs one load and no lock, also while rows are measured or set, or a policy is forced for all.
+ * Invariant: a cell is NULL before the first call of all, and then always points to a policy which
+ * this CPU has. So choosing costs one load and no lock, also while rows are measured or set, or a
+ * policy is forced for all.
  */
 #ifndef ABD_FLUSH_TABLE_H
 #define ABD_FLUSH_TABLE_H
@@ -15,7 +16,10 @@
 
 #define ABD_FLUSH_INTENTS 3
 
-/* Columns: sizes up to 64 bytes, up to 128, and so on by doubling; the last one up to 16 MiB and everything above. */
+/*
+ * Columns: sizes up to 64 bytes, up to 128, and so on by doubling; the last one up to 16 MiB and
+ * everything above.
+ */
 #define ABD_FLUSH_CLASSES 19
 
 /** The column of a size. */
@@ -38,7 +42,10 @@ extern _Atomic(const struct abd_flush_policy *)
 /** Fill the table and read the environment, once. */
 void abd_flush_start(void);
 
-/** What a copy of size bytes with these flags uses. Contract: flags are known ones; call is named if they are not. */
+/**
+ * What a copy of size bytes with these flags uses. Contract: flags are known ones; call is named if
+ * they are not.
+ */
 static inline const struct abd_flush_policy *abd_flush_choose(
 	const char *call, size_t size, unsigned flags)
 {
@@ -56,7 +63,10 @@ static inline const struct abd_flush_policy *abd_flush_choose(
 /** What abd_flush_drain() fences with. */
 const struct abd_flush_fence *abd_flush_fence(void);
 
-/** Use this policy, of abd_flush_policies() or the caller's own, for every copy from now on; NULL: by the table. */
+/**
+ * Use this policy, of abd_flush_policies() or the caller's own, for every copy from now on; NULL:
+ * by the table.
+ */
 void abd_flush_force(const struct abd_flush_policy *policy);
 
 /** One intent's row: each cell the place of a policy in abd_flush_policies(). */

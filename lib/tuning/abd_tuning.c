@@ -25,7 +25,9 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_codec_tunables,
 };
 
-/* The layer starts first, so that its environment is read before, not after, what the caller sets. */
+/*
+ * The layer starts first, so that its environment is read before, not after, what the caller sets.
+ */
 static const struct abd_tunable *abd_tuning_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(abd_tuning_tables) / sizeof(abd_tuning_tables[0]); i++) {

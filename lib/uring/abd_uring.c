@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers and io_uring: a request per piece of memory, by registered buffer where the piece lies in the pool.
- * Invariants: a piece lies in one registered buffer or in none; when a transfer returns, the kernel uses none of its memory.
+ * Buffers and io_uring: a request per piece of memory, by registered buffer where the piece lies in
+ * the pool. Invariants: a piece lies in one registered buffer or in none; when a transfer returns,
+ * the kernel uses none of its memory.
  *
- * The kernel takes buffers of up to 1 GiB, so the region is registered in parts of that; see io_uring_register(2).
+ * The kernel takes buffers of up to 1 GiB, so the region is registered in parts of that; see
+ * io_uring_register(2).
  */
 #include "abd_checked.h"
 #include "abd_iter.h"
@@ -14,7 +16,10 @@
 #include <liburing.h>
 
 #define ABD_URING_PART ((size_t)1 << 30)
-/* 64 requests at a time: 256 KiB of single pages, by which the cost of entering the kernel no longer shows. */
+/*
+ * 64 requests at a time: 256 KiB of single pages, by which the cost of entering the kernel no
+ * longer shows.
+ */
 #define ABD_URING_BATCH 64
 
 static size_t abd_uring_parts(size_t size)
@@ -149,9 +154,12 @@ size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *
 	return piece.size;
 }
 
-/* ---- whole transfers --------------------------------------------------------------------------------------------- */
+/* ---- whole transfers ------------------------------------------------------------------------- */
 
-/* Take back what the kernel did not take: whoever submits next would hand it memory that is somebody else's by then. */
+/*
+ * Take back what the kernel did not take: whoever submits next would hand it memory that is
+ * somebody else's by then.
+ */
 static void abd_uring_withdraw(struct io_uring *ring)
 {
 	struct io_uring_sq *sq = &ring->sq;
@@ -161,7 +169,10 @@ static void abd_uring_withdraw(struct io_uring *ring)
 	sq->sqe_head = sq->sqe_tail = head;
 }
 
-/* Hand what is prepared to the kernel, all of it. Returns 0, or -errno; *taken requests are under way. */
+/*
+ * Hand what is prepared to the kernel, all of it. Returns 0, or -errno; *taken requests are under
+ * way.
+ */
 static int abd_uring_submit(struct io_uring *ring, unsigned count, unsigned *taken)
 {
 	*taken = 0;
@@ -208,7 +219,10 @@ static int abd_uring_complete(
 	return 0;
 }
 
-/* Ask for all that is left of the pieces, and wait for every answer. Returns how much was asked for, or the first -errno. */
+/*
+ * Ask for all that is left of the pieces, and wait for every answer. Returns how much was asked
+ * for, or the first -errno.
+ */
 static int abd_uring_round(struct abd_uring *uring, int fd, struct abd_uring_piece *pieces,
 	unsigned count, bool writes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes to measure with: real files, what fio writes in OpenZFS's sequential_reads_arc_cached, and rows of a table.
+ * Bytes to measure with: real files, what fio writes in OpenZFS's sequential_reads_arc_cached, and
+ * rows of a table.
  */
 #ifndef ABD_PERF_DATA_H
 #define ABD_PERF_DATA_H
@@ -14,17 +15,23 @@ struct abd_perf_data {
 	size_t size;
 };
 
-/** Whether --input can be read, before time is spent on anything else; ends the program with a message if not. */
+/**
+ * Whether --input can be read, before time is spent on anything else; ends the program with a
+ * message if not.
+ */
 void abd_perf_files_check(const char *path);
 
 /**
- * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one file after another.
- * Ends the program with a message where there is nothing to read.
+ * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one
+ * file after another. Ends the program with a message where there is nothing to read.
  */
 void abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
-/** size bytes as fio makes them with buffer_compress_percentage=66, buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef. */
+/**
+ * size bytes as fio makes them with buffer_compress_percentage=66, buffer_compress_chunk=4096,
+ * buffer_pattern=0xdeadbeef.
+ */
 void abd_perf_fio_make(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real files, in the order of their names, so that the same tree gives the same bytes. Of one file at most an eighth of the
- * whole is taken, so that one huge library does not stand for all.
+ * Real files, in the order of their names, so that the same tree gives the same bytes. Of one file
+ * at most an eighth of the whole is taken, so that one huge library does not stand for all.
  */
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
@@ -91,7 +91,10 @@ static unsigned abd_perf_files_tree(
 
 	snprintf(path, sizeof(path), "%s", root);
 
-	/* COMFOLLOW: --input may be a link; links inside are not followed, so nothing is taken twice. */
+	/*
+	 * COMFOLLOW: --input may be a link; links inside are not followed, so nothing is taken
+	 * twice.
+	 */
 	FTS *tree =
 		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fio's compressible buffer: of every 4096 bytes 1392 are random, the rest is the pattern.
- * 1392 is what 66 % of 4096 leaves when fio has rounded. The random numbers are not fio's own, their distribution is.
- * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh and its fio job files.
+ * 1392 is what 66 % of 4096 leaves when fio has rounded. The random numbers are not fio's own,
+ * their distribution is.
+ * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh and its fio job
+ * files.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_data.h"

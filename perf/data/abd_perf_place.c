@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fisher and Yates over the runs of all buffers: only where a run lies is exchanged, never how long it is.
+ * Fisher and Yates over the runs of all buffers: only where a run lies is exchanged, never how long
+ * it is.
  */
 #include "abd_perf_place.h"
 #include "abd_perf_clock.h"

@@ -2,10 +2,12 @@
 /*
  * Time and chance: clocks in nanoseconds, and a generator whose stream a seed repeats.
  *
- * Work is timed by what its thread spent on a CPU: on a machine that is shared, being interrupted is not the work's fault.
- * Where threads share CPUs on purpose (more of them than CPUs) that would count too little, so the wall clock is taken.
+ * Work is timed by what its thread spent on a CPU: on a machine that is shared, being interrupted
+ * is not the work's fault. Where threads share CPUs on purpose (more of them than CPUs) that would
+ * count too little, so the wall clock is taken.
  *
- * The generator is splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+ * The generator is splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", 2014).
  */
 #ifndef ABD_PERF_CLOCK_H
 #define ABD_PERF_CLOCK_H

@@ -64,7 +64,10 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 
 		*member = (struct abd_perf_member){
 			.crew = crew, .number = i, .cpu = options->cpus[i % options->cpu_count]};
-		/* Members started so far wait for ever at the barrier: the program is about to end for want of threads. */
+		/*
+		 * Members started so far wait for ever at the barrier: the program is about to end
+		 * for want of threads.
+		 */
 		if (i > 0 &&
 			pthread_create(&member->thread, NULL, abd_perf_crew_member, member) != 0)
 			return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A crew: threads, each on a CPU of its own, that start a piece of work together.
- * Every member times itself, and the crew's speed is the sum of its members': one that ends late (its CPU was taken away)
- * then counts as slow, not as everybody's delay.
+ * Every member times itself, and the crew's speed is the sum of its members': one that ends late
+ * (its CPU was taken away) then counts as slow, not as everybody's delay.
  */
 #ifndef ABD_PERF_CREW_H
 #define ABD_PERF_CREW_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Facts from /proc, /sys, the build and the library. What can't be read is recorded as "unknown", never left out.
+ * Facts from /proc, /sys, the build and the library. What can't be read is recorded as "unknown",
+ * never left out.
  */
 #include "abd_perf_env.h"
 #include "abd_perf_build.h"
@@ -351,7 +352,7 @@ void abd_perf_env_look_back(const struct abd_perf_options *options)
 		"load_after", "%s", abd_perf_env_line("/proc/loadavg", text, sizeof(text)));
 }
 
-/* ---- where the data comes from ----------------------------------------------------------------------------------- */
+/* ---- where the data comes from --------------------------------------------------------------- */
 
 static char abd_perf_env_sources[ABD_PERF_ENV_SOURCES][256];
 static unsigned abd_perf_env_source_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine and the build a figure belongs to: recorded with every run, because a figure without them says nothing.
+ * The machine and the build a figure belongs to: recorded with every run, because a figure without
+ * them says nothing.
  */
 #ifndef ABD_PERF_ENV_H
 #define ABD_PERF_ENV_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Percentiles out of buckets: the middle of the bucket in which the wanted operation lies, held within what was seen.
+ * Percentiles out of buckets: the middle of the bucket in which the wanted operation lies, held
+ * within what was seen.
  */
 #include "abd_perf_latency.h"
 

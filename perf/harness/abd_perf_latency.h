@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long single operations took: counts by time, 64 steps to each doubling, so that any percentile is within 1/128 of the truth
- * and adding one costs a few ns. (Debian 12 has HdrHistogram for Java and Go, not for C.)
+ * How long single operations took: counts by time, 64 steps to each doubling, so that any
+ * percentile is within 1/128 of the truth and adding one costs a few ns. (Debian 12 has
+ * HdrHistogram for Java and Go, not for C.)
  * Invariant: count is the sum of all buckets.
  * Source: the layout of fio's completion latency buckets (stat.c), and Gil Tene's HdrHistogram.
  */
@@ -11,7 +12,8 @@
 #include <stdint.h>
 
 #define ABD_PERF_LATENCY_BITS 6
-#define ABD_PERF_LATENCY_DOUBLINGS 36 /* to 2^41 ns, 36 minutes; what takes longer counts as that */
+/* to 2^41 ns, 36 minutes; what takes longer counts as that */
+#define ABD_PERF_LATENCY_DOUBLINGS 36
 #define ABD_PERF_LATENCY_BUCKETS (ABD_PERF_LATENCY_DOUBLINGS << ABD_PERF_LATENCY_BITS)
 
 struct abd_perf_latency {
@@ -48,7 +50,9 @@ static inline void abd_perf_latency_add(struct abd_perf_latency *latency, double
 
 /** Add all of from to to. */
 void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_latency *from);
-/** The time that percent of the operations did not exceed, 0 < percent <= 100; 0 without operations. */
+/**
+ * The time that percent of the operations did not exceed, 0 < percent <= 100; 0 without operations.
+ */
 double abd_perf_latency_percentile(const struct abd_perf_latency *latency, double percent);
 double abd_perf_latency_mean(const struct abd_perf_latency *latency);
 /** Standard deviation. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plainest of paths (abd_perf_race.h): one expression, so often. Its result is kept from being left out.
+ * The plainest of paths (abd_perf_race.h): one expression, so often. Its result is kept from being
+ * left out.
  */
 #ifndef ABD_PERF_LOOP_H
 #define ABD_PERF_LOOP_H

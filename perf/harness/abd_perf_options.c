@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line, by the C library's argp. --help, --usage and errors are argp's own; a wrong flag exits with 64.
+ * The command line, by the C library's argp. --help, --usage and errors are argp's own; a wrong
+ * flag exits with 64.
  */
 #include "abd_perf_options.h"
 
@@ -131,7 +132,10 @@ static size_t abd_perf_options_room(
 	return size;
 }
 
-/* The number at *text, which moves behind it. Digits only, and read as wide as can be: 4294967296 is not CPU 0. */
+/*
+ * The number at *text, which moves behind it. Digits only, and read as wide as can be: 4294967296
+ * is not CPU 0.
+ */
 static bool abd_perf_options_cpu(const char **text, int *cpu)
 {
 	char *end;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was asked for on the command line of `abd-perf run` and `abd-perf env`. Sizes are 8k, 1m, 64 (bytes).
- * Invariant: a flag that is given is either used by one of the scenarios that will run, or refused: none is ignored.
+ * What was asked for on the command line of `abd-perf run` and `abd-perf env`. Sizes are 8k, 1m, 64
+ * (bytes).
+ * Invariant: a flag that is given is either used by one of the scenarios that will run, or refused:
+ * none is ignored.
  */
 #ifndef ABD_PERF_OPTIONS_H
 #define ABD_PERF_OPTIONS_H
@@ -48,7 +50,10 @@ struct abd_perf_options {
 	unsigned cpu_count;
 };
 
-/** Read the command line, argv[0] being how the command is called; ends the program, with a message, where it can't be followed. */
+/**
+ * Read the command line, argv[0] being how the command is called; ends the program, with a message,
+ * where it can't be followed.
+ */
 void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv);
 /** That of `abd-perf env`, which only knows --cpus. */
 void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv);

@@ -16,7 +16,10 @@
 struct abd_perf_summary abd_perf_race_noise;
 clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
 
-/* The count of iterations that fills sample_ns. Doubles until a run is long enough to be scaled from. */
+/*
+ * The count of iterations that fills sample_ns. Doubles until a run is long enough to be scaled
+ * from.
+ */
 static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double sample_ns)
 {
 	for (uint64_t count = 1;; count *= 2) {
@@ -138,7 +141,10 @@ struct abd_perf_summary abd_perf_race_ratio(
 	return abd_perf_stat(ratio, race->rounds);
 }
 
-/* Work for A against A: copies that stay in the second-level cache, and the arithmetic that fills them. */
+/*
+ * Work for A against A: copies that stay in the second-level cache, and the arithmetic that fills
+ * them.
+ */
 static double abd_perf_race_work(void *arg, uint64_t iterations)
 {
 	static uint64_t words[2][4096];

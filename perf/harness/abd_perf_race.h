@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A race: several ways to do the same, interleaved in one process, so that a neighbour on the machine or a clock that changes
- * slows all of them alike. In each round every path runs once, in an order drawn anew; ratios are taken within a round.
+ * A race: several ways to do the same, interleaved in one process, so that a neighbour on the
+ * machine or a clock that changes slows all of them alike. In each round every path runs once, in
+ * an order drawn anew; ratios are taken within a round.
  *
- * Invariant: a sample lasts at least the time asked for; the count of iterations that takes is found once per path, before.
+ * Invariant: a sample lasts at least the time asked for; the count of iterations that takes is
+ * found once per path, before.
  */
 #ifndef ABD_PERF_RACE_H
 #define ABD_PERF_RACE_H
@@ -15,7 +17,10 @@
 
 struct abd_perf_path {
 	const char *name;
-	/* Do the work iterations times; returns the ns it took, in which preparations need not be counted. */
+	/*
+	 * Do the work iterations times; returns the ns it took, in which preparations need not be
+	 * counted.
+	 */
 	double (*run)(void *arg, uint64_t iterations);
 	void *arg;
 };
@@ -23,8 +28,8 @@ struct abd_perf_path {
 struct abd_perf_race {
 	unsigned paths, rounds;                             /* rounds: those completed */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
-	double reference_ns
-		[ABD_PERF_ROUNDS_MAX]; /* abd_perf_race_reference_ns() in each round; 0: not asked */
+	/* abd_perf_race_reference_ns() in each round; 0: not asked */
+	double reference_ns[ABD_PERF_ROUNDS_MAX];
 };
 
 /** Run it. False: stopped before a single round was complete, or left out by --filter. */
@@ -32,8 +37,9 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 	unsigned count, const struct abd_perf_options *options);
 
 /**
- * How long a fixed chain of arithmetic takes now: about a millisecond, no memory touched. It follows the clock of the CPU, so
- * runs at different clocks can be told from runs of different code.
+ * How long a fixed chain of arithmetic takes now: about a millisecond, no memory touched. It
+ * follows the clock of the CPU, so runs at different clocks can be told from runs of different
+ * code.
  */
 double abd_perf_race_reference_ns(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time left is what the plan still holds, stretched by how much longer than planned all so far took: another machine, longer
- * sets, more rounds. Within a part, steps are taken to be of one length.
+ * Time left is what the plan still holds, stretched by how much longer than planned all so far
+ * took: another machine, longer sets, more rounds. Within a part, steps are taken to be of one
+ * length.
  */
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
@@ -18,8 +19,8 @@
 static struct {
 	const char *what;
 	unsigned total, step;
-	double plan_s, before_s,
-		part_s;    /* the plan: of all, of the parts before this one, of this part */
+	/* the plan: of all, of the parts before this one, of this part */
+	double plan_s, before_s, part_s;
 	double started_ns; /* the plan's first part */
 	char warning[ABD_PERF_SAY_WARNINGS][240];
 	unsigned warnings;

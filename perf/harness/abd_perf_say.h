@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is said while measuring, on stderr, so that stdout holds the tables only: a progress line that rewrites itself on a
- * terminal, plain lines elsewhere; and warnings, which are kept for the report.
+ * What is said while measuring, on stderr, so that stdout holds the tables only: a progress line
+ * that rewrites itself on a terminal, plain lines elsewhere; and warnings, which are kept for the
+ * report.
  */
 #ifndef ABD_PERF_SAY_H
 #define ABD_PERF_SAY_H
@@ -19,7 +20,10 @@ const char *abd_perf_say_time(double seconds, char *text, size_t room);
 void abd_perf_say_begin(const char *what, unsigned total);
 /** The next step starts; it is not shown where --filter leaves it out. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** How the step at hand is getting on: a line of its own, or, on a terminal, in the progress line's place. */
+/**
+ * How the step at hand is getting on: a line of its own, or, on a terminal, in the progress line's
+ * place.
+ */
 void abd_perf_say_tick(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Order statistics: of n samples, sorted, the k-th and the (n + 1 - k)-th enclose the true median with probability
- * 1 - 2 P(B < k), B binomial (n, 1/2).
+ * Order statistics: of n samples, sorted, the k-th and the (n + 1 - k)-th enclose the true median
+ * with probability 1 - 2 P(B < k), B binomial (n, 1/2).
  * David and Nagaraja, "Order Statistics", section 7.1.
  */
 #include "abd_perf_stat.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A row is a figure (unit "GB/s", "ns", ...) or a ratio (unit "ratio"). Conditions stand in one field, "size=64 threads=1".
+ * A row is a figure (unit "GB/s", "ns", ...) or a ratio (unit "ratio"). Conditions stand in one
+ * field, "size=64 threads=1".
  */
 #include "abd_perf_csv.h"
 #include "abd_perf_file.h"

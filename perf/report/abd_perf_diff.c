@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Only what surely changed is shown, unless all is asked for: in hundreds of figures, what can't be told from noise hides the rest.
+ * Only what surely changed is shown, unless all is asked for: in hundreds of figures, what can't be
+ * told from noise hides the rest.
  */
 #include "abd_perf_diff.h"
 #include "abd_perf_file.h"
@@ -91,7 +92,7 @@ static const struct argp abd_perf_diff_argp = {
 	       "Exit status: 0; 1 unreadable input; 2 slower than allowed; 64 wrong flags.",
 };
 
-/* ---- what is shown ----------------------------------------------------------------------------------------------- */
+/* ---- what is shown --------------------------------------------------------------------------- */
 
 static void abd_perf_diff_print_differences(const struct abd_perf_pairs *pairs)
 {

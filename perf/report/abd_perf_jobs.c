@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fio's fields: io_bytes, bw_bytes and bw (KiB) per second, iops, runtime in ms, latencies in ns. bw and iops are by the wall clock
- * there, so they are here.
+ * fio's fields: io_bytes, bw_bytes and bw (KiB) per second, iops, runtime in ms, latencies in ns.
+ * bw and iops are by the wall clock there, so they are here.
  */
 #include "abd_perf_jobs.h"
 #include "abd_perf_say.h"

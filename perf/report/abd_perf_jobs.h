@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs: what ran for a time and moved bytes, in fio's terms, so that tools for fio's JSON read ours. A job is one mode with one number
- * of threads over one kind of data; all threads are reported together (fio's group_reporting).
+ * Jobs: what ran for a time and moved bytes, in fio's terms, so that tools for fio's JSON read
+ * ours. A job is one mode with one number of threads over one kind of data; all threads are
+ * reported together (fio's group_reporting).
  * Source: show_thread_status_json() in fio's stat.c, for the names and units of the fields.
  */
 #ifndef ABD_PERF_JOBS_H
@@ -24,7 +25,10 @@ struct abd_perf_job {
 	unsigned slices;
 };
 
-/** A new job at the end of the list, zeroed, for the caller to fill. Ends the program when there is no memory. */
+/**
+ * A new job at the end of the list, zeroed, for the caller to fill. Ends the program when there is
+ * no memory.
+ */
 struct abd_perf_job *abd_perf_jobs_add(void);
 /** Note how many bytes per second were read in one slice. */
 void abd_perf_jobs_slice(struct abd_perf_job *job, double bytes_per_s);

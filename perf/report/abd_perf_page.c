@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page is made by abd_perf_report.py, which lies beside this program. Two runs are compared here, so that the page says what
- * `abd-perf compare` says; the comparison is handed over in memory.
+ * The page is made by abd_perf_report.py, which lies beside this program. Two runs are compared
+ * here, so that the page says what `abd-perf compare` says; the comparison is handed over in
+ * memory.
  */
 #include "abd_perf_page.h"
 #include "abd_perf_pair.h"
@@ -66,7 +67,10 @@ static const struct argp abd_perf_page_argp = {
 	       "Needs python3 with matplotlib (Debian: python3-matplotlib).",
 };
 
-/* Where abd_perf_report.py is: in the folder of this program, as built, or in share/abd beside that, as installed. */
+/*
+ * Where abd_perf_report.py is: in the folder of this program, as built, or in share/abd beside
+ * that, as installed.
+ */
 static void abd_perf_page_script(char script[ABD_PERF_PAGE_PATH])
 {
 	static const char *const place[] = {"../share/abd", "."};

@@ -14,12 +14,15 @@
 #include <sysexits.h>
 
 /*
- * Two runs of one program never lie in memory alike, and that alone moves figures: less than this is no change, whatever the
- * intervals say. They only know what changes within a run.
+ * Two runs of one program never lie in memory alike, and that alone moves figures: less than this
+ * is no change, whatever the intervals say. They only know what changes within a run.
  */
 #define ABD_PERF_PAIR_MARGIN 0.02
 
-/* Parameters that say how something was measured; others (compressed_bytes, best) say what was found. */
+/*
+ * Parameters that say how something was measured; others (compressed_bytes, best) say what was
+ * found.
+ */
 static const char *const abd_perf_pair_conditions[] = {"data", "set", "pages", "record_size",
 	"io_size", "size", "extent_size", "length", "lengths", "destination", "state", "batch",
 	"threads", "max_order", "count", "mode"};
@@ -27,7 +30,7 @@ static const char *const abd_perf_pair_conditions[] = {"data", "set", "pages", "
 #define ABD_PERF_PAIR_CONDITIONS \
 	(sizeof(abd_perf_pair_conditions) / sizeof(abd_perf_pair_conditions[0]))
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* What keeps a document from being a run of ours; NULL: nothing. */
 static const char *abd_perf_pair_fault(const json_t *document)
@@ -112,7 +115,10 @@ static bool abd_perf_pair_summary(const json_t *figure, struct abd_perf_summary 
 	return value->low > 0 && value->low <= value->median && value->median <= value->high;
 }
 
-/* Of a ratio only where both sides were measured, in the same rounds: not against what others published. */
+/*
+ * Of a ratio only where both sides were measured, in the same rounds: not against what others
+ * published.
+ */
 static bool abd_perf_pair_takes_part(const json_t *result, const char *list, const json_t *item)
 {
 	bool of = false, against = false;
@@ -159,7 +165,10 @@ static const json_t *abd_perf_pair_nth(const json_t *results, const json_t *resu
 	return NULL;
 }
 
-/* What the other run has of it: of a benchmark that stands there several times, the one at the same place among them. */
+/*
+ * What the other run has of it: of a benchmark that stands there several times, the one at the same
+ * place among them.
+ */
 static const json_t *abd_perf_pair_find(const json_t *results, const json_t *others,
 	const json_t *result, const char *list, const json_t *item)
 {
@@ -170,7 +179,7 @@ static const json_t *abd_perf_pair_find(const json_t *results, const json_t *oth
 	return abd_perf_pair_nth(others, result, list, item, nth);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool abd_perf_pair_is_ambiguous(const json_t *results, const json_t *result)
 {
@@ -210,7 +219,7 @@ static void abd_perf_pair_name(char *name, size_t room, const json_t *results, c
 	abd_perf_text_whole(name);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool abd_perf_pair_is_counted(const char *unit)
 {
@@ -387,7 +396,7 @@ void abd_perf_pair_free(struct abd_perf_pairs *pairs)
 	json_decref(pairs->b);
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------------------ */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 const char *abd_perf_pair_verdict_text(const struct abd_perf_pair *pair)
 {

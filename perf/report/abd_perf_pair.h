@@ -2,10 +2,12 @@
 /*
  * Two runs, benchmark by benchmark: what run B is worth against run A.
  *
- * A benchmark is a figure or a ratio under its conditions. Its ratio is that of speeds, B over A, so above 1 is better; the interval
- * is the widest that both intervals allow, [low B / high A, high B / low A], since the two were measured apart.
- * Of figures it spans two: that of the figures, and that of the figures in units of the reference loop. The CPU's clock moves the
- * first for arithmetic and the second for memory; a change of code moves both. Ratios were taken within rounds and need no such care.
+ * A benchmark is a figure or a ratio under its conditions. Its ratio is that of speeds, B over A,
+ * so above 1 is better; the interval is the widest that both intervals allow, [low B / high A, high
+ * B / low A], since the two were measured apart. Of figures it spans two: that of the figures, and
+ * that of the figures in units of the reference loop. The CPU's clock moves the first for
+ * arithmetic and the second for memory; a change of code moves both. Ratios were taken within
+ * rounds and need no such care.
  * Invariant: a run against itself has no verdict but "can't tell", for every such interval holds 1.
  */
 #ifndef ABD_PERF_PAIR_H
@@ -24,7 +26,11 @@ struct abd_perf_pair {
 	struct abd_perf_summary a, b; /* in unit */
 	struct abd_perf_summary ratio;
 	enum abd_perf_verdict verdict;
-	double weight; /* how far from 1 the ratio surely is: of logarithms, the interval's nearer end; 0: not surely */
+	/*
+	 * how far from 1 the ratio surely is: of logarithms, the interval's nearer end; 0: not
+	 * surely
+	 */
+	double weight;
 };
 
 struct abd_perf_pairs {
@@ -38,7 +44,10 @@ struct abd_perf_pairs {
 json_t *abd_perf_pair_read(const char *path, char *fault, size_t room);
 /** The same, but ends the program with a message when it is none. */
 json_t *abd_perf_pair_load(const char *path);
-/** Pair them up. filter: an extended regular expression on "SCENARIO: NAME, FIGURE", or NULL. Takes both documents over. */
+/**
+ * Pair them up. filter: an extended regular expression on "SCENARIO: NAME, FIGURE", or NULL. Takes
+ * both documents over.
+ */
 void abd_perf_pair_make(struct abd_perf_pairs *pairs, json_t *a, json_t *b, const char *filter);
 void abd_perf_pair_free(struct abd_perf_pairs *pairs);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run brings forth: results, each with its conditions (parameters), what was measured (figures), and what follows from
- * it (ratios). Tables, JSON and pictures all come from this one list.
+ * What a run brings forth: results, each with its conditions (parameters), what was measured
+ * (figures), and what follows from it (ratios). Tables, JSON and pictures all come from this one
+ * list.
  */
 #ifndef ABD_PERF_RESULT_H
 #define ABD_PERF_RESULT_H
@@ -46,7 +47,10 @@ struct abd_perf_result {
 	unsigned parameters, figures, ratios;
 };
 
-/** A new result at the end of the list, for the caller to fill. The pointer is good until the next call. */
+/**
+ * A new result at the end of the list, for the caller to fill. The pointer is good until the next
+ * call.
+ */
 struct abd_perf_result *abd_perf_result_add(const char *scenario, const char *group,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t abd_perf_result_count(void);

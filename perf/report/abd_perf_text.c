@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sign's first byte says how many follow: none below 0xc0, and one, two or three from 0xc0, 0xe0 and 0xf0 up. Those are 0x80 to 0xbf.
+ * A sign's first byte says how many follow: none below 0xc0, and one, two or three from 0xc0, 0xe0
+ * and 0xf0 up. Those are 0x80 to 0xbf.
  */
 #include "abd_perf_text.h"
 

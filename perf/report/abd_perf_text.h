@@ -7,7 +7,10 @@
 
 /** Take off the part of a sign that a limit may have left at the end. */
 void abd_perf_text_whole(char *text);
-/** Question marks instead of control signs: what a file holds may not steer a terminal or break a table. */
+/**
+ * Question marks instead of control signs: what a file holds may not steer a terminal or break a
+ * table.
+ */
 void abd_perf_text_plain(char *text);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-cached-read: OpenZFS's sequential_reads_arc_cached over our own cache: files of 8 KiB records, compressed by lz4, read in
- * pieces of 128 KiB (16 records), a file to a thread, for a time.
+ * arc-cached-read: OpenZFS's sequential_reads_arc_cached over our own cache: files of 8 KiB
+ * records, compressed by lz4, read in pieces of 128 KiB (16 records), a file to a thread, for a
+ * time.
  *
- * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB (256 MiB without --full); the files take half
- * of that before compression, as there; there are as many as the largest number of threads, as there, so that fewer threads
- * read fewer files. Threads: 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for --runtime seconds after --warmup:
+ * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB
+ * (256 MiB without --full); the files take half of that before compression, as there; there are as
+ * many as the largest number of threads, as there, so that fewer threads read fewer files. Threads:
+ * 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for --runtime seconds after --warmup:
  * 10 after 1 with --full, where OpenZFS takes 180; else 0.45.
  *
- * The modes are named in abd_perf_arc_cached_set.h, how they take turns in abd_perf_arc_cached_time.h.
- * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh; PR 8580 found about 5 % between the last two.
+ * The modes are named in abd_perf_arc_cached_set.h, how they take turns in
+ * abd_perf_arc_cached_time.h.
+ * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh; PR 8580 found
+ * about 5 % between the last two.
  */
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_env.h"
@@ -33,7 +37,7 @@ static const struct {
 } abd_perf_cached_percentile[ABD_PERF_CACHED_PERCENTILES] = {
 	{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99.9", 99.9}};
 
-/* ---- results ------------------------------------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void abd_perf_cached_conditions(struct abd_perf_result *result,
 	const struct abd_perf_cached_set *set, const struct abd_perf_cached_time *time,
@@ -144,14 +148,16 @@ static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, un
 	return 1;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static size_t abd_perf_cached_read_size(const struct abd_perf_options *options)
 {
 	return options->io_size != 0 ? options->io_size : ABD_PERF_CACHED_READ;
 }
 
-/* The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128. */
+/*
+ * The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128.
+ */
 static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, unsigned threads[4])
 {
 	unsigned count = 1;
@@ -234,7 +240,7 @@ static int abd_perf_cached_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct abd_perf_result *abd_perf_cached_latency_of(
 	const struct abd_perf_result *speeds, const char *mode)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Filling, reading and checking. The records' content repeats when the data is smaller than the files; their keys do not.
+ * Filling, reading and checking. The records' content repeats when the data is smaller than the
+ * files; their keys do not.
  */
 #include "abd_perf_arc_cached_set.h"
 #include "abd_perf_say.h"
@@ -22,7 +23,7 @@ static const void *abd_perf_cached_source(const struct abd_perf_cached_set *set,
 	return set->data->bytes + record % (set->data->size / set->record_size) * set->record_size;
 }
 
-/* ---- one record, in each way ----------------------------------------------------------------------------------------- */
+/* ---- one record, in each way ----------------------------------------------------------------- */
 
 static bool abd_perf_cached_bare(const struct abd_perf_cached_set *set, size_t record, char *dst)
 {
@@ -44,7 +45,10 @@ static bool abd_perf_cached_read(
 	return abd_arc_read(arc, &key, dst, 0, set->record_size) == (ssize_t)set->record_size;
 }
 
-/* As an engine of OpenZFS's make does it: the cache knows the record, the reader borrows and decodes. */
+/*
+ * As an engine of OpenZFS's make does it: the cache knows the record, the reader borrows and
+ * decodes.
+ */
 static bool abd_perf_cached_borrow(
 	const struct abd_perf_cached_set *set, abd_arc_t *arc, size_t record, char *dst)
 {
@@ -85,7 +89,7 @@ bool abd_perf_cached_record(
 	}
 }
 
-/* ---- filling, and checking every record in every way -------------------------------------------------------------------- */
+/* ---- filling, and checking every record in every way ----------------------------------------- */
 
 static abd_arc_t *abd_perf_cached_fill(
 	const struct abd_perf_cached_set *set, const char *linear_page)

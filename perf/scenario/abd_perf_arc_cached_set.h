@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What arc-cached-read reads: caches filled with the records of many files, and the ways to read one of them.
+ * What arc-cached-read reads: caches filled with the records of many files, and the ways to read
+ * one of them.
  *
  *   bare decode    the cached lz4 blocks decoded one after another, without the cache: the limit
  *   cache          abd_arc_read(): look-up, decode inside the read-side section
- *   scatter        the same from buffers made with the single-chunk rule off, decoded where they lie
+ *   scatter        the same from buffers made with the single-chunk rule off, decoded where they
+ *                  lie
  *   openzfs's way  look-up, hold, borrow by a copy (rule off), liblz4, return, release
  *   single-chunk   the same calls with the rule on: the borrow copies nothing
  */
@@ -39,7 +41,10 @@ struct abd_perf_cached_set {
 	struct abd_perf_cached_block *block; /* of on */
 };
 
-/** Fill the caches of a set that the caller has filled in up to files. Ends the program when memory does. */
+/**
+ * Fill the caches of a set that the caller has filled in up to files. Ends the program when memory
+ * does.
+ */
 void abd_perf_cached_set_make(struct abd_perf_cached_set *set);
 void abd_perf_cached_set_free(struct abd_perf_cached_set *set);
 /** Read every record in every mode, and compare. */

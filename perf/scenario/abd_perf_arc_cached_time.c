@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A slice: every thread reads its file on, round and round, until the common deadline, and notes how long each read took.
- * Speeds are by CPU time: reads to a second of it, times the CPUs that the threads have between them, so that what a shared machine
- * gives to others is not counted. Latencies are by the wall clock: being interrupted is part of what a reader waits for.
+ * A slice: every thread reads its file on, round and round, until the common deadline, and notes
+ * how long each read took. Speeds are by CPU time: reads to a second of it, times the CPUs that the
+ * threads have between them, so that what a shared machine gives to others is not counted.
+ * Latencies are by the wall clock: being interrupted is part of what a reader waits for.
  */
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_clock.h"
@@ -115,7 +116,7 @@ static double abd_perf_cached_slice(
 	return (double)reads / taken_ns * (crew->threads < cpus ? crew->threads : cpus);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------------------ */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static void abd_perf_cached_merge(
 	const struct abd_perf_cached_crew *crew, unsigned mode, struct abd_perf_latency *latency)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time-based measuring, as fio's time_based: threads read for so many seconds, whatever that comes to, and each read is timed.
+ * Time-based measuring, as fio's time_based: threads read for so many seconds, whatever that comes
+ * to, and each read is timed.
  *
- * The modes take turns: in each round every mode reads for one slice (a second, where the runtime allows), in an order drawn
- * anew. So they share the machine's good and bad moments, and a ratio is taken within a round.
+ * The modes take turns: in each round every mode reads for one slice (a second, where the runtime
+ * allows), in an order drawn anew. So they share the machine's good and bad moments, and a ratio is
+ * taken within a round.
  * Invariant: what is counted was read in a slice of its own mode, after the ramp.
  */
 #ifndef ABD_PERF_ARC_CACHED_TIME_H
@@ -23,7 +25,10 @@ struct abd_perf_cached_time {
 	unsigned errors; /* reads that failed */
 };
 
-/** Runtime and ramp of each mode: those asked for, or with --full 10 s (an 18th of the 180 of OpenZFS) after 1, else 0.45 after 0.05. */
+/**
+ * Runtime and ramp of each mode: those asked for, or with --full 10 s (an 18th of the 180 of
+ * OpenZFS) after 1, else 0.45 after 0.05.
+ */
 double abd_perf_cached_runtime_s(const struct abd_perf_options *options);
 double abd_perf_cached_ramp_s(const struct abd_perf_options *options);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-read: what treating single-chunk scatter buffers as linear is worth, where it was found missing: records held compressed
- * in scatter buffers, as the ARC holds them, are borrowed, decoded by lz4 and returned.
+ * arc-read: what treating single-chunk scatter buffers as linear is worth, where it was found
+ * missing: records held compressed in scatter buffers, as the ARC holds them, are borrowed, decoded
+ * by lz4 and returned.
  *
- * A record's payload is one 4 KiB page or more; the two are measured apart, because only the latter can be multi-chunk.
- * Hot: every thread's set is at most half of the second-level cache, read once before the clock starts. Cold: larger than the
- * last-level cache, read at random; see abd_perf_arc_cold_bytes().
+ * A record's payload is one 4 KiB page or more; the two are measured apart, because only the latter
+ * can be multi-chunk. Hot: every thread's set is at most half of the second-level cache, read once
+ * before the clock starts. Cold: larger than the last-level cache, read at random; see
+ * abd_perf_arc_cold_bytes().
  * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
  */
 #include "abd_perf_arc_set.h"
@@ -95,7 +97,7 @@ static double abd_perf_arc_path_run(void *arg, uint64_t iterations)
 	return abd_perf_crew_run(path->cell->crew, abd_perf_arc_member, arg, iterations);
 }
 
-/* ---- sizes of sets ----------------------------------------------------------------------------------------------- */
+/* ---- sizes of sets --------------------------------------------------------------------------- */
 
 static size_t abd_perf_arc_hot_bytes(void)
 {
@@ -105,9 +107,10 @@ static size_t abd_perf_arc_hot_bytes(void)
 }
 
 /*
- * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a record is read again only
- * after the sets of all paths. Without --full: half the cache, which makes two caches of all four, and at most 192 MiB. Never more
- * than makes a quarter of the memory there is for all.
+ * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a
+ * record is read again only after the sets of all paths. Without --full: half the cache, which
+ * makes two caches of all four, and at most 192 MiB. Never more than makes a quarter of the memory
+ * there is for all.
  */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
@@ -142,7 +145,7 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 	return (share > 2 ? share : 2) * cell->threads_most;
 }
 
-/* ---- measuring --------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static void abd_perf_arc_describe(
 	struct abd_perf_result *result, const struct abd_perf_arc_cell *cell, bool one_page)
@@ -233,7 +236,10 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, b
 	return 1;
 }
 
-/* One class of one record size, hot or cold: make the set, check every record, race with 1 and with N threads. */
+/*
+ * One class of one record size, hot or cold: make the set, check every record, race with 1 and with
+ * N threads.
+ */
 static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 {
 	unsigned threads = cell->options->threads;
@@ -287,7 +293,10 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	cell->set.members = members;
 	for (int one_page = 1; one_page >= 0; one_page--) {
 		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
-		/* Cold sets are larger than caches: making them is most of the work, so --quick does without. */
+		/*
+		 * Cold sets are larger than caches: making them is most of the work, so --quick
+		 * does without.
+		 */
 		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
 				  cell->set.member_count > 0;
 			hot--) {
@@ -333,7 +342,7 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool abd_perf_arc_is(const struct abd_perf_result *result, const char *set, bool several)
 {

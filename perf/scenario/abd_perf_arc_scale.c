@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-scale: what happens to the cache's costs as it grows: more records, more readers, writers beside them.
+ * arc-scale: what happens to the cache's costs as it grows: more records, more readers, writers
+ * beside them.
  *
- *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random; what is read decides which key is next, so
- *            that no two look-ups overlap. Beside it a line: the same walk over single cache lines on huge pages, one to a record;
- *            a hit can't cost less than that.
+ *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random; what is read
+ *            decides which key is next, so that no two look-ups overlap. Beside it a line: the same
+ *            walk over single cache lines on huge pages, one to a record; a hit can't cost less
+ *            than that.
  *   on top   whole cached reads of 8 KiB beside decoding the same blocks
- *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared line, the first would be slow
- *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and without
+ *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared
+ *            line, the first would be slow
+ *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and
+ *            without
  *
- * Memory: the largest cache takes what fits in a quarter of the memory there is. From these costs follows a model of machines with
- * more CPUs than this one (abd_perf_arc_scale_model.h).
+ * Memory: the largest cache takes what fits in a quarter of the memory there is. From these costs
+ * follows a model of machines with more CPUs than this one (abd_perf_arc_scale_model.h).
  */
 #include "abd_perf_arc_scale_model.h"
 #include "abd_perf_arc_scale_set.h"
@@ -32,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one hit, by the number of records ------------------------------------------------------------------------------------- */
+/* ---- one hit, by the number of records ------------------------------------------------------- */
 
 static double abd_perf_scale_run_read(void *arg, uint64_t iterations)
 {
@@ -117,7 +121,7 @@ static int abd_perf_scale_hit(const struct abd_perf_options *options, size_t rec
 	return set.errors > 0;
 }
 
-/* ---- two threads at one key ------------------------------------------------------------------------------------------------ */
+/* ---- two threads at one key ------------------------------------------------------------------ */
 
 enum { SCALE_ONE_KEY, SCALE_TWO_KEYS, SCALE_ALONE, SCALE_SHARINGS };
 
@@ -193,7 +197,7 @@ static void abd_perf_scale_share(const struct abd_perf_options *options, bool ho
 	abd_perf_scale_set_free(&set);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* Beyond its own 8 bytes a record takes 240 here at most, and a line beside it. */
 static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t records)
@@ -232,8 +236,8 @@ static void abd_perf_scale_print_group(
 	const char *group, const char *columns, const char *extra, const char *title)
 {
 	struct abd_perf_table *table = abd_perf_table_make(columns);
-	unsigned columns_least =
-		strcmp(group, "writing") == 0 ? 5 : 3; /* "-" for what there is none of */
+	/* "-" for what there is none of */
+	unsigned columns_least = strcmp(group, "writing") == 0 ? 5 : 3;
 	bool any = false;
 
 	for (size_t i = 0; i < abd_perf_result_count(); i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Three columns: whole cached reads of 8 KiB, holds and releases, and for comparison holds of a cache that took a lock on each hit.
+ * Three columns: whole cached reads of 8 KiB, holds and releases, and for comparison holds of a
+ * cache that took a lock on each hit.
  */
 #include "abd_perf_arc_scale_model.h"
 #include "abd_perf_arc_scale_set.h"
@@ -25,7 +26,7 @@ struct abd_perf_model {
 	double read_ns, hold_ns;
 };
 
-/* ---- what is shared ---------------------------------------------------------------------------------------------------- */
+/* ---- what is shared -------------------------------------------------------------------------- */
 
 #define ABD_PERF_MODEL_TURNS 2000
 #define ABD_PERF_MODEL_TRIES 200
@@ -44,7 +45,10 @@ static double abd_perf_model_member(void *arg, unsigned member, uint64_t iterati
 	return 1;
 }
 
-/* The best of some hundred: a turn is slow when one of the two was interrupted, and never fast by chance. */
+/*
+ * The best of some hundred: a turn is slow when one of the two was interrupted, and never fast by
+ * chance.
+ */
 static double abd_perf_model_line(const struct abd_perf_options *options)
 {
 	struct abd_perf_crew *crew = abd_perf_crew_make(2, options);
@@ -101,8 +105,11 @@ static double abd_perf_model_told_share(struct abd_perf_model_hits *hits)
 	return (double)(after.hits_told - before.hits_told) / (double)(after.hits - before.hits);
 }
 
-/* The same keys, in a cache of which they are most, so that hits on them are told, and in one of which they are the newest fifth,
-   so that none is. They and their neighbours in the lists are more than the second-level cache holds. */
+/*
+ * The same keys, in a cache of which they are most, so that hits on them are told, and in one of
+ * which they are the newest fifth, so that none is. They and their neighbours in the lists are more
+ * than the second-level cache holds.
+ */
 static double abd_perf_model_told(const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
@@ -124,17 +131,19 @@ static double abd_perf_model_told(const struct abd_perf_options *options)
 	if (share > 0.1 && abd_perf_race_run(&race, path, 2, options)) {
 		for (unsigned i = 0; i < race.rounds; i++)
 			ns[i] = (race.ns[0][i] - race.ns[1][i]) / share;
-		told = abd_perf_stat(ns, race.rounds)
-			       .high; /* a difference of two: take its worst */
+		/* a difference of two: take its worst */
+		told = abd_perf_stat(ns, race.rounds).high;
 	}
 	abd_perf_scale_set_free(&most.set);
 	abd_perf_scale_set_free(&newest.set);
 	return told > 0 ? told : 0;
 }
 
-/* ---- the model ----------------------------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
-/* Visits per ns of n clients to one server: each thinks for think_ns, then is served for serve_ns. */
+/*
+ * Visits per ns of n clients to one server: each thinks for think_ns, then is served for serve_ns.
+ */
 static double abd_perf_model_visits(unsigned n, double think_ns, double serve_ns)
 {
 	double waiting = 0, rate = 0;
@@ -165,7 +174,10 @@ static double abd_perf_model_locked(const struct abd_perf_model *model, unsigned
 	return 1e9 * abd_perf_model_visits(n, hit_ns, model->told_ns + line_ns);
 }
 
-/* How long a line may take before so many CPUs lose a tenth of what they would do without sharing anything. */
+/*
+ * How long a line may take before so many CPUs lose a tenth of what they would do without sharing
+ * anything.
+ */
 static double abd_perf_model_line_most(
 	const struct abd_perf_model *model, unsigned n, double hit_ns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Filling it in the order of keys: records and entries then lie in that order too, which visits in random order don't see.
+ * Filling it in the order of keys: records and entries then lie in that order too, which visits in
+ * random order don't see.
  */
 #include "abd_perf_arc_scale_set.h"
 #include "abd_perf_say.h"

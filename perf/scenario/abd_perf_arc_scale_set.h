@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cache of many small records, whose keys are found from their numbers; and single cache lines, one to a record.
+ * A cache of many small records, whose keys are found from their numbers; and single cache lines,
+ * one to a record.
  */
 #ifndef ABD_PERF_ARC_SCALE_SET_H
 #define ABD_PERF_ARC_SCALE_SET_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The same blocks, decoded in the same order: by their buffers' addresses, and through the cache. All in one thread.
+ * The same blocks, decoded in the same order: by their buffers' addresses, and through the cache.
+ * All in one thread.
  */
 #include "abd_perf_arc_scale_top.h"
 #include "abd_perf_arc_cached_set.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a whole cached read costs on top of decoding the block, by how many records are read in turn.
+ * What a whole cached read costs on top of decoding the block, by how many records are read in
+ * turn.
  */
 #ifndef ABD_PERF_ARC_SCALE_TOP_H
 #define ABD_PERF_ARC_SCALE_TOP_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everybody works until a common deadline, by the wall clock: a writer that waits for the lock is slow, not idle. Beside that, what a
- * put and a read take of CPU time, which neighbours on the machine don't change.
+ * Everybody works until a common deadline, by the wall clock: a writer that waits for the lock is
+ * slow, not idle. Beside that, what a put and a read take of CPU time, which neighbours on the
+ * machine don't change.
  */
 #include "abd_perf_arc_scale_write.h"
 #include "abd_perf_arc_scale_set.h"

@@ -7,7 +7,10 @@
 
 #include "abd_perf_options.h"
 
-/** Measure records of record_size bytes with 1 and 2 writers, with and without readers, and add the results. */
+/**
+ * Measure records of record_size bytes with 1 and 2 writers, with and without readers, and add the
+ * results.
+ */
 void abd_perf_scale_write(const struct abd_perf_options *options, size_t record_size);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers of all kinds are made slot by slot, so that each kind's memory is as old, and as warm, as the others'.
+ * Buffers of all kinds are made slot by slot, so that each kind's memory is as old, and as warm, as
+ * the others'.
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
@@ -58,7 +59,10 @@ static abd_t *abd_perf_arc_alloc(enum abd_perf_arc_kind kind, size_t payload_siz
 	}
 }
 
-/* A buffer that is not what its path is named after would make the comparison one of something else. */
+/*
+ * A buffer that is not what its path is named after would make the comparison one of something
+ * else.
+ */
 static void abd_perf_arc_expect(enum abd_perf_arc_kind kind, const abd_t *abd)
 {
 	bool as_named = true;

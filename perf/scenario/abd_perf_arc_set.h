@@ -4,14 +4,18 @@
  *
  * What differs between two paths is one thing only:
  *   linear            abd_alloc_linear(): what there was before buffers were scattered
- *   single, rule on   abd_alloc() of one run, linear_page=1: borrowed as it is      | the same runs, the same sizes;
- *   single, rule off  abd_alloc() of one run, linear_page=0: borrowed by a copy     | only the copy differs
- *   multi             abd_alloc() at max_order 0, 4 KiB runs at random addresses: borrowed by a copy, gathered
- *   own decoder       the buffers of multi, decoded where they lie: abd_lz4_decompress_to_buf(); of single, rule on, where
- *                     payloads are of one page
- * The first four are decoded by liblz4 from what was borrowed. Payloads begin on a 4 KiB boundary in all, so that no path profits from denser packing or luckier cache sets.
- * Sizes are those of the ARC: the compressed size in 512-byte sectors. Where that would not come out as one run (3 pages, say),
- * the single-run paths take a buffer of the next power of two of pages, of which the rest is never touched.
+ *   single, rule on   abd_alloc() of one run, linear_page=1: borrowed as it is    | same runs and
+ *   single, rule off  abd_alloc() of one run, linear_page=0: borrowed by a copy   | sizes: only the
+ *                                                                                 | copy differs
+ *   multi             abd_alloc() at max_order 0, 4 KiB runs at random addresses: borrowed by a
+ *                     copy, gathered
+ *   own decoder       the buffers of multi, decoded where they lie: abd_lz4_decompress_to_buf(); of
+ *                     single, rule on, where payloads are of one page
+ * The first four are decoded by liblz4 from what was borrowed. Payloads begin on a 4 KiB boundary
+ * in all, so that no path profits from denser packing or luckier cache sets. Sizes are those of the
+ * ARC: the compressed size in 512-byte sectors. Where that would not come out as one run (3 pages,
+ * say), the single-run paths take a buffer of the next power of two of pages, of which the rest is
+ * never touched.
  */
 #ifndef ABD_PERF_ARC_SET_H
 #define ABD_PERF_ARC_SET_H
@@ -29,7 +33,10 @@ enum abd_perf_arc_kind {
 	ABD_PERF_ARC_KINDS
 };
 
-/* One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by the library's decoder. */
+/*
+ * One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by
+ * the library's decoder.
+ */
 #define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
 #define ABD_PERF_ARC_PATHS (ABD_PERF_ARC_KINDS + 1)
 
@@ -86,7 +93,10 @@ static inline unsigned abd_perf_arc_path_kind(const struct abd_perf_arc_set *set
 	return set->kinds > ABD_PERF_ARC_MULTI ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_ON;
 }
 
-/** Decode every buffer by every path and compare with its source; also that borrows copied where, and only where, they should. */
+/**
+ * Decode every buffer by every path and compare with its source; also that borrows copied where,
+ * and only where, they should.
+ */
 bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set);
 
 /** Share of the records, in [0, 1], that abd_alloc() at the library's defaults makes single-run. */

@@ -2,9 +2,10 @@
 /*
  * buffer: what it costs to make, view, borrow, seek and end buffers, and what memory they take.
  *
- * Published figures are those of OpenZFS's own userspace buffers (libzpool at be7657e3f2, built without debug checks, on a
- * Zen 5 server part): another machine, so the ratio against them says "of that order", not more. Where a figure must not grow
- * with the buffer, small and large are raced against each other.
+ * Published figures are those of OpenZFS's own userspace buffers (libzpool at be7657e3f2, built
+ * without debug checks, on a Zen 5 server part): another machine, so the ratio against them says
+ * "of that order", not more. Where a figure must not grow with the buffer, small and large are
+ * raced against each other.
  */
 #include "abd_perf_buffer_work.h"
 #include "abd_perf_place.h"
@@ -184,7 +185,7 @@ static void abd_perf_buffer_row(
 	abd_cache_reap_now();
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static struct abd_perf_summary abd_perf_buffer_once(double value)
 {
@@ -283,7 +284,7 @@ static int abd_perf_buffer_run(const struct abd_perf_options *options)
 	return 0;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void abd_perf_buffer_target(struct abd_perf_table *table, const struct abd_perf_ratio *ratio)
 {

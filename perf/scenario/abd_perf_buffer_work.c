@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loops without anything in them but the calls: no timing, no branch that a call's result does not need.
+ * Loops without anything in them but the calls: no timing, no branch that a call's result does not
+ * need.
  */
 #include "abd_perf_buffer_work.h"
 #include "abd_perf_clock.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against borrowing for it; other forms of
- * input and output (abd_perf_codec_forms.h); ranges of records; checksums.
+ * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against
+ * borrowing for it; other forms of input and output (abd_perf_codec_forms.h); ranges of records;
+ * checksums.
  *
- * The buffers are arc-read's (abd_perf_arc_set.h), so what differs is the decoder alone. Data: fio's, real files, and rows of three
- * ratios, because the first has the long literals that wide copies like, and the last the short matches they don't.
- * One thread. Hot: a set that fits half of the second-level cache. Cold: 300 MiB of payloads for each path, read at random.
+ * The buffers are arc-read's (abd_perf_arc_set.h), so what differs is the decoder alone. Data:
+ * fio's, real files, and rows of three ratios, because the first has the long literals that wide
+ * copies like, and the last the short matches they don't. One thread. Hot: a set that fits half of
+ * the second-level cache. Cold: 300 MiB of payloads for each path, read at random.
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
@@ -214,7 +216,7 @@ static int abd_perf_codec_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct abd_perf_result *abd_perf_codec_next(const char *group, size_t *i)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One set of hot records in every form: records and their blocks, each linear, in single pages at random addresses and (blocks) in
- * runs of mixed orders. A group races a few ways from one form to another, first of all liblz4 from linear to linear memory.
- * Invariant: a buffer that did not come out as its form says ends the program; what each way makes is compared with the
- * record (or, compressed, decoded and compared) before it is timed.
+ * One set of hot records in every form: records and their blocks, each linear, in single pages at
+ * random addresses and (blocks) in runs of mixed orders. A group races a few ways from one form to
+ * another, first of all liblz4 from linear to linear memory.
+ * Invariant: a buffer that did not come out as its form says ends the program; what each way makes
+ * is compared with the record (or, compressed, decoded and compared) before it is timed.
  */
 #include "abd_perf_codec_forms.h"
 #include "abd_perf_clock.h"
@@ -24,7 +25,10 @@
 enum { LINEAR, PAGES, MIXED, FORMS };
 enum { WAYS_MAX = 5, GROUP_SIZES_MAX = 4 };
 
-/* Of what a checksum is taken again and again, to know what it costs when it finds everything in the first cache. */
+/*
+ * Of what a checksum is taken again and again, to know what it costs when it finds everything in
+ * the first cache.
+ */
 #define ABD_PERF_FORMS_PIECE ((size_t)16 << 10)
 
 struct abd_perf_forms_slot {
@@ -60,7 +64,7 @@ struct abd_perf_forms_group {
 	struct abd_perf_forms_way way[WAYS_MAX];
 };
 
-/* ---- the ways ---------------------------------------------------------------------------------------------------- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 static ssize_t abd_perf_forms_liblz4(
 	const struct abd_perf_forms *forms, const struct abd_perf_forms_slot *slot)
@@ -197,7 +201,7 @@ static const struct abd_perf_forms_group abd_perf_forms_groups[] = {
 
 enum { GROUPS = sizeof(abd_perf_forms_groups) / sizeof(*abd_perf_forms_groups) };
 
-/* ---- the set ----------------------------------------------------------------------------------------------------- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 static abd_t *abd_perf_forms_alloc(unsigned form, size_t size)
 {
@@ -251,7 +255,10 @@ static void abd_perf_forms_alloc_all(struct abd_perf_forms *forms)
 	}
 }
 
-/* Records whose blocks fit, or don't fit, one page, as many as half of the second-level cache holds. */
+/*
+ * Records whose blocks fit, or don't fit, one page, as many as half of the second-level cache
+ * holds.
+ */
 static bool abd_perf_forms_make(struct abd_perf_forms *forms,
 	const struct abd_perf_records *records, const struct abd_perf_forms_group *group,
 	uint64_t seed)
@@ -307,7 +314,7 @@ static void abd_perf_forms_free(struct abd_perf_forms *forms)
 	abd_cache_reap_now();
 }
 
-/* ---- the race ---------------------------------------------------------------------------------------------------- */
+/* ---- the race -------------------------------------------------------------------------------- */
 
 struct abd_perf_forms_path {
 	const struct abd_perf_forms *forms;
@@ -328,7 +335,10 @@ static double abd_perf_forms_run(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-/* One of the two outputs must be the record now; which of them, the way knows. Neither may be from an earlier way. */
+/*
+ * One of the two outputs must be the record now; which of them, the way knows. Neither may be from
+ * an earlier way.
+ */
 static bool abd_perf_forms_right(const struct abd_perf_forms *forms,
 	const struct abd_perf_forms_slot *slot, const struct abd_perf_forms_group *group,
 	ssize_t made)
@@ -469,7 +479,7 @@ int abd_perf_codec_forms(
 	return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static struct abd_perf_table *abd_perf_forms_table(const struct abd_perf_forms_group *group)
 {

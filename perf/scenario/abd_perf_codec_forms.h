@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The codec scenario's other forms of the same work: scattered output, runs of mixed orders, single pages, compression, and
- * decoding with a checksum.
+ * The codec scenario's other forms of the same work: scattered output, runs of mixed orders, single
+ * pages, compression, and decoding with a checksum.
  */
 #ifndef ABD_PERF_CODEC_FORMS_H
 #define ABD_PERF_CODEC_FORMS_H
 
 #include "abd_perf_data.h"
 
-/** How many comparisons abd_perf_codec_forms() makes for a data set; first: it is the scenario's first one. */
+/**
+ * How many comparisons abd_perf_codec_forms() makes for a data set; first: it is the scenario's
+ * first one.
+ */
 unsigned abd_perf_codec_forms_count(bool first, const struct abd_perf_options *options);
 
 /** Measure them. Returns nonzero where a path did not do what it says. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Ranges and checksums.
- * The source's request: reading 4 KiB of a cached 128 KiB record without decompressing all of it (openzfs PR 19107).
+ * The source's request: reading 4 KiB of a cached 128 KiB record without decompressing all of it
+ * (openzfs PR 19107).
  */
 #include "abd_perf_codec_part.h"
 #include "abd_perf_clock.h"
@@ -16,7 +17,8 @@
 
 #define ABD_PERF_RECORD ((size_t)128 << 10)
 #define ABD_PERF_RANGE ((size_t)4 << 10)
-#define ABD_PERF_BLOCKS 16 /* different records, so that no branch predictor learns one by heart */
+/* different records, so that no branch predictor learns one by heart */
+#define ABD_PERF_BLOCKS 16
 
 struct abd_perf_blocks {
 	abd_t *block[ABD_PERF_BLOCKS];
@@ -118,7 +120,7 @@ void abd_perf_codec_range(const struct abd_perf_data *data, const struct abd_per
 	abd_perf_records_free(&records);
 }
 
-/* ---- checksums --------------------------------------------------------------------------------------------------- */
+/* ---- checksums ------------------------------------------------------------------------------- */
 
 static int abd_perf_sum_piece(void *buf, size_t len, void *priv)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * compare: comparing, testing for zero and copying scattered buffers, against memcmp() and memcpy() on linear memory.
+ * compare: comparing, testing for zero and copying scattered buffers, against memcmp() and memcpy()
+ * on linear memory.
  *
- * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), looked at before anything is timed. The linear memory lies
- * on huge pages from 2 MiB up. Contents are equal, so every byte is read. Up to 4 KiB a buffer is one run, hence linear.
+ * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), looked at before anything is
+ * timed. The linear memory lies on huge pages from 2 MiB up. Contents are equal, so every byte is
+ * read. Up to 4 KiB a buffer is one run, hence linear.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_env.h"
@@ -25,7 +27,10 @@
 #define MIB ((size_t)1 << 20)
 #define ABD_PERF_HUGE (2 * MIB)
 
-/* Buffers beside those measured, whose runs take part in the shuffle, so that small ones come to lie apart too. */
+/*
+ * Buffers beside those measured, whose runs take part in the shuffle, so that small ones come to
+ * lie apart too.
+ */
 #define ABD_PERF_FILLERS 61
 #define ABD_PERF_FILLER_SIZE (256 * KIB)
 
@@ -40,7 +45,7 @@ struct abd_perf_operands {
 	const char *kernel; /* for paths that force one */
 };
 
-/* ---- operands ---------------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* On a huge page's boundary and advised so, from 2 MiB up; else on small pages. */
 static char *abd_perf_compare_linear(size_t size)
@@ -108,7 +113,7 @@ static void abd_perf_operands_free(struct abd_perf_operands *operands)
 	abd_cache_reap_now();
 }
 
-/* ---- what is timed ----------------------------------------------------------------------------------------------- */
+/* ---- what is timed --------------------------------------------------------------------------- */
 
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_cmp, abd_cmp(o->buffer[A], o->buffer[B]))
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_equal, abd_equal(o->buffer[A], o->buffer[B]))
@@ -213,7 +218,7 @@ static void abd_perf_compare_size(
 		abd_perf_compare_record(&race, path, operands, text);
 }
 
-/* ---- kernels, by name -------------------------------------------------------------------------------------------- */
+/* ---- kernels, by name ------------------------------------------------------------------------ */
 
 static const char *const abd_perf_kernels[] = {
 	"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
@@ -272,7 +277,7 @@ static void abd_perf_compare_kernels(
 		result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
 }
 
-/* ---- the scenario ------------------------------------------------------------------------------------------------ */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
 static int abd_perf_compare_run(const struct abd_perf_options *options)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Equal keys of one length, at unaligned addresses, through abd_key_equal() and through a call of memcmp(); and keys of all
- * lengths mixed at random, where guessing the length's branch wrong costs what it costs in a directory of names.
- * linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: names of 31 bytes on average.
+ * Equal keys of one length, at unaligned addresses, through abd_key_equal() and through a call of
+ * memcmp(); and keys of all lengths mixed at random, where guessing the length's branch wrong costs
+ * what it costs in a directory of names. linux-kernel, "Big git diff speedup by avoiding x86 fast
+ * string memcmp", Dec 2010: names of 31 bytes on average.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_clock.h"
@@ -28,7 +29,10 @@ static struct {
 	uint8_t length[ABD_PERF_KEYS];
 } keys;
 
-/* Called through a pointer the compiler can't see through, so that neither call is replaced by something inline. */
+/*
+ * Called through a pointer the compiler can't see through, so that neither call is replaced by
+ * something inline.
+ */
 static int (*volatile abd_perf_key_memcmp)(const void *, const void *, size_t) = memcmp;
 
 static double abd_perf_key_ours(void *arg, uint64_t iterations)
@@ -62,7 +66,9 @@ static double abd_perf_key_libc(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-/* b is a, one byte further on, so that the two are never aligned alike. length 0: 1 to 64, mixed. */
+/*
+ * b is a, one byte further on, so that the two are never aligned alike. length 0: 1 to 64, mixed.
+ */
 static void abd_perf_key_prepare(unsigned length, uint64_t *random)
 {
 	for (size_t i = 0; i < sizeof(keys.a) - 1; i++)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dedupe: what a fast comparison is worth to a program that looks for duplicate extents and proves them byte for byte.
+ * dedupe: what a fast comparison is worth to a program that looks for duplicate extents and proves
+ * them byte for byte.
  *
- * --input: a tree is searched, and what was found in it is reported. Without it the source's data set is made in memory; what
- * must be found there is known, and is checked. Then the proofs are timed, in memory, kernel by kernel.
+ * --input: a tree is searched, and what was found in it is reported. Without it the source's data
+ * set is made in memory; what must be found there is known, and is checked. Then the proofs are
+ * timed, in memory, kernel by kernel.
  * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021.
  */
 #include "abd_perf_dedupe_made.h"
@@ -34,7 +36,7 @@ static const char *const abd_perf_dedupe_whole[KERNELS] = {
 	"scalar, reading", "word, reading", "libc, reading", "auto, reading"};
 static const char *const abd_perf_dedupe_kind[ABD_PERF_KINDS] = {"aligned", "shifted"};
 
-/* ---- what was found ---------------------------------------------------------------------------------------------- */
+/* ---- what was found -------------------------------------------------------------------------- */
 
 static void abd_perf_dedupe_found(const struct abd_perf_find *find, const char *origin)
 {
@@ -93,7 +95,7 @@ static void abd_perf_dedupe_search(
 	abd_perf_dedupe_times(find, origin);
 }
 
-/* ---- timing the proofs ------------------------------------------------------------------------------------------- */
+/* ---- timing the proofs ----------------------------------------------------------------------- */
 
 struct abd_perf_dedupe_path {
 	struct abd_perf_sample *sample;
@@ -189,7 +191,7 @@ static int abd_perf_dedupe_time(struct abd_perf_find *find, struct abd_perf_samp
 	return 1;
 }
 
-/* ---- a tree ------------------------------------------------------------------------------------------------------ */
+/* ---- a tree ---------------------------------------------------------------------------------- */
 
 static int abd_perf_dedupe_tree(const struct abd_perf_options *options, size_t extent_size)
 {
@@ -220,7 +222,7 @@ static int abd_perf_dedupe_tree(const struct abd_perf_options *options, size_t e
 	return status;
 }
 
-/* ---- the source's data set --------------------------------------------------------------------------------------- */
+/* ---- the source's data set ------------------------------------------------------------------- */
 
 /* Whether what was found is what is there. */
 static bool abd_perf_dedupe_made_right(
@@ -305,7 +307,7 @@ static int abd_perf_dedupe_run(const struct abd_perf_options *options)
 				      : abd_perf_dedupe_made(options, extent_size);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool abd_perf_dedupe_is(const struct abd_perf_result *result, const char *group)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walking a tree, and reading from its files through two descriptors that are kept: of the original and of its copy.
+ * Walking a tree, and reading from its files through two descriptors that are kept: of the original
+ * and of its copy.
  */
 #include "abd_perf_dedupe_files.h"
 #include "abd_perf_say.h"
@@ -44,7 +45,7 @@ void abd_perf_fileset_add(struct abd_perf_fileset *set, abd_t *abd, size_t base,
 	file->size = size;
 }
 
-/* ---- what can't be read ------------------------------------------------------------------------------------------ */
+/* ---- what can't be read ---------------------------------------------------------------------- */
 
 static void abd_perf_fileset_complain(
 	struct abd_perf_fileset *set, const char *path, const char *why)
@@ -65,7 +66,7 @@ static bool abd_perf_file_fail(
 	return false;
 }
 
-/* ---- walking ----------------------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 static int abd_perf_fileset_order(const FTSENT **a, const FTSENT **b)
 {
@@ -168,7 +169,7 @@ void abd_perf_fileset_free(struct abd_perf_fileset *set)
 	abd_perf_fileset_init(set);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 bool abd_perf_file_open(struct abd_perf_fileset *set, size_t index, unsigned slot)
 {
@@ -178,7 +179,10 @@ bool abd_perf_file_open(struct abd_perf_fileset *set, size_t index, unsigned slo
 		return true;
 	if (set->fd[slot] >= 0)
 		close(set->fd[slot]);
-	/* NONBLOCK: should a pipe have taken the file's name since the walk, nobody may wait for its writer. */
+	/*
+	 * NONBLOCK: should a pipe have taken the file's name since the walk, nobody may wait for
+	 * its writer.
+	 */
 	set->fd[slot] = open(file->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	set->fd_file[slot] = index;
 	return set->fd[slot] >= 0 || abd_perf_file_fail(set, file, strerror(errno));

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is searched for duplicates: regular files of a tree, read when needed, or files made in memory, which are buffers.
- * Invariant: files are in the order of the walk, which decides what is an original and what its copy: the former comes first.
- * Links are not followed, and of several names of one file only the first counts: what is shared already saves nothing.
+ * What is searched for duplicates: regular files of a tree, read when needed, or files made in
+ * memory, which are buffers.
+ * Invariant: files are in the order of the walk, which decides what is an original and what its
+ * copy: the former comes first. Links are not followed, and of several names of one file only the
+ * first counts: what is shared already saves nothing.
  */
 #ifndef ABD_PERF_DEDUPE_FILES_H
 #define ABD_PERF_DEDUPE_FILES_H
 
 #include <abd/abd.h>
 
-/* Offsets in files keep their place within a page when they are read into a buffer, as they do in a page cache. */
+/*
+ * Offsets in files keep their place within a page when they are read into a buffer, as they do in a
+ * page cache.
+ */
 #define ABD_PERF_PAGE 4096
 
-/* Whole pages for size bytes: only then may runs be exchanged among buffers (abd_perf_place.h), as all are of one length. */
+/*
+ * Whole pages for size bytes: only then may runs be exchanged among buffers (abd_perf_place.h), as
+ * all are of one length.
+ */
 static inline size_t abd_perf_pages(size_t size)
 {
 	return (size + ABD_PERF_PAGE - 1) / ABD_PERF_PAGE * ABD_PERF_PAGE;
@@ -47,8 +55,9 @@ void abd_perf_fileset_free(struct abd_perf_fileset *set);
 bool abd_perf_file_open(struct abd_perf_fileset *set, size_t file, unsigned slot);
 
 /**
- * Bytes [off, +size) of a file: in *abd from *abd_off, which is the file's own buffer when it is in memory, and else buf, where
- * they keep their place in a page. Contract: buf holds size + ABD_PERF_PAGE bytes.
+ * Bytes [off, +size) of a file: in *abd from *abd_off, which is the file's own buffer when it is in
+ * memory, and else buf, where they keep their place in a page. Contract: buf holds size +
+ * ABD_PERF_PAGE bytes.
  * False: they can't be read (any more). That is said, and the file is skipped and counted.
  */
 bool abd_perf_file_load(struct abd_perf_fileset *set, size_t file, size_t off, size_t size,

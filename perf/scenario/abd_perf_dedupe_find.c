@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The search. Extents are kept in the order of the walk, file by file, and sorted through a list of their numbers.
+ * The search. Extents are kept in the order of the walk, file by file, and sorted through a list of
+ * their numbers.
  */
 #include "abd_perf_dedupe_find.h"
 #include "abd_perf_clock.h"
@@ -46,7 +47,7 @@ void abd_perf_find_free(struct abd_perf_find *find)
 	memset(find, 0, sizeof(*find));
 }
 
-/* ---- hashing ----------------------------------------------------------------------------------------------------- */
+/* ---- hashing --------------------------------------------------------------------------------- */
 
 static uint64_t abd_perf_find_hash_of(
 	const struct abd_perf_find *find, const abd_t *abd, size_t off, size_t size)
@@ -125,7 +126,7 @@ void abd_perf_find_hash(struct abd_perf_find *find)
 	}
 }
 
-/* ---- proving ----------------------------------------------------------------------------------------------------- */
+/* ---- proving --------------------------------------------------------------------------------- */
 
 static void abd_perf_find_proven(struct abd_perf_find *find, const struct abd_perf_proof *proof)
 {
@@ -171,7 +172,7 @@ static bool abd_perf_find_prove(
 	return equal;
 }
 
-/* ---- extents that equal extents ---------------------------------------------------------------------------------- */
+/* ---- extents that equal extents -------------------------------------------------------------- */
 
 /* By size and hash, and in the order of the walk. */
 static int abd_perf_find_order(const void *a, const void *b, void *arg)
@@ -188,8 +189,9 @@ static int abd_perf_find_order(const void *a, const void *b, void *arg)
 }
 
 /*
- * list: extents of one size and hash, in order. What differs from all that came before is moved to its front, so that the next
- * are compared with it too: with a good hash that is the first one only.
+ * list: extents of one size and hash, in order. What differs from all that came before is moved to
+ * its front, so that the next are compared with it too: with a good hash that is the first one
+ * only.
  */
 static void abd_perf_find_group(struct abd_perf_find *find, uint32_t *list, size_t count)
 {
@@ -233,7 +235,7 @@ void abd_perf_find_aligned(struct abd_perf_find *find)
 	free(list);
 }
 
-/* ---- windows that equal extents ---------------------------------------------------------------------------------- */
+/* ---- windows that equal extents -------------------------------------------------------------- */
 
 struct abd_perf_scan {
 	struct abd_perf_find *find;
@@ -242,7 +244,9 @@ struct abd_perf_scan {
 	double prove_ns; /* spent in proofs, which is no part of scanning */
 };
 
-/* Whether the window at off of a file, at window_off of the buffer, is an earlier extent's double. */
+/*
+ * Whether the window at off of a file, at window_off of the buffer, is an earlier extent's double.
+ */
 static bool abd_perf_scan_match(
 	struct abd_perf_scan *scan, uint64_t roll, uint32_t file, size_t off, size_t window_off)
 {
@@ -271,7 +275,10 @@ static bool abd_perf_scan_match(
 	return false;
 }
 
-/* Slide over n bytes in the buffer, which are those of a file at off. Returns how many are done with: windows begin behind. */
+/*
+ * Slide over n bytes in the buffer, which are those of a file at off. Returns how many are done
+ * with: windows begin behind.
+ */
 static size_t abd_perf_scan_window(struct abd_perf_scan *scan, uint32_t file, size_t off, size_t n)
 {
 	const unsigned char *p = abd_to_buf(scan->find->window);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finding duplicate extents, as duperemove does: hash, sort, and prove byte for byte what has the same hash.
+ * Finding duplicate extents, as duperemove does: hash, sort, and prove byte for byte what has the
+ * same hash.
  *
- * Files are cut into extents at multiples of the extent size; the last may be shorter. An extent is a duplicate when an earlier
- * one has its bytes. Where a file has no such extents, every position is tried: a window of a whole extent's size is a shifted
- * duplicate when an earlier extent, which it doesn't overlap, has its bytes. The search goes from left to right and on behind
- * what it found. So each byte is counted once, and always in favour of something earlier: what is counted could be saved.
+ * Files are cut into extents at multiples of the extent size; the last may be shorter. An extent is
+ * a duplicate when an earlier one has its bytes. Where a file has no such extents, every position
+ * is tried: a window of a whole extent's size is a shifted duplicate when an earlier extent, which
+ * it doesn't overlap, has its bytes. The search goes from left to right and on behind what it
+ * found. So each byte is counted once, and always in favour of something earlier: what is counted
+ * could be saved.
  *
  * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021: the proof was the cost.
  */
@@ -18,8 +21,8 @@ enum { ABD_PERF_ALIGNED, ABD_PERF_SHIFTED, ABD_PERF_KINDS };
 
 struct abd_perf_extent {
 	uint64_t hash;
-	uint64_t
-		roll; /* 0 for the last of a file, which is never looked for elsewhere if it is short */
+	/* 0 for the last of a file, which is never looked for elsewhere if it is short */
+	uint64_t roll;
 	size_t off;
 	uint32_t file;
 	uint32_t size;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source's data set, made in memory and scaled to it: files of 4 MiB, of which half are copies of the other half.
- * Twice: with copies as they are, and with a prefix of an odd number of bytes in front of each, while the originals begin at
- * other odd offsets of their buffers. So offsets are unaligned, and differ between source and destination.
- * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021: 20,000 files of 4 MB, fully duplicated, 80 GB.
+ * The source's data set, made in memory and scaled to it: files of 4 MiB, of which half are copies
+ * of the other half. Twice: with copies as they are, and with a prefix of an odd number of bytes in
+ * front of each, while the originals begin at other odd offsets of their buffers. So offsets are
+ * unaligned, and differ between source and destination.
+ * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021: 20,000 files of 4 MB, fully
+ *         duplicated, 80 GB.
  */
 #ifndef ABD_PERF_DEDUPE_MADE_H
 #define ABD_PERF_DEDUPE_MADE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Four bytes per step where a whole extent is hashed: one multiplication in the chain instead of four.
+ * Four bytes per step where a whole extent is hashed: one multiplication in the chain instead of
+ * four.
  */
 #include "abd_perf_dedupe_roll.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash that rolls: of a window that moves on by a byte, in two multiplications; and a set of extents to look it up in.
- * It is the polynomial of the window's bytes, modulo 2^64. What it finds is a suspicion, for XXH3 and then the bytes to confirm.
- * Karp and Rabin, "Efficient randomized pattern-matching algorithms", 1987; rsync finds moved blocks this way.
+ * A hash that rolls: of a window that moves on by a byte, in two multiplications; and a set of
+ * extents to look it up in. It is the polynomial of the window's bytes, modulo 2^64. What it finds
+ * is a suspicion, for XXH3 and then the bytes to confirm. Karp and Rabin, "Efficient randomized
+ * pattern-matching algorithms", 1987; rsync finds moved blocks this way.
  */
 #ifndef ABD_PERF_DEDUPE_ROLL_H
 #define ABD_PERF_DEDUPE_ROLL_H
@@ -16,7 +17,10 @@
 
 /** The hash of what was hashed before, followed by size bytes. 0 starts. */
 uint64_t abd_perf_roll(uint64_t hash, const unsigned char *p, size_t size);
-/** What the byte that leaves a window of size bytes has been multiplied with by then: base to the power of size. */
+/**
+ * What the byte that leaves a window of size bytes has been multiplied with by then: base to the
+ * power of size.
+ */
 uint64_t abd_perf_roll_power(size_t size);
 
 static inline uint64_t abd_perf_roll_next(

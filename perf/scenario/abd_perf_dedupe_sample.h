@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Proofs to time: pairs of ranges that are known to be equal, in memory, to be compared by one kernel after another.
- * Invariant: offsets are those that a page cache would have: a file's byte keeps its place in its page.
+ * Proofs to time: pairs of ranges that are known to be equal, in memory, to be compared by one
+ * kernel after another.
+ * Invariant: offsets are those that a page cache would have: a file's byte keeps its place in its
+ * page.
  */
 #ifndef ABD_PERF_DEDUPE_SAMPLE_H
 #define ABD_PERF_DEDUPE_SAMPLE_H
@@ -22,14 +24,18 @@ struct abd_perf_sample {
 };
 
 /**
- * The proofs of one kind, or evenly spaced ones where all of them would be more than most bytes of a side. Files in memory are
- * compared where they are; others are read into scattered buffers of 4 KiB runs at random addresses.
+ * The proofs of one kind, or evenly spaced ones where all of them would be more than most bytes of
+ * a side. Files in memory are compared where they are; others are read into scattered buffers of 4
+ * KiB runs at random addresses.
  */
 void abd_perf_sample_make(struct abd_perf_sample *sample, struct abd_perf_find *find, unsigned kind,
 	uint64_t most, uint64_t seed);
 void abd_perf_sample_free(struct abd_perf_sample *sample);
 
-/** Prove all of it so often. Returns the ns of CPU time; there are no system calls in it, so that is user time. */
+/**
+ * Prove all of it so often. Returns the ns of CPU time; there are no system calls in it, so that is
+ * user time.
+ */
 double abd_perf_sample_prove(struct abd_perf_sample *sample, uint64_t iterations);
 /**
  * How many would be proven if the destination were indexed with the source's place in its page.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * flush: durable copies, by policy, size, destination and number of writers; AUTO against the best fixed policy, and libpmem.
+ * flush: durable copies, by policy, size, destination and number of writers; AUTO against the best
+ * fixed policy, and libpmem.
  *
- * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: its two tables, sequential
- * writes per number of threads and throughput per block size, on Optane. Memory here is ordinary: the figures say what leaving
- * the cache costs the CPU, not what persistent memory takes in.
+ * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: its
+ * two tables, sequential writes per number of threads and throughput per block size, on Optane.
+ * Memory here is ordinary: the figures say what leaving the cache costs the CPU, not what
+ * persistent memory takes in.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
@@ -34,8 +36,9 @@ static const size_t abd_perf_flush_sizes[] = {
 	64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
 
 /*
- * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left out for want of room copy as
- * one that is in (nt-sse2 as nt-avx2), or can't win (clflush, one line at a time).
+ * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left
+ * out for want of room copy as one that is in (nt-sse2 as nt-avx2), or can't win (clflush, one line
+ * at a time).
  */
 static const char *const abd_perf_flush_policies[] = {"movdir64b", "nt-avx512", "nt-avx2", "movnti",
 	"clwb", "clflushopt", "cvap", "cvac", "nt-sse2", "clflush", NULL};
@@ -54,7 +57,7 @@ static struct abd_perf_flush_place abd_perf_flush_place[PLACES];
 static char *abd_perf_flush_source;
 static struct abd_perf_crew *abd_perf_flush_crew;
 
-/* ---- ways -------------------------------------------------------------------------------------------------------- */
+/* ---- ways ------------------------------------------------------------------------------------ */
 
 /* AUTO first, then the fixed policies, then libpmem. Returns how many. */
 static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
@@ -86,7 +89,7 @@ static double abd_perf_flush_together(void *arg, uint64_t iterations)
 	return abd_perf_crew_run(abd_perf_flush_crew, abd_perf_flush_member, work, iterations);
 }
 
-/* ---- measuring --------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
 	const struct abd_perf_race *race, const struct abd_perf_path *path)
@@ -221,7 +224,7 @@ static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *op
 			"NODRAIN, one drain", "ordered", abd_perf_race_ratio(&race, 0, 1));
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void abd_perf_flush_memory(const struct abd_perf_options *options)
 {
@@ -229,7 +232,10 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	uint64_t random = options->seed;
 
 	abd_perf_flush_source = abd_buf_alloc(16 * MIB, false);
-	/* On huge pages where they are to be had, as the provider's runs are; misses of the TLB are not the question. */
+	/*
+	 * On huge pages where they are to be had, as the provider's runs are; misses of the TLB are
+	 * not the question.
+	 */
 	abd_perf_flush_place[LINEAR].linear = aligned_alloc(2 * MIB, size);
 	if (abd_perf_flush_place[LINEAR].linear != NULL) {
 		madvise(abd_perf_flush_place[LINEAR].linear, size, MADV_HUGEPAGE);
@@ -244,8 +250,8 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
 	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
 	for (size_t i = 0; i < 16 * MIB; i++)
-		abd_perf_flush_source[i] =
-			(char)(abd_perf_random(&random) | 1); /* no zero: what was planted shows */
+		/* no zero: what was planted shows */
+		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1);
 	for (unsigned i = 0; i < PLACES; i++) {
 		abd_perf_flush_place[i].size = size;
 		abd_zero(abd_perf_flush_place[i].dst, size);
@@ -261,7 +267,7 @@ static void abd_perf_flush_memory_free(void)
 	abd_cache_reap_now();
 }
 
-/* ---- the scenario ------------------------------------------------------------------------------------------------ */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
 static bool abd_perf_flush_wanted(size_t size, const struct abd_perf_options *options)
 {
@@ -270,7 +276,10 @@ static bool abd_perf_flush_wanted(size_t size, const struct abd_perf_options *op
 	return !options->quick || size == 64 || size == 4 * KIB || size == 64 * KIB;
 }
 
-/* What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one piece, lines not in the cache. */
+/*
+ * What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one
+ * piece, lines not in the cache.
+ */
 static bool abd_perf_flush_cell_wanted(
 	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
 {
@@ -368,7 +377,7 @@ static int abd_perf_flush_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void abd_perf_flush_parameter(
 	struct abd_perf_table *table, const struct abd_perf_result *result, const char *name)

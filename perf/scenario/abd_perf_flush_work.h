@@ -2,7 +2,8 @@
 /*
  * The copies that the flush scenario times, and the memory they go to.
  *
- *	fresh  a region larger than the caches (512 MiB) is walked: lines are out of this core's caches when they are written
+ *	fresh  a region larger than the caches (512 MiB) is walked: lines are out of this core's
+ *	       caches when they are written
  *	hot    the same bytes are written again and again
  * The source is plain memory and stays in the cache as far as it fits.
  */
@@ -17,7 +18,8 @@
 struct abd_perf_flush_way {
 	const char *name;
 	const char *policy; /* value of the tunable "flush"; NULL: libpmem */
-	bool one_drain; /* libpmem: one drain for all runs, by the caller's own loop; else one for each */
+	/* libpmem: one drain for all runs, by the caller's own loop; else one for each */
+	bool one_drain;
 };
 
 struct abd_perf_flush_place {
@@ -38,8 +40,9 @@ struct abd_perf_flush_case {
 };
 
 /**
- * Where each thread writes next. One for all ways, so that each of them gets its share of every part of the region: parts
- * differ by several percent, and a way that kept to its own would be measured with them.
+ * Where each thread writes next. One for all ways, so that each of them gets its share of every
+ * part of the region: parts differ by several percent, and a way that kept to its own would be
+ * measured with them.
  */
 extern struct abd_perf_flush_walk {
 	size_t at;

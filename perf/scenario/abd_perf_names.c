@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names: what comparing short names is worth to a look-up of paths, component by component, as git diff makes the kernel do it.
+ * names: what comparing short names is worth to a look-up of paths, component by component, as git
+ * diff makes the kernel do it.
  *
- * Paths of a real tree are looked up in a hash table: in the order of the tree, then shuffled, by one way of comparing after the
- * other, and by what the source wished for: split, hash and compare in one pass of 8-byte loads. All must find the same.
+ * Paths of a real tree are looked up in a hash table: in the order of the tree, then shuffled, by
+ * one way of comparing after the other, and by what the source wished for: split, hash and compare
+ * in one pass of 8-byte loads. All must find the same.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010.
  */
 #include "abd_perf_clock.h"
@@ -166,7 +168,7 @@ static int abd_perf_names_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static bool abd_perf_names_is_lookup(const struct abd_perf_result *result)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86's string compare, which Linux's memcmp() was there in 2010. Elsewhere it is absent, and nothing is put in its place.
+ * x86's string compare, which Linux's memcmp() was there in 2010. Elsewhere it is absent, and
+ * nothing is put in its place.
  */
 #ifndef ABD_PERF_NAMES_CMPSB_H
 #define ABD_PERF_NAMES_CMPSB_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A name in a path, and the ways to find its end, to hash it and to compare it. All inline, as they would be in a look-up.
+ * A name in a path, and the ways to find its end, to hash it and to compare it. All inline, as they
+ * would be in a look-up.
  *
- * Invariant: the word-wise ones read up to 8 bytes behind a name, on both sides: whoever stores names and paths leaves that room.
- * abd_key_equal() needs none.
- * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010. The sketch posted there advanced by
- * bytes what it counted in words, and compared bytes where it meant words; the masked words here are what it meant.
+ * Invariant: the word-wise ones read up to 8 bytes behind a name, on both sides: whoever stores
+ * names and paths leaves that room. abd_key_equal() needs none.
+ * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010. The
+ * sketch posted there advanced by bytes what it counted in words, and compared bytes where it meant
+ * words; the masked words here are what it meant.
  */
 #ifndef ABD_PERF_NAMES_COMPARE_H
 #define ABD_PERF_NAMES_COMPARE_H
@@ -28,7 +30,7 @@ struct abd_perf_name {
 	uint64_t word[ABD_PERF_NAME_WORDS]; /* kept in one pass: the name, filled up with zeros */
 };
 
-/* ---- splitting and hashing: from p to the next slash or end; hash holds the parent's number ------------------------- */
+/* ---- splitting and hashing: from p to the next slash or end; hash holds the parent's number -- */
 
 /* A byte at a time, as it was in 2010; FNV-1a. */
 ABD_PERF_INLINE void abd_perf_name_split_bytes(
@@ -52,7 +54,9 @@ ABD_PERF_INLINE uint64_t abd_perf_name_word(const uint8_t *p)
 	return le64toh(word);
 }
 
-/* The highest bit of the lowest byte that is 0 is the lowest bit set; above it there may be others. */
+/*
+ * The highest bit of the lowest byte that is 0 is the lowest bit set; above it there may be others.
+ */
 ABD_PERF_INLINE uint64_t abd_perf_name_zero(uint64_t word)
 {
 	return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
@@ -64,7 +68,10 @@ ABD_PERF_INLINE uint64_t abd_perf_name_fold(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
-/* Eight bytes at a time: each is loaded once to find the end and to hash, and kept for the comparison if so wished. */
+/*
+ * Eight bytes at a time: each is loaded once to find the end and to hash, and kept for the
+ * comparison if so wished.
+ */
 ABD_PERF_INLINE void abd_perf_name_split_words(
 	struct abd_perf_name *name, const uint8_t *p, uint32_t parent, bool keep)
 {
@@ -101,7 +108,7 @@ ABD_PERF_INLINE void abd_perf_name_split_keep(
 	abd_perf_name_split_words(name, p, parent, true);
 }
 
-/* ---- comparing with a stored name of the same length; stored names are filled up with zeros ------------------------- */
+/* ---- comparing with a stored name of the same length; stored names are filled up with zeros -- */
 
 ABD_PERF_INLINE bool abd_perf_name_equal_none(
 	const struct abd_perf_name *name, const uint8_t *stored)
@@ -168,8 +175,8 @@ ABD_PERF_INLINE bool abd_perf_name_equal_kept(
 }
 
 /*
- * Every method: METHOD(stem, name for people, how to split, which table, how to compare). Without comparing is what the others
- * are to be seen against; its results are not checked.
+ * Every method: METHOD(stem, name for people, how to split, which table, how to compare). Without
+ * comparing is what the others are to be seen against; its results are not checked.
  */
 #define ABD_PERF_NAMES_METHODS(METHOD)                    \
 	METHOD(none, "no compare", bytes, 0, none)        \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of one length, in first-level cache: one side as it lies in paths, at any address, the other as it is stored.
- * A long list says which pair comes next, so that not even mixed lengths repeat soon enough to be learnt.
+ * Names of one length, in first-level cache: one side as it lies in paths, at any address, the
+ * other as it is stored. A long list says which pair comes next, so that not even mixed lengths
+ * repeat soon enough to be learnt.
  */
 #include "abd_perf_names_length.h"
 #include "abd_perf_clock.h"
@@ -22,8 +23,8 @@
 enum { ABD_PERF_LENGTH_MIXED = 0, ABD_PERF_LENGTH_TREE = ABD_PERF_NAMES_LENGTH_MAX + 1 };
 
 static struct {
-	uint8_t path[ABD_PERF_PAIRS]
-		    [80]; /* up to 7 bytes, the name, a slash, and room for a load */
+	/* up to 7 bytes, the name, a slash, and room for a load */
+	uint8_t path[ABD_PERF_PAIRS][80];
 	uint64_t stored[ABD_PERF_PAIRS][ABD_PERF_NAMES_LENGTH_MAX / 8 + 1];
 	uint8_t at[ABD_PERF_PAIRS];
 	uint8_t length[ABD_PERF_PAIRS];
@@ -31,7 +32,7 @@ static struct {
 	size_t errors;
 } pairs;
 
-/* ---- what is timed ----------------------------------------------------------------------------------------------- */
+/* ---- what is timed --------------------------------------------------------------------------- */
 
 static void abd_perf_length_count(uint64_t wrong)
 {
@@ -108,11 +109,12 @@ static const struct abd_perf_path abd_perf_length_paths[] = {
 
 #define ABD_PERF_LENGTH_PATHS (sizeof(abd_perf_length_paths) / sizeof(abd_perf_length_paths[0]))
 
-/* ---- pairs ------------------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /*
- * The length of a component of the tree, drawn as often as it is looked up: every place in all the paths is as likely, and those
- * where a component begins count. Longer ones than there is room for are not taken.
+ * The length of a component of the tree, drawn as often as it is looked up: every place in all the
+ * paths is as likely, and those where a component begins count. Longer ones than there is room for
+ * are not taken.
  */
 static unsigned abd_perf_length_of_tree(const struct abd_perf_names_set *set, uint64_t *random)
 {
@@ -159,7 +161,7 @@ static void abd_perf_length_prepare(
 		pairs.pick[i] = (uint8_t)abd_perf_random_below(random, ABD_PERF_PAIRS);
 }
 
-/* ---- whether they agree ------------------------------------------------------------------------------------------ */
+/* ---- whether they agree ---------------------------------------------------------------------- */
 
 static bool abd_perf_length_agree(
 	const struct abd_perf_name *name, const uint8_t *stored, bool equal)
@@ -204,7 +206,7 @@ bool abd_perf_names_length_check(void)
 	return true;
 }
 
-/* ---- measuring --------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 /* All lengths, or those around the steps of 8, 16, 32 and 64. */
 static bool abd_perf_length_wanted(unsigned length, const struct abd_perf_options *options)

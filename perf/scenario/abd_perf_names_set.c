@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- paths ------------------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static void *abd_perf_names_grow(void *memory, size_t count, size_t size)
 {
@@ -75,7 +75,7 @@ static void abd_perf_names_walk(struct abd_perf_names_set *set, const char *root
 		abd_perf_say_die(1, "--input %s: holds no names that can be read", root);
 }
 
-/* ---- look-ups ---------------------------------------------------------------------------------------------------- */
+/* ---- look-ups -------------------------------------------------------------------------------- */
 
 typedef void abd_perf_names_split_t(struct abd_perf_name *name, const uint8_t *p, uint32_t parent);
 typedef bool abd_perf_names_equal_t(const struct abd_perf_name *name, const uint8_t *stored);
@@ -153,7 +153,7 @@ uint64_t abd_perf_names_expected(const struct abd_perf_names_set *set, const uin
 	return mix;
 }
 
-/* ---- entering ---------------------------------------------------------------------------------------------------- */
+/* ---- entering -------------------------------------------------------------------------------- */
 
 /* An entry for the name, in both tables and under one number. */
 static uint32_t abd_perf_names_enter(
@@ -197,7 +197,10 @@ static uint32_t abd_perf_names_enter_path(struct abd_perf_names_set *set, const 
 	}
 }
 
-/* Room for every component of every path, as if none were shared: pages that aren't touched cost nothing. */
+/*
+ * Room for every component of every path, as if none were shared: pages that aren't touched cost
+ * nothing.
+ */
 static void abd_perf_names_room(struct abd_perf_names_set *set)
 {
 	size_t most = set->count + 1, buckets = 1024;
@@ -242,7 +245,7 @@ void abd_perf_names_set_free(struct abd_perf_names_set *set)
 	free(set->text);
 }
 
-/* ---- checking ---------------------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static bool abd_perf_names_check_path(
 	const struct abd_perf_names_set *set, const uint8_t *path, uint32_t expected)
@@ -258,7 +261,9 @@ static bool abd_perf_names_check_path(
 	return true;
 }
 
-/* Every path; and each with its last byte changed, which must lead nowhere or to what memcmp finds. */
+/*
+ * Every path; and each with its last byte changed, which must lead nowhere or to what memcmp finds.
+ */
 bool abd_perf_names_check(const struct abd_perf_names_set *set)
 {
 	static uint8_t other[1 << 16];

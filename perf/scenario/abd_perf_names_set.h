@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths of a tree, and a hash table of their components: the key is the parent's number and the name, as in a directory cache.
- * Two tables hold the same entries under the same numbers: one by the hash taken by bytes, one by that taken by words.
- * Invariant: names are stored as whole words filled up with zeros, and at least one zero; behind the last path there is room for
- * a load of words.
+ * Paths of a tree, and a hash table of their components: the key is the parent's number and the
+ * name, as in a directory cache. Two tables hold the same entries under the same numbers: one by
+ * the hash taken by bytes, one by that taken by words.
+ * Invariant: names are stored as whole words filled up with zeros, and at least one zero; behind
+ * the last path there is room for a load of words.
  */
 #ifndef ABD_PERF_NAMES_SET_H
 #define ABD_PERF_NAMES_SET_H
@@ -38,11 +39,17 @@ struct abd_perf_names_set {
 	size_t component_bytes;
 };
 
-/** Up to most paths of the files of a tree, sorted within each directory. Ends the program where there are none. */
+/**
+ * Up to most paths of the files of a tree, sorted within each directory. Ends the program where
+ * there are none.
+ */
 void abd_perf_names_set_make(struct abd_perf_names_set *set, const char *root, size_t most);
 void abd_perf_names_set_free(struct abd_perf_names_set *set);
 
-/** A method: the entry of one path, 0 when there is none; and all paths in an order, giving a number that depends on each. */
+/**
+ * A method: the entry of one path, 0 when there is none; and all paths in an order, giving a number
+ * that depends on each.
+ */
 struct abd_perf_names_method {
 	const char *name;
 	uint32_t (*find)(const struct abd_perf_names_set *set, const uint8_t *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths are sorted by length and timed in groups; a line through the groups gives the cost of a path and of a byte.
+ * Paths are sorted by length and timed in groups; a line through the groups gives the cost of a
+ * path and of a byte.
  */
 #include "abd_perf_names_stat.h"
 #include "abd_perf_clock.h"

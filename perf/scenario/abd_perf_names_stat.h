@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel's own look-up costs: lstat() of the tree's paths, by the length of the path. It is what git diff does most.
- * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: 640 cycles, plus 10 per byte.
+ * What the kernel's own look-up costs: lstat() of the tree's paths, by the length of the path. It
+ * is what git diff does most.
+ * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: 640
+ *         cycles, plus 10 per byte.
  */
 #ifndef ABD_PERF_NAMES_STAT_H
 #define ABD_PERF_NAMES_STAT_H

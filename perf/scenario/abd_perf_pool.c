@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pool: what the fixed pool is worth. Comparing and copying over its memory against the default provider's, and what a day of
- * churn does to the share of buffers that come out as a single run: fragmentation, which the pool has for real.
+ * pool: what the fixed pool is worth. Comparing and copying over its memory against the default
+ * provider's, and what a day of churn does to the share of buffers that come out as a single run:
+ * fragmentation, which the pool has for real.
  *
- * Churn, the rule: buffers fill the pool to a given part; then one at random is freed and new ones take its room, so that all of
- * the pool's content is replaced 4 times an hour (once with --quick), 24 hours long. Four hours of small buffers (8 and 16 KiB)
- * are followed by four of large ones (64 and 128 KiB), and so on: a mix that never changes fragments nothing, since what is
- * freed fits what is asked for. One buffer in 16 is a page of 4 KiB that stays. No thread keeps a reserve. Sizes are powers of two,
- * so in a pool that was not fragmented every buffer would be a single run.
+ * Churn, the rule: buffers fill the pool to a given part; then one at random is freed and new ones
+ * take its room, so that all of the pool's content is replaced 4 times an hour (once with --quick),
+ * 24 hours long. Four hours of small buffers (8 and 16 KiB) are followed by four of large ones (64
+ * and 128 KiB), and so on: a mix that never changes fragments nothing, since what is freed fits
+ * what is asked for. One buffer in 16 is a page of 4 KiB that stays. No thread keeps a reserve.
+ * Sizes are powers of two, so in a pool that was not fragmented every buffer would be a single run.
  */
 #include "abd_perf_loop.h"
 #include "abd_perf_place.h"
@@ -29,7 +31,7 @@
 #define ABD_PERF_POOL_DAY 24
 #define ABD_PERF_POOL_SEEDS 3
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Two buffers in the pool and two elsewhere, the same in all. */
 struct abd_perf_pool_memory {
@@ -90,7 +92,7 @@ static void abd_perf_pool_memory_size(
 	}
 }
 
-/* ---- churn ------------------------------------------------------------------------------------------------------- */
+/* ---- churn ----------------------------------------------------------------------------------- */
 
 static const size_t abd_perf_churn_sizes[2][2] = {{8 * KIB, 16 * KIB}, {64 * KIB, 128 * KIB}};
 
@@ -203,7 +205,7 @@ static void abd_perf_churn_run(const struct abd_perf_options *options)
 	}
 }
 
-/* ---- the scenario ------------------------------------------------------------------------------------------------ */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
 static int abd_perf_pool_run(const struct abd_perf_options *options)
 {

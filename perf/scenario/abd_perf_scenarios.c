@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scenarios there are, and seconds each takes, by itself as measured on a server with 2 cores and 480 MiB of last-level cache,
- * which makes cold sets large; with --full by its number of samples.
+ * The scenarios there are, and seconds each takes, by itself as measured on a server with 2 cores
+ * and 480 MiB of last-level cache, which makes cold sets large; with --full by its number of
+ * samples.
  */
 #include "abd_perf_scenario.h"
 

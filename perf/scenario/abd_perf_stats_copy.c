@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stats-copy: filling a caller's record field by field through a guard, against filling one on the stack and copying it once; and
- * what became of it: statx() against fstat(), as many calls as the source made.
+ * stats-copy: filling a caller's record field by field through a guard, against filling one on the
+ * stack and copying it once; and what became of it: statx() against fstat(), as many calls as the
+ * source made.
  *
- * Source: linux-kernel, "statx: optimize copy of struct statx to userspace", March 2017: 10,000,000 calls took fstat 1.46 s, statx
- * 5.53 s with a guarded store per field, 1.57 s after filling a struct on the stack and copying it once.
- * abd_stats_get() is the conclusion in use; docs/one-copy.md tells the story.
+ * Source: linux-kernel, "statx: optimize copy of struct statx to userspace", March 2017: 10,000,000
+ * calls took fstat 1.46 s, statx 5.53 s with a guarded store per field, 1.57 s after filling a
+ * struct on the stack and copying it once. abd_stats_get() is the conclusion in use;
+ * docs/one-copy.md tells the story.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_filter.h"
@@ -33,7 +35,7 @@ enum { STATX, FSTAT, FSTAT_LIBC, CALLS };
 
 static const char *const abd_perf_stats_call_name[CALLS] = {"statx", "fstat", "fstat by libc"};
 
-/* ---- filling ----------------------------------------------------------------------------------------------------- */
+/* ---- filling --------------------------------------------------------------------------------- */
 
 struct abd_perf_stats_fill {
 	bool (*fill)(struct abd_perf_stats_record *to, const struct abd_perf_stats_known *known);
@@ -128,9 +130,12 @@ static int abd_perf_stats_fill(const struct abd_perf_options *options)
 	return 0;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The C library makes fstat(fd) a look-up of an empty path where it can; this is the call of the source. */
+/*
+ * The C library makes fstat(fd) a look-up of an empty path where it can; this is the call of the
+ * source.
+ */
 static int abd_perf_stats_fstat(int fd, void *buf)
 {
 	return (int)syscall(SYS_fstat, fd, buf);
@@ -152,7 +157,10 @@ static bool abd_perf_stats_call(unsigned path, int fd)
 	}
 }
 
-/* Rounds of fixed counts, since it is a number of calls that the source timed. False: a call failed. */
+/*
+ * Rounds of fixed counts, since it is a number of calls that the source timed. False: a call
+ * failed.
+ */
 static bool abd_perf_stats_calls_race(
 	struct abd_perf_race *race, int fd, uint64_t calls, const struct abd_perf_options *options)
 {
@@ -232,7 +240,7 @@ static void abd_perf_stats_calls(const struct abd_perf_options *options)
 	close(fd);
 }
 
-/* ---- the scenario ------------------------------------------------------------------------------------------------ */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
 static int abd_perf_stats_copy_run(const struct abd_perf_options *options)
 {

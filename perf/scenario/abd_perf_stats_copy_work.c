@@ -7,7 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* What the review of the source asked to be stated: there is no padding, so nothing that is not a field can escape. */
+/*
+ * What the review of the source asked to be stated: there is no padding, so nothing that is not a
+ * field can escape.
+ */
 static_assert(sizeof(struct abd_perf_stats_time) == 8 + 4 + 4, "a time has no padding");
 static_assert(sizeof(struct abd_perf_stats_record) ==
 		      2 * 4 + 8 + 3 * 4 + 2 * 2 + 4 * 8 + 4 * 16 + 4 * 4 + 14 * 8,
@@ -49,7 +52,7 @@ static_assert(sizeof(struct abd_perf_stats_record) == 256, "the record is as lar
 	X(mtime.reserved)          \
 	X(spare)
 
-/* ---- the guard --------------------------------------------------------------------------------------------------- */
+/* ---- the guard ------------------------------------------------------------------------------- */
 
 /* The first address that is not the caller's: as in a kernel, known at run time only. */
 static volatile uintptr_t abd_perf_stats_limit = UINTPTR_MAX / 2;
@@ -61,7 +64,10 @@ static inline bool abd_perf_stats_allowed(const void *to, size_t size)
 	return (uintptr_t)to < limit && size <= limit - (uintptr_t)to;
 }
 
-/* Out of line, as with the thousands of callers it has in a kernel; a size that is known becomes one store. */
+/*
+ * Out of line, as with the thousands of callers it has in a kernel; a size that is known becomes
+ * one store.
+ */
 #define ABD_PERF_STATS_PUT(bytes)                                         \
 	static __attribute__((noinline)) bool abd_perf_stats_put_##bytes( \
 		void *to, const void *from)                               \
@@ -92,7 +98,7 @@ static __attribute__((noinline)) bool abd_perf_stats_clear(void *to, size_t size
 	return true;
 }
 
-/* ---- the ways ---------------------------------------------------------------------------------------------------- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 static bool abd_perf_stats_guarded(
 	struct abd_perf_stats_record *to, const struct abd_perf_stats_known *known)

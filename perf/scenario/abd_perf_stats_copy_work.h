@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways to fill a caller's record, laid out as statx()'s of 2017 was. The caller's memory is not to be trusted, so each way into it
- * is guarded by a check of the address.
+ * Ways to fill a caller's record, laid out as statx()'s of 2017 was. The caller's memory is not to
+ * be trusted, so each way into it is guarded by a check of the address.
  *
- * The guard in Linux was put_user(): check the address, let the kernel write to user memory, store, forbid it again. A process
- * has no such switch, so only the check and the call are here: the least that a guard can cost.
+ * The guard in Linux was put_user(): check the address, let the kernel write to user memory, store,
+ * forbid it again. A process has no such switch, so only the check and the call are here: the least
+ * that a guard can cost.
  * Invariant: all ways leave the same 256 bytes, the reserved ones zero.
  */
 #ifndef ABD_PERF_STATS_COPY_WORK_H

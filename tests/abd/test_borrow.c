@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Borrowing from every kind: the first n bytes, in place where the kind is linear, a copy elsewhere; written back only when asked.
+ * Borrowing from every kind: the first n bytes, in place where the kind is linear, a copy
+ * elsewhere; written back only when asked.
  */
 #include "abd_test.h"
 #include "abd_test_kinds.h"

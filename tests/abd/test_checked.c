@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What only checked builds tell: ends in the wrong order, borrows mishandled, memory used after its end.
+ * What only checked builds tell: ends in the wrong order, borrows mishandled, memory used after its
+ * end.
  * In other builds this file is one test that says so: the checks are not there, and cost nothing.
  */
 #include "abd_checked.h"
@@ -148,7 +149,10 @@ Test(abd_checked, a_write_after_return_is_found, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-/* From the default provider: a damaged block is never given back, which the test provider would count. */
+/*
+ * From the default provider: a damaged block is never given back, which the test provider would
+ * count.
+ */
 Test(abd_checked, a_write_to_a_freed_run_is_found)
 {
 	abd_t *abd = abd_alloc(8192, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Comparing every pair of kinds at every boundary, against flat bytes: equal ranges, and ranges with one byte changed.
+ * Comparing every pair of kinds at every boundary, against flat bytes: equal ranges, and ranges
+ * with one byte changed.
  */
 #include "abd_test.h"
 #include "abd_test_kinds.h"
@@ -81,7 +82,10 @@ static void flip(struct abd_test_buffer *b, size_t at, uint8_t bits)
 	b->model[at] ^= bits;
 }
 
-/* With one byte of b changed at each boundary of either side: ranges that stop before it, end with it, and start there. */
+/*
+ * With one byte of b changed at each boundary of either side: ranges that stop before it, end with
+ * it, and start there.
+ */
 static void check_changed(struct abd_test_buffer *a, struct abd_test_buffer *b, size_t at)
 {
 	if (at == a->size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Broken contracts: each one is told in one line that names the call, in every build, before anything is damaged.
+ * Broken contracts: each one is told in one line that names the call, in every build, before
+ * anything is damaged.
  */
 #include "abd_gang.h"
 #include "abd_test.h"
@@ -44,7 +45,10 @@ static void raidz_rec(void **t, const size_t tsize, void **c, const unsigned *mu
 	(void)t, (void)tsize, (void)c, (void)mul;
 }
 
-/* Ranges that reach past the end of a buffer of SIZE bytes: by one, by far, from past it, and by sums that wrap. */
+/*
+ * Ranges that reach past the end of a buffer of SIZE bytes: by one, by far, from past it, and by
+ * sums that wrap.
+ */
 static const struct {
 	size_t off, size;
 } past[] = {

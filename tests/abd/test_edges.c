@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What other tests of this layer pass by: rarely broken contracts, damage that only verification sees, sizes past the tables.
+ * What other tests of this layer pass by: rarely broken contracts, damage that only verification
+ * sees, sizes past the tables.
  */
 #include "abd_chunk.h"
 #include "abd_impl.h"

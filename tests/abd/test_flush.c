@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy over buffers of every kind on either side: what is sent, by the recording backend of tests/flush, and what is
- * written, against a flat array.
+ * Flush-copy over buffers of every kind on either side: what is sent, by the recording backend of
+ * tests/flush, and what is written, against a flat array.
  */
 #include "../flush/flush_recorder.h"
 
@@ -51,7 +51,10 @@ static abd_t *flush_gang(void)
 	return gang;
 }
 
-/* A gang of views of one linear buffer that divide it within lines: pieces that are neighbours in memory. */
+/*
+ * A gang of views of one linear buffer that divide it within lines: pieces that are neighbours in
+ * memory.
+ */
 static struct made flush_split(void)
 {
 	struct made made = {abd_alloc_gang(), abd_alloc_linear(ROOM, false)};

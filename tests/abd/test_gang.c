@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gangs: many children, splices, views of gangs in gangs, children shared by threads, seeking by halves.
+ * Gangs: many children, splices, views of gangs in gangs, children shared by threads, seeking by
+ * halves.
  */
 #include "abd_gang.h"
 #include "abd_test.h"
@@ -12,7 +13,10 @@
 
 #include "abd_test_fixture.h"
 
-/* Checked builds verify the whole gang at each call, so 10,000 children take 10^8 steps there; a tenth shows the same. */
+/*
+ * Checked builds verify the whole gang at each call, so 10,000 children take 10^8 steps there; a
+ * tenth shows the same.
+ */
 #define CHILDREN (ABD_CHECKED ? (size_t)1000 : (size_t)10000)
 
 static abd_t *big_gang(size_t children)

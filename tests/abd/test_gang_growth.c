@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A gang's table grows by doubling: adding a child costs the same whether it is the tenth or the thousandth.
+ * A gang's table grows by doubling: adding a child costs the same whether it is the tenth or the
+ * thousandth.
  */
 #include "abd_test.h"
 #include "abd_test_fault.h"

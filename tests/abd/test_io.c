@@ -18,7 +18,7 @@
 
 #include "abd_test_fixture.h"
 
-/* ---- a system that does less than it is asked: our own preadv() and pwritev(), in the C library's place ---- */
+/* ---- a system that does less than asked: preadv() and pwritev() of our own ------------------- */
 
 static struct {
 	size_t limit; /* bytes that one call moves at most; 0: as many as it is asked to */
@@ -282,7 +282,10 @@ Test(abd_io, a_full_device_is_told, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-/* A limit on the file's size makes the kernel write less than it was asked, and refuse when asked for the rest. */
+/*
+ * A limit on the file's size makes the kernel write less than it was asked, and refuse when asked
+ * for the rest.
+ */
 ABD_TEST_CHILD(io_short_write)
 {
 	struct rlimit limit = {10000, 10000};

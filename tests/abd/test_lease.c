@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leases over every kind and range: in place where the range is one piece, else a copy that reaches the buffer only as far as
- * it was written.
+ * Leases over every kind and range: in place where the range is one piece, else a copy that reaches
+ * the buffer only as far as it was written.
  */
 #include "abd_lease.h"
 #include "abd_test.h"

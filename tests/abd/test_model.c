@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The model test: random sequences of all operations over all kinds, against flat arrays of bytes. model/model.h says how.
+ * The model test: random sequences of all operations over all kinds, against flat arrays of bytes.
+ * model/model.h says how.
  *
  *   ABD_TEST_OPS=100000000   operations (1,000,000): the long run before a release
- *   ABD_TEST_SEED=n          the first episode's seed (1). Episodes have EPISODE operations each and seeds that count up; a failure
- *                            names its episode's seed, which alone repeats it with ABD_TEST_OPS=20000, in the same build
- *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by itself; a crash, or a step
- *                            that never ends, wants this
+ *   ABD_TEST_SEED=n          the first episode's seed (1). Episodes have EPISODE operations each
+ *                            and seeds that count up; a failure names its episode's seed, which
+ *                            alone repeats it with ABD_TEST_OPS=20000, in the same build
+ *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by
+ *                            itself; a crash, or a step that never ends, wants this
  */
 #include "model/model.h"
 

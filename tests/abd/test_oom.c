@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory running out at every single allocation of every call that allocates: NULL or -ENOMEM, nothing leaked, nothing changed, and
- * the next call works.
- * Each case is run once to count its allocation sites; then once per site with that one refused, and once with that one and all
- * that follow refused. The count is printed, so that a site which vanished is seen.
+ * Memory running out at every single allocation of every call that allocates: NULL or -ENOMEM,
+ * nothing leaked, nothing changed, and the next call works.
+ * Each case is run once to count its allocation sites; then once per site with that one refused,
+ * and once with that one and all that follow refused. The count is printed, so that a site which
+ * vanished is seen.
  */
 #include "abd_gang.h"
 #include "abd_test.h"
@@ -28,7 +29,10 @@ static struct {
 	char flat[64];
 } f;
 
-/* Each case calls once, undoes what it did, and returns whether there was memory; errno must say so if not. */
+/*
+ * Each case calls once, undoes what it did, and returns whether there was memory; errno must say so
+ * if not.
+ */
 
 static bool ended(abd_t *abd)
 {
@@ -411,7 +415,9 @@ static const struct oom_case {
 
 enum fault { NONE, ONE, FROM };
 
-/* Run a case with a fault; everything must stand as before. Returns whether the call found memory. */
+/*
+ * Run a case with a fault; everything must stand as before. Returns whether the call found memory.
+ */
 static bool run(const struct oom_case *c, enum fault fault, size_t n, size_t *sites)
 {
 	struct abd_stats before = abd_test_stats(), after;
@@ -496,7 +502,10 @@ Test(abd_oom, a_single_refusal_falls_back_an_order, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-/* What allocates once per process or thread, in a process of its own: nothing has happened there yet. */
+/*
+ * What allocates once per process or thread, in a process of its own: nothing has happened there
+ * yet.
+ */
 ABD_TEST_CHILD(oom_first_use)
 {
 	for (size_t n = 0;; n++) {
@@ -538,7 +547,10 @@ static bool every_other(void)
 	return asked++ % 2 == 0;
 }
 
-/* The thread's own block is refused again and again: counting and freeing go the slow way, and nothing is lost. */
+/*
+ * The thread's own block is refused again and again: counting and freeing go the slow way, and
+ * nothing is lost.
+ */
 ABD_TEST_CHILD(oom_thread_block)
 {
 	abd_t *abds[20];

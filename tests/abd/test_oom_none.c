@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that need no memory ask for none: each works while every allocation is refused, and meets no site. With test_oom.c and
- * tests/arc/test_arc_oom.c that is every public call; tests/gates/oom compares the three with what the library exports.
+ * Calls that need no memory ask for none: each works while every allocation is refused, and meets
+ * no site. With test_oom.c and tests/arc/test_arc_oom.c that is every public call; tests/gates/oom
+ * compares the three with what the library exports.
  */
 #include "abd_test.h"
 #include "abd_test_fault.h"
@@ -194,7 +195,7 @@ Test(abd_oom, asking_and_tuning_need_no_memory, .init = begin, .fini = end)
 	met_is(abd_allocator_set(&none), -EINVAL);
 	met(abd_version());
 	met_is(abd_compat_scatter_enabled() != NULL, true);
-	cr_assert_eq(abd_pool_region(&base, &size),
-		0); /* its first call reserves address space, not memory */
+	/* its first call reserves address space, not memory */
+	cr_assert_eq(abd_pool_region(&base, &size), 0);
 	met_is(abd_pool_region(&base, &size), 0);
 }

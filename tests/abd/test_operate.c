@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying, zeroing and iterating over every kind, every pair of kinds, at every boundary, against flat bytes.
+ * Copying, zeroing and iterating over every kind, every pair of kinds, at every boundary, against
+ * flat bytes.
  */
 #include "abd_test.h"
 #include "abd_test_kinds.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raidz iteration: every piece once, on all sides at once, in whole sectors; data that ends before the parity does.
+ * raidz iteration: every piece once, on all sides at once, in whole sectors; data that ends before
+ * the parity does.
  */
 #include "abd_test.h"
 #include "abd_test_provider.h"
@@ -10,7 +11,10 @@
 
 #include "abd_test_fixture.h"
 
-/* Different shapes of the same size: one run, single pages, two orders, linear, a gang split at sectors. */
+/*
+ * Different shapes of the same size: one run, single pages, two orders, linear, a gang split at
+ * sectors.
+ */
 static abd_t *shape(size_t which, size_t size)
 {
 	static const char *const max_order[] = {"10", "0", "1", "10"};
@@ -36,7 +40,9 @@ static struct {
 	bool odd, wrong;
 } seen;
 
-/* Parity i becomes the data times i + 1, plus one; where there is no data, its bytes are flipped. */
+/*
+ * Parity i becomes the data times i + 1, plus one; where there is no data, its bytes are flipped.
+ */
 static void gen(void **c, const void *d, size_t csize, size_t dsize)
 {
 	seen.wrong |= seen.odd || csize == 0 || dsize > csize || (d == NULL) != (dsize == 0);

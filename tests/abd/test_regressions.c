@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bugs that others had, each a test of the behaviour that was missing there, by the number of the project's list of them. Where the
- * design leaves no room for a bug, the test still holds the behaviour.
+ * Bugs that others had, each a test of the behaviour that was missing there, by the number of the
+ * project's list of them. Where the design leaves no room for a bug, the test still holds the
+ * behaviour.
  */
 #include "abd_gang.h"
 #include "abd_lease.h"
@@ -62,7 +63,8 @@ struct sharing {
 	abd_t *gang;
 	size_t rounds, wrong;
 	pthread_barrier_t *
-		start; /* all at once: a thread that ends before the next begins races with nobody */
+		/* all at once: a thread that ends before the next begins races with nobody */
+		start;
 };
 
 static void *share(void *arg)
@@ -450,8 +452,8 @@ Regression(bug_20_openzfs_5936_each_offset_belongs_to_its_own_side)
 	abd_copy_from_buf(b, "abcdefghij", 10);
 	abd_copy_off(a, b, 7, 2, 3); /* destination first */
 	cr_assert_eq(abd_cmp_buf(a, "0123456cde", 10), 0);
-	cr_assert_eq(abd_cmp_buf_off(a, "6cde", 6, 4),
-		0); /* the offset is the buffer's, not the memory's */
+	/* the offset is the buffer's, not the memory's */
+	cr_assert_eq(abd_cmp_buf_off(a, "6cde", 6, 4), 0);
 	abd_copy_to_buf_off(flat, a, 7, 3);
 	cr_assert_arr_eq(flat, "cde", 3);
 	abd_copy_from_buf_off(a, "XYZ", 1, 2);
@@ -578,7 +580,9 @@ Regression(bug_26_folly_cve_2021_24036_sums_of_sizes_do_not_wrap)
 	abd_free(half);
 }
 
-/* A view, and a view of it, is bounded by what it is a view of, not by what lies behind in memory. */
+/*
+ * A view, and a view of it, is bounded by what it is a view of, not by what lies behind in memory.
+ */
 static void ends(size_t kind)
 {
 	struct abd_test_buffer b;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the provider has no page left, what this thread keeps in reserve is given back, and the page asked for again.
+ * When the provider has no page left, what this thread keeps in reserve is given back, and the page
+ * asked for again.
  */
 #include "abd_base.h"
 #include "abd_test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run tables: which runs a buffer gets under every refusal, what it then is, and where seeking finds its bytes.
+ * Run tables: which runs a buffer gets under every refusal, what it then is, and where seeking
+ * finds its bytes.
  */
 #include "abd_impl.h"
 #include "abd_test.h"
@@ -126,7 +127,10 @@ static void check_alloc(size_t size, unsigned max_order, uint32_t refused, bool 
 	abd_free(abd);
 }
 
-/* Sizes 1 to 70,000 in steps of a prime, every max_order, refusals of every set of orders up to 5. Order 0 is never refused. */
+/*
+ * Sizes 1 to 70,000 in steps of a prime, every max_order, refusals of every set of orders up to 5.
+ * Order 0 is never refused.
+ */
 static void check_grid(bool rule)
 {
 	char text[8];
@@ -171,7 +175,10 @@ Test(abd_scatter, seeking_finds_each_byte_of_every_class, .init = begin, .fini =
 	check_seek(abd, orders, count);
 	abd_free(abd);
 
-	/* All eleven, by a refusal in between: 1023 + 2 pages of which the last two are single ones. */
+	/*
+	 * All eleven, by a refusal in between: 1023 + 2 pages of which the last two are single
+	 * ones.
+	 */
 	abd_test_refuse_script("..........");
 	abd = abd_alloc(2047 * 4096, false);
 	count = model_orders(2047 * 4096, 10, 0, orders);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd_verify() finds each field that does not fit the others: every one is damaged in turn, told, and repaired.
+ * abd_verify() finds each field that does not fit the others: every one is damaged in turn, told,
+ * and repaired.
  */
 #include "abd_gang.h"
 #include "abd_test.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The binary interface in figures: sizes and places of public structs, values of constants. Whoever changes one breaks programs
- * that were built before, so a change here wants a new SONAME; structs that say how long they are may grow at their end.
- * The whole interface is compared by tests/gates/abi; this holds on every architecture and shows the figures in place.
+ * The binary interface in figures: sizes and places of public structs, values of constants. Whoever
+ * changes one breaks programs that were built before, so a change here wants a new SONAME; structs
+ * that say how long they are may grow at their end. The whole interface is compared by
+ * tests/gates/abi; this holds on every architecture and shows the figures in place.
  */
 #include <abd/abd.h>
 #include <assert.h>
@@ -84,7 +85,10 @@ at(struct abd_uring, abd_size, 16);
 size(struct abd_uring, 12);
 #endif
 
-/* What was laid down above was laid down by the compiler of this program; the library says the same of its own. */
+/*
+ * What was laid down above was laid down by the compiler of this program; the library says the same
+ * of its own.
+ */
 Test(abd_abi, the_library_fills_records_of_the_size_that_headers_say)
 {
 	struct {

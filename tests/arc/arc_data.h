@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records for the cache's tests: content that follows from key and version, so that every byte read can be checked, and that can be
- * made to compress well, a little, or not at all.
+ * Records for the cache's tests: content that follows from key and version, so that every byte read
+ * can be checked, and that can be made to compress well, a little, or not at all.
  */
 #ifndef ARC_DATA_H
 #define ARC_DATA_H
@@ -13,7 +13,10 @@ static inline abd_arc_key_t arc_key(uint64_t n)
 	return (abd_arc_key_t){7, {n, n >> 3}, n * 31};
 }
 
-/** Fill size bytes: of each 64, random are random and the rest repeat. The first 8 say key and version. */
+/**
+ * Fill size bytes: of each 64, random are random and the rest repeat. The first 8 say key and
+ * version.
+ */
 static inline void arc_fill(void *buf, size_t size, uint64_t key, uint64_t version, unsigned random)
 {
 	uint64_t state = key * 1000003 + version;

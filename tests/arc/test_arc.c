@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache's calls, one thread: what goes in comes out, what can't be is said so, capacity and holds keep their promises.
+ * The cache's calls, one thread: what goes in comes out, what can't be is said so, capacity and
+ * holds keep their promises.
  */
 #include "arc_data.h"
 
@@ -257,7 +258,10 @@ Test(arc, used_bytes_are_what_the_library_counts)
 			   before.scatter_data_size + after.scatter_chunk_waste -
 			   before.scatter_chunk_waste;
 
-	/* Structs and linear memory come in classes, so the cache counts a little more than their sizes, and never less. */
+	/*
+	 * Structs and linear memory come in classes, so the cache counts a little more than their
+	 * sizes, and never less.
+	 */
 	cr_assert_eq(stats.evicted_bytes, 0);
 	cr_assert(stats.used_bytes >= buffers + stats.index_bytes, "%zu counted, %zu in use",
 		(size_t)stats.used_bytes, (size_t)(buffers + stats.index_bytes));
@@ -309,7 +313,10 @@ Test(arc, what_is_held_survives_eviction_replacement_and_removal)
 	abd_arc_destroy(arc);
 }
 
-/* A scan was told from others by 16 bits: one that came 65536 after a record was made took it for counted. */
+/*
+ * A scan was told from others by 16 bits: one that came 65536 after a record was made took it for
+ * counted.
+ */
 Test(arc, what_is_held_is_counted_however_often_was_asked)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);

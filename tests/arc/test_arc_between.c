@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens between two steps of a call, brought about instead of waited for: another thread's put while memory is asked for,
- * locks that are busy because this test has them, a record replaced while a reader waits to report it, caches that end before their
- * threads, threads that begin without memory.
+ * What happens between two steps of a call, brought about instead of waited for: another thread's
+ * put while memory is asked for, locks that are busy because this test has them, a record replaced
+ * while a reader waits to report it, caches that end before their threads, threads that begin
+ * without memory.
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"
@@ -53,7 +54,7 @@ static struct abd_arc_entry *entry_of(abd_arc_t *arc, uint64_t n)
 	return entry;
 }
 
-/* ---- two puts, of which each reserves more than half ------------------------------------------------------------------ */
+/* ---- two puts, of which each reserves more than half ----------------------------------------- */
 
 enum { SMALL_CACHE = 128 << 10, HALF = 64 << 10 };
 
@@ -82,8 +83,8 @@ Test(arc_between, two_puts_that_do_not_fit_together_both_come_to_an_end)
 {
 	abd_arc_t *arc = arc_make(SMALL_CACHE, 0, 0);
 
-	cr_assert_eq(
-		abd_tuning_set("thread_cache_bytes", "0"), 0); /* so that the buffer is asked for */
+	/* so that the buffer is asked for */
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	crossing.arc = arc;
 	crossing.done = false;
 	atomic_store(&abd_mem_fault, put_meanwhile);
@@ -100,7 +101,7 @@ Test(arc_between, two_puts_that_do_not_fit_together_both_come_to_an_end)
 	abd_arc_destroy(arc);
 }
 
-/* ---- locks that are busy ---------------------------------------------------------------------------------------------- */
+/* ---- locks that are busy --------------------------------------------------------------------- */
 
 Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 {
@@ -144,7 +145,7 @@ Test(arc_between, hits_go_on_while_the_lock_is_busy_and_are_told_later)
 	abd_arc_destroy(arc);
 }
 
-/* ---- a record replaced while a reader waits to report it damaged -------------------------------------------------------- */
+/* ---- a record replaced while a reader waits to report it damaged ----------------------------- */
 
 struct reporter {
 	abd_arc_t *arc;
@@ -211,7 +212,7 @@ Test(arc_between, only_the_record_that_was_damaged_is_dropped)
 	sem_destroy(&reporter.may_read);
 }
 
-/* ---- threads and caches ------------------------------------------------------------------------------------------------ */
+/* ---- threads and caches ---------------------------------------------------------------------- */
 
 struct survivor {
 	abd_arc_t *ends, *stays;
@@ -331,7 +332,7 @@ Test(arc_between, a_thread_that_begins_without_memory_reads_and_later_holds)
 	cr_assert_geq(site, 2, "seats and a block");
 }
 
-/* ---- sizes that the defaults don't lead to ------------------------------------------------------------------------------ */
+/* ---- sizes that the defaults don't lead to --------------------------------------------------- */
 
 static void put_says_what_it_costs(size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of the index without room: entries whose homes were chosen fill lines, pass them by, and are in the way when lines are split
- * and joined. Nobody without the seed can bring this about; here the seed is known.
+ * Pages of the index without room: entries whose homes were chosen fill lines, pass them by, and
+ * are in the way when lines are split and joined. Nobody without the seed can bring this about;
+ * here the seed is known.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"
@@ -132,7 +133,10 @@ Test(arc_crowded, what_is_not_in_can_not_be_taken_out)
 	end();
 }
 
-/* Each line full, and each passed by one entry that found room only after a whole turn: from line 11 in 10, from 12 in 11. */
+/*
+ * Each line full, and each passed by one entry that found room only after a whole turn: from line
+ * 11 in 10, from 12 in 11.
+ */
 static void fill_and_pass_every_line(void)
 {
 	const struct abd_arc_entry *in_11;
@@ -175,7 +179,10 @@ Test(arc_crowded, lines_that_all_have_been_passed_are_split)
 	end();
 }
 
-/* Eight entries are to move from line 4 to 68, of which seven have room: entries of line 67 have passed it 248 times. */
+/*
+ * Eight entries are to move from line 4 to 68, of which seven have room: entries of line 67 have
+ * passed it 248 times.
+ */
 Test(arc_crowded, a_line_that_finds_no_room_is_not_split)
 {
 	enum { MASK = 2 * LINES - 1 };

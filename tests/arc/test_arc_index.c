@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index by itself: against a plain array, with hashes that collide, with pages that are full, and read while it grows and shrinks.
+ * The index by itself: against a plain array, with hashes that collide, with pages that are full,
+ * and read while it grows and shrinks.
  */
 #include "abd_arc_impl.h"
 #include "abd_test_fault.h"
@@ -70,8 +71,8 @@ Test(arc_index, keys_of_one_hash_are_told_apart_by_comparing_them)
 }
 
 /*
- * Keys chosen by someone who can't know the seed. A factor of a product that a key can make 0 would take all that the other says
- * with it, whatever the seed: all keys of a kind would have one hash.
+ * Keys chosen by someone who can't know the seed. A factor of a product that a key can make 0 would
+ * take all that the other says with it, whatever the seed: all keys of a kind would have one hash.
  */
 static uint64_t chosen_hash(uint64_t seed, unsigned kind, uint64_t n)
 {
@@ -219,7 +220,7 @@ Test(arc_index, memory_follows_what_is_in)
 	abd_arc_index_free(index);
 }
 
-/* ---- read while lines are split and joined ------------------------------------------------------------------------------ */
+/* ---- read while lines are split and joined --------------------------------------------------- */
 
 struct reading {
 	struct abd_arc_index *index;
@@ -289,7 +290,10 @@ Test(arc_index, no_reader_misses_what_stays_in_while_lines_are_split_and_joined,
 	abd_arc_index_free(reading.index);
 }
 
-/* The low bits say where an entry's home is, the top ones are its tag: keys that are alike must not share them. */
+/*
+ * The low bits say where an entry's home is, the top ones are its tag: keys that are alike must not
+ * share them.
+ */
 Test(arc_index, every_bit_of_a_key_changes_every_bit_of_its_hash_half_of_the_time)
 {
 	enum { TRIALS = 400, KEY_BITS = 256 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One look-up, and lines split and joined between any two of its loads: every place for each of three changes is tried. The look-up is
- * inline, so here its loads ask a hook first, which plays the other thread. All stores are seen at once and in order: what a weaker
- * memory does besides, this does not show.
+ * One look-up, and lines split and joined between any two of its loads: every place for each of
+ * three changes is tried. The look-up is inline, so here its loads ask a hook first, which plays
+ * the other thread. All stores are seen at once and in order: what a weaker memory does besides,
+ * this does not show.
  */
 #include <stdatomic.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The policy against two models written plainly: the paper's figure for pages of one size, list by list and step by step; and the
- * same in bytes, through the whole cache. And what it is for: more hits than LRU.
+ * The policy against two models written plainly: the paper's figure for pages of one size, list by
+ * list and step by step; and the same in bytes, through the whole cache. And what it is for: more
+ * hits than LRU.
  */
 #include "abd_arc_policy.h"
 #include "arc_data.h"
@@ -10,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-/* ---- the paper's ARC(c), after its figure 4: arrays, searched from end to end ------------------------------------- */
+/* ---- the paper's ARC(c), after its figure 4: arrays, searched from end to end ---------------- */
 
 enum { T1, T2, B1, B2, LISTS };
 
@@ -50,7 +51,10 @@ static void paper_replace(struct paper *m, bool in_b2)
 		paper_push(m, B2, paper_take(m, T2, 0));
 }
 
-/* Case IV. The paper's REPLACE is only right when the cache is full, which its figure takes for granted in A. */
+/*
+ * Case IV. The paper's REPLACE is only right when the cache is full, which its figure takes for
+ * granted in A.
+ */
 static void paper_miss(struct paper *m, uint64_t x)
 {
 	size_t l1 = m->count[T1] + m->count[B1], l2 = m->count[T2] + m->count[B2];
@@ -99,7 +103,7 @@ static bool paper_request(struct paper *m, uint64_t x)
 	return false;
 }
 
-/* ---- ours, driven as the cache drives it --------------------------------------------------------------------------- */
+/* ---- ours, driven as the cache drives it ----------------------------------------------------- */
 
 static struct abd_arc_item items[2048];
 
@@ -178,7 +182,7 @@ Test(arc_policy, pages_of_one_size_go_exactly_as_in_the_paper)
 			compare_with_paper(capacities[i], 300, (enum arc_trace_kind)kind);
 }
 
-/* ---- the same in bytes, ghosts' memory included, through the whole cache --------------------------------------------- */
+/* ---- the same in bytes, ghosts' memory included, through the whole cache --------------------- */
 
 struct record {
 	uint64_t key;
@@ -358,7 +362,7 @@ Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .t
 	}
 }
 
-/* ---- more hits than LRU ---------------------------------------------------------------------------------------------- */
+/* ---- more hits than LRU ---------------------------------------------------------------------- */
 
 /* LRU in bytes, with the cache's costs and without ghosts: all of c is its own. */
 static bool lru_request(struct bytes_model *m, struct record x)
@@ -409,7 +413,10 @@ static struct rates measure_rates(
 
 Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 240)
 {
-	/* The quarter of T2 that is not told was chosen with 42; the others were not looked at while choosing. */
+	/*
+	 * The quarter of T2 that is not told was chosen with 42; the others were not looked at
+	 * while choosing.
+	 */
 	static const uint64_t seeds[] = {42, 1009, 20011, 300007};
 	static char data[100 + SIZES * 37];
 	size_t cost[SIZES];
@@ -429,7 +436,10 @@ Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, 
 				"%s: batches cost more than 1 %%", arc_trace_names[kind]);
 			cr_expect(rate.exact >= rate.lru - 0.001, "%s: LRU has more hits",
 				arc_trace_names[kind]);
-			/* A loop from the start over more than c is lost to both: T1 fills c alone, and leaves no ghosts. */
+			/*
+			 * A loop from the start over more than c is lost to both: T1 fills c alone,
+			 * and leaves no ghosts.
+			 */
 			if (kind == ARC_SCANS)
 				cr_expect(rate.exact > 1.2 * rate.lru, "scans flush the cache");
 			if (kind == ARC_LOOP_ZIPF)
@@ -438,7 +448,7 @@ Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, 
 	}
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------------------------------ */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 Test(arc_policy, metadata_competes_like_everything_else)
 {

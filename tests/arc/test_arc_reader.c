@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread keeps of each cache: its block, made once and found again, among those of any number of caches.
+ * What a thread keeps of each cache: its block, made once and found again, among those of any
+ * number of caches.
  */
 #include "abd_arc_impl.h"
 #include "abd_test_fault.h"
@@ -57,7 +58,10 @@ Test(arc_reader, a_thread_has_one_block_of_each_of_many_caches)
 		abd_arc_destroy(arc[i]);
 }
 
-/* The first call of a thread, which does without a block if it must, leaves nothing that keeps the next one from having one. */
+/*
+ * The first call of a thread, which does without a block if it must, leaves nothing that keeps the
+ * next one from having one.
+ */
 Test(arc_reader, a_thread_that_was_refused_a_block_gets_one_later)
 {
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
@@ -94,8 +98,9 @@ Test(arc_reader, a_hit_of_no_bytes_decodes_nothing)
 }
 
 /*
- * One grace period serves many evictions. One used record in each page of entries keeps the page when the others go, so that a
- * smaller cache has to give up many of those too, but by no means all: there is room for 97 pages.
+ * One grace period serves many evictions. One used record in each page of entries keeps the page
+ * when the others go, so that a smaller cache has to give up many of those too, but by no means
+ * all: there is room for 97 pages.
  */
 Test(arc_reader, resizing_waits_for_readers_a_few_times_and_keeps_what_fits)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bugs that others had in hash tables under RCU, by the number of the project's list of them; the other numbers: tests/regressions.
+ * Bugs that others had in hash tables under RCU, by the number of the project's list of them; the
+ * other numbers: tests/regressions.
  */
 #include "abd_arc_impl.h"
 
@@ -29,8 +30,9 @@ static size_t threads(void)
 }
 
 /*
- * Ends the process when nobody posts the semaphore in time. liburcu's wait for readers blocks every signal, so that no runner's
- * alarm, nor timeout(1) without -k, would end a test that waits for itself.
+ * Ends the process when nobody posts the semaphore in time. liburcu's wait for readers blocks every
+ * signal, so that no runner's alarm, nor timeout(1) without -k, would end a test that waits for
+ * itself.
  */
 static void *watch(void *ended)
 {
@@ -51,8 +53,9 @@ static void *watch(void *ended)
 }
 
 /*
- * liburcu b047e7a: a table that resizes itself does so on a thread of its own, which the host knows nothing of, and can't be
- * destroyed inside a section. Ours grows in its callers: no thread comes, and a section is no obstacle.
+ * liburcu b047e7a: a table that resizes itself does so on a thread of its own, which the host knows
+ * nothing of, and can't be destroyed inside a section. Ours grows in its callers: no thread comes,
+ * and a section is no obstacle.
  */
 Test(abd_arc_regressions, bug_29_liburcu_b047e7a_an_index_ends_inside_a_section, .timeout = 10)
 {

@@ -45,7 +45,7 @@ static void wait_ms(unsigned ms)
 	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
 }
 
-/* ---- while a reader takes its time ------------------------------------------------------------------------------------- */
+/* ---- while a reader takes its time ----------------------------------------------------------- */
 
 struct section {
 	pthread_t thread;
@@ -109,8 +109,9 @@ static void resize_begin(struct resize *resize)
 }
 
 /*
- * 330 records begin a doubling of the first page's lines; at 300, the new ones are too many. A page of which few lines were in use, and
- * that no resize let grow, once filled up with what they had no room for: then no line could be split any more.
+ * 330 records begin a doubling of the first page's lines; at 300, the new ones are too many. A page
+ * of which few lines were in use, and that no resize let grow, once filled up with what they had no
+ * room for: then no line could be split any more.
  */
 Test(abd_arc_resize, puts_meanwhile_make_the_index_grow_and_evict_nothing, .timeout = 30)
 {
@@ -183,7 +184,7 @@ Test(abd_arc_resize, a_larger_cache_keeps_the_room_that_was_asked_for_and_waits_
 	abd_arc_destroy(arc);
 }
 
-/* ---- under readers ------------------------------------------------------------------------------------------------------ */
+/* ---- under readers --------------------------------------------------------------------------- */
 
 enum { STAY = 300, COME_AND_GO = 6000 };
 

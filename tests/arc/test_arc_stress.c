@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many threads over the same few keys: put, read, hold, release, remove and resize at once, with every byte read checked. The first
- * 8 bytes of a record say its key and version, from which the rest follows. Seconds by default; minutes with ABD_TEST_LONG set, or ABD_TEST_SECONDS.
- * Threads end and begin all the while, some with holds that others release.
+ * Many threads over the same few keys: put, read, hold, release, remove and resize at once, with
+ * every byte read checked. The first 8 bytes of a record say its key and version, from which the
+ * rest follows. Seconds by default; minutes with ABD_TEST_LONG set, or ABD_TEST_SECONDS. Threads
+ * end and begin all the while, some with holds that others release.
  */
 #include "arc_data.h"
 
@@ -286,7 +287,7 @@ Test(arc_stress, the_same_with_checksums_and_every_hit_told_at_once, .timeout = 
 	finish(&stress);
 }
 
-/* ---- a reader that stays in its section while everything around it is evicted ----------------------------------------- */
+/* ---- a reader that stays in its section while everything around it is evicted ---------------- */
 
 static void *write_for_a_while(void *arg)
 {
@@ -328,7 +329,7 @@ Test(arc_stress, the_capacity_holds_with_two_writers, .timeout = 300)
 	abd_arc_destroy(stress.arc);
 }
 
-/* ---- holds beside writers: memory is exceeded by what is held, and by nothing once it is released ------------------------ */
+/* ---- holds beside writers: only held records go beyond the capacity -------------------------- */
 
 enum { HELD = 8, RECORD_COST = RECORD + 8192 };
 

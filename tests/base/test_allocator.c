@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's own pair: set before the first allocation or never; then it alone serves linear memory. Each test needs a process
- * that has not allocated yet.
+ * The engine's own pair: set before the first allocation or never; then it alone serves linear
+ * memory. Each test needs a process that has not allocated yet.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 static struct {
-	_Atomic size_t allocs, frees, bytes, metadata,
-		misaligned; /* threads race for them in one of the tests */
+	/* threads race for them in one of the tests */
+	_Atomic size_t allocs, frees, bytes, metadata, misaligned;
 	bool empty;
 } engine;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation that meets abd_allocator_set() between its first and its last store. The setter is stopped there by memory: the
- * engine's pair lies across two pages, and the second can't be read until the allocation has been seen to wait.
+ * An allocation that meets abd_allocator_set() between its first and its last store. The setter is
+ * stopped there by memory: the engine's pair lies across two pages, and the second can't be read
+ * until the allocation has been seen to wait.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"
@@ -52,7 +53,10 @@ static long waiter_time_ns(void)
 	return time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* In the setter, on its way to pair->arg: the second page opens when the waiter has turned round for 5 ms. */
+/*
+ * In the setter, on its way to pair->arg: the second page opens when the waiter has turned round
+ * for 5 ms.
+ */
 static void on_fault(int signal_number)
 {
 	struct timespec pause = {.tv_nsec = 1000000};

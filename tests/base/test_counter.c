@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters while threads end: what a thread has counted goes over from it to the sum in one step, so that nobody who asks
- * meanwhile sees it nowhere, or twice.
+ * Counters while threads end: what a thread has counted goes over from it to the sum in one step,
+ * so that nobody who asks meanwhile sees it nowhere, or twice.
  */
 #include "abd_counter.h"
 #include "abd_test.h"

@@ -35,7 +35,10 @@ static bool listed(const char *flag)
 	return strstr(flags, word) != NULL;
 }
 
-/* Valgrind and emulators show programs a lesser CPU than the kernel lists, and ABD_TEST_CPU shows the library one. */
+/*
+ * Valgrind and emulators show programs a lesser CPU than the kernel lists, and ABD_TEST_CPU shows
+ * the library one.
+ */
 static bool is_shown_all(void)
 {
 	const char *preload = getenv("LD_PRELOAD");

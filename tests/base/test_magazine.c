@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Magazines in front of a source that counts: what is kept, how much at most, and that all of it comes back. Checked builds keep
- * nothing, so what is kept is not looked at there; that all comes back is.
+ * Magazines in front of a source that counts: what is kept, how much at most, and that all of it
+ * comes back. Checked builds keep nothing, so what is kept is not looked at there; that all comes
+ * back is.
  */
 #include "abd_counter.h"
 #include "abd_magazine.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Size classes: each size has one that is large enough and not much larger; its number and size go together.
+ * Size classes: each size has one that is large enough and not much larger; its number and size go
+ * together.
  */
 #include "abd_mem.h"
 #include "abd_test.h"

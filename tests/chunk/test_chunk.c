@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Providers: runs of every order are aligned, apart, and go back where they came from; the table takes one more, once.
+ * Providers: runs of every order are aligned, apart, and go back where they came from; the table
+ * takes one more, once.
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
@@ -10,7 +11,9 @@
 
 static void begin(void)
 {
-	/* As in test_chunk_pool.c, where it is filled: in one process, who comes first settles it. */
+	/*
+	 * As in test_chunk_pool.c, where it is filled: in one process, who comes first settles it.
+	 */
 	abd_tuning_set("pool_size", "33554432");
 	abd_test_provider_begin();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool as an engine sees it: buffers in one region, refusals that make buffers fall back, figures that add up.
+ * The pool as an engine sees it: buffers in one region, refusals that make buffers fall back,
+ * figures that add up.
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
@@ -154,7 +155,9 @@ Test(abd_chunk_pool, what_this_thread_keeps_in_reserve_serves_single_pages, .ini
 
 	abd_t *page = abd_alloc(4096, false);
 
-	/* Checked builds keep nothing in reserve, and hold what is freed in quarantine for a while. */
+	/*
+	 * Checked builds keep nothing in reserve, and hold what is freed in quarantine for a while.
+	 */
 	cr_assert(page != NULL || ABD_CHECKED);
 	abd_free(page);
 	while (made > 0)
@@ -228,7 +231,10 @@ Test(abd_chunk_pool, a_node_that_cannot_be_tried_is_not_taken)
 
 ABD_TEST_CHILD(pool_takes_sizes)
 {
-	/* Pages have numbers of 32 bits; where addresses do, up to 1 GiB of them goes into the region's boundary. */
+	/*
+	 * Pages have numbers of 32 bits; where addresses do, up to 1 GiB of them goes into the
+	 * region's boundary.
+	 */
 	bool is_64 = sizeof(size_t) == 8;
 	const char *largest = is_64 ? "17592183947264" : "3219128320";
 

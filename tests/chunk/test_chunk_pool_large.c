@@ -30,8 +30,8 @@ static int take_and_give_back(char *base, size_t size)
 		beyond += at >> (FOUR_GIB_SHIFT - 1) > 1;
 		memset(abd_to_buf(taken[i]), (int)i, 4096);
 	}
-	abd_test_child_expect(
-		beyond > 0); /* runs come from the region's end first, or this tests nothing */
+	/* runs come from the region's end first, or this tests nothing */
+	abd_test_child_expect(beyond > 0);
 	for (size_t i = 0; i < TAKEN; i++) {
 		abd_test_child_expect(*(char *)abd_to_buf(taken[i]) == (char)i);
 		abd_free(taken[i]);

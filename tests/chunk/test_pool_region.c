@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool's region before it is in use: how large it may be, and how much address space it takes. In processes of their own,
- * since a region is reserved once.
+ * The pool's region before it is in use: how large it may be, and how much address space it takes.
+ * In processes of their own, since a region is reserved once.
  */
 #include "abd_chunk.h"
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The codec at its edges: sizes past what an lz4 block can be, records in more runs than a table on the stack holds, memory that
- * is refused at each site, calls that break their contract.
+ * The codec at its edges: sizes past what an lz4 block can be, records in more runs than a table on
+ * the stack holds, memory that is refused at each site, calls that break their contract.
  */
 #include "abd_fletcher.h"
 #include "abd_lz4_decode.h"
@@ -102,7 +102,10 @@ Test(abd_codec_edges, a_record_in_a_hundred_runs_or_children_is_decoded, .init =
 	free(data);
 }
 
-/* Each decoder may need memory of its own; whatever is refused, it says so and leaves nothing behind. */
+/*
+ * Each decoder may need memory of its own; whatever is refused, it says so and leaves nothing
+ * behind.
+ */
 Test(abd_codec_edges, memory_refused_while_decoding_is_told_at_every_site, .init = begin,
 	.fini = end)
 {
@@ -176,7 +179,10 @@ Test(abd_codec_edges, no_bytes_are_no_block, .init = begin, .fini = end)
 	abd_free(dst);
 }
 
-/* A buffer of zeros is a block too: no literals, then a match at offset 0, which the format forbids. */
+/*
+ * A buffer of zeros is a block too: no literals, then a match at offset 0, which the format
+ * forbids.
+ */
 Test(abd_codec_edges, zeros_are_no_block, .init = begin, .fini = end)
 {
 	abd_t *zeros = abd_get_zeros(SIZE), *dst = scattered(5 << 12);
@@ -218,7 +224,10 @@ Test(abd_codec_edges, an_empty_span_changes_no_checksum)
 	cr_assert_arr_eq(with, without, sizeof(with));
 }
 
-/* Decoding that stops early gives the wanted bytes, by every decoder, where the block is one piece and where it is not. */
+/*
+ * Decoding that stops early gives the wanted bytes, by every decoder, where the block is one piece
+ * and where it is not.
+ */
 Test(abd_codec_edges, decoding_stops_where_it_is_told, .init = begin, .fini = end)
 {
 	char *block = malloc(2 * SIZE), *to = malloc(SIZE);

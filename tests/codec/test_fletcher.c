@@ -42,7 +42,10 @@ static bool machine_is_little(void)
 	return *(const uint8_t *)&one == 1;
 }
 
-/* The checksum of [at, at + size), cut into spans of `span` bytes (0: one span), each an allocation of its own. */
+/*
+ * The checksum of [at, at + size), cut into spans of `span` bytes (0: one span), each an allocation
+ * of its own.
+ */
 static void expect_model(
 	const struct abd_fletcher_kernel *kernel, size_t at, size_t size, size_t span)
 {

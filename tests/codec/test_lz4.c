@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 over every pair of kinds: what was compressed comes back, damage is told, nothing is written outside the room.
+ * lz4 over every pair of kinds: what was compressed comes back, damage is told, nothing is written
+ * outside the room.
  */
 #include "abd_test.h"
 #include "abd_test_kinds.h"
@@ -116,7 +117,10 @@ Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid, .init = begin, .fini = e
 	abd_free(zeros);
 }
 
-/* Every byte of a block damaged in turn, every length cut: what liblz4 makes of it, or -EBADMSG; never a byte outside the room. */
+/*
+ * Every byte of a block damaged in turn, every length cut: what liblz4 makes of it, or -EBADMSG;
+ * never a byte outside the room.
+ */
 Test(abd_lz4, damage_is_told_or_harmless, .init = begin, .fini = end)
 {
 	struct abd_test_buffer src, block;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where lz4's calls may write is checked before they begin, and told with the numbers as they were given.
+ * Where lz4's calls may write is checked before they begin, and told with the numbers as they were
+ * given.
  */
 #include "abd_test.h"
 

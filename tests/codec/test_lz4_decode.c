@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoders against liblz4: valid, cut, damaged and hostile blocks, cut into runs of every length.
- * Invariant: every test runs every decoder that this CPU has; a failure prints the seed that brings it back.
+ * The decoders against liblz4: valid, cut, damaged and hostile blocks, cut into runs of every
+ * length.
+ * Invariant: every test runs every decoder that this CPU has; a failure prints the seed that brings
+ * it back.
  */
 #include "abd_test.h"
 #include "test_lz4_decode_case.h"

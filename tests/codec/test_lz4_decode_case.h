@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One case of the decoder against liblz4, for the tests and the fuzzer alike. Every run and every output is an allocation of
- * exactly its size, so that a checker sees one byte too many.
- * Invariant: what is expected comes from LZ4_decompress_safe(), and from a walk over the tokens for what it lets through.
+ * One case of the decoder against liblz4, for the tests and the fuzzer alike. Every run and every
+ * output is an allocation of exactly its size, so that a checker sees one byte too many.
+ * Invariant: what is expected comes from LZ4_decompress_safe(), and from a walk over the tokens for
+ * what it lets through.
  */
 #ifndef TEST_LZ4_DECODE_CASE_H
 #define TEST_LZ4_DECODE_CASE_H
@@ -184,7 +185,9 @@ static inline const char *lz4_case_whole(const struct lz4_case *c, const struct 
 	return fault;
 }
 
-/* dst_size and stop may be less than the record: the bytes up to there must be right all the same. */
+/*
+ * dst_size and stop may be less than the record: the bytes up to there must be right all the same.
+ */
 static inline const char *lz4_case_partial(const struct lz4_case *c, const struct lz4_runs *in,
 	size_t dst_size, size_t stop, const uint8_t *expected, ssize_t result)
 {

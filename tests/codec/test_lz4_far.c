@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Matches that reach back as far as the format can say: a compressor finds one of 65,535 bytes by luck, so a block is written
- * of nothing else. Each of them lies across a move of the window that scattered output goes through, wherever that falls.
+ * Matches that reach back as far as the format can say: a compressor finds one of 65,535 bytes by
+ * luck, so a block is written of nothing else. Each of them lies across a move of the window that
+ * scattered output goes through, wherever that falls.
  */
 #include "test_lz4_decode_case.h"
 
@@ -20,7 +21,10 @@ static size_t put_literals(size_t at, size_t count, uint64_t *seed)
 	return at;
 }
 
-/* FAR literals, then matches of 4 to 18 bytes from back bytes behind each, some with literals in front. *output: what it holds. */
+/*
+ * FAR literals, then matches of 4 to 18 bytes from back bytes behind each, some with literals in
+ * front. *output: what it holds.
+ */
 static size_t far_block(size_t back, uint64_t seed, size_t *output)
 {
 	size_t at = 0, literals = FAR;

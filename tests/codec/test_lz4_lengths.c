@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lengths as large as lz4's extension bytes can make them: 16,843,009 bytes of 255 add up to 2^32 - 1, so that in 32 bits the next
- * byte brings the sum back to what a small record would have.
+ * Lengths as large as lz4's extension bytes can make them: 16,843,009 bytes of 255 add up to 2^32 -
+ * 1, so that in 32 bits the next byte brings the sum back to what a small record would have.
  */
 #include "abd_lz4_decode.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decoding a range against decoding all: every offset of a small record, random ones of a large one, by every decoder.
+ * Decoding a range against decoding all: every offset of a small record, random ones of a large
+ * one, by every decoder.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
@@ -9,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words from a small vocabulary between random bytes: matches near and far, literals short and long. */
+/*
+ * Words from a small vocabulary between random bytes: matches near and far, literals short and
+ * long.
+ */
 static abd_t *make_record(size_t size, uint64_t seed)
 {
 	abd_t *abd = abd_alloc(size, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bugs that others had in decompression, by the number of the project's list of them; the other numbers: tests/regressions.
+ * Bugs that others had in decompression, by the number of the project's list of them; the other
+ * numbers: tests/regressions.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
@@ -24,7 +25,10 @@ static void make(abd_t *abd[2])
 	abd_zero(abd[1], ROOM);
 }
 
-/* A block is told to be damaged, whatever it is decoded from and into, by every decoder; and nothing behind the room is written. */
+/*
+ * A block is told to be damaged, whatever it is decoded from and into, by every decoder; and
+ * nothing behind the room is written.
+ */
 static void check_damaged(const uint8_t *block, size_t size, size_t room)
 {
 	abd_t *from[2], *to[2];
@@ -66,7 +70,10 @@ static void check_damaged(const uint8_t *block, size_t size, size_t room)
 
 Test(abd_lz4_regressions, bug_24_openzfs_9612_damage_is_told, .init = begin, .fini = end)
 {
-	/* 4 literals and a match of 4 that reaches back 5 bytes, of which there are 4; last literals. */
+	/*
+	 * 4 literals and a match of 4 that reaches back 5 bytes, of which there are 4; last
+	 * literals.
+	 */
 	static const uint8_t far_match[] = {
 		0x40, 'a', 'b', 'c', 'd', 5, 0, 0xc0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 	/* The block ends within its literals. */
@@ -76,7 +83,10 @@ Test(abd_lz4_regressions, bug_24_openzfs_9612_damage_is_told, .init = begin, .fi
 	check_damaged(cut, sizeof(cut), 100);
 }
 
-/* Lengths that are more than all input and all output: what is left, less the length, is below zero. */
+/*
+ * Lengths that are more than all input and all output: what is left, less the length, is below
+ * zero.
+ */
 Test(abd_lz4_regressions, bug_25_lz4_972_what_is_left_is_never_negative, .init = begin, .fini = end)
 {
 	uint8_t block[400];
@@ -90,7 +100,10 @@ Test(abd_lz4_regressions, bug_25_lz4_972_what_is_left_is_never_negative, .init =
 	check_damaged(block, 122, 100);
 	check_damaged(block, 122, 6000);
 
-	/* A block of extensions only: the sum passes 2^32 if it is added up in 32 bits, and never ends. */
+	/*
+	 * A block of extensions only: the sum passes 2^32 if it is added up in 32 bits, and never
+	 * ends.
+	 */
 	memset(block, 0xff, sizeof(block));
 	check_damaged(block, sizeof(block), 3000);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPUs that lack features: what each then chooses by itself is right, and what it lacks can't be forced.
+ * CPUs that lack features: what each then chooses by itself is right, and what it lacks can't be
+ * forced.
  * From the newest to one that has nothing but what every machine has.
  */
 #include "abd_cpu.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The comparison kernels against a byte-by-byte model, with memory that can't be read at both ends.
- * Invariant: every test runs every kernel that this CPU has. ABD_TEST_LONG in the environment asks for the whole grid of
- * lengths and alignments, and for 10 million random cases per kernel instead of 100,000.
+ * Invariant: every test runs every kernel that this CPU has. ABD_TEST_LONG in the environment asks
+ * for the whole grid of lengths and alignments, and for 10 million random cases per kernel instead
+ * of 100,000.
  */
 #include "abd_compare.h"
 #include <abd/key.h>
@@ -100,7 +101,10 @@ struct span_case {
 	const void *next_a, *next_b;
 };
 
-/* Whether a kernel gives the answers that follow from the first difference; the question it got wrong, or NULL. */
+/*
+ * Whether a kernel gives the answers that follow from the first difference; the question it got
+ * wrong, or NULL.
+ */
 static const char *wrong_question(
 	const struct abd_compare_kernel *k, const struct span_case *c, size_t diff)
 {
@@ -162,7 +166,10 @@ Test(abd_compare, every_kernel_is_complete_and_named_once)
 	cr_assert(scalar_seen, "the reference is always there");
 }
 
-/* Set up a and b as equal bytes, ask; change one byte at first, middle and last place, ask; put it back. */
+/*
+ * Set up a and b as equal bytes, ask; change one byte at first, middle and last place, ask; put it
+ * back.
+ */
 static void check_at(const struct abd_compare_kernel *k, const uint8_t *a, uint8_t *b, size_t size)
 {
 	struct span_case c = {a, b, size, NULL, NULL};
@@ -201,7 +208,10 @@ static void check_pair(const uint8_t *model, uint8_t *a, uint8_t *b, size_t size
 	}
 }
 
-/* Lengths that matter in a short run: all that any kernel treats specially, then a stride that hits every remainder. */
+/*
+ * Lengths that matter in a short run: all that any kernel treats specially, then a stride that hits
+ * every remainder.
+ */
 static size_t length_after(size_t length, bool whole)
 {
 	return whole || length < 1100 || length >= LENGTH_MAX - 8 ? length + 1 : length + 13;
@@ -218,8 +228,9 @@ static size_t shift_after(size_t shift, bool whole)
 }
 
 /*
- * One side touches the guard, the other stands shift bytes off its own: over all shifts each kernel meets every pair of
- * alignments that a cache line allows, and what lies beyond the shifted span's end differs between the sides.
+ * One side touches the guard, the other stands shift bytes off its own: over all shifts each kernel
+ * meets every pair of alignments that a cache line allows, and what lies beyond the shifted span's
+ * end differs between the sides.
  */
 Test(abd_compare, no_kernel_reads_outside_the_span)
 {
@@ -262,7 +273,10 @@ Test(abd_compare, no_zero_test_reads_outside_the_span)
 	guarded_unmap(g);
 }
 
-/* A block of exactly the span's size, at every alignment: a checker build sees an over-read of a single byte. */
+/*
+ * A block of exactly the span's size, at every alignment: a checker build sees an over-read of a
+ * single byte.
+ */
 Test(abd_compare, no_kernel_reads_outside_a_heap_block)
 {
 	size_t step = test_is_long() ? 1 : 13;
@@ -287,7 +301,10 @@ Test(abd_compare, no_kernel_reads_outside_a_heap_block)
 	}
 }
 
-/* Sizes as they come: mostly short, some around a page, a few long enough for the hints of long runs. */
+/*
+ * Sizes as they come: mostly short, some around a page, a few long enough for the hints of long
+ * runs.
+ */
 static size_t random_size(uint64_t *state)
 {
 	switch (random_below(state, 8)) {
@@ -385,7 +402,9 @@ static void check_every_position(const struct abd_compare_kernel *k, const uint8
 	}
 }
 
-/* Each bit of each byte can be the only one: no lane of a fold, and no step of a walk, may be lost. */
+/*
+ * Each bit of each byte can be the only one: no lane of a fold, and no step of a walk, may be lost.
+ */
 Test(abd_compare, a_single_bit_is_found_at_every_position)
 {
 	static const size_t lengths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 47, 48,
@@ -450,7 +469,10 @@ Test(abd_compare, bytes_are_ordered_as_unsigned)
 	}
 }
 
-/* A later byte that says the opposite must not be heard, within one word, one vector, one block, and across them. */
+/*
+ * A later byte that says the opposite must not be heard, within one word, one vector, one block,
+ * and across them.
+ */
 Test(abd_compare, the_first_of_two_differences_decides)
 {
 	static const size_t distances[] = {
@@ -479,7 +501,10 @@ Test(abd_compare, the_first_of_two_differences_decides)
 	}
 }
 
-/* Runs longer than the distance at which fetching starts: a difference before, at and after it, and every hint. */
+/*
+ * Runs longer than the distance at which fetching starts: a difference before, at and after it, and
+ * every hint.
+ */
 Test(abd_compare, long_runs_with_hints_that_cannot_be_read)
 {
 	enum { SIZE = 3 * 4096 + 77 };
@@ -592,7 +617,9 @@ Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 	cr_assert_str_eq(abd_compare_active()->name, "auto");
 }
 
-/* auto is composed, so it is none of the kernels that the other tests run; what it is made of is. */
+/*
+ * auto is composed, so it is none of the kernels that the other tests run; what it is made of is.
+ */
 Test(abd_compare, auto_takes_each_answer_from_a_kernel_of_this_cpu)
 {
 	const struct abd_compare_kernel *chosen;

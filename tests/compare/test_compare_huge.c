@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans so long that kernels walk them in another way than others (16 MiB and more) end where memory does.
- * Both sides are pages that were never written, so they are equal, zero, and cost next to no memory.
+ * Spans so long that kernels walk them in another way than others (16 MiB and more) end where
+ * memory does.
+ * Both sides are pages that were never written, so they are equal, zero, and cost next to no
+ * memory.
  */
 #include "abd_compare.h"
 
@@ -31,7 +33,10 @@ static bool all_equal(
 	       kernel->order(x, y, size, NULL, NULL) == 0 && kernel->zero(x, size, NULL);
 }
 
-/* Kernels read one side at multiples of their vectors, so each in turn ends at its wall while the other is aligned. */
+/*
+ * Kernels read one side at multiples of their vectors, so each in turn ends at its wall while the
+ * other is aligned.
+ */
 Test(abd_compare_huge, no_kernel_reads_past_the_end_of_a_huge_span)
 {
 	static const size_t more[] = {0, 1, 77, 4095};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pool library in small, written against OpenZFS's sys/abd.h and compiled against ours: records, their raidz columns, a
- * mirror's gather and scatter, and an allocator of the engine's own behind it all.
- * Invariant: it names nothing of ours but the header; every call of OpenZFS's ABD that a pool makes occurs (calls.txt), and
- * what each yields is compared with plain memory.
+ * A pool library in small, written against OpenZFS's sys/abd.h and compiled against ours: records,
+ * their raidz columns, a mirror's gather and scatter, and an allocator of the engine's own behind
+ * it all.
+ * Invariant: it names nothing of ours but the header; every call of OpenZFS's ABD that a pool makes
+ * occurs (calls.txt), and what each yields is compared with plain memory.
  */
 #include <abd/compat/openzfs.h>
 
@@ -17,7 +18,7 @@
 #define COLUMN (24 * SECTOR)
 #define RECORD (COLUMNS * COLUMN)
 
-/* ---- the engine's side ------------------------------------------------------------------------------------------- */
+/* ---- the engine's side ----------------------------------------------------------------------- */
 
 static unsigned failed;
 static long engine_bytes; /* what the engine's allocator has given out */
@@ -30,7 +31,10 @@ static long engine_bytes; /* what the engine's allocator has given out */
 		}                                                      \
 	} while (0)
 
-/* A request as a pool's I/O pipeline has it: the buffer lies inside, whatever the memory held before. */
+/*
+ * A request as a pool's I/O pipeline has it: the buffer lies inside, whatever the memory held
+ * before.
+ */
 typedef struct request {
 	uint_t rq_error;
 	abd_t rq_abd;
@@ -60,7 +64,7 @@ static void fill(unsigned char *bytes, size_t size, uint_t seed)
 	}
 }
 
-/* ---- allocate, convert ------------------------------------------------------------------------------------------- */
+/* ---- allocate, convert ----------------------------------------------------------------------- */
 
 static void linear_buffers(void)
 {
@@ -119,7 +123,7 @@ static void switches(void)
 	zfs_abd_scatter_enabled = was;
 }
 
-/* ---- operate ----------------------------------------------------------------------------------------------------- */
+/* ---- operate --------------------------------------------------------------------------------- */
 
 static int sum_func(void *buf, size_t len, void *priv)
 {
@@ -163,7 +167,7 @@ static void operations(abd_t *record)
 	abd_free(copy);
 }
 
-/* ---- views and gangs: a mirror child's gather -------------------------------------------------------------------- */
+/* ---- views and gangs: a mirror child's gather ------------------------------------------------ */
 
 static void gathers(abd_t *record)
 {
@@ -195,7 +199,7 @@ static void gathers(abd_t *record)
 	abd_free(&rq.rq_abd);
 }
 
-/* ---- raidz: P is the columns' exclusive or; Q here their sum ----------------------------------------------------- */
+/* ---- raidz: P is the columns' exclusive or; Q here their sum --------------------------------- */
 
 static void gen_func(void **parity, const void *data, size_t csize, size_t dsize)
 {

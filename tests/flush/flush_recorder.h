@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording backend: policies that copy as real ones do, and a model of the memory behind the caches.
+ * A recording backend: policies that copy as real ones do, and a model of the memory behind the
+ * caches.
  *
- * A line gets behind the caches only when it is written back, with what it then holds, or written around the cache; and
- * stays there only when a fence follows. So a line that is forgotten, flushed before its last byte was written, or left
- * without a fence, shows as content that did not arrive.
+ * A line gets behind the caches only when it is written back, with what it then holds, or written
+ * around the cache; and stays there only when a fence follows. So a line that is forgotten, flushed
+ * before its last byte was written, or left without a fence, shows as content that did not arrive.
  * Invariant: one record per line touched; the test says which lines may be touched.
  */
 #ifndef FLUSH_RECORDER_H
@@ -22,9 +23,9 @@ struct recorder_line {
 	uintptr_t line;   /* 0: free */
 	unsigned flushes; /* written back so often */
 	unsigned streams; /* written around the cache so often */
-	uint64_t
-		expected; /* which of its bytes the call was told to write; only those are looked at */
-	bool arrived;     /* a fence came after it was sent */
+	/* which of its bytes the call was told to write; only those are looked at */
+	uint64_t expected;
+	bool arrived;                   /* a fence came after it was sent */
 	uint8_t pending[ABD_LINE_SIZE]; /* what it held when it was sent */
 };
 

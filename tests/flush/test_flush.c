@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lib/flush by itself: what is sent where (by the recording backend), what the real kernels write (against a flat array,
- * between guard pages), which policy is chosen.
+ * lib/flush by itself: what is sent where (by the recording backend), what the real kernels write
+ * (against a flat array, between guard pages), which policy is chosen.
  */
 #include "flush_recorder.h"
 
@@ -25,7 +25,10 @@ static bool flush_long(void)
 	return getenv("ABD_TEST_LONG") != NULL;
 }
 
-/* Sizes 0 to 8,192: all of them in a long run; else all small ones, the neighbourhoods of powers of two, a sprinkling. */
+/*
+ * Sizes 0 to 8,192: all of them in a long run; else all small ones, the neighbourhoods of powers of
+ * two, a sprinkling.
+ */
 static size_t flush_next_size(size_t size)
 {
 	size_t near = (size + 1) & 511;
@@ -103,7 +106,10 @@ Test(flush, nodrain_leaves_the_fence_to_drain)
 	flush_every_case(ABD_FLUSH_NODRAIN);
 }
 
-/* Spans that go on where the one before ended, within lines: the line between is sent once, after the second wrote to it. */
+/*
+ * Spans that go on where the one before ended, within lines: the line between is sent once, after
+ * the second wrote to it.
+ */
 Test(flush, a_line_shared_by_two_spans_is_sent_once_after_both)
 {
 	flush_fill();
@@ -135,7 +141,10 @@ Test(flush, a_line_shared_by_two_spans_is_sent_once_after_both)
 	abd_flush_force(NULL);
 }
 
-/* Spans that end within a line and go on elsewhere, as a gang's children lie: the line they leave is sent all the same. */
+/*
+ * Spans that end within a line and go on elsewhere, as a gang's children lie: the line they leave
+ * is sent all the same.
+ */
 Test(flush, a_line_that_a_span_leaves_half_written_is_sent)
 {
 	flush_fill();
@@ -161,7 +170,10 @@ Test(flush, a_line_that_a_span_leaves_half_written_is_sent)
 	abd_flush_force(NULL);
 }
 
-/* FACTS 4, number 28, first half: pmdk #5292. A copy whose lines were all written back and not fenced is not durable. */
+/*
+ * FACTS 4, number 28, first half: pmdk #5292. A copy whose lines were all written back and not
+ * fenced is not durable.
+ */
 Test(flush, bug_28_a_missing_fence_is_seen)
 {
 	flush_fill();
@@ -174,8 +186,10 @@ Test(flush, bug_28_a_missing_fence_is_seen)
 	abd_flush_force(NULL);
 }
 
-/* FACTS 4, number 28, second half: pmdk 05130a5f5. A range that begins late in a line and ends early in another touches
-   one line more than its length says. */
+/*
+ * FACTS 4, number 28, second half: pmdk 05130a5f5. A range that begins late in a line and ends
+ * early in another touches one line more than its length says.
+ */
 Test(flush, bug_28_an_unaligned_range_reaches_its_last_line)
 {
 	flush_fill();
@@ -221,7 +235,10 @@ static void flush_content_case(
 			"%s: %zu bytes at %zu: byte %zu behind changed", name, size, before, i);
 }
 
-/* Destination at every place of a line from the guard's end, or up to the guard; the source up to its guard. */
+/*
+ * Destination at every place of a line from the guard's end, or up to the guard; the source up to
+ * its guard.
+ */
 Test(flush, every_policy_of_this_cpu_copies_as_memcpy_between_guard_pages)
 {
 	uint8_t *dst = flush_guarded(), *src = flush_guarded();
@@ -414,7 +431,10 @@ Test(flush, calibrating_takes_less_than_100_ms_and_leaves_rows_that_can_be_set)
 	char text[128], shared[128];
 	int ms = flush_calibrate_ms();
 
-	/* Builds without optimisation, or counting every line, promise nothing; a neighbour may spoil one try. */
+	/*
+	 * Builds without optimisation, or counting every line, promise nothing; a neighbour may
+	 * spoil one try.
+	 */
 #if defined(NDEBUG) && !defined(ABD_COVERAGE)
 	for (int try = 0; try < 4 && ms >= 100; try++)
 		ms = flush_calibrate_ms();

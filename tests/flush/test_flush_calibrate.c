@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calibration by a clock of ours: who is faster, and how busy the machine is, is the test's to say, so what calibration must then choose
- * is known.
+ * Calibration by a clock of ours: who is faster, and how busy the machine is, is the test's to say,
+ * so what calibration must then choose is known.
  */
 #include "abd_flush_span.h"
 #include "abd_test.h"
@@ -46,7 +46,10 @@ static int64_t quiet(void)
 	return fake.now;
 }
 
-/* So busy that the time is over before the first sample: one round. Two looks at the clock to a sample, and one after a round. */
+/*
+ * So busy that the time is over before the first sample: one round. Two looks at the clock to a
+ * sample, and one after a round.
+ */
 static int64_t busy(void)
 {
 	unsigned read = fake.reads++;
@@ -83,7 +86,9 @@ static bool is_cached(unsigned candidate)
 	return abd_flush_policies(&count)[fake.policy[candidate]].copy->cached;
 }
 
-/* The last candidate that copies through the cache, or around it; fake.candidates: there is none. */
+/*
+ * The last candidate that copies through the cache, or around it; fake.candidates: there is none.
+ */
 static unsigned last_candidate(bool cached)
 {
 	unsigned last = fake.candidates;

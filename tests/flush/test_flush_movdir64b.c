@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * movdir64b, on CPUs that have it and on those that don't: few have it, and Debian 12's qemu-user doesn't know it. Where the CPU
- * takes it for illegal, a signal handler does what the instruction would have done, and the program goes on behind it.
+ * movdir64b, on CPUs that have it and on those that don't: few have it, and Debian 12's qemu-user
+ * doesn't know it. Where the CPU takes it for illegal, a signal handler does what the instruction
+ * would have done, and the program goes on behind it.
  * Invariant: any other illegal instruction still ends the program; where the CPU knows movdir64b, the handler does nothing.
  */
 #ifdef __x86_64__
@@ -27,7 +28,8 @@ static uintptr_t reg(const mcontext_t *cpu, unsigned number)
 	return (uintptr_t)cpu->gregs[order[number]];
 }
 
-/* The address in a memory operand: base, scaled index, displacement. *code is at its ModRM byte, and moves behind the operand. */
+/* The address in a memory operand: base, scaled index, displacement. *code is at its ModRM byte,
+ * and moves behind the operand. */
 static uintptr_t operand(const mcontext_t *cpu, const uint8_t **code, uint8_t rex)
 {
 	const uint8_t *at = *code;
@@ -57,7 +59,8 @@ static uintptr_t operand(const mcontext_t *cpu, const uint8_t **code, uint8_t re
 	return address + (uintptr_t)(intptr_t)displacement;
 }
 
-/* 66 [REX] 0F 38 F8 /r: the register holds the destination's address, the memory operand is the source. */
+/* 66 [REX] 0F 38 F8 /r: the register holds the destination's address, the memory operand is the
+ * source. */
 static void on_illegal(int signal_number, siginfo_t *info, void *context)
 {
 	mcontext_t *cpu = &((ucontext_t *)context)->uc_mcontext;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of policies as text: what is too long to be read back is refused, what does not fit the reader is cut.
+ * The rows of policies as text: what is too long to be read back is refused, what does not fit the
+ * reader is cut.
  */
 #include "abd_flush_portable.h"
 #include "abd_flush_table.h"

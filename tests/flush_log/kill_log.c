@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kills examples/flush_log while it appends, again and again, and looks at what is left.
- * Claims: every record it acknowledged is there; it accepts none that is torn; the log goes on from there.
+ * Claims: every record it acknowledged is there; it accepts none that is torn; the log goes on from
+ * there.
  * With --plant it damages the last acknowledged record before it looks, which must be found.
  *
  * usage: kill_log FLUSH_LOG FILE KILLS [--plant]
@@ -84,7 +85,10 @@ static uint64_t random_next(void)
 	return random_state;
 }
 
-/* The last number acknowledged before the kill; 0 for none. *full: the log had no more room, so nothing was killed. */
+/*
+ * The last number acknowledged before the kill; 0 for none. *full: the log had no more room, so
+ * nothing was killed.
+ */
 static unsigned long long append_and_kill(const char *program, const char *file, bool *full)
 {
 	struct child child = start(program, file, "append");
@@ -92,7 +96,10 @@ static unsigned long long append_and_kill(const char *program, const char *file,
 	char line[64];
 	int status;
 
-	/* Half of the kills soon after the start (while it looks for the end, or at its first record), half during appends. */
+	/*
+	 * Half of the kills soon after the start (while it looks for the end, or at its first
+	 * record), half during appends.
+	 */
 	if (random_next() % 2 == 0 && fgets(line, sizeof(line), child.output) != NULL &&
 		sscanf(line, "%llu", &number) == 1)
 		acknowledged = number;

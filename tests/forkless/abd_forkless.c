@@ -3,12 +3,13 @@
  * The forkless runner: all tests one after another in this process, in the order of their source.
  *
  * usage: program [SUITE[/NAME]]     both may hold wildcards, as in a shell
- *        program --list
- * ABD_TEST_SKIP="PATTERN ..." in the environment leaves those out: gates that run under slow checkers name what takes too long.
- * ABD_TEST_STOP=1 ends the run at the first test that fails.
+ *        program --list ABD_TEST_SKIP="PATTERN ..." in the environment leaves those out: gates that
+ * run under slow checkers name what takes too long. ABD_TEST_STOP=1 ends the run at the first test
+ * that fails.
  *
- * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run" line names the test; the
- * exit code is 0 only if no test failed and at least one ran, or said by cr_skip_test() why it can't run here.
+ * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run"
+ * line names the test; the exit code is 0 only if no test failed and at least one ran, or said by
+ * cr_skip_test() why it can't run here.
  */
 #include <criterion/criterion.h>
 
@@ -26,7 +27,10 @@
 
 enum {
 	CHILD_FAILED = 113,
-	/* Checkers slow tests down: a test may take this many times what it says, before it counts as hung. */
+	/*
+	 * Checkers slow tests down: a test may take this many times what it says, before it counts
+	 * as hung.
+	 */
 	TIMEOUT_FACTOR = 20,
 };
 
@@ -158,7 +162,10 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }
 
-/* There in coverage builds only, gcc's and clang's. A process that dies of a signal would take its counts along. */
+/*
+ * There in coverage builds only, gcc's and clang's. A process that dies of a signal would take its
+ * counts along.
+ */
 extern void __gcov_dump(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
 
@@ -177,7 +184,10 @@ static _Noreturn void run_as_child(const struct abd_forkless_test *test)
 	const struct rlimit no_core = {0, 0};
 
 	setrlimit(RLIMIT_CORE, &no_core);
-	/* A sanitizer may have put its own handler there, which would turn the signal into an exit code. */
+	/*
+	 * A sanitizer may have put its own handler there, which would turn the signal into an exit
+	 * code.
+	 */
 	if (test->options->signal != 0)
 		signal(test->options->signal, abd_forkless_dump_and_die);
 

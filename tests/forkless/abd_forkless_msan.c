@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * liblz4 under MemorySanitizer: the package's library is not instrumented, so what it writes would count as uninitialised. The
- * linker sends its calls here (--wrap), where the bytes that it says it wrote are declared initialised, and no others.
- * Invariant: what it reads must be initialised, so that a block compressed or decoded from rubbish is still found.
+ * liblz4 under MemorySanitizer: the package's library is not instrumented, so what it writes would
+ * count as uninitialised. The linker sends its calls here (--wrap), where the bytes that it says it
+ * wrote are declared initialised, and no others.
+ * Invariant: what it reads must be initialised, so that a block compressed or decoded from rubbish
+ * is still found.
  */
 #include <lz4.h>
 #include <lz4hc.h>

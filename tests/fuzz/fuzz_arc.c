@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: bytes become puts, reads, holds, releases, removes and resizes of one small cache, against the last content put
- * under each key. A cache may have forgotten any record; what it has must be right.
+ * libFuzzer target: bytes become puts, reads, holds, releases, removes and resizes of one small
+ * cache, against the last content put under each key. A cache may have forgotten any record; what
+ * it has must be right.
  */
 #include "fuzz_input.h"
 

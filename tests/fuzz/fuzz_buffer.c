@@ -2,9 +2,11 @@
 /*
  * libFuzzer target: bytes become operations on buffers of all kinds, checked against flat bytes.
  *
- * Each buffer's model is a list of cells, one for each byte, that point to the bytes of the memory it is made of; so what is written
- * through one buffer is expected through all that share it, without the model knowing of runs, views or gangs.
- * Invariant: no contract is broken: a buffer is freed when nobody lives on it, a range lies within, copies don't overlap.
+ * Each buffer's model is a list of cells, one for each byte, that point to the bytes of the memory
+ * it is made of; so what is written through one buffer is expected through all that share it,
+ * without the model knowing of runs, views or gangs.
+ * Invariant: no contract is broken: a buffer is freed when nobody lives on it, a range lies within,
+ * copies don't overlap.
  */
 #include "fuzz_input.h"
 
@@ -55,7 +57,7 @@ static struct object *object_new(abd_t *abd, size_t size)
 	return o;
 }
 
-/* ---- the model: what a buffer's bytes are, in a or b ---------------------------------------------------------------- */
+/* ---- the model: what a buffer's bytes are, in a or b ----------------------------------------- */
 
 FUZZ_UNSEEN static void model_read(const struct object *o, size_t off, size_t size, uint8_t *to)
 {
@@ -108,7 +110,7 @@ FUZZ_UNSEEN static bool model_overlap(
 	return found;
 }
 
-/* ---- operations -------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Memory of its own, filled. */
 static void object_base(struct object *o, uint8_t seed)
@@ -198,7 +200,10 @@ static void op_view(struct fuzz_input *in)
 	parent->users++;
 }
 
-/* Whether a gang must end before another can: it shows what that one frees, or what one frees that must, and so on. */
+/*
+ * Whether a gang must end before another can: it shows what that one frees, or what one frees that
+ * must, and so on.
+ */
 static bool gang_needs(const struct object *gang, const struct object *other)
 {
 	for (size_t i = 0; i < gang->member_count; i++) {
@@ -254,7 +259,10 @@ static bool gang_take(struct object *gang, struct object *child)
 	return true;
 }
 
-/* Whether it shows what a gang frees: in a gang, that one perhaps, there would be no right time to free it. */
+/*
+ * Whether it shows what a gang frees: in a gang, that one perhaps, there would be no right time to
+ * free it.
+ */
 static bool shows_owned(const struct object *o)
 {
 	while ((o = o->parent) != NULL)
@@ -460,7 +468,10 @@ static void op_iterate(struct fuzz_input *in)
 	abd_verify(o->abd);
 }
 
-/* Checksums over pieces are those of the same bytes in one piece, and crc32c's of two parts that of the whole. */
+/*
+ * Checksums over pieces are those of the same bytes in one piece, and crc32c's of two parts that of
+ * the whole.
+ */
 static void op_sum(struct fuzz_input *in)
 {
 	struct object *o = choose(in);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the targets share that turn bytes into calls: taking numbers from the input. An input that has ended gives zeros.
+ * What the targets share that turn bytes into calls: taking numbers from the input. An input that
+ * has ended gives zeros.
  */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
@@ -27,8 +28,9 @@ static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
 }
 
 /**
- * For a model's loops over bytes: the fuzzer has nothing to learn there, and reporting every comparison to it took 60 % of the
- * time of fuzz_buffer and fuzz_arc. Memory is checked by what is called, not by the model.
+ * For a model's loops over bytes: the fuzzer has nothing to learn there, and reporting every
+ * comparison to it took 60 % of the time of fuzz_buffer and fuzz_arc. Memory is checked by what is
+ * called, not by the model.
  */
 #define FUZZ_UNSEEN __attribute__((noinline, no_sanitize("coverage", "address", "undefined")))
 

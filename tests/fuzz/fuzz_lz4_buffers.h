@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers for the fuzzers of the public calls: a gang whose children are exact allocations, so that a checker sees one byte too many.
+ * Buffers for the fuzzers of the public calls: a gang whose children are exact allocations, so that
+ * a checker sees one byte too many.
  * Invariant: every byte holds FUZZ_OUTSIDE until something is written there.
  */
 #ifndef FUZZ_LZ4_BUFFERS_H
@@ -36,7 +37,10 @@ static inline void fuzz_lz4_buffer_free(struct fuzz_lz4_buffer *b)
 	lz4_runs_free(&b->runs);
 }
 
-/* The block of an input, skip bytes into a buffer of runs of its choice; half of the blocks end before their runs do. */
+/*
+ * The block of an input, skip bytes into a buffer of runs of its choice; half of the blocks end
+ * before their runs do.
+ */
 static inline size_t fuzz_lz4_source_make(
 	struct fuzz_lz4_buffer *b, const struct fuzz_lz4_input *input)
 {
@@ -62,7 +66,10 @@ static inline ssize_t fuzz_lz4_whole(
 	return size < 0 || lz4_walk(input->block, input->size).zero_offset ? -EBADMSG : size;
 }
 
-/* A record byte by byte, as far as its tokens make sense: no rule but that offsets lie within. Returns its bytes. */
+/*
+ * A record byte by byte, as far as its tokens make sense: no rule but that offsets lie within.
+ * Returns its bytes.
+ */
 static inline size_t fuzz_lz4_model(uint8_t *record, size_t room, const uint8_t *block, size_t size)
 {
 	size_t done = 0, at = 0;

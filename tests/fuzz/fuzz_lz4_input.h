@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the lz4 fuzzers read an input: a header of choices, then the block, or a list of sequences to write one from, since
- * mutation alone seldom makes a block that is right but for its last five bytes. Three bytes a sequence: literals, match, offset.
+ * How the lz4 fuzzers read an input: a header of choices, then the block, or a list of sequences to
+ * write one from, since mutation alone seldom makes a block that is right but for its last five
+ * bytes. Three bytes a sequence: literals, match, offset.
  * Invariant: one layout for all targets, so that a seed of one serves the others.
  *
- * Where decoders take another way, inputs must be dense: a third of the offsets are 1 to 20 (patterns that repeat), half of
- * the lengths are just above 15, around the 64 bytes of the widest vector, or of several. With plain lengths and offsets
- * a wrong stride for offset 11 stayed undetected for ten minutes; tests/fuzz/plants holds this to a minute.
+ * Where decoders take another way, inputs must be dense: a third of the offsets are 1 to 20
+ * (patterns that repeat), half of the lengths are just above 15, around the 64 bytes of the widest
+ * vector, or of several. With plain lengths and offsets a wrong stride for offset 11 stayed
+ * undetected for ten minutes; tests/fuzz/plants holds this to a minute.
  */
 #ifndef FUZZ_LZ4_INPUT_H
 #define FUZZ_LZ4_INPUT_H
@@ -47,7 +49,10 @@ static inline size_t fuzz_lz4_two(const uint8_t *header, int at)
 	return (size_t)header[at] | (size_t)header[at + 1] << 8;
 }
 
-/* The last class: none, one or two bytes more than whole vectors, where a copy overruns its end by most, or by least. */
+/*
+ * The last class: none, one or two bytes more than whole vectors, where a copy overruns its end by
+ * most, or by least.
+ */
 static inline size_t fuzz_lz4_length(uint8_t byte)
 {
 	if (byte < 112)
@@ -79,7 +84,10 @@ static inline size_t fuzz_lz4_put_length(uint8_t *block, size_t at, size_t lengt
 	return at;
 }
 
-/* The last sequence has no match. stretch: how many times as long matches are. Returns the block's size. */
+/*
+ * The last sequence has no match. stretch: how many times as long matches are. Returns the block's
+ * size.
+ */
 static inline size_t fuzz_lz4_write(
 	uint8_t *block, const uint8_t *list, size_t count, size_t stretch)
 {
@@ -93,7 +101,10 @@ static inline size_t fuzz_lz4_write(
 		block[at++] =
 			(uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
 		at = fuzz_lz4_put_length(block, at, literals);
-		/* No byte like its neighbours: else what is copied from the wrong place may be the same. */
+		/*
+		 * No byte like its neighbours: else what is copied from the wrong place may be the
+		 * same.
+		 */
 		for (size_t j = 0; j < literals; j++, output++)
 			block[at++] = (uint8_t)(output * 0x9e3779b1u >> 13);
 		if (i + 1 == count)
@@ -106,7 +117,10 @@ static inline size_t fuzz_lz4_write(
 	return at;
 }
 
-/* False: too short for a header. stretch_max: 1, or more for records larger than what they are made of. */
+/*
+ * False: too short for a header. stretch_max: 1, or more for records larger than what they are made
+ * of.
+ */
 static inline bool fuzz_lz4_read(
 	struct fuzz_lz4_input *input, const uint8_t *data, size_t size, size_t stretch_max)
 {
@@ -130,7 +144,10 @@ static inline bool fuzz_lz4_read(
 	return true;
 }
 
-/* Room is counted from what the record needs, so that small changes try the rules at the output's end. Half get just that. */
+/*
+ * Room is counted from what the record needs, so that small changes try the rules at the output's
+ * end. Half get just that.
+ */
 static inline size_t fuzz_lz4_room(const struct fuzz_lz4_input *input, size_t most)
 {
 	size_t room = input->output < most ? input->output : most;

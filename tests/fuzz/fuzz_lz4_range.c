@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: ranges of records, through the public call. What liblz4 decodes whole, every range of it must give; of a damaged
- * block a range may be refused, but what is given is what the tokens before the damage say.
+ * libFuzzer target: ranges of records, through the public call. What liblz4 decodes whole, every
+ * range of it must give; of a damaged block a range may be refused, but what is given is what the
+ * tokens before the damage say.
  */
 #include "fuzz_lz4_buffers.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: decoding into scattered output, through the public call: records up to several times the window, runs of output
- * of any length. Nothing outside the stated range of the output is written, whether the block is right or damaged.
+ * libFuzzer target: decoding into scattered output, through the public call: records up to several
+ * times the window, runs of output of any length. Nothing outside the stated range of the output is
+ * written, whether the block is right or damaged.
  */
 #include "fuzz_lz4_buffers.h"
 

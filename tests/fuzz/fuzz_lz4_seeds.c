@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the seed corpus of the lz4 fuzzers into the directory it is given: short blocks with every shape of sequence, cut
- * in a few ways; lists of sequences, at random and for every short offset.
+ * Writes the seed corpus of the lz4 fuzzers into the directory it is given: short blocks with every
+ * shape of sequence, cut in a few ways; lists of sequences, at random and for every short offset.
  */
 #include "fuzz_lz4_input.h"
 
@@ -63,7 +63,10 @@ static bool write_block(const char *directory, size_t size, unsigned chunk)
 	return write_seed(directory, header, block, (size_t)packed);
 }
 
-/* A range far into as much as lz4 can make of a block: one byte repeated, of which a byte of the block stands for 255. */
+/*
+ * A range far into as much as lz4 can make of a block: one byte repeated, of which a byte of the
+ * block stands for 255.
+ */
 static bool write_far(const char *directory, unsigned stop)
 {
 	const uint8_t header[FUZZ_HEADER] = {
@@ -108,7 +111,10 @@ static bool write_random_list(const char *directory, uint32_t state)
 	return write_list(directory, list, size);
 }
 
-/* Literals to reach back into, a few matches at one offset with lengths of every class, and an end that is far enough. */
+/*
+ * Literals to reach back into, a few matches at one offset with lengths of every class, and an end
+ * that is far enough.
+ */
 static bool write_offset_list(const char *directory, uint8_t offset, uint32_t state)
 {
 	uint8_t list[LIST_MAX];
@@ -123,7 +129,10 @@ static bool write_offset_list(const char *directory, uint8_t offset, uint32_t st
 		list[size++] = 253;
 		return write_list(directory, list, size + 2);
 	}
-	/* Or about as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer than 5 literals behind them. */
+	/*
+	 * Or about as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer
+	 * than 5 literals behind them.
+	 */
 	uint32_t near = state % 40 + state / 80 % 2 * 40;
 
 	list[size++] = (uint8_t)(14 - near / 5 % 6);
@@ -133,7 +142,10 @@ static bool write_offset_list(const char *directory, uint8_t offset, uint32_t st
 	return write_list(directory, list, size + 2);
 }
 
-/* Literals of whole vectors and a few bytes, and room that ends almost a vector behind them: where copying by vectors must stop. */
+/*
+ * Literals of whole vectors and a few bytes, and room that ends almost a vector behind them: where
+ * copying by vectors must stop.
+ */
 static bool write_short_of_room(const char *directory, unsigned choice)
 {
 	enum { MATCH = 4, LITERALS = 116 }; /* what follows, and misses as many bytes of room */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls of abd-perf that end the program, tried: the linker sends abd_perf_say_die() and argp's way out here (--wrap), and they lead
- * back. What a call that ended so had allocated is left to it, as at the end of a program.
+ * Calls of abd-perf that end the program, tried: the linker sends abd_perf_say_die() and argp's way
+ * out here (--wrap), and they lead back. What a call that ended so had allocated is left to it, as
+ * at the end of a program.
  */
 #ifndef FUZZ_PERF_DIE_H
 #define FUZZ_PERF_DIE_H

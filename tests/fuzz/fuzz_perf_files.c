@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What abd-perf makes of a tree of files: bytes and records (abd_perf_files_load()), a table of names, duplicates. Each is compared with
- * what was written, by searches that know no hash and no walk.
+ * What abd-perf makes of a tree of files: bytes and records (abd_perf_files_load()), a table of
+ * names, duplicates. Each is compared with what was written, by searches that know no hash and no
+ * walk.
  */
 #include "fuzz_perf_die.h"
 #include "fuzz_perf_input.h"
@@ -19,7 +20,7 @@ enum { LOAD = 16384, EXTENTS = FUZZ_TREE_FILES * (FUZZ_TREE_SIZE / 512 + 1), BLO
 
 static struct fuzz_tree tree;
 
-/* ---- bytes and records ------------------------------------------------------------------------------------------- */
+/* ---- bytes and records ----------------------------------------------------------------------- */
 
 /* Of each file at most an eighth of the whole; a name is no file of its own here. */
 static size_t expected_bytes(uint8_t *to, size_t limit)
@@ -75,7 +76,7 @@ static void check_bytes(struct fuzz_input *in)
 	free(data.bytes);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void check_names(void)
 {
@@ -95,7 +96,7 @@ static void check_names(void)
 	abd_perf_names_set_free(&set);
 }
 
-/* ---- duplicates -------------------------------------------------------------------------------------------------- */
+/* ---- duplicates ------------------------------------------------------------------------------ */
 
 struct extent {
 	const uint8_t *p;
@@ -159,7 +160,10 @@ static size_t next_duplicate(unsigned file, size_t from, size_t to)
 	return to;
 }
 
-/* Windows of a whole extent's size that are an earlier extent, and no part of a duplicate one; from left to right. */
+/*
+ * Windows of a whole extent's size that are an earlier extent, and no part of a duplicate one; from
+ * left to right.
+ */
 static size_t count_shifted(unsigned i, size_t size)
 {
 	const struct fuzz_tree_file *file = &tree.file[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: what abd-perf takes from outside: its flags, alone and in command lines, and trees of files (--input). The first byte
- * chooses. Nothing is measured.
+ * libFuzzer target: what abd-perf takes from outside: its flags, alone and in command lines, and
+ * trees of files (--input). The first byte chooses. Nothing is measured.
  */
 #include "fuzz_perf_input.h"
 #include "fuzz_perf_die.h"
@@ -50,7 +50,10 @@ error_t __wrap_argp_parse(
 	return error;
 }
 
-/* Two runs for `abd-perf compare`, whatever they are called; B is 10 % slower. Files are fuzz_perf_json's. */
+/*
+ * Two runs for `abd-perf compare`, whatever they are called; B is 10 % slower. Files are
+ * fuzz_perf_json's.
+ */
 json_t *__wrap_abd_perf_pair_load(const char *path)
 {
 	static unsigned calls;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: what `abd-perf compare` does with two files: reads, pairs, judges and prints them, and makes a tree of it. An input
- * that begins with a brace is both texts, with a line "---" between them, or one to be compared with itself; another one is a few
- * changes and a list of choices: one file is made from the list (fuzz_perf_json.h), the other from the list as changed, since two runs
- * of one program have most benchmarks in common.
- * Invariant: files are refused with a reason or compared; what is printed is UTF-8; every pair is in the tree; a run does not differ
- * from itself.
+ * libFuzzer target: what `abd-perf compare` does with two files: reads, pairs, judges and prints
+ * them, and makes a tree of it. An input that begins with a brace is both texts, with a line "---"
+ * between them, or one to be compared with itself; another one is a few changes and a list of
+ * choices: one file is made from the list (fuzz_perf_json.h), the other from the list as changed,
+ * since two runs of one program have most benchmarks in common.
+ * Invariant: files are refused with a reason or compared; what is printed is UTF-8; every pair is
+ * in the tree; a run does not differ from itself.
  */
 #include "fuzz_perf_json.h"
 
@@ -90,7 +91,10 @@ static void check_same(json_t *a)
 	abd_perf_pair_free(&pairs);
 }
 
-/* Every benchmark of a is paired, or only there, or has no proper interval; and the other way round. */
+/*
+ * Every benchmark of a is paired, or only there, or has no proper interval; and the other way
+ * round.
+ */
 static void compare(json_t *a, json_t *b, const char *filter)
 {
 	struct abd_perf_pairs pairs, back;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A list of choices becomes the text of a result file, since mutated text seldom is JSON any more, and more seldom has two benchmarks of
- * one name. Three fields of four are what abd-perf writes; the fourth is left out, of another type, or a number at the end of its range.
+ * A list of choices becomes the text of a result file, since mutated text seldom is JSON any more,
+ * and more seldom has two benchmarks of one name. Three fields of four are what abd-perf writes;
+ * the fourth is left out, of another type, or a number at the end of its range.
  * Invariant: what is made is JSON, in UTF-8.
  */
 #ifndef FUZZ_PERF_JSON_H
@@ -58,7 +59,10 @@ static inline void fuzz_json_any(struct fuzz_json *json)
 	fuzz_json_add(json, value[fuzz_byte(&json->in) % (sizeof(value) / sizeof(*value))]);
 }
 
-/* False, and another value or none instead of it: one time in eight. Begins with its name, and a comma where it is not the first. */
+/*
+ * False, and another value or none instead of it: one time in eight. Begins with its name, and a
+ * comma where it is not the first.
+ */
 static inline bool fuzz_json_field(struct fuzz_json *json, const char *name, bool first)
 {
 	uint8_t byte = fuzz_byte(&json->in);
@@ -74,7 +78,10 @@ static inline bool fuzz_json_field(struct fuzz_json *json, const char *name, boo
 	return false;
 }
 
-/* A text of a few; one that may not reach a terminal; or long ones, of signs of two bytes, that are cut wherever there is a limit. */
+/*
+ * A text of a few; one that may not reach a terminal; or long ones, of signs of two bytes, that are
+ * cut wherever there is a limit.
+ */
 static inline void fuzz_json_text(struct fuzz_json *json, const char *const *list, size_t count)
 {
 	static const char many[] = "±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±±"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flags of `abd-perf run` and `abd-perf compare`. A number is digits and nothing else; a model of a few lines says what each text should
- * be taken for.
+ * Flags of `abd-perf run` and `abd-perf compare`. A number is digits and nothing else; a model of a
+ * few lines says what each text should be taken for.
  */
 #include "fuzz_perf_die.h"
 #include "fuzz_perf_input.h"
@@ -15,7 +15,10 @@
 
 enum { TEXT = 300, ARGUMENTS = 12 };
 
-/* Text up to a 0. Without braces and back references in it, with which the C library's regular expressions take hours and all memory. */
+/*
+ * Text up to a 0. Without braces and back references in it, with which the C library's regular
+ * expressions take hours and all memory.
+ */
 static void text_take(struct fuzz_input *in, char text[TEXT])
 {
 	size_t size = 0;
@@ -29,9 +32,12 @@ static void text_take(struct fuzz_input *in, char text[TEXT])
 	text[size] = '\0';
 }
 
-/* ---- models ------------------------------------------------------------------------------------------------------ */
+/* ---- models ---------------------------------------------------------------------------------- */
 
-/* The digits at *text, which moves behind them; beyond 2^64 it is just large. False: there are none. */
+/*
+ * The digits at *text, which moves behind them; beyond 2^64 it is just large. False: there are
+ * none.
+ */
 static bool model_digits(const char **text, uint64_t *number)
 {
 	const char *begin = *text;
@@ -85,7 +91,7 @@ static bool model_cpus(const char *text, int *cpus, uint64_t *count)
 	}
 }
 
-/* ---- one flag ---------------------------------------------------------------------------------------------------- */
+/* ---- one flag -------------------------------------------------------------------------------- */
 
 static bool run_line(struct abd_perf_options *options, int argc, char **argv)
 {
@@ -195,7 +201,7 @@ void fuzz_perf_flag(struct fuzz_input *in)
 		flag_of_run(text, which);
 }
 
-/* ---- command lines ----------------------------------------------------------------------------------------------- */
+/* ---- command lines --------------------------------------------------------------------------- */
 
 static void check_options(const struct abd_perf_options *options)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can't be made (a file where a directory is, a name twice) is left out: the next choices then make something else.
+ * What can't be made (a file where a directory is, a name twice) is left out: the next choices then
+ * make something else.
  */
 #include "fuzz_perf_tree.h"
 
@@ -127,7 +128,10 @@ static bool make_file(struct fuzz_tree *tree, struct fuzz_input *in, size_t bloc
 	return write_file(path, file);
 }
 
-/* Directory by directory, by name: a slash ends a name, so it comes before all that a name can hold. */
+/*
+ * Directory by directory, by name: a slash ends a name, so it comes before all that a name can
+ * hold.
+ */
 static int order(const void *a, const void *b)
 {
 	const char *x = ((const struct fuzz_tree_file *)a)->path,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small tree of files, made as an input says, in memory where the system has a file system there; and the list of what was made.
- * Invariant: the list is in the order in which a walk comes upon its files; the tree is gone before the next one is made.
+ * A small tree of files, made as an input says, in memory where the system has a file system there;
+ * and the list of what was made.
+ * Invariant: the list is in the order in which a walk comes upon its files; the tree is gone before
+ * the next one is made.
  */
 #ifndef FUZZ_PERF_TREE_H
 #define FUZZ_PERF_TREE_H

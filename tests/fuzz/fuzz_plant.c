@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Planted bug for fuzz_buffer: a range of 4097 bytes is zeroed but for its last. The linker sends the target's calls here (--wrap).
+ * Planted bug for fuzz_buffer: a range of 4097 bytes is zeroed but for its last. The linker sends
+ * the target's calls here (--wrap).
  */
 #include <abd/abd.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: a tunable's name, 0, its value, 0, and so on. Any text is taken or refused with one of two errors, is then what
- * was asked for or what was before, and a buffer can be made and copied afterwards.
+ * libFuzzer target: a tunable's name, 0, its value, 0, and so on. Any text is taken or refused with
+ * one of two errors, is then what was asked for or what was before, and a buffer can be made and
+ * copied afterwards.
  */
 #include "fuzz_input.h"
 
@@ -28,7 +29,10 @@ static void text_copy(char to[TEXT_MAX], const char *from)
 	snprintf(to, TEXT_MAX, "%s", from != NULL ? from : "");
 }
 
-/* A number that was taken is told as the same number: its digits, without zeros before them. The pool is of whole huge pages. */
+/*
+ * A number that was taken is told as the same number: its digits, without zeros before them. The
+ * pool is of whole huge pages.
+ */
 static void check_number(const char *name, const char *value, const char *after)
 {
 	const char *digits = value + strspn(value, "0");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The host's allocator stays the host's: in a program that uses libabd, malloc and free are the C library's, while buffers
- * come from the provider named in argv[1].
+ * The host's allocator stays the host's: in a program that uses libabd, malloc and free are the C
+ * library's, while buffers come from the provider named in argv[1].
  */
 #include "host.h"
 

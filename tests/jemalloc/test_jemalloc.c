@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The companion that won't: its record of calls is ours here (the linker sends the library's weak reference to this file), and it
- * refuses arenas, memory and address space by number. A process asks for its arenas once, so each refusal has its own.
- * Invariant: what jemalloc refuses is served by the C library, or is out of memory; nothing is lost.
+ * The companion that won't: its record of calls is ours here (the linker sends the library's weak
+ * reference to this file), and it refuses arenas, memory and address space by number. A process
+ * asks for its arenas once, so each refusal has its own.
+ * Invariant: what jemalloc refuses is served by the C library, or is out of memory; nothing is
+ * lost.
  */
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"

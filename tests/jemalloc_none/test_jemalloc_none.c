@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that was linked without the companion (the linker sends the library's weak reference to nobody), as plugins are:
- * the C library's memory serves.
+ * A program that was linked without the companion (the linker sends the library's weak reference to
+ * nobody), as plugins are: the C library's memory serves.
  */
 #include "abd_jemalloc.h"
 #include "abd_test.h"

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache's index under C11's memory: the real code (lib/arc/abd_arc_index.[ch]), and one look-up that may read, at each load,
- * every value that the load's order lets it see. Spin has no memory weaker than "in order", and a model is not the code.
+ * The cache's index under C11's memory: the real code (lib/arc/abd_arc_index.[ch]), and one look-up
+ * that may read, at each load, every value that the load's order lets it see. Spin has no memory
+ * weaker than "in order", and a model is not the code.
  *
- * The writer runs first, alone; every store is kept, with its time. Then the look-up runs again and again, each time with another
- * choice of what its loads read: of each word, any value not older than those it knows of, where it knows of what it read before, and
- * by an acquire load of a release store, of all that came before that store. This is all that C11 allows here: writers are one
- * at a time (they hold the lock) and never read what readers write, so values need not be guessed before they are written.
- * Readers don't see each other, so one is enough. A grace period divides look-ups: those that it waits for see nothing that
- * comes behind it, and the others see all that came before it. Every sequence of operations up to a length is tried.
+ * The writer runs first, alone; every store is kept, with its time. Then the look-up runs again and
+ * again, each time with another choice of what its loads read: of each word, any value not older
+ * than those it knows of, where it knows of what it read before, and by an acquire load of a
+ * release store, of all that came before that store. This is all that C11 allows here: writers are
+ * one at a time (they hold the lock) and never read what readers write, so values need not be
+ * guessed before they are written. Readers don't see each other, so one is enough. A grace period
+ * divides look-ups: those that it waits for see nothing that comes behind it, and the others see
+ * all that came before it. Every sequence of operations up to a length is tried.
  *
  * Properties, for each look-up, however it reads:
  *   1. a key that is in the index all the time is found;
  *   2. what is found has the key, and was not taken out before the look-up began;
  *   3. nothing is read that was not made before, as the look-up knows, or that was freed;
- *   4. it ends, in 6 rounds at most: while a grace period waits for it, its key's home can rise, fall and rise again, and the turn
- *      change twice.
+ *   4. it ends, in 6 rounds at most: while a grace period waits for it, its key's home can rise,
+ *      fall and rise again, and the turn change twice.
  *
- * Planted, each to be found: either counting of turns left out; a look-up that does not read lines, or the turn, again; the old
- * place of a moved entry not cleared; each release store, and each acquire load, made relaxed. Three of those last are not needed:
- * see unneeded[].
+ * Planted, each to be found: either counting of turns left out; a look-up that does not read lines,
+ * or the turn, again; the old place of a moved entry not cleared; each release store, and each
+ * acquire load, made relaxed. Three of those last are not needed: see unneeded[].
  *
  *   arc_index LENGTH               search, and say how many look-ups there were
  *   arc_index LENGTH OPERATIONS    the same, with these operations only: gse
@@ -42,7 +45,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the library sees of us: its atomics, its memory, its hash ----------------------------------------------- */
+/* ---- what the library sees of us: its atomics, its memory, its hash -------------------------- */
 
 /* A load or store in the library. */
 struct where {
@@ -88,7 +91,7 @@ static bool model_key_equal(const void *entry, const abd_arc_key_t *key);
 #undef malloc
 #undef free
 
-/* ---- memory: words, and every value that each has had ------------------------------------------------------------ */
+/* ---- memory: words, and every value that each has had ---------------------------------------- */
 
 #define PAGES 32
 #define WORDS (PAGES * ABD_CHUNK_SIZE / 8)
@@ -230,7 +233,7 @@ static void model_store(volatile void *word, size_t size, uintptr_t bits, memory
 	*(volatile uintptr_t *)word = bits;
 }
 
-/* ---- choices: all of them, one after the other ------------------------------------------------------------------- */
+/* ---- choices: all of them, one after the other ----------------------------------------------- */
 
 #define CHOICES 256
 
@@ -263,7 +266,7 @@ static bool choose_otherwise(void)
 	return true;
 }
 
-/* ---- entries, and when they were in ------------------------------------------------------------------------------ */
+/* ---- entries, and when they were in ---------------------------------------------------------- */
 
 #define ENTRIES 1024
 #define LIVES 32
@@ -298,7 +301,7 @@ static size_t number_of(const void *entry)
 	return (size_t)((const char *)entry - (const char *)entries) / sizeof(entries[0]);
 }
 
-/* ---- the look-up ------------------------------------------------------------------------------------------------- */
+/* ---- the look-up ----------------------------------------------------------------------------- */
 
 #define READS 400
 #define ROUNDS 6
@@ -418,7 +421,10 @@ static bool model_key_equal(const void *entry, const abd_arc_key_t *key)
 	return memcmp(entry, key, sizeof(*key)) == 0;
 }
 
-/* A look-up can have begun at any time from begin to begin_by, and ended at newest, or when it began. */
+/*
+ * A look-up can have begun at any time from begin to begin_by, and ended at newest, or when it
+ * began.
+ */
 static void check_missed(enum key key)
 {
 	for (size_t i = 0; i < keys[key].lives; i++) {
@@ -443,7 +449,10 @@ static void check(enum key key, const struct abd_arc_entry *found)
 		look.wrong = "what was found had been taken out before the look-up began";
 }
 
-/* One look-up, of those that begin at begin and see nothing from horizon on. False: something is wrong. */
+/*
+ * One look-up, of those that begin at begin and see nothing from horizon on. False: something is
+ * wrong.
+ */
 static bool look_up(enum key key, uint32_t begin, uint32_t horizon)
 {
 	struct abd_arc_entry *found;
@@ -466,11 +475,14 @@ static bool look_up(enum key key, uint32_t begin, uint32_t horizon)
 	return look.wrong == NULL;
 }
 
-/* ---- the writer: operations, one letter each --------------------------------------------------------------------- */
+/* ---- the writer: operations, one letter each ------------------------------------------------- */
 
 #define GRACES 16
 
-/* Where it begins: of how many lines, how many entries stay in line 0, and whether lines were doubled or the page filled up. */
+/*
+ * Where it begins: of how many lines, how many entries stay in line 0, and whether lines were
+ * doubled or the page filled up.
+ */
 static const struct beginning {
 	const char *name;
 	size_t lines, staying;
@@ -561,7 +573,10 @@ static bool split(void)
 	return true;
 }
 
-/* False: it can't be done now. A is always in; C is of the same home and tag; X stays where it is when lines are split. */
+/*
+ * False: it can't be done now. A is always in; C is of the same home and tag; X stays where it is
+ * when lines are split.
+ */
 static bool do_one(char operation)
 {
 	enum key key = operation == 'c' || operation == 'd' ? KEY_C : KEY_X;
@@ -626,7 +641,7 @@ static void begin(const struct beginning *beginning)
 	writer.begin = ++history.now;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static const char *word_name(const volatile void *word)
 {
@@ -706,7 +721,10 @@ static bool search(size_t length)
 	return true;
 }
 
-/* Orders that could be relaxed, and why; they stay, since who reads the code expects them, and x86 has no weaker ones. */
+/*
+ * Orders that could be relaxed, and why; they stay, since who reads the code expects them, and x86
+ * has no weaker ones.
+ */
 static const struct {
 	const char *word;
 	unsigned number;

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Power failures between any two steps: the device of examples/nbdkit-abd in one process, every write and sync to its two files
- * recorded, and afterwards the files as a disk may hold them at chosen points of that record, opened and read.
+ * Power failures between any two steps: the device of examples/nbdkit-abd in one process, every
+ * write and sync to its two files recorded, and afterwards the files as a disk may hold them at
+ * chosen points of that record, opened and read.
  *
- * A sector of 512 bytes holds on the disk what it held in memory at some time between the last sync of it that had ended (when that
- * sync began) and the failure; each sector chooses for itself. So an image is a prefix of the record and, of what was not synced in
- * it, a subset, in the order in which each sector was written. test_kill.py is about real kills at random times; a step that is
+ * A sector of 512 bytes holds on the disk what it held in memory at some time between the last sync
+ * of it that had ended (when that sync began) and the failure; each sector chooses for itself. So
+ * an image is a prefix of the record and, of what was not synced in it, a subset, in the order in
+ * which each sector was written. test_kill.py is about real kills at random times; a step that is
  * over within a microsecond is not found by those.
  *
- * Property: after any such failure the device opens, and each block holds what a flush that was answered covers, or something that
- * was sent to it later.
+ * Property: after any such failure the device opens, and each block holds what a flush that was
+ * answered covers, or something that was sent to it later.
  *
- *   crash_points FOLDER SECONDS IMAGES SEED     ends with how many images there were, or with what was wrong
+ *   crash_points FOLDER SECONDS IMAGES SEED
  *
- * Linked with --wrap for each function through which the device writes. Planted: CMakeLists.txt makes the program once
- * more for each of five rules of the log, which that one breaks; all must be found (tests/gates/nbdkit).
+ * It ends by saying how many images there were, or what was wrong.
+ *
+ * Linked with --wrap for each function through which the device writes. Planted: CMakeLists.txt
+ * makes the program once more for each of five rules of the log, which that one breaks; all must be
+ * found (tests/gates/nbdkit).
  */
 #include "device.h"
 
@@ -37,7 +42,7 @@ enum { BLOCK = 4096, BLOCKS = 48, THREADS = 4, SECTOR = 512, SEGMENT = 96 << 10,
 #define LOG_BYTES ((uint64_t)LOG_HEAD + (uint64_t)LOG_SEGMENTS * SEGMENT)
 #define DISK_SECTORS (LOG_BYTES / SECTOR)
 
-/* ---- the record -------------------------------------------------------------------------------------------------- */
+/* ---- the record ------------------------------------------------------------------------------ */
 
 enum disk { LOG, IMAGE, DISKS };
 
@@ -48,7 +53,10 @@ struct step {
 	enum disk disk;
 	uint64_t offset, size;
 	unsigned char *
-		bytes; /* WROTE: NULL is zeroes. FLUSHED: what each block was answered to hold, as numbers */
+		/*
+		 * WROTE: NULL is zeroes. FLUSHED: what each block was answered to hold, as numbers
+		 */
+		bytes;
 	uint32_t began;         /* SYNC_ENDED: before this step */
 	uint32_t block, number; /* SENT */
 	bool is_zero;
@@ -101,7 +109,7 @@ static void add_write(enum disk disk, uint64_t offset, uint64_t size, unsigned c
 		.what = WROTE, .disk = disk, .offset = offset, .size = size, .bytes = bytes});
 }
 
-/* ---- what the device calls --------------------------------------------------------------------------------------- */
+/* ---- what the device calls ------------------------------------------------------------------- */
 
 void __real_abd_flush_copy_to_buf_off(
 	void *dst, const abd_t *src, size_t off, size_t size, unsigned flags);
@@ -197,7 +205,7 @@ void nbdkit_debug(const char *format, ...)
 	(void)format;
 }
 
-/* ---- the work ---------------------------------------------------------------------------------------------------- */
+/* ---- the work -------------------------------------------------------------------------------- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -257,8 +265,8 @@ struct worker {
 };
 
 /*
- * Each writes blocks of its own. Some pause, so that not all of them wait for the log when it is full. Flushes are few at times:
- * then segments fill up that nobody has synced.
+ * Each writes blocks of its own. Some pause, so that not all of them wait for the log when it is
+ * full. Flushes are few at times: then segments fill up that nobody has synced.
  */
 static void *work(void *arg)
 {
@@ -281,7 +289,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* ---- the disks at some time -------------------------------------------------------------------------------------- */
+/* ---- the disks at some time ------------------------------------------------------------------ */
 
 static struct {
 	unsigned char *synced, *made; /* what is there for certain; with what else may be there */
@@ -375,7 +383,10 @@ static void pass(uint32_t number)
 		flushed(step);
 }
 
-/* Each sector's time: of lost parts of 8 the last sync, of others now, and of some any time between. */
+/*
+ * Each sector's time: of lost parts of 8 the last sync, of others now, and of some any time
+ * between.
+ */
 static void choose_times(uint32_t number, uint64_t lost, uint64_t *random)
 {
 	for (enum disk disk = 0; disk < DISKS; disk++) {
@@ -404,7 +415,7 @@ static void make_disks(uint32_t number, uint64_t *random)
 	}
 }
 
-/* ---- what a device makes of them --------------------------------------------------------------------------------- */
+/* ---- what a device makes of them ------------------------------------------------------------- */
 
 static struct params params_of(char *file, char *log, bool readonly)
 {
@@ -495,7 +506,7 @@ static bool try_disks(const char *folder, uint32_t number)
 	return wrong == NULL;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void do_work(const char *folder, unsigned seconds, uint64_t seed)
 {

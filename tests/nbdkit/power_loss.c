@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A power failure, for a program that writes to one mapped log and one file: preloaded, it keeps a second copy of each that gets only
- * what was synced. After a kill, what the disk might hold is any mixture of the two: test_kill.py makes one.
+ * A power failure, for a program that writes to one mapped log and one file: preloaded, it keeps a
+ * second copy of each that gets only what was synced. After a kill, what the disk might hold is any
+ * mixture of the two: test_kill.py makes one.
  *
- * ABD_POWER_LOG, ABD_POWER_FILE: the files; their copies have .synced behind the name, and are made when there are none.
- * A sync takes a millisecond, as on a disk, so that kills fall into it. It fails with EIO while a file NAME.fails exists; then the
- * file loses what was written since the last good one, as Linux may drop pages that it could not write, and the next sync is good.
+ * ABD_POWER_LOG, ABD_POWER_FILE: the files; their copies have .synced behind the name, and are made
+ * when there are none. A sync takes a millisecond, as on a disk, so that kills fall into it. It
+ * fails with EIO while a file NAME.fails exists; then the file loses what was written since the
+ * last good one, as Linux may drop pages that it could not write, and the next sync is good.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The harness measures known things right: intervals against a table, a loop of known ratio, work of known time, A against A, a planted
- * slowdown.
+ * The harness measures known things right: intervals against a table, a loop of known ratio, work
+ * of known time, A against A, a planted slowdown.
  * A program of its own: abd-perf's sources are no part of the library the unit tests see.
  */
 #include "abd_perf_clock.h"
@@ -23,7 +23,10 @@ static void check(bool condition, const char *claim)
 	failures += !condition;
 }
 
-/* Steps of a chain of multiplications, so that a compiler or a CPU can't make two of them cost less than twice one. */
+/*
+ * Steps of a chain of multiplications, so that a compiler or a CPU can't make two of them cost less
+ * than twice one.
+ */
 static double spin(void *arg, uint64_t iterations)
 {
 	const unsigned *steps = arg;
@@ -135,7 +138,9 @@ static void check_verdicts(void)
 	check(abd_perf_stat_verdict(&slow, 0) == ABD_PERF_SLOWER, "an interval below 1 is slower");
 }
 
-/* Works for *arg nanoseconds of its CPU, iterations times: how busy the machine is doesn't matter. */
+/*
+ * Works for *arg nanoseconds of its CPU, iterations times: how busy the machine is doesn't matter.
+ */
 static double work(void *arg, uint64_t iterations)
 {
 	double start = abd_perf_clock_ns(), end = start + *(double *)arg * (double)iterations;

@@ -3,7 +3,8 @@
  * Planted bugs, one per name, and beside each the same steps without the bug.
  * usage: probe NAME plant|clean
  *
- * Invariant: "clean" exits with 0 under every gate; "plant" must be caught by the gate it was made for.
+ * Invariant: "clean" exits with 0 under every gate; "plant" must be caught by the gate it was made
+ * for.
  */
 #include <abd/abd.h>
 
@@ -15,7 +16,10 @@
 
 enum { CHUNK = 4096 };
 
-/* What the compiler can't see through, so that neither its warnings nor its optimiser find the bug first. */
+/*
+ * What the compiler can't see through, so that neither its warnings nor its optimiser find the bug
+ * first.
+ */
 static void *volatile sink;
 
 static void *opaque(void *pointer)
@@ -51,7 +55,10 @@ static void overrun_linear(bool plant)
 	abd_free(abd);
 }
 
-/* The size is no multiple of anything: the byte behind it is slack of the allocator's, or of the last chunk. */
+/*
+ * The size is no multiple of anything: the byte behind it is slack of the allocator's, or of the
+ * last chunk.
+ */
 static void overrun_linear_odd(bool plant)
 {
 	abd_t *abd = abd_alloc_linear(1001, false);
@@ -196,7 +203,10 @@ static void misaligned(bool plant)
 	abd_free(abd);
 }
 
-/* The buffer's memory was someone else's before, so what is in it is not what the machine would give. */
+/*
+ * The buffer's memory was someone else's before, so what is in it is not what the machine would
+ * give.
+ */
 static void uninitialised_read(bool plant)
 {
 	abd_t *abd = abd_alloc_linear(CHUNK, false);

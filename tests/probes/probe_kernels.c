@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Says which kernels are in use, in one line, for the gate that runs the tests under each level of CPU: a level that silently
- * changed nothing would test nothing. Those without a tunable are told by their tables.
+ * Says which kernels are in use, in one line, for the gate that runs the tests under each level of
+ * CPU: a level that silently changed nothing would test nothing. Those without a tunable are told
+ * by their tables.
  */
 #include "abd_compare.h"
 #include "abd_copy_span.h"

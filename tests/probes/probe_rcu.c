@@ -3,8 +3,9 @@
  * Planted bug: a record of the cache is looked at behind the read-side section that found it.
  * usage: probe_rcu plant|clean
  *
- * The reader has looked before the writer takes the record out: the threads wait for each other by relaxed atomics, which make
- * an order in time but none that the memory model knows. So what a checker must see is the missing order, not a lucky crash.
+ * The reader has looked before the writer takes the record out: the threads wait for each other by
+ * relaxed atomics, which make an order in time but none that the memory model knows. So what a
+ * checker must see is the missing order, not a lucky crash.
  */
 #include "abd_arc_impl.h"
 

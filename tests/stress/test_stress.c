@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everything at once: threads that allocate, hand buffers over, share children among gangs, borrow, compare, read statistics, turn
- * every knob and end, with each byte they left behind checked when somebody else frees it. And the library's start, by many threads
- * at once, in processes that have not used it yet.
+ * Everything at once: threads that allocate, hand buffers over, share children among gangs, borrow,
+ * compare, read statistics, turn every knob and end, with each byte they left behind checked when
+ * somebody else frees it. And the library's start, by many threads at once, in processes that have
+ * not used it yet.
  *
  *   ABD_TEST_SECONDS=600   how long (1 s)
  *   ABD_TEST_SEED=n        another order of things (1)
@@ -141,7 +142,9 @@ static void do_flush(uint64_t *random)
 	abd_free(to);
 }
 
-/* Gauges are sums over threads that go on; what can be said of them is that they count up from 0. */
+/*
+ * Gauges are sums over threads that go on; what can be said of them is that they count up from 0.
+ */
 static void do_stats(uint64_t *random)
 {
 	struct abd_stats stats;
@@ -176,7 +179,10 @@ static void (*const doings[])(uint64_t *) = {do_hand_over, do_hand_over, do_hand
 
 static void *live(void *arg)
 {
-	/* Relaxed, here and below: our own order would hide from a checker what the library leaves without. */
+	/*
+	 * Relaxed, here and below: our own order would hide from a checker what the library leaves
+	 * without.
+	 */
 	uint64_t random = stress.seed * 1000003 +
 			  atomic_fetch_add_explicit(&stress.lives, 1, memory_order_relaxed);
 	size_t first = stress.is_apart ? HAND_OVERS : 0;
@@ -187,7 +193,10 @@ static void *live(void *arg)
 		if (atomic_load_explicit(&stress.stop, memory_order_relaxed))
 			break;
 		doings[first + abd_test_random_below(&random, count)](&random);
-		/* On a busy machine a thread has a CPU for hundreds of these, and what two do at once is rare. */
+		/*
+		 * On a busy machine a thread has a CPU for hundreds of these, and what two do at
+		 * once is rare.
+		 */
 		if (stress.is_apart)
 			sched_yield();
 	}
@@ -269,16 +278,17 @@ Test(stress, threads_do_everything_at_once_and_nothing_is_left, .timeout = 1200)
 }
 
 /*
- * A lock of the test's own orders what its threads did before, so that a checker takes much for ordered that is not. Here is none.
- * And little is done with each buffer: ThreadSanitizer reports a race only while it remembers the older access, and a byte-wise
- * comparison of a MiB makes it forget. A plain store of a tunable was found in one run of two; so it is in each.
+ * A lock of the test's own orders what its threads did before, so that a checker takes much for
+ * ordered that is not. Here is none. And little is done with each buffer: ThreadSanitizer reports a
+ * race only while it remembers the older access, and a byte-wise comparison of a MiB makes it
+ * forget. A plain store of a tunable was found in one run of two; so it is in each.
  */
 Test(stress, threads_apart_have_nothing_in_common_but_the_library, .timeout = 1200)
 {
 	everything_at_once(true);
 }
 
-/* ---- the start --------------------------------------------------------------------------------------------------- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 static pthread_barrier_t gate;
 

@@ -36,14 +36,20 @@ void abd_test_release(void);
 			abd_test_message, text);                                                \
 	} while (0)
 
-/** As cr_assert, for inner loops: Criterion hears of failures only, since each message costs it a system call. */
+/**
+ * As cr_assert, for inner loops: Criterion hears of failures only, since each message costs it a
+ * system call.
+ */
 #define abd_test_check(condition, ...)                 \
 	do {                                           \
 		if (!(condition))                      \
 			cr_assert(false, __VA_ARGS__); \
 	} while (0)
 
-/** Whether this program is for x86: emulators show it the CPU and the process of the machine beneath. */
+/**
+ * Whether this program is for x86: emulators show it the CPU and the process of the machine
+ * beneath.
+ */
 #if defined(__x86_64__) || defined(__i386__)
 enum { ABD_TEST_X86 = 1 };
 #else
@@ -51,8 +57,8 @@ enum { ABD_TEST_X86 = 0 };
 #endif
 
 /**
- * How many of so many cases to try: as large a part as ABD_TEST_OPS in the environment is of a million, a tenth at least; all when it
- * is not set. For what takes long under a checker.
+ * How many of so many cases to try: as large a part as ABD_TEST_OPS in the environment is of a
+ * million, a tenth at least; all when it is not set. For what takes long under a checker.
  */
 size_t abd_test_share(size_t cases);
 
@@ -85,7 +91,10 @@ static inline void abd_test_random_fill(uint64_t *state, void *buf, size_t size)
 /** The counters now. */
 struct abd_stats abd_test_stats(void);
 
-/** Whether all gauges stand where they stood: nothing leaked, nothing counted out twice. If not, says which on stderr. */
+/**
+ * Whether all gauges stand where they stood: nothing leaked, nothing counted out twice. If not,
+ * says which on stderr.
+ */
 bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stats *after);
 
 #endif

@@ -18,7 +18,10 @@ extern char **environ;
 
 /* The forkless runner's; the only one in coverage builds. */
 extern void abd_forkless_dump_and_die(int signal_number) __attribute__((weak));
-/* clang's counts: a child runs before they are set up, and so before they would be written out by themselves. */
+/*
+ * clang's counts: a child runs before they are set up, and so before they would be written out by
+ * themselves.
+ */
 extern void __llvm_profile_initialize_file(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
 
@@ -43,7 +46,10 @@ void abd_test_child_start(const char *name, int (*function)(void))
 	exit(function());
 }
 
-/* Ours, without what would make the child do something else: the library's variables and the test runner's. */
+/*
+ * Ours, without what would make the child do something else: the library's variables and the test
+ * runner's.
+ */
 static size_t inherit(const char **variables, size_t room)
 {
 	size_t count = 0;
@@ -54,7 +60,10 @@ static size_t inherit(const char **variables, size_t room)
 	return count;
 }
 
-/* ABD_TEST_EMULATOR: the program that runs this one, and its options, where the machine can't run it by itself. */
+/*
+ * ABD_TEST_EMULATOR: the program that runs this one, and its options, where the machine can't run
+ * it by itself.
+ */
 static void __attribute__((noreturn)) child(const char **variables, int text_fd)
 {
 	const char *arguments[16] = {"child", NULL}, *program = "/proc/self/exe";

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tests that need a process which has not used the library yet, or that end in abort(): the test program starts itself anew and
- * one function runs there, before main().
+ * Tests that need a process which has not used the library yet, or that end in abort(): the test
+ * program starts itself anew and one function runs there, before main().
  *
- *	ABD_TEST_CHILD(environment_is_read) { return strcmp(abd_tuning_get("max_order"), "3") != 0; }
+ *	ABD_TEST_CHILD(reads_it) { return strcmp(abd_tuning_get("max_order"), "3") != 0; }
  *	...
- *	status = abd_test_child_run("environment_is_read", (const char *[]){"ABD_MAX_ORDER=3", NULL}, text, sizeof(text));
+ *	status = abd_test_child_run("reads_it", (const char *[]){"ABD_MAX_ORDER=3", NULL}, text,
+ *		sizeof(text));
  *
  * Works the same under Criterion, whose own main() is never reached, and under the forkless runner.
  */
@@ -26,8 +27,9 @@ void abd_test_child_start(const char *name, int (*function)(void));
 	static int abd_test_child_##name(void)
 
 /**
- * Run a child to its end. environment: "NAME=value" strings up to a NULL, on top of ours without its ABD_ variables; or NULL.
- * Returns its wait status; what it said on stderr is in text, cut to size.
+ * Run a child to its end. environment: "NAME=value" strings up to a NULL, on top of ours without
+ * its ABD_ variables; or NULL. Returns its wait status; what it said on stderr is in text, cut to
+ * size.
  */
 int abd_test_child_run(
 	const char *name, const char *const *environment, char *text, size_t text_size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Making memory run out: every allocation of the library, wherever its memory comes from, is a site that can be refused.
- * Magazines answer without a site, so tests that count sites run with thread_cache_bytes 0.
+ * Making memory run out: every allocation of the library, wherever its memory comes from, is a site
+ * that can be refused. Magazines answer without a site, so tests that count sites run with
+ * thread_cache_bytes 0.
  */
 #ifndef ABD_TEST_FAULT_H
 #define ABD_TEST_FAULT_H

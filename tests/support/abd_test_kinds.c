@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kinds, each from simpler ones: a base with memory of its own, then views and gangs whose pieces are slices of their
- * parents'.
+ * The kinds, each from simpler ones: a base with memory of its own, then views and gangs whose
+ * pieces are slices of their parents'.
  */
 #include "abd_test_kinds.h"
 #include "abd_test.h"
@@ -297,7 +297,10 @@ static struct made gang_spliced(struct abd_test_buffer *b, size_t size)
 	gang_add(b, &second, base_multi(b, size - 11 - 4099 - 64), true);
 	gang_add(b, &gang, first, true);
 
-	/* By a view that leaves out the first child of the second gang but for one byte, and ends with it. */
+	/*
+	 * By a view that leaves out the first child of the second gang but for one byte, and ends
+	 * with it.
+	 */
 	gang_add(b, &gang, view_of(b, second, 4095, size - 11 - 4099 - 64), false);
 	return gang;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One buffer of every kind, all of the same size, each with its model and with the memory that its bytes are known to lie in.
- * Invariant: what lies where is worked out here from how the buffer was made, never asked of the iterator; so a mistake in seeking
- * that reading and writing share shows as a difference between memory and model.
+ * One buffer of every kind, all of the same size, each with its model and with the memory that its
+ * bytes are known to lie in.
+ * Invariant: what lies where is worked out here from how the buffer was made, never asked of the
+ * iterator; so a mistake in seeking that reading and writing share shows as a difference between
+ * memory and model.
  * Needs the test provider (abd_test_provider_begin()).
  */
 #ifndef ABD_TEST_KINDS_H
@@ -33,7 +35,9 @@ struct abd_test_buffer {
 
 extern const size_t abd_test_kind_count;
 
-/** Make a buffer of a kind, 0 to abd_test_kind_count - 1, with random content. Aborts when it can't. */
+/**
+ * Make a buffer of a kind, 0 to abd_test_kind_count - 1, with random content. Aborts when it can't.
+ */
 void abd_test_build(struct abd_test_buffer *buffer, size_t kind, uint64_t seed);
 
 /** End it, its parts and its model. */
@@ -47,7 +51,10 @@ size_t abd_test_differs(const struct abd_test_buffer *buffer);
 
 #define ABD_TEST_OFFSETS 96
 
-/** Offsets that matter: both ends, and around each boundary between pieces. Sorted; returns how many. */
+/**
+ * Offsets that matter: both ends, and around each boundary between pieces. Sorted; returns how
+ * many.
+ */
 size_t abd_test_offsets(const struct abd_test_buffer *buffer, size_t offsets[ABD_TEST_OFFSETS]);
 
 #endif

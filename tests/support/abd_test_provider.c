@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs from the C library with a page in front that remembers the order and is poisoned under AddressSanitizer, so that a
- * checker sees both ends; or, where neighbours are asked for, from one region whose free space only moves forward until all
- * is back.
+ * Runs from the C library with a page in front that remembers the order and is poisoned under
+ * AddressSanitizer, so that a checker sees both ends; or, where neighbours are asked for, from one
+ * region whose free space only moves forward until all is back.
  */
 #include "abd_test_provider.h"
 
@@ -32,8 +32,8 @@ static struct {
 	uint64_t random;
 	bool adjacent;
 	uint64_t refusals;
-	size_t out[ABD_CHUNK_ORDERS],
-		lost[ABD_CHUNK_ORDERS]; /* lost: by an earlier test, which said so */
+	/* lost: by an earlier test, which said so */
+	size_t out[ABD_CHUNK_ORDERS], lost[ABD_CHUNK_ORDERS];
 	char *region;
 	size_t region_next, region_out;
 	uint8_t region_order[REGION_PAGES]; /* order + 1 where a run begins */
@@ -173,7 +173,10 @@ static void tunable(const char *name, const char *value)
 	}
 }
 
-/* What a fresh process has: the environment's choice, or the default. Gates force kernels by it, and switch reserves off. */
+/*
+ * What a fresh process has: the environment's choice, or the default. Gates force kernels by it,
+ * and switch reserves off.
+ */
 static void tunable_fresh(const char *name, const char *variable, const char *otherwise)
 {
 	const char *value = getenv(variable);

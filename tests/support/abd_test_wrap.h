@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the system answers the library, bent: calls that fail, and CPUs that lack features. The linker sends these calls to us
- * (--wrap, in tests/CMakeLists.txt); those of the C library's own are not touched.
+ * What the system answers the library, bent: calls that fail, and CPUs that lack features. The
+ * linker sends these calls to us (--wrap, in tests/CMakeLists.txt); those of the C library's own
+ * are not touched.
  * What is chosen once per process wants a process of its own; see abd_test_child.h.
  */
 #ifndef ABD_TEST_WRAP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every tunable by name: set, shown, refused, and read from the environment when it is first needed.
+ * Every tunable by name: set, shown, refused, and read from the environment when it is first
+ * needed.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads and writes by io_uring, against files read and written the plain way. The kernel is made to do less than it is asked:
- * io_uring_submit() here cuts requests short and is interrupted on its way to the real one.
+ * Reads and writes by io_uring, against files read and written the plain way. The kernel is made to
+ * do less than it is asked: io_uring_submit() here cuts requests short and is interrupted on its
+ * way to the real one.
  */
 #include "test_uring_kernel.h"
 
@@ -60,7 +61,10 @@ int __wrap_io_uring_submit(struct io_uring *ring)
 static struct io_uring ring;
 static struct abd_uring unregistered = {.ring = &ring};
 
-/* False where this system refuses io_uring altogether (a container's rules, an old kernel, an emulator). */
+/*
+ * False where this system refuses io_uring altogether (a container's rules, an old kernel, an
+ * emulator).
+ */
 static bool ring_begin(void)
 {
 	memset(&kernel, 0, sizeof(kernel));
@@ -230,7 +234,7 @@ Test(abd_uring, a_request_stays_within_one_registered_part)
 	munmap(base, 2 * gib);
 }
 
-/* ---- the pool, registered: once per process ---------------------------------------------------------------------- */
+/* ---- the pool, registered: once per process -------------------------------------------------- */
 
 static int registered_transfers(struct abd_uring *uring, int fd)
 {

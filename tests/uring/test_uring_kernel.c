@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rarer answers of io_uring: taking fewer requests than were handed over, refusing them halfway, interrupted waits, requests to be
- * repeated, writes that move nothing. The kernel is played here, by scripts of answers; liburing's own inline functions run on
- * the queues as ever. Its calls that enter the kernel are ours for all rings of this program, and real ones are passed on.
+ * The rarer answers of io_uring: taking fewer requests than were handed over, refusing them
+ * halfway, interrupted waits, requests to be repeated, writes that move nothing. The kernel is
+ * played here, by scripts of answers; liburing's own inline functions run on the queues as ever.
+ * Its calls that enter the kernel are ours for all rings of this program, and real ones are passed
+ * on.
  */
 #include "test_uring_kernel.h"
 
@@ -162,7 +164,7 @@ int __wrap_io_uring_unregister_buffers(struct io_uring *ring)
 	return 0;
 }
 
-/* ---- transfers --------------------------------------------------------------------------------------------------- */
+/* ---- transfers ------------------------------------------------------------------------------- */
 
 static abd_t *pages_alloc(unsigned char first)
 {
@@ -271,7 +273,7 @@ Test(abd_uring_kernel, a_write_that_moves_nothing_is_an_error, .init = begin, .f
 	close(fd);
 }
 
-/* ---- broken contracts -------------------------------------------------------------------------------------------- */
+/* ---- broken contracts ------------------------------------------------------------------------ */
 
 Test(abd_uring_kernel, a_ring_that_others_use_is_a_broken_contract, .init = begin, .fini = end)
 {
@@ -337,7 +339,7 @@ Test(abd_uring_kernel, rings_and_requests_are_never_null, .init = begin, .fini =
 	abd_free(abd);
 }
 
-/* ---- registering: the pool is reserved once per process ---------------------------------------------------------- */
+/* ---- registering: the pool is reserved once per process -------------------------------------- */
 
 ABD_TEST_CHILD(pool_registers)
 {

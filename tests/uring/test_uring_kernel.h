@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring whose kernel is this test program: what a real one answers once in a while, it answers when it is told to.
- * Works where the system refuses io_uring, too.
+ * A ring whose kernel is this test program: what a real one answers once in a while, it answers
+ * when it is told to. Works where the system refuses io_uring, too.
  */
 #ifndef TEST_URING_KERNEL_H
 #define TEST_URING_KERNEL_H

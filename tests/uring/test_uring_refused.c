@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel refuses is told as it was said, whatever its number: -EPERM is -1, next to the sizes.
+ * What the kernel refuses is told as it was said, whatever its number: -EPERM is -1, next to the
+ * sizes.
  */
 #include "abd_test.h"
 

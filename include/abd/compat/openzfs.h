@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * OpenZFS's spellings over libabd, for code written against its sys/abd.h: include this in that header's place.
- * Defines macros and types without the abd_ prefix, so only such code should include it.
+ * OpenZFS's spellings over libabd, for code written against its sys/abd.h: include this in that
+ * header's place. Defines macros and types without the abd_ prefix, so only such code should
+ * include it.
  */
 #ifndef ABD_COMPAT_OPENZFS_H
 #define ABD_COMPAT_OPENZFS_H

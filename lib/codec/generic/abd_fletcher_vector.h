@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fletcher_4 by vectors, a template: the including file defines vec, vec_load(), vec_add(), vec_even(), vec_odd(),
- * vec_swap() and VEC_SIZE. Each 64-bit lane holds two words: even and odd ones are summed apart, which needs a mask and a
- * shift where widening would need a shuffle across lanes.
+ * fletcher_4 by vectors, a template: the including file defines vec, vec_load(), vec_add(),
+ * vec_even(), vec_odd(), vec_swap() and VEC_SIZE. Each 64-bit lane holds two words: even and odd
+ * ones are summed apart, which needs a mask and a shift where widening would need a shuffle across
+ * lanes.
  * Invariant: as many lanes as a vector has words; lane j takes word j of each vector.
  */
 #include "abd_fletcher.h"

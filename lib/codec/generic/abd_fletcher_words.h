@@ -2,10 +2,12 @@
 /*
  * fletcher_4 a word at a time, and the algebra that joins lanes.
  *
- * After N words, word m has been counted once in a, N - m times in b, and in c and d as often as there are pairs and triples:
- * with x = N - m, x (x + 1) / 2 and x (x + 1) (x + 2) / 6. A lane that takes every L-th word from word j on counts with its
- * own t where x = L t - j, so each true sum is a sum of the lane's four with constant factors.
- * Invariant: all of it modulo 2^64, so any number of words is right; the divided products are of small numbers, and exact.
+ * After N words, word m has been counted once in a, N - m times in b, and in c and d as often as
+ * there are pairs and triples: with x = N - m, x (x + 1) / 2 and x (x + 1) (x + 2) / 6. A lane that
+ * takes every L-th word from word j on counts with its own t where x = L t - j, so each true sum is
+ * a sum of the lane's four with constant factors.
+ * Invariant: all of it modulo 2^64, so any number of words is right; the divided products are of
+ * small numbers, and exact.
  */
 #ifndef ABD_FLETCHER_WORDS_H
 #define ABD_FLETCHER_WORDS_H
@@ -44,7 +46,10 @@ static inline int64_t fletcher_triples(int64_t x)
 	return x * (x + 1) * (x + 2) / 6;
 }
 
-/* Add what lane j of lanes has summed. The factors are found by putting t = 0, -1, -2, where t, pairs, triples vanish. */
+/*
+ * Add what lane j of lanes has summed. The factors are found by putting t = 0, -1, -2, where t,
+ * pairs, triples vanish.
+ */
 static inline void fletcher_join(uint64_t sum[4], const uint64_t lane[4], int64_t lanes, int64_t j)
 {
 	int64_t pairs_0 = fletcher_pairs(-j), pairs_1 = pairs_0 - fletcher_pairs(-lanes - j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * liblz4 as a decoder among the others: OpenZFS's way, borrow and copy, and the oracle of the rest. It takes match offset 0, which
- * the format forbids.
+ * liblz4 as a decoder among the others: OpenZFS's way, borrow and copy, and the oracle of the rest.
+ * It takes match offset 0, which the format forbids.
  */
 #include "abd_allocator.h"
 #include "abd_counter.h"

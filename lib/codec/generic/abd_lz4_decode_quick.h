@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quick half of the decoder, a template: each instruction set's file defines copy_16(), copy_32(), copy_wide(),
- * WIDE, fill_short() and fill(), includes this, and names the result with ABD_LZ4_DECODER().
- * Invariant: a sequence is decoded here only when all its reads lie in the window and all its writes in the output, the
- * overrun of wide copies included; else ip and op stay at its start, for the careful loop to do it by the rules.
+ * The quick half of the decoder, a template: each instruction set's file defines copy_16(),
+ * copy_32(), copy_wide(), WIDE, fill_short() and fill(), includes this, and names the result with
+ * ABD_LZ4_DECODER().
+ * Invariant: a sequence is decoded here only when all its reads lie in the window and all its
+ * writes in the output, the overrun of wide copies included; else ip and op stay at its start, for
+ * the careful loop to do it by the rules.
  */
 #include "abd_lz4_decode_state.h"
 #include "abd_lz4_decode_word.h"
@@ -15,8 +17,9 @@ static inline size_t load_offset(const uint8_t *p)
 }
 
 /*
- * The next token, for which everything waits. clang 14 sinks the load below the checks and merges the byte into a register
- * that waits for the offset, so it is pinned: 4 % there (ELF, source text). gcc 12 leaves it in place; pinned, it loses 1 %.
+ * The next token, for which everything waits. clang 14 sinks the load below the checks and merges
+ * the byte into a register that waits for the offset, so it is pinned: 4 % there (ELF, source
+ * text). gcc 12 leaves it in place; pinned, it loses 1 %.
  */
 #if defined(__clang__)
 static inline unsigned load_token(const uint8_t *p)
@@ -39,8 +42,9 @@ static inline void fetch(const uint8_t *p, uintptr_t ahead)
 }
 
 /*
- * Long literals ask for a line per line copied: into the second level, since the first has too few requests in flight.
- * Records of ratio 1.3 and 2.8 from 300 MiB at random: 1.02x of liblz4 with the first level, 1.10x with the second.
+ * Long literals ask for a line per line copied: into the second level, since the first has too few
+ * requests in flight. Records of ratio 1.3 and 2.8 from 300 MiB at random: 1.02x of liblz4 with the
+ * first level, 1.10x with the second.
  */
 static inline void fetch_literals(const uint8_t *p, uintptr_t ahead)
 {
@@ -86,8 +90,8 @@ static void copy_exactly(uint8_t *dst, const uint8_t *src, size_t size, uintptr_
 }
 
 /*
- * Keep an address in a register: gcc 12 subtracts the offset anew for every word of a match. Without: real files 0.98 times as fast,
- * rows of any ratio 0.98 to 0.99.
+ * Keep an address in a register: gcc 12 subtracts the offset anew for every word of a match.
+ * Without: real files 0.98 times as fast, rows of any ratio 0.98 to 0.99.
  */
 static inline const uint8_t *pin(const uint8_t *p)
 {
@@ -133,7 +137,9 @@ static void copy_match_call(uint8_t *dst, size_t offset, size_t size)
 	copy_match(dst, offset, size);
 }
 
-/* Extension bytes up to end; false: they do not end before it, or the length can't be served here. */
+/*
+ * Extension bytes up to end; false: they do not end before it, or the length can't be served here.
+ */
 static inline bool extend(const uint8_t **in, const uint8_t *end, size_t *length, size_t room)
 {
 	size_t byte;
@@ -164,8 +170,11 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		if (ABD_LIKELY(literals != 15)) {
 			copy_16(out, in);
 		} else {
-			/* Behind each token before limit the window has more than this byte. Asked for in extend(), as
-			   the others are, it costs rows of ratio 1.3, which have one in every sequence, 5 %. */
+			/*
+			 * Behind each token before limit the window has more than this byte. Asked
+			 * for in extend(), as the others are, it costs rows of ratio 1.3, which
+			 * have one in every sequence, 5 %.
+			 */
 			size_t byte = *in++;
 
 			literals += byte;

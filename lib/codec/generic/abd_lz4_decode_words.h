@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Matches that overlap themselves closely, by words of 8 bytes, for decoders without a byte shuffle.
+ * Matches that overlap themselves closely, by words of 8 bytes, for decoders without a byte
+ * shuffle.
  * Invariant: fill() writes less than 8 bytes past size, fill_short() exactly 24.
  */
 #ifndef ABD_LZ4_DECODE_WORDS_H
@@ -10,7 +11,10 @@
 
 #include <stddef.h>
 
-/* The first 8 bytes of a match, offset < 8. Returns the least multiple of offset from 8 up: the rest lies that far back. */
+/*
+ * The first 8 bytes of a match, offset < 8. Returns the least multiple of offset from 8 up: the
+ * rest lies that far back.
+ */
 static inline size_t fill_first(uint8_t *dst, size_t offset)
 {
 	static const uint8_t period[8] = {0, 8, 8, 9, 8, 10, 12, 14};
@@ -30,7 +34,9 @@ static inline void fill_rest(uint8_t *dst, size_t offset, uint8_t *end)
 	}
 }
 
-/* A period of 1, 2, 4 or 8 bytes is one word over and over: no load waits for the store before it. */
+/*
+ * A period of 1, 2, 4 or 8 bytes is one word over and over: no load waits for the store before it.
+ */
 static inline void fill_word(uint8_t *dst, const uint8_t *end, uint64_t word)
 {
 	do {

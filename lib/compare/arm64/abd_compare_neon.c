@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NEON: 16 bytes a vector, on every aarch64 there is. Not measured: run for its results only, under an emulator.
+ * NEON: 16 bytes a vector, on every aarch64 there is. Not measured: run for its results only, under
+ * an emulator.
  */
 #include "abd_compare.h"
 #include "abd_compare_part.h"
@@ -38,8 +39,10 @@ static inline bool vec_is_zero(vec x)
 	return vmaxvq_u32(vreinterpretq_u32_u8(x)) == 0;
 }
 
-/* Narrowing by four bits leaves one nibble per byte: the nearest that NEON has to a move of masks. Lane 0 is the lowest in
-   memory in either byte order. */
+/*
+ * Narrowing by four bits leaves one nibble per byte: the nearest that NEON has to a move of masks.
+ * Lane 0 is the lowest in memory in either byte order.
+ */
 static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
 {
 	uint8x16_t same = vceqq_u8(vec_load(a), vec_load(b));

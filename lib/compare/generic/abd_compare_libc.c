@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The C library's memcmp behind the same record: the baseline, and the choice where no vector kernel of ours is.
- * Invariant: only memcmp reads the spans, except for the bytes of the one piece known to hold the first difference.
+ * The C library's memcmp behind the same record: the baseline, and the choice where no vector
+ * kernel of ours is.
+ * Invariant: only memcmp reads the spans, except for the bytes of the one piece known to hold the
+ * first difference.
  */
 #include "abd_compare.h"
 #include "abd_compare_word.h"

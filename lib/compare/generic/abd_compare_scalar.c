@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The byte loop: what x86-64 Linux used for dedupe until 2021, and the reference that every other kernel must equal.
- * Invariant: so plain that it can be checked by reading; the compiler may not turn it into a call or into vectors.
+ * The byte loop: what x86-64 Linux used for dedupe until 2021, and the reference that every other
+ * kernel must equal.
+ * Invariant: so plain that it can be checked by reading; the compiler may not turn it into a call
+ * or into vectors.
  */
 #include "abd_compare.h"
 
-/* An empty statement that the compiler must keep in each round: without it gcc -O3 might make vectors of the loop, and the
-   reference would be measured as what it is not. */
+/*
+ * An empty statement that the compiler must keep in each round: without it gcc -O3 might make
+ * vectors of the loop, and the reference would be measured as what it is not.
+ */
 #define KEEP_LOOP() __asm__ volatile("")
 
 static bool scalar_supported(void)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 64-bit words: the best that portable C has, and the word loop of the 2021 dedupe thread, without its need for alignment.
- * Invariant: the last word ends where the span ends; where it overlaps the one before, those bytes were equal already.
+ * 64-bit words: the best that portable C has, and the word loop of the 2021 dedupe thread, without
+ * its need for alignment.
+ * Invariant: the last word ends where the span ends; where it overlaps the one before, those bytes
+ * were equal already.
  */
 #include "abd_compare.h"
 #include "abd_compare_word.h"
@@ -12,7 +14,10 @@ static bool word_supported(void)
 	return true;
 }
 
-/* size >= 8. The offset of the first word that differs, the last one overlapping; size when none does. */
+/*
+ * size >= 8. The offset of the first word that differs, the last one overlapping; size when none
+ * does.
+ */
 static size_t word_find(const uint8_t *a, const uint8_t *b, size_t size)
 {
 	size_t last = size - ABD_WORD_SIZE;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every kernel shares: words read at any address, spans shorter than two words, fetching ahead.
- * Invariant: a span of size bytes is covered by words that overlap, so nothing outside it is read. The masked tail of the
- * 2010 thread (read a whole word, mask what is too much) reads past the end, which only its word-padded names allowed.
+ * What every kernel shares: words read at any address, spans shorter than two words, fetching
+ * ahead.
+ * Invariant: a span of size bytes is covered by words that overlap, so nothing outside it is read.
+ * The masked tail of the 2010 thread (read a whole word, mask what is too much) reads past the end,
+ * which only its word-padded names allowed.
  */
 #ifndef ABD_COMPARE_WORD_H
 #define ABD_COMPARE_WORD_H
@@ -17,9 +19,10 @@ enum {
 	ABD_WORD_SIZE = 8,
 	ABD_CACHE_LINE = 64,
 	/*
-	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time they are used up, the
-	 * hardware's own stream runs. At 256 MiB of scattered pages no hint gives 0.77 of a linear memcmp, 4 to 32 lines give
-	 * 0.81 to 0.82, all 64 lines 0.65 to 0.78; in L2, where a fetch is only in the way, 4 lines cost 2 %, 32 lines 9 %.
+	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time
+	 * they are used up, the hardware's own stream runs. At 256 MiB of scattered pages no hint
+	 * gives 0.77 of a linear memcmp, 4 to 32 lines give 0.81 to 0.82, all 64 lines 0.65 to
+	 * 0.78; in L2, where a fetch is only in the way, 4 lines cost 2 %, 32 lines 9 %.
 	 */
 	ABD_FETCH_LINES = 4,
 	ABD_FETCH_LEAD = 2048,
@@ -59,8 +62,10 @@ static inline uint32_t abd_word_order_half(uint32_t half)
 }
 #endif
 
-/* 4 to 7 bytes as one word: the first four and the last four. Compares as the bytes do: where they overlap, the same
-   bytes were already found equal. */
+/*
+ * 4 to 7 bytes as one word: the first four and the last four. Compares as the bytes do: where they
+ * overlap, the same bytes were already found equal.
+ */
 static inline uint64_t abd_word_of_4_to_7(const uint8_t *p, size_t size)
 {
 	uint64_t high = abd_word_order_half(abd_word_load_half(p));
@@ -145,8 +150,9 @@ static inline size_t abd_short_diff(const uint8_t *a, const uint8_t *b, size_t s
 }
 
 /*
- * Fetch the head of the run at next, if there is one. It is not read: the address need not even be mapped.
- * Always inline: gcc takes a function that only fetches for one without effect, and drops the calls.
+ * Fetch the head of the run at next, if there is one. It is not read: the address need not even be
+ * mapped. Always inline: gcc takes a function that only fetches for one without effect, and drops
+ * the calls.
  */
 __attribute__((always_inline)) static inline void abd_fetch_head(const void *next)
 {

@@ -53,7 +53,10 @@ static inline __m128i half_load(const uint8_t *p)
 	return _mm_loadu_si128((const __m128i_u *)p);
 }
 
-/* HALF_SIZE to VEC_SIZE bytes: bit i says that byte i of the first half, or i - 16 of the last, differs. */
+/*
+ * HALF_SIZE to VEC_SIZE bytes: bit i says that byte i of the first half, or i - 16 of the last,
+ * differs.
+ */
 static inline uint32_t halves_unequal(const uint8_t *a, const uint8_t *b, size_t size)
 {
 	size_t last = size - HALF_SIZE;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying with 64-byte vectors: a plain loop that fetches the next destination for writing, and stores that pass the caches by
- * when they hold nothing of the copy anyway. A string instruction per run was slower below 64 KiB (0.60 of a linear memcpy at
- * 16 KiB, where the loop has 0.70) and level above.
- * Invariant: blocks lie wholly within the span; what doesn't fill a block is done by blocks or vectors that overlap.
+ * Copying with 64-byte vectors: a plain loop that fetches the next destination for writing, and
+ * stores that pass the caches by when they hold nothing of the copy anyway. A string instruction
+ * per run was slower below 64 KiB (0.60 of a linear memcpy at 16 KiB, where the loop has 0.70) and
+ * level above.
+ * Invariant: blocks lie wholly within the span; what doesn't fill a block is done by blocks or
+ * vectors that overlap.
  */
 #include "abd_copy_span.h"
 
@@ -17,11 +19,15 @@ enum {
 	VEC_SIZE = 64,
 	BLOCK_SIZE = 4 * VEC_SIZE,
 	/*
-	 * One line of the next run per block, so its first KiB over a 4 KiB run. All of it would reach 1.00 from 64 KiB to
-	 * 512 KiB instead of 0.93, but 0.40 below 32 KiB, where it is in the first cache already.
+	 * One line of the next run per block, so its first KiB over a 4 KiB run. All of it would
+	 * reach 1.00 from 64 KiB to 512 KiB instead of 0.93, but 0.40 below 32 KiB, where it is in
+	 * the first cache already.
 	 */
 	HINT_SIZE = 1024,
-	/* Streaming is level with the vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times at 64 MiB. */
+	/*
+	 * Streaming is level with the vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times
+	 * at 64 MiB.
+	 */
 	STREAM_MIN = 32 << 20,
 };
 
@@ -66,7 +72,10 @@ static inline size_t head_copy(uint8_t *dst, const uint8_t *src)
 	return off;
 }
 
-/* size >= BLOCK_SIZE and [0, off) is done: the rest, less than a block, by one that ends with the span. */
+/*
+ * size >= BLOCK_SIZE and [0, off) is done: the rest, less than a block, by one that ends with the
+ * span.
+ */
 static inline void tail_copy(uint8_t *dst, const uint8_t *src, size_t size, size_t off)
 {
 	if (off < size)

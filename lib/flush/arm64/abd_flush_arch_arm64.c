@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The policies of aarch64. Its non-temporal stores are only hints, so all policies copy through the cache.
+ * The policies of aarch64. Its non-temporal stores are only hints, so all policies copy through the
+ * cache.
  */
 #include "abd_flush_arch.h"
 #include "abd_flush_arm64.h"

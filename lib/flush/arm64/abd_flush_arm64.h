@@ -12,7 +12,9 @@ extern const struct abd_flush_line abd_flush_cvap;
 extern const struct abd_flush_line abd_flush_cvac;
 extern const struct abd_flush_fence abd_flush_dsb;
 
-/** How far apart flushes may be: the smallest data cache line of the system, but no more than ours. */
+/**
+ * How far apart flushes may be: the smallest data cache line of the system, but no more than ours.
+ */
 static inline size_t abd_flush_arm64_step(void)
 {
 	uint64_t ctr;

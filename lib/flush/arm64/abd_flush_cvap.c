@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dc cvap: clean a line to the point of persistence (Armv8.2 DPB). Written as sys, which older assemblers know too.
+ * dc cvap: clean a line to the point of persistence (Armv8.2 DPB). Written as sys, which older
+ * assemblers know too.
  */
 #include "abd_flush_arm64.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dsb sy: cache maintenance done before it is complete after it, for the whole system; a dmb would only order it.
+ * dsb sy: cache maintenance done before it is complete after it, for the whole system; a dmb would
+ * only order it.
  */
 #include "abd_flush_arm64.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every machine can do: copy through the cache, and order. No line leaves the cache by this, which the durability of
- * the line record says.
+ * What every machine can do: copy through the cache, and order. No line leaves the cache by this,
+ * which the durability of the line record says.
  */
 #include "abd_flush_portable.h"
 

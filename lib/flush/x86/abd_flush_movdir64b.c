@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * movdir64b: a direct store, memory to memory, of 64 bytes that arrive as one write, for CPUs that have it (Tremont, Tiger
- * Lake and Sapphire Rapids first). The source's review expects it to change the picture; so it is a policy of its own.
+ * movdir64b: a direct store, memory to memory, of 64 bytes that arrive as one write, for CPUs that
+ * have it (Tremont, Tiger Lake and Sapphire Rapids first). The source's review expects it to change
+ * the picture; so it is a policy of its own.
  */
 #include "abd_flush_x86.h"
 

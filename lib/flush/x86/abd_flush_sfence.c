@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sfence: everything that was stored or written back before it is globally visible, and so in the platform's power-fail
- * domain, before any later store. Needed after clwb and clflushopt too, which plain stores may pass.
+ * sfence: everything that was stored or written back before it is globally visible, and so in the
+ * platform's power-fail domain, before any later store. Needed after clwb and clflushopt too, which
+ * plain stores may pass.
  */
 #include "abd_flush_x86.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The records of x86-64.
- * All copies here but the portable one go around the cache and are weakly ordered, as clwb and clflushopt are; sfence orders all.
+ * All copies here but the portable one go around the cache and are weakly ordered, as clwb and
+ * clflushopt are; sfence orders all.
  */
 #ifndef ABD_FLUSH_X86_H
 #define ABD_FLUSH_X86_H

@@ -2,22 +2,26 @@
 /*
  * The model of the model test (test_model.c): what buffers are to it, and what its files share.
  *
- * Buffers with memory of their own (bases) have a flat array each. Views and gangs are lists of slices of bases, as they
- * are worked out from the calls that made them, so what is written through one is expected through all others.
- * Invariant: after each operation the bases' real memory is what their arrays hold, at least around what was written, and
- * the gauges are what the living buffers add up to; every CHECK_ALL operations, and when a base ends, all of its memory.
+ * Buffers with memory of their own (bases) have a flat array each. Views and gangs are lists of
+ * slices of bases, as they are worked out from the calls that made them, so what is written through
+ * one is expected through all others.
+ * Invariant: after each operation the bases' real memory is what their arrays hold, at least around
+ * what was written, and the gauges are what the living buffers add up to; every CHECK_ALL
+ * operations, and when a base ends, all of its memory.
  *
  *   model_bytes.c     slices and flat bytes, compared with real memory
  *   model_object.c    the table of living buffers, and their gauges
  *   model_draw.c      what is drawn: buffers, sizes, ranges
- *   model_make.c  model_gang.c  model_end.c  model_operate.c  model_flush.c  model_compare.c  model_io.c  model_borrow.c
- *   model_lz4.c  model_checksum.c  model_raidz.c    the operations, by family
+ *   model_make.c  model_gang.c  model_end.c  model_operate.c  model_flush.c  model_compare.c
+ *   model_io.c  model_borrow.c  model_lz4.c  model_checksum.c  model_raidz.c
+ *                     the operations, by family
  *   model_episode.c   the table of operations, one step, episodes
  *   model_shrink.c    leaves operations out while the rest fails, and prints what is left as C
  *   model_replay.h    the words of that C
  *
- * A new operation: a function model_op_NAME() in its family's file, declared below, with a line in model_episode.c's table. It
- * draws what it needs, says what it does with trace(), does it, does the same to the flat bytes and check()s.
+ * A new operation: a function model_op_NAME() in its family's file, declared below, with a line in
+ * model_episode.c's table. It draws what it needs, says what it does with trace(), does it, does
+ * the same to the flat bytes and check()s.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -47,7 +51,10 @@ struct slice {
 	size_t off, len;
 };
 
-/* A gang's child: an object; or NULL, one that abd_from_iov() made. size 0: no child, but must outlive the gang. */
+/*
+ * A gang's child: an object; or NULL, one that abd_from_iov() made. size 0: no child, but must
+ * outlive the gang.
+ */
 struct entry {
 	struct object *child;
 	size_t size;

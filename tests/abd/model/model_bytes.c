@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flat bytes: what a buffer of any kind must hold, slice by slice, and the comparison with the memory that is really there.
- * Invariant: a slice lies within its base; a buffer's slices follow each other and add up to its size.
+ * Flat bytes: what a buffer of any kind must hold, slice by slice, and the comparison with the
+ * memory that is really there.
+ * Invariant: a slice lies within its base; a buffer's slices follow each other and add up to its
+ * size.
  */
 #include "model.h"
 
@@ -130,7 +132,10 @@ bool model_overlap(const struct object *a, size_t a_off, size_t a_n, const struc
 	return false;
 }
 
-/* Whether the range holds the same bytes twice, as a gang with a child twice may: no place for a codec's output. */
+/*
+ * Whether the range holds the same bytes twice, as a gang with a child twice may: no place for a
+ * codec's output.
+ */
 bool model_repeats(const struct object *o, size_t off, size_t n)
 {
 	for (struct walk w = model_walk(o, off, n); model_walk_next(&w);)

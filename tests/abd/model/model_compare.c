@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that compare: for order, for equality, for the first difference, with zeros, short keys.
+ * Operations that compare: for order, for equality, for the first difference, with zeros, short
+ * keys.
  */
 #include "model.h"
 

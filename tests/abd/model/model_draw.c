@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is drawn: objects, sizes, places, ranges. Most errors live near where something ends, so that is where most ranges end too.
- * Invariant: a draw depends on the operation's own seed and on what it is drawn from, never on how many operations came before.
+ * What is drawn: objects, sizes, places, ranges. Most errors live near where something ends, so
+ * that is where most ranges end too.
+ * Invariant: a draw depends on the operation's own seed and on what it is drawn from, never on how
+ * many operations came before.
  */
 #include "model.h"
 
@@ -15,7 +17,10 @@ bool model_one_in(size_t n)
 	return model_below(n) == 0;
 }
 
-/* Each object draws a lot from the draw and the step it was made in, so that the choice does not change when others are not there. */
+/*
+ * Each object draws a lot from the draw and the step it was made in, so that the choice does not
+ * change when others are not there.
+ */
 struct object *model_any(void)
 {
 	uint64_t draw = abd_test_random(&model.random), highest = 0;

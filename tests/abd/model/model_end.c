@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers end, in an order that their contract allows: not while views, gangs or borrows live on them.
+ * Buffers end, in an order that their contract allows: not while views, gangs or borrows live on
+ * them.
  */
 #include "model.h"
 

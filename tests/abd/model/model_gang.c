@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gangs get children: handed over or not, gangs that are spliced, views that stand for children of others.
- * Invariant: no two gangs must outlive each other; a child to be freed has nobody else who needs it.
+ * Gangs get children: handed over or not, gangs that are spliced, views that stand for children of
+ * others.
+ * Invariant: no two gangs must outlive each other; a child to be freed has nobody else who needs
+ * it.
  */
 #include "model.h"
 
@@ -37,7 +39,10 @@ void model_view_ended(struct object *view)
 	view->parent->users--;
 }
 
-/* The child gang is no more; model.expected is as after an abd_free() of it, but that its children live on. */
+/*
+ * The child gang is no more; model.expected is as after an abd_free() of it, but that its children
+ * live on.
+ */
 static void gang_swallow(struct object *gang, struct object *child)
 {
 	if (child->kind == GANG) {
@@ -50,7 +55,10 @@ static void gang_swallow(struct object *gang, struct object *child)
 	model_object_forget(child);
 }
 
-/* Whether o must not outlive on: gangs that outlive each other could never end. A child that is freed with its gang lives on that. */
+/*
+ * Whether o must not outlive on: gangs that outlive each other could never end. A child that is
+ * freed with its gang lives on that.
+ */
 static bool lives_on(const struct object *o, const struct object *on)
 {
 	bool lives = o == on || (o->parent != NULL && lives_on(o->parent, on)) ||
@@ -79,7 +87,10 @@ void model_op_gang_add(void)
 		gang->entry_count + child->entry_count + child->slice_count + 1 > 2 * ENTRIES ||
 		gang->size + child->size > ROOM)
 		return;
-	/* To be freed: nobody else may need it, nor what it frees; the gang itself may, by a view that it frees. */
+	/*
+	 * To be freed: nobody else may need it, nor what it frees; the gang itself may, by a view
+	 * that it frees.
+	 */
 	if (child->users > 0 || child->borrow_count > 0 || lives_on(gang, child))
 		free_it = false;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Buffers and the outside: iovecs of them, gangs of iovecs, a file.
- * Invariant: the file has FILE_ROOM bytes, those of file_data, and can't grow: a write that did not end would fill the memory.
+ * Invariant: the file has FILE_ROOM bytes, those of file_data, and can't grow: a write that did not
+ * end would fill the memory.
  */
 #include "model.h"
 

@@ -14,7 +14,10 @@ static bool decompressed(ssize_t got, int expected, bool damaged)
 	       (model.oom && got == -ENOMEM);
 }
 
-/* Both lz4's, of size bytes at off of src: into flat memory, and that into model.b. Returns what liblz4 says. */
+/*
+ * Both lz4's, of size bytes at off of src: into flat memory, and that into model.b. Returns what
+ * liblz4 says.
+ */
 static int decompress_flat(
 	const struct object *src, size_t off, size_t size, size_t room, bool damaged)
 {
@@ -60,7 +63,10 @@ static void decompress(const struct object *src, size_t off, size_t size, size_t
 	model_check_written(d, d_off, room, "lz4_decompress");
 }
 
-/* A range of the n bytes that a block of size bytes at off of src has; of a damaged one, as far as it is read at all. */
+/*
+ * A range of the n bytes that a block of size bytes at off of src has; of a damaged one, as far as
+ * it is read at all.
+ */
 static void decompress_range(
 	const struct object *src, size_t off, size_t size, size_t n, bool damaged)
 {
@@ -143,7 +149,10 @@ void model_op_lz4(void)
 	model_borrows_resync();
 }
 
-/* A block's length as ZFS has it, big-endian, put and read back where there may be too little behind it. */
+/*
+ * A block's length as ZFS has it, big-endian, put and read back where there may be too little
+ * behind it.
+ */
 void model_op_lz4_length(void)
 {
 	struct object *o = model_any();

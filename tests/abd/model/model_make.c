@@ -96,7 +96,10 @@ static void callback(void *buf, size_t size, void *arg)
 	free(buf);
 }
 
-/* Memory for a buffer to be made of: malloc()'s, or the library's own, which a buffer may come to own. */
+/*
+ * Memory for a buffer to be made of: malloc()'s, or the library's own, which a buffer may come to
+ * own.
+ */
 static bool memory_new(struct object *o, size_t size)
 {
 	bool meta = model_one_in(2);

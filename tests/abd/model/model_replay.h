@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of the tests that the model test prints when it fails (model_shrink.c). As a file tests/abd/test_NAME.c such a test is
- * built and run with the others. Each word does one operation and checks it against flat copies; holds() and gauges(), at the end, say
- * what the model expected then.
+ * The words of the tests that the model test prints when it fails (model_shrink.c). As a file
+ * tests/abd/test_NAME.c such a test is built and run with the others. Each word does one operation
+ * and checks it against flat copies; holds() and gauges(), at the end, say what the model expected
+ * then.
  */
 #ifndef MODEL_REPLAY_H
 #define MODEL_REPLAY_H
@@ -89,7 +90,10 @@ word int piece_add(void *buf, size_t n, void *at)
 	return 0;
 }
 
-/* Where a piece's memory is also that of a later one, the later one's bytes are what was written last. */
+/*
+ * Where a piece's memory is also that of a later one, the later one's bytes are what was written
+ * last.
+ */
 word void write_over(unsigned char *to, const struct piece *p, const struct piece *later,
 	const unsigned char *what)
 {
@@ -103,7 +107,10 @@ word void write_over(unsigned char *to, const struct piece *p, const struct piec
 			(size_t)(end - from));
 }
 
-/* Bytes [off, off + n) are what was written there, front to back; a gang may hold the same bytes twice. */
+/*
+ * Bytes [off, off + n) are what was written there, front to back; a gang may hold the same bytes
+ * twice.
+ */
 word int written(abd_t *abd, size_t off, size_t n, const unsigned char *what)
 {
 	size_t at = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shrinking: operations are left out for as long as the rest still fails, each try in a process of its own, and what is left is printed
- * as C: a test for a file of its own beside test_model.c (model_replay.h has its words).
- * Invariant: an operation draws from a seed of its own, so that it stays what it is when others are left out.
+ * Shrinking: operations are left out for as long as the rest still fails, each try in a process of
+ * its own, and what is left is printed as C: a test for a file of its own beside test_model.c
+ * (model_replay.h has its words).
+ * Invariant: an operation draws from a seed of its own, so that it stays what it is when others are
+ * left out.
  */
 #include "abd_test_child.h"
 #include "model.h"
@@ -63,7 +65,10 @@ static void trace_holds(const struct object *o)
 			ull(model_sum(model_read(o, 0, o->size, model.a), o->size)));
 }
 
-/* The end of the program: what all is to be, by the model; midway in an operation it does not say what lives. */
+/*
+ * The end of the program: what all is to be, by the model; midway in an operation it does not say
+ * what lives.
+ */
 static void trace_end(const char *message)
 {
 	trace("/* the model: %s */", message);
@@ -96,8 +101,8 @@ void model_check_failed(const char *format, ...)
 }
 
 /*
- * A step takes microseconds. One that takes a second of processor time, or half a minute by the clock, never ends: the signal
- * ends the process, which counts for a failure.
+ * A step takes microseconds. One that takes a second of processor time, or half a minute by the
+ * clock, never ends: the signal ends the process, which counts for a failure.
  */
 static void step_limit(void)
 {
@@ -150,7 +155,10 @@ static bool shrink_try(const size_t *steps, size_t count, const char *trace_name
 	return abd_test_child_exit(status) != 0;
 }
 
-/* Leave out pieces, ever smaller ones, for as long as the rest fails. Returns how many steps are left. */
+/*
+ * Leave out pieces, ever smaller ones, for as long as the rest fails. Returns how many steps are
+ * left.
+ */
 static size_t shrink_steps(size_t *steps, size_t count)
 {
 	size_t *fewer = malloc(count * sizeof(*fewer));

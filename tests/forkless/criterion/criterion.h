@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The part of Criterion's interface that our tests use, for a runner that doesn't fork.
- * Criterion runs each test in a process of its own and hides what checkers find there: leaks, valgrind's errors. This header
- * stands in its place on the include path, so that the same tests run in one process, whose exit code is the checker's too.
+ * Criterion runs each test in a process of its own and hides what checkers find there: leaks,
+ * valgrind's errors. This header stands in its place on the include path, so that the same tests
+ * run in one process, whose exit code is the checker's too.
  *
- * Invariant: a failed cr_assert ends its test, a failed cr_expect doesn't; either makes the run exit with 1.
+ * Invariant: a failed cr_assert ends its test, a failed cr_expect doesn't; either makes the run
+ * exit with 1.
  * A test with .signal or .exit_code runs in a child, because it must not end the run.
  */
 #ifndef ABD_FORKLESS_CRITERION_H

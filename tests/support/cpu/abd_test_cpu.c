@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lesser CPU than this one, for tests: ABD_TEST_CPU=none, sse2 or avx2 denies what is beyond that level to all kernels at once,
- * those included that have no tunable (copy, fletcher_4, crc32c). The linker sends the library's question here (--wrap).
+ * A lesser CPU than this one, for tests: ABD_TEST_CPU=none, sse2 or avx2 denies what is beyond that
+ * level to all kernels at once, those included that have no tunable (copy, fletcher_4, crc32c). The
+ * linker sends the library's question here (--wrap).
  * Invariant: only denies; what this machine lacks it lacks at every level.
  */
 #include "abd_cpu.h"
