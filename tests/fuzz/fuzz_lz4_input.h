@@ -8,7 +8,7 @@
  * Where decoders take another way, inputs must be dense: a third of the offsets are 1 to 20
  * (patterns that repeat), half of the lengths are just above 15, around the 64 bytes of the widest
  * vector, or of several. With plain lengths and offsets a wrong stride for offset 11 stayed
- * undetected for ten minutes; tests/fuzz/plants holds this to a minute.
+ * undetected for ten minutes; tests/plants holds this to a minute.
  */
 #ifndef FUZZ_LZ4_INPUT_H
 #define FUZZ_LZ4_INPUT_H

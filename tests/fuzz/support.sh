@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by tests/gates/fuzz and tests/fuzz/plants, from the top folder: what each target starts from.
+# Sourced by tests/gates/fuzz and tests/plants/run, from the top folder: what each target starts from.
 # shellcheck shell=sh
 
 # fuzz_targets BUILD: all that were built, but the planted one.
