@@ -50,6 +50,25 @@ gate_forkless() { # PROGRAM PATTERN...
 	done
 }
 
+# Which kernels this CPU can't run, as "FILE FEATURE": a kernel's supported() asks abd_cpu_has(), and tests/probes/probe_cpu.c says
+# what the answer is here. Kernels whose instruction a test stands in for run everywhere.
+gate_stood_in="MOVDIR64B" # tests/flush/test_flush_movdir64b.c
+gate_not_here() { # BUILD-FOLDER
+	"$1/tests/probes/probe_cpu" >"$1/gate.cpu" || return 1
+	grep -ro 'abd_cpu_has(ABD_CPU_[A-Z0-9]*' --include='*.c' lib | sed 's/:.*ABD_CPU_/ /' | sort -u |
+		while read -r gate_file gate_feature; do
+			if grep -qx "lacks $gate_feature" "$1/gate.cpu"; then
+				# NEON's and x86's kernels are not built on each other's machines.
+				case "$gate_file $gate_feature" in
+				*NEON | *" $gate_stood_in") ;;
+				*) echo "$gate_file $gate_feature" ;;
+				esac
+			elif ! grep -qx "has $gate_feature" "$1/gate.cpu"; then
+				echo "$gate_file unknown-to-probe_cpu.c-$gate_feature"
+			fi
+		done
+}
+
 # A command of its own as one test.
 gate_step() { # WHAT COMMAND...
 	gate_what=$1

@@ -20,10 +20,13 @@ static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
 	return r;
 }
 
+/* Each is asked, whatever the others say: a branch between them would go one way only on any one CPU. */
 static bool abd_cpu_has_avx512bw(void)
 {
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl");
+	bool f = __builtin_cpu_supports("avx512f"), bw = __builtin_cpu_supports("avx512bw"),
+	     vl = __builtin_cpu_supports("avx512vl");
+
+	return f & bw & vl;
 }
 
 bool abd_cpu_has(enum abd_cpu_feature feature)

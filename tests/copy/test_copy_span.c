@@ -131,3 +131,21 @@ Test(abd_copy_span, there_is_a_plan_for_every_size)
 	}
 	cr_assert(abd_copy_plan_for(0)->span != NULL);
 }
+
+static int finished;
+
+static void finish(void)
+{
+	finished++;
+}
+
+Test(abd_copy_span, a_plan_is_finished_once_if_there_is_something_to_finish)
+{
+	static const struct abd_copy_plan with = {NULL, finish}, without = {NULL, NULL};
+
+	finished = 0;
+	abd_copy_finish(&without);
+	cr_assert(finished == 0);
+	abd_copy_finish(&with);
+	cr_assert(finished == 1);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Says which CPU features the library sees, one a line: "has AVX2" or "lacks MOVDIR64B", by the names of enum abd_cpu_feature. Gates
+ * ask it which kernels can't run here; ABD_TEST_CPU and emulators count.
+ */
+#include "abd_cpu.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+#define FEATURE(name)                 \
+	{                             \
+		ABD_CPU_##name, #name \
+	}
+	static const struct {
+		enum abd_cpu_feature feature;
+		const char *name;
+	} features[] = {FEATURE(SSE2), FEATURE(SSE42), FEATURE(AVX2), FEATURE(BMI2),
+		FEATURE(AVX512BW), FEATURE(CLFLUSH), FEATURE(CLFLUSHOPT), FEATURE(CLWB),
+		FEATURE(MOVDIR64B), FEATURE(NEON)};
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
+		printf("%s %s\n", abd_cpu_has(features[i].feature) ? "has" : "lacks",
+			features[i].name);
+	return 0;
+}
