@@ -241,20 +241,3 @@ Test(abd_scatter, random_refusals_never_lose_a_run, .init = begin, .fini = end)
 	for (size_t i = 0; i < 32; i++)
 		abd_free(abds[i]);
 }
-
-Test(abd_scatter, views_cost_the_same_for_two_chunks_and_for_many, .init = begin, .fini = end)
-{
-	abd_tuning_set("max_order", "0");
-
-	abd_t *abd = abd_alloc(1000 * 4096, false), own;
-	uint64_t struct_size = abd_test_stats().struct_size;
-	abd_t *view = abd_get_offset_size(abd, 999 * 4096 - 1, 2);
-
-	cr_assert_eq(abd_test_stats().struct_size, struct_size + sizeof(abd_t));
-	cr_assert_eq(ABD_SCATTER(view).abd_runs, ABD_SCATTER(abd).abd_runs);
-	abd_get_offset_struct(&own, view, 1, 1);
-	cr_assert_eq(abd_test_stats().struct_size, struct_size + sizeof(abd_t));
-	abd_free(&own);
-	abd_free(view);
-	abd_free(abd);
-}

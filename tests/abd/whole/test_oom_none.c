@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls that need no memory ask for none: each works while every allocation is refused, and meets
- * no site. With test_oom.c and tests/arc/test_arc_oom.c that is every public call; tests/gates/oom
+ * no site. With test_oom.c and tests/arc/whole/test_arc_oom.c that is every public call; tests/gates/oom
  * compares the three with what the library exports.
  */
 #include "abd_test.h"
