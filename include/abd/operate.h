@@ -135,12 +135,17 @@ ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
 ABD_API void abd_verify(const abd_t *abd);
 
 /**
- * Call func for the common pieces of up to 3 parity buffers (csize bytes) and one data buffer
- * (dsize <= csize bytes; may be NULL when dsize is 0), all from off: func(parity addresses, data
- * address or NULL, len, bytes of data in this piece).
+ * Call func for the common pieces of up to 3 parity buffers and one data buffer, all from off, in
+ * order: func(parity addresses, data address or NULL, len, bytes of data in this piece).
  *
- * Contract: parity is 1 to 3; dsize is csize or a multiple of 512; no run of any buffer ends within
- *           a sector of 512 bytes. So every piece but the last is a multiple of 512 bytes.
+ * csize rules: the pieces add up to csize bytes. Data past csize is not looked at (a short column
+ * is rebuilt from longer ones). Where data ends before csize it counts as zeros: func gets NULL and
+ * 0 bytes of data for the rest.
+ *
+ * Contract: parity is 1 to 3; csize bytes from off lie within each parity buffer, dsize bytes within dabd, which may be NULL
+ *           if dsize is 0; dsize is a multiple of 512 or at least csize; no piece of any buffer ends within a sector of 512
+ *           bytes. So every piece but the last is a multiple of 512 bytes. dabd is none of the parity buffers. Any of them may
+ *           be a gang or a view; only dabd may be made of zeros.
  * Units:    off, csize, dsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Owner:    nothing changes hands.
@@ -152,14 +157,16 @@ ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_
 	void (*func_raidz_gen)(void **, const void *, size_t, size_t));
 
 /**
- * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes each:
- * func(target addresses, len, parity addresses, mul).
+ * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes from
+ * the start of each, in order: func(target addresses, len, parity addresses, mul). What lies behind
+ * tsize in any of them is not looked at.
  *
- * Contract: as abd_raidz_gen_iterate().
+ * Contract: parity is 1 to 3; no piece of any buffer ends within a sector of 512 bytes, so every piece but the last is a
+ *           multiple of 512 bytes. All buffers are apart. func writes targets only.
  * Units:    tsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Owner:    nothing changes hands; mul is passed through.
- * Threads:  parity buffers and targets are written.
+ * Threads:  parity buffers are read, targets written.
  * Source:   abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
 ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize,

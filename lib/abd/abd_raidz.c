@@ -2,8 +2,9 @@
 /*
  * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all
  * of them.
- * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines
- * need it.
+ * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines need it.
+ * The parity's size rules. Making parity, a short data column ends before it; rebuilding a short
+ * column, the columns it is rebuilt from may be longer.
  * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
 #include "abd_checked.h"
@@ -14,15 +15,16 @@
 #define ABD_RAIDZ_MAX 3
 #define ABD_RAIDZ_SECTOR ((size_t)512)
 
+/* writer: the call, if it writes these buffers; NULL: it reads them. */
 static void abd_raidz_begin(const char *call, struct abd_iter *iters, abd_t **abds, unsigned parity,
-	size_t off, size_t size)
+	size_t off, size_t size, const char *writer)
 {
 	ABD_REQUIRE_IN(call, parity >= 1 && parity <= ABD_RAIDZ_MAX,
 		"%u parity buffers; there must be 1 to 3", parity);
 	ABD_REQUIRE_IN(call, abds != NULL, "the array of buffers is NULL");
 	for (unsigned i = 0; i < parity; i++) {
 		abd_check_range(call, abds[i], off, size);
-		abd_iter_begin_write(&iters[i], call, abds[i], off, size);
+		abd_iter_start(&iters[i], abds[i], off, size, writer);
 	}
 }
 
@@ -60,12 +62,12 @@ void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
 	void *addresses[ABD_RAIDZ_MAX];
 
 	ABD_REQUIRE(func_raidz_gen != NULL, "function is NULL");
-	ABD_REQUIRE(dsize <= csize, "%zu bytes of data for %zu of parity", dsize, csize);
-	ABD_REQUIRE(dsize == csize || dsize % ABD_RAIDZ_SECTOR == 0,
-		"%zu bytes of data end within a sector", dsize);
-	abd_raidz_begin(__func__, c, cabds, parity, off, csize);
+	abd_raidz_begin(__func__, c, cabds, parity, off, csize, __func__);
 	if (dsize > 0) {
 		abd_check_range(__func__, dabd, off, dsize);
+		dsize = abd_min(dsize, csize);
+		ABD_REQUIRE(dsize == csize || dsize % ABD_RAIDZ_SECTOR == 0,
+			"%zu bytes of data end within a sector", dsize);
 		abd_iter_begin(&d, dabd, off, dsize);
 	}
 	while (csize > 0) {
@@ -89,8 +91,8 @@ void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize, const uns
 	void *caddresses[ABD_RAIDZ_MAX], *taddresses[ABD_RAIDZ_MAX];
 
 	ABD_REQUIRE(func_raidz_rec != NULL, "function is NULL");
-	abd_raidz_begin(__func__, c, cabds, parity, 0, tsize);
-	abd_raidz_begin(__func__, t, tabds, parity, 0, tsize);
+	abd_raidz_begin(__func__, c, cabds, parity, 0, tsize, NULL);
+	abd_raidz_begin(__func__, t, tabds, parity, 0, tsize, __func__);
 	while (tsize > 0) {
 		size_t n = abd_raidz_map(c, caddresses, parity, tsize);
 

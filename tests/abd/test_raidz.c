@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * raidz iteration: every piece once, on all sides at once, in whole sectors; data that ends before
- * the parity does.
+ * the parity does, or after it.
  */
 #include "abd_test.h"
 #include "abd_test_provider.h"
@@ -59,13 +59,14 @@ static void gen(void **c, const void *d, size_t csize, size_t dsize)
 
 static void check_gen(size_t shapes, unsigned parity, size_t off, size_t csize, size_t dsize)
 {
-	size_t size = off + csize;
-	uint8_t *d = malloc(size), *c = malloc(size);
-	abd_t *cabds[3], *dabd = shape(shapes, size);
+	size_t size = off + csize, data_size = off + (dsize > csize ? dsize : csize);
+	size_t used = dsize < csize ? dsize : csize;
+	uint8_t *d = malloc(data_size), *c = malloc(size);
+	abd_t *cabds[3], *dabd = shape(shapes, data_size);
 	uint64_t seed = shapes + csize;
 
-	abd_test_random_fill(&seed, d, size);
-	abd_copy_from_buf(dabd, d, size);
+	abd_test_random_fill(&seed, d, data_size);
+	abd_copy_from_buf(dabd, d, data_size);
 	for (unsigned i = 0; i < parity; i++) {
 		cabds[i] = shape(shapes / 5 + i, size);
 		abd_zero(cabds[i], size);
@@ -73,13 +74,13 @@ static void check_gen(size_t shapes, unsigned parity, size_t off, size_t csize, 
 	memset(&seen, 0, sizeof(seen));
 	seen.parity = parity;
 	abd_raidz_gen_iterate(cabds, dsize > 0 ? dabd : NULL, off, csize, dsize, parity, gen);
-	abd_test_check(!seen.wrong && seen.bytes == csize && seen.data == dsize,
+	abd_test_check(!seen.wrong && seen.bytes == csize && seen.data == used,
 		"%u parity, %zu from %zu, %zu of data: met %zu and %zu", parity, csize, off, dsize,
 		seen.bytes, seen.data);
 	for (unsigned i = 0; i < parity; i++) {
 		memset(c, 0, size);
 		for (size_t k = 0; k < csize; k++)
-			c[off + k] = k < dsize ? (uint8_t)(d[off + k] * (i + 1) + 1) : 0xff;
+			c[off + k] = k < used ? (uint8_t)(d[off + k] * (i + 1) + 1) : 0xff;
 		abd_test_check(abd_cmp_buf(cabds[i], c, size) == 0, "parity %u of %u, %zu of data",
 			i, parity, dsize);
 		abd_free(cabds[i]);
@@ -104,6 +105,39 @@ Test(abd_raidz, parity_is_made_over_every_shape, .init = begin, .fini = end)
 				check_gen(shapes, parity, 1024, csize, csize / 2 / 512 * 512);
 				check_gen(shapes, parity, 0, csize, csize > 512 ? 512 : 0);
 			}
+}
+
+Test(abd_raidz, data_behind_the_parity_is_not_looked_at, .init = begin, .fini = end)
+{
+	size_t csizes[] = {512, 1536, 4096, 4608, 12288 + 100};
+	size_t more[] = {1, 100, 512, 4096, 20480};
+
+	for (unsigned parity = 1; parity <= 3; parity++)
+		for (size_t shapes = 0; shapes < 25; shapes++)
+			for (size_t i = 0; i < 25; i++) {
+				size_t csize = csizes[i / 5];
+
+				check_gen(shapes, parity, 0, csize, csize + more[i % 5]);
+				check_gen(shapes, parity, 1536, csize, csize + more[i % 5]);
+			}
+}
+
+/* Data that is there and that is not, as the engine names its columns: NULL, or a buffer with dsize
+ * 0. */
+Test(abd_raidz, a_column_without_data_is_not_looked_at, .init = begin, .fini = end)
+{
+	abd_t *parity = abd_alloc(8192, false), *zeros = abd_get_zeros(512);
+
+	memset(&seen, 0, sizeof(seen));
+	seen.parity = 1;
+	abd_raidz_gen_iterate(&parity, zeros, 0, 8192, 0, 1, gen);
+	abd_raidz_gen_iterate(&parity, zeros, 4096, 4096, 0, 1, gen);
+	abd_raidz_gen_iterate(&parity, NULL, 0, 8192, 0, 1, gen);
+	cr_assert(!seen.wrong && seen.bytes == 8192 + 4096 + 8192 && seen.data == 0);
+	abd_raidz_gen_iterate(&parity, zeros, 0, 512, 512, 1, gen);
+	cr_assert(!seen.wrong && seen.data == 512);
+	abd_free(zeros);
+	abd_free(parity);
 }
 
 Test(abd_raidz, nothing_to_do_calls_nothing, .init = begin, .fini = end)
@@ -168,4 +202,25 @@ Test(abd_raidz, targets_are_rebuilt_over_every_shape, .init = begin, .fini = end
 		for (size_t shapes = 0; shapes < 25; shapes++)
 			for (size_t i = 0; i < 5; i++)
 				check_rec(shapes, parity, sizes[i]);
+}
+
+static void rec_sums(void **t, const size_t tsize, void **c, const unsigned *mul)
+{
+	(void)mul;
+	for (size_t k = 0; k < tsize; k++)
+		((uint8_t *)t[0])[k] = (uint8_t)(1 + ((const uint8_t *)c[0])[k]);
+}
+
+/* A column that was filled up with zeros is read as any other. */
+Test(abd_raidz, parity_is_only_read_while_targets_are_rebuilt, .init = begin, .fini = end)
+{
+	abd_t *zeros = abd_get_zeros(16384), *target = abd_alloc(8192, false);
+	uint8_t *ones = malloc(8192);
+
+	memset(ones, 1, 8192);
+	abd_raidz_rec_iterate(&zeros, &target, 8192, 1, rec_sums, NULL);
+	cr_assert_eq(abd_cmp_buf(target, ones, 8192), 0);
+	free(ones);
+	abd_free(target);
+	abd_free(zeros);
 }

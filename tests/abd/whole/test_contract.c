@@ -398,7 +398,8 @@ Test(abd_contract, raidz_takes_one_to_three_and_whole_sectors, .init = begin, .f
 
 	broken(abd_raidz_gen_iterate(c, d, 0, 8192, 8192, 0, raidz_gen), "0 parity buffers");
 	broken(abd_raidz_gen_iterate(c, d, 0, 8192, 8192, 4, raidz_gen), "4 parity buffers");
-	broken(abd_raidz_gen_iterate(c, d, 0, 8192, 8193, 1, raidz_gen), "8193 bytes of data");
+	broken(abd_raidz_gen_iterate(c, d, 0, 8192, 8193, 1, raidz_gen), "[0, +8193) reaches past");
+	broken(abd_raidz_gen_iterate(c, d, 512, 512, 8192, 1, raidz_gen), "[512, +8192) reaches");
 	broken(abd_raidz_gen_iterate(c, d, 0, 8193, 8192, 1, raidz_gen), "past the end");
 	broken(abd_raidz_gen_iterate(c, d, 512, 8192, 0, 1, raidz_gen), "past the end");
 	broken(abd_raidz_gen_iterate(c, NULL, 0, 8192, 512, 1, raidz_gen), "buffer is NULL");
