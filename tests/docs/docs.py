@@ -168,8 +168,9 @@ def tests():
     """suite/name of every unit test, and the text it stands in; a regression's suite is abd_regressions."""
     names = {}
     for path in (ROOT / "tests").glob("**/test_*.c"):
-        parts = path.parent / path.stem.removeprefix("test_")  # the folder of a test of many parts
-        text = "".join(part.read_text() for part in [path, *parts.glob("*.c")])
+        # A test of many parts has a folder of its name.
+        parts = path.parent.glob("*.c") if path.stem == f"test_{path.parent.name}" else [path]
+        text = "".join(part.read_text() for part in parts)
         for suite, name in re.findall(r"^(?:Parameterized)?Test\(\s*(\w+),\s*(\w+)", text, re.MULTILINE):
             names[f"{suite}/{name}"] = text
         for name in re.findall(r"^Regression\((\w+)", text, re.MULTILINE):
