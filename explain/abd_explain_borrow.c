@@ -154,7 +154,7 @@ void abd_explain_borrow_poke(struct abd_explain_run *run)
 
 	abd_explain_run_call(run, "memset(buf, ..., %zu)", borrow->size);
 	for (const struct abd_explain_buffer *at = borrow->buffer; at != NULL; at = at->parent) {
-		if ((at->abd->abd_flags & ABD_FLAG_ZEROS) != 0 && !borrow->is_copy) {
+		if (abd_is_zeros(at->abd) && !borrow->is_copy) {
 			abd_explain_run_undefined(run, "zeros can't be written");
 			return;
 		}

@@ -298,7 +298,7 @@ static const char *abd_explain_memory_kind(const abd_t *abd)
 {
 	if (abd_is_gang(abd))
 		return "gang";
-	if ((abd->abd_flags & ABD_FLAG_ZEROS) != 0)
+	if (abd_is_zeros(abd))
 		return "zeros";
 	return abd_is_linear(abd) && !abd_is_linear_page(abd) ? "linear" : "scatter";
 }

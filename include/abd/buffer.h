@@ -7,7 +7,10 @@
  *   gang      other buffers, one after another           borrowed likewise
  *
  * A scatter buffer that came out as one run is linear too (and abd_is_linear_page()): borrowing it
- * copies nothing.
+ * copies nothing. So is a view that lies within one run of a scatter buffer; like every view of
+ * linear memory, that one is not abd_is_linear_page(). OpenZFS has both rules in kernel builds
+ * only, and the second one only for a buffer of a single run. abd_alloc_sametype() of such a view
+ * is linear, in OpenZFS too.
  *
  * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read
  * one; whoever writes to it, or frees it, is alone.
@@ -37,11 +40,12 @@ typedef enum abd_flags {
 	ABD_FLAG_META = 1 << 2,        /**< holds the engine's metadata */
 	ABD_FLAG_MULTI_ZONE = 1 << 3,  /**< never set here: userspace sees no memory zones */
 	ABD_FLAG_MULTI_CHUNK = 1 << 4, /**< owns more than one run */
-	ABD_FLAG_LINEAR_PAGE = 1 << 5, /**< linear because it is a single run */
+	ABD_FLAG_LINEAR_PAGE = 1 << 5, /**< linear because it owns a single run */
 	ABD_FLAG_GANG = 1 << 6,        /**< is made of other buffers */
 	ABD_FLAG_GANG_FREE = 1 << 7,   /**< is freed by the gang it was added to */
-	ABD_FLAG_ZEROS = 1 << 8,       /**< reads as zero everywhere; can't be written */
-	ABD_FLAG_ALLOCD = 1 << 9,      /**< the struct itself came from the library */
+	ABD_FLAG_ALLOCD = 1 << 8,      /**< the struct itself came from the library */
+	ABD_FLAG_FROM_PAGES = 1 << 9,  /**< never set here: userspace has no pinned pages of others
+					*/
 } abd_flags_t;
 
 struct abd_gang;
@@ -59,7 +63,7 @@ typedef struct abd {
 	uint8_t abd_provider;    /* private: which provider the runs go back to */
 	uint8_t abd_class_count; /* private: scatter: how many orders occur in the run table */
 	uint8_t abd_order;       /* private: scatter: order of the first run */
-	uint8_t abd_reserved;    /* private */
+	uint8_t abd_zeros;       /* private: scatter: reads as zero everywhere; can't be written */
 	size_t abd_size;
 	struct abd *abd_parent; /* private: what a view was made from */
 	uint32_t abd_gang_refs; /* private, atomic: how often gangs refer to this buffer */
@@ -248,6 +252,31 @@ ABD_API abd_t *abd_get_offset_size(abd_t *sabd, size_t off, size_t size)
 ABD_API abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size);
 
 /**
+ * abd_get_offset_size() of a buffer that may only be read, such as a cached one.
+ *
+ * Units:    off and size in bytes.
+ * Returns:  the view, or NULL with errno ENOMEM.
+ * Contract: as abd_get_offset_size().
+ * Owner:    the caller; abd_free_const() ends the view only.
+ * Threads:  any; sabd is read.
+ * Source:   none in OpenZFS, where nothing is const.
+ */
+ABD_API const abd_t *abd_get_offset_const(const abd_t *sabd, size_t off, size_t size)
+	__attribute__((warn_unused_result));
+
+/**
+ * End a view of abd_get_offset_const().
+ *
+ * Contract: view is a view, and nobody uses it any more.
+ * Units:    none.
+ * Returns:  nothing; NULL is ignored.
+ * Owner:    the caller has no view any more; what it was a view of is not touched.
+ * Threads:  any.
+ * Source:   none in OpenZFS, where nothing is const.
+ */
+ABD_API void abd_free_const(const abd_t *view);
+
+/**
  * A buffer that reads as zero and can't be written.
  *
  * Units:   size in bytes, any from 1 up.
@@ -324,6 +353,18 @@ ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
 ABD_API void *abd_to_buf(abd_t *abd);
 
 /**
+ * abd_to_buf() for who only reads.
+ *
+ * Contract: abd_is_linear().
+ * Units:    abd_get_size() bytes lie there.
+ * Returns:  the address of the first byte.
+ * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer ends.
+ * Threads:  any; abd is read.
+ * Source:   none in OpenZFS, where nothing is const.
+ */
+ABD_API const void *abd_to_buf_const(const abd_t *abd);
+
+/**
  * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others
  * give a piece from abd_buf_alloc(), its content not initialised.
  *
@@ -347,6 +388,31 @@ ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_re
  * Source:   abd_borrow_buf_copy() in module/os/linux/zfs/abd_os.c.
  */
 ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unused_result));
+
+/**
+ * abd_borrow_buf_copy() for who only reads.
+ *
+ * Contract: 0 < n <= abd_get_size(); returned once by abd_return_buf_const(), with the same n, before the buffer ends.
+ * Units:    n in bytes.
+ * Returns:  the memory, or NULL with errno ENOMEM.
+ * Owner:    the caller borrows, until abd_return_buf_const().
+ * Threads:  any; abd is read.
+ * Source:   none in OpenZFS, where nothing is const.
+ */
+ABD_API const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
+	__attribute__((warn_unused_result));
+
+/**
+ * End a borrow of abd_borrow_buf_const().
+ *
+ * Contract: buf came from abd_borrow_buf_const() of n bytes of abd, and holds what abd holds.
+ * Units:    n in bytes, as borrowed.
+ * Returns:  nothing; can't fail.
+ * Owner:    buf is no longer the caller's.
+ * Threads:  any; abd is read.
+ * Source:   none in OpenZFS, where nothing is const.
+ */
+ABD_API void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n);
 
 /**
  * End a borrow that was only read.
@@ -402,16 +468,29 @@ ABD_API void abd_release_ownership_of_buf(abd_t *abd);
 
 /* ---- ask ------------------------------------------------------------------------------------- */
 
-/** Whether the data is one piece of memory; true for single-run scatter buffers too. */
+/** Whether the data is one piece of memory; true for single-run scatter buffers, and for views
+ * within one run, too. */
 static inline bool abd_is_linear(const abd_t *abd)
 {
 	return (abd->abd_flags & ABD_FLAG_LINEAR) != 0;
 }
 
-/** Whether it is linear because it is a single run. */
+/** Whether it is linear because it owns a single run; false for views of it. */
 static inline bool abd_is_linear_page(const abd_t *abd)
 {
 	return (abd->abd_flags & ABD_FLAG_LINEAR_PAGE) != 0;
+}
+
+/** Whether it is made of pages that belong to somebody else: never, in userspace. */
+static inline bool abd_is_from_pages(const abd_t *abd)
+{
+	return (abd->abd_flags & ABD_FLAG_FROM_PAGES) != 0;
+}
+
+/** Whether it is abd_get_zeros(), or a view of that. Not known of what a gang is made of. */
+static inline bool abd_is_zeros(const abd_t *abd)
+{
+	return abd->abd_zeros != 0;
 }
 
 /** Whether it is made of other buffers. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while
- * iterating.
- * The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would produce
- * more than there is room for), -ENOSPC (compressed form larger than the room), -ENOMEM, -EINVAL (a
- * size lz4 can't serve: from 2,113,929,217 bytes up to be compressed, from 2 GiB up compressed).
- * Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0, which the
- * format forbids. dst_size is room, not an expectation. Contract: all ranges lie within their
- * buffers; source and destination are apart.
+ * iterating. The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would
+ * produce more than there is room for), -ENOSPC (compressed form larger than the room), -ENOMEM,
+ * -EINVAL (a size lz4 can't serve: from 2,113,929,217 bytes up to be compressed, from 2 GiB up
+ * compressed). Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0,
+ * which the format forbids. dst_size is room, not an expectation, but for the calls named exact.
+ * Contract: all ranges lie within their buffers; source and destination are apart.
  * Threads: as for reading src and writing dst.
  * OpenZFS: zfs_lz4_compress(), zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, and their
  * borrowing callers in module/zfs/zio_compress.c.
@@ -56,9 +55,34 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size);
 
 /**
- * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
- * into dst [0, range_size). Decodes no further than it must, and checks no more than it decodes.
- * For range_off > 0 what lies before the range needs memory while it is decoded.
+ * Decompress the block in src [src_off, +src_size) into dst [dst_off, +size), if it holds exactly size bytes: what an engine
+ * asks for that knows a record's size. A block that ends earlier, or holds more, is damaged.
+ *
+ * Units:   offsets and sizes in bytes.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read, dst written.
+ * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
+ */
+ABD_API ssize_t abd_lz4_decompress_exact(
+	abd_t *dst, const abd_t *src, size_t dst_off, size_t size, size_t src_off, size_t src_size);
+
+/**
+ * abd_lz4_decompress_exact() into dst [0, size).
+ *
+ * Units:   offset and sizes in bytes.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then holds no promise.
+ * Owner:   nothing changes hands.
+ * Threads: src is read.
+ * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
+ */
+ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
+	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size);
+
+/**
+ * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds, into dst [0, range_size).
+ * Decodes no further than it must, and checks no more than it decodes. For range_off > 0 what lies
+ * before the range needs memory while it is decoded.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error

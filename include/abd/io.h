@@ -20,10 +20,23 @@ ABD_BEGIN_DECLS
  *          from off + *covered for the rest. Errors: -EINVAL when iov_max is negative.
  * Owner:   the entries point into abd, which must outlive their use.
  * Threads: abd is read.
- * Source:  abd_bio_map_off() in module/os/linux/zfs/abd_os.c does this for the kernel.
+ * Source:  abd_iterate_page_func() in module/zfs/abd.c does this for the kernel, page by page.
  */
 ABD_API int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered);
+
+/**
+ * Whether every piece of abd [off, off + size) starts at a multiple of alignment and is as long as one: what direct I/O asks of
+ * memory. The pieces are those of abd_to_iov().
+ *
+ * Contract: alignment is a power of two.
+ * Units:    off, size and alignment in bytes.
+ * Returns:  true if so; for size 0 always.
+ * Owner:    nothing changes hands.
+ * Threads:  abd is read.
+ * Source:   none in OpenZFS; zfs_uio_page_aligned() in module/os/linux/zfs/zfs_uio.c asks it of the caller's iovec.
+ */
+ABD_API bool abd_is_aligned(const abd_t *abd, size_t off, size_t size, size_t alignment);
 
 /**
  * A gang over the pieces of an iovec, by reference; empty pieces are skipped.

@@ -15,6 +15,7 @@ ABD_BEGIN_DECLS
 /** Called with each piece in order; anything but 0 ends the iteration. */
 typedef int abd_iter_func_t(void *buf, size_t len, void *priv);
 typedef int abd_iter_func2_t(void *bufa, void *bufb, size_t len, void *priv);
+typedef int abd_iter_const_func_t(const void *buf, size_t len, void *priv);
 
 /**
  * Call func for the pieces of abd [off, off + size), in order.
@@ -29,8 +30,19 @@ ABD_API int abd_iterate_func(
 	abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
 
 /**
- * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in
- * order.
+ * abd_iterate_func() for who only reads.
+ *
+ * Units:   off and size in bytes.
+ * Returns: 0, or what func returned first that was not 0.
+ * Owner:   nothing changes hands; the addresses that func gets hold as long as the buffer.
+ * Threads: abd is read.
+ * Source:  none in OpenZFS, where abd_iterate_func() serves both.
+ */
+ABD_API int abd_iterate_func_const(
+	const abd_t *abd, size_t off, size_t size, abd_iter_const_func_t *func, void *priv);
+
+/**
+ * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in order.
  *
  * Units:   offsets and size in bytes.
  * Returns: 0, or what func returned first that was not 0.

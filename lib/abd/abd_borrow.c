@@ -45,10 +45,8 @@ void *abd_borrow_buf(abd_t *abd, size_t n)
 	return abd_borrow(abd, n);
 }
 
-void *abd_borrow_buf_copy(abd_t *abd, size_t n)
+static void *abd_borrow_copy(abd_t *abd, size_t n)
 {
-	abd_borrow_check(__func__, abd, n);
-
 	void *buf = abd_borrow(abd, n);
 
 	if (buf != NULL && !abd_is_linear(abd)) {
@@ -58,7 +56,19 @@ void *abd_borrow_buf_copy(abd_t *abd, size_t n)
 	return buf;
 }
 
-/* What both returns begin with. True: buf is a copy, to be ended. */
+void *abd_borrow_buf_copy(abd_t *abd, size_t n)
+{
+	abd_borrow_check(__func__, abd, n);
+	return abd_borrow_copy(abd, n);
+}
+
+const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
+{
+	abd_borrow_check(__func__, abd, n);
+	return abd_borrow_copy(abd_books(abd), n);
+}
+
+/* What the returns begin with. True: buf is a copy, to be ended. */
 static bool abd_return_begin(const char *call, abd_t *abd, void *buf, size_t n, bool written)
 {
 	abd_borrow_check(call, abd, n);
@@ -74,6 +84,15 @@ void abd_return_buf(abd_t *abd, void *buf, size_t n)
 {
 	if (abd_return_begin(__func__, abd, buf, n, false))
 		abd_allocator_put(buf, n);
+}
+
+void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n)
+{
+	void *copy = (void *)(uintptr_t)buf; /* ours, if it is a copy: abd_borrow_buf_const() made
+						it */
+
+	if (abd_return_begin(__func__, abd_books(abd), copy, n, false))
+		abd_allocator_put(copy, n);
 }
 
 void abd_return_buf_copy(abd_t *abd, void *buf, size_t n)

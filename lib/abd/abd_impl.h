@@ -36,6 +36,16 @@
 #define ABD_SCATTER(abd) ((abd)->abd_u.abd_scatter)
 #define ABD_GANG(abd) ((abd)->abd_u.abd_gang)
 
+/*
+ * The struct's own books (views and borrows that live, gangs that refer to it) change under a const
+ * abd_t too: const is about the data. No struct is a constant object, so this is no more than
+ * taking a promise back that we made ourselves.
+ */
+static inline abd_t *abd_books(const abd_t *abd)
+{
+	return (abd_t *)(uintptr_t)abd;
+}
+
 static_assert(
 	sizeof(struct abd) == 64 || sizeof(void *) != 8, "a buffer's struct is one cache line");
 

@@ -42,6 +42,19 @@ int abd_to_iov(
 	return abd_io_map(&iter, iov, iov_max, covered);
 }
 
+bool abd_is_aligned(const abd_t *abd, size_t off, size_t size, size_t alignment)
+{
+	struct abd_iter iter;
+	uintptr_t bits = 0;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(alignment > 0 && (alignment & (alignment - 1)) == 0,
+		"alignment of %zu bytes is no power of two", alignment);
+	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
+		bits |= (uintptr_t)iter.addr | iter.len;
+	return (bits & (alignment - 1)) == 0;
+}
+
 static bool abd_io_sum(const struct iovec *iov, int iov_count, size_t *sum)
 {
 	*sum = 0;

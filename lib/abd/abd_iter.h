@@ -64,7 +64,7 @@ static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_
 		return;
 	}
 	iter->leaf_left = size;
-	if (ABD_UNLIKELY((leaf->abd_flags & ABD_FLAG_ZEROS) != 0)) {
+	if (ABD_UNLIKELY(abd_is_zeros(leaf))) {
 		abd_iter_zeros(iter, leaf);
 		return;
 	}

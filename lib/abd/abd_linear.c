@@ -142,6 +142,13 @@ void *abd_to_buf(abd_t *abd)
 	return ABD_BUF(abd);
 }
 
+const void *abd_to_buf_const(const abd_t *abd)
+{
+	abd_check(__func__, abd);
+	ABD_REQUIRE(abd_is_linear(abd), "buffer of %zu bytes is not linear", abd->abd_size);
+	return ABD_BUF(abd);
+}
+
 void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata)
 {
 	abd_check(__func__, abd);

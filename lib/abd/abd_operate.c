@@ -27,6 +27,22 @@ int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func,
 	return result;
 }
 
+int abd_iterate_func_const(
+	const abd_t *abd, size_t off, size_t size, abd_iter_const_func_t *func, void *priv)
+{
+	struct abd_iter iter;
+	int result = 0;
+
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(func != NULL, "function is NULL");
+	abd_iter_begin(&iter, abd, off, size);
+	while (iter.len > 0 && result == 0) {
+		result = func(iter.addr, iter.len, priv);
+		abd_iter_advance(&iter, iter.len);
+	}
+	return result;
+}
+
 int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
 	abd_iter_func2_t *func, void *priv)
 {

@@ -20,7 +20,7 @@ static size_t abd_runs_fill(struct abd_iter *iter, struct iovec *table, size_t r
 
 static bool abd_runs_is_table(const abd_t *abd)
 {
-	return !abd_is_linear(abd) && !abd_is_gang(abd) && (abd->abd_flags & ABD_FLAG_ZEROS) == 0;
+	return !abd_is_linear(abd) && !abd_is_gang(abd) && !abd_is_zeros(abd);
 }
 
 static bool abd_runs_long(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size)

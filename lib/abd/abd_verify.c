@@ -9,6 +9,7 @@
 
 #include <abd/operate.h>
 
+/* Those that can be set here. */
 #define ABD_FLAGS_ALL ((ABD_FLAG_ALLOCD << 1) - 1)
 
 static void abd_verify_flags(const char *call, const abd_t *abd)
@@ -19,12 +20,14 @@ static void abd_verify_flags(const char *call, const abd_t *abd)
 		"flags 0x%x: used after it was freed, or never made", flags);
 	ABD_REQUIRE_IN(call, abd->abd_size > 0 || abd_is_gang(abd),
 		"size 0: used after it was freed, or never made");
-	ABD_REQUIRE_IN(call, !abd_is_gang(abd) || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_ZEROS)) == 0,
-		"flags 0x%x: a gang is neither linear nor zeros", flags);
-	ABD_REQUIRE_IN(call, !abd_is_linear_page(abd) || abd_is_linear(abd),
-		"flags 0x%x: a single run is linear", flags);
 	ABD_REQUIRE_IN(call,
-		(flags & ABD_FLAG_ZEROS) == 0 || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_OWNER)) == 0,
+		!abd_is_gang(abd) || ((flags & ABD_FLAG_LINEAR) == 0 && !abd_is_zeros(abd)),
+		"flags 0x%x: a gang is neither linear nor zeros", flags);
+	ABD_REQUIRE_IN(call,
+		!abd_is_linear_page(abd) || (abd_is_linear(abd) && (flags & ABD_FLAG_OWNER) != 0),
+		"flags 0x%x: a single run is linear and owned", flags);
+	ABD_REQUIRE_IN(call,
+		!abd_is_zeros(abd) || (flags & (ABD_FLAG_LINEAR | ABD_FLAG_OWNER)) == 0,
 		"flags 0x%x: zeros are neither linear nor owned", flags);
 	ABD_REQUIRE_IN(call, (flags & ABD_FLAG_OWNER) == 0 || abd->abd_parent == NULL,
 		"flags 0x%x: a view owns nothing", flags);
@@ -109,7 +112,7 @@ void abd_verify_as(const char *call, const abd_t *abd)
 		abd_verify_gang(call, abd);
 	else if (abd_is_linear(abd))
 		ABD_REQUIRE_IN(call, ABD_BUF(abd) != NULL, "a linear buffer without memory");
-	else if ((abd->abd_flags & ABD_FLAG_ZEROS) == 0)
+	else if (!abd_is_zeros(abd))
 		abd_verify_scatter(call, abd);
 }
 

@@ -54,7 +54,7 @@ static bool abd_zeros_can(size_t size)
 
 static void abd_zeros_init(abd_t *abd, size_t size)
 {
-	abd->abd_flags |= ABD_FLAG_ZEROS;
+	abd->abd_zeros = 1;
 	abd->abd_size = size;
 	abd->abd_class_count = 1;
 	ABD_SCATTER(abd).abd_runs = &abd_zeros_table;

@@ -2,8 +2,7 @@
 /*
  * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a
  * buffer of exactly that size, which for one run is linear, so that reading it copies nothing.
- * OpenZFS: zio_compress_data() for the eighth; arc_hdr_alloc_abd(), arc_hdr_decompress() in
- * module/zfs/arc.c.
+ * OpenZFS: zio_compress_data() for the eighth; arc_hdr_alloc_abd(), arc_buf_fill() in module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
@@ -136,7 +135,7 @@ static ssize_t abd_arc_record_decode(
 	size_t stored_size = abd_get_size(abd);
 
 	if (ABD_LIKELY(size == entry->item.size))
-		return abd_lz4_decompress_to_buf(dst, abd, size, 0, stored_size);
+		return abd_lz4_decompress_exact_to_buf(dst, abd, size, 0, stored_size);
 	return abd_lz4_decompress_range_to_buf(dst, abd, off, size, 0, stored_size);
 }
 

@@ -76,9 +76,24 @@ ssize_t abd_lz4_decompress_to_buf(
 	return abd_lz4_decode_to(dst, src, dst_size, ABD_LZ4_STOP_WHOLE, src_off, src_size);
 }
 
+/* What was produced, where only size bytes are right. */
+static ssize_t abd_lz4_expect(ssize_t produced, size_t size)
+{
+	return produced >= 0 && (size_t)produced != size ? -EBADMSG : produced;
+}
+
+ssize_t abd_lz4_decompress_exact_to_buf(
+	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size)
+{
+	abd_check_range(__func__, src, src_off, src_size);
+	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	return abd_lz4_expect(
+		abd_lz4_decode_to(dst, src, size, ABD_LZ4_STOP_WHOLE, src_off, src_size), size);
+}
+
 /* Into runs of output, through a window. */
-static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst_off,
-	size_t dst_size, size_t src_off, size_t src_size)
+static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_t *src,
+	size_t dst_off, size_t dst_size, size_t src_off, size_t src_size)
 {
 	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
 	size_t window_size = abd_min(dst_size, ABD_LZ4_WINDOW_MIN);
@@ -92,7 +107,7 @@ static ssize_t abd_lz4_decode_scattered(abd_t *dst, const abd_t *src, size_t dst
 		return -EBADMSG;
 	if (!abd_runs_read(&from, src, src_off, src_size))
 		return -ENOMEM;
-	if (!abd_runs_write(&to, "abd_lz4_decompress", dst, dst_off, dst_size))
+	if (!abd_runs_write(&to, call, dst, dst_off, dst_size))
 		goto out_from;
 	window = abd_allocator_get(window_size, false);
 	if (window == NULL)
@@ -107,18 +122,32 @@ out_from:
 	return result;
 }
 
-ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
-	size_t src_off, size_t src_size)
+static ssize_t abd_lz4_decode_into(const char *call, abd_t *dst, const abd_t *src, size_t dst_off,
+	size_t dst_size, size_t src_off, size_t src_size)
 {
 	struct abd_iter room;
 
-	abd_check_range(__func__, dst, dst_off, dst_size);
-	abd_check_range(__func__, src, src_off, src_size);
-	abd_iter_begin_write(&room, __func__, dst, dst_off, dst_size);
+	abd_check_range(call, dst, dst_off, dst_size);
+	abd_check_range(call, src, src_off, src_size);
+	abd_iter_begin_write(&room, call, dst, dst_off, dst_size);
 	if (room.len < dst_size)
-		return abd_lz4_decode_scattered(dst, src, dst_off, dst_size, src_off, src_size);
+		return abd_lz4_decode_scattered(
+			call, dst, src, dst_off, dst_size, src_off, src_size);
 	return abd_lz4_decode_to(dst_size > 0 ? room.addr : NULL, src, dst_size, ABD_LZ4_STOP_WHOLE,
 		src_off, src_size);
+}
+
+ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
+	size_t src_off, size_t src_size)
+{
+	return abd_lz4_decode_into(__func__, dst, src, dst_off, dst_size, src_off, src_size);
+}
+
+ssize_t abd_lz4_decompress_exact(
+	abd_t *dst, const abd_t *src, size_t dst_off, size_t size, size_t src_off, size_t src_size)
+{
+	return abd_lz4_expect(
+		abd_lz4_decode_into(__func__, dst, src, dst_off, size, src_off, src_size), size);
 }
 
 /*

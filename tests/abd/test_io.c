@@ -332,3 +332,55 @@ Test(abd_io, short_transfers_are_continued, .init = begin, .fini = end)
 	abd_free(abd);
 	abd_free(back);
 }
+
+/* Whether every piece of abd_to_iov() starts and is long as asked. */
+static bool pieces_are_aligned(const abd_t *abd, size_t off, size_t size, size_t alignment)
+{
+	struct iovec iov[64];
+	size_t covered;
+	int count = abd_to_iov(abd, off, size, iov, 64, &covered);
+
+	cr_assert_eq(covered, size);
+	for (int i = 0; i < count; i++)
+		if ((uintptr_t)iov[i].iov_base % alignment != 0 || iov[i].iov_len % alignment != 0)
+			return false;
+	return true;
+}
+
+Test(abd_io, aligned_is_said_of_each_piece, .init = begin, .fini = end)
+{
+	static const size_t offs[] = {0, 1, 8, 512, 4095, 4096, 5000};
+	static const size_t sizes[] = {0, 1, 8, 512, 4096, 4097, 8192};
+
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+
+		abd_test_build(&b, kind, kind);
+		for (size_t i = 0; i < 49; i++)
+			for (size_t alignment = 1; alignment <= 4096; alignment *= 8) {
+				size_t off = offs[i / 7], size = sizes[i % 7];
+
+				if (off > b.size || size > b.size - off)
+					continue;
+				abd_test_check(
+					abd_is_aligned(b.abd, off, size, alignment) ==
+						pieces_are_aligned(b.abd, off, size, alignment),
+					"%s: [%zu, +%zu) by %zu", b.kind, off, size, alignment);
+			}
+		abd_test_drop(&b);
+	}
+}
+
+Test(abd_io, what_was_made_for_io_is_aligned_for_direct_io, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc_for_io(7 * 4096, false);
+
+	cr_assert(abd_is_aligned(abd, 0, 7 * 4096, 4096));
+	cr_assert(!abd_is_aligned(abd, 512, 4096, 4096));
+	cr_assert(!abd_is_aligned(abd, 0, 4096 + 512, 4096));
+	cr_assert(abd_is_aligned(abd, 512, 4096, 512));
+	abd_test_expect_contract((void)abd_is_aligned(abd, 0, 1, 0), "no power of two");
+	abd_test_expect_contract((void)abd_is_aligned(abd, 0, 1, 24), "no power of two");
+	abd_test_expect_contract((void)abd_is_aligned(abd, 1, 7 * 4096, 1), "reaches past");
+	abd_free(abd);
+}

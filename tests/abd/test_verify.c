@@ -49,15 +49,17 @@ Test(abd_verify, damaged_flags_are_found, .init = begin, .fini = end)
 	      *zeros = abd_get_zeros(9);
 
 	damaged(linear, linear->abd_flags, (abd_flags_t)0xdbdbdbdb, "used after it was freed");
-	damaged(linear, linear->abd_flags, linear->abd_flags | (ABD_FLAG_ALLOCD << 1), "flags");
+	damaged(linear, linear->abd_flags, linear->abd_flags | ABD_FLAG_FROM_PAGES, "flags");
+	damaged(linear, linear->abd_flags, linear->abd_flags | (ABD_FLAG_FROM_PAGES << 1), "flags");
 	damaged(linear, linear->abd_size, 0, "size 0");
 	damaged(multi, multi->abd_size, 0, "size 0");
 	damaged(gang, gang->abd_flags, gang->abd_flags | ABD_FLAG_LINEAR,
 		"neither linear nor zeros");
-	damaged(gang, gang->abd_flags, gang->abd_flags | ABD_FLAG_ZEROS,
-		"neither linear nor zeros");
+	damaged(gang, gang->abd_zeros, 1, "neither linear nor zeros");
 	damaged(single, single->abd_flags, single->abd_flags & ~(unsigned)ABD_FLAG_LINEAR,
 		"single run is linear");
+	damaged(single, single->abd_flags, single->abd_flags & ~(unsigned)ABD_FLAG_OWNER,
+		"single run is linear and owned");
 	damaged(zeros, zeros->abd_flags, zeros->abd_flags | ABD_FLAG_LINEAR, "zeros");
 	damaged(zeros, zeros->abd_flags, zeros->abd_flags | ABD_FLAG_OWNER, "zeros");
 	damaged(multi, multi->abd_flags, multi->abd_flags & ~(unsigned)ABD_FLAG_MULTI_CHUNK,
@@ -91,7 +93,7 @@ Test(abd_verify, damaged_run_tables_are_found, .init = begin, .fini = end)
 	damaged(multi, multi->abd_class_count, 1, "classes");
 	damaged(multi, multi->abd_size, (7 << 12) + 1, "runs hold");
 	damaged(multi, multi->abd_provider, 200, "provider");
-	view = abd_get_offset_size(multi, 9000, 100);
+	view = abd_get_offset_size(multi, (4 << 12) - 50, 100); /* in two runs */
 	damaged(view, ABD_SCATTER(view).abd_offset, 7 << 12, "runs hold");
 	damaged(view, ABD_SCATTER(view).abd_offset, SIZE_MAX, "runs hold");
 	damaged(view, view->abd_size, 7 << 12, "runs hold");

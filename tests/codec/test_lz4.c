@@ -35,6 +35,33 @@ static void check_outside(struct abd_test_buffer *b, size_t off, size_t room, co
 		abd_test_differs(b));
 }
 
+/* The block of n bytes at off of src: nothing but n is the right length, and nothing but the range
+ * is written. */
+static void check_exact(
+	struct abd_test_buffer *dst, struct abd_test_buffer *src, size_t n, size_t off, size_t size)
+{
+	static const size_t wrong[] = {0, 1, 8999, 9001, 9050};
+	char *buf = malloc(9100);
+
+	memset(buf, 0x5a, 9100);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		cr_assert_eq(abd_lz4_decompress_exact(dst->abd, src->abd, 2, wrong[i], off, size),
+			-EBADMSG, "%zu of %zu", wrong[i], n);
+		check_outside(dst, 2, wrong[i], "decompress_exact");
+		cr_assert_eq(abd_lz4_decompress_exact_to_buf(buf, src->abd, wrong[i], off, size),
+			-EBADMSG, "%zu of %zu", wrong[i], n);
+		for (size_t k = wrong[i]; k < 9100; k++)
+			abd_test_check(buf[k] == 0x5a, "byte %zu behind %zu", k, wrong[i]);
+		memset(buf, 0x5a, 9100);
+	}
+	cr_assert_eq(abd_lz4_decompress_exact(dst->abd, src->abd, 2, n, off, size), (ssize_t)n);
+	check_outside(dst, 2, n, "decompress_exact");
+	cr_assert_eq(abd_lz4_decompress_exact_to_buf(buf, src->abd, n, off, size), (ssize_t)n);
+	cr_assert_eq(abd_cmp_buf_off(dst->abd, buf, 2, n), 0);
+	cr_assert_eq(buf[n], 0x5a);
+	free(buf);
+}
+
 static void check_pair(size_t src_kind, size_t dst_kind)
 {
 	struct abd_test_buffer src, dst, back;
@@ -62,6 +89,7 @@ static void check_pair(size_t src_kind, size_t dst_kind)
 		cr_assert_eq(abd_lz4_decompress(back.abd, dst.abd, 1, n - 1, off, (size_t)size),
 			-EBADMSG);
 		check_outside(&back, 1, n - 1, "decompress");
+		check_exact(&back, &dst, n, off, (size_t)size);
 	}
 	abd_test_drop(&back);
 	abd_test_drop(&dst);
@@ -101,6 +129,10 @@ Test(abd_lz4, nothing_compresses_to_a_token, .init = begin, .fini = end)
 	cr_assert_eq(byte, 7);
 	cr_assert_eq(abd_lz4_decompress_to_buf(&byte, dst, 1, 10, 0), -EBADMSG);
 	cr_assert_eq(abd_lz4_decompress(abd, dst, 10, 1, 10, 0), -EBADMSG);
+	cr_assert_eq(abd_lz4_decompress_exact(abd, dst, 5000, 0, 4999, 1), 0);
+	cr_assert_eq(abd_lz4_decompress_exact_to_buf(NULL, dst, 0, 4999, 1), 0);
+	cr_assert_eq(abd_lz4_decompress_exact_to_buf(&byte, dst, 1, 4999, 1), -EBADMSG);
+	cr_assert_eq(abd_lz4_decompress_exact(abd, dst, 10, 0, 10, 0), -EBADMSG);
 	abd_free(abd);
 	abd_free(dst);
 }
@@ -113,6 +145,7 @@ Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid, .init = begin, .fini = e
 	cr_assert_eq(abd_lz4_compress(dst, zeros, 0, 0, LZ4_MAX_INPUT_SIZE + 1u), -EINVAL);
 	cr_assert_eq(abd_lz4_decompress_to_buf(&byte, zeros, 1, 0, (size_t)3 << 30), -EINVAL);
 	cr_assert_eq(abd_lz4_decompress(dst, zeros, 0, 5000, 0, (size_t)3 << 30), -EINVAL);
+	cr_assert_eq(abd_lz4_decompress_exact(dst, zeros, 0, 5000, 0, (size_t)3 << 30), -EINVAL);
 	abd_free(dst);
 	abd_free(zeros);
 }

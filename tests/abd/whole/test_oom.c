@@ -127,6 +127,15 @@ static bool get_offset_size(void)
 	return ended(abd_get_offset_size(f.gang_buffer.abd, 1, 9000));
 }
 
+static bool get_offset_const(void)
+{
+	const abd_t *view = abd_get_offset_const(f.gang_buffer.abd, 1, 9000);
+
+	cr_assert(view != NULL || errno == ENOMEM);
+	abd_free_const(view);
+	return view != NULL;
+}
+
 static bool get_zeros(void)
 {
 	return ended(abd_get_zeros(1));
@@ -266,6 +275,17 @@ static bool borrow(void)
 	return buf != NULL;
 }
 
+static bool borrow_const(void)
+{
+	const abd_t *abd = f.mixed.abd;
+	const void *buf = abd_borrow_buf_const(abd, SIZE);
+
+	cr_assert(buf != NULL || errno == ENOMEM);
+	if (buf != NULL)
+		abd_return_buf_const(abd, buf, SIZE);
+	return buf != NULL;
+}
+
 static bool borrow_without_content(void)
 {
 	char *buf = abd_borrow_buf(f.gang_buffer.abd, 9000);
@@ -345,6 +365,13 @@ static void prepare_gang_block(void)
 	abd_return_buf(f.target.abd, buf, SIZE);
 }
 
+static bool lz4_decompress_exact(void)
+{
+	abd_t *to = first;
+
+	return done(abd_lz4_decompress_exact(to, f.target.abd, 1, 9000, 3, (size_t)block_size));
+}
+
 static bool lz4_decompress_to_buf(void)
 {
 	char *to = malloc(9000);
@@ -393,6 +420,7 @@ static const struct oom_case {
 	{"abd_buf_alloc", buf_alloc, NULL},
 	{"abd_get_offset", get_offset, NULL},
 	{"abd_get_offset_size", get_offset_size, NULL},
+	{"abd_get_offset_const", get_offset_const, NULL},
 	{"abd_get_zeros", get_zeros, NULL},
 	{"abd_get_from_buf", get_from_buf, NULL},
 	{"abd_get_from_buf_cb", get_from_buf_cb, NULL},
@@ -403,11 +431,13 @@ static const struct oom_case {
 	{"abd_gang_add, sharing a gang's children", gang_add_shares, prepare_two},
 	{"abd_gang_add, swallowing a gang", gang_add_swallows, prepare_two},
 	{"abd_borrow_buf_copy", borrow, NULL},
+	{"abd_borrow_buf_const", borrow_const, NULL},
 	{"abd_borrow_buf", borrow_without_content, NULL},
 	{"abd_borrow_buf of a linear buffer", borrow_linear, NULL},
 	{"abd_lz4_compress", lz4_compress, NULL},
 	{"abd_lz4_decompress", lz4_decompress, prepare_scattered},
 	{"abd_lz4_decompress into a gang", lz4_decompress, prepare_gang_room},
+	{"abd_lz4_decompress_exact", lz4_decompress_exact, prepare_scattered},
 	{"abd_lz4_decompress_to_buf", lz4_decompress_to_buf, prepare_block},
 	{"abd_lz4_decompress_to_buf from a gang", lz4_decompress_pieces, prepare_gang_block},
 	{"abd_lz4_decompress_range_to_buf", lz4_decompress_range, prepare_block},
