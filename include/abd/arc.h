@@ -146,7 +146,6 @@ ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
  * End a cache and all its records.
  *
  * Contract: no other call with this arc is going on or follows; nothing is held.
- * Units:    none.
  * Returns:  nothing; NULL is ignored.
  * Owner:    the caller has no cache any more.
  * Threads:  one, alone with this arc.
@@ -187,7 +186,6 @@ ABD_API int abd_arc_put_flags(
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
  *          record is damaged: it is counted and dropped, and dst then holds no promise; -ENOMEM.
  *          Nothing outside dst [0, size) is written.
- * Owner:   nothing changes hands.
  * Threads: any number of readers; wait-free look-up. Memory that was evicted meanwhile can't be
  *          freed until this returns.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
@@ -213,7 +211,6 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
  * End a hold.
  *
  * Contract: it is out.
- * Units:    none.
  * Returns:  nothing; *hold is left empty.
  * Owner:    the caller holds it no longer.
  * Threads:  any; need not be the one that took it.
@@ -224,7 +221,6 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
 /**
  * Forget the record of key.
  *
- * Units:   none.
  * Returns: 0; -ENOENT when there is none.
  * Owner:   nothing changes hands; what is held stays with its holders.
  * Threads: any.
@@ -237,7 +233,6 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  *
  * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
- * Owner:   nothing changes hands.
  * Threads: any. Waits for readers where the cache becomes smaller; the index then gives back what
  *          it has too much of, and only then.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.

@@ -23,7 +23,6 @@ ABD_BEGIN_DECLS
  *
  * Units:   offsets and size in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
  */
@@ -35,7 +34,6 @@ ABD_API ssize_t abd_lz4_compress(
  *
  * Units:   offsets and sizes in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
  */
@@ -47,7 +45,6 @@ ABD_API ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off,
  *
  * Units:   offset and sizes in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
  */
@@ -87,7 +84,6 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
  *          as above.
- * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  openzfs PR 19107 wants the same of the ARC.
  */
@@ -104,7 +100,6 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
  *
  * Units:   bytes; compressed_size with its length in front.
  * Returns: true if so; for size 0 never.
- * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  zio_compress_data() in module/zfs/zio_compress.c.
  */
@@ -116,7 +111,6 @@ ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
  *
  * Units:   dst_off and length in bytes.
  * Returns: nothing; can't fail.
- * Owner:   nothing changes hands.
  * Threads: dst is written.
  * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
  */
@@ -128,7 +122,6 @@ ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
  * Units:   offset and sizes in bytes.
  * Returns: the length, or -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the
  *          length says.
- * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
  */
@@ -142,7 +135,6 @@ ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_
  *
  * Units:   off and size in bytes.
  * Returns: nothing; checksum has the four sums.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  fletcher_4_native() in module/zcommon/zfs_fletcher.c.
  */
@@ -153,7 +145,6 @@ ABD_API void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t 
  *
  * Units:   off and size in bytes.
  * Returns: nothing; checksum has the four sums.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c.
  */
@@ -165,9 +156,8 @@ ABD_API void abd_fletcher_4_swapped(
  *
  * Units:   off and size in bytes. seed 0 starts; a result continues.
  * Returns: the checksum.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
- * Source:  none in OpenZFS; RFC 3720 has the polynomial and test vectors.
+ * Source:  RFC 3720 has the polynomial and test vectors.
  */
 ABD_API uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed);
 
@@ -176,9 +166,8 @@ ABD_API uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t 
  *
  * Units:   off and size in bytes.
  * Returns: the hash.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
- * Source:  none in OpenZFS; XXH3_64bits_withSeed() of xxHash.
+ * Source:  XXH3_64bits_withSeed() of xxHash.
  */
 ABD_API uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed);
 

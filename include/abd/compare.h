@@ -15,11 +15,9 @@ ABD_BEGIN_DECLS
 /**
  * Whether two buffers hold the same bytes.
  *
- * Units:   none.
  * Returns: true if they do; false for different sizes.
- * Owner:   nothing changes hands.
  * Threads: both are read.
- * Source:  none in OpenZFS; abd_cmp() there asserts equal sizes.
+ * Source:  abd_cmp() in OpenZFS asserts equal sizes.
  */
 ABD_API bool abd_equal(const abd_t *a, const abd_t *b);
 
@@ -28,7 +26,6 @@ ABD_API bool abd_equal(const abd_t *a, const abd_t *b);
  *
  * Units:   offsets and size in bytes; any alignment on either side.
  * Returns: true if they do.
- * Owner:   nothing changes hands.
  * Threads: both are read.
  * Source:  linux-fsdevel, "vfs: Optimize dedupe comparison", July 2021.
  */
@@ -39,9 +36,8 @@ ABD_API bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t 
  *
  * Units:   off and size in bytes.
  * Returns: true if they do.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
- * Source:  none in OpenZFS; see abd_equal_off().
+ * Source:  see abd_equal_off().
  */
 ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size);
 
@@ -50,9 +46,7 @@ ABD_API bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, si
  *
  * Units:   offsets and size in bytes.
  * Returns: 0 to size; size when all are equal.
- * Owner:   nothing changes hands.
  * Threads: both are read.
- * Source:  none in OpenZFS.
  */
 ABD_API size_t abd_diff_off(
 	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size);

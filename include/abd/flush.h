@@ -66,7 +66,6 @@ enum abd_flush_durability {
  *           earlier calls with ABD_FLUSH_NODRAIN; with that flag at once. Can't fail.
  *           After a crash within the call any part of the range may be old or new, at a grain of 8
  *           aligned bytes.
- * Owner:    nothing changes hands.
  * Threads:  as for reading src and writing dst.
  * Source:   memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
  */
@@ -78,7 +77,6 @@ ABD_API void abd_flush_copy_off(
  *
  * Units:   src_off and size in bytes.
  * Returns: as abd_flush_copy_off().
- * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
  * Source:  as abd_flush_copy_off().
  */
@@ -90,7 +88,6 @@ ABD_API void abd_flush_copy_to_buf_off(
  *
  * Units:   dst_off and size in bytes.
  * Returns: as abd_flush_copy_off().
- * Owner:   nothing changes hands.
  * Threads: dst is written.
  * Source:  as abd_flush_copy_off().
  */
@@ -98,12 +95,10 @@ ABD_API void abd_flush_copy_from_buf_off(
 	abd_t *dst, const void *src, size_t dst_off, size_t size, unsigned flags);
 
 /**
- * Wait until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other threads drain
- * what they copied.
+ * Wait, by one fence, until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other
+ * threads drain what they copied.
  *
- * Units:   none; costs one fence.
  * Returns: nothing; can't fail.
- * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  pmem_drain() of PMDK.
  */
@@ -112,9 +107,7 @@ ABD_API void abd_flush_drain(void);
 /**
  * How far flush-copies get data on this machine, with the tunable "flush" as it is.
  *
- * Units:   none.
  * Returns: one of enum abd_flush_durability.
- * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  pmem2_get_store_granularity() of PMDK asks this of a mapping.
  */
@@ -131,7 +124,6 @@ ABD_API enum abd_flush_durability abd_flush_durability(void);
  * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long.
  *          Persistent memory may behave differently: measure there, and set the tunables.
  * Returns: 0; -ENOMEM, and nothing is changed.
- * Owner:   nothing changes hands.
  * Threads: any; copies under way in other threads finish as they began.
  * Source:  linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: say where a
  *          threshold comes from.

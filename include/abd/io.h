@@ -46,7 +46,7 @@ ABD_API bool abd_is_aligned(const abd_t *abd, size_t off, size_t size, size_t al
  * Owner:   the gang is the caller's, until abd_free(); the memory stays the caller's and must
  *          outlive it.
  * Threads: any.
- * Source:  none in OpenZFS; asked for in libevent #1265.
+ * Source:  asked for in libevent #1265.
  */
 ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	__attribute__((warn_unused_result));
@@ -60,7 +60,7 @@ ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
  * Owner:   the buffer has the memory: free_cb runs exactly once, in the abd_free() that ends it
  *          (views of it ended before, as for every parent).
  * Threads: any; free_cb runs in the thread that calls abd_free().
- * Source:  none in OpenZFS; asked for in folly #696.
+ * Source:  asked for in folly #696.
  */
 ABD_API abd_t *abd_get_from_buf_cb(
 	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
@@ -73,9 +73,8 @@ ABD_API abd_t *abd_get_from_buf_cb(
  * Units:   offsets and size in bytes.
  * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then
  *          holds no promise.
- * Owner:   nothing changes hands.
  * Threads: dst is written.
- * Source:  none in OpenZFS; vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
@@ -85,9 +84,8 @@ ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t
  *
  * Units:   offsets and size in bytes.
  * Returns: size; or -errno, and the file's range then holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read.
- * Source:  none in OpenZFS; vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
 

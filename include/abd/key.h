@@ -108,9 +108,7 @@ ABD_BEGIN_DECLS
  *
  * Units:   size in bytes.
  * Returns: true if they are equal.
- * Owner:   nothing changes hands.
  * Threads: any.
- * Source:  none in OpenZFS.
  */
 ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
 
@@ -119,7 +117,6 @@ ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
  *
  * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
  * Returns: true if they are.
- * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers
  *          the same question.

@@ -46,7 +46,6 @@ ABD_API int abd_iterate_func_const(
  *
  * Units:   offsets and size in bytes.
  * Returns: 0, or what func returned first that was not 0.
- * Owner:   nothing changes hands.
  * Threads: both are read, or written if func writes.
  * Source:  abd_iterate_func2() in module/zfs/abd.c.
  */
@@ -59,7 +58,6 @@ ABD_API int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff
  * Contract: dabd is not made of zeros (abd_get_zeros()).
  * Units:    offsets and size in bytes.
  * Returns:  nothing; can't fail.
- * Owner:    nothing changes hands.
  * Threads:  sabd is read, dabd written.
  * Source:   abd_copy_off() in module/zfs/abd.c.
  */
@@ -71,7 +69,6 @@ ABD_API void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t so
  * Contract: abd is not made of zeros.
  * Units:    off and size in bytes.
  * Returns:  nothing; can't fail.
- * Owner:    nothing changes hands.
  * Threads:  abd is written.
  * Source:   abd_copy_from_buf_off() in module/zfs/abd.c.
  */
@@ -82,7 +79,6 @@ ABD_API void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size
  *
  * Units:   off and size in bytes.
  * Returns: nothing; can't fail.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  abd_copy_to_buf_off() in module/zfs/abd.c.
  */
@@ -94,7 +90,6 @@ ABD_API void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t
  * Contract: abd is not made of zeros.
  * Units:    off and size in bytes.
  * Returns:  nothing; can't fail.
- * Owner:    nothing changes hands.
  * Threads:  abd is written.
  * Source:   abd_zero_off() in module/zfs/abd.c.
  */
@@ -104,9 +99,7 @@ ABD_API void abd_zero_off(abd_t *abd, size_t off, size_t size);
  * Compare two buffers of the same size.
  *
  * Contract: equal sizes.
- * Units:    none; bytes compare as unsigned.
- * Returns:  less than, equal to or greater than 0, as memcmp().
- * Owner:    nothing changes hands.
+ * Returns:  less than, equal to or greater than 0: bytes compare as unsigned, as in memcmp().
  * Threads:  both are read.
  * Source:   abd_cmp() in module/zfs/abd.c.
  */
@@ -117,7 +110,6 @@ ABD_API int abd_cmp(const abd_t *dabd, const abd_t *sabd);
  *
  * Units:   off and size in bytes.
  * Returns: less than, equal to or greater than 0, as memcmp().
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  abd_cmp_buf_off() in module/zfs/abd.c.
  */
@@ -128,7 +120,6 @@ ABD_API int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_
  *
  * Units:   off and size in bytes; any length and alignment.
  * Returns: 0 if they are, else not 0.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  abd_cmp_zero_off() in module/zfs/abd.c.
  */
@@ -138,9 +129,7 @@ ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
  * Check every invariant of the buffer, and of its children, in every build; a broken one is a
  * broken contract.
  *
- * Units:   none.
  * Returns: nothing, if all hold.
- * Owner:   nothing changes hands.
  * Threads: abd is read.
  * Source:  abd_verify() in module/zfs/abd.c.
  */
@@ -160,7 +149,6 @@ ABD_API void abd_verify(const abd_t *abd);
  *           be a gang or a view; only dabd may be made of zeros.
  * Units:    off, csize, dsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
- * Owner:    nothing changes hands.
  * Threads:  the parity buffers are written, dabd is read.
  * Source:   abd_raidz_gen_iterate() in module/zfs/abd.c.
  */

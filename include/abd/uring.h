@@ -35,13 +35,12 @@ struct abd_uring {
  * The kernel takes and keeps pool_size bytes of memory for it, at once; abd_cache_reap_now() gives
  * none of the pool's back from then on.
  *
- * Units:   none.
  * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, or more than RLIMIT_MEMLOCK
  *          allows; -EBUSY the ring has fixed buffers; others as io_uring_register_buffers(). *uring
  *          then works all the same, unregistered.
  * Owner:   *uring and *ring stay the caller's; end with abd_uring_end().
  * Threads: one at a time per ring, as for liburing; for all calls here.
- * Source:  none in OpenZFS; io_uring_register_buffers() of liburing.
+ * Source:  io_uring_register_buffers() of liburing.
  */
 ABD_API int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring);
 
@@ -49,7 +48,6 @@ ABD_API int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring);
  * Unregister what abd_uring_begin() registered.
  *
  * Contract: nothing prepared here is under way.
- * Units:    none.
  * Returns:  nothing; can't fail.
  * Owner:    *uring and *ring stay the caller's.
  * Threads:  one at a time per ring.
@@ -96,9 +94,8 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  * Units:    offsets and size in bytes.
  * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and dst's range
  *           then holds no promise. Nothing of it is under way any more when this returns.
- * Owner:    nothing changes hands.
  * Threads:  one at a time per ring; dst is written.
- * Source:   none in OpenZFS; see abd_pread().
+ * Source:   see abd_pread().
  */
 ABD_API ssize_t abd_uring_pread(
 	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
@@ -109,9 +106,8 @@ ABD_API ssize_t abd_uring_pread(
  * Contract: no other request of the ring is under way or prepared.
  * Units:    offsets and size in bytes.
  * Returns:  size; or -errno, and the file's range then holds no promise.
- * Owner:    nothing changes hands.
  * Threads:  one at a time per ring; src is read.
- * Source:   none in OpenZFS; see abd_pwrite().
+ * Source:   see abd_pwrite().
  */
 ABD_API ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
 	size_t size, off_t file_off);

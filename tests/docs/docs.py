@@ -11,7 +11,8 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   draw BUILD            no check: put what abd-explain draws into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text
-  docstrings            every call that include/abd exports answers Units, Returns, Owner, Threads, Source
+  docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
+                        where it gives a pointer; and no section says only that there is nothing to say
 
 FOLDER is docs unless said otherwise (planted mistakes live in folders of their own). Fences in the book:
 
@@ -526,19 +527,31 @@ def check_terms():
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------
 
-QUESTIONS = ("Units:", "Returns:", "Owner:", "Threads:", "Source:")
+EMPTY = re.compile(r"^ \* (\w+):\s+(?:none|nothing changes hands)\.$", re.MULTILINE)
+
+
+def questions(declaration):
+    """What the comment above a declaration must answer."""
+    yield from ("Returns", "Threads")
+    if re.search(r"\b(?:s?size_t|off_t)\b", declaration):
+        yield "Units"
+    if re.match(r"[^(]*\*", declaration):
+        yield "Owner"
 
 
 def check_docstrings():
-    """The comment above each ABD_API function answers all five."""
+    """The comment above each ABD_API function answers what its declaration asks."""
     for path in headers():
         text = path.read_text()
         for found in re.finditer(r"^(?:ABD_API\b[^;{]*?\b(abd_\w+)|static inline bool (abd_key_equal))\(", text, re.MULTILINE):
             comment = re.search(r"/\*\*((?:(?!\*/).)*)\*/\s*\Z", text[:found.start()], re.DOTALL)
             where = f"{path.name}: {found.group(1) or found.group(2)}"
             if check(comment, f"{where}: no comment that says what it promises"):
-                missing = [q for q in QUESTIONS if not re.search(rf"^ \* {q}", comment.group(1), re.MULTILINE)]
-                check(not missing, f"{where}: says nothing of {', '.join(q.rstrip(':') for q in missing)}")
+                declaration = text[found.start():text.index(";", found.start())]
+                missing = [q for q in questions(declaration) if not re.search(rf"^ \* {q}:", comment.group(1), re.MULTILINE)]
+                check(not missing, f"{where}: says nothing of {', '.join(missing)}")
+                empty = EMPTY.findall(comment.group(1))
+                check(not empty, f"{where}: says nothing under {', '.join(empty)}; leave that out")
 
 
 # ---- pictures ----------------------------------------------------------------------------------------------------------
