@@ -43,9 +43,10 @@ static void abd_explain_heap_drop(struct abd_explain_piece **at)
 	free(piece);
 }
 
-static void abd_explain_heap_free(void *memory, size_t size, void *arg)
+static void abd_explain_heap_free(void *memory, size_t size, bool is_metadata, void *arg)
 {
 	(void)size;
+	(void)is_metadata;
 	(void)arg;
 	for (struct abd_explain_piece **at = &abd_explain_pieces; *at != NULL; at = &(*at)->next) {
 		if ((*at)->memory == memory) {

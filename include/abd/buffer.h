@@ -177,7 +177,6 @@ ABD_API abd_t *abd_alloc_sametype(abd_t *sabd, size_t size) __attribute__((warn_
  *
  * Units:   size in bytes.
  * Returns: true below the tunable scatter_min_size, and always while scatter_enabled is 0.
- * Owner:   nothing changes hands.
  * Threads: any.
  * Source:  abd_size_alloc_linear() in module/os/linux/zfs/abd_os.c.
  */
@@ -189,7 +188,6 @@ ABD_API bool abd_size_alloc_linear(size_t size);
  *
  * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it
  *           ended before (checked builds tell).
- * Units:    none.
  * Returns:  nothing; NULL is ignored. A struct of the caller's is left with size 0.
  * Owner:    the caller has no buffer any more.
  * Threads:  any; the buffer is written.
@@ -201,7 +199,6 @@ ABD_API void abd_free(abd_t *abd);
  * Give back to the system what the library keeps in reserve: this thread's now, other threads' when
  * they free next.
  *
- * Units:   none.
  * Returns: nothing; can't fail.
  * Owner:   nothing that is in use changes hands.
  * Threads: any.
@@ -445,7 +442,6 @@ ABD_API void abd_return_buf_copy(abd_t *abd, void *buf, size_t n);
  *
  * Contract: linear, no owner, no view, without a callback; the memory is from abd_buf_alloc(its
  *           size, is_metadata).
- * Units:    none.
  * Returns:  nothing; can't fail.
  * Owner:    the memory is the buffer's from now on, and freed with it.
  * Threads:  abd is written.
@@ -457,7 +453,6 @@ ABD_API void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata);
  * Make a linear buffer give up its memory.
  *
  * Contract: linear, owner, not linear_page (runs are no abd_buf_alloc() memory).
- * Units:    none.
  * Returns:  nothing; can't fail.
  * Owner:    the memory is the caller's, to be ended with abd_buf_free(buf, abd_get_size()) after
  *           the buffer.
@@ -519,36 +514,57 @@ static inline size_t abd_get_size(const abd_t *abd)
 ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
- * Give back memory of abd_buf_alloc().
+ * Give back memory of abd_buf_alloc(). An engine's pair (abd_allocator_set()) is told that it was
+ * not metadata.
  *
  * Contract: nothing refers to it any more.
  * Units:    size in bytes, as allocated (read before abd_free(), if it is abd_get_size()).
  * Returns:  nothing; NULL is ignored.
  * Owner:    buf is no longer the caller's.
  * Threads:  any.
- * Source:   zio_buf_free(), zio_data_buf_free() in module/zfs/zio.c.
+ * Source:   zio_data_buf_free() in module/zfs/zio.c.
  */
 ABD_API void abd_buf_free(void *buf, size_t size);
 
 /**
- * Where abd_buf_alloc() gets its memory. alloc returns NULL when it has none; arg is passed
- * through.
+ * abd_buf_free() that tells an engine's pair whether the memory was metadata. Without such a pair
+ * the mark makes no difference.
+ *
+ * Contract: as abd_buf_free(); is_metadata as for abd_buf_alloc().
+ * Units:    size in bytes, as allocated.
+ * Returns:  nothing; NULL is ignored.
+ * Owner:    buf is no longer the caller's.
+ * Threads:  any.
+ * Source:   zio_buf_free(), zio_data_buf_free() in module/zfs/zio.c.
+ */
+ABD_API void abd_buf_free_marked(void *buf, size_t size, bool is_metadata);
+
+/**
+ * Where linear buffers get their memory: also abd_buf_alloc(), and borrows that need a copy (these
+ * are metadata, as in OpenZFS). arg is passed through.
+ *
+ * alloc returns size bytes at a multiple of alignment, a power of two, or NULL when it has none.
+ * free gets back what alloc returned, with the same size and is_metadata. Memory of the engine's
+ * that a buffer took over (abd_take_ownership_of_buf()) comes with the mark given there.
  */
 struct abd_allocator {
 	void *(*alloc)(size_t size, size_t alignment, bool is_metadata, void *arg);
-	void (*free)(void *buf, size_t size, void *arg);
+	void (*free)(void *buf, size_t size, bool is_metadata, void *arg);
 	void *arg;
 };
 
 /**
- * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free().
+ * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free(): once, and before the first
+ * memory of that kind has been handed out. Runs of scatter buffers come from elsewhere: they may
+ * exist before.
  *
- * Units:   none.
- * Returns: 0; -EBUSY once memory has been allocated; -EINVAL when a function is missing.
- * Owner:   *allocator is copied; what its arg points to stays the caller's, and must outlive all
- *          buffers.
- * Threads: any; both functions are called by any thread.
- * Source:  none in OpenZFS, whose caches are built in.
+ * Contract: alloc's memory is aligned as it was asked for; what is not stops the program at once.
+ * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out already;
+ *           -EINVAL when a function is missing.
+ * Owner:    *allocator is copied; what its arg points to stays the caller's, and must outlive all
+ *           buffers.
+ * Threads:  any; both functions are called by any thread.
+ * Source:   OpenZFS's caches are built in: zio_buf_alloc() in module/zfs/zio.c.
  */
 ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
 
@@ -557,7 +573,6 @@ ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
  * return (it may exit, throw or longjmp); if it does return, the process aborts. NULL: abort at
  * once, the default.
  *
- * Units:   none.
  * Returns: nothing; can't fail.
  * Owner:   the line is the library's, and ends with the call of handler.
  * Threads: any; handler is called in the thread that broke the contract.
@@ -568,9 +583,7 @@ ABD_API void abd_contract_handler_set(void (*handler)(const char *message));
 /**
  * Optional: do the start-up now that the first call would do.
  *
- * Units:   none.
  * Returns: nothing; can't fail.
- * Owner:   nothing changes hands.
  * Threads: any, any number of times.
  * Source:  abd_init() in module/os/linux/zfs/abd_os.c, which must be called there.
  */
@@ -580,7 +593,6 @@ ABD_API void abd_init(void);
  * Optional: give back what this thread and the library keep in reserve; everything still works
  * afterwards.
  *
- * Units:   none.
  * Returns: nothing; can't fail.
  * Owner:   nothing that is in use changes hands.
  * Threads: any, any number of times.

@@ -20,7 +20,6 @@ ABD_BEGIN_DECLS
  * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.
  * Owner:   the library.
  * Threads: any.
- * Source:  none in OpenZFS.
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 

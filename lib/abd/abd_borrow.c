@@ -29,7 +29,7 @@ static void *abd_borrow(abd_t *abd, size_t n)
 	}
 	if (!abd_checked_borrow(abd, buf, n)) {
 		if (!linear)
-			abd_allocator_put(buf, n);
+			abd_allocator_put(buf, n, true);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -83,7 +83,7 @@ static bool abd_return_begin(const char *call, abd_t *abd, void *buf, size_t n, 
 void abd_return_buf(abd_t *abd, void *buf, size_t n)
 {
 	if (abd_return_begin(__func__, abd, buf, n, false))
-		abd_allocator_put(buf, n);
+		abd_allocator_put(buf, n, true);
 }
 
 void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n)
@@ -101,5 +101,5 @@ void abd_return_buf_copy(abd_t *abd, void *buf, size_t n)
 		return;
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), n);
 	abd_copy_from_buf_off(abd, buf, 0, n);
-	abd_allocator_put(buf, n);
+	abd_allocator_put(buf, n, true);
 }

@@ -43,7 +43,7 @@ bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_
 void abd_lease_read_end(struct abd_lease *lease)
 {
 	if (lease->copied)
-		abd_allocator_put(lease->buf, lease->size);
+		abd_allocator_put(lease->buf, lease->size, false);
 }
 
 bool abd_lease_write(struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size)
@@ -60,5 +60,5 @@ void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t
 		return;
 	abd_copy_from_buf_off(abd, lease->buf, off, written);
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), written);
-	abd_allocator_put(lease->buf, lease->size);
+	abd_allocator_put(lease->buf, lease->size, false);
 }

@@ -48,7 +48,7 @@ abd_t *abd_alloc_linear(size_t size, bool is_metadata)
 	abd_t *abd = abd_struct_alloc(sizeof(*abd));
 
 	if (abd == NULL) {
-		abd_allocator_put(buf, size);
+		abd_allocator_put(buf, size, is_metadata);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -59,7 +59,7 @@ abd_t *abd_alloc_linear(size_t size, bool is_metadata)
 void abd_linear_free(abd_t *abd)
 {
 	abd_linear_count(abd, -(uint64_t)1);
-	abd_allocator_put(ABD_BUF(abd), abd->abd_size);
+	abd_allocator_put(ABD_BUF(abd), abd->abd_size, (abd->abd_flags & ABD_FLAG_META) != 0);
 	abd_struct_free(abd, sizeof(*abd));
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's pair is set before the first allocation, or never: a state with three values says
- * which.
+ * The engine's pair is set before the first memory is handed out, or never; the state says which.
  * OpenZFS: zio_buf_alloc() and zio_data_buf_alloc() in module/zfs/zio.c.
  */
 #include "abd_allocator.h"
@@ -65,17 +64,23 @@ void *abd_allocator_get(size_t size, bool is_metadata)
 
 	if (abd_mem_refused())
 		return NULL;
-	return abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
+
+	void *buf =
+		abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
+
+	ABD_REQUIRE_IN("abd_allocator.alloc", ((uintptr_t)buf & (alignment - 1)) == 0,
+		"%p for %zu bytes is not aligned to %zu", buf, size, alignment);
+	return buf;
 }
 
 /* Memory that comes back was taken, so it is decided whose it is. */
-void abd_allocator_put(void *buf, size_t size)
+void abd_allocator_put(void *buf, size_t size, bool is_metadata)
 {
 	if (ABD_LIKELY(atomic_load_explicit(&abd_allocator_state, memory_order_acquire) !=
 		       ABD_ALLOCATOR_ENGINE))
 		abd_mem_cache_free(buf, size);
 	else
-		abd_allocator_engine.free(buf, size, abd_allocator_engine.arg);
+		abd_allocator_engine.free(buf, size, is_metadata, abd_allocator_engine.arg);
 }
 
 void *abd_buf_alloc(size_t size, bool is_metadata)
@@ -92,10 +97,21 @@ void *abd_buf_alloc(size_t size, bool is_metadata)
 	return buf;
 }
 
-void abd_buf_free(void *buf, size_t size)
+static void abd_buf_end(const char *call, void *buf, size_t size, bool is_metadata)
 {
 	if (buf == NULL)
 		return;
-	ABD_REQUIRE(size > 0, "size 0 for memory at %p; was the size read after abd_free()?", buf);
-	abd_allocator_put(buf, size);
+	ABD_REQUIRE_IN(call, size > 0,
+		"size 0 for memory at %p; was the size read after abd_free()?", buf);
+	abd_allocator_put(buf, size, is_metadata);
+}
+
+void abd_buf_free(void *buf, size_t size)
+{
+	abd_buf_end(__func__, buf, size, false);
+}
+
+void abd_buf_free_marked(void *buf, size_t size, bool is_metadata)
+{
+	abd_buf_end(__func__, buf, size, is_metadata);
 }

@@ -13,6 +13,7 @@
 
 /** abd_buf_alloc() without its checks. */
 void *abd_allocator_get(size_t size, bool is_metadata);
-void abd_allocator_put(void *buf, size_t size);
+/** abd_buf_free_marked() without its checks. */
+void abd_allocator_put(void *buf, size_t size, bool is_metadata);
 
 #endif

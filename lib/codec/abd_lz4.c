@@ -114,7 +114,7 @@ static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_
 		goto out_to;
 	result = decoder->decode_scatter(to.runs, to.count, to.skip, abd_min(dst_size, INT_MAX),
 		from.runs, from.count, from.skip, src_size, window, window_size);
-	abd_allocator_put(window, window_size);
+	abd_allocator_put(window, window_size, false);
 out_to:
 	abd_runs_end(&to);
 out_from:
@@ -194,6 +194,6 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 		memcpy(dst, record + range_off, there);
 		result = (ssize_t)there;
 	}
-	abd_allocator_put(record, size);
+	abd_allocator_put(record, size, false);
 	return result;
 }

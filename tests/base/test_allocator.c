@@ -8,12 +8,15 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 static struct {
 	/* threads race for them in one of the tests */
 	_Atomic size_t allocs, frees, bytes, metadata, misaligned;
+	size_t shift; /* from the alignment that was asked for */
 	bool empty;
 } engine;
 
@@ -27,14 +30,17 @@ static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void 
 	engine.bytes += size;
 	engine.metadata += is_metadata;
 	engine.misaligned += alignment < least || (alignment & (alignment - 1)) != 0;
-	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+	return (char *)aligned_alloc(
+		       alignment, (size + engine.shift + alignment - 1) / alignment * alignment) +
+	       engine.shift;
 }
 
-static void engine_free(void *buf, size_t size, void *arg)
+static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
 	engine.misaligned += arg != &engine;
 	engine.frees++;
 	engine.bytes -= size;
+	engine.metadata -= is_metadata;
 	free(buf);
 }
 
@@ -59,11 +65,25 @@ ABD_TEST_CHILD(allocator_serves)
 		expect(buf != NULL && abd != NULL);
 		memset(buf, 1, size);
 		abd_zero(abd, size);
-		abd_buf_free(buf, size);
+		expect(engine.metadata == 1 + size % 2);
+		abd_buf_free_marked(buf, size, size % 2 != 0);
+		expect(engine.metadata == 1);
 		abd_free(abd);
+		expect(engine.metadata == 0);
 	}
 	expect(engine.allocs == 2 * 1286 && engine.frees == engine.allocs && engine.bytes == 0);
-	expect(engine.metadata == 1286 + 643 && engine.misaligned == 0);
+	expect(engine.misaligned == 0);
+
+	/* The buffer's mark decides, whoever marked it; abd_buf_free() says: no metadata. */
+	void *taken_over = abd_buf_alloc(100, true);
+	abd_t *owner = abd_get_from_buf(taken_over, 100);
+
+	abd_take_ownership_of_buf(owner, true);
+	abd_free(owner);
+	expect(engine.metadata == 0);
+	abd_buf_free(abd_buf_alloc(100, false), 100);
+	expect(engine.metadata == 0 && engine.bytes == 0);
+	engine.allocs -= 2;
 
 	/* Runs are not the engine's; the copy that a borrow needs is. */
 	abd_t *abd = abd_alloc(5 << 12, false);
@@ -74,7 +94,7 @@ ABD_TEST_CHILD(allocator_serves)
 	expect(engine.allocs == 2 * 1286 + 1 && engine.bytes == 9000);
 	memset(buf, 0, 9000);
 	abd_return_buf_copy(abd, buf, 9000);
-	expect(engine.bytes == 0);
+	expect(engine.bytes == 0 && engine.metadata == 0);
 	engine.empty = true;
 	errno = 0;
 	expect(abd_alloc_linear(100, false) == NULL && errno == ENOMEM);
@@ -89,6 +109,36 @@ ABD_TEST_CHILD(allocator_comes_late)
 	expect(abd_allocator_set(&pair) == -EBUSY);
 	abd_free(abd_alloc_linear(100, false));
 	expect(engine.allocs == 0);
+	return 0;
+}
+
+/* Runs are not what the pair serves, so a scatter buffer that exists already is in no way. */
+ABD_TEST_CHILD(allocator_after_scatter)
+{
+	abd_t *abd = abd_alloc(5 << 12, false);
+
+	expect(abd != NULL && abd_allocator_set(&pair) == 0);
+	abd_free(abd_alloc_linear(100, false));
+	expect(engine.allocs == 1 && engine.frees == 1);
+	expect(abd_allocator_set(&pair) == -EBUSY);
+	abd_free(abd);
+	return 0;
+}
+
+ABD_TEST_CHILD(allocator_set_twice)
+{
+	expect(abd_allocator_set(&pair) == 0);
+	expect(abd_allocator_set(&pair) == -EBUSY);
+	return 0;
+}
+
+/* It does not return. */
+ABD_TEST_CHILD(allocator_misaligned)
+{
+	engine.shift = 32;
+	expect(abd_allocator_set(&pair) == 0);
+	expect(abd_buf_alloc(63, false) != NULL); /* a multiple of 16 was asked for, and came */
+	abd_buf_free(abd_buf_alloc(64, false), 64);
 	return 0;
 }
 
@@ -153,6 +203,28 @@ Test(abd_allocator, after_the_first_allocation_it_is_too_late)
 Test(abd_allocator, a_pair_is_two_functions)
 {
 	child("allocator_lacks");
+}
+
+Test(abd_allocator, scatter_buffers_may_exist_before)
+{
+	child("allocator_after_scatter");
+}
+
+Test(abd_allocator, a_second_pair_is_refused_before_any_allocation_too)
+{
+	child("allocator_set_twice");
+}
+
+Test(abd_allocator, misaligned_memory_of_the_engine_is_reported)
+{
+	char text[512];
+	int status = abd_test_child_run("allocator_misaligned", NULL, text, sizeof(text));
+
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %x: %s",
+		(unsigned)status, text);
+	cr_assert(strstr(text, "abd_allocator.alloc: ") != NULL &&
+			  strstr(text, "for 64 bytes is not aligned to 64") != NULL,
+		"%s", text);
 }
 
 Test(abd_allocator, setting_races_allocating)

@@ -48,8 +48,9 @@ static void *engine_alloc(size_t size, size_t alignment, boolean_t is_metadata, 
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
-static void engine_free(void *buf, size_t size, void *arg)
+static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
+	(void)is_metadata;
 	*(long *)arg -= (long)size;
 	free(buf);
 }

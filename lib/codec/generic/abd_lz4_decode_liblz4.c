@@ -59,7 +59,7 @@ static ssize_t abd_lz4_decode_liblz4_decode(void *dst, size_t dst_size, size_t s
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), src_size);
 	abd_lz4_gather(copy, runs, skip, src_size);
 	result = abd_lz4_decode_liblz4_block(copy, dst, src_size, dst_size, stop);
-	abd_allocator_put(copy, src_size);
+	abd_allocator_put(copy, src_size, false);
 	return result;
 }
 
@@ -83,7 +83,7 @@ static ssize_t abd_lz4_decode_liblz4_scatter(const struct iovec *dst_runs, size_
 		dst_skip = 0;
 	}
 	if (record != window)
-		abd_allocator_put(record, dst_size);
+		abd_allocator_put(record, dst_size, false);
 	return result;
 }
 

@@ -476,9 +476,9 @@ static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void 
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
-static void engine_free(void *buf, size_t size, void *arg)
+static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
-	(void)arg;
+	(void)is_metadata, (void)arg;
 	engine_out--;
 	engine_bytes -= size;
 	free(buf);
