@@ -23,10 +23,8 @@ ABD_BEGIN_DECLS
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 
-/**
- * What is free in the pool, leaving out what threads keep in reserve (thread_cache_bytes each;
- * abd_cache_reap_now() gives it back). 8-byte fields only.
- */
+/** What is free in the pool, leaving out what is in reserve (reserve_bytes in tuning.h;
+ * abd_cache_reap_now() gives it back). 8-byte fields only. */
 struct abd_pool_stats {
 	uint64_t region_size;                 /**< bytes; 0 before the region is reserved */
 	uint64_t free_size;                   /**< bytes in free runs */

@@ -16,6 +16,11 @@
  *                                     default) to 1 GiB
  *   pool_node           any, 0, 1 ... the NUMA node whose memory the region prefers (any)
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
+ *   reserve_bytes       bytes         free memory that all threads together keep in reserve
+ *                       (64 MiB): half of it with the threads, in equal shares, half for all
+ *   reserve_ms          milliseconds  how long free memory may stay unused before it goes back
+ *                       to the system (12000; from 6 up), as long as the program goes on
+ *                       allocating and freeing something
  *   compare             auto, or a comparison kernel's name
  *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
  *   flush               auto, or the name of a policy for every flush-copy: nt-avx512, nt-avx2,

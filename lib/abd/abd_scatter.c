@@ -88,20 +88,16 @@ struct abd_gathering {
 	unsigned provider;
 };
 
-/*
- * The head that will do if nothing is refused from here on: full runs, then one for each bit of
- * what remains.
- */
+/* The head that will do if nothing is refused from here on: full runs, then one for each bit of
+ * what remains. */
 static size_t abd_gathering_head_size(const struct abd_gathering *g)
 {
 	size_t full = g->pages_left >> g->max_order;
 	unsigned rest =
 		(unsigned)__builtin_popcountl(g->pages_left & (((size_t)1 << g->max_order) - 1));
 
-	/*
-	 * Runs gathered so far are of higher orders than those to come, so each order to come is a
-	 * class of its own.
-	 */
+	/* Runs gathered so far are of higher orders than those to come, so each order to come is a
+	 * class of its own. */
 	return abd_head_size(g->run_count + full + rest, g->class_count + (full > 0) + rest);
 }
 
@@ -123,17 +119,14 @@ static bool abd_gathering_plan(struct abd_gathering *g)
 	return true;
 }
 
-static void abd_gathering_add(struct abd_gathering *g, void *run, unsigned order, size_t start)
+/* Count in runs that stand in the table already. */
+static void abd_gathering_add(struct abd_gathering *g, unsigned order, size_t start, size_t count)
 {
-	struct iovec *runs = ABD_SCATTER(g->abd).abd_runs;
-
 	if (g->class_count == 0 || g->class[g->class_count - 1].order != order)
 		g->class[g->class_count++] =
 			(struct abd_run_class){start, (uint32_t)g->run_count, order};
-	runs[g->run_count].iov_base = run;
-	runs[g->run_count].iov_len = ABD_CHUNK_SIZE << order;
-	g->run_count++;
-	g->pages_left -= (size_t)1 << order;
+	g->run_count += count;
+	g->pages_left -= count << order;
 }
 
 static void abd_gathering_undo(struct abd_gathering *g)
@@ -147,17 +140,32 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_struct_free(g->abd, g->head_size);
 }
 
-/*
- * A run, or NULL: refused. A single page is asked for again when this thread had something to give
- * back first.
+/* A run, or NULL: refused. A single page is asked for again once what is in reserve has gone back.
  */
-static void *abd_scatter_run(unsigned provider, unsigned order)
+static inline void *abd_scatter_run(unsigned provider, unsigned order)
 {
 	void *run = abd_chunk_alloc(provider, order);
 
-	if (ABD_UNLIKELY(run == NULL) && order == 0 && abd_magazine_relieve())
+	if (ABD_UNLIKELY(run == NULL) && order == 0 && abd_chunk_relieve(provider))
 		run = abd_chunk_alloc(provider, order);
 	return run;
+}
+
+/* As many runs of this order as the buffer needs and this thread has in reserve; else one. How
+ * many: 0 is a refusal. */
+static size_t abd_gathering_take(struct abd_gathering *g, unsigned order)
+{
+	struct iovec *runs = ABD_SCATTER(g->abd).abd_runs + g->run_count;
+	size_t wanted = order == g->max_order ? g->pages_left >> order : 1;
+	size_t count = wanted > 1 ? abd_chunk_alloc_many(g->provider, order, runs, wanted) : 0;
+
+	if (count > 0)
+		return count;
+
+	void *run = abd_scatter_run(g->provider, order);
+
+	*runs = (struct iovec){run, ABD_CHUNK_SIZE << order};
+	return run != NULL;
 }
 
 /* All runs, or none. */
@@ -168,11 +176,11 @@ static bool abd_gathering_run(struct abd_gathering *g)
 	while (g->pages_left > 0) {
 		unsigned fits = abd_log2(g->pages_left);
 		unsigned order = fits < g->max_order ? fits : g->max_order;
-		void *run = abd_scatter_run(g->provider, order);
+		size_t count = abd_gathering_take(g, order);
 
-		if (ABD_LIKELY(run != NULL)) {
+		if (ABD_LIKELY(count > 0)) {
 			abd_gathering_add(
-				g, run, order, (pages - g->pages_left) << ABD_CHUNK_SHIFT);
+				g, order, (pages - g->pages_left) << ABD_CHUNK_SHIFT, count);
 			continue;
 		}
 		if (order == 0)
@@ -259,7 +267,7 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
 	ABD_SCATTER(abd).abd_run_count = g.run_count;
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan has a class */
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan that succeeds has a class */
 	abd->abd_order = (uint8_t)g.class[0].order;
 	abd->abd_class_count = (uint8_t)g.class_count;
 	if (g.class_count > 1)
@@ -342,8 +350,11 @@ void abd_scatter_free(abd_t *abd)
 	}
 
 	struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+	size_t run_count = ABD_SCATTER(abd).abd_run_count, i = 0;
 
-	for (size_t i = 0; i < ABD_SCATTER(abd).abd_run_count; i++)
+	if (abd->abd_class_count == 1)
+		i = abd_chunk_free_many(provider, abd->abd_order, runs, run_count);
+	for (; i < run_count; i++)
 		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
 	abd_struct_free(abd, abd_scatter_head_size(abd));
 }

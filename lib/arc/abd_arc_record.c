@@ -67,9 +67,9 @@ abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadat
 /* What abd_mem_cache_alloc() takes for a size. */
 static size_t abd_arc_class_size(size_t size)
 {
-	if (size > ABD_MEM_CLASS_MAX)
+	if (size > ABD_MEM_CACHE_MAX)
 		return abd_round_up(size, 4096);
-	abd_mem_class(&size);
+	abd_mem_cache_class(&size);
 	return size;
 }
 

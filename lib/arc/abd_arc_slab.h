@@ -10,7 +10,7 @@
 #ifndef ABD_ARC_SLAB_H
 #define ABD_ARC_SLAB_H
 
-#include "abd_mem.h"
+#include "abd_mem_cache.h"
 
 #include <stdatomic.h>
 

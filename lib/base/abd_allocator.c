@@ -5,7 +5,7 @@
  */
 #include "abd_allocator.h"
 #include "abd_contract.h"
-#include "abd_mem.h"
+#include "abd_mem_cache.h"
 
 #include <stdatomic.h>
 

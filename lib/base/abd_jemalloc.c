@@ -109,8 +109,18 @@ void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, 
 	abd_jemalloc_calls.sdallocx(block, size, abd_jemalloc_flags(arena, alignment));
 }
 
-void abd_jemalloc_purge(void)
+static void abd_jemalloc_tell(const char *what)
 {
 	for (unsigned i = 0; i < ABD_JEMALLOC_ARENAS && abd_jemalloc_present(); i++)
-		abd_jemalloc_set(abd_jemalloc_index[i], "purge", NULL, 0);
+		abd_jemalloc_set(abd_jemalloc_index[i], what, NULL, 0);
+}
+
+void abd_jemalloc_purge(void)
+{
+	abd_jemalloc_tell("purge");
+}
+
+void abd_jemalloc_decay(void)
+{
+	abd_jemalloc_tell("decay");
 }

@@ -43,4 +43,8 @@ void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, 
  */
 void abd_jemalloc_purge(void);
 
+/** Time has passed: give back what has been unused for long, as an arena that is called now and
+ * then does by itself. */
+void abd_jemalloc_decay(void);
+
 #endif

@@ -1,116 +1,447 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The slow side of magazines: making, emptying and limiting them.
+ * The slow side of magazines: making, filling, emptying and limiting them.
+ *
+ * Invariant: a thread that has entered (abd_thread.h) takes no lock and calls nothing. What is to leave is put on a list first, and
+ * given away after the thread has left.
  */
 #include "abd_magazine.h"
+#include "abd_age.h"
+#include "abd_depot.h"
+#include "abd_jemalloc.h"
 #include "abd_mem.h"
 #include "abd_tunable.h"
 
 #include <stdio.h>
+#include <time.h>
 
-atomic_uint abd_magazine_epoch;
+/* A magazine holds half a MiB, but at least one block and at most two batches. */
+#define ABD_MAGAZINE_BYTES ((size_t)512 << 10)
+#define ABD_MAGAZINE_SLOTS ((size_t)2 * ABD_DEPOT_BATCH)
 
-/*
- * The tunable thread_cache_bytes. 8 MiB: 128 KiB buffers come and go by the dozen without a visit
- * to the source, and 64 threads keep half a GiB at most.
- */
+/* The tunable thread_cache_bytes. 8 MiB: sixteen sizes in use have a full magazine each. */
 static atomic_size_t abd_magazine_limit = 8 << 20;
 
-void abd_magazine_start(struct abd_thread *thread)
+/* What the magazines of one thread may hold together. */
+static size_t abd_magazine_share(void)
 {
-	thread->reap_epoch = atomic_load(&abd_magazine_epoch);
-	thread->room = atomic_load(&abd_magazine_limit);
+	unsigned threads = abd_thread_count();
+	size_t share = abd_depot_reserve_bytes() / 2 / (threads > 0 ? threads : 1);
+
+	return abd_min(share, atomic_load_explicit(&abd_magazine_limit, memory_order_relaxed));
 }
 
-/* Oldest first: what was freed last is warm and stays. */
-static void abd_magazine_flush(struct abd_thread *thread, struct abd_magazine *magazine, unsigned n)
+static size_t abd_magazine_room(const struct abd_magazine *magazine)
 {
-	for (unsigned i = 0; i < n; i++)
-		magazine->source->free(magazine->slot[i], magazine->size, magazine->tag);
-	for (unsigned i = n; i < magazine->count; i++)
-		magazine->slot[i - n] = magazine->slot[i];
-	magazine->count -= n;
-	thread->room += n * magazine->size;
+	return magazine->capacity * magazine->size;
 }
 
-void abd_magazine_flush_all(struct abd_thread *thread)
+/* ---- taking magazines out ---- */
+
+/* Which magazines to take, and those taken. */
+struct abd_magazine_taking {
+	bool (*wanted)(const struct abd_magazine *magazine, const struct abd_magazine_taking *t);
+	const struct abd_source *source;
+	unsigned group;
+	uint64_t idle_since_ms;
+	struct abd_magazine *taken;
+};
+
+static bool abd_magazine_any(
+	const struct abd_magazine *magazine, const struct abd_magazine_taking *t)
 {
+	(void)magazine, (void)t;
+	return true;
+}
+
+static bool abd_magazine_of_group(
+	const struct abd_magazine *magazine, const struct abd_magazine_taking *t)
+{
+	return magazine->source == t->source && magazine->tag >> 8 == t->group;
+}
+
+static bool abd_magazine_unused(
+	const struct abd_magazine *magazine, const struct abd_magazine_taking *t)
+{
+	(void)t;
+	return magazine->count == magazine->last_count;
+}
+
+/* The owner has entered, or is visited. */
+static void abd_magazine_take_one(
+	struct abd_thread *thread, unsigned index, struct abd_magazine_taking *t)
+{
+	struct abd_magazine *magazine = thread->magazine[index];
+
+	thread->magazine[index] = &abd_thread_no_magazine;
+	atomic_fetch_sub_explicit(
+		&thread->reserved, abd_magazine_room(magazine), memory_order_relaxed);
+	magazine->next = t->taken;
+	t->taken = magazine;
+}
+
+static void abd_magazine_take(struct abd_thread *thread, void *arg)
+{
+	struct abd_magazine_taking *t = arg;
+
 	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++) {
 		struct abd_magazine *magazine = thread->magazine[i];
 
-		if (magazine == NULL)
+		if (magazine == &abd_thread_no_magazine)
 			continue;
-		abd_magazine_flush(thread, magazine, magazine->count);
-		thread->magazine[i] = NULL;
-		abd_mem_free(magazine, sizeof(*magazine), 64);
+		if (t->wanted(magazine, t))
+			abd_magazine_take_one(thread, i, t);
+		else
+			magazine->last_count = magazine->count;
 	}
+}
+
+/* Give the blocks of a magazine to the depot as far as there are batches for them, else to their
+ * source. */
+static void abd_magazine_empty(struct abd_magazine *magazine, bool to_depot)
+{
+	unsigned i = 0;
+
+	while (to_depot && i < magazine->count) {
+		struct abd_depot_batch *batch =
+			abd_depot_batch_make(magazine->source, magazine->size, magazine->tag);
+
+		if (batch == NULL)
+			break;
+		while (i < magazine->count && batch->count < ABD_DEPOT_BATCH)
+			batch->slot[batch->count++] = magazine->slot[i++];
+		abd_depot_put(magazine->index, batch);
+	}
+	for (; i < magazine->count; i++)
+		magazine->source->free(magazine->slot[i], magazine->size, magazine->tag);
+}
+
+/* False: there were none, or nothing was in them. */
+static bool abd_magazine_end_taken(struct abd_magazine_taking *t, bool to_depot)
+{
+	bool any = false;
+
+	while (t->taken != NULL) {
+		struct abd_magazine *magazine = t->taken;
+
+		t->taken = magazine->next;
+		any |= magazine->count > 0;
+		abd_magazine_empty(magazine, to_depot);
+		abd_mem_free(magazine, sizeof(*magazine) + magazine->capacity * sizeof(void *), 64);
+	}
+	return any;
+}
+
+/* Enter, and do what a visitor would have done where visits don't work. */
+static void abd_magazine_enter(struct abd_thread *thread)
+{
+	while (!abd_thread_enter_slow(thread)) {
+		struct abd_magazine_taking t = {.wanted = abd_magazine_any};
+
+		if (!abd_thread_enter(thread))
+			continue;
+		abd_magazine_take(thread, &t);
+		abd_thread_leave(thread);
+		abd_magazine_end_taken(&t, false);
+	}
+}
+
+static bool abd_magazine_take_own(struct abd_magazine_taking *t, bool to_depot)
+{
+	struct abd_thread *thread = abd_thread_current;
+
+	if (thread == NULL)
+		return false;
+	abd_magazine_enter(thread);
+	abd_magazine_take(thread, t);
+	abd_thread_leave(thread);
+	return abd_magazine_end_taken(t, to_depot);
+}
+
+static void abd_magazine_thread_ends(struct abd_thread *thread)
+{
+	struct abd_magazine_taking t = {.wanted = abd_magazine_any};
+
+	abd_magazine_enter(thread);
+	abd_magazine_take(thread, &t);
+	abd_thread_leave(thread);
+	abd_magazine_end_taken(&t, true);
+}
+
+static bool abd_magazine_has_any(const struct abd_thread *thread, void *arg)
+{
+	(void)arg;
+	return atomic_load_explicit(&thread->reserved, memory_order_relaxed) > 0;
 }
 
 void abd_magazine_reap(void)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_magazine_taking t = {.wanted = abd_magazine_any};
 
-	atomic_fetch_add(&abd_magazine_epoch, 1);
-	if (thread != NULL) {
-		abd_magazine_flush_all(thread);
-		abd_magazine_start(thread);
-	}
+	abd_magazine_take_own(&t, false);
+	abd_thread_visit(abd_magazine_has_any, abd_magazine_take, &t);
+	abd_magazine_end_taken(&t, false);
+	abd_depot_drain(NULL, 0);
 	abd_quarantine_empty();
 }
 
-bool abd_magazine_relieve(void)
+static uint64_t abd_magazine_now_ns(void)
 {
-	struct abd_thread *thread = abd_thread_current;
-	bool any = false;
+	struct timespec now;
 
-	for (unsigned i = 0; thread != NULL && i < ABD_MAGAZINE_COUNT; i++)
-		any |= thread->magazine[i] != NULL && thread->magazine[i]->count > 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool abd_magazine_relieve(const struct abd_source *source, unsigned group)
+{
+	static atomic_ullong visit_ns; /* when others may be visited again */
+	struct abd_magazine_taking t = {abd_magazine_of_group, source, group, 0, NULL};
+	bool any = abd_magazine_take_own(&t, false);
+
+	any |= abd_depot_drain(source, group);
 	if (any)
-		abd_magazine_reap();
+		return true;
+
+	uint64_t begin = abd_magazine_now_ns();
+
+	if (begin < atomic_load(&visit_ns))
+		return false;
+	abd_thread_visit(abd_magazine_has_any, abd_magazine_take, &t);
+	any = abd_magazine_end_taken(&t, false);
+
+	uint64_t end = abd_magazine_now_ns();
+
+	/* At most 10 ms: the first visit registers the process with the system, which takes long
+	 * once. */
+	uint64_t pause = 20 * (end - begin);
+
+	atomic_store(&visit_ns, end + (pause < 10000000 ? pause : 10000000));
 	return any;
 }
 
-static struct abd_magazine *abd_magazine_make(
+/* ---- time ---- */
+
+/* Threads that have not looked after their magazines for longer than they would if they were at
+ * work. */
+static bool abd_magazine_idles(const struct abd_thread *thread, void *arg)
+{
+	const struct abd_magazine_taking *t = arg;
+
+	return abd_magazine_has_any(thread, NULL) &&
+	       atomic_load_explicit(&thread->aged_ms, memory_order_relaxed) < t->idle_since_ms;
+}
+
+static void abd_magazine_age(void)
+{
+	uint64_t now = abd_age_now_ms(), idle = 2 * abd_age_period_ms();
+	struct abd_magazine_taking t = {.wanted = abd_magazine_any};
+
+	abd_depot_age();
+	t.idle_since_ms = now > idle ? now - idle : 0;
+	abd_thread_visit(abd_magazine_idles, abd_magazine_take, &t);
+	abd_magazine_end_taken(&t, true);
+	abd_jemalloc_decay();
+}
+
+/* Look at the clock: magazines that this thread has not used for a period go to the depot. */
+static void abd_magazine_look(struct abd_thread *thread)
+{
+	uint64_t now = abd_age_now_ms();
+
+	if (now - atomic_load_explicit(&thread->aged_ms, memory_order_relaxed) >=
+		abd_age_period_ms()) {
+		struct abd_magazine_taking t = {.wanted = abd_magazine_unused};
+
+		atomic_store_explicit(&thread->aged_ms, now, memory_order_relaxed);
+		abd_magazine_take_own(&t, true);
+	}
+	abd_age_check(now);
+}
+
+/* A thread that frees rarely looks at the clock each few times, one that does nothing else each few
+ * hundred. */
+static void abd_magazine_count_down(struct abd_thread *thread)
+{
+	uint64_t now = abd_age_now_ms(), elapsed = now - thread->looked_ms;
+
+	if (elapsed > abd_age_period_ms() / 2)
+		thread->puts = ABD_THREAD_PUTS_MIN;
+	else if (elapsed < abd_age_period_ms() / 8 && thread->puts < ABD_THREAD_PUTS_MAX)
+		thread->puts *= 2;
+	thread->looked_ms = now;
+	thread->puts_left = thread->puts;
+}
+
+/* ---- making and filling ---- */
+
+static void abd_magazine_start(void);
+
+/* Make others leave until size bytes fit into the share. The owner has entered. */
+static void abd_magazine_make_room(
+	struct abd_thread *thread, size_t size, size_t share, struct abd_magazine_taking *t)
+{
+	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++) {
+		unsigned index = thread->evict_next;
+
+		if (atomic_load_explicit(&thread->reserved, memory_order_relaxed) + size <= share)
+			return;
+		thread->evict_next = (index + 1) % ABD_MAGAZINE_COUNT;
+		if (thread->magazine[index] != &abd_thread_no_magazine)
+			abd_magazine_take_one(thread, index, t);
+	}
+}
+
+/* A magazine for this index, which has none. False: the share is too small for one block, or there
+ * is no memory. */
+static bool abd_magazine_make(struct abd_thread *thread, unsigned index,
 	const struct abd_source *source, size_t size, unsigned tag)
 {
-	struct abd_magazine *magazine = abd_mem_alloc(sizeof(*magazine), 64);
+	abd_magazine_start();
 
-	if (magazine != NULL) {
-		magazine->source = source;
-		magazine->size = size;
-		magazine->tag = tag;
-		magazine->count = 0;
+	size_t share = abd_magazine_share();
+	size_t capacity = abd_min(ABD_MAGAZINE_BYTES / size, ABD_MAGAZINE_SLOTS);
+
+	capacity = abd_min(capacity > 0 ? capacity : 1, share / size);
+	if (capacity == 0)
+		return false;
+
+	struct abd_magazine *magazine =
+		abd_mem_alloc(sizeof(*magazine) + capacity * sizeof(void *), 64);
+	struct abd_magazine_taking t = {.wanted = abd_magazine_any};
+
+	if (magazine == NULL)
+		return false;
+	*magazine = (struct abd_magazine){.capacity = (uint32_t)capacity,
+		.index = index,
+		.source = source,
+		.size = size,
+		.tag = tag};
+	abd_magazine_enter(thread);
+	abd_magazine_make_room(thread, capacity * size, share, &t);
+	thread->magazine[index] = magazine;
+	atomic_fetch_add_explicit(&thread->reserved, capacity * size, memory_order_relaxed);
+	abd_thread_leave(thread);
+	abd_magazine_end_taken(&t, true);
+	return true;
+}
+
+/* Move the older half of a full magazine to an empty batch: what was freed last is warm and stays.
+ * The owner has entered. */
+static void abd_magazine_halve(struct abd_magazine *magazine, struct abd_depot_batch *batch)
+{
+	unsigned half = (magazine->count + 1) / 2;
+
+	memcpy(batch->slot, magazine->slot, half * sizeof(void *));
+	batch->count = half;
+	magazine->count -= half;
+	memmove(magazine->slot, magazine->slot + half, magazine->count * sizeof(void *));
+}
+
+/* Enter with a magazine of this index. False: there can't be one, and the thread has not entered.
+ */
+static bool abd_magazine_open(struct abd_thread *thread, unsigned index,
+	const struct abd_source *source, size_t size, unsigned tag)
+{
+	for (;;) {
+		abd_magazine_enter(thread);
+		if (thread->magazine[index] != &abd_thread_no_magazine)
+			return true;
+		abd_thread_leave(thread);
+		if (!abd_magazine_make(thread, index, source, size, tag))
+			return false;
 	}
-	return magazine;
+}
+
+/* False: the magazine is full, and there is no batch to take half of it. The owner has entered. */
+static bool abd_magazine_push(
+	struct abd_magazine *magazine, void *block, struct abd_depot_batch *batch)
+{
+	if (magazine->count == magazine->capacity) {
+		if (batch == NULL)
+			return false;
+		abd_magazine_halve(magazine, batch);
+	}
+	magazine->slot[magazine->count++] = block;
+	return true;
 }
 
 /* False: the block is still the caller's. */
-bool abd_magazine_put_slow(
+static bool abd_magazine_store(struct abd_thread *thread, unsigned index,
+	const struct abd_source *source, void *block, size_t size, unsigned tag)
+{
+	struct abd_depot_batch *batch = NULL;
+	bool stored = false, possible = true;
+
+	while (!stored && possible && abd_magazine_open(thread, index, source, size, tag)) {
+		stored = abd_magazine_push(thread->magazine[index], block, batch);
+		abd_thread_leave(thread);
+		if (!stored) {
+			batch = abd_depot_batch_make(source, size, tag);
+			possible = batch != NULL;
+		}
+	}
+	if (batch != NULL && batch->count > 0)
+		abd_depot_put(index, batch);
+	else if (batch != NULL)
+		abd_depot_batch_end(batch);
+	return stored;
+}
+
+void abd_magazine_put_slow(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_self();
 
-	if (thread == NULL)
-		return false;
-	if (thread->reap_epoch != atomic_load_explicit(&abd_magazine_epoch, memory_order_relaxed)) {
-		abd_magazine_flush_all(thread);
-		abd_magazine_start(thread);
+	if (thread != NULL) {
+		if (thread->puts_left == 0)
+			abd_magazine_count_down(thread);
+		abd_magazine_look(thread);
 	}
-	if (thread->magazine[index] == NULL && size <= thread->room)
-		thread->magazine[index] = abd_magazine_make(source, size, tag);
+	if (thread == NULL || !abd_magazine_store(thread, index, source, block, size, tag))
+		source->free(block, size, tag);
+}
+
+/* Fill this thread's magazine from a batch, as far as it has room. */
+static void abd_magazine_fill(
+	struct abd_thread *thread, unsigned index, struct abd_depot_batch *batch)
+{
+	if (!abd_magazine_open(thread, index, batch->source, batch->size, batch->tag))
+		return;
 
 	struct abd_magazine *magazine = thread->magazine[index];
+	uint32_t n = magazine->capacity - magazine->count;
 
-	if (magazine == NULL)
-		return false;
-	if (magazine->count == ABD_MAGAZINE_SLOTS || size > thread->room)
-		abd_magazine_flush(thread, magazine, (magazine->count + 1) / 2);
-	if (size > thread->room)
-		return false;
-	thread->room -= size;
-	magazine->slot[magazine->count++] = block;
-	return true;
+	n = batch->count < n ? batch->count : n;
+	batch->count -= n;
+	memcpy(magazine->slot + magazine->count, batch->slot + batch->count, n * sizeof(void *));
+	magazine->count += n;
+	abd_thread_leave(thread);
 }
+
+void *abd_magazine_get_slow(
+	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
+{
+	struct abd_thread *thread = abd_thread_self();
+
+	if (thread == NULL)
+		return source->alloc(size, tag);
+	abd_magazine_look(thread);
+
+	struct abd_depot_batch *batch = abd_depot_get(index);
+
+	if (batch == NULL)
+		return source->alloc(size, tag);
+
+	void *block = batch->slot[--batch->count];
+
+	if (batch->count > 0)
+		abd_magazine_fill(thread, index, batch);
+	abd_depot_batch_end(batch);
+	return block;
+}
+
+/* ---- tunables ---- */
 
 static int abd_magazine_limit_set(const char *value)
 {
@@ -129,16 +460,32 @@ static const char *abd_magazine_limit_get(char *text, size_t size)
 	return text;
 }
 
+static int abd_magazine_reserve_set(const char *value)
+{
+	int error = abd_depot_reserve_set(value);
+
+	if (error == 0)
+		abd_magazine_reap();
+	return error;
+}
+
 static const struct abd_tunable abd_base_tunable_table[] = {
 	{"thread_cache_bytes", abd_magazine_limit_set, abd_magazine_limit_get},
+	{"reserve_bytes", abd_magazine_reserve_set, abd_depot_reserve_get},
+	{"reserve_ms", abd_age_ms_set, abd_age_ms_get},
 };
 
 static void abd_base_tunables_apply(void)
 {
+	static struct abd_ager ager = {.age = abd_magazine_age};
+
+	atomic_store(&abd_thread_ending, abd_magazine_thread_ends);
+	abd_depot_start();
+	abd_age_add(&ager);
 	abd_tunable_from_environment(&abd_base_tunables);
 }
 
-static void abd_base_tunables_start(void)
+static void abd_magazine_start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -148,5 +495,5 @@ static void abd_base_tunables_start(void)
 const struct abd_tunables abd_base_tunables = {
 	abd_base_tunable_table,
 	sizeof(abd_base_tunable_table) / sizeof(abd_base_tunable_table[0]),
-	abd_base_tunables_start,
+	abd_magazine_start,
 };

@@ -1,77 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Magazines: per-thread stacks of free blocks of one size, in front of a source that is slower.
- * The source may be a lock and a search; taking from a magazine is a load and a decrement.
+ * Magazines: per-thread stacks of free blocks of one size, in front of the depot that all threads
+ * share, in front of a source that is slower. Taking from a magazine is a load and a decrement.
  *
- * Invariant: thread->room plus the sum over its magazines of count * size is thread_cache_bytes, as
- * it was at the last reap that the thread has followed; changing the tunable is a reap.
- * Bonwick and Adams, "Magazines and Vmem" (2001); in OpenZFS kmem caches play this part.
+ * Invariant: the room of a thread's magazines (capacity * size of each) is at most its share: the tunable thread_cache_bytes, and
+ * no more than what half of reserve_bytes gives each thread. A magazine that does not fit makes
+ * others leave, those of sizes in use come back. Bonwick and Adams, "Magazines and Vmem" (2001); in
+ * OpenZFS kmem caches play this part.
  */
 #ifndef ABD_MAGAZINE_H
 #define ABD_MAGAZINE_H
 
+#include "abd_quarantine.h"
+#include "abd_source.h"
 #include "abd_thread.h"
 
-/**
- * Where blocks come from when a magazine is empty, and go when it is full. tag is the source's own
- * number.
- */
-struct abd_source {
-	void *(*alloc)(size_t size, unsigned tag); /* NULL: none */
-	void (*free)(void *block, size_t size, unsigned tag);
-};
+#include <sys/uio.h>
 
-#define ABD_MAGAZINE_SLOTS 512
-
-struct abd_magazine {
-	const struct abd_source *source;
-	size_t size;
-	unsigned tag;
-	unsigned count;
-	void *slot[ABD_MAGAZINE_SLOTS];
-};
-
-/** Rises at each reap; a thread that sees it has risen empties its magazines when it next frees. */
-extern atomic_uint abd_magazine_epoch __attribute__((visibility("hidden")));
-
-/** Begin with no magazines and all the room there is. */
-void abd_magazine_start(struct abd_thread *thread);
-
-/**
- * Empty this thread's magazines now (and the quarantine, where there is one), and every other's
- * when it frees next.
- */
+/** Give back to their sources all magazines of all threads, the depot, and the quarantine where
+ * there is one. */
 void abd_magazine_reap(void);
 
 /**
- * For when memory has run out: empty this thread's magazines, and others' when they free next.
- * False: this one's were empty.
+ * For when a source has refused: give back what is in reserve of its blocks of one group (tag >>
+ * 8). First what this thread and the depot hold, then what other threads hold; but looking at those
+ * takes at most a twentieth of the time, however often this is called. False: nothing was found.
  */
-bool abd_magazine_relieve(void);
+bool abd_magazine_relieve(const struct abd_source *source, unsigned group);
 
-/** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
-void abd_quarantine_empty(void);
-
-/** Empty all magazines of a thread that is the caller. */
-void abd_magazine_flush_all(struct abd_thread *thread);
-
-bool abd_magazine_put_slow(
+void *abd_magazine_get_slow(
+	unsigned index, const struct abd_source *source, size_t size, unsigned tag);
+void abd_magazine_put_slow(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag);
 
 #if ABD_CHECKED
-
-/*
- * Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see
- * abd_quarantine.c.
- */
-void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag);
-
-/*
- * What lies behind the bytes asked for is poison while the block is used, and looked at when it is
- * freed.
- */
-void abd_quarantine_guard(void *block, size_t used, size_t size);
-void abd_quarantine_unguard(void *block, size_t used, size_t size);
 
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
@@ -87,54 +49,104 @@ static inline void abd_magazine_put(
 	abd_quarantine_put(source, block, size, tag);
 }
 
+static inline size_t abd_magazine_get_many(
+	unsigned index, struct iovec *blocks, size_t count, size_t size)
+{
+	(void)index, (void)blocks, (void)count, (void)size;
+	return 0;
+}
+
+static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
+{
+	(void)index, (void)blocks, (void)count;
+	return 0;
+}
+
 #else
 
-static inline void abd_quarantine_guard(void *block, size_t used, size_t size)
-{
-	(void)block, (void)used, (void)size;
-}
-
-static inline void abd_quarantine_unguard(void *block, size_t used, size_t size)
-{
-	(void)block, (void)used, (void)size;
-}
-
-/** A block from magazine index of this thread, else from the source; NULL: none. */
+/** A block from magazine index of this thread, else from the depot or the source; NULL: none. */
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_self();
+	struct abd_thread *thread = abd_thread_current;
 
-	if (ABD_LIKELY(thread != NULL)) {
+	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(abd_thread_enter(thread))) {
 		struct abd_magazine *magazine = thread->magazine[index];
+		uint32_t count = magazine->count;
 
-		if (ABD_LIKELY(magazine != NULL && magazine->count > 0)) {
-			thread->room += size;
-			return magazine->slot[--magazine->count];
+		if (ABD_LIKELY(count > 0)) {
+			void *block = magazine->slot[--count];
+
+			magazine->count = count;
+			abd_thread_leave(thread);
+			return block;
 		}
+		abd_thread_leave(thread);
 	}
-	return source->alloc(size, tag);
+	return abd_magazine_get_slow(index, source, size, tag);
 }
 
-/** Give a block back to magazine index of this thread, else to the source. */
+/** Give a block back to magazine index of this thread, else to the depot or the source. */
 static inline void abd_magazine_put(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_current;
 
-	if (ABD_LIKELY(thread != NULL)) {
+	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(--thread->puts_left > 0) &&
+		ABD_LIKELY(abd_thread_enter(thread))) {
 		struct abd_magazine *magazine = thread->magazine[index];
-		unsigned epoch = atomic_load_explicit(&abd_magazine_epoch, memory_order_relaxed);
+		uint32_t count = magazine->count;
 
-		if (ABD_LIKELY(magazine != NULL && magazine->count < ABD_MAGAZINE_SLOTS &&
-			       size <= thread->room && epoch == thread->reap_epoch)) {
-			thread->room -= size;
-			magazine->slot[magazine->count++] = block;
+		if (ABD_LIKELY(count < magazine->capacity)) {
+			magazine->slot[count] = block;
+			magazine->count = count + 1;
+			abd_thread_leave(thread);
 			return;
 		}
+		abd_thread_leave(thread);
 	}
-	if (!abd_magazine_put_slow(index, source, block, size, tag))
-		source->free(block, size, tag);
+	abd_magazine_put_slow(index, source, block, size, tag);
+}
+
+/** Blocks for blocks[0, count) as far as this thread's magazine has them; how many. */
+static inline size_t abd_magazine_get_many(
+	unsigned index, struct iovec *blocks, size_t count, size_t size)
+{
+	struct abd_thread *thread = abd_thread_current;
+
+	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return 0;
+
+	struct abd_magazine *magazine = thread->magazine[index];
+	void **end = magazine->slot + magazine->count;
+
+	count = abd_min(count, magazine->count);
+	if (count > 0) /* the magazine without room is shared, and never written to */
+		magazine->count -= (uint32_t)count;
+	for (size_t i = 0; i < count; i++)
+		blocks[i] = (struct iovec){*--end, size};
+	abd_thread_leave(thread);
+	return count;
+}
+
+/** Give back as many of blocks[0, count) as this thread's magazine has room for; how many. */
+static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
+{
+	struct abd_thread *thread = abd_thread_current;
+
+	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return 0;
+
+	struct abd_magazine *magazine = thread->magazine[index];
+	void **end = magazine->slot + magazine->count;
+
+	count = abd_min(count, magazine->capacity - magazine->count);
+	if (count > 0)
+		magazine->count += (uint32_t)count;
+	for (size_t i = 0; i < count; i++)
+		end[i] = blocks[i].iov_base;
+	abd_thread_leave(thread);
+	return count;
 }
 
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory from jemalloc's arena or the C library, and the source behind the size classes.
+ * Memory from jemalloc's arena or the C library.
  */
 #include "abd_mem.h"
 #include "abd_jemalloc.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <sys/sysinfo.h>
-
-static_assert(ABD_MEM_CLASSES == 16 + 4 * (18 - 10),
-	"16 small classes, then 4 to each doubling of 1 KiB to 256 KiB");
 
 bool (*_Atomic abd_mem_fault)(void);
 
@@ -46,22 +42,3 @@ void abd_mem_free(void *block, size_t size, size_t alignment)
 	else
 		free(block);
 }
-
-static size_t abd_mem_alignment(size_t size)
-{
-	return size < 4096 ? 64 : 4096;
-}
-
-static void *abd_mem_source_alloc(size_t size, unsigned tag)
-{
-	(void)tag;
-	return abd_mem_alloc(size, abd_mem_alignment(size));
-}
-
-static void abd_mem_source_free(void *block, size_t size, unsigned tag)
-{
-	(void)tag;
-	abd_mem_free(block, size, abd_mem_alignment(size));
-}
-
-const struct abd_source abd_mem_source = {abd_mem_source_alloc, abd_mem_source_free};

@@ -8,7 +8,6 @@
  */
 #include "abd_quarantine.h"
 #include "abd_contract.h"
-#include "abd_magazine.h"
 
 #include <pthread.h>
 #include <string.h>

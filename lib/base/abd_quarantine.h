@@ -5,9 +5,33 @@
 #ifndef ABD_QUARANTINE_H
 #define ABD_QUARANTINE_H
 
-#include "abd_base.h"
+#include "abd_source.h"
 
 #define ABD_POISON 0xdb
+
+/** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
+void abd_quarantine_empty(void);
+
+#if ABD_CHECKED
+/* Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see
+ * abd_quarantine.c. */
+void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag);
+
+/* What lies behind the bytes asked for is poison while the block is used, and looked at when it is
+ * freed. */
+void abd_quarantine_guard(void *block, size_t used, size_t size);
+void abd_quarantine_unguard(void *block, size_t used, size_t size);
+#else
+static inline void abd_quarantine_guard(void *block, size_t used, size_t size)
+{
+	(void)block, (void)used, (void)size;
+}
+
+static inline void abd_quarantine_unguard(void *block, size_t used, size_t size)
+{
+	(void)block, (void)used, (void)size;
+}
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ABD_ASAN 1

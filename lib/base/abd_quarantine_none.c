@@ -2,7 +2,7 @@
 /*
  * Builds without the deep checks have no quarantine.
  */
-#include "abd_magazine.h"
+#include "abd_quarantine.h"
 
 void abd_quarantine_empty(void)
 {

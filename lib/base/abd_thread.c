@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads come and go: blocks are listed under one lock, counters of ended threads are kept in
- * abd_counter_ended.
+ * Threads come and go: blocks are listed under one lock, which visitors hold, too. Counters of
+ * ended threads are kept in abd_counter_ended.
  */
 #include "abd_thread.h"
 #include "abd_counter.h"
-#include "abd_magazine.h"
 #include "abd_mem.h"
-#include "abd_tunable.h"
 
+#include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 _Thread_local struct abd_thread *abd_thread_current;
+struct abd_magazine abd_thread_no_magazine;
+void (*_Atomic abd_thread_ending)(struct abd_thread *thread);
+atomic_int abd_thread_visits;
 
 static pthread_mutex_t abd_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_thread *abd_thread_list;
+static atomic_uint abd_thread_listed;
 static uint64_t abd_counter_ended[ABD_COUNTER_COUNT];
 
 static pthread_once_t abd_thread_key_once = PTHREAD_ONCE_INIT;
@@ -25,12 +31,15 @@ static bool abd_thread_key_made;
 static void abd_thread_end(void *arg)
 {
 	struct abd_thread *thread = arg;
+	void (*ending)(struct abd_thread *) = atomic_load(&abd_thread_ending);
 
-	abd_magazine_flush_all(thread);
+	if (ending != NULL)
+		ending(thread);
 	pthread_mutex_lock(&abd_thread_lock);
 	*thread->link = thread->next;
 	if (thread->next != NULL)
 		thread->next->link = thread->link;
+	atomic_fetch_sub(&abd_thread_listed, 1);
 	for (size_t i = 0; i < ABD_COUNTER_COUNT; i++)
 		abd_counter_ended[i] +=
 			atomic_load_explicit(&thread->counter[i], memory_order_relaxed);
@@ -41,10 +50,41 @@ static void abd_thread_end(void *arg)
 	abd_mem_free(thread, sizeof(*thread), 64);
 }
 
+static void abd_thread_fork_begin(void)
+{
+	pthread_mutex_lock(&abd_thread_lock);
+}
+
+static void abd_thread_fork_end(void)
+{
+	pthread_mutex_unlock(&abd_thread_lock);
+}
+
+/* In a child the other threads are gone, in the middle of whatever they did. Their magazines hold
+   only free blocks at every point and can be taken. */
+static void abd_thread_fork_child(void)
+{
+	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)
+		atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&abd_thread_lock);
+}
+
 static void abd_thread_key_make(void)
 {
-	abd_base_tunables.start();
 	abd_thread_key_made = pthread_key_create(&abd_thread_key, abd_thread_end) == 0;
+	pthread_atfork(abd_thread_fork_begin, abd_thread_fork_end, abd_thread_fork_child);
+}
+
+static void abd_thread_enlist(struct abd_thread *thread)
+{
+	pthread_mutex_lock(&abd_thread_lock);
+	thread->next = abd_thread_list;
+	thread->link = &abd_thread_list;
+	if (thread->next != NULL)
+		thread->next->link = &thread->next;
+	abd_thread_list = thread;
+	atomic_fetch_add(&abd_thread_listed, 1);
+	pthread_mutex_unlock(&abd_thread_lock);
 }
 
 struct abd_thread *abd_thread_start(void)
@@ -58,22 +98,83 @@ struct abd_thread *abd_thread_start(void)
 	if (thread == NULL)
 		return NULL;
 	memset(thread, 0, sizeof(*thread));
+	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++)
+		thread->magazine[i] = &abd_thread_no_magazine;
+	thread->puts = thread->puts_left = ABD_THREAD_PUTS_MIN;
 	if (pthread_setspecific(abd_thread_key, thread) != 0) {
 		abd_mem_free(thread, sizeof(*thread), 64);
 		return NULL;
 	}
-	abd_magazine_start(thread);
-
-	pthread_mutex_lock(&abd_thread_lock);
-	thread->next = abd_thread_list;
-	thread->link = &abd_thread_list;
-	if (thread->next != NULL)
-		thread->next->link = &thread->next;
-	abd_thread_list = thread;
-	pthread_mutex_unlock(&abd_thread_lock);
-
+	abd_thread_enlist(thread);
 	abd_thread_current = thread;
 	return thread;
+}
+
+unsigned abd_thread_count(void)
+{
+	return atomic_load_explicit(&abd_thread_listed, memory_order_relaxed);
+}
+
+bool abd_thread_enter_slow(struct abd_thread *thread)
+{
+	while (!abd_thread_enter(thread)) {
+		unsigned asked = ABD_THREAD_ASKED;
+
+		if (atomic_compare_exchange_strong(&thread->barred, &asked, ABD_THREAD_FREE))
+			return false;
+		/* The visitor holds the lock. */
+		pthread_mutex_lock(&abd_thread_lock);
+		pthread_mutex_unlock(&abd_thread_lock);
+	}
+	return true;
+}
+
+static bool abd_thread_membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+/* A full barrier in all threads of the process; false: this system has none. */
+static bool abd_thread_barrier_all(void)
+{
+	if (atomic_load(&abd_thread_visits) == ABD_THREAD_VISITS_FAIL)
+		return false;
+	if (abd_thread_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+		(abd_thread_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+			abd_thread_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))) {
+		atomic_store(&abd_thread_visits, ABD_THREAD_VISITS_WORK);
+		return true;
+	}
+	atomic_store(&abd_thread_visits, ABD_THREAD_VISITS_FAIL);
+	return false;
+}
+
+void abd_thread_visit(bool (*wanted)(const struct abd_thread *thread, void *arg),
+	void (*visit)(struct abd_thread *thread, void *arg), void *arg)
+{
+	unsigned visited = 0;
+
+	pthread_mutex_lock(&abd_thread_lock);
+	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)
+		if (thread != abd_thread_current && wanted(thread, arg)) {
+			atomic_store(&thread->barred, ABD_THREAD_VISITED);
+			visited++;
+		}
+
+	bool possible = visited > 0 && abd_thread_barrier_all();
+
+	for (struct abd_thread *thread = abd_thread_list; visited > 0 && thread != NULL;
+		thread = thread->next) {
+		if (atomic_load_explicit(&thread->barred, memory_order_relaxed) !=
+			ABD_THREAD_VISITED)
+			continue;
+		while (possible && atomic_load_explicit(&thread->busy, memory_order_acquire) != 0)
+			sched_yield();
+		if (possible)
+			visit(thread, arg);
+		atomic_store(&thread->barred, possible ? ABD_THREAD_FREE : ABD_THREAD_ASKED);
+	}
+	pthread_mutex_unlock(&abd_thread_lock);
 }
 
 void abd_counter_add_slow(size_t counter, uint64_t delta)

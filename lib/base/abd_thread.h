@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the library keeps per thread: counters and magazines of free memory.
- * Invariant: only its own thread writes to a block; others read its counters under the list's lock.
+ *
  * A thread gets its block at its first call and gives it up when it ends. Without memory for one
- * everything still works, through the slow paths.
+ *everything still works, through the slow paths.
+ *
+ * Only its own thread writes to a block, and pays no locked instruction for it. Another thread may
+ *visit the block all the same, to take the magazines of a thread that sleeps:
+ *
+ *	owner                               visitor
+ *	busy = 1                            barred = 1
+ *	barred? busy = 0, wait              a barrier in every thread: membarrier(2)
+ *	... a few instructions ...          wait until busy == 0
+ *	busy = 0                            ... visit ...
+ *	                                    barred = 0
+ *
+ * Invariant: an owner that is busy and a visitor never meet. Whichever flag was set first is seen by the other side, because the
+ * system call orders the owner's store and load for it. A busy owner takes no lock and calls
+ *nothing, so visitors wait briefly. Dekker's algorithm with an asymmetric barrier: Dice, Huang,
+ *Yang, "Asymmetric Dekker Synchronization" (2001); the use of membarrier(2) is liburcu's. Counters
+ *are read by others at any time, under the list's lock.
  */
 #ifndef ABD_THREAD_H
 #define ABD_THREAD_H
@@ -14,26 +30,61 @@
 
 #include <stdatomic.h>
 
-#define ABD_COUNTER_COUNT (sizeof(struct abd_stats) / sizeof(uint64_t))
+/* The counters are the first fields of struct abd_stats. */
+#define ABD_COUNTER_COUNT (offsetof(struct abd_stats, borrow_copy_bytes) / sizeof(uint64_t) + 1)
 
-#define ABD_MAGAZINE_COUNT 96
+#define ABD_MAGAZINE_COUNT 104
 
-struct abd_magazine;
+/* A thread looks at the clock every so many times that it frees: rarely where that is often, or it
+ * would show. */
+#define ABD_THREAD_PUTS_MIN 8
+#define ABD_THREAD_PUTS_MAX 256
+
+/* Free blocks of one size: see abd_magazine.h. */
+struct abd_magazine {
+	uint32_t count;
+	uint32_t capacity;   /* of slot */
+	uint32_t last_count; /* when the thread last looked for magazines that it does not use */
+	unsigned index;      /* which of the thread's it is */
+	const struct abd_source *source;
+	size_t size;
+	unsigned tag;
+	struct abd_magazine *next; /* of those taken out */
+	void *slot[];
+};
 
 struct abd_thread {
 	_Atomic uint64_t counter[ABD_COUNTER_COUNT];
-	size_t room;         /* bytes that its magazines may still take */
-	unsigned reap_epoch; /* the reap that it has followed */
-	struct abd_magazine *magazine[ABD_MAGAZINE_COUNT];
+	atomic_uint busy;
+	atomic_uint barred;    /* ABD_THREAD_FREE and so on */
+	uint32_t puts_left;    /* until the clock is looked at */
+	uint32_t puts;         /* how many there are between two looks */
+	uint64_t looked_ms;    /* when it was last looked at */
+	atomic_ullong aged_ms; /* when this thread last looked for magazines that it does not use */
+	atomic_size_t reserved; /* bytes that the magazines of this thread may hold together */
+	unsigned evict_next;    /* the magazine that makes room next */
+	struct abd_magazine *magazine[ABD_MAGAZINE_COUNT]; /* never NULL: &abd_thread_no_magazine */
 	struct abd_thread *next, **link;
 };
 
-/*
- * initial-exec: one load instead of a call; 8 bytes, for which the loader has room when the library
- * is opened late.
- */
+enum {
+	ABD_THREAD_FREE,
+	ABD_THREAD_VISITED,
+	ABD_THREAD_ASKED, /* where no visits are possible: the owner does by itself what a visitor
+			     would do */
+};
+
+/** A magazine without room. */
+extern struct abd_magazine abd_thread_no_magazine __attribute__((visibility("hidden")));
+
+/* initial-exec: one load instead of a call; 8 bytes, for which the loader has room when the library
+ * is opened late. */
 extern _Thread_local struct abd_thread *abd_thread_current
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/** Called for each thread that ends, before its block is gone. NULL: nothing to do. */
+extern void (*_Atomic abd_thread_ending)(struct abd_thread *thread)
+	__attribute__((visibility("hidden")));
 
 /** This thread's block, or NULL when there is no memory for one. */
 struct abd_thread *abd_thread_start(void);
@@ -44,5 +95,41 @@ static inline struct abd_thread *abd_thread_self(void)
 
 	return ABD_LIKELY(thread != NULL) ? thread : abd_thread_start();
 }
+
+static inline void abd_thread_leave(struct abd_thread *thread)
+{
+	atomic_store_explicit(&thread->busy, 0, memory_order_release);
+}
+
+/** Begin to use one's own magazines. False: somebody visits; abd_thread_enter_slow() waits. */
+static inline bool abd_thread_enter(struct abd_thread *thread)
+{
+	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst); /* the other half is the visitor's */
+	if (ABD_LIKELY(
+		    atomic_load_explicit(&thread->barred, memory_order_acquire) == ABD_THREAD_FREE))
+		return true;
+	abd_thread_leave(thread);
+	return false;
+}
+
+/** The same, and waits. False: the thread was asked to do a visitor's work; it has not entered, and
+ * is not asked again. */
+bool abd_thread_enter_slow(struct abd_thread *thread);
+
+/** How many threads have a block. */
+unsigned abd_thread_count(void);
+
+/**
+ * Visit every other thread for which wanted() says so. Where the system has no membarrier(2), ask
+ * them to do it themselves. visit() must not call back into the library. Threads: any; one visit at
+ * a time.
+ */
+void abd_thread_visit(bool (*wanted)(const struct abd_thread *thread, void *arg),
+	void (*visit)(struct abd_thread *thread, void *arg), void *arg);
+
+/** For tests: whether this system lets threads visit each other; and to do without. */
+extern atomic_int abd_thread_visits __attribute__((visibility("hidden")));
+enum { ABD_THREAD_VISITS_UNKNOWN, ABD_THREAD_VISITS_WORK, ABD_THREAD_VISITS_FAIL };
 
 #endif

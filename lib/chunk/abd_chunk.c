@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-static_assert(ABD_MEM_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
+static_assert(ABD_MEM_CACHE_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
 	"every provider and order has a magazine");
 
 /* In order of preference; those added later come behind. */
@@ -128,4 +128,9 @@ void abd_chunk_reap(void)
 		if (provider != NULL)
 			provider->reap();
 	}
+}
+
+bool abd_chunk_relieve(unsigned provider)
+{
+	return abd_magazine_relieve(&abd_chunk_source, provider);
 }

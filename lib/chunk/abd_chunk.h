@@ -12,14 +12,14 @@
 #define ABD_CHUNK_H
 
 #include "abd_magazine.h"
-#include "abd_mem.h"
+#include "abd_mem_cache.h"
 #include "abd_tunable.h"
 
 #define ABD_CHUNK_SHIFT 12
 #define ABD_CHUNK_SIZE ((size_t)1 << ABD_CHUNK_SHIFT)
 #define ABD_CHUNK_ORDER_MAX 10 /* 4 MiB */
 #define ABD_CHUNK_ORDERS (ABD_CHUNK_ORDER_MAX + 1)
-#define ABD_CHUNK_PROVIDERS 4
+#define ABD_CHUNK_PROVIDERS 5
 
 /**
  * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are
@@ -54,14 +54,17 @@ const char *abd_chunk_pool_node_get(char *text, size_t size);
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 
-/** Give what this thread and the providers keep in reserve back to the system. */
+/** Give what is in reserve, with all threads and providers, back to the system. */
 void abd_chunk_reap(void);
+
+/** After a refusal: give runs in reserve back to this provider. False: there were none. */
+bool abd_chunk_relieve(unsigned provider);
 
 extern const struct abd_source abd_chunk_source;
 
 static inline unsigned abd_chunk_magazine(unsigned provider, unsigned order)
 {
-	return ABD_MEM_CLASSES + provider * ABD_CHUNK_ORDERS + order;
+	return ABD_MEM_CACHE_CLASSES + provider * ABD_CHUNK_ORDERS + order;
 }
 
 static inline unsigned abd_chunk_tag(unsigned provider, unsigned order)
@@ -80,6 +83,21 @@ static inline void abd_chunk_free(unsigned provider, void *run, unsigned order)
 {
 	abd_magazine_put(abd_chunk_magazine(provider, order), &abd_chunk_source, run,
 		ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+}
+
+/** The same for many runs of one order: how many of runs[0, count) were had from, or given to, this
+ * thread's reserve. */
+static inline size_t abd_chunk_alloc_many(
+	unsigned provider, unsigned order, struct iovec *runs, size_t count)
+{
+	return abd_magazine_get_many(
+		abd_chunk_magazine(provider, order), runs, count, ABD_CHUNK_SIZE << order);
+}
+
+static inline size_t abd_chunk_free_many(
+	unsigned provider, unsigned order, const struct iovec *runs, size_t count)
+{
+	return abd_magazine_put_many(abd_chunk_magazine(provider, order), runs, count);
 }
 
 #endif

@@ -4,20 +4,27 @@
  * comes back. Checked builds keep nothing, so what is kept is not looked at there; that all comes
  * back is.
  */
+#include "abd_age.h"
 #include "abd_counter.h"
+#include "abd_depot.h"
 #include "abd_magazine.h"
 #include "abd_mem.h"
 #include "abd_test.h"
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SIZE ((size_t)4096)
 #define INDEX (ABD_MAGAZINE_COUNT - 1) /* of an order that the tests here do not use otherwise */
+#define OTHER (ABD_MAGAZINE_COUNT - 2)
+#define CAPACITY (2 * ABD_DEPOT_BATCH) /* of a magazine for 4 KiB */
 
 static atomic_size_t out; /* blocks that the source has given and not got back */
 
@@ -86,29 +93,95 @@ Test(abd_magazine, a_block_that_was_put_is_had_again, .init = begin, .fini = end
 	abd_magazine_put(INDEX, &source, block, SIZE, 7);
 }
 
-Test(abd_magazine, no_more_is_kept_than_the_tunable_says, .init = begin, .fini = end)
+static void set(const char *name, size_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%zu", value);
+	cr_assert_eq(abd_tuning_set(name, text), 0);
+}
+
+Test(abd_magazine, no_more_is_kept_than_the_tunables_say, .init = begin, .fini = end)
 {
 	size_t limits[] = {0, SIZE - 1, SIZE, 10 * SIZE + 1, 100 * SIZE};
+	size_t reserves[] = {0, 2 * SIZE, 20 * SIZE, 1000 * SIZE};
 
-	for (size_t i = 0; i < 5; i++) {
-		char text[32];
+	for (size_t i = 0; i < 5; i++)
+		for (size_t j = 0; j < 4; j++) {
+			set("thread_cache_bytes", limits[i]);
+			set("reserve_bytes", reserves[j]);
+			cr_assert_eq(atomic_load(&out), 0);
+			take_and_put(1000);
 
-		snprintf(text, sizeof(text), "%zu", limits[i]);
-		cr_assert_eq(abd_tuning_set("thread_cache_bytes", text), 0);
-		cr_assert_eq(atomic_load(&out), 0);
-		take_and_put(1000);
-		cr_assert_leq(atomic_load(&out) * SIZE, limits[i]);
-		cr_assert(limits[i] < SIZE || atomic_load(&out) > 0, "nothing is kept");
-		cr_assert_eq(abd_thread_self()->room + atomic_load(&out) * SIZE, limits[i]);
-	}
+			size_t thread = abd_min(limits[i], reserves[j] / 2);
+
+			cr_assert_leq(atomic_load(&abd_thread_self()->reserved), thread);
+			cr_assert_leq(atomic_load(&out) * SIZE, thread + reserves[j] / 2);
+			cr_assert(thread < SIZE || atomic_load(&out) > 0, "nothing is kept");
+		}
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
 }
 
 Test(abd_magazine, a_full_magazine_keeps_its_younger_half, .init = begin, .fini = end)
 {
-	take_and_put(ABD_MAGAZINE_SLOTS + 1);
-	cr_assert_eq(atomic_load(&out), ABD_MAGAZINE_SLOTS / 2 + 1);
-	cr_assert_eq(abd_magazine_get(INDEX, &source, SIZE, 7), blocks[ABD_MAGAZINE_SLOTS]);
-	abd_magazine_put(INDEX, &source, blocks[ABD_MAGAZINE_SLOTS], SIZE, 7);
+	take_and_put(CAPACITY + 1);
+	cr_assert_eq(atomic_load(&out), CAPACITY + 1);
+	for (size_t i = CAPACITY + 1; i-- > CAPACITY / 2;)
+		cr_assert_eq(abd_magazine_get(INDEX, &source, SIZE, 7), blocks[i]);
+
+	struct abd_depot_batch *batch = abd_depot_get(INDEX);
+
+	cr_assert_eq(batch->count, CAPACITY / 2, "the older half is for all");
+	cr_assert_eq(batch->slot[0], blocks[0]);
+	abd_depot_put(INDEX, batch);
+	for (size_t i = CAPACITY / 2; i < CAPACITY + 1; i++)
+		abd_magazine_put(INDEX, &source, blocks[i], SIZE, 7);
+}
+
+/* The depot is full of one size: another's blocks are kept all the same, in the thread and in the
+ * depot. */
+Test(abd_magazine, what_is_in_reserve_makes_room_for_sizes_in_use, .init = begin, .fini = end)
+{
+	set("thread_cache_bytes", 20 * SIZE);
+	set("reserve_bytes", 200 * SIZE);
+	take_and_put(1000);
+
+	size_t before = atomic_load(&out);
+	void *block[200];
+
+	for (size_t i = 0; i < 200; i++)
+		block[i] = abd_magazine_get(OTHER, &source, SIZE, 7);
+	cr_assert_eq(atomic_load(&out), before + 200);
+	for (size_t i = 0; i < 200; i++)
+		abd_magazine_put(OTHER, &source, block[i], SIZE, 7);
+
+	size_t kept = atomic_load(&out);
+
+	for (size_t i = 0; i < 50; i++)
+		block[i] = abd_magazine_get(OTHER, &source, SIZE, 7);
+	cr_assert_eq(atomic_load(&out), kept, "none was in reserve");
+	for (size_t i = 0; i < 50; i++)
+		abd_magazine_put(OTHER, &source, block[i], SIZE, 7);
+	set("reserve_bytes", 64 << 20);
+}
+
+Test(abd_magazine, what_is_not_used_goes_back_in_time, .init = begin, .fini = end)
+{
+	set("reserve_ms", 60);
+	take_and_put(1000);
+
+	size_t most = atomic_load(&out);
+	void *block = abd_magazine_get(OTHER, &source, SIZE, 7);
+
+	/* The program goes on with another size, which its magazine serves alone. */
+	for (uint64_t begun = abd_age_now_ms(); abd_age_now_ms() - begun < 150;) {
+		abd_magazine_put(OTHER, &source, block, SIZE, 7);
+		block = abd_magazine_get(OTHER, &source, SIZE, 7);
+	}
+	cr_assert_gt(most, 900);
+	cr_assert_eq(atomic_load(&out), 1, "%zu of %zu", atomic_load(&out), most);
+	abd_magazine_put(OTHER, &source, block, SIZE, 7);
+	set("reserve_ms", 12000);
 }
 
 struct other {
@@ -116,6 +189,7 @@ struct other {
 	size_t kept;
 };
 
+/* Keeps 19 in reserve, sleeps, frees one more, sleeps. */
 static void *other_thread(void *arg)
 {
 	struct other *o = arg;
@@ -125,31 +199,158 @@ static void *other_thread(void *arg)
 		block[i] = abd_magazine_get(INDEX, &source, SIZE, 7);
 	for (size_t i = 0; i < 19; i++)
 		abd_magazine_put(INDEX, &source, block[i], SIZE, 7);
-	pthread_barrier_wait(&o->barrier); /* the main thread reaps */
+	pthread_barrier_wait(&o->barrier);
 	pthread_barrier_wait(&o->barrier);
 	abd_magazine_put(INDEX, &source, block[19], SIZE, 7);
 	o->kept = atomic_load(&out);
 	pthread_barrier_wait(&o->barrier);
+	pthread_barrier_wait(&o->barrier);
 	return NULL;
 }
 
-Test(abd_magazine, other_threads_follow_a_reap_when_they_free_next, .init = begin, .fini = end)
+static pthread_t other_begin(struct other *o)
 {
-	struct other o;
 	pthread_t thread;
 
-	pthread_barrier_init(&o.barrier, NULL, 2);
-	cr_assert_eq(pthread_create(&thread, NULL, other_thread, &o), 0);
-	pthread_barrier_wait(&o.barrier);
+	pthread_barrier_init(&o->barrier, NULL, 2);
+	cr_assert_eq(pthread_create(&thread, NULL, other_thread, o), 0);
+	pthread_barrier_wait(&o->barrier);
 	cr_assert_eq(atomic_load(&out), 20);
+	return thread;
+}
+
+static void other_goes_on(struct other *o)
+{
+	pthread_barrier_wait(&o->barrier);
+	pthread_barrier_wait(&o->barrier);
+}
+
+static void other_end(struct other *o, pthread_t thread)
+{
+	pthread_barrier_wait(&o->barrier);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&o->barrier);
+}
+
+static bool visits_work(void)
+{
+	return (syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) &
+		       MEMBARRIER_CMD_PRIVATE_EXPEDITED) > 0;
+}
+
+Test(abd_magazine, a_reap_takes_what_sleeping_threads_keep, .init = begin, .fini = end)
+{
+	struct other o;
+	pthread_t thread = other_begin(&o);
+
+	abd_magazine_reap();
+	cr_assert_eq(atomic_load(&out), visits_work() ? 1 : 20);
+	other_goes_on(&o);
+	cr_assert_eq(o.kept, 1);
+	other_end(&o, thread);
+}
+
+Test(abd_magazine, a_refusal_takes_what_sleeping_threads_keep_of_that_kind, .init = begin,
+	.fini = end)
+{
+	static const struct abd_source stranger = {source_alloc, source_free};
+	struct other o;
+	pthread_t thread = other_begin(&o);
+
+	cr_assert_not(abd_magazine_relieve(&stranger, 0));
+	cr_assert_not(abd_magazine_relieve(&source, 1));
+	cr_assert_eq(atomic_load(&out), 20);
+	usleep(20000); /* looking at others is rationed */
+	cr_assert_eq(abd_magazine_relieve(&source, 0), visits_work());
+	cr_assert_eq(atomic_load(&out), visits_work() ? 1 : 20);
+	other_goes_on(&o);
+	other_end(&o, thread);
+}
+
+Test(abd_magazine, refusals_one_after_another_leave_others_alone, .init = begin, .fini = end)
+{
+	struct other o;
+	pthread_t thread = other_begin(&o);
+	unsigned visits = 0;
+
+	usleep(20000);
+	abd_magazine_relieve(&source, 0);
+	other_goes_on(&o);
+	for (unsigned i = 0; i < 3; i++)
+		visits += abd_magazine_relieve(&source, 0);
+	cr_assert_leq(visits, 1);
+	other_end(&o, thread);
+}
+
+/* Systems without membarrier(2): each thread gives its reserve up when it frees next. */
+Test(abd_magazine, where_threads_can_not_be_visited_they_are_asked, .init = begin, .fini = end)
+{
+	struct other o;
+	pthread_t thread = other_begin(&o);
+	int worked = atomic_exchange(&abd_thread_visits, ABD_THREAD_VISITS_FAIL);
+
 	abd_magazine_reap();
 	cr_assert_eq(atomic_load(&out), 20);
-	pthread_barrier_wait(&o.barrier);
-	pthread_barrier_wait(&o.barrier);
+	other_goes_on(&o);
 	cr_assert_eq(o.kept, 1);
-	pthread_join(thread, NULL);
-	cr_assert_eq(atomic_load(&out), 0); /* its last one went back when it ended */
-	pthread_barrier_destroy(&o.barrier);
+	atomic_store(&abd_thread_visits, worked);
+	other_end(&o, thread);
+}
+
+/* Threads take and put without pause while another takes everything away from them. */
+static atomic_bool robbed_stop;
+
+static void *robbed_thread(void *arg)
+{
+	void *block[40];
+	size_t twice = 0;
+
+	while (!atomic_load_explicit(&robbed_stop, memory_order_relaxed)) {
+		for (size_t i = 0; i < 40; i++) {
+			block[i] = abd_magazine_get(INDEX, &source, SIZE, 7);
+			*(void **)block[i] = &block[i];
+		}
+		for (size_t i = 0; i < 40; i++) {
+			twice += *(void **)block[i] != &block[i];
+			abd_magazine_put(INDEX, &source, block[i], SIZE, 7);
+		}
+	}
+	*(size_t *)arg += twice;
+	return NULL;
+}
+
+Test(abd_magazine, threads_that_are_visited_at_work_lose_nothing, .init = begin, .fini = end)
+{
+	pthread_t thread[4];
+	size_t twice[4] = {0};
+
+	atomic_store(&robbed_stop, false);
+	for (size_t i = 0; i < 4; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, robbed_thread, &twice[i]), 0);
+	for (size_t i = 0; i < 3000; i++)
+		abd_magazine_reap();
+	atomic_store(&robbed_stop, true);
+	for (size_t i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		cr_assert_eq(twice[i], 0, "a block was given out twice");
+	}
+}
+
+Test(abd_magazine, a_forked_child_takes_what_its_parents_threads_kept, .init = begin, .fini = end)
+{
+	struct other o;
+	pthread_t thread = other_begin(&o);
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		abd_magazine_reap();
+		_exit(atomic_load(&out) == (visits_work() ? 1 : 20) ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
+	other_goes_on(&o);
+	other_end(&o, thread);
 }
 
 #endif

@@ -2,14 +2,14 @@
 /*
  * A thread that has nothing in reserve, because it never used the library.
  */
-#include "abd_magazine.h"
+#include "abd_mem_cache.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 
 static void *relieve(void *answer)
 {
-	bool none = abd_thread_current == NULL && !abd_magazine_relieve();
+	bool none = abd_thread_current == NULL && !abd_magazine_relieve(&abd_mem_cache_source, 0);
 
 	return none && abd_thread_current == NULL ? answer : NULL;
 }

@@ -3,7 +3,7 @@
  * Size classes: each size has one that is large enough and not much larger; its number and size go
  * together.
  */
-#include "abd_mem.h"
+#include "abd_mem_cache.h"
 #include "abd_test.h"
 #include "abd_test_fault.h"
 
@@ -11,14 +11,14 @@
 
 Test(abd_mem, every_size_fits_its_class_and_wastes_little)
 {
-	size_t size_of_class[ABD_MEM_CLASSES] = {0};
+	size_t size_of_class[ABD_MEM_CACHE_CLASSES] = {0};
 	unsigned last = 0;
 
-	for (size_t size = 1; size <= ABD_MEM_CLASS_MAX; size++) {
+	for (size_t size = 1; size <= ABD_MEM_CACHE_MAX; size++) {
 		size_t class_size = size;
-		unsigned class = abd_mem_class(&class_size);
+		unsigned class = abd_mem_cache_class(&class_size);
 
-		abd_test_check(class < ABD_MEM_CLASSES && class_size >= size,
+		abd_test_check(class < ABD_MEM_CACHE_CLASSES && class_size >= size,
 			"%zu in class %u of %zu", size, class, class_size);
 		abd_test_check(class_size - size < (size <= 1024 ? 64 : class_size / 5 + 1),
 			"%zu in class %u of %zu", size, class, class_size);
@@ -29,9 +29,9 @@ Test(abd_mem, every_size_fits_its_class_and_wastes_little)
 		size_of_class[class] = class_size;
 		last = class;
 	}
-	cr_assert_eq(last, ABD_MEM_CLASSES - 1);
+	cr_assert_eq(last, ABD_MEM_CACHE_CLASSES - 1);
 	cr_assert_eq(size_of_class[0], 64);
-	cr_assert_eq(size_of_class[ABD_MEM_CLASSES - 1], ABD_MEM_CLASS_MAX);
+	cr_assert_eq(size_of_class[ABD_MEM_CACHE_CLASSES - 1], ABD_MEM_CACHE_MAX);
 }
 
 Test(abd_mem, blocks_are_aligned_and_apart)
@@ -74,6 +74,6 @@ Test(abd_mem, the_hook_refuses_every_allocation)
 	abd_mem_free(block, 100, 64);
 	abd_test_fault_from(0);
 	cr_assert_null(abd_mem_alloc(100, 64));
-	cr_assert_null(abd_mem_cache_alloc(ABD_MEM_CLASS_MAX + 1));
+	cr_assert_null(abd_mem_cache_alloc(ABD_MEM_CACHE_MAX + 1));
 	cr_assert_eq(abd_test_fault_end(), 2);
 }

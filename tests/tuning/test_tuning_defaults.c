@@ -19,6 +19,8 @@ static const struct {
 	{"pool_alignment", "2097152"},
 	{"pool_node", "any"},
 	{"thread_cache_bytes", "8388608"},
+	{"reserve_bytes", "67108864"},
+	{"reserve_ms", "12000"},
 	{"compare", "auto"},
 	{"flush", "auto"},
 };

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clock, and who hears of it.
+ */
+#include "abd_age.h"
+#include "abd_tunable.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define ABD_AGE_STAGES 6
+
+/* The tunable reserve_ms: 12 s, so that 15 s after a burst all is back whatever the clock's grain.
+ */
+static atomic_ullong abd_age_ms = 12000;
+static atomic_ullong abd_age_next_ms;
+static struct abd_ager *_Atomic abd_agers;
+static atomic_flag abd_age_runs = ATOMIC_FLAG_INIT;
+
+void abd_age_add(struct abd_ager *ager)
+{
+	if (atomic_flag_test_and_set(&ager->added))
+		return;
+	ager->next = atomic_load(&abd_agers);
+	while (!atomic_compare_exchange_weak(&abd_agers, &ager->next, ager))
+		;
+}
+
+uint64_t abd_age_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t abd_age_period_ms(void)
+{
+	return atomic_load_explicit(&abd_age_ms, memory_order_relaxed) / ABD_AGE_STAGES;
+}
+
+void abd_age_check(uint64_t now_ms)
+{
+	if (ABD_LIKELY(now_ms < atomic_load_explicit(&abd_age_next_ms, memory_order_relaxed)) ||
+		atomic_flag_test_and_set(&abd_age_runs))
+		return;
+	for (struct abd_ager *ager = atomic_load(&abd_agers); ager != NULL; ager = ager->next)
+		ager->age();
+	atomic_store(&abd_age_next_ms, now_ms + abd_age_period_ms());
+	atomic_flag_clear(&abd_age_runs);
+}
+
+int abd_age_ms_set(const char *value)
+{
+	uint64_t ms;
+
+	if (!abd_tunable_parse(value, ABD_AGE_STAGES, (uint64_t)1 << 40, &ms))
+		return -EINVAL;
+	atomic_store(&abd_age_ms, ms);
+	atomic_store(&abd_age_next_ms, 0);
+	return 0;
+}
+
+const char *abd_age_ms_get(char *text, size_t size)
+{
+	snprintf(text, size, "%llu", atomic_load(&abd_age_ms));
+	return text;
+}

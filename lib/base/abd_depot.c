@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One lock, a list of batches for each magazine's number. What leaves goes to its source after the
+ * lock is dropped.
+ */
+#include "abd_depot.h"
+#include "abd_mem.h"
+#include "abd_thread.h"
+#include "abd_tunable.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* Empty batches that are kept: half a MiB of blocks of 64 bytes come and go without an allocation.
+ */
+#define ABD_DEPOT_EMPTY_MAX 128
+
+static pthread_mutex_t abd_depot_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct abd_depot_batch *abd_depot_list[ABD_MAGAZINE_COUNT];
+static size_t abd_depot_bytes_of[ABD_MAGAZINE_COUNT], abd_depot_bytes;
+static struct abd_depot_batch *abd_depot_empty;
+static unsigned abd_depot_empty_count;
+
+static atomic_size_t abd_depot_reserve = 64 << 20;
+
+struct abd_depot_batch *abd_depot_batch_make(
+	const struct abd_source *source, size_t size, unsigned tag)
+{
+	pthread_mutex_lock(&abd_depot_lock);
+	struct abd_depot_batch *batch = abd_depot_empty;
+
+	if (batch != NULL) {
+		abd_depot_empty = batch->next;
+		abd_depot_empty_count--;
+	}
+	pthread_mutex_unlock(&abd_depot_lock);
+	if (batch == NULL)
+		batch = abd_mem_alloc(sizeof(*batch), 64);
+	if (batch != NULL) {
+		batch->source = source;
+		batch->size = size;
+		batch->tag = tag;
+		batch->count = 0;
+		batch->old = false;
+	}
+	return batch;
+}
+
+void abd_depot_batch_end(struct abd_depot_batch *batch)
+{
+	for (unsigned i = 0; i < batch->count; i++)
+		batch->source->free(batch->slot[i], batch->size, batch->tag);
+
+	pthread_mutex_lock(&abd_depot_lock);
+	bool keep = abd_depot_empty_count < ABD_DEPOT_EMPTY_MAX;
+
+	if (keep) {
+		batch->next = abd_depot_empty;
+		abd_depot_empty = batch;
+		abd_depot_empty_count++;
+	}
+	pthread_mutex_unlock(&abd_depot_lock);
+	if (!keep)
+		abd_mem_free(batch, sizeof(*batch), 64);
+}
+
+static void abd_depot_end_all(struct abd_depot_batch *batch)
+{
+	while (batch != NULL) {
+		struct abd_depot_batch *next = batch->next;
+
+		abd_depot_batch_end(batch);
+		batch = next;
+	}
+}
+
+/* Take the batch that *link names out of its list. Locked. */
+static struct abd_depot_batch *abd_depot_unlink(unsigned index, struct abd_depot_batch **link)
+{
+	struct abd_depot_batch *batch = *link;
+	size_t bytes = batch->count * batch->size;
+
+	*link = batch->next;
+	abd_depot_bytes_of[index] -= bytes;
+	abd_depot_bytes -= bytes;
+	return batch;
+}
+
+/* Which kind holds most. Locked. */
+static unsigned abd_depot_largest(void)
+{
+	unsigned largest = 0;
+
+	for (unsigned i = 1; i < ABD_MAGAZINE_COUNT; i++)
+		if (abd_depot_bytes_of[i] > abd_depot_bytes_of[largest])
+			largest = i;
+	return largest;
+}
+
+void abd_depot_put(unsigned index, struct abd_depot_batch *batch)
+{
+	size_t bytes = batch->count * batch->size, limit = abd_depot_reserve_bytes() / 2;
+	struct abd_depot_batch *leaving = NULL;
+
+	if (bytes > limit) {
+		abd_depot_batch_end(batch);
+		return;
+	}
+	pthread_mutex_lock(&abd_depot_lock);
+	while (abd_depot_bytes + bytes > limit) {
+		unsigned largest = abd_depot_largest();
+		struct abd_depot_batch *out = abd_depot_unlink(largest, &abd_depot_list[largest]);
+
+		out->next = leaving;
+		leaving = out;
+	}
+	batch->old = false;
+	batch->next = abd_depot_list[index];
+	abd_depot_list[index] = batch;
+	abd_depot_bytes_of[index] += bytes;
+	abd_depot_bytes += bytes;
+	pthread_mutex_unlock(&abd_depot_lock);
+	abd_depot_end_all(leaving);
+}
+
+struct abd_depot_batch *abd_depot_get(unsigned index)
+{
+	struct abd_depot_batch *batch = NULL;
+
+	pthread_mutex_lock(&abd_depot_lock);
+	if (abd_depot_list[index] != NULL)
+		batch = abd_depot_unlink(index, &abd_depot_list[index]);
+	pthread_mutex_unlock(&abd_depot_lock);
+	return batch;
+}
+
+static bool abd_depot_belongs(
+	const struct abd_depot_batch *batch, const struct abd_source *source, unsigned group)
+{
+	return source == NULL || (batch->source == source && batch->tag >> 8 == group);
+}
+
+bool abd_depot_drain(const struct abd_source *source, unsigned group)
+{
+	struct abd_depot_batch *leaving = NULL;
+
+	pthread_mutex_lock(&abd_depot_lock);
+	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++)
+		/* Those of one list are all alike. */
+		while (abd_depot_list[i] != NULL &&
+			abd_depot_belongs(abd_depot_list[i], source, group)) {
+			struct abd_depot_batch *out = abd_depot_unlink(i, &abd_depot_list[i]);
+
+			out->next = leaving;
+			leaving = out;
+		}
+	pthread_mutex_unlock(&abd_depot_lock);
+	bool any = leaving != NULL;
+
+	abd_depot_end_all(leaving);
+	return any;
+}
+
+void abd_depot_age(void)
+{
+	struct abd_depot_batch *leaving = NULL;
+
+	pthread_mutex_lock(&abd_depot_lock);
+	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++)
+		for (struct abd_depot_batch **link = &abd_depot_list[i]; *link != NULL;) {
+			if (!(*link)->old) {
+				(*link)->old = true;
+				link = &(*link)->next;
+				continue;
+			}
+			struct abd_depot_batch *out = abd_depot_unlink(i, link);
+
+			out->next = leaving;
+			leaving = out;
+		}
+	pthread_mutex_unlock(&abd_depot_lock);
+	abd_depot_end_all(leaving);
+}
+
+size_t abd_depot_reserve_bytes(void)
+{
+	return atomic_load_explicit(&abd_depot_reserve, memory_order_relaxed);
+}
+
+int abd_depot_reserve_set(const char *value)
+{
+	uint64_t bytes;
+
+	if (!abd_tunable_parse(value, 0, SIZE_MAX, &bytes))
+		return -EINVAL;
+	atomic_store(&abd_depot_reserve, (size_t)bytes);
+	return 0;
+}
+
+const char *abd_depot_reserve_get(char *text, size_t size)
+{
+	snprintf(text, size, "%zu", abd_depot_reserve_bytes());
+	return text;
+}
+
+static void abd_depot_fork_begin(void)
+{
+	pthread_mutex_lock(&abd_depot_lock);
+}
+
+static void abd_depot_fork_end(void)
+{
+	pthread_mutex_unlock(&abd_depot_lock);
+}
+
+void abd_depot_start(void)
+{
+	pthread_atfork(abd_depot_fork_begin, abd_depot_fork_end, abd_depot_fork_end);
+}

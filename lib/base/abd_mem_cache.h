@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Small memory by size class, through the thread's magazines.
+ * Invariant: a block is freed with the size it was asked for, which leads to the same class.
+ *
+ * Classes are multiples of 64 bytes to 1 KiB, then four to each doubling up to 256 KiB (jemalloc's
+ * spacing). At most a fifth of a block is wasted. Larger blocks are not kept.
+ */
+#ifndef ABD_MEM_CACHE_H
+#define ABD_MEM_CACHE_H
+
+#include "abd_magazine.h"
+#include "abd_mem.h"
+
+#define ABD_MEM_CACHE_SMALL_MAX ((size_t)1024)
+#define ABD_MEM_CACHE_MAX ((size_t)256 << 10)
+/* Magazines 0 to ABD_MEM_CACHE_CLASSES - 1 of each thread belong to the classes. */
+#define ABD_MEM_CACHE_CLASSES 48
+
+extern const struct abd_source abd_mem_cache_source;
+
+/* The class of 0 < size <= ABD_MEM_CACHE_MAX; *size becomes the class's. */
+static inline unsigned abd_mem_cache_class(size_t *size)
+{
+	if (*size <= ABD_MEM_CACHE_SMALL_MAX) {
+		unsigned class = (unsigned)((*size - 1) / 64);
+
+		*size = (class + 1) * (size_t)64;
+		return class;
+	}
+
+	unsigned doubling = abd_log2(*size - 1);   /* 1025 to 2048: 10 */
+	size_t step = (size_t)1 << (doubling - 2); /* a quarter of it */
+	size_t quarter = (*size - 1) / step - 4;   /* 0 to 3 */
+
+	*size = (quarter + 5) * step;
+	return 16 + 4 * (doubling - 10) + (unsigned)quarter;
+}
+
+/**
+ * size > 0 bytes through this thread's magazines, aligned to 64 bytes, to 4 KiB from 4 KiB up;
+ * NULL: none. Freed with the same size. Inline: for a struct the class is known when compiling.
+ */
+static inline void *abd_mem_cache_alloc(size_t size)
+{
+	if (ABD_UNLIKELY(size > ABD_MEM_CACHE_MAX))
+		return abd_mem_alloc(size, 4096);
+
+	size_t used = size;
+	unsigned class = abd_mem_cache_class(&size);
+	void *block = abd_magazine_get(class, &abd_mem_cache_source, size, 0);
+
+	if (ABD_LIKELY(block != NULL))
+		abd_quarantine_guard(block, used, size);
+	return block;
+}
+
+static inline void abd_mem_cache_free(void *block, size_t size)
+{
+	if (ABD_UNLIKELY(size > ABD_MEM_CACHE_MAX)) {
+		abd_mem_free(block, size, 4096);
+		return;
+	}
+
+	size_t used = size;
+	unsigned class = abd_mem_cache_class(&size);
+
+	abd_quarantine_unguard(block, used, size);
+	abd_magazine_put(class, &abd_mem_cache_source, block, size, 0);
+}
+
+#endif
