@@ -13,8 +13,7 @@
  *   3. what was evicted is freed when all readers have gone: nothing leaks;
  *   4. nobody waits for ever (Spin's invalid end states).
  *
- * Planted: PLANT_LATE_HOLD notes the hold behind the section; PLANT_EARLY_SCAN looks at the slots before the grace period.
- * Both must be found: tests/gates/models.
+ * Bugs that the search must find: tests/plants, those with "guard: model".
  */
 #define READERS 2
 #define ROUNDS 2
@@ -72,9 +71,7 @@ proctype reader(byte me)
 		:: found == NONE -> skip
 		:: found != NONE -> use(found)             /* read, and done */
 		:: found != NONE -> holds = true;
-#ifndef PLANT_LATE_HOLD
 			note(me, found)
-#endif
 		fi;
 		if
 		:: found != NONE -> use(found)
@@ -83,9 +80,6 @@ proctype reader(byte me)
 		atomic { drain(me); in_section[me] = false; sections[me]++ };
 		if
 		:: holds ->
-#ifdef PLANT_LATE_HOLD
-			note(me, found);
-#endif
 			use(found);
 			atomic { drain(me) };
 			use(found);
@@ -143,13 +137,8 @@ proctype writer()
 			retired[old] = true;
 			next++
 		}
-#ifdef PLANT_EARLY_SCAN
-		look(old);
-		grace_period();
-#else
 		grace_period();
 		look(old);
-#endif
 		free_unless_held(old)
 	:: else -> break
 	od;

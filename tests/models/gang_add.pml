@@ -10,8 +10,7 @@
  *   3. a refused add changes nothing: the count is that of the entries that are there;
  *   4. nobody waits for ever (Spin's invalid end states).
  *
- * Planted: PLANT_PLAIN_COUNT adds to the count by a load and a store; PLANT_FREE_FIRST frees what a gang owns before it takes its
- * references back. Both must be found: tests/gates/models.
+ * Bugs that the search must find: tests/plants, those with "guard: model".
  */
 #define THREADS 3
 #define CHILDREN 2
@@ -23,12 +22,7 @@ byte running = THREADS;
 inline count(child, by)
 {
 	assert(!freed[child]);
-#ifdef PLANT_PLAIN_COUNT
-	value = refs[child];
-	refs[child] = value + (by);
-#else
 	atomic { refs[child] = refs[child] + (by) };
-#endif
 	assert(refs[child] >= 0)
 }
 
@@ -85,13 +79,8 @@ proctype user(byte me)
 		add(0)
 	:: else -> add(0); add(0)
 	fi;
-#ifdef PLANT_FREE_FIRST
-	free_owned();
-	forget_references();
-#else
 	forget_references();
 	free_owned();
-#endif
 	running--
 }
 
