@@ -92,7 +92,7 @@ void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n)
 						it */
 
 	if (abd_return_begin(__func__, abd_books(abd), copy, n, false))
-		abd_allocator_put(copy, n);
+		abd_allocator_put(copy, n, true);
 }
 
 void abd_return_buf_copy(abd_t *abd, void *buf, size_t n)
