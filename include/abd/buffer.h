@@ -355,7 +355,8 @@ ABD_API void *abd_to_buf(abd_t *abd);
  * Contract: abd_is_linear().
  * Units:    abd_get_size() bytes lie there.
  * Returns:  the address of the first byte.
- * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer ends.
+ * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer
+ *           ends.
  * Threads:  any; abd is read.
  * Source:   none in OpenZFS, where nothing is const.
  */
@@ -389,7 +390,8 @@ ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unus
 /**
  * abd_borrow_buf_copy() for who only reads.
  *
- * Contract: 0 < n <= abd_get_size(); returned once by abd_return_buf_const(), with the same n, before the buffer ends.
+ * Contract: 0 < n <= abd_get_size(); returned once by abd_return_buf_const(), with the same n,
+ *           before the buffer ends.
  * Units:    n in bytes.
  * Returns:  the memory, or NULL with errno ENOMEM.
  * Owner:    the caller borrows, until abd_return_buf_const().

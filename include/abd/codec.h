@@ -52,11 +52,13 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size);
 
 /**
- * Decompress the block in src [src_off, +src_size) into dst [dst_off, +size), if it holds exactly size bytes: what an engine
- * asks for that knows a record's size. A block that ends earlier, or holds more, is damaged.
+ * Decompress the block in src [src_off, +src_size) into dst [dst_off, +size), if it holds exactly
+ * size bytes: what an engine asks for that knows a record's size. A block that ends earlier, or
+ * holds more, is damaged.
  *
  * Units:   offsets and sizes in bytes.
- * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then holds no promise.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
+ *          holds no promise.
  * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
@@ -68,7 +70,8 @@ ABD_API ssize_t abd_lz4_decompress_exact(
  * abd_lz4_decompress_exact() into dst [0, size).
  *
  * Units:   offset and sizes in bytes.
- * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then holds no promise.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
+ *          holds no promise.
  * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
@@ -77,9 +80,9 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size);
 
 /**
- * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds, into dst [0, range_size).
- * Decodes no further than it must, and checks no more than it decodes. For range_off > 0 what lies
- * before the range needs memory while it is decoded.
+ * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
+ * into dst [0, range_size). Decodes no further than it must, and checks no more than it decodes.
+ * For range_off > 0 what lies before the range needs memory while it is decoded.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error

@@ -26,15 +26,16 @@ ABD_API int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered);
 
 /**
- * Whether every piece of abd [off, off + size) starts at a multiple of alignment and is as long as one: what direct I/O asks of
- * memory. The pieces are those of abd_to_iov().
+ * Whether every piece of abd [off, off + size) starts at a multiple of alignment and is as long as
+ * one: what direct I/O asks of memory. The pieces are those of abd_to_iov().
  *
  * Contract: alignment is a power of two.
  * Units:    off, size and alignment in bytes.
  * Returns:  true if so; for size 0 always.
  * Owner:    nothing changes hands.
  * Threads:  abd is read.
- * Source:   none in OpenZFS; zfs_uio_page_aligned() in module/os/linux/zfs/zfs_uio.c asks it of the caller's iovec.
+ * Source:   none in OpenZFS; zfs_uio_page_aligned() in module/os/linux/zfs/zfs_uio.c asks it of the
+ *           caller's iovec.
  */
 ABD_API bool abd_is_aligned(const abd_t *abd, size_t off, size_t size, size_t alignment);
 

@@ -42,7 +42,8 @@ ABD_API int abd_iterate_func_const(
 	const abd_t *abd, size_t off, size_t size, abd_iter_const_func_t *func, void *priv);
 
 /**
- * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in order.
+ * Call func for the common pieces of dabd [doff, doff + size) and sabd [soff, soff + size), in
+ * order.
  *
  * Units:   offsets and size in bytes.
  * Returns: 0, or what func returned first that was not 0.
@@ -143,10 +144,11 @@ ABD_API void abd_verify(const abd_t *abd);
  * is rebuilt from longer ones). Where data ends before csize it counts as zeros: func gets NULL and
  * 0 bytes of data for the rest.
  *
- * Contract: parity is 1 to 3; csize bytes from off lie within each parity buffer, dsize bytes within dabd, which may be NULL
- *           if dsize is 0; dsize is a multiple of 512 or at least csize; no piece of any buffer ends within a sector of 512
- *           bytes. So every piece but the last is a multiple of 512 bytes. dabd is none of the parity buffers. Any of them may
- *           be a gang or a view; only dabd may be made of zeros.
+ * Contract: parity is 1 to 3; csize bytes from off lie within each parity buffer, dsize bytes
+ *           within dabd, which may be NULL if dsize is 0; dsize is a multiple of 512 or at least
+ *           csize; no piece of any buffer ends within a sector of 512 bytes. So every piece but the
+ *           last is a multiple of 512 bytes. dabd is none of the parity buffers. Any of them may be
+ *           a gang or a view; only dabd may be made of zeros.
  * Units:    off, csize, dsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Threads:  the parity buffers are written, dabd is read.
@@ -161,8 +163,9 @@ ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_
  * the start of each, in order: func(target addresses, len, parity addresses, mul). What lies behind
  * tsize in any of them is not looked at.
  *
- * Contract: parity is 1 to 3; no piece of any buffer ends within a sector of 512 bytes, so every piece but the last is a
- *           multiple of 512 bytes. All buffers are apart. func writes targets only.
+ * Contract: parity is 1 to 3; no piece of any buffer ends within a sector of 512 bytes, so every
+ *           piece but the last is a multiple of 512 bytes. All buffers are apart. func writes
+ *           targets only.
  * Units:    tsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Owner:    nothing changes hands; mul is passed through.

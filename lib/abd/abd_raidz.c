@@ -2,7 +2,8 @@
 /*
  * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all
  * of them.
- * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines need it.
+ * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines
+ *            need it.
  * The parity's size rules. Making parity, a short data column ends before it; rebuilding a short
  * column, the columns it is rebuilt from may be longer.
  * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.

@@ -20,7 +20,7 @@ static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
 	return r;
 }
 
-/* Each is asked, whatever the others say: a branch between them would go one way only on any one CPU. */
+/* Each is asked, whatever the others say: on any one CPU a branch between goes one way only. */
 static bool abd_cpu_has_avx512bw(void)
 {
 	bool f = __builtin_cpu_supports("avx512f"), bw = __builtin_cpu_supports("avx512bw"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Says which CPU features the library sees, one a line: "has AVX2" or "lacks MOVDIR64B", by the names of enum abd_cpu_feature. Gates
- * ask it which kernels can't run here; ABD_TEST_CPU and emulators count.
+ * Says which CPU features the library sees, one a line: "has AVX2" or "lacks MOVDIR64B", by the
+ * names of enum abd_cpu_feature. Gates ask it which kernels can't run here; ABD_TEST_CPU and
+ * emulators count.
  */
 #include "abd_cpu.h"
 
