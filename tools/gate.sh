@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the gates in tests/gates that build a preset and run its tests, from the top folder.
-# Invariant: gate_end's last lines are what tests/run reads: "figure: ..." and "N passed, N failed".
+# Invariant: gate_end's last lines are what tests/row reads: "saw: N tests", "figure: ..." and "N passed, N failed".
 # shellcheck shell=sh
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
@@ -12,6 +12,11 @@ ABD_GATE_TIER=${ABD_GATE_TIER:-ci}
 gate_count() { # PASSED FAILED
 	gate_passed=$((gate_passed + $1))
 	gate_failed=$((gate_failed + $2))
+}
+
+# How much a gate has looked at, for its line "# least: NUMBER WHAT" (tests/row).
+gate_saw() { # "NUMBER WHAT"
+	echo "saw: $1"
 }
 
 # Configure and build; a gate that can't build ends here.
@@ -34,12 +39,12 @@ gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
 	gate_count $(awk -v code="$gate_code" -f tests/totals.awk "$gate_folder/Testing/Temporary/LastTest.log")
 }
 
-# Some tests of a forkless program: SUITE/NAME patterns, one run each.
+# Some tests of a forkless program: SUITE/NAME patterns, one run each. A pattern that no test has is a failure.
 gate_forkless() { # PROGRAM PATTERN...
 	gate_program=$1
 	shift
 	for gate_pattern in "$@"; do
-		if gate_output=$("$gate_program" "$gate_pattern" 2>&1); then
+		if gate_output=$("$gate_program" "$gate_pattern" 2>&1) && ! echo "$gate_output" | grep -qx "0 passed, 0 failed"; then
 			# shellcheck disable=SC2046
 			gate_count $(printf '%s\n' "$gate_output" |
 				sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' | tail -1)
@@ -88,6 +93,7 @@ gate_plant() { # MESSAGE COMMAND...
 
 # The end of a gate.
 gate_end() { # FIGURE
+	gate_saw "$((gate_passed + gate_failed)) tests"
 	echo "figure: $1"
 	echo "$gate_passed passed, $gate_failed failed"
 	[ "$gate_failed" -eq 0 ]

@@ -453,6 +453,7 @@ def main():
     for layer, sample in samples.items():
         print(f"{layer:8} {sample.killed:4} of {sample.counted():4} killed")
     print("survivors: " + ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())))
+    print(f"saw: {total} mutants")
     print(f"figure: {100 * killed / max(total, 1):.1f} % of {total} compilable mutants killed, {kinds['unclassified']} survivors "
           f"unclassified ({sum(sample.same for sample in samples.values())} compiled to the same, "
           f"{sum(sample.uncompilable for sample in samples.values())} not at all; target 90 %, 0)")
