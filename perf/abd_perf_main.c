@@ -2,10 +2,9 @@
 /*
  * abd-perf: its commands. Each reads its own command line; here is only which one is meant.
  */
-#include "abd_perf_diff.h"
+#include "abd_perf_after.h"
 #include "abd_perf_env.h"
 #include "abd_perf_options.h"
-#include "abd_perf_page.h"
 #include "abd_perf_run.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
@@ -30,14 +29,13 @@ static int abd_perf_list(int argc, char **argv)
 	char text[32];
 
 	argp_parse(&abd_perf_list_argp, argc, argv, 0, NULL, NULL);
-	for (size_t i = 0; abd_perf_plan[i].scenario != NULL; i++) {
-		const struct abd_perf_scenario *scenario = abd_perf_plan[i].scenario;
+	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
+		const struct abd_perf_scenario *scenario = abd_perf_scenarios[i];
 
 		printf("%-16s %s\n", scenario->name, scenario->summary);
 		printf("%-16s about %s", "",
-			abd_perf_say_time(abd_perf_plan[i].normal_s, text, sizeof(text)));
-		printf(", --full %s",
-			abd_perf_say_time(abd_perf_plan[i].full_s, text, sizeof(text)));
+			abd_perf_say_time(scenario->normal_s, text, sizeof(text)));
+		printf(", --full %s", abd_perf_say_time(scenario->full_s, text, sizeof(text)));
 		if (scenario->uses != 0)
 			printf("; also takes%s%s%s%s",
 				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
@@ -59,6 +57,13 @@ static int abd_perf_env(int argc, char **argv)
 	return 0;
 }
 
+/* What comes after a run: the flags are read there. */
+static int abd_perf_after(int argc, char **argv)
+{
+	(void)argc;
+	abd_perf_after_become(argv);
+}
+
 /* ---- which command --------------------------------------------------------------------------- */
 
 struct abd_perf_command {
@@ -69,8 +74,9 @@ struct abd_perf_command {
 static const struct abd_perf_command abd_perf_commands[] = {
 	{"list", "abd-perf list", abd_perf_list},
 	{"run", "abd-perf run", abd_perf_run},
-	{"compare", "abd-perf compare", abd_perf_diff},
-	{"report", "abd-perf report", abd_perf_page},
+	{"compare", "compare", abd_perf_after},
+	{"report", "report", abd_perf_after},
+	{"tables", "tables", abd_perf_after},
 	{"env", "abd-perf env", abd_perf_env},
 };
 
@@ -93,7 +99,7 @@ static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
 		state->next = state->argc; /* the rest is the command's */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given: list, run, compare, report or env");
+		argp_error(state, "no command given: list, run, compare, report, tables or env");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -109,6 +115,7 @@ static const struct argp abd_perf_main_argp = {
 	       "  run [NAME...]              measure all scenarios, or those named\n"
 	       "  compare A.json B.json      what changed from run A to run B\n"
 	       "  report A.json [B.json]     one HTML file of a run, or of two, with pictures\n"
+	       "  tables A.json              the tables of a run, from its file\n"
 	       "  env                        this machine, as it is recorded with every run\n\n"
 	       "abd-perf COMMAND --help explains each.\v"
 	       "Examples:\n"
@@ -132,7 +139,7 @@ int main(int argc, char **argv)
 		argv[first] = called;
 		return command->run(argc - first, argv + first);
 	}
-	if (abd_perf_run_find(argv[first]) != NULL)
+	if (abd_perf_scenario_find(argv[first]) != NULL)
 		abd_perf_say_die(
 			EX_USAGE, "'%s' is a scenario: abd-perf run %s", argv[first], argv[first]);
 	abd_perf_say_die(EX_USAGE, "no command is named '%s'; see abd-perf --help", argv[first]);

@@ -6,8 +6,8 @@
  * result was wrong.
  */
 #include "abd_perf_run.h"
+#include "abd_perf_after.h"
 #include "abd_perf_crew.h"
-#include "abd_perf_csv.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
 #include "abd_perf_file.h"
@@ -15,58 +15,50 @@
 #include "abd_perf_json.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
-#include "abd_perf_result.h"
 #include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
-const struct abd_perf_planned *abd_perf_run_find(const char *name)
-{
-	for (size_t i = 0; abd_perf_plan[i].scenario != NULL; i++) {
-		if (strcmp(abd_perf_plan[i].scenario->name, name) == 0)
-			return &abd_perf_plan[i];
-	}
-	return NULL;
-}
-
 static size_t abd_perf_run_choose(
-	const struct abd_perf_options *options, const struct abd_perf_planned **chosen)
+	const struct abd_perf_options *options, const struct abd_perf_scenario **chosen)
 {
 	size_t count = 0;
 
 	for (unsigned i = 0; i < options->name_count; i++) {
-		chosen[count++] = abd_perf_run_find(options->names[i]);
+		chosen[count++] = abd_perf_scenario_find(options->names[i]);
 		if (chosen[i] == NULL)
 			abd_perf_say_die(EX_USAGE, "no scenario is named '%s'; see abd-perf list",
 				options->names[i]);
 	}
-	for (size_t i = 0; options->name_count == 0 && abd_perf_plan[i].scenario != NULL; i++)
-		chosen[count++] = &abd_perf_plan[i];
+	for (size_t i = 0; options->name_count == 0 && abd_perf_scenarios[i] != NULL; i++)
+		chosen[count++] = abd_perf_scenarios[i];
 	return count;
 }
 
 /* A flag is refused when none of the scenarios to run can use it. */
 static void abd_perf_run_check_flags(const struct abd_perf_options *options,
-	const struct abd_perf_planned *const *chosen, size_t count)
+	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	static const char *const flag[] = {"--input", "--threads", "--record-size", "--io-size"};
 	unsigned used = 0;
 
 	for (size_t i = 0; i < count; i++)
-		used |= chosen[i]->scenario->uses;
+		used |= chosen[i]->uses;
 	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++) {
 		if (options->given & ~used & 1u << i)
 			abd_perf_say_die(EX_USAGE, "%s can't be used with %s", flag[i],
-				count == 1 ? chosen[0]->scenario->name : "any of these scenarios");
+				count == 1 ? chosen[0]->name : "any of these scenarios");
 	}
 }
 
 /* What takes long is found out before it starts. */
-static void abd_perf_run_check(const struct abd_perf_options *options,
-	const struct abd_perf_planned *const *chosen, size_t count)
+static void abd_perf_run_check(struct abd_perf_options *options,
+	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	abd_perf_run_check_flags(options, chosen, count);
 	abd_perf_filter_set(options->filter);
@@ -76,18 +68,26 @@ static void abd_perf_run_check(const struct abd_perf_options *options,
 		abd_perf_file_check("--json", options->json);
 	if (options->csv != NULL)
 		abd_perf_file_check("--csv", options->csv);
+	if (abd_perf_after_here())
+		return;
+	if (options->csv != NULL)
+		abd_perf_say_die(1, "--csv needs python3 (Debian: python3)");
+	abd_perf_say_warn("tables need python3 (Debian: python3); the figures go to %s",
+		options->json != NULL ? options->json : "stdout, as JSON");
+	if (options->json == NULL)
+		options->json = "/dev/stdout";
 }
 
 /* How long a scenario will take: measured once, stretched by what was asked for. */
 static double abd_perf_run_seconds(
-	const struct abd_perf_planned *planned, const struct abd_perf_options *options)
+	const struct abd_perf_scenario *scenario, const struct abd_perf_options *options)
 {
 	static const struct abd_perf_options mode[] = {
 		[ABD_PERF_NORMAL] = {.mode = ABD_PERF_NORMAL},
 		[ABD_PERF_FULL] = {.mode = ABD_PERF_FULL}};
 	const struct abd_perf_options *as_planned =
 		&mode[options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL];
-	double seconds = options->quick ? planned->normal_s : planned->full_s;
+	double seconds = options->quick ? scenario->normal_s : scenario->full_s;
 	double rounds =
 		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(as_planned);
 	double sample =
@@ -98,7 +98,7 @@ static double abd_perf_run_seconds(
 }
 
 static void abd_perf_run_announce(const struct abd_perf_options *options,
-	const struct abd_perf_planned *const *chosen, size_t count)
+	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	double total_s = 0;
 	char text[32];
@@ -108,7 +108,7 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 	if (options->filter != NULL) {
 		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
-		return; /* how large a part is not known: no time left is told */
+		return; /* how large a part is not known, so the time left is not told */
 	}
 	fprintf(stderr,
 		"abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
@@ -132,49 +132,48 @@ static void abd_perf_run_print_head(const struct abd_perf_options *options)
 }
 
 static int abd_perf_run_all(const struct abd_perf_options *options,
-	const struct abd_perf_planned *const *chosen, size_t count)
+	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
-		size_t results = abd_perf_result_count();
-
 		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options));
-		status = chosen[i]->scenario->run(options);
+		status = chosen[i]->run(options);
 		abd_perf_say_end();
-		if (abd_perf_result_count() > results)
-			chosen[i]->scenario->print();
-		fflush(stdout);
 	}
-	if (abd_perf_stop_wanted())
-		printf("\nended early: the tables hold what was measured until then\n");
-	else if (options->filter != NULL && abd_perf_filter_count() == 0)
+	if (!abd_perf_stop_wanted() && options->filter != NULL && abd_perf_filter_count() == 0)
 		abd_perf_say_warn("--filter '%s' left nothing to measure", options->filter);
 	return status;
 }
 
-static void abd_perf_run_write(const struct abd_perf_options *options)
+/* All outputs are tried, whatever becomes of the others. Returns an exit status. */
+static int abd_perf_run_write(const struct abd_perf_options *options)
 {
-	int error;
+	char *json = abd_perf_json_text(options, !abd_perf_stop_wanted());
+	int status = 0, error;
 
+	if (json == NULL)
+		abd_perf_say_die(1, "no memory for the figures");
 	if (options->json != NULL) {
-		error = abd_perf_json_write(options, !abd_perf_stop_wanted());
-		if (error != 0)
-			abd_perf_say_die(1, "--json %s: %s; nothing is left of it", options->json,
+		error = abd_perf_file_write(options->json, json);
+		if (error != 0) {
+			abd_perf_say_error("--json %s: %s; nothing is left of it", options->json,
 				strerror(-error));
+			status = 1;
+		}
 	}
-	if (options->csv != NULL) {
-		error = abd_perf_csv_write(options->csv);
-		if (error != 0)
-			abd_perf_say_die(1, "--csv %s: %s; nothing is left of it", options->csv,
-				strerror(-error));
-	}
+	if (abd_perf_after_here() && abd_perf_after_tables(json, options->csv) != 0)
+		status = 1;
+	if (abd_perf_stop_wanted())
+		printf("\nended early: the tables hold what was measured until then\n");
+	free(json);
+	return status;
 }
 
 int abd_perf_run(int argc, char **argv)
 {
 	static struct abd_perf_options options;
-	const struct abd_perf_planned *chosen[ABD_PERF_NAMES_MAX];
+	const struct abd_perf_scenario *chosen[ABD_PERF_NAMES_MAX];
 	size_t count;
 	int status;
 
@@ -192,6 +191,6 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_env_look_back(&options);
 	if (status != 0)
 		return status;
-	abd_perf_run_write(&options);
-	return abd_perf_stop_wanted() ? 130 : 0;
+	status = abd_perf_run_write(&options);
+	return abd_perf_stop_wanted() ? 130 : status;
 }

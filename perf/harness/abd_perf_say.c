@@ -136,15 +136,29 @@ const char *abd_perf_say_warning(unsigned i)
 	return i < say.warnings ? say.warning[i] : NULL;
 }
 
+static void abd_perf_say_line(const char *format, va_list arguments)
+{
+	abd_perf_say_wipe();
+	fputs("abd-perf: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+}
+
+void abd_perf_say_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	abd_perf_say_line(format, arguments);
+	va_end(arguments);
+}
+
 void abd_perf_say_die(int status, const char *format, ...)
 {
 	va_list arguments;
 
-	abd_perf_say_wipe();
-	fputs("abd-perf: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	abd_perf_say_line(format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
 	exit(status);
 }

@@ -31,6 +31,8 @@ void abd_perf_say_end(void);
 void abd_perf_say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *abd_perf_say_warning(unsigned i);
 
+/** "abd-perf: ...": something went wrong, but the program goes on. */
+void abd_perf_say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** "abd-perf: ..." and the end of the program. */
 void abd_perf_say_die(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));

@@ -6,9 +6,9 @@
  *
  * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB
  * (256 MiB without --full); the files take half of that before compression, as there; there are as
- * many as the largest number of threads, as there, so that fewer threads read fewer files. Threads:
- * 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for --runtime seconds after --warmup:
- * 10 after 1 with --full, where OpenZFS takes 180; else 0.45.
+ * many as the largest number of threads, as there, so that fewer threads
+ * read fewer files. Threads: 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for
+ * --runtime seconds after --warmup: 10 after 1 with --full, where OpenZFS takes 180; else 0.45.
  *
  * The modes are named in abd_perf_arc_cached_set.h, how they take turns in
  * abd_perf_arc_cached_time.h.
@@ -22,7 +22,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +154,7 @@ static size_t abd_perf_cached_read_size(const struct abd_perf_options *options)
 	return options->io_size != 0 ? options->io_size : ABD_PERF_CACHED_READ;
 }
 
-/*
- * The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128.
+/* The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128.
  */
 static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, unsigned threads[4])
 {
@@ -225,7 +223,8 @@ static int abd_perf_cached_run(const struct abd_perf_options *options)
 
 	if (read_size > 16 * ABD_PERF_CACHED_MIB || read_size % record_size != 0)
 		abd_perf_say_die(2,
-			"arc-cached-read reads whole records: no %zu bytes at a time from records of %zu, and 16m at most",
+			"arc-cached-read reads whole records, 16m at most: not %zu bytes at a time "
+			"from records of %zu",
 			read_size, record_size);
 	if (options->threads > ABD_PERF_CACHED_THREADS)
 		abd_perf_say_die(2, "arc-cached-read takes at most %u threads, as its source",
@@ -240,81 +239,13 @@ static int abd_perf_cached_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static const struct abd_perf_result *abd_perf_cached_latency_of(
-	const struct abd_perf_result *speeds, const char *mode)
-{
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->group, "latency") == 0 &&
-			strcmp(result->scenario, speeds->scenario) == 0 &&
-			strcmp(abd_perf_result_find(result, "data")->text,
-				abd_perf_result_find(speeds, "data")->text) == 0 &&
-			abd_perf_result_find(result, "threads")->number ==
-				abd_perf_result_find(speeds, "threads")->number &&
-			strcmp(abd_perf_result_find(result, "mode")->text, mode) == 0)
-			return result;
-	}
-	return NULL;
-}
-
-static void abd_perf_cached_row(
-	struct abd_perf_table *table, const struct abd_perf_result *speeds, unsigned mode)
-{
-	const char *const *name = abd_perf_cached_name;
-	const struct abd_perf_ratio *ratio =
-		abd_perf_result_find_ratio(speeds, name[mode], name[CACHED_OPENZFS]);
-	const struct abd_perf_result *latency = abd_perf_cached_latency_of(speeds, name[mode]);
-	char text[16];
-
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(speeds, "data")->text);
-	abd_perf_table_cell(table, "%.0f", abd_perf_result_find(speeds, "threads")->number);
-	abd_perf_table_cell(table, "%s", name[mode]);
-	abd_perf_table_figure(table, abd_perf_result_find_figure(speeds, name[mode]));
-	abd_perf_table_ratio(
-		table, abd_perf_result_find_ratio(speeds, name[mode], name[CACHED_BARE]));
-	abd_perf_table_ratio(table, ratio);
-	abd_perf_table_cell(
-		table, "%s", ratio != NULL && ratio->source != NULL ? ratio->source : "");
-	for (unsigned i = 0; i < ABD_PERF_CACHED_PERCENTILES; i++)
-		abd_perf_table_cell(table, "%s",
-			abd_perf_latency_text(abd_perf_result_find_figure(
-						      latency, abd_perf_cached_percentile[i].name)
-						      ->value.median,
-				text));
-}
-
-static void abd_perf_cached_print(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|threads|<mode|GB/s|against bare decode|against openzfs's "
-		"way|<published|p50|p90|p99|p99.9");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "arc-cached-read") != 0 ||
-			strcmp(result->group, "cached") != 0)
-			continue;
-		for (unsigned mode = 0; mode < CACHED_MODES; mode++)
-			abd_perf_cached_row(table, result, mode);
-	}
-	printf("\narc-cached-read: GB/s of decoded bytes, all threads together; ratios of speeds [95 %% interval]; "
-	       "time of a read\n");
-	abd_perf_table_print(table);
-	printf("A file to each thread, all of it in the cache, read in turns by all modes. Speeds are by CPU time, of as many "
-	       "CPUs as the threads have;\ntimes of reads are by the wall clock: with more threads than CPUs, or neighbours, "
-	       "they hold the wait for a CPU.\n");
-}
-
 const struct abd_perf_scenario abd_perf_arc_cached_read = {
 	.name = "arc-cached-read",
 	.summary =
 		"sequential reads out of the cache: ours, OpenZFS's way, and bare decoding as the limit",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE |
 		ABD_PERF_USES_IO_SIZE,
+	.normal_s = 12,
+	.full_s = 480,
 	.run = abd_perf_cached_run,
-	.print = abd_perf_cached_print,
 };

@@ -19,7 +19,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -108,9 +107,9 @@ static size_t abd_perf_arc_hot_bytes(void)
 
 /*
  * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a
- * record is read again only after the sets of all paths. Without --full: half the cache, which
- * makes two caches of all four, and at most 192 MiB. Never more than makes a quarter of the memory
- * there is for all.
+ * record is read again only
+ * after the sets of all paths. Without --full: half the cache, which makes two caches of all four,
+ * and at most 192 MiB. Never more than makes a quarter of the memory there is for all.
  */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
@@ -236,10 +235,8 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, b
 	return 1;
 }
 
-/*
- * One class of one record size, hot or cold: make the set, check every record, race with 1 and with
- * N threads.
- */
+/* One class of one record size, hot or cold: make the set, check every record, race with 1 and with
+ * N threads. */
 static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 {
 	unsigned threads = cell->options->threads;
@@ -293,10 +290,7 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	cell->set.members = members;
 	for (int one_page = 1; one_page >= 0; one_page--) {
 		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
-		/*
-		 * Cold sets are larger than caches: making them is most of the work, so --quick
-		 * does without.
-		 */
+		/* Cold sets are larger than caches: making them is most of the work, so --quick does without. */
 		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
 				  cell->set.member_count > 0;
 			hot--) {
@@ -342,142 +336,12 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static bool abd_perf_arc_is(const struct abd_perf_result *result, const char *set, bool several)
-{
-	bool threads = abd_perf_result_find(result, "threads")->number > 1;
-
-	return strcmp(result->scenario, "arc-read") == 0 && strcmp(result->group, set) == 0 &&
-	       threads == several;
-}
-
-static void abd_perf_arc_row_head(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
-	abd_perf_table_cell(
-		table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "pages")->text);
-}
-
-static void abd_perf_arc_speeds(const char *set, bool several)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|record|lz4 bytes|pages|threads|set MiB|linear|single, rule on|single, rule "
-		"off|multi|own decoder|one run by default");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_arc_is(result, set, several))
-			continue;
-		abd_perf_arc_row_head(table, result);
-		abd_perf_table_cell(table, "%.0f", abd_perf_result_find(result, "threads")->number);
-		abd_perf_table_cell(table, "%.1f",
-			abd_perf_result_find(result, "set_bytes")->number / (1 << 20));
-		for (unsigned path = 0; path < ABD_PERF_ARC_PATHS; path++)
-			abd_perf_table_figure(table,
-				abd_perf_result_find_figure(result, abd_perf_arc_path_name[path]));
-		abd_perf_table_cell(table, "%.0f %%",
-			abd_perf_result_find(result, "single_run_share")->number * 100);
-	}
-	abd_perf_table_print(table);
-}
-
-/* What is worth what: the pairs of paths that the table shows. */
-static const struct {
-	const char *heading;
-	unsigned of, against;
-} abd_perf_arc_pairs[] = {
-	{"rule on / rule off", ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF},
-	{"one run / many runs", ABD_PERF_ARC_ON, ABD_PERF_ARC_MULTI},
-	{"own decoder / many runs", ABD_PERF_ARC_DECODER, ABD_PERF_ARC_MULTI},
-	{"own decoder / linear", ABD_PERF_ARC_DECODER, ABD_PERF_ARC_LINEAR},
-};
-
-static void abd_perf_arc_ratios(const char *set, bool several)
-{
-	char heading[200] = "<data|record|lz4 bytes|pages";
-	const char *const *name = abd_perf_arc_path_name;
-
-	for (unsigned i = 0; i < 4; i++)
-		snprintf(heading + strlen(heading), sizeof(heading) - strlen(heading), "|%s|<",
-			abd_perf_arc_pairs[i].heading);
-
-	struct abd_perf_table *table = abd_perf_table_make(heading);
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_arc_is(result, set, several))
-			continue;
-		abd_perf_arc_row_head(table, result);
-		for (unsigned pair = 0; pair < 4; pair++) {
-			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(result,
-				name[abd_perf_arc_pairs[pair].of],
-				name[abd_perf_arc_pairs[pair].against]);
-
-			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(table, "%s",
-				ratio != NULL ? abd_perf_stat_verdict_text(ratio->verdict) : "");
-		}
-	}
-	abd_perf_table_print(table);
-}
-
-static bool abd_perf_arc_any(const char *set, bool several)
-{
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		if (abd_perf_arc_is(abd_perf_result_get(i), set, several))
-			return true;
-	}
-	return false;
-}
-
-static void abd_perf_arc_print(void)
-{
-	static const char *const set[] = {"hot", "cold"};
-
-	for (unsigned i = 0; i < 4; i++) {
-		if (!abd_perf_arc_any(set[i / 2], i % 2 != 0))
-			continue;
-		printf("\narc-read, %s, %s: GB/s of decoded bytes, median ± median absolute "
-		       "deviation\n",
-			set[i / 2], i % 2 != 0 ? "all threads together" : "1 thread");
-		abd_perf_arc_speeds(set[i / 2], i % 2 != 0);
-		printf("\narc-read, %s, %s: what it is worth, ratio of speeds [95 %% interval]\n",
-			set[i / 2], i % 2 != 0 ? "all threads together" : "1 thread");
-		abd_perf_arc_ratios(set[i / 2], i % 2 != 0);
-	}
-	printf("\n"
-	       "linear            memory of abd_alloc_linear(): what there was before buffers were "
-	       "scattered\n"
-	       "single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): "
-	       "borrowing copies nothing\n"
-	       "single, rule off  the same run, treated as scattered (linear_page=0): borrowing "
-	       "allocates and copies\n"
-	       "multi             4 KiB runs at random addresses (max_order=0): borrowing "
-	       "allocates and gathers\n"
-	       "own decoder       the buffers of multi (of single, rule on, for payloads of 1 "
-	       "page), decoded where they lie by libabd\n"
-	       "The first four are decoded by liblz4. All hold the same payloads, each from a 4 "
-	       "KiB boundary on; every record was checked against its source.\n"
-	       "hot: a thread's set fits half of the second-level cache and was just read. cold: "
-	       "read at random from a set of the size\n"
-	       "shown, of which each path has one, in turns; last-level cache: %zu MiB.\n"
-	       "Cold, runs may be ahead of linear memory: libabd asks for huge pages for runs, not "
-	       "for linear buffers.\n"
-	       "Published: %s.\n",
-		abd_perf_env_last_cache() >> 20, ABD_PERF_ARC_CLAIM);
-}
-
 const struct abd_perf_scenario abd_perf_arc_read = {
 	.name = "arc-read",
 	.summary = "reading cached compressed records: linear, single-chunk with the rule on and "
 		   "off, multi-chunk",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
+	.normal_s = 21,
+	.full_s = 120,
 	.run = abd_perf_arc_run,
-	.print = abd_perf_arc_print,
 };

@@ -10,13 +10,11 @@
  *   on top   whole cached reads of 8 KiB beside decoding the same blocks
  *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared
  *            line, the first would be slow
- *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers; and
- *            without
+ *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers and
+ *            without readers
  *
- * Memory: the largest cache takes what fits in a quarter of the memory there is. From these costs
- * follows a model of machines with more CPUs than this one (abd_perf_arc_scale_model.h).
+ * Memory: the largest cache takes what fits in a quarter of the memory there is.
  */
-#include "abd_perf_arc_scale_model.h"
 #include "abd_perf_arc_scale_set.h"
 #include "abd_perf_arc_scale_top.h"
 #include "abd_perf_arc_scale_write.h"
@@ -28,7 +26,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -213,7 +210,7 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	static const size_t record_size[] = {64, 8192}, top[] = {100, 400, 20000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 19);
+	abd_perf_say_begin("arc-scale", 18);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_stop_wanted())
@@ -227,93 +224,14 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	for (unsigned i = 0; i < 2; i++)
 		if (status == 0 && !abd_perf_stop_wanted())
 			abd_perf_scale_write(options, record_size[i]);
-	if (status == 0 && options->cpu_count > 1 && !abd_perf_stop_wanted())
-		abd_perf_scale_model(options);
 	return status;
-}
-
-static void abd_perf_scale_print_group(
-	const char *group, const char *columns, const char *extra, const char *title)
-{
-	struct abd_perf_table *table = abd_perf_table_make(columns);
-	/* "-" for what there is none of */
-	unsigned columns_least = strcmp(group, "writing") == 0 ? 5 : 3;
-	bool any = false;
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "arc-scale") != 0 || strcmp(result->group, group) != 0)
-			continue;
-		if (!any)
-			printf("\narc-scale, %s\n", title);
-		any = true;
-		abd_perf_table_cell(table, "%s", result->name);
-		for (unsigned j = 0; j < result->figures; j++) {
-			if (result->figure[j].value.rounds > 1)
-				abd_perf_table_figure(table, &result->figure[j]);
-			else
-				abd_perf_table_cell(table, "%.3g", result->figure[j].value.median);
-		}
-		for (unsigned j = result->figures; j < columns_least; j++)
-			abd_perf_table_cell(table, "-");
-		if (abd_perf_result_find(result, extra) != NULL)
-			abd_perf_table_cell(table, "%s", abd_perf_result_find(result, extra)->text);
-		for (unsigned j = 0; j < result->ratios; j++)
-			abd_perf_table_ratio(table, &result->ratio[j]);
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_scale_print_costs(void)
-{
-	const struct abd_perf_result *result = NULL;
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++)
-		if (strcmp(abd_perf_result_get(i)->scenario, "arc-scale") == 0 &&
-			strcmp(abd_perf_result_get(i)->group, "model") == 0)
-			result = abd_perf_result_get(i);
-	if (result == NULL)
-		return;
-	printf("From: a cached read of 8 KiB %s ns, hold and release %s ns, telling a hit %s ns, a line from another CPU "
-	       "%s ns.\nAssumed: every hit is news; CPUs and the way between them are as these two; memory keeps up with "
-	       "the last column.\n%s keep 90 %% of their speed while a line takes less than %s ns (reads), %s ns "
-	       "(holds).\n",
-		abd_perf_result_find(result, "read_ns")->text,
-		abd_perf_result_find(result, "hold_ns")->text,
-		abd_perf_result_find(result, "told_ns")->text,
-		abd_perf_result_find(result, "line_ns")->text, result->name,
-		abd_perf_result_find(result, "line_most_read_ns")->text,
-		abd_perf_result_find(result, "line_most_hold_ns")->text);
-}
-
-static void abd_perf_scale_print(void)
-{
-	abd_perf_scale_print_group("hit",
-		"<records|read of 8 bytes, ns|hold and release, ns|a line of memory, ns|bytes per record|read / line, speeds",
-		"bytes",
-		"hit: keys at random, each found out from the last; bytes: what a record takes beyond its buffer's memory");
-	abd_perf_scale_print_group("on top",
-		"<records|bare decode, ns|whole cached read, ns|on top, ns|read / decode, speeds",
-		"",
-		"on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted");
-	abd_perf_scale_print_group("sharing",
-		"<operation|two threads, one key, ns|two threads, a key each, ns|one thread, ns|one key / a key each, speeds",
-		"", "sharing: what a thread pays for an operation");
-	abd_perf_scale_print_group("writing",
-		"<record|puts/s|evictions/s|a put, ns of CPU|reads/s|a read, ns of CPU", "",
-		"writing: puts into a full cache, by the wall clock");
-	abd_perf_scale_print_group("model",
-		"<CPUs|reads of 8 KiB/s|holds/s|holds/s with a lock each|GB/s from memory",
-		"memory_GB/s", "model: computed, not measured");
-	abd_perf_scale_print_costs();
 }
 
 const struct abd_perf_scenario abd_perf_arc_scale = {
 	.name = "arc-scale",
-	.summary =
-		"the cache's costs by number of records, readers and writers, and a model of larger machines",
+	.summary = "the cache's costs by number of records, readers and writers",
 	.uses = 0,
+	.normal_s = 15,
+	.full_s = 90,
 	.run = abd_perf_scale_run,
-	.print = abd_perf_scale_print,
 };

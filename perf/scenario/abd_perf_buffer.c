@@ -14,7 +14,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,99 +283,11 @@ static int abd_perf_buffer_run(const struct abd_perf_options *options)
 	return 0;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static void abd_perf_buffer_target(struct abd_perf_table *table, const struct abd_perf_ratio *ratio)
-{
-	if (ratio == NULL || ratio->target == 0)
-		abd_perf_table_cell(table, "%s", "");
-	else
-		abd_perf_table_cell(
-			table, "%.2fx: %s", ratio->target, abd_perf_result_target_text(ratio));
-}
-
-/* A parameter, or nothing. */
-static void abd_perf_buffer_number(
-	struct abd_perf_table *table, const struct abd_perf_result *result, const char *name)
-{
-	const struct abd_perf_parameter *parameter = abd_perf_result_find(result, name);
-
-	abd_perf_table_cell(table, "%s", parameter != NULL ? parameter->text : "");
-}
-
-static void abd_perf_buffer_cost_row(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	const struct abd_perf_ratio *published =
-		abd_perf_result_find_ratio(result, "ours", "OpenZFS");
-	const struct abd_perf_ratio *limit = abd_perf_result_find_ratio(result, "ours", "limit");
-	const struct abd_perf_figure *base = result->figures > 1 ? &result->figure[1] : NULL;
-
-	abd_perf_table_cell(table, "%s", result->name);
-	abd_perf_table_figure(table, &result->figure[0]);
-	abd_perf_buffer_number(table, result, "limit_ns");
-	abd_perf_table_cell(table, "%s", limit != NULL ? abd_perf_result_target_text(limit) : "");
-	abd_perf_buffer_number(table, result, "published_ns");
-	if (published != NULL)
-		abd_perf_table_cell(table, "%.1fx", published->value.median);
-	else
-		abd_perf_table_cell(table, "%s", "");
-	abd_perf_buffer_target(table, published);
-	abd_perf_table_cell(table, "%s", base != NULL ? base->name : "");
-	if (base == NULL) {
-		for (unsigned i = 0; i < 3; i++)
-			abd_perf_table_cell(table, "%s", "");
-		return;
-	}
-	abd_perf_table_figure(table, base);
-	abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, "ours", base->name));
-	abd_perf_buffer_target(table, abd_perf_result_find_ratio(result, "ours", base->name));
-}
-
-static void abd_perf_buffer_memory_row(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	const struct abd_perf_figure *figure = &result->figure[0];
-	bool is_bytes = strcmp(figure->unit, "bytes") == 0;
-
-	abd_perf_table_cell(table, "%s", result->name);
-	abd_perf_table_cell(table, "%.*f %s", is_bytes ? 0 : 3, figure->value.median, figure->unit);
-	abd_perf_table_cell(table, "%s", is_bytes ? "592 bytes" : "2 x");
-	abd_perf_table_cell(table, "%s", is_bytes ? "600 bytes" : "1.05 x");
-	abd_perf_table_cell(table, "%s", abd_perf_result_target_text(&result->ratio[0]));
-}
-
-static void abd_perf_buffer_print(void)
-{
-	struct abd_perf_table *cost = abd_perf_table_make(
-		"<cost|ns, ours|limit|<|OpenZFS ns|times as fast|<target|<raced against|its "
-		"ns|ratio of speeds [95 %]|<target");
-	struct abd_perf_table *memory = abd_perf_table_make("<memory|ours|OpenZFS|limit|<");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "buffer") != 0)
-			continue;
-		if (strcmp(result->group, "cost") == 0)
-			abd_perf_buffer_cost_row(cost, result);
-		else
-			abd_perf_buffer_memory_row(memory, result);
-	}
-	printf("\nbuffer: what buffers cost, ns each, median ± median absolute deviation\n");
-	abd_perf_table_print(cost);
-	printf("\nOpenZFS's figures: libzpool at be7657e3f2, without debug checks, on a Zen 5 "
-	       "server part: another machine.\n"
-	       "They are of one allocation and its free at a time; beside a burst they are for "
-	       "orientation only.\n"
-	       "A seek is abd_copy_to_buf_off() of one byte, the call included.\n\n");
-	abd_perf_table_print(memory);
-}
-
 const struct abd_perf_scenario abd_perf_buffer = {
 	.name = "buffer",
 	.summary = "what it costs to make, view, borrow, seek and end buffers, and the memory they "
 		   "take",
+	.normal_s = 5,
+	.full_s = 12,
 	.run = abd_perf_buffer_run,
-	.print = abd_perf_buffer_print,
 };

@@ -19,7 +19,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -216,125 +215,11 @@ static int abd_perf_codec_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static const struct abd_perf_result *abd_perf_codec_next(const char *group, size_t *i)
-{
-	while (*i < abd_perf_result_count()) {
-		const struct abd_perf_result *result = abd_perf_result_get((*i)++);
-
-		if (strcmp(result->scenario, "codec") == 0 && strcmp(result->group, group) == 0)
-			return result;
-	}
-	return NULL;
-}
-
-/* The geometric mean over a table's rows, and the worst row. */
-static void abd_perf_codec_mean(const char *group, unsigned against, double target)
-{
-	const struct abd_perf_result *result;
-	double sum = 0, worst = INFINITY;
-	unsigned count = 0;
-
-	for (size_t i = 0; (result = abd_perf_codec_next(group, &i)) != NULL; count++) {
-		const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
-			result, abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
-
-		sum += log(ratio->value.median);
-		worst = ratio->value.median < worst ? ratio->value.median : worst;
-	}
-	if (count > 0)
-		printf("ours, runs of 4k / %s: geometric mean of %u rows %.3f, target %.2f; worst row %.3f\n",
-			abd_perf_codec_ways[against].name, count, exp(sum / count), target, worst);
-}
-
-static void abd_perf_codec_print_decode(const char *group, double target)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<data|record|lz4 bytes|liblz4, linear|liblz4, borrow|ours, runs of 4k|"
-		"ours, one run|ours / linear|<|ours / borrow|<");
-	const struct abd_perf_result *result;
-	size_t rows = 0;
-
-	for (size_t i = 0; (result = abd_perf_codec_next(group, &i)) != NULL; rows++) {
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
-		abd_perf_table_cell(
-			table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
-		for (unsigned path = 0; path < PATHS; path++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result,
-							     abd_perf_codec_ways[path].name));
-		for (unsigned against = LINEAR; against <= BORROW; against++) {
-			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(result,
-				abd_perf_codec_ways[MULTI].name, abd_perf_codec_ways[against].name);
-
-			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(
-				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
-		}
-	}
-	if (rows > 0)
-		printf("\ncodec, %s: GB/s of decoded bytes, and ratios of speeds [95 %% interval]\n",
-			group);
-	abd_perf_table_print(table);
-	abd_perf_codec_mean(group, LINEAR, target);
-	abd_perf_codec_mean(group, BORROW, 1.17);
-}
-
-static void abd_perf_codec_print_range(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<4k out of 128k|all, ns|first 4k, ns|any 4k, ns|first / all|<target 8|any / all|<target 1.8");
-	const struct abd_perf_result *result;
-	size_t i = 0;
-
-	while ((result = abd_perf_codec_next("range", &i)) != NULL) {
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "all"));
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "first 4k"));
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "any 4k"));
-		for (unsigned j = 0; j < 2; j++) {
-			abd_perf_table_ratio(table, &result->ratio[j]);
-			abd_perf_table_cell(
-				table, "%s", abd_perf_result_target_text(&result->ratio[j]));
-		}
-	}
-	printf("\n");
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_codec_print_sums(void)
-{
-	struct abd_perf_table *table =
-		abd_perf_table_make("<128k in 4 KiB runs|GB/s|of a plain sum's speed");
-	const struct abd_perf_result *result;
-	size_t i = 0;
-
-	while ((result = abd_perf_codec_next("sums", &i)) != NULL) {
-		for (unsigned j = 0; j < result->figures; j++) {
-			abd_perf_table_cell(table, "%s", result->figure[j].name);
-			abd_perf_table_figure(table, &result->figure[j]);
-			abd_perf_table_ratio(table, abd_perf_result_find_ratio(result,
-							    result->figure[j].name, "plain sum"));
-		}
-	}
-	printf("\n");
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_codec_print(void)
-{
-	abd_perf_codec_print_decode("hot", 1.12);
-	abd_perf_codec_print_decode("cold", 1.05);
-	abd_perf_codec_forms_print();
-	abd_perf_codec_print_range();
-	abd_perf_codec_print_sums();
-}
-
 const struct abd_perf_scenario abd_perf_codec = {
 	.name = "codec",
 	.summary = "decoding lz4 from scattered runs, ranges of records, checksums",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
+	.normal_s = 9,
+	.full_s = 60,
 	.run = abd_perf_codec_run,
-	.print = abd_perf_codec_print,
 };

@@ -15,7 +15,6 @@
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <lz4.h>
 #include <stdio.h>
@@ -25,10 +24,8 @@
 enum { LINEAR, PAGES, MIXED, FORMS };
 enum { WAYS_MAX = 5, GROUP_SIZES_MAX = 4 };
 
-/*
- * Of what a checksum is taken again and again, to know what it costs when it finds everything in
- * the first cache.
- */
+/* Of what a checksum is taken again and again, to know what it costs when it finds everything in
+ * the first cache. */
 #define ABD_PERF_FORMS_PIECE ((size_t)16 << 10)
 
 struct abd_perf_forms_slot {
@@ -255,10 +252,8 @@ static void abd_perf_forms_alloc_all(struct abd_perf_forms *forms)
 	}
 }
 
-/*
- * Records whose blocks fit, or don't fit, one page, as many as half of the second-level cache
- * holds.
- */
+/* Records whose blocks fit, or don't fit, one page, as many as half of the second-level cache
+ * holds. */
 static bool abd_perf_forms_make(struct abd_perf_forms *forms,
 	const struct abd_perf_records *records, const struct abd_perf_forms_group *group,
 	uint64_t seed)
@@ -335,10 +330,8 @@ static double abd_perf_forms_run(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-/*
- * One of the two outputs must be the record now; which of them, the way knows. Neither may be from
- * an earlier way.
- */
+/* One of the two outputs must be the record now; which of them, the way knows. Neither may be from
+ * an earlier way. */
 static bool abd_perf_forms_right(const struct abd_perf_forms *forms,
 	const struct abd_perf_forms_slot *slot, const struct abd_perf_forms_group *group,
 	ssize_t made)
@@ -477,54 +470,4 @@ int abd_perf_codec_forms(
 				status = abd_perf_forms_one(data, &abd_perf_forms_groups[i],
 					abd_perf_forms_groups[i].sizes[n], options);
 	return status;
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static struct abd_perf_table *abd_perf_forms_table(const struct abd_perf_forms_group *group)
-{
-	char columns[512];
-	size_t at = (size_t)snprintf(
-		columns, sizeof(columns), "<data|record|lz4 bytes|%s, GB/s", group->way[0].name);
-
-	for (unsigned i = 1; i < WAYS_MAX && group->way[i].name != NULL; i++)
-		at += (size_t)snprintf(columns + at, sizeof(columns) - at, "|%s, GB/s|of its speed",
-			group->way[i].name);
-	return abd_perf_table_make(columns);
-}
-
-static void abd_perf_forms_row(struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "data")->text);
-	abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "record_size")->text);
-	abd_perf_table_cell(
-		table, "%.0f", abd_perf_result_find(result, "compressed_bytes")->number);
-	abd_perf_table_figure(table, &result->figure[0]);
-	for (unsigned i = 1; i < result->figures; i++) {
-		abd_perf_table_figure(table, &result->figure[i]);
-		abd_perf_table_ratio(table, &result->ratio[i - 1]);
-	}
-}
-
-void abd_perf_codec_forms_print(void)
-{
-	for (unsigned i = 0; i < GROUPS; i++) {
-		const struct abd_perf_forms_group *group = &abd_perf_forms_groups[i];
-		struct abd_perf_table *table = abd_perf_forms_table(group);
-		size_t rows = 0;
-
-		for (size_t j = 0; j < abd_perf_result_count(); j++) {
-			const struct abd_perf_result *result = abd_perf_result_get(j);
-
-			if (strcmp(result->scenario, "codec") != 0 ||
-				strcmp(result->group, group->name) != 0)
-				continue;
-			abd_perf_forms_row(table, result);
-			rows++;
-		}
-		if (rows > 0)
-			printf("\ncodec, %s: GB/s of record bytes, hot, against '%s'\n",
-				group->title, group->way[0].name);
-		abd_perf_table_print(table);
-	}
 }

@@ -18,6 +18,4 @@ unsigned abd_perf_codec_forms_count(bool first, const struct abd_perf_options *o
 int abd_perf_codec_forms(
 	const struct abd_perf_data *data, bool first, const struct abd_perf_options *options);
 
-void abd_perf_codec_forms_print(void);
-
 #endif

@@ -16,7 +16,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -308,94 +307,12 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 	return 0;
 }
 
-static void abd_perf_compare_print_sizes(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<operation|size|GB/s|<against|its GB/s|ratio of speeds [95 %]|<|target|<");
-
-	for (unsigned j = 2; j < ABD_PERF_OPERATIONS; j++) {
-		const struct abd_perf_operation *operation = &abd_perf_operations[j];
-
-		for (size_t i = 0; i < abd_perf_result_count(); i++) {
-			const struct abd_perf_result *result = abd_perf_result_get(i);
-			const struct abd_perf_ratio *ratio =
-				operation->against == NULL
-					? NULL
-					: abd_perf_result_find_ratio(
-						  result, operation->name, operation->against);
-
-			if (strcmp(result->scenario, "compare") != 0 ||
-				strcmp(result->group, "sizes") != 0 || ratio == NULL)
-				continue;
-			abd_perf_table_cell(table, "%s", operation->name);
-			abd_perf_table_cell(table, "%s", result->name);
-			abd_perf_table_figure(
-				table, abd_perf_result_find_figure(result, operation->name));
-			abd_perf_table_cell(table, "%s", operation->against);
-			abd_perf_table_figure(
-				table, abd_perf_result_find_figure(result, operation->against));
-			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(
-				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
-			if (ratio->target != 0)
-				abd_perf_table_cell(table, "%.2fx", ratio->target);
-			else
-				abd_perf_table_cell(table, "%s", "");
-			abd_perf_table_cell(table, "%s", abd_perf_result_target_text(ratio));
-		}
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_compare_print_kernels(void)
-{
-	struct abd_perf_table *table =
-		abd_perf_table_make("<size|memcmp|scalar|word|libc|sse2|avx2|avx512|neon");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "compare") != 0 ||
-			strcmp(result->group, "kernels") != 0)
-			continue;
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "size")->text);
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "memcmp"));
-		for (unsigned j = 0; j < ABD_PERF_KERNELS; j++)
-			abd_perf_table_figure(
-				table, abd_perf_result_find_figure(result, abd_perf_kernels[j]));
-	}
-	abd_perf_table_print(table);
-}
-
-static bool abd_perf_compare_any(const char *group)
-{
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "compare") == 0 && strcmp(result->group, group) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void abd_perf_compare_print(void)
-{
-	printf("\ncompare: scattered buffers (4 KiB runs at random addresses) against linear "
-	       "memory, equal contents; GB/s of one side\n");
-	abd_perf_compare_print_sizes();
-	if (abd_perf_compare_any("kernels"))
-		printf("\ncompare: abd_equal by kernel, GB/s of one side; memcmp on linear "
-		       "memory\n");
-	abd_perf_compare_print_kernels();
-	if (abd_perf_compare_any("keys"))
-		abd_perf_compare_key_print();
-}
-
 const struct abd_perf_scenario abd_perf_compare = {
 	.name = "compare",
 	.summary = "comparing, testing for zero and copying scattered buffers, by size and by "
 		   "kernel; short keys",
 	.uses = ABD_PERF_USES_RECORD_SIZE,
+	.normal_s = 10,
+	.full_s = 50,
 	.run = abd_perf_compare_run,
-	.print = abd_perf_compare_print,
 };

@@ -11,7 +11,6 @@
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <abd/abd.h>
 
@@ -133,33 +132,4 @@ void abd_perf_compare_keys(const struct abd_perf_options *options)
 		if (abd_perf_key_wanted(length, options))
 			abd_perf_key_race(length, options);
 	}
-}
-
-void abd_perf_compare_key_print(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"bytes|abd_key_equal, ns|memcmp, ns|ratio of speeds [95 %]|<0.9x at every length");
-	double logs = 0;
-	unsigned lengths = 0;
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "compare") != 0 || strcmp(result->group, "keys") != 0)
-			continue;
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "length")->text);
-		abd_perf_table_figure(table, &result->figure[0]);
-		abd_perf_table_figure(table, &result->figure[1]);
-		abd_perf_table_ratio(table, &result->ratio[0]);
-		abd_perf_table_cell(table, "%s", abd_perf_result_target_text(&result->ratio[0]));
-		if (abd_perf_result_find(result, "size")->number != 0) {
-			logs += log(result->ratio[0].value.median);
-			lengths++;
-		}
-	}
-	printf("\ncompare: short keys, unaligned, equal; the loop around the calls included\n");
-	abd_perf_table_print(table);
-	if (lengths > 0)
-		printf("geometric mean over the lengths: %.3f (target: 1.0)\n",
-			exp(logs / lengths));
 }

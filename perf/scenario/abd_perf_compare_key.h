@@ -10,6 +10,5 @@
 /** How many steps abd_perf_compare_keys() takes. */
 unsigned abd_perf_compare_key_steps(const struct abd_perf_options *options);
 void abd_perf_compare_keys(const struct abd_perf_options *options);
-void abd_perf_compare_key_print(void);
 
 #endif

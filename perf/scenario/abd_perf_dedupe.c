@@ -1,468 +1,250 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dedupe: what a fast comparison is worth to a program that looks for duplicate extents and proves
- * them byte for byte.
+ * dedupe: what a fast comparison is worth to a program that proves byte for byte that extents are
+ * equal, kernel by kernel.
  *
- * --input: a tree is searched, and what was found in it is reported. Without it the source's data
- * set is made in memory; what must be found there is known, and is checked. Then the proofs are
- * timed, in memory, kernel by kernel.
- * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021.
+ * The source's data set is made in memory and scaled to it: files of 4 MiB, half of them copies of
+ * the other half. It is made twice:
+ *   aligned  copies as they are
+ *   shifted  each copy behind a prefix of an odd number of bytes, while its original begins at
+ *            another odd offset of its buffer: offsets are unaligned, and source and destination
+ *            have different ones
+ * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021: 20,000 files of 4 MB, fully
+ * duplicated, 80 GB. A patch there indexed the destination's page with the source's offset; this
+ * data must show that, or it would not test for it.
  */
-#include "abd_perf_dedupe_made.h"
-#include "abd_perf_dedupe_sample.h"
+#include "abd_perf_clock.h"
 #include "abd_perf_env.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
-#define ABD_PERF_EXTENT (128 * KIB)
-#define ABD_PERF_DEDUPE_CLAIM                                                            \
+#define PAGE ((size_t)4096)
+#define ABD_PERF_DEDUPE_FILE (4 * MIB)
+#define ABD_PERF_DEDUPE_EXTENT ((size_t)128 << 10)
+#define ABD_PERF_DEDUPE_SOURCE                                                           \
 	"word loop for byte loop: sys time of duperemove from 1m30.7s to 1m8.9s, -25 % " \
 	"(linux-fsdevel, Jul 2021)"
 
 enum { SCALAR, WORD, LIBC, AUTO, KERNELS };
 
 static const char *const abd_perf_dedupe_kernel[KERNELS] = {"scalar", "word", "libc", "auto"};
-static const char *const abd_perf_dedupe_whole[KERNELS] = {
-	"scalar, reading", "word, reading", "libc, reading", "auto, reading"};
-static const char *const abd_perf_dedupe_kind[ABD_PERF_KINDS] = {"aligned", "shifted"};
 
-/* ---- what was found -------------------------------------------------------------------------- */
+static const struct abd_perf_claim abd_perf_dedupe_claims[] = {
+	{WORD, SCALAR, 0, ABD_PERF_DEDUPE_SOURCE}, {AUTO, SCALAR, 0, NULL}, {AUTO, WORD, 0, NULL},
+	{AUTO, LIBC, 0, NULL}};
 
-static void abd_perf_dedupe_found(const struct abd_perf_find *find, const char *origin)
-{
-	struct abd_perf_result *result = abd_perf_result_add("dedupe", "found", "%s", origin);
-	const struct abd_perf_fileset *set = find->set;
-
-	abd_perf_result_size(result, "extent_size", find->extent_size);
-	abd_perf_result_number(result, "files", (double)find->files);
-	abd_perf_result_number(result, "bytes", (double)find->bytes);
-	abd_perf_result_number(result, "extents", (double)find->count);
-	abd_perf_result_number(result, "duplicates", (double)find->duplicates[ABD_PERF_ALIGNED]);
-	abd_perf_result_number(
-		result, "duplicate_bytes", (double)find->duplicate_bytes[ABD_PERF_ALIGNED]);
-	abd_perf_result_number(result, "shifted", (double)find->duplicates[ABD_PERF_SHIFTED]);
-	abd_perf_result_number(
-		result, "shifted_bytes", (double)find->duplicate_bytes[ABD_PERF_SHIFTED]);
-	abd_perf_result_number(result, "hash_collisions", (double)find->collisions);
-	abd_perf_result_number(result, "unreadable", (double)set->unreadable);
-	abd_perf_result_number(
-		result, "not_regular_or_linked", (double)(set->not_regular + set->hard_links));
-	abd_perf_result_number(result, "changed", (double)find->changed);
-}
-
-static void abd_perf_dedupe_seconds(struct abd_perf_result *result, const char *name, double ns)
-{
-	double seconds = ns / 1e9;
-
-	abd_perf_result_figure(result, name, "s", abd_perf_stat(&seconds, 1));
-}
-
-static void abd_perf_dedupe_times(const struct abd_perf_find *find, const char *origin)
-{
-	struct abd_perf_result *result = abd_perf_result_add("dedupe", "time", "%s", origin);
-
-	abd_perf_dedupe_seconds(result, "read", find->read_ns);
-	abd_perf_dedupe_seconds(result, "xxh3", find->hash_ns);
-	abd_perf_dedupe_seconds(result, "rolling hash", find->roll_ns);
-	abd_perf_dedupe_seconds(result, "scan", find->scan_ns);
-	abd_perf_dedupe_seconds(result, "read to prove",
-		find->proof_read_ns[ABD_PERF_ALIGNED] + find->proof_read_ns[ABD_PERF_SHIFTED]);
-	abd_perf_dedupe_seconds(result, "proof", find->proof_ns);
-}
-
-static void abd_perf_dedupe_search(
-	struct abd_perf_find *find, const char *origin, struct abd_perf_made *damage)
-{
-	abd_perf_say_step("%s: hashing", origin);
-	abd_perf_find_hash(find);
-	if (damage != NULL)
-		abd_perf_made_damage(damage);
-	abd_perf_say_step("%s: extents with the same hash", origin);
-	abd_perf_find_aligned(find);
-	abd_perf_say_step("%s: extents at other offsets", origin);
-	abd_perf_find_shifted(find);
-	abd_perf_dedupe_found(find, origin);
-	abd_perf_dedupe_times(find, origin);
-}
-
-/* ---- timing the proofs ----------------------------------------------------------------------- */
+struct abd_perf_dedupe {
+	abd_t **file; /* original, copy, original, copy ... */
+	size_t files, file_size, extent_size;
+	size_t *offset; /* where the data of each file begins in its buffer */
+	uint64_t random;
+	size_t errors; /* proofs that a kernel did not confirm */
+};
 
 struct abd_perf_dedupe_path {
-	struct abd_perf_sample *sample;
+	struct abd_perf_dedupe *set;
 	const char *kernel;
 };
 
-static double abd_perf_dedupe_prove(void *arg, uint64_t iterations)
+/* ---- the data -------------------------------------------------------------------------------- */
+
+static void abd_perf_dedupe_make(
+	struct abd_perf_dedupe *set, const struct abd_perf_options *options)
+{
+	static const size_t most_of[] = {[ABD_PERF_NORMAL] = 256 * MIB,
+		[ABD_PERF_QUICK] = 64 * MIB,
+		[ABD_PERF_FULL] = 2048 * MIB};
+	size_t most = most_of[options->mode], bytes = abd_perf_env_memory() / 4;
+
+	set->random = options->seed;
+	set->errors = 0;
+	set->extent_size =
+		options->record_size != 0 ? options->record_size : ABD_PERF_DEDUPE_EXTENT;
+	set->file_size =
+		set->extent_size > ABD_PERF_DEDUPE_FILE ? set->extent_size : ABD_PERF_DEDUPE_FILE;
+	set->files = (bytes < most ? bytes : most) / set->file_size / 2 * 2;
+	set->file = calloc(set->files, sizeof(*set->file));
+	set->offset = calloc(set->files, sizeof(*set->offset));
+	if (set->files == 0 || set->file == NULL || set->offset == NULL)
+		abd_perf_say_die(1,
+			"a quarter of the memory is too little for two files of %zu MiB",
+			set->file_size / MIB);
+	abd_perf_place_tune("max_order", "0");
+	for (size_t i = 0; i < set->files; i++) {
+		set->file[i] =
+			abd_alloc((set->file_size + PAGE - 1) / PAGE * PAGE + 2 * PAGE, false);
+		if (set->file[i] == NULL)
+			abd_perf_say_die(1, "no memory for %zu files of %zu MiB", set->files,
+				set->file_size / MIB);
+	}
+	abd_perf_place_tune("max_order", "10");
+	abd_perf_place_shuffle(set->file, set->files, &set->random);
+}
+
+static void abd_perf_dedupe_free(struct abd_perf_dedupe *set)
+{
+	for (size_t i = 0; i < set->files; i++)
+		abd_free(set->file[i]);
+	free(set->file);
+	free(set->offset);
+	abd_cache_reap_now();
+}
+
+/* Random words: no two extents are equal but those that were copied. */
+static void abd_perf_dedupe_random(struct abd_perf_dedupe *set, abd_t *abd, size_t off, size_t size)
+{
+	uint64_t word[512];
+
+	for (size_t n; size > 0; off += n, size -= n) {
+		for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+			word[i] = abd_perf_random(&set->random);
+		n = size < sizeof(word) ? size : sizeof(word);
+		abd_copy_from_buf_off(abd, word, off, n);
+	}
+}
+
+static void abd_perf_dedupe_fill(struct abd_perf_dedupe *set, bool shifted, bool plant)
+{
+	for (size_t i = 0; i < set->files && !abd_perf_stop_wanted(); i += 2) {
+		size_t *offset = &set->offset[i];
+
+		/* Odd, less than a page, and not alike. */
+		for (unsigned j = 0; j < 2 && shifted; j++)
+			do
+				offset[j] = abd_perf_random_below(&set->random, PAGE / 2) * 2 + 1;
+			while (j == 1 && offset[1] == offset[0]);
+		abd_perf_dedupe_random(set, set->file[i], offset[0], set->file_size);
+		abd_copy_off(set->file[i + 1], set->file[i], offset[1], offset[0], set->file_size);
+	}
+	if (plant) {
+		unsigned char byte;
+
+		abd_copy_to_buf_off(&byte, set->file[1], PAGE, 1);
+		byte ^= 0x20;
+		abd_copy_from_buf_off(set->file[1], &byte, PAGE, 1);
+	}
+}
+
+/* ---- the proofs ------------------------------------------------------------------------------ */
+
+/*
+ * How many extents of all copies are equal to those of their originals. wrong_page: with the bug of
+ * the source's patch, the destination indexed with the source's place in its page.
+ */
+static size_t abd_perf_dedupe_equal(const struct abd_perf_dedupe *set, bool wrong_page)
+{
+	size_t equal = 0, size = set->extent_size;
+
+	for (size_t i = 0; i < set->files; i += 2) {
+		for (size_t at = 0; at + size <= set->file_size; at += size) {
+			size_t src = set->offset[i] + at, dst = set->offset[i + 1] + at;
+
+			if (wrong_page)
+				dst = dst - dst % PAGE + src % PAGE;
+			equal += abd_equal_off(set->file[i + 1], set->file[i], dst, src, size);
+		}
+	}
+	return equal;
+}
+
+static size_t abd_perf_dedupe_proofs(const struct abd_perf_dedupe *set)
+{
+	return set->files / 2 * (set->file_size / set->extent_size);
+}
+
+static double abd_perf_dedupe_run_path(void *arg, uint64_t iterations)
 {
 	const struct abd_perf_dedupe_path *path = arg;
+	size_t equal = 0;
+	double start;
 
-	/* "auto" is ours: what the library takes by itself, or ABD_COMPARE told it to. */
+	/* "auto" is ours: what the library takes by itself, or what ABD_COMPARE asks for. */
 	abd_perf_place_tune("compare",
 		strcmp(path->kernel, "auto") != 0 ? path->kernel : abd_perf_place_found("compare"));
-	return abd_perf_sample_prove(path->sample, iterations);
+	start = abd_perf_clock_ns();
+	for (uint64_t n = 0; n < iterations; n++)
+		equal += abd_perf_dedupe_equal(path->set, false);
+	start = abd_perf_clock_ns() - start;
+	path->set->errors += iterations * abd_perf_dedupe_proofs(path->set) - equal;
+	return start;
 }
 
-/* The same, with the time it took to read what is compared: what a system call for dedupe does. */
-static void abd_perf_dedupe_add_reading(struct abd_perf_race *race, double read_ns)
+static void abd_perf_dedupe_record(const struct abd_perf_dedupe *set,
+	const struct abd_perf_race *race, const struct abd_perf_path *path, const char *name)
 {
-	for (unsigned kernel = 0; kernel < race->paths; kernel++) {
-		for (unsigned i = 0; i < race->rounds; i++)
-			race->ns[kernel][i] += read_ns;
-	}
-}
+	struct abd_perf_result *result = abd_perf_result_add("dedupe", "proof", "%s", name);
+	size_t proofs = abd_perf_dedupe_proofs(set);
 
-/* race: ns of the sample, of a share of all proofs. */
-static void abd_perf_dedupe_record(struct abd_perf_race *race, const struct abd_perf_find *find,
-	const struct abd_perf_sample *sample, unsigned kind)
-{
-	const char *const *kernel = abd_perf_dedupe_kernel, *const *whole = abd_perf_dedupe_whole;
-	struct abd_perf_result *result =
-		abd_perf_result_add("dedupe", "proof", "%s", abd_perf_dedupe_kind[kind]);
-	double share = (double)sample->bytes / (double)find->duplicate_bytes[kind];
-	double ms = 1e6;
-
-	abd_perf_result_size(result, "extent_size", find->extent_size);
-	abd_perf_result_number(result, "proofs", (double)find->duplicates[kind]);
-	abd_perf_result_number(result, "bytes", (double)find->duplicate_bytes[kind]);
-	abd_perf_result_number(result, "timed_share", share);
-	for (unsigned i = 0; i < KERNELS; i++) {
-		struct abd_perf_summary ns = abd_perf_race_ns(race, i);
-
-		ns.median /= share * ms, ns.low /= share * ms, ns.high /= share * ms,
-			ns.mad /= share * ms;
-		abd_perf_result_figure(result, kernel[i], "ms", ns);
-	}
-	abd_perf_result_ratio(
-		result, kernel[WORD], kernel[SCALAR], abd_perf_race_ratio(race, WORD, SCALAR));
-	abd_perf_result_ratio(
-		result, kernel[AUTO], kernel[SCALAR], abd_perf_race_ratio(race, AUTO, SCALAR));
-	abd_perf_result_ratio(
-		result, kernel[AUTO], kernel[WORD], abd_perf_race_ratio(race, AUTO, WORD));
-	abd_perf_result_ratio(
-		result, kernel[AUTO], kernel[LIBC], abd_perf_race_ratio(race, AUTO, LIBC));
-	abd_perf_dedupe_add_reading(race, find->proof_read_ns[kind] * share);
-	for (unsigned i = 0; i < KERNELS; i++) {
-		struct abd_perf_summary ns = abd_perf_race_ns(race, i);
-
-		ns.median /= share * ms, ns.low /= share * ms, ns.high /= share * ms,
-			ns.mad /= share * ms;
-		abd_perf_result_figure(result, whole[i], "ms", ns);
-	}
-	abd_perf_result_ratio(
-		result, whole[WORD], whole[SCALAR], abd_perf_race_ratio(race, WORD, SCALAR))
-		->source = ABD_PERF_DEDUPE_CLAIM;
-	abd_perf_result_ratio(
-		result, whole[AUTO], whole[SCALAR], abd_perf_race_ratio(race, AUTO, SCALAR));
+	abd_perf_result_size(result, "extent_size", set->extent_size);
+	abd_perf_result_number(result, "proofs", (double)proofs);
+	abd_perf_result_number(result, "bytes", (double)(proofs * set->extent_size));
+	for (unsigned i = 0; i < KERNELS; i++)
+		abd_perf_result_figure(result, path[i].name, "ms",
+			abd_perf_stat_scale(abd_perf_race_ns(race, i), 1e-6));
+	abd_perf_result_claims(result, race, path, abd_perf_dedupe_claims,
+		sizeof(abd_perf_dedupe_claims) / sizeof(abd_perf_dedupe_claims[0]));
 }
 
 /* Returns an exit status: 1 when a kernel did not confirm a proof. */
-static int abd_perf_dedupe_time(struct abd_perf_find *find, struct abd_perf_sample *sample,
-	unsigned kind, const struct abd_perf_options *options)
+static int abd_perf_dedupe_race(
+	struct abd_perf_dedupe *set, bool shifted, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
 	struct abd_perf_dedupe_path forced[KERNELS];
 	struct abd_perf_path path[KERNELS];
-	bool run;
+	const char *name = shifted ? "shifted" : "aligned";
 
-	abd_perf_say_step("proofs, %s", abd_perf_dedupe_kind[kind]);
-	for (unsigned i = 0; i < KERNELS; i++) {
-		forced[i] = (struct abd_perf_dedupe_path){sample, abd_perf_dedupe_kernel[i]};
-		path[i] = (struct abd_perf_path){
-			abd_perf_dedupe_kernel[i], abd_perf_dedupe_prove, &forced[i]};
+	abd_perf_say_step("proofs, %s", name);
+	abd_perf_dedupe_fill(set, shifted, options->plant);
+	if (shifted && !abd_perf_stop_wanted() && abd_perf_dedupe_equal(set, true) != 0) {
+		abd_perf_say_warn(
+			"the data does not show a destination indexed with the source's offset");
+		return 1;
 	}
-	run = sample->count > 0 && abd_perf_race_run(&race, path, KERNELS, options);
+	for (unsigned i = 0; i < KERNELS; i++) {
+		forced[i] = (struct abd_perf_dedupe_path){set, abd_perf_dedupe_kernel[i]};
+		path[i] = (struct abd_perf_path){
+			abd_perf_dedupe_kernel[i], abd_perf_dedupe_run_path, &forced[i]};
+	}
+
+	bool run = abd_perf_race_run(&race, path, KERNELS, options);
+
 	abd_perf_place_restore("compare");
 	if (run)
-		abd_perf_dedupe_record(&race, find, sample, kind);
-	if (sample->errors == 0)
+		abd_perf_dedupe_record(set, &race, path, name);
+	if (set->errors == 0)
 		return 0;
-	abd_perf_say_warn(
-		"%zu times a kernel found unequal what had been proven equal", sample->errors);
+	abd_perf_say_warn("%zu times a kernel found extents unequal that are equal", set->errors);
 	return 1;
-}
-
-/* ---- a tree ---------------------------------------------------------------------------------- */
-
-static int abd_perf_dedupe_tree(const struct abd_perf_options *options, size_t extent_size)
-{
-	struct abd_perf_fileset set;
-	struct abd_perf_find find;
-	uint64_t memory = abd_perf_env_memory() / 8, most = (options->quick ? 64 : 512) * MIB;
-	int status = 0;
-
-	abd_perf_say_begin("dedupe", 6);
-	abd_perf_say_step("%s: walking", options->input);
-	abd_perf_fileset_init(&set);
-	abd_perf_fileset_walk(&set, options->input);
-	abd_perf_find_make(&find, &set, extent_size, options->seed);
-	if (options->plant)
-		find.hash_mask = 0xf;
-	abd_perf_dedupe_search(&find, options->input, NULL);
-	for (unsigned kind = 0; kind < ABD_PERF_KINDS && status == 0 && !abd_perf_stop_wanted();
-		kind++) {
-		struct abd_perf_sample sample;
-
-		abd_perf_sample_make(
-			&sample, &find, kind, memory < most ? memory : most, options->seed);
-		status = abd_perf_dedupe_time(&find, &sample, kind, options);
-		abd_perf_sample_free(&sample);
-	}
-	abd_perf_find_free(&find);
-	abd_perf_fileset_free(&set);
-	return status;
-}
-
-/* ---- the source's data set ------------------------------------------------------------------- */
-
-/* Whether what was found is what is there. */
-static bool abd_perf_dedupe_made_right(
-	const struct abd_perf_find *find, const struct abd_perf_made *made, bool shifted)
-{
-	size_t whole = made->size / find->extent_size, tail = made->size % find->extent_size != 0;
-	size_t expected[ABD_PERF_KINDS] = {shifted ? 0 : made->files / 2 * (whole + tail),
-		shifted ? made->files / 2 * whole : 0};
-
-	for (unsigned kind = 0; kind < ABD_PERF_KINDS; kind++) {
-		if (find->duplicates[kind] == expected[kind])
-			continue;
-		abd_perf_say_warn("%zu %s duplicates were found where there are %zu",
-			find->duplicates[kind], abd_perf_dedupe_kind[kind], expected[kind]);
-		return false;
-	}
-	return true;
-}
-
-/* The bug of the source's patch must show in this data, or the data would not test for it. */
-static bool abd_perf_dedupe_made_tells(const struct abd_perf_sample *sample)
-{
-	size_t wrong = abd_perf_sample_prove_wrong(sample);
-
-	if (wrong == 0)
-		return true;
-	abd_perf_say_warn("%zu extents are equal also where the destination has the source's "
-			  "offset in a page",
-		wrong);
-	return false;
-}
-
-static int abd_perf_dedupe_made_layout(struct abd_perf_made *made, bool shifted, size_t extent_size,
-	const struct abd_perf_options *options)
-{
-	const char *origin = shifted ? "made, copies with odd prefixes" : "made, copies";
-	unsigned kind = shifted ? ABD_PERF_SHIFTED : ABD_PERF_ALIGNED;
-	struct abd_perf_fileset set;
-	struct abd_perf_find find;
-	struct abd_perf_sample sample;
-	int status = 0;
-
-	abd_perf_say_step("making %zu files of %zu MiB", made->files, made->size / MIB);
-	abd_perf_fileset_init(&set);
-	abd_perf_made_fill(made, shifted, &set);
-	abd_perf_find_make(&find, &set, extent_size, options->seed);
-	abd_perf_dedupe_search(&find, origin, options->plant ? made : NULL);
-	abd_perf_sample_make(&sample, &find, kind, UINT64_MAX, options->seed);
-	if (!abd_perf_stop_wanted() && (!abd_perf_dedupe_made_right(&find, made, shifted) ||
-					       (shifted && !abd_perf_dedupe_made_tells(&sample))))
-		status = 1;
-	if (status == 0 && !abd_perf_stop_wanted())
-		status = abd_perf_dedupe_time(&find, &sample, kind, options);
-	abd_perf_sample_free(&sample);
-	abd_perf_find_free(&find);
-	abd_perf_fileset_free(&set);
-	return status;
-}
-
-static int abd_perf_dedupe_made(const struct abd_perf_options *options, size_t extent_size)
-{
-	struct abd_perf_made made;
-	struct abd_perf_result *result;
-	int status = 0;
-
-	abd_perf_say_begin("dedupe", 10);
-	abd_perf_made_make(&made, options, extent_size);
-	result = abd_perf_result_add("dedupe", "made", "made");
-	abd_perf_result_number(result, "files", (double)made.files);
-	abd_perf_result_size(result, "file_size", made.size);
-	for (int shifted = 0; shifted < 2 && status == 0 && !abd_perf_stop_wanted(); shifted++)
-		status = abd_perf_dedupe_made_layout(&made, shifted != 0, extent_size, options);
-	abd_perf_made_free(&made);
-	return status;
 }
 
 static int abd_perf_dedupe_run(const struct abd_perf_options *options)
 {
-	size_t extent_size = options->record_size != 0 ? options->record_size : ABD_PERF_EXTENT;
+	struct abd_perf_dedupe set;
+	int status = 0;
 
-	return options->input != NULL ? abd_perf_dedupe_tree(options, extent_size)
-				      : abd_perf_dedupe_made(options, extent_size);
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static bool abd_perf_dedupe_is(const struct abd_perf_result *result, const char *group)
-{
-	return strcmp(result->scenario, "dedupe") == 0 && strcmp(result->group, group) == 0;
-}
-
-static double abd_perf_dedupe_number(const struct abd_perf_result *result, const char *name)
-{
-	return abd_perf_result_find(result, name)->number;
-}
-
-static void abd_perf_dedupe_print_found(void)
-{
-	static const char *const count[] = {"duplicates", "shifted", "hash_collisions", "changed",
-		"unreadable", "not_regular_or_linked"};
-	struct abd_perf_table *table =
-		abd_perf_table_make("<searched|extent|files|MiB|extents|duplicates|MiB|shifted|MiB|"
-				    "collisions|changed|unreadable|links, not files");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_dedupe_is(result, "found"))
-			continue;
-		abd_perf_table_cell(table, "%s", result->name);
-		abd_perf_table_cell(table, "%s", abd_perf_result_find(result, "extent_size")->text);
-		abd_perf_table_cell(table, "%.0f", abd_perf_dedupe_number(result, "files"));
-		abd_perf_table_cell(
-			table, "%.1f", abd_perf_dedupe_number(result, "bytes") / (double)MIB);
-		abd_perf_table_cell(table, "%.0f", abd_perf_dedupe_number(result, "extents"));
-		for (unsigned j = 0; j < sizeof(count) / sizeof(count[0]); j++) {
-			abd_perf_table_cell(
-				table, "%.0f", abd_perf_dedupe_number(result, count[j]));
-			if (j < 2)
-				abd_perf_table_cell(table, "%.1f",
-					abd_perf_dedupe_number(result,
-						j == 0 ? "duplicate_bytes" : "shifted_bytes") /
-						(double)MIB);
-		}
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_dedupe_print_times(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<searched|read|xxh3|rolling hash|scan for shifted|read to prove|prove");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_dedupe_is(result, "time"))
-			continue;
-		abd_perf_table_cell(table, "%s", result->name);
-		for (unsigned j = 0; j < result->figures; j++)
-			abd_perf_table_cell(table, "%.3f", result->figure[j].value.median);
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_dedupe_print_proofs(void)
-{
-	const char *const *kernel = abd_perf_dedupe_kernel;
-	struct abd_perf_table *table =
-		abd_perf_table_make("<proofs|count|MiB|timed|byte loop|word loop|memcmp|ours|"
-				    "ours, GB/s|ours / byte loop|<|ours / memcmp|<");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_dedupe_is(result, "proof"))
-			continue;
-
-		double bytes = abd_perf_dedupe_number(result, "bytes");
-
-		abd_perf_table_cell(table, "%s", result->name);
-		abd_perf_table_cell(table, "%.0f", abd_perf_dedupe_number(result, "proofs"));
-		abd_perf_table_cell(table, "%.1f", bytes / (double)MIB);
-		abd_perf_table_cell(
-			table, "%.0f %%", abd_perf_dedupe_number(result, "timed_share") * 100);
-		for (unsigned j = 0; j < KERNELS; j++)
-			abd_perf_table_figure(
-				table, abd_perf_result_find_figure(result, kernel[j]));
-		abd_perf_table_cell(table, "%.1f",
-			bytes / 1e6 /
-				abd_perf_result_find_figure(result, kernel[AUTO])->value.median);
-		for (unsigned j = 0; j < 2; j++) {
-			const struct abd_perf_ratio *ratio = abd_perf_result_find_ratio(
-				result, kernel[AUTO], kernel[j == 0 ? SCALAR : LIBC]);
-
-			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(
-				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
-		}
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_dedupe_print_whole(void)
-{
-	const char *const *whole = abd_perf_dedupe_whole;
-	struct abd_perf_table *table =
-		abd_perf_table_make("<proofs|byte loop|word loop|memcmp|ours|word loop for byte "
-				    "loop|ours for byte loop|<the source");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_dedupe_is(result, "proof"))
-			continue;
-		abd_perf_table_cell(table, "%s", result->name);
-		for (unsigned j = 0; j < KERNELS; j++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result, whole[j]));
-		/* Of speeds a ratio r, of times 1 / r. */
-		for (unsigned j = WORD; j <= AUTO; j += AUTO - WORD)
-			abd_perf_table_cell(table, "%+.1f %%",
-				100 / abd_perf_result_find_ratio(result, whole[j], whole[SCALAR])
-							->value.median -
-					100);
-		abd_perf_table_cell(table, "-25 %% (1m30.7s to 1m8.9s)");
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_dedupe_print(void)
-{
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (abd_perf_dedupe_is(result, "made"))
-			printf("\ndedupe: %.0f files of %s in memory, half of them copies of the "
-			       "other half; the source had 20,000 of "
-			       "4 MB.\nRule: a quarter of the memory that can be had, at most 256 "
-			       "MiB (2 GiB with --full, 64 MiB with --quick).\n",
-				abd_perf_dedupe_number(result, "files"),
-				abd_perf_result_find(result, "file_size")->text);
-	}
-	printf("\ndedupe: what was found; every duplicate is proven byte for byte\n");
-	abd_perf_dedupe_print_found();
-	printf("\ndedupe: CPU time of the search, user and system, s; measured once\n");
-	abd_perf_dedupe_print_times();
-	printf("\ndedupe: user CPU time of all proofs by kernel, ms, in memory (of a sample, "
-	       "scaled, where less than 100 %% is "
-	       "timed)\n");
-	abd_perf_dedupe_print_proofs();
-	printf("\ndedupe: the same with reading what is proven, CPU time, ms; the source's figure "
-	       "is sys time of both.\n"
-	       "Files made in memory are compared where they are, so nothing is read there.\n");
-	abd_perf_dedupe_print_whole();
+	abd_perf_say_begin("dedupe", 3);
+	abd_perf_say_step("making files");
+	abd_perf_dedupe_make(&set, options);
+	for (int shifted = 0; shifted < 2 && status == 0 && !abd_perf_stop_wanted(); shifted++)
+		status = abd_perf_dedupe_race(&set, shifted != 0, options);
+	abd_perf_dedupe_free(&set);
+	return status;
 }
 
 const struct abd_perf_scenario abd_perf_dedupe = {
 	.name = "dedupe",
-	.summary = "finding duplicate extents and proving them byte for byte, by comparison kernel",
-	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
+	.summary = "proving byte for byte that extents are equal, by comparison kernel",
+	.uses = ABD_PERF_USES_RECORD_SIZE,
+	.normal_s = 4,
+	.full_s = 30,
 	.run = abd_perf_dedupe_run,
-	.print = abd_perf_dedupe_print,
 };

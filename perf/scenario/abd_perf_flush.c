@@ -17,7 +17,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -232,10 +231,8 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	uint64_t random = options->seed;
 
 	abd_perf_flush_source = abd_buf_alloc(16 * MIB, false);
-	/*
-	 * On huge pages where they are to be had, as the provider's runs are; misses of the TLB are
-	 * not the question.
-	 */
+	/* On huge pages where they are to be had, as the provider's runs are; misses of the TLB are
+	 * not the question. */
 	abd_perf_flush_place[LINEAR].linear = aligned_alloc(2 * MIB, size);
 	if (abd_perf_flush_place[LINEAR].linear != NULL) {
 		madvise(abd_perf_flush_place[LINEAR].linear, size, MADV_HUGEPAGE);
@@ -250,8 +247,9 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
 	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
 	for (size_t i = 0; i < 16 * MIB; i++)
-		/* no zero: what was planted shows */
-		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1);
+		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1); /* no zero: what
+										    was planted
+										    shows */
 	for (unsigned i = 0; i < PLACES; i++) {
 		abd_perf_flush_place[i].size = size;
 		abd_zero(abd_perf_flush_place[i].dst, size);
@@ -276,10 +274,8 @@ static bool abd_perf_flush_wanted(size_t size, const struct abd_perf_options *op
 	return !options->quick || size == 64 || size == 4 * KIB || size == 64 * KIB;
 }
 
-/*
- * What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one
- * piece, lines not in the cache.
- */
+/* What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one
+ * piece, lines not in the cache. */
 static bool abd_perf_flush_cell_wanted(
 	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
 {
@@ -377,142 +373,12 @@ static int abd_perf_flush_run(const struct abd_perf_options *options)
 	return status;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static void abd_perf_flush_parameter(
-	struct abd_perf_table *table, const struct abd_perf_result *result, const char *name)
-{
-	const struct abd_perf_parameter *parameter = abd_perf_result_find(result, name);
-
-	abd_perf_table_cell(table, "%s", parameter != NULL ? parameter->text : "");
-}
-
-static void abd_perf_flush_row_head(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	abd_perf_table_cell(table, "%s", result->name);
-	abd_perf_flush_parameter(table, result, "destination");
-	abd_perf_flush_parameter(table, result, "state");
-	abd_perf_flush_parameter(table, result, "size");
-	abd_perf_flush_parameter(table, result, "threads");
-}
-
-static void abd_perf_flush_speeds(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	static const char *const figures[] = {"AUTO", "movdir64b", "nt-avx512", "nt-avx2", "movnti",
-		"clwb", "clflushopt", "libpmem", "libpmem, own loop"};
-
-	abd_perf_flush_row_head(table, result);
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-		const struct abd_perf_figure *figure =
-			abd_perf_result_find_figure(result, figures[i]);
-
-		if (figure != NULL)
-			abd_perf_table_cell(table, "%.2f", figure->value.median);
-		else
-			abd_perf_table_cell(table, "-");
-	}
-}
-
-static void abd_perf_flush_ratios(
-	struct abd_perf_table *table, const struct abd_perf_result *result)
-{
-	const struct abd_perf_ratio *best = abd_perf_result_find_ratio(result, "AUTO", "best");
-
-	abd_perf_flush_row_head(table, result);
-	abd_perf_flush_parameter(table, result, "best");
-	abd_perf_table_ratio(table, best);
-	abd_perf_table_cell(table, "%s", best != NULL ? abd_perf_result_target_text(best) : "");
-	abd_perf_table_ratio(table, abd_perf_result_find_ratio(result, "AUTO", "libpmem"));
-	abd_perf_table_ratio(
-		table, abd_perf_result_find_ratio(result, "AUTO", "libpmem, own loop"));
-}
-
-static void abd_perf_flush_print_group(const char *group)
-{
-	struct abd_perf_table *speeds = abd_perf_table_make(
-		"<GB/s|<to|<state|size|threads|AUTO|movdir64b|nt-avx512|nt-avx2|movnti|clwb|clflushopt|libpmem|own loop");
-	struct abd_perf_table *ratios = abd_perf_table_make(
-		"<AUTO|<to|<state|size|threads|<best fixed|AUTO over it [95 %]|<0.95x|over libpmem|over its own loop");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "flush") != 0 || strcmp(result->group, group) != 0)
-			continue;
-		abd_perf_flush_speeds(speeds, result);
-		abd_perf_flush_ratios(ratios, result);
-	}
-	abd_perf_table_print(speeds);
-	printf("\n");
-	abd_perf_table_print(ratios);
-}
-
-static void abd_perf_flush_print_drain(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<16 copies|size|a fence each, GB/s|one drain, GB/s|ratio [95 %]");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "flush") != 0 || strcmp(result->group, "drain") != 0)
-			continue;
-		abd_perf_table_cell(table, "%s", "to fresh lines");
-		abd_perf_flush_parameter(table, result, "size");
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, "ordered"));
-		abd_perf_table_figure(
-			table, abd_perf_result_find_figure(result, "NODRAIN, one drain"));
-		abd_perf_table_ratio(
-			table, abd_perf_result_find_ratio(result, "NODRAIN, one drain", "ordered"));
-	}
-	abd_perf_table_print(table);
-}
-
-/* The geometric mean of a ratio over all results that have it; 0: none has. */
-static double abd_perf_flush_mean(const char *against)
-{
-	double sum = 0;
-	unsigned count = 0;
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-		const struct abd_perf_ratio *ratio =
-			strcmp(result->scenario, "flush") == 0
-				? abd_perf_result_find_ratio(result, "AUTO", against)
-				: NULL;
-
-		if (ratio == NULL)
-			continue;
-		sum += log(ratio->value.median);
-		count++;
-	}
-	return count > 0 ? exp(sum / count) : 0;
-}
-
-static void abd_perf_flush_print(void)
-{
-	printf("\nflush: durable copies to ordinary memory; flush_auto is %s\n",
-		abd_tuning_get("flush_auto"));
-	abd_perf_flush_print_group("size");
-	printf("\nThe source on Optane, one thread: 512 B 496 MB/s non-temporal, 373 with write-back; 1 KiB 642, 688; 2 KiB 725, 1100;\n"
-	       "4 KiB 744, 1200.\n\n");
-	abd_perf_flush_print_group("threads");
-	printf("\nThe source on Optane, 8-byte sequential writes, 1 to 5 threads, GB/s: non-temporal 1.3 2.5 2.8 2.8 2.5;\n"
-	       "write-back (clwb) 1.6 2.4 1.7 1.2 0.8.\n\n");
-	abd_perf_flush_print_drain();
-	printf("\nAUTO over the best fixed policy, geometric mean: %.3f; over libpmem, a drain per run where there are runs: %.3f;\n"
-	       "over libpmem in a loop of its own with one drain: %.3f (0: not measured)\n",
-		abd_perf_flush_mean("best"), abd_perf_flush_mean("libpmem"),
-		abd_perf_flush_mean("libpmem, own loop"));
-}
-
 const struct abd_perf_scenario abd_perf_flush = {
 	.name = "flush",
-	.summary =
-		"durable copies: every policy by size, destination and writers; AUTO against the best of them and libpmem",
+	.summary = "durable copies: every policy by size, destination and writers; AUTO against "
+		   "the best of them and libpmem",
 	.uses = ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
+	.normal_s = 17,
+	.full_s = 105,
 	.run = abd_perf_flush_run,
-	.print = abd_perf_flush_print,
 };

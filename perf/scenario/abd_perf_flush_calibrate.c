@@ -38,30 +38,10 @@ static int abd_perf_calibrate_run(const struct abd_perf_options *options)
 	return 0;
 }
 
-static void abd_perf_calibrate_print(void)
-{
-	printf("\nflush-calibrate: which policy serves which sizes here. A policy's number is the last size it serves, in bytes.\n");
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-		const struct abd_perf_figure *cost = abd_perf_result_find_figure(result, "cost");
-
-		if (cost == NULL || abd_perf_result_find(result, "flush_auto") == NULL)
-			continue;
-		printf("%-10s %5.1f ms of CPU time   auto %-28s exclusive %s\n", result->name,
-			cost->value.median, abd_perf_result_find(result, "flush_auto")->text,
-			abd_perf_result_find(result, "flush_exclusive")->text);
-	}
-	printf("\nTo start processes with it, without measuring again:\n"
-	       "export ABD_FLUSH_AUTO=%s\n",
-		abd_tuning_get("flush_auto"));
-	printf("export ABD_FLUSH_SHARED=%s\n", abd_tuning_get("flush_shared"));
-	printf("export ABD_FLUSH_EXCLUSIVE=%s\n", abd_tuning_get("flush_exclusive"));
-	printf("or abd_tuning_set(\"flush_auto\", ...) and so on; or abd_flush_calibrate() in the process.\n");
-}
-
 const struct abd_perf_scenario abd_perf_flush_calibrate = {
 	.name = "flush-calibrate",
 	.summary = "the flush table measured on this machine, and how to set it",
+	.normal_s = 1,
+	.full_s = 1,
 	.run = abd_perf_calibrate_run,
-	.print = abd_perf_calibrate_print,
 };

@@ -56,7 +56,7 @@ double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations);
 /** abd_perf_flush_way_use() and one thread's copies. */
 double abd_perf_flush_alone(void *arg, uint64_t iterations);
 
-/* ---- abd_perf_flush_pmem.c, or _none.c where libpmem is missing ---- */
+/* ---- abd_perf_flush_pmem.c, or _none.c where libpmem is missing ------------------------------ */
 
 extern const bool abd_perf_flush_pmem_here;
 /** Non-temporal, which measures best of its flags; drain: wait for it. */

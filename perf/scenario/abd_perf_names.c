@@ -10,15 +10,12 @@
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_names_compare.h"
-#include "abd_perf_names_length.h"
 #include "abd_perf_names_set.h"
-#include "abd_perf_names_stat.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,137 +146,24 @@ static int abd_perf_names_run(const struct abd_perf_options *options)
 	struct abd_perf_names_set set;
 	int status = 1;
 
-	abd_perf_say_begin("names", 5 + abd_perf_names_length_steps(options));
+	abd_perf_say_begin("names", 4);
 	abd_perf_say_step("names under %s", root);
 	abd_perf_names_set_make(
 		&set, root, options->quick ? ABD_PERF_NAMES_FEW : ABD_PERF_NAMES_MOST);
 	if (options->plant) /* a byte of the last name entered: that of the last path */
 		set.word[set.table[0].entry[set.entries - 1].word] ^= 0x20;
 	abd_perf_say_step("whether all find the same");
-	if (abd_perf_names_check(&set) && abd_perf_names_length_check())
+	if (abd_perf_names_check(&set))
 		status = abd_perf_names_orders(&set, options);
-	if (status == 0 && !abd_perf_stop_wanted()) {
-		abd_perf_say_step("lstat()");
-		abd_perf_names_stat_run(&set, root, options);
-	}
-	if (status == 0 && !abd_perf_stop_wanted())
-		status = abd_perf_names_length_run(&set, options);
 	abd_perf_names_set_free(&set);
 	return status;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static bool abd_perf_names_is_lookup(const struct abd_perf_result *result)
-{
-	return strcmp(result->scenario, "names") == 0 && strcmp(result->group, "lookup") == 0;
-}
-
-static void abd_perf_names_print_costs(void)
-{
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<paths|no compare|byte loop|rep cmpsb|memcmp|masked words|ours|"
-		"words, then ours|one pass");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_names_is_lookup(result))
-			continue;
-		abd_perf_table_cell(table, "%s", result->name);
-		for (unsigned j = 0; j < ABD_PERF_NAMES_COUNT; j++)
-			abd_perf_table_figure(table, abd_perf_result_find_figure(result,
-							     abd_perf_names_methods[j].name));
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_names_print_ratios(void)
-{
-	struct abd_perf_table *table =
-		abd_perf_table_make("<paths|<look-up by|<against|ratio of speeds [95 %]|<");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		for (unsigned j = 0; abd_perf_names_is_lookup(result) && j < result->ratios; j++) {
-			const struct abd_perf_ratio *ratio = &result->ratio[j];
-
-			abd_perf_table_cell(table, "%s", result->name);
-			abd_perf_table_cell(table, "%s", ratio->of);
-			abd_perf_table_cell(table, "%s", ratio->against);
-			abd_perf_table_ratio(table, ratio);
-			abd_perf_table_cell(
-				table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
-		}
-	}
-	abd_perf_table_print(table);
-}
-
-/* What comparing takes of the kernel's look-up of a path. */
-static void abd_perf_names_print_share(void)
-{
-	const struct abd_perf_result *stat = NULL, *lookup = NULL;
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (strcmp(result->scenario, "names") == 0 && strcmp(result->group, "stat") == 0)
-			stat = result;
-		if (abd_perf_names_is_lookup(result) && lookup == NULL)
-			lookup = result;
-	}
-	if (stat == NULL || lookup == NULL)
-		return;
-
-	double lstat_ns = abd_perf_result_find_figure(stat, "lstat")->value.median;
-	double per_path = abd_perf_result_find(lookup, "components")->number /
-			  abd_perf_result_find(lookup, "paths")->number;
-
-	printf("Comparing the names of a path (its look-up in order, less that without comparing), "
-	       "of an lstat():");
-	for (unsigned i = ABD_PERF_NAMES_BYTES; i <= ABD_PERF_NAMES_OURS; i++) {
-		const struct abd_perf_figure *figure =
-			abd_perf_result_find_figure(lookup, abd_perf_names_methods[i].name);
-
-		if (figure != NULL)
-			printf("%s %s %.1f %%", i == ABD_PERF_NAMES_BYTES ? "" : ",",
-				abd_perf_names_methods[i].name,
-				(figure->value.median - lookup->figure[0].value.median) * per_path /
-					lstat_ns * 100);
-	}
-	printf("\n");
-}
-
-static void abd_perf_names_print(void)
-{
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-
-		if (!abd_perf_names_is_lookup(result))
-			continue;
-		printf("\nnames: %s paths, %s components in a table of %s, %.1f bytes each on "
-		       "average (git's: 31); ns per component\n",
-			abd_perf_result_find(result, "paths")->text,
-			abd_perf_result_find(result, "components")->text,
-			abd_perf_result_find(result, "entries")->text,
-			abd_perf_result_find(result, "component_bytes")->number);
-		break;
-	}
-	if (ABD_PERF_NAMES_HAVE_CMPSB == 0)
-		printf("rep cmpsb is x86-64's: absent here\n");
-	abd_perf_names_print_costs();
-	abd_perf_names_print_ratios();
-	printf("the source: %s\n", ABD_PERF_NAMES_CLAIM);
-	abd_perf_names_stat_print();
-	abd_perf_names_print_share();
-	abd_perf_names_length_print();
-}
-
 const struct abd_perf_scenario abd_perf_names = {
 	.name = "names",
-	.summary = "looking up paths name by name, by way of comparing; comparing names by length",
+	.summary = "looking up paths name by name, by several ways of comparing names",
 	.uses = ABD_PERF_USES_INPUT,
+	.normal_s = 14,
+	.full_s = 85,
 	.run = abd_perf_names_run,
-	.print = abd_perf_names_print,
 };

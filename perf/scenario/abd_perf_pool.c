@@ -18,7 +18,6 @@
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-#include "abd_perf_table.h"
 
 #include <abd/abd.h>
 #include <stdio.h>
@@ -232,69 +231,11 @@ static int abd_perf_pool_run(const struct abd_perf_options *options)
 	return 0;
 }
 
-static void abd_perf_pool_print_memory(void)
-{
-	static const char *const operations[] = {"abd_cmp", "abd_copy"};
-	struct abd_perf_table *table = abd_perf_table_make(
-		"<operation|size|pool, GB/s|default, GB/s|ratio of speeds [95 %]|<");
-
-	for (size_t i = 0; i < 2 * abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result =
-			abd_perf_result_get(i % abd_perf_result_count());
-		const char *operation = operations[i / abd_perf_result_count()];
-		const struct abd_perf_ratio *ratio;
-		char pool[32], other[32];
-
-		snprintf(pool, sizeof(pool), "%s, pool", operation);
-		snprintf(other, sizeof(other), "%s, default", operation);
-		if (strcmp(result->scenario, "pool") != 0 || strcmp(result->group, "memory") != 0)
-			continue;
-		ratio = abd_perf_result_find_ratio(result, pool, other);
-		abd_perf_table_cell(table, "%s", operation);
-		abd_perf_table_cell(table, "%s", result->name);
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, pool));
-		abd_perf_table_figure(table, abd_perf_result_find_figure(result, other));
-		abd_perf_table_ratio(table, ratio);
-		abd_perf_table_cell(table, "%s", abd_perf_stat_verdict_text(ratio->verdict));
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_pool_print_churn(void)
-{
-	struct abd_perf_table *table =
-		abd_perf_table_make("hour|50 % full|75 % full|90 % full|95 % full");
-
-	for (size_t i = 0; i < abd_perf_result_count(); i++) {
-		const struct abd_perf_result *result = abd_perf_result_get(i);
-		unsigned hour;
-
-		if (strcmp(result->scenario, "pool") != 0 || strcmp(result->group, "churn") != 0)
-			continue;
-		hour = (unsigned)abd_perf_result_find(result, "hour")->number;
-		if (hour % 2 == 1) /* the report has every hour */
-			continue;
-		abd_perf_table_cell(table, "%u", hour);
-		for (unsigned k = 0; k < ABD_PERF_CHURN_FILLINGS; k++)
-			abd_perf_table_figure(table,
-				abd_perf_result_find_figure(result, abd_perf_churn_names[k]));
-	}
-	abd_perf_table_print(table);
-}
-
-static void abd_perf_pool_print(void)
-{
-	printf("\npool: the fixed pool's memory against the default provider's\n");
-	abd_perf_pool_print_memory();
-	printf("\npool: a day of churn: buffers that came out as a single run, in %% of those made in that hour\n"
-	       "      (hours 1 to 4 small ones, 5 to 8 large ones, and so on)\n");
-	abd_perf_pool_print_churn();
-}
-
 const struct abd_perf_scenario abd_perf_pool = {
 	.name = "pool",
 	.summary =
 		"the fixed pool's memory against the default, and what a day of churn does to it",
+	.normal_s = 3,
+	.full_s = 10,
 	.run = abd_perf_pool_run,
-	.print = abd_perf_pool_print,
 };

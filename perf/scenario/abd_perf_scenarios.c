@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scenarios there are, and seconds each takes, by itself as measured on a server with 2 cores
- * and 480 MiB of last-level cache, which makes cold sets large; with --full by its number of
- * samples.
+ * The scenarios there are. A line here and a file with the record make a scenario
+ * (CONTRIBUTING.md).
  */
 #include "abd_perf_scenario.h"
 
 #include <stddef.h>
+#include <string.h>
 
-const struct abd_perf_planned abd_perf_plan[] = {
-	{&abd_perf_arc_read, 21, 120},
+extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
+	abd_perf_arc_scale, abd_perf_buffer, abd_perf_compare, abd_perf_codec, abd_perf_flush,
+	abd_perf_flush_calibrate, abd_perf_dedupe, abd_perf_names, abd_perf_pool,
+	abd_perf_stats_copy;
+
+const struct abd_perf_scenario *const abd_perf_scenarios[] = {
+	&abd_perf_arc_read,
 #if ABD_PERF_WITH_ARC
-	{&abd_perf_arc_cached_read, 12, 480},
-	{&abd_perf_arc_scale, 15, 90},
+	&abd_perf_arc_cached_read,
+	&abd_perf_arc_scale,
 #endif
-	{&abd_perf_buffer, 5, 12},
-	{&abd_perf_compare, 10, 50},
-	{&abd_perf_codec, 9, 60},
-	{&abd_perf_flush, 17, 105},
-	{&abd_perf_flush_calibrate, 1, 1},
-	{&abd_perf_dedupe, 4, 30},
-	{&abd_perf_names, 14, 85},
-	{&abd_perf_pool, 3, 10},
-	{&abd_perf_stats_copy, 1, 7},
-	{NULL, 0, 0},
+	&abd_perf_buffer,
+	&abd_perf_compare,
+	&abd_perf_codec,
+	&abd_perf_flush,
+	&abd_perf_flush_calibrate,
+	&abd_perf_dedupe,
+	&abd_perf_names,
+	&abd_perf_pool,
+	&abd_perf_stats_copy,
+	NULL,
 };
+
+const struct abd_perf_scenario *abd_perf_scenario_find(const char *name)
+{
+	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
+		if (strcmp(abd_perf_scenarios[i]->name, name) == 0)
+			return abd_perf_scenarios[i];
+	}
+	return NULL;
+}

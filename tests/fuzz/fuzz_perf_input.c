@@ -8,8 +8,7 @@
 
 #include "abd_perf_clock.h"
 #include "abd_perf_env.h"
-#include "abd_perf_file.h"
-#include "abd_perf_pair.h"
+#include "abd_perf_say.h"
 
 #include <argp.h>
 
@@ -22,9 +21,6 @@ error_t __real_argp_parse(
 	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
 error_t __wrap_argp_parse(
 	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input);
-json_t *__wrap_abd_perf_pair_load(const char *path);
-int __wrap_abd_perf_file_write(
-	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg);
 
 void __wrap_abd_perf_say_die(int status, const char *format, ...)
 {
@@ -48,28 +44,6 @@ error_t __wrap_argp_parse(
 	if (error != 0)
 		longjmp(fuzz_perf_end, 1);
 	return error;
-}
-
-/*
- * Two runs for `abd-perf compare`, whatever they are called; B is 10 % slower. Files are
- * fuzz_perf_json's.
- */
-json_t *__wrap_abd_perf_pair_load(const char *path)
-{
-	static unsigned calls;
-	double value = calls++ % 2 == 0 ? 1.0 : 0.9;
-
-	(void)path;
-	return json_pack("{s:[{s:s, s:s, s:[{s:s, s:s, s:f, s:f, s:f, s:i}]}]}", "results",
-		"scenario", "buffer", "name", "a case", "figures", "name", "ours", "unit", "GB/s",
-		"median", value, "low", value, "high", value, "rounds", 9);
-}
-
-int __wrap_abd_perf_file_write(
-	const char *path, int (*fill)(FILE *file, const void *arg), const void *arg)
-{
-	fuzz_check(path != NULL && fill != NULL && arg != NULL, "no file");
-	return 0;
 }
 
 /* What abd-perf measures by. */

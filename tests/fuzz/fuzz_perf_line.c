@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flags of `abd-perf run` and `abd-perf compare`. A number is digits and nothing else; a model of a
+ * Flags of `abd-perf run`. A number is digits and nothing else; a model of a
  * few lines says what each text should be taken for.
  */
 #include "fuzz_perf_die.h"
 #include "fuzz_perf_input.h"
 
-#include "abd_perf_diff.h"
 #include "abd_perf_filter.h"
 #include "abd_perf_options.h"
 
@@ -131,23 +130,6 @@ static void flag_cpus(const struct abd_perf_options *options, bool taken, const 
 	fuzz_check(!taken || memcmp(cpus, options->cpus, count * sizeof(int)) == 0, "'%s'", text);
 }
 
-/* B is 10 % slower: that is more than allowed, or not. */
-static void flag_share(const char *text)
-{
-	char flag[TEXT + 20], *end;
-	char name[] = "compare", file[] = "a.json";
-	char *argv[] = {name, flag, file, file, NULL};
-	double percent = strtod(text, &end);
-	bool should = end != text && strcmp(end, "%") == 0 && percent >= 0 && percent < 100;
-	int status = -1;
-
-	snprintf(flag, sizeof(flag), "--fail-if-slower=%s", text);
-	fuzz_check(
-		fuzz_perf_try(status = abd_perf_diff(4, argv)) == should, "'%s': %d", text, status);
-	fuzz_check(!should || fabs(percent - 10) < 1e-6 || status == (percent < 10 ? 2 : 0),
-		"'%s': %d", text, status);
-}
-
 static void flag_of_run(const char *text, unsigned which)
 {
 	static struct abd_perf_options options;
@@ -189,14 +171,12 @@ static void flag_of_run(const char *text, unsigned which)
 
 void fuzz_perf_flag(struct fuzz_input *in)
 {
-	unsigned which = fuzz_byte(in) % 10;
+	unsigned which = fuzz_byte(in) % 9;
 	char text[TEXT];
 
 	text_take(in, text);
 	if (which == 8)
 		flag_size(text);
-	else if (which == 9)
-		flag_share(text);
 	else
 		flag_of_run(text, which);
 }
@@ -247,17 +227,12 @@ void fuzz_perf_line(struct fuzz_input *in)
 	static struct abd_perf_options options;
 	static char text[ARGUMENTS][TEXT];
 	char *argv[ARGUMENTS + 1] = {NULL};
-	bool compare = fuzz_byte(in) % 4 == 0;
-	int argc = 1, status = 0;
+	int argc = 1;
 
 	strcpy(argv[0] = text[0], "abd-perf run");
 	for (; argc < ARGUMENTS && in->next < in->end; argc++)
 		text_take(in, argv[argc] = text[argc]);
-	if (compare) {
-		bool taken = fuzz_perf_try(status = abd_perf_diff(argc, argv));
-
-		fuzz_check(!taken || status == 0 || status == 2, "%d", status);
-	} else if (run_line(&options, argc, argv)) {
+	if (run_line(&options, argc, argv)) {
 		check_options(&options);
 		check_filter(options.filter);
 	}

@@ -24,7 +24,6 @@ fuzz_seeds() {
 # fuzz_options TARGET: lengths that are enough for each, and its words.
 fuzz_options() {
 	case $1 in
-	perf_json) echo -max_len=4096 ;;
 	# What a refused flag leaves behind looks like a leak, and looking closer takes most of the time: once, at the end.
 	perf_input) echo -max_len=1024 -detect_leaks=0 ;;
 	*) echo -max_len=1024 ;;

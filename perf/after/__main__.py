@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What comes after a run of abd-perf: tables for people, a comparison of two runs, rows for a spreadsheet, the page.
+
+abd-perf starts it as `python3 FOLDER COMMAND ...`; it only reads results (model.py) and writes what was asked for (output.py).
+"""
+import argparse
+import json
+import os
+import re
+import sys
+
+import output
+from columns import print_run
+from compare import became_worse, compare, print_comparison
+from model import load
+from rows import csv_text
+
+USAGE = 64  # wrong flags, as abd-perf's own
+WORSE = 2  # something became slower than allowed
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, command, about, example):
+        super().__init__(f"abd-perf {command}", description=about, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter,
+                         allow_abbrev=False)
+
+    def error(self, message):
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: {message}\n")
+
+
+def fail(command, words):
+    sys.exit(f"abd-perf {command}: {words}")
+
+
+def read(command, path):
+    try:
+        return load(path)
+    except OSError as error:
+        fail(command, f"{path}: {error.strerror}")
+    except ValueError as error:
+        fail(command, f"{path}: {error}")
+
+
+def may_write(command, flag, path):
+    """Ends the program where the path can't be written to, before work is spent on it."""
+    try:
+        output.check(path)
+    except OSError as error:
+        fail(command, f"{flag} {path}: {error.strerror}")
+
+
+def wrote(command, flag, path, text):
+    """Whether it was written; says why not."""
+    try:
+        output.write(path, text)
+    except OSError as error:
+        print(f"abd-perf {command}: {flag} {path}: {error.strerror}; nothing is left of it", file=sys.stderr)
+        return False
+    return True
+
+
+# ---- commands ------------------------------------------------------------------------------------------------------------
+
+def command_tables(arguments):
+    parser = Parser("tables", "The tables of a run, from its file, as `abd-perf run` prints them.",
+                    "Example:\n  abd-perf tables result.json --csv result.csv")
+    parser.add_argument("result", metavar="A.json")
+    parser.add_argument("--csv", metavar="FILE", help="also write all figures and ratios as rows, for a spreadsheet")
+    options = parser.parse_args(arguments)
+    if options.csv is not None:
+        may_write("tables", "--csv", options.csv)
+    run = read("tables", options.result)
+    print_run(run)
+    return 0 if options.csv is None or wrote("tables", "--csv", options.csv, csv_text(run)) else 1
+
+
+def share(text):
+    match = re.fullmatch(r"(\d+(?:\.\d*)?)%", text)
+    if not match or float(match[1]) >= 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is no share from 0%% to 100%%, such as 5%%".replace("%%", "%"))
+    return float(match[1]) / 100
+
+
+def expression(text):
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+    return text
+
+
+def command_compare(arguments):
+    parser = Parser("compare", "What changed from run A to run B: for each benchmark the ratio of speeds, B over A, with its interval. What\n"
+                    "surely changed, and by most, comes first.",
+                    "Examples:\n  abd-perf compare before.json after.json\n"
+                    "  abd-perf compare main.json change.json --fail-if-slower 5%\n\n"
+                    "Exit status: 0; 1 unreadable input; 2 slower than allowed; 64 wrong flags.")
+    parser.add_argument("runs", nargs="*", metavar="RUN.json", help="two of them: A.json B.json")
+    parser.add_argument("--fail-if-slower", type=share, metavar="PERCENT",
+                        help="exit with 2 when anything surely became slower or larger by more than this, such as 5%%")
+    parser.add_argument("--filter", type=expression, default="", metavar="REGEX",
+                        help='only benchmarks whose "SCENARIO: NAME, FIGURE" matches')
+    parser.add_argument("--all", action="store_true", help="show those that did not surely change, too")
+    parser.add_argument("--json", metavar="FILE", help="also write all of it to FILE")
+    options = parser.parse_args(arguments)
+    if len(options.runs) != 2:
+        parser.error("two runs are compared: A.json B.json (the scenario of this name: abd-perf run compare)")
+    if options.json is not None:
+        may_write("compare", "--json", options.json)
+    comparison = compare(*(read("compare", path) for path in options.runs), options.filter)
+    print_comparison(comparison, options.all)
+    worse = [] if options.fail_if_slower is None else became_worse(comparison, options.fail_if_slower)
+    if worse:
+        print(f"{len(worse)} are worse by more than {options.fail_if_slower * 100:g} %.")
+    if options.json is not None:
+        if not wrote("compare", "--json", options.json, json.dumps(comparison, indent=1, ensure_ascii=False) + "\n"):
+            return 1
+    return WORSE if worse else 0
+
+
+def system_python():
+    """matplotlib of the distribution belongs to /usr/bin/python3, which need not be the first in PATH."""
+    import importlib.util
+    other = "/usr/bin/python3"
+    if importlib.util.find_spec("matplotlib") is None and os.path.exists(other) and os.environ.get("ABD_PERF_PYTHON") != other:
+        os.execve(other, [other, "-B", os.path.dirname(os.path.abspath(__file__)), *sys.argv[1:]], {**os.environ, "ABD_PERF_PYTHON": other})
+
+
+def command_report(arguments):
+    parser = Parser("report", "One HTML file that needs no other: what a run found, in pictures, sentences and tables; of two runs, also\n"
+                    "what changed.",
+                    "Examples:\n  abd-perf report result.json -o report.html\n"
+                    "  abd-perf report before.json after.json -o change.html\n\n"
+                    "Needs python3 with matplotlib (Debian: python3-matplotlib).")
+    parser.add_argument("runs", nargs="*", metavar="RUN.json", help="one run, or two: A.json B.json")
+    parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: report.html)")
+    options = parser.parse_args(arguments)
+    if not 1 <= len(options.runs) <= 2:
+        parser.error("no run is named: A.json, or A.json B.json" if not options.runs else "a report is of one run or of two")
+    may_write("report", "-o", options.output)
+    runs = [read("report", path) for path in options.runs]
+    system_python()
+    from page import report, summary
+    # Of two runs the later one is drawn.
+    if not wrote("report", "-o", options.output, report(runs[-1], compare(*runs) if len(runs) == 2 else None)):
+        return 1
+    print(summary(runs[-1], options.output))
+    return 0
+
+
+COMMANDS = {"tables": command_tables, "compare": command_compare, "report": command_report}
+
+
+def main():
+    sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        status = COMMANDS[sys.argv[1]](sys.argv[2:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads the tables has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    except OSError as error:  # the terminal or the file that stdout goes to
+        fail(sys.argv[1], error.strerror)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

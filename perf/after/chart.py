@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Charts by matplotlib, as SVG inside the page: one for wide windows, one for phones, in colours that the page sets, light or dark.
+
+Text stays text, in the page's font: it can be read aloud, searched and enlarged.
+"""
+import html
+import io
+import math
+import re
+import sys
+
+try:
+    import matplotlib
+except ImportError:
+    sys.exit("abd-perf report: needs python3 with matplotlib (Debian: python3-matplotlib)")
+matplotlib.use("svg")
+import matplotlib.pyplot as plot  # noqa: E402
+
+from model import median_of  # noqa: E402
+
+# Placeholders that the page's style replaces: text, grid, and a colour per series (Okabe and Ito: for all kinds of sight).
+TEXT, GRID = "#010101", "#020202"
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
+MARKERS = ["o", "s", "^", "D", "v", "P"]
+STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "text.color": TEXT, "axes.labelcolor": TEXT,
+         "axes.edgecolor": "#888888", "xtick.color": TEXT, "ytick.color": TEXT, "grid.color": GRID, "axes.grid": True, "axes.axisbelow": True,
+         "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none", "font.size": 10,
+         "text.parse_math": False, "legend.labelcolor": TEXT, "legend.frameon": False, "legend.fontsize": 9}
+WIDTHS = {"wide": 8.0, "narrow": 3.9}  # inches of 72 points; shown on about 930 and 360 pixels
+
+
+def svg(draw, title, kind, height):
+    with plot.rc_context({**STYLE, "svg.hashsalt": title + kind}):
+        figure, axes = plot.subplots(figsize=(WIDTHS[kind], height), layout="constrained")
+        draw(axes, kind == "narrow")
+        data = io.StringIO()
+        figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        plot.close(figure)
+    text = data.getvalue()
+    text = re.sub("<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
+    text = re.sub(' (?:width|height)="[0-9.]+pt"', "", text)
+    for colour, variable in VARIABLES.items():
+        text = text.replace(colour, variable)
+    return text.replace("<svg ", f'<svg class="{kind}" role="img" aria-label="{html.escape(title)}" ', 1)
+
+
+def picture(draw, title, height=3.6, narrow_height=None):
+    """draw(axes, narrow) twice: the page shows the one that fits."""
+    return (f'<figure>{svg(draw, title, "wide", height)}'
+            f'{svg(draw, title, "narrow", narrow_height or height)}</figure>')
+
+
+def legend(axes, narrow, columns=6):
+    """Above the axes, where it hides nothing; a single line or bar needs none."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) < 2:
+        return
+    longest = max(len(label) for label in labels)
+    fit = max(1, min(columns, len(labels), (48 if narrow else 100) // (longest + 6)))
+    axes.legend(handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1.01), ncol=fit, borderaxespad=0)
+
+
+def places(axes, labels, narrow):
+    """Named places on the x axis; on phones upright where they are many."""
+    crowded = narrow and sum(max(len(part) for part in label.split("\n")) + 1 for label in labels) > 38
+    shown = [label.replace("\n", " ") for label in labels] if crowded else labels
+    axes.set_xticks(range(len(labels)), shown, rotation=90 if crowded else 0)
+
+
+def dots(axes, narrow, labels, series, published=None):
+    """Ratios with their intervals over named places; series: (name, {place: ratio})."""
+    for i, (name, points) in enumerate(series):
+        shift = (i - (len(series) - 1) / 2) * 0.12
+        x = [labels.index(place) + shift for place in points]
+        y = [ratio["median"] for ratio in points.values()]
+        low = [ratio["median"] - ratio["low"] for ratio in points.values()]
+        high = [ratio["high"] - ratio["median"] for ratio in points.values()]
+        axes.errorbar(x, y, yerr=[low, high], fmt=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)], capsize=3,
+                      markersize=5, label=name)
+    axes.axhline(1, color="#888888", linewidth=1)
+    if published:
+        axes.axhline(published, color="#888888", linewidth=1, linestyle="--", label=f"the source: {published}")
+    places(axes, labels, narrow)
+    axes.set_ylabel("times as fast" if narrow else "times as fast, 95 % interval")
+    legend(axes, narrow)
+
+
+def line_style(i):
+    return {"marker": MARKERS[i % len(MARKERS)], "markersize": 4, "color": COLOURS[i % len(COLOURS)],
+            "linestyle": ("-", "--")[i // len(COLOURS) % 2]}
+
+
+def lines(axes, narrow, labels, series):
+    """Over named places; series: (name, {place: value}, what else plot() is to be told)."""
+    for name, points, style in series:
+        axes.plot([labels.index(place) for place in points], list(points.values()), label=name, **style)
+    places(axes, labels, narrow)
+
+
+def bars(axes, narrow, names, series, unit):
+    """Groups of bars from the left, one group per place; series: (name, {place: value})."""
+    height = 0.8 / len(series)
+    for i, (name, points) in enumerate(series):
+        y = [names.index(place) + (i - (len(series) - 1) / 2) * height for place in points]
+        drawn = axes.barh(y, list(points.values()), 0.85 * height, color=COLOURS[i % len(COLOURS)],
+                          alpha=(1, 0.5)[i // len(COLOURS) % 2], label=name)
+        axes.bar_label(drawn, fmt="%.3g", padding=3, fontsize=8)
+    axes.set_yticks(range(len(names)), [name.replace(", ", ",\n").replace(" (", "\n(") for name in names] if narrow else names)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.12)
+    axes.set_xlabel(unit)
+    legend(axes, narrow)
+
+
+def powers_of_two(axes, values):
+    low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
+    step = 1 + (high - low) // 9
+    ticks = [2.0 ** power for power in range(low, high + 1, step)]
+    axes.set_yscale("log")
+    axes.set_yticks(ticks, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks])
+    axes.minorticks_off()
+
+
+def curves(axes, narrow, entries, of_x, methods):
+    """A line per figure over a number; entries: sorted by it."""
+    for i, name in enumerate(methods):
+        points = [(of_x(entry), median_of(next((figure for figure in entry["figures"] if figure["name"] == name), None)))
+                  for entry in entries]
+        points = [(x, y) for x, y in points if y]
+        axes.plot([x for x, _ in points], [y for _, y in points], label=name, **line_style(i))

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which tables each scenario has: a title, the results that are its rows, its columns, and what people have to know to read it.
+
+A scenario that is not named here still gets tables: one per group, with all its figures and ratios (generic()).
+"""
+from model import figure_of, geometric_mean, medians_of, names_of, number, ratio_of, select
+from table import (cell, every_figure, figure, figure_text, figures, judged, mib, name, parameter, print_columns, ratio, ratio_text,
+                   scaled, target, time_text)
+
+
+class Table:
+    """Rows: the scenario's results of one group, of which only those that keep() holds; or what rows() makes of each."""
+
+    def __init__(self, group, title, columns, keep=lambda entry: True, rows=lambda entry: [entry], note="", together=None):
+        self.group, self.title, self.columns, self.keep, self.rows, self.note = group, title, columns, keep, rows, note
+        self.together = together  # a parameter whose values stand together, instead of the order in which they were measured
+
+    def print(self, run, scenario):
+        entries = [row for entry in select(run, scenario, self.group) if self.keep(entry) for row in self.rows(entry)]
+        if not entries:
+            return
+        if self.together:
+            values = list(dict.fromkeys(entry["parameters"].get(self.together) for entry in entries))
+            entries.sort(key=lambda entry: values.index(entry["parameters"].get(self.together)))
+        print(f"\n{scenario}: {self.title}")
+        print_columns(entries, self.columns(entries) if callable(self.columns) else self.columns)
+        note = self.note(entries) if callable(self.note) else self.note
+        if note:
+            print(note)
+
+
+def part(key, **values):
+    """A row of its own for part of an entry, for tables that have several rows to a result."""
+    return {**key, "parameters": {**key["parameters"], **values}}
+
+
+def by_ratio(entry):
+    return [part(entry, of=item["of"], against=item["against"]) for item in entry["ratios"]]
+
+
+def of_row(column):
+    """Cells of the pair of paths that a row of by_ratio() is about."""
+    return lambda entry: column(entry, entry["parameters"]["of"], entry["parameters"]["against"])
+
+
+RATIO = [parameter("<path", "of"), parameter("<against"),
+         cell("ratio of speeds [95 %]", of_row(lambda entry, *pair: ratio_text(ratio_of(entry, *pair)))),
+         cell("<", of_row(lambda entry, *pair: ratio_of(entry, *pair)["verdict"]))]
+
+
+GB_S = cell("GB/s", of_row(lambda entry, of, against: figure_text(figure_of(entry, of))))
+ITS_GB_S = cell("its GB/s", of_row(lambda entry, of, against: figure_text(figure_of(entry, against))))
+
+
+def mean_note(of, against, wanted):
+    """The geometric mean of a ratio over the rows, and the worst row."""
+    def note(entries):
+        values = medians_of(entries, of, against)
+        return values and (f"{of} / {against}: geometric mean of {len(values)} rows {geometric_mean(values):.3f}, target {wanted}; worst "
+                           f"row {min(values):.3f}")
+    return note
+
+
+def notes(*parts):
+    return lambda entries: "\n".join(text for text in (part(entries) for part in parts) if text)
+
+
+# ---- arc-read ------------------------------------------------------------------------------------------------------------
+
+def one_thread(entry):
+    return number(entry, "threads") == 1
+
+
+def arc_read(run):
+    head = [parameter("<data"), parameter("record", "record_size"), scaled("lz4 bytes", "compressed_bytes", 1, ".0f"), parameter("pages")]
+    speeds = [*head, parameter("threads"), mib("set MiB", "set_bytes"),
+              *figures("linear", "single, rule on", "single, rule off", "multi", "own decoder"),
+              scaled("one run by default, %", "single_run_share", 100, ".0f")]
+    worth = [*head, *judged("rule on / rule off", "single, rule on", "single, rule off"),
+             *judged("one run / many runs", "single, rule on", "multi"), *judged("own decoder / many runs", "own decoder", "multi"),
+             *judged("own decoder / linear", "own decoder", "linear")]
+    for group in ("hot", "cold"):
+        for words, keep in (("1 thread", one_thread), ("all threads together", lambda entry: not one_thread(entry))):
+            yield Table(group, f"{group}, {words}: GB/s of decoded bytes, median ± median absolute deviation", speeds, keep)
+            yield Table(group, f"{group}, {words}: what it is worth, ratio of speeds [95 % interval]", worth, keep)
+
+
+ARC_READ_NOTE = """\
+linear            memory of abd_alloc_linear(): what there was before buffers were scattered
+single, rule on   a scatter buffer of one run, treated as linear (linear_page=1): borrowing copies nothing
+single, rule off  the same run, treated as scattered (linear_page=0): borrowing allocates and copies
+multi             4 KiB runs at random addresses (max_order=0): borrowing allocates and gathers
+own decoder       the buffers of multi, decoded where they lie by libabd; where a payload fits one page, those of single, rule on
+The first four are decoded by liblz4. All hold the same payloads, each from a 4 KiB boundary on; every record was checked against its source. "one run by default" is the share of
+records that become one run at the library's defaults.
+hot: a thread's set fits half of the second-level cache and was just read. cold: read at random from a set of the size shown; each path
+has a set of its own, and they take turns. Cold, runs may be faster than linear memory: libabd asks for huge pages for runs, not for
+linear buffers.
+Published: about 5 % of an 8k cached read (OpenZFS PR 8580)."""
+
+
+# ---- arc-cached-read -----------------------------------------------------------------------------------------------------
+
+PERCENTILES = ("p50", "p90", "p99", "p99.9")
+
+
+def by_mode(run):
+    """A row per way of reading, with the times of its reads, which stand in results of their own."""
+    latency = {tuple(entry["parameters"].get(key) for key in ("data", "threads", "mode")): entry
+               for entry in select(run, "arc-cached-read", "latency")}
+
+    def rows(entry):
+        made = []
+        for item in entry["figures"]:
+            row, key = part(entry, mode=item["name"]), (entry["parameters"].get("data"), number(entry, "threads"), item["name"])
+            row["latency"] = latency.get(key, {"figures": []})
+            made.append(row)
+        return made
+    return rows
+
+
+def of_mode(text):
+    return lambda entry: text(entry, entry["parameters"]["mode"])
+
+
+def percentile(key):
+    def text(entry):
+        found = figure_of(entry["latency"], key)
+        return time_text(found["median"]) if found else "-"
+    return cell(key, text)
+
+
+def arc_cached_read(run):
+    against = [cell(heading, of_mode(lambda entry, mode, other=other: ratio_text(ratio_of(entry, mode, other))))
+               for heading, other in (("against bare decode", "bare decode"), ("against openzfs's way", "openzfs's way"))]
+    published = cell("<published", of_mode(lambda entry, mode: (ratio_of(entry, mode, "openzfs's way") or {"source": ""})["source"]))
+    yield Table("cached", "GB/s of decoded bytes, all threads together; ratios of speeds [95 % interval]; time of a read",
+                [parameter("<data"), parameter("threads"), parameter("<mode"),
+                 cell("GB/s", of_mode(lambda entry, mode: figure_text(figure_of(entry, mode)))), *against, published,
+                 *(percentile(key) for key in PERCENTILES)], rows=by_mode(run))
+
+
+ARC_CACHED_NOTE = """\
+Each thread has a file of its own, all of it in the cache; all modes read it in turns. Speeds are by CPU time, of as many CPUs as there
+are threads. Times of reads are by the wall clock: with more threads than CPUs, or with busy neighbours, they include waiting for a CPU."""
+
+
+# ---- arc-scale -----------------------------------------------------------------------------------------------------------
+
+def arc_scale(run):
+    yield Table("hit", "hit: keys at random, each depending on what was read last; bytes: what a record takes besides its buffer's memory",
+                [name("records"), figure("read", "read of 8 bytes, ns"), figure("hold", "hold and release, ns"),
+                 figure("a line", "a line of memory, ns"), parameter("bytes per record", "bytes"),
+                 ratio("read / line, speeds", "read", "a line")])
+    yield Table("on top", "on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted",
+                lambda entries: [name("records"), *every_figure(entries)])
+    yield Table("sharing", "sharing: what a thread pays for an operation", lambda entries: [name("operation"), *every_figure(entries)])
+    yield Table("writing", "writing: puts into a full cache, by the wall clock",
+                lambda entries: [name("record"), *every_figure(entries)])
+
+
+# ---- buffer, compare -----------------------------------------------------------------------------------------------------
+
+def raced_against(entry):
+    """The figure beside ours; None where a row was not raced against anything."""
+    return entry["figures"][1] if len(entry["figures"]) > 1 else None
+
+
+def beside(text):
+    def of_entry(entry):
+        other = raced_against(entry)
+        return text(entry, other) if other else ""
+    return of_entry
+
+
+def times_as_fast(entry):
+    published = ratio_of(entry, "ours", "OpenZFS")
+    return f"{published['median']:.1f}x" if published else ""
+
+
+def limit_text(entry):
+    """What was published and the limit of a figure of memory, as the result's ratio says them."""
+    return entry["ratios"][0]["of"] if entry["ratios"] else ""
+
+
+def buffer(run):
+    yield Table("cost", "what buffers cost, ns each, median ± median absolute deviation", [
+        name("cost"), figure("ours", "ns, ours"), parameter("limit", "limit_ns"), target("ours", "limit", "<"),
+        parameter("OpenZFS ns", "published_ns"), cell("times as fast", times_as_fast), target("ours", "OpenZFS"),
+        cell("<raced against", beside(lambda entry, other: other["name"])), cell("its ns", beside(lambda entry, other: figure_text(other))),
+        cell("ratio of speeds [95 %]", beside(lambda entry, other: ratio_text(ratio_of(entry, "ours", other["name"])))),
+        cell("<target", beside(lambda entry, other: target("ours", other["name"])[1](entry)))],
+        note="OpenZFS's figures: libzpool at be7657e3f2, without debug checks, on a Zen 5 server: another machine. They are of one\n"
+             "allocation and its free at a time; beside a burst they are for orientation only. A seek is abd_copy_to_buf_off() of one\n"
+             "byte, the call included.")
+    yield Table("memory", "memory that buffers take", [
+        name("memory"), cell("ours", lambda entry: figure_text(figure_of(entry, "ours"))),
+        parameter("OpenZFS, bytes", "published_bytes"), parameter("OpenZFS, x", "published_x"), cell("<limit", limit_text),
+        cell("<", lambda entry: entry["ratios"][0]["target_verdict"] if entry["ratios"] else "")])
+
+
+def compare(run):
+    yield Table("sizes", "scattered buffers (4 KiB runs at random addresses) against linear memory, equal contents; GB/s of one side", [
+        parameter("<operation", "of"), parameter("size"),
+        GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:],
+        cell("<target", of_row(lambda entry, *pair: target(*pair)[1](entry)))], rows=by_ratio, together="of")
+    yield Table("kernels", "abd_equal by kernel, GB/s of one side; memcmp on linear memory",
+                lambda entries: [parameter("size"), *figures(*names_of(entries))])
+    yield Table("keys", "short keys, unaligned, equal; the loop around the calls included", [
+        parameter("bytes", "length"), figure("abd_key_equal", "abd_key_equal, ns"), figure("memcmp", "memcmp, ns"),
+        ratio("ratio of speeds [95 %]", "abd_key_equal", "memcmp"), target("abd_key_equal", "memcmp")],
+        note=lambda entries: mean_note("abd_key_equal", "memcmp", "1.0")([entry for entry in entries if number(entry, "size")]))
+
+
+# ---- codec, flush --------------------------------------------------------------------------------------------------------
+
+CODEC_GROUPS = {"output": "decoding into scattered output, 4 KiB runs on both sides",
+                "mixed": "decoding from runs of mixed orders, the largest that fit the block", "page": "records whose block fits one page",
+                "compress": "compressing, always by liblz4", "check": "decoding and fletcher_4 of the record"}
+
+
+def codec(run):
+    head = [parameter("<data"), parameter("record", "record_size"), scaled("lz4 bytes", "compressed_bytes", 1, ".0f")]
+    ours = "ours, runs of 4k"
+    for group, wanted in (("hot", "1.12"), ("cold", "1.05")):
+        yield Table(group, f"{group}: GB/s of decoded bytes, and ratios of speeds [95 % interval]", [
+            *head, *figures("liblz4, linear", "liblz4, borrow", ours, "ours, one run"),
+            *judged("ours / linear", ours, "liblz4, linear"), *judged("ours / borrow", ours, "liblz4, borrow")],
+            note=notes(mean_note(ours, "liblz4, linear", wanted), mean_note(ours, "liblz4, borrow", "1.17")))
+    for group in CODEC_GROUPS:
+        yield Table(group, f"{CODEC_GROUPS[group]}: GB/s of record bytes, hot", lambda entries: [*head, *every_figure(entries)])
+    yield Table("range", "4k out of a record of 128k, ns", [
+        parameter("<data"), *figures("all", "first 4k", "any 4k"), ratio("first / all", "first 4k", "all"), target("first 4k", "all"),
+        ratio("any / all", "any 4k", "all"), target("any 4k", "all")])
+    yield Table("sums", "checksums of 128k in 4 KiB runs, and their share of a plain sum's speed", [
+        parameter("<checksum", "of"), GB_S, *RATIO[1:3]], rows=by_ratio)
+
+
+def flush_mean_note(entries):
+    said = []
+    for against, words in (("best", "the best fixed policy"), ("libpmem", "libpmem, which drains per run"),
+                           ("libpmem, own loop", "libpmem in a loop of its own with one drain")):
+        values = medians_of(entries, "AUTO", against)
+        if values:
+            said.append(f"AUTO over {words}, geometric mean of {len(values)} rows: {geometric_mean(values):.3f}")
+    return "\n".join(said)
+
+
+def flush(run):
+    head = [name("copies"), parameter("<to", "destination"), parameter("<state"), parameter("size"), parameter("threads")]
+    source = {"size": "The source on Optane, one thread: 512 B 496 MB/s non-temporal, 373 with write-back; 1 KiB 642, 688; 2 KiB 725, "
+                      "1100; 4 KiB 744, 1200.",
+              "threads": "The source on Optane, 8-byte sequential writes, 1 to 5 threads, GB/s: non-temporal 1.3 2.5 2.8 2.8 2.5; "
+                         "write-back (clwb) 1.6 2.4 1.7 1.2 0.8."}
+    for group in ("size", "threads"):
+        yield Table(group, "durable copies to ordinary memory, GB/s", lambda entries: [*head, *figures(*names_of(entries))],
+                    note=source[group])
+        yield Table(group, "AUTO against the best fixed policy, and against libpmem", [
+            *head, parameter("<best fixed", "best"), ratio("AUTO over it [95 %]", "AUTO", "best"), target("AUTO", "best"),
+            ratio("over libpmem", "AUTO", "libpmem"), ratio("over its own loop", "AUTO", "libpmem, own loop")], note=flush_mean_note)
+    yield Table("drain", "16 copies to fresh lines, GB/s: a fence after each, against one drain for all", [
+        parameter("size"), figure("ordered", "a fence each"), figure("NODRAIN, one drain", "one drain"),
+        ratio("ratio [95 %]", "NODRAIN, one drain", "ordered")])
+
+
+def calibrate_note(entries):
+    last = entries[-1]["parameters"]
+    return "\n".join(["To start processes with it, without measuring again:",
+                      *(f"export ABD_{key.upper()}={last.get(key, '')}" for key in ("flush_auto", "flush_shared", "flush_exclusive")),
+                      'or abd_tuning_set("flush_auto", ...) and so on; or abd_flush_calibrate() in the process.'])
+
+
+def flush_calibrate(run):
+    yield Table("calibrate", "which policy serves which sizes here; a policy's number is the last size it serves, in bytes", [
+        name("round"), figure("cost", "ms of CPU time"), parameter("<auto", "flush_auto"), parameter("<exclusive", "flush_exclusive")],
+        note=calibrate_note)
+
+
+# ---- the rest ------------------------------------------------------------------------------------------------------------
+
+def dedupe(run):
+    yield Table("proof", "CPU time to prove that extents are equal, ms, by kernel; in memory", [
+        name("proofs"), parameter("count", "proofs"), mib("MiB", "bytes"), figure("scalar", "byte loop"), figure("word", "word loop"),
+        figure("libc", "memcmp"), figure("auto", "ours"), *judged("ours / byte loop", "auto", "scalar"),
+        *judged("ours / memcmp", "auto", "libc")],
+        note="The source: sys time of duperemove 1m30.7s with a byte loop, 1m8.9s with a word loop, -25 % (linux-fsdevel, Jul 2021); in\n"
+             "that time there is more than comparing.")
+
+
+def names(run):
+    yield Table("lookup", "looking up paths name by name, ns per component", lambda entries: [
+        name("paths"), parameter("count", "paths"), scaled("bytes of a name", "component_bytes", 1, ".1f"), *figures(*names_of(entries))],
+        note="rep cmpsb is x86-64's. The source: it is slow to start; comparing words with a masked tail makes git diff faster\n"
+             "(linux-kernel, Dec 2010).")
+    yield Table("lookup", "look-ups by one way of comparing against another", [name("paths"), *RATIO], rows=by_ratio)
+
+
+def pool(run):
+    yield Table("memory", "the fixed pool's memory against the default provider's, GB/s", [
+        parameter("<operation", "of"), name("size"),
+        GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:]], rows=by_ratio, together="of")
+    yield Table("churn", "a day of churn: buffers that came out as a single run, in % of those made in that hour", lambda entries: [
+        parameter("hour"), *figures(*names_of(entries))], keep=lambda entry: (number(entry, "hour") or 0) % 2 == 0,
+        note="Hours 1 to 4 make small buffers, 5 to 8 large ones, and so on. The report has every hour.")
+
+
+def stats_copy(run):
+    yield Table("fill", "filling a caller's record of 256 bytes, 23 fields, ns", lambda entries: figures(*names_of(entries)))
+    yield Table("fill", "ratios of speeds [95 %]", [*RATIO[:3], cell("<the source", of_row(
+        lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
+
+
+# Each makes its scenario's tables from the run, and has a note that stands behind them.
+TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
+          "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "flush": (flush, ""),
+          "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
+          "stats-copy": (stats_copy, "")}
+
+
+def print_scenario(run, scenario):
+    if scenario in TABLES:
+        make, note = TABLES[scenario]
+        tables = make(run)
+    else:
+        tables, note = [Table(group, group, lambda entries: [name("case"), *every_figure(entries)])
+                        for group in dict.fromkeys(entry["group"] for entry in select(run, scenario))], ""
+    for table in tables:
+        table.print(run, scenario)
+    if note:
+        print("\n" + note)
+
+
+def print_run(run):
+    """The tables of every scenario that was measured, in the order in which they were."""
+    for scenario in dict.fromkeys(entry["scenario"] for entry in run["results"]):
+        print_scenario(run, scenario)

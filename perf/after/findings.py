@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What matters, in words: the findings that open the page, and the five sources' questions, claim and measurement side by side.
+
+A sentence says "worth it" only where the interval of the ratio lies on one side of 1 (the ratio's verdict); else "can't tell".
+"""
+from model import (figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, number, ratio_of, select, size_text,
+                   spread)
+from sections import flush_best
+
+RULE = [("arc-cached-read", "cached", {"data": "fio", "record_size": 8192, "threads": 1}, "single-chunk", "openzfs's way"),
+        ("arc-cached-read", "cached", {"record_size": 8192, "threads": 1}, "single-chunk", "openzfs's way"),
+        ("arc-read", "hot", {"data": "fio", "record_size": 8192, "threads": 1}, "single, rule on", "single, rule off"),
+        ("arc-read", "hot", {"threads": 1}, "single, rule on", "single, rule off")]
+DECODER = [("codec", "ours, runs of 4k", "liblz4, borrow"), ("arc-read", "own decoder", "multi")]
+
+
+def percent(ratio):
+    """+5.0 % for 1.05."""
+    return f"{(ratio - 1) * 100:+.0f} %" if abs(ratio - 1) >= 0.1 else f"{(ratio - 1) * 100:+.1f} %"
+
+
+def faster(ratio):
+    """5.0 % faster for 1.05."""
+    return f"{percent(ratio)[1:]} {'faster' if ratio >= 1 else 'slower'}"
+
+
+def verdict(ratio, yes, no):
+    return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell on so few rounds, or there is no difference")
+
+
+# ---- the five questions ----------------------------------------------------------------------------------------------------
+
+def question_rule(document):
+    ratio, entry = first_ratio(document, RULE)
+    if ratio is None:
+        return None
+    return (f"{percent(ratio['median'])} speed: {interval(ratio, '.3f')} ({entry['scenario']}, {entry['name']})",
+            verdict(ratio, "treat single-run buffers as linear (the default)", "the rule does not pay here"))
+
+
+def question_dedupe(document):
+    for entry in select(document, "dedupe", "proof"):
+        word, ours = ratio_of(entry, "word", "scalar"), ratio_of(entry, "auto", "scalar")
+        if median_of(word) and median_of(ours):
+            return (f"{100 / word['median'] - 100:+.0f} % time by words, {100 / ours['median'] - 100:+.0f} % by ours "
+                    f"({entry['name']})", verdict(ours, "never compare extents byte by byte: abd_equal_off()",
+                                                  "a byte loop is as good here"))
+    return None
+
+
+def question_names(document):
+    ratio, entry = first_ratio(document, [("names", "lookup", {}, "masked words", "rep cmpsb")])
+    ours = first_ratio(document, [("names", "lookup", {}, "ours", "memcmp")])[0]
+    if ratio is None:
+        return None
+    more = f"; abd_key_equal {ours['median']:.2f} times memcmp's" if ours else ""
+    return (f"a look-up by masked words has {interval(ratio)} times the speed of rep cmpsb ({entry['name']}){more}",
+            verdict(ratio, "compare short names by words", "a string instruction is as good here"))
+
+
+def question_flush(document):
+    entries = [entry for entry in select(document, "flush", "size", destination="linear", state="fresh", threads=1, batch=1)
+               if number(entry, "size") in (512, 1024, 2048, 4096) and flush_best(entry, True) and flush_best(entry, False)]
+    if not entries:
+        return None
+    entries.sort(key=lambda entry: number(entry, "size"))
+    parts = [f"{size_text(number(entry, 'size'))} {flush_best(entry, True) / flush_best(entry, False):.2f}" for entry in entries]
+    won = [entry for entry in entries if flush_best(entry, True) > flush_best(entry, False)]
+    advice = ("go around the cache at these sizes" if not won else "write back at these sizes" if len(won) == len(entries) else
+              "write back from " + size_text(number(won[0], "size")) + " up") + "; AUTO knows (abd-perf run flush-calibrate)"
+    return f"through the cache / around it: {', '.join(parts)} (one writer, ordinary memory)", advice
+
+
+def question_stats(document):
+    ratio, _ = first_ratio(document, [("stats-copy", "fill", {}, "memset, one copy", "guarded stores")])
+    if ratio is None:
+        return None
+    return (f"one copy has {interval(ratio)} times the speed of guarded stores",
+            verdict(ratio, "fill a record on the stack, copy it once", "store by store is as good here"))
+
+
+QUESTIONS = [
+    ("Is a scatter buffer of one run worth treating as linear?", "OpenZFS PR 8580, 2019", "+5 % of ARC-cached 8k reads", question_rule),
+    ("What does comparing by words save a dedupe?", "linux-fsdevel, 2021", "-25 % sys time for a byte loop (duperemove, 80 GB)",
+     question_dedupe),
+    ("How should short names be compared?", "linux-kernel, 2010", "rep cmpsb is slow to start; words with a masked tail win",
+     question_names),
+    ("Which way is a copy made durable fastest?", "dm-devel, 2020",
+     "through the cache / around it on Optane: 512 0.75, 1k 1.07, 2k 1.52, 4k 1.61", question_flush),
+    ("Should a caller's record be stored to field by field?", "linux-kernel, 2017",
+     "statx 5.53 s field by field, 1.57 s with one copy; fstat 1.46 s", question_stats),
+]
+
+
+def questions(document):
+    """[(question, source, claim, measured here, what to do)]; of what was not measured the last two are None."""
+    return [(question, source, claim, *(ask(document) or (None, None))) for question, source, claim, ask in QUESTIONS]
+
+
+# ---- the findings that open the page -----------------------------------------------------------------------------------------
+
+def finding_rule(document):
+    ratio, entry = first_ratio(document, RULE)
+    if ratio is None:
+        return None
+    text = (f"The single-chunk rule: reading cached 8k records is {faster(ratio['median'])} with it "
+            f"[{percent(ratio['low'])}, {percent(ratio['high'])}] ({entry['name']})")
+    return text + "; " + verdict(ratio, "leave it on", "it does not pay here") + "."
+
+
+def finding_decoder(document):
+    for scenario, of, against in DECODER:
+        values = medians_of(select(document, scenario), of, against)
+        if values:
+            mean = geometric_mean(values)
+            return (f"The scatter decoder: lz4 decoded where it lies has {mean:.2f} times the speed of copying it together for liblz4 "
+                    f"(geometric mean of {len(values)} sets, {spread(values)}); "
+                    + ("decode in place." if mean > 1 else "borrow and copy (ABD_LZ4=liblz4)."))
+    return None
+
+
+def finding_cached(document):
+    ratio, entry = first_ratio(document, [("arc-cached-read", "cached", {"data": data, "threads": 1}, "cache", "openzfs's way")
+                                          for data in ("fio", "files")])
+    if ratio is None:
+        return None
+    return (f"The cache: abd_arc_read() has {interval(ratio)} times the speed of look-up, borrow, liblz4 and return "
+            f"({entry['name']}).")
+
+
+def finding_compare(document):
+    for entry in select(document, "compare", "kernels"):
+        loop = figure_of(entry, "scalar")
+        best = max((figure for figure in entry["figures"] if figure["name"] not in ("memcmp", "libc")), default=None,
+                   key=lambda figure: figure["median"])
+        if number(entry, "size") == 131072 and median_of(loop) and best:
+            return (f"Comparing 128k of scattered bytes: {best['name']} has {best['median'] / loop['median']:.1f} times the speed of a "
+                    "byte loop; call abd_equal() and let it choose.")
+    return None
+
+
+def finding_flush(document):
+    values = medians_of(select(document, "flush"), "AUTO", "best")
+    if not values:
+        return None
+    return (f"Durable copies: the library's own choice (AUTO) reaches {geometric_mean(values):.2f} of the best fixed way "
+            f"in the geometric mean of {len(values)} cases, at worst {min(values):.2f}; "
+            + ("leave it." if min(values) > 0.9 else "where the worst matters, calibrate (abd_flush_calibrate())."))
+
+
+FINDINGS = (finding_rule, finding_decoder, finding_cached, finding_flush, finding_compare)
+
+
+def findings(document):
+    """The three that matter most, of those that were measured."""
+    return [text for text in (finding(document) for finding in FINDINGS) if text][:3]

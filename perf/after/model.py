@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run's result, as the file of `abd-perf run --json` holds it, and the questions that tables, comparisons and pages ask of it.
+
+Invariant: after load(), strings hold no control characters and can be encoded, every figure and ratio has finite numbers, and what is
+damaged is left out. So no other module has to check what a file holds; text still has to be escaped where it becomes markup.
+"""
+import json
+import math
+import re
+import statistics
+
+FORMAT = "abd-perf-1"
+NUMBERS = ("median", "low", "high", "mad")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+# Parameters that say how something was measured. Others (compressed_bytes, best) say what was found.
+CONDITIONS = ("data", "set", "pages", "record_size", "io_size", "size", "extent_size", "length", "lengths", "destination", "state",
+              "batch", "threads", "max_order", "count", "mode")
+SIZES = {"record_size", "io_size", "size", "extent_size", "file_size"}  # shown as 8k, 1m
+
+
+# ---- reading -------------------------------------------------------------------------------------------------------------
+
+def clean(text):
+    """Text that can neither steer a terminal nor break a table or the page."""
+    return CONTROL.sub("?", str(text)).encode("utf-8", "replace").decode("utf-8")
+
+
+def text_in(item, name):
+    value = item.get(name)
+    return clean(value) if isinstance(value, str) else ""
+
+
+def is_number(value):
+    """A finite number; whole numbers larger than a float are none."""
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def dictionary(value):
+    return value if isinstance(value, dict) else {}
+
+
+def dictionaries(value):
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def texts(value):
+    return [clean(item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def summary(item):
+    """Median, interval and rounds; None where they are damaged."""
+    value = {name: item.get(name) for name in NUMBERS}
+    value["mad"] = value["mad"] if is_number(value["mad"]) else 0
+    if not all(is_number(number) for number in value.values()) or not value["low"] <= value["median"] <= value["high"]:
+        return None
+    return {**value, "rounds": int(item["rounds"]) if is_number(item.get("rounds")) else 0}
+
+
+def relative(item):
+    """The figure in units of the reference loop; None where it has no sound interval."""
+    value = {name: dictionary(item.get("relative")).get(name) for name in NUMBERS[:3]}
+    return value if all(is_number(number) for number in value.values()) and 0 < value["low"] <= value["high"] else None
+
+
+def figures(result):
+    found = []
+    for item in dictionaries(result.get("figures")):
+        value = summary(item)
+        if value:
+            found.append({"name": text_in(item, "name"), "unit": text_in(item, "unit"), **value, "relative": relative(item)})
+    return found
+
+
+def ratios(result):
+    found = []
+    for item in dictionaries(result.get("ratios")):
+        value, target = summary(item), item.get("target")
+        if value:
+            found.append({name: text_in(item, name) for name in ("of", "against", "verdict", "target_verdict", "source")}
+                         | value | {"target": target if is_number(target) else None})
+    return found
+
+
+def entry_of(result):
+    parameters = {clean(name): clean(value) if isinstance(value, str) else value
+                  for name, value in dictionary(result.get("parameters")).items() if isinstance(value, str) or is_number(value)}
+    return {**{name: text_in(result, name) for name in ("scenario", "group", "name")}, "parameters": parameters,
+            "figures": figures(result), "ratios": ratios(result)}
+
+
+def facts(document, name):
+    """Names and values of the environment or the options, as text."""
+    return {clean(key): clean(value if isinstance(value, str) else json.dumps(value))
+            for key, value in dictionary(document.get(name)).items()}
+
+
+def refuse_constant(name):
+    raise ValueError(f"{name} is not a number that JSON has")
+
+
+def load(path):
+    """The run in a file. ValueError or OSError says why there is none."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            document = json.load(file, parse_constant=refuse_constant)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"its format is not {FORMAT}")
+    if not isinstance(document.get("results"), list):
+        raise ValueError("it holds no results")
+    return {"environment": facts(document, "environment"), "options": facts(document, "options"),
+            "complete": document.get("complete") is not False, "noise": summary(dictionary(document.get("noise"))),
+            "warnings": texts(document.get("warnings")), "sources": texts(document.get("sources")),
+            "results": [entry_of(result) for result in dictionaries(document["results"])]}
+
+
+# ---- asking --------------------------------------------------------------------------------------------------------------
+
+def size_text(size):
+    for shift, unit in ((20, "m"), (10, "k")):
+        if size >= 1 << shift and size % (1 << shift) == 0:
+            return f"{int(size) >> shift}{unit}"
+    return f"{size:.0f}"
+
+
+def parameter_text(entry, name):
+    value = entry["parameters"].get(name, "")
+    return value if isinstance(value, str) else size_text(value) if name in SIZES else f"{value:.6g}"
+
+
+def ratio_of(entry, of, against):
+    for ratio in entry["ratios"]:
+        if ratio["of"] == of and ratio["against"] == against:
+            return ratio
+    return None
+
+
+def figure_of(entry, name):
+    for figure in entry["figures"]:
+        if figure["name"] == name:
+            return figure
+    return None
+
+
+def select(document, scenario, group=None, **parameters):
+    return [entry for entry in document["results"] if entry["scenario"] == scenario and group in (None, entry["group"])
+            and all(entry["parameters"].get(name) == value for name, value in parameters.items())]
+
+
+def median_of(measured):
+    """Of a ratio or a figure; None where there is none, or nothing that a logarithm can take."""
+    return measured["median"] if measured and measured["median"] > 0 else None
+
+
+def medians_of(entries, of, against):
+    """Of all entries that have this ratio."""
+    return [value for value in (median_of(ratio_of(entry, of, against)) for entry in entries) if value]
+
+
+def number(entry, name):
+    value = entry["parameters"].get(name)
+    return value if isinstance(value, (int, float)) else None
+
+
+def of_sizes(entries, name="size"):
+    return sorted((entry for entry in entries if number(entry, name)), key=lambda entry: number(entry, name))
+
+
+def names_of(entries):
+    """The names of all figures, in the order in which they first come."""
+    return list(dict.fromkeys(figure["name"] for entry in entries for figure in entry["figures"]))
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def spread(values, form=".2f"):
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
+
+
+def first_ratio(document, wanted):
+    """The first that the run has of (scenario, group, parameters, of, against): (ratio, its entry), or (None, None)."""
+    for scenario, group, parameters, of, against in wanted:
+        for entry in select(document, scenario, group, **parameters):
+            ratio = ratio_of(entry, of, against)
+            if median_of(ratio):
+                return ratio, entry
+    return None, None
+
+
+def interval(ratio, form=".2f"):
+    return f"{ratio['median']:{form}} [{ratio['low']:{form}}, {ratio['high']:{form}}]"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One HTML file from the JSON of abd-perf: what matters first, a chart per question with what to conclude, all figures in tables.
+
+The file needs nothing else: pictures are inside it, and follow the window's width and its light or dark colours.
+Invariant: text from a result is escaped wherever it becomes markup, and a class is one of KINDS.
+"""
+import html
+import os
+
+from chart import COLOURS
+from compare import changed, conclusion
+from findings import findings, questions
+from model import CONDITIONS, interval, parameter_text
+from sections import SECTIONS, cell, section
+
+# The series' colours on a dark page, lighter than those on a light one.
+DARK = ["#58b0e8", "#ff8a4c", "#35c79b", "#e0a3c4", "#f0b840", "#8ad0f5"]
+SHOWN = 40  # rows of a comparison that are open to begin with
+
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>abd-perf</title><style>
+:root {{ color-scheme: light dark; --text: #222; --page: #fff; --line: #ddd; --soft: #f4f6f8; --good: #08602f; --bad: #a32a00;
+  {light} }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #ddd; --page: #181818; --line: #3a3a3a; --soft: #242628; --good: #6fce96; --bad: #ff9d76; {dark} }} }}
+body {{ font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 60rem;
+  margin: auto; padding: 1rem; overflow-wrap: break-word }}
+h1 {{ font-size: 1.5rem; line-height: 1.25 }} h2 {{ font-size: 1.25rem; line-height: 1.3; margin-top: 2.4rem }}
+h3 {{ font-size: 1rem; margin-bottom: .3rem }}
+figure {{ margin: .5rem 0 }} svg {{ width: 100%; height: auto }} svg text {{ font-family: system-ui, sans-serif !important }}
+svg.narrow {{ display: none }}
+.headline {{ background: var(--soft); border-radius: .5rem; padding: .3rem 1rem }} .headline li {{ margin: .5rem 0 }}
+.conclude {{ border-left: .25rem solid var(--c0); padding-left: .75rem }}
+.claim {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: .2rem 1rem; border-top: 1px solid var(--line);
+  padding: .6rem 0 }}
+.claim b {{ grid-column: 1 / -1 }} .claim small {{ display: block; font-size: .8rem; opacity: .75 }}
+.scroll {{ overflow-x: auto }} table {{ border-collapse: collapse; font-size: .85rem }}
+th, td {{ border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top }}
+.tight td, .tight th {{ white-space: nowrap }}
+td.n {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }}
+.faster, .met, .smaller {{ color: var(--good) }} .slower, .missed, .larger {{ color: var(--bad) }}
+summary {{ cursor: pointer; font-size: 1.25rem; font-weight: bold; margin-top: 1.5rem }}
+@media (max-width: 640px) {{
+  svg.wide {{ display: none }} svg.narrow {{ display: block }} .claim {{ grid-template-columns: 1fr }}
+  table {{ font-size: .9rem }} th, td {{ padding: .3rem .5rem }} ul {{ padding-left: 1.2rem }} }}
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+KINDS = {"faster", "slower", "smaller", "larger", "met", "missed"}
+
+
+def row(*cells):
+    """Text and numbers; a number is given as (value, format), a judgement as [text]."""
+    def one(item):
+        if isinstance(item, tuple):
+            return cell(format(*item))
+        text = html.escape(item if isinstance(item, str) else item[0])
+        kind = item[0].split(": ")[-1] if isinstance(item, list) else ""
+        return f'<td class="{kind}">{text}</td>' if kind in KINDS else f"<td>{text}</td>"
+    return f"<tr>{''.join(one(item) for item in cells)}</tr>"
+
+
+def table(headings, rows):
+    head = "".join(f"<th>{html.escape(heading)}" for heading in headings)
+    return f"<div class=scroll><table class=tight><tr>{head}</tr>{''.join(rows)}</table></div>"
+
+
+def folded(title, *parts):
+    return f"<details><summary>{html.escape(title)}</summary>{''.join(parts)}</details>"
+
+
+def conditions(entry):
+    return " ".join(f"{name}={parameter_text(entry, name)}" for name in CONDITIONS if name in entry["parameters"])
+
+
+def numbers(item, form):
+    return [(item[name], form) for name in ("median", "low", "high")]
+
+
+def table_figures(document):
+    rows = [row(entry["scenario"], entry["name"], conditions(entry), figure["name"], figure["unit"], *numbers(figure, ".4g"),
+                (figure["rounds"], "d")) for entry in document["results"] for figure in entry["figures"]]
+    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", "unit", "median", "low", "high", "rounds"), rows))
+
+
+def table_ratios(document):
+    rows = [row(entry["scenario"], entry["name"], conditions(entry), f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"),
+                [ratio["verdict"]], ["" if ratio["target"] is None else f"{ratio['target']:g}: {ratio['target_verdict']}"],
+                ratio["source"]) for entry in document["results"] for ratio in entry["ratios"]]
+    return folded(f"All {len(rows)} ratios", table(("scenario", "case", "conditions", "ratio of speeds", "median", "low", "high", "verdict",
+                                                    "target", "the source"), rows))
+
+
+def listed(texts):
+    return "".join(f"<li>{html.escape(text)}</li>" for text in texts)
+
+
+def trust(document):
+    """The machine and the build, and how far the figures can be trusted."""
+    warnings, sources, noise = listed(document["warnings"]), listed(document["sources"]), document["noise"]
+    asked = ", ".join(f"{name} {value}" for name, value in document["options"].items() if value not in ("null", "0", "0.0", ""))
+    return section(
+        "The machine, and how far to trust it",
+        f"<p>The same code against itself, measured first: {interval(noise, '.3f')}. Differences smaller than that mean nothing here, "
+        "and get no verdict.</p>" if noise else "",
+        f"<ul class=slower>{warnings}</ul>" if warnings else "<p>No warnings: the machine was quiet enough.</p>",
+        f"<p>Asked for: {html.escape(asked)}.</p>",
+        f"<p>Measured with:</p><ul>{sources}</ul>" if sources else "",
+        f"<div class=scroll><table>{''.join(row(*fact) for fact in document['environment'].items())}</table></div>")
+
+
+def headline(document):
+    items = listed(findings(document))
+    doubt = " <b class=slower>Read with care: this run has warnings, at the end.</b>" if document["warnings"] else ""
+    return (f"<div class=headline><ul>{items}</ul></div>" if items else "") + (f"<p>{doubt}</p>" if doubt else "")
+
+
+def five(document):
+    """Claim and measurement side by side."""
+    rows = "".join(
+        f"<div class=claim><b>{html.escape(question)}</b><span><small>source</small>{html.escape(source)}</span>"
+        f"<span><small>its claim</small>{html.escape(claim)}</span>"
+        f"<span><small>measured here</small>{html.escape(here or 'not measured')}</span>"
+        f"<span><small>so</small>{html.escape(advice or '')}</span></div>"
+        for question, source, claim, here, advice in questions(document))
+    return section("Five claims, and this machine", rows)
+
+
+def changed_table(pairs):
+    return table(("benchmark", "path", "unit", "before", "after", "after / before", "low", "high", "verdict"), [
+        row(f"{pair['scenario']}: {pair['name']}", pair["figure"], pair["unit"], (pair["a"], ".4g"), (pair["b"], ".4g"),
+            *numbers(pair, ".3f"), [pair["verdict"]]) for pair in pairs])
+
+
+def changes(comparison):
+    """Of two runs: what changed from the first to the second."""
+    pairs, sure = comparison["pairs"], changed(comparison)
+    differ = listed(f"{name}: {before}, then {after}" for name, (before, after) in comparison["differences"].items())
+    missing = comparison["only_a"] + comparison["only_b"]
+    return section(
+        "What changed", f"<p class=conclude>{html.escape(conclusion(comparison))} Ratios are of speeds, after over before.</p>",
+        f"<p>What differs between the machines, builds and flags:</p><ul>{differ}</ul>" if differ else "",
+        f"<p>{missing} figures are in one of the runs only.</p>" if missing else "",
+        changed_table(sure[:SHOWN]) if sure else "",
+        folded(f"All {len(pairs)} benchmarks", changed_table(pairs)) if pairs else "")
+
+
+def report(document, comparison=None):
+    fact = document["environment"].get
+    early = "" if document["complete"] else "<p class=slower>This run was ended early.</p>"
+    head = (f"<h1>What libabd's buffers are worth on this machine</h1>{early}<p>abd-perf, {html.escape(fact('cpu', ''))}, "
+            f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
+            f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "
+            "median.</p>")
+    parts = [head, headline(document), changes(comparison) if comparison else "", five(document)]
+    parts += [make(document) for make in SECTIONS]
+    parts += [trust(document), table_ratios(document), table_figures(document)]
+    return PAGE.format(body="\n".join(part for part in parts if part),
+                       light=" ".join(f"--c{i}: {colour};" for i, colour in enumerate(COLOURS)),
+                       dark=" ".join(f"--c{i}: {colour};" for i, colour in enumerate(DARK)))
+
+
+def summary(document, output):
+    """For the terminal: the five questions, where the page is, and what matters."""
+    lines = []
+    for question, source, claim, here, advice in questions(document):
+        lines += [f"{question}", f"  {source}: {claim}", f"  here: {here or 'not measured'}"] + ([f"  so: {advice}"] if advice else [])
+    lines += ["", f"The report is {os.path.abspath(output)}"]
+    return "\n".join(lines + [f"{i + 1}. {text}" for i, text in enumerate(findings(document))])

@@ -1,0 +1,548 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A section per question: a chart, what to conclude, the source's figure beside ours. A run that lacks it gets no section."""
+import html
+
+from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_two)
+from model import (figure_of, geometric_mean, median_of, medians_of, names_of, number, of_sizes, ratio_of, select, size_text,
+                   spread)
+
+
+def cell(value):
+    return f'<td class="n">{value}</td>'
+
+
+def rows_table(head, rows):
+    """A small table; head and cells are text, cells of numbers to the right."""
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" if i == 0 else cell(html.escape(text))
+                                    for i, text in enumerate(row)) + "</tr>" for row in rows)
+    return (f"<div class=scroll><table><tr>{''.join(f'<th>{html.escape(text)}' for text in head)}</tr>{body}</table></div>")
+
+
+def section(title, *parts):
+    return f"<section><h2>{title}</h2>\n" + "\n".join(part for part in parts if part) + "</section>"
+
+
+def conclude(text):
+    return f"<p class=conclude>{text}</p>"
+
+
+def arc_places(entries):
+    def key(entry):
+        return entry["parameters"]["record_size"], entry["parameters"]["pages"] != "1"
+    places = sorted({key(entry) for entry in entries})
+    return places, [f"{size_text(size)}\n{'> 1 page' if several else '1 page'}" for size, several in places], key
+
+
+def arc_entries(document, temperature=None, **parameters):
+    return [entry for entry in select(document, "arc-read", temperature, threads=1.0, **parameters)
+            if number(entry, "record_size") and "pages" in entry["parameters"]]
+
+
+def arc_chart(document, pairs, title, published=None):
+    entries = arc_entries(document)
+    places, labels, key = arc_places([entry for entry in entries if any(median_of(ratio_of(entry, *pair)) for pair in pairs)])
+    series = []
+    for data in ("files", "fio"):
+        for temperature in ("hot", "cold"):
+            for of, against in pairs:
+                points = {labels[places.index(key(entry))]: ratio_of(entry, of, against)
+                          for entry in arc_entries(document, temperature, data=data)
+                          if median_of(ratio_of(entry, of, against))}
+                if points:
+                    series.append((f"{data}, {temperature}", points))
+    if not series:
+        return "", []
+    values = [ratio["median"] for _, points in series for ratio in points.values()]
+    return picture(lambda axes, narrow: dots(axes, narrow, labels, series, published), title), values
+
+
+def section_arc(document):
+    parts = []
+    questions = [
+        ("What is the single-chunk rule worth?", [("single, rule on", "single, rule off")], 1.05,
+         "Reading a cached, compressed record from a buffer of one run, treated as linear, against the same run treated as "
+         "scattered: {mean:.3f} times the speed in the geometric mean ({low:.2f} to {high:.2f}). "
+         "OpenZFS's PR 8580 found about 5 % of a whole 8k read."),
+        ("What does it cost to be in many runs?", [("single, rule on", "multi")], None,
+         "One run against 4 KiB runs at random addresses: {mean:.3f} times the speed in the geometric mean "
+         "({low:.2f} to {high:.2f})."),
+        ("What is decoding without a copy worth?", [("own decoder", "multi")], None,
+         "The library's decoder, on many runs where they lie, against borrow-copy and liblz4: {mean:.3f} times the speed in the "
+         "geometric mean ({low:.2f} to {high:.2f})."),
+    ]
+    for title, pairs, published, conclusion in questions:
+        image, values = arc_chart(document, pairs, title, published)
+        if values:
+            text = conclusion.format(mean=geometric_mean(values), low=min(values), high=max(values))
+            parts.append(section(title, image, conclude(text)))
+    return "\n".join(parts)
+
+
+def section_compare(document):
+    entries = of_sizes(select(document, "compare", "sizes"))
+    labels = [size_text(number(entry, "size")) for entry in entries]
+    series = []
+    for i, (of, against) in enumerate((("abd_cmp", "memcmp"), ("abd_equal", "memcmp"), ("abd_cmp_zero", "memcmp"),
+                                       ("abd_copy", "memcpy"))):
+        points = {label: median_of(ratio_of(entry, of, against)) for label, entry in zip(labels, entries)
+                  if median_of(ratio_of(entry, of, against))}
+        if points:
+            series.append((f"{of} / {against}", points, line_style(i)))
+    if not series:
+        return ""
+
+    def draw(axes, narrow):
+        powers_of_two(axes, [1] + [value for _, points, _ in series for value in points.values()])
+        axes.axhline(1, color="#888888", linewidth=1)
+        lines(axes, narrow, labels, series)
+        axes.set_xlabel("size")
+        axes.set_ylabel("times as fast")
+        legend(axes, narrow)
+
+    level = [label for label, entry in zip(labels, entries) if (median_of(ratio_of(entry, "abd_equal", "memcmp")) or 0) >= 0.9]
+    title = "What do scattered bytes cost to compare and copy?"
+    return section(title, picture(draw, title), conclude(
+        "Scattered buffers (4 KiB runs at random addresses) against memcmp "
+        f"and memcpy on linear memory. abd_equal reaches 0.9 of memcmp or more at: {', '.join(level) or 'no size'}. "
+        "At the smallest sizes the call itself is what counts."))
+
+
+def section_buffer(document):
+    entries = [entry for entry in select(document, "buffer", "cost")
+               if number(entry, "published_ns") and entry["figures"] and median_of(entry["figures"][0])]
+    if not entries:
+        return ""
+
+    def draw(axes, narrow):
+        for i, entry in enumerate(entries):
+            ours, theirs = entry["figures"][0]["median"], entry["parameters"]["published_ns"]
+            axes.plot([ours, theirs], [i, i], color="#888888", linewidth=1)
+            axes.plot([ours], [i], "o", color=COLOURS[0], label="here" if i == 0 else None)
+            axes.plot([theirs], [i], "s", color=COLOURS[1], label="OpenZFS" if i == 0 else None)
+        names = [entry["name"] for entry in entries]
+        axes.set_yticks(range(len(entries)), [name.replace(", ", ",\n") for name in names] if narrow else names)
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.set_xlabel("ns (logarithmic)")
+        legend(axes, narrow)
+
+    title = "What do buffers cost?"
+    faster = sum(entry["figures"][0]["median"] < entry["parameters"]["published_ns"] for entry in entries)
+    height = 1.4 + 0.3 * len(entries)
+    return section(title, picture(draw, title, height, height * 1.4), conclude(
+        f"Less is better. {faster} of {len(entries)} cost less here than OpenZFS's userspace buffers did on the machine they were "
+        "measured on, which is another one: read this as an order of magnitude."))
+
+
+def section_keys(document):
+    entries = [entry for entry in of_sizes(select(document, "compare", "keys"))
+               if median_of(ratio_of(entry, "abd_key_equal", "memcmp")) and median_of(figure_of(entry, "abd_key_equal"))
+               and median_of(figure_of(entry, "memcmp"))]
+    if len(entries) < 2:
+        return ""
+
+    def draw(axes, narrow):
+        curves(axes, narrow, entries, lambda entry: entry["parameters"]["size"], ("abd_key_equal", "memcmp"))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("bytes")
+        axes.set_ylabel("ns per comparison")
+        legend(axes, narrow)
+
+    mean = geometric_mean(medians_of(entries, "abd_key_equal", "memcmp"))
+    title = "Are short keys worth a function of their own?"
+    return section(title, picture(draw, title, 3), conclude(
+        f"abd_key_equal against a call of memcmp: {mean:.2f} times the speed in the geometric mean over these lengths, equal keys at "
+        "unaligned addresses."))
+
+
+CODEC_OURS = "ours, runs of 4k"
+
+
+def codec_chart(entries, against, title):
+    """A place per record size and temperature, a series per kind of data."""
+    def key(entry):
+        return number(entry, "record_size"), entry["group"] == "cold"
+    entries = [entry for entry in entries if number(entry, "record_size") and median_of(ratio_of(entry, CODEC_OURS, against))]
+    places = sorted({key(entry) for entry in entries})
+    labels = [f"{size_text(size)}\n{'cold' if cold else 'hot'}" for size, cold in places]
+    series = {}
+    for entry in entries:
+        points = series.setdefault(entry["parameters"].get("data", ""), {})
+        points[labels[places.index(key(entry))]] = ratio_of(entry, CODEC_OURS, against)
+    return picture(lambda axes, narrow: dots(axes, narrow, labels, list(series.items())), title) if entries else ""
+
+
+def codec_sentence(document, against):
+    parts = []
+    for group in ("hot", "cold"):
+        entries = select(document, "codec", group)
+        values = medians_of(entries, CODEC_OURS, against)
+        if values:
+            worst = next(entry for entry in entries if median_of(ratio_of(entry, CODEC_OURS, against)) == min(values))
+            slower = sum(value < 1 for value in values)
+            parts.append(f"{group}, {geometric_mean(values):.3f} times the speed in the geometric mean of {len(values)} sets; "
+                         f"the worst {min(values):.3f} ({html.escape(worst['name'])}), {slower or 'none'} below 1")
+    return ". ".join(part[0].upper() + part[1:] for part in parts)
+
+
+def codec_ranges(document):
+    entries = select(document, "codec", "range")
+    first, anywhere = medians_of(entries, "first 4k", "all"), medians_of(entries, "any 4k", "all")
+    if not first or not anywhere:
+        return ""
+    return (f"<p>4 KiB out of a record of 128 KiB: the first are there {spread(first, '.0f')} times as fast as all of it, "
+            f"those at a place at random {spread(anywhere)} times, since what lies before them has to be decoded.</p>")
+
+
+def section_codec(document):
+    entries = select(document, "codec", "hot") + select(document, "codec", "cold")
+    parts = []
+    for title, against, words in (
+            ("Does a decoder of scattered runs keep up with liblz4 on linear memory?", "liblz4, linear",
+             "The library's decoder on 4 KiB runs at random addresses against LZ4_decompress_safe on linear memory"),
+            ("Is it worth having, against borrowing?", "liblz4, borrow",
+             "The same against copying the runs together for LZ4_decompress_safe, as OpenZFS does")):
+        image = codec_chart(entries, against, title)
+        if image:
+            parts.append(section(title, image, conclude(f"{words}. {codec_sentence(document, against)}.")))
+    if parts:
+        parts.append(codec_ranges(document))
+    return "\n".join(parts)
+
+
+# linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: Optane.
+FLUSH_SOURCE_SIZES = [(512, 0.496, 0.373), (1024, 0.642, 0.688), (2048, 0.725, 1.1), (4096, 0.744, 1.2)]  # GB/s: around, through
+FLUSH_SOURCE_THREADS = [(1, 1.3, 1.6), (2, 2.5, 2.4), (3, 2.8, 1.7), (4, 2.8, 1.2), (5, 2.5, 0.8)]
+FLUSH_THROUGH = {"clwb", "clflushopt", "clflush", "cvap", "cvac"}
+FLUSH_NO_POLICY = {"AUTO", "libpmem", "libpmem, own loop"}
+
+
+def flush_best(entry, through):
+    """The fastest of the policies through the cache, or around it; None if none was measured."""
+    return max((figure["median"] for figure in entry["figures"] if figure["name"] not in FLUSH_NO_POLICY
+                and (figure["name"] in FLUSH_THROUGH) == through), default=None)
+
+
+def flush_chart(entries, title):
+    labels = [size_text(number(entry, "size")) for entry in entries]
+    series, policies = [], 0
+    for name in names_of(entries):
+        points = {label: median_of(figure_of(entry, name)) for label, entry in zip(labels, entries)
+                  if median_of(figure_of(entry, name))}
+        if name == "AUTO":  # broad and pale, behind the policy that it chose
+            style = {"color": COLOURS[0], "linewidth": 8, "alpha": 0.3, "solid_capstyle": "round"}
+        elif name in FLUSH_NO_POLICY:
+            style = {"color": "#888888", "marker": "x", "linestyle": "--" if name == "libpmem" else ":"}
+        else:
+            style = line_style(policies)
+            policies += 1
+        series.append((name, points, style))
+
+    def draw(axes, narrow):
+        powers_of_two(axes, [value for _, points, _ in series for value in points.values()])
+        lines(axes, narrow, labels, series)
+        axes.set_xlabel("size of a copy, with a fence after each")
+        axes.set_ylabel("GB/s (logarithmic)")
+        legend(axes, narrow)
+
+    return picture(draw, title, 4)
+
+
+def flush_pair(here):
+    """Two speeds and their ratio, as cells."""
+    around, through = here
+    return [f"{value:.3g}" if value else "" for value in here] + [f"{through / around:.2f}" if around and through else ""]
+
+
+def flush_against_source(entries, threads):
+    """The source's tables, with what was measured here at the same size or number of threads beside them."""
+    by_size = {number(entry, "size"): entry for entry in entries}
+    by_threads = {number(entry, "threads"): entry for entry in threads}
+    parts = []
+    for what, source, here in (("size", FLUSH_SOURCE_SIZES, by_size), ("threads", FLUSH_SOURCE_THREADS, by_threads)):
+        rows = [[f"{key:g}", *flush_pair(published), *flush_pair([flush_best(here[key], through) if key in here else None
+                                                                  for through in (False, True)])]
+                for key, *published in source if what == "size" or here]
+        if rows:
+            parts.append(rows_table([what, "Optane, GB/s: around the cache", "through it", "ratio", "here, GB/s: around",
+                                     "through", "ratio"], rows))
+    return "<br>".join(parts)
+
+
+def flush_sentences(document, entries):
+    every, said = select(document, "flush"), []
+    best = medians_of(every, "AUTO", "best")
+    if best:
+        said.append(f"AUTO reaches {geometric_mean(best):.3f} of the best fixed policy's speed in the geometric mean of "
+                    f"{len(best)} cases, and at least {min(best):.3f}.")
+    both = [entry for entry in entries if flush_best(entry, True) and flush_best(entry, False)]
+    won = [size_text(number(entry, "size")) for entry in both if flush_best(entry, True) > flush_best(entry, False)]
+    if both:
+        said.append(f"Copies through the cache, then written back, are the fastest at {', '.join(won) or 'no size'} "
+                    f"(one thread, linear, {len(both)} sizes); on the source's Optane they were from 1k up.")
+    for name, words in (("libpmem", "libpmem with a drain per run"), ("libpmem, own loop", "libpmem with one drain")):
+        values = medians_of(every, "AUTO", name)
+        if values:
+            said.append(f"AUTO against {words}: {geometric_mean(values):.3f} ({spread(values)}).")
+    drains = [(size_text(number(entry, "size")), median_of(ratio_of(entry, "NODRAIN, one drain", "ordered")))
+              for entry in of_sizes(select(document, "flush", "drain"))]
+    drains = [f"{value:.3g} times the speed at {size}" for size, value in drains if value]
+    if drains:
+        said.append(f"One drain for 16 copies, for a fence after each: {', '.join(drains)}.")
+    return " ".join(said)
+
+
+def section_flush(document):
+    parts, title = [], "Which way is fastest to make a copy durable?"
+    sets = {place: of_sizes(select(document, "flush", "size", destination=place, state="fresh", threads=1, batch=1))
+            for place in ("linear", "scattered")}
+    for place, entries in sets.items():
+        if any(median_of(figure) for entry in entries for figure in entry["figures"]):
+            parts.append(f"<h3>To {place} memory</h3>\n{flush_chart(entries, f'{title} To {place} memory')}")
+    said = flush_sentences(document, sets["linear"])
+    threads = select(document, "flush", "threads", size=64)
+    if not parts and not said:
+        return ""
+    return section(
+        title, *parts, conclude(said),
+        "<p>The source's figures are of persistent memory, those here of ordinary memory: compare the ratios "
+        "(through the cache / around it), not the speeds. Its threads write 8 bytes at a time, those here 64.</p>",
+        flush_against_source(sets["linear"], threads))
+
+
+def flush_threads(document):
+    entries = sorted((entry for entry in select(document, "flush", "threads", size=64) if number(entry, "threads")),
+                     key=lambda entry: number(entry, "threads"))
+    series = [(words, {f"{number(entry, 'threads'):g}": flush_best(entry, through) for entry in entries
+                       if flush_best(entry, through)}, line_style(i))
+              for i, (words, through) in enumerate((("around the cache", False), ("through it", True)))]
+    return entries, [line for line in series if line[1]]
+
+
+def section_flush_threads(document):
+    entries, series = flush_threads(document)
+    if len(entries) < 2 or not series:
+        return ""
+    labels = [f"{number(entry, 'threads'):g}" for entry in entries]
+
+    def draw(axes, narrow):
+        lines(axes, narrow, labels, series)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("threads, each writing 64 bytes after 64 bytes")
+        axes.set_ylabel("GB/s, all threads")
+        legend(axes, narrow)
+
+    said = "; ".join(f"{words}: {points[labels[-1]] / points[labels[0]]:.2f} times as much with {labels[-1]} threads as with one"
+                     for words, points, _ in series if labels[0] in points and labels[-1] in points)
+    title = "Do many writers slow each other down?"
+    return section(title, picture(draw, title, 3), conclude(
+        f"The fastest way of each kind. {said[:1].upper() + said[1:]}. On the source's Optane, from 1 to 5 threads: around the cache "
+        "2.15 times as much with 4 (1.3 to 2.8 GB/s), through it half (1.6 to 0.8)."))
+
+
+def section_dedupe(document):
+    entries = [entry for entry in select(document, "dedupe", "proof") if number(entry, "bytes")]
+    places = [entry["name"] for entry in entries]
+    kernels = {"auto": "ours", "scalar": "byte loop", "word": "word loop", "libc": "memcmp"}
+    series = []
+    for name in names_of(entries):
+        points = {entry["name"]: number(entry, "bytes") / 1e6 / median_of(figure_of(entry, name)) for entry in entries
+                  if median_of(figure_of(entry, name))}
+        if points and not name.endswith(", reading"):
+            series.append((kernels.get(name, name), points))
+    if not series:
+        return ""
+    title, said = "What is a fast comparison worth to deduplication?", []
+    for of, against, words in (("auto", "scalar", "ours for a byte loop"), ("auto", "libc", "ours for memcmp")):
+        values = medians_of(entries, of, against)
+        if values:
+            said.append(f"{words}: {spread(values)} times the speed")
+    saved = [100 - 100 / value for value in medians_of(entries, "word", "scalar")]
+    ours = [100 - 100 / value for value in medians_of(entries, "auto", "scalar")]
+    tail = ""
+    if saved and ours:
+        tail = (f" Of comparing, a word loop saves {spread(saved, '.0f')} % of a byte loop's time, ours {spread(ours, '.0f')} %. The "
+                "source's word loop saved 25 % of duperemove's system time, in which there is more than comparing.")
+    image = picture(lambda axes, narrow: bars(axes, narrow, places, series, "GB/s of proven duplicates"), title,
+                    1.2 + 0.28 * len(series) * len(places))
+    return section(title, image, conclude(
+        f"Extents of the same hash, proven equal byte for byte; {html.escape('; '.join(said)) or 'no ratios were measured'}.{tail}"))
+
+
+def section_names(document):
+    entries = [entry for entry in select(document, "names", "lookup") if any(median_of(figure) for figure in entry["figures"])]
+    if not entries:
+        return ""
+    methods = names_of(entries)
+    places = [entry["name"] for entry in entries]
+    series = [(name, {entry["name"]: median_of(figure_of(entry, name)) for entry in entries if median_of(figure_of(entry, name))})
+              for name in methods]
+    title, said = "What is comparing names by words worth to looking up paths?", []
+    for of, against in (("masked words", "rep cmpsb"), ("ours", "rep cmpsb"), ("ours", "memcmp"), ("one pass", "ours")):
+        values = medians_of(entries, of, against)
+        if values:
+            said.append(f"{of} / {against}: {spread(values)}")
+    image = picture(lambda axes, narrow: bars(axes, narrow, places, series, "ns per component of a path"), title,
+                    1.2 + 0.24 * len(series) * len(places), 1.8 + 0.24 * len(series) * len(places))
+    return section(title, image, conclude(
+        "Less is better. Whole look-ups, of which comparing is a part; ratios of speeds: "
+        f"{html.escape('; '.join(said)) or 'not measured'}. The source said that rep cmpsb is slow to start."))
+
+
+# ---- the cache -----------------------------------------------------------------------------------------------------------
+
+CACHED_MODES = ("bare decode", "cache", "scatter", "single-chunk", "openzfs's way")
+
+
+def cached_entries(document, data):
+    return sorted((entry for entry in select(document, "arc-cached-read", "cached", data=data) if number(entry, "threads")),
+                  key=lambda entry: number(entry, "threads"))
+
+
+def section_cached(document):
+    """Throughput by threads, a chart per kind of data."""
+    parts, title = [], "How fast are sequential reads out of the cache?"
+    for data, words in (("fio", "Data as fio makes it for the source's test"), ("files", "Files of this machine")):
+        entries = cached_entries(document, data)
+        labels = [f"{number(entry, 'threads'):g}" for entry in entries]
+        series = [(mode, {label: median_of(figure_of(entry, mode)) for label, entry in zip(labels, entries)
+                          if median_of(figure_of(entry, mode))}) for mode in CACHED_MODES]
+        series = [(mode, points) for mode, points in series if points]
+        if not series:
+            continue
+        drawn = [(f"{label} thread{'s' if label != '1' else ''}", label) for label in labels]
+        named = [(mode, {place: points[label] for place, label in drawn if label in points}) for mode, points in series]
+        parts.append(f"<h3>{words}</h3>" + picture(
+            lambda axes, narrow: bars(axes, narrow, [place for place, _ in drawn], named, "GB/s, all threads"),
+            f"{title} {words}", 1.2 + 0.26 * len(series) * len(labels)))
+    if not parts:
+        return ""
+    every = select(document, "arc-cached-read", "cached")
+    said = []
+    for of, against, words in (("single-chunk", "openzfs's way", "the same calls with the single-chunk rule on, against off"),
+                               ("cache", "openzfs's way", "abd_arc_read() against OpenZFS's way"),
+                               ("cache", "bare decode", "abd_arc_read() against decoding alone, the limit")):
+        values = medians_of(every, of, against)
+        if values:
+            said.append(f"{words}: {spread(values, '.3f')} times the speed")
+    more = [(data, number(entries[-1], "threads"), median_of(figure_of(entries[-1], "cache")) /
+             median_of(figure_of(entries[0], "cache"))) for data, entries in
+            ((data, cached_entries(document, data)) for data in ("fio", "files")) if len(entries) > 1
+            and median_of(figure_of(entries[0], "cache")) and median_of(figure_of(entries[-1], "cache"))]
+    said += [f"{threads:g} threads read {value:.2f} times what one does ({data})" for data, threads, value in more]
+    return section(title, *parts, conclude(
+        "Records of 8 KiB in the cache, read 128 KiB at a time: " + html.escape("; ".join(said) or "no ratios were measured")
+        + ". OpenZFS found about 5 % between the last two ways."))
+
+
+def section_latency(document):
+    """Percentiles of single reads, where the run has them."""
+    entries = [entry for entry in select(document, "arc-cached-read", "latency") if entry["figures"]]
+    parts, title = [], "How long does a single read take?"
+    for data in dict.fromkeys(entry["parameters"].get("data") for entry in entries):
+        most = max(number(entry, "threads") or 1 for entry in entries if entry["parameters"].get("data") == data)
+        for threads in sorted({1, most}):
+            of = [entry for entry in entries if entry["parameters"].get("data") == data and number(entry, "threads") == threads]
+            labels = names_of(of)
+            series = [(entry["parameters"].get("mode", entry["name"]),
+                       {label: median_of(figure_of(entry, label)) / 1000 for label in labels
+                        if median_of(figure_of(entry, label))}, line_style(i)) for i, entry in enumerate(of)]
+            if not any(points for _, points, _ in series):
+                continue
+
+            def draw(axes, narrow, labels=labels, series=series):
+                lines(axes, narrow, labels, series)
+                axes.set_yscale("log")
+                axes.set_ylabel("us (logarithmic)")
+                axes.set_xlabel("percentile of reads")
+                legend(axes, narrow)
+
+            words = f"{data}, {threads:g} thread{'s' if threads != 1 else ''}"
+            parts.append(f"<h3>{html.escape(words)}</h3>{picture(draw, f'{title} {words}', 3)}")
+    if not parts:
+        return ""
+    said = []
+    for entry in entries:
+        half, rare = median_of(figure_of(entry, "p50")), median_of(figure_of(entry, "p99.9"))
+        if entry["parameters"].get("mode") == "cache" and half and rare:
+            said.append(f"{entry['name']}: half take {half / 1000:.3g} us or less, one in a thousand more than {rare / 1000:.3g}")
+    return section(title, *parts, conclude("Reads of 128 KiB, less is better. " + html.escape("; ".join(said)) + "."))
+
+
+# ---- the fifth source ----------------------------------------------------------------------------------------------------
+
+def section_stats(document):
+    fills = select(document, "stats-copy", "fill")
+    parts, said, title = [], [], "Should a record be filled where the caller wants it?"
+    if fills and any(median_of(figure) for figure in fills[0]["figures"]):
+        points = {figure["name"]: median_of(figure) for figure in fills[0]["figures"] if median_of(figure)}
+        parts.append(picture(lambda axes, narrow: bars(axes, narrow, list(points), [("ns", points)], "ns"), title,
+                             1 + 0.35 * len(points)))
+        one, same = medians_of(fills, "memset, one copy", "guarded stores"), medians_of(fills, "initialiser, one copy",
+                                                                                        "memset, one copy")
+        if one:
+            said.append(f"Filling a record on the stack and copying it once is {one[0]:.2f} times as fast as 23 stores that each "
+                        "check the caller's address; in Linux, whose guard costs more, statx() became 3.5 times as fast")
+        if same:
+            said.append(f"A designated initialiser is {same[0]:.2f} times as fast as memset; the review found no difference")
+    if not parts:
+        return ""
+    return section(title, *parts, conclude(html.escape(". ".join(said)) + "."))
+
+
+# ---- growth: hits among many records, single runs after a day of churn -----------------------------------------------
+
+def curve_chart(entries, label_of, title, xlabel, ylabel):
+    """A line per figure, over the entries in their order."""
+    labels = [label_of(entry) for entry in entries]
+    series = []
+    for i, name in enumerate(names_of(entries)):
+        points = {label: median_of(figure_of(entry, name)) for label, entry in zip(labels, entries)
+                  if median_of(figure_of(entry, name)) is not None}
+        if points:
+            series.append((name, points, line_style(i)))
+
+    def draw(axes, narrow):
+        lines(axes, narrow, labels, series)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        legend(axes, narrow)
+
+    return picture(draw, title, 3) if series else ""
+
+
+def section_hits(document):
+    entries = sorted((entry for entry in select(document, "arc-scale", "hit") if number(entry, "records")),
+                     key=lambda entry: number(entry, "records"))
+    if len(entries) < 2:
+        return ""
+    title = "What does a hit cost in a large cache?"
+    image = curve_chart(entries, lambda entry: f"{number(entry, 'records'):.0e}".replace("e+0", "e"), title,
+                        "records, keys at random", "ns")
+    few, many = entries[0], entries[-1]
+    said = (f"{number(many, 'records'):,.0f} records: a hold and its release take {median_of(figure_of(many, 'hold')):.0f} ns, "
+            f"fetching one line of that much memory takes {median_of(figure_of(many, 'a line')):.0f}; "
+            f"{number(few, 'records'):,.0f} records: {median_of(figure_of(few, 'hold')):.0f} and "
+            f"{median_of(figure_of(few, 'a line')):.0f}")
+    return section(title, image, conclude(
+        "Less is better. What grows is the way to memory, not the way through the index: " + html.escape(said) + "."))
+
+
+def section_churn(document):
+    entries = sorted((entry for entry in select(document, "pool", "churn") if number(entry, "hour") is not None),
+                     key=lambda entry: number(entry, "hour"))
+    if not entries:
+        return ""
+    title = "How many buffers come out as a single run, when memory is fragmented?"
+    image = curve_chart(entries, lambda entry: f"{number(entry, 'hour'):g}", title,
+                        "hour: 1 to 4 small buffers, 5 to 8 large ones, and so on", "% of buffers made in that hour")
+    least = {name: min(median_of(figure_of(entry, name)) for entry in entries) for name in names_of(entries)}
+    said = "; ".join(f"{name}: {value:.0f} %" for name, value in least.items())
+    return section(title, image, conclude(
+        f"The least of the day, by how full the pool is: {html.escape(said)}. Buffers that are no single run are borrowed by a copy, "
+        "unless they are decoded where they lie. Memory to spare is what keeps the rule working."))
+
+
+SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_flush, section_flush_threads, section_compare,
+            section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Invariant: a failure leaves no temporary file, and the old file as it was.
+ */
+#include "abd_perf_file.h"
+#include "abd_perf_say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is in /dev is never replaced: /dev/stdout may lead to a regular file, which is not ours to
+ * rename over. */
+static bool abd_perf_file_is_special(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 &&
+	       (!S_ISREG(status.st_mode) || strncmp(path, "/dev/", 5) == 0);
+}
+
+/* The file that a path leads to through links, which stay; false: the path is too long, or there is
+ * no such place. */
+static bool abd_perf_file_target(const char *path, char target[PATH_MAX])
+{
+	return realpath(path, target) != NULL ||
+	       (errno == ENOENT && snprintf(target, PATH_MAX, "%s", path) < PATH_MAX - 32);
+}
+
+void abd_perf_file_check(const char *flag, const char *path)
+{
+	char target[PATH_MAX];
+	struct stat status;
+	int error = 0;
+
+	if (*path == '\0')
+		error = ENOENT;
+	else if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		error = EISDIR;
+	else if (!abd_perf_file_target(path, target))
+		error = errno;
+	else if (abd_perf_file_is_special(path) ? access(path, W_OK) != 0
+						: access(dirname(target), W_OK | X_OK) != 0)
+		error = errno;
+	if (error != 0)
+		abd_perf_say_die(1, "%s '%s': %s", flag, path, strerror(error));
+}
+
+static int abd_perf_file_fill(const char *path, int flags, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666), error = 0;
+	size_t size = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	while (size > 0 && error == 0) {
+		ssize_t n = write(fd, text, size);
+
+		if (n >= 0) {
+			text += n;
+			size -= (size_t)n;
+		} else if (errno != EINTR) {
+			error = -errno;
+		}
+	}
+	/* A pipe or a terminal can't be synced (EINVAL), and needs not be. */
+	if (error == 0 && fsync(fd) != 0 && errno != EINVAL)
+		error = -errno;
+	if (close(fd) != 0 && error == 0)
+		error = -errno;
+	return error;
+}
+
+int abd_perf_file_write(const char *path, const char *text)
+{
+	char target[PATH_MAX], temporary[PATH_MAX + 32];
+	int error;
+
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
+	if (abd_perf_file_is_special(path))
+		return abd_perf_file_fill(path, O_APPEND, text);
+	if (!abd_perf_file_target(path, target))
+		return -errno;
+	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", target, (long)getpid());
+	error = abd_perf_file_fill(temporary, O_CREAT | O_TRUNC, text);
+	if (error == 0 && rename(temporary, target) != 0)
+		error = -errno;
+	if (error != 0)
+		unlink(temporary);
+	return error;
+}

@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# What comes after a run: abd-perf compare, report and tables, over results whose conclusions are known, and over hostile ones.
+# usage: check_perf_after.py ABD_PERF SOURCE_DIRECTORY [TEST...]
+import contextlib
+import copy
+import html.parser
+import io
+import json
+import os
+import random
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from perf_support import (SLOWER, SOURCE, USAGE, Case, entry, figure, made_results, made_run, measured, python_with, ratio, run)
+
+sys.path.insert(0, os.path.join(SOURCE, "perf", "after"))
+import columns  # noqa: E402
+import compare  # noqa: E402
+import model  # noqa: E402
+import rows  # noqa: E402
+
+UNREADABLE = ("", "{", "{}", "[]", "[" * 100000, "\\ud800", '{"format": "abd-perf-1"}', '{"format": "abd-perf-2", "results": []}')
+
+
+def pair_of(before, after, unit="GB/s", **more):
+    """Two runs with one figure each."""
+    return [made_run([{**entry("buffer", "cost", "a case", {}), "figures": [figure("ours", value, unit, **more)]}])
+            for value in (before, after)]
+
+
+class Compare(Case):
+    def compare(self, a, b, *arguments):
+        return run("compare", self.write("a.json", a), self.write("b.json", b), *arguments)
+
+    def said(self, a, b, *arguments):
+        result = self.compare(a, b, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_a_run_against_itself_says_nothing_changed(self):
+        for document in (json.loads(measured("stats-copy")[1]), made_run(made_results())):
+            result = self.compare(document, document, "--fail-if-slower", "0%")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("Nothing changed", result.stdout)
+
+    def test_ten_percent_are_found_either_way_round(self):
+        for unit, before, after, verdict in (("GB/s", 10, 9, "slower"), ("GB/s", 9, 10, "faster"), ("ns", 10, 9, "faster"),
+                                             ("ns", 9, 10, "slower"), ("s", 9, 10, "slower"), ("bytes", 500, 600, "larger"),
+                                             ("%", 90, 50, "smaller"),
+                                             ("1/s", 9, 10, "faster")):
+            with self.subTest(unit=unit, before=before):
+                self.assertRegex(self.said(*pair_of(before, after, unit)), rf"a case +ours .*{unit} .*{verdict}\n")
+
+    def test_what_intervals_or_rounds_do_not_support_is_not_told(self):
+        for more, after in (({"spread": 0.08}, 9), ({"rounds": 5}, 9), ({}, 9.95)):
+            with self.subTest(more=more):
+                self.assertIn("Nothing changed", self.said(*pair_of(10, after, **more)))
+
+    def test_another_clock_is_no_change_of_speed(self):
+        before, after = pair_of(10, 12)
+        same = before["results"][0]["figures"][0]["relative"]
+        after["results"][0]["figures"][0]["relative"] = same
+        self.assertIn("Nothing changed", self.said(before, after))
+
+    def test_exit_status_is_for_what_surely_became_slower_than_allowed(self):
+        slower, faster = pair_of(10, 9), pair_of(9, 10)
+        self.assertEqual(self.compare(*slower, "--fail-if-slower", "5%").returncode, SLOWER)
+        self.assertEqual(self.compare(*slower, "--fail-if-slower", "15%").returncode, 0)
+        self.assertEqual(self.compare(*slower).returncode, 0)
+        self.assertEqual(self.compare(*faster, "--fail-if-slower", "5%").returncode, 0)
+        self.assertEqual(self.compare(*pair_of(10, 9, spread=0.08), "--fail-if-slower", "5%").returncode, 0)
+
+    def test_the_surest_and_largest_change_comes_first(self):
+        values = (("a little", 0.95), ("most", 0.5), ("better", 1.4), ("much", 0.8))
+        before = made_run([entry("buffer", "cost", name, {}, [("ours", 10.0)]) for name, _ in values])
+        after = made_run([entry("buffer", "cost", name, {}, [("ours", 10.0 * value)]) for name, value in values])
+        shown = re.findall(r"buffer: (.*?)  ", self.said(before, after))
+        self.assertEqual(shown, ["most", "better", "much", "a little"])
+
+    def test_conditions_tell_results_of_one_name_apart(self):
+        before, after = made_run(made_results()), made_run(list(reversed(made_results())))
+        self.assertIn("Nothing changed", self.said(before, after))
+        for result in after["results"]:
+            if result["parameters"].get("size") == 1024:
+                result["figures"] = [figure("clwb", 4.5)]
+        said = self.said(before, after)
+        self.assertRegex(said, r"one copy, one fence \(size 1024, .*\) +clwb .* slower")
+        self.assertIn("Only in A: 4; only in B: 0", said)
+
+    def test_ratios_of_two_measured_figures_take_part(self):
+        def document(value, against):
+            return made_run([{**entry("compare", "sizes", "4k", {}, [("abd_cmp", 1.0), ("memcmp", 1.0)]),
+                              "ratios": [ratio("abd_cmp", against, value)]}])
+        self.assertRegex(self.said(document(1.0, "memcmp"), document(0.8, "memcmp")), r"abd_cmp / memcmp .*slower")
+        # Against what was published the figure itself says it.
+        self.assertIn("Nothing changed", self.said(document(1.0, "OpenZFS"), document(0.8, "OpenZFS")))
+
+    def test_a_filter_chooses(self):
+        before, after = pair_of(10, 5)
+        self.assertIn("no benchmark in common", self.said(before, after, "--filter", "nothing"))
+        self.assertIn("slower", self.said(before, after, "--filter", "^buffer: A CASE, ours$"))
+
+    def test_what_differs_between_machines_is_told(self):
+        before, after = pair_of(10, 10)
+        after["environment"]["compiler"] = "another"
+        after["environment"]["time"] = "later"
+        said = self.said(before, after)
+        self.assertRegex(said, 'compiler .*then "another"')
+        self.assertNotIn("later", said)
+
+    def test_wrong_flags_and_unreadable_input_are_refused(self):
+        file = self.write("good.json", made_run([]))
+        for share in ("5", "x%", "-1%", "100%", "nan%", ""):
+            with self.subTest(share=share):
+                self.refused(run("compare", file, file, "--fail-if-slower", share), USAGE, "--fail-if-slower:")
+        self.refused(run("compare", file, file, file), USAGE, "two")
+        self.refused(run("compare", file, file, "--filter", "("), USAGE, "--filter")
+        for text in UNREADABLE:
+            with self.subTest(text=text):
+                self.refused(run("compare", file, self.write("bad.json", text)), 1, "bad.json")
+        self.refused(run("compare", file, self.path("missing.json")), 1, "missing.json")
+        self.refused(run("compare", file, file, "--json", "/dev/full"), 1, "No space left")
+        self.refused(run("compare", file, file, "--json", ""), 1, "--json")
+        self.refused(run("compare", file, file, "--json", self.path("no/such/file")), 1, "--json")
+
+    def test_damaged_values_are_left_out_not_followed(self):
+        before, after = pair_of(10, 10)
+        for value in (None, "x", -1, 0):
+            after["results"][0]["figures"][0].update(median=value, low=value)
+            self.assertIn("no benchmark in common", self.said(before, after))
+        after["results"] = [None, 1, {}, {"figures": 1}]
+        self.assertIn("no benchmark in common", self.said(before, after))
+
+
+@unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
+class Report(Case):
+    drawn = None
+
+    def pages(self, *results):
+        """The pages of these results, made in one process since loading matplotlib takes longer than drawing."""
+        script = ("import sys\nsys.path.insert(0, sys.argv[1])\nimport compare, model, output, page\n"
+                  "for path in sys.argv[2:]:\n    run = model.load(path)\n"
+                  "    output.write(path + '.html', page.report(run, compare.compare(run, {**run, 'results': run['results'][::-1]})))\n")
+        files = [self.write(f"{i}.json", part if isinstance(part, dict) else made_run(part)) for i, part in enumerate(results)]
+        result = subprocess.run([python_with("matplotlib"), "-c", script, os.path.join(SOURCE, "perf", "after"), *files],
+                                stderr=subprocess.PIPE, text=True, timeout=120, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pages = []
+        for file in files:
+            with open(file + ".html") as stream:
+                pages.append(stream.read())
+        return pages
+
+    def page(self, *runs):
+        """The page of a run or two by the command, and what it prints."""
+        files = [self.write(f"run{i}.json", document) for i, document in enumerate(runs)]
+        result = run("report", *files, "-o", self.path("report.html"), env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("report.html")) as stream:
+            return stream.read(), result.stdout
+
+    def made(self):
+        """The page of the made results, drawn once."""
+        if not Report.drawn:
+            Report.drawn = self.page(made_run(made_results()))
+        return Report.drawn
+
+    def test_conclusions_follow_from_the_data(self):
+        text, _ = self.made()
+        for words in ("AUTO reaches 1.000 of the best fixed policy's speed in the geometric mean of 3 cases, and at least 0.800",
+                      "are the fastest at 1k (one thread, linear, 3 sizes)", "libpmem with a drain per run: 1.500",
+                      "11.5 times the speed at 64",
+                      "Around the cache: 2.00 times as much with 2 threads as with one; through it: 0.50 times",
+                      "Hot, 1.000 times the speed in the geometric mean of 2 sets; the worst 0.500 (fio 8k, hot), 1 below 1",
+                      "Cold, 1.500 times the speed in the geometric mean of 2 sets; the worst 1.500 (files 8k, cold), none",
+                      "the first are there 30 times as fast as all of it, those at a place at random 1.75 times",
+                      "ours for a byte loop: 10.00 times the speed", "a word loop saves 50 % of a byte loop's time, ours 90 %",
+                      "ours / memcmp: 1.12",
+                      "2 threads read 2.00 times what one does (fio)",
+                      "half take 5 us or less, one in a thousand more than 90",
+                      "copying it once is 4.00 times as fast as 23 stores"):
+            with self.subTest(words=words):
+                self.assertIn(words, text)
+        # The cache, latency, two of codec, flush and its threads, dedupe, names, stats-copy; each for wide and narrow.
+        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [9, 9])
+
+    def test_the_headline_is_what_matters(self):
+        text, said = self.made()
+        for words in ("reading cached 8k records is 10 % faster with it", "has 3.00 times the speed of copying it together",
+                      "abd_arc_read() has 1.50 [1.4"):
+            with self.subTest(words=words):
+                self.assertIn(words, text[text.index("<h1>"):text.index("<h2>")])
+                self.assertIn(words, said)
+        last = said.splitlines()[-4:]
+        self.assertRegex(last[0], "^The report is /.*/report.html$")
+        self.assertEqual([line[:3] for line in last[1:]], ["1. ", "2. ", "3. "])
+
+    def test_all_five_claims_stand_beside_what_was_measured(self):
+        text, said = self.made()
+        for words in ("+5 % of ARC-cached 8k reads", "-25 % sys time", "rep cmpsb is slow to start", "on Optane: 512 0.75, 1k 1.07",
+                      "statx 5.53 s field by field",
+                      "+10 % speed: 1.100", "-50 % time by words, -90 % by ours", "has 1.50 [1.48, 1.52] times the speed of rep cmpsb",
+                      "1k 2.25, 4k 0.50", "one copy has 4.00 [3.96, 4.04] times the speed"):
+            with self.subTest(words=words):
+                self.assertIn(words, text)
+                self.assertIn(words, said)
+        self.assertIn("not measured", self.pages([])[0])
+
+    def test_what_the_interval_does_not_support_is_not_recommended(self):
+        results = made_results()
+        for result in results:
+            for value in result["ratios"]:
+                value["verdict"] = "can't tell"
+        text = self.pages([part for part in results if part["scenario"] == "arc-cached-read"])[0]
+        self.assertIn("can&#x27;t tell", text)
+        self.assertNotIn("leave it on", text)
+        self.assertNotIn("treat single-run buffers as linear", text)
+
+    def test_the_source_stands_beside_what_was_measured(self):
+        text = re.sub("</t[dr]>", "", self.made()[0]).replace('<td class="n">', "|").replace("<td>", "|")
+        self.assertIn("|512|0.496|0.373|0.75|||", text)
+        self.assertIn("|1024|0.642|0.688|1.07|4|9|2.25", text)
+
+    def test_renders_with_any_result_missing(self):
+        results = made_results()
+        parts = [[part for part in results if part["scenario"] == name]
+                 for name in ("names", "codec", "flush", "dedupe", "stats-copy", "arc-cached-read")]
+        for damage in ("ratios", "figures", "parameters"):
+            results = copy.deepcopy(results)
+            for part in results:
+                part[damage] = {} if damage == "parameters" else []
+            parts.append(results)
+        pages = self.pages([], *parts)
+        self.assertNotIn("to make a copy durable?</h2>", pages[1])
+        self.assertIn("to make a copy durable?</h2>", pages[3])
+
+    def test_is_one_file_that_needs_no_other(self):
+        text, _ = self.made()
+        self.assertIn("single-chunk rule", text)
+        self.assertEqual(re.findall(r'(?:src|href)="(?!#)[^"]*', text), [])
+        self.assertEqual(re.findall(r"url\((?!#)", text), [])
+        self.assertGreater(text.count('<svg class="wide"'), 3)
+        self.assertEqual(text.count('<svg class="wide"'), text.count('<svg class="narrow"'))
+
+    def test_two_runs_say_what_changed(self):
+        before, after = made_run(made_results()[:3]), made_run(made_results()[:3])
+        after["results"][0]["figures"] = [figure("AUTO", 2.0)]
+        text, _ = self.page(before, after)
+        self.assertIn("Of 11 benchmarks 0 are better and 1 are worse", text)
+        self.assertRegex(text, r"one copy, one fence \(size 64.*?</td><td>AUTO</td>.*?slower")
+        self.assertIn("4 figures are in one of the runs only", text)
+        after["results"] = []
+        self.assertIn("no benchmark in common", self.page(before, after)[0])
+
+    def test_every_text_of_a_result_is_escaped(self):
+        # Markup in every text, and text in place of every number; one field after another would take too many pages.
+        marked = json.loads(json.dumps(made_run(made_results())), object_hook=lambda item: {
+            name: value + MARKUP if isinstance(value, str) and name not in ("format", *KEPT) else value for name, value in item.items()})
+        marked["environment"][MARKUP] = MARKUP
+        marked["warnings"] = marked["sources"] = [MARKUP]
+        numbers = json.loads(json.dumps(marked), object_hook=lambda item: {
+            name: MARKUP if name in ("rounds", "mad", "target") and isinstance(value, (int, float)) else value for name, value in item.items()})
+        verdicts = made_run(made_results())
+        for item in (item for result in verdicts["results"] for item in result["ratios"] + result["figures"]):
+            item.update({name: MARKUP for name in ("verdict", "target_verdict", "source", "unit") if name in item}, target=1.0)
+        plain = made_run(made_results())
+        plain["warnings"] = plain["sources"] = ["a text"]
+        plain = Markup(self.pages(plain)[0])
+        for page in self.pages(marked, numbers, verdicts):
+            self.assertIn("&lt;script&gt;", page)
+            found = Markup(page)
+            self.assertEqual(found.tags - plain.tags, set())
+            self.assertEqual(found.attributes - plain.attributes, set())
+            self.assertEqual(found.classes - plain.classes, set())
+
+    def test_refuses_what_is_no_result_and_leaves_nothing(self):
+        page = self.path("report.html")
+        for text in UNREADABLE:
+            with self.subTest(text=text[:20]):
+                result = run("report", self.write("bad.json", text), "-o", page)
+                self.assertEqual(result.returncode, 1)
+                self.assertNotIn("Traceback", result.stderr)
+                self.assertFalse(os.path.exists(page))
+        self.refused(run("report"), USAGE, "no run")
+        good = self.write("good.json", made_run([]))
+        before = sorted(os.listdir(self.directory.name))
+        for output in (self.path("no/such/directory"), self.directory.name, ""):
+            self.refused(run("report", good, "-o", output), 1, "-o")
+        self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+
+    def test_a_device_is_written_to_and_never_replaced(self):
+        result = run("report", self.write("good.json", made_run([])), "-o", "/dev/full")
+        self.refused(result, 1, "/dev/full", "No space left")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+
+MARKUP = "<script>alert(1)</script>\"' onload='x' &amp; $\\frac{1}{$"
+KEPT = ("scenario", "group", "name", "of", "against", "unit", "data", "mode", "destination", "state", "set")  # what results are found by
+
+
+class Markup(html.parser.HTMLParser):
+    """Which tags, attributes and classes a page has."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.classes = set(), set(), set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {(tag, name) for name, _ in attributes}
+        self.classes |= {value for name, value in attributes if name == "class"}
+
+
+LONG = "x" + "±" * 300
+STRANGE = ("", "a\tb\x1b[2Jc\x7f\x9b", LONG, "\ud800", MARKUP, "%s%n", None, True, -1, 0, 1e-300, 1e300, 10 ** 400, [], {}, [[]], "ours",
+           "GB/s", "/s", "%", "bytes")
+
+
+class Hostile(unittest.TestCase):
+    """Result files that no run wrote: refused with a reason, or compared and printed; never followed."""
+
+    def setUp(self):
+        self.random = random.Random(1234)
+
+    def damage(self, value):
+        """The document with some of its values exchanged, left out or doubled."""
+        if self.random.random() < 0.03:
+            return self.random.choice(STRANGE)
+        if isinstance(value, dict):
+            return {self.random.choice(STRANGE[:6]) if self.random.random() < 0.01 else name: self.damage(item)
+                    for name, item in value.items() if self.random.random() > 0.01}
+        if isinstance(value, list):
+            items = [self.damage(item) for item in value if self.random.random() > 0.02]
+            return items + items[:1] if self.random.random() < 0.05 else items
+        return value
+
+    def load(self, document):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(document, file)
+            file.flush()
+            return model.load(file.name)
+
+    def said(self, action, *arguments):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            action(*arguments)
+        text = text.getvalue()
+        text.encode("utf-8")
+        self.assertEqual({sign for sign in text if ord(sign) < 32 or 127 <= ord(sign) < 160} - {"\n"}, set())
+        return text
+
+    def check(self, a, b):
+        comparison = compare.compare(a, b)
+        self.said(compare.print_comparison, comparison, True)
+        for pair in comparison["pairs"]:
+            self.assertTrue(0 < pair["low"] <= pair["median"] <= pair["high"] < float("inf"), pair)
+        back = compare.compare(b, a)
+        self.assertEqual((comparison["only_a"], comparison["only_b"]), (back["only_b"], back["only_a"]))
+        json.dumps(comparison, allow_nan=False).encode("utf-8")
+
+    def test_damaged_runs_are_compared_and_printed(self):
+        sound, seen = {"format": "abd-perf-1", "environment": {"cpu": "x"}, "options": {}, "results": made_results()}, 0
+        for _ in range(300):
+            document = self.damage(sound)
+            if not isinstance(document, dict) or not isinstance(document.get("results"), list):
+                continue
+            document["format"] = "abd-perf-1"
+            other = self.damage(document["results"])
+            a, b = self.load(document), self.load({**document, "results": other if isinstance(other, list) else []})
+            seen += len(a["results"])
+            self.check(a, b)
+            self.assertEqual(compare.changed(compare.compare(a, a)), [])
+            self.said(columns.print_run, a)
+            rows.csv_text(a).encode("utf-8")
+        self.assertGreater(seen, 1000)
+
+    def test_what_only_one_run_has_is_counted_alike_on_both_sides(self):
+        one = entry("buffer", "cost", "a case", {}, [("ours", 10.0)])
+        more = entry("buffer", "cost", "a case", {}, [("ours", 10.0), ("libc", 5.0)], [("ours", "libc", 2.0)])
+        for wanted, count in (("", 2), ("libc$", 2), ("a case, libc$", 1), ("no", 0)):
+            a, b = (self.load({"format": "abd-perf-1", "results": [item]}) for item in (one, more))
+            self.assertEqual([compare.compare(a, b, wanted)[name] for name in ("only_a", "only_b")], [0, count])
+            self.assertEqual([compare.compare(b, a, wanted)[name] for name in ("only_a", "only_b")], [count, 0])
+
+    def test_figures_whose_ratio_is_no_number_are_not_compared(self):
+        large, small = (self.load({"format": "abd-perf-1", "results": [entry("buffer", "cost", "a", {}, [("ours", value)]),
+                                                                       entry("buffer", "cost", "sound", {}, [("ours", 1.0)])]})
+                        for value in (1e300, 1e-300))
+        for runs in ((large, small), (small, large)):
+            self.assertEqual([pair["name"] for pair in compare.compare(*runs)["pairs"]], ["sound"])
+
+    def test_an_interval_the_wrong_way_round_is_none(self):
+        for damaged in ({"low": 11.0}, {"high": 9.0}, {"median": float("1e999")}):
+            item = {**figure("ours", 10.0), **damaged}
+            document = {"format": "abd-perf-1", "results": [{**entry("buffer", "cost", "a", {}), "figures": [item]}]}
+            try:
+                self.assertEqual(self.load(document)["results"][0]["figures"], [])
+            except ValueError as error:
+                self.assertIn("Infinity", str(error))
+        item = {**figure("ours", 10.0), "relative": {"median": 1.0, "low": 1.0, "high": -1.0}}
+        self.assertIsNone(model.relative(item))
+
+    def test_a_benchmark_that_stands_there_twice_is_compared_with_its_like(self):
+        twice = self.load({"format": "abd-perf-1", "results": [entry("buffer", "cost", "a", {}, [("ours", value)]) for value in (10.0, 20.0)]})
+        comparison = compare.compare(twice, twice)
+        self.assertEqual([(pair["a"], pair["b"]) for pair in comparison["pairs"]], [(10.0, 10.0), (20.0, 20.0)])
+        self.assertEqual(compare.changed(comparison), [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

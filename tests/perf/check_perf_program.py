@@ -1,0 +1,452 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# abd-perf run, list and env from outside: what they refuse, what they write, what they keep, what they find.
+# usage: check_perf_program.py ABD_PERF SOURCE_DIRECTORY [TEST...]
+import json
+import os
+import pty
+import re
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from perf_support import FEW, PERF, SOURCE, USAGE, Case, measured, python_with, run, scenarios, whole_run, write_input
+
+FILL = ["stats-copy", "--filter", "filling"]  # the smallest thing that can be measured
+
+
+class Refusals(Case):
+    def test_wrong_flags_name_the_flag_and_exit_64(self):
+        for arguments in (["arc-read", "--record-size", "8q"], ["arc-read", "--record-size", "0"],
+                          ["arc-read", "--record-size", "99999999999999999999k"], ["arc-read", "--io-size", "17m"],
+                          ["arc-read", "--threads", "0"], ["arc-read", "--threads", "x"], ["arc-read", "--repeat", "-1"],
+                          ["buffer", "--runtime", "nan"], ["buffer", "--warmup", "-1"], ["buffer", "--seed", ""],
+                          ["buffer", "--cpus", "0-"], ["buffer", "--cpus", "1000"], ["buffer", "--filter", "("]):
+            with self.subTest(arguments=arguments):
+                self.refused(run("run", *arguments), USAGE, arguments[1] + ":")
+
+    def test_unknown_flags_and_no_command_exit_64(self):
+        for arguments in (["run", "buffer", "--nonsense"], [], ["list", "name"], ["env", "name"], ["run", "--quick", "--full"]):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(run(*arguments).returncode, USAGE)
+
+    def test_unknown_names_are_refused(self):
+        self.refused(run("nothing"), USAGE, "nothing")
+        self.refused(run("run", "buffer", "nothing"), USAGE, "nothing")
+
+    def test_a_scenario_for_a_command_is_told_how_it_is_run(self):
+        self.refused(run("buffer"), USAGE, "abd-perf run buffer")
+        self.refused(run("compare", "--all"), USAGE, "abd-perf run compare")
+
+    def test_a_flag_the_scenario_cannot_use_is_refused(self):
+        self.refused(run("run", "buffer", "--input", self.input), USAGE, "--input", "buffer")
+        self.refused(run("run", "compare", "--threads", "2"), USAGE, "--threads", "compare")
+
+    def test_input_that_is_missing_empty_or_special_is_refused(self):
+        empty, tree = self.path("empty"), self.path("tree")
+        open(empty, "w").close()
+        os.mkdir(tree)
+        for path, word in ((self.path("missing"), "No such file"), (empty, "empty"),
+                           ("/dev/null", "neither a file nor a directory")):
+            with self.subTest(path=path):
+                self.refused(run("run", "arc-read", "--quick", "--input", path), 1, path, word)
+        result = run("run", "arc-read", *FEW, "--input", tree)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no data", result.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_input_that_may_not_be_read_is_refused(self):
+        os.chmod(self.input, 0)
+        self.refused(run("run", "arc-read", "--quick", "--input", self.input), 1, self.input, "denied")
+
+    def test_input_smaller_than_a_record_is_refused(self):
+        small = self.path("small")
+        with open(small, "w") as file:
+            file.write("x" * 100)
+        result = run("run", "arc-read", *FEW, "--input", small)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("less than one record", result.stderr)
+
+    def test_files_that_can_not_be_written_are_refused_before_measuring(self):
+        for flag in ("--json", "--csv"):
+            for path in (self.path("no/such/directory/file"), self.directory.name, ""):
+                with self.subTest(flag=flag, path=path):
+                    result = run("run", *FEW, *FILL, flag, path)
+                    self.refused(result, 1, flag)
+                    self.assertNotIn("[1/", result.stderr)
+
+
+class Help(Case):
+    def test_every_command_shows_an_example(self):
+        for command in ("", "list", "run", "compare", "report", "tables", "env"):
+            with self.subTest(command=command):
+                result = run(*([command] if command else []), "--help")
+                self.assertEqual(result.returncode, 0)
+                self.assertRegex(result.stdout, rf"Examples?:\n +abd-perf {command}")
+
+    def test_every_flag_is_in_the_reference_and_every_flag_there_is_one(self):
+        with open(os.path.join(SOURCE, "docs", "abd-perf.md")) as stream:
+            told = set(re.findall(r"`(--[a-z-]+)", stream.read()))
+        known = set()
+        for command in ("list", "run", "compare", "report", "tables", "env"):
+            known |= set(re.findall(r"^ .*?(--[a-z-]+)", run(command, "--help").stdout, re.MULTILINE))
+        known -= {"--help", "--usage", "--version"}
+        self.assertEqual(told - {"--benchmark"}, known)
+
+    def test_list_names_every_scenario(self):
+        listed = set(scenarios())
+        folder = os.path.join(SOURCE, "perf", "scenario")
+        written = set()
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name)) as stream:
+                written |= set(re.findall(r'^\t\.name = "([^"]+)"', stream.read(), re.MULTILINE))
+        self.assertGreater(len(written), 0)
+        self.assertEqual(listed, written)
+
+    def test_env_needs_no_measuring(self):
+        result = run("env")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("git_revision", result.stdout)
+
+
+class Json(Case):
+    @unittest.skipIf(python_with("jsonschema") is None, "python3-jsonschema is not there")
+    def test_is_valid_by_its_schema(self):
+        file = self.write("result.json", whole_run()[1])
+        check = ("import json, jsonschema, sys\n"
+                 "schema, document = (json.load(open(path)) for path in sys.argv[1:])\n"
+                 "jsonschema.Draft202012Validator.check_schema(schema)\n"
+                 "jsonschema.validate(document, schema, jsonschema.Draft202012Validator)\n")
+        schema = os.path.join(SOURCE, "docs", "abd-perf-1.schema.json")
+        python = [python_with("jsonschema"), "-c", check, schema]
+        result = subprocess.run([*python, file], stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        # And the schema tells what is wrong.
+        for damage in (lambda it: it["results"][0]["figures"][0].update(unit="furlongs"), lambda it: it.pop("noise"),
+                       lambda it: it["environment"].pop("turbo"), lambda it: it["results"][0].update(more=1)):
+            document = json.loads(whole_run()[1])
+            damage(document)
+            result = subprocess.run([*python, self.write("damaged.json", document)], stderr=subprocess.PIPE, text=True)
+            self.assertIn("ValidationError", result.stderr)
+
+    def test_values_are_in_order(self):
+        document = json.loads(whole_run()[1])
+        self.assertIs(document["complete"], True)
+        self.assertEqual([document["options"][name] for name in ("mode", "rounds", "seed")], ["quick", 1, 1234])
+        self.assertGreater(len(document["results"]), 0)
+        for entry in document["results"]:
+            for value in entry["figures"] + entry["ratios"]:
+                self.assertLessEqual(value["low"], value["median"])
+                self.assertLessEqual(value["median"], value["high"])
+                # A share may be 0; what one loop takes more than another is a difference, below 0 in one round that was disturbed.
+                if value.get("unit") != "%" and value.get("name") != "on top":
+                    self.assertGreater(value["low"], 0, entry)
+
+    def test_the_data_measured_with_is_named(self):
+        sources = " ".join(json.loads(whole_run()[1])["sources"])
+        self.assertIn("/tree", sources)
+        self.assertIn("fio's generator", sources)
+
+    def test_sizes_are_exact(self):
+        file = self.path("result.json")
+        self.assertEqual(run("run", "compare", *FEW, "--record-size", "1m", "--json", file).returncode, 0)
+        with open(file) as stream:
+            self.assertEqual(json.load(stream)["results"][0]["parameters"]["size"], 1048576)
+
+    def test_one_round_tells_nothing(self):
+        verdicts = {ratio["verdict"] for entry in json.loads(whole_run()[1])["results"] for ratio in entry["ratios"]}
+        self.assertEqual(verdicts, {"can't tell"})
+
+    def test_fio_data_compresses_as_in_the_source(self):
+        # Measured with OpenZFS's generator: 8k to 2866 bytes, of which 4 are ZFS's length.
+        sizes = {entry["parameters"]["compressed_bytes"] for entry in json.loads(whole_run()[1])["results"]
+                 if entry["scenario"] == "arc-read" and entry["parameters"]["data"] == "fio"
+                 and entry["parameters"]["record_size"] == 8192}
+        self.assertGreater(len(sizes), 0)
+        for size in sizes:
+            self.assertAlmostEqual(size, 2862, delta=3)
+
+    def test_rows_say_what_the_json_says(self):
+        entries = json.loads(whole_run()[1])["results"]
+        rows = whole_run()[2]
+        self.assertEqual(len(rows), sum(len(entry["figures"]) + len(entry["ratios"]) for entry in entries))
+        at = 0
+        for entry in entries:
+            for value in entry["figures"] + entry["ratios"]:
+                self.assertEqual(rows[at]["scenario"], entry["scenario"])
+                self.assertEqual(rows[at]["name"], entry["name"])
+                self.assertEqual(rows[at]["of"], value.get("name", value.get("of")))
+                self.assertAlmostEqual(float(rows[at]["median"]), value["median"], delta=1e-4 * value["median"])
+                at += 1
+
+
+class Outputs(Case):
+    """What is written, and where; one output's failure leaves the others as they are."""
+
+    def test_a_device_is_written_to_and_never_replaced(self):
+        device = self.path("full")
+        os.symlink("/dev/full", device)
+        for flag, other in (("--json", "--csv"), ("--csv", "--json")):
+            for path in ("/dev/full", device):
+                with self.subTest(flag=flag, path=path):
+                    kept = self.path("kept")
+                    result = run("run", *FEW, *FILL, flag, path, other, kept)
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn("No space left", result.stderr)
+                    self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+                    self.assertTrue(os.path.islink(device))
+                    self.assertGreater(os.path.getsize(kept), 0)  # the other output was written all the same
+                    self.assertIn("stats-copy: filling", result.stdout)  # and so were the tables
+                    os.unlink(kept)
+
+    def test_a_link_to_a_file_stays_a_link(self):
+        file, link = self.write("result.json", "old"), self.path("latest.json")
+        os.symlink(file, link)
+        self.assertEqual(run("run", *FEW, *FILL, "--json", link).returncode, 0)
+        self.assertTrue(os.path.islink(link))
+        with open(file) as stream:
+            self.assertEqual(json.load(stream)["format"], "abd-perf-1")
+
+    def test_a_file_that_can_not_grow_leaves_nothing_and_spares_the_old_one(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+
+        for flag in ("--json", "--csv"):
+            with self.subTest(flag=flag):
+                file = self.write("result", "old")
+                before = sorted(os.listdir(self.directory.name))
+                result = run("run", *FEW, *FILL, flag, file, preexec_fn=limit)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertEqual(sorted(os.listdir(self.directory.name)), before)
+                with open(file) as stream:
+                    self.assertEqual(stream.read(), "old")
+
+    def test_names_that_are_no_utf_8_are_escaped(self):
+        strange = os.fsencode(self.directory.name) + b"/n\xff\xc3\xa9"
+        os.rename(self.input, strange)
+        file, rows = self.path("result.json"), self.path("result.csv")
+        result = run("run", "arc-read", *FEW, "--record-size", "8k", "--input", strange, "--filter", b"arc-read|\xfe", "--json", file,
+                     "--csv", rows)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file, encoding="utf-8") as stream:
+            document = json.load(stream)
+        self.assertTrue(document["options"]["input"].endswith("/n\\xffé"), document["options"])
+        self.assertEqual(document["options"]["filter"], "arc-read|\\xfe")
+        self.assertTrue(any("/n\\xffé" in source for source in document["sources"]))
+        self.assertGreater(os.path.getsize(rows), 0)
+        self.assertEqual(run("report", file, "-o", self.path("page.html")).returncode, 0)
+
+    def test_without_python_the_figures_are_left_as_json(self):
+        file = self.path("result.json")
+        if not may_hide():
+            self.skipTest("no namespace in which python3 could be hidden")
+        result = hidden("run", *FEW, *FILL, "--json", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("tables need python3", result.stderr)
+        with open(file) as stream:
+            self.assertEqual(json.load(stream)["format"], "abd-perf-1")
+        result = hidden("run", *FEW, *FILL)
+        self.assertIn('"format": "abd-perf-1"', result.stdout)
+        for command in (["compare", file, file], ["report", file], ["run", *FEW, *FILL, "--csv", self.path("rows")]):
+            result = hidden(*command)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual([line for line in result.stderr.splitlines() if "needs python3 (Debian: python3)" in line],
+                             result.stderr.splitlines())
+
+
+# In a namespace of its own, where PATH leads nowhere and /usr/bin/python3 can't be started.
+HIDE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+        'mount --bind /dev/null "$(readlink -f /usr/bin/python3)" && PATH=/nowhere exec "$@"', "hide"]
+
+
+def may_hide():
+    return not os.path.exists("/usr/bin/python3") or subprocess.run([*HIDE, "/bin/true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def hidden(*arguments):
+    return subprocess.run([*HIDE, PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+
+
+class Jobs(Case):
+    """arc-cached-read's jobs, read as a tool for fio's JSON reads them: by fio's names and units."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as directory:
+            text, file = os.path.join(directory, "input"), os.path.join(directory, "result.json")
+            write_input(text)
+            cls.result = run("run", "arc-cached-read", "--quick", "--repeat", "2", "--runtime", "0.1", "--warmup", "0.02",
+                             "--threads", "3", "--input", text, "--json", file)
+            if cls.result.returncode == 0:
+                with open(file) as stream:
+                    cls.document = json.load(stream)
+
+    def setUp(self):
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+
+    def tearDown(self):
+        pass
+
+    def test_every_mode_over_both_kinds_of_data_is_a_job(self):
+        jobs = {(job["job options"]["abd_data"], job["job options"]["abd_mode"]) for job in self.document["jobs"]}
+        self.assertEqual(len(jobs), 10)
+        self.assertEqual(len(self.document["jobs"]), 10)
+        self.assertEqual({job["job options"]["numjobs"] for job in self.document["jobs"]}, {"3"})
+
+    def test_counts_and_rates_fit_each_other(self):
+        for job in self.document["jobs"]:
+            read = job["read"]
+            seconds = read["runtime"] / 1000
+            self.assertEqual(read["io_bytes"], read["total_ios"] * 131072)
+            self.assertGreaterEqual(seconds, 0.1)  # and more on a busy machine
+            self.assertLess(seconds, 10)
+            self.assertAlmostEqual(read["bw_bytes"] * seconds / read["io_bytes"], 1, delta=0.02)
+            self.assertAlmostEqual(read["bw"] * 1024 / read["bw_bytes"], 1, delta=0.001)
+            self.assertAlmostEqual(read["iops"] * 131072 / read["bw_bytes"], 1, delta=0.001)
+            self.assertEqual(read["bw_samples"], 2)
+            self.assertLessEqual(read["bw_min"], read["bw_mean"] + 1)
+            self.assertLessEqual(read["bw_mean"], read["bw_max"] + 1)
+            for direction in ("write", "trim"):
+                self.assertEqual(job[direction]["io_bytes"], 0)
+
+    def test_latencies_are_of_every_read_and_in_order(self):
+        for job in self.document["jobs"]:
+            clat = job["read"]["clat_ns"]
+            self.assertEqual(clat["N"], job["read"]["total_ios"])
+            names = list(clat["percentile"])
+            self.assertEqual(names, sorted(names, key=float))
+            for name in ("50.000000", "90.000000", "99.000000", "99.900000"):
+                self.assertIn(name, names)
+            values = [clat["min"], *clat["percentile"].values(), clat["max"]]
+            self.assertEqual(values, sorted(values))
+            self.assertLessEqual(clat["min"], clat["mean"])
+            self.assertLessEqual(clat["mean"], clat["max"])
+
+    def test_the_table_has_the_published_figure_beside_the_measured_one(self):
+        for line in self.result.stdout.splitlines():
+            if " single-chunk " in line:
+                self.assertRegex(line, r"\d\.\d{3} \[.*\]  about 5 % \(OpenZFS PR 8580\)")
+
+
+class Runs(Case):
+    def results(self, *arguments, **more):
+        file = self.path("result.json")
+        result = run("run", *FEW, *arguments, "--json", file, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file) as stream:
+            return json.load(stream)
+
+    def test_every_scenario_ends_well_in_any_order(self):
+        # A scenario's tables read its own results only; "compare", then "arc-read" once ended in a segmentation fault.
+        for name in scenarios():
+            with self.subTest(name=name):
+                self.assertRegex(whole_run()[0].stdout, rf"\n{name}: ")
+
+    def test_tables_are_those_of_the_run_whatever_stands_before_them(self):
+        def tables(document):
+            return run("tables", self.write("part.json", document)).stdout
+
+        whole = json.loads(whole_run()[1])
+        parts = [{**whole, "results": [entry for entry in whole["results"] if entry["scenario"] == name]} for name in scenarios()]
+        self.assertEqual(tables({**whole, "results": [entry for part in parts for entry in part["results"]]}),
+                         "".join(tables(part) for part in parts))
+
+    def test_a_scenario_without_columns_of_its_own_has_tables(self):
+        document = json.loads(measured("stats-copy")[1])
+        for entry in document["results"]:
+            entry["scenario"] = "new"
+        said = run("tables", self.write("new.json", document)).stdout
+        self.assertIn("new: fill", said)
+        self.assertIn("guarded stores", said)
+
+    def test_a_planted_wrong_byte_fails_the_run_and_writes_no_figures(self):
+        file = self.path("result.json")
+        for arguments, words in ((["arc-read", "--record-size", "8k", "--input", self.input], "was not read back as it was written"),
+                                 (FILL, "filled the record wrong"), (["dedupe"], "found extents unequal that are equal"),
+                                 (["names", "--input", self.directory.name], "is wrong")):
+            with self.subTest(arguments=arguments):
+                result = run("run", *FEW, *arguments, "--plant-wrong-byte", "--json", file)
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(words, result.stderr)
+                self.assertFalse(os.path.exists(file))
+
+    def test_a_filter_leaves_only_what_matches(self):
+        names = {entry["name"] for entry in self.results("buffer", "--filter", "^buffer: VIEW")["results"]
+                 if entry["group"] == "cost"}
+        self.assertGreater(len(names), 1)
+        self.assertEqual({name for name in names if not name.startswith("view")}, set())
+
+    def test_a_filter_that_matches_nothing_says_so(self):
+        document = self.results("stats-copy", "--filter", "no such step")
+        self.assertEqual(document["results"], [])
+        self.assertIn("left nothing", " ".join(document["warnings"]))
+
+    def test_warming_up_takes_its_time(self):
+        def cpu():
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+        start, before = time.monotonic(), cpu()
+        self.results(*FILL, "--warmup", "0.5")
+        self.assertGreater(time.monotonic() - start, 0.5)
+        self.assertGreater(cpu() - before, 0.02)
+
+    def test_the_environment_chooses_the_kernel_and_holds(self):
+        # Kernels are raced at 4k, in between: what follows must be measured with what was asked for.
+        document = self.results("compare", "--filter", "compare: (4k|8k|kernels, 4k)$",
+                                env={**os.environ, "ABD_COMPARE": "word"})
+        self.assertTrue(document["environment"]["compare_kernel"].startswith("word"))
+        kernels = {entry["name"]: entry["parameters"]["kernel"] for entry in document["results"] if entry["group"] == "sizes"}
+        self.assertEqual(kernels, {"4k": "word", "8k": "word"})
+
+    def test_how_long_it_takes_is_said_first(self):
+        result = run("run", "flush-calibrate", "--full")
+        self.assertEqual(result.returncode, 0)
+        lines = [line for line in result.stderr.splitlines() if "warning" not in line]
+        self.assertRegex(lines[0], r"^abd-perf: this will take about \d+ s")
+        self.assertRegex(lines[1], r"^flush-calibrate: round 1 \[1/7\], about \d+ s left")
+
+    def test_interrupt_keeps_what_was_measured(self):
+        file = self.path("result.json")
+        process = subprocess.Popen([PERF, "run", "buffer", "--quick", "--repeat", "100", "--json", file], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "[6/" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("ended early", output)
+        with open(file) as stream:
+            document = json.load(stream)
+        self.assertIs(document["complete"], False)
+        self.assertGreater(len(document["results"]), 0)
+
+    def test_progress_is_one_line_on_a_terminal(self):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([PERF, "run", "stats-copy", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(master, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+        os.close(master)
+        self.assertEqual(process.wait(), 0)
+        self.assertIn(b"\r\x1b[K", seen)
+        self.assertIn(b"s left", seen)
+        steps = [line for line in seen.split(b"\n") if b"stats-copy: " in line]
+        self.assertLessEqual(len(steps), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
