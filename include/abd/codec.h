@@ -8,7 +8,7 @@
  * which the format forbids. dst_size is room, not an expectation, but for the calls named exact.
  * Contract: all ranges lie within their buffers; source and destination are apart.
  * Threads: as for reading src and writing dst.
- * OpenZFS: zfs_lz4_compress(), zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, and their
+ * OpenZFS: zfs_lz4_compress_buf(), zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, and their
  * borrowing callers in module/zfs/zio_compress.c.
  */
 #ifndef ABD_CODEC_H
@@ -24,7 +24,7 @@ ABD_BEGIN_DECLS
  * Units:   offsets and size in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
  * Threads: src is read, dst written.
- * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
+ * Source:  zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_compress(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size);
@@ -35,7 +35,7 @@ ABD_API ssize_t abd_lz4_compress(
  * Units:   offsets and sizes in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
  * Threads: src is read, dst written.
- * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
+ * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off, size_t dst_size,
 	size_t src_off, size_t src_size);
@@ -46,7 +46,7 @@ ABD_API ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off,
  * Units:   offset and sizes in bytes.
  * Returns: bytes written, or an error as above; the room then holds no promise.
  * Threads: src is read.
- * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
+ * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size);
@@ -61,7 +61,7 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
  *          holds no promise.
  * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
- * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
+ * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */
 ABD_API ssize_t abd_lz4_decompress_exact(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t size, size_t src_off, size_t src_size);
@@ -74,7 +74,7 @@ ABD_API ssize_t abd_lz4_decompress_exact(
  *          holds no promise.
  * Owner:   nothing changes hands.
  * Threads: src is read.
- * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c, since c90dc28089.
+ * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */
 ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size);
@@ -104,7 +104,7 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
  * Units:   bytes; compressed_size with its length in front.
  * Returns: true if so; for size 0 never.
  * Threads: any.
- * Source:  zio_compress_data() in module/zfs/zio_compress.c.
+ * Source:  zio_get_compression_max_size() in module/zfs/zio.c.
  */
 ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 
@@ -115,7 +115,7 @@ ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
  * Units:   dst_off and length in bytes.
  * Returns: nothing; can't fail.
  * Threads: dst is written.
- * Source:  zfs_lz4_compress() in module/zcommon/lz4_zfs.c.
+ * Source:  zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c.
  */
 ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
 
@@ -126,7 +126,7 @@ ABD_API void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length);
  * Returns: the length, or -EBADMSG when there are fewer than 4 bytes, or fewer behind them than the
  *          length says.
  * Threads: src is read.
- * Source:  zfs_lz4_decompress() in module/zcommon/lz4_zfs.c.
+ * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c.
  */
 ABD_API ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size);
 

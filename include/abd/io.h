@@ -75,7 +75,7 @@ ABD_API abd_t *abd_get_from_buf_cb(
  * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then
  *          holds no promise.
  * Threads: dst is written.
- * Source:  vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
@@ -86,7 +86,7 @@ ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t
  * Units:   offsets and size in bytes.
  * Returns: size; or -errno, and the file's range then holds no promise.
  * Threads: src is read.
- * Source:  vdev_file_io_start() in module/os/linux/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
 

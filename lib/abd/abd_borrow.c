@@ -3,7 +3,8 @@
  * Borrowing a buffer as one piece of memory. Linear buffers, single-run ones included, lend their
  * own: nothing is copied. Others lend a copy, which costs an allocation and a pass over the bytes
  * each way: what the single-chunk rule saves.
- * OpenZFS: abd_borrow_buf() ... abd_return_buf_copy() in module/zfs/abd.c (PR 8580).
+ * OpenZFS: abd_borrow_buf() ... abd_return_buf_copy() in
+ * module/os/linux/zfs/abd_os.c (PR 8580).
  */
 #include "abd_allocator.h"
 #include "abd_checked.h"

@@ -5,8 +5,7 @@
  *
  * Invariant: a run goes back to the provider it came from, with its order; so whoever holds one
  * remembers both.
- * OpenZFS: alloc_pages_node() and __free_pages() as used by abd_alloc_chunks() in
- * module/os/linux/zfs/abd_os.c.
+ * OpenZFS: abd_alloc_chunks() in module/os/linux/zfs/abd_os.c, over Linux's page allocator.
  */
 #ifndef ABD_CHUNK_H
 #define ABD_CHUNK_H

@@ -3,7 +3,7 @@
  * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing
  * goes through liblz4, which wants one piece of memory on each side: a lease on the ranges.
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
- * OpenZFS: module/zcommon/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which
+ * OpenZFS: module/zfs/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which
  * borrow and copy.
  */
 #include "abd_allocator.h"

@@ -2,8 +2,8 @@
 /*
  * How ZFS keeps lz4 blocks: the block's length in four big-endian bytes in front of it, and only if
  * it saves enough.
- * OpenZFS: zfs_lz4_compress_buf() in module/zcommon/lz4_zfs.c, zio_compress_data() in
- * module/zfs/zio_compress.c.
+ * OpenZFS: zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c, zio_get_compression_max_size() in
+ * module/zfs/zio.c.
  */
 #include "abd_checked.h"
 #include "abd_impl.h"
