@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What can be done with buffers of any kind, without seeing their pieces: iterate, copy, compare,
- * fill with zeroes. Contract for all: offset and size lie within the buffer; size 0 does nothing.
- * Both sides of a copy are apart, or the same bytes.
+ * fill with zeroes. Contract for all: offset and size lie within the buffer; both sides of a copy
+ * are apart, or the same bytes. Size 0 does nothing; where a call has a size, the buffer may then
+ * be NULL.
  * OpenZFS: module/zfs/abd.c, the calls of the same names.
  */
 #ifndef ABD_OPERATE_H

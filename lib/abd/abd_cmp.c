@@ -47,7 +47,7 @@ int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 	struct abd_iter iter;
 	int order = 0;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && order == 0) {
@@ -65,7 +65,7 @@ int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 	struct abd_iter iter;
 	bool zero = true;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && zero) {
 		zero = kernel->zero(iter.addr, iter.len, abd_iter_next(&iter, iter.len));

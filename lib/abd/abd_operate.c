@@ -17,7 +17,7 @@ int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func,
 	struct abd_iter iter;
 	int result = 0;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(func != NULL, "function is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && result == 0) {
@@ -33,7 +33,7 @@ int abd_iterate_func_const(
 	struct abd_iter iter;
 	int result = 0;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(func != NULL, "function is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && result == 0) {
@@ -49,8 +49,8 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 	struct abd_iter d, s;
 	int result = 0;
 
-	abd_check_range(__func__, dabd, doff, size);
-	abd_check_range(__func__, sabd, soff, size);
+	abd_check_pieces(__func__, dabd, doff, size);
+	abd_check_pieces(__func__, sabd, soff, size);
 	ABD_REQUIRE(func != NULL, "function is NULL");
 	abd_iter_begin(&d, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
@@ -69,8 +69,8 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	struct abd_iter d, s;
 
-	abd_check_range(__func__, dabd, doff, size);
-	abd_check_range(__func__, sabd, soff, size);
+	abd_check_pieces(__func__, dabd, doff, size);
+	abd_check_pieces(__func__, sabd, soff, size);
 	abd_iter_begin_write(&d, __func__, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
 	abd_require_apart(__func__, dabd, sabd, doff, soff, size);
@@ -91,7 +91,7 @@ void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 	const char *from = buf;
 	struct abd_iter iter;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin_write(&iter, __func__, abd, off, size);
 	while (iter.len > 0) {
@@ -109,7 +109,7 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 	char *to = buf;
 	struct abd_iter iter;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0) {
@@ -125,7 +125,7 @@ void abd_zero_off(abd_t *abd, size_t off, size_t size)
 {
 	struct abd_iter iter;
 
-	abd_check_range(__func__, abd, off, size);
+	abd_check_pieces(__func__, abd, off, size);
 	abd_iter_begin_write(&iter, __func__, abd, off, size);
 	while (iter.len > 0) {
 		memset(iter.addr, 0, iter.len);

@@ -135,3 +135,39 @@ Test(abd_operate, a_buffer_is_copied_onto_itself_unchanged, .init = begin, .fini
 }
 
 /* ---- iterating ---- */
+
+static int never(void *buf, size_t len, void *priv)
+{
+	(void)buf, (void)len, (void)priv;
+	cr_assert(false, "called for nothing");
+	return 1;
+}
+
+static int never2(void *bufa, void *bufb, size_t len, void *priv)
+{
+	(void)bufa;
+	return never(bufb, len, priv);
+}
+
+/* OpenZFS's engines pass a raidz column that has neither bytes nor a buffer. */
+Test(abd_operate, nothing_of_no_buffer_is_nothing, .init = begin, .fini = end)
+{
+	abd_t *volatile none = NULL;
+	abd_t *abd = abd_alloc(100, false);
+
+	cr_assert_eq(abd_iterate_func(none, 0, 0, never, NULL), 0);
+	cr_assert_eq(abd_iterate_func2(none, abd, 0, 0, 0, never2, NULL), 0);
+	cr_assert_eq(abd_iterate_func2(abd, none, 0, 0, 0, never2, NULL), 0);
+	abd_copy_off(none, none, 0, 0, 0);
+	abd_copy_off(none, abd, 0, 0, 0);
+	abd_copy(abd, none, 0);
+	abd_copy_from_buf(none, NULL, 0);
+	abd_copy_to_buf(NULL, none, 0);
+	abd_zero(none, 0);
+	cr_assert_eq(abd_cmp_buf(none, NULL, 0), 0);
+	cr_assert_eq(abd_cmp_zero(none, 0), 0);
+	abd_test_expect_contract(abd_iterate_func(none, 0, 1, never, NULL), "is NULL");
+	abd_test_expect_contract(abd_zero(none, 1), "is NULL");
+	abd_test_expect_contract(abd_zero_off(abd, 101, 0), "reaches past");
+	abd_free(abd);
+}

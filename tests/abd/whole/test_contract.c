@@ -452,7 +452,7 @@ static void returns(const char *message)
 ABD_TEST_CHILD(contract_aborts_when_the_handler_returns)
 {
 	abd_contract_handler_set(returns);
-	abd_zero_off(NULL, 0, 0);
+	abd_zero_off(NULL, 0, 1);
 	return 0;
 }
 
@@ -464,7 +464,7 @@ static void exits(const char *message)
 ABD_TEST_CHILD(contract_handler_may_exit)
 {
 	abd_contract_handler_set(exits);
-	abd_zero_off(NULL, 0, 0);
+	abd_zero_off(NULL, 0, 1);
 	return 0;
 }
 
