@@ -3,8 +3,8 @@
  * A log in a mapped file: each record is flush-copied behind the last, and acknowledged when that
  * call returns.
  *
- *	file:   | record 0 | record 1 | record 2 | what a crash left, or zeroes |
- *	record: | checksum  sequence  size  0 | payload | room to the next 64 bytes |
+ *   file:   | record 0 | record 1 | record 2 | what a crash left, or zeroes |
+ *   record: | checksum  sequence  size  0 | payload | room to the next 64 bytes |
  *
  * Nothing says where the log ends: a record counts if its checksum is right, which covers its place
  * in the file, its sequence number and its size, and the log ends before the first one that does

@@ -2,12 +2,12 @@
 /*
  * The checkpoint: a full segment's blocks go to the backing file, then the segment is free.
  *
- *	1  sync the log: a block that is torn in the backing file must have its record
- *	2  write every block whose newest record lies in the segment
- *	3  sync the backing file
- *	4  sync the log: what superseded the segment's other records must not be lost when they
- *	   are
- *	5  the blocks are clean; free the segment
+ *   1  sync the log: a block that is torn in the backing file must have its record
+ *   2  write every block whose newest record lies in the segment
+ *   3  sync the backing file
+ *   4  sync the log: what superseded the segment's other records must not be lost when they
+ *      are
+ *   5  the blocks are clean; free the segment
  *
  * Invariant: whatever fails, the segment stays live, its blocks stay dirty, and all begins again
  * the next time.

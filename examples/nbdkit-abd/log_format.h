@@ -3,11 +3,11 @@
  * What is in the log file. Numbers are in this machine's byte order; LOG_MAGIC refuses a file of
  * the other one.
  *
- *	file:     | super, durable hint, nothing | segment 0 | segment 1 |
- *		(LOG_HEAD bytes, then two segments, page-aligned)
- *	segment:  | header | record | record | ... | what was there before |
- *	record:   | struct log_record | payload, to a multiple of 64 |
- *		(type DATA has a payload, no other has)
+ *   file:     | super, durable hint, nothing | segment 0 | segment 1 |
+ *           (LOG_HEAD bytes, then two segments, page-aligned)
+ *   segment:  | header | record | record | ... | what was there before |
+ *   record:   | struct log_record | payload, to a multiple of 64 |
+ *           (type DATA has a payload, no other has)
  *
  * Every struct is one line of 64 bytes whose checksum covers the rest of it and is seeded with its
  * place in the file, so a line that was copied elsewhere, or torn, is none.

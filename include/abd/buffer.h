@@ -561,7 +561,8 @@ struct abd_allocator {
  * exist before.
  *
  * Contract: alloc's memory is aligned as it was asked for; what is not stops the program at once.
- * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out already;
+ * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out
+ *           already;
  *           -EINVAL when a function is missing.
  * Owner:    *allocator is copied; what its arg points to stays the caller's, and must outlive all
  *           buffers.

@@ -2,8 +2,8 @@
 /*
  * THE iterator: one cursor over linear, scatter and gang buffers, behind every operation.
  *
- *	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, n))
- *		use n <= iter.len bytes at iter.addr
+ *   for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, n))
+ *           use n <= iter.len bytes at iter.addr
  *
  * Invariants: [addr, addr + len) is one piece of memory; left counts the bytes from addr to the end
  * of the iteration; len is 0 only when left is. Runs that happen to be neighbours in memory are

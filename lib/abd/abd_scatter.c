@@ -267,7 +267,7 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
 	ABD_SCATTER(abd).abd_run_count = g.run_count;
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan that succeeds has a class */
+	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan has a class */
 	abd->abd_order = (uint8_t)g.class[0].order;
 	abd->abd_class_count = (uint8_t)g.class_count;
 	if (g.class_count > 1)

@@ -2,8 +2,8 @@
 /*
  * Buffers of zeroes, of any size: a scatter buffer whose every run is the same read-only memory,
  * never written to, so all its pages are the system's one zero page.
- * OpenZFS: abd_get_zeros() in module/zfs/abd.c, abd_alloc_zero_scatter() in module/os/linux/zfs/abd_os.c; a 16 MiB
- * table of one page there.
+ * OpenZFS: abd_get_zeros() in module/zfs/abd.c, abd_alloc_zero_scatter() in
+ * module/os/linux/zfs/abd_os.c; a 16 MiB table of one page there.
  */
 #include "abd_impl.h"
 

@@ -2,7 +2,8 @@
 /*
  * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a
  * buffer of exactly that size, which for one run is linear, so that reading it copies nothing.
- * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(), arc_buf_fill() in module/zfs/arc.c.
+ * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
+ * arc_buf_fill() in module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"

@@ -4,7 +4,8 @@
  * back without a call made for it. No thread of ours does this. The calls that allocate and free
  * look at a coarse clock on their slow paths, and one of them, once a period, does what is due.
  *
- * Invariant: no lock of ours is held when age() functions run, and never do two threads run them at once.
+ * Invariant: no lock of ours is held when age() functions run, and never do two threads run them at
+ * once.
  */
 #ifndef ABD_AGE_H
 #define ABD_AGE_H

@@ -3,8 +3,8 @@
  * The depot: free blocks that all threads share, in batches. A magazine that is full gives a batch
  * away, an empty one takes one, so the lock is taken once for many blocks.
  *
- * Invariant: the batches hold at most half of the tunable reserve_bytes together. When one more would not fit, the kind that holds
- * most makes room for it.
+ * Invariant: the batches hold at most half of the tunable reserve_bytes together. When one more
+ * would not fit, the kind that holds most makes room for it.
  * Bonwick and Adams, "Magazines and Vmem" (2001), section 3.
  */
 #ifndef ABD_DEPOT_H

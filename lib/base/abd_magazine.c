@@ -2,8 +2,8 @@
 /*
  * The slow side of magazines: making, filling, emptying and limiting them.
  *
- * Invariant: a thread that has entered (abd_thread.h) takes no lock and calls nothing. What is to leave is put on a list first, and
- * given away after the thread has left.
+ * Invariant: a thread that has entered (abd_thread.h) takes no lock and calls nothing. What is to
+ * leave is put on a list first, and given away after the thread has left.
  */
 #include "abd_magazine.h"
 #include "abd_age.h"

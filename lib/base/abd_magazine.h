@@ -3,10 +3,10 @@
  * Magazines: per-thread stacks of free blocks of one size, in front of the depot that all threads
  * share, in front of a source that is slower. Taking from a magazine is a load and a decrement.
  *
- * Invariant: the room of a thread's magazines (capacity * size of each) is at most its share: the tunable thread_cache_bytes, and
- * no more than what half of reserve_bytes gives each thread. A magazine that does not fit makes
- * others leave, those of sizes in use come back. Bonwick and Adams, "Magazines and Vmem" (2001); in
- * OpenZFS kmem caches play this part.
+ * Invariant: the room of a thread's magazines (capacity * size of each) is at most its share: the
+ * tunable thread_cache_bytes, and no more than what half of reserve_bytes gives each thread. A
+ * magazine that does not fit makes others leave, those of sizes in use come back. Bonwick and
+ * Adams, "Magazines and Vmem" (2001); in OpenZFS kmem caches play this part.
  */
 #ifndef ABD_MAGAZINE_H
 #define ABD_MAGAZINE_H

@@ -4,8 +4,8 @@
  * blocks, linear buffers. It comes from a jemalloc arena of the library's own where the process has
  * jemalloc, else from the C library. Which of the two never changes.
  *
- * Invariant: every allocation the library makes, wherever its memory comes from, asks abd_mem_refused() first: the one place
- * where tests make memory run out.
+ * Invariant: every allocation the library makes, wherever its memory comes from, asks
+ * abd_mem_refused() first: the one place where tests make memory run out.
  */
 #ifndef ABD_MEM_H
 #define ABD_MEM_H

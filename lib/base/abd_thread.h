@@ -3,23 +3,23 @@
  * What the library keeps per thread: counters and magazines of free memory.
  *
  * A thread gets its block at its first call and gives it up when it ends. Without memory for one
- *everything still works, through the slow paths.
+ * everything still works, through the slow paths.
  *
  * Only its own thread writes to a block, and pays no locked instruction for it. Another thread may
- *visit the block all the same, to take the magazines of a thread that sleeps:
+ * visit the block all the same, to take the magazines of a thread that sleeps:
  *
- *	owner                               visitor
- *	busy = 1                            barred = 1
- *	barred? busy = 0, wait              a barrier in every thread: membarrier(2)
- *	... a few instructions ...          wait until busy == 0
- *	busy = 0                            ... visit ...
- *	                                    barred = 0
+ *   owner                               visitor
+ *   busy = 1                            barred = 1
+ *   barred? busy = 0, wait              a barrier in every thread: membarrier(2)
+ *   ... a few instructions ...          wait until busy == 0
+ *   busy = 0                            ... visit ...
+ *                                       barred = 0
  *
- * Invariant: an owner that is busy and a visitor never meet. Whichever flag was set first is seen by the other side, because the
- * system call orders the owner's store and load for it. A busy owner takes no lock and calls
- *nothing, so visitors wait briefly. Dekker's algorithm with an asymmetric barrier: Dice, Huang,
- *Yang, "Asymmetric Dekker Synchronization" (2001); the use of membarrier(2) is liburcu's. Counters
- *are read by others at any time, under the list's lock.
+ * Invariant: an owner that is busy and a visitor never meet. Whichever flag was set first is seen
+ * by the other side, because the system call orders the owner's store and load for it. A busy owner
+ * takes no lock and calls nothing, so visitors wait briefly. Dekker's algorithm with an asymmetric
+ * barrier: Dice, Huang, Yang, "Asymmetric Dekker Synchronization" (2001); the use of membarrier(2)
+ * is liburcu's. Counters are read by others at any time, under the list's lock.
  */
 #ifndef ABD_THREAD_H
 #define ABD_THREAD_H

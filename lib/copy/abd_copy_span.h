@@ -10,13 +10,13 @@
  * none. abd_copy() against a linear memcpy of the size, 4 KiB runs at random addresses (abd-perf
  * run compare; AVX-512 server, 48 KiB L1, 2 MiB L2):
  *
- *	whole size   memcpy a run   rep movsb a run   vectors, no hint   vectors + write hints
- *	4 KiB        0.62           0.66              0.80               0.76
- *	8 KiB        0.55           0.59              0.75               0.70
- *	16 KiB       0.57           0.61              0.67               0.70
- *	20 KiB       0.56           0.61              0.59               0.64
- *	64 KiB       0.92                             0.90               0.93
- *	1 MiB        0.91                             0.79               0.93
+ *   whole size   memcpy a run   rep movsb a run   vectors, no hint   vectors + write hints
+ *   4 KiB        0.62           0.66              0.80               0.76
+ *   8 KiB        0.55           0.59              0.75               0.70
+ *   16 KiB       0.57           0.61              0.67               0.70
+ *   20 KiB       0.56           0.61              0.59               0.64
+ *   64 KiB       0.92                             0.90               0.93
+ *   1 MiB        0.91                             0.79               0.93
  *
  * Up to 16 KiB a linear memcpy stores 64 bytes a cycle, all the CPU can; there a run of 4 KiB has
  * 16 ns of copying, and finding the next one, checking and calling for it cost 5 more. From 32 MiB

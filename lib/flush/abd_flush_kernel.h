@@ -3,9 +3,9 @@
  * The three things a durable copy is made of, each a constant record per instruction set, and the
  * policies that compose them:
  *
- *	copy    puts whole lines into place, through the cache or around it
- *	line    writes lines back from the cache
- *	fence   waits for both
+ *   copy    puts whole lines into place, through the cache or around it
+ *   line    writes lines back from the cache
+ *   fence   waits for both
  *
  * Invariant: a line is 64 bytes and aligned, and no copy kernel is ever given part of one: a
  * non-temporal store of part of a line costs the memory a read and a merge, and on persistent

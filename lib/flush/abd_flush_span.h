@@ -2,12 +2,12 @@
 /*
  * A flush-copy, span by span: begin, any number of spans, end.
  *
- *	        |<- line ->|          |          |          |          |
- *	span:        [hhhhh|wwwwwwwwww|wwwwwwwwww|tttt]
- *	               ^      ^ whole lines: copied as the policy says
- *	               |                                 ^ tail: copied through the
- *	               |                                    cache; its line stays open
- *	               head: copied through the cache, then written back
+ *           |<- line ->|          |          |          |          |
+ *   span:        [hhhhh|wwwwwwwwww|wwwwwwwwww|tttt]
+ *                  ^      ^ whole lines: copied as the policy says
+ *                  |                                 ^ tail: copied through the
+ *                  |                                    cache; its line stays open
+ *                  head: copied through the cache, then written back
  *
  * A line that a span leaves half written stays open, and is written back once when the walk has
  * left it: the next span may go on in it, as spans do where the source's pieces end within a line

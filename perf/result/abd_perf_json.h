@@ -2,19 +2,19 @@
 /*
  * All that was measured, for machines: format "abd-perf-1".
  *
- *	format       "abd-perf-1"
- *	complete     false when the run was ended early
- *	environment  {name: text}
- *	sources      [text]: where the bytes measured with come from
- *	options      {mode, seed, rounds, runtime_s, warmup_s, input, filter}
- *	noise        the same code against itself: a ratio's value
- *	warnings     [text]
- *	results      [{scenario, group, name, parameters: {name: number or text},
- *	               figures: [{name, unit, SUMMARY, relative: {median, low, high}}],
- *	               ratios: [{of, against, SUMMARY, verdict, target, target_verdict, source}]}]
- *	               SUMMARY: median, low, high, mad, rounds
- *	fio version, jobs
- *	             as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
+ *   format       "abd-perf-1"
+ *   complete     false when the run was ended early
+ *   environment  {name: text}
+ *   sources      [text]: where the bytes measured with come from
+ *   options      {mode, seed, rounds, runtime_s, warmup_s, input, filter}
+ *   noise        the same code against itself: a ratio's value
+ *   warnings     [text]
+ *   results      [{scenario, group, name, parameters: {name: number or text},
+ *                  figures: [{name, unit, SUMMARY, relative: {median, low, high}}],
+ *                  ratios: [{of, against, SUMMARY, verdict, target, target_verdict, source}]}]
+ *                  SUMMARY: median, low, high, mad, rounds
+ *   fio version, jobs
+ *                as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
  *
  * Text that is no UTF-8 (names of files may be anything) has its strange bytes as \\xff.
  * relative is the time in units of a loop of arithmetic that was timed in the same rounds, null

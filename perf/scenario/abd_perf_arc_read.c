@@ -290,7 +290,10 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	cell->set.members = members;
 	for (int one_page = 1; one_page >= 0; one_page--) {
 		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
-		/* Cold sets are larger than caches: making them is most of the work, so --quick does without. */
+		/*
+		 * Cold sets are larger than caches: making them is most of the work, so --quick
+		 * does without.
+		 */
 		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
 				  cell->set.member_count > 0;
 			hot--) {

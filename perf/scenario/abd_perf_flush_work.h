@@ -2,9 +2,9 @@
 /*
  * The copies that the flush scenario times, and the memory they go to.
  *
- *	fresh  a region larger than the caches (512 MiB) is walked: lines are out of this core's
- *	       caches when they are written
- *	hot    the same bytes are written again and again
+ *   fresh  a region larger than the caches (512 MiB) is walked: lines are out of this core's
+ *          caches when they are written
+ *   hot    the same bytes are written again and again
  * The source is plain memory and stays in the cache as far as it fits.
  */
 #ifndef ABD_PERF_FLUSH_WORK_H

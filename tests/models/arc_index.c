@@ -20,9 +20,9 @@
  *   4. it ends, in 6 rounds at most: while a grace period waits for it, its key's home can rise,
  *      fall and rise again, and the turn change twice.
  *
- * With "orders", each release store and each acquire load is made relaxed, one by one, and the search
- * must find out, but for the three of unneeded[]. Bugs of other kinds: tests/plants, those with
- * "guard: model arc_index".
+ * With "orders", each release store and each acquire load is made relaxed, one by one, and the
+ * search must find out, but for the three of unneeded[]. Bugs of other kinds: tests/plants, those
+ * with "guard: model arc_index".
  *
  *   arc_index LENGTH               search, and say how many look-ups there were
  *   arc_index LENGTH OPERATIONS    the same, with these operations only: gse
@@ -718,7 +718,9 @@ static unsigned try_orders(size_t length)
 		for (size_t n = 2; n <= length && !is_found; n++)
 			is_found = !search(n);
 		printf("%s: %s made relaxed, line %d, %s%s%s\n",
-			is_found ? "found" : why != NULL ? "unneeded" : "NOT FOUND",
+			is_found      ? "found"
+			: why != NULL ? "unneeded"
+				      : "NOT FOUND",
 			sites[i].is_store ? "release" : "acquire", sites[i].where.line,
 			sites[i].where.word, why != NULL ? ": " : "", why != NULL ? why : "");
 		bad += is_found == (why != NULL);

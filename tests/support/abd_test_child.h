@@ -3,10 +3,10 @@
  * Tests that need a process which has not used the library yet, or that end in abort(): the test
  * program starts itself anew and one function runs there, before main().
  *
- *	ABD_TEST_CHILD(reads_it) { return strcmp(abd_tuning_get("max_order"), "3") != 0; }
- *	...
- *	status = abd_test_child_run("reads_it", (const char *[]){"ABD_MAX_ORDER=3", NULL}, text,
- *		sizeof(text));
+ *   ABD_TEST_CHILD(reads_it) { return strcmp(abd_tuning_get("max_order"), "3") != 0; }
+ *   ...
+ *   status = abd_test_child_run("reads_it", (const char *[]){"ABD_MAX_ORDER=3", NULL}, text,
+ *           sizeof(text));
  *
  * Works the same under Criterion, whose own main() is never reached, and under the forkless runner.
  */

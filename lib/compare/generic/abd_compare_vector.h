@@ -3,19 +3,19 @@
  * The vector kernels' common body. An instruction set's file defines the words below, includes this
  * once, and fills its record; the walk over a span is the same for all.
  *
- *	vec, VEC_SIZE              a vector and its bytes
- *	vec_differ(a, b)           a vector that is zero where the two are equal
- *	vec_join(seen, a, b)       seen | vec_differ(a, b)
- *	vec_load(p), vec_or(x, y)
- *	vec_is_zero(x)
- *	vec_first(a, b)            index of the first differing byte, VEC_SIZE when none differs
- *	BLOCK_VECTORS              4 or 8: how many vectors are folded into one test
- *	part_equal, part_order, part_diff, part_zero
- *	                           the questions for up to VEC_SIZE bytes
+ *   vec, VEC_SIZE              a vector and its bytes
+ *   vec_differ(a, b)           a vector that is zero where the two are equal
+ *   vec_join(seen, a, b)       seen | vec_differ(a, b)
+ *   vec_load(p), vec_or(x, y)
+ *   vec_is_zero(x)
+ *   vec_first(a, b)            index of the first differing byte, VEC_SIZE when none differs
+ *   BLOCK_VECTORS              4 or 8: how many vectors are folded into one test
+ *   part_equal, part_order, part_diff, part_zero
+ *                              the questions for up to VEC_SIZE bytes
  *
- *	|<- block ->|<- block ->|  ...  |<- block ->|
- *	                            |<- last block ->|
- *	The last block ends where the span ends, and may overlap: no loop for a tail.
+ *   |<- block ->|<- block ->|  ...  |<- block ->|
+ *                               |<- last block ->|
+ *   The last block ends where the span ends, and may overlap: no loop for a tail.
  *
  * Invariant: of every span longer than a block, only blocks that lie wholly within it are read.
  * Vectors are folded into one test, since a test and its branch per vector cost more than the

@@ -3,9 +3,9 @@
  * The common body of the vector copies around the cache. An instruction set's file defines the
  * words below, includes this once, and fills its record:
  *
- *	vec, VEC_SIZE              a vector and its bytes
- *	vec_load(p)                from any address
- *	vec_stream(p, x)           a non-temporal store to an aligned address
+ *   vec, VEC_SIZE              a vector and its bytes
+ *   vec_load(p)                from any address
+ *   vec_stream(p, x)           a non-temporal store to an aligned address
  *
  * Invariant: the stores of a line follow each other at once, so that it leaves its write-combining
  * buffer whole. There are about a dozen such buffers, and a line that is evicted half filled goes
