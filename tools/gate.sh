@@ -55,11 +55,11 @@ gate_forkless() { # PROGRAM PATTERN...
 	done
 }
 
-# Which kernels this CPU can't run, as "FILE FEATURE": a kernel's supported() asks abd_cpu_has(), and tests/probes/probe_cpu.c says
+# Which kernels this CPU can't run, as "FILE FEATURE": a kernel's supported() asks abd_cpu_has(), and tests/plants/probes/probe_cpu.c says
 # what the answer is here. Kernels whose instruction a test stands in for run everywhere.
 gate_stood_in="MOVDIR64B" # tests/flush/test_flush_movdir64b.c
 gate_not_here() { # BUILD-FOLDER
-	"$1/tests/probes/probe_cpu" >"$1/gate.cpu" || return 1
+	"$1/tests/plants/probes/probe_cpu" >"$1/gate.cpu" || return 1
 	grep -ro 'abd_cpu_has(ABD_CPU_[A-Z0-9]*' --include='*.c' lib | sed 's/:.*ABD_CPU_/ /' | sort -u |
 		while read -r gate_file gate_feature; do
 			if grep -qx "lacks $gate_feature" "$1/gate.cpu"; then
@@ -88,7 +88,7 @@ gate_step() { # WHAT COMMAND...
 
 # The other way round: a planted bug, which must make the command fail and say MESSAGE, an extended regular expression.
 gate_plant() { # MESSAGE COMMAND...
-	gate_step "planted bug: $*" sh tests/probes/must_fail.sh "$@"
+	gate_step "planted bug: $*" sh tests/plants/probes/must_fail.sh "$@"
 }
 
 # The end of a gate.
