@@ -68,23 +68,25 @@ ABD_API abd_t *abd_get_from_buf_cb(
 	__attribute__((warn_unused_result));
 
 /**
- * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued, interrupted
- * ones repeated.
+ * Read size bytes at file_off of a file into dst at dst_off. Short reads are continued. Interrupted
+ * ones are repeated, up to 1,000 times in a row.
  *
  * Units:   offsets and size in bytes.
  * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then
- *          holds no promise.
+ *          holds no promise. Errors: -EINVAL file_off is negative, or file_off + size is past the
+ *          largest off_t; others as preadv().
  * Threads: dst is written.
  * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
 /**
- * Write size bytes of src from src_off to a file at file_off. Short writes are continued,
- * interrupted ones repeated.
+ * Write size bytes of src from src_off to a file at file_off. Short writes are continued.
+ * Interrupted ones are repeated, up to 1,000 times in a row.
  *
  * Units:   offsets and size in bytes.
  * Returns: size; or -errno, and the file's range then holds no promise.
+ *          Errors: -EINVAL as abd_pread(); -EIO the file accepts no byte; others as pwritev().
  * Threads: src is read.
  * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
  */

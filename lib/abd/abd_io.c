@@ -4,6 +4,8 @@
  * Invariant: no system call gets more than ABD_IO_BATCH entries (IOV_MAX is 1024 on Linux), nor a
  * byte outside the range.
  */
+#include "abd_io.h"
+
 #include "abd_checked.h"
 #include "abd_iter.h"
 
@@ -100,14 +102,15 @@ abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	return gang;
 }
 
-/* One transfer: bytes moved, or -errno; an interrupted one is repeated. */
+/* One transfer: bytes moved, or -errno. An interrupted one is repeated, but not for ever. */
 static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t off, bool writes)
 {
+	unsigned tries = 0;
 	ssize_t moved;
 
 	do {
 		moved = writes ? pwritev(fd, iov, count, off) : preadv(fd, iov, count, off);
-	} while (moved < 0 && errno == EINTR);
+	} while (moved < 0 && errno == EINTR && ++tries < ABD_IO_TRIES);
 	return moved < 0 ? -errno : moved;
 }
 
@@ -144,6 +147,8 @@ ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_of
 	struct abd_iter iter;
 
 	abd_check_range(__func__, dst, dst_off, size);
+	if (!abd_io_range_exists(file_off, size))
+		return -EINVAL;
 	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
 	return abd_io_all(fd, &iter, file_off, false);
 }
@@ -153,6 +158,8 @@ ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t 
 	struct abd_iter iter;
 
 	abd_check_range(__func__, src, src_off, size);
+	if (!abd_io_range_exists(file_off, size))
+		return -EINVAL;
 	abd_iter_begin(&iter, src, src_off, size);
 	return abd_io_all(fd, &iter, file_off, true);
 }

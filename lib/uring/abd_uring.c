@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Buffers and io_uring: a request per piece of memory, by registered buffer where the piece lies in
- * the pool. Invariants: a piece lies in one registered buffer or in none; when a transfer returns,
- * the kernel uses none of its memory.
+ * the pool.
+ *
+ * Invariants: a piece lies in one registered buffer or in none. When a transfer returns, the kernel
+ * uses none of its memory. A transfer consumes the completions of its own requests, and no others.
  *
  * The kernel takes buffers of up to 1 GiB, so the region is registered in parts of that; see
  * io_uring_register(2).
  */
 #include "abd_checked.h"
+#include "abd_io.h"
 #include "abd_iter.h"
 
 #include <abd/pool.h>
 #include <abd/uring.h>
 
+#include <fcntl.h>
 #include <liburing.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #define ABD_URING_PART ((size_t)1 << 30)
 /*
@@ -27,14 +34,53 @@ static size_t abd_uring_parts(size_t size)
 	return size / ABD_URING_PART + (size % ABD_URING_PART != 0);
 }
 
-int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
+/* ---- the process that the memory belongs to -------------------------------------------------- */
+
+#define ABD_URING_HOME_SIZE 4096
+
+/*
+ * A byte that is 1 in this process and 0 in its children: fork() gives them an empty page.
+ * Registered memory is that of the process that registered it, even when a child asks for a
+ * transfer.
+ */
+static unsigned char *abd_uring_home_new(void)
+{
+	void *page = MAP_FAILED;
+
+	if (!abd_mem_refused())
+		page = mmap(NULL, ABD_URING_HOME_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return NULL;
+	if (madvise(page, ABD_URING_HOME_SIZE, MADV_WIPEONFORK) != 0) { /* before Linux 4.14 */
+		munmap(page, ABD_URING_HOME_SIZE);
+		return NULL;
+	}
+	*(unsigned char *)page = 1;
+	return page;
+}
+
+/* Whether this is a child of the process that called abd_uring_begin(). */
+static bool abd_uring_is_away(const struct abd_uring *uring)
+{
+	return uring->abd_home != NULL && *uring->abd_home == 0;
+}
+
+/*
+ * The thread of a ring with SQPOLL works on the memory of the process that set it up, registered or
+ * not.
+ */
+static bool abd_uring_is_unusable(const struct abd_uring *uring)
+{
+	return (uring->ring->flags & IORING_SETUP_SQPOLL) != 0 && abd_uring_is_away(uring);
+}
+
+/* ---- registering ----------------------------------------------------------------------------- */
+
+static int abd_uring_register(struct abd_uring *uring)
 {
 	void *base;
 	size_t size;
-
-	ABD_REQUIRE(uring != NULL && ring != NULL, "ring is NULL");
-	*uring = (struct abd_uring){.ring = ring};
-
 	int error = abd_pool_region(&base, &size);
 
 	if (error != 0)
@@ -50,7 +96,7 @@ int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
 
 		parts[i] = (struct iovec){(char *)base + off, abd_min(size - off, ABD_URING_PART)};
 	}
-	error = io_uring_register_buffers(ring, parts, count);
+	error = io_uring_register_buffers(uring->ring, parts, count);
 	abd_mem_free(parts, count * sizeof(*parts), sizeof(void *));
 	if (error != 0)
 		return error;
@@ -59,28 +105,46 @@ int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
 	return 0;
 }
 
+int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
+{
+	ABD_REQUIRE(uring != NULL && ring != NULL, "ring is NULL");
+	*uring = (struct abd_uring){.ring = ring, .abd_home = abd_uring_home_new()};
+	return uring->abd_home != NULL ? abd_uring_register(uring) : -ENOMEM;
+}
+
 void abd_uring_end(struct abd_uring *uring)
 {
 	ABD_REQUIRE(uring != NULL, "ring is NULL");
-	if (uring->abd_base != NULL)
+	/* A child leaves the ring's registration to the process that made it. */
+	if (uring->abd_base != NULL && !abd_uring_is_away(uring))
 		io_uring_unregister_buffers(uring->ring);
+	if (uring->abd_home != NULL)
+		munmap(uring->abd_home, ABD_URING_HOME_SIZE);
 	*uring = (struct abd_uring){0};
 }
+
+/* ---- one request ----------------------------------------------------------------------------- */
 
 /* A piece of memory and its place in the file. */
 struct abd_uring_piece {
 	char *addr;
 	size_t size;
 	off_t off;
-	bool ended; /* its last request moved nothing */
+	bool under_way; /* the kernel has not answered its request yet */
+	bool ended;     /* its last request moved nothing */
 };
 
-/* Where in the registered region an address lies, or past its end. */
+/*
+ * Where in the registered region an address lies; SIZE_MAX: outside, or registered by another
+ * process.
+ */
 static size_t abd_uring_within(const struct abd_uring *uring, const char *addr)
 {
 	size_t within = (size_t)((uintptr_t)addr - (uintptr_t)uring->abd_base);
 
-	return uring->abd_base != NULL && within < uring->abd_size ? within : SIZE_MAX;
+	if (uring->abd_base == NULL || within >= uring->abd_size || abd_uring_is_away(uring))
+		return SIZE_MAX;
+	return within;
 }
 
 /* The iteration's next piece: a span, or as much of it as one request may have. */
@@ -93,7 +157,8 @@ static struct abd_uring_piece abd_uring_next(
 	if (within != SIZE_MAX)
 		room = abd_min(room - within % ABD_URING_PART, uring->abd_size - within);
 
-	struct abd_uring_piece piece = {iter->addr, abd_min(iter->len, room), off, false};
+	struct abd_uring_piece piece = {
+		.addr = iter->addr, .size = abd_min(iter->len, room), .off = off};
 
 	abd_iter_advance(iter, piece.size);
 	return piece;
@@ -104,7 +169,8 @@ static void abd_uring_prep(const struct abd_uring *uring, struct io_uring_sqe *s
 {
 	size_t within = abd_uring_within(uring, piece->addr);
 	unsigned size = (unsigned)piece->size;
-	uint64_t off = (uint64_t)piece->off;
+	/* The kernel takes -1 for the file's current position; it refuses other negative ones. */
+	uint64_t off = piece->off >= 0 ? (uint64_t)piece->off : (uint64_t)INT64_MIN;
 
 	if (within == SIZE_MAX) {
 		if (writes)
@@ -122,13 +188,22 @@ static void abd_uring_prep(const struct abd_uring *uring, struct io_uring_sqe *s
 		io_uring_prep_read_fixed(sqe, fd, piece->addr, size, off, part);
 }
 
+static void abd_uring_check_request(const char *call, const struct abd_uring *uring,
+	const struct io_uring_sqe *sqe, size_t size)
+{
+	ABD_REQUIRE_IN(call, uring != NULL && uring->ring != NULL && sqe != NULL,
+		"ring or request is NULL");
+	ABD_REQUIRE_IN(call, size > 0, "size is 0");
+	ABD_REQUIRE_IN(call, !abd_uring_is_unusable(uring),
+		"the ring's thread transfers the memory of another process");
+}
+
 size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
 	abd_t *dst, size_t dst_off, size_t size, off_t file_off)
 {
 	struct abd_iter iter;
 
-	ABD_REQUIRE(uring != NULL && sqe != NULL, "ring or request is NULL");
-	ABD_REQUIRE(size > 0, "size is 0");
+	abd_uring_check_request(__func__, uring, sqe, size);
 	abd_check_range(__func__, dst, dst_off, size);
 	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
 
@@ -143,8 +218,7 @@ size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *
 {
 	struct abd_iter iter;
 
-	ABD_REQUIRE(uring != NULL && sqe != NULL, "ring or request is NULL");
-	ABD_REQUIRE(size > 0, "size is 0");
+	abd_uring_check_request(__func__, uring, sqe, size);
 	abd_check_range(__func__, src, src_off, size);
 	abd_iter_begin(&iter, src, src_off, size);
 
@@ -154,7 +228,184 @@ size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *
 	return piece.size;
 }
 
+/* ---- the completion queue -------------------------------------------------------------------- */
+
+/* A transfer of up to ABD_URING_BATCH pieces. */
+struct abd_uring_transfer {
+	struct abd_uring *uring;
+	const char *call;
+	int fd;
+	bool writes;
+	int flags;          /* of requests to come: RWF_NOWAIT or 0 */
+	int asked_flags;    /* of those under way */
+	unsigned count;     /* pieces */
+	unsigned under_way; /* requests that the kernel has not answered yet */
+	bool has_moved;     /* bytes, in this round */
+	int error;          /* 0, or -errno of the first piece that failed */
+	unsigned error_piece;
+	struct abd_uring_piece pieces[ABD_URING_BATCH];
+};
+
+/*
+ * The user_data of this ring's transfers is the mark with the piece's number in the low bits. The
+ * engine may use any value for its own requests, so the mark has 58 random bits.
+ */
+static uint64_t abd_uring_mark(struct abd_uring *uring)
+{
+	static _Atomic size_t rings;
+	uint64_t word;
+
+	if (uring->abd_mark != 0)
+		return uring->abd_mark;
+	/*
+	 * 16 random bytes that the kernel gave this process; the first 8 may serve as the stack
+	 * protector's.
+	 */
+	memcpy(&word, (const char *)getauxval(AT_RANDOM) + 8, sizeof(word));
+	/* Two rings have different marks: splitmix64. */
+	word += (uint64_t)(atomic_fetch_add_explicit(&rings, 1, memory_order_relaxed) + 1) *
+		0x9e3779b97f4a7c15u;
+	word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
+	word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+	uring->abd_mark = (word ^ word >> 31) | (ABD_URING_BATCH - 1);
+	return uring->abd_mark;
+}
+
+/* Completions are 16 bytes, or 32 in rings set up so. */
+static struct io_uring_cqe *abd_uring_cqe(const struct io_uring *ring, unsigned place)
+{
+	return &ring->cq.cqes[io_uring_cqe_index(ring, place, ring->cq.ring_mask)];
+}
+
+/* A piece's request was answered. */
+static void abd_uring_answered(struct abd_uring_transfer *transfer, unsigned number, int moved)
+{
+	struct abd_uring_piece *piece = &transfer->pieces[number];
+
+	ABD_REQUIRE_IN(transfer->call, moved < 0 || (size_t)moved <= piece->size,
+		"a request for %zu bytes is answered with %d", piece->size, moved);
+	piece->under_way = false;
+	transfer->under_way--;
+	/* A file that does not know the flag obeys its descriptor by itself. */
+	if (moved == -EOPNOTSUPP && transfer->asked_flags != 0) {
+		transfer->flags = 0;
+		return; /* is asked for again */
+	}
+	if (moved == -EINTR)
+		return; /* likewise */
+	if (moved < 0) {
+		if (transfer->error == 0 || number < transfer->error_piece) {
+			transfer->error = moved;
+			transfer->error_piece = number;
+		}
+		return;
+	}
+	piece->ended = moved == 0;
+	piece->addr += moved;
+	piece->size -= (size_t)moved;
+	piece->off += moved;
+	transfer->has_moved = true;
+}
+
+/*
+ * Take this transfer's completions out of the queue; return how many others are left there, in
+ * their order.
+ *
+ * The entries from head to tail belong to the program: the kernel writes behind the tail, and reads
+ * the head but no entry. So the others move up towards the tail, over ours, and the head advances
+ * by as many as there were of ours.
+ */
+static unsigned abd_uring_collect(struct abd_uring_transfer *transfer)
+{
+	struct io_uring *ring = transfer->uring->ring;
+	uint64_t mark = abd_uring_mark(transfer->uring);
+	unsigned head = *ring->cq.khead, tail = io_uring_smp_load_acquire(ring->cq.ktail);
+	unsigned to = tail;
+
+	for (unsigned from = tail; from != head;) {
+		const struct io_uring_cqe *cqe = abd_uring_cqe(ring, --from);
+		uint64_t number = cqe->user_data ^ mark;
+
+		if (number < transfer->count && transfer->pieces[number].under_way)
+			abd_uring_answered(transfer, (unsigned)number, cqe->res);
+		else if (--to != from)
+			memcpy(abd_uring_cqe(ring, to), cqe,
+				sizeof(*cqe) << io_uring_cqe_shift(ring));
+	}
+	io_uring_cq_advance(ring, to - head);
+	return tail - to;
+}
+
+/*
+ * How many completions of others the queue may hold while ours can still come in. Where the caller
+ * polls the device, the kernel does not look for completions as long as one waits.
+ */
+static unsigned abd_uring_others_max(const struct io_uring *ring)
+{
+	unsigned polls = ring->flags & (IORING_SETUP_IOPOLL | IORING_SETUP_SQPOLL);
+
+	return polls == IORING_SETUP_IOPOLL ? 0 : ring->cq.ring_entries - 1;
+}
+
+/*
+ * Wait until all requests are answered. There is no other way out: the kernel may write to memory
+ * that the caller would free.
+ */
+static void abd_uring_await(struct abd_uring_transfer *transfer)
+{
+	struct io_uring *ring = transfer->uring->ring;
+	unsigned others_max = abd_uring_others_max(ring), tries = 0;
+	struct io_uring_cqe *cqe;
+
+	for (;;) {
+		unsigned others = abd_uring_collect(transfer);
+
+		if (transfer->under_way == 0)
+			return;
+		ABD_REQUIRE_IN(transfer->call, others <= others_max,
+			"%u completions of other requests leave the ring no room", others);
+
+		/* Until there is one more than those. */
+		int error = io_uring_wait_cqe_nr(ring, &cqe, others + 1);
+
+		tries = error == -EAGAIN ? tries + 1 : 0;
+		ABD_REQUIRE_IN(transfer->call,
+			error == 0 || error == -EINTR || (error == -EAGAIN && tries < ABD_IO_TRIES),
+			"the ring tells of no completions: error %d", -error);
+	}
+}
+
 /* ---- whole transfers ------------------------------------------------------------------------- */
+
+/*
+ * Requests that are prepared, but not submitted. A ring's thread may not have taken all of those
+ * that are.
+ */
+static unsigned abd_uring_prepared(const struct io_uring *ring)
+{
+	if ((ring->flags & IORING_SETUP_SQPOLL) != 0)
+		return ring->sq.sqe_tail - ring->sq.sqe_head;
+	return io_uring_sq_ready(ring);
+}
+
+/*
+ * Setup flags up to IORING_SETUP_HYBRID_IOPOLL are known here. Later ones may change the queues'
+ * layout, as CQE_MIXED does.
+ */
+#define ABD_URING_FLAGS ((1u << 18) - 1)
+
+/* Rings that can't be served are refused before anything is prepared. */
+static void abd_uring_check_ring(const char *call, const struct io_uring *ring)
+{
+	unsigned prepared = abd_uring_prepared(ring), waiting = io_uring_cq_ready(ring);
+
+	ABD_REQUIRE_IN(call, (ring->flags & ~ABD_URING_FLAGS) == 0,
+		"the ring was set up with flags 0x%x, some of them unknown", ring->flags);
+	ABD_REQUIRE_IN(call, prepared == 0,
+		"%u other requests of the ring are prepared, but not submitted", prepared);
+	ABD_REQUIRE_IN(call, waiting <= abd_uring_others_max(ring),
+		"%u completions of other requests leave the ring no room", waiting);
+}
 
 /*
  * Take back what the kernel did not take: whoever submits next would hand it memory that is
@@ -163,142 +414,202 @@ size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *
 static void abd_uring_withdraw(struct io_uring *ring)
 {
 	struct io_uring_sq *sq = &ring->sq;
-	unsigned head = io_uring_smp_load_acquire(sq->khead);
+	unsigned head = *sq->khead;
 
 	io_uring_smp_store_release(sq->ktail, head);
 	sq->sqe_head = sq->sqe_tail = head;
 }
 
-/*
- * Hand what is prepared to the kernel, all of it. Returns 0, or -errno; *taken requests are under
- * way.
- */
-static int abd_uring_submit(struct io_uring *ring, unsigned count, unsigned *taken)
+/* The ring's thread takes them, sooner or later: none can be withdrawn. */
+static void abd_uring_submit_to_thread(struct abd_uring_transfer *transfer, unsigned count)
 {
-	*taken = 0;
-	while (*taken < count) {
-		int more = io_uring_submit(ring);
-
-		if (more >= 0) {
-			*taken += (unsigned)more;
-		} else if (more != -EINTR && more != -EAGAIN) {
-			abd_uring_withdraw(ring);
-			return more;
-		}
-	}
-	return 0;
-}
-
-/* One completion: what moved is taken off its piece. Returns 0, or -errno. */
-static int abd_uring_complete(
-	struct io_uring *ring, const char *call, struct abd_uring_piece *pieces, unsigned count)
-{
-	struct io_uring_cqe *cqe;
+	unsigned tries = 0;
 	int error;
 
 	do {
-		error = io_uring_wait_cqe(ring, &cqe);
-	} while (error == -EINTR);
-	/* No way to return: the kernel may still write what the caller would then free. */
-	ABD_REQUIRE_IN(call, error == 0, "the ring tells of no completions: error %d", -error);
-
-	uint64_t place = cqe->user_data;
-	int moved = cqe->res;
-
-	ABD_REQUIRE_IN(call, place < count, "another request of the ring was under way");
-
-	struct abd_uring_piece *piece = &pieces[place];
-
-	io_uring_cq_advance(ring, 1);
-	if (moved < 0)
-		return moved != -EINTR && moved != -EAGAIN ? moved : 0; /* asked for again */
-	piece->ended = moved == 0;
-	piece->addr += moved;
-	piece->size -= (size_t)moved;
-	piece->off += moved;
-	return 0;
+		error = io_uring_submit(transfer->uring->ring);
+	} while ((error == -EINTR || error == -EAGAIN) && ++tries < ABD_IO_TRIES);
+	ABD_REQUIRE_IN(
+		transfer->call, error >= 0, "the ring's thread can't be woken: error %d", -error);
+	transfer->under_way = count;
 }
 
 /*
- * Ask for all that is left of the pieces, and wait for every answer. Returns how much was asked
- * for, or the first -errno.
+ * Hand count requests to the kernel; under_way is how many it took. Returns 0, or -errno when it
+ * did not take all.
  */
-static int abd_uring_round(struct abd_uring *uring, int fd, struct abd_uring_piece *pieces,
-	unsigned count, bool writes)
+static int abd_uring_submit(struct abd_uring_transfer *transfer, unsigned count)
 {
-	const char *call = writes ? "abd_uring_pwrite" : "abd_uring_pread";
-	unsigned asked = 0, taken;
+	struct io_uring *ring = transfer->uring->ring;
+	unsigned start = *ring->sq.khead, tries = 0;
 
-	for (unsigned i = 0; i < count; i++) {
-		if (pieces[i].size == 0 || pieces[i].ended)
+	while (transfer->under_way < count) {
+		int error = io_uring_submit(ring);
+		unsigned taken = *ring->sq.khead - start;
+
+		tries = taken == transfer->under_way ? tries + 1 : 0;
+		transfer->under_way = taken;
+		if ((error >= 0 || error == -EINTR) && tries < ABD_IO_TRIES)
 			continue;
-
-		struct io_uring_sqe *sqe = io_uring_get_sqe(uring->ring);
-
-		ABD_REQUIRE_IN(call, sqe != NULL, "the ring is full: other requests are prepared");
-		abd_uring_prep(uring, sqe, fd, &pieces[i], writes);
-		io_uring_sqe_set_data64(sqe, i);
-		asked++;
+		abd_uring_withdraw(ring);
+		return error < 0 ? error : -EAGAIN;
 	}
-
-	int first = abd_uring_submit(uring->ring, asked, &taken);
-
-	for (unsigned i = 0; i < taken; i++) {
-		int error = abd_uring_complete(uring->ring, call, pieces, count);
-
-		if (first == 0)
-			first = error;
-	}
-	return first != 0 ? first : (int)asked;
+	return 0;
 }
 
-static ssize_t abd_uring_all(
-	struct abd_uring *uring, int fd, struct abd_iter *iter, off_t off, bool writes)
+/* Prepare requests for what is left of the pieces, as many as the ring has room for. */
+static unsigned abd_uring_ask(struct abd_uring_transfer *transfer)
 {
-	struct abd_uring_piece pieces[ABD_URING_BATCH];
+	struct io_uring *ring = transfer->uring->ring;
+	unsigned others = io_uring_cq_ready(ring), asked = 0;
+
+	transfer->asked_flags = transfer->flags;
+	for (unsigned i = 0; i < transfer->count; i++) {
+		struct abd_uring_piece *piece = &transfer->pieces[i];
+
+		if (piece->size == 0 || piece->ended)
+			continue;
+		if (asked > 0 && asked + others >= ring->cq.ring_entries)
+			break;
+
+		struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+
+		if (sqe == NULL)
+			break;
+		abd_uring_prep(transfer->uring, sqe, transfer->fd, piece, transfer->writes);
+		sqe->rw_flags = transfer->asked_flags;
+		io_uring_sqe_set_data64(sqe, abd_uring_mark(transfer->uring) ^ i);
+		piece->under_way = true;
+		asked++;
+	}
+	return asked;
+}
+
+/* One round: ask for what is left, and wait for every answer. Returns 0, or -errno. */
+static int abd_uring_round(struct abd_uring_transfer *transfer)
+{
+	struct io_uring *ring = transfer->uring->ring;
+	unsigned asked = abd_uring_ask(transfer);
+	int error = 0;
+
+	transfer->has_moved = false;
+	if (asked == 0) { /* a polling thread has not taken the requests before these yet */
+		error = io_uring_sqring_wait(ring);
+		return error < 0 && error != -EINTR ? error : 0;
+	}
+	if ((ring->flags & IORING_SETUP_SQPOLL) != 0)
+		abd_uring_submit_to_thread(transfer, asked);
+	else
+		error = abd_uring_submit(transfer, asked);
+	abd_uring_await(transfer);
+	return transfer->error != 0 ? transfer->error : error;
+}
+
+static bool abd_uring_is_done(const struct abd_uring_transfer *transfer)
+{
+	for (unsigned i = 0; i < transfer->count; i++)
+		if (transfer->pieces[i].size > 0 && !transfer->pieces[i].ended)
+			return false;
+	return true;
+}
+
+/* Transfer the pieces. Returns 0, or -errno. */
+static int abd_uring_batch(struct abd_uring_transfer *transfer)
+{
+	unsigned tries = 0;
+	int error = 0;
+
+	while (error == 0 && !abd_uring_is_done(transfer)) {
+		error = abd_uring_round(transfer);
+		tries = transfer->has_moved ? 0 : tries + 1;
+		if (error == 0 && tries == ABD_IO_TRIES)
+			error = -EINTR;
+	}
+	return error;
+}
+
+/*
+ * With O_NONBLOCK a pipe or socket answers -EAGAIN to read(); io_uring would wait for the other
+ * end, unless it is told.
+ */
+static int abd_uring_flags(int fd)
+{
+	int mode = fcntl(fd, F_GETFL);
+	struct stat stat;
+
+	if (mode < 0 || (mode & O_NONBLOCK) == 0 || fstat(fd, &stat) != 0)
+		return 0;
+	return S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode) ? 0 : RWF_NOWAIT;
+}
+
+static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
+	struct abd_iter *iter, off_t off, bool writes)
+{
+	struct abd_uring_transfer transfer;
 	unsigned batch = (unsigned)abd_min(ABD_URING_BATCH, uring->ring->sq.ring_entries);
 	size_t done = 0;
 
+	/* Not the pieces: clearing 2.5 KiB would show in a small read. */
+	transfer.uring = uring;
+	transfer.call = call;
+	transfer.fd = fd;
+	transfer.writes = writes;
+	transfer.flags = abd_uring_flags(fd);
+	transfer.under_way = 0;
+	transfer.error = 0;
+
 	while (iter->len > 0) {
 		size_t end = done;
-		unsigned count = 0;
-		int asked;
 
-		for (; iter->len > 0 && count < batch; count++) {
-			pieces[count] = abd_uring_next(uring, iter, off + (off_t)end);
-			end += pieces[count].size;
+		for (transfer.count = 0; iter->len > 0 && transfer.count < batch;) {
+			struct abd_uring_piece *piece = &transfer.pieces[transfer.count++];
+
+			*piece = abd_uring_next(uring, iter, off + (off_t)end);
+			end += piece->size;
 		}
-		do {
-			asked = abd_uring_round(uring, fd, pieces, count, writes);
-		} while (asked > 0);
-		if (asked < 0)
-			return asked;
-		for (unsigned i = 0; i < count; i++)
-			if (pieces[i].size > 0) /* the file ended here */
-				return writes ? -EIO : (ssize_t)(pieces[i].off - off);
+
+		int error = abd_uring_batch(&transfer);
+
+		if (error != 0)
+			return error;
+		for (unsigned i = 0; i < transfer.count; i++)
+			if (transfer.pieces[i].size > 0) /* the file ended here */
+				return writes ? -EIO : (ssize_t)(transfer.pieces[i].off - off);
 		done = end;
 	}
 	return (ssize_t)done;
 }
 
+/* Before a transfer: 0, or -EINVAL. */
+static int abd_uring_check(const char *call, const struct abd_uring *uring, const abd_t *abd,
+	size_t off, size_t size, off_t file_off)
+{
+	ABD_REQUIRE_IN(call, uring != NULL && uring->ring != NULL, "ring is NULL");
+	abd_check_range(call, abd, off, size);
+	abd_uring_check_ring(call, uring->ring);
+	return abd_io_range_exists(file_off, size) && !abd_uring_is_unusable(uring) ? 0 : -EINVAL;
+}
+
 ssize_t abd_uring_pread(
 	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
 {
+	int error = abd_uring_check(__func__, uring, dst, dst_off, size, file_off);
 	struct abd_iter iter;
 
-	ABD_REQUIRE(uring != NULL && uring->ring != NULL, "ring is NULL");
-	abd_check_range(__func__, dst, dst_off, size);
+	if (error != 0)
+		return error;
 	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
-	return abd_uring_all(uring, fd, &iter, file_off, false);
+	return abd_uring_all(__func__, uring, fd, &iter, file_off, false);
 }
 
 ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
 	size_t size, off_t file_off)
 {
+	int error = abd_uring_check(__func__, uring, src, src_off, size, file_off);
 	struct abd_iter iter;
 
-	ABD_REQUIRE(uring != NULL && uring->ring != NULL, "ring is NULL");
-	abd_check_range(__func__, src, src_off, size);
+	if (error != 0)
+		return error;
 	abd_iter_begin(&iter, src, src_off, size);
-	return abd_uring_all(uring, fd, &iter, file_off, true);
+	return abd_uring_all(__func__, uring, fd, &iter, file_off, true);
 }

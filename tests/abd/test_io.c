@@ -120,6 +120,40 @@ Test(abd_io, a_device_that_takes_nothing_is_an_error, .init = begin, .fini = end
 	abd_free(to);
 }
 
+Test(abd_io, offsets_that_no_file_has_are_refused, .init = begin, .fini = end)
+{
+	const off_t last = (off_t)(((uint64_t)1 << (sizeof(off_t) * 8 - 1)) - 1);
+	const off_t wrong[] = {-1, -4096, -last - 1, last, last - 98};
+	abd_t *abd = abd_alloc(100, false);
+	int fd = memfd_create("abd", 0);
+
+	abd_zero(abd, 100);
+	for (size_t i = 0; i < 5; i++) {
+		cr_assert_eq(abd_pread(fd, abd, 0, 100, wrong[i]), -EINVAL);
+		cr_assert_eq(abd_pwrite(fd, abd, 0, 100, wrong[i]), -EINVAL);
+		cr_assert_eq(abd_pread(fd, abd, 0, 0, wrong[i]), wrong[i] < 0 ? -EINVAL : 0);
+	}
+	cr_assert_eq(lseek(fd, 0, SEEK_END), 0);
+	cr_assert_eq(abd_pread(fd, abd, 0, 100, last - 100), 0);
+	close(fd);
+	abd_free(abd);
+}
+
+Test(abd_io, interruptions_without_end_are_an_error, .init = begin, .fini = end)
+{
+	abd_t *abd = abd_alloc(100, false);
+	int fd = memfd_create("abd", 0);
+
+	abd_zero(abd, 100);
+	lazy.interrupts = 1000000;
+	cr_assert_eq(abd_pwrite(fd, abd, 0, 100, 0), -EINTR);
+	cr_assert_eq(abd_pread(fd, abd, 0, 100, 0), -EINTR);
+	cr_assert_gt(lazy.interrupts, 900000);
+	lazy.interrupts = 0;
+	close(fd);
+	abd_free(abd);
+}
+
 static void check_iov(const struct abd_test_buffer *b, size_t off, size_t size, int iov_max)
 {
 	size_t done = 0, covered;

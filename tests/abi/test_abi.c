@@ -78,11 +78,13 @@ value(ABD_ARC_RECORD_MAX, 0x7e000000);
 #endif
 
 #if ABD_HAS_URING && UINTPTR_MAX > UINT32_MAX
-size(struct abd_uring, 24);
+size(struct abd_uring, 40);
 at(struct abd_uring, abd_base, 8);
 at(struct abd_uring, abd_size, 16);
+at(struct abd_uring, abd_home, 24);
+at(struct abd_uring, abd_mark, 32);
 #elif ABD_HAS_URING
-size(struct abd_uring, 12);
+size(struct abd_uring, 24);
 #endif
 
 /*

@@ -15,13 +15,14 @@
 #include <abd/pool.h>
 #include <abd/uring.h>
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "abd_test_fixture.h"
 
-enum { ENTRIES = 8, ALL = 1 << 30, PAGES = 20, SIZE = PAGES << 12, END = -100000 };
+enum { ENTRIES = 8, ALL = 1 << 30, MORE = ALL - 1, PAGES = 20, SIZE = PAGES << 12, END = -100000 };
 
 static struct {
 	struct io_uring ring;
@@ -31,13 +32,17 @@ static struct {
 	struct io_uring_cqe cqes[2 * ENTRIES];
 	/* What is answered: one by one, and when END is met everything that is asked for. */
 	const int *submits; /* requests taken by a call, or -errno */
-	const int *results; /* bytes moved by a request, ALL, or -errno */
+	const int *results; /* bytes moved by a request, ALL, MORE than it asks for, or -errno */
 	const int *waits;   /* 0 or -errno */
 	unsigned executed;
-	int registers; /* answered to io_uring_register_buffers() */
+	int flags_seen; /* of any request */
+	int registers;  /* answered to io_uring_register_buffers() */
 	unsigned registered, unregistered;
 	size_t registered_bytes;
 	bool has_gaps; /* between what was registered */
+	bool is_old;   /* before Linux 4.14: every page of a process is its child's too */
+	unsigned engine_every, engine_told; /* a completion of the engine's behind each so many of
+					       ours; 0: none */
 } kernel;
 
 static const int always[] = {END};
@@ -48,6 +53,8 @@ static void kernel_begin(void)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.submits = kernel.results = kernel.waits = always;
 	kernel.ring.ring_fd = -1;
+	kernel.ring.features = IORING_FEAT_EXT_ARG; /* without it liburing takes a user_data of its
+						       own */
 	kernel.ring.sq.khead = &kernel.sq_head;
 	kernel.ring.sq.ktail = &kernel.sq_tail;
 	kernel.ring.sq.kflags = &kernel.sq_flags;
@@ -79,8 +86,11 @@ static int execute(const struct io_uring_sqe *sqe)
 	bool writes = sqe->opcode == IORING_OP_WRITE || sqe->opcode == IORING_OP_WRITE_FIXED;
 
 	kernel.executed++;
+	kernel.flags_seen |= sqe->rw_flags;
 	if (moves < 0)
 		return moves;
+	if (moves == MORE)
+		return (int)sqe->len + 1;
 
 	ssize_t moved = writes ? pwrite(sqe->fd, addr, size, (off_t)sqe->off)
 			       : pread(sqe->fd, addr, size, (off_t)sqe->off);
@@ -96,6 +106,17 @@ static void tell(uint64_t data, int result)
 	cqe->res = result;
 }
 
+/*
+ * What a completion of the engine's looks like: with user_data that counts as ours does, and with
+ * any.
+ */
+static uint64_t engine_data(unsigned number)
+{
+	static const uint64_t some[] = {0, 1, UINT64_MAX, 63, 1000};
+
+	return some[number % 5] ^ (uint64_t)(number / 5) << 32;
+}
+
 int test_uring_kernel_submit(struct io_uring *ring)
 {
 	struct io_uring_sq *sq = &ring->sq;
@@ -109,6 +130,10 @@ int test_uring_kernel_submit(struct io_uring *ring)
 		const struct io_uring_sqe *sqe = &sq->sqes[kernel.sq_head++ & sq->ring_mask];
 
 		tell(sqe->user_data, execute(sqe));
+		if (kernel.engine_every > 0 && kernel.executed % kernel.engine_every == 0) {
+			tell(engine_data(kernel.engine_told), 65536 + (int)kernel.engine_told);
+			kernel.engine_told++;
+		}
 	}
 	return taken;
 }
@@ -135,8 +160,9 @@ int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, 
 	int error = next(&kernel.waits, 0);
 
 	if (error == 0) {
-		cr_assert_neq(kernel.cq_head, kernel.done, "waits for ever");
-		kernel.cq_tail = kernel.cq_head + 1;
+		cr_assert_leq(wait, kernel.done - kernel.cq_head, "waits for ever");
+		if (kernel.cq_tail - kernel.cq_head < wait)
+			kernel.cq_tail = kernel.cq_head + wait;
 		*cqe = &kernel.cqes[kernel.cq_head % (2 * ENTRIES)];
 	}
 	return error;
@@ -154,6 +180,18 @@ int __wrap_io_uring_register_buffers(
 		kernel.registered_bytes += parts[i].iov_len;
 	}
 	return kernel.registers;
+}
+
+int __wrap_madvise(void *address, size_t size, int advice);
+int __real_madvise(void *address, size_t size, int advice);
+
+int __wrap_madvise(void *address, size_t size, int advice)
+{
+	if (advice == MADV_WIPEONFORK && kernel.is_old) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_madvise(address, size, advice);
 }
 
 int __wrap_io_uring_unregister_buffers(struct io_uring *ring)
@@ -210,19 +248,178 @@ static void transfers(const int *submits, const int *results, const int *waits)
 Test(abd_uring_kernel, requests_taken_a_few_at_a_time_are_handed_over_again, .init = begin,
 	.fini = end)
 {
-	transfers((const int[]){3, 0, 2, -EINTR, -EAGAIN, 1, END}, always, always);
+	transfers((const int[]){3, 0, 2, -EINTR, 0, 1, END}, always, always);
 	cr_assert_eq(kernel.executed, 2 * PAGES);
 }
 
 Test(abd_uring_kernel, requests_to_be_repeated_are, .init = begin, .fini = end)
 {
-	transfers(always, (const int[]){ALL, -EAGAIN, -EINTR, 1, ALL, 4095, END}, always);
+	transfers(always, (const int[]){ALL, -EINTR, -EINTR, 1, ALL, 4095, END}, always);
 	cr_assert_eq(kernel.executed, 2 * (PAGES + 4));
 }
 
 Test(abd_uring_kernel, interrupted_waits_go_on, .init = begin, .fini = end)
 {
-	transfers(always, always, (const int[]){-EINTR, 0, -EINTR, -EINTR, END});
+	transfers(
+		always, always, (const int[]){-EINTR, 0, -EINTR, -EINTR, -EAGAIN, 0, -EAGAIN, END});
+}
+
+/* ---- every call ends ------------------------------------------------------------------------- */
+
+/* The same answer, more often than anybody should ask for it. */
+static const int *for_ever(int answer)
+{
+	static int script[20000];
+
+	for (size_t i = 0; i < 19999; i++)
+		script[i] = answer;
+	script[19999] = END;
+	return script;
+}
+
+static ssize_t read_with(const int *submits, const int *results)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	kernel.submits = submits, kernel.results = results;
+	cr_assert_eq(ftruncate(fd, SIZE), 0);
+
+	ssize_t moved = abd_uring_pread(&uring, fd, abd, 0, SIZE, 0);
+
+	cr_assert(ring_is_clean());
+	cr_assert(*kernel.submits != END || submits == always, "asked 20,000 times");
+	cr_assert(*kernel.results != END || results == always, "asked 20,000 times");
+	abd_free(abd);
+	close(fd);
+	return moved;
+}
+
+Test(abd_uring_kernel, what_can_not_go_on_is_told_at_once, .init = begin, .fini = end)
+{
+	cr_assert_eq(read_with((const int[]){-EAGAIN, 0, END}, always), -EAGAIN);
+	cr_assert_eq(kernel.executed, 0);
+	cr_assert_eq(read_with((const int[]){3, -EAGAIN, 0, END}, always), -EAGAIN);
+	cr_assert_eq(kernel.executed, 3);
+	cr_assert_eq(
+		read_with(always, (const int[]){0, -EAGAIN, 0, 0, 0, 0, 0, 0, 0, END}), -EAGAIN);
+	cr_assert_eq(kernel.executed, ENTRIES);
+}
+
+/* Some files know no flag for requests that must not wait; they are asked without. */
+Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most, .init = begin, .fini = end)
+{
+	static const int unknown[] = {-EOPNOTSUPP, -EOPNOTSUPP, -EOPNOTSUPP, -EOPNOTSUPP,
+		-EOPNOTSUPP, -EOPNOTSUPP, -EOPNOTSUPP, -EOPNOTSUPP, END};
+	abd_t *abd = pages_alloc(1);
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
+	kernel_begin();
+	kernel.results = unknown;
+	cr_assert_eq(abd_uring_pwrite(&uring, ends[1], abd, 0, SIZE, 0), -ESPIPE); /* pwrite()'s */
+	cr_assert_eq(kernel.executed, 2 * ENTRIES);
+	cr_assert_eq(kernel.flags_seen, RWF_NOWAIT);
+	cr_assert_eq(kernel.sqes[0].rw_flags, 0);
+	cr_assert(ring_is_clean());
+	kernel_begin();
+	kernel.results = unknown;
+	cr_assert_eq(fcntl(ends[1], F_SETFL, 0), 0);
+	cr_assert_eq(abd_uring_pwrite(&uring, ends[1], abd, 0, SIZE, 0), -EOPNOTSUPP);
+	cr_assert_eq(kernel.flags_seen, 0);
+	close(ends[0]);
+	close(ends[1]);
+	abd_free(abd);
+}
+
+Test(abd_uring_kernel, interruptions_without_end_are_an_error, .init = begin, .fini = end)
+{
+	cr_assert_eq(read_with(always, for_ever(-EINTR)), -EINTR);
+	cr_assert_eq(read_with(for_ever(-EINTR), always), -EINTR);
+	cr_assert_eq(read_with(for_ever(0), always), -EAGAIN);
+}
+
+Test(abd_uring_kernel, a_wait_that_never_succeeds_is_a_broken_contract, .init = begin, .fini = end)
+{
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	kernel.waits = for_ever(-EAGAIN);
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pread: the ring tells of no completions: error 11");
+	abd_free(abd);
+}
+
+/* ---- a ring that the engine uses, too -------------------------------------------------------- */
+
+static void engine_expects(unsigned from, unsigned to)
+{
+	for (; from < to; from++) {
+		struct io_uring_cqe *cqe;
+
+		cr_assert_eq(io_uring_peek_cqe(&kernel.ring, &cqe), 0);
+		cr_assert_eq(cqe->user_data, engine_data(from));
+		cr_assert_eq(cqe->res, 65536 + (int)from);
+		io_uring_cqe_seen(&kernel.ring, cqe);
+	}
+}
+
+/* Some of the engine's completions wait when a transfer begins, and more come in among its own. */
+Test(abd_uring_kernel, completions_of_others_stay_in_the_ring_in_their_order, .init = begin,
+	.fini = end)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1), *back = pages_alloc(2);
+
+	for (unsigned waiting = 0; waiting < 2 * ENTRIES; waiting++) {
+		kernel_begin();
+		kernel.cq_head = kernel.cq_tail = kernel.done = UINT32_MAX - 20; /* it wraps */
+		for (unsigned i = 0; i < waiting; i++)
+			tell(engine_data(i), 65536 + (int)i);
+		kernel.cq_tail += waiting;
+		for (unsigned turn = 0; turn < 3; turn++) {
+			cr_assert_eq(abd_uring_pwrite(&uring, fd, abd, 0, SIZE, turn), SIZE);
+			cr_assert_eq(abd_uring_pread(&uring, fd, back, 0, SIZE, turn), SIZE);
+			cr_assert(abd_equal(abd, back));
+			cr_assert_eq(io_uring_cq_ready(&kernel.ring), waiting);
+		}
+		engine_expects(0, waiting);
+		cr_assert(ring_is_clean());
+	}
+	abd_free(back);
+	abd_free(abd);
+	close(fd);
+}
+
+Test(abd_uring_kernel, completions_of_others_that_come_in_meanwhile_stay, .init = begin,
+	.fini = end)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	cr_assert_eq(ftruncate(fd, SIZE), 0);
+	kernel.engine_every = 3;
+	cr_assert_eq(abd_uring_pread(&uring, fd, abd, 0, SIZE, 0), SIZE);
+	cr_assert_eq(kernel.engine_told, PAGES / 3);
+	kernel.engine_every = 0;
+	engine_expects(0, PAGES / 3);
+	cr_assert(ring_is_clean());
+	abd_free(abd);
+	close(fd);
+}
+
+Test(abd_uring_kernel, more_bytes_than_were_asked_for_are_a_broken_contract, .init = begin,
+	.fini = end)
+{
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	kernel.results = (const int[]){MORE, END};
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, 4096, 0),
+		"abd_uring_pread: a request for 4096 bytes is answered with 4097");
+	abd_free(abd);
 }
 
 Test(abd_uring_kernel, a_refusal_halfway_leaves_nothing_under_way_and_nothing_prepared,
@@ -275,19 +472,73 @@ Test(abd_uring_kernel, a_write_that_moves_nothing_is_an_error, .init = begin, .f
 
 /* ---- broken contracts ------------------------------------------------------------------------ */
 
-Test(abd_uring_kernel, a_ring_that_others_use_is_a_broken_contract, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_ring_that_can_not_be_shared_is_a_broken_contract, .init = begin,
+	.fini = end)
+{
+	abd_t *abd = pages_alloc(1);
+
+	for (unsigned prepared = 1; prepared <= ENTRIES; prepared += ENTRIES - 1) {
+		kernel_begin();
+		for (unsigned i = 0; i < prepared; i++)
+			cr_assert_not_null(io_uring_get_sqe(&kernel.ring));
+		abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+			"other requests of the ring are prepared, but not submitted");
+		kernel.ring.flags = IORING_SETUP_SQPOLL;
+		abd_test_expect_contract((void)abd_uring_pwrite(&uring, -1, abd, 0, SIZE, 0),
+			"other requests of the ring are prepared, but not submitted");
+		cr_assert_eq(kernel.executed, 0);
+	}
+	kernel_begin();
+	for (unsigned i = 0; i < 2 * ENTRIES; i++)
+		tell(i, 0);
+	kernel.cq_tail = kernel.done;
+	abd_test_expect_contract((void)abd_uring_pwrite(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pwrite: 16 completions of other requests leave the ring no room");
+	kernel_begin();
+	kernel.ring.flags = 1u << 18;
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pread: the ring was set up with flags 0x40000");
+	abd_free(abd);
+}
+
+/* Then the kernel looks for no more of them, or has no place to put them. */
+Test(abd_uring_kernel, completions_of_others_that_stop_the_ring_are_a_broken_contract,
+	.init = begin, .fini = end)
 {
 	abd_t *abd = pages_alloc(1);
 
 	kernel_begin();
-	for (unsigned i = 0; i < ENTRIES; i++)
-		cr_assert_not_null(io_uring_get_sqe(&kernel.ring));
+	kernel.ring.flags = IORING_SETUP_IOPOLL;
+	tell(0, 65536);
+	kernel.cq_tail++;
 	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
-		"abd_uring_pread: the ring is full");
+		"abd_uring_pread: 1 completions of other requests leave the ring no room");
 	kernel_begin();
-	tell(1000, 0);
-	abd_test_expect_contract((void)abd_uring_pwrite(&uring, -1, abd, 0, SIZE, 0),
-		"abd_uring_pwrite: another request of the ring was under way");
+	kernel.ring.flags = IORING_SETUP_IOPOLL;
+	kernel.engine_every = 1;
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pread: 1 completions of other requests leave the ring no room");
+	kernel_begin();
+	kernel.ring.flags = IORING_SETUP_IOPOLL | IORING_SETUP_SQPOLL;
+	kernel.engine_every = 1;
+	cr_assert_eq(abd_uring_pread(&uring, -1, abd, 0, 4096, 0), -EBADF);
+	cr_assert_eq(kernel.done - kernel.cq_head, 1);
+	abd_free(abd);
+}
+
+/* Where a thread takes requests from the ring, none can be taken back. */
+Test(abd_uring_kernel, a_thread_that_can_not_be_woken_is_a_broken_contract, .init = begin,
+	.fini = end)
+{
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	kernel.ring.flags = IORING_SETUP_SQPOLL;
+	kernel.submits = (const int[]){-EINTR, END};
+	cr_assert_eq(abd_uring_pread(&uring, -1, abd, 0, SIZE, 0), -EBADF);
+	kernel.submits = (const int[]){-EOWNERDEAD, END};
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pread: the ring's thread can't be woken: error 130");
 	abd_free(abd);
 }
 
@@ -339,6 +590,37 @@ Test(abd_uring_kernel, rings_and_requests_are_never_null, .init = begin, .fini =
 	abd_free(abd);
 }
 
+/* The kernel takes -1 for the file's current position. */
+Test(abd_uring_kernel, offsets_that_no_file_has_are_refused, .init = begin, .fini = end)
+{
+	static const off_t wrong[] = {-1, -2, INT32_MIN, (off_t)INT64_MIN, (off_t)INT64_MAX};
+	abd_t *abd = pages_alloc(1);
+	int fd = memfd_create("abd", 0);
+	struct io_uring_sqe sqe;
+
+	kernel_begin();
+	cr_assert_eq(ftruncate(fd, SIZE), 0);
+	for (size_t i = 0; i < 5; i++) {
+		off_t off = sizeof(off_t) == 8 || i < 3 ? wrong[i] : -3;
+
+		cr_assert_eq(abd_pread(fd, abd, 0, SIZE, off), -EINVAL);
+		cr_assert_eq(abd_pwrite(fd, abd, 0, SIZE, off), -EINVAL);
+		cr_assert_eq(abd_uring_pread(&uring, fd, abd, 0, SIZE, off), -EINVAL);
+		cr_assert_eq(abd_uring_pwrite(&uring, fd, abd, 0, SIZE, off), -EINVAL);
+		if (off >= 0)
+			continue;
+		cr_assert_eq(abd_uring_pread(&uring, fd, abd, 0, 0, off), -EINVAL);
+		cr_assert_eq(abd_uring_prep_read(&uring, &sqe, fd, abd, 0, 4096, off), 4096);
+		cr_assert((int64_t)sqe.off < -1);
+		cr_assert_eq(abd_uring_prep_write(&uring, &sqe, fd, abd, 0, 4096, off), 4096);
+		cr_assert((int64_t)sqe.off < -1);
+	}
+	cr_assert_eq(kernel.executed, 0);
+	cr_assert_eq(lseek(fd, 0, SEEK_CUR), 0);
+	abd_free(abd);
+	close(fd);
+}
+
 /* ---- registering: the pool is reserved once per process -------------------------------------- */
 
 ABD_TEST_CHILD(pool_registers)
@@ -355,6 +637,12 @@ ABD_TEST_CHILD(pool_registers)
 	abd_test_fault_end();
 	abd_uring_end(&one);
 	abd_test_child_expect(kernel.unregistered == 0);
+
+	kernel.is_old = true;
+	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == -ENOMEM);
+	abd_test_child_expect(kernel.registered == 0 && one.abd_base == NULL);
+	abd_uring_end(&one);
+	kernel.is_old = false;
 
 	/* A kernel that refuses: it works all the same. */
 	kernel.registers = -EBUSY;
