@@ -21,14 +21,27 @@
  *   reserve_ms          milliseconds  how long free memory may stay unused before it goes back
  *                       to the system (12000; from 6 up), as long as the program goes on
  *                       allocating and freeing something
- *   compare             auto, or a comparison kernel's name
- *   lz4                 auto, or a decoder's name (liblz4: borrow and copy, as OpenZFS does)
- *   flush               auto, or the name of a policy for every flush-copy: nt-avx512, nt-avx2,
- *                       nt-sse2, movnti, movdir64b, clwb, clflushopt, clflush, cvap, cvac (those
- *                       that this CPU has), portable
- *   flush_auto, flush_shared, flush_exclusive which policy serves which sizes with that flag:
- *                       clwb:1024,nt-avx512 for instance, where 1024 is the last size for clwb, a
- *                       power of two from 64 to 8388608
+ *
+ * Which kernel serves which size is a plan: a kernel's name, or "word<=64,scalar<=4096,libc": word
+ * for operations of up to 64 bytes, scalar for those of up to 4,096, libc for all above. Sizes are
+ * those of the whole operation, in bytes. abd_tuning_get() says which plan is in use. "auto" is the
+ * plan that this machine gets by itself. A plan that names a kernel which this CPU lacks is
+ * refused.
+ *
+ *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar
+ *   copy                plan          avx512, nt-avx512, libc
+ *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
+ *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
+ *   fletcher            plan          avx512, avx2, scalar
+ *   crc32c              plan          sse42, portable
+ *   flush_auto, flush_shared, flush_exclusive
+ *                       plan          for flush-copies with that flag: nt-avx512, nt-avx2, nt-sse2,
+ *                                     movnti, movdir64b, clwb, clflushopt, clflush, cvap, cvac,
+ *                                     portable
+ *   flush               plan          for every flush-copy, in place of those three; "auto" ends
+ *                                     that. abd_tuning_get(): what copies with ABD_FLUSH_AUTO use
+ *   flush_line          plan          which of clwb, clflushopt, clflush, cvap, cvac, portable
+ *                                     writes back the ends of copies that go around the cache
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
  * needed.
@@ -53,7 +66,7 @@ ABD_BEGIN_DECLS
 ABD_API int abd_tuning_set(const char *name, const char *value);
 
 /**
- * What a tunable is set to, or for a kernel or provider which one is in use.
+ * What a tunable is set to; of kernels the plan in use, of providers the one in use.
  *
  * Units:   text; sizes in bytes, decimal.
  * Returns: the text, or NULL for an unknown name.

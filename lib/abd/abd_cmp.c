@@ -5,7 +5,7 @@
  * OpenZFS: abd_cmp(), abd_cmp_buf_off(), abd_cmp_zero_off() in module/zfs/abd.c.
  */
 #include "abd_checked.h"
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_iter.h"
 
 #include <abd/compare.h>
@@ -13,7 +13,7 @@
 
 static int abd_cmp_spans(const abd_t *a, const abd_t *b, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 	struct abd_iter ia, ib;
 	int order = 0;
 
@@ -42,13 +42,15 @@ int abd_cmp(const abd_t *dabd, const abd_t *sabd)
 
 int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
 	const char *with = buf;
 	struct abd_iter iter;
 	int order = 0;
 
 	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && order == 0) {
 		order = kernel->order(
@@ -61,11 +63,13 @@ int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 
 int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
 	struct abd_iter iter;
 	bool zero = true;
 
 	abd_check_pieces(__func__, abd, off, size);
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && zero) {
 		zero = kernel->zero(iter.addr, iter.len, abd_iter_next(&iter, iter.len));
@@ -76,12 +80,14 @@ int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 
 bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
 	struct abd_iter ia, ib;
 	bool equal = true;
 
 	abd_check_range(__func__, a, a_off, size);
 	abd_check_range(__func__, b, b_off, size);
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
 	while (ia.len > 0 && equal) {
@@ -104,13 +110,15 @@ bool abd_equal(const abd_t *a, const abd_t *b)
 
 bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
 	const char *with = buf;
 	struct abd_iter iter;
 	bool equal = true;
 
 	abd_check_range(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0 && equal) {
 		equal = kernel->equal(
@@ -123,11 +131,13 @@ bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t siz
 
 size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_active();
 	struct abd_iter ia, ib;
 
 	abd_check_range(__func__, a, a_off, size);
 	abd_check_range(__func__, b, b_off, size);
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
 	while (ia.len > 0) {

@@ -66,11 +66,13 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	struct abd_iter d, s;
 
 	abd_check_pieces(__func__, dabd, doff, size);
 	abd_check_pieces(__func__, sabd, soff, size);
+
+	const struct abd_copy_kernel *kernel = abd_copy_for(size);
+
 	abd_iter_begin_write(&d, __func__, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
 	abd_require_apart(__func__, dabd, sabd, doff, soff, size);
@@ -78,47 +80,51 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 		size_t n = abd_min(d.len, s.len);
 
 		abd_require_apart_spans(__func__, d.addr, s.addr, n);
-		plan->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
+		kernel->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);
 	}
-	abd_copy_finish(plan);
+	abd_copy_finish(kernel);
 }
 
 void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	const char *from = buf;
 	struct abd_iter iter;
 
 	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+
+	const struct abd_copy_kernel *kernel = abd_copy_for(size);
+
 	abd_iter_begin_write(&iter, __func__, abd, off, size);
 	while (iter.len > 0) {
 		abd_require_apart_spans(__func__, iter.addr, from, iter.len);
-		plan->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
+		kernel->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
 		from += iter.len;
 		abd_iter_advance(&iter, iter.len);
 	}
-	abd_copy_finish(plan);
+	abd_copy_finish(kernel);
 }
 
 void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 {
-	const struct abd_copy_plan *plan = abd_copy_plan_for(size);
 	char *to = buf;
 	struct abd_iter iter;
 
 	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+
+	const struct abd_copy_kernel *kernel = abd_copy_for(size);
+
 	abd_iter_begin(&iter, abd, off, size);
 	while (iter.len > 0) {
 		abd_require_apart_spans(__func__, to, iter.addr, iter.len);
-		plan->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));
+		kernel->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));
 		to += iter.len;
 		abd_iter_advance(&iter, iter.len);
 	}
-	abd_copy_finish(plan);
+	abd_copy_finish(kernel);
 }
 
 void abd_zero_off(abd_t *abd, size_t off, size_t size)

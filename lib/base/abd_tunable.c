@@ -37,19 +37,30 @@ static void abd_tunable_variable(const char *name, char *variable, size_t size)
 	variable[used] = '\0';
 }
 
+const char *abd_tunable_environment(const char *name)
+{
+	char variable[64];
+
+	abd_tunable_variable(name, variable, sizeof(variable));
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): at start-up, under its lock; setenv() beside it is the host's affair */
+	return getenv(variable);
+}
+
+void abd_tunable_ignored(const char *name, const char *value)
+{
+	char variable[64];
+
+	abd_tunable_variable(name, variable, sizeof(variable));
+	fprintf(stderr, "abd: %s=%s is ignored: not a value it can take\n", variable, value);
+}
+
 void abd_tunable_from_environment(const struct abd_tunables *tunables)
 {
 	for (size_t i = 0; i < tunables->count; i++) {
 		const struct abd_tunable *tunable = &tunables->table[i];
-		char variable[64];
-
-		abd_tunable_variable(tunable->name, variable, sizeof(variable));
-		/* Under the start-up's lock; a setenv() at the same time is the host's affair. */
-		/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
-		const char *value = getenv(variable);
+		const char *value = abd_tunable_environment(tunable->name);
 
 		if (value != NULL && tunable->set(value) != 0)
-			fprintf(stderr, "abd: %s=%s is ignored: not a value it can take\n",
-				variable, value);
+			abd_tunable_ignored(tunable->name, value);
 	}
 }

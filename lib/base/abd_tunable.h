@@ -29,10 +29,15 @@ extern const struct abd_tunables abd_base_tunables;
 /** A whole decimal number within [low, high]? */
 bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
-/**
- * Set every tunable of the table that the environment names; a value that can't be is reported on
- * stderr and ignored.
- */
+/** What the environment says of the tunable: the value of ABD_<NAME>, of whose letters 59 count, or
+ * NULL. */
+const char *abd_tunable_environment(const char *name);
+
+/** Report on stderr that the environment's value of the tunable is not used. */
+void abd_tunable_ignored(const char *name, const char *value);
+
+/** Set every tunable of the table that the environment names; a value that can't be is reported on
+ * stderr and ignored. */
 void abd_tunable_from_environment(const struct abd_tunables *tunables);
 
 #endif

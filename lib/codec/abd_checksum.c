@@ -20,7 +20,7 @@ static void abd_checksum_fletcher(
 	struct abd_fletcher_state state;
 	struct abd_iter iter;
 
-	abd_fletcher_begin(&state, abd_fletcher_get(NULL), byteswap);
+	abd_fletcher_begin(&state, abd_fletcher_for(size), byteswap);
 	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
 		abd_fletcher_add(&state, iter.addr, iter.len);
 	abd_fletcher_end(&state, checksum);
@@ -42,11 +42,13 @@ void abd_fletcher_4_swapped(const abd_t *abd, size_t off, size_t size, uint64_t 
 
 uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
 {
-	const struct abd_crc32c_kernel *kernel = abd_crc32c_best();
 	uint32_t state = ~seed;
 	struct abd_iter iter;
 
 	abd_check_range(__func__, abd, off, size);
+
+	const struct abd_crc32c_kernel *kernel = abd_crc32c_for(size);
+
 	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
 		state = kernel->add(state, iter.addr, iter.len);
 	return ~state;

@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of fletcher_4 kernels, and the words that lie across spans.
+ * The fletcher_4 kernels of this build, and the words that lie across spans.
  * Invariant: between spans less than one step of the kernel is carried.
  */
 #include "abd_fletcher.h"
-
-#include "abd_base.h"
 #include "abd_fletcher_words.h"
 
-#include <string.h>
+#define ABD_FLETCHER_KERNELS(K)       \
+	ABD_ON_X86(K(avx512) K(avx2)) \
+	K(scalar)
 
-extern const struct abd_fletcher_kernel abd_fletcher_scalar;
-extern const struct abd_fletcher_kernel abd_fletcher_avx2;
-extern const struct abd_fletcher_kernel abd_fletcher_avx512;
+#define ABD_FLETCHER_DECLARE(name) extern const struct abd_fletcher_kernel abd_fletcher_##name;
+#define ABD_FLETCHER_ENTRY(name) &abd_fletcher_##name,
+
+ABD_FLETCHER_KERNELS(ABD_FLETCHER_DECLARE)
 
 const struct abd_fletcher_kernel *const abd_fletcher_kernels[] = {
-#if defined(__x86_64__)
-	&abd_fletcher_avx512,
-	&abd_fletcher_avx2,
-#endif
-	&abd_fletcher_scalar,
-	NULL,
+	ABD_FLETCHER_KERNELS(ABD_FLETCHER_ENTRY) NULL};
+
+struct abd_choice abd_fletcher_choice = {
+	.rows[0].last = SIZE_MAX,
+	.name = "fletcher",
+	.kernels = abd_fletcher_kernels,
 };
-
-const struct abd_fletcher_kernel *abd_fletcher_get(const char *name)
-{
-	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
-		const struct abd_fletcher_kernel *kernel = abd_fletcher_kernels[i];
-
-		if ((name == NULL || strcmp(name, kernel->name) == 0) && kernel->supported())
-			return kernel;
-	}
-	return NULL;
-}
 
 void abd_fletcher_begin(
 	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap)

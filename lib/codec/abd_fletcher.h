@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fletcher_4 over spans: four running 64-bit sums over 32-bit words, one record of kernels per
- * instruction set.
+ * fletcher_4 over spans: four running 64-bit sums over 32-bit words, one kernel per instruction
+ * set.
  * Invariant: the result depends on the bytes alone, not on how they were cut into spans; a word may
  * lie across several.
  * OpenZFS: fletcher_4_native(), fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c; equal for
@@ -11,21 +11,16 @@
 #ifndef ABD_FLETCHER_H
 #define ABD_FLETCHER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "abd_kernel.h"
 
 /* Four sums for each of 16 lanes: what the widest vectors need. */
 enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
 
 struct abd_fletcher_kernel {
-	const char *name;
-	bool (*supported)(void);
+	ABD_KERNEL_HEAD;
 	size_t step; /* bytes that all lanes take at once */
-	/*
-	 * Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in
-	 * the other.
-	 */
+	/* Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in
+	 * the other. */
 	void (*native)(uint64_t *lanes, const uint8_t *p, size_t count);
 	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t count);
 	/* The sums of all words so far. */
@@ -47,11 +42,14 @@ struct abd_fletcher_state {
 /** Every kernel that was built, best first, ended by NULL. */
 extern const struct abd_fletcher_kernel *const abd_fletcher_kernels[];
 
-/**
- * The kernel of this name, or NULL: the best. Returns NULL where none was built or this CPU can't
- * run it.
- */
-const struct abd_fletcher_kernel *abd_fletcher_get(const char *name);
+/** The tunable "fletcher". */
+extern struct abd_choice abd_fletcher_choice;
+
+/** The kernel for size bytes. Threads: any; see abd_choice_for(). */
+static inline const struct abd_fletcher_kernel *abd_fletcher_for(size_t size)
+{
+	return (const struct abd_fletcher_kernel *)abd_choice_for(&abd_fletcher_choice, size);
+}
 
 /** Start: the words are in the other byte order than this machine's when byteswap is true. */
 void abd_fletcher_begin(
@@ -60,10 +58,8 @@ void abd_fletcher_begin(
 /** Add the next span, of any size and alignment. */
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);
 
-/**
- * The checksum of all spans; a last word that is not complete is filled up with zeros. state is
- * spent.
- */
+/** The checksum of all spans; a last word that is not complete is filled up with zeros. state is
+ * spent. */
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4]);
 
 #endif

@@ -51,7 +51,7 @@ ssize_t abd_lz4_compress(
 static ssize_t abd_lz4_decode_to(
 	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)
 {
-	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_for(src_size);
 	struct abd_runs runs;
 	ssize_t result;
 	char nothing[1];
@@ -95,7 +95,7 @@ ssize_t abd_lz4_decompress_exact_to_buf(
 static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_t *src,
 	size_t dst_off, size_t dst_size, size_t src_off, size_t src_size)
 {
-	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_active();
+	const struct abd_lz4_decoder *decoder = abd_lz4_decoder_for(src_size);
 	size_t window_size = abd_min(dst_size, ABD_LZ4_WINDOW_MIN);
 	struct abd_runs from, to;
 	ssize_t result = -ENOMEM;

@@ -1,42 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of decoders, and the choice among them.
- * Invariant: best first; the scalar one is always there and runs everywhere. Behind it liblz4,
- * taken by name only.
+ * The decoders of this build. liblz4 comes last, behind one that runs everywhere: it is in use only
+ * where it is named.
  */
 #include "abd_lz4_decode.h"
 
-#include <string.h>
+#define ABD_LZ4_DECODERS(K)                   \
+	ABD_ON_X86(K(avx512) K(avx2) K(sse2)) \
+	ABD_ON_ARM64(K(neon))                 \
+	K(scalar)                             \
+	K(liblz4)
 
-extern const struct abd_lz4_decoder abd_lz4_decode_scalar;
-extern const struct abd_lz4_decoder abd_lz4_decode_sse2;
-extern const struct abd_lz4_decoder abd_lz4_decode_avx2;
-extern const struct abd_lz4_decoder abd_lz4_decode_avx512;
-extern const struct abd_lz4_decoder abd_lz4_decode_neon;
-extern const struct abd_lz4_decoder abd_lz4_decode_liblz4;
+#define ABD_LZ4_DECLARE(name) extern const struct abd_lz4_decoder abd_lz4_decode_##name;
+#define ABD_LZ4_ENTRY(name) &abd_lz4_decode_##name,
 
-const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
-#if defined(__x86_64__)
-	&abd_lz4_decode_avx512,
-	&abd_lz4_decode_avx2,
-	&abd_lz4_decode_sse2,
-#elif defined(__aarch64__)
-	&abd_lz4_decode_neon,
-#endif
-	&abd_lz4_decode_scalar,
-	&abd_lz4_decode_liblz4,
-	NULL,
+ABD_LZ4_DECODERS(ABD_LZ4_DECLARE)
+
+const struct abd_lz4_decoder *const abd_lz4_decoders[] = {ABD_LZ4_DECODERS(ABD_LZ4_ENTRY) NULL};
+
+struct abd_choice abd_lz4_choice = {
+	.rows[0].last = SIZE_MAX,
+	.name = "lz4",
+	.kernels = abd_lz4_decoders,
 };
-
-const struct abd_lz4_decoder *abd_lz4_decoder_get(const char *name)
-{
-	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
-		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
-
-		if (name != NULL && strcmp(name, decoder->name) != 0)
-			continue;
-		if (decoder->supported())
-			return decoder;
-	}
-	return NULL;
-}

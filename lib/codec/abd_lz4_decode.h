@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw lz4 blocks decoded straight from the runs in which they lie, one record per instruction set.
+ * Raw lz4 blocks decoded straight from the runs in which they lie, one decoder per instruction set.
  * Invariant: no kernel reads outside the stated bytes of the runs or writes outside the output,
  * whatever the data. Accepted is exactly what LZ4_decompress_safe() of liblz4 1.9.4 accepts, but
  * for match offset 0, which the format forbids and liblz4 lets through. Source: the block format's
@@ -9,22 +9,18 @@
 #ifndef ABD_LZ4_DECODE_H
 #define ABD_LZ4_DECODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "abd_kernel.h"
+
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/*
- * Values of stop. Whole: the block must end within dst_size and obey every rule. Prefix: dst is
- * filled and the rest cut off.
- */
+/* Values of stop. Whole: the block must end within dst_size and obey every rule. Prefix: dst is
+ * filled and the rest cut off. */
 #define ABD_LZ4_STOP_WHOLE SIZE_MAX
 #define ABD_LZ4_STOP_PREFIX (SIZE_MAX - 1)
 
 struct abd_lz4_decoder {
-	const char *name;
-	bool (*supported)(void);
+	ABD_KERNEL_HEAD;
 	/*
 	 * Decode the block of src_size bytes that starts skip bytes into runs[0] into dst.
 	 *
@@ -37,48 +33,34 @@ struct abd_lz4_decoder {
 	 * Returns: bytes that are final, at most dst_size; fewer than stop only where the block
 	 *          ends before it.
 	 *          Errors: -EBADMSG, and dst then holds no promise. Bytes of dst past the result
-	 *                  may have been overwritten.
+	 *          may have been overwritten.
 	 * Threads: any; nothing is shared.
 	 */
 	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 		size_t run_count, size_t skip, size_t src_size);
-	/*
-	 * The same for the whole block into runs of output, through a window; see
-	 * abd_lz4_decode_scatter().
-	 */
+	/* The same for the whole block into runs of output, through a window; see
+	 * abd_lz4_decode_scatter(). */
 	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_run_count,
 		size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count,
 		size_t skip, size_t src_size, void *window, size_t window_size);
 };
 
-/*
- * Least room of the window that scattered output is decoded in: the 64 KiB that a match reaches
- * back, and as much to fill.
- */
+/* Least room of the window that scattered output is decoded in: the 64 KiB that a match reaches
+ * back, and as much to fill. */
 #define ABD_LZ4_WINDOW_MIN ((size_t)128 << 10)
 
-/**
- * Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
- * line of the table.
- */
+/** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
+ * line of the table. */
 extern const struct abd_lz4_decoder *const abd_lz4_decoders[];
 
-/**
- * The decoder of this name; NULL: the best that this CPU runs.
- *
- * Returns: a constant record, valid for ever; NULL where no such decoder was built, or this CPU
- *          can't run it.
- * Threads: any.
- */
-const struct abd_lz4_decoder *abd_lz4_decoder_get(const char *name);
+/** The tunable "lz4". */
+extern struct abd_choice abd_lz4_choice;
 
-struct abd_tunables;
-
-/** The tunable "lz4", also ABD_LZ4 in the environment. */
-extern const struct abd_tunables abd_codec_tunables;
-
-/** The decoder in use. Threads: any; one atomic load after the first call. */
-const struct abd_lz4_decoder *abd_lz4_decoder_active(void);
+/** The decoder for a block of size bytes. Threads: any; see abd_choice_for(). */
+static inline const struct abd_lz4_decoder *abd_lz4_decoder_for(size_t size)
+{
+	return (const struct abd_lz4_decoder *)abd_choice_for(&abd_lz4_choice, size);
+}
 
 /**
  * Decode a whole block into scattered output: dst_size bytes of room that start dst_skip bytes into

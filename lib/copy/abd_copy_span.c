@@ -1,73 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which copy kernel, and the portable one: the C library's memcpy per span.
- * Invariant: the choice is made once and is always the same, so threads that make it at once don't
- * disturb each other.
+ * The copy kernels of this build, and the plans that are built in.
  */
 #include "abd_copy_span.h"
 
-#include <stdatomic.h>
-#include <string.h>
+#define ABD_COPY_KERNELS(K)   \
+	ABD_ON_X86(K(avx512)) \
+	K(libc)               \
+	ABD_ON_X86(K(nt_avx512))
 
-extern const struct abd_copy_kernel abd_copy_avx512;
-extern const struct abd_copy_kernel abd_copy_libc;
+#define ABD_COPY_DECLARE(name) extern const struct abd_copy_kernel abd_copy_##name;
+#define ABD_COPY_ENTRY(name) &abd_copy_##name,
 
-const struct abd_copy_kernel *const abd_copy_kernels[] = {
-#if defined(__x86_64__) && !defined(__ILP32__)
-	&abd_copy_avx512,
-#endif
-	&abd_copy_libc,
+ABD_COPY_KERNELS(ABD_COPY_DECLARE)
+
+const struct abd_copy_kernel *const abd_copy_kernels[] = {ABD_COPY_KERNELS(ABD_COPY_ENTRY) NULL};
+
+/*
+ * On a server CPU of Intel's with AVX-512, 48 KiB of L1 and 2 MiB of L2, streaming is level with
+ * the vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times at 64 MiB.
+ */
+static const char *const abd_copy_plans[] = {
+	"avx512<=33554431,nt-avx512",
 	NULL,
 };
 
-static bool libc_supported(void)
-{
-	return true;
-}
-
-/*
- * No hints: with memcpy, fetching 4 or 8 lines of the next runs was worth nothing between 4 KiB and
- * 256 MiB.
- */
-static void libc_span(void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
-{
-	(void)next_dst;
-	(void)next_src;
-	memcpy(dst, src, size);
-}
-
-static const struct abd_copy_plan *libc_plan(size_t total_size)
-{
-	static const struct abd_copy_plan plan = {libc_span, NULL};
-
-	(void)total_size;
-	return &plan;
-}
-
-const struct abd_copy_kernel abd_copy_libc = {
-	.name = "libc",
-	.supported = libc_supported,
-	.plan = libc_plan,
+struct abd_choice abd_copy_choice = {
+	.rows[0].last = SIZE_MAX,
+	.name = "copy",
+	.kernels = abd_copy_kernels,
+	.plans = abd_copy_plans,
 };
-
-static const struct abd_copy_kernel *abd_copy_best(void)
-{
-	const struct abd_copy_kernel *const *kernel = abd_copy_kernels;
-
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the last one, libc, always is */
-	while (!(*kernel)->supported())
-		kernel++;
-	return *kernel;
-}
-
-const struct abd_copy_plan *abd_copy_plan_for(size_t total_size)
-{
-	static _Atomic(const struct abd_copy_kernel *) chosen;
-	const struct abd_copy_kernel *kernel = atomic_load_explicit(&chosen, memory_order_relaxed);
-
-	if (ABD_UNLIKELY(kernel == NULL)) {
-		kernel = abd_copy_best();
-		atomic_store_explicit(&chosen, kernel, memory_order_relaxed);
-	}
-	return kernel->plan(total_size);
-}

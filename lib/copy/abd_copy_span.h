@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying span after span: a plan, chosen once per operation by how many bytes it moves in all,
+ * Copying span after span: a kernel, chosen once per operation by how many bytes it moves in all,
  * copies each pair of spans.
  * Invariant: of dst exactly [dst, dst + size) is written, of src nothing outside [src, src + size)
- * is read; hints are fetched only. A plan's finish() has run before anybody else may read what it
+ * is read; hints are fetched only. A kernel's finish() has run before anybody else may read what it
  * copied.
  *
  * Why by the whole size: one span looks the same whether the operation fits the first cache or
@@ -20,47 +20,42 @@
  *
  * Up to 16 KiB a linear memcpy stores 64 bytes a cycle, all the CPU can; there a run of 4 KiB has
  * 16 ns of copying, and finding the next one, checking and calling for it cost 5 more. From 32 MiB
- * on stores that stream past the caches win.
+ * on stores that stream past the caches win: see the plan in abd_copy_span.c.
  */
 #ifndef ABD_COPY_SPAN_H
 #define ABD_COPY_SPAN_H
 
-#include "abd_base.h"
+#include "abd_kernel.h"
 
-#include <stddef.h>
-
-/*
- * next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The
- * spans are disjoint.
- */
+/* next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The
+ * spans are disjoint. */
 typedef void abd_copy_span_fn(
 	void *dst, const void *src, size_t size, void *next_dst, const void *next_src);
 
-struct abd_copy_plan {
+struct abd_copy_kernel {
+	ABD_KERNEL_HEAD;
 	abd_copy_span_fn *span;
 	void (*finish)(void); /* NULL when there is nothing to finish */
 };
 
-struct abd_copy_kernel {
-	const char *name;
-	bool (*supported)(void);
-	const struct abd_copy_plan *(*plan)(size_t total_size);
-};
-
-/** Every kernel that was built, best first, ended by NULL. The last is always supported. */
+/** Every kernel that was built, best first, ended by NULL; those behind libc are in use only where
+ * a plan names them. */
 extern const struct abd_copy_kernel *const abd_copy_kernels[];
 
-/**
- * The plan for an operation of total_size bytes, by the best kernel this CPU has.
- *
- * Returns: a constant plan, valid for ever. Threads: any; one atomic load after the first call.
- */
-const struct abd_copy_plan *abd_copy_plan_for(size_t total_size);
+/** The tunable "copy". */
+extern struct abd_choice abd_copy_choice;
 
-static inline void abd_copy_finish(const struct abd_copy_plan *plan)
+/** The kernel for an operation that copies size bytes in all. Threads: any; see abd_choice_for().
+ */
+static inline const struct abd_copy_kernel *abd_copy_for(size_t size)
 {
-	if (plan->finish != NULL)
-		plan->finish();
+	return (const struct abd_copy_kernel *)abd_choice_for(&abd_copy_choice, size);
+}
+
+static inline void abd_copy_finish(const struct abd_copy_kernel *kernel)
+{
+	if (kernel->finish != NULL)
+		kernel->finish();
 }
 
 #endif

@@ -1,58 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Measuring the table's rows on this machine.
+ * Measuring on this machine which flush kernel serves which size.
  *
- * Every policy that promises as much as the best one copies the same bytes to memory that it walks
+ * Every kernel that promises as much as the best one copies the same bytes to memory that it walks
  * over; samples of all are interleaved, and the fastest of each counts, since a neighbour on the
  * machine only ever makes one slower. EXCLUSIVE takes the winners. AUTO and SHARED take the winners
  * among the copies around the cache: one thread can't measure what many writers do to write-back,
  * which the source found to fall from 2.4 to 0.8 GB/s from two threads to five, where the others
  * stayed level.
  *
- * Cost: 7 sizes x 8 policies x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
+ * Cost: 7 sizes x 8 kernels x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
  */
 #include "abd_flush_span.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 enum {
-	CALIBRATE_POLICIES = 12,
-	/* 64, 256, ... bytes; a size between goes with the next smaller one */
-	CALIBRATE_CLASS_STEP = 2,
-	/* to 256 KiB: beyond, the fence costs nothing and no ratio changes any more */
-	CALIBRATE_CLASS_END = 13,
+	/* Columns: sizes up to 64 bytes, up to 128, and so on by doubling; the last one up to 16
+	   MiB and everything above. */
+	CALIBRATE_COLUMNS = 19,
+	/* Every second one is measured: 64, 256, ... bytes. A size between goes with the next
+	   smaller one. */
+	CALIBRATE_STEP = 2,
+	/* To 256 KiB: beyond, the fence costs nothing and no ratio changes any more. */
+	CALIBRATE_END = 13,
 	CALIBRATE_ROUNDS = 3,
 };
 
 #define CALIBRATE_SAMPLE_NS 200e3
-/*
- * Of the 100 ms that are promised; 52 are needed on a quiet machine. A busy one gets fewer rounds,
- * not a longer wait.
- */
+/* Of the 100 ms that are promised; 52 are needed on a quiet machine. A busy one gets fewer rounds,
+ * not a longer wait. */
 #define CALIBRATE_BUDGET_NS 70e6
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
 
 /*
- * A policy takes a place in a row from the one that has it only if it needs this much less time:
+ * A kernel takes a place in a row from the one that has it only if it needs this much less time:
  * noise does not, and what one-copy-one-fence can't tell apart was put in order by other
  * measurements (abd_flush_table.c).
  */
 #define CALIBRATE_MARGIN 0.95
 
 struct abd_flush_calibration {
-	const struct abd_flush_policy *policies;
+	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
 	size_t count;
 	char *region, *source;
-	size_t source_size;            /* that of the largest copy */
-	size_t at;                     /* where in the region the next copy goes */
-	double deadline_ns;            /* after it, sizes are measured in one round only */
-	double ns[CALIBRATE_POLICIES]; /* per copy of the size at hand; 0: not a candidate */
+	size_t source_size;               /* that of the largest copy */
+	size_t at;                        /* where in the region the next copy goes */
+	double deadline_ns;               /* after it, sizes are measured in one round only */
+	double ns[ABD_FLUSH_KERNELS_MAX]; /* per copy of the size at hand; 0: not a candidate */
 };
 
-/* What this thread spent on a CPU: being interrupted is not the policy's fault. */
+/* The kernel of each column. */
+struct abd_flush_row {
+	const struct abd_flush_kernel *kernels[CALIBRATE_COLUMNS];
+};
+
+static size_t abd_flush_column_size(unsigned column)
+{
+	return ABD_LINE_SIZE << column;
+}
+
+/* What this thread spent on a CPU: being interrupted is not the kernel's fault. */
 static double abd_flush_clock_ns(void)
 {
 	struct timespec now;
@@ -63,12 +75,12 @@ static double abd_flush_clock_ns(void)
 
 /*
  * Get the whole region out of the caches, where the list begins with a copy around them: what the
- * policy before left there must not matter. Lines found in the cache cost copies around it up to a
+ * kernel before left there must not matter. Lines found in the cache cost copies around it up to a
  * fifth more, and clwb less.
  */
 static void abd_flush_evict(struct abd_flush_calibration *c)
 {
-	struct abd_flush_walk walk = {&c->policies[0], 0};
+	struct abd_flush_walk walk = {c->kernels[0], 0};
 
 	for (size_t at = 0; at < CALIBRATE_REGION_SIZE; at += c->source_size)
 		abd_flush_span(&walk, c->region + at, c->source, c->source_size);
@@ -76,7 +88,7 @@ static void abd_flush_evict(struct abd_flush_calibration *c)
 	c->at = 0;
 }
 
-static double abd_flush_sample(struct abd_flush_calibration *c, size_t policy, size_t size)
+static double abd_flush_sample(struct abd_flush_calibration *c, size_t kernel, size_t size)
 {
 	/* The clock is a system call: small copies look at it after many. */
 	size_t copies = 0, burst = 1 + 8192 / size;
@@ -86,7 +98,7 @@ static double abd_flush_sample(struct abd_flush_calibration *c, size_t policy, s
 	start = abd_flush_clock_ns();
 	do {
 		for (size_t i = 0; i < burst; i++, copies++) {
-			struct abd_flush_walk walk = {&c->policies[policy], 0};
+			struct abd_flush_walk walk = {c->kernels[kernel], 0};
 
 			abd_flush_span(&walk, c->region + c->at, c->source, size);
 			abd_flush_end(&walk, 0);
@@ -99,7 +111,7 @@ static double abd_flush_sample(struct abd_flush_calibration *c, size_t policy, s
 
 static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 {
-	enum abd_flush_durability best = c->policies[0].line->durability;
+	enum abd_flush_durability best = abd_flush_durability_of(c->kernels[0]);
 
 	memset(c->ns, 0, sizeof(c->ns));
 	for (unsigned round = 0; round < CALIBRATE_ROUNDS; round++) {
@@ -108,7 +120,7 @@ static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 		for (size_t i = 0; i < c->count; i++) {
 			double ns;
 
-			if (c->policies[i].line->durability < best)
+			if (abd_flush_durability_of(c->kernels[i]) < best)
 				continue;
 			ns = abd_flush_sample(c, i, size);
 			if (c->ns[i] == 0 || ns < c->ns[i])
@@ -117,80 +129,111 @@ static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 	}
 }
 
-/*
- * Whether policy i was measured and may be in a row; cached: whether copies through the cache may.
+/* Whether kernel i was measured and may be in a row; cached: whether copies through the cache may.
  */
 static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i, bool cached)
 {
-	return c->ns[i] != 0 && (cached || !c->policies[i].copy->cached);
+	return c->ns[i] != 0 && (cached || c->kernels[i]->lines != NULL);
+}
+
+static size_t abd_flush_place(
+	const struct abd_flush_calibration *c, const struct abd_flush_kernel *kernel)
+{
+	size_t i = 0;
+
+	while (c->kernels[i] != kernel)
+		i++;
+	return i;
 }
 
 /* The winner at the size measured, against the one that has the place. */
-static uint8_t abd_flush_winner(const struct abd_flush_calibration *c, uint8_t holder, bool cached)
+static size_t abd_flush_winner(const struct abd_flush_calibration *c, size_t holder, bool cached)
 {
 	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN
 							      : HUGE_VAL;
-	uint8_t winner = holder;
+	size_t winner = holder;
 
 	for (size_t i = 0; i < c->count; i++)
 		if (abd_flush_candidate(c, i, cached) && c->ns[i] < limit) {
-			winner = (uint8_t)i;
+			winner = i;
 			limit = c->ns[i];
 		}
 	return winner;
 }
 
 /* A measured size decides for the columns up to the next measured one; the last for all above. */
-static void abd_flush_decide(
-	const struct abd_flush_calibration *c, uint8_t *row, unsigned class, bool cached)
+static void abd_flush_decide(const struct abd_flush_calibration *c, struct abd_flush_row *row,
+	unsigned column, bool cached)
 {
-	uint8_t winner = abd_flush_winner(c, row[class], cached);
-	unsigned end = class + CALIBRATE_CLASS_STEP;
+	const struct abd_flush_kernel *holder = row->kernels[column];
+	size_t winner = abd_flush_winner(c, abd_flush_place(c, holder), cached);
+	unsigned end = column + CALIBRATE_STEP;
 
-	if (end >= CALIBRATE_CLASS_END)
-		end = ABD_FLUSH_CLASSES;
-	for (uint8_t holder = row[class]; class < end; class ++)
-		if (row[class] == holder || !abd_flush_candidate(c, row[class], cached))
-			row[class] = winner;
+	if (end >= CALIBRATE_END)
+		end = CALIBRATE_COLUMNS;
+	for (; column < end; column++) {
+		const struct abd_flush_kernel **kernel = &row->kernels[column];
+
+		if (*kernel == holder ||
+			!abd_flush_candidate(c, abd_flush_place(c, *kernel), cached))
+			*kernel = c->kernels[winner];
+	}
+}
+
+static void abd_flush_row_get(unsigned intent, struct abd_flush_row *row)
+{
+	struct abd_plan plan;
+
+	abd_choice_plan_get(&abd_flush_choices[intent], false, &plan);
+	for (unsigned column = 0; column < CALIBRATE_COLUMNS; column++)
+		row->kernels[column] = (const struct abd_flush_kernel *)abd_plan_at(
+			&plan, abd_flush_column_size(column));
+}
+
+static void abd_flush_row_set(unsigned intent, const struct abd_flush_row *row)
+{
+	struct abd_plan plan = {.count = 0};
+
+	static_assert(CALIBRATE_COLUMNS <= ABD_PLAN_ROWS, "a plan holds a row for each column");
+	for (unsigned column = 0; column < CALIBRATE_COLUMNS - 1; column++)
+		abd_plan_add(&plan, abd_flush_column_size(column), &row->kernels[column]->kernel);
+	abd_plan_add(&plan, SIZE_MAX, &row->kernels[CALIBRATE_COLUMNS - 1]->kernel);
+	abd_choice_plan_set(&abd_flush_choices[intent], &plan);
 }
 
 static void abd_flush_rows_measure(struct abd_flush_calibration *c)
 {
 	static const bool cached[ABD_FLUSH_INTENTS] = {[ABD_FLUSH_EXCLUSIVE] = true};
-	uint8_t row[ABD_FLUSH_INTENTS][ABD_FLUSH_CLASSES];
-	bool only_cached = c->policies[0].copy->cached;
+	struct abd_flush_row row[ABD_FLUSH_INTENTS];
+	bool only_cached = c->kernels[0]->lines == NULL;
 
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-		abd_flush_row_get(intent, row[intent]);
-	for (unsigned class = 0; class < CALIBRATE_CLASS_END; class += CALIBRATE_CLASS_STEP) {
-		abd_flush_measure(c, abd_flush_class_size(class));
+		abd_flush_row_get(intent, &row[intent]);
+	for (unsigned column = 0; column < CALIBRATE_END; column += CALIBRATE_STEP) {
+		abd_flush_measure(c, abd_flush_column_size(column));
 		for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-			abd_flush_decide(c, row[intent], class, cached[intent] || only_cached);
+			abd_flush_decide(c, &row[intent], column, cached[intent] || only_cached);
 	}
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-		abd_flush_row_set(intent, row[intent]);
+		abd_flush_row_set(intent, &row[intent]);
 }
 
 int abd_flush_calibrate(void)
 {
-	struct abd_flush_calibration c = {
-		.source_size = abd_flush_class_size(CALIBRATE_CLASS_END - 1)};
+	struct abd_flush_calibration c = {.source_size = abd_flush_column_size(CALIBRATE_END - 1)};
 	size_t map_size = CALIBRATE_REGION_SIZE + c.source_size;
 	char *map =
 		mmap(NULL, map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
-	abd_flush_start();
 	c.deadline_ns = abd_flush_clock_ns() + CALIBRATE_BUDGET_NS;
-	c.policies = abd_flush_policies(&c.count);
+	c.count = abd_flush_supported(c.kernels);
 	c.region = map;
 	c.source = map + CALIBRATE_REGION_SIZE;
 
-	/*
-	 * Faults are not to be measured. Huge pages make them fewer; where there are none, small
-	 * ones do.
-	 */
+	/* Faults are not to be measured. Huge pages make them fewer; where there are none, small
+	 * ones do. */
 	madvise(map, map_size, MADV_HUGEPAGE);
 	memset(map, 1, map_size);
 	abd_flush_rows_measure(&c);

@@ -21,8 +21,13 @@ static inline uintptr_t abd_flush_line_of(uintptr_t at)
 
 static inline void abd_flush_lines(const struct abd_flush_walk *walk, uintptr_t from, uintptr_t to)
 {
-	if (from < to)
-		walk->policy->line->flush((const void *)from, (to - from) / ABD_LINE_SIZE);
+	const struct abd_flush_kernel *kernel = walk->kernel;
+
+	if (from >= to)
+		return;
+	if (kernel->flush == NULL)
+		kernel = abd_flush_line();
+	kernel->flush((const void *)from, (to - from) / ABD_LINE_SIZE);
 }
 
 void abd_flush_close(struct abd_flush_walk *walk)
@@ -77,7 +82,7 @@ static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const 
 	count = n / ABD_LINE_SIZE;
 	if (count > 0) {
 		abd_flush_close(walk);
-		walk->policy->copy->lines(dst, src, count);
+		walk->kernel->lines(dst, src, count);
 		dst += count * ABD_LINE_SIZE;
 		src += count * ABD_LINE_SIZE;
 		n -= count * ABD_LINE_SIZE;
@@ -88,7 +93,7 @@ static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const 
 
 void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
 {
-	if (walk->policy->copy->cached)
+	if (walk->kernel->lines == NULL)
 		abd_flush_span_cached(walk, dst, src, n);
 	else
 		abd_flush_span_around(walk, dst, src, n);
@@ -96,5 +101,5 @@ void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src
 
 void abd_flush_drain(void)
 {
-	abd_flush_fence()->fence();
+	abd_flush_choose(__func__, 0, ABD_FLUSH_AUTO)->fence();
 }

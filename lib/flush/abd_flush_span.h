@@ -4,18 +4,17 @@
  *
  *           |<- line ->|          |          |          |          |
  *   span:        [hhhhh|wwwwwwwwww|wwwwwwwwww|tttt]
- *                  ^      ^ whole lines: copied as the policy says
+ *                  ^      ^ whole lines: copied as the kernel does
  *                  |                                 ^ tail: copied through the
  *                  |                                    cache; its line stays open
  *                  head: copied through the cache, then written back
  *
  * A line that a span leaves half written stays open, and is written back once when the walk has
  * left it: the next span may go on in it, as spans do where the source's pieces end within a line
- * of the destination.
- * Invariants: of what was written, everything but the open line is under way to memory; a line that
- * is shared with bytes outside is only ever written through the cache, where those bytes are
- * merged; each line is flushed or written around the cache once, unless the caller's spans come
- * back to it after another.
+ * of the destination. Invariants: of what was written, everything but the open line is under way to
+ * memory; a line that is shared with bytes outside is only ever written through the cache, where
+ * those bytes are merged; each line is flushed or written around the cache once, unless the
+ * caller's spans come back to it after another.
  */
 #ifndef ABD_FLUSH_SPAN_H
 #define ABD_FLUSH_SPAN_H
@@ -23,7 +22,7 @@
 #include "abd_flush_table.h"
 
 struct abd_flush_walk {
-	const struct abd_flush_policy *policy;
+	const struct abd_flush_kernel *kernel;
 	uintptr_t open; /* the open line, 0 for none */
 };
 
@@ -31,7 +30,7 @@ struct abd_flush_walk {
 static inline void abd_flush_begin(
 	struct abd_flush_walk *walk, const char *call, size_t size, unsigned flags)
 {
-	walk->policy = abd_flush_choose(call, size, flags);
+	walk->kernel = abd_flush_choose(call, size, flags);
 	walk->open = 0;
 }
 
@@ -41,10 +40,11 @@ void abd_flush_close(struct abd_flush_walk *walk);
 /** Copy n > 0 bytes. Whole lines around the cache need nothing else. */
 static inline void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
 {
-	const struct abd_flush_copy *copy = walk->policy->copy;
+	const struct abd_flush_kernel *kernel = walk->kernel;
 
-	if ((((uintptr_t)dst | n) & (ABD_LINE_SIZE - 1)) == 0 && !copy->cached && walk->open == 0)
-		copy->lines(dst, src, n / ABD_LINE_SIZE);
+	if ((((uintptr_t)dst | n) & (ABD_LINE_SIZE - 1)) == 0 && kernel->lines != NULL &&
+		walk->open == 0)
+		kernel->lines(dst, src, n / ABD_LINE_SIZE);
 	else
 		abd_flush_span_part(walk, dst, src, n);
 }
@@ -55,7 +55,7 @@ static inline void abd_flush_end(struct abd_flush_walk *walk, unsigned flags)
 	if (walk->open != 0)
 		abd_flush_close(walk);
 	if ((flags & ABD_FLUSH_NODRAIN) == 0)
-		walk->policy->fence->fence();
+		walk->kernel->fence();
 }
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tunables by name: each layer has its table, this one place knows them all.
- * Above every other layer, because it names them; nothing includes it.
+ * Tunables by name. Each layer has a table of those that are numbers, switches or providers, and
+ * choices of kernels, which are shown as plans; this one place knows them all. Above every other
+ * layer, because it names them; nothing includes it.
  */
 #include "abd_chunk.h"
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_contract.h"
+#include "abd_copy_span.h"
+#include "abd_crc32c.h"
+#include "abd_fletcher.h"
 #include "abd_flush_table.h"
 #include "abd_impl.h"
 #include "abd_lz4_decode.h"
@@ -14,15 +18,25 @@
 #include <abd/tuning.h>
 #include <abd/version.h>
 
-#include <string.h>
+#define ABD_TUNING_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_base_tunables,
 	&abd_chunk_tunables,
-	&abd_compare_tunables,
 	&abd_buffer_tunables,
-	&abd_flush_tunables,
-	&abd_codec_tunables,
+};
+
+/* Of a group the first one speaks for it. */
+static struct abd_choice *const abd_tuning_choices[] = {
+	&abd_compare_choice,
+	&abd_copy_choice,
+	&abd_flush_choices[ABD_FLUSH_AUTO],
+	&abd_flush_choices[ABD_FLUSH_SHARED],
+	&abd_flush_choices[ABD_FLUSH_EXCLUSIVE],
+	&abd_flush_line_choice,
+	&abd_lz4_choice,
+	&abd_fletcher_choice,
+	&abd_crc32c_choice,
 };
 
 /*
@@ -30,7 +44,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
  */
 static const struct abd_tunable *abd_tuning_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(abd_tuning_tables) / sizeof(abd_tuning_tables[0]); i++) {
+	for (size_t i = 0; i < ABD_TUNING_COUNT(abd_tuning_tables); i++) {
 		const struct abd_tunables *tunables = abd_tuning_tables[i];
 
 		for (size_t j = 0; j < tunables->count; j++) {
@@ -43,24 +57,60 @@ static const struct abd_tunable *abd_tuning_find(const char *name)
 	return NULL;
 }
 
+static bool abd_tuning_is_group(const struct abd_choice *choice, const char *name)
+{
+	return choice->group != NULL && strcmp(choice->group->name, name) == 0;
+}
+
+/* All choices of a group have the same table, so either each of them takes the value or none. */
+static int abd_tuning_choice_set(const char *name, const char *value)
+{
+	int error = -ENOENT;
+
+	for (size_t i = 0; i < ABD_TUNING_COUNT(abd_tuning_choices); i++) {
+		struct abd_choice *choice = abd_tuning_choices[i];
+
+		if (strcmp(choice->name, name) == 0)
+			return abd_choice_set(choice, value);
+		if (abd_tuning_is_group(choice, name))
+			error = abd_choice_force(choice, value);
+	}
+	return error;
+}
+
+static const char *abd_tuning_choice_get(const char *name, char *text, size_t size)
+{
+	for (size_t i = 0; i < ABD_TUNING_COUNT(abd_tuning_choices); i++) {
+		struct abd_choice *choice = abd_tuning_choices[i];
+		bool group = abd_tuning_is_group(choice, name);
+
+		if (!group && strcmp(choice->name, name) != 0)
+			continue;
+		abd_choice_print(choice, group, text, size);
+		return text;
+	}
+	return NULL;
+}
+
 int abd_tuning_set(const char *name, const char *value)
 {
 	ABD_REQUIRE(name != NULL && value != NULL, "name or value is NULL");
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 
-	return tunable != NULL ? tunable->set(value) : -ENOENT;
+	return tunable != NULL ? tunable->set(value) : abd_tuning_choice_set(name, value);
 }
 
 const char *abd_tuning_get(const char *name)
 {
-	static _Thread_local char text[128];
+	static _Thread_local char text[ABD_PLAN_TEXT];
 
 	ABD_REQUIRE(name != NULL, "name is NULL");
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 
-	return tunable != NULL ? tunable->get(text, sizeof(text)) : NULL;
+	return tunable != NULL ? tunable->get(text, sizeof(text))
+			       : abd_tuning_choice_get(name, text, sizeof(text));
 }
 
 const char *abd_version(void)

@@ -92,15 +92,19 @@ void abd_perf_place_tune(const char *name, const char *value)
 }
 
 static struct {
-	const char *name;
-	char value[128];
-} abd_perf_place_kept[] = {{"compare", "auto"}, {"flush", "auto"}};
+	const char *name, *variable;
+	char value[256];
+} abd_perf_place_kept[] = {{"compare", "ABD_COMPARE", "auto"}, {"flush", "ABD_FLUSH", "auto"}};
 
 void abd_perf_place_keep(void)
 {
-	for (size_t i = 0; i < sizeof(abd_perf_place_kept) / sizeof(abd_perf_place_kept[0]); i++)
-		snprintf(abd_perf_place_kept[i].value, sizeof(abd_perf_place_kept[i].value), "%s",
-			abd_tuning_get(abd_perf_place_kept[i].name));
+	for (size_t i = 0; i < sizeof(abd_perf_place_kept) / sizeof(abd_perf_place_kept[0]); i++) {
+		const char *value = getenv(abd_perf_place_kept[i].variable);
+
+		if (value != NULL && abd_tuning_set(abd_perf_place_kept[i].name, value) == 0)
+			snprintf(abd_perf_place_kept[i].value, sizeof(abd_perf_place_kept[i].value),
+				"%s", value);
+	}
 }
 
 const char *abd_perf_place_found(const char *name)

@@ -187,11 +187,11 @@ static void flush_every_pair(unsigned flags)
 			struct made dst = flush_make((enum kind)d), src = flush_make((enum kind)s);
 			const char *names[2] = {kind_names[d], kind_names[s]};
 
-			for (size_t p = 0; p < RECORDER_POLICIES; p++) {
+			for (size_t p = 0; p < RECORDER_KERNELS; p++) {
 				flush_fill(dst.abd, src.abd, (enum kind)s);
-				abd_flush_force(&recorder_policies[p]);
+				flush_force(&recorder_kernels[p]);
 				flush_pair(dst, src, flags, names);
-				abd_flush_force(NULL);
+				flush_force(NULL);
 			}
 			flush_unmake(dst);
 			flush_unmake(src);
@@ -232,16 +232,16 @@ static void flush_buf_case(enum kind kind, size_t size, size_t off, const char *
 Test(abd_flush, plain_memory_on_either_side_for_every_kind_and_policy)
 {
 	static const size_t sizes[] = {0, 1, 63, 64, 65, 4095, 4096, 4097, 8192};
-	size_t count;
-	const struct abd_flush_policy *policies = abd_flush_policies(&count);
+	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
+	size_t count = abd_flush_supported(kernels);
 
 	for (size_t p = 0; p < count; p++) {
-		cr_assert(abd_tuning_set("flush", policies[p].name) == 0);
+		cr_assert(abd_tuning_set("flush", kernels[p]->name) == 0);
 		for (int kind = 0; kind <= ZEROS; kind++)
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 				for (size_t off = 0; off < 64; off += 31)
 					flush_buf_case(
-						(enum kind)kind, sizes[i], off, policies[p].name);
+						(enum kind)kind, sizes[i], off, kernels[p]->name);
 	}
 	cr_assert(abd_tuning_set("flush", "auto") == 0);
 }
@@ -253,9 +253,9 @@ Test(abd_flush, plain_memory_is_sent_as_buffers_are)
 	const char *fault;
 
 	flush_fill(made.abd, made.abd, VIEW);
-	for (size_t p = 0; p < RECORDER_POLICIES; p++)
+	for (size_t p = 0; p < RECORDER_KERNELS; p++)
 		for (size_t size = 0; size <= 8192; size += 211) {
-			abd_flush_force(&recorder_policies[p]);
+			flush_force(&recorder_kernels[p]);
 			recorder_reset();
 			recorder_expect(plain + 33, size);
 			abd_flush_copy_to_buf_off(plain + 33, made.abd, 17, size, 0);
@@ -268,7 +268,7 @@ Test(abd_flush, plain_memory_is_sent_as_buffers_are)
 			fault = recorder_fault(true);
 			abd_test_check(fault == NULL, "from memory, %zu bytes: %s", size, fault);
 		}
-	abd_flush_force(NULL);
+	flush_force(NULL);
 	flush_unmake(made);
 }
 

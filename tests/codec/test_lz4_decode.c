@@ -327,14 +327,12 @@ Test(abd_lz4_decode, a_match_longer_than_the_window_is_scattered_whole)
 
 Test(abd_lz4_decode, decoders_are_found_by_name)
 {
-	cr_assert_null(abd_lz4_decoder_get("no such decoder"));
-	cr_assert_not_null(abd_lz4_decoder_get(NULL));
+	cr_assert_null(abd_choice_find(&abd_lz4_choice, "no such decoder"));
+	cr_assert_not_null(abd_choice_find(&abd_lz4_choice, NULL));
 	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
 		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
+		const struct abd_kernel *found = abd_choice_find(&abd_lz4_choice, decoder->name);
 
-		if (decoder->supported())
-			cr_assert(abd_lz4_decoder_get(decoder->name) == decoder);
-		else
-			cr_assert_null(abd_lz4_decoder_get(decoder->name));
+		cr_assert(found == (decoder->supported() ? &decoder->kernel : NULL));
 	}
 }

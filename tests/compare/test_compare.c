@@ -5,7 +5,7 @@
  * for the whole grid of lengths and alignments, and for 10 million random cases per kernel instead
  * of 100,000.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include <abd/key.h>
 
 #include <criterion/criterion.h>
@@ -588,65 +588,51 @@ Test(abd_compare, long_keys_ask_the_kernel_in_use)
 	memcpy(b, a, sizeof(b));
 	FOR_EACH_KERNEL(k)
 	{
-		cr_assert_eq(abd_compare_force(k->name), 0);
+		cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), 0);
 		cr_assert(abd_key_equal_long(a, b, sizeof(a)));
 		b[999] ^= 1;
 		cr_assert(!abd_key_equal_long(a, b, sizeof(a)));
 		b[999] ^= 1;
 	}
-	cr_assert_eq(abd_compare_force("auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
 }
 
 Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 {
-	cr_assert_eq(abd_compare_force("auto"), 0); /* the environment may have named another */
-	cr_assert_str_eq(abd_compare_active()->name, "auto");
 	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
 		const struct abd_compare_kernel *k = abd_compare_kernels[i];
-		const struct abd_compare_kernel *before = abd_compare_active();
+		const struct abd_compare_kernel *before = abd_compare_for(0);
 
 		if (k->supported()) {
-			cr_assert_eq(abd_compare_force(k->name), 0);
-			cr_assert(abd_compare_active() == k);
+			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), 0);
+			cr_assert(abd_compare_for(0) == k && abd_compare_for(SIZE_MAX) == k);
 		} else {
-			cr_assert_eq(abd_compare_force(k->name), -EINVAL);
-			cr_assert(abd_compare_active() == before);
+			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), -EINVAL);
+			cr_assert(abd_compare_for(0) == before);
 		}
 	}
-	cr_assert_eq(abd_compare_force("auto"), 0);
-	cr_assert_str_eq(abd_compare_active()->name, "auto");
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
 }
 
-/*
- * auto is composed, so it is none of the kernels that the other tests run; what it is made of is.
- */
-Test(abd_compare, auto_takes_each_answer_from_a_kernel_of_this_cpu)
+Test(abd_compare, auto_is_the_first_of_the_table_that_this_cpu_has)
 {
-	const struct abd_compare_kernel *chosen;
-	bool order = false, equal = false, diff = false, zero = false, key_equal = false;
+	size_t i = 0;
 
-	cr_assert_eq(abd_compare_force("auto"), 0);
-	chosen = abd_compare_active();
-	cr_assert(chosen->supported());
-	FOR_EACH_KERNEL(k)
-	{
-		order |= k->order == chosen->order;
-		equal |= k->equal == chosen->equal;
-		diff |= k->diff == chosen->diff;
-		zero |= k->zero == chosen->zero;
-		key_equal |= k->key_equal == chosen->key_equal;
-	}
-	cr_assert(order && equal && diff && zero && key_equal);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
+	while (!abd_compare_kernels[i]->supported())
+		i++;
+	cr_assert(abd_compare_for(0) == abd_compare_kernels[i]);
+	cr_assert(abd_compare_for(SIZE_MAX) == abd_compare_kernels[i]);
 }
 
 Test(abd_compare, an_unknown_kernel_changes_nothing)
 {
-	const struct abd_compare_kernel *before = abd_compare_active();
+	const struct abd_compare_kernel *before = abd_compare_for(0);
 
-	cr_assert_eq(abd_compare_force("avx1024"), -ENOENT);
-	cr_assert_eq(abd_compare_force(""), -ENOENT);
-	cr_assert_eq(abd_compare_force("scalar "), -ENOENT);
-	cr_assert(abd_compare_active() == before);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "avx1024"), -EINVAL);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, ""), -EINVAL);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "scalar "), -EINVAL);
+	cr_assert(abd_compare_for(0) == before);
 }
 
 Test(abd_compare, names_list_what_this_cpu_has_and_never_overrun)
@@ -654,7 +640,7 @@ Test(abd_compare, names_list_what_this_cpu_has_and_never_overrun)
 	char names[256], brief[256];
 	size_t length;
 
-	abd_compare_names(names, sizeof(names));
+	abd_choice_names(&abd_compare_choice, names, sizeof(names));
 	length = strlen(names);
 	cr_assert(strncmp(names, "auto ", 5) == 0);
 	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
@@ -662,7 +648,7 @@ Test(abd_compare, names_list_what_this_cpu_has_and_never_overrun)
 			abd_compare_kernels[i]->supported());
 	for (size_t size = 0; size <= length + 1; size++) {
 		memset(brief, 'x', sizeof(brief));
-		abd_compare_names(brief, size);
+		abd_choice_names(&abd_compare_choice, brief, size);
 		for (size_t i = size; i < sizeof(brief); i++)
 			cr_assert_eq(brief[i], 'x', "%zu bytes: byte %zu is written", size, i);
 		cr_assert(size == 0 || strlen(brief) == size - 1);
@@ -681,7 +667,7 @@ static void *asking_thread(void *arg)
 	uint8_t a[128] = {0}, b[128] = {0};
 
 	while (!c->stop) {
-		const struct abd_compare_kernel *k = abd_compare_active();
+		const struct abd_compare_kernel *k = abd_compare_for(0);
 
 		b[100] = !b[100];
 		c->wrong += k->equal(a, b, sizeof(a), NULL, NULL) != (b[100] == 0);
@@ -698,10 +684,10 @@ Test(abd_compare, kernels_may_be_switched_while_others_compare)
 		cr_assert_eq(pthread_create(&threads[i], NULL, asking_thread, &c), 0);
 	for (size_t round = 0; round < 2000; round++)
 		FOR_EACH_KERNEL(k)
-	abd_compare_force(round % 8 == 0 ? "auto" : k->name);
+	abd_choice_set(&abd_compare_choice, round % 8 == 0 ? "auto" : k->name);
 	c.stop = true;
 	for (size_t i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	cr_assert_eq(c.wrong, 0);
-	cr_assert_eq(abd_compare_force("auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
 }

@@ -5,7 +5,7 @@
  * Both sides are pages that were never written, so they are equal, zero, and cost next to no
  * memory.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 
 #include "abd_test.h"
 

@@ -3,7 +3,7 @@
  * The kernels by name on a CPU that has none of the instruction sets: those that any machine runs
  * are left.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_test_wrap.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@ Test(abd_compare_names, a_cpu_without_vectors_is_offered_none)
 	char names[256];
 
 	abd_test_cpu_hide(~0u);
-	abd_compare_names(names, sizeof(names));
+	abd_choice_names(&abd_compare_choice, names, sizeof(names));
 	abd_test_cpu_hide(0);
 	cr_assert_str_eq(names, "auto libc word scalar");
 }

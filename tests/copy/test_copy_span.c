@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The copy kernels against a byte-by-byte model, with memory that can't be touched at both ends.
- * Invariant: every test runs every plan of every kernel that this CPU has.
+ * Invariant: every test runs every kernel that this CPU has.
  */
 #include "abd_copy_span.h"
 
@@ -14,9 +14,6 @@
 #include <unistd.h>
 
 enum { ROOM = 16384, LINE = 64, MARGIN = 2 * LINE };
-
-/* One whole size for each plan that a kernel may have. */
-static const size_t totals[] = {4096, 16384, 65536, 64 << 20};
 
 static uint8_t *guarded_map(void)
 {
@@ -50,36 +47,36 @@ static bool all_bytes(const uint8_t *p, size_t size, uint8_t value)
 }
 
 /* Copy, then look at the span byte by byte, and at what lies around it within the room. */
-static void check_copy(const struct abd_copy_plan *plan, const char *name, uint8_t *room,
-	uint8_t *dst, const uint8_t *src, size_t size, void *next)
+static void check_copy(const struct abd_copy_kernel *kernel, uint8_t *room, uint8_t *dst,
+	const uint8_t *src, size_t size, void *next)
 {
 	size_t before = abd_min((size_t)(dst - room), MARGIN);
 	size_t after = abd_min((size_t)(room + ROOM - dst) - size, MARGIN);
 	size_t i = 0;
 
 	memset(dst - before, 0xA5, before + size + after);
-	plan->span(dst, src, size, next, next);
-	abd_copy_finish(plan);
+	kernel->span(dst, src, size, next, next);
+	abd_copy_finish(kernel);
 	while (i < size && dst[i] == src[i])
 		i++;
 	if (i < size || !all_bytes(dst - before, before, 0xA5) ||
 		!all_bytes(dst + size, after, 0xA5))
 		cr_assert(false, "%s: size %zu, dst alignment %zu, src alignment %zu: byte %zu",
-			name, size, (size_t)((uintptr_t)dst % LINE),
+			kernel->name, size, (size_t)((uintptr_t)dst % LINE),
 			(size_t)((uintptr_t)src % LINE), i);
 }
 
 /* Both spans touch a guard, or one stands shift bytes off. */
-static void check_places(const struct abd_copy_plan *plan, const char *name, uint8_t *to,
-	uint8_t *from, size_t size, size_t shift)
+static void check_places(
+	const struct abd_copy_kernel *kernel, uint8_t *to, uint8_t *from, size_t size, size_t shift)
 {
 	uint8_t *end = to + ROOM - size, *from_end = from + ROOM - size;
 	void *unreadable = to + ROOM;
 
-	check_copy(plan, name, to, end, from_end - shift, size, NULL);
-	check_copy(plan, name, to, end - shift, from_end, size, unreadable);
-	check_copy(plan, name, to, to, from + shift, size, unreadable);
-	check_copy(plan, name, to, to + shift, from, size, NULL);
+	check_copy(kernel, to, end, from_end - shift, size, NULL);
+	check_copy(kernel, to, end - shift, from_end, size, unreadable);
+	check_copy(kernel, to, to, from + shift, size, unreadable);
+	check_copy(kernel, to, to + shift, from, size, NULL);
 }
 
 Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
@@ -91,14 +88,9 @@ Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
 	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
 		if (!abd_copy_kernels[k]->supported())
 			continue;
-		for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++) {
-			const struct abd_copy_plan *plan = abd_copy_kernels[k]->plan(totals[t]);
-
-			for (size_t size = 0; size <= 4200; size += whole || size < 600 ? 1 : 113)
-				for (size_t shift = 0; shift < LINE; shift += whole ? 1 : 9)
-					check_places(plan, abd_copy_kernels[k]->name, to, from,
-						size, shift);
-		}
+		for (size_t size = 0; size <= 4200; size += whole || size < 600 ? 1 : 113)
+			for (size_t shift = 0; shift < LINE; shift += whole ? 1 : 9)
+				check_places(abd_copy_kernels[k], to, from, size, shift);
 	}
 	guarded_unmap(to);
 	guarded_unmap(from);
@@ -112,24 +104,22 @@ Test(abd_copy_span, long_spans_are_copied_whole)
 	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
 		if (!abd_copy_kernels[k]->supported())
 			continue;
-		for (size_t t = 0; t < sizeof(totals) / sizeof(totals[0]); t++)
-			for (size_t size = 4096; size <= ROOM; size += 511)
-				check_places(abd_copy_kernels[k]->plan(totals[t]),
-					abd_copy_kernels[k]->name, to, from, size, 0);
+		for (size_t size = 4096; size <= ROOM; size += 511)
+			check_places(abd_copy_kernels[k], to, from, size, 0);
 	}
 	guarded_unmap(to);
 	guarded_unmap(from);
 }
 
-Test(abd_copy_span, there_is_a_plan_for_every_size)
+Test(abd_copy_span, there_is_a_kernel_for_every_size)
 {
 	for (size_t size = 1; size != 0; size <<= 1) {
-		const struct abd_copy_plan *plan = abd_copy_plan_for(size);
+		const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
-		cr_assert(plan != NULL && plan->span != NULL);
-		cr_assert(plan == abd_copy_plan_for(size));
+		cr_assert(kernel != NULL && kernel->span != NULL && kernel->supported());
+		cr_assert(kernel == abd_copy_for(size));
 	}
-	cr_assert(abd_copy_plan_for(0)->span != NULL);
+	cr_assert(abd_copy_for(0)->span != NULL);
 }
 
 static int finished;
@@ -139,9 +129,9 @@ static void finish(void)
 	finished++;
 }
 
-Test(abd_copy_span, a_plan_is_finished_once_if_there_is_something_to_finish)
+Test(abd_copy_span, a_kernel_is_finished_once_if_there_is_something_to_finish)
 {
-	static const struct abd_copy_plan with = {NULL, finish}, without = {NULL, NULL};
+	static const struct abd_copy_kernel with = {.finish = finish}, without = {.finish = NULL};
 
 	finished = 0;
 	abd_copy_finish(&without);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording backend: policies that copy as real ones do, and a model of the memory behind the
+ * A recording backend: kernels that copy as real ones do, and a model of the memory behind the
  * caches.
  *
  * A line gets behind the caches only when it is written back, with what it then holds, or written
@@ -80,12 +80,6 @@ static void recorder_stream_lines(void *dst, const void *src, size_t count)
 	}
 }
 
-static void recorder_cached_lines(void *dst, const void *src, size_t count)
-{
-	recorder_unaligned |= (uintptr_t)dst % ABD_LINE_SIZE != 0 || count == 0;
-	memmove(dst, src, count * ABD_LINE_SIZE);
-}
-
 static void recorder_flush(const void *line, size_t count)
 {
 	uintptr_t at = (uintptr_t)line;
@@ -111,20 +105,34 @@ static void recorder_fence(void)
 	}
 }
 
-static const struct abd_flush_copy recorder_stream = {
-	"stream", recorder_supported, false, recorder_stream_lines};
-static const struct abd_flush_copy recorder_cached = {
-	"cached", recorder_supported, true, recorder_cached_lines};
-static const struct abd_flush_line recorder_line = {
-	"line", recorder_supported, ABD_FLUSH_DURABILITY_PERSISTENCE, recorder_flush};
-static const struct abd_flush_fence recorder_fence_record = {"fence", recorder_fence};
-
-/* Both shapes of copy. */
-static const struct abd_flush_policy recorder_policies[] = {
-	{"around", &recorder_stream, &recorder_line, &recorder_fence_record},
-	{"through", &recorder_cached, &recorder_line, &recorder_fence_record},
+/* Both shapes of copy. The one around the cache has a flush too, so that heads and tails are seen.
+ */
+static const struct abd_flush_kernel recorder_kernels[] = {
+	{
+		.name = "around",
+		.supported = recorder_supported,
+		.lines = recorder_stream_lines,
+		.flush = recorder_flush,
+		.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+		.fence = recorder_fence,
+	},
+	{
+		.name = "through",
+		.supported = recorder_supported,
+		.flush = recorder_flush,
+		.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+		.fence = recorder_fence,
+	},
 };
-#define RECORDER_POLICIES (sizeof(recorder_policies) / sizeof(recorder_policies[0]))
+#define RECORDER_KERNELS (sizeof(recorder_kernels) / sizeof(recorder_kernels[0]))
+
+/* Every flush-copy goes by this kernel; NULL: as before. */
+static inline void flush_force(const struct abd_flush_kernel *kernel)
+{
+	for (size_t i = 0; i < ABD_FLUSH_INTENTS; i++)
+		abd_choice_force_kernel(
+			&abd_flush_choices[i], kernel != NULL ? &kernel->kernel : NULL);
+}
 
 /* Tell that the call writes [dst, dst + n). */
 static inline void recorder_expect(const void *dst, size_t n)

@@ -15,27 +15,27 @@
 #define expect(condition) abd_test_child_expect(condition)
 
 /* abd_flush_calibrate.c's. */
-enum { SIZES = 7, ROUNDS = 3, POLICIES_MAX = 12 };
+enum { SIZES = 7, ROUNDS = 3 };
 
 static struct {
 	int64_t now;
 	unsigned reads;
 	unsigned candidates; /* policies that promise as much as the best */
-	size_t policy[POLICIES_MAX];
-	int64_t cost[POLICIES_MAX]; /* ns of a candidate's samples */
+	size_t kernel[ABD_FLUSH_KERNELS_MAX];
+	int64_t cost[ABD_FLUSH_KERNELS_MAX]; /* ns of a candidate's samples */
 } fake;
 
 static void fake_begin(void)
 {
-	size_t count;
-	const struct abd_flush_policy *policies = abd_flush_policies(&count);
+	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
+	size_t count = abd_flush_supported(kernels);
 
 	memset(&fake, 0, sizeof(fake));
 	for (size_t i = 0; i < count; i++) {
-		if (policies[i].line->durability < policies[0].line->durability)
+		if (abd_flush_durability_of(kernels[i]) < abd_flush_durability_of(kernels[0]))
 			continue;
 		fake.cost[fake.candidates] = 1000000;
-		fake.policy[fake.candidates++] = i;
+		fake.kernel[fake.candidates++] = i;
 	}
 }
 
@@ -72,18 +72,22 @@ static int calibrate(int64_t (*clock)(void))
 	return error;
 }
 
+static const struct abd_flush_kernel *kernel_of(unsigned candidate)
+{
+	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
+
+	abd_flush_supported(kernels);
+	return kernels[fake.kernel[candidate]];
+}
+
 static const char *name_of(unsigned candidate)
 {
-	size_t count;
-
-	return abd_flush_policies(&count)[fake.policy[candidate]].name;
+	return kernel_of(candidate)->name;
 }
 
 static bool is_cached(unsigned candidate)
 {
-	size_t count;
-
-	return abd_flush_policies(&count)[fake.policy[candidate]].copy->cached;
+	return kernel_of(candidate)->lines == NULL;
 }
 
 /*
@@ -132,7 +136,7 @@ Test(flush_calibrate, policies_that_are_not_told_apart_keep_their_places)
 
 	unsigned other = last_candidate(is_cached(0));
 
-	snprintf(text, sizeof(text), "%s:256,%s", name_of(other), name_of(0));
+	snprintf(text, sizeof(text), "%s<=256,%s", name_of(other), name_of(0));
 	rows_set(text);
 	snprintf(text, sizeof(text), "%s", abd_tuning_get("flush_auto"));
 	for (unsigned i = 0; i < fake.candidates; i++)
@@ -175,7 +179,7 @@ Test(flush_calibrate, who_may_not_be_in_a_row_loses_its_place)
 		row_is(row_names[i], name_of(0));
 
 	/* Between two sizes that are measured. */
-	snprintf(text, sizeof(text), "%s:64,portable:128,%s", name_of(0), name_of(0));
+	snprintf(text, sizeof(text), "%s<=64,portable<=128,%s", name_of(0), name_of(0));
 	rows_set(text);
 	cr_assert_eq(calibrate(busy), 0);
 	for (size_t i = 0; i < 3; i++)
@@ -191,7 +195,7 @@ Test(flush_calibrate, a_place_between_two_sizes_that_another_has_stays_its)
 	last = last_candidate(false);
 	if (last == fake.candidates || last == 0)
 		return;
-	snprintf(text, sizeof(text), "%s:64,%s:128,%s", name_of(0), name_of(last), name_of(0));
+	snprintf(text, sizeof(text), "%s<=64,%s<=128,%s", name_of(0), name_of(last), name_of(0));
 	rows_set(text);
 	cr_assert_eq(calibrate(busy), 0);
 	for (size_t i = 0; i < 3; i++)
@@ -201,7 +205,7 @@ Test(flush_calibrate, a_place_between_two_sizes_that_another_has_stays_its)
 
 Test(flush_calibrate, without_memory_the_rows_stay)
 {
-	char text[3][128];
+	char text[3][ABD_PLAN_TEXT];
 
 	for (size_t i = 0; i < 3; i++)
 		snprintf(text[i], sizeof(text[i]), "%s", abd_tuning_get(row_names[i]));

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+extern const struct abd_flush_kernel abd_flush_cvap;
+
 #define DC_CVAP 0xd50b7c20u /* its last five bits are the register that holds the address */
 #define LINES 33
 

@@ -8,13 +8,15 @@
  */
 #ifdef __x86_64__
 
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 #include "abd_test.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
+
+extern const struct abd_flush_kernel abd_flush_movdir64b;
 
 #define LINES 33
 

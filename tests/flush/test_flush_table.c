@@ -1,92 +1,65 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rows of policies as text: what is too long to be read back is refused, what does not fit the
- * reader is cut.
+ * The table of flush kernels: complete, and "flush" governs all intents at once.
  */
-#include "abd_flush_portable.h"
 #include "abd_flush_table.h"
 #include "abd_test.h"
-#include "abd_tunable.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static const struct abd_tunable *row(const char *name)
+Test(abd_flush_table, kernels_around_the_cache_come_first_and_every_kernel_has_the_machines_fence)
 {
-	for (size_t i = 0; i < abd_flush_tunables.count; i++)
-		if (strcmp(abd_flush_tunables.table[i].name, name) == 0)
-			return &abd_flush_tunables.table[i];
-	cr_assert_fail("there is no tunable %s", name);
-	return NULL;
+	bool through = false;
+	size_t i;
+
+	for (i = 0; abd_flush_kernels[i] != NULL; i++) {
+		const struct abd_flush_kernel *kernel = abd_flush_kernels[i];
+
+		cr_assert((kernel->lines == NULL) == (kernel->flush != NULL), "%s", kernel->name);
+		cr_assert(!through || kernel->lines == NULL, "%s", kernel->name);
+		cr_assert(kernel->fence == abd_flush_fence, "%s", kernel->name);
+		through |= kernel->lines == NULL;
+	}
+	cr_assert(i <= ABD_FLUSH_KERNELS_MAX);
+	cr_assert_str_eq(abd_flush_kernels[i - 1]->name, "portable");
+	cr_assert(abd_flush_kernels[i - 1]->supported());
 }
 
-Test(abd_flush_table, a_row_that_could_not_be_read_back_is_refused)
+/* Heads and tails of copies around the cache go by "flush_line", so it decides what they promise.
+ */
+Test(abd_flush_table, the_line_kernel_decides_what_copies_around_the_cache_promise)
+{
+	const struct abd_flush_kernel *first = abd_flush_kernels[0];
+
+	cr_assert_not_null(abd_flush_line()->flush);
+	cr_assert_eq(abd_tuning_set("flush_line", "portable"), 0);
+	cr_assert_str_eq(abd_flush_line()->name, "portable");
+	if (first->lines != NULL)
+		cr_assert_eq(abd_flush_durability_of(first), ABD_FLUSH_DURABILITY_NONE);
+	cr_assert_eq(abd_tuning_set("flush_line", "auto"), 0);
+	if (first->lines != NULL) /* which copies lines, and writes none back */
+		cr_assert_eq(abd_tuning_set("flush_line", first->name), -EINVAL);
+}
+
+Test(abd_flush_table, what_is_forced_for_all_gives_way_to_what_each_was_set_to)
 {
 	static const char *const names[] = {"flush_auto", "flush_shared", "flush_exclusive"};
-	char text[4096], was[512], now[512];
+	char was[3][ABD_PLAN_TEXT];
 
-	memset(text, 'x', sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	for (size_t i = 0; i < 3; i++) {
-		const struct abd_tunable *tunable = row(names[i]);
-
-		tunable->get(was, sizeof(was));
-		cr_assert_eq(tunable->set(text), -EINVAL);
-		cr_assert_eq(tunable->set("portable:100,none-such"), -EINVAL);
-		cr_assert_eq(tunable->set(""), -EINVAL);
-		tunable->get(now, sizeof(now));
-		cr_assert_str_eq(was, now);
-		cr_assert_eq(tunable->set("portable:64,portable:4096,portable"), 0);
-		tunable->get(now, sizeof(now));
-		cr_assert_str_eq(now, "portable");
-		cr_assert_eq(tunable->set(was), 0);
+	cr_assert_eq(abd_tuning_set("flush", "auto"), 0); /* the environment may have forced one */
+	for (size_t i = 0; i < 3; i++)
+		snprintf(was[i], sizeof(was[i]), "%s", abd_tuning_get(names[i]));
+	cr_assert_eq(abd_tuning_set("flush", "portable"), 0);
+	cr_assert_str_eq(abd_tuning_get("flush"), "portable");
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert_str_eq(abd_flush_choose("call", 100, i)->name, "portable");
+		cr_assert_str_eq(abd_tuning_get(names[i]), was[i]);
 	}
-}
-
-/* As long a row as this machine can have: of two policies, where it has a second one. */
-static void set_long(const struct abd_tunable *tunable)
-{
-	static const char *const other[] = {"nt-sse2", "cvac", "portable"};
-	char text[128];
-
-	for (size_t i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "portable:64,%s:128,portable:4096,%s", other[i],
-			other[i]);
-		if (tunable->set(text) == 0)
-			return;
-	}
-	cr_assert_fail("no row can be set");
-}
-
-Test(abd_flush_table, a_row_is_cut_to_the_readers_room)
-{
-	const struct abd_tunable *tunable = row("flush_auto");
-	char whole[512], cut[512];
-
-	set_long(tunable);
-	tunable->get(whole, sizeof(whole));
-	cr_assert_geq(strlen(whole), strlen("portable"));
-	for (size_t size = 1; size < strlen(whole); size++) {
-		memset(cut, 'x', sizeof(cut));
-		tunable->get(cut, size);
-		cr_assert_eq(strlen(cut), size - 1, "room of %zu", size);
-		cr_assert_eq(memcmp(cut, whole, size - 1), 0, "room of %zu", size);
-		cr_assert_eq(cut[size], 'x', "room of %zu", size);
-	}
-	cr_assert_eq(tunable->set("auto"), -EINVAL);
-}
-
-/* What every machine can do, where no policy of this one needs it. */
-Test(abd_flush_table, the_portable_records_copy_and_fence)
-{
-	char from[3 * 64 + 1], to[3 * 64 + 1];
-
-	memset(from, 7, sizeof(from));
-	memset(to, 0, sizeof(to));
-	abd_flush_portable_copy.lines(to, from, 3);
-	abd_flush_portable_line.flush(to, 3);
-	abd_flush_portable_fence.fence();
-	cr_assert_eq(memcmp(to, from, 3 * 64), 0);
-	cr_assert_eq(to[3 * 64], 0);
-	cr_assert_eq(abd_flush_portable_line.durability, ABD_FLUSH_DURABILITY_NONE);
+	cr_assert_eq(abd_tuning_set("flush_exclusive", "portable<=64,portable"), 0);
+	cr_assert_eq(abd_tuning_set("flush", "auto"), 0);
+	cr_assert_str_eq(abd_tuning_get("flush"), was[0]);
+	cr_assert_str_eq(abd_tuning_get("flush_exclusive"), "portable");
+	cr_assert_str_eq(abd_flush_choose("call", 100, ABD_FLUSH_EXCLUSIVE)->name, "portable");
+	cr_assert_eq(abd_tuning_set("flush_exclusive", "auto"), 0);
 }

@@ -192,6 +192,15 @@ void abd_test_tunables_restore(void)
 	tunable("linear_page", "1");
 	tunable_fresh("thread_cache_bytes", "ABD_THREAD_CACHE_BYTES", "8388608");
 	tunable_fresh("compare", "ABD_COMPARE", "auto");
+	tunable_fresh("copy", "ABD_COPY", "auto");
+	tunable_fresh("lz4", "ABD_LZ4", "auto");
+	tunable_fresh("fletcher", "ABD_FLETCHER", "auto");
+	tunable_fresh("crc32c", "ABD_CRC32C", "auto");
+	tunable_fresh("flush", "ABD_FLUSH", "auto");
+	tunable_fresh("flush_auto", "ABD_FLUSH_AUTO", "auto");
+	tunable_fresh("flush_shared", "ABD_FLUSH_SHARED", "auto");
+	tunable_fresh("flush_exclusive", "ABD_FLUSH_EXCLUSIVE", "auto");
+	tunable_fresh("flush_line", "ABD_FLUSH_LINE", "auto");
 	if (abd_tuning_set("chunk_provider", "jemalloc") != 0)
 		tunable("chunk_provider", "malloc");
 }

@@ -31,7 +31,17 @@ static const struct name_and_values all[] = {
 	{"pool_size", {NULL}, {"", "1", "4096", "1G", "18446744073709551615"}},
 	{"pool_alignment", {NULL}, {"", "1", "4096", "3145728", "2147483648", "2M"}},
 	{"pool_node", {NULL}, {"", "1023", "1024", "-1", "all"}},
-	{"compare", {"scalar", "word", "libc", "auto"}, {"", "fastest", "SCALAR"}},
+	{"compare", {"scalar", "word", "libc", "word<=64,scalar<=4096,libc"},
+		{"", "fastest", "SCALAR", "word<=64", "word<=64,fastest", "word:64,libc"}},
+	{"copy", {"libc"}, {"", "memcpy", "libc,libc"}},
+	{"lz4", {"scalar", "liblz4", "liblz4<=100,scalar"}, {"", "LZ4", "scalar<=,liblz4"}},
+	{"fletcher", {"scalar"}, {"", "sse", "scalar "}},
+	{"crc32c", {"portable"}, {"", "crc"}},
+	{"flush", {"portable"}, {"", "auto ", "portable<=1"}},
+	{"flush_auto", {"portable"}, {"", "none"}},
+	{"flush_shared", {"portable"}, {"", "none"}},
+	{"flush_exclusive", {"portable"}, {"", "none"}},
+	{"flush_line", {"portable"}, {"", "none"}},
 };
 
 static void end(void)
@@ -55,7 +65,7 @@ Test(abd_tuning, a_bad_value_changes_nothing, .fini = end)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		for (size_t k = 0; k < 6 && all[i].bad[k] != NULL; k++) {
-			char was[64];
+			char was[256];
 
 			snprintf(was, sizeof(was), "%s", abd_tuning_get(all[i].name));
 			cr_assert_eq(abd_tuning_set(all[i].name, all[i].bad[k]), -EINVAL, "%s=%s",

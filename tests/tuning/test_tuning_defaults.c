@@ -21,8 +21,6 @@ static const struct {
 	{"thread_cache_bytes", "8388608"},
 	{"reserve_bytes", "67108864"},
 	{"reserve_ms", "12000"},
-	{"compare", "auto"},
-	{"flush", "auto"},
 };
 
 ABD_TEST_CHILD(defaults_are_shown)

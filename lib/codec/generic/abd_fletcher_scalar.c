@@ -26,4 +26,10 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 }
 
 const struct abd_fletcher_kernel abd_fletcher_scalar = {
-	"scalar", supported, 4, native, byteswap, join};
+	.name = "scalar",
+	.supported = supported,
+	.step = 4,
+	.native = native,
+	.byteswap = byteswap,
+	.join = join,
+};

@@ -87,5 +87,9 @@ static ssize_t abd_lz4_decode_liblz4_scatter(const struct iovec *dst_runs, size_
 	return result;
 }
 
-const struct abd_lz4_decoder abd_lz4_decode_liblz4 = {"liblz4", abd_lz4_decode_liblz4_supported,
-	abd_lz4_decode_liblz4_decode, abd_lz4_decode_liblz4_scatter};
+const struct abd_lz4_decoder abd_lz4_decode_liblz4 = {
+	.name = "liblz4",
+	.supported = abd_lz4_decode_liblz4_supported,
+	.decode = abd_lz4_decode_liblz4_decode,
+	.decode_scatter = abd_lz4_decode_liblz4_scatter,
+};

@@ -287,4 +287,8 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 
 #define ABD_LZ4_DECODER(suffix, is_supported)                    \
 	const struct abd_lz4_decoder abd_lz4_decode_##suffix = { \
-		#suffix, is_supported, decode, decode_scatter}
+		.name = #suffix,                                 \
+		.supported = is_supported,                       \
+		.decode = decode,                                \
+		.decode_scatter = decode_scatter,                \
+	}

@@ -31,4 +31,7 @@ static bool abd_crc32c_sse42_supported(void)
 }
 
 const struct abd_crc32c_kernel abd_crc32c_sse42 = {
-	"sse42", abd_crc32c_sse42_supported, abd_crc32c_sse42_add};
+	.name = "sse42",
+	.supported = abd_crc32c_sse42_supported,
+	.add = abd_crc32c_sse42_add,
+};

@@ -46,4 +46,10 @@ static bool supported(void)
 }
 
 const struct abd_fletcher_kernel abd_fletcher_avx512 = {
-	"avx512", supported, VEC_SIZE, native, byteswap, join};
+	.name = "avx512",
+	.supported = supported,
+	.step = VEC_SIZE,
+	.native = native,
+	.byteswap = byteswap,
+	.join = join,
+};

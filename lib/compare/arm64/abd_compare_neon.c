@@ -3,7 +3,7 @@
  * NEON: 16 bytes a vector, on every aarch64 there is. Not measured: run for its results only, under
  * an emulator.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
 
 #include "abd_cpu.h"

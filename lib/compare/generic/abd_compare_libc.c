@@ -5,7 +5,7 @@
  * Invariant: only memcmp reads the spans, except for the bytes of the one piece known to hold the
  * first difference.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_compare_word.h"
 
 enum { LIBC_PIECE_SIZE = 256 };

@@ -5,7 +5,7 @@
  * Invariant: so plain that it can be checked by reading; the compiler may not turn it into a call
  * or into vectors.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 
 /*
  * An empty statement that the compiler must keep in each round: without it gcc -O3 might make

@@ -5,7 +5,7 @@
  * Invariant: the last word ends where the span ends; where it overlaps the one before, those bytes
  * were equal already.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_compare_word.h"
 #include <abd/key.h>
 

@@ -3,7 +3,7 @@
  * AVX2: 32 bytes a vector.
  * Invariant: 16 to 31 bytes are two half vectors that overlap; fewer are words.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_compare_word.h"
 
 #include "abd_cpu.h"

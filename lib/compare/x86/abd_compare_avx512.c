@@ -5,7 +5,7 @@
  * Invariant: a masked load touches only the bytes whose mask bit is set, so short spans need no
  * overlap and no branches.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 
 #include "abd_cpu.h"
 

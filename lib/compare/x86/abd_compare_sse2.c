@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SSE2: 16 bytes a vector, on every x86-64 there is.
+ * SSE2: 16 bytes a vector, on every x86-64 there is. Beside the kernel that is ours throughout
+ * stands one that leaves order and equality to the C library: its memcmp with 16-byte vectors is 7
+ * % faster than ours in L1. Where bytes differ, and whether all are zero, it does not say: found
+ * through memcmp, those take twice as long.
  */
-#include "abd_compare.h"
+#include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
 
 #include "abd_cpu.h"
@@ -52,6 +55,30 @@ static bool sse2_supported(void)
 {
 	return abd_cpu_has(ABD_CPU_SSE2);
 }
+
+static int memcmp_order(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
+{
+	abd_fetch_heads(next_a, next_b);
+	return memcmp(a, b, size);
+}
+
+static bool memcmp_equal(
+	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
+{
+	abd_fetch_heads(next_a, next_b);
+	return memcmp(a, b, size) == 0;
+}
+
+const struct abd_compare_kernel abd_compare_sse2_memcmp = {
+	.name = "sse2-memcmp",
+	.supported = sse2_supported,
+	.order = memcmp_order,
+	.equal = memcmp_equal,
+	.diff = vector_diff,
+	.zero = vector_zero,
+	.key_equal = vector_key_equal,
+};
 
 const struct abd_compare_kernel abd_compare_sse2 = {
 	.name = "sse2",

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The records of aarch64: data cache maintenance by address, which Linux lets user programs do.
- * Not measured: run for its results only, under an emulator.
+ * What the kernels of aarch64 share: data cache maintenance by address, which Linux lets user
+ * programs do. Its non-temporal stores are only hints, so all of them copy through the cache. Not
+ * measured: run for its results only, under an emulator.
  */
 #ifndef ABD_FLUSH_ARM64_H
 #define ABD_FLUSH_ARM64_H
 
 #include "abd_flush_kernel.h"
 
-extern const struct abd_flush_line abd_flush_cvap;
-extern const struct abd_flush_line abd_flush_cvac;
-extern const struct abd_flush_fence abd_flush_dsb;
-
-/**
- * How far apart flushes may be: the smallest data cache line of the system, but no more than ours.
+/** How far apart flushes may be: the smallest data cache line of the system, but no more than ours.
  */
 static inline size_t abd_flush_arm64_step(void)
 {

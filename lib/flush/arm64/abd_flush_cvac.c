@@ -19,9 +19,10 @@ static void cvac_flush(const void *line, size_t count)
 		__asm__ volatile("dc cvac, %0" : : "r"(at) : "memory");
 }
 
-const struct abd_flush_line abd_flush_cvac = {
+const struct abd_flush_kernel abd_flush_cvac = {
 	.name = "cvac",
 	.supported = cvac_supported,
-	.durability = ABD_FLUSH_DURABILITY_COHERENCY,
 	.flush = cvac_flush,
+	.durability = ABD_FLUSH_DURABILITY_COHERENCY,
+	.fence = abd_flush_fence,
 };

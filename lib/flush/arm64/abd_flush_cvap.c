@@ -22,9 +22,10 @@ static void cvap_flush(const void *line, size_t count)
 		__asm__ volatile("sys #3, c7, c12, #1, %0" : : "r"(at) : "memory");
 }
 
-const struct abd_flush_line abd_flush_cvap = {
+const struct abd_flush_kernel abd_flush_cvap = {
 	.name = "cvap",
 	.supported = cvap_supported,
-	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
 	.flush = cvap_flush,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.fence = abd_flush_fence,
 };

@@ -2,7 +2,7 @@
 /*
  * Non-temporal stores of 32 bytes: two to a line.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -28,9 +28,9 @@ static bool avx2_supported(void)
 	return abd_cpu_has(ABD_CPU_AVX2);
 }
 
-const struct abd_flush_copy abd_flush_avx2 = {
+const struct abd_flush_kernel abd_flush_avx2 = {
 	.name = "nt-avx2",
 	.supported = avx2_supported,
-	.cached = false,
 	.lines = stream_lines,
+	.fence = abd_flush_fence,
 };

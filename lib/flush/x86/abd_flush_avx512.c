@@ -2,7 +2,7 @@
 /*
  * Non-temporal stores of 64 bytes: a line at once, which can't be half filled.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -28,9 +28,9 @@ static bool avx512_supported(void)
 	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
-const struct abd_flush_copy abd_flush_avx512 = {
+const struct abd_flush_kernel abd_flush_avx512 = {
 	.name = "nt-avx512",
 	.supported = avx512_supported,
-	.cached = false,
 	.lines = stream_lines,
+	.fence = abd_flush_fence,
 };

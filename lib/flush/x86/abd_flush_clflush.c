@@ -2,7 +2,7 @@
 /*
  * clflush: write a line back and drop it, one line after another. For CPUs that have nothing newer.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -23,9 +23,10 @@ static void clflush_flush(const void *line, size_t count)
 		_mm_clflush((void *)at);
 }
 
-const struct abd_flush_line abd_flush_clflush = {
+const struct abd_flush_kernel abd_flush_clflush = {
 	.name = "clflush",
 	.supported = clflush_supported,
-	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
 	.flush = clflush_flush,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.fence = abd_flush_fence,
 };

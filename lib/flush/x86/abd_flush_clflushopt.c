@@ -2,7 +2,7 @@
 /*
  * clflushopt: write a line back and drop it from all caches; flushes of several lines overlap.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -23,9 +23,10 @@ static void clflushopt_flush(const void *line, size_t count)
 		_mm_clflushopt((void *)at);
 }
 
-const struct abd_flush_line abd_flush_clflushopt = {
+const struct abd_flush_kernel abd_flush_clflushopt = {
 	.name = "clflushopt",
 	.supported = clflushopt_supported,
-	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
 	.flush = clflushopt_flush,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.fence = abd_flush_fence,
 };

@@ -2,7 +2,7 @@
 /*
  * clwb: write a line back and, where the CPU can, keep it in the cache, clean.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -23,9 +23,10 @@ static void clwb_flush(const void *line, size_t count)
 		_mm_clwb((void *)at);
 }
 
-const struct abd_flush_line abd_flush_clwb = {
+const struct abd_flush_kernel abd_flush_clwb = {
 	.name = "clwb",
 	.supported = clwb_supported,
-	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
 	.flush = clwb_flush,
+	.durability = ABD_FLUSH_DURABILITY_PERSISTENCE,
+	.fence = abd_flush_fence,
 };

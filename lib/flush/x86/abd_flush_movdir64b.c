@@ -2,9 +2,9 @@
 /*
  * movdir64b: a direct store, memory to memory, of 64 bytes that arrive as one write, for CPUs that
  * have it (Tremont, Tiger Lake and Sapphire Rapids first). The source's review expects it to change
- * the picture; so it is a policy of its own.
+ * the picture; so it is a kernel of its own.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -27,9 +27,9 @@ static void movdir64b_lines(void *dst, const void *src, size_t count)
 	}
 }
 
-const struct abd_flush_copy abd_flush_movdir64b = {
+const struct abd_flush_kernel abd_flush_movdir64b = {
 	.name = "movdir64b",
 	.supported = movdir64b_supported,
-	.cached = false,
 	.lines = movdir64b_lines,
+	.fence = abd_flush_fence,
 };

@@ -3,7 +3,7 @@
  * Non-temporal stores of 8 bytes from plain registers: what Linux's memcpy_flushcache() does, since
  * the kernel keeps its hands off vector registers. The baseline of the source's tables.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -33,9 +33,9 @@ static bool movnti_supported(void)
 	return abd_cpu_has(ABD_CPU_SSE2);
 }
 
-const struct abd_flush_copy abd_flush_movnti = {
+const struct abd_flush_kernel abd_flush_movnti = {
 	.name = "movnti",
 	.supported = movnti_supported,
-	.cached = false,
 	.lines = stream_lines,
+	.fence = abd_flush_fence,
 };

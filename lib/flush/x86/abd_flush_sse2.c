@@ -2,7 +2,7 @@
 /*
  * Non-temporal stores of 16 bytes: four to a line, on every x86-64 there is.
  */
-#include "abd_flush_x86.h"
+#include "abd_flush_kernel.h"
 
 #include "abd_cpu.h"
 
@@ -28,9 +28,9 @@ static bool sse2_supported(void)
 	return abd_cpu_has(ABD_CPU_SSE2);
 }
 
-const struct abd_flush_copy abd_flush_sse2 = {
+const struct abd_flush_kernel abd_flush_sse2 = {
 	.name = "nt-sse2",
 	.supported = sse2_supported,
-	.cached = false,
 	.lines = stream_lines,
+	.fence = abd_flush_fence,
 };

@@ -7,7 +7,7 @@
 #include "abd_cpu.h"
 #include "abd_crc32c.h"
 #include "abd_fletcher.h"
-#include "abd_flush_policy.h"
+#include "abd_flush_kernel.h"
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
@@ -104,6 +104,10 @@ static int can_not_be_forced(uint32_t hidden)
 		{bit(BMI2), "lz4", "avx2"},
 		{bit(MOVDIR64B), "flush", "movdir64b"},
 		{bit(CLWB), "flush", "clwb"},
+		{bit(CLWB), "flush_line", "clwb"},
+		{bit(AVX512BW), "copy", "avx512"},
+		{bit(AVX512BW), "copy", "nt-avx512"},
+		{bit(SSE42), "crc32c", "sse42"},
 	};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
@@ -112,8 +116,9 @@ static int can_not_be_forced(uint32_t hidden)
 			fprintf(stderr, "%s could be forced\n", needs[i].value);
 			return 1;
 		}
-	expect((hidden & bit(AVX2)) == 0 || abd_fletcher_get("avx2") == NULL);
-	expect(abd_fletcher_get("none") == NULL && abd_lz4_decoder_get("none") == NULL);
+	expect((hidden & bit(AVX2)) == 0 || abd_tuning_set("fletcher", "avx2") == -EINVAL);
+	expect(abd_tuning_set("fletcher", "none") == -EINVAL &&
+		abd_tuning_set("lz4", "none") == -EINVAL);
 	return 0;
 }
 

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plans as text, and the choice between them.
+ * Invariant: rows in use are written from the last to the first, each one's kernel before its size.
+ * A reader goes from a row to the next only when it has seen the row's new size, and then sees the
+ * next row's contents too.
+ */
+#include "abd_kernel.h"
+
+#include "abd_tunable.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* One for all choices: it is taken to start, set and show, never to look a kernel up. */
+static pthread_mutex_t abd_choice_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Tables hold pointers to the layers' own structs, which begin with struct abd_kernel; pointers to
+ * structs all look alike (C11, 6.2.5). */
+static const struct abd_kernel *abd_kernel_nth(const struct abd_choice *choice, size_t n)
+{
+	const struct abd_kernel *kernel;
+
+	memcpy(&kernel, (const char *)choice->kernels + n * sizeof(kernel), sizeof(kernel));
+	return kernel;
+}
+
+/* The kernel whose name is the first length bytes of name; NULL where this CPU has none. */
+static const struct abd_kernel *abd_kernel_named(
+	const struct abd_choice *choice, const char *name, size_t length)
+{
+	const struct abd_kernel *kernel;
+
+	for (size_t n = 0; (kernel = abd_kernel_nth(choice, n)) != NULL; n++)
+		if (strlen(kernel->name) == length && memcmp(kernel->name, name, length) == 0)
+			return kernel->supported() ? kernel : NULL;
+	return NULL;
+}
+
+static const struct abd_kernel *abd_kernel_best(const struct abd_choice *choice)
+{
+	size_t n = 0;
+
+	while (!abd_kernel_nth(choice, n)->supported())
+		n++; /* every table has one that runs everywhere */
+	return abd_kernel_nth(choice, n);
+}
+
+const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name)
+{
+	return name != NULL ? abd_kernel_named(choice, name, strlen(name))
+			    : abd_kernel_best(choice);
+}
+
+/* ---- plans ---- */
+
+void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel)
+{
+	if (plan->count == 0 || plan->rows[plan->count - 1].kernel != kernel)
+		plan->count++;
+	plan->rows[plan->count - 1] = (struct abd_plan_row){last, kernel};
+}
+
+const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size)
+{
+	const struct abd_plan_row *row = plan->rows;
+
+	while (size > row->last)
+		row++;
+	return row->kernel;
+}
+
+/* "<=size," at *text, which is moved past it. */
+static bool abd_plan_parse_size(const char **text, size_t *size)
+{
+	char digits[24];
+	size_t length = strcspn(*text, ",");
+	uint64_t number;
+
+	if (length < 2 || length - 2 >= sizeof(digits) || (*text)[length] != ',' ||
+		memcmp(*text, "<=", 2) != 0)
+		return false;
+	memcpy(digits, *text + 2, length - 2);
+	digits[length - 2] = '\0';
+	if (!abd_tunable_parse(digits, 1, SIZE_MAX - 1, &number))
+		return false;
+	*size = (size_t)number;
+	*text += length + 1;
+	return true;
+}
+
+int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan)
+{
+	struct abd_plan read = {.count = 0};
+
+	if (strlen(text) >= ABD_PLAN_TEXT)
+		return -EINVAL;
+	for (size_t last = 0; last != SIZE_MAX;) {
+		size_t length = strcspn(text, "<,"), before = last;
+		const struct abd_kernel *kernel = abd_kernel_named(choice, text, length);
+
+		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
+			return -EINVAL;
+		text += length;
+		last = SIZE_MAX;
+		if (*text != '\0' && !abd_plan_parse_size(&text, &last))
+			return -EINVAL;
+		if (last <= before)
+			return -EINVAL;
+		abd_plan_add(&read, last, kernel);
+	}
+	*plan = read;
+	return 0;
+}
+
+static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < plan->count && used < size; i++) {
+		const struct abd_plan_row *row = &plan->rows[i];
+		const char *form = i < plan->count - 1 ? "%s<=%zu," : "%s";
+
+		used += (size_t)snprintf(
+			text + used, size - used, form, row->kernel->name, row->last);
+	}
+}
+
+/* What this machine gets by itself. */
+static void abd_plan_auto(const struct abd_choice *choice, struct abd_plan *plan)
+{
+	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
+		if (abd_plan_parse(choice, *text, plan) == 0)
+			return;
+	plan->count = 0;
+	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
+}
+
+/* ---- choices; all below but the outermost calls are under the lock ---- */
+
+static void abd_choice_publish(struct abd_choice *choice)
+{
+	const struct abd_plan *plan = choice->forced.count > 0 ? &choice->forced : &choice->plan;
+
+	for (size_t i = plan->count; i-- > 0;) {
+		atomic_store_explicit(
+			&choice->rows[i].kernel, plan->rows[i].kernel, memory_order_release);
+		atomic_store_explicit(
+			&choice->rows[i].last, plan->rows[i].last, memory_order_release);
+	}
+}
+
+static int abd_choice_read(struct abd_choice *choice, const char *text, bool force)
+{
+	struct abd_plan *plan = force ? &choice->forced : &choice->plan;
+
+	if (strcmp(text, "auto") != 0)
+		return abd_plan_parse(choice, text, plan);
+	if (force)
+		plan->count = 0;
+	else
+		abd_plan_auto(choice, plan);
+	return 0;
+}
+
+/* Of a group's variable, which each of its choices reads, one report is enough. */
+static void abd_choice_from_environment(
+	struct abd_choice *choice, const char *name, bool force, bool *reported)
+{
+	const char *text = abd_tunable_environment(name);
+
+	if (text == NULL || abd_choice_read(choice, text, force) == 0 || *reported)
+		return;
+	abd_tunable_ignored(name, text);
+	*reported = true;
+}
+
+static void abd_choice_start_locked(struct abd_choice *choice)
+{
+	bool reported = false;
+
+	if (choice->started)
+		return;
+	abd_plan_auto(choice, &choice->plan);
+	abd_choice_from_environment(choice, choice->name, false, &reported);
+	if (choice->group != NULL)
+		abd_choice_from_environment(
+			choice, choice->group->name, true, &choice->group->reported);
+	choice->started = true;
+	abd_choice_publish(choice);
+}
+
+ABD_COLD const struct abd_kernel *abd_choice_start(struct abd_choice *choice, size_t size)
+{
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	pthread_mutex_unlock(&abd_choice_lock);
+	return abd_choice_for(choice, size);
+}
+
+static int abd_choice_change(struct abd_choice *choice, const char *text, bool force)
+{
+	int error;
+
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	error = abd_choice_read(choice, text, force);
+	abd_choice_publish(choice);
+	pthread_mutex_unlock(&abd_choice_lock);
+	return error;
+}
+
+int abd_choice_set(struct abd_choice *choice, const char *text)
+{
+	return abd_choice_change(choice, text, false);
+}
+
+int abd_choice_force(struct abd_choice *choice, const char *text)
+{
+	return abd_choice_change(choice, text, true);
+}
+
+void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel *kernel)
+{
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	choice->forced.count = 0;
+	if (kernel != NULL)
+		abd_plan_add(&choice->forced, SIZE_MAX, kernel);
+	abd_choice_publish(choice);
+	pthread_mutex_unlock(&abd_choice_lock);
+}
+
+void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan)
+{
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	*plan = in_use && choice->forced.count > 0 ? choice->forced : choice->plan;
+	pthread_mutex_unlock(&abd_choice_lock);
+}
+
+void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan)
+{
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	choice->plan = *plan;
+	abd_choice_publish(choice);
+	pthread_mutex_unlock(&abd_choice_lock);
+}
+
+void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size)
+{
+	struct abd_plan plan;
+
+	abd_choice_plan_get(choice, in_use, &plan);
+	abd_plan_print(&plan, text, size);
+}
+
+void abd_choice_names(const struct abd_choice *choice, char *text, size_t size)
+{
+	const struct abd_kernel *kernel;
+	size_t used;
+
+	if (size == 0)
+		return;
+	used = (size_t)snprintf(text, size, "auto");
+	for (size_t n = 0; (kernel = abd_kernel_nth(choice, n)) != NULL && used < size; n++)
+		if (kernel->supported())
+			used += (size_t)snprintf(text + used, size - used, " %s", kernel->name);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Comparison kernels: five questions about spans of bytes, answered by one record per instruction
+ * set.
+ * Invariant: no kernel reads outside [pointer, pointer + size), whatever the alignment; hints are
+ * fetched, never read.
+ * Sources: linux-fsdevel, "vfs: Optimize dedupe comparison" (one fast generic comparison, no caller
+ * works around it); linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp" (short
+ * names by words).
+ */
+#ifndef ABD_COMPARE_KERNEL_H
+#define ABD_COMPARE_KERNEL_H
+
+#include "abd_kernel.h"
+
+/*
+ * next, next_a, next_b: NULL, or where the caller will go on reading on that side after this span.
+ * Scattered runs lie where no hardware prefetcher looks, so the kernel fetches the head of the next
+ * run while it works on this one.
+ */
+struct abd_compare_kernel {
+	ABD_KERNEL_HEAD;
+	/* memcmp's sign, any magnitude */
+	int (*order)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
+	bool (*equal)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
+	/* the offset of the first difference; size when there is none */
+	size_t (*diff)(
+		const void *a, const void *b, size_t size, const void *next_a, const void *next_b);
+	bool (*zero)(const void *p, size_t size, const void *next);
+	/* equal, for short keys: no hints */
+	bool (*key_equal)(const void *a, const void *b, size_t size);
+};
+
+/** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one
+ * line of the table. */
+extern const struct abd_compare_kernel *const abd_compare_kernels[];
+
+/** The tunable "compare". */
+extern struct abd_choice abd_compare_choice;
+
+/** The kernel for comparing size bytes in all. Threads: any; see abd_choice_for(). */
+static inline const struct abd_compare_kernel *abd_compare_for(size_t size)
+{
+	return (const struct abd_compare_kernel *)abd_choice_for(&abd_compare_choice, size);
+}
+
+#endif
