@@ -265,7 +265,6 @@ ABD_API const abd_t *abd_get_offset_const(const abd_t *sabd, size_t off, size_t 
  * End a view of abd_get_offset_const().
  *
  * Contract: view is a view, and nobody uses it any more.
- * Units:    none.
  * Returns:  nothing; NULL is ignored.
  * Owner:    the caller has no view any more; what it was a view of is not touched.
  * Threads:  any.

@@ -59,7 +59,6 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
  * Units:   offsets and sizes in bytes.
  * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
  *          holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */
@@ -72,7 +71,6 @@ ABD_API ssize_t abd_lz4_decompress_exact(
  * Units:   offset and sizes in bytes.
  * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
  *          holds no promise.
- * Owner:   nothing changes hands.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */

@@ -32,7 +32,6 @@ ABD_API int abd_to_iov(
  * Contract: alignment is a power of two.
  * Units:    off, size and alignment in bytes.
  * Returns:  true if so; for size 0 always.
- * Owner:    nothing changes hands.
  * Threads:  abd is read.
  * Source:   none in OpenZFS; zfs_uio_page_aligned() in module/os/linux/zfs/zfs_uio.c asks it of the
  *           caller's iovec.

@@ -3,7 +3,7 @@
  * Which kind a buffer becomes, and its end.
  * OpenZFS: abd_alloc(), abd_alloc_sametype(), abd_free() in module/zfs/abd.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 bool abd_size_alloc_linear(size_t size)
@@ -48,7 +48,7 @@ static void abd_end(abd_t *abd)
 	else if (!owner)
 		abd_struct_free(abd, sizeof(*abd));
 	else if (abd_is_gang(abd))
-		abd_gang_free(abd);
+		abd_gang_free(abd, abd_free);
 	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))
 		abd_linear_free(abd);
 	else

@@ -7,7 +7,7 @@
  * module/os/linux/zfs/abd_os.c (PR 8580).
  */
 #include "abd_allocator.h"
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 #include <abd/operate.h>

@@ -64,28 +64,4 @@ static inline void abd_checked_verify(const char *call, const abd_t *abd)
 
 #endif
 
-/** What every call on a range begins with. */
-static inline void abd_check_range(const char *call, const abd_t *abd, size_t off, size_t size)
-{
-	abd_require_range(call, abd, off, size);
-	abd_checked_verify(call, abd);
-}
-
-/**
- * What the calls begin with that visit pieces. Where there are none the buffer may be NULL, as that
- * of an empty raidz column is in OpenZFS.
- */
-static inline void abd_check_pieces(const char *call, const abd_t *abd, size_t off, size_t size)
-{
-	if (ABD_LIKELY(abd != NULL || size > 0))
-		abd_check_range(call, abd, off, size);
-}
-
-/** What every call on a whole buffer begins with. */
-static inline void abd_check(const char *call, const abd_t *abd)
-{
-	ABD_REQUIRE_IN(call, abd != NULL, "buffer is NULL");
-	abd_checked_verify(call, abd);
-}
-
 #endif

@@ -4,7 +4,7 @@
  * next spans are so that they are fetched while this one is compared.
  * OpenZFS: abd_cmp(), abd_cmp_buf_off(), abd_cmp_zero_off() in module/zfs/abd.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_compare_kernel.h"
 #include "abd_iter.h"
 

@@ -4,7 +4,7 @@
  * Invariant: the policy is chosen once, by the size of the whole call, since that is what the
  * fence's cost is spread over; not by the size of a run.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_flush_span.h"
 #include "abd_iter.h"
 

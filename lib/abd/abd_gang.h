@@ -51,4 +51,9 @@ static inline const struct abd_gang_entry *abd_gang_seek(const struct abd_gang *
 	return entry;
 }
 
+/** Make room for more entries of a gang that is no view. False: no memory, nothing has changed. */
+bool abd_gang_reserve(abd_t *abd, size_t more);
+/** Append size bytes of child from child_off. Contract: room is reserved. */
+void abd_gang_append(abd_t *abd, abd_t *child, size_t child_off, size_t size, bool owned);
+
 #endif

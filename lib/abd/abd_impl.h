@@ -102,7 +102,7 @@ void abd_linear_end(abd_t *abd);
 
 /* ---- abd_gang.c ---- */
 
-void abd_gang_free(abd_t *abd);
+void abd_gang_free(abd_t *abd, void (*free_child)(abd_t *child));
 
 /* ---- abd_zeros.c ---- */
 

@@ -6,7 +6,7 @@
  */
 #include "abd_io.h"
 
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_iter.h"
 
 #include <abd/io.h>

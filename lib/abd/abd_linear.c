@@ -5,7 +5,7 @@
  * module/zfs/abd.c.
  */
 #include "abd_allocator.h"
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 #include <abd/io.h>

@@ -4,7 +4,7 @@
  * on it, go on.
  * OpenZFS: the calls of the same names in module/zfs/abd.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_copy_span.h"
 #include "abd_iter.h"
 

@@ -8,7 +8,7 @@
  * column, the columns it is rebuilt from may be longer.
  * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_iter.h"
 
 #include <abd/operate.h>

@@ -20,7 +20,7 @@ int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 	ABD_REQUIRE(stats != NULL, "record is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
-	abd_counter_sum(sum);
+	abd_thread_counters_sum(sum);
 	abd_record_copy(stats, stats_size, sum, sizeof(sum));
 	return 0;
 }

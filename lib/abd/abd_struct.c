@@ -6,7 +6,7 @@
  * OpenZFS: abd_alloc_struct(), abd_init_struct(), abd_fini_struct(), abd_free_struct() in
  * module/zfs/abd.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 #include <string.h>

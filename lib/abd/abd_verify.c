@@ -4,7 +4,7 @@
  * call in checked builds.
  * OpenZFS: abd_verify() in module/zfs/abd.c, abd_verify_scatter() in module/os/linux/zfs/abd_os.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_gang.h"
 
 #include <abd/operate.h>

@@ -9,7 +9,7 @@
  * OpenZFS: abd_get_offset_impl() in module/zfs/abd.c, abd_get_offset_scatter() in
  *          module/os/linux/zfs/abd_os.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 /*

@@ -25,40 +25,12 @@
 #ifndef ABD_ARC_IMPL_H
 #define ABD_ARC_IMPL_H
 
-#include "abd_arc_hash.h"
+#include "abd_arc_entry.h"
 #include "abd_arc_index.h"
-#include "abd_arc_policy.h"
 #include "abd_contract.h"
 
 #include <assert.h>
 #include <pthread.h>
-
-/* In item.flags. */
-enum {
-	ABD_ARC_ENTRY_COMPRESSED = 1 << 0,
-	ABD_ARC_ENTRY_METADATA = 1 << 1,
-};
-
-/**
- * A record. Constant from when it is in the index until it is freed, but for item's link, list,
- * mark and stamp.
- */
-struct abd_arc_entry {
-	abd_arc_key_t key; /* in front: the index goes by it */
-	/* size: bytes before compression; mark: found held, by the last scan */
-	struct abd_arc_item item;
-	/*
-	 * The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere.
-	 * With a run table behind it the struct can't be here: then this one is of size 0, and
-	 * abd_parent says where it is. abd_arc_entry_abd() knows.
-	 */
-	abd_t own;
-	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
-};
-
-static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
-	"two cache lines, 31 entries to a page; docs/arc.md says what a record costs");
-static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /* ---- abd_arc_reader.c: what each thread has of each cache ------------------------------------ */
 
@@ -219,22 +191,6 @@ static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 		abd_arc_reader_settle_slow(reader);
 }
 
-/** All bytes that count against the capacity. Under lock. */
-size_t abd_arc_used(const struct abd_arc *arc);
-/** What the policy may give to records, of a capacity. */
-size_t abd_arc_target(size_t capacity);
-
-static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
-{
-	return (struct abd_arc_entry *)(void *)((char *)item -
-						offsetof(struct abd_arc_entry, item));
-}
-
-static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
-{
-	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
-}
-
 static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 {
 	return sizeof(struct abd_arc_entry) +
@@ -243,6 +199,10 @@ static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 
 /* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
 
+/** All bytes that count against the capacity. Under lock. */
+size_t abd_arc_used(const struct abd_arc *arc);
+/** What the policy may give to records, of a capacity. */
+size_t abd_arc_target(size_t capacity);
 /** Take an entry out of index and policy, with a ghost or without. Under lock. */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);

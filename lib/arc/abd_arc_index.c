@@ -9,7 +9,8 @@
  * saw a split and then a join, and after the last, for who saw a join and then a split.
  * tests/models/arc_index.c lets a look-up read in every way that these orders allow.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_index.h"
+#include "abd_arc_entry.h"
 #include "abd_chunk.h"
 
 #include <string.h>

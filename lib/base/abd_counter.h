@@ -2,9 +2,9 @@
 /*
  * Counters: one set per thread, summed when asked for, so that counting touches no shared cache
  * line.
- * Invariant: a counter's value is the sum over living threads plus abd_counter_ended (threads that
- * ended). A gauge may be raised by one thread and lowered by another: only the sum, modulo 2^64,
- * means anything.
+ * Invariant: a counter's value is the sum over living threads and those that have ended
+ * (abd_thread_counters_sum()). A gauge may be raised by one thread and lowered by another: only the
+ * sum, modulo 2^64, means anything.
  */
 #ifndef ABD_COUNTER_H
 #define ABD_COUNTER_H
@@ -13,11 +13,6 @@
 
 /* A counter's number is the place of its field in struct abd_stats. */
 #define ABD_COUNTER(field) (offsetof(struct abd_stats, field) / sizeof(uint64_t))
-
-/** Sum all threads into sum[0, ABD_COUNTER_COUNT). Threads: any. */
-void abd_counter_sum(uint64_t *sum);
-
-void abd_counter_add_slow(size_t counter, uint64_t delta);
 
 /**
  * Add delta to a counter; a gauge is lowered by adding -(uint64_t)amount. Threads: any. Never
@@ -28,7 +23,7 @@ static inline void abd_counter_add(size_t counter, uint64_t delta)
 	struct abd_thread *thread = abd_thread_current;
 
 	if (ABD_UNLIKELY(thread == NULL)) {
-		abd_counter_add_slow(counter, delta);
+		abd_thread_counter_add(counter, delta);
 		return;
 	}
 

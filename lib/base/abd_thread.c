@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads come and go: blocks are listed under one lock, which visitors hold, too. Counters of
- * ended threads are kept in abd_counter_ended.
+ * ended threads are kept in abd_thread_counter_ended.
  */
 #include "abd_thread.h"
-#include "abd_counter.h"
 #include "abd_mem.h"
 
 #include <linux/membarrier.h>
@@ -22,7 +21,7 @@ atomic_int abd_thread_visits;
 static pthread_mutex_t abd_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_thread *abd_thread_list;
 static atomic_uint abd_thread_listed;
-static uint64_t abd_counter_ended[ABD_COUNTER_COUNT];
+static uint64_t abd_thread_counter_ended[ABD_COUNTER_COUNT];
 
 static pthread_once_t abd_thread_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t abd_thread_key;
@@ -41,7 +40,7 @@ static void abd_thread_end(void *arg)
 		thread->next->link = thread->link;
 	atomic_fetch_sub(&abd_thread_listed, 1);
 	for (size_t i = 0; i < ABD_COUNTER_COUNT; i++)
-		abd_counter_ended[i] +=
+		abd_thread_counter_ended[i] +=
 			atomic_load_explicit(&thread->counter[i], memory_order_relaxed);
 	pthread_mutex_unlock(&abd_thread_lock);
 
@@ -177,21 +176,23 @@ void abd_thread_visit(bool (*wanted)(const struct abd_thread *thread, void *arg)
 	pthread_mutex_unlock(&abd_thread_lock);
 }
 
-void abd_counter_add_slow(size_t counter, uint64_t delta)
+void abd_thread_counter_add(size_t counter, uint64_t delta)
 {
-	if (abd_thread_start() != NULL) {
-		abd_counter_add(counter, delta);
+	struct abd_thread *thread = abd_thread_start();
+
+	if (thread != NULL) {
+		atomic_fetch_add_explicit(&thread->counter[counter], delta, memory_order_relaxed);
 		return;
 	}
 	pthread_mutex_lock(&abd_thread_lock);
-	abd_counter_ended[counter] += delta;
+	abd_thread_counter_ended[counter] += delta;
 	pthread_mutex_unlock(&abd_thread_lock);
 }
 
-void abd_counter_sum(uint64_t *sum)
+void abd_thread_counters_sum(uint64_t *sum)
 {
 	pthread_mutex_lock(&abd_thread_lock);
-	memcpy(sum, abd_counter_ended, sizeof(abd_counter_ended));
+	memcpy(sum, abd_thread_counter_ended, sizeof(abd_thread_counter_ended));
 	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)
 		for (size_t i = 0; i < ABD_COUNTER_COUNT; i++)
 			sum[i] += atomic_load_explicit(&thread->counter[i], memory_order_relaxed);

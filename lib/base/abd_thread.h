@@ -117,6 +117,11 @@ static inline bool abd_thread_enter(struct abd_thread *thread)
  * is not asked again. */
 bool abd_thread_enter_slow(struct abd_thread *thread);
 
+/** Add delta to a counter of a thread that may have no block yet. */
+void abd_thread_counter_add(size_t counter, uint64_t delta);
+/** Sum all threads, ended ones included, into sum[0, ABD_COUNTER_COUNT). Threads: any. */
+void abd_thread_counters_sum(uint64_t *sum);
+
 /** How many threads have a block. */
 unsigned abd_thread_count(void);
 

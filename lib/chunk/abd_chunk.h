@@ -10,45 +10,17 @@
 #ifndef ABD_CHUNK_H
 #define ABD_CHUNK_H
 
+#include "abd_chunk_provider.h"
 #include "abd_magazine.h"
 #include "abd_mem_cache.h"
 #include "abd_tunable.h"
 
-#define ABD_CHUNK_SHIFT 12
-#define ABD_CHUNK_SIZE ((size_t)1 << ABD_CHUNK_SHIFT)
-#define ABD_CHUNK_ORDER_MAX 10 /* 4 MiB */
-#define ABD_CHUNK_ORDERS (ABD_CHUNK_ORDER_MAX + 1)
-#define ABD_CHUNK_PROVIDERS 5
-
-/**
- * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are
- * aligned to 4 KiB.
- * Threads: all calls may come from any thread at once.
- */
-struct abd_chunk_provider {
-	const char *name;
-	bool (*supported)(void); /* asked before each time it is chosen; may set it up */
-	void *(*alloc)(unsigned order);
-	void (*free)(void *run, unsigned order);
-	void (*reap)(void); /* give unused memory back to the system */
-};
-
-extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_malloc, abd_chunk_pool;
-extern const struct abd_tunables abd_chunk_tunables;
 
 /**
  * Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for
  * providers with parameters.
  */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
-
-/** The pool's tunables: -EINVAL once the region is reserved. */
-int abd_chunk_pool_size_set(const char *value);
-int abd_chunk_pool_alignment_set(const char *value);
-int abd_chunk_pool_node_set(const char *value);
-const char *abd_chunk_pool_size_get(char *text, size_t size);
-const char *abd_chunk_pool_alignment_get(char *text, size_t size);
-const char *abd_chunk_pool_node_get(char *text, size_t size);
 
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);

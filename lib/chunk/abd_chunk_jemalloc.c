@@ -12,7 +12,7 @@
  * others empty; two empty ones are kept.
  */
 #include "abd_buddy.h"
-#include "abd_chunk.h"
+#include "abd_chunk_provider.h"
 #include "abd_contract.h"
 #include "abd_jemalloc.h"
 

@@ -2,7 +2,7 @@
 /*
  * Runs from the C library, each a block of its own that memory checkers can watch.
  */
-#include "abd_chunk.h"
+#include "abd_chunk_provider.h"
 
 #include <stdlib.h>
 

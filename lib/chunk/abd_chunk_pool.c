@@ -9,7 +9,7 @@
  * One lock; per-thread magazines are in front of it.
  */
 #include "abd_buddy.h"
-#include "abd_chunk.h"
+#include "abd_chunk_provider.h"
 #include "abd_contract.h"
 
 #include <abd/pool.h>

@@ -4,7 +4,7 @@
  * Invariant: the result depends on the bytes alone, not on where runs end.
  * OpenZFS: abd_fletcher_4_native() and its iterate functions in module/zfs/zio_checksum.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_crc32c.h"
 #include "abd_fletcher.h"
 #include "abd_iter.h"

@@ -7,7 +7,7 @@
  * borrow and copy.
  */
 #include "abd_allocator.h"
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_iter.h"
 #include "abd_lease.h"
 #include "abd_lz4_decode.h"

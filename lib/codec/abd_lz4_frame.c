@@ -5,7 +5,7 @@
  * OpenZFS: zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c, zio_get_compression_max_size() in
  * module/zfs/zio.c.
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_impl.h"
 
 #include <abd/codec.h>

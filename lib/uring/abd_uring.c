@@ -9,7 +9,7 @@
  * The kernel takes buffers of up to 1 GiB, so the region is registered in parts of that; see
  * io_uring_register(2).
  */
-#include "abd_checked.h"
+#include "abd_check.h"
 #include "abd_io.h"
 #include "abd_iter.h"
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Adding a buffer to a gang; a gang is added child by child.
+ * Invariant: memory for the entries is reserved before anything changes, so a refusal leaves both
+ * sides as they were.
+ * OpenZFS: abd_gang_add(), abd_gang_add_gang() in module/zfs/abd.c.
+ */
+#include "abd_check.h"
+#include "abd_gang.h"
+
+/* The entries of cabd that hold its bytes: all of a gang's, those in range of a view of one. */
+static size_t abd_gang_span(const abd_t *cabd, const struct abd_gang_entry **first)
+{
+	const struct abd_gang *gang = abd_gang_table(cabd);
+
+	*first = NULL;
+	if (cabd->abd_size == 0)
+		return 0;
+	*first = abd_gang_seek(gang, ABD_GANG(cabd).abd_offset);
+	return (size_t)(abd_gang_seek(gang, ABD_GANG(cabd).abd_offset + cabd->abd_size - 1) -
+			*first) +
+	       1;
+}
+
+/* Append a gang's children one by one; they go over if it is to be freed and owns them. */
+static int abd_gang_add_gang(abd_t *pabd, abd_t *cabd, bool free_on_free)
+{
+	const struct abd_gang_entry *entry;
+	size_t count = abd_gang_span(cabd, &entry);
+	size_t at = ABD_GANG(cabd).abd_offset, end = at + cabd->abd_size;
+	bool hand_over = free_on_free && ABD_GANG(cabd).abd_root == NULL;
+
+	if (!abd_gang_reserve(pabd, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++, entry++) {
+		size_t skip = at - entry->start;
+		size_t size = abd_min(entry->size - skip, end - at);
+
+		abd_gang_append(pabd, entry->child, entry->child_off + skip, size,
+			hand_over && entry->owned);
+		at += size;
+	}
+	if (!free_on_free)
+		return 0;
+
+	struct abd_gang *gang = hand_over ? ABD_GANG(cabd).abd_table : NULL;
+
+	for (size_t i = 0; gang != NULL && i < gang->count; i++)
+		gang->entries[i].owned = false;
+	abd_free(cabd);
+	return 0;
+}
+
+int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free)
+{
+	abd_check(__func__, pabd);
+	abd_check(__func__, cabd);
+	ABD_REQUIRE(abd_is_gang(pabd), "the buffer of %zu bytes is no gang", pabd->abd_size);
+	ABD_REQUIRE(ABD_GANG(pabd).abd_root == NULL,
+		"the gang of %zu bytes is a view; nothing can be added to it", pabd->abd_size);
+	ABD_REQUIRE(pabd != cabd, "a gang of %zu bytes is added to itself", pabd->abd_size);
+	ABD_REQUIRE(cabd->abd_size <= SIZE_MAX - pabd->abd_size,
+		"a gang of %zu bytes can't grow by %zu", pabd->abd_size, cabd->abd_size);
+	if (abd_is_gang(cabd)) {
+		ABD_REQUIRE(ABD_GANG(cabd).abd_root != pabd,
+			"a gang of %zu bytes is added to itself by a view", pabd->abd_size);
+		return abd_gang_add_gang(pabd, cabd, free_on_free);
+	}
+	ABD_REQUIRE(cabd->abd_size > 0, "the child is empty, or was freed");
+	ABD_REQUIRE(!free_on_free || __atomic_load_n(&cabd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
+		"a child of %zu bytes that is to be freed is in a gang already", cabd->abd_size);
+	if (!abd_gang_reserve(pabd, 1))
+		return -ENOMEM;
+	if (free_on_free)
+		cabd->abd_flags |= ABD_FLAG_GANG_FREE;
+	abd_gang_append(pabd, cabd, 0, cabd->abd_size, free_on_free);
+	return 0;
+}
