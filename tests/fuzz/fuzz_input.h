@@ -29,7 +29,7 @@ static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
 
 /**
  * For a model's loops over bytes: the fuzzer has nothing to learn there, and reporting every
- * comparison to it took 60 % of the time of fuzz_buffer and fuzz_arc. Memory is checked by what is
+ * comparison to it took 60 % of the time of fuzz_arc. Memory is checked by what is
  * called, not by the model.
  */
 #define FUZZ_UNSEEN __attribute__((noinline, no_sanitize("coverage", "address", "undefined")))

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Planted bug for fuzz_buffer: a range of 4097 bytes is zeroed but for its last. The linker sends
+ * Planted bug for fuzz_lz4_range: the last byte of a range of 13 bytes is wrong. The linker sends
  * the target's calls here (--wrap).
  */
-#include <abd/abd.h>
+#include <abd/codec.h>
 
-void __real_abd_zero_off(abd_t *abd, size_t off, size_t size);
-void __wrap_abd_zero_off(abd_t *abd, size_t off, size_t size);
+ssize_t __real_abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size);
+ssize_t __wrap_abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size);
 
-void __wrap_abd_zero_off(abd_t *abd, size_t off, size_t size)
+ssize_t __wrap_abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size)
 {
-	__real_abd_zero_off(abd, off, size == 4097 ? 4096 : size);
+	ssize_t got = __real_abd_lz4_decompress_range_to_buf(
+		dst, src, range_off, range_size, src_off, src_size);
+
+	if (got == 13)
+		((unsigned char *)dst)[12] ^= 1;
+	return got;
 }
