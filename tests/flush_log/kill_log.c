@@ -18,6 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *log_file; /* 16 MiB, often of memory */
+
+/* However this program ends, it leaves nothing. */
+static void remove_log(void)
+{
+	unlink(log_file);
+}
+
 struct child {
 	pid_t pid;
 	FILE *output;
@@ -160,7 +168,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: kill_log FLUSH_LOG FILE KILLS [--plant]\n");
 		return 2;
 	}
-	unlink(argv[2]);
+	log_file = argv[2];
+	remove_log();
+	atexit(remove_log);
 	while (killed < kills) {
 		bool full;
 		unsigned long long last = append_and_kill(argv[1], argv[2], &full), count;
@@ -178,13 +188,12 @@ int main(int argc, char **argv)
 		if (full) {
 			appended += count;
 			acknowledged = 0;
-			unlink(argv[2]);
+			remove_log();
 		} else {
 			acknowledged = count; /* found once, it must stay */
 		}
 	}
 	appended += acknowledged;
-	unlink(argv[2]);
 	printf("%u kills, %llu records, none missing; %u torn ones behind them, none accepted\n",
 		killed, appended, torn);
 	return 0;

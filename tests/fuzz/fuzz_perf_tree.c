@@ -142,11 +142,39 @@ static int order(const void *a, const void *b)
 	return (*x == '/' ? 0 : (uint8_t)*x) - (*y == '/' ? 0 : (uint8_t)*y);
 }
 
+/*
+ * A process that ends by a signal, as one does that has found something, can't remove its tree. So
+ * a child waits until this process is no more, and does it then.
+ */
+static void remove_in_the_end(const char *root)
+{
+	static bool prepared;
+	char byte;
+	int ends[2];
+
+	if (prepared)
+		return;
+	prepared = true;
+	fuzz_check(pipe2(ends, O_CLOEXEC) == 0, "no pipe");
+	if (fork() != 0) {
+		close(ends[0]);
+		return;
+	}
+	for (int fd = 0; fd < 3; fd++) /* whoever reads our output must not wait for the child */
+		close(fd);
+	close(ends[1]);
+	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	execl("/bin/rm", "rm", "-rf", root, (char *)NULL);
+	_exit(1);
+}
+
 void fuzz_tree_make(struct fuzz_tree *tree, struct fuzz_input *in, size_t block)
 {
 	const char *place = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 
 	snprintf(tree->root, sizeof(tree->root), "%s/fuzz_perf-%ld", place, (long)getpid());
+	remove_in_the_end(tree->root);
 	fuzz_check(mkdir(tree->root, 0700) == 0 || errno == EEXIST, "%s", tree->root);
 	tree->count = 0;
 	while (tree->count < FUZZ_TREE_FILES && in->next < in->end)
