@@ -261,7 +261,7 @@ def change(path, original, text):
         before.pop(), after.pop()
     if not before:
         before, after = [last], [last, *after]
-    return f"{path} | {' '.join(' '.join(before).split())} | {' '.join(' '.join(after).split())}"
+    return f"{path.name} | {' '.join(' '.join(before).split())} | {' '.join(' '.join(after).split())}"
 
 
 def make_mutants(mutate, path, original, folder):
@@ -295,9 +295,9 @@ def mutants_of(mutate, path):
 
 
 def classified():
-    """change -> class, of survivors.txt: lines "class | path | before | after", the reason indented below."""
+    """change -> class, of survivors.txt: lines "class | file | before | after", the reason indented below."""
     known = {}
-    for line in pathlib.Path("tests/mutation/survivors.txt").read_text().splitlines():
+    for line in pathlib.Path("tests/plants/survivors.txt").read_text().splitlines():
         if line and not line[0].isspace() and not line.startswith("#"):
             kind, rest = line.split(" | ", 1)
             known[rest] = kind
