@@ -11,7 +11,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+/* 16 bytes: what the log has in its head. */
+#define BACKING_ID "user.nbdkit-abd.log"
 
 static int cannot(const struct backing *backing, const char *what)
 {
@@ -19,19 +23,18 @@ static int cannot(const struct backing *backing, const char *what)
 	return -1;
 }
 
-/* Open what is there, or create it; *created says which. */
-static int open_file(struct backing *backing, const struct params *params, bool *created)
+/* Open what is there, or create it. */
+static int open_file(struct backing *backing, const struct params *params)
 {
 	int mode = params->readonly ? O_RDONLY : O_RDWR;
 
-	*created = false;
 	backing->fd = open(backing->path, mode | O_CLOEXEC);
 	if (backing->fd >= 0)
 		return 0;
 	if (errno == ENOENT && !params->readonly && params->size > 0) {
 		backing->fd = open(backing->path, mode | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		*created = backing->fd >= 0;
-		return *created ? 0 : cannot(backing, "can't create the backing file");
+		backing->is_new = backing->fd >= 0;
+		return backing->is_new ? 0 : cannot(backing, "can't create the backing file");
 	}
 	if (errno == ENOENT && !params->readonly)
 		nbdkit_error(
@@ -48,7 +51,6 @@ static int take_size(struct backing *backing, const struct params *params, const
 {
 	uint64_t have = (uint64_t)st->st_size;
 
-	backing->inode = st->st_ino;
 	backing->size = params->size > 0 ? params->size : have / 512 * 512;
 	if (have < backing->size) {
 		nbdkit_error("%s: the backing file is too small: %llu bytes, but size=%llu",
@@ -71,19 +73,18 @@ static int take_size(struct backing *backing, const struct params *params, const
 int backing_open(struct backing *backing, const struct params *params)
 {
 	struct stat st;
-	bool created;
 
 	*backing = (struct backing){.fd = -1, .path = params->file};
-	if (open_file(backing, params, &created) != 0)
+	if (open_file(backing, params) != 0)
 		return -1;
 	if (flock(backing->fd, (params->readonly ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
 		cannot(backing, "in use by another server");
 		goto fail;
 	}
-	if (created && (ftruncate(backing->fd, (off_t)params->size) != 0 ||
-			       fsync(backing->fd) != 0 || folder_sync(backing->path) != 0)) {
+	if (backing->is_new &&
+		(ftruncate(backing->fd, (off_t)params->size) != 0 || fsync(backing->fd) != 0 ||
+			folder_sync(backing->path) != 0)) {
 		cannot(backing, "can't give the backing file its size");
-		unlink(backing->path);
 		goto fail;
 	}
 	if (fstat(backing->fd, &st) != 0) {
@@ -96,11 +97,26 @@ int backing_open(struct backing *backing, const struct params *params)
 	}
 	if (take_size(backing, params, &st) != 0)
 		goto fail;
+	backing->has_id = fgetxattr(backing->fd, BACKING_ID, backing->id, sizeof(backing->id)) ==
+			  sizeof(backing->id);
 	return 0;
 
 fail:
-	backing_close(backing);
+	backing_discard(backing);
 	return -1;
+}
+
+int backing_set_id(struct backing *backing, const uint64_t id[2])
+{
+	if (backing->has_id && memcmp(backing->id, id, sizeof(backing->id)) == 0)
+		return 0;
+	if (fsetxattr(backing->fd, BACKING_ID, id, sizeof(backing->id), 0) != 0 ||
+		fsync(backing->fd) != 0)
+		return cannot(
+			backing, "can't mark the file as its log's (attribute " BACKING_ID ")");
+	memcpy(backing->id, id, sizeof(backing->id));
+	backing->has_id = true;
+	return 0;
 }
 
 void backing_close(struct backing *backing)
@@ -108,6 +124,13 @@ void backing_close(struct backing *backing)
 	if (backing->fd >= 0)
 		close(backing->fd);
 	backing->fd = -1;
+}
+
+void backing_discard(struct backing *backing)
+{
+	if (backing->is_new)
+		unlink(backing->path);
+	backing_close(backing);
 }
 
 int backing_read(const struct backing *backing, abd_t *dst, uint64_t offset, size_t size)

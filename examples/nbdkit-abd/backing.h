@@ -16,7 +16,9 @@ struct backing {
 	int fd;
 	const char *path; /* params' */
 	uint64_t size;    /* of the device */
-	uint64_t inode;   /* what the log knows it by */
+	uint64_t id[2];   /* of the log that belongs to it */
+	bool has_id;
+	bool is_new; /* made just now */
 };
 
 /**
@@ -24,7 +26,16 @@ struct backing {
  */
 int backing_open(struct backing *backing, const struct params *params);
 
+/**
+ * Let file and log belong together from now on. Returns 0, or -1 after nbdkit_error(): a file
+ * system without attributes can't tell which log belongs to a file.
+ */
+int backing_set_id(struct backing *backing, const uint64_t id[2]);
+
 void backing_close(struct backing *backing);
+
+/** Close the file, and remove it if backing_open() made it: no device came of it. */
+void backing_discard(struct backing *backing);
 
 /**
  * Read size bytes at offset into dst [0, size). Returns 0 or -errno; -EIO, and says so, where the

@@ -107,19 +107,21 @@ int device_open(struct device *device, const struct params *params)
 	if (backing_open(&device->backing, params) != 0)
 		return -1;
 	device->size = device->backing.size;
-	fits = (struct log_device){device->size, device->backing.inode, device->block_size};
+	fits = (struct log_device){&device->backing, device->block_size};
 	if (log_open(&device->log, params, &fits) != 0)
 		goto no_log;
 	if (open_memory(device) != 0 || replay(device) != 0)
+		goto no_replay;
+	if (!params->readonly && backing_set_id(&device->backing, device->log.id) != 0)
 		goto no_replay;
 	return 0;
 
 no_replay:
 	contents_fini(&device->contents);
 	map_fini(&device->map);
-	log_close(&device->log);
+	log_discard(&device->log);
 no_log:
-	backing_close(&device->backing);
+	backing_discard(&device->backing);
 	return -1;
 }
 

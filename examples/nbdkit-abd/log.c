@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,29 +92,36 @@ static int write_zeroes(int fd, uint64_t size)
 	return -1;
 }
 
+static int write_line(int fd, void *line, uint64_t place)
+{
+	uint64_t checksum = log_line_checksum(line, place);
+
+	memcpy(line, &checksum, sizeof(checksum));
+	return pwrite(fd, line, LOG_LINE, (off_t)place) == (ssize_t)LOG_LINE ? 0 : -1;
+}
+
 /* Under another name until it is complete, so that a crash leaves no half-made log behind. */
 static int write_new(int fd, const struct params *params, const struct log_device *device)
 {
 	uint64_t segment_size = segment_size_for(params);
 	off_t size = (off_t)(LOG_HEAD + LOG_SEGMENTS * segment_size);
 	struct log_super super = {.magic = LOG_MAGIC,
-		.device_size = device->size,
+		.device_size = device->backing->size,
 		.segment_size = segment_size,
-		.inode = device->inode,
 		.block_size = device->block_size};
+	struct log_hint hint = {0};
 
 	errno = posix_fallocate(fd, 0, size);
 	if (errno != 0 || write_zeroes(fd, (uint64_t)size) != 0)
 		return -1;
-	super.checksum = log_line_checksum(&super, 0);
-	if (pwrite(fd, &super, sizeof(super), 0) != sizeof(super))
+	if (getrandom(super.id, sizeof(super.id), 0) != sizeof(super.id) ||
+		write_line(fd, &super, 0) != 0 || write_line(fd, &hint, LOG_LINE) != 0)
 		return -1;
 	for (uint64_t i = 0; i < LOG_SEGMENTS; i++) {
 		uint64_t place = LOG_HEAD + i * segment_size;
 		struct log_segment_header header = {0};
 
-		header.checksum = log_line_checksum(&header, place);
-		if (pwrite(fd, &header, sizeof(header), (off_t)place) != sizeof(header))
+		if (write_line(fd, &header, place) != 0)
 			return -1;
 	}
 	return fsync(fd);
@@ -137,10 +145,16 @@ static int make_new(struct log *log, const struct params *params, const struct l
 		unlink(name);
 		return -1;
 	}
+	log->is_new = true;
 	return 0;
 }
 
 /* ---- opening one ----------------------------------------------------------------------------- */
+
+static bool is_log_of(const struct log_super *super, const struct backing *backing)
+{
+	return backing->has_id && memcmp(super->id, backing->id, sizeof(super->id)) == 0;
+}
 
 /* Another device's log would be replayed into this one. */
 static int check_super(struct log *log, const struct params *params,
@@ -160,10 +174,10 @@ static int check_super(struct log *log, const struct params *params,
 			"%s: the log was cut: %" PRIu64 " bytes are left", log->path, log->size);
 		return -1;
 	}
-	if (super->device_size != device->size) {
+	if (super->device_size != device->backing->size) {
 		nbdkit_error("%s: the log is of a device of %" PRIu64 " bytes, but the backing "
 			     "file has %" PRIu64,
-			log->path, super->device_size, device->size);
+			log->path, super->device_size, device->backing->size);
 		return -1;
 	}
 	if (super->block_size != device->block_size) {
@@ -171,22 +185,32 @@ static int check_super(struct log *log, const struct params *params,
 			log->path, super->block_size, super->block_size);
 		return -1;
 	}
-	if (super->inode != device->inode && !params->adopt) {
-		nbdkit_error("%s: the log belongs to another backing file (inode %" PRIu64
-			     ", not %" PRIu64 "); if both were copied or moved together, "
-			     "adopt=true lets them go together",
-			log->path, super->inode, device->inode);
+	if (!log->is_new && !params->adopt && !is_log_of(super, device->backing)) {
+		nbdkit_error("%s: the log belongs to another backing file than %s; if both were "
+			     "copied or moved together, adopt=true lets them go together",
+			log->path, device->backing->path);
 		return -1;
 	}
+	memcpy(log->id, super->id, sizeof(log->id));
 	return 0;
 }
 
-/*
- * Headers to segments. One that is damaged counts as free; if something was lost by that,
- * log_replay() finds out.
- */
-static void take_headers(struct log *log, uint64_t segment_size)
+static int damaged(const struct log *log, uint64_t place)
 {
+	nbdkit_error("%s: the log is damaged at byte %" PRIu64 ", where it would say what had been "
+		     "flushed. Nothing was changed; " LOG_REMEDY,
+		log->path, place);
+	return -1;
+}
+
+/*
+ * Headers to segments. A line lies within one sector, so no power failure tears it: one that is not
+ * whole was damaged, and what it said may have been that flushed records follow.
+ */
+static int take_headers(struct log *log, uint64_t segment_size)
+{
+	if (!log_line_is_whole(log, LOG_LINE))
+		return damaged(log, LOG_LINE);
 	for (uint64_t i = 0; i < LOG_SEGMENTS; i++) {
 		struct log_segment *segment = &log->segment[i];
 		struct log_segment_header header;
@@ -194,18 +218,20 @@ static void take_headers(struct log *log, uint64_t segment_size)
 		*segment = (struct log_segment){.start = LOG_HEAD + i * segment_size};
 		segment->end = segment->start + segment_size;
 		segment->tail = segment->synced = segment->start;
-		segment->damaged = !log_line_is_whole(log, segment->start);
-		if (segment->damaged)
-			continue;
+		if (!log_line_is_whole(log, segment->start))
+			return damaged(log, segment->start);
 		memcpy(&header, log->map + segment->start, sizeof(header));
 		segment->sequence = header.sequence;
 		segment->epoch = header.epoch;
 		segment->live = header.live != 0;
+		segment->other_epoch = header.other_epoch;
+		segment->other_sequence = header.other_sequence;
 		if (header.epoch > log->epoch)
 			log->epoch = header.epoch;
 		if (header.incarnation > log->incarnation)
 			log->incarnation = header.incarnation;
 	}
+	return 0;
 }
 
 static int map_file(struct log *log)
@@ -238,6 +264,13 @@ static int open_file(struct log *log, const struct params *params, const struct 
 {
 	log->fd = open(log->path, (log->readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 	if (log->fd < 0 && errno == ENOENT) {
+		if (device->backing->has_id && !params->adopt) {
+			nbdkit_error(
+				"%s: the log of %s is missing, and writes that were flushed may "
+				"be in it; adopt=true goes on without",
+				log->path, device->backing->path);
+			return -1;
+		}
 		if (log->readonly)
 			return 1;
 		if (make_new(log, params, device) != 0)
@@ -274,14 +307,10 @@ int log_open(struct log *log, const struct params *params, const struct log_devi
 		error = map_file(log);
 	else if (error == 1)
 		return 0;
-	if (error != 0 || check_super(log, params, device, &super) != 0) {
-		log_close(log);
+	if (error != 0 || check_super(log, params, device, &super) != 0 ||
+		take_headers(log, super.segment_size) != 0) {
+		log_discard(log);
 		return -1;
-	}
-	take_headers(log, super.segment_size);
-	if (super.inode != device->inode && !log->readonly) {
-		super.inode = device->inode;
-		log_line_put(log, &super, 0);
 	}
 	return 0;
 }
@@ -299,4 +328,11 @@ void log_close(struct log *log)
 	pthread_cond_destroy(&log->work);
 	pthread_cond_destroy(&log->room);
 	pthread_mutex_destroy(&log->lock);
+}
+
+void log_discard(struct log *log)
+{
+	if (log->is_new)
+		unlink(log->path);
+	log_close(log);
 }

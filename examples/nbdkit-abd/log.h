@@ -11,6 +11,7 @@
 #ifndef LOG_H
 #define LOG_H
 
+#include "backing.h"
 #include "content.h"
 #include "log_format.h"
 #include "params.h"
@@ -24,8 +25,9 @@ struct log_segment {
 	uint64_t synced; /* durable up to here */
 	uint64_t sequence;
 	uint32_t epoch;
+	uint64_t other_epoch; /* as in the header */
+	uint64_t other_sequence;
 	bool live;
-	bool damaged; /* when it was opened */
 };
 
 struct log {
@@ -33,7 +35,9 @@ struct log {
 	int fd;
 	char *map;
 	uint64_t size;
+	uint64_t id[2];
 	uint64_t record_max; /* the largest record */
+	bool is_new;         /* made just now */
 	bool readonly;
 	bool needs_msync;
 
@@ -74,8 +78,7 @@ struct log_entry {
 
 /** What the log must fit: the device that it is for. */
 struct log_device {
-	uint64_t size;
-	uint64_t inode;
+	const struct backing *backing;
 	size_t block_size;
 };
 
@@ -86,6 +89,9 @@ struct log_device {
 int log_open(struct log *log, const struct params *params, const struct log_device *device);
 
 void log_close(struct log *log);
+
+/** Close the log, and remove it if log_open() made it: no device came of it. */
+void log_discard(struct log *log);
 
 /**
  * Called for each record of a replay or a walk, in order; place is the record's. Anything but 0
@@ -163,6 +169,9 @@ int log_pin(struct log *log, const struct content *content, abd_t *payload, bool
 void log_unpin(struct log *log, abd_t *payload);
 
 /* ---- shared by the log's own files ----------------------------------------------------------- */
+
+/** What to do about a damaged log. */
+#define LOG_REMEDY "restore the log; or remove it, and adopt=true goes on without the writes in it"
 
 /** A line's checksum. */
 uint64_t log_line_checksum(const void *line, uint64_t place);

@@ -21,6 +21,20 @@ static struct log_segment *other(struct log *log, const struct log_segment *segm
 	return segment == &log->segment[0] ? &log->segment[1] : &log->segment[0];
 }
 
+/* A segment's header also tells of the other one: should that one's be lost, it is missed. Under
+ * lock. */
+static void put_header(
+	struct log *log, const struct log_segment *segment, struct log_segment_header *header)
+{
+	const struct log_segment *beside = other(log, segment);
+
+	if (beside->live) {
+		header->other_epoch = beside->epoch;
+		header->other_sequence = beside->sequence;
+	}
+	log_line_put(log, header, segment->start);
+}
+
 /* Begin to fill a free segment. Under lock. */
 static void begin_segment(struct log *log, struct log_segment *segment)
 {
@@ -28,8 +42,7 @@ static void begin_segment(struct log *log, struct log_segment *segment)
 		.epoch = ++log->epoch,
 		.incarnation = log->incarnation,
 		.live = 1};
-
-	log_line_put(log, &header, segment->start);
+	put_header(log, segment, &header);
 	segment->tail = segment->start + LOG_LINE;
 	segment->synced = segment->start;
 	segment->sequence = log->sequence;
@@ -329,7 +342,7 @@ static void write_free_header(struct log *log, const struct log_segment *segment
 	pthread_mutex_lock(&log->lock);
 	header.sequence = log->sequence;
 	header.incarnation = log->incarnation;
-	log_line_put(log, &header, segment->start);
+	put_header(log, segment, &header);
 	atomic_store(&log->oldest, segment->epoch + 1);
 	pthread_mutex_unlock(&log->lock);
 	pthread_rwlock_unlock(&log->life);

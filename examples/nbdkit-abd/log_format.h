@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define LOG_MAGIC 0x3167676f6c646261u
+#define LOG_MAGIC 0x3267676f6c646261u
 #define LOG_LINE ((uint64_t)64)
 #define LOG_HEAD ((uint64_t)4096)
 #define LOG_SEGMENTS 2
@@ -29,9 +29,9 @@ struct log_super {
 	uint64_t magic;
 	uint64_t device_size;
 	uint64_t segment_size;
-	uint64_t inode; /* of the backing file that the log belongs to */
 	uint64_t block_size;
-	uint64_t zero[2];
+	uint64_t id[2]; /* random; the backing file has it as an attribute */
+	uint64_t zero;
 };
 
 /*
@@ -50,7 +50,10 @@ struct log_segment_header {
 	uint32_t epoch;    /* 1, 2, ...: one more for each segment that is begun */
 	uint32_t incarnation;
 	uint64_t live;
-	uint64_t zero[4];
+	/* Of the other segment, if that was live when this header was written; else 0. */
+	uint64_t other_epoch;
+	uint64_t other_sequence;
+	uint64_t zero[2];
 };
 
 enum log_type {

@@ -92,7 +92,7 @@ static uint64_t durable_behind(
 static bool all_are_free(const struct log *log)
 {
 	for (unsigned i = 0; i < LOG_SEGMENTS; i++)
-		if (log->segment[i].live || log->segment[i].damaged)
+		if (log->segment[i].live)
 			return false;
 	return true;
 }
@@ -100,12 +100,11 @@ static bool all_are_free(const struct log *log)
 /* Everything before the number returned was durable once. */
 static uint64_t known_durable(const struct log *log)
 {
-	uint64_t durable = 0;
+	uint64_t durable;
 	struct log_hint hint;
 
 	memcpy(&hint, log->map + LOG_LINE, sizeof(hint));
-	if (log_line_is_whole(log, LOG_LINE))
-		durable = hint.durable;
+	durable = hint.durable;
 	for (unsigned i = 0; i < LOG_SEGMENTS && !all_are_free(log); i++) {
 		const struct log_segment *segment = &log->segment[i];
 		uint64_t behind = durable_behind(
@@ -179,19 +178,31 @@ static uint64_t sequence_when_free(const struct log *log)
 	return sequence;
 }
 
+static int lost(const struct log *log, uint64_t place, uint64_t sequence, uint64_t durable)
+{
+	nbdkit_error("%s: the log is damaged at byte %" PRIu64 ": record %" PRIu64
+		     " and maybe more are not whole, but all before %" PRIu64
+		     " had been flushed. Nothing was changed; " LOG_REMEDY,
+		log->path, place, sequence, durable);
+	return -EBADMSG;
+}
+
+/* Something durable must not lie behind the end, nor in a segment whose header never came to be. */
 static int check_end(const struct log *log)
 {
 	uint64_t durable = known_durable(log);
-	uint64_t place = log->active != NULL ? log->active->tail : LOG_HEAD;
 
-	if (durable <= log->sequence)
-		return 0;
-	nbdkit_error("%s: the log is damaged at byte %" PRIu64 ": record %" PRIu64
-		     " and maybe more are not whole, but all before %" PRIu64
-		     " had been flushed. Nothing was changed; restore the log, or remove it "
-		     "to give up the writes in it",
-		log->path, place, log->sequence, durable);
-	return -EBADMSG;
+	for (unsigned i = 0; i < LOG_SEGMENTS; i++) {
+		const struct log_segment *segment = &log->segment[i];
+		const struct log_segment *other = &log->segment[LOG_SEGMENTS - 1 - i];
+
+		if (other->epoch < segment->other_epoch && durable > segment->other_sequence)
+			return lost(log, other->start, segment->other_sequence, durable);
+	}
+	if (durable > log->sequence)
+		return lost(log, log->active != NULL ? log->active->tail : LOG_HEAD, log->sequence,
+			durable);
+	return 0;
 }
 
 int log_replay(struct log *log, log_visit_t *visit, void *arg)

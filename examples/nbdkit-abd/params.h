@@ -51,6 +51,6 @@ uint64_t params_log_min(size_t block_size);
 	"cache=<SIZE>        Memory for cached blocks (default: 256M).\n"                        \
 	"block=<SIZE>        Bytes per block, a power of two from 4K to 1M (default: 8K).\n"     \
 	"readonly=<BOOL>     Write to no file; serve what file and log hold (default: false).\n" \
-	"adopt=<BOOL>        The file was copied or moved with its log: let them go together."
+	"adopt=<BOOL>        Let this file and this log, or none, go together from now on."
 
 #endif

@@ -17,6 +17,11 @@
  *
  * It ends by saying how many images there were, or what was wrong.
  *
+ *   crash_points FOLDER damage
+ *
+ * Another question to the same device: whatever one sector of its log holds instead of what was
+ * written, either all that was flushed is there, or the log is refused as damaged.
+ *
  * Linked with --wrap for each function through which the device writes. Planted: CMakeLists.txt
  * makes the program once more for each of five rules of the log, which that one breaks; all must be
  * found (tests/gates/nbdkit).
@@ -494,7 +499,8 @@ static bool try_disks(const char *folder, uint32_t number)
 	write_file(file, disks[IMAGE].made, disks[IMAGE].size);
 	write_file(log, disks[LOG].made, disks[LOG].size);
 	if (device_open(&opened, &params) != 0) {
-		printf("a failure at step %u: it does not open: %s\n", number, said);
+		if (number > 0)
+			printf("a failure at step %u: it does not open: %s\n", number, said);
 		return false;
 	}
 	if (device_start(&opened) != 0)
@@ -536,6 +542,117 @@ static void do_work(const char *folder, unsigned seconds, uint64_t seed)
 	record.on = false;
 }
 
+/* ---- damaged sectors --------------------------------------------------------------------------- */
+
+enum damage { ZEROED, ONE_BYTE, NOISE, AS_WHEN_MADE, DAMAGES };
+
+static unsigned char *read_whole(const char *path, uint64_t size)
+{
+	unsigned char *bytes = need(malloc(size));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, bytes, size) != (ssize_t)size || close(fd) != 0)
+		give_up(path);
+	return bytes;
+}
+
+static void damage_sector(enum damage how, uint64_t sector, const unsigned char *made)
+{
+	unsigned char *bytes = disks[LOG].made + sector * SECTOR;
+	uint64_t random = sector + 1;
+
+	if (how == ZEROED)
+		memset(bytes, 0, SECTOR);
+	else if (how == ONE_BYTE)
+		bytes[sector * 7 % 64] ^= 0x10;
+	else if (how == AS_WHEN_MADE)
+		memcpy(bytes, made + sector * SECTOR, SECTOR);
+	for (size_t i = 0; how == NOISE && i < SECTOR; i++)
+		bytes[i] = (unsigned char)(next_random(&random) >> 32);
+}
+
+/* True: the log is refused, for a reason that is said. False: it is served, and everything is
+ * there. */
+static bool is_refused(const char *folder, const char *what, uint64_t sector)
+{
+	bool whole;
+
+	said[0] = '\0';
+	whole = try_disks(folder, 0);
+	if (!whole && strstr(said, "damaged") == NULL) {
+		printf("a damaged sector, %" PRIu64 " (%s): lost, and not refused\n", sector, what);
+		exit(1);
+	}
+	return !whole;
+}
+
+/* Each sector in turn, in each way; then a byte of the hint together with one of each header. */
+static unsigned damage_all(
+	const char *folder, const unsigned char *whole, const unsigned char *made)
+{
+	static const char *const names[] = {"zeroes", "one byte", "noise", "as when it was made"};
+	unsigned refused = 0;
+
+	disks[LOG].made = need(malloc(LOG_BYTES));
+	memcpy(disks[LOG].made, whole, LOG_BYTES);
+	if (is_refused(folder, "whole", 0))
+		give_up("a whole log was refused");
+	for (uint64_t sector = 0; sector < LOG_BYTES / SECTOR; sector++)
+		for (enum damage how = 0; how < DAMAGES; how++) {
+			memcpy(disks[LOG].made, whole, LOG_BYTES);
+			damage_sector(how, sector, made);
+			refused += is_refused(folder, names[how], sector);
+		}
+	for (unsigned i = 0; i < LOG_SEGMENTS; i++) {
+		memcpy(disks[LOG].made, whole, LOG_BYTES);
+		disks[LOG].made[LOG_LINE + 9] ^= 1;
+		disks[LOG].made[LOG_HEAD + i * SEGMENT + 9] ^= 1;
+		refused += is_refused(folder, "hint and header", 0);
+	}
+	return refused;
+}
+
+/* Some blocks, flushed, still in the log; then more, so that both segments are in use. */
+static void work_and_damage(const char *folder)
+{
+	static const uint32_t counts[] = {8, 40, 100};
+	char file[4096], log[4096];
+	struct params params = params_of(file, log, false);
+	uint32_t number = 0;
+
+	snprintf(file, sizeof(file), "%s/device.img", folder);
+	snprintf(log, sizeof(log), "%s/device.log", folder);
+	if (device_open(&device, &params) != 0 || device_start(&device) != 0)
+		give_up(said);
+
+	unsigned char *made = read_whole(log, LOG_BYTES);
+
+	record.step = need(calloc(STEPS, sizeof(record.step[0])));
+	for (uint32_t block = 0; block < BLOCKS; block++)
+		states.is_zero[block] = need(calloc(200, sizeof(bool)));
+	for (uint32_t block = 0; block < BLOCKS; block++)
+		states.is_zero[block][0] = true;
+	for (size_t i = 0; i < 3; i++) {
+		for (; number < counts[i]; number++) {
+			uint32_t block = number % BLOCKS;
+
+			states.is_zero[block][++states.sent[block]] = number % 10 == 9;
+			states.floor[block] = states.sent[block];
+			write_block(block, states.sent[block], number % 10 == 9);
+		}
+		flush();
+		usleep(200000); /* a checkpoint may be under way */
+		disks[IMAGE].made = read_whole(file, (uint64_t)BLOCKS * BLOCK);
+		disks[IMAGE].size = (uint64_t)BLOCKS * BLOCK;
+		disks[LOG].size = LOG_BYTES;
+
+		unsigned refused = damage_all(folder, read_whole(log, LOG_BYTES), made);
+
+		printf("%u blocks: %u damaged logs refused, all others whole\n", number, refused);
+	}
+	device_close(&device);
+}
+
 static void prepare_states(void)
 {
 	for (uint32_t block = 0; block < BLOCKS; block++) {
@@ -553,6 +670,10 @@ int main(int argc, char **argv)
 {
 	uint64_t images = 0, wanted, random;
 
+	if (argc == 3 && strcmp(argv[2], "damage") == 0) {
+		work_and_damage(argv[1]);
+		return 0;
+	}
 	if (argc != 5)
 		return 2;
 	wanted = strtoull(argv[3], NULL, 10);

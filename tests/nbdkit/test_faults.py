@@ -191,16 +191,11 @@ class Log(ServerTest):
                 self.damage(0, whole)
         self.assertEqual(len(self.read_numbers()[1]), 10)
 
-    def test_damage_is_found_without_the_hint_by_the_records_behind_it(self):
-        self.write_and_kill(5)
-        server = self.serve("1M")
-        handle = server.connect()
-        handle.flush()
-        handle.pwrite(random_block(77, BLOCK), 0)
-        server.kill()
-        self.damage(64, bytes(64))
-        self.damage(record_place(2) + 100)
-        self.refuse_log("the log is damaged at byte")
+    def test_two_damaged_bytes_are_not_taken_for_an_empty_log(self):
+        self.write_and_kill(8)
+        self.damage(64 + 9, b"x")
+        self.damage(4096 + 9, b"x")
+        self.refuse_log("the log is damaged at byte 64")
 
     def test_a_torn_end_is_no_damage_and_stays_torn(self):
         self.write_and_kill(flush=False)
@@ -218,11 +213,64 @@ class Log(ServerTest):
         self.write_and_kill()
         self.refuse_log("the log has blocks of 8192 bytes; give block=8192", "block=4k")
         self.refuse_log("the log is of a device of 1048576 bytes, but the backing file has 524288", "size=512k")
-        shutil.copy(self.file, self.file + ".copy")
+        shutil.copyfile(self.file, self.file + ".copy")
         os.rename(self.file + ".copy", self.file)
         self.refuse_log("the log belongs to another backing file")
-        handle = self.start(f"file={self.file}", "adopt=true").connect()
-        self.assertEqual(handle.pread(BLOCK, 9 * BLOCK), random_block(9, BLOCK))
+        server = self.start(f"file={self.file}", "adopt=true")
+        self.assertEqual(server.connect().pread(BLOCK, 9 * BLOCK), random_block(9, BLOCK))
+        server.kill()
+        self.assertEqual(len(self.read_numbers()[1]), 10)  # from then on they go together
+
+    def test_a_file_made_anew_gets_no_old_log(self):
+        """Also where its inode is the old one's, as a file system may choose."""
+        self.write_and_kill()
+        os.unlink(self.file)
+        self.refuse_log("the log belongs to another backing file", "size=1M")
+        self.assertFalse(os.path.exists(self.file), "made by a refused start")
+        with open(self.file, "wb") as image:
+            image.truncate(1 << 20)
+        self.refuse_log("the log belongs to another backing file")
+        with open(self.file, "rb") as image:
+            self.assertEqual(image.read(), bytes(1 << 20))
+
+    def test_another_files_log_is_refused_whatever_the_inodes(self):
+        """Two file systems, made alike: their files have the same inodes."""
+        images = []
+        for name in ("one", "two"):
+            folder = os.path.join(self.folder, name)
+            os.mkdir(folder)
+            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8M", "tmpfs", folder], stderr=subprocess.DEVNULL)
+            if mounted.returncode != 0:
+                self.skipTest("mounting is not allowed here")
+            self.addCleanup(subprocess.run, ["umount", "-l", folder], check=False)
+            images.append(os.path.join(folder, "device.img"))
+        for number, image in enumerate(images):
+            server = self.start(f"file={image}", "size=1M", "log-size=2M", f"log={self.folder}/{number}.log")
+            server.connect().pwrite(random_block(number, BLOCK), 0, nbd.CMD_FLAG_FUA)
+            server.kill()
+        self.assertEqual(os.stat(images[0]).st_ino, os.stat(images[1]).st_ino)
+        self.refuse("the log belongs to another backing file", f"file={images[0]}", f"log={self.folder}/1.log")
+        server = self.start(f"file={images[0]}", f"log={self.folder}/0.log")
+        self.assertEqual(server.connect().pread(BLOCK, 0), random_block(0, BLOCK))
+
+    def test_a_file_without_its_log_is_refused(self):
+        self.write_and_kill()
+        os.rename(self.log, self.log + ".away")
+        self.refuse_log("is missing, and writes that were flushed may be in it")
+        self.refuse_log("is missing", "readonly=true")
+        self.assertFalse(os.path.exists(self.log))
+        self.start(f"file={self.file}", "adopt=true").stop()
+        os.rename(self.log + ".away", self.log)
+        self.refuse_log("the log belongs to another backing file")
+
+    def test_a_file_system_without_attributes_is_refused(self):
+        small = os.path.join(self.folder, "ramfs")
+        os.mkdir(small)
+        if subprocess.run(["mount", "-t", "ramfs", "ramfs", small], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("mounting is not allowed here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
+        self.refuse("can't mark the file as its log's", f"file={small}/device.img", "size=1M", "log-size=2M")
+        self.assertEqual(os.listdir(small), [])
 
     def test_no_log_at_all(self):
         self.write_and_kill()
@@ -234,7 +282,7 @@ class Log(ServerTest):
         with open(self.log, "wb"):
             pass
         self.refuse_log("it is empty")
-        self.refuse_log("can't make the log", f"log={self.folder}/none/log")
+        self.refuse_log("can't make the log", f"log={self.folder}/none/log", "adopt=true")
 
     def test_a_log_that_was_cut(self):
         self.write_and_kill()
