@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lesser CPU than this one, for tests: ABD_TEST_CPU=none, sse2 or avx2 denies what is beyond that
- * level to all kernels at once, those included that have no tunable (copy, fletcher_4, crc32c). The
- * linker sends the library's question here (--wrap).
+ * A lesser CPU than this one, for tests: ABD_TEST_CPU=none, sse2, haswell (AVX2, but neither clwb
+ * nor clflushopt) or avx2 denies what is beyond that level to all kernels at once, those included
+ * that have no tunable (copy, fletcher_4, crc32c). The linker sends the library's question here
+ * (--wrap).
  * Invariant: only denies; what this machine lacks it lacks at every level.
  */
 #include "abd_cpu.h"
@@ -27,29 +28,30 @@ static unsigned level_of(enum abd_cpu_feature feature)
 		return 1;
 	case ABD_CPU_AVX2:
 	case ABD_CPU_BMI2:
+		return 2;
 	case ABD_CPU_CLFLUSHOPT:
 	case ABD_CPU_CLWB:
-		return 2;
+		return 3;
 	case ABD_CPU_AVX512BW:
 	case ABD_CPU_MOVDIR64B:
 	case ABD_CPU_NEON:
 		break;
 	}
-	return 3;
+	return 4;
 }
 
 /* Asked anew each time: kernels are chosen once, and threads may choose at once. */
 static unsigned level_wanted(void)
 {
-	static const char *const names[] = {"none", "sse2", "avx2"};
+	static const char *const names[] = {"none", "sse2", "haswell", "avx2"};
 	const char *wanted = getenv("ABD_TEST_CPU");
 
 	if (wanted == NULL)
-		return 3;
+		return 4;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(wanted, names[i]) == 0)
 			return i;
-	fprintf(stderr, "ABD_TEST_CPU=%s: none, sse2 or avx2\n", wanted);
+	fprintf(stderr, "ABD_TEST_CPU=%s: none, sse2, haswell or avx2\n", wanted);
 	abort();
 }
 
