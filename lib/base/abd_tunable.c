@@ -42,7 +42,8 @@ const char *abd_tunable_environment(const char *name)
 	char variable[64];
 
 	abd_tunable_variable(name, variable, sizeof(variable));
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): at start-up, under its lock; setenv() beside it is the host's affair */
+	/* At start-up, under its lock; the host must not call setenv() at the same time. */
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	return getenv(variable);
 }
 

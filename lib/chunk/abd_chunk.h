@@ -15,7 +15,6 @@
 #include "abd_mem_cache.h"
 #include "abd_tunable.h"
 
-
 /**
  * Add a provider to the table under its name; -ENOSPC when the table is full. For tests, and for
  * providers with parameters.

@@ -542,7 +542,7 @@ static void do_work(const char *folder, unsigned seconds, uint64_t seed)
 	record.on = false;
 }
 
-/* ---- damaged sectors --------------------------------------------------------------------------- */
+/* ---- damaged sectors ------------------------------------------------------------------------- */
 
 enum damage { ZEROED, ONE_BYTE, NOISE, AS_WHEN_MADE, DAMAGES };
 
