@@ -8,13 +8,13 @@
  * plan says which kernel serves operations of up to which size: "nt-avx512<=256,movdir64b". A
  * choice holds the plan in use.
  *
- *	                 rows of the plan in use
- *	size ---------> [ <= 256: nt-avx512 | all above: movdir64b ] ---------> kernel
- *	                        ^
- *	   forced for a group of choices ("flush"), else
- *	   set by the tunable or the environment, or measured (flush), else
- *	   the first built-in plan whose kernels this CPU all has, else
- *	   the first kernel of the table that this CPU has
+ *                       rows of the plan in use
+ *      size ---------> [ <= 256: nt-avx512 | all above: movdir64b ] ---------> kernel
+ *                              ^
+ *         forced for a group of choices ("flush"), else
+ *         set by the tunable or the environment, or measured (flush), else
+ *         the first built-in plan whose kernels this CPU all has, else
+ *         the first kernel of the table that this CPU has
  *
  * A kernel is added by one new file, in x86/, arm64/ or generic/, and one line of its layer's
  * table.
