@@ -112,8 +112,4 @@ void abd_start_slow(void)
 	pthread_once(&once, abd_start_once);
 }
 
-int *abd_compat_scatter_enabled(void)
-{
-	abd_start();
-	return &abd_tune.scatter_enabled;
-}
+int *abd_compat_scatter_enabled = &abd_tune.scatter_enabled;

@@ -18,6 +18,9 @@
 #define RECORD_MAX (160 << 10)
 #define DISK_STRIDE (1 << 20)
 
+/* Engines declare it where they use it. */
+extern int zfs_abd_scatter_enabled;
+
 static unsigned long checks;
 static uint64_t seed;
 

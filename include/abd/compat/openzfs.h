@@ -19,20 +19,20 @@ typedef unsigned int uint_t;
 
 ABD_BEGIN_DECLS
 
-/**
- * Behind zfs_abd_scatter_enabled: the tunable scatter_enabled as a variable.
- *
- * Units:   0, or not 0.
- * Returns: its address; can't fail.
- * Owner:   the library, for ever.
- * Threads: any; assigning races with reading as any int does.
- * Source:  zfs_abd_scatter_enabled in include/sys/abd.h.
+/*
+ * Behind zfs_abd_scatter_enabled: where the tunable scatter_enabled lies, as a variable, for ever
+ * the library's. Not to be changed itself. Any thread; assigning to the tunable races with reading
+ * it as any int does. The environment is read with the first allocation: if it says otherwise
+ * (ABD_SCATTER_ENABLED), what was assigned before that is lost.
  */
-ABD_API int *abd_compat_scatter_enabled(void);
+ABD_API extern int *abd_compat_scatter_enabled;
 
 ABD_END_DECLS
 
-/** Assignable, as in OpenZFS; a macro, because no symbol of ours lacks abd_. */
-#define zfs_abd_scatter_enabled (*abd_compat_scatter_enabled())
+/*
+ * Assignable, as in OpenZFS; a macro, because no symbol of ours lacks abd_. An engine's own "extern
+ * int zfs_abd_scatter_enabled;" comes out as one more declaration of the variable above.
+ */
+#define zfs_abd_scatter_enabled (*abd_compat_scatter_enabled)
 
 #endif
