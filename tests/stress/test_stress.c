@@ -7,7 +7,6 @@
  *
  *   ABD_TEST_SECONDS=600   how long (1 s)
  *   ABD_TEST_SEED=n        another order of things (1)
- *   ABD_TEST_PLANT=1       buffers are handed over without a lock: what a gate must notice
  */
 #include "abd_test.h"
 #include "abd_test_child.h"
@@ -37,7 +36,6 @@ static struct {
 	atomic_uint lives;
 	_Atomic(const char *) trouble;
 	uint64_t seed;
-	bool plant;
 	bool is_apart; /* nothing is handed over */
 } stress;
 
@@ -81,14 +79,12 @@ static void do_hand_over(uint64_t *random)
 	if (abd == NULL)
 		return;
 	tag_write(abd, tag);
-	if (!stress.plant)
-		pthread_mutex_lock(&place->lock);
+	pthread_mutex_lock(&place->lock);
 	old = place->abd;
 	old_tag = place->tag;
 	place->abd = abd;
 	place->tag = tag;
-	if (!stress.plant)
-		pthread_mutex_unlock(&place->lock);
+	pthread_mutex_unlock(&place->lock);
 	if (old != NULL)
 		tag_check(old, old_tag);
 	abd_free(old);
@@ -224,7 +220,6 @@ static void begin(bool is_apart)
 	memset(&stress, 0, sizeof(stress));
 	stress.is_apart = is_apart;
 	stress.seed = setting("ABD_TEST_SEED", 1);
-	stress.plant = setting("ABD_TEST_PLANT", 0) != 0;
 	for (size_t i = 0; i < PLACES; i++)
 		pthread_mutex_init(&stress.place[i].lock, NULL);
 	for (size_t i = 0; i < SHARED; i++) {

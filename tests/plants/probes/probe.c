@@ -268,45 +268,6 @@ static void data_race(bool plant)
 	abd_free(shared.abd);
 }
 
-static void past_the_end(bool plant)
-{
-	abd_t *abd = abd_alloc(CHUNK, false);
-
-	abd_zero_off(abd, 1, CHUNK - !plant);
-	abd_free(abd);
-}
-
-static void lent_and_changed(bool plant)
-{
-	abd_t *abd = scattered(3 * CHUNK);
-	char *buf = abd_borrow_buf_copy(abd, 3 * CHUNK);
-
-	buf[CHUNK] = (char)plant;
-	abd_return_buf(abd, buf, 3 * CHUNK);
-	abd_free(abd);
-}
-
-static void returned_twice(bool plant)
-{
-	abd_t *abd = abd_alloc_linear(CHUNK, false);
-	char *buf = abd_borrow_buf(abd, CHUNK);
-
-	abd_return_buf(abd, buf, CHUNK);
-	if (plant)
-		abd_return_buf(abd, buf, CHUNK);
-	abd_free(abd);
-}
-
-static void parent_before_view(bool plant)
-{
-	abd_t *abd = scattered(3 * CHUNK);
-	abd_t *view = abd_get_offset(abd, CHUNK);
-
-	if (!plant)
-		abd_free(view);
-	abd_free(abd);
-}
-
 static const struct {
 	const char *name;
 	void (*run)(bool plant);
@@ -329,10 +290,6 @@ static const struct {
 	{"uninitialised_read", uninitialised_read},
 	{"uninitialised_byte", uninitialised_byte},
 	{"data_race", data_race},
-	{"past_the_end", past_the_end},
-	{"lent_and_changed", lent_and_changed},
-	{"returned_twice", returned_twice},
-	{"parent_before_view", parent_before_view},
 };
 
 int main(int argc, char **argv)
