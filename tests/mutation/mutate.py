@@ -286,7 +286,7 @@ def make_mutants(mutate, path, original, folder):
 
 def mutants_of(mutate, path):
     original = (SOURCE / path).read_text()
-    folder = WORK / "mutants" / hashlib.sha256(original.encode()).hexdigest()[:16]
+    folder = WORK / "mutants" / hashlib.sha256(f"{path.name}\n{original}".encode()).hexdigest()[:16]
     if not (folder / "changes").exists():
         shutil.rmtree(folder, ignore_errors=True)
         make_mutants(mutate, path, original, folder.with_suffix(".part"))
