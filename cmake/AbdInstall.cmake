@@ -38,10 +38,22 @@ install(FILES ${PROJECT_BINARY_DIR}/abd-config.cmake ${PROJECT_BINARY_DIR}/abd-c
 file(RELATIVE_PATH abd_pc_prefix
 	${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" abd_pc_prefix "${abd_pc_prefix}")
+# Folders that were given as absolute paths stay where they are.
+foreach(folder libdir includedir)
+	string(TOUPPER CMAKE_INSTALL_${folder} variable)
+	set(abd_pc_${folder} ${${variable}})
+	if(NOT IS_ABSOLUTE "${${variable}}")
+		string(PREPEND abd_pc_${folder} "\${prefix}/")
+	endif()
+endforeach()
 set(abd_pc_libs -labd)
 if(ABD_WITH_JEMALLOC)
 	# One word, so that pkg-config keeps its order; see lib/CMakeLists.txt for why it is there.
 	string(APPEND abd_pc_libs " -Wl,--push-state,--no-as-needed,-labd_jemalloc,--pop-state")
+	# A program linked with -static finds an empty archive by that name, and does without jemalloc: Debian's archive would become
+	# the program's malloc.
+	file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libabd_jemalloc.a CONTENT "!<arch>\n" @ONLY)
+	install(FILES ${PROJECT_BINARY_DIR}/libabd_jemalloc.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
 endif()
 set(abd_pc_private "")
 foreach(folder IN LISTS ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)

@@ -56,6 +56,11 @@ by_pkg_config() { # WHAT PREFIX
 	export PKG_CONFIG_PATH
 	lib=${PKG_CONFIG_PATH%/pkgconfig}
 	# Distributions link with --as-needed: the companion has to survive that.
+	if [ "$way" = static ]; then
+		# shellcheck disable=SC2046
+		run "$cc" -std=c11 -static "$here/consumer.c" -o "$work/by_pkg_config/consumer" $(pkg-config --static --cflags --libs abd)
+		expect "$1, a program without shared libraries" "borrow copies 0" "$work/by_pkg_config/consumer"
+	fi
 	for flags in "$(pkg-config --cflags --libs abd)" "-Wl,--as-needed $(pkg-config --cflags --libs abd)" \
 		"$(pkg-config --static --cflags --libs abd)"; do
 		# shellcheck disable=SC2086
@@ -95,11 +100,18 @@ shared | static)
 		-DCMAKE_INSTALL_PREFIX="$work/first" "$@"
 	run cmake --build "$work/build" -j "$jobs"
 	run cmake --install "$work/build"
+	# Once more to folders that are given as absolute paths; CMake wants headers outside of the source's folder.
+	apart=$(mktemp -d)
+	trap 'rm -rf "$apart"' EXIT
+	run cmake -S "$source" -B "$work/build" -DCMAKE_INSTALL_LIBDIR="$apart/lib/machine" \
+		-DCMAKE_INSTALL_INCLUDEDIR="$apart/headers" -DCMAKE_INSTALL_PREFIX="$apart/prefix"
+	run cmake --install "$work/build"
 	# From here on there is only what was installed.
 	rm -rf "$work/build"
 	expect "the package names no place of this machine" "" \
 		sh -c "! grep -rIl -e '$work' -e '$source' '$work/first'"
 	by_package "$way" "$work/first"
+	by_pkg_config "$way, absolute folders" "$apart"
 	mv "$work/first" "$work/moved"
 	by_package "$way, moved" "$work/moved"
 	;;
