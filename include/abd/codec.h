@@ -4,8 +4,9 @@
  * iterating. The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would
  * produce more than there is room for), -ENOSPC (compressed form larger than the room), -ENOMEM,
  * -EINVAL (a size lz4 can't serve: from 2,113,929,217 bytes up to be compressed, from 2 GiB up
- * compressed). Accepted is what LZ4_decompress_safe() of liblz4 accepts, but for match offset 0,
- * which the format forbids. dst_size is room, not an expectation, but for the calls named exact.
+ * compressed; a record may be larger). Accepted, by every decoder, is what LZ4_decompress_safe() of
+ * liblz4 accepts, but for match offset 0, which the format forbids. dst_size is room, not an
+ * expectation, but for the calls named exact.
  * Contract: all ranges lie within their buffers; source and destination are apart.
  * Threads: as for reading src and writing dst.
  * OpenZFS: zfs_lz4_compress_buf(), zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, and their
@@ -80,7 +81,8 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 /**
  * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
  * into dst [0, range_size). Decodes no further than it must, and checks no more than it decodes.
- * For range_off > 0 what lies before the range needs memory while it is decoded.
+ * For range_off > 0 what lies before the range needs memory while it is decoded, unless the range
+ * lies past the record's end.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error

@@ -18,6 +18,10 @@
 #include <limits.h>
 #include <lz4.h>
 
+/* OpenZFS's largest record. Ranges that end behind it are cut to their record before memory is
+ * asked for. */
+#define ABD_LZ4_RECORD_MAX ((size_t)16 << 20)
+
 ssize_t abd_lz4_compress(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
 {
@@ -62,8 +66,8 @@ static ssize_t abd_lz4_decode_to(
 		return -EBADMSG;
 	if (!abd_runs_read(&runs, src, src_off, src_size))
 		return -ENOMEM;
-	result = decoder->decode(dst != NULL ? dst : nothing, abd_min(dst_size, INT_MAX), stop,
-		runs.runs, runs.count, runs.skip, src_size);
+	result = decoder->decode(dst != NULL ? dst : nothing, dst_size, stop, runs.runs, runs.count,
+		runs.skip, src_size);
 	abd_runs_end(&runs);
 	return result;
 }
@@ -112,8 +116,8 @@ static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_
 	window = abd_allocator_get(window_size, false);
 	if (window == NULL)
 		goto out_to;
-	result = decoder->decode_scatter(to.runs, to.count, to.skip, abd_min(dst_size, INT_MAX),
-		from.runs, from.count, from.skip, src_size, window, window_size);
+	result = decoder->decode_scatter(to.runs, to.count, to.skip, dst_size, from.runs,
+		from.count, from.skip, src_size, window, window_size);
 	abd_allocator_put(window, window_size, false);
 out_to:
 	abd_runs_end(&to);
@@ -150,6 +154,59 @@ ssize_t abd_lz4_decompress_exact(
 		abd_lz4_decode_into(__func__, dst, src, dst_off, size, src_off, src_size), size);
 }
 
+/* The bytes of a block, one after the other, wherever its runs end. */
+static uint8_t abd_lz4_next(struct abd_iter *iter)
+{
+	uint8_t byte = *(const uint8_t *)iter->addr;
+
+	abd_iter_advance(iter, 1);
+	return byte;
+}
+
+static void abd_lz4_skip(struct abd_iter *iter, uint64_t size)
+{
+	while (size > 0 && iter->len > 0) {
+		size_t n = (size_t)(size < iter->len ? size : iter->len);
+
+		abd_iter_advance(iter, n);
+		size -= n;
+	}
+}
+
+static uint64_t abd_lz4_length(struct abd_iter *iter, unsigned length)
+{
+	uint64_t sum = length;
+	uint8_t byte = length == 15 ? 255 : 0;
+
+	while (byte == 255 && iter->len > 0) {
+		byte = abd_lz4_next(iter);
+		sum += byte;
+	}
+	return sum;
+}
+
+/* The record's size as the block's tokens say; no more than enough of them are read. */
+static uint64_t abd_lz4_record_size(
+	const abd_t *src, size_t src_off, size_t src_size, uint64_t enough)
+{
+	struct abd_iter iter;
+	uint64_t size = 0;
+
+	abd_iter_begin(&iter, src, src_off, src_size);
+	while (iter.len > 0 && size < enough) {
+		unsigned token = abd_lz4_next(&iter);
+		uint64_t literals = abd_lz4_length(&iter, token >> 4);
+
+		size += literals;
+		abd_lz4_skip(&iter, literals);
+		if (iter.len == 0)
+			break;
+		abd_lz4_skip(&iter, 2);
+		size += abd_lz4_length(&iter, token & 15) + 4;
+	}
+	return size;
+}
+
 /*
  * The most that a block can hold: every byte but the token a length extension of 255, and the last
  * match's rest. In 32 bits that wraps for blocks of 16 MiB and more.
@@ -159,6 +216,20 @@ static size_t abd_lz4_record_max(size_t src_size)
 	uint64_t most = (uint64_t)src_size * 255 + 64;
 
 	return (size_t)(most < SIZE_MAX ? most : SIZE_MAX);
+}
+
+/* Where a range ends; far beyond what a record may have, the block is asked how much there is. */
+static size_t abd_lz4_range_end(
+	size_t off, size_t size, const abd_t *src, size_t src_off, size_t src_size, bool ask)
+{
+	size_t end = size < SIZE_MAX - off ? off + size : SIZE_MAX;
+	uint64_t there;
+
+	end = abd_min(end, abd_lz4_record_max(src_size));
+	if (!ask && end <= ABD_LZ4_RECORD_MAX)
+		return end;
+	there = abd_lz4_record_size(src, src_off, src_size, end);
+	return (size_t)(there < end ? there : end);
 }
 
 ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
@@ -173,18 +244,18 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 		return -EINVAL;
 	if (src_size == 0)
 		return -EBADMSG;
-	if (range_size == 0 || range_off >= abd_lz4_record_max(src_size))
-		return 0;
 	/*
 	 * Matches may reach back to anything before the range, so that is decoded too, but not
-	 * handed out.
+	 * handed out. Where there is no memory for it, there may be no bytes in the range either.
 	 */
-	range_size = abd_min(range_size, abd_lz4_record_max(src_size) - range_off);
-
-	size_t size = range_off + range_size;
-	char *record = abd_allocator_get(size, false);
+	size_t size = abd_lz4_range_end(range_off, range_size, src, src_off, src_size, false);
+	char *record = size > range_off ? abd_allocator_get(size, false) : NULL;
 	ssize_t result;
 
+	if (record == NULL && size > range_off)
+		size = abd_lz4_range_end(range_off, range_size, src, src_off, src_size, true);
+	if (size <= range_off)
+		return 0;
 	if (record == NULL)
 		return -ENOMEM;
 	result = abd_lz4_decode_to(record, src, size, ABD_LZ4_STOP_PREFIX, src_off, src_size);

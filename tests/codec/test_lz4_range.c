@@ -5,8 +5,11 @@
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
+#include "abd_test_fault.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,4 +146,39 @@ Test(abd_lz4_range, damage_before_the_range_is_told)
 	cr_assert_eq(abd_lz4_decompress_range_to_buf(byte, block, 5000, 100, 0, 0), -EBADMSG);
 	abd_free(record);
 	abd_free(block);
+}
+
+/* Past the record's end there is nothing, and finding that out takes no memory. */
+static void past_the_end(const abd_t *record, const abd_t *block, size_t block_size)
+{
+	size_t size = abd_get_size(record);
+	const size_t far[] = {size, size + 1, size + 4096, (size_t)16 << 20, ((size_t)16 << 20) + 1,
+		(size_t)INT32_MAX, (size_t)INT32_MAX + 1, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
+	uint8_t dst[100];
+
+	for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+		ssize_t got;
+
+		abd_test_fault_at(0);
+		got = abd_lz4_decompress_range_to_buf(dst, block, far[i], 100, 0, block_size);
+		abd_test_fault_end();
+		cr_assert_eq(got, 0, "%zu of %zu: %zd", far[i], size, got);
+	}
+	/* A range that begins within is short, however far it would reach. */
+	check_range(record, block, block_size, size - 1, 100);
+	abd_test_fault_at(0);
+	cr_assert_eq(
+		abd_lz4_decompress_range_to_buf(dst, block, size - 1, 100, 0, block_size), -ENOMEM);
+	abd_test_fault_end();
+}
+
+Test(abd_lz4_range, past_the_end_there_is_nothing_and_no_memory_is_needed)
+{
+	char reserve[32];
+
+	snprintf(reserve, sizeof(reserve), "%s", abd_tuning_get("thread_cache_bytes"));
+	abd_tuning_set("thread_cache_bytes", "0"); /* reserves can't be refused */
+	abd_cache_reap_now();
+	each_decoder(past_the_end, 70000);
+	abd_tuning_set("thread_cache_bytes", reserve);
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * liblz4 as a decoder among the others: OpenZFS's way, borrow and copy, and the oracle of the rest.
- * It takes match offset 0, which the format forbids.
+ * What it accepts is looked through for match offset 0, which the format forbids. What it would
+ * judge otherwise than the rest goes to the scalar decoder: blocks that are wanted in part, of
+ * which it takes damaged ones, and room of 2 GiB and more, which it can't count.
  */
 #include "abd_allocator.h"
 #include "abd_counter.h"
 #include "abd_lz4_decode.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <lz4.h>
 #include <string.h>
+
+extern const struct abd_lz4_decoder abd_lz4_decode_scalar;
 
 static bool abd_lz4_decode_liblz4_supported(void)
 {
@@ -28,27 +33,61 @@ static void abd_lz4_gather(char *to, const struct iovec *runs, size_t skip, size
 	}
 }
 
-static ssize_t abd_lz4_decode_liblz4_block(
-	const char *src, char *dst, size_t src_size, size_t dst_size, size_t stop)
+/* Add the extension bytes at *at to length. */
+static size_t abd_lz4_extended(const uint8_t *src, size_t size, size_t *at, size_t length)
 {
-	int room = (int)dst_size, produced;
+	uint8_t byte = 255;
 
-	if (stop == ABD_LZ4_STOP_PREFIX || stop < dst_size)
-		produced = LZ4_decompress_safe_partial(
-			src, dst, (int)src_size, (int)abd_min(stop, dst_size), room);
-	else
-		produced = LZ4_decompress_safe(src, dst, (int)src_size, room);
-	return produced >= 0 ? produced : -EBADMSG;
+	while (byte == 255 && *at < size) {
+		byte = src[(*at)++];
+		length += byte;
+	}
+	return length;
+}
+
+/* Whether a block that liblz4 accepted has a match at offset 0. */
+static bool abd_lz4_has_offset_0(const uint8_t *src, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		unsigned token = src[at++];
+		size_t literals = token >> 4;
+
+		if (literals == 15)
+			literals = abd_lz4_extended(src, size, &at, literals);
+		if (literals >= size - at || size - at - literals < 2)
+			return false;
+		at += literals;
+		if (src[at] == 0 && src[at + 1] == 0)
+			return true;
+		at += 2;
+		if ((token & 15) == 15)
+			abd_lz4_extended(src, size, &at, 0);
+	}
+	return false;
+}
+
+static ssize_t abd_lz4_decode_liblz4_block(
+	const char *src, char *dst, size_t src_size, size_t dst_size)
+{
+	int produced = LZ4_decompress_safe(src, dst, (int)src_size, (int)dst_size);
+
+	if (produced < 0 || abd_lz4_has_offset_0((const uint8_t *)src, src_size))
+		return -EBADMSG;
+	return produced;
 }
 
 static ssize_t abd_lz4_decode_liblz4_decode(void *dst, size_t dst_size, size_t stop,
 	const struct iovec *runs, size_t run_count, size_t skip, size_t src_size)
 {
-	(void)run_count;
+	if (dst_size > INT_MAX || stop < dst_size || stop == ABD_LZ4_STOP_PREFIX)
+		return abd_lz4_decode_scalar.decode(
+			dst, dst_size, stop, runs, run_count, skip, src_size);
 	abd_counter_add(ABD_COUNTER(borrow_cnt), 1);
 	if (src_size <= runs->iov_len - skip)
 		return abd_lz4_decode_liblz4_block(
-			(const char *)runs->iov_base + skip, dst, src_size, dst_size, stop);
+			(const char *)runs->iov_base + skip, dst, src_size, dst_size);
 
 	char *copy = abd_allocator_get(src_size, false);
 	ssize_t result;
@@ -58,7 +97,7 @@ static ssize_t abd_lz4_decode_liblz4_decode(void *dst, size_t dst_size, size_t s
 	abd_counter_add(ABD_COUNTER(borrow_copy_cnt), 1);
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), src_size);
 	abd_lz4_gather(copy, runs, skip, src_size);
-	result = abd_lz4_decode_liblz4_block(copy, dst, src_size, dst_size, stop);
+	result = abd_lz4_decode_liblz4_block(copy, dst, src_size, dst_size);
 	abd_allocator_put(copy, src_size, false);
 	return result;
 }
@@ -67,10 +106,13 @@ static ssize_t abd_lz4_decode_liblz4_scatter(const struct iovec *dst_runs, size_
 	size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip,
 	size_t src_size, void *window, size_t window_size)
 {
-	char *record = window_size >= dst_size ? window : abd_allocator_get(dst_size, false);
 	ssize_t result;
+	char *record;
 
-	(void)dst_run_count;
+	if (dst_size > INT_MAX)
+		return abd_lz4_decode_scalar.decode_scatter(dst_runs, dst_run_count, dst_skip,
+			dst_size, runs, run_count, skip, src_size, window, window_size);
+	record = window_size >= dst_size ? window : abd_allocator_get(dst_size, false);
 	if (record == NULL)
 		return -ENOMEM;
 	result = abd_lz4_decode_liblz4_decode(
