@@ -13,11 +13,6 @@
 const char *const abd_perf_cached_name[CACHED_MODES] = {
 	"bare decode", "cache", "scatter", "openzfs's way", "single-chunk"};
 
-static abd_arc_key_t abd_perf_cached_key(size_t record)
-{
-	return (abd_arc_key_t){1, {record * 8, record / 16}, 1 + record % 7};
-}
-
 static const void *abd_perf_cached_source(const struct abd_perf_cached_set *set, size_t record)
 {
 	return set->data->bytes + record % (set->data->size / set->record_size) * set->record_size;
@@ -91,24 +86,24 @@ bool abd_perf_cached_record(
 
 /* ---- filling, and checking every record in every way ----------------------------------------- */
 
-static abd_arc_t *abd_perf_cached_fill(
-	const struct abd_perf_cached_set *set, const char *linear_page)
+abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = set->capacity,
-		.expected_entries = set->records};
+		.capacity_bytes = capacity,
+		.expected_entries = records};
+	size_t sources = data->size / record_size;
 	abd_arc_t *arc = abd_arc_create(&config);
 
 	if (arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
-	abd_tuning_set("linear_page", linear_page);
-	for (size_t i = 0; i < set->records; i++) {
+	for (size_t i = 0; i < records; i++) {
 		abd_arc_key_t key = abd_perf_cached_key(i);
 
-		if (abd_arc_put(arc, &key, abd_perf_cached_source(set, i), set->record_size) != 0)
-			abd_perf_say_die(1, "no memory for the records");
+		if (abd_arc_put(arc, &key, data->bytes + i % sources * record_size, record_size) !=
+			0)
+			abd_perf_say_die(1, "no memory for %zu records", records);
 	}
-	abd_tuning_set("linear_page", "1");
 	return arc;
 }
 
@@ -131,8 +126,11 @@ static void abd_perf_cached_look(struct abd_perf_cached_set *set)
 
 void abd_perf_cached_set_make(struct abd_perf_cached_set *set)
 {
-	set->on = abd_perf_cached_fill(set, "1");
-	set->off = abd_perf_cached_fill(set, "0");
+	abd_tuning_set("linear_page", "1");
+	set->on = abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity);
+	abd_tuning_set("linear_page", "0");
+	set->off = abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity);
+	abd_tuning_set("linear_page", "1");
 	abd_perf_cached_look(set);
 }
 

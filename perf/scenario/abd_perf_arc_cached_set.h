@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What arc-cached-read reads: caches filled with the records of many files, and the ways to read
- * one of them.
+ * The caches that arc-cached-read and arc-scale read, filled with records, and the ways to read one
+ * record.
  *
  *   bare decode    the cached lz4 blocks decoded one after another, without the cache: the limit
  *   cache          abd_arc_read(): look-up, decode inside the read-side section
@@ -40,6 +40,19 @@ struct abd_perf_cached_set {
 	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */
 	struct abd_perf_cached_block *block; /* of on */
 };
+
+/** The key of a record, in every cache that is measured. */
+static inline abd_arc_key_t abd_perf_cached_key(size_t record)
+{
+	return (abd_arc_key_t){1, {record * 8, record / 16}, 1 + record % 7};
+}
+
+/**
+ * A cache filled with so many records, cut from data again and again, in the order of their keys.
+ * Ends the program when memory does.
+ */
+abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity);
 
 /**
  * Fill the caches of a set that the caller has filled in up to files. Ends the program when memory

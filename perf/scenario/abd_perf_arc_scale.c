@@ -15,9 +15,8 @@
  *
  * Memory: the largest cache takes what fits in a quarter of the memory there is.
  */
-#include "abd_perf_arc_scale_set.h"
-#include "abd_perf_arc_scale_top.h"
 #include "abd_perf_arc_scale_write.h"
+#include "abd_perf_arc_cached_set.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_env.h"
@@ -32,6 +31,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define ABD_PERF_SCALE_HUGE ((size_t)2 << 20)
+
+/* A cache of many small records, and single cache lines, one to a record. */
+struct abd_perf_scale_set {
+	abd_arc_t *arc;
+	size_t records;
+	uint64_t random;
+	uint64_t *line; /* 8 words to a record, all 0, on huge pages; or NULL */
+	size_t errors;
+};
+
+/* The next record's number. value is always 0 (or 8, a size), but the CPU has to wait for it. */
+static inline size_t abd_perf_scale_next(struct abd_perf_scale_set *set, uint64_t value)
+{
+	/* The product's upper half: as good as a division, and not as slow. */
+	uint64_t random = abd_perf_random(&set->random) + (value & 1);
+
+	return (size_t)((unsigned __int128)random * set->records >> 64);
+}
+
+static void abd_perf_scale_set_make(
+	struct abd_perf_scale_set *set, size_t records, const struct abd_perf_options *options)
+{
+	unsigned char zero[sizeof(uint64_t)] = {0};
+	const struct abd_perf_data data = {.bytes = zero, .size = sizeof(zero)};
+
+	*set = (struct abd_perf_scale_set){.records = records, .random = options->seed};
+	set->arc = abd_perf_cached_fill(
+		&data, records, sizeof(zero), ((size_t)1 << 20) + records * (400 + sizeof(zero)));
+}
+
+static void abd_perf_scale_lines_make(struct abd_perf_scale_set *set)
+{
+	size_t bytes = set->records * 64;
+
+	set->line = aligned_alloc(ABD_PERF_SCALE_HUGE,
+		(bytes + ABD_PERF_SCALE_HUGE - 1) / ABD_PERF_SCALE_HUGE * ABD_PERF_SCALE_HUGE);
+	if (set->line == NULL)
+		abd_perf_say_die(1, "no memory for %zu cache lines", set->records);
+	madvise(set->line, bytes, MADV_HUGEPAGE);
+	memset(set->line, 0, bytes);
+}
+
+static void abd_perf_scale_set_free(struct abd_perf_scale_set *set)
+{
+	free(set->line);
+	abd_arc_destroy(set->arc);
+}
 
 /* ---- one hit, by the number of records ------------------------------------------------------- */
 
@@ -42,7 +91,7 @@ static double abd_perf_scale_run_read(void *arg, uint64_t iterations)
 	uint64_t value = 0;
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		abd_arc_key_t key = abd_perf_scale_key(abd_perf_scale_next(set, value));
+		abd_arc_key_t key = abd_perf_cached_key(abd_perf_scale_next(set, value));
 
 		if (abd_arc_read(set->arc, &key, &value, 0, sizeof(value)) != sizeof(value))
 			set->errors++;
@@ -57,7 +106,7 @@ static double abd_perf_scale_run_hold(void *arg, uint64_t iterations)
 	uint64_t value = 0;
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		abd_arc_key_t key = abd_perf_scale_key(abd_perf_scale_next(set, value));
+		abd_arc_key_t key = abd_perf_cached_key(abd_perf_scale_next(set, value));
 		abd_arc_hold_t hold;
 
 		if (abd_arc_hold(set->arc, &key, &hold) != 0) {
@@ -82,8 +131,8 @@ static double abd_perf_scale_run_line(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-static void abd_perf_scale_add_hit(
-	const struct abd_perf_scale_set *set, const struct abd_perf_race *race)
+static void abd_perf_scale_add_hit(const struct abd_perf_scale_set *set,
+	const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
 	struct abd_perf_result *result =
 		abd_perf_result_add("arc-scale", "hit", "%zu records", set->records);
@@ -92,10 +141,8 @@ static void abd_perf_scale_add_hit(
 	abd_arc_stats_get(set->arc, &stats, sizeof(stats));
 	abd_perf_result_number(result, "records", (double)set->records);
 	abd_perf_result_number(result, "bytes", (double)(stats.index_bytes / stats.entries));
-	abd_perf_result_figure(result, "read", "ns", abd_perf_race_ns(race, 0));
-	abd_perf_result_figure(result, "hold", "ns", abd_perf_race_ns(race, 1));
-	abd_perf_result_figure(result, "a line", "ns", abd_perf_race_ns(race, 2));
-	abd_perf_result_ratio(result, "read", "a line", abd_perf_race_ratio(race, 0, 2));
+	abd_perf_result_race(result, race, path, 0);
+	abd_perf_result_claims(result, race, path, &(struct abd_perf_claim){0, 2, 0, NULL}, 1);
 }
 
 static int abd_perf_scale_hit(const struct abd_perf_options *options, size_t records)
@@ -104,18 +151,86 @@ static int abd_perf_scale_hit(const struct abd_perf_options *options, size_t rec
 	struct abd_perf_scale_set set;
 
 	abd_perf_say_step("a hit among %zu records", records);
-	abd_perf_scale_set_make(&set, records, sizeof(uint64_t), options);
+	abd_perf_scale_set_make(&set, records, options);
 	abd_perf_scale_lines_make(&set);
 
 	const struct abd_perf_path path[] = {{"read", abd_perf_scale_run_read, &set},
 		{"hold", abd_perf_scale_run_hold, &set}, {"a line", abd_perf_scale_run_line, &set}};
 
 	if (abd_perf_race_run(&race, path, 3, options))
-		abd_perf_scale_add_hit(&set, &race);
+		abd_perf_scale_add_hit(&set, &race, path);
 	if (set.errors > 0)
 		abd_perf_say_warn("%zu of the records were not in the cache", set.errors);
 	abd_perf_scale_set_free(&set);
 	return set.errors > 0;
+}
+
+/* ---- what a whole cached read costs on top of decoding the block ----------------------------- */
+
+struct abd_perf_scale_topping {
+	const struct abd_perf_cached_set *set;
+	unsigned mode;
+	size_t at;
+	char *dst;
+	size_t errors;
+};
+
+static double abd_perf_scale_top_run(void *arg, uint64_t iterations)
+{
+	struct abd_perf_scale_topping *topping = arg;
+	double start = abd_perf_clock_ns();
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		topping->errors += !abd_perf_cached_record(
+			topping->set, topping->mode, topping->at, topping->dst);
+		topping->at = topping->at + 1 < topping->set->records ? topping->at + 1 : 0;
+	}
+	return abd_perf_clock_ns() - start;
+}
+
+static void abd_perf_scale_top_add(
+	size_t records, const struct abd_perf_race *race, const struct abd_perf_path *path)
+{
+	struct abd_perf_result *result =
+		abd_perf_result_add("arc-scale", "on top", "%zu records", records);
+	double ns[ABD_PERF_ROUNDS_MAX];
+
+	for (unsigned i = 0; i < race->rounds; i++)
+		ns[i] = race->ns[1][i] - race->ns[0][i];
+	abd_perf_result_number(result, "records", (double)records);
+	abd_perf_result_race(result, race, path, 0);
+	abd_perf_result_figure(result, "on top", "ns", abd_perf_stat(ns, race->rounds));
+	abd_perf_result_claims(
+		result, race, path, &(struct abd_perf_claim){1, 0, 1 / 1.03, NULL}, 1);
+}
+
+static int abd_perf_scale_top(const struct abd_perf_options *options, size_t records)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_data data;
+	struct abd_perf_cached_set set = {.options = options,
+		.data = &data,
+		.record_size = 8192,
+		.records = records,
+		.capacity = ((size_t)4 << 20) + records * 8192,
+		.files = 1};
+	char *dst = aligned_alloc(4096, set.record_size);
+	struct abd_perf_scale_topping bare = {&set, CACHED_BARE, 0, dst, 0},
+				      cache = {&set, CACHED_CACHE, 0, dst, 0};
+	const struct abd_perf_path path[] = {{"bare decode", abd_perf_scale_top_run, &bare},
+		{"cache", abd_perf_scale_top_run, &cache}};
+
+	if (dst == NULL)
+		abd_perf_say_die(1, "no memory to decode into");
+	abd_perf_say_step("a cached read of %zu records", records);
+	abd_perf_fio_make(&data, options, 64 * ABD_PERF_CACHED_MIB);
+	abd_perf_cached_set_make(&set);
+	if (abd_perf_race_run(&race, path, 2, options))
+		abd_perf_scale_top_add(records, &race, path);
+	abd_perf_cached_set_free(&set);
+	free(data.bytes);
+	free(dst);
+	return bare.errors + cache.errors > 0;
 }
 
 /* ---- two threads at one key ------------------------------------------------------------------ */
@@ -135,7 +250,7 @@ struct abd_perf_scale_sharing {
 static double abd_perf_scale_share_member(void *arg, unsigned member, uint64_t iterations)
 {
 	const struct abd_perf_scale_sharing *sharing = arg;
-	abd_arc_key_t key = abd_perf_scale_key(sharing->way == SCALE_TWO_KEYS ? member : 0);
+	abd_arc_key_t key = abd_perf_cached_key(sharing->way == SCALE_TWO_KEYS ? member : 0);
 	double start = abd_perf_clock_ns();
 	uint64_t value;
 
@@ -169,7 +284,7 @@ static void abd_perf_scale_share(const struct abd_perf_options *options, bool ho
 	struct abd_perf_scale_set set;
 
 	abd_perf_say_step("two threads, one key");
-	abd_perf_scale_set_make(&set, 1000, sizeof(uint64_t), options);
+	abd_perf_scale_set_make(&set, 1000, options);
 	struct abd_perf_crew *crew = abd_perf_crew_make(2, options);
 
 	if (crew == NULL)
@@ -183,12 +298,9 @@ static void abd_perf_scale_share(const struct abd_perf_options *options, bool ho
 		struct abd_perf_result *result = abd_perf_result_add(
 			"arc-scale", "sharing", holds ? "hold and release" : "read of 8 bytes");
 
-		for (unsigned i = 0; i < SCALE_SHARINGS; i++)
-			abd_perf_result_figure(result, abd_perf_scale_sharing_name[i], "ns",
-				abd_perf_race_ns(&race, i));
-		abd_perf_result_ratio(result, abd_perf_scale_sharing_name[SCALE_ONE_KEY],
-			abd_perf_scale_sharing_name[SCALE_TWO_KEYS],
-			abd_perf_race_ratio(&race, SCALE_ONE_KEY, SCALE_TWO_KEYS));
+		abd_perf_result_race(result, &race, path, 0);
+		abd_perf_result_claims(result, &race, path,
+			&(struct abd_perf_claim){SCALE_ONE_KEY, SCALE_TWO_KEYS, 0, NULL}, 1);
 	}
 	abd_perf_crew_end(crew);
 	abd_perf_scale_set_free(&set);

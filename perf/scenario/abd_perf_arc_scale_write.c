@@ -5,7 +5,8 @@
  * machine don't change.
  */
 #include "abd_perf_arc_scale_write.h"
-#include "abd_perf_arc_scale_set.h"
+#include "abd_perf_arc_cached_set.h"
+#include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
 #include "abd_perf_filter.h"
@@ -40,7 +41,7 @@ static abd_arc_key_t abd_perf_scale_hot(uint64_t record)
 static void abd_perf_scale_put(struct abd_perf_scale_writing *writing, unsigned member)
 {
 	uint64_t record = writing->member[member].next++ * ABD_PERF_SCALE_MEMBERS + member;
-	abd_arc_key_t key = abd_perf_scale_key(record);
+	abd_arc_key_t key = abd_perf_cached_key(record);
 	size_t pieces = writing->data->size / writing->record_size;
 
 	if (abd_arc_put(writing->arc, &key,

@@ -81,8 +81,12 @@ static double abd_perf_codec_run_path(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
+static const struct abd_perf_claim abd_perf_codec_claims[] = {
+	{MULTI, LINEAR, 1, NULL}, {MULTI, BORROW, 1, NULL}, {SINGLE, LINEAR, 0, NULL}};
+
 static void abd_perf_codec_record(const struct abd_perf_race *race,
-	const struct abd_perf_arc_set *set, const char *data, bool hot)
+	const struct abd_perf_path *path, const struct abd_perf_arc_set *set, const char *data,
+	bool hot)
 {
 	char size[24];
 	double mean = (double)set->payload_bytes / (double)set->slots;
@@ -96,15 +100,9 @@ static void abd_perf_codec_record(const struct abd_perf_race *race,
 	abd_perf_result_number(result, "compressed_bytes", mean);
 	abd_perf_result_number(result, "set_bytes", (double)set->payload_bytes);
 	abd_perf_result_text(result, "decoder", abd_tuning_get("lz4"));
-	for (unsigned i = 0; i < PATHS; i++)
-		abd_perf_result_figure(result, abd_perf_codec_ways[i].name, "GB/s",
-			abd_perf_race_rate(race, i, (double)set->records->record_size));
-	for (unsigned i = LINEAR; i <= BORROW; i++)
-		abd_perf_result_ratio(result, abd_perf_codec_ways[MULTI].name,
-			abd_perf_codec_ways[i].name, abd_perf_race_ratio(race, MULTI, i))
-			->target = 1;
-	abd_perf_result_ratio(result, abd_perf_codec_ways[SINGLE].name,
-		abd_perf_codec_ways[LINEAR].name, abd_perf_race_ratio(race, SINGLE, LINEAR));
+	abd_perf_result_race(result, race, path, (double)set->records->record_size);
+	abd_perf_result_claims(result, race, path, abd_perf_codec_claims,
+		sizeof(abd_perf_codec_claims) / sizeof(abd_perf_codec_claims[0]));
 }
 
 static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, bool hot, char *dst,
@@ -123,7 +121,7 @@ static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, b
 			(struct abd_perf_path){way[i].way->name, abd_perf_codec_run_path, &way[i]};
 	}
 	if (abd_perf_race_run(&race, path, PATHS, options))
-		abd_perf_codec_record(&race, set, data, hot);
+		abd_perf_codec_record(&race, path, set, data, hot);
 	for (unsigned i = 0; i < PATHS; i++)
 		errors += way[i].errors;
 	return errors == 0 ? 0 : 1;

@@ -106,13 +106,9 @@ void abd_perf_codec_range(const struct abd_perf_data *data, const struct abd_per
 			abd_perf_result_add("codec", "range", "4k out of 128k, %s", data->name);
 
 		abd_perf_result_text(result, "data", data->name);
-		for (unsigned i = 0; i < 3; i++)
-			abd_perf_result_figure(
-				result, path[i].name, "ns", abd_perf_race_ns(&race, i));
-		abd_perf_result_ratio(result, "first 4k", "all", abd_perf_race_ratio(&race, 1, 0))
-			->target = 8;
-		abd_perf_result_ratio(result, "any 4k", "all", abd_perf_race_ratio(&race, 2, 0))
-			->target = 1.8;
+		abd_perf_result_race(result, &race, path, 0);
+		abd_perf_result_claims(result, &race, path,
+			(const struct abd_perf_claim[]){{1, 0, 8, NULL}, {2, 0, 1.8, NULL}}, 2);
 	}
 	for (size_t i = 0; i < blocks.count; i++)
 		abd_free(blocks.block[i]);
@@ -184,12 +180,11 @@ void abd_perf_codec_sums(const struct abd_perf_options *options)
 		struct abd_perf_result *result =
 			abd_perf_result_add("codec", "sums", "checksums of 128k, 4 KiB runs");
 
-		for (unsigned i = 0; i < 4; i++)
-			abd_perf_result_figure(result, path[i].name, "GB/s",
-				abd_perf_race_rate(&race, i, ABD_PERF_RECORD));
-		for (unsigned i = 1; i < 4; i++)
-			abd_perf_result_ratio(result, path[i].name, "plain sum",
-				abd_perf_race_ratio(&race, i, 0));
+		abd_perf_result_race(result, &race, path, ABD_PERF_RECORD);
+		abd_perf_result_claims(result, &race, path,
+			(const struct abd_perf_claim[]){
+				{1, 0, 0, NULL}, {2, 0, 0, NULL}, {3, 0, 0, NULL}},
+			3);
 	}
 	for (unsigned i = 0; i < 8; i++)
 		abd_free(abds[i]);

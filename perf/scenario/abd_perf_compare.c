@@ -181,9 +181,7 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 	abd_perf_result_number(result, "runs_neighbours", (double)operands->place.neighbours);
 	abd_perf_result_number(result, "runs_pairs", (double)operands->place.pairs);
 	abd_perf_result_text(result, "kernel", abd_tuning_get("compare"));
-	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(result, path[i].name, "GB/s",
-			abd_perf_race_rate(race, i, (double)operands->size));
+	abd_perf_result_race(result, race, path, (double)operands->size);
 	for (unsigned i = 0; i < race->paths; i++) {
 		const struct abd_perf_operation *operation = abd_perf_operations;
 
@@ -268,9 +266,7 @@ static void abd_perf_compare_kernels(
 		abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
 
 	abd_perf_result_size(result, "size", operands->size);
-	for (unsigned i = 0; i < paths; i++)
-		abd_perf_result_figure(result, path[i].name, "GB/s",
-			abd_perf_race_rate(&race, i, (double)operands->size));
+	abd_perf_result_race(result, &race, path, (double)operands->size);
 	/* The widest one is what "auto" takes. */
 	abd_perf_result_ratio(
 		result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));

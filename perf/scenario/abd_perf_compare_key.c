@@ -103,10 +103,8 @@ static void abd_perf_key_race(unsigned length, const struct abd_perf_options *op
 
 	abd_perf_result_number(result, "size", length);
 	abd_perf_result_text(result, "length", text);
-	for (unsigned i = 0; i < 2; i++)
-		abd_perf_result_figure(result, path[i].name, "ns", abd_perf_race_ns(&race, i));
-	abd_perf_result_ratio(result, path[0].name, path[1].name, abd_perf_race_ratio(&race, 0, 1))
-		->target = 0.9;
+	abd_perf_result_race(result, &race, path, 0);
+	abd_perf_result_claims(result, &race, path, &(struct abd_perf_claim){0, 1, 0.9, NULL}, 1);
 }
 
 /* All lengths, or those around the steps of 4, 8, 16, 32 and 64. */

@@ -103,9 +103,7 @@ static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush
 	abd_perf_result_size(result, "size", cell->size);
 	abd_perf_result_number(result, "threads", cell->threads);
 	abd_perf_result_number(result, "batch", cell->batch);
-	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(
-			result, path[i].name, "GB/s", abd_perf_race_rate(race, i, bytes));
+	abd_perf_result_race(result, race, path, bytes);
 	return result;
 }
 

@@ -4,8 +4,7 @@
  * diff makes the kernel do it.
  *
  * Paths of a real tree are looked up in a hash table: in the order of the tree, then shuffled, by
- * one way of comparing after the other, and by what the source wished for: split, hash and compare
- * in one pass of 8-byte loads. All must find the same.
+ * one way of comparing after the other. All must find the same.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010.
  */
 #include "abd_perf_clock.h"
@@ -54,9 +53,7 @@ static void abd_perf_names_record(const struct abd_perf_race *race,
 	} pair[] = {{ABD_PERF_NAMES_MASKED, ABD_PERF_NAMES_CMPSB},
 		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_CMPSB},
 		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_BYTES},
-		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_LIBC},
-		{ABD_PERF_NAMES_KEEP, ABD_PERF_NAMES_OURS},
-		{ABD_PERF_NAMES_KEEP, ABD_PERF_NAMES_PLAIN}};
+		{ABD_PERF_NAMES_OURS, ABD_PERF_NAMES_LIBC}};
 	struct abd_perf_result *result = abd_perf_result_add("names", "lookup", "%s", order);
 	unsigned where[ABD_PERF_NAMES_COUNT] = {0};
 
@@ -151,7 +148,7 @@ static int abd_perf_names_run(const struct abd_perf_options *options)
 	abd_perf_names_set_make(
 		&set, root, options->quick ? ABD_PERF_NAMES_FEW : ABD_PERF_NAMES_MOST);
 	if (options->plant) /* a byte of the last name entered: that of the last path */
-		set.word[set.table[0].entry[set.entries - 1].word] ^= 0x20;
+		set.word[set.entry[set.entries - 1].word] ^= 0x20;
 	abd_perf_say_step("whether all find the same");
 	if (abd_perf_names_check(&set))
 		status = abd_perf_names_orders(&set, options);

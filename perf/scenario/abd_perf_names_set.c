@@ -77,17 +77,15 @@ static void abd_perf_names_walk(struct abd_perf_names_set *set, const char *root
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-typedef void abd_perf_names_split_t(struct abd_perf_name *name, const uint8_t *p, uint32_t parent);
 typedef bool abd_perf_names_equal_t(const struct abd_perf_name *name, const uint8_t *stored);
 
 ABD_PERF_INLINE uint32_t abd_perf_names_child(const struct abd_perf_names_set *set,
-	const struct abd_perf_names_table *table, const struct abd_perf_name *name, uint32_t parent,
-	abd_perf_names_equal_t *equal)
+	const struct abd_perf_name *name, uint32_t parent, abd_perf_names_equal_t *equal)
 {
-	uint32_t at = table->bucket[name->hash & set->mask];
+	uint32_t at = set->bucket[name->hash & set->mask];
 
-	for (; at != 0; at = table->entry[at].next) {
-		const struct abd_perf_names_entry *entry = &table->entry[at];
+	for (; at != 0; at = set->entry[at].next) {
+		const struct abd_perf_names_entry *entry = &set->entry[at];
 
 		if (entry->hash == name->hash && entry->parent == parent &&
 			entry->length == name->length &&
@@ -97,27 +95,25 @@ ABD_PERF_INLINE uint32_t abd_perf_names_child(const struct abd_perf_names_set *s
 	return at;
 }
 
-ABD_PERF_INLINE uint32_t abd_perf_names_find(const struct abd_perf_names_set *set,
-	const uint8_t *path, abd_perf_names_split_t *split,
-	const struct abd_perf_names_table *table, abd_perf_names_equal_t *equal)
+ABD_PERF_INLINE uint32_t abd_perf_names_find(
+	const struct abd_perf_names_set *set, const uint8_t *path, abd_perf_names_equal_t *equal)
 {
 	struct abd_perf_name name;
 	uint32_t at = 0;
 
 	for (;; path += name.length + 1) {
-		split(&name, path, at);
-		at = abd_perf_names_child(set, table, &name, at, equal);
+		abd_perf_name_split(&name, path, at);
+		at = abd_perf_names_child(set, &name, at, equal);
 		if (at == 0 || path[name.length] == '\0')
 			return at;
 	}
 }
 
-#define ABD_PERF_NAMES_DEFINE(stem, label, how, which, compare)                                 \
+#define ABD_PERF_NAMES_DEFINE(stem, label)                                                      \
 	static uint32_t abd_perf_names_find_##stem(                                             \
 		const struct abd_perf_names_set *set, const uint8_t *path)                      \
 	{                                                                                       \
-		return abd_perf_names_find(set, path, abd_perf_name_split_##how,                \
-			&set->table[which], abd_perf_name_equal_##compare);                     \
+		return abd_perf_names_find(set, path, abd_perf_name_equal_##stem);              \
 	}                                                                                       \
                                                                                                 \
 	static uint64_t abd_perf_names_pass_##stem(                                             \
@@ -133,7 +129,7 @@ ABD_PERF_INLINE uint32_t abd_perf_names_find(const struct abd_perf_names_set *se
 
 ABD_PERF_NAMES_METHODS(ABD_PERF_NAMES_DEFINE)
 
-#define ABD_PERF_NAMES_RECORD(stem, label, how, which, compare) \
+#define ABD_PERF_NAMES_RECORD(stem, label) \
 	{label, abd_perf_names_find_##stem, abd_perf_names_pass_##stem},
 
 const struct abd_perf_names_method abd_perf_names_methods[] = {
@@ -155,26 +151,15 @@ uint64_t abd_perf_names_expected(const struct abd_perf_names_set *set, const uin
 
 /* ---- entering -------------------------------------------------------------------------------- */
 
-/* An entry for the name, in both tables and under one number. */
 static uint32_t abd_perf_names_enter(
 	struct abd_perf_names_set *set, const struct abd_perf_name *name, uint32_t parent)
 {
-	uint32_t number = (uint32_t)set->entries++;
+	uint32_t number = (uint32_t)set->entries++, *bucket = &set->bucket[name->hash & set->mask];
 
 	memcpy(set->word + set->words, name->p, name->length);
-	for (unsigned i = 0; i < 2; i++) {
-		struct abd_perf_names_table *table = &set->table[i];
-		struct abd_perf_name hashed;
-
-		if (i == 0)
-			abd_perf_name_split_bytes(&hashed, name->p, parent);
-		else
-			abd_perf_name_split_plain(&hashed, name->p, parent);
-		table->entry[number] =
-			(struct abd_perf_names_entry){table->bucket[hashed.hash & set->mask],
-				parent, hashed.hash, name->length, (uint32_t)set->words};
-		table->bucket[hashed.hash & set->mask] = number;
-	}
+	set->entry[number] = (struct abd_perf_names_entry){
+		*bucket, parent, name->hash, name->length, (uint32_t)set->words};
+	*bucket = number;
 	set->words += name->length / 8 + 1;
 	return number;
 }
@@ -185,9 +170,8 @@ static uint32_t abd_perf_names_enter_path(struct abd_perf_names_set *set, const 
 	uint32_t at = 0, child;
 
 	for (;; path += name.length + 1, at = child) {
-		abd_perf_name_split_bytes(&name, path, at);
-		child = abd_perf_names_child(
-			set, &set->table[0], &name, at, abd_perf_name_equal_libc);
+		abd_perf_name_split(&name, path, at);
+		child = abd_perf_names_child(set, &name, at, abd_perf_name_equal_libc);
 		if (child == 0)
 			child = abd_perf_names_enter(set, &name, at);
 		set->components++;
@@ -210,15 +194,11 @@ static void abd_perf_names_room(struct abd_perf_names_set *set)
 	while (buckets < most)
 		buckets *= 2;
 	set->mask = (uint32_t)buckets - 1;
-	for (unsigned i = 0; i < 2; i++) {
-		set->table[i].bucket = calloc(buckets, sizeof(uint32_t));
-		set->table[i].entry = calloc(most, sizeof(struct abd_perf_names_entry));
-	}
+	set->bucket = calloc(buckets, sizeof(*set->bucket));
+	set->entry = calloc(most, sizeof(*set->entry));
 	set->word = calloc(set->text_size / 8 + most, sizeof(uint64_t));
 	set->expected = calloc(set->count, sizeof(uint32_t));
-	if (set->table[0].bucket == NULL || set->table[1].bucket == NULL ||
-		set->table[0].entry == NULL || set->table[1].entry == NULL || set->word == NULL ||
-		set->expected == NULL)
+	if (set->bucket == NULL || set->entry == NULL || set->word == NULL || set->expected == NULL)
 		abd_perf_say_die(1, "no memory for a table of %zu names", most);
 }
 
@@ -235,10 +215,8 @@ void abd_perf_names_set_make(struct abd_perf_names_set *set, const char *root, s
 
 void abd_perf_names_set_free(struct abd_perf_names_set *set)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		free(set->table[i].bucket);
-		free(set->table[i].entry);
-	}
+	free(set->bucket);
+	free(set->entry);
 	free(set->word);
 	free(set->expected);
 	free(set->path);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Paths of a tree, and a hash table of their components: the key is the parent's number and the
- * name, as in a directory cache. Two tables hold the same entries under the same numbers: one by
- * the hash taken by bytes, one by that taken by words.
+ * name, as in a directory cache.
  * Invariant: names are stored as whole words filled up with zeros, and at least one zero; behind
  * the last path there is room for a load of words.
  */
@@ -19,19 +18,14 @@ struct abd_perf_names_entry {
 	uint32_t word; /* where its name begins */
 };
 
-struct abd_perf_names_table {
-	uint32_t *bucket;
-	struct abd_perf_names_entry *entry;
-};
-
 struct abd_perf_names_set {
 	uint8_t *text; /* the paths, each with its zero */
 	size_t text_size, text_room;
 	uint32_t *path;     /* where each begins */
 	uint32_t *expected; /* the entry each must lead to */
 	size_t count;
-	struct abd_perf_names_table table[2];
-	uint32_t mask; /* of both tables' buckets */
+	uint32_t *bucket, mask; /* of the hash */
+	struct abd_perf_names_entry *entry;
 	size_t entries;
 	uint64_t *word; /* the names */
 	size_t words;

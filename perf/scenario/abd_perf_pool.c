@@ -78,9 +78,7 @@ static void abd_perf_pool_memory_size(
 
 		abd_perf_result_size(result, "size", size);
 		abd_perf_result_text(result, "default", provider);
-		for (unsigned i = 0; i < 4; i++)
-			abd_perf_result_figure(result, path[i].name, "GB/s",
-				abd_perf_race_rate(&race, i, (double)size));
+		abd_perf_result_race(result, &race, path, (double)size);
 		for (unsigned i = 0; i < 4; i += 2)
 			abd_perf_result_ratio(result, path[i].name, path[i + 1].name,
 				abd_perf_race_ratio(&race, i, i + 1));
