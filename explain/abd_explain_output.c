@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whole files only: written beside the file, synced by close, then renamed over it.
+ * Whole files only: written beside the file, then renamed over it. What exists and is no regular
+ * file (/dev/full, a pipe) is written to as it is: renaming would replace the device.
  */
 #include "abd_explain_draw.h"
 
@@ -80,6 +81,25 @@ static bool abd_explain_output_beside(const char *path, const char *drawn, size_
 	return done || abd_explain_output_failed(path, error);
 }
 
+static bool abd_explain_output_is_special(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 &&
+	       (!S_ISREG(status.st_mode) || strncmp(path, "/dev/", 5) == 0);
+}
+
+static bool abd_explain_output_into(const char *path, const char *drawn, size_t size)
+{
+	FILE *out = fopen(path, "ae");
+	bool done = out != NULL && fwrite(drawn, 1, size, out) == size && fflush(out) == 0;
+	int error = errno;
+
+	if (out != NULL)
+		fclose(out);
+	return done || abd_explain_output_failed(path, error);
+}
+
 bool abd_explain_draw_to(
 	const char *path, abd_explain_draw_t *draw, const struct abd_explain_trace *trace)
 {
@@ -95,6 +115,8 @@ bool abd_explain_draw_to(
 	if (strcmp(path, "-") == 0)
 		done = (fwrite(drawn, 1, size, stdout) == size && fflush(stdout) == 0) ||
 		       abd_explain_output_failed("standard output", errno);
+	else if (abd_explain_output_is_special(path))
+		done = abd_explain_output_into(path, drawn, size);
 	else
 		done = abd_explain_output_beside(path, drawn, size);
 	free(drawn);

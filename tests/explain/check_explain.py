@@ -210,6 +210,17 @@ class Mistakes(unittest.TestCase):
                 result = subprocess.run([PROGRAM, "alloc 12k"], stdout=full, stderr=subprocess.PIPE, text=True)
             self.assertEqual(result.returncode, 1)
 
+    def test_a_device_is_written_to_and_never_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            link = pathlib.Path(folder) / "picture.svg"
+            link.symlink_to("/dev/full")
+            result = explain("--svg", str(link), "alloc 12k")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("No space left", result.stderr)
+            self.assertTrue(link.is_char_device())
+            self.assertEqual(explain("--svg", "/dev/null", "alloc 12k").returncode, 0)
+            self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+
     def test_files_have_the_mode_that_the_umask_leaves(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "picture.svg"
