@@ -4,7 +4,8 @@
 
 usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
-                        exported symbol, statistic and tunable of ours is in it
+                        exported symbol, statistic and tunable of ours is in it;
+                        each test named in docs/reliances.md exists
   links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
@@ -203,6 +204,10 @@ def exists_here(name, files, known):
     return name in known
 
 
+# Tests that are programs of their own.
+PROGRAMS = ("compat.pool", "dialect.pool")
+
+
 def check_map():
     path = book / "map.md"
     files, known, named = sources(), identifiers() | tunables(), tests()
@@ -229,6 +234,10 @@ def check_map():
         if any(texts) and used & set(quoted(here)):
             check(any(re.search(rf"\b{name}\b", text) for text in texts for name in quoted(here)),
                   f"{where}: none of the tests uses {here}")
+    reliances = book / "reliances.md"
+    for line, _, cells in rows(reliances) if reliances.exists() else []:
+        for name in quoted(cells[-1]):
+            check(name in named or name in PROGRAMS, f"{reliances.name}:{line}: there is no test {name}")
     for name in sorted(exported() | inlined()):
         check(name in ours, f"{path.name}: {name} is public, but not in the map")
     for name in sorted(struct_fields("stats.h", "abd_stats")):
