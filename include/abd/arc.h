@@ -80,7 +80,7 @@ struct abd_arc_config {
 };
 
 /** A record held: abd is the cached buffer itself, of stored_size bytes, to be read only. */
-typedef struct abd_arc_hold {
+typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
 	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */

@@ -55,18 +55,24 @@ static void abd_end(abd_t *abd)
 		abd_scatter_free(abd);
 }
 
-void abd_free(abd_t *abd)
+void abd_free_as(const char *call, abd_t *abd)
 {
 	if (abd == NULL)
 		return;
-	abd_check(__func__, abd);
-	ABD_REQUIRE(abd->abd_size > 0 || abd_is_gang(abd), "size 0: freed before, or never made");
-	ABD_REQUIRE(__atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
+	abd_check(call, abd);
+	ABD_REQUIRE_IN(
+		call, abd->abd_size > 0 || abd_is_gang(abd), "size 0: freed before, or never made");
+	ABD_REQUIRE_IN(call, __atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
 		"a buffer of %zu bytes is in a gang that lives", abd->abd_size);
-	abd_checked_end(__func__, abd);
+	abd_checked_end(call, abd);
 	if (abd->abd_parent != NULL)
 		abd_checked_view_end(abd);
 	abd_end(abd);
+}
+
+void abd_free(abd_t *abd)
+{
+	abd_free_as(__func__, abd);
 }
 
 void abd_cache_reap_now(void)

@@ -101,6 +101,6 @@ void abd_return_buf_copy(abd_t *abd, void *buf, size_t n)
 	if (!abd_return_begin(__func__, abd, buf, n, true))
 		return;
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), n);
-	abd_copy_from_buf_off(abd, buf, 0, n);
+	abd_copy_from_buf_as(__func__, abd, buf, 0, n);
 	abd_allocator_put(buf, n, true);
 }

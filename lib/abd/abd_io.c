@@ -85,6 +85,9 @@ abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	size_t sum;
 
 	ABD_REQUIRE(iov != NULL || iov_count <= 0, "iovec is NULL");
+	for (int i = 0; i < iov_count; i++)
+		ABD_REQUIRE(iov[i].iov_base != NULL || iov[i].iov_len == 0,
+			"piece %d, of %zu bytes, is NULL", i, iov[i].iov_len);
 	if (!abd_io_sum(iov, iov_count, &sum)) {
 		errno = EINVAL;
 		return NULL;

@@ -50,6 +50,7 @@ bool abd_lease_write(struct abd_lease *lease, const char *call, abd_t *abd, size
 {
 	struct abd_iter iter;
 
+	lease->call = call;
 	abd_iter_begin_write(&iter, call, abd, off, size);
 	return abd_lease_begin(lease, &iter, size);
 }
@@ -58,7 +59,7 @@ void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t
 {
 	if (!lease->copied)
 		return;
-	abd_copy_from_buf_off(abd, lease->buf, off, written);
+	abd_copy_from_buf_as(lease->call, abd, lease->buf, off, written);
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), written);
 	abd_allocator_put(lease->buf, lease->size, false);
 }

@@ -11,6 +11,7 @@
 #include "abd_impl.h"
 
 struct abd_lease {
+	const char *call; /* of a write: what the user called */
 	char *buf; /* never NULL; for a range of 0 bytes nothing may be read or written there */
 	size_t size;
 	bool copied; /* buf is memory of its own */

@@ -87,24 +87,29 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 	abd_copy_finish(kernel);
 }
 
-void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
+void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	const char *from = buf;
 	struct abd_iter iter;
 
-	abd_check_pieces(__func__, abd, off, size);
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	abd_check_pieces(call, abd, off, size);
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
 
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
-	abd_iter_begin_write(&iter, __func__, abd, off, size);
+	abd_iter_begin_write(&iter, call, abd, off, size);
 	while (iter.len > 0) {
-		abd_require_apart_spans(__func__, iter.addr, from, iter.len);
+		abd_require_apart_spans(call, iter.addr, from, iter.len);
 		kernel->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
 		from += iter.len;
 		abd_iter_advance(&iter, iter.len);
 	}
 	abd_copy_finish(kernel);
+}
+
+void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	abd_copy_from_buf_as(__func__, abd, buf, off, size);
 }
 
 void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)

@@ -105,7 +105,7 @@ void abd_free_const(const abd_t *view)
 {
 	ABD_REQUIRE(view == NULL || view->abd_parent != NULL, "a buffer of %zu bytes is no view",
 		view->abd_size);
-	abd_free(abd_books(view));
+	abd_free_as(__func__, abd_books(view));
 }
 
 abd_t *abd_get_offset(abd_t *sabd, size_t off)

@@ -12,9 +12,11 @@
 
 /* Multiply, and fold the product's halves: every bit of both reaches the middle ones. */
 #ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 abd_arc_uint128; /* not an error under -pedantic-errors */
+
 static inline uint64_t abd_arc_mix(uint64_t a, uint64_t b)
 {
-	unsigned __int128 product = (unsigned __int128)a * b;
+	abd_arc_uint128 product = (abd_arc_uint128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }

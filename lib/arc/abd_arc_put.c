@@ -163,13 +163,14 @@ out:
 	return error;
 }
 
-int abd_arc_put_flags(
-	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags)
+static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t *key,
+	const void *buf, size_t size, unsigned flags)
 {
 	struct abd_arc_put put = {.key = key, .flags = flags, .list = ABD_ARC_RECENT};
 	int error;
 
-	ABD_REQUIRE(arc != NULL && key != NULL && buf != NULL, "cache, key or memory is NULL");
+	ABD_REQUIRE_IN(
+		call, arc != NULL && key != NULL && buf != NULL, "cache, key or memory is NULL");
 	if (size == 0 || (flags & ~(unsigned)ABD_ARC_METADATA) != 0)
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
@@ -185,7 +186,13 @@ int abd_arc_put_flags(
 
 int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size)
 {
-	return abd_arc_put_flags(arc, key, buf, size, 0);
+	return abd_arc_put_as(__func__, arc, key, buf, size, 0);
+}
+
+int abd_arc_put_flags(
+	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags)
+{
+	return abd_arc_put_as(__func__, arc, key, buf, size, flags);
 }
 
 int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)

@@ -23,7 +23,7 @@ void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length)
 		(uint8_t)(length >> 8), (uint8_t)length};
 
 	abd_check_range(__func__, dst, dst_off, sizeof(bytes));
-	abd_copy_from_buf_off(dst, bytes, dst_off, sizeof(bytes));
+	abd_copy_from_buf_as(__func__, dst, bytes, dst_off, sizeof(bytes));
 }
 
 ssize_t abd_lz4_length_get(const abd_t *src, size_t src_off, size_t src_size)

@@ -86,7 +86,8 @@ subdirectory)
 	all="ON OFF"
 	[ "${ABD_GATE_TIER:-full}" = full ] || all=ON # each takes as long as the library does
 	for shared in $all; do
-		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS="$shared" "$@"
+		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS="$shared" \
+			-DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Wcast-qual -Werror" "$@"
 	done
 	;;
 fetch)

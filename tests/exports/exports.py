@@ -6,6 +6,7 @@ usage: exports.py shared LIBRARY CC INCLUDE...    the headers of the INCLUDE fol
        exports.py archive ARCHIVE                 global symbols of an archive: prefix only
        exports.py companion LIBRARY               exactly abd_jemalloc_calls
        exports.py headers CC CXX INCLUDE...       each header compiles alone; the umbrella declares nothing itself
+       exports.py contracts TEST CC INCLUDE...    each call with a contract is broken in that test, which looks at the line
 
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
@@ -75,7 +76,7 @@ def check_companion(library):
 
 def compiles(compiler, language, standard, includes, header):
     result = subprocess.run(
-        [*compiler.split(), "-fsyntax-only", "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
+        [*compiler.split(), "-fsyntax-only", "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wshadow", "-Wpedantic", "-Werror",
          *(f"-I{i}" for i in includes), "-include", str(header), "/dev/null"],
         capture_output=True, text=True)
     check(result.returncode == 0, f"{header} alone as {standard}: {result.stderr.strip()}")
@@ -98,7 +99,21 @@ def check_headers(cc, cxx, *includes):
             check(f"abd/{header.name}" in reached, f"abd.h does not include {header.name}")
 
 
-{"shared": check_shared, "archive": check_archive, "companion": check_companion,
+# Calls that take nothing which could be wrong, or answer with an error where it is.
+WITHOUT_CONTRACT = set("""abd_alloc abd_alloc_for_io abd_alloc_gang abd_alloc_linear abd_allocator_set abd_buf_alloc abd_cache_reap_now
+    abd_compat_scatter_enabled abd_contract_handler_set abd_fini abd_flush_calibrate abd_flush_drain abd_flush_durability abd_get_zeros
+    abd_init abd_key_equal_long abd_lz4_pays abd_size_alloc_linear abd_version""".split())
+
+
+def check_contracts(test, cc, *includes):
+    """A contract's line names the public call: none is left out of the test that looks."""
+    broken = set(re.findall(r"\bCALL\((abd_\w+)", pathlib.Path(test).read_text()))
+    for name in sorted(declared(cc, includes)):
+        check((name in broken) != (name in WITHOUT_CONTRACT), f"{name}: not broken in {pathlib.Path(test).name}"
+              if name not in broken else f"{name}: broken there, and listed as without a contract")
+
+
+{"shared": check_shared, "contracts": check_contracts, "archive": check_archive, "companion": check_companion,
  "headers": check_headers}[sys.argv[1]](*sys.argv[2:])
 for failure in failures:
     print("FAIL", failure)

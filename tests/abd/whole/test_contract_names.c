@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The line of a broken contract names the call that the user made, for every public call; never one
+ * that the library made on the way. tests/exports/exports.py looks that no public call is missing
+ * here.
+ */
+#include "abd_test.h"
+
+#include <abd/abd.h>
+#include <abd/compat/openzfs.h>
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#pragma GCC diagnostic ignored "-Wunused-result" /* nothing is returned */
+
+/* CALL(name, arguments): this breaks the contract of name. */
+#define CALL(name, ...) abd_test_expect_contract((void)name(__VA_ARGS__), "broken: " #name ": ")
+
+enum { SIZE = 20000 };
+
+static abd_t *abd, *linear, *zeros, *mixed;
+static char flat[2 * SIZE];
+
+static void begin(void)
+{
+	abd = abd_alloc(SIZE, false);
+	linear = abd_alloc_linear(SIZE, false);
+	zeros = abd_get_zeros(SIZE);
+	/* The first piece can be written, the second can't. */
+	mixed = abd_alloc_gang();
+	cr_assert(abd != NULL && linear != NULL && zeros != NULL && mixed != NULL);
+	cr_assert_eq(abd_gang_add(mixed, abd_alloc_linear(16, false), true), 0);
+	cr_assert_eq(abd_gang_add(mixed, abd_get_zeros(2 * SIZE), true), 0);
+	abd_zero(abd, SIZE);
+	abd_zero(linear, SIZE);
+}
+
+static void end(void)
+{
+	abd_free(mixed);
+	abd_free(zeros);
+	abd_free(linear);
+	abd_free(abd);
+}
+
+static int visit(void *buf, size_t size, void *priv)
+{
+	(void)buf, (void)size, (void)priv;
+	return 0;
+}
+
+static int visit_const(const void *buf, size_t size, void *priv)
+{
+	(void)buf, (void)size, (void)priv;
+	return 0;
+}
+
+static int visit2(void *a, void *b, size_t size, void *priv)
+{
+	(void)a, (void)b, (void)size, (void)priv;
+	return 0;
+}
+
+static void ended(void *buf, size_t size, void *arg)
+{
+	(void)buf, (void)size, (void)arg;
+}
+
+Test(abd_contract_names, making_and_ending, .init = begin, .fini = end)
+{
+	struct iovec holes[2] = {{flat, 10}, {NULL, 10}};
+	abd_t child;
+
+	CALL(abd_alloc_gang_struct, NULL);
+	CALL(abd_alloc_linear_struct, NULL, 10, false);
+	CALL(abd_alloc_sametype, NULL, 10);
+	child = (abd_t){0};
+	CALL(abd_free, &child);
+	CALL(abd_free_const, abd);
+	CALL(abd_buf_free, flat, 0);
+	CALL(abd_buf_free_marked, flat, 0, true);
+	CALL(abd_get_from_buf, NULL, 10);
+	CALL(abd_get_from_buf_struct, &child, NULL, 10);
+	CALL(abd_get_from_buf_cb, NULL, 10, ended, NULL);
+	CALL(abd_get_offset, abd, SIZE + 1);
+	CALL(abd_get_offset_const, abd, 1, SIZE);
+	CALL(abd_get_offset_size, abd, 1, SIZE);
+	CALL(abd_get_offset_struct, &child, abd, 1, SIZE);
+	CALL(abd_get_zeros_struct, NULL, 10);
+	CALL(abd_gang_add, abd, linear, false);
+	CALL(abd_from_iov, holes, 2);
+	CALL(abd_verify, NULL);
+}
+
+Test(abd_contract_names, converting, .init = begin, .fini = end)
+{
+	size_t covered;
+
+	CALL(abd_to_buf, mixed);
+	CALL(abd_to_buf_const, mixed);
+	CALL(abd_to_iov, abd, 1, SIZE, NULL, 0, &covered);
+	CALL(abd_borrow_buf, abd, SIZE + 1);
+	CALL(abd_borrow_buf_copy, abd, SIZE + 1);
+	CALL(abd_borrow_buf_const, abd, SIZE + 1);
+	CALL(abd_return_buf, linear, flat, 10);
+	CALL(abd_return_buf_const, linear, flat, 10);
+	CALL(abd_return_buf_copy, linear, flat, 10);
+	CALL(abd_take_ownership_of_buf, linear, false);
+	CALL(abd_release_ownership_of_buf, mixed);
+
+	/* Nothing can be returned to zeros, whose copy was borrowed. */
+	void *buf = abd_borrow_buf_copy(mixed, 100);
+
+	CALL(abd_return_buf_copy, mixed, buf, 100);
+#if !ABD_CHECKED
+	abd_return_buf(mixed, buf, 100); /* the copy is still out */
+#endif
+}
+
+Test(abd_contract_names, operating, .init = begin, .fini = end)
+{
+	CALL(abd_iterate_func, abd, 1, SIZE, visit, NULL);
+	CALL(abd_iterate_func_const, abd, 1, SIZE, visit_const, NULL);
+	CALL(abd_iterate_func2, abd, linear, 0, 1, SIZE, visit2, NULL);
+	CALL(abd_copy_off, abd, linear, 0, 1, SIZE);
+	CALL(abd_copy_off, zeros, linear, 0, 0, SIZE);
+	CALL(abd_copy_from_buf_off, abd, flat, 1, SIZE);
+	CALL(abd_copy_from_buf_off, mixed, flat, 0, 100);
+	CALL(abd_copy_to_buf_off, flat, abd, 1, SIZE);
+	CALL(abd_cmp, abd, mixed);
+	CALL(abd_cmp_buf_off, abd, flat, 1, SIZE);
+	CALL(abd_cmp_zero_off, abd, 1, SIZE);
+	CALL(abd_zero_off, zeros, 0, 1);
+	CALL(abd_raidz_gen_iterate, NULL, abd, 0, 512, 512, 1, NULL);
+	CALL(abd_raidz_rec_iterate, NULL, NULL, 512, 1, NULL, NULL);
+	CALL(abd_equal, NULL, abd);
+	CALL(abd_equal_off, abd, linear, 1, 0, SIZE);
+	CALL(abd_equal_buf_off, abd, flat, 1, SIZE);
+	CALL(abd_diff_off, abd, linear, 1, 0, SIZE);
+	CALL(abd_flush_copy_off, abd, linear, 1, 0, SIZE, 0);
+	CALL(abd_flush_copy_off, zeros, linear, 0, 0, SIZE, 0);
+	CALL(abd_flush_copy_to_buf_off, flat, abd, 1, SIZE, 0);
+	CALL(abd_flush_copy_from_buf_off, mixed, flat, 0, 100, 0);
+	CALL(abd_is_aligned, NULL, 0, 1, 512);
+}
+
+Test(abd_contract_names, coding, .init = begin, .fini = end)
+{
+	uint64_t checksum[4];
+	ssize_t stored = abd_lz4_compress(linear, abd, 0, 0, SIZE);
+
+	cr_assert(stored > 0);
+	CALL(abd_lz4_compress, abd, linear, 0, 1, SIZE);
+	CALL(abd_lz4_compress, mixed, abd, 0, 0, SIZE);
+	CALL(abd_lz4_decompress, abd, linear, 0, SIZE, 1, SIZE);
+	CALL(abd_lz4_decompress, mixed, linear, 0, SIZE, 0, (size_t)stored);
+	CALL(abd_lz4_decompress_exact, abd, linear, 0, SIZE, 1, SIZE);
+	CALL(abd_lz4_decompress_to_buf, flat, abd, SIZE, 1, SIZE);
+	CALL(abd_lz4_decompress_exact_to_buf, flat, abd, SIZE, 1, SIZE);
+	CALL(abd_lz4_decompress_range_to_buf, flat, abd, 0, SIZE, 1, SIZE);
+	CALL(abd_lz4_length_get, abd, 1, SIZE);
+	CALL(abd_lz4_length_put, mixed, 14, 1);
+	CALL(abd_fletcher_4, abd, 1, SIZE, checksum);
+	CALL(abd_fletcher_4_swapped, abd, 1, SIZE, checksum);
+	CALL(abd_crc32c, abd, 1, SIZE, 0);
+	CALL(abd_xxh3, abd, 1, SIZE, 0);
+}
+
+Test(abd_contract_names, reading_writing_and_asking, .init = begin, .fini = end)
+{
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	CALL(abd_pread, fd, abd, 1, SIZE, 0);
+	CALL(abd_pread, fd, zeros, 0, SIZE, 0);
+	CALL(abd_pwrite, fd, abd, 1, SIZE, 0);
+	close(fd);
+	CALL(abd_stats_get, NULL, 8);
+	CALL(abd_pool_stats_get, NULL, 8);
+	CALL(abd_pool_region, NULL, NULL);
+	CALL(abd_tuning_set, NULL, NULL);
+	CALL(abd_tuning_get, NULL);
+}
+
+#if ABD_HAS_ARC
+Test(abd_contract_names, caching)
+{
+	struct abd_arc_config config = {sizeof(config), ABD_ARC_CAPACITY_MIN, 0, 0, 0};
+	abd_arc_t *arc = abd_arc_create(&config);
+	abd_arc_key_t key = {1, {2, 3}, 4};
+	abd_arc_hold_t hold = {0};
+
+	cr_assert_not_null(arc);
+	CALL(abd_arc_create, NULL);
+	CALL(abd_arc_put, arc, &key, NULL, 10);
+	CALL(abd_arc_put_flags, arc, &key, NULL, 10, 0);
+	CALL(abd_arc_read, arc, &key, NULL, 0, 10);
+	CALL(abd_arc_hold, arc, &key, NULL);
+	CALL(abd_arc_release, &hold);
+	CALL(abd_arc_remove, arc, NULL);
+	CALL(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
+	CALL(abd_arc_stats_get, arc, NULL, 8);
+	cr_assert_eq(abd_arc_put(arc, &key, "record", 6), 0);
+	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	CALL(abd_arc_destroy, arc);
+	abd_arc_release(&hold);
+	abd_arc_destroy(arc);
+}
+#endif
+
+#if ABD_HAS_URING
+Test(abd_contract_names, io_uring, .init = begin, .fini = end)
+{
+	struct abd_uring uring = {0};
+
+	CALL(abd_uring_begin, NULL, NULL);
+	CALL(abd_uring_end, NULL);
+	CALL(abd_uring_pread, NULL, 0, abd, 0, SIZE, 0);
+	CALL(abd_uring_pwrite, NULL, 0, abd, 0, SIZE, 0);
+	CALL(abd_uring_prep_read, &uring, NULL, 0, abd, 0, SIZE, 0);
+	CALL(abd_uring_prep_write, &uring, NULL, 0, abd, 0, SIZE, 0);
+}
+#endif
