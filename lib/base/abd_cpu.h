@@ -12,7 +12,7 @@
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
 	ABD_CPU_SSE42,
-	ABD_CPU_AVX2,
+	ABD_CPU_AVX2, /* with BMI and BMI2, which files for it are compiled with */
 	ABD_CPU_BMI2,
 	ABD_CPU_AVX512BW, /* with F and VL */
 	ABD_CPU_CLFLUSH,

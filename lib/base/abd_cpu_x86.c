@@ -38,7 +38,8 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	case ABD_CPU_SSE42:
 		return __builtin_cpu_supports("sse4.2");
 	case ABD_CPU_AVX2:
-		return __builtin_cpu_supports("avx2");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		       __builtin_cpu_supports("bmi2");
 	case ABD_CPU_BMI2:
 		return __builtin_cpu_supports("bmi2");
 	case ABD_CPU_AVX512BW:
