@@ -54,6 +54,14 @@ def output(command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
 
 
+def lacked(path):
+    """What this CPU lacks to run a kernel. A test stands in for movdir64b (tests/flush/test_flush_movdir64b.c)."""
+    cpu = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    asked = re.findall(r"abd_cpu_has\(ABD_CPU_([A-Z0-9]+)", path.read_text(encoding="utf-8"))
+    flags = [name.lower().replace("sse42", "sse4_2").replace("neon", "asimd") for name in asked if name != "MOVDIR64B"]
+    return [flag for flag in flags if flag not in cpu]
+
+
 def code(text):
     """Without comments and spaces: what a mutant must differ in."""
     return re.sub(r"\s+", "", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S))
@@ -352,7 +360,11 @@ class Judgement:
     def files(self):
         """Sources and headers of lib/ that the builds are made of."""
         deep = {str(path.relative_to(SOURCE)) for name in CHECKED_ONLY for path in SOURCE.glob(f"lib/*/{name}[ch]")}
-        return [pathlib.Path(path) for path in sorted(deep | set(self.build("plain").objects))]
+        found = [pathlib.Path(path) for path in sorted(deep | set(self.build("plain").objects))]
+        for path in found:
+            if lacked(path):
+                print(f"not run here: {path} needs {' '.join(lacked(path))}", flush=True)
+        return [path for path in found if not lacked(path)]
 
     def one(self, mutant, name):
         """The verdict in this build, from an earlier run or by the tests."""
