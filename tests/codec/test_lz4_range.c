@@ -172,6 +172,24 @@ static void past_the_end(const abd_t *record, const abd_t *block, size_t block_s
 	abd_test_fault_end();
 }
 
+/* A block that is cut, wherever, says how much it holds as far as it goes. */
+static void cut_anywhere(const abd_t *record, const abd_t *block, size_t block_size)
+{
+	size_t empty = 0, least = abd_get_size(record) / 2;
+	uint8_t dst[8];
+
+	for (size_t cut = 1; cut <= block_size; cut++) {
+		ssize_t got;
+
+		abd_test_fault_at(0);
+		got = abd_lz4_decompress_range_to_buf(dst, block, least, 8, 0, cut);
+		abd_test_fault_end();
+		cr_assert(got == 0 || got == -ENOMEM, "cut at %zu: %zd", cut, got);
+		empty += got == 0;
+	}
+	cr_assert(empty > 0 && empty < block_size);
+}
+
 Test(abd_lz4_range, past_the_end_there_is_nothing_and_no_memory_is_needed)
 {
 	char reserve[32];
@@ -180,5 +198,6 @@ Test(abd_lz4_range, past_the_end_there_is_nothing_and_no_memory_is_needed)
 	abd_tuning_set("thread_cache_bytes", "0"); /* reserves can't be refused */
 	abd_cache_reap_now();
 	each_decoder(past_the_end, 70000);
+	each_decoder(cut_anywhere, 3000);
 	abd_tuning_set("thread_cache_bytes", reserve);
 }

@@ -34,38 +34,38 @@ static void abd_lz4_gather(char *to, const struct iovec *runs, size_t skip, size
 }
 
 /* Add the extension bytes at *at to length. */
-static size_t abd_lz4_extended(const uint8_t *src, size_t size, size_t *at, size_t length)
+static size_t abd_lz4_extended(const uint8_t *src, size_t *at, size_t length)
 {
-	uint8_t byte = 255;
+	uint8_t byte;
 
-	while (byte == 255 && *at < size) {
+	do {
 		byte = src[(*at)++];
 		length += byte;
-	}
+	} while (byte == 255);
 	return length;
 }
 
-/* Whether a block that liblz4 accepted has a match at offset 0. */
+/*
+ * Whether a block has a match at offset 0. liblz4 has accepted it, so every sequence lies within it
+ * and the last one ends with its literals.
+ */
 static bool abd_lz4_has_offset_0(const uint8_t *src, size_t size)
 {
-	size_t at = 0;
-
-	while (at < size) {
+	for (size_t at = 0;;) {
 		unsigned token = src[at++];
 		size_t literals = token >> 4;
 
 		if (literals == 15)
-			literals = abd_lz4_extended(src, size, &at, literals);
-		if (literals >= size - at || size - at - literals < 2)
-			return false;
+			literals = abd_lz4_extended(src, &at, literals);
 		at += literals;
+		if (at == size)
+			return false;
 		if (src[at] == 0 && src[at + 1] == 0)
 			return true;
 		at += 2;
 		if ((token & 15) == 15)
-			abd_lz4_extended(src, size, &at, 0);
+			abd_lz4_extended(src, &at, 0);
 	}
-	return false;
 }
 
 static ssize_t abd_lz4_decode_liblz4_block(
