@@ -5,12 +5,12 @@
  *
  * A hit takes no lock and writes no cache line that another thread uses: the look-up is wait-free,
  * the record can't go away while it is read (RCU), a hold is a note in a block of the thread's own,
- * and what was hit is told to the replacement policy in batches. Threads need not register; one
- * that ends is cleaned up after.
+ * and what was hit is told to the replacement policy in batches. Threads need not
+ * register; when one ends, the cache takes its block back.
  *
  * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the
- * cache's entries, its index, its ghost lists, and what was evicted but may still be read. It is
- * exceeded by nothing but records that are held.
+ * cache's entries, its index, its ghost lists, and what was evicted but may still be read. Records
+ * that are held may exceed it, after they were evicted, replaced or removed.
  *
  * Contract for all calls that take an arc: it lives; the caller is in no read-side section of
  * liburcu-bp of its own, nor in a signal handler; after fork() the child uses no arc of its
@@ -210,7 +210,7 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
 /**
  * End a hold.
  *
- * Contract: it is out.
+ * Contract: *hold came from abd_arc_hold() and has not been released.
  * Returns:  nothing; *hold is left empty.
  * Owner:    the caller holds it no longer.
  * Threads:  any; need not be the one that took it.

@@ -69,6 +69,14 @@ void abd_struct_free(abd_t *abd, size_t head_size);
 
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata);
 void abd_scatter_free(abd_t *abd);
+
+/** What abd_alloc() of a scatter buffer will take, if the provider refuses no order. */
+struct abd_scatter_cost {
+	size_t run_bytes; /* runs are whole pages: what lies behind the data is included */
+	size_t head_size; /* struct, run table and classes in one block; 0: linear, no table */
+};
+struct abd_scatter_cost abd_scatter_cost(size_t size);
+
 /** Bytes of struct, run table and classes. */
 size_t abd_scatter_head_size(const abd_t *abd);
 /** Whether what seeking goes by (the first order, the classes) is what the run table says. */

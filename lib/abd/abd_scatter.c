@@ -2,8 +2,8 @@
 /*
  * Scatter buffers: gathering runs, the run table, giving runs back.
  *
- * The rule of the house: a buffer that comes out as one run is linear. That is decided here and
- * nowhere else.
+ * A buffer that comes out as one run is linear: abd_scatter_is_single() decides. Who wants to know
+ * what a buffer would cost asks abd_scatter_cost().
  *
  * Order of a run: the highest that fits into what is left, at most max_order; where the provider
  * refuses an order, the rest of the buffer takes lower ones. So orders fall along the table, and
@@ -278,13 +278,31 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 	return abd;
 }
 
+/* Whether so many pages come out as one run, and the buffer as linear, if that run is granted. */
+static inline bool abd_scatter_is_single(size_t pages, unsigned max_order)
+{
+	return (pages & (pages - 1)) == 0 && abd_log2(pages) <= max_order && ABD_TUNE(linear_page);
+}
+
+struct abd_scatter_cost abd_scatter_cost(size_t size)
+{
+	struct abd_gathering g = {
+		.pages_left = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT,
+		.max_order = ABD_TUNE(max_order),
+	};
+	struct abd_scatter_cost cost = {.run_bytes = g.pages_left << ABD_CHUNK_SHIFT};
+
+	if (!abd_scatter_is_single(g.pages_left, g.max_order))
+		cost.head_size = abd_gathering_head_size(&g);
+	return cost;
+}
+
 static abd_t *abd_scatter_gather(unsigned provider, size_t size)
 {
 	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
 	unsigned order = abd_log2(pages), max_order = ABD_TUNE(max_order);
-	bool one_run = (pages & (pages - 1)) == 0 && order <= max_order;
 
-	if (one_run && ABD_TUNE(linear_page)) {
+	if (abd_scatter_is_single(pages, max_order)) {
 		bool refused;
 		abd_t *abd = abd_scatter_alloc_single(provider, order, &refused);
 

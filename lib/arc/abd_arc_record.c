@@ -100,17 +100,9 @@ size_t abd_arc_record_estimate(size_t size)
 	if (abd_size_alloc_linear(size))
 		return abd_arc_class_size(size);
 
-	unsigned max_order = ABD_TUNE(max_order);
-	size_t pages = abd_round_up(size, ABD_CHUNK_SIZE) >> ABD_CHUNK_SHIFT;
-	size_t runs = (pages >> max_order) +
-		      (size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
-	size_t head = sizeof(abd_t) + runs * sizeof(struct iovec);
+	struct abd_scatter_cost cost = abd_scatter_cost(size);
 
-	if (runs == 1 && ABD_TUNE(linear_page))
-		return pages * ABD_CHUNK_SIZE;
-	/* A run table, and a class for each order if there are several: 16 bytes each. */
-	return abd_arc_class_size(head + abd_min(runs, ABD_CHUNK_ORDERS) * 16) +
-	       pages * ABD_CHUNK_SIZE;
+	return (cost.head_size > 0 ? abd_arc_class_size(cost.head_size) : 0) + cost.run_bytes;
 }
 
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry)

@@ -241,3 +241,25 @@ Test(abd_scatter, random_refusals_never_lose_a_run, .init = begin, .fini = end)
 	for (size_t i = 0; i < 32; i++)
 		abd_free(abds[i]);
 }
+
+Test(abd_scatter, what_a_buffer_will_cost_is_what_it_costs, .init = begin, .fini = end)
+{
+	for (unsigned order = 0; order <= ABD_CHUNK_ORDER_MAX; order += 2) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%u", order);
+		cr_assert_eq(abd_tuning_set("max_order", text), 0);
+		for (size_t pages = 1; pages < 70; pages++) {
+			abd_t *abd = abd_alloc(pages * ABD_CHUNK_SIZE - 1, false);
+			struct abd_scatter_cost cost =
+				abd_scatter_cost(pages * ABD_CHUNK_SIZE - 1);
+
+			cr_assert_eq(cost.run_bytes, pages * ABD_CHUNK_SIZE);
+			cr_assert_eq(cost.head_size == 0, abd_is_linear(abd), "%zu pages", pages);
+			cr_assert(abd_is_linear(abd) ||
+				  cost.head_size == abd_scatter_head_size(abd));
+			abd_free(abd);
+		}
+	}
+	cr_assert_eq(abd_tuning_set("max_order", "10"), 0);
+}
