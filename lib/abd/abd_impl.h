@@ -143,7 +143,7 @@ static inline void abd_start(void)
 
 #define ABD_TUNE(field) __atomic_load_n(&abd_tune.field, __ATOMIC_RELAXED)
 
-/* ---- calls of the library that others make on a caller's behalf: a broken contract is theirs ---- */
+/* ---- calls that others make on a caller's behalf: a broken contract is theirs ---- */
 
 /** abd_free() and abd_copy_from_buf_off(); call is what the user called. */
 void abd_free_as(const char *call, abd_t *abd);
