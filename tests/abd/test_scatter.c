@@ -251,13 +251,12 @@ Test(abd_scatter, what_a_buffer_will_cost_is_what_it_costs, .init = begin, .fini
 		cr_assert_eq(abd_tuning_set("max_order", text), 0);
 		for (size_t pages = 1; pages < 70; pages++) {
 			abd_t *abd = abd_alloc(pages * ABD_CHUNK_SIZE - 1, false);
-			struct abd_scatter_cost cost =
-				abd_scatter_cost(pages * ABD_CHUNK_SIZE - 1);
+			struct abd_scatter_cost cost = abd_scatter_cost(pages * ABD_CHUNK_SIZE - 1);
 
 			cr_assert_eq(cost.run_bytes, pages * ABD_CHUNK_SIZE);
 			cr_assert_eq(cost.head_size == 0, abd_is_linear(abd), "%zu pages", pages);
-			cr_assert(abd_is_linear(abd) ||
-				  cost.head_size == abd_scatter_head_size(abd));
+			cr_assert(
+				abd_is_linear(abd) || cost.head_size == abd_scatter_head_size(abd));
 			abd_free(abd);
 		}
 	}
