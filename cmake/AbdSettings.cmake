@@ -4,6 +4,13 @@ add_library(abd_settings INTERFACE)
 target_compile_definitions(abd_settings INTERFACE _GNU_SOURCE ABD_CHECKED=$<BOOL:${ABD_CHECKED}>)
 target_compile_options(abd_settings INTERFACE -fvisibility=hidden -fno-semantic-interposition)
 
+# What is shipped is the same bytes whatever folder it was built in: neither a path to libraries nor debug information names it.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+if(NOT ABD_BUILD_TESTS)
+	target_compile_options(abd_settings INTERFACE
+		-ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
+endif()
+
 if(PROJECT_IS_TOP_LEVEL)
 	target_compile_options(abd_settings INTERFACE
 		-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror)
