@@ -7,8 +7,10 @@
  *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
  *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before
  *                                     OpenZFS PR 8580
- *   chunk_provider      jemalloc, malloc, pool    where runs come from (jemalloc where the process
- *                                     has it)
+ *   chunk_provider      regions, malloc, jemalloc, pool    where runs come from: regions that are
+ *                       mapped for the purpose (the default; in checked builds malloc), or that
+ *                       come from the C library, or from a jemalloc arena where the process has
+ *                       jemalloc, or from the pool
  *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
  *                                     multiple of that; settable until the pool is first chosen,
  *                                     as are:

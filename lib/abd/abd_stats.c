@@ -4,23 +4,33 @@
  * what statx() taught.
  * OpenZFS: abd_kstats_update() in module/os/linux/zfs/abd_os.c.
  */
+#include "abd_chunk.h"
 #include "abd_contract.h"
-#include "abd_counter.h"
+#include "abd_thread.h"
 
 #include <abd/stats.h>
 
 #include <assert.h>
 
-static_assert(sizeof(struct abd_stats) == (11 + ABD_STATS_ORDERS) * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_stats) == (15 + ABD_STATS_ORDERS) * sizeof(uint64_t), "no padding");
 
 int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 {
-	uint64_t sum[ABD_COUNTER_COUNT];
+	union {
+		struct abd_stats record;
+		uint64_t counter[ABD_COUNTER_COUNT];
+	} all = {{0}};
 
 	ABD_REQUIRE(stats != NULL, "record is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
-	abd_thread_counters_sum(sum);
-	abd_record_copy(stats, stats_size, sum, sizeof(sum));
+	abd_thread_counters_sum(all.counter);
+	if (stats_size > offsetof(struct abd_stats, resident_regions)) {
+		all.record.resident_regions = abd_chunk_resident(&abd_chunk_regions);
+		all.record.resident_jemalloc = abd_chunk_resident(&abd_chunk_jemalloc);
+		all.record.resident_malloc = abd_chunk_resident(&abd_chunk_malloc);
+		all.record.resident_pool = abd_chunk_resident(&abd_chunk_pool);
+	}
+	abd_record_copy(stats, stats_size, &all, sizeof(all));
 	return 0;
 }

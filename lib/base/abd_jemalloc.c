@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our arenas in jemalloc.
- * Decay: dirty pages go back after 10 s, so that a cache which shrinks and grows again does not pay
- * a page fault each time; no second, lazy stage (muzzy), whose pages the system would still count
- * as ours.
+ * Decay: dirty pages of small memory go back after 10 s, so that a cache which shrinks and grows
+ * again does not pay a page fault each time; no second, lazy stage (muzzy), whose pages the system
+ * would still count as ours. Regions go back at once: those who use them have waited already.
+ * The addresses stay reserved: jemalloc 5.3 can't be made to give them back (a dalloc hook that
+ * unmaps crashes it when the kernel hands out the place again).
  */
 #include "abd_jemalloc.h"
 
@@ -50,10 +52,11 @@ static bool abd_jemalloc_set(unsigned arena, const char *what, void *value, size
 	return abd_jemalloc_calls.mallctl(name, NULL, NULL, value, size) == 0;
 }
 
-static bool abd_jemalloc_arena_make(enum abd_jemalloc_arena which, extent_hooks_t *hooks)
+static bool abd_jemalloc_arena_make(
+	enum abd_jemalloc_arena which, ssize_t dirty_ms, extent_hooks_t *hooks)
 {
 	size_t size = sizeof(abd_jemalloc_index[which]);
-	ssize_t dirty_ms = 10000, muzzy_ms = 0;
+	ssize_t muzzy_ms = 0;
 
 	return abd_jemalloc_calls.mallctl("arenas.create", &abd_jemalloc_index[which], &size,
 		       hooks != NULL ? (void *)&hooks : NULL,
@@ -64,24 +67,27 @@ static bool abd_jemalloc_arena_make(enum abd_jemalloc_arena which, extent_hooks_
 		       abd_jemalloc_index[which], "muzzy_decay_ms", &muzzy_ms, sizeof(muzzy_ms));
 }
 
-static void abd_jemalloc_start(void)
+/* The default's hooks, read from an arena that has them. */
+static bool abd_jemalloc_hooks_make(unsigned arena)
 {
 	size_t size = sizeof(abd_jemalloc_hooks_default);
-
-	if (&abd_jemalloc_calls == NULL)
-		return;
-	if (!abd_jemalloc_arena_make(ABD_JEMALLOC_SMALL, NULL))
-		return;
-
 	char name[64];
 
-	snprintf(name, sizeof(name), "arena.%u.extent_hooks",
-		abd_jemalloc_index[ABD_JEMALLOC_SMALL]);
+	snprintf(name, sizeof(name), "arena.%u.extent_hooks", arena);
 	if (abd_jemalloc_calls.mallctl(name, &abd_jemalloc_hooks_default, &size, NULL, 0) != 0)
-		return;
+		return false;
 	abd_jemalloc_hooks = *abd_jemalloc_hooks_default;
 	abd_jemalloc_hooks.alloc = abd_jemalloc_extent_alloc;
-	abd_jemalloc_ready = abd_jemalloc_arena_make(ABD_JEMALLOC_RUNS, &abd_jemalloc_hooks);
+	return true;
+}
+
+static void abd_jemalloc_start(void)
+{
+	if (&abd_jemalloc_calls == NULL)
+		return;
+	abd_jemalloc_ready = abd_jemalloc_arena_make(ABD_JEMALLOC_SMALL, 10000, NULL) &&
+			     abd_jemalloc_hooks_make(abd_jemalloc_index[ABD_JEMALLOC_SMALL]) &&
+			     abd_jemalloc_arena_make(ABD_JEMALLOC_RUNS, 0, &abd_jemalloc_hooks);
 }
 
 bool abd_jemalloc_present(void)

@@ -8,7 +8,7 @@
  * does, and exports one record of calls; programs link the companion beside libabd (the package's
  * flags do), which places jemalloc behind everything the program itself needs. libabd sees the
  * record through a weak reference: a host that opens libabd late, or is linked without the
- * companion, works on the C library's memory instead.
+ * companion, maps regions of its own for runs and takes the rest from the C library.
  */
 #ifndef ABD_JEMALLOC_H
 #define ABD_JEMALLOC_H

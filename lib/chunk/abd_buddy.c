@@ -16,9 +16,9 @@ static void abd_buddy_push(struct abd_buddy *buddy, uint32_t page, unsigned orde
 
 	record->state = (uint8_t)(ABD_BUDDY_FREE | (order + 1));
 	record->prev = ABD_BUDDY_NONE;
-	record->next = first;
+	record->next = (uint16_t)first;
 	if (first != ABD_BUDDY_NONE)
-		buddy->pages[first].prev = page;
+		buddy->pages[first].prev = (uint16_t)page;
 	buddy->free_first[order] = page;
 	buddy->free_runs[order]++;
 }

@@ -14,10 +14,10 @@
 #include "abd_base.h"
 
 #define ABD_BUDDY_ORDERS 16
-#define ABD_BUDDY_NONE UINT32_MAX
+#define ABD_BUDDY_NONE UINT16_MAX
 
 struct abd_buddy_page {
-	uint32_t next, prev; /* of the free runs of its order */
+	uint16_t next, prev; /* of the free runs of its order */
 	uint8_t state;       /* how the page begins a run: see abd_buddy.c */
 };
 

@@ -3,6 +3,8 @@
  * The table of providers, and which one is in use.
  */
 #include "abd_chunk.h"
+#include "abd_age.h"
+#include "abd_region.h"
 
 #include <assert.h>
 #include <string.h>
@@ -10,10 +12,18 @@
 static_assert(ABD_MEM_CACHE_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
 	"every provider and order has a magazine");
 
-/* In order of preference; those added later come behind. */
+/* The first one is the default: where checkers look, blocks of the C library; they don't see into
+ * regions. */
+#if ABD_CHUNK_SINGLE
+#define ABD_CHUNK_FIRST &abd_chunk_malloc, &abd_chunk_regions
+#else
+#define ABD_CHUNK_FIRST &abd_chunk_regions, &abd_chunk_malloc
+#endif
+
+/* Those added later come behind. */
 static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PROVIDERS] = {
+	ABD_CHUNK_FIRST,
 	&abd_chunk_jemalloc,
-	&abd_chunk_malloc,
 	&abd_chunk_pool,
 };
 static atomic_uint abd_chunk_provider_number = ABD_CHUNK_PROVIDERS; /* none yet */
@@ -85,13 +95,44 @@ static const struct abd_tunable abd_chunk_tunable_table[] = {
 	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
 };
 
+static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))
+{
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
+		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
+
+		if (provider != NULL && provider->heap != NULL)
+			function(provider->heap);
+	}
+}
+
+static void abd_chunk_age(void)
+{
+	abd_chunk_each_heap(abd_region_age);
+}
+
+static void abd_chunk_fork_begin(void)
+{
+	abd_chunk_each_heap(abd_region_fork_begin);
+}
+
+static void abd_chunk_fork_end(void)
+{
+	abd_chunk_each_heap(abd_region_fork_end);
+}
+
+size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
+{
+	return provider->heap != NULL ? abd_region_resident(provider->heap) : 0;
+}
+
 static void abd_chunk_start(void)
 {
-	unsigned first = 0;
+	static struct abd_ager ager = {.age = abd_chunk_age};
 
-	while (!abd_chunk_provider(first)->supported())
-		first++; /* the C library's always is */
-	atomic_store(&abd_chunk_provider_number, first);
+	abd_age_add(&ager);
+	pthread_atfork(abd_chunk_fork_begin, abd_chunk_fork_end, abd_chunk_fork_end);
+
+	atomic_store(&abd_chunk_provider_number, 0);
 	abd_tunable_from_environment(&abd_chunk_tunables);
 }
 

@@ -21,6 +21,9 @@
  */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
+/** Bytes of a provider that are resident; 0 for one without regions, or that is not there. */
+size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
+
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 

@@ -1,30 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs from the C library, each a block of its own that memory checkers can watch.
+ * Runs out of regions that come from the C library, whatever the host has made of its malloc. A run
+ * for itself would cost a page more, for what malloc keeps in front of a block that must start at a
+ * page.
  */
-#include "abd_chunk_provider.h"
+#include "abd_region.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static bool abd_chunk_malloc_supported(void)
 {
 	return true;
 }
 
+static void *abd_chunk_malloc_map(size_t *size)
+{
+	return aligned_alloc(ABD_REGION_SIZE, *size);
+}
+
+/* Not every malloc gives what it gets back to the system; the pages go first. */
+static void abd_chunk_malloc_unmap(void *base, size_t size)
+{
+	madvise(base, size, MADV_DONTNEED);
+	free(base);
+}
+
+static struct abd_region_heap abd_chunk_malloc_heap =
+	ABD_REGION_HEAP(abd_chunk_malloc_map, abd_chunk_malloc_unmap, false);
+
 static void *abd_chunk_malloc_alloc(unsigned order)
 {
-	return aligned_alloc(ABD_CHUNK_SIZE, ABD_CHUNK_SIZE << order);
+	return abd_region_alloc(&abd_chunk_malloc_heap, order);
 }
 
 static void abd_chunk_malloc_free(void *run, unsigned order)
 {
-	(void)order;
-	free(run);
+	abd_region_free(&abd_chunk_malloc_heap, run, order);
 }
 
-/* The heap is the host's: when to trim it is the host's to say. */
 static void abd_chunk_malloc_reap(void)
 {
+	abd_region_reap(&abd_chunk_malloc_heap);
 }
 
 const struct abd_chunk_provider abd_chunk_malloc = {
@@ -33,4 +50,5 @@ const struct abd_chunk_provider abd_chunk_malloc = {
 	.alloc = abd_chunk_malloc_alloc,
 	.free = abd_chunk_malloc_free,
 	.reap = abd_chunk_malloc_reap,
+	.heap = &abd_chunk_malloc_heap,
 };

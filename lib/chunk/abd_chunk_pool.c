@@ -6,11 +6,12 @@
  *
  * The region is reserved when the pool is first chosen, as pool_size, pool_alignment and pool_node
  * are then, and stays for the life of the process. Its memory is the system's until first touched.
- * One lock; per-thread magazines are in front of it.
+ * Regions of 4 MiB (abd_region.h) are cut from it as they are needed, so a large pool costs nothing
+ * until it is used.
  */
-#include "abd_buddy.h"
-#include "abd_chunk_provider.h"
 #include "abd_contract.h"
+#include "abd_mem.h"
+#include "abd_region.h"
 
 #include <abd/pool.h>
 
@@ -33,10 +34,10 @@
 #define ABD_POOL_ANY_NODE ABD_POOL_NODES
 
 static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct abd_buddy abd_pool_buddy;
 static char *abd_pool_base; /* NULL until reserved */
 static size_t abd_pool_bytes;
-static bool abd_pool_lent; /* its address was told: it may be registered somewhere */
+static size_t abd_pool_cut;     /* bytes at its end that regions were made of */
+static unsigned abd_pool_holds; /* by those who may have registered it somewhere */
 /* The tunables, settled once the region is reserved. */
 static size_t abd_pool_size = (size_t)1 << 30;
 static size_t abd_pool_alignment = ABD_POOL_HUGE;
@@ -64,47 +65,47 @@ static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
 		       (unsigned long)ABD_POOL_NODES + 1, 0u) == 0;
 }
 
-/* The region at its boundary; what was mapped around it goes back. */
-static char *abd_pool_map_aligned(size_t bytes)
-{
-	size_t alignment = abd_pool_alignment;
-	char *map = abd_pool_map(bytes + alignment);
-
-	if (map == NULL)
-		return NULL;
-
-	size_t before = -(uintptr_t)map & (alignment - 1);
-
-	if (before > 0)
-		munmap(map, before);
-	munmap(map + before + bytes, alignment - before); /* never nothing: before < alignment */
-	madvise(map + before, bytes, MADV_HUGEPAGE);      /* advice only */
-	if (abd_pool_node != ABD_POOL_ANY_NODE)
-		/* it was there when it was chosen */
-		abd_pool_prefer(map + before, bytes, (unsigned)abd_pool_node);
-	return map + before;
-}
-
+/* Where the pool lies must suit regions, too. What is known of them is made as they come into use.
+ */
 static void abd_pool_reserve(void)
 {
 	size_t bytes = abd_pool_size;
-	uint32_t page_count = (uint32_t)(bytes >> ABD_CHUNK_SHIFT);
-	struct abd_buddy_page *pages;
 	char *base;
 
 	if (abd_mem_refused())
 		return;
-	pages = abd_pool_map(page_count * sizeof(*pages));
-	base = pages != NULL ? abd_pool_map_aligned(bytes) : NULL;
-	if (base == NULL) {
-		if (pages != NULL)
-			munmap(pages, page_count * sizeof(*pages));
+	base = abd_region_map(
+		bytes, abd_pool_alignment > ABD_REGION_SIZE ? abd_pool_alignment : ABD_REGION_SIZE);
+	if (base == NULL)
+		return;
+	if (!abd_region_index_prepare(base, bytes)) {
+		munmap(base, bytes);
 		return;
 	}
-	abd_buddy_init(&abd_pool_buddy, pages, page_count, ABD_CHUNK_ORDER_MAX);
+	if (abd_pool_node != ABD_POOL_ANY_NODE) /* it was there when it was chosen */
+		abd_pool_prefer(base, bytes, (unsigned)abd_pool_node);
 	abd_pool_bytes = bytes;
 	abd_pool_base = base;
 }
+
+/* The next region, from the end; the last one may be half as large. */
+static void *abd_pool_cut_region(size_t *size)
+{
+	void *base = NULL;
+
+	pthread_mutex_lock(&abd_pool_lock);
+	size_t rest = abd_pool_bytes - abd_pool_cut;
+
+	if (rest > 0) {
+		*size = rest % ABD_REGION_SIZE > 0 ? rest % ABD_REGION_SIZE : ABD_REGION_SIZE;
+		abd_pool_cut += *size;
+		base = abd_pool_base + (rest - *size);
+	}
+	pthread_mutex_unlock(&abd_pool_lock);
+	return base;
+}
+
+static struct abd_region_heap abd_pool_heap = ABD_REGION_HEAP(abd_pool_cut_region, NULL, true);
 
 /* Whether there is a region; the first question makes it. */
 static bool abd_chunk_pool_supported(void)
@@ -121,39 +122,17 @@ static bool abd_chunk_pool_supported(void)
 
 static void *abd_chunk_pool_alloc(unsigned order)
 {
-	pthread_mutex_lock(&abd_pool_lock);
-	uint32_t page = abd_buddy_alloc(&abd_pool_buddy, order);
-	pthread_mutex_unlock(&abd_pool_lock);
-	return page != ABD_BUDDY_NONE ? abd_pool_base + ((size_t)page << ABD_CHUNK_SHIFT) : NULL;
+	return abd_region_alloc(&abd_pool_heap, order);
 }
 
 static void abd_chunk_pool_free(void *run, unsigned order)
 {
-	uint32_t page = (uint32_t)((size_t)((char *)run - abd_pool_base) >> ABD_CHUNK_SHIFT);
-
-	pthread_mutex_lock(&abd_pool_lock);
-	bool known = abd_buddy_free(&abd_pool_buddy, page, order);
-	pthread_mutex_unlock(&abd_pool_lock);
-	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u of the pool", run, order);
+	abd_region_free(&abd_pool_heap, run, order);
 }
 
-/*
- * Give the memory of free runs back, keeping the addresses. Whole huge pages only: splitting one
- * costs more than it gives. None once the region may be registered: the device would go on using
- * the pages that were, and we would have others.
- */
 static void abd_chunk_pool_reap(void)
 {
-	pthread_mutex_lock(&abd_pool_lock);
-	for (unsigned order = 9;
-		abd_pool_base != NULL && !abd_pool_lent && order <= ABD_CHUNK_ORDER_MAX; order++) {
-		uint32_t page = abd_pool_buddy.free_first[order];
-
-		for (; page != ABD_BUDDY_NONE; page = abd_pool_buddy.pages[page].next)
-			madvise(abd_pool_base + ((size_t)page << ABD_CHUNK_SHIFT),
-				ABD_CHUNK_SIZE << order, MADV_DONTNEED);
-	}
-	pthread_mutex_unlock(&abd_pool_lock);
+	abd_region_reap(&abd_pool_heap);
 }
 
 const struct abd_chunk_provider abd_chunk_pool = {
@@ -162,6 +141,7 @@ const struct abd_chunk_provider abd_chunk_pool = {
 	.alloc = abd_chunk_pool_alloc,
 	.free = abd_chunk_pool_free,
 	.reap = abd_chunk_pool_reap,
+	.heap = &abd_pool_heap,
 };
 
 /* Before the region is reserved a tunable takes a value, after that none. */
@@ -247,18 +227,48 @@ const char *abd_chunk_pool_node_get(char *text, size_t size)
 	return strtoul(text, NULL, 10) != ABD_POOL_ANY_NODE ? text : "any";
 }
 
+bool abd_chunk_pool_hold(void **base, size_t *size)
+{
+	abd_chunk_tunables.start();
+	if (!abd_chunk_pool_supported())
+		return false;
+	pthread_mutex_lock(&abd_pool_lock);
+	abd_pool_holds++;
+	pthread_mutex_unlock(&abd_pool_lock);
+	abd_region_pin(&abd_pool_heap, true);
+	*base = abd_pool_base;
+	*size = abd_pool_bytes;
+	return true;
+}
+
+/* Whoever registered the pool, or tried to, has made all of it resident: also what no region knows
+ * of. */
+void abd_chunk_pool_release(void)
+{
+	pthread_mutex_lock(&abd_pool_lock);
+	bool last = --abd_pool_holds == 0;
+
+	if (last)
+		madvise(abd_pool_base, abd_pool_bytes - abd_pool_cut, MADV_DONTNEED);
+	pthread_mutex_unlock(&abd_pool_lock);
+	if (last)
+		abd_region_unpin_resident(&abd_pool_heap);
+}
+
 int abd_pool_region(void **base, size_t *size)
 {
 	ABD_REQUIRE(base != NULL && size != NULL, "where to put the answer is NULL");
-	abd_chunk_tunables.start();
-	if (!abd_chunk_pool_supported())
-		return -ENOMEM;
-	pthread_mutex_lock(&abd_pool_lock);
-	abd_pool_lent = true;
-	pthread_mutex_unlock(&abd_pool_lock);
-	*base = abd_pool_base;
-	*size = abd_pool_bytes;
-	return 0;
+	return abd_chunk_pool_hold(base, size) ? 0 : -ENOMEM;
+}
+
+/* Free runs of what no region was made of yet. */
+static void abd_pool_uncut_runs(uint64_t runs[ABD_CHUNK_ORDERS])
+{
+	size_t rest = abd_pool_bytes - abd_pool_cut;
+
+	runs[ABD_CHUNK_ORDER_MAX] += rest >> ABD_REGION_SHIFT;
+	for (unsigned order = 0; order < ABD_CHUNK_ORDER_MAX; order++)
+		runs[order] += rest >> (ABD_CHUNK_SHIFT + order) & 1;
 }
 
 int abd_pool_stats_get(struct abd_pool_stats *stats, size_t stats_size)
@@ -268,17 +278,18 @@ int abd_pool_stats_get(struct abd_pool_stats *stats, size_t stats_size)
 	ABD_REQUIRE(stats != NULL, "record is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
+	abd_region_free_runs(&abd_pool_heap, all.free_runs);
 	pthread_mutex_lock(&abd_pool_lock);
 	all.region_size = abd_pool_bytes;
-	for (unsigned order = 0; order <= ABD_CHUNK_ORDER_MAX && abd_pool_base != NULL; order++) {
+	abd_pool_uncut_runs(all.free_runs);
+	pthread_mutex_unlock(&abd_pool_lock);
+	for (unsigned order = 0; order <= ABD_CHUNK_ORDER_MAX; order++) {
 		size_t run_size = ABD_CHUNK_SIZE << order;
 
-		all.free_runs[order] = abd_pool_buddy.free_runs[order];
 		all.free_size += all.free_runs[order] * run_size;
 		if (all.free_runs[order] > 0)
 			all.largest_free_run = run_size;
 	}
-	pthread_mutex_unlock(&abd_pool_lock);
 	abd_record_copy(stats, stats_size, &all, sizeof(all));
 	return 0;
 }

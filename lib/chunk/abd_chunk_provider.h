@@ -15,6 +15,8 @@
 #define ABD_CHUNK_ORDERS (ABD_CHUNK_ORDER_MAX + 1)
 #define ABD_CHUNK_PROVIDERS 5
 
+struct abd_region_heap;
+
 /**
  * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are
  * aligned to 4 KiB.
@@ -25,10 +27,12 @@ struct abd_chunk_provider {
 	bool (*supported)(void); /* asked before each time it is chosen; may set it up */
 	void *(*alloc)(unsigned order);
 	void (*free)(void *run, unsigned order);
-	void (*reap)(void); /* give unused memory back to the system */
+	void (*reap)(void);           /* give unused memory back to the system */
+	struct abd_region_heap *heap; /* its regions; NULL: it has none */
 };
 
-extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_malloc, abd_chunk_pool;
+extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_regions, abd_chunk_malloc,
+	abd_chunk_pool;
 
 /** All of this layer's tunables, the pool's included: to start them, from abd_pool_region(). */
 extern const struct abd_tunables abd_chunk_tunables;
@@ -40,5 +44,12 @@ int abd_chunk_pool_node_set(const char *value);
 const char *abd_chunk_pool_size_get(char *text, size_t size);
 const char *abd_chunk_pool_alignment_get(char *text, size_t size);
 const char *abd_chunk_pool_node_get(char *text, size_t size);
+
+/**
+ * The pool's region, reserved if need be: true. Nothing of it goes back to the system until as many
+ * calls of abd_chunk_pool_release() were made.
+ */
+bool abd_chunk_pool_hold(void **base, size_t *size);
+void abd_chunk_pool_release(void);
 
 #endif

@@ -81,25 +81,28 @@ static int abd_uring_register(struct abd_uring *uring)
 {
 	void *base;
 	size_t size;
-	int error = abd_pool_region(&base, &size);
+	int error = -ENOMEM;
 
-	if (error != 0)
-		return error;
+	if (!abd_chunk_pool_hold(&base, &size))
+		return -ENOMEM;
 
 	unsigned count = (unsigned)abd_uring_parts(size);
 	struct iovec *parts = abd_mem_alloc(count * sizeof(*parts), sizeof(void *));
 
-	if (parts == NULL)
-		return -ENOMEM;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; parts != NULL && i < count; i++) {
 		size_t off = i * ABD_URING_PART;
 
 		parts[i] = (struct iovec){(char *)base + off, abd_min(size - off, ABD_URING_PART)};
 	}
-	error = io_uring_register_buffers(uring->ring, parts, count);
-	abd_mem_free(parts, count * sizeof(*parts), sizeof(void *));
-	if (error != 0)
+	if (parts != NULL) {
+		error = io_uring_register_buffers(uring->ring, parts, count);
+		abd_mem_free(parts, count * sizeof(*parts), sizeof(void *));
+	}
+	if (error != 0) {
+		/* The kernel may have made all of the pool resident before it refused. */
+		abd_chunk_pool_release();
 		return error;
+	}
 	uring->abd_base = base;
 	uring->abd_size = size;
 	return 0;
@@ -116,8 +119,10 @@ void abd_uring_end(struct abd_uring *uring)
 {
 	ABD_REQUIRE(uring != NULL, "ring is NULL");
 	/* A child leaves the ring's registration to the process that made it. */
-	if (uring->abd_base != NULL && !abd_uring_is_away(uring))
+	if (uring->abd_base != NULL && !abd_uring_is_away(uring)) {
 		io_uring_unregister_buffers(uring->ring);
+		abd_chunk_pool_release();
+	}
 	if (uring->abd_home != NULL)
 		munmap(uring->abd_home, ABD_URING_HOME_SIZE);
 	*uring = (struct abd_uring){0};

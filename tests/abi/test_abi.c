@@ -32,10 +32,12 @@ size(struct abd_allocator, 12);
 #endif
 
 /* The same everywhere: 8-byte fields only. */
-size(struct abd_stats, 8 * 27);
+size(struct abd_stats, 8 * 31);
 at(struct abd_stats, scatter_order, 8 * 6);
 at(struct abd_stats, scatter_multi_chunk, 8 * 22);
 at(struct abd_stats, borrow_copy_bytes, 8 * 26);
+at(struct abd_stats, resident_regions, 8 * 27);
+at(struct abd_stats, resident_pool, 8 * 30);
 size(struct abd_pool_stats, 8 * 19);
 at(struct abd_pool_stats, free_runs, 8 * 3);
 

@@ -57,11 +57,13 @@ static void check_provider(const char *name)
 Test(abd_chunk, every_provider_gives_runs_of_every_order, .init = begin, .fini = end)
 {
 	check_provider("jemalloc");
+	check_provider("regions");
 	check_provider("malloc");
 	check_provider("pool");
 	check_provider("test");
 	abd_tuning_set("thread_cache_bytes", "100000000");
 	check_provider("jemalloc");
+	check_provider("regions");
 	check_provider("malloc");
 	check_provider("test");
 	cr_assert_eq(abd_test_runs_out_all(), 0);

@@ -136,47 +136,14 @@ Test(abd_chunk_jemalloc, is_supported_in_every_process_that_has_jemalloc)
 
 ABD_TEST_CHILD(default_provider)
 {
-	const char *wanted = abd_jemalloc_present() ? "jemalloc" : "malloc";
+	const char *wanted = abd_chunk_malloc.heap == NULL ? "malloc" : "regions";
 
 	unsetenv("ABD_CHUNK_PROVIDER");
 	abd_test_child_expect(strcmp(abd_tuning_get("chunk_provider"), wanted) == 0);
 	return 0;
 }
 
-Test(abd_chunk_jemalloc, is_the_default_where_it_is_there)
+Test(abd_chunk_jemalloc, regions_of_our_own_are_the_default)
 {
 	abd_test_child_passes("default_provider", NULL);
-}
-
-extern const struct abd_jemalloc_calls abd_jemalloc_calls __attribute__((weak));
-
-/* What jemalloc has given out and not got back. */
-static size_t allocated_bytes(void)
-{
-	uint64_t epoch = 1;
-	size_t bytes = 0, size = sizeof(epoch);
-
-	abd_jemalloc_calls.mallctl("epoch", &epoch, &size, &epoch, sizeof(epoch));
-	size = sizeof(bytes);
-	abd_jemalloc_calls.mallctl("stats.allocated", &bytes, &size, NULL, 0);
-	return bytes;
-}
-
-Test(abd_chunk_jemalloc, keeps_a_few_free_regions_and_gives_the_others_back_unasked)
-{
-	enum { RUNS = 64 };
-	void *runs[RUNS];
-
-	if (!abd_chunk_jemalloc.supported())
-		return;
-	abd_cache_reap_now();
-
-	size_t before = allocated_bytes();
-
-	for (int i = 0; i < RUNS; i++)
-		runs[i] = abd_chunk_jemalloc.alloc(8);
-	cr_assert_geq(allocated_bytes(), before + ((size_t)56 << 20));
-	for (int i = 0; i < RUNS; i++)
-		abd_chunk_jemalloc.free(runs[i], 8);
-	cr_assert_leq(allocated_bytes(), before + ((size_t)12 << 20), "3 regions of 4 MiB");
 }

@@ -11,6 +11,7 @@
 #include <semaphore.h>
 
 static sem_t used, closed;
+static const char *provider; /* argv[2] */
 
 static void *find(void *library, const char *name)
 {
@@ -41,7 +42,7 @@ static void *use(void *library)
 	if (abd_cmp_zero_off_(abd, 0, 1 << 20) != 0)
 		exit(2);
 	abd_free_(abd);
-	host_expect_text("chunk_provider", abd_tuning_get_("chunk_provider"), "malloc");
+	host_expect_text("chunk_provider", abd_tuning_get_("chunk_provider"), provider);
 	return NULL;
 }
 
@@ -55,13 +56,14 @@ static void *use_and_outlive(void *library)
 
 int main(int argc, char **argv)
 {
-	void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
 	pthread_t thread;
 
 	if (library == NULL) {
-		printf("FAIL: %s\n", argc == 2 ? dlerror() : "usage: host_dlopen LIBRARY");
+		printf("FAIL: %s\n", argc == 3 ? dlerror() : "usage: host_dlopen LIBRARY PROVIDER");
 		return 2;
 	}
+	provider = argv[2];
 	sem_init(&used, 0, 0);
 	sem_init(&closed, 0, 0);
 	use(library);

@@ -201,8 +201,7 @@ void abd_test_tunables_restore(void)
 	tunable_fresh("flush_shared", "ABD_FLUSH_SHARED", "auto");
 	tunable_fresh("flush_exclusive", "ABD_FLUSH_EXCLUSIVE", "auto");
 	tunable_fresh("flush_line", "ABD_FLUSH_LINE", "auto");
-	if (abd_tuning_set("chunk_provider", "jemalloc") != 0)
-		tunable("chunk_provider", "malloc");
+	tunable("chunk_provider", abd_chunk_malloc.heap == NULL ? "malloc" : "regions");
 }
 
 void abd_test_provider_begin(void)

@@ -106,10 +106,9 @@ ABD_TEST_CHILD(no_pool)
 	size_t size;
 
 	expect(everyday() == 0);
-	/* First the table of its pages is refused, then the region, then nothing. */
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	expect(abd_pool_region(&base, &size) == -ENOMEM);
-	abd_test_wrap_fail(ABD_TEST_MMAP, 2);
+	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	expect(abd_tuning_set("chunk_provider", "pool") == -EINVAL);
 	expect(abd_pool_region(&base, &size) == 0 && (uintptr_t)base % (2 << 20) == 0);
 	expect(abd_tuning_set("chunk_provider", "pool") == 0);
@@ -121,17 +120,22 @@ Test(abd_system, a_pool_that_had_no_room_is_made_when_there_is)
 	abd_test_child_passes("no_pool", (const char *const[]){"ABD_CHUNK_PROVIDER=malloc", NULL});
 }
 
+/* First the region is refused, then what it is looked up by. */
 ABD_TEST_CHILD(no_region_index)
 {
-	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
-	expect(everyday() == 0);
-	expect(strcmp(abd_tuning_get("chunk_provider"), "malloc") == 0);
-	return 0;
+	expect(strcmp(abd_tuning_get("chunk_provider"), "regions") == 0);
+	for (unsigned refused = 1; refused <= 2; refused++) {
+		abd_test_wrap_fail(ABD_TEST_MMAP, refused);
+		errno = 0;
+		expect(abd_alloc(4096, false) == NULL && errno == ENOMEM);
+	}
+	return everyday();
 }
 
-Test(abd_system, without_address_space_for_its_index_jemalloc_gives_way)
+Test(abd_system, without_address_space_for_a_region_there_is_no_memory)
 {
-	abd_test_child_passes("no_region_index", NULL);
+	abd_test_child_passes(
+		"no_region_index", (const char *const[]){"ABD_CHUNK_PROVIDER=regions", NULL});
 }
 
 ABD_TEST_CHILD(no_sysinfo)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Builds for checkers: each run is a block of the C library's own, which memory checkers can watch.
+ */
+#include "abd_chunk_provider.h"
+
+#include <stdlib.h>
+
+static bool abd_chunk_malloc_supported(void)
+{
+	return true;
+}
+
+static void *abd_chunk_malloc_alloc(unsigned order)
+{
+	return aligned_alloc(ABD_CHUNK_SIZE, ABD_CHUNK_SIZE << order);
+}
+
+static void abd_chunk_malloc_free(void *run, unsigned order)
+{
+	(void)order;
+	free(run);
+}
+
+/* The heap is the host's: when to trim it is the host's to say. */
+static void abd_chunk_malloc_reap(void)
+{
+}
+
+const struct abd_chunk_provider abd_chunk_malloc = {
+	.name = "malloc",
+	.supported = abd_chunk_malloc_supported,
+	.alloc = abd_chunk_malloc_alloc,
+	.free = abd_chunk_malloc_free,
+	.reap = abd_chunk_malloc_reap,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs out of regions that are mapped for the purpose. The default.
+ */
+#include "abd_mem.h"
+#include "abd_region.h"
+
+#include <sys/mman.h>
+
+static bool abd_chunk_regions_supported(void)
+{
+	return true;
+}
+
+static void *abd_chunk_regions_map(size_t *size)
+{
+	return abd_region_map(*size, ABD_REGION_SIZE);
+}
+
+static void abd_chunk_regions_unmap(void *base, size_t size)
+{
+	munmap(base, size);
+}
+
+static struct abd_region_heap abd_chunk_regions_heap =
+	ABD_REGION_HEAP(abd_chunk_regions_map, abd_chunk_regions_unmap, true);
+
+static void *abd_chunk_regions_alloc(unsigned order)
+{
+	return abd_region_alloc(&abd_chunk_regions_heap, order);
+}
+
+static void abd_chunk_regions_free(void *run, unsigned order)
+{
+	abd_region_free(&abd_chunk_regions_heap, run, order);
+}
+
+static void abd_chunk_regions_reap(void)
+{
+	abd_region_reap(&abd_chunk_regions_heap);
+}
+
+const struct abd_chunk_provider abd_chunk_regions = {
+	.name = "regions",
+	.supported = abd_chunk_regions_supported,
+	.alloc = abd_chunk_regions_alloc,
+	.free = abd_chunk_regions_free,
+	.reap = abd_chunk_regions_reap,
+	.heap = &abd_chunk_regions_heap,
+};

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One lock for each heap; per-thread magazines and the depot are in front of it. The system is
+ * called without it, except for heaps whose regions stay: a refusal there would be one too many
+ * while a region is off its list.
+ */
+#include "abd_region.h"
+#include "abd_age.h"
+#include "abd_contract.h"
+#include "abd_depot.h"
+#include "abd_mem.h"
+
+#include <sys/mman.h>
+
+#define ABD_REGION_HALF (ABD_REGION_PAGES / ABD_REGION_HALVES)
+#define ABD_REGION_HALF_WORDS (ABD_REGION_WORDS / ABD_REGION_HALVES)
+#define ABD_REGION_HALF_SIZE (ABD_REGION_SIZE / ABD_REGION_HALVES)
+/* A huge page with fewer free pages stays whole. */
+#define ABD_REGION_SPLIT (ABD_REGION_HALF / 8)
+
+/* ---- sets of pages ---- */
+
+/* The part of [page, page + count) that lies in a word. */
+static uint64_t abd_region_mask(size_t word, size_t page, size_t count)
+{
+	size_t from = page > word * 64 ? page - word * 64 : 0;
+	size_t to = abd_min(page + count - word * 64, 64);
+
+	return (to == 64 ? 0 : (uint64_t)1 << to) - ((uint64_t)1 << from);
+}
+
+static void abd_region_set(uint64_t *set, size_t page, size_t count)
+{
+	for (size_t word = page / 64; word * 64 < page + count; word++)
+		set[word] |= abd_region_mask(word, page, count);
+}
+
+static void abd_region_clear(uint64_t *set, size_t page, size_t count)
+{
+	for (size_t word = page / 64; word * 64 < page + count; word++)
+		set[word] &= ~abd_region_mask(word, page, count);
+}
+
+static size_t abd_region_count(const uint64_t *set, size_t words)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < words; i++)
+		count += (size_t)__builtin_popcountll(set[i]);
+	return count;
+}
+
+/* ---- lists ---- */
+
+static void abd_region_unlist(struct abd_region *region)
+{
+	if (region->link == NULL)
+		return;
+	*region->link = region->next;
+	if (region->next != NULL)
+		region->next->link = region->link;
+	region->link = NULL;
+}
+
+/* Put the region on the list that it belongs to now. */
+static void abd_region_enlist(struct abd_region *region)
+{
+	unsigned list = ABD_CHUNK_ORDERS;
+
+	while (list > 0 && region->buddy.free_runs[list - 1] == 0)
+		list--;
+	region->link = &region->heap->list[list];
+	region->next = *region->link;
+	if (region->next != NULL)
+		region->next->link = &region->next;
+	*region->link = region;
+}
+
+static void abd_region_join_ring(struct abd_region *region)
+{
+	struct abd_region *hand = region->heap->hand;
+
+	if (hand == NULL)
+		hand = region->ring = region->ring_before = region;
+	region->ring = hand;
+	region->ring_before = hand->ring_before;
+	region->ring_before->ring = region;
+	hand->ring_before = region;
+	region->heap->hand = hand;
+	region->heap->region_count++;
+}
+
+static void abd_region_leave_ring(struct abd_region *region)
+{
+	struct abd_region_heap *heap = region->heap;
+
+	region->ring->ring_before = region->ring_before;
+	region->ring_before->ring = region->ring;
+	if (heap->hand == region)
+		heap->hand = region->ring != region ? region->ring : NULL;
+	heap->region_count--;
+}
+
+/* ---- the life of a region ---- */
+
+void *abd_region_map(size_t size, size_t alignment)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	/* Neighbours of an aligned map are mostly aligned; else there must be room to align. */
+	if (map != MAP_FAILED && ((uintptr_t)map & (alignment - 1)) != 0) {
+		munmap(map, size);
+		map = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
+		if (map != MAP_FAILED) {
+			size_t before = -(uintptr_t)map & (alignment - 1);
+
+			if (before > 0)
+				munmap(map, before);
+			map += before;
+			munmap(map + size, alignment - before); /* before < alignment */
+		}
+	}
+	if (map == MAP_FAILED)
+		return NULL;
+	madvise(map, size, MADV_HUGEPAGE); /* advice only */
+	return map;
+}
+
+static struct abd_region *abd_region_make(struct abd_region_heap *heap)
+{
+	struct abd_region *region = abd_mem_alloc(sizeof(*region), 64);
+	size_t size = ABD_REGION_SIZE;
+
+	if (region == NULL)
+		return NULL;
+	memset(region, 0, sizeof(*region));
+
+	char *base = heap->map(&size);
+
+	if (base == NULL || !abd_region_index_set(base, region)) {
+		if (base != NULL && heap->unmap != NULL)
+			heap->unmap(base, size);
+		abd_mem_free(region, sizeof(*region), 64);
+		return NULL;
+	}
+	region->base = base;
+	region->size = size;
+	region->heap = heap;
+	region->huge[0] = region->huge[1] = heap->huge;
+	abd_buddy_init(&region->buddy, region->pages, (uint32_t)(size >> ABD_CHUNK_SHIFT),
+		ABD_CHUNK_ORDER_MAX);
+	return region;
+}
+
+/* Take an all-free region out and give it back. Locked; the lock is dropped meanwhile. */
+static void abd_region_end(struct abd_region *region)
+{
+	struct abd_region_heap *heap = region->heap;
+
+	abd_region_unlist(region);
+	abd_region_leave_ring(region);
+	abd_region_index_set(region->base, NULL); /* its leaf is there */
+	heap->dirty_pages -= abd_region_count(region->dirty, ABD_REGION_WORDS);
+	pthread_mutex_unlock(&heap->lock);
+	heap->unmap(region->base, region->size);
+	abd_mem_free(region, sizeof(*region), 64);
+	pthread_mutex_lock(&heap->lock);
+}
+
+/* ---- giving memory back ---- */
+
+/* Give pages of one half back that are free. No lock is needed: nobody can take them. */
+static void abd_region_purge_half(struct abd_region *region, unsigned half, const uint64_t *set)
+{
+	size_t first = half * ABD_REGION_HALF, end = first + ABD_REGION_HALF;
+
+	for (size_t page = first; page < end;) {
+		size_t word = page / 64;
+		uint64_t rest = set[word] >> page % 64;
+
+		if (rest == 0) {
+			page = (word + 1) * 64;
+			continue;
+		}
+		page += (size_t)__builtin_ctzll(rest);
+
+		size_t from = page;
+
+		while (page < end && (set[page / 64] >> page % 64 & 1) != 0)
+			page++;
+		madvise(region->base + (from << ABD_CHUNK_SHIFT), (page - from) << ABD_CHUNK_SHIFT,
+			MADV_DONTNEED);
+	}
+}
+
+/* Choose what to give back of a half: nothing of a huge page that is nearly full. How many pages.
+ * Locked. */
+static size_t abd_region_choose(
+	const struct abd_region *region, unsigned half, bool only_old, uint64_t *set)
+{
+	size_t word = half * ABD_REGION_HALF_WORDS, end = word + ABD_REGION_HALF_WORDS;
+
+	for (size_t i = word; i < end; i++)
+		set[i] = region->dirty[i] & ~region->taken[i] &
+			 (only_old ? region->old[i] : UINT64_MAX);
+
+	size_t count = abd_region_count(set + word, ABD_REGION_HALF_WORDS);
+
+	if (!region->huge[half] || count >= ABD_REGION_SPLIT)
+		return count;
+	memset(set + word, 0, ABD_REGION_HALF_WORDS * sizeof(*set));
+	return 0;
+}
+
+/* Give back what is chosen of a half, with the advice that goes with it. */
+static void abd_region_purge_chosen(
+	struct abd_region *region, unsigned half, bool empties, const uint64_t *set)
+{
+	char *base = region->base + half * ABD_REGION_HALF_SIZE;
+
+	if (region->huge[half] && !empties) {
+		madvise(base, ABD_REGION_HALF_SIZE, MADV_NOHUGEPAGE);
+		region->huge[half] = false;
+	}
+	abd_region_purge_half(region, half, set);
+	if (region->heap->huge && !region->huge[half] && empties) {
+		madvise(base, ABD_REGION_HALF_SIZE, MADV_HUGEPAGE);
+		region->huge[half] = true;
+	}
+}
+
+/* Give back what is free in a region, or has been for a period. Locked, also the purge lock; the
+ * lock is dropped meanwhile. */
+static void abd_region_purge(struct abd_region *region, bool only_old)
+{
+	struct abd_region_heap *heap = region->heap;
+	uint64_t set[ABD_REGION_WORDS];
+	size_t count[ABD_REGION_HALVES], all = 0;
+	bool empties[ABD_REGION_HALVES];
+
+	for (unsigned half = 0; half < ABD_REGION_HALVES; half++) {
+		size_t word = half * ABD_REGION_HALF_WORDS;
+
+		count[half] = abd_region_choose(region, half, only_old, set);
+		all += count[half];
+		empties[half] = count[half] ==
+				abd_region_count(region->dirty + word, ABD_REGION_HALF_WORDS);
+	}
+	if (heap->unmap != NULL && region->taken_pages == 0 && empties[0] && empties[1]) {
+		abd_region_end(region);
+		return;
+	}
+	if (all == 0)
+		return;
+	abd_region_unlist(region);
+	if (heap->unmap != NULL)
+		pthread_mutex_unlock(&heap->lock);
+	for (unsigned half = 0; half < ABD_REGION_HALVES; half++)
+		if (count[half] > 0)
+			abd_region_purge_chosen(region, half, empties[half], set);
+	if (heap->unmap != NULL)
+		pthread_mutex_lock(&heap->lock);
+	for (size_t i = 0; i < ABD_REGION_WORDS; i++)
+		region->dirty[i] &= ~set[i];
+	heap->dirty_pages -= all;
+	abd_region_enlist(region);
+}
+
+static size_t abd_region_free_dirty(const struct abd_region_heap *heap)
+{
+	return heap->dirty_pages - heap->taken_pages;
+}
+
+static size_t abd_region_floor(void)
+{
+	return abd_depot_reserve_bytes() / 4 >> ABD_CHUNK_SHIFT;
+}
+
+/*
+ * Walk the regions once and purge those with at least half of the average of what is free and
+ * dirty, while there is more than limit. Locked, also the purge lock.
+ */
+static void abd_region_walk(
+	struct abd_region_heap *heap, size_t limit, bool only_old, const struct abd_region *except)
+{
+	for (size_t left = heap->region_count; left > 0 && heap->hand != NULL; left--) {
+		struct abd_region *region = heap->hand;
+		size_t free_dirty = abd_region_free_dirty(heap);
+
+		heap->hand = region->ring;
+		if (free_dirty < limit || (free_dirty == limit && limit > 0))
+			return;
+		if (region != except &&
+			2 * heap->region_count *
+					(abd_region_count(region->dirty, ABD_REGION_WORDS) -
+						region->taken_pages) >=
+				(limit > 0 ? free_dirty : 0))
+			abd_region_purge(region, only_old);
+	}
+}
+
+/* What is free and dirty has become much, and more is wanted: give as much back. */
+static ABD_COLD void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *except)
+{
+	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
+		return;
+	pthread_mutex_lock(&heap->lock);
+
+	size_t limit = heap->taken_pages / 16;
+
+	if (limit < abd_region_floor())
+		limit = abd_region_floor();
+	abd_region_walk(heap, limit, false, except);
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+void abd_region_reap(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&heap->purge_lock);
+	pthread_mutex_lock(&heap->lock);
+	if (!heap->pinned)
+		abd_region_walk(heap, 0, false, NULL);
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+void abd_region_age(struct abd_region_heap *heap)
+{
+	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
+		return;
+	pthread_mutex_lock(&heap->lock);
+	if (!heap->pinned)
+		abd_region_walk(heap, abd_region_floor(), true, NULL);
+
+	struct abd_region *region = heap->hand;
+
+	for (size_t left = heap->region_count; left > 0; left--, region = region->ring)
+		for (size_t i = 0; i < ABD_REGION_WORDS; i++)
+			region->old[i] = region->dirty[i] & ~region->taken[i];
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+/* ---- runs ---- */
+
+/* Pages are taken: they become resident, with the whole huge page they lie on. How many were not
+ * before. Locked. */
+static size_t abd_region_mark(struct abd_region *region, size_t page, size_t count)
+{
+	size_t half = page / ABD_REGION_HALF;
+	size_t before = abd_region_count(region->dirty, ABD_REGION_WORDS);
+
+	abd_region_set(region->taken, page, count);
+	abd_region_clear(region->old, page, count);
+	region->taken_pages += count;
+	if (count < ABD_REGION_HALF && region->huge[half]) {
+		page = half * ABD_REGION_HALF;
+		count = ABD_REGION_HALF;
+	}
+	abd_region_set(region->dirty, page, count);
+	return abd_region_count(region->dirty, ABD_REGION_WORDS) - before;
+}
+
+/* A run of the fullest region that has one; NULL: none has. *grown: pages that become resident.
+ * Locked. */
+static void *abd_region_take(
+	struct abd_region_heap *heap, unsigned order, struct abd_region **from, size_t *grown)
+{
+	unsigned list = order + 1;
+
+	while (list <= ABD_CHUNK_ORDERS && heap->list[list] == NULL)
+		list++;
+	if (list > ABD_CHUNK_ORDERS)
+		return NULL;
+
+	struct abd_region *region = heap->list[list];
+	uint32_t page = abd_buddy_alloc(&region->buddy, order);
+
+	*from = region;
+	*grown = abd_region_mark(region, page, (size_t)1 << order);
+	heap->taken_pages += (size_t)1 << order;
+	heap->dirty_pages += *grown;
+	abd_region_unlist(region);
+	abd_region_enlist(region);
+	return region->base + ((size_t)page << ABD_CHUNK_SHIFT);
+}
+
+static bool abd_region_is_much(const struct abd_region_heap *heap)
+{
+	size_t free_dirty = abd_region_free_dirty(heap);
+
+	return free_dirty > abd_region_floor() && free_dirty > heap->taken_pages / 16 &&
+	       !heap->pinned;
+}
+
+void *abd_region_alloc(struct abd_region_heap *heap, unsigned order)
+{
+	struct abd_region *from = NULL;
+	size_t grown = 0;
+
+	pthread_mutex_lock(&heap->lock);
+	void *run = abd_region_take(heap, order, &from, &grown);
+
+	if (run == NULL) {
+		pthread_mutex_unlock(&heap->lock);
+		struct abd_region *region = abd_region_make(heap);
+
+		if (region == NULL)
+			return NULL;
+		pthread_mutex_lock(&heap->lock);
+		abd_region_join_ring(region);
+		abd_region_enlist(region);
+		run = abd_region_take(heap, order, &from, &grown);
+	}
+
+	bool sheds = grown > 0 && abd_region_is_much(heap);
+
+	pthread_mutex_unlock(&heap->lock);
+	if (ABD_UNLIKELY(sheds))
+		abd_region_shed(heap, from);
+	abd_age_check(abd_age_now_ms());
+	return run;
+}
+
+/* False: no such run was taken. Locked. */
+static bool abd_region_give(const struct abd_region_heap *heap, struct abd_region *region,
+	const char *run, unsigned order)
+{
+	if (region == NULL || region->heap != heap)
+		return false;
+
+	size_t page = (size_t)(run - region->base) >> ABD_CHUNK_SHIFT;
+
+	if (!abd_buddy_free(&region->buddy, (uint32_t)page, order))
+		return false;
+	abd_region_clear(region->taken, page, (size_t)1 << order);
+	region->taken_pages -= (size_t)1 << order;
+	if (region->link != NULL) {
+		abd_region_unlist(region);
+		abd_region_enlist(region);
+	}
+	return true;
+}
+
+void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order)
+{
+	pthread_mutex_lock(&heap->lock);
+	bool known = abd_region_give(heap, abd_region_index_get(run), run, order);
+
+	if (known)
+		heap->taken_pages -= (size_t)1 << order;
+	pthread_mutex_unlock(&heap->lock);
+	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u of its provider", run, order);
+	abd_age_check(abd_age_now_ms());
+}
+
+/* ---- questions ---- */
+
+size_t abd_region_resident(struct abd_region_heap *heap)
+{
+	unsigned char pages[ABD_REGION_PAGES];
+	size_t resident = 0;
+
+	pthread_mutex_lock(&heap->lock);
+	struct abd_region *region = heap->hand;
+
+	for (size_t left = heap->region_count; left > 0; left--, region = region->ring) {
+		if (mincore(region->base, region->size, pages) != 0)
+			continue;
+		for (size_t i = 0; i < region->size >> ABD_CHUNK_SHIFT; i++)
+			resident += pages[i] & 1;
+	}
+	pthread_mutex_unlock(&heap->lock);
+	return resident << ABD_CHUNK_SHIFT;
+}
+
+void abd_region_pin(struct abd_region_heap *heap, bool pinned)
+{
+	/* After whoever is giving memory back. */
+	pthread_mutex_lock(&heap->purge_lock);
+	pthread_mutex_lock(&heap->lock);
+	heap->pinned = pinned;
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+void abd_region_unpin_resident(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&heap->purge_lock);
+	pthread_mutex_lock(&heap->lock);
+	heap->pinned = false;
+	for (size_t left = heap->region_count; left > 0; left--) {
+		struct abd_region *region = heap->hand;
+		size_t before = abd_region_count(region->dirty, ABD_REGION_WORDS);
+
+		abd_region_set(region->dirty, 0, region->size >> ABD_CHUNK_SHIFT);
+		heap->dirty_pages += abd_region_count(region->dirty, ABD_REGION_WORDS) - before;
+		heap->hand = region->ring;
+	}
+	abd_region_walk(heap, 0, false, NULL);
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_ORDERS])
+{
+	pthread_mutex_lock(&heap->lock);
+	struct abd_region *region = heap->hand;
+
+	for (size_t left = heap->region_count; left > 0; left--, region = region->ring)
+		for (unsigned order = 0; order < ABD_CHUNK_ORDERS; order++)
+			runs[order] += region->buddy.free_runs[order];
+	pthread_mutex_unlock(&heap->lock);
+}
+
+void abd_region_fork_begin(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&heap->purge_lock);
+	pthread_mutex_lock(&heap->lock);
+}
+
+void abd_region_fork_end(struct abd_region_heap *heap)
+{
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
