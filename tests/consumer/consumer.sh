@@ -7,6 +7,8 @@
 set -eu
 
 way=$1 source=$2 work=$3 cc=$4 cxx=$5 provider=$6
+# What is asked for is had only where the library finds it: so these programs show whether jemalloc is found.
+export ABD_CHUNK_PROVIDER="$provider"
 shift 6
 here=$source/tests/consumer
 jobs=${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}

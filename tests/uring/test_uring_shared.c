@@ -321,6 +321,9 @@ ABD_TEST_CHILD(uring_is_inherited)
 	abd_test_child_expect(pread(fd, byte, 1 << 16, 1 << 19) == 1 << 16);
 	for (size_t i = 0; i < 1 << 16; i++)
 		abd_test_child_expect(byte[i] == 0x33);
+	abd_free(abd);
+	abd_uring_end(&uring);
+	io_uring_queue_exit(&ring);
 	return 0;
 }
 
@@ -354,6 +357,9 @@ ABD_TEST_CHILD(uring_with_a_thread_is_inherited)
 			&uring, io_uring_get_sqe(&ring), fd, abd, 0, 4096, 0));
 	abd_test_child_expect(child_status(child) == 1); /* it was aborted */
 	abd_test_child_expect(abd_uring_pread(&uring, fd, abd, 0, 4096, 0) == 4096);
+	abd_free(abd);
+	abd_uring_end(&uring);
+	io_uring_queue_exit(&ring);
 	return 0;
 }
 

@@ -19,6 +19,23 @@
 /* CALL(name, arguments): this breaks the contract of name. */
 #define CALL(name, ...) abd_test_expect_contract((void)name(__VA_ARGS__), "broken: " #name ": ")
 
+/*
+ * A call that is left in its middle, as no engine's handler leaves it, keeps what it has allocated.
+ * AddressSanitizer would report that.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+void __lsan_disable(void);
+void __lsan_enable(void);
+#define CALL_AND_LEAK(name, ...)         \
+	do {                             \
+		__lsan_disable();        \
+		CALL(name, __VA_ARGS__); \
+		__lsan_enable();         \
+	} while (0)
+#else
+#define CALL_AND_LEAK CALL
+#endif
+
 enum { SIZE = 20000 };
 
 static abd_t *abd, *linear, *zeros, *mixed;
@@ -111,11 +128,12 @@ Test(abd_contract_names, converting, .init = begin, .fini = end)
 	CALL(abd_take_ownership_of_buf, linear, false);
 	CALL(abd_release_ownership_of_buf, mixed);
 
-	/* Nothing can be returned to zeros, whose copy was borrowed. */
+#if !ABD_CHECKED
+	/* Nothing can be returned to zeros, whose copy was borrowed. Checked builds end the borrow
+	 * first, and the copy with it is lost. */
 	void *buf = abd_borrow_buf_copy(mixed, 100);
 
 	CALL(abd_return_buf_copy, mixed, buf, 100);
-#if !ABD_CHECKED
 	abd_return_buf(mixed, buf, 100); /* the copy is still out */
 #endif
 }
@@ -154,7 +172,7 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 
 	cr_assert(stored > 0);
 	CALL(abd_lz4_compress, abd, linear, 0, 1, SIZE);
-	CALL(abd_lz4_compress, mixed, abd, 0, 0, SIZE);
+	CALL_AND_LEAK(abd_lz4_compress, mixed, abd, 0, 0, SIZE);
 	CALL(abd_lz4_decompress, abd, linear, 0, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress, mixed, linear, 0, SIZE, 0, (size_t)stored);
 	CALL(abd_lz4_decompress_exact, abd, linear, 0, SIZE, 1, SIZE);

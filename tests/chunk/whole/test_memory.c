@@ -151,7 +151,7 @@ ABD_TEST_CHILD(memory_churn)
 		size_t i = abd_test_random(&seed) % COUNT;
 
 		abd_free(abds[i]);
-		abds[i] = buffer(4096 << abd_test_random(&seed) % 5);
+		abds[i] = buffer((size_t)4096 << abd_test_random(&seed) % 5);
 	}
 	for (size_t i = 0; i < COUNT; i++) {
 		if (abds[i] != NULL && abd_test_random(&seed) % 20 != 0) {
