@@ -79,7 +79,7 @@ struct abd_arc_reader {
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
 
-/** Which block of a thread belongs to which cache. */
+/** Says which of a thread's blocks belongs to which cache. */
 struct abd_arc_seat {
 	uint64_t id; /* 0: none */
 	struct abd_arc_reader *reader;

@@ -70,7 +70,7 @@ static bool abd_arc_line_add(struct abd_arc_line *line, uint64_t hash, struct ab
 	return false;
 }
 
-/* False: the page has no room. */
+/* Put an entry into the first line with room, from home on. False: the page has no room. */
 static bool abd_arc_index_add(
 	struct abd_arc_line *page, size_t home, uint64_t hash, struct abd_arc_entry *entry)
 {
@@ -189,7 +189,7 @@ static bool abd_arc_index_move(
 	return true;
 }
 
-/* False: no room, and nothing has changed. */
+/* Do one step. False: no room, and nothing has changed. */
 static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc_step *step)
 {
 	bool moved = abd_arc_index_move(index, step, step->from, false);

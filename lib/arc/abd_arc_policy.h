@@ -63,7 +63,7 @@ struct abd_arc_ghost;
 struct abd_arc_policy {
 	size_t capacity;      /* c */
 	size_t target_recent; /* p */
-	size_t reserved;      /* bytes of records that are about to be inserted */
+	size_t reserved;      /* cost of records that are about to be inserted */
 	size_t ghost_cost;    /* bytes of memory that a ghost takes */
 	uint32_t clock;       /* moves to the front of T2 so far */
 	struct abd_arc_list recent, frequent, ghost_recent, ghost_frequent;

@@ -4,8 +4,8 @@
  * depot, an empty one takes a batch, so the lock is taken once for many blocks.
  *
  * Invariant: all batches together hold at most half of the tunable reserve_bytes. If one more would
- * not fit, batches of the magazine number that has most bytes in the depot leave first. Bonwick and
- * Adams, "Magazines and Vmem" (2001), section 3.
+ * not fit, batches of the magazine number that has most bytes in the depot leave first.
+ * Source: Bonwick and Adams, "Magazines and Vmem" (2001), section 3.
  */
 #ifndef ABD_DEPOT_H
 #define ABD_DEPOT_H

@@ -183,7 +183,7 @@ const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const 
  */
 int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan);
 
-/** The plan's kernel for this size. The plan has rows. */
+/** The plan's kernel for this size. The plan has at least one row. */
 const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);
 
 /**

@@ -15,11 +15,12 @@
  *   busy = 0                            ... visit ...
  *                                       barred = 0
  *
- * Invariant: an owner that is busy and a visitor never meet. Whichever flag was set first is seen
- * by the other side, because the system call orders the owner's store and load for it. A busy owner
- * takes no lock and calls nothing, so visitors wait briefly. Dekker's algorithm with an asymmetric
- * barrier: Dice, Huang, Yang, "Asymmetric Dekker Synchronization" (2001); the use of membarrier(2)
- * is liburcu's. Counters are read by others at any time, under the list's lock.
+ * Invariant: a busy owner and a visitor never use a block at the same time. The side that sets its
+ * flag later sees the other side's flag, because the system call orders the owner's store and load
+ * too. A busy owner takes no lock and calls nothing, so visitors wait only briefly. Other threads
+ * may read counters at any time, under the list's lock.
+ * Source: Dekker's algorithm with an asymmetric barrier: Dice, Huang, Yang, "Asymmetric Dekker
+ * Synchronization" (2001); liburcu uses membarrier(2) in the same way.
  */
 #ifndef ABD_THREAD_H
 #define ABD_THREAD_H
