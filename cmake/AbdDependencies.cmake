@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the library itself needs: lz4 and xxhash's header always, jemalloc where it is to be had. Debian ships pkg-config files for them, no CMake
-# packages, so they are linked by name and an installed abd asks nobody to find them.
+# What the library itself needs: lz4 and xxhash's header always, jemalloc where it is installed. Debian ships pkg-config files for them,
+# but no CMake packages. So they are linked by name, and programs that use an installed abd need not find them.
 find_package(PkgConfig REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -42,7 +42,7 @@ if(ABD_WITH_URING)
 	set(ABD_URING_INCLUDE_DIRS ${ABD_LIBURING_INCLUDE_DIRS})
 endif()
 
-# What is left are places where the linker doesn't look by itself.
+# The remaining folders are places where the linker doesn't look by itself.
 foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
 	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 endforeach()

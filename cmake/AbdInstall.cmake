@@ -48,10 +48,10 @@ foreach(folder libdir includedir)
 endforeach()
 set(abd_pc_libs -labd)
 if(ABD_WITH_JEMALLOC)
-	# One word, so that pkg-config keeps its order; see lib/CMakeLists.txt for why it is there.
+	# These options are one word, so that pkg-config keeps their order; see lib/CMakeLists.txt for why it is there.
 	string(APPEND abd_pc_libs " -Wl,--push-state,--no-as-needed,-labd_jemalloc,--pop-state")
-	# A program linked with -static finds an empty archive by that name, and does without jemalloc: Debian's archive would become
-	# the program's malloc.
+	# A program linked with -static finds an empty archive by that name, so it uses no jemalloc: Debian's archive would become the
+	# program's malloc.
 	file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libabd_jemalloc.a CONTENT "!<arch>\n" @ONLY)
 	install(FILES ${PROJECT_BINARY_DIR}/libabd_jemalloc.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
 endif()
@@ -65,7 +65,7 @@ endforeach()
 string(APPEND abd_pc_private " ${CMAKE_THREAD_LIBS_INIT}")
 string(STRIP "${abd_pc_private}" abd_pc_private)
 if(NOT BUILD_SHARED_LIBS)
-	# There is nothing but the archive, which needs them without --static too.
+	# Only the archive is built: it needs these libraries without --static too.
 	string(APPEND abd_pc_libs " ${abd_pc_private}")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/abd.pc.in ${PROJECT_BINARY_DIR}/abd.pc @ONLY)

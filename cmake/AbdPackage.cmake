@@ -28,7 +28,7 @@ set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_NAME ${runtime_package})
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_SHLIBDEPS ON)
 # CPack 3.25 writes neither of these for libraries that aren't executable files. Before 1.0 a minor version may break the
-# ABI, so programs depend on exactly the one they were built with.
+# ABI, so programs depend on exactly the version they were built with.
 set(control ${PROJECT_BINARY_DIR}/control)
 set(shlibs "libabd ${PROJECT_VERSION_MAJOR} ${runtime_package} (= ${debian_version})\n")
 if(ABD_WITH_JEMALLOC)
@@ -61,7 +61,7 @@ set(CPACK_COMPONENT_ABD_TOOLS_DESCRIPTION
 and flush policies are worth on this machine; abd-explain draws what
 operations on buffers do.")
 
-# What Debian's policy asks of every package: its copyright, our changelog, and the packaging's own.
+# Debian's policy asks every package for its copyright, our changelog, and the packaging's changelog.
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, where that is set
 set(changelogs ${PROJECT_BINARY_DIR}/changelogs)
 file(CONFIGURE OUTPUT ${changelogs}/changelog.Debian @ONLY CONTENT

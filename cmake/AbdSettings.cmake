@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# abd_settings: how every target of ours is compiled. Nothing of it reaches those who link the library.
+# abd_settings: how every target of ours is compiled. None of it reaches programs that link the library.
 add_library(abd_settings INTERFACE)
 target_compile_definitions(abd_settings INTERFACE _GNU_SOURCE ABD_CHECKED=$<BOOL:${ABD_CHECKED}>)
 target_compile_options(abd_settings INTERFACE -fvisibility=hidden -fno-semantic-interposition)
 
-# What is shipped is the same bytes whatever folder it was built in: neither a path to libraries nor debug information names it.
+# Shipped files have the same bytes whatever folder they were built in: no library path and no debug information names that folder.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 if(NOT ABD_BUILD_TESTS)
 	target_compile_options(abd_settings INTERFACE
@@ -15,7 +15,7 @@ if(PROJECT_IS_TOP_LEVEL)
 	target_compile_options(abd_settings INTERFACE
 		-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror)
 else()
-	# The host's flags come with its warnings, which are about its own code: none of them may end our build.
+	# A host project's flags include its warnings, which are meant for its own code: none of them may end our build.
 	target_compile_options(abd_settings INTERFACE -w)
 endif()
 if(ABD_SANITIZE)
@@ -24,7 +24,7 @@ if(ABD_SANITIZE)
 		-fsanitize=${ABD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	target_link_options(abd_settings INTERFACE -fsanitize=${ABD_SANITIZE})
 	if(ABD_SANITIZE MATCHES "integer") # only clang's
-		# Under a name that says its content, so that builds and ccache see a change.
+		# The file's name contains its hash, so that builds and ccache see a change.
 		set(ignore ${PROJECT_SOURCE_DIR}/cmake/ubsan.ignore)
 		file(MD5 ${ignore} content)
 		configure_file(${ignore} ${PROJECT_BINARY_DIR}/ubsan-${content}.ignore COPYONLY)
@@ -33,7 +33,7 @@ if(ABD_SANITIZE)
 	endif()
 endif()
 if(ABD_FUZZ)
-	# The library's own branches guide the fuzzers, not only the targets'.
+	# The library's branches guide the fuzzers, as the fuzz targets' own do.
 	target_compile_options(abd_settings INTERFACE -fsanitize=fuzzer-no-link)
 	target_link_options(abd_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()

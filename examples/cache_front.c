@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cache in front of a slow store: what is asked for is taken from the cache, and fetched and put
- * there if it isn't in it. The cache holds an eighth of the store. Four requests in five are for
- * one tenth of the blocks; every so often all of it is read once, as by a backup: which the cache
- * survives.
+ * A cache in front of a slow store: a read takes its block from the cache; on a miss it fetches the
+ * block from the store and caches it. The cache holds an eighth of the store. Four requests in five
+ * are for one tenth of the blocks. Every so often the whole store is read once, as by a backup: the
+ * cache keeps the blocks in demand.
  */
 #include <abd/abd.h>
 
@@ -38,7 +38,7 @@ static void store_read(struct store *store, uint64_t block, char *dst)
 
 	if (abd_arc_read(store->cache, &key, dst, 0, BLOCK) != BLOCK) {
 		store_fetch(store, block, dst);
-		/* No memory is no failure: the next reader fetches again. */
+		/* Being out of memory is no failure: the next reader fetches the block again. */
 		(void)abd_arc_put(store->cache, &key, dst, BLOCK);
 	}
 	snprintf(name, sizeof(name), "block %u line 0\n", (unsigned)block);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file as one buffer: read in pieces of 64 KiB, each a buffer of its own, strung together as a
- * gang. The gang is then used like any other buffer: a checksum runs over it, and two files are
+ * A file as one buffer: it is read in pieces of 64 KiB, each a buffer of its own, and a gang joins
+ * them. The gang is then used like any other buffer: a checksum runs over it, and two files are
  * compared, wherever the memory lies.
  *
  * usage: file_gang FILE [OTHER]
@@ -29,7 +29,7 @@ static ssize_t append_piece(abd_t *gang, int fd, off_t file_off)
 	ssize_t n = abd_pread(fd, piece, 0, PIECE_SIZE, file_off);
 
 	if (n > 0 && (size_t)n < PIECE_SIZE) {
-		/* The file's end: a piece of just the size that is left. */
+		/* The file ends here: allocate a piece of just the size that was read. */
 		abd_free(piece);
 		piece = abd_alloc((size_t)n, false);
 		n = piece != NULL ? abd_pread(fd, piece, 0, (size_t)n, file_off) : -ENOMEM;
@@ -67,7 +67,7 @@ struct adler {
 	unsigned pieces;
 };
 
-/* Called for each contiguous piece in turn; not 0 would end the walk. */
+/* Called for each contiguous piece in turn; any result but 0 would end the walk. */
 static int add_piece(void *buf, size_t size, void *priv)
 {
 	struct adler *sum = priv;

@@ -6,14 +6,14 @@
  *   file:   | record 0 | record 1 | record 2 | what a crash left, or zeroes |
  *   record: | checksum  sequence  size  0 | payload | room to the next 64 bytes |
  *
- * Nothing says where the log ends: a record counts if its checksum is right, which covers its place
- * in the file, its sequence number and its size, and the log ends before the first one that does
- * not. So one copy and one fence append a record; there is no order to keep between payload and
- * header, and a record torn by a crash is simply not there.
+ * Nothing in the file says where the log ends. A record counts if its checksum is right; the
+ * checksum covers its place in the file, its sequence number and its size. The log ends before the
+ * first record that does not count. So one copy and one fence append a record: payload and header
+ * may reach the file in any order, and a record torn by a crash does not count.
  *
  * A flush-copy makes data durable where the file is persistent memory (a DAX file system, mapped
  * with MAP_SYNC). Elsewhere the mapping is the page cache: it survives the death of the process,
- * not of the machine. There msync() is called beside it.
+ * not of the machine. There the program calls msync() too.
  *
  * usage: flush_log FILE append [COUNT]   append until COUNT records are there, or the file is full;
  *                                        print each acknowledged one
@@ -101,7 +101,7 @@ static int log_sync(const struct flush_log *log, size_t from, size_t size)
 	return msync(log->map + start, from + size - start, MS_SYNC) == 0 ? 0 : -errno;
 }
 
-/* Append payload, and make it durable: 0; -ENOSPC, -ENOMEM, or what msync() says. */
+/* Append payload and make it durable. Returns 0, -ENOSPC, -ENOMEM, or msync()'s error. */
 static int log_append(struct flush_log *log, abd_t *payload)
 {
 	size_t payload_size = abd_get_size(payload),
@@ -114,7 +114,7 @@ static int log_append(struct flush_log *log, abd_t *payload)
 		return -ENOSPC;
 
 	/*
-	 * Header and payload as one buffer: neither is copied together first, and one fence serves
+	 * Header and payload as one buffer: nothing is copied to join them, and one fence serves
 	 * both.
 	 */
 	abd_alloc_gang_struct(&record);
@@ -148,7 +148,7 @@ static int log_map(struct flush_log *log, int fd)
 	return log->map == MAP_FAILED ? -errno : 0;
 }
 
-/* Open the file, made if need be, and find the log's end. 0, or -errno. */
+/* Open the file, create it if there is none, and find the log's end. Returns 0 or -errno. */
 static int log_open(struct flush_log *log, const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), error;
@@ -194,7 +194,7 @@ static abd_t *demo_payload(uint64_t sequence)
 	return payload;
 }
 
-/* Whether the record at the tail, found whole, is what was written once. */
+/* Whether the record at the tail, which is whole, holds what this program writes. */
 static bool demo_matches(const struct flush_log *log, size_t size)
 {
 	abd_t *payload = demo_payload(log->sequence);
@@ -243,7 +243,7 @@ static int command_append(struct flush_log *log, uint64_t count)
 	return error == -ENOSPC ? 0 : error;
 }
 
-/* Something begun behind the last record: its sequence number is there, or a part of it. */
+/* Whether a record was begun after the last one: its sequence number is there, or a part of it. */
 static bool log_torn(const struct flush_log *log)
 {
 	static const char nothing[LINE_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compressed record in single pages, decoded where it lies: whole, and 4 KiB out of its middle.
- * No borrow copies anything.
+ * A compressed record in single pages is decoded where it lies: first the whole record, then 4 KiB
+ * out of its middle. No borrow copies anything.
  */
 #include <abd/abd.h>
 
@@ -11,7 +11,7 @@
 
 enum { RECORD = 128 << 10, RANGE = 4 << 10, PAGES = 2 * RECORD / 4096 };
 
-/* As in a cache after days: of the free pages no two are neighbours. */
+/* Leave memory as in a cache after days: no two free pages are neighbours. */
 static void fragment(abd_t **pages)
 {
 	for (int i = 0; i < PAGES; i++)

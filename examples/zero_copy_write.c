@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A record of a header and a scattered payload goes to a file without being put together first: a
- * gang describes it, the gang is described to the kernel as an iovec, and nothing is copied on the
- * way.
+ * A record of a header and a scattered payload is written to a file without being copied together
+ * first: a gang joins the two, an iovec describes the gang to the operating system, and nothing is
+ * copied on the way.
  *
  * usage: zero_copy_write FILE
  */
@@ -16,7 +16,7 @@
 #define PAYLOAD_SIZE ((size_t)100000)
 #define IOV_MAX_HERE 4 /* small, to show how to go on */
 
-/* What abd_pwrite() does, by hand, for engines that have their own way to the device. */
+/* Does by hand what abd_pwrite() does: for engines that have their own way to the device. */
 static int write_all(int fd, const abd_t *abd)
 {
 	size_t off = 0;
@@ -29,7 +29,7 @@ static int write_all(int fd, const abd_t *abd)
 
 		if (written < 0)
 			return -1;
-		off += (size_t)written; /* may be less than covered: the next turn starts there */
+		off += (size_t)written; /* a short write: the next turn starts where it ended */
 	}
 	return 0;
 }

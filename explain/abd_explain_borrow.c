@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements that borrow a buffer as one piece of memory, and give it back.
+ * Statements that borrow a buffer as one piece of memory, and return it.
  */
 #include "abd_explain_range.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What is borrowed from: the buffer, or a view of it if the borrow is to begin at an offset. */
+/* The buffer to borrow from: buffer itself, or a view of it if the borrow begins at an offset. */
 static struct abd_explain_buffer *abd_explain_borrow_from(
 	struct abd_explain_run *run, struct abd_explain_buffer *buffer, size_t off, size_t size)
 {
@@ -99,8 +99,8 @@ static struct abd_explain_borrow *abd_explain_borrow_last(struct abd_explain_run
 }
 
 /*
- * The deep checks' rule for abd_return_buf(), kept in every build: what was only lent must not
- * differ.
+ * Memory given to abd_return_buf() must be unchanged. The library checks that only in builds with
+ * deep checks; here it is checked in every build.
  */
 static bool abd_explain_borrow_is_unchanged(const struct abd_explain_borrow *borrow)
 {

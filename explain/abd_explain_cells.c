@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Widths in proportion to sizes, as far as narrow parts stay visible. Of many parts the first and
- * the last are drawn.
+ * Cells are as wide as their parts are large, except that small parts stay visible. If there are
+ * too many parts, only the first and the last are drawn.
  */
 #include "abd_explain_draw.h"
 
@@ -32,7 +32,7 @@ static void abd_explain_cells_fill(
 	}
 }
 
-/* In floating point: sizes times widths could pass what 64 bits hold. */
+/* In floating point, because a size times a width could exceed 64 bits. */
 static size_t abd_explain_cells_scaled(const struct abd_explain_cells *cells, size_t off)
 {
 	return (size_t)((double)off / (double)cells->size * (double)cells->width);
@@ -48,7 +48,7 @@ static struct abd_explain_cell *abd_explain_cells_widest(struct abd_explain_cell
 	return widest;
 }
 
-/* What narrow cells get more than their share, the widest ones give. */
+/* Widen narrow cells to least, and take that from the widest cells. */
 static void abd_explain_cells_fit(struct abd_explain_cells *cells, size_t least)
 {
 	size_t used = 0, at = 0;
@@ -135,7 +135,7 @@ static const char *abd_explain_cells_skipped(size_t skipped, size_t room, char *
 	return "";
 }
 
-/* The nth longest name of a part; false when there is none. */
+/* Write the nth longest name of a part into text. False: it has fewer names. */
 static bool abd_explain_cells_name(const struct abd_explain_part *part, const char *owner,
 	unsigned nth, char *text, size_t size)
 {

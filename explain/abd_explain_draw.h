@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A trace, drawn: as text, as SVG, as JSON. Each is a function of the trace alone.
+ * A trace is drawn as text, as SVG and as JSON. Each drawing depends on the trace alone.
  */
 #ifndef ABD_EXPLAIN_DRAW_H
 #define ABD_EXPLAIN_DRAW_H
@@ -16,26 +16,27 @@ abd_explain_draw_t abd_explain_svg;
 abd_explain_draw_t abd_explain_json;
 
 /**
- * Draw into a file: into one beside it that takes its name when it is complete. path may be NULL,
- * which does nothing, or -, the standard output. Returns false after saying what went wrong.
+ * Draw into a file: first into a temporary file beside it, which is renamed when it is complete.
+ * path may be NULL, which does nothing, or "-", the standard output. On failure, prints why and
+ * returns false.
  */
 bool abd_explain_draw_to(
 	const char *path, abd_explain_draw_t *draw, const struct abd_explain_trace *trace);
 
-/** "counters: borrow_cnt +1, ...", for free(); NULL if there are none. */
+/** "counters: borrow_cnt +1, ..."; the caller frees it. NULL if there are none. */
 char *abd_explain_draw_deltas(const struct abd_explain_delta *deltas);
-/** What to say before the notes of a step that did not go well; NULL if it did. */
+/** What to print before the notes of a step that failed; NULL if it succeeded. */
 const char *abd_explain_draw_outcome(const struct abd_explain_step *step);
 
 /* ---- cells: how a buffer's parts share the width --------------------------------------------- */
 
 enum { ABD_EXPLAIN_CELLS = 24 };
 
-/* One part, or the many in the middle that are too many to draw. */
+/* One part, or all the parts in the middle that are left out. */
 struct abd_explain_cell {
 	size_t off, size;
 	size_t at, width;                    /* in the drawing's unit */
-	const struct abd_explain_part *part; /* NULL: left out, skipped of them */
+	const struct abd_explain_part *part; /* NULL: skipped parts are left out */
 	size_t skipped;
 };
 
@@ -45,12 +46,12 @@ struct abd_explain_cells {
 	struct abd_explain_cell cells[ABD_EXPLAIN_CELLS];
 };
 
-/** Lay a buffer's parts out over width, none narrower than least. */
+/** Lay out a buffer's parts over width; no cell is narrower than least. */
 void abd_explain_cells_make(struct abd_explain_cells *cells, const struct abd_explain_shot *shot,
 	size_t width, size_t least);
 /**
- * The size of a step's largest buffer, and the width of one beside it: all of a step's are drawn to
- * one scale.
+ * The size of a step's largest buffer, and the width of a buffer beside it: all buffers of a step
+ * are drawn to one scale.
  */
 size_t abd_explain_cells_largest(const struct abd_explain_step *step);
 size_t abd_explain_cells_scale(size_t size, size_t largest, size_t width, size_t least);
@@ -58,11 +59,11 @@ size_t abd_explain_cells_scale(size_t size, size_t largest, size_t width, size_t
 size_t abd_explain_cells_at(const struct abd_explain_cells *cells, size_t off);
 
 /**
- * What a part is called, the longest of its names that fits: "a run 0, order 1, pages 0-1" ... "0".
+ * A part's label: its longest name that fits in room, from "a run 0, order 1" down to "0".
  */
 const char *abd_explain_cells_label(
 	const struct abd_explain_cell *cell, bool is_foreign, size_t room, char *text, size_t size);
-/** Whether parts have to say whose they are: not in the buffer that owns them all. */
+/** Whether labels must name the owner: some part belongs to another buffer. */
 bool abd_explain_cells_are_foreign(const struct abd_explain_shot *shot);
 
 #endif

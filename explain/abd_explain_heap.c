@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A list of pieces: scripts have few.
+ * The pieces are in a list, because scripts have few of them.
  */
 #include "abd_explain_heap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As JSON: a step a line, so that a long trace needs no parser that holds all of it. By jansson.
+ * Draws as JSON, with jansson: one step per line, so a reader need not hold a long trace in memory.
  */
 #include "abd_explain_draw.h"
 
@@ -61,7 +61,7 @@ void abd_explain_json(FILE *out, const struct abd_explain_trace *trace)
 	for (const struct abd_explain_step *step = trace->steps; step != NULL; step = step->next) {
 		json_t *json = abd_explain_json_step(step);
 
-		/* A sentence that is no UTF-8 makes no JSON: then there is nothing to give. */
+		/* json is NULL when the statement is not UTF-8; the line is then empty. */
 		if (json != NULL)
 			json_dumpf(json, out, JSON_COMPACT);
 		fputc('\n', out);

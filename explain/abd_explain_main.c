@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd-explain: a script of operations, run on the library and drawn.
- * Invariant: a file is written whole or not at all, and nothing is written before the whole script
- * was right.
+ * abd-explain: carries out a script of operations with the library, and draws what happens.
+ * Invariant: a file is written whole or not at all, and only after the whole script was found
+ * right.
  */
 #include "abd_explain_draw.h"
 #include "abd_explain_run.h"
@@ -36,7 +36,7 @@ static const struct argp_option abd_explain_options_table[] = {
 };
 
 /*
- * A script's name may stand where a script may: no statement is called like a file that is there.
+ * An argument that names an existing file is a script's file, even if it could be a statement.
  */
 static bool abd_explain_is_file(const char *path)
 {
@@ -129,7 +129,7 @@ static void abd_explain_die(const char *what, const char *why)
 	exit(1);
 }
 
-/* The whole file as text. A NUL would end it unseen, so it is an error. */
+/* Read the whole file as text. A NUL byte is an error, because it would end the text early. */
 static char *abd_explain_read(const char *path)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -148,7 +148,7 @@ static char *abd_explain_read(const char *path)
 		abd_explain_die(path, "a script of more than 64 MiB");
 	if (file != stdin)
 		fclose(file);
-	if (size < 0) { /* an empty file; what was got is not ended */
+	if (size < 0) { /* an empty file: text has no terminating NUL */
 		free(text);
 		text = calloc(1, 1);
 	}

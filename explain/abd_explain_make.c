@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements that make and end buffers.
+ * Statements that make and free buffers.
  */
 #include "abd_explain_run.h"
 #include "abd_explain_heap.h"
@@ -9,7 +9,7 @@
 
 enum { ABD_EXPLAIN_CHILDREN = 1024, ABD_EXPLAIN_ZEROS = 1 << 30 };
 
-/* The size that is a constructor's only word; the call is made right after. */
+/* Read a constructor's only word, its size, and record the call. */
 static size_t abd_explain_make_size(struct abd_explain_run *run, const char *call)
 {
 	size_t size = abd_explain_run_size(run, "SIZE");

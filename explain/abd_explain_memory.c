@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From addresses to names. Pages of the pool are looked up in a table, everything else in the
- * heap's list; what is in neither is the library's zeros.
+ * Names for addresses. Pages of the pool are looked up in a table, everything else in the heap's
+ * list. Memory in neither is the library's zeros.
  */
 #include "abd_explain_memory.h"
 #include "abd_explain_heap.h"
@@ -81,7 +81,7 @@ void abd_explain_memory_learn(struct abd_explain_world *world, struct abd_explai
 	if (piece != NULL)
 		piece->owner = buffer->name;
 	abd_stats_get(&now, sizeof(now));
-	/* The orders of a buffer's runs fall along it. */
+	/* The runs of a buffer are in falling order. */
 	for (unsigned order = ABD_STATS_ORDERS; order-- > 0;) {
 		uint64_t more = now.scatter_order[order] - world->before.scatter_order[order];
 
@@ -119,8 +119,8 @@ static void abd_explain_memory_tune_order(unsigned order)
 }
 
 /*
- * Take everything in runs of one order, then give back every second one, so that no two free ones
- * are neighbours.
+ * Allocate all of the pool in runs of one order, then free every second run, so that no two free
+ * runs are neighbours.
  */
 static void abd_explain_memory_comb(struct abd_explain_world *world, unsigned order)
 {
@@ -128,7 +128,7 @@ static void abd_explain_memory_comb(struct abd_explain_world *world, unsigned or
 	abd_t *abd;
 
 	while ((abd = abd_alloc(size, false)) != NULL) {
-		/* no run of this order is left: smaller ones were gathered */
+		/* no run of this order is left: abd is made of smaller runs */
 		if (!abd_is_linear_page(abd)) {
 			abd_free(abd);
 			break;
@@ -168,7 +168,7 @@ void abd_explain_memory_unhold(struct abd_explain_world *world)
 	abd_cache_reap_now(); /* builds with deep checks hold freed memory back */
 }
 
-/* The pages of a run that is held come after its first. */
+/* held[] has an entry only at the first page of a held run; '#' marks all of its pages. */
 const char *abd_explain_memory_map(struct abd_explain_world *world)
 {
 	char *map = abd_explain_trace_new(world->trace, world->page_count + 1);
@@ -185,7 +185,7 @@ const char *abd_explain_memory_map(struct abd_explain_world *world)
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* The parts of a buffer, in a first pass counted, in a second one written. */
+/* The parts of a buffer: a first pass counts them, a second one writes them. */
 struct abd_explain_parts {
 	struct abd_explain_world *world;
 	struct abd_explain_part *parts;
@@ -201,7 +201,7 @@ static const char *abd_explain_memory_pages(
 		world->trace, "pages %u-%u", first, first + (1u << order) - 1);
 }
 
-/* What lies at an address: how much of it, and what to call it. */
+/* Fill in the part at an address. Returns how many of the len bytes belong to it. */
 static size_t abd_explain_memory_part(
 	struct abd_explain_parts *to, const char *at, size_t len, struct abd_explain_part *part)
 {
@@ -232,7 +232,7 @@ static size_t abd_explain_memory_part(
 	return part->size;
 }
 
-/* Zeros repeat one piece of memory; they are one part. */
+/* Zeros are the same memory again and again; they are drawn as one part. */
 static bool abd_explain_memory_joins(
 	const struct abd_explain_parts *to, const struct abd_explain_part *part)
 {

@@ -7,19 +7,19 @@
 
 #include "abd_explain_world.h"
 
-/** Take chunk memory from the pool, from now on. Returns 0 or -ENOMEM. */
+/** From now on, chunks come from the pool. Returns 0 or -ENOMEM. */
 int abd_explain_memory_pool(struct abd_explain_world *world);
 
-/** Learn where a new buffer lies, and forget it when it ends. */
+/** Learn where a new buffer lies; forget it when it is freed. */
 void abd_explain_memory_learn(struct abd_explain_world *world, struct abd_explain_buffer *buffer);
 void abd_explain_memory_forget(struct abd_explain_world *world, struct abd_explain_buffer *buffer);
 
-/** Leave no free run larger than size, a power of two, in the pool. Returns 0 or -ENOMEM. */
+/** Fragment the pool: no free run is larger than size, a power of two. Returns 0 or -ENOMEM. */
 int abd_explain_memory_hold(struct abd_explain_world *world, size_t size);
-/** Give back what was held. */
+/** Free the runs that fragment the pool. */
 void abd_explain_memory_unhold(struct abd_explain_world *world);
 
-/** One character for each page of the pool: . free, # held, else its owner's first letter. */
+/** One character per page of the pool: . free, # fragments it, else its owner's first letter. */
 const char *abd_explain_memory_map(struct abd_explain_world *world);
 
 /** A picture of a buffer, as it is now. */

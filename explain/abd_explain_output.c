@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whole files only: written beside the file, then renamed over it. What exists and is no regular
- * file (/dev/full, a pipe) is written to as it is: renaming would replace the device.
+ * A file is written whole or not at all: to a temporary file beside it, which is then renamed. A
+ * path that exists and is no regular file (/dev/full, a pipe) is written to directly, because
+ * renaming would replace the device.
  */
 #include "abd_explain_draw.h"
 
@@ -40,7 +41,7 @@ const char *abd_explain_draw_outcome(const struct abd_explain_step *step)
 	return outcomes[step->outcome];
 }
 
-/* In memory first: what can't be drawn is not begun. */
+/* Draw in memory first, so that no file is begun when drawing fails. */
 static char *abd_explain_output_drawn(
 	abd_explain_draw_t *draw, const struct abd_explain_trace *trace, size_t *size)
 {

@@ -24,14 +24,14 @@ static size_t abd_explain_pair_pieces(struct abd_explain_buffer *a, struct abd_e
 	return count;
 }
 
-/* Whether two ranges share memory: what was asked of the iterator, piece against piece. */
+/* Whether two ranges share memory: compares each span of one with each span of the other. */
 static bool abd_explain_pair_overlaps(struct abd_explain_run *run,
 	const struct abd_explain_range *to, const struct abd_explain_range *from)
 {
 	struct abd_explain_spans a, b;
 
 	if (!abd_explain_range_is_inside(to) || !abd_explain_range_is_inside(from))
-		return false; /* the library says so */
+		return false; /* the library reports it */
 	a = abd_explain_range_spans(run, to);
 	b = abd_explain_range_spans(run, from);
 	for (size_t i = 0; i < a.count; i++)
@@ -109,7 +109,7 @@ void abd_explain_pair_cmp(struct abd_explain_run *run)
 	abd_explain_pair_compared(run, &a, &b);
 }
 
-/* BUFFER BUFFER [OFFSET OFFSET SIZE]. Returns whether there is a range. */
+/* Read BUFFER BUFFER [OFFSET OFFSET SIZE]; must: the range is required. False: no range given. */
 static bool abd_explain_pair_ranges(struct abd_explain_run *run, struct abd_explain_range *a,
 	struct abd_explain_range *b, bool must)
 {
@@ -161,7 +161,7 @@ void abd_explain_pair_diff(struct abd_explain_run *run)
 	abd_explain_pair_compared(run, &a, &b);
 }
 
-/* The lengths that abd_iterate_func2() calls with. */
+/* Collects the lengths of abd_iterate_func2()'s calls. */
 static int abd_explain_pair_length(void *a, void *b, size_t len, void *priv)
 {
 	struct abd_explain_spans *spans = priv;
@@ -208,7 +208,8 @@ static const char *abd_explain_pair_error(ssize_t error)
 	}
 }
 
-/* What both lz4 calls end with: bytes made in to, out of size bytes of from; or an error. */
+/* The end of both lz4 statements: draw the bytes made in to from size bytes of from, or the error.
+ */
 static void abd_explain_pair_coded(struct abd_explain_run *run, struct abd_explain_buffer *to,
 	struct abd_explain_buffer *from, size_t size, ssize_t made)
 {
@@ -223,7 +224,7 @@ static void abd_explain_pair_coded(struct abd_explain_run *run, struct abd_expla
 		run->trace, run->step, "%zd, the bytes made out of %zu.", made, size);
 }
 
-/* TO FROM, which must not share memory. */
+/* Read TO FROM, which must not share memory. */
 static bool abd_explain_pair_to_from(
 	struct abd_explain_run *run, struct abd_explain_range *to, struct abd_explain_range *from)
 {

@@ -29,7 +29,6 @@ struct abd_explain_range abd_explain_range_next(struct abd_explain_run *run)
 	return range;
 }
 
-/* BUFFER [OFFSET SIZE] */
 struct abd_explain_range abd_explain_range_or_all(struct abd_explain_run *run)
 {
 	struct abd_explain_range range;

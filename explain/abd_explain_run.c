@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements from text, and a way out of each: a wrong script and a broken contract both leave by
- * longjmp(). Everything a statement makes lives in the trace or the world, so nothing is lost on
- * that way.
+ * Reads and carries out the statements. A wrong script and a broken contract both leave a statement
+ * by longjmp(). Everything that a statement makes belongs to the trace or the world, so nothing
+ * leaks.
  */
 #include "abd_explain_run.h"
 
@@ -237,7 +237,7 @@ struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd
 
 	struct abd_explain_buffer *buffer = abd_explain_world_add(&run->world, run->name, abd);
 
-	/* Filled with its name, so that it can be seen where bytes come from. */
+	/* Fill it with its name, so that drawings show where bytes come from. */
 	if ((abd->abd_flags & ABD_FLAG_OWNER) != 0 && abd_get_size(abd) > 0) {
 		char *fill = abd_explain_run_scratch(run, abd_get_size(abd));
 
@@ -277,7 +277,7 @@ void abd_explain_run_undefined(struct abd_explain_run *run, const char *why)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* The handler's message, with addresses named: they differ from run to run. */
+/* Takes the contract's message, with addresses replaced by names: addresses differ each time. */
 static void abd_explain_run_contract(const char *message)
 {
 	struct abd_explain_run *run = abd_explain_running;
@@ -323,7 +323,7 @@ static bool abd_explain_run_is_name(const char *text)
 	return *at == '\0' && at > text && at - text <= 16;
 }
 
-/* "NAME = ..." says what the buffer to be made is called. */
+/* "NAME = ..." names the buffer that the statement makes. */
 static void abd_explain_run_named(struct abd_explain_run *run)
 {
 	run->name = NULL;
@@ -361,10 +361,10 @@ static void abd_explain_run_one(struct abd_explain_run *run, char *copy)
 	word->run(run);
 }
 
-/* A step that is hidden happened, but is not in the trace. */
+/* Ends a step. A hidden step is carried out, but not recorded in the trace. */
 static void abd_explain_run_close(struct abd_explain_run *run, struct abd_explain_step **before)
 {
-	/* what a build with deep checks holds back; so that all builds draw the same */
+	/* frees what a build with deep checks holds back, so that all builds draw the same */
 	abd_cache_reap_now();
 	run->step->deltas = abd_explain_world_deltas(&run->world);
 	if (!run->is_hidden && run->step->statement != NULL)
@@ -373,7 +373,7 @@ static void abd_explain_run_close(struct abd_explain_run *run, struct abd_explai
 	run->trace->steps_end = before;
 }
 
-/* Returns false if the script is wrong here. */
+/* Carries out one statement. Returns false if the script is wrong here. */
 static bool abd_explain_run_statement(struct abd_explain_run *run, char *text)
 {
 	struct abd_explain_step **volatile before = run->trace->steps_end;
@@ -405,7 +405,7 @@ static bool abd_explain_run_statement(struct abd_explain_run *run, char *text)
 	return true;
 }
 
-/* Splits lines at ';' and cuts comments off. A sentence of the script's own may hold both. */
+/* Splits a line at ';' and cuts off a comment. A script's own sentence may contain both signs. */
 static bool abd_explain_run_line(struct abd_explain_run *run, char *line)
 {
 	char *comment = strchr(line, '#');
@@ -427,7 +427,7 @@ static bool abd_explain_run_line(struct abd_explain_run *run, char *line)
 
 static void abd_explain_run_finish(struct abd_explain_run *run)
 {
-	/* A contract broken while tidying up is not the script's. */
+	/* A contract broken while cleaning up is not the script's fault. */
 	if (setjmp(run->out) == 0)
 		abd_explain_world_end(&run->world);
 	free(run->scratch);
@@ -443,7 +443,7 @@ bool abd_explain_run(struct abd_explain_trace *trace, char *text, char message[A
 
 	abd_explain_running = &run;
 	/*
-	 * The library says a broken contract on the standard error too; here the drawing says it.
+	 * The library also reports a broken contract on stderr; here the drawing shows it.
 	 */
 	stderr = fopen("/dev/null", "w");
 	if (stderr == NULL)

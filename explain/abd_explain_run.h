@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Running a script: statement by statement, each a call of the library and a step of the trace.
+ * Carries out a script, statement by statement. Each statement is a call of the library and a step
+ * of the trace.
  *
- * A wrong line ends the run: nothing is drawn, and the message says which line, what it says and
- * what was expected. A broken contract is another thing: the library noticed, the handler's message
- * becomes part of the step, and the script goes on.
- * Invariant: whatever the script says, no call is made whose outcome is undefined in a build
- * without deep checks.
+ * A wrong line ends the script: nothing is drawn, and the message quotes the line and says what was
+ * expected. A broken contract does not end it: the message of the contract's handler becomes part
+ * of the step, and the script goes on.
+ * Invariant: no script can make a call whose outcome is undefined in a build without deep checks.
  */
 #ifndef ABD_EXPLAIN_RUN_H
 #define ABD_EXPLAIN_RUN_H
@@ -26,14 +26,14 @@ struct abd_explain_run {
 	char *words[ABD_EXPLAIN_WORDS];
 	size_t word_count, word;
 	const char *name; /* of the buffer to be made */
-	void *scratch;    /* the caller's memory, in calls that take some */
+	void *scratch;    /* the caller's memory, for calls that take some */
 	bool is_hidden;
 	/* why the script ended, or how the contract was broken */
 	char message[ABD_EXPLAIN_MESSAGE];
 	jmp_buf out;
 };
 
-/** One statement's word, usage and meaning, and what it does. */
+/** A statement: its word, its usage, its help, and its function. */
 struct abd_explain_word {
 	const char *word, *usage, *help;
 	void (*run)(struct abd_explain_run *run);
@@ -42,7 +42,8 @@ struct abd_explain_word {
 extern const struct abd_explain_word abd_explain_words[];
 
 /**
- * Run a script. Returns whether it is right; if not, message says what is wrong. text is changed.
+ * Carry out a script. Returns whether it is right; if not, message says what is wrong. Changes
+ * text.
  */
 bool abd_explain_run(
 	struct abd_explain_trace *trace, char *text, char message[ABD_EXPLAIN_MESSAGE]);
@@ -62,12 +63,12 @@ struct abd_explain_buffer *abd_explain_run_buffer(struct abd_explain_run *run);
 /** A buffer's name, or the newest buffer if there is none. */
 struct abd_explain_buffer *abd_explain_run_buffer_or_newest(struct abd_explain_run *run);
 const char *abd_explain_run_word(struct abd_explain_run *run, const char *what);
-/** All that is left, as it was written. */
+/** The rest of the statement, as it was written. */
 const char *abd_explain_run_rest(struct abd_explain_run *run);
-/** There must be nothing more. */
+/** Check that the statement has no more words. */
 void abd_explain_run_end(struct abd_explain_run *run);
 
-/** Say in C what is about to be called. */
+/** Record, as C, the call that is about to be made. */
 void abd_explain_run_call(struct abd_explain_run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /** Add a picture to the step. */
@@ -75,20 +76,20 @@ struct abd_explain_shot *abd_explain_run_draw(
 	struct abd_explain_run *run, const struct abd_explain_buffer *buffer);
 void abd_explain_run_show(struct abd_explain_run *run, struct abd_explain_shot *shot);
 /**
- * Take up what a constructor gave: a buffer, filled with its name's letter; or NULL, and then say
- * why.
+ * Register the buffer that a constructor returned, and fill it with its name's letter. abd NULL:
+ * note why the constructor failed.
  */
 struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd_t *abd);
-/** The same for a view: it hangs on its parent, and is drawn as a mark of it. */
+/** The same for a view: it depends on its parent, and is drawn as a mark in it. */
 struct abd_explain_buffer *abd_explain_run_born_view(
 	struct abd_explain_run *run, struct abd_explain_buffer *parent, size_t off, abd_t *abd);
 /** "1 piece", "2 pieces". */
 const char *abd_explain_run_count(struct abd_explain_run *run, size_t count, const char *what);
-/** The call would be undefined: don't make it, and say why. */
+/** The call would be undefined: note why it is not made. */
 void abd_explain_run_undefined(struct abd_explain_run *run, const char *why);
 /**
- * size bytes of memory that is not the library's, at least 1; the script is wrong if that is too
- * much.
+ * size bytes of memory, at least 1, that do not belong to the library. If that is too much, the
+ * script is wrong.
  */
 char *abd_explain_run_scratch(struct abd_explain_run *run, size_t size);
 

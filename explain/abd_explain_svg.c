@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As SVG: one narrow column, so that it can be read on a phone; light or dark as the reader's
- * system is.
- * The body is drawn first, because the head says how high it is. Nothing outside the file is
- * referred to.
+ * Draws as SVG: one narrow column that can be read on a phone, light or dark like the reader's
+ * system. The body is drawn first, because the head contains the height. The file refers to no
+ * other file.
  */
 #include "abd_explain_draw.h"
 
@@ -24,8 +23,8 @@ enum {
 };
 
 /*
- * How many characters fit: sentences are set in 13 units, code and labels in 11, whose mean widths
- * are these.
+ * How many characters fit in a width: 7.0 and 6.8 are the mean widths of a character in sentences
+ * (13 units high) and in code and labels (11).
  */
 #define ABD_EXPLAIN_TEXT_FITS(width) ((size_t)((double)(width) / 7.0))
 #define ABD_EXPLAIN_CODE_FITS(width) ((size_t)((double)(width) / 6.8))
@@ -73,7 +72,7 @@ static void abd_explain_svg_text(struct abd_explain_svg *svg, const char *style,
 	fputs("</text>\n", svg->out);
 }
 
-/* Lines of at most fits characters, broken at blanks where there are any. */
+/* Write text in lines of at most fits characters, broken at blanks if possible. */
 static void abd_explain_svg_wrapped(
 	struct abd_explain_svg *svg, const char *style, const char *text, size_t fits)
 {
@@ -96,7 +95,7 @@ static void abd_explain_svg_wrapped(
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* Each owner has its hue; memory of nobody has none. */
+/* Each owner has its own hue; memory without an owner has none. */
 static void abd_explain_svg_hue(const struct abd_explain_part *part, char hue[4])
 {
 	unsigned sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements that set the scene, or say what there is.
+ * Statements that set up the memory or the drawing, and statements that show the present state.
  */
 #include "abd_explain_run.h"
 

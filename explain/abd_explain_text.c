@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As text: at most 100 columns of plain ASCII.
+ * Draws as text: at most 100 columns of plain ASCII.
  */
 #include "abd_explain_draw.h"
 
@@ -10,14 +10,14 @@
 enum {
 	ABD_EXPLAIN_COLUMNS = 100,
 	ABD_EXPLAIN_INDENT = 3,
-	/* the last rule closes a box */
+	/* one column is for the rule that closes a box */
 	ABD_EXPLAIN_INNER = ABD_EXPLAIN_COLUMNS - ABD_EXPLAIN_INDENT - 1,
 	ABD_EXPLAIN_NARROW = 3,
 	ABD_EXPLAIN_BOX_LEAST = 24,
 	ABD_EXPLAIN_POOL_ROW = 64,
 };
 
-/* A line of a drawing, to be written into at any place. */
+/* A line of a drawing; any column can be written at any time. */
 struct abd_explain_line {
 	char text[ABD_EXPLAIN_COLUMNS + 1];
 };
@@ -46,7 +46,7 @@ static void abd_explain_line_print(FILE *out, struct abd_explain_line *line)
 	fprintf(out, "%.*s\n", (int)length, line->text);
 }
 
-/* Words, broken at the last column. */
+/* Write words, with a new line before the last column is passed. */
 static void abd_explain_text_wrapped(FILE *out, const char *text)
 {
 	size_t column = 0;
@@ -107,7 +107,7 @@ static void abd_explain_text_labels(FILE *out, const struct abd_explain_cells *c
 	abd_explain_line_print(out, &line);
 }
 
-/* The offsets at which parts begin, as far as there is room, and where the last ends. */
+/* Write the parts' offsets, as far as there is room, and the end of the last part. */
 static void abd_explain_text_ruler(FILE *out, const struct abd_explain_cells *cells)
 {
 	struct abd_explain_line line;
@@ -131,7 +131,7 @@ static void abd_explain_text_ruler(FILE *out, const struct abd_explain_cells *ce
 	abd_explain_line_print(out, &line);
 }
 
-/* [---- b ----] under the range that it is, its offsets behind it where there is room. */
+/* Write [==== b: 0 to 8 ====] under the mark's range, or the text beside it if it does not fit. */
 static void abd_explain_text_mark(
 	FILE *out, const struct abd_explain_cells *cells, const struct abd_explain_mark *mark)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The trace's memory is one obstack: parts are made while drawing goes on, and all end together.
+ * The trace's memory is one obstack: parts are added one by one, and freed all together.
  */
 #include "abd_explain_trace.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happened, step by step: written by the run, read by the three that draw it (text, SVG,
- * JSON).
+ * What happened, step by step. The script's statements write it; the three drawings (text, SVG,
+ * JSON) read it.
  *
- * Invariant: a trace holds no address. Memory is named by what it is: pages of the pool, or a
- * numbered heap piece. So the same script gives the same trace on every machine.
- * Owner: all of it lives in the trace's obstack, and ends with abd_explain_trace_end().
+ * Invariant: a trace contains no address. Memory is named as pages of the pool or as a numbered
+ * heap piece. So the same script gives the same trace on every machine.
+ * Owner: everything is in the trace's obstack; abd_explain_trace_end() frees it.
  */
 #ifndef ABD_EXPLAIN_TRACE_H
 #define ABD_EXPLAIN_TRACE_H
@@ -38,7 +38,7 @@ struct abd_explain_shot {
 	const char *name;
 	const char *head; /* what it is, in words */
 	const char *kind; /* linear, scatter, gang, zeros, memory */
-	const char *of;   /* a view: of what, and from where; or NULL */
+	const char *of;   /* a view's parent, and of_off the offset in it; or NULL */
 	size_t of_off;
 	size_t size;
 	bool is_linear, is_linear_page;
@@ -65,7 +65,7 @@ struct abd_explain_delta {
 
 enum abd_explain_outcome {
 	ABD_EXPLAIN_DONE,
-	ABD_EXPLAIN_REFUSED, /* the world said no: an error was returned */
+	ABD_EXPLAIN_REFUSED, /* the call returned an error */
 	ABD_EXPLAIN_BROKEN,  /* the script broke a contract */
 };
 
@@ -78,7 +78,7 @@ struct abd_explain_step {
 	struct abd_explain_shot *shots;
 	struct abd_explain_delta *deltas;
 	const char *pool; /* one character for each page, or NULL */
-	bool is_chapter;  /* what follows starts anew, under this title */
+	bool is_chapter;  /* statement is the title of what follows, which starts anew */
 	struct abd_explain_step *next;
 };
 

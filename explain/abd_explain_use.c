@@ -5,7 +5,8 @@
 #include "abd_explain_range.h"
 
 /*
- * The caller's memory for a range. What reaches past the end is checked before it would be touched.
+ * The caller's memory for a range. One byte if the range reaches past the end: the library refuses
+ * it first.
  */
 static char *abd_explain_use_scratch(
 	struct abd_explain_run *run, const struct abd_explain_range *range)

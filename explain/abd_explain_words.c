@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The language: every statement in one table, from which the help and the manual are made too.
+ * The language: one table of all statements. The help and the manual are made from it too.
  */
 #include "abd_explain_run.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every script starts from, whatever the environment says. */
+/* The tunables that every script starts with, regardless of the environment. */
 static const char *const abd_explain_tunables[][2] = {
 	{"scatter_enabled", "1"},
 	{"scatter_min_size", "1536"},
@@ -30,20 +30,20 @@ void abd_explain_world_begin(struct abd_explain_world *world, struct abd_explain
 	world->trace = trace;
 	abd_explain_heap_begin();
 	/*
-	 * No reserves: what is freed goes back to the pool at once, and the same script finds the
-	 * same pages.
+	 * No reserves: freed memory goes back to the pool at once, so that the same script always
+	 * gets the same pages.
 	 */
 	abd_tuning_set("thread_cache_bytes", "0");
 	abd_tuning_set("pool_size", "2097152");
 	abd_explain_world_tune();
 }
 
-/* The newest first: views end before their parents, gangs before children that are not theirs. */
+/* Frees the newest first: views before their parents, gangs before children they don't own. */
 static void abd_explain_world_free_all(struct abd_explain_world *world)
 {
 	for (struct abd_explain_borrow *borrow = world->borrows; borrow != NULL;
 		borrow = borrow->next) {
-		/* Unchanged, as abd_return_buf() wants it: zeros could not be written back. */
+		/* Undo changes, as abd_return_buf() requires: zeros could not be written back. */
 		if (borrow->is_copy)
 			abd_copy_to_buf(borrow->memory, borrow->buffer->abd, borrow->size);
 		abd_return_buf(borrow->buffer->abd, borrow->memory, borrow->size);
@@ -157,9 +157,9 @@ void abd_explain_world_adopt(struct abd_explain_world *world, struct abd_explain
 		return;
 	}
 	/*
-	 * Gangs don't nest: the children are added, and go over if the gang is handed over. For a
-	 * view of a gang, all of them are kept, not just those in range: that is enough for what
-	 * this is for.
+	 * Gangs don't nest: adding a gang adds its children, and moves them if the gang is handed
+	 * over. For a view of a gang, all children are recorded, not only those in its range:
+	 * dependencies need no more.
 	 */
 	while (root->parent != NULL)
 		root = root->parent;

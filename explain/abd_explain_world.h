@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The buffers that a script made, and the memory they lie in.
+ * The buffers that a script made, and where they lie in memory.
  *
- * What is drawn is asked of the library: a buffer's pieces are what abd_iterate_func() hands out,
- * and whose run each piece is follows from its address. Runs are told apart, even if they are
- * neighbours, by the counters: an allocation moves scatter_order[n] by its runs of order n, and
- * orders fall along a buffer. Nothing here reads a private field.
+ * What is drawn comes from the library: abd_iterate_func() hands out a buffer's pieces, and a
+ * piece's address shows whose run it is. The counters tell neighbouring runs apart: an allocation
+ * raises scatter_order[n] by its number of runs of order n, and a buffer's runs are in falling
+ * order. Nothing here reads private fields.
  *
- * The one thing kept beside the library is who depends on whom, to not run what would be undefined:
- * the end of a parent before its view.
+ * Besides this, only dependencies are recorded, so that no undefined call is made: freeing a parent
+ * before its view, for instance.
  */
 #ifndef ABD_EXPLAIN_WORLD_H
 #define ABD_EXPLAIN_WORLD_H
@@ -27,8 +27,8 @@ struct abd_explain_child {
 
 struct abd_explain_buffer {
 	const char *name;
-	abd_t *abd;     /* NULL: ended */
-	unsigned ended; /* by which line; 0: it lives */
+	abd_t *abd;     /* NULL: it was freed */
+	unsigned ended; /* the line that freed it; 0: it lives */
 	bool is_wrapped;
 	struct abd_explain_buffer *parent; /* of a view */
 	size_t parent_off;
@@ -38,7 +38,7 @@ struct abd_explain_buffer {
 	struct abd_explain_buffer *next; /* older */
 };
 
-/* Memory that is out on loan. */
+/* Memory that is borrowed. */
 struct abd_explain_borrow {
 	struct abd_explain_buffer *buffer;
 	void *memory;
@@ -65,21 +65,21 @@ struct abd_explain_piece {
 
 struct abd_explain_world {
 	struct abd_explain_trace *trace;
-	struct abd_explain_buffer *buffers; /* newest first, the ended ones too */
+	struct abd_explain_buffer *buffers; /* newest first, with the freed ones */
 	struct abd_explain_borrow *borrows; /* newest first */
 	unsigned buffer_count;
 	char *pool_base; /* NULL until first needed */
 	size_t page_count;
 	struct abd_explain_page *pages;
-	abd_t **held;            /* page or NULL: what fragments the pool */
+	abd_t **held; /* per page: a run that fragments the pool and begins there, or NULL */
 	struct abd_stats before; /* at the start of this step */
-	/* what does not count: before the script, and what fragments the pool */
+	/* to subtract: counts from before the script, and of what fragments the pool */
 	struct abd_stats base;
 };
 
 void abd_explain_world_begin(struct abd_explain_world *world, struct abd_explain_trace *trace);
 
-/** End all buffers and borrows, and set tunables back: as after the start. */
+/** Free all buffers and borrows, and set tunables back to their values at the start. */
 void abd_explain_world_reset(struct abd_explain_world *world);
 void abd_explain_world_end(struct abd_explain_world *world);
 
@@ -90,7 +90,7 @@ struct abd_explain_buffer *abd_explain_world_newest(struct abd_explain_world *wo
 /** The name that comes next: a, b, ... z, a1, ... */
 const char *abd_explain_world_name(struct abd_explain_world *world);
 
-/** Take up a buffer that was just made, and learn its runs. */
+/** Register a buffer that was just made, and learn where its runs are. */
 struct abd_explain_buffer *abd_explain_world_add(
 	struct abd_explain_world *world, const char *name, abd_t *abd);
 void abd_explain_world_adopt(struct abd_explain_world *world, struct abd_explain_buffer *gang,
@@ -102,11 +102,11 @@ const char *abd_explain_world_why_not_free(
 void abd_explain_world_ended(
 	struct abd_explain_world *world, struct abd_explain_buffer *buffer, unsigned line);
 
-/** What the counters say that they did not say when this was last asked. */
+/** How the counters changed since the last call. */
 struct abd_explain_delta *abd_explain_world_deltas(struct abd_explain_world *world);
-/** Let what the counters moved since then not have happened. */
+/** Don't count what the counters changed since then. */
 void abd_explain_world_uncount(struct abd_explain_world *world);
-/** All that are not 0. */
+/** All counters that are not 0. */
 struct abd_explain_delta *abd_explain_world_counters(struct abd_explain_world *world);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd-perf: its commands. Each reads its own command line; here is only which one is meant.
+ * abd-perf: finds out which command is meant. Each command reads its own command line.
  */
 #include "abd_perf_after.h"
 #include "abd_perf_env.h"
@@ -57,7 +57,7 @@ static int abd_perf_env(int argc, char **argv)
 	return 0;
 }
 
-/* What comes after a run: the flags are read there. */
+/* compare, report and tables are the Python program's commands; it reads their flags. */
 static int abd_perf_after(int argc, char **argv)
 {
 	(void)argc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * First the machine is looked at and A raced against A, so that what follows can be trusted or not;
- * then scenario by scenario.
- * Invariant: what was measured is written, also when ctrl-C ends the run; nothing is written when a
- * result was wrong.
+ * First abd-perf looks at the machine and races A against A, which shows how far the figures can be
+ * trusted. Then it measures scenario by scenario.
+ * Invariant: what was measured is written, even when ctrl-C ends measuring early; nothing is
+ * written when a result was wrong.
  */
 #include "abd_perf_run.h"
 #include "abd_perf_after.h"
@@ -40,7 +40,7 @@ static size_t abd_perf_run_choose(
 	return count;
 }
 
-/* A flag is refused when none of the scenarios to run can use it. */
+/* Refuse a flag that none of the chosen scenarios can use. */
 static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
@@ -56,7 +56,7 @@ static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 	}
 }
 
-/* What takes long is found out before it starts. */
+/* Find mistakes before measuring starts, which takes long. */
 static void abd_perf_run_check(struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
@@ -78,7 +78,7 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 		options->json = "/dev/stdout";
 }
 
-/* How long a scenario will take: measured once, stretched by what was asked for. */
+/* How long a scenario will take: the time its record gives, scaled by --repeat and --runtime. */
 static double abd_perf_run_seconds(
 	const struct abd_perf_scenario *scenario, const struct abd_perf_options *options)
 {
@@ -93,7 +93,7 @@ static double abd_perf_run_seconds(
 	double sample =
 		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(as_planned, 4);
 
-	/* About a third is set-up and finding out how many iterations fill a sample. */
+	/* About a third of the time is set-up and calibration, which do not scale. */
 	return seconds * (1 + 2 * rounds * sample) / 3;
 }
 
@@ -108,7 +108,7 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 	if (options->filter != NULL) {
 		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
-		return; /* how large a part is not known, so the time left is not told */
+		return; /* the share that --filter selects is not known: show no time left */
 	}
 	fprintf(stderr,
 		"abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
@@ -146,7 +146,7 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 	return status;
 }
 
-/* All outputs are tried, whatever becomes of the others. Returns an exit status. */
+/* Try every output, even when another one failed. Returns an exit status. */
 static int abd_perf_run_write(const struct abd_perf_options *options)
 {
 	char *json = abd_perf_json_text(options, !abd_perf_stop_wanted());

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `abd-perf run`: which scenarios run, in what order, and what becomes of the results.
+ * `abd-perf run`: measure the chosen scenarios in order, then write the results.
  */
 #ifndef ABD_PERF_RUN_H
 #define ABD_PERF_RUN_H
 
-/** The command. Returns 0; 1 wrong results or an output that failed; 130 ended by ctrl-C (what was
- * measured is kept). Wrong input and flags end the program. */
+/**
+ * The command. Returns 0; 1 when results were wrong or an output failed; 130 when ctrl-C ended it
+ * (what was measured is kept). Wrong input and wrong flags end the program.
+ */
 int abd_perf_run(int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the gates in tests/gates that build a preset and run its tests, from the top folder.
-# Invariant: gate_end's last lines are what tests/row reads: "saw: N tests", "figure: ..." and "N passed, N failed".
+# Invariant: gate_end() ends with the lines that tests/row reads: "saw: N tests", "figure: ..." and "N passed, N failed".
 # shellcheck shell=sh
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
@@ -14,7 +14,7 @@ gate_count() { # PASSED FAILED
 	gate_failed=$((gate_failed + $2))
 }
 
-# How much a gate has looked at, for its line "# least: NUMBER WHAT" (tests/row).
+# Say how much the gate has looked at. tests/row compares it with the head's line "# least: NUMBER WHAT".
 gate_saw() { # "NUMBER WHAT"
 	echo "saw: $1"
 }
@@ -28,7 +28,8 @@ gate_build() { # PRESET [CMAKE-BUILD-OPTION...]
 		{ cat "build/$gate_preset.log"; exit 1; }
 }
 
-# Run tests of a build; what failed is shown. That none is found is a failure, and so is ctest's own, whatever its log says.
+# Run tests of a build and show those that failed. It is a failure to find no test, and so is an exit code of ctest other than 0,
+# whatever its log says.
 gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
 	gate_folder=$1 gate_code=0
 	shift
@@ -39,7 +40,7 @@ gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
 	gate_count $(awk -v code="$gate_code" -f tests/totals.awk "$gate_folder/Testing/Temporary/LastTest.log")
 }
 
-# Some tests of a forkless program: SUITE/NAME patterns, one run each. A pattern that no test has is a failure.
+# Some tests of a forkless program: the program is started once for each SUITE/NAME pattern. A pattern that matches no test is a failure.
 gate_forkless() { # PROGRAM PATTERN...
 	gate_program=$1
 	shift
@@ -55,15 +56,15 @@ gate_forkless() { # PROGRAM PATTERN...
 	done
 }
 
-# Which kernels this CPU can't run, as "FILE FEATURE": a kernel's supported() asks abd_cpu_has(), and tests/plants/probes/probe_cpu.c says
-# what the answer is here. Kernels whose instruction a test stands in for run everywhere.
+# Print the kernels that this CPU can't run, as "FILE FEATURE". A kernel's supported() asks abd_cpu_has();
+# tests/plants/probes/probe_cpu.c prints the answers on this machine. A kernel whose instruction a test emulates runs everywhere.
 gate_stood_in="MOVDIR64B" # tests/flush/test_flush_movdir64b.c
 gate_not_here() { # BUILD-FOLDER
 	"$1/tests/plants/probes/probe_cpu" >"$1/gate.cpu" || return 1
 	grep -ro 'abd_cpu_has(ABD_CPU_[A-Z0-9]*' --include='*.c' lib | sed 's/:.*ABD_CPU_/ /' | sort -u |
 		while read -r gate_file gate_feature; do
 			if grep -qx "lacks $gate_feature" "$1/gate.cpu"; then
-				# NEON's and x86's kernels are not built on each other's machines.
+				# The kernels of NEON are not built on x86.
 				case "$gate_file $gate_feature" in
 				*NEON | *" $gate_stood_in") ;;
 				*) echo "$gate_file $gate_feature" ;;
@@ -74,7 +75,7 @@ gate_not_here() { # BUILD-FOLDER
 		done
 }
 
-# A command of its own as one test.
+# Count one command as one test.
 gate_step() { # WHAT COMMAND...
 	gate_what=$1
 	shift
@@ -86,12 +87,12 @@ gate_step() { # WHAT COMMAND...
 	fi
 }
 
-# The other way round: a planted bug, which must make the command fail and say MESSAGE, an extended regular expression.
+# A planted bug: the command must fail, and its output must match MESSAGE, an extended regular expression.
 gate_plant() { # MESSAGE COMMAND...
 	gate_step "planted bug: $*" sh tests/plants/probes/must_fail.sh "$@"
 }
 
-# The end of a gate.
+# End a gate: print what it saw, its figure and its counts. Returns 1 if anything failed.
 gate_end() { # FIGURE
 	gate_saw "$((gate_passed + gate_failed)) tests"
 	echo "figure: $1"

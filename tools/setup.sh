@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by tests/run and perf/run: say what is done, and have the packages that a command needs.
-# What counts is that a tool or a library is there, not who installed it: a command is looked for in PATH, a library by
-# pkg-config. Only what is missing is installed, so a second run does nothing here.
+# Sourced by tests/run, perf/run and the gates: messages, and installing the packages that a command needs.
+# A tool or a library may come from anywhere: a command is looked for in PATH, a library by pkg-config. Only missing packages
+# are installed, so a second call installs nothing.
 
 abd_say() {
 	printf '%s\n' "== $*"
 }
 
-# How many processors a command may use: ABD_JOBS, or all. tests/run sets it for what it runs side by side.
+# How many processors a command may use: ABD_JOBS, or all. tests/run sets ABD_JOBS for the gates that it starts side by side.
 abd_jobs() {
 	echo "${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}"
 }
 
-# How the need that a Debian package serves is looked for.
+# Print how to look for what a Debian package provides: a command, a header, a library, or the package itself.
 abd_need_probe() {
 	case $1 in
 	binutils) echo command objdump ;;
@@ -52,14 +52,14 @@ abd_as_root() {
 }
 
 abd_install() {
-	# Lists are absent on a fresh system and may be too old on others: then fetch them and try once more. Gates run side by
-	# side, and one may hold dpkg's lock.
+	# A fresh system has no package lists, and others may have lists that are too old: then fetch them and try once more.
+	# Gates run side by side and one may hold dpkg's lock, so wait up to 600 s for it.
 	set -- env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=600 "$@"
 	abd_as_root "$@" || { abd_as_root apt-get update -q && abd_as_root "$@"; }
 }
 
 # abd_need_packages PACKAGE...: install what is missing, or print exactly what to install and exit 1.
-# Names are Debian's; on other systems the line says how each is looked for.
+# Package names are Debian's. On other systems the message says how each package is looked for.
 abd_need_packages() {
 	abd_missing=
 	for abd_package in "$@"; do
@@ -89,7 +89,7 @@ abd_need_packages() {
 	exit 1
 }
 
-# abd_configure PRESET: make build/PRESET, unless it is there and no older than the presets. Run from the top folder.
+# abd_configure PRESET: configure build/PRESET, unless it exists and is newer than CMakePresets.json. Run from the top folder.
 abd_configure() {
 	if [ -e "build/$1/build.ninja" ] && [ -n "$(find "build/$1/CMakeCache.txt" -newer CMakePresets.json)" ]; then
 		return 0
@@ -99,7 +99,7 @@ abd_configure() {
 	cmake --preset "$1" >"build/$1.log" 2>&1 || { cat "build/$1.log"; return 1; }
 }
 
-# What a build of the library alone turns off, as options for cmake: everything that CMakeLists.txt can build besides.
+# Print the cmake options that build the library alone: each turns off one of the other things that CMakeLists.txt can build.
 abd_library_only() {
 	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The libraries that libabd needs, of another architecture, in build/sysroot/ARCH: Debian's packages, fetched by apt with lists of
-# its own below build/sysroot and unpacked there. Nothing is installed, no architecture is added, no root is needed.
-# The kernel's headers are for compilers that bring none (musl-gcc); the others have their own package of them.
+# Puts the libraries that libabd needs, for another architecture, into build/sysroot/ARCH. apt fetches Debian's packages with its own
+# package lists below build/sysroot, and they are unpacked there. Nothing is installed, no architecture is added, no root is needed.
+# The Linux headers are for compilers that bring none (musl-gcc); the other compilers have them in a package of their own.
 # usage: tools/sysroot.sh ARCH        a Debian architecture: arm64, armhf, i386, s390x, amd64 ...
 set -eu
 
@@ -10,7 +10,7 @@ arch=$1
 cd "$(dirname "$0")/.."
 root=$PWD/build/sysroot/$arch
 packages="liblz4-dev liblz4-1 libxxhash-dev liburcu-dev liburcu8 liburing-dev linux-libc-dev"
-# A sysroot with other packages is made anew.
+# Rebuild a sysroot that has other packages.
 [ "$(cat "$root/complete" 2>/dev/null || :)" != "$packages" ] || exit 0
 rm -rf "$root"
 mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial" "$root/deb"
@@ -22,7 +22,7 @@ apt() {
 		-o "Acquire::Languages=none" -o "APT::Sandbox::User=" "$@"
 }
 
-# A list that can't be had (of security updates, for instance) is no failure; a package that can't, is.
+# A package list may be unavailable (of security updates, for instance). A package that can't be fetched is a failure.
 apt update || :
 # shellcheck disable=SC2086
 (cd "$root/deb" && apt download $packages)

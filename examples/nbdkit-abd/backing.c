@@ -14,7 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* 16 bytes: what the log has in its head. */
+/* The attribute's name. Its value is the log's id, 16 bytes. */
 #define BACKING_ID "user.nbdkit-abd.log"
 
 static int cannot(const struct backing *backing, const char *what)
@@ -157,7 +157,7 @@ int backing_write(const struct backing *backing, const abd_t *src, uint64_t offs
 	return put < 0 ? (int)put : 0;
 }
 
-/* Where holes can't be made: zeroes, a MiB at a time. */
+/* For file systems without holes: write zeroes, a MiB at a time. */
 static int write_zeroes(const struct backing *backing, uint64_t offset, uint64_t size)
 {
 	const uint64_t step = (uint64_t)1 << 20;

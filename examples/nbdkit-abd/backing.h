@@ -2,8 +2,8 @@
 /*
  * The backing file: a raw image, the device's blocks one after another, which any tool can read
  * once the log is empty.
- * Invariant: the file is at least size bytes long while it is open; if somebody cuts it, reads say
- * -EIO.
+ * Invariant: the file is at least size bytes long while it is open; if somebody truncates it, reads
+ * return -EIO.
  */
 #ifndef BACKING_H
 #define BACKING_H
@@ -27,19 +27,19 @@ struct backing {
 int backing_open(struct backing *backing, const struct params *params);
 
 /**
- * Let file and log belong together from now on. Returns 0, or -1 after nbdkit_error(): a file
+ * Record that this file and this log belong together. Returns 0, or -1 after nbdkit_error(): a file
  * system without attributes can't tell which log belongs to a file.
  */
 int backing_set_id(struct backing *backing, const uint64_t id[2]);
 
 void backing_close(struct backing *backing);
 
-/** Close the file, and remove it if backing_open() made it: no device came of it. */
+/** Close the file, and remove it if backing_open() created it: the device could not be opened. */
 void backing_discard(struct backing *backing);
 
 /**
- * Read size bytes at offset into dst [0, size). Returns 0 or -errno; -EIO, and says so, where the
- * file ends early.
+ * Read size bytes at offset into dst [0, size). Returns 0 or -errno; -EIO, after nbdkit_error(), if
+ * the file ends early.
  */
 int backing_read(const struct backing *backing, abd_t *dst, uint64_t offset, size_t size);
 

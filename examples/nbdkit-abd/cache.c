@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ARC by content ids. Damaged records (-EBADMSG) are misses: the ARC has dropped them, log or
- * file have the bytes.
+ * The ARC, under content ids. Damaged records (-EBADMSG) are misses: the ARC has dropped them, and
+ * the log or the file has the bytes.
  */
 #include "cache.h"
 
@@ -18,8 +18,8 @@ static abd_arc_key_t key_of(uint64_t id)
 /*
  * Memory of its own, of a fixed size. nbdkit opens plugins at run time, where libabd finds no
  * jemalloc, and single pages from the C library take twice their size: 263 MiB for 93 MB of
- * records, where the pool took 141. What threads keep in reserve is made small, for there are 16 to
- * a connection.
+ * records, where the pool took 141. Each thread's reserve is made small, because a connection has
+ * 16 threads.
  */
 static int choose_memory(size_t capacity)
 {

@@ -20,13 +20,13 @@ void cache_close(struct cache *cache);
 /** Keep a block under id, if the cache can. */
 void cache_put(struct cache *cache, uint64_t id, const void *block, size_t size);
 
-/** Bytes [offset, +size) of what id has, into dst. Returns whether it is there. */
+/** Copy bytes [offset, offset + size) of id's record into dst. Returns whether it is there. */
 bool cache_read(struct cache *cache, uint64_t id, void *dst, size_t offset, size_t size);
 
-/** What id has as it is cached, until abd_arc_release(). Returns whether it is there. */
+/** Hold id's record as it is cached, until abd_arc_release(). Returns whether it is there. */
 bool cache_hold(struct cache *cache, uint64_t id, abd_arc_hold_t *hold);
 
-/** id's content ended. 0 is ignored. */
+/** Drop id's record: its content has ended. 0 is ignored. */
 void cache_forget(struct cache *cache, uint64_t id);
 
 #endif

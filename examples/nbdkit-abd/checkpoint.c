@@ -9,8 +9,8 @@
  *      are
  *   5  the blocks are clean; free the segment
  *
- * Invariant: whatever fails, the segment stays live, its blocks stay dirty, and all begins again
- * the next time.
+ * Invariant: whatever fails, the segment stays live, its blocks stay dirty, and the next checkpoint
+ * begins with step 1.
  */
 #include "device.h"
 
@@ -23,7 +23,9 @@ struct pass {
 	abd_t *whole;
 };
 
-/* Zeroed blocks from *block on that are still to be written; one hole for all of them. */
+/*
+ * Make one hole for all neighbouring zeroed blocks, from *block on, that are still to be written.
+ */
 static int write_zeroes(struct device *device, uint64_t block, uint64_t count, uint32_t epoch)
 {
 	uint64_t done = 0;
@@ -57,7 +59,7 @@ static int write_block(struct pass *pass, uint64_t block, uint32_t epoch)
 	struct map_entry *entry = &device->map.entry[block];
 	int error;
 
-	/* Zeroed since: that record comes later, and makes a hole. */
+	/* The block was zeroed since: that record comes later, and makes a hole. */
 	if (entry->dirty != epoch || entry->written || entry->content == &device->contents.zero)
 		return 0;
 	error = device_load(device, block, pass->whole);
@@ -89,7 +91,7 @@ static int visit_write(void *arg, const struct log *log, const struct log_record
 	return error;
 }
 
-/* Blocks that were written are clean (synced), or to be written again. */
+/* Mark the blocks that were written as clean, if synced; else they will be written again. */
 static void settle(struct pass *pass, const struct log_record *record, uint32_t epoch, bool synced)
 {
 	pthread_rwlock_t *lock = map_lock_of(&pass->device->map, record->block);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of contents: buckets made for the device's size, chains within, a lock per
- * CONTENT_LOCKS-th of them. The buckets are a mapping, so those never used cost no memory.
+ * The table of contents: a hash table with chains. Its number of buckets follows from the device's
+ * size, and each of CONTENT_LOCKS locks serves an equal share of them. The buckets are mapped
+ * memory, so unused ones cost nothing.
  */
 #include "content.h"
 
@@ -114,7 +115,7 @@ void content_get(struct contents *contents, struct content *content)
 	pthread_mutex_unlock(lock_of(contents, content->checksum));
 }
 
-/* Under its lock. */
+/* The caller holds the bucket's lock. */
 static void unlist(struct contents *contents, struct content *content)
 {
 	struct content **link = bucket_of(contents, content->checksum);

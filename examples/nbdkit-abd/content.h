@@ -3,8 +3,8 @@
  * Contents: what blocks hold. Blocks with the same bytes share one content, so those bytes are
  * cached once and logged once.
  *
- * The dedupe table finds a content by its checksum. That is a guess: whoever finds one compares all
- * the bytes before using it.
+ * The dedupe table finds a content by its checksum. That is a guess: the caller that finds a
+ * content compares all its bytes before using it.
  * Invariant: a content is in the table, and can be found, only while it is referred to. Its id is
  * never used again, so what the cache knows under an id is that content's bytes for ever.
  */
@@ -41,17 +41,18 @@ struct contents {
 	_Atomic uint64_t count;
 	pthread_mutex_t lock[CONTENT_LOCKS];
 	/*
-	 * of all blocks that hold zeroes; is in no table, never ends, and its refs are not counted
+	 * The content of all blocks that hold zeroes. It is in no table, it never ends, and its
+	 * refs are not counted.
 	 */
 	struct content zero;
 };
 
-/** blocks: of the device, to size the table by. Returns 0 or -ENOMEM. */
+/** blocks: the device's number of blocks, which decides the table's size. Returns 0 or -ENOMEM. */
 int contents_init(struct contents *contents, uint64_t blocks);
 
 void contents_fini(struct contents *contents);
 
-/** A content nobody can find yet, with one reference, the caller's; NULL: no memory. */
+/** A new content that nobody can find yet, with one reference for the caller. NULL: no memory. */
 struct content *content_new(struct contents *contents, uint64_t checksum);
 
 /** Let others find it. */
@@ -63,12 +64,12 @@ void content_list(struct contents *contents, struct content *content);
  */
 struct content *content_find(struct contents *contents, uint64_t checksum);
 
-/** One more reference, by somebody who has one. */
+/** Take another reference. The caller has one already. */
 void content_get(struct contents *contents, struct content *content);
 
 /**
- * One reference less. Returns the id of a content that ended with it, for the cache to forget; else
- * 0. NULL is ignored.
+ * Drop a reference. If it was the last, returns the content's id, which the cache is to forget;
+ * else 0. NULL is ignored.
  */
 uint64_t content_put(struct contents *contents, struct content *content);
 

@@ -33,7 +33,7 @@ static void replay_set(
 	entry->dirty = epoch;
 }
 
-/* The content that a record made, or refers to. */
+/* The content that a record introduces (DATA) or refers to (SAME). */
 static struct content *replay_content(
 	struct device *device, const struct log_record *record, content_place_t place)
 {

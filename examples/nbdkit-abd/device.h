@@ -28,15 +28,19 @@ struct device {
 };
 
 /**
- * Open files and replay the log; no thread, and nothing that fork() would break. Returns 0, or -1
- * after nbdkit_error().
+ * Open the files and replay the log. Starts no thread and nothing else that fork() would break.
+ * Returns 0, or -1 after nbdkit_error().
  */
 int device_open(struct device *device, const struct params *params);
 
-/** After fork(): cache and checkpoint thread. Returns 0, or -1 after nbdkit_error(). */
+/**
+ * After fork(): start the cache and the checkpoint's thread. Returns 0, or -1 after nbdkit_error().
+ */
 int device_start(struct device *device);
 
-/** Write everything back and end. What can't be written back stays in the log, and is said. */
+/**
+ * Write everything back and close. What can't be written back stays in the log, and is reported.
+ */
 void device_close(struct device *device);
 
 /** Returns 0 or -errno. Ranges lie within the device. */
@@ -56,11 +60,12 @@ bool device_is_zero(struct device *device, uint64_t offset);
 
 /* ---- between the device's files -------------------------------------------------------------- */
 
-/** Bytes of a block that are in the device: all but for the last one. */
+/** Bytes of a block that lie in the device: the whole block, except perhaps for the last one. */
 size_t device_block_bytes(const struct device *device, uint64_t block);
 
 /**
- * A whole block into dst; where the map did not know what it holds, now it does.
+ * Load a whole block into dst. If the map did not know the block's content, it learns it, unless
+ * memory is short.
  * Contract: its map lock is held, for writing unless the map knows. Returns 0 or -errno.
  */
 int device_load(struct device *device, uint64_t block, abd_t *dst);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * From bytes to contents, and back: dedupe with proof, and where a block's bytes are to be had.
- */
+/* From bytes to contents, and back: dedupe with proof, and where a block's bytes come from. */
 #include "device.h"
 
 #include "nbdkit_api.h"
@@ -30,8 +28,8 @@ static bool stored_is(struct device *device, const abd_t *stored, size_t stored_
 }
 
 /*
- * The proof behind the guess of a checksum: all the bytes, from the cache or the log. Where neither
- * has them there is none.
+ * Prove the guess that a checksum makes: compare all bytes, from the cache or the log. If neither
+ * has them, there is no proof.
  */
 static bool content_is(struct device *device, const struct content *content, const abd_t *block)
 {
@@ -120,7 +118,10 @@ static int load_from_file(struct device *device, uint64_t block, abd_t *dst)
 	return error;
 }
 
-/* The file is asked for what it had before: it must have that still. */
+/*
+ * Read a block whose checksum is known out of the backing file, which must still hold the same
+ * bytes.
+ */
 static int load_known(struct device *device, uint64_t block, abd_t *dst)
 {
 	const struct map_entry *entry = &device->map.entry[block];

@@ -3,8 +3,8 @@
  * Reads, writes and zeroes, block by block.
  *
  * A write of a whole block finds its content before it takes any lock; a part of a block is put
- * together under its map lock. Room in the log is reserved before the map lock: who waits for a
- * checkpoint must not hold what that needs.
+ * together under its map lock. Room in the log is reserved before the map lock is taken: a thread
+ * that waits for a checkpoint must not hold a lock that the checkpoint needs.
  */
 #include "device.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A part of a block that has to be loaded whole first. Under its map lock. */
+/* Read a part of a block that has to be loaded whole first. Under its map lock. */
 static int read_loaded(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
 {
 	abd_t *whole = abd_alloc_linear(device->block_size, false);
@@ -67,7 +67,7 @@ int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A content's bytes as they go to the log: what the cache has, else compressed here. */
+/* A content's bytes as they go to the log: taken from the cache, else compressed here. */
 struct payload {
 	abd_arc_hold_t hold;
 	bool is_held;
@@ -168,8 +168,8 @@ static int write_whole(struct device *device, uint64_t block, void *bytes)
 }
 
 /*
- * The block with src at from; NULL: zeroes there. Under its map lock, with a reservation that is
- * used up.
+ * Write a part of a block: src at from, or zeroes if src is NULL. Under its map lock, with a
+ * reservation that is used up.
  */
 static int merge(struct device *device, uint64_t block, abd_t *whole, const void *src, size_t from,
 	size_t size)
@@ -210,7 +210,7 @@ static int write_part(
 	return error;
 }
 
-/* Buffers have no const memory: those made of it here are only read. */
+/* Buffers take no const memory. Those that are made from it here are only read. */
 static void *unconst(const void *bytes)
 {
 	return (void *)(uintptr_t)bytes;

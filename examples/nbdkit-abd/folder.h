@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A new file's name is durable once its folder is.
- */
+/* A new file's name is durable once its folder is synced. */
 #ifndef FOLDER_H
 #define FOLDER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The log file: made, opened, checked against the device, mapped.
- * Its blocks are allocated when it is made: a store to the mapping can't meet a full disk later.
+ * The log file: create it, open it, check it against the device, map it. Its blocks are allocated
+ * when it is made: a store to the mapping can't meet a full disk later.
  */
 #include "log.h"
 
@@ -66,8 +66,8 @@ static uint64_t segment_size_for(const struct params *params)
 }
 
 /*
- * Zeroes over all of it: blocks that are only allocated become data at their first sync, which
- * takes a journal commit each time.
+ * Write zeroes over the whole file: the first sync of a block that is only allocated turns it into
+ * data, and each time that takes a journal commit.
  */
 static int write_zeroes(int fd, uint64_t size)
 {
@@ -100,7 +100,9 @@ static int write_line(int fd, void *line, uint64_t place)
 	return pwrite(fd, line, LOG_LINE, (off_t)place) == (ssize_t)LOG_LINE ? 0 : -1;
 }
 
-/* Under another name until it is complete, so that a crash leaves no half-made log behind. */
+/*
+ * Create the log under another name until it is complete, so that a crash leaves no half-made log.
+ */
 static int write_new(int fd, const struct params *params, const struct log_device *device)
 {
 	uint64_t segment_size = segment_size_for(params);
@@ -204,8 +206,8 @@ static int damaged(const struct log *log, uint64_t place)
 }
 
 /*
- * Headers to segments. A line lies within one sector, so no power failure tears it: one that is not
- * whole was damaged, and what it said may have been that flushed records follow.
+ * Take the segments from their headers. A line lies within one sector, so no power failure tears
+ * it. A header that is not whole was damaged: it may have said that flushed records follow.
  */
 static int take_headers(struct log *log, uint64_t segment_size)
 {
@@ -259,7 +261,7 @@ static int map_file(struct log *log)
 	return 0;
 }
 
-/* 1: there is none, and none is needed. */
+/* Returns 1 if there is no log and none is needed. */
 static int open_file(struct log *log, const struct params *params, const struct log_device *device)
 {
 	log->fd = open(log->path, (log->readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC);

@@ -5,8 +5,8 @@
  * rules; log_format.h the bytes.
  *
  * Order of locks: map lock, sync_lock, life, lock. Nobody syncs under a map lock.
- * Invariant: [segment start, tail) is whole records in sequence; nothing behind an incomplete
- * record counts.
+ * Invariant: [segment start, tail) is whole records in sequence; nothing after an incomplete record
+ * counts.
  */
 #ifndef LOG_H
 #define LOG_H
@@ -59,13 +59,16 @@ struct log {
 	pthread_mutex_t sync_lock;
 	_Atomic uint64_t durable; /* records before this one are durable; grows under sync_lock */
 
-	/* read: the mapping's records are looked at; write: a segment is freed */
+	/*
+	 * held for reading while the mapping's records are read, for writing while a segment is
+	 * freed
+	 */
 	pthread_rwlock_t life;
 	_Atomic uint32_t oldest; /* epochs below are gone */
 	_Atomic uint64_t data_records, same_records, zero_records, payload_bytes, syncs;
 };
 
-/* What is to be recorded. */
+/* What a record is to say. */
 struct log_entry {
 	enum log_type type;
 	uint64_t block;
@@ -83,14 +86,14 @@ struct log_device {
 };
 
 /**
- * Open the log, or make it; look at its headers, not at its records yet. Returns 0, or -1 after
+ * Open the log, or create it. Checks its headers, but not yet its records. Returns 0, or -1 after
  * nbdkit_error().
  */
 int log_open(struct log *log, const struct params *params, const struct log_device *device);
 
 void log_close(struct log *log);
 
-/** Close the log, and remove it if log_open() made it: no device came of it. */
+/** Close the log, and remove it if log_open() created it: the device could not be opened. */
 void log_discard(struct log *log);
 
 /**
@@ -111,8 +114,8 @@ int log_walk(
 	const struct log *log, const struct log_segment *segment, log_visit_t *visit, void *arg);
 
 /**
- * Have room for one record of any size; may wait for a checkpoint. Contract: no map lock is held.
- * Returns 0 or -errno.
+ * Reserve room for one record of any size; may wait for a checkpoint. Contract: no map lock is
+ * held. Returns 0 or -errno.
  */
 int log_reserve(struct log *log);
 
@@ -120,8 +123,8 @@ int log_reserve(struct log *log);
 void log_unreserve(struct log *log);
 
 /**
- * Append a record, using up a reservation. It is ordered behind all that were appended before, and
- * no more durable than the memory is.
+ * Append a record, using up a reservation. It comes after all records that were appended before. It
+ * is durable only after log_sync(), unless the mapping is persistent memory.
  *
  * Returns: 0, and *epoch of its segment; -EAGAIN when entry needs a payload and has none, and the
  *          reservation is still there; or what made the log fail.
@@ -136,8 +139,8 @@ int log_append(struct log *log, const struct log_entry *entry, uint32_t *epoch);
 bool log_has(struct log *log, const struct content *content);
 
 /**
- * Make all records durable that were appended before this call. Returns 0, or -EIO for ever after
- * the log failed once.
+ * Make all records durable that were appended before this call. Returns 0, or -EIO; once the log
+ * has failed, every later call returns -EIO.
  */
 int log_sync(struct log *log);
 
@@ -150,10 +153,10 @@ struct log_segment *log_seal(struct log *log);
 /** Free a segment whose blocks are all in the backing file. Returns 0 or -EIO. */
 int log_free_segment(struct log *log, struct log_segment *segment);
 
-/** Wait until there is a checkpoint to do; false: stop. */
+/** Wait until a checkpoint is wanted. Returns false when the thread must stop. */
 bool log_wait_for_work(struct log *log);
 
-/** Tell those who wait for room how it went. */
+/** Wake the threads that wait for room; error is the checkpoint's result. */
 void log_checkpoint_done(struct log *log, int error);
 
 /** Let log_wait_for_work() return false. */

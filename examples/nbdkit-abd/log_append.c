@@ -3,9 +3,8 @@
  * Appending and syncing.
  *
  * Payloads are checksummed before the log's lock is taken, and copied under it (8 KiB in 0.7 us:
- * docs/flush.md): so records are complete in the order of their sequence numbers, and the log has
- * no holes to wait for.
- * One fence per record, after header and payload.
+ * docs/flush.md): so records become complete in the order of their sequence numbers, and the log
+ * has no holes. One fence per record, after header and payload.
  */
 #include "log.h"
 
@@ -21,8 +20,10 @@ static struct log_segment *other(struct log *log, const struct log_segment *segm
 	return segment == &log->segment[0] ? &log->segment[1] : &log->segment[0];
 }
 
-/* A segment's header also tells of the other one: should that one's be lost, it is missed. Under
- * lock. */
+/*
+ * A segment's header also names the other segment: if the other header is lost, replay notices.
+ * Under lock.
+ */
 static void put_header(
 	struct log *log, const struct log_segment *segment, struct log_segment_header *header)
 {
@@ -127,7 +128,7 @@ bool log_has(struct log *log, const struct content *content)
 	return has;
 }
 
-/* The record for entry, but for what only its place decides. Under lock. */
+/* Fill the record for entry, except for the fields that depend on its place. Under lock. */
 static int fill_record(const struct log *log, const struct log_entry *entry,
 	uint64_t payload_checksum, struct log_record *record)
 {
@@ -220,8 +221,8 @@ static int sync_range(const struct log *log, uint64_t from, uint64_t to)
 }
 
 /*
- * After this nobody can say what the file holds: the kernel may have dropped pages that it could
- * not write.
+ * After this nobody can say what the file holds: the operating system may have dropped pages that
+ * it could not write.
  */
 static void fail(struct log *log, int error)
 {
@@ -333,7 +334,7 @@ struct log_segment *log_seal(struct log *log)
 	return sealed;
 }
 
-/* Nobody reads its records any more, or will. */
+/* Nobody reads the segment's records any more, or will. */
 static void write_free_header(struct log *log, const struct log_segment *segment)
 {
 	struct log_segment_header header = {.epoch = segment->epoch, .live = 0};
@@ -357,7 +358,9 @@ int log_free_segment(struct log *log, struct log_segment *segment)
 	error = sync_range(log, segment->start, segment->start + LOG_LINE);
 	if (error != 0)
 		fail(log, error);
-	/* Not before: a crash must never find the old header over new records. */
+	/*
+	 * The segment is free only now: a crash must never leave the old header before new records.
+	 */
 	pthread_mutex_lock(&log->lock);
 	segment->live = error != 0;
 	pthread_mutex_unlock(&log->lock);

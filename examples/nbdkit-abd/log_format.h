@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is in the log file. Numbers are in this machine's byte order; LOG_MAGIC refuses a file of
- * the other one.
+ * What is in the log file. Numbers are in this machine's byte order; LOG_MAGIC refuses a file in
+ * the opposite order.
  *
  *   file:     | super, durable hint, nothing | segment 0 | segment 1 |
  *           (LOG_HEAD bytes, then two segments, page-aligned)
@@ -10,7 +10,7 @@
  *           (type DATA has a payload, no other has)
  *
  * Every struct is one line of 64 bytes whose checksum covers the rest of it and is seeded with its
- * place in the file, so a line that was copied elsewhere, or torn, is none.
+ * place in the file, so a line that was copied elsewhere, or torn, does not count.
  */
 #ifndef LOG_FORMAT_H
 #define LOG_FORMAT_H

@@ -3,9 +3,9 @@
  * Replay: find the records that count, and tell a torn end from a damaged middle.
  *
  * The log ends before the first record that is not whole or not the next in sequence. That is a
- * torn end, of writes that nobody was promised, unless something says that the missing record had
- * been durable: the hint, or a whole record further on. Then going on would lose what was
- * acknowledged, and the log is refused.
+ * torn end, and no client was promised the writes lost there. But if the hint, or a whole record
+ * further on, says that the missing record had been durable, going on would lose acknowledged
+ * writes: the log is refused.
  */
 #include "log.h"
 
@@ -48,7 +48,7 @@ static bool payload_is_whole(const struct log *log, const struct log_record *rec
 	return checksum == record->argument;
 }
 
-/* All whole records in sequence; the segment's tail is behind the last. */
+/* Visit all whole records in sequence, and set the segment's tail after the last one. */
 static int replay_segment(struct replay *replay, struct log_segment *segment)
 {
 	const struct log *log = replay->log;
@@ -68,9 +68,9 @@ static int replay_segment(struct replay *replay, struct log_segment *segment)
 }
 
 /*
- * What whole records from place on, behind the end of the log, say was durable; they may lie
- * anywhere, so every line is looked at. The sequence number comes first: a checksum for each line
- * of 256 MiB would add a tenth of a second to the start.
+ * The highest durable sequence number in whole records from place on, after the end of the log.
+ * They may lie anywhere, so every line is checked. The sequence number is checked before the
+ * checksum: a checksum for each line of 256 MiB would add a tenth of a second to the start.
  */
 static uint64_t durable_behind(
 	const struct log *log, const struct log_segment *segment, uint64_t place)
@@ -167,7 +167,7 @@ static int replay_live(struct replay *replay)
 	return error;
 }
 
-/* With no segment live, the next sequence number is what the last one freed says. */
+/* If no segment is live, the header of the last one freed has the next sequence number. */
 static uint64_t sequence_when_free(const struct log *log)
 {
 	uint64_t sequence = 0;
@@ -187,7 +187,9 @@ static int lost(const struct log *log, uint64_t place, uint64_t sequence, uint64
 	return -EBADMSG;
 }
 
-/* Something durable must not lie behind the end, nor in a segment whose header never came to be. */
+/*
+ * Fails if a record after the end was durable, or one in a segment whose header was never written.
+ */
 static int check_end(const struct log *log)
 {
 	uint64_t durable = known_durable(log);
@@ -220,7 +222,7 @@ int log_replay(struct log *log, log_visit_t *visit, void *arg)
 		error = check_end(log);
 	if (replay.incarnation > log->incarnation)
 		log->incarnation = replay.incarnation;
-	/* so records left behind a torn end never count as successors of new ones */
+	/* so records that are left after a torn end never count as successors of new ones */
 	log->incarnation++;
 	return error;
 }

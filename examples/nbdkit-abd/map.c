@@ -21,7 +21,7 @@ int map_init(struct map *map, uint64_t blocks)
 		map->entry = NULL;
 		return -ENOMEM;
 	}
-	/* By default readers that keep coming would keep writers out. */
+	/* Prefer writers: by default, a steady stream of readers would keep them out. */
 	pthread_rwlockattr_init(&prefer_writers);
 	pthread_rwlockattr_setkind_np(
 		&prefer_writers, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);

@@ -3,8 +3,8 @@
  * The map: which content each block of the device holds, and whether the backing file has it yet.
  *
  * A lock serves groups of MAP_GROUP neighbouring blocks, so that one log record can zero a group
- * under one lock. Whoever appends a record for a block holds its lock for writing until the map
- * says the same: log and map never disagree about order.
+ * under one lock. A thread that appends a record for a block holds the block's lock for writing
+ * until the map says the same: log and map never disagree about order.
  * Invariant: dirty != 0 exactly when the newest record of the block lies in the log segment of that
  * epoch.
  */

@@ -2,8 +2,7 @@
 /*
  * What the administrator gave: nbdkit's key=value parameters, checked as far as they can be without
  * looking at files.
- * Invariant: after params_check() every field holds a value that the rest of the plugin can live
- * with.
+ * Invariant: after params_check() every field holds a value that the rest of the plugin accepts.
  */
 #ifndef PARAMS_H
 #define PARAMS_H
@@ -14,7 +13,7 @@
 
 #define PARAMS_BLOCK_MIN ((size_t)4 << 10)
 #define PARAMS_BLOCK_MAX ((size_t)1 << 20)
-/* Blocks are counted in 32 bits where they are many, and a segment's lines too. */
+/* Limits from counters of 32 bits: blocks, and lines of a segment. */
 #define PARAMS_BLOCKS_MAX ((uint64_t)1 << 32)
 #define PARAMS_LOG_MAX ((uint64_t)128 << 30)
 
@@ -35,7 +34,7 @@ void params_init(struct params *params);
 /** Take one parameter. Returns 0, or -1 after nbdkit_error(). */
 int params_set(struct params *params, const char *key, const char *value);
 
-/** See whether all of them make sense together. Returns 0, or -1 after nbdkit_error(). */
+/** Check that all parameters fit together. Returns 0, or -1 after nbdkit_error(). */
 int params_check(struct params *params);
 
 void params_fini(struct params *params);

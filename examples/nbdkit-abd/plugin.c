@@ -24,7 +24,8 @@ static bool is_open;
 
 static void abd_load(void)
 {
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an answer, EFBIG */
+	/* a limit on file sizes then returns EFBIG instead of ending the server */
+	signal(SIGXFSZ, SIG_IGN);
 	params_init(&params);
 }
 
@@ -110,7 +111,7 @@ static int abd_yes(void *handle)
 	return 1;
 }
 
-/* To nbdkit's way of saying it. */
+/* Turn 0 or -errno into nbdkit's result and error number. */
 static int answer(int error)
 {
 	if (error == 0)

@@ -3,18 +3,18 @@
  * The ARC: an adaptive replacement cache of records, compressed where that pays, in buffers of this
  * library.
  *
- * A hit takes no lock and writes no cache line that another thread uses: the look-up is wait-free,
- * the record can't go away while it is read (RCU), a hold is a note in a block of the thread's own,
- * and what was hit is told to the replacement policy in batches. Threads need not
- * register; when one ends, the cache takes its block back.
+ * A hit takes no lock and writes no cache line that another thread uses. The look-up is wait-free,
+ * and RCU keeps the record in place while it is read. A hold is noted in a block that belongs to
+ * the thread. The replacement policy learns of hits in batches. Threads need not register; when a
+ * thread ends, the cache takes its block back.
  *
- * Capacity is bytes of memory: the records' runs with their waste, structs and run tables, the
- * cache's entries, its index, its ghost lists, and what was evicted but may still be read. Records
- * that are held may exceed it, after they were evicted, replaced or removed.
+ * The capacity counts bytes of memory: the records' runs with their waste, structs and run tables,
+ * the cache's entries, its index, its ghost lists, and what was evicted but may still be read. Held
+ * records that were evicted, replaced or removed can take the cache over its capacity.
  *
- * Contract for all calls that take an arc: it lives; the caller is in no read-side section of
- * liburcu-bp of its own, nor in a signal handler; after fork() the child uses no arc of its
- * parent's. A record that a thread holds when it is killed stays held.
+ * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not inside
+ * a read-side section of liburcu-bp, nor in a signal handler; after fork() the child does not use
+ * its parent's arcs. A record that a thread holds when it is killed stays held.
  *
  * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003);
  *         OpenZFS: module/zfs/arc.c.
@@ -33,7 +33,7 @@ ABD_BEGIN_DECLS
 
 typedef struct abd_arc abd_arc_t;
 
-/** What a record is known by. OpenZFS: the pool's id, and dva and birth in struct arc_buf_hdr. */
+/** What identifies a record. OpenZFS: the pool's id, and dva and birth in struct arc_buf_hdr. */
 typedef struct abd_arc_key {
 	uint64_t pool;
 	uint64_t dva[2];
@@ -63,23 +63,23 @@ enum abd_arc_put_flag {
 };
 
 /**
- * How a cache is made. Zero in a field but the first two takes the default. New fields are added at
- * the end.
+ * How to make a cache. Every field after the first two may be 0, for its default. New fields are
+ * added at the end.
  */
 struct abd_arc_config {
 	size_t config_size;    /**< sizeof(struct abd_arc_config), as the caller knows it */
 	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up */
-	/** records to size the index for ahead; default: it grows as needed */
+	/** make the index large enough for so many records; default: it grows as needed */
 	size_t expected_entries;
 	/**
-	 * hits that a thread gathers before the policy learns of them (64); 1: the exact algorithm,
-	 * with a lock on each hit; at most ABD_ARC_HIT_BATCH_MAX
+	 * hits that a thread gathers before the policy learns of them (64), at most
+	 * ABD_ARC_HIT_BATCH_MAX; 1: the exact algorithm, with a lock on each hit
 	 */
 	uint32_t hit_batch;
 	uint32_t flags; /**< enum abd_arc_flags */
 };
 
-/** A record held: abd is the cached buffer itself, of stored_size bytes, to be read only. */
+/** A held record. abd is the cached buffer itself; the holder may only read it. */
 typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
 	size_t stored_size;  /**< bytes in abd */
@@ -92,39 +92,39 @@ typedef struct abd_arc_held {
 struct abd_arc_stats {
 	/* so far */
 	uint64_t hits;      /**< reads and holds that found their record */
-	uint64_t misses;    /**< those that did not */
+	uint64_t misses;    /**< reads and holds that did not */
 	uint64_t decodes;   /**< lz4 blocks decoded */
 	uint64_t damaged;   /**< records dropped because checksum or lz4 found them damaged */
 	uint64_t puts;      /**< records stored, replacements included */
 	uint64_t replaces;  /**< puts that found their key present */
 	uint64_t removes;   /**< records removed by abd_arc_remove() */
 	uint64_t evictions; /**< records removed by the policy */
-	uint64_t ghost_hits_recent;   /**< puts of what had been evicted after one use */
-	uint64_t ghost_hits_frequent; /**< puts of what had been evicted after several */
+	uint64_t ghost_hits_recent;   /**< puts of records evicted after one use */
+	uint64_t ghost_hits_frequent; /**< puts of records evicted after several uses */
 	uint64_t hits_told;           /**< hits that reached the policy */
 	/** hits the policy never learnt of, because its lock was busy when a batch was full */
 	uint64_t hits_dropped;
 	uint64_t grace_periods; /**< waits for readers */
-	uint64_t shrinks;       /**< times the cache gave memory up because none was to be had */
+	uint64_t shrinks;       /**< times the cache gave up memory because an allocation failed */
 	/* now */
 	uint64_t capacity_bytes;
-	uint64_t used_bytes;            /**< all that counts against the capacity */
-	uint64_t stored_bytes;          /**< of records as stored */
-	uint64_t logical_bytes;         /**< of the same before compression */
+	uint64_t used_bytes;            /**< everything that counts against the capacity */
+	uint64_t stored_bytes;          /**< bytes of the records as stored */
+	uint64_t logical_bytes;         /**< bytes of the records before compression */
 	uint64_t metadata_stored_bytes; /**< the part of stored_bytes that is metadata */
 	uint64_t entries;               /**< records */
-	uint64_t metadata_entries;      /**< the part of those that is metadata */
+	uint64_t metadata_entries;      /**< how many of the entries are metadata */
 	uint64_t recent_bytes;          /**< cost of records used once: |T1| */
 	uint64_t frequent_bytes;        /**< cost of records used more often: |T2| */
-	uint64_t ghost_recent_bytes; /**< cost that ghosts of T1 had when they were records: |B1| */
-	uint64_t ghost_frequent_bytes; /**< the same of T2: |B2| */
+	uint64_t ghost_recent_bytes; /**< cost of B1's ghosts when they were records in T1: |B1| */
+	uint64_t ghost_frequent_bytes; /**< the same for B2 and T2: |B2| */
 	uint64_t ghosts;               /**< ghosts in both lists */
 	uint64_t target_bytes;         /**< what the records may cost together: c */
 	uint64_t target_recent_bytes;  /**< what |T1| should be: p */
-	/** of used_bytes: buffers evicted or removed that may still be read, or are held */
+	/** part of used_bytes: evicted or removed buffers that may still be read, or are held */
 	uint64_t evicted_bytes;
 	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
-	uint64_t index_bytes; /**< of used_bytes: hash table, entries and ghosts */
+	uint64_t index_bytes; /**< part of used_bytes: hash table, entries and ghosts */
 };
 
 /**
@@ -133,8 +133,8 @@ struct abd_arc_stats {
  * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
  *          in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags
- *          out of range), E2BIG (the config is longer than this version knows, and not zero there),
- *          ENOMEM.
+ *          out of range), E2BIG (the config is longer than this version knows, and the rest is not
+ *          zero), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -143,23 +143,24 @@ ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	__attribute__((warn_unused_result));
 
 /**
- * End a cache and all its records.
+ * Destroy a cache and all its records.
  *
- * Contract: no other call with this arc is going on or follows; nothing is held.
+ * Contract: no other call with this arc is in progress or follows; nothing is held.
  * Returns:  nothing; NULL is ignored.
  * Owner:    the caller has no cache any more.
- * Threads:  one, alone with this arc.
+ * Threads:  one; no other thread uses this arc.
  * Source:   arc_fini() in module/zfs/arc.c.
  */
 ABD_API void abd_arc_destroy(abd_arc_t *arc);
 
 /**
- * Store size bytes of buf as the record of key, in the place of what was there. Compresses with
- * lz4; stores as it is when that saves less than 12.5 %.
+ * Store size bytes of buf as the record of key, and replace the record that key had. The record is
+ * compressed with lz4, or stored as it is when lz4 saves less than 12.5 %.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
- * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM although the cache gave
- *          up all it has. After an error the cache still has what key had before, or nothing.
+ * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM no memory, even after
+ *          the cache gave up all it has. After an error the cache has the old record of key, or
+ *          none.
  * Owner:   nothing changes hands; buf is copied.
  * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace
  *          period).
@@ -184,24 +185,24 @@ ABD_API int abd_arc_put_flags(
  *
  * Units:   off and size are bytes of the record before compression; dst holds at least size bytes.
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
- *          record is damaged: it is counted and dropped, and dst then holds no promise; -ENOMEM.
- *          Nothing outside dst [0, size) is written.
- * Threads: any number of readers; wait-free look-up. Memory that was evicted meanwhile can't be
- *          freed until this returns.
+ *          record is damaged: it is counted and dropped, and the content of dst is undefined;
+ *          -ENOMEM. Nothing outside dst [0, size) is written.
+ * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
+ *          not freed until this call returns.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_read(
 	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size);
 
 /**
- * Hold the cached buffer of key itself, without a copy, however long.
+ * Hold the cached buffer of key itself, without a copy, for any length of time.
  *
  * Units:   the hold's stored_size and logical_size in bytes.
- * Returns: 0 and *hold filled; -ENOENT; -EBADMSG (only with ABD_ARC_CHECKSUM); -ENOMEM. After an
- *          error *hold is unchanged.
- * Owner:   the caller holds, until abd_arc_release(), by any thread. The record may be evicted,
- *          replaced or removed meanwhile: then its memory exceeds the capacity until it is
- *          released.
+ * Returns: 0 and *hold filled; -ENOENT not cached; -EBADMSG damaged (only with ABD_ARC_CHECKSUM);
+ *          -ENOMEM. After an error *hold is unchanged.
+ * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
+ *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
+ *          until it is released.
  * Threads: any; wait-free look-up; writes to this thread's own block only.
  * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
  */
@@ -212,8 +213,8 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
  *
  * Contract: *hold came from abd_arc_hold() and has not been released.
  * Returns:  nothing; *hold is left empty.
- * Owner:    the caller holds it no longer.
- * Threads:  any; need not be the one that took it.
+ * Owner:    the caller no longer holds the record.
+ * Threads:  any, not only the one that took the hold.
  * Source:   arc_buf_destroy() in module/zfs/arc.c.
  */
 ABD_API void abd_arc_release(abd_arc_hold_t *hold);
@@ -222,7 +223,7 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
  * Forget the record of key.
  *
  * Returns: 0; -ENOENT when there is none.
- * Owner:   nothing changes hands; what is held stays with its holders.
+ * Owner:   nothing changes hands; a held record stays valid for its holders.
  * Threads: any.
  * Source:  arc_freed() in module/zfs/arc.c.
  */
@@ -233,20 +234,20 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  *
  * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
- * Threads: any. Waits for readers where the cache becomes smaller; the index then gives back what
- *          it has too much of, and only then.
+ * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
+ *          The index never shrinks otherwise.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
- * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it
- * goes, the unknown tail of a longer one is zeroed.
+ * Fill *stats. stats_size is the size of the record that the caller was compiled with: a shorter
+ * record is filled as far as it goes, and a longer one gets zeroes in the unknown tail.
  *
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
  * Owner:   *stats is the caller's.
- * Threads: any; counters are sums over threads that go on counting, exact when they rest.
+ * Threads: any; counters are sums over threads that continue to count; exact while no thread does.
  * Source:  arc_kstat_update() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size);

@@ -6,22 +6,22 @@
  *   scatter   runs of 4 KiB << n, from lib/chunk         borrowed to be seen as one piece
  *   gang      other buffers, one after another           borrowed likewise
  *
- * A scatter buffer that came out as one run is linear too (and abd_is_linear_page()): borrowing it
- * copies nothing. So is a view that lies within one run of a scatter buffer; like every view of
- * linear memory, that one is not abd_is_linear_page(). OpenZFS has both rules in kernel builds
- * only, and the second one only for a buffer of a single run. abd_alloc_sametype() of such a view
- * is linear, in OpenZFS too.
+ * A scatter buffer that came out as one run is linear too, and abd_is_linear_page() is true for it:
+ * borrowing it copies nothing. A view that lies within one run of a scatter buffer is linear as
+ * well, but abd_is_linear_page() is false for it, as for every view of linear memory. OpenZFS has
+ * both rules in kernel builds only, and the second one only for a buffer of a single run.
+ * abd_alloc_sametype() of such a view is linear, in OpenZFS too.
  *
- * Sizes and offsets are bytes, throughout. Buffers are not locked: any number of threads may read
- * one; whoever writes to it, or frees it, is alone.
+ * All sizes and offsets are bytes. Buffers are not locked: any number of threads may read one; a
+ * thread that writes to it, or frees it, must be the only one using it.
  *
- * A broken contract (a range past the end, NULL, the wrong kind, ...) is not silent: one line on
- * stderr that names the call and the numbers, then the handler of abd_contract_handler_set(), in
- * every build. What only tracking could know (a return of another size, a parent that ends before
- * its view) is told by checked builds (ABD_CHECKED).
+ * Every build reports a broken contract (a range past the end, NULL, the wrong kind, ...): it
+ * prints one line on stderr that names the call and the numbers, then calls the handler of
+ * abd_contract_handler_set(). Some mistakes are found only by tracking (a return of another size, a
+ * parent that ends before its view): checked builds (ABD_CHECKED) report those too.
  *
- * After fork() in a program with threads, the child uses no call of the library, as with malloc()
- * of its own.
+ * After fork() in a program with threads, the child must not call the library, as POSIX
+ * says of malloc().
  *
  * OpenZFS: include/sys/abd.h. Names, argument order and meaning are the same, with bool for
  * boolean_t and size_t sizes.
@@ -44,15 +44,16 @@ typedef enum abd_flags {
 	ABD_FLAG_GANG = 1 << 6,        /**< is made of other buffers */
 	ABD_FLAG_GANG_FREE = 1 << 7,   /**< is freed by the gang it was added to */
 	ABD_FLAG_ALLOCD = 1 << 8,      /**< the struct itself came from the library */
-	ABD_FLAG_FROM_PAGES = 1 << 9,  /**< never set here: userspace has no pinned pages of others
-					*/
+	/** never set here: userspace is given no pinned pages */
+	ABD_FLAG_FROM_PAGES = 1 << 9,
 } abd_flags_t;
 
 struct abd_gang;
 
 /**
  * A buffer. A complete type, so that engines can embed it and initialise it with the _struct calls;
- * it may hold anything before that. Private but for abd_flags and abd_size, which may be read.
+ * its content does not matter before that. All fields are private, except that abd_flags and
+ * abd_size may be read.
  *
  * Owner: the struct is the library's (abd_alloc...) or the caller's (..._struct); abd_free() knows
  *        which. The data belongs to the buffer if ABD_FLAG_OWNER is set, else to its parent, its
@@ -63,16 +64,16 @@ typedef struct abd {
 	uint8_t abd_provider;    /* private: which provider the runs go back to */
 	uint8_t abd_class_count; /* private: scatter: how many orders occur in the run table */
 	uint8_t abd_order;       /* private: scatter: order of the first run */
-	uint8_t abd_zeros;       /* private: scatter: reads as zero everywhere; can't be written */
+	uint8_t abd_zeros;       /* private: scatter: all zeros, read-only */
 	size_t abd_size;
 	struct abd *abd_parent; /* private: what a view was made from */
-	uint32_t abd_gang_refs; /* private, atomic: how often gangs refer to this buffer */
-	uint32_t abd_children;  /* private, atomic: views that live; counted in checked builds */
-	void *abd_borrows;      /* private: borrows that are out; tracked in checked builds */
+	uint32_t abd_gang_refs; /* private, atomic: gang entries that refer to this buffer */
+	uint32_t abd_children;  /* private, atomic: live views; counted in checked builds */
+	void *abd_borrows;      /* private: borrows not yet returned; tracked in checked builds */
 	union {
 		struct {
 			void *abd_buf;
-			struct abd_end *abd_end; /* abd_get_from_buf_cb(): what ends the memory */
+			struct abd_end *abd_end; /* abd_get_from_buf_cb(): the callback */
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */
@@ -150,7 +151,8 @@ ABD_API abd_t *abd_alloc_gang(void) __attribute__((warn_unused_result));
 ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
 
 /**
- * A buffer fit for direct I/O: abd_alloc(), but aligned to 4 KiB at every run whatever the size.
+ * A buffer fit for direct I/O: as abd_alloc(), but every piece starts at a multiple of 4 KiB,
+ * whatever the size.
  *
  * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -161,8 +163,9 @@ ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
 ABD_API abd_t *abd_alloc_for_io(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
- * A buffer of size bytes of the kind and metadata mark of sabd: linear for a linear one; what
- * abd_alloc() gives for a scatter one, a single-run one (linear_page) included, and for a gang.
+ * A buffer of size bytes with the kind and the metadata mark of sabd. If sabd is linear, so is the
+ * new buffer. If sabd is a scatter buffer, a single-run one (linear_page) or a gang, the new buffer
+ * is what abd_alloc() gives.
  *
  * Units:   size in bytes, from 1 up; need not be that of sabd.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -183,12 +186,12 @@ ABD_API abd_t *abd_alloc_sametype(abd_t *sabd, size_t size) __attribute__((warn_
 ABD_API bool abd_size_alloc_linear(size_t size);
 
 /**
- * End a buffer of any kind; with its data if it owns them, with its children that were added to be
- * freed.
+ * Free a buffer of any kind, its data if it owns them, and the children that were added to it with
+ * free_on_free.
  *
- * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Views of it
- *           ended before (checked builds tell).
- * Returns:  nothing; NULL is ignored. A struct of the caller's is left with size 0.
+ * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Its
+ *           views have been freed before (checked builds report it).
+ * Returns:  nothing; NULL is ignored. A struct that belongs to the caller is left with size 0.
  * Owner:    the caller has no buffer any more.
  * Threads:  any; the buffer is written.
  * Source:   abd_free() in module/zfs/abd.c.
@@ -196,8 +199,8 @@ ABD_API bool abd_size_alloc_linear(size_t size);
 ABD_API void abd_free(abd_t *abd);
 
 /**
- * Give back to the system what the library keeps in reserve: this thread's now, other threads' when
- * they free next.
+ * Give back to the system what the library keeps in reserve, in all threads. Where the system has
+ * no membarrier(2), other threads give theirs back when they next allocate or free.
  *
  * Returns: nothing; can't fail.
  * Owner:   nothing that is in use changes hands.
@@ -221,8 +224,8 @@ ABD_API void abd_cache_reap_now(void);
 ABD_API abd_t *abd_get_offset(abd_t *sabd, size_t off) __attribute__((warn_unused_result));
 
 /**
- * A view of size bytes of sabd from off, of any kind. Shares the memory and the run table: costs
- * the same for 2 chunks and for 4,096.
+ * A view of size bytes of sabd from off; sabd may be of any kind. The view shares the memory and
+ * the run table, so it costs the same for 2 chunks and for 4,096.
  *
  * Units:    off and size in bytes.
  * Returns:  the view, or NULL with errno ENOMEM.
@@ -256,19 +259,19 @@ ABD_API abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t
  * Contract: as abd_get_offset_size().
  * Owner:    the caller; abd_free_const() ends the view only.
  * Threads:  any; sabd is read.
- * Source:   none in OpenZFS, where nothing is const.
+ * Source:   none in OpenZFS, where no abd_t is const.
  */
 ABD_API const abd_t *abd_get_offset_const(const abd_t *sabd, size_t off, size_t size)
 	__attribute__((warn_unused_result));
 
 /**
- * End a view of abd_get_offset_const().
+ * Free a view made by abd_get_offset_const().
  *
  * Contract: view is a view, and nobody uses it any more.
  * Returns:  nothing; NULL is ignored.
- * Owner:    the caller has no view any more; what it was a view of is not touched.
+ * Owner:    the caller has no view any more; the viewed buffer is not touched.
  * Threads:  any.
- * Source:   none in OpenZFS, where nothing is const.
+ * Source:   none in OpenZFS, where no abd_t is const.
  */
 ABD_API void abd_free_const(const abd_t *view);
 
@@ -318,17 +321,19 @@ ABD_API abd_t *abd_get_from_buf(void *buf, size_t size) __attribute__((warn_unus
 ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
 
 /**
- * Append a child to a gang. Gangs never nest: the children of a child gang are appended one by one.
- * The cost of a child is constant on average.
+ * Append a child to a gang. Gangs never nest: if cabd is a gang, its children are appended one by
+ * one. Appending one child costs constant time on average.
  *
- * Contract: pabd is a gang, no view of one, and not cabd; a child to be freed is in no gang yet.
+ * Contract: pabd is a gang, not a view of one, and not cabd. With free_on_free, cabd is in no gang
+ *           yet.
  * Units:    the gang grows by abd_get_size(cabd) bytes.
  * Returns:  0, or -ENOMEM with both unchanged.
- * Owner:    with free_on_free the child is handed over: freed with the gang (a child gang at once,
- *           its children going over). Otherwise it must outlive the gang; it may be in several
- *           gangs, and in one more than once.
- * Threads:  the gang is written. One child may be added to several gangs at the same time, if not
- *           to be freed.
+ * Owner:    with free_on_free the gang owns the child and frees it at its own end; a child gang is
+ *           freed at once, and pabd takes over the children that it owned. Without free_on_free
+ *           the child must outlive the gang; it may be in several gangs, and in one gang more than
+ *           once.
+ * Threads:  the gang is written. Several threads may add one child to several gangs at the same
+ *           time, without free_on_free.
  * Source:   abd_gang_add(), abd_gang_add_gang() in module/zfs/abd.c.
  */
 ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
@@ -339,43 +344,42 @@ ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
  * The memory of a linear buffer.
  *
  * Contract: abd_is_linear().
- * Units:    abd_get_size() bytes lie there.
+ * Units:    the memory is abd_get_size() bytes long.
  * Returns:  the address of the first byte.
- * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer
- *           ends.
+ * Owner:    the owner of the memory does not change; the address is valid until the buffer ends.
  * Threads:  any; abd is read.
  * Source:   abd_to_buf() in module/zfs/abd.c.
  */
 ABD_API void *abd_to_buf(abd_t *abd);
 
 /**
- * abd_to_buf() for who only reads.
+ * abd_to_buf() for callers that only read.
  *
  * Contract: abd_is_linear().
- * Units:    abd_get_size() bytes lie there.
+ * Units:    the memory is abd_get_size() bytes long.
  * Returns:  the address of the first byte.
- * Owner:    the memory stays the buffer's (or whose it was); the address holds until the buffer
- *           ends.
+ * Owner:    the owner of the memory does not change; the address is valid until the buffer ends.
  * Threads:  any; abd is read.
- * Source:   none in OpenZFS, where nothing is const.
+ * Source:   none in OpenZFS, where no abd_t is const.
  */
 ABD_API const void *abd_to_buf_const(const abd_t *abd);
 
 /**
- * The first n bytes as one piece of memory. A linear buffer gives its own memory: no copy. Others
- * give a piece from abd_buf_alloc(), its content not initialised.
+ * The first n bytes as one piece of memory. For a linear buffer this is its own memory, without a
+ * copy. For other kinds it is memory from abd_buf_alloc(), whose content is not initialised.
  *
- * Contract: 0 < n <= abd_get_size(); returned once, with the same n, before the buffer ends.
+ * Contract: 0 < n <= abd_get_size(). The caller returns the memory once, with the same n, before
+ *           the buffer ends.
  * Units:    n in bytes.
  * Returns:  the memory, or NULL with errno ENOMEM.
  * Owner:    the caller borrows, until abd_return_buf() or abd_return_buf_copy().
- * Threads:  any; abd is read. Who writes the memory of a linear buffer writes the buffer.
+ * Threads:  any; abd is read. Writing to memory borrowed from a linear buffer writes the buffer.
  * Source:   abd_borrow_buf() in module/os/linux/zfs/abd_os.c.
  */
 ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_result));
 
 /**
- * abd_borrow_buf() that also copies the content where memory had to be found.
+ * As abd_borrow_buf(); if the buffer is not linear, its content is copied into the memory.
  *
  * Contract: as abd_borrow_buf().
  * Units:    n in bytes.
@@ -387,15 +391,15 @@ ABD_API void *abd_borrow_buf(abd_t *abd, size_t n) __attribute__((warn_unused_re
 ABD_API void *abd_borrow_buf_copy(abd_t *abd, size_t n) __attribute__((warn_unused_result));
 
 /**
- * abd_borrow_buf_copy() for who only reads.
+ * abd_borrow_buf_copy() for callers that only read.
  *
- * Contract: 0 < n <= abd_get_size(); returned once by abd_return_buf_const(), with the same n,
- *           before the buffer ends.
+ * Contract: 0 < n <= abd_get_size(). The caller returns the memory once, by abd_return_buf_const()
+ *           and with the same n, before the buffer ends.
  * Units:    n in bytes.
  * Returns:  the memory, or NULL with errno ENOMEM.
  * Owner:    the caller borrows, until abd_return_buf_const().
  * Threads:  any; abd is read.
- * Source:   none in OpenZFS, where nothing is const.
+ * Source:   none in OpenZFS, where no abd_t is const.
  */
 ABD_API const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
 	__attribute__((warn_unused_result));
@@ -403,21 +407,21 @@ ABD_API const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
 /**
  * End a borrow of abd_borrow_buf_const().
  *
- * Contract: buf came from abd_borrow_buf_const() of n bytes of abd, and holds what abd holds.
+ * Contract: buf came from abd_borrow_buf_const() of n bytes of abd, and still equals abd's content.
  * Units:    n in bytes, as borrowed.
  * Returns:  nothing; can't fail.
  * Owner:    buf is no longer the caller's.
  * Threads:  any; abd is read.
- * Source:   none in OpenZFS, where nothing is const.
+ * Source:   none in OpenZFS, where no abd_t is const.
  */
 ABD_API void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n);
 
 /**
  * End a borrow that was only read.
  *
- * Contract: buf came from a borrow of n bytes of abd, and holds what abd holds (checked builds
- *           tell); so what abd_borrow_buf() gave of a buffer that is not linear goes back by
- *           abd_return_buf_copy().
+ * Contract: buf came from a borrow of n bytes of abd, and equals abd's content (checked builds
+ *           report a difference). So memory that abd_borrow_buf() gave for a buffer that is not
+ *           linear must go back by abd_return_buf_copy().
  * Units:    n in bytes, as borrowed.
  * Returns:  nothing; can't fail.
  * Owner:    buf is no longer the caller's.
@@ -441,8 +445,8 @@ ABD_API void abd_return_buf_copy(abd_t *abd, void *buf, size_t n);
 /**
  * Make a buffer from abd_get_from_buf() own its memory.
  *
- * Contract: linear, no owner, no view, without a callback; the memory is from abd_buf_alloc(its
- *           size, is_metadata).
+ * Contract: abd is linear, does not own its memory, is no view, and has no callback. The memory
+ *           came from abd_buf_alloc() of the buffer's size, with the same is_metadata.
  * Returns:  nothing; can't fail.
  * Owner:    the memory is the buffer's from now on, and freed with it.
  * Threads:  abd is written.
@@ -453,10 +457,11 @@ ABD_API void abd_take_ownership_of_buf(abd_t *abd, bool is_metadata);
 /**
  * Make a linear buffer give up its memory.
  *
- * Contract: linear, owner, not linear_page (runs are no abd_buf_alloc() memory).
+ * Contract: abd is linear, owns its memory, and is not linear_page (a run does not come from
+ *           abd_buf_alloc()).
  * Returns:  nothing; can't fail.
- * Owner:    the memory is the caller's, to be ended with abd_buf_free(buf, abd_get_size()) after
- *           the buffer.
+ * Owner:    the memory is the caller's, who frees it with abd_buf_free(buf, abd_get_size()) after
+ *           freeing the buffer.
  * Threads:  abd is written.
  * Source:   abd_release_ownership_of_buf() in module/zfs/abd.c.
  */
@@ -464,7 +469,7 @@ ABD_API void abd_release_ownership_of_buf(abd_t *abd);
 
 /* ---- ask ------------------------------------------------------------------------------------- */
 
-/** Whether the data is one piece of memory; true for single-run scatter buffers, and for views
+/** Whether the data is one piece of memory. True for single-run scatter buffers and for views
  * within one run, too. */
 static inline bool abd_is_linear(const abd_t *abd)
 {
@@ -477,13 +482,14 @@ static inline bool abd_is_linear_page(const abd_t *abd)
 	return (abd->abd_flags & ABD_FLAG_LINEAR_PAGE) != 0;
 }
 
-/** Whether it is made of pages that belong to somebody else: never, in userspace. */
+/** Whether it is made of pages that belong to somebody else. Always false in userspace. */
 static inline bool abd_is_from_pages(const abd_t *abd)
 {
 	return (abd->abd_flags & ABD_FLAG_FROM_PAGES) != 0;
 }
 
-/** Whether it is abd_get_zeros(), or a view of that. Not known of what a gang is made of. */
+/** Whether it came from abd_get_zeros(), or is a view of such a buffer. False for a gang, even of
+ * zeros. */
 static inline bool abd_is_zeros(const abd_t *abd)
 {
 	return abd->abd_zeros != 0;
@@ -504,7 +510,7 @@ static inline size_t abd_get_size(const abd_t *abd)
 /* ---- memory, start-up, contracts ------------------------------------------------------------- */
 
 /**
- * Memory as linear buffers have it; not initialised.
+ * Memory of the kind that linear buffers use. The content is not initialised.
  *
  * Units:   size in bytes, from 1 up; aligned to 64 bytes from 64 bytes up, to 4 KiB from 4 KiB up.
  * Returns: the memory, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -515,11 +521,12 @@ static inline size_t abd_get_size(const abd_t *abd)
 ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_unused_result));
 
 /**
- * Give back memory of abd_buf_alloc(). An engine's pair (abd_allocator_set()) is told that it was
- * not metadata.
+ * Give back memory of abd_buf_alloc(). An engine's own free function (abd_allocator_set()) gets
+ * is_metadata false.
  *
  * Contract: nothing refers to it any more.
- * Units:    size in bytes, as allocated (read before abd_free(), if it is abd_get_size()).
+ * Units:    size in bytes, as allocated. If it comes from abd_get_size(), read it before
+ *           abd_free().
  * Returns:  nothing; NULL is ignored.
  * Owner:    buf is no longer the caller's.
  * Threads:  any.
@@ -528,8 +535,8 @@ ABD_API void *abd_buf_alloc(size_t size, bool is_metadata) __attribute__((warn_u
 ABD_API void abd_buf_free(void *buf, size_t size);
 
 /**
- * abd_buf_free() that tells an engine's pair whether the memory was metadata. Without such a pair
- * the mark makes no difference.
+ * abd_buf_free() that passes is_metadata to an engine's own free function (abd_allocator_set()).
+ * Without one, is_metadata makes no difference.
  *
  * Contract: as abd_buf_free(); is_metadata as for abd_buf_alloc().
  * Units:    size in bytes, as allocated.
@@ -541,12 +548,12 @@ ABD_API void abd_buf_free(void *buf, size_t size);
 ABD_API void abd_buf_free_marked(void *buf, size_t size, bool is_metadata);
 
 /**
- * Where linear buffers get their memory: also abd_buf_alloc(), and borrows that need a copy (these
- * are metadata, as in OpenZFS). arg is passed through.
+ * Where linear buffers, abd_buf_alloc(), and borrows that need a copy get their memory (such
+ * borrows are metadata, as in OpenZFS). arg is passed through.
  *
  * alloc returns size bytes at a multiple of alignment, a power of two, or NULL when it has none.
- * free gets back what alloc returned, with the same size and is_metadata. Memory of the engine's
- * that a buffer took over (abd_take_ownership_of_buf()) comes with the mark given there.
+ * free gets back what alloc returned, with the same size and is_metadata. For memory that a buffer
+ * took over (abd_take_ownership_of_buf()), is_metadata is what was given to that call.
  */
 struct abd_allocator {
 	void *(*alloc)(size_t size, size_t alignment, bool is_metadata, void *arg);
@@ -555,15 +562,15 @@ struct abd_allocator {
 };
 
 /**
- * Put the engine's own pair behind abd_buf_alloc() and abd_buf_free(): once, and before the first
- * memory of that kind has been handed out. Runs of scatter buffers come from elsewhere: they may
- * exist before.
+ * Make abd_buf_alloc() and abd_buf_free() call the engine's own pair of functions. This can be done
+ * once, before the first such memory has been handed out. Runs of scatter buffers do not come from
+ * this pair, so scatter buffers may exist before.
  *
- * Contract: alloc's memory is aligned as it was asked for; what is not stops the program at once.
+ * Contract: alloc's memory is aligned as it was asked for; if not, the program stops at once.
  * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out
  *           already;
  *           -EINVAL when a function is missing.
- * Owner:    *allocator is copied; what its arg points to stays the caller's, and must outlive all
+ * Owner:    *allocator is copied; what arg points to stays the caller's, and must outlive all
  *           buffers.
  * Threads:  any; both functions are called by any thread.
  * Source:   OpenZFS's caches are built in: zio_buf_alloc() in module/zfs/zio.c.
@@ -571,12 +578,12 @@ struct abd_allocator {
 ABD_API int abd_allocator_set(const struct abd_allocator *allocator);
 
 /**
- * What happens after a broken contract's line was printed. handler gets that line and must not
- * return (it may exit, throw or longjmp); if it does return, the process aborts. NULL: abort at
- * once, the default.
+ * Set what happens after a broken contract has been reported on stderr. handler gets the printed
+ * line and must not return (it may exit, throw or longjmp); if it does return, the process aborts.
+ * NULL, the default: abort at once.
  *
  * Returns: nothing; can't fail.
- * Owner:   the line is the library's, and ends with the call of handler.
+ * Owner:   the line is the library's, and is valid only during the call of handler.
  * Threads: any; handler is called in the thread that broke the contract.
  * Source:  VERIFY() and panic() play this part in OpenZFS.
  */

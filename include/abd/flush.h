@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy: copy, and have the copy out of the CPU's caches when the call returns, for persistent
- * memory, DAX files and device memory.
+ * Flush-copy: when the call returns, the copy has left the CPU's caches. For persistent memory, DAX
+ * files and device memory.
  *
- * Two ways lead there: stores that go around the cache, or plain stores and a write-back of each
+ * There are two ways: stores that go around the cache, or plain stores and a write-back of each
  * line. Which is faster depends on how many threads write at once, on the size and on the machine.
- * So the caller says what it knows, who else writes, and the library chooses by size from a table
- * that it can measure anew (abd_flush_calibrate()).
+ * So the caller says who else writes, and the library chooses by size from a table. The table can
+ * be measured anew (abd_flush_calibrate()).
  *
- * For all copies: ranges lie within their buffers, else the contract is broken; both sides are
- * apart, or the same bytes. Nothing outside the destination range is changed, also in cache lines
- * that it shares with other data; but those lines are flushed whole, and other threads may write
- * their other bytes at the same time.
- * Whatever the number of pieces: one fence per call, after the last write.
+ * Contract for all copies: ranges lie within their buffers. Source and destination do not overlap,
+ * unless they are exactly the same bytes.
+ *
+ * Nothing outside the destination range is changed. Cache lines that the range shares with other
+ * data are flushed whole; other threads may write the other bytes of those lines at the same time.
+ * A call issues one fence, after the last write, whatever the number of pieces.
  *
  * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020.
  */
@@ -24,35 +25,34 @@
 ABD_BEGIN_DECLS
 
 /**
- * What the caller knows: one of the first three, with ABD_FLUSH_NODRAIN or without. Other bits
- * break the contract.
+ * What the caller knows: one of the first three flags, with or without ABD_FLUSH_NODRAIN. Other
+ * bits break the contract.
  */
 enum {
-	ABD_FLUSH_AUTO = 0,      /**< nothing: the way that is best for the size */
+	ABD_FLUSH_AUTO = 0,      /**< the caller knows nothing: choose by size */
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
-	/** not durable yet on return, but at this thread's next abd_flush_drain() */
+	/** the copy is durable only after this thread's next abd_flush_drain() */
 	ABD_FLUSH_NODRAIN = 1 << 8,
 };
 
 /**
- * How far the flush in use gets data. The memory behind it must do the rest: only persistent memory
- * keeps what reached it.
+ * How far a flush-copy moves data. Only persistent memory keeps the data that reached it.
  */
 enum abd_flush_durability {
 	/**
-	 * Ordered among threads, nothing more: this CPU gives user programs no way to write lines
-	 * back, or "portable" is set.
+	 * Writes are ordered among threads, nothing more: user programs can't write back lines on
+	 * this CPU, or "portable" is set.
 	 */
 	ABD_FLUSH_DURABILITY_NONE = 0,
 	/**
-	 * To where all who read memory see it, devices too (aarch64 dc cvac); a power failure may
-	 * still take it.
+	 * To the point where every reader of memory sees the data, devices too (aarch64 dc cvac).
+	 * A power failure may still lose it.
 	 */
 	ABD_FLUSH_DURABILITY_COHERENCY = 1,
 	/**
-	 * To what the platform keeps through a power failure, if the memory is persistent (x86;
-	 * aarch64 dc cvap).
+	 * To the point where the platform keeps the data through a power failure, if the memory is
+	 * persistent (x86; aarch64 dc cvap).
 	 */
 	ABD_FLUSH_DURABILITY_PERSISTENCE = 2,
 };
@@ -62,10 +62,10 @@ enum abd_flush_durability {
  *
  * Contract: dst is not made of zeros; flags as above.
  * Units:    bytes. Size 0 copies nothing, and still fences unless ABD_FLUSH_NODRAIN.
- * Returns:  when all bytes are as far as abd_flush_durability() says, also those of this thread's
- *           earlier calls with ABD_FLUSH_NODRAIN; with that flag at once. Can't fail.
- *           After a crash within the call any part of the range may be old or new, at a grain of 8
- *           aligned bytes.
+ * Returns:  nothing; can't fail. Without ABD_FLUSH_NODRAIN it returns when all bytes are as far as
+ *           abd_flush_durability() says, those of this thread's earlier calls with that flag
+ *           included. With the flag it does not wait. After a crash within the call, each 8 aligned
+ *           bytes of the range are either old or new.
  * Threads:  as for reading src and writing dst.
  * Source:   memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
  */
@@ -95,8 +95,8 @@ ABD_API void abd_flush_copy_from_buf_off(
 	abd_t *dst, const void *src, size_t dst_off, size_t size, unsigned flags);
 
 /**
- * Wait, by one fence, until all that this thread copied with ABD_FLUSH_NODRAIN is durable. Other
- * threads drain what they copied.
+ * Wait, by one fence, until everything that this thread copied with ABD_FLUSH_NODRAIN is durable.
+ * Each thread must drain its own copies.
  *
  * Returns: nothing; can't fail.
  * Threads: any.
@@ -105,7 +105,7 @@ ABD_API void abd_flush_copy_from_buf_off(
 ABD_API void abd_flush_drain(void);
 
 /**
- * How far flush-copies get data on this machine, with the tunable "flush" as it is.
+ * How far flush-copies move data on this machine, with the tunable "flush" as it is set now.
  *
  * Returns: one of enum abd_flush_durability.
  * Threads: any.
@@ -114,14 +114,14 @@ ABD_API void abd_flush_drain(void);
 ABD_API enum abd_flush_durability abd_flush_durability(void);
 
 /**
- * Measure on this machine which way is fastest for which size, and choose by that in this process
- * from now on.
+ * Measure on this machine which way is fastest for each size. From now on this process chooses by
+ * the result.
  *
- * EXCLUSIVE takes the fastest. AUTO and SHARED take the fastest among the ways around the cache,
- * which many writers do not slow down. The result can be read, and given to later processes, as the
- * tunables flush_auto, flush_shared, flush_exclusive.
+ * EXCLUSIVE takes the fastest way. AUTO and SHARED take the fastest among the ways around the
+ * cache, which many writers do not slow down. The tunables flush_auto, flush_shared and
+ * flush_exclusive hold the result; later processes can be given their values.
  *
- * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory for that long.
+ * Units:   takes less than 100 ms of CPU time, and about 2 MiB of ordinary memory during the call.
  *          Persistent memory may behave differently: measure there, and set the tunables.
  * Returns: 0; -ENOMEM, and nothing is changed.
  * Threads: any; copies under way in other threads finish as they began.

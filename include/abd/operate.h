@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What can be done with buffers of any kind, without seeing their pieces: iterate, copy, compare,
- * fill with zeroes. Contract for all: offset and size lie within the buffer; both sides of a copy
- * are apart, or the same bytes. Size 0 does nothing; where a call has a size, the buffer may then
- * be NULL.
+ * fill with zeroes.
+ *
+ * Contract for all: offset and size lie within the buffer; the two sides of a copy do not overlap,
+ * unless they are exactly the same bytes. Size 0 does nothing; for calls with a size argument, the
+ * buffer may then be NULL.
+ *
  * OpenZFS: module/zfs/abd.c, the calls of the same names.
  */
 #ifndef ABD_OPERATE_H
@@ -13,7 +16,7 @@
 
 ABD_BEGIN_DECLS
 
-/** Called with each piece in order; anything but 0 ends the iteration. */
+/** Called with each piece in order; a result other than 0 ends the iteration. */
 typedef int abd_iter_func_t(void *buf, size_t len, void *priv);
 typedef int abd_iter_func2_t(void *bufa, void *bufb, size_t len, void *priv);
 typedef int abd_iter_const_func_t(const void *buf, size_t len, void *priv);
@@ -22,8 +25,8 @@ typedef int abd_iter_const_func_t(const void *buf, size_t len, void *priv);
  * Call func for the pieces of abd [off, off + size), in order.
  *
  * Units:   off and size in bytes.
- * Returns: 0, or what func returned first that was not 0.
- * Owner:   nothing changes hands; the addresses that func gets hold as long as the buffer.
+ * Returns: 0, or the first result of func that was not 0.
+ * Owner:   nothing changes hands; the addresses that func gets are valid until the buffer ends.
  * Threads: abd is read, or written if func writes.
  * Source:  abd_iterate_func() in module/zfs/abd.c.
  */
@@ -31,11 +34,11 @@ ABD_API int abd_iterate_func(
 	abd_t *abd, size_t off, size_t size, abd_iter_func_t *func, void *priv);
 
 /**
- * abd_iterate_func() for who only reads.
+ * abd_iterate_func() for callers that only read.
  *
  * Units:   off and size in bytes.
- * Returns: 0, or what func returned first that was not 0.
- * Owner:   nothing changes hands; the addresses that func gets hold as long as the buffer.
+ * Returns: 0, or the first result of func that was not 0.
+ * Owner:   nothing changes hands; the addresses that func gets are valid until the buffer ends.
  * Threads: abd is read.
  * Source:  none in OpenZFS, where abd_iterate_func() serves both.
  */
@@ -47,7 +50,7 @@ ABD_API int abd_iterate_func_const(
  * order.
  *
  * Units:   offsets and size in bytes.
- * Returns: 0, or what func returned first that was not 0.
+ * Returns: 0, or the first result of func that was not 0.
  * Threads: both are read, or written if func writes.
  * Source:  abd_iterate_func2() in module/zfs/abd.c.
  */
@@ -121,15 +124,15 @@ ABD_API int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_
  * Whether size bytes of abd from off are all zero.
  *
  * Units:   off and size in bytes; any length and alignment.
- * Returns: 0 if they are, else not 0.
+ * Returns: 0 if they are all zero, else not 0.
  * Threads: abd is read.
  * Source:  abd_cmp_zero_off() in module/zfs/abd.c.
  */
 ABD_API int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size);
 
 /**
- * Check every invariant of the buffer, and of its children, in every build; a broken one is a
- * broken contract.
+ * Check every invariant of the buffer and of its children, in every build. An invariant that does
+ * not hold is a broken contract.
  *
  * Returns: nothing, if all hold.
  * Threads: abd is read.
@@ -141,9 +144,9 @@ ABD_API void abd_verify(const abd_t *abd);
  * Call func for the common pieces of up to 3 parity buffers and one data buffer, all from off, in
  * order: func(parity addresses, data address or NULL, len, bytes of data in this piece).
  *
- * csize rules: the pieces add up to csize bytes. Data past csize is not looked at (a short column
- * is rebuilt from longer ones). Where data ends before csize it counts as zeros: func gets NULL and
- * 0 bytes of data for the rest.
+ * The pieces add up to csize bytes. Data past csize is not read (a short column is rebuilt from
+ * longer ones). If the data ends before csize, the rest counts as zeros: func then gets NULL and 0
+ * bytes of data.
  *
  * Contract: parity is 1 to 3; csize bytes from off lie within each parity buffer, dsize bytes
  *           within dabd, which may be NULL if dsize is 0; dsize is a multiple of 512 or at least
@@ -161,12 +164,12 @@ ABD_API void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_
 
 /**
  * Call func for the common pieces of up to 3 parity buffers and as many targets, tsize bytes from
- * the start of each, in order: func(target addresses, len, parity addresses, mul). What lies behind
- * tsize in any of them is not looked at.
+ * the start of each, in order: func(target addresses, len, parity addresses, mul). Bytes past
+ * tsize are not read or written.
  *
  * Contract: parity is 1 to 3; no piece of any buffer ends within a sector of 512 bytes, so every
- *           piece but the last is a multiple of 512 bytes. All buffers are apart. func writes
- *           targets only.
+ *           piece but the last is a multiple of 512 bytes. No two buffers overlap. func writes
+ *           to targets only.
  * Units:    tsize in bytes; parity in buffers.
  * Returns:  nothing; can't fail.
  * Owner:    nothing changes hands; mul is passed through.

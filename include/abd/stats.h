@@ -20,31 +20,32 @@ struct abd_stats {
 	uint64_t linear_data_size; /**< their bytes */
 	uint64_t scatter_cnt; /**< scatter buffers that own their data, single-run ones included */
 	uint64_t scatter_data_size;   /**< their bytes */
-	uint64_t scatter_chunk_waste; /**< bytes behind the data in the last chunks of those */
-	uint64_t scatter_order[ABD_STATS_ORDERS]; /**< runs of each order in those */
-	uint64_t scatter_multi_chunk;             /**< those with more than one run */
-	/** refusals by the provider that made a buffer fall back an order, so far */
+	uint64_t scatter_chunk_waste; /**< unused bytes behind the data, in their last chunks */
+	uint64_t scatter_order[ABD_STATS_ORDERS]; /**< their runs, by order */
+	uint64_t scatter_multi_chunk;             /**< scatter buffers with more than one run */
+	/** so far: refusals by the provider, after which a buffer took runs of a lower order */
 	uint64_t scatter_alloc_retry;
 	uint64_t borrow_cnt;        /**< borrows so far */
-	uint64_t borrow_copy_cnt;   /**< borrows so far that needed memory of their own */
-	uint64_t borrow_copy_bytes; /**< bytes copied into and out of those so far */
+	uint64_t borrow_copy_cnt;   /**< borrows so far that needed a copy */
+	uint64_t borrow_copy_bytes; /**< bytes copied into and out of such copies so far */
 	uint64_t resident_regions;  /**< bytes of memory that the provider "regions" has from the
 				       system now */
-	uint64_t resident_jemalloc; /**< the same of "jemalloc" (runs; not small memory) */
-	uint64_t resident_malloc;   /**< the same of "malloc"; 0 in checked builds */
-	uint64_t resident_pool;     /**< the same of "pool" */
+	uint64_t resident_jemalloc; /**< the same for "jemalloc" (runs only) */
+	uint64_t resident_malloc;   /**< the same for "malloc"; 0 in checked builds */
+	uint64_t resident_pool;     /**< the same for "pool" */
 };
 
 /**
- * Fill *stats, of which the caller knows stats_size bytes: a shorter record is filled as far as it
- * goes, the unknown tail of a longer one is zeroed.
+ * Fill *stats. stats_size is the size of the record that the caller was compiled with: a shorter
+ * record is filled as far as it goes, and a longer one gets zeroes in the unknown tail.
  *
- * What is resident is asked of the system, about 1 us for each MiB, if the record reaches that far.
+ * If the record reaches as far as resident_regions, the call asks the system what is resident,
+ * which takes about 1 us for each MiB.
  *
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
  * Owner:   *stats is the caller's.
- * Threads: any; a sum over threads that go on counting, exact when they rest.
+ * Threads: any; a sum over threads that continue to count; exact while no thread does.
  * Source:  abd_kstats_update() in module/os/linux/zfs/abd_os.c; linux-kernel, "statx: optimize copy
  *          of struct statx to userspace", March 2017.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which kind a buffer becomes, and its end.
+ * Choosing the kind of a new buffer, and freeing a buffer of any kind.
  * OpenZFS: abd_alloc(), abd_alloc_sametype(), abd_free() in module/zfs/abd.c.
  */
 #include "abd_check.h"

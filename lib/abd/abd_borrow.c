@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Borrowing a buffer as one piece of memory. Linear buffers, single-run ones included, lend their
- * own: nothing is copied. Others lend a copy, which costs an allocation and a pass over the bytes
- * each way: what the single-chunk rule saves.
+ * own memory: nothing is copied. Other kinds lend a copy, which costs an allocation and a pass over
+ * the bytes in each direction. The rule that a single-run buffer is linear saves that.
  * OpenZFS: abd_borrow_buf() ... abd_return_buf_copy() in
  * module/os/linux/zfs/abd_os.c (PR 8580).
  */
@@ -69,7 +69,7 @@ const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
 	return abd_borrow_copy(abd_books(abd), n);
 }
 
-/* What the returns begin with. True: buf is a copy, to be ended. */
+/* Check a return. True: buf is a copy, which the caller must free. */
 static bool abd_return_begin(const char *call, abd_t *abd, void *buf, size_t n, bool written)
 {
 	abd_borrow_check(call, abd, n);
@@ -89,8 +89,7 @@ void abd_return_buf(abd_t *abd, void *buf, size_t n)
 
 void abd_return_buf_const(const abd_t *abd, const void *buf, size_t n)
 {
-	void *copy = (void *)(uintptr_t)buf; /* ours, if it is a copy: abd_borrow_buf_const() made
-						it */
+	void *copy = (void *)(uintptr_t)buf; /* not const if it is a copy: we allocated it */
 
 	if (abd_return_begin(__func__, abd_books(abd), copy, n, false))
 		abd_allocator_put(copy, n, true);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every public call on buffers begins with, in every build. In checked builds (ABD_CHECKED) it
- * verifies the buffer as well: see abd_checked.h.
+ * The checks at the start of every public call on buffers, in every build. Checked builds
+ * (ABD_CHECKED) also verify the buffer: see abd_checked.h.
  */
 #ifndef ABD_CHECK_H
 #define ABD_CHECK_H
 
 #include "abd_checked.h"
 
-/** A call on bytes [off, off + size) of a buffer begins. */
+/** Check a call on bytes [off, off + size) of a buffer. */
 static inline void abd_check_range(const char *call, const abd_t *abd, size_t off, size_t size)
 {
 	abd_require_range(call, abd, off, size);
@@ -16,8 +16,8 @@ static inline void abd_check_range(const char *call, const abd_t *abd, size_t of
 }
 
 /**
- * What the calls begin with that visit pieces. Where there are none the buffer may be NULL, as that
- * of an empty raidz column is in OpenZFS.
+ * Check a call that visits the pieces of a range. For size 0 the buffer may be NULL, as in OpenZFS
+ * for an empty raidz column.
  */
 static inline void abd_check_pieces(const char *call, const abd_t *abd, size_t off, size_t size)
 {
@@ -25,7 +25,7 @@ static inline void abd_check_pieces(const char *call, const abd_t *abd, size_t o
 		abd_check_range(call, abd, off, size);
 }
 
-/** A call on a whole buffer begins. */
+/** Check a call on a whole buffer. */
 static inline void abd_check(const char *call, const abd_t *abd)
 {
 	ABD_REQUIRE_IN(call, abd != NULL, "buffer is NULL");

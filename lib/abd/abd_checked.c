@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Views and borrows, in checked builds: counted and listed, so that ending a parent under its view,
- * or a buffer under a borrow, returning what was not borrowed, or changing what was only lent, is
- * told at that call.
- * One lock for all lists: any number of threads may borrow from one buffer.
+ * Checked builds count views and list borrows. So the call is reported that frees a buffer with a
+ * live view or borrow, returns memory that was not borrowed, or returns changed memory as
+ * unchanged. One lock for all lists: any number of threads may borrow from one buffer.
  */
 #include "abd_checked.h"
 #include "abd_impl.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The deep checks of checked builds (ABD_CHECKED): every buffer verified at every call, views
- * counted, borrows tracked.
- * Invariant: in other builds nothing of this is left, not even a branch.
+ * The deep checks of checked builds (ABD_CHECKED): every call verifies its buffers, views
+ * are counted, borrows are tracked.
+ * Invariant: other builds contain nothing of this, not even a branch.
  */
 #ifndef ABD_CHECKED_H
 #define ABD_CHECKED_H
 
 #include "abd_contract.h"
 
-/** Every invariant of a buffer, in every build, in the name of call. */
+/** Check every invariant of a buffer, in every build; reports name call. */
 void abd_verify_as(const char *call, const abd_t *abd);
 
 #if ABD_CHECKED

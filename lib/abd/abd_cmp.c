@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Comparing buffers: spans from the iterator, answers from lib/compare, which is told where the
- * next spans are so that they are fetched while this one is compared.
+ * Comparing buffers: the iterator gives spans, and a kernel of lib/compare compares them. The
+ * kernel also gets the addresses of the next spans, to fetch them while it compares these.
  * OpenZFS: abd_cmp(), abd_cmp_buf_off(), abd_cmp_zero_off() in module/zfs/abd.c.
  */
 #include "abd_check.h"

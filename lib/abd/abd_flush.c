@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy over buffers: spans from the iterator, lines and fences from lib/flush.
- * Invariant: the policy is chosen once, by the size of the whole call, since that is what the
- * fence's cost is spread over; not by the size of a run.
+ * Flush-copy over buffers: the iterator gives spans, lib/flush writes lines and fences.
+ * Invariant: the policy is chosen once, by the size of the whole call and not of a run, because the
+ * cost of the one fence is spread over the whole call.
  */
 #include "abd_check.h"
 #include "abd_flush_span.h"

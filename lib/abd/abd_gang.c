@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The gang's table: made, grown, ended. Adding to a gang is abd_gang_add.c.
+ * Making, growing and freeing the gang's table. abd_gang_add.c adds to a gang.
  * OpenZFS: abd_alloc_gang(), abd_free_gang() in module/zfs/abd.c.
  */
 #include "abd_gang.h"
@@ -82,7 +82,7 @@ void abd_gang_free(abd_t *abd, void (*free_child)(abd_t *child))
 {
 	struct abd_gang *gang = ABD_GANG(abd).abd_table;
 
-	/* References first: a gang may refer more than once to a child that it owns. */
+	/* Drop all references first: a gang may refer more than once to a child that it owns. */
 	for (size_t i = 0; gang != NULL && i < gang->count; i++)
 		__atomic_fetch_sub(&gang->entries[i].child->abd_gang_refs, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; gang != NULL && i < gang->count; i++)

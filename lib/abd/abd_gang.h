@@ -5,9 +5,9 @@
  * ends; the last ends at the gang's size.
  *
  * OpenZFS links children into a list, so a child can be in one gang only (a second one gets a view
- * of it) and seeking walks. Here an entry refers to its child: nothing in the child is needed but a
- * count, seeking is a binary search, and a view of a gang shares the table of its root instead of
- * making a view of every child.
+ * of it) and seeking walks. Here an entry refers to its child. The child needs only a count,
+ * seeking is a binary search, and a view of a gang shares the table of its root instead of making a
+ * view of every child.
  */
 #ifndef ABD_GANG_H
 #define ABD_GANG_H
@@ -35,13 +35,13 @@ static inline const struct abd_gang *abd_gang_table(const abd_t *abd)
 	return root != NULL ? ABD_GANG(root).abd_table : ABD_GANG(abd).abd_table;
 }
 
-/** The entry that holds position at of the table. Contract: at lies within it. */
+/** The entry that holds position at. Contract: at lies within the table. */
 static inline const struct abd_gang_entry *abd_gang_seek(const struct abd_gang *gang, size_t at)
 {
 	const struct abd_gang_entry *entry = gang->entries;
 	size_t count = gang->count;
 
-	/* The last that starts at or before it; without a branch to guess wrong. */
+	/* The last entry that starts at or before at; without a branch to mispredict. */
 	while (count > 1) {
 		size_t half = count / 2;
 

@@ -8,7 +8,8 @@
 #include "abd_check.h"
 #include "abd_gang.h"
 
-/* The entries of cabd that hold its bytes: all of a gang's, those in range of a view of one. */
+/* The entries that hold cabd's bytes: all of a gang's; of a view's root, those in the view's range.
+ * Returns how many. */
 static size_t abd_gang_span(const abd_t *cabd, const struct abd_gang_entry **first)
 {
 	const struct abd_gang *gang = abd_gang_table(cabd);
@@ -22,7 +23,7 @@ static size_t abd_gang_span(const abd_t *cabd, const struct abd_gang_entry **fir
 	       1;
 }
 
-/* Append a gang's children one by one; they go over if it is to be freed and owns them. */
+/* Append a gang's children one by one. With free_on_free pabd takes over those that cabd owns. */
 static int abd_gang_add_gang(abd_t *pabd, abd_t *cabd, bool free_on_free)
 {
 	const struct abd_gang_entry *entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this layer share: short names for the buffer's fields, the struct's life,
- * start-up.
+ * What the files of this layer share: short names for the buffer's fields, making and freeing the
+ * struct, start-up.
  *
  * How a buffer looks, by kind:
  *
@@ -37,9 +37,9 @@
 #define ABD_GANG(abd) ((abd)->abd_u.abd_gang)
 
 /*
- * The struct's own books (views and borrows that live, gangs that refer to it) change under a const
- * abd_t too: const is about the data. No struct is a constant object, so this is no more than
- * taking a promise back that we made ourselves.
+ * The struct's own counts (live views and borrows, gangs that refer to it) change in a const abd_t
+ * too: const protects the data. No struct is a constant object, so casting the const away is
+ * allowed.
  */
 static inline abd_t *abd_books(const abd_t *abd)
 {
@@ -52,17 +52,19 @@ static_assert(
 /* ---- abd_struct.c ---- */
 
 /**
- * A head of head_size bytes whose struct is ready but for kind and data, with errno set when NULL.
+ * Allocate a head of head_size bytes. Its struct is ready, except for kind and data. NULL: no
+ * memory, and errno is set.
  */
 abd_t *abd_struct_alloc(size_t head_size);
-/** Make a struct, the library's (ABD_FLAG_ALLOCD) or the caller's, ready but for kind and data. */
+/** Make a struct ready, except for kind and data: the library's (ABD_FLAG_ALLOCD) or the caller's.
+ */
 void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size);
 /**
- * Move a buffer of the library's, whose head is the struct and nothing more, into the caller's
- * struct. Nobody may know it yet.
+ * Move a buffer whose head is a struct of the library's, and nothing more, into the caller's
+ * struct. Nobody else may refer to the buffer yet.
  */
 void abd_struct_move(abd_t *to, abd_t *from);
-/** End a struct and give back a head that is the library's. */
+/** Clear a struct, and free the head if it is the library's. */
 void abd_struct_free(abd_t *abd, size_t head_size);
 
 /* ---- abd_scatter.c ---- */
@@ -72,21 +74,21 @@ void abd_scatter_free(abd_t *abd);
 
 /** What abd_alloc() of a scatter buffer will take, if the provider refuses no order. */
 struct abd_scatter_cost {
-	size_t run_bytes; /* runs are whole pages: what lies behind the data is included */
+	size_t run_bytes; /* whole pages: the waste behind the data is included */
 	size_t head_size; /* struct, run table and classes in one block; 0: linear, no table */
 };
 struct abd_scatter_cost abd_scatter_cost(size_t size);
 
 /** Bytes of struct, run table and classes. */
 size_t abd_scatter_head_size(const abd_t *abd);
-/** Whether what seeking goes by (the first order, the classes) is what the run table says. */
+/** Whether the first order and the classes, which seeking uses, agree with the run table. */
 bool abd_scatter_classes_hold(const abd_t *abd);
 /**
  * The run that holds the byte at position at of the run table; *within is the byte's place in it.
  */
 size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within);
 
-/** The order of a run, of which only len bytes may be in use. */
+/** The order of a run that has len bytes in use. */
 static inline unsigned abd_run_order(size_t len)
 {
 	return len <= ABD_CHUNK_SIZE ? 0 : abd_log2((len - 1) >> ABD_CHUNK_SHIFT) + 1;
@@ -122,7 +124,7 @@ const struct iovec *abd_zeros_run(void);
 /* ---- abd_tune.c ---- */
 
 struct abd_tune {
-	int scatter_enabled; /* an int of its own: OpenZFS's engines assign to it */
+	int scatter_enabled; /* must be an int: engines written for OpenZFS assign to it */
 	int linear_page;
 	size_t scatter_min_size;
 	unsigned max_order;
@@ -143,7 +145,7 @@ static inline void abd_start(void)
 
 #define ABD_TUNE(field) __atomic_load_n(&abd_tune.field, __ATOMIC_RELAXED)
 
-/* ---- calls that others make on a caller's behalf: a broken contract is theirs ---- */
+/* ---- calls made on behalf of another public call, which a broken contract names ---- */
 
 /** abd_free() and abd_copy_from_buf_off(); call is what the user called. */
 void abd_free_as(const char *call, abd_t *abd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers at the edges: iovecs out and in, files, memory with its own end.
+ * Buffers and the outside: to and from iovecs, files.
  * Invariant: no system call gets more than ABD_IO_BATCH entries (IOV_MAX is 1024 on Linux), nor a
  * byte outside the range.
  */
@@ -12,8 +12,8 @@
 #include <abd/io.h>
 
 /*
- * 64 entries: 1 KiB of stack, and 256 KiB of 4 KiB runs per call, where the call itself no longer
- * counts.
+ * 64 entries: 1 KiB of stack, and 256 KiB of 4 KiB runs per call. At that size the cost of the call
+ * itself no longer counts.
  */
 #define ABD_IO_BATCH 64
 
@@ -105,7 +105,8 @@ abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	return gang;
 }
 
-/* One transfer: bytes moved, or -errno. An interrupted one is repeated, but not for ever. */
+/* One transfer: bytes moved, or -errno. An interrupted one is repeated, up to ABD_IO_TRIES times.
+ */
 static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t off, bool writes)
 {
 	unsigned tries = 0;
@@ -117,7 +118,7 @@ static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t
 	return moved < 0 ? -errno : moved;
 }
 
-/* Move what iter holds, batch by batch; after a short transfer, from where it ended. */
+/* Move the bytes of iter, batch by batch. After a short transfer, continue where it ended. */
 static ssize_t abd_io_all(int fd, struct abd_iter *iter, off_t off, bool writes)
 {
 	struct iovec iov[ABD_IO_BATCH];

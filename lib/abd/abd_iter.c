@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The iterator's rare turns: buffers of zeros, and finding the place in a gang.
+ * The iterator's rare cases: buffers of zeros, and seeking in a gang.
  */
 #include "abd_iter.h"
 
-/* Wherever in them: zeros are the same everywhere. */
+/* Needs no offset: zeros are the same everywhere. */
 void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros)
 {
 	ABD_REQUIRE_IN(iter->writer, iter->writer == NULL,

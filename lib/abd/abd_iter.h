@@ -8,8 +8,8 @@
  * Invariants: [addr, addr + len) is one piece of memory; left counts the bytes from addr to the end
  * of the iteration; len is 0 only when left is. Runs that happen to be neighbours in memory are
  * handed out as one span.
- * Kinds are closed at three, so telling them apart is a branch per leaf (a linear or scatter
- * buffer), none per run.
+ * There are only three kinds, so telling them apart costs one branch per leaf (a linear or scatter
+ * buffer), and none per run.
  * OpenZFS: abd_iter_init(), abd_iter_map(), abd_iter_advance() in lib/libzpool/abd_os.c; theirs
  * stop at gangs, ours walks them.
  */
@@ -30,7 +30,7 @@ struct abd_iter {
 	const char *writer; /* the call that writes; NULL: it reads */
 };
 
-/* Join runs that continue where the span ends. */
+/* Extend the span by runs that start where it ends. */
 static inline void abd_iter_merge(struct abd_iter *iter)
 {
 	while (iter->leaf_left > 0 && iter->run->iov_base == iter->addr + iter->len) {
@@ -42,7 +42,7 @@ static inline void abd_iter_merge(struct abd_iter *iter)
 	}
 }
 
-/* Map the leaf's run at iter->run, from within on. leaf_left > 0 counts from there. */
+/* Map the run at iter->run from byte within on. leaf_left counts from there, and is not 0. */
 static inline void abd_iter_map(struct abd_iter *iter, size_t within)
 {
 	iter->addr = (char *)iter->run->iov_base + within;
@@ -115,7 +115,7 @@ static inline void abd_iter_begin(struct abd_iter *iter, const abd_t *abd, size_
 	abd_iter_start(iter, abd, off, size, NULL);
 }
 
-/** The same, to write them: meeting a buffer of zeros breaks the contract of call. */
+/** The same, to write them. A buffer of zeros in the range breaks the contract of call. */
 static inline void abd_iter_begin_write(
 	struct abd_iter *iter, const char *call, abd_t *abd, size_t off, size_t size)
 {
@@ -138,8 +138,8 @@ static inline void abd_iter_advance(struct abd_iter *iter, size_t n)
 }
 
 /**
- * Where reading goes on after the next n bytes, if that is not simply behind them: a hint for
- * fetching ahead; or NULL. The following child of a gang is not looked up for it.
+ * A hint for fetching ahead: the run that follows the next n bytes; NULL if the span continues
+ * behind them, or if the leaf ends. The next child of a gang is not looked up.
  */
 static inline void *abd_iter_next(const struct abd_iter *iter, size_t n)
 {

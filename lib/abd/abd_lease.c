@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * In place if the range is one span; else memory of abd_buf_alloc()'s kind, and a copy in or out.
+ * A range that is one span is used in place. Otherwise the lease is memory of abd_buf_alloc()'s
+ * kind, and the bytes are copied in or out.
  */
 #include "abd_lease.h"
 #include "abd_allocator.h"

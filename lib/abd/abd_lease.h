@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A range of a buffer as one piece of memory, for callees that know no buffers. Like a borrow (and
- * counted as one), but for any range, of a buffer that may be const; and a range that lies in one
- * run is used in place, whatever the buffer's kind.
+ * A range of a buffer as one piece of memory, for functions that take plain memory. A lease is like
+ * a borrow, and is counted as one, but covers any range, and the buffer may be const. A range that
+ * lies in one run is used in place, whatever the buffer's kind.
  * Invariant: what a write lease changed reaches the buffer only up to the bytes its end names.
  */
 #ifndef ABD_LEASE_H
@@ -21,12 +21,12 @@ struct abd_lease {
 bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_t size);
 void abd_lease_read_end(struct abd_lease *lease);
 
-/** The same to write; the content is not there yet. */
+/** The same to write; the memory does not hold the range's content. */
 bool abd_lease_write(
 	struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size);
 /**
- * Bytes [0, written) go to the buffer at off; the rest of the range keeps what it had only where it
- * was not used in place.
+ * Write bytes [0, written) to the buffer at off. The rest of the range keeps its old content only
+ * if the lease was a copy.
  */
 void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
 

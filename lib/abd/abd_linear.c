@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Linear buffers: memory of abd_buf_alloc(), or the caller's; ownership going over and back.
+ * Linear buffers, over memory of abd_buf_alloc() or of the caller; handing ownership over and back.
  * OpenZFS: abd_alloc_linear(), abd_get_from_buf(), abd_take_ownership_of_buf() ... in
  * module/zfs/abd.c.
  */

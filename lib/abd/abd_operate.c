@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iterating, copying and zeroing. Every loop is the same: take what is one piece on all sides, work
- * on it, go on.
+ * Iterating, copying and zeroing. Every loop is the same: take the next piece that is contiguous on
+ * all sides, work on it, advance.
  * OpenZFS: the calls of the same names in module/zfs/abd.c.
  */
 #include "abd_check.h"

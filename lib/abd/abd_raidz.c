@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raidz: walking parity and data buffers side by side, handing out pieces that are one piece in all
+ * raidz: walk parity and data buffers side by side, and hand out pieces that are contiguous in all
  * of them.
  * Invariant: every piece but the last is a multiple of 512 bytes, as the parity kernels of engines
  *            need it.
- * The parity's size rules. Making parity, a short data column ends before it; rebuilding a short
- * column, the columns it is rebuilt from may be longer.
+ * The parity's size decides how far to walk. When parity is made, a short data column ends before
+ * it. When a short column is rebuilt, the columns it is rebuilt from may be longer.
  * OpenZFS: abd_raidz_gen_iterate(), abd_raidz_rec_iterate() in module/zfs/abd.c.
  */
 #include "abd_check.h"
@@ -45,7 +45,7 @@ static void abd_raidz_advance(struct abd_iter *iters, unsigned parity, size_t n)
 		abd_iter_advance(&iters[i], n);
 }
 
-/* A piece that ends within a sector would be followed by one that starts there. */
+/* Cut a piece to whole sectors, unless it is the last one. */
 static size_t abd_raidz_sectors(const char *call, size_t n, size_t left)
 {
 	size_t whole = n & ~(ABD_RAIDZ_SECTOR - 1);
@@ -74,7 +74,7 @@ void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
 	while (csize > 0) {
 		size_t n = abd_raidz_map(c, addresses, parity, d.len > 0 ? d.len : csize);
 
-		/* Where the data ends the parity goes on: that is no split. */
+		/* Where the data ends but the parity continues, no sector is split. */
 		n = abd_raidz_sectors(__func__, n, d.len > 0 ? d.left : csize);
 		func_raidz_gen(addresses, d.len > 0 ? d.addr : NULL, n, d.len > 0 ? n : 0);
 		abd_raidz_advance(c, parity, n);

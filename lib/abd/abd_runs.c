@@ -5,7 +5,7 @@
 #include "abd_runs.h"
 #include "abd_iter.h"
 
-/* Write what iter holds into table; returns the runs there are, which may be more than room. */
+/* Write the spans of iter into table. Returns how many there are, which may be more than room. */
 static size_t abd_runs_fill(struct abd_iter *iter, struct iovec *table, size_t room)
 {
 	size_t count = 0;

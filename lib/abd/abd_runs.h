@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A range of a buffer as a table of runs, for codecs that read (or write) memory where it lies.
- * Invariant: runs[0] from skip on, then the following ones, hold the range. The table may tell of
- * more bytes than the range has. A short table is made on the caller's stack, so that it is hot,
- * and neighbours in memory are one run; a long one of a scatter buffer is the buffer's own.
+ * Invariant: runs[0] from skip on, then the following ones, hold the range. The table may cover
+ * more bytes than the range. A short table is made on the caller's stack, where it is in the cache;
+ * runs that are neighbours in memory become one. A long table of a scatter buffer is the buffer's
+ * own.
  */
 #ifndef ABD_RUNS_H
 #define ABD_RUNS_H
@@ -30,10 +31,10 @@ struct abd_runs {
  */
 bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size);
 
-/** The same to write through; meeting zeros is a broken contract. */
+/** The same for writing. A buffer of zeros in the range breaks the contract of call. */
 bool abd_runs_write(struct abd_runs *runs, const char *call, abd_t *abd, size_t off, size_t size);
 
-/** End either. */
+/** Free the table, if it was allocated. */
 static inline void abd_runs_end(struct abd_runs *runs)
 {
 	if (ABD_UNLIKELY(runs->owned_size > 0))

@@ -2,12 +2,12 @@
 /*
  * Scatter buffers: gathering runs, the run table, giving runs back.
  *
- * A buffer that comes out as one run is linear: abd_scatter_is_single() decides. Who wants to know
- * what a buffer would cost asks abd_scatter_cost().
+ * A buffer that comes out as one run is linear: abd_scatter_is_single() decides.
+ * abd_scatter_cost() says what a buffer would cost.
  *
  * Order of a run: the highest that fits into what is left, at most max_order; where the provider
- * refuses an order, the rest of the buffer takes lower ones. So orders fall along the table, and
- * how many runs and classes there will be is known ahead, as long as nothing is refused.
+ * refuses an order, the rest of the buffer takes lower ones. So orders never rise along the
+ * table, and the number of runs and classes is known ahead, as long as nothing is refused.
  * OpenZFS: abd_alloc_chunks(), abd_free_chunks() in module/os/linux/zfs/abd_os.c.
  */
 #include "abd_impl.h"
@@ -31,7 +31,8 @@ size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
 {
 	const struct abd_run_class *classes = abd_scatter_classes(abd), *class = classes;
 
-	/* All of them, without a branch to guess wrong: at most 11, side by side in memory. */
+	/* Compare with all of them, without a branch to mispredict: at most 11, adjacent in memory.
+	 */
 	for (unsigned i = 1; i < abd->abd_class_count; i++)
 		class += at >= classes[i].start;
 
@@ -76,7 +77,7 @@ size_t abd_scatter_head_size(const abd_t *abd)
 	return abd_head_size(ABD_SCATTER(abd).abd_run_count, abd->abd_class_count);
 }
 
-/* What has been gathered so far, and what that says of the table. */
+/* The runs gathered so far, and the table they need. */
 struct abd_gathering {
 	abd_t *abd;
 	size_t head_size;
@@ -88,8 +89,8 @@ struct abd_gathering {
 	unsigned provider;
 };
 
-/* The head that will do if nothing is refused from here on: full runs, then one for each bit of
- * what remains. */
+/* The head size needed if nothing is refused from here on: runs of max_order, then one run for each
+ * bit of the rest. */
 static size_t abd_gathering_head_size(const struct abd_gathering *g)
 {
 	size_t full = g->pages_left >> g->max_order;
@@ -101,7 +102,7 @@ static size_t abd_gathering_head_size(const struct abd_gathering *g)
 	return abd_head_size(g->run_count + full + rest, g->class_count + (full > 0) + rest);
 }
 
-/* Make the head large enough for the plan. The runs gathered so far move along. */
+/* Allocate a head for all runs to come, and move the runs gathered so far into it. */
 static bool abd_gathering_plan(struct abd_gathering *g)
 {
 	size_t head_size = abd_gathering_head_size(g);
@@ -119,7 +120,7 @@ static bool abd_gathering_plan(struct abd_gathering *g)
 	return true;
 }
 
-/* Count in runs that stand in the table already. */
+/* Count runs that are in the table already. */
 static void abd_gathering_add(struct abd_gathering *g, unsigned order, size_t start, size_t count)
 {
 	if (g->class_count == 0 || g->class[g->class_count - 1].order != order)
@@ -140,7 +141,7 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_struct_free(g->abd, g->head_size);
 }
 
-/* A run, or NULL: refused. A single page is asked for again once what is in reserve has gone back.
+/* A run, or NULL: refused. A refused page is requested once more after the reserve has gone back.
  */
 static inline void *abd_scatter_run(unsigned provider, unsigned order)
 {
@@ -151,8 +152,8 @@ static inline void *abd_scatter_run(unsigned provider, unsigned order)
 	return run;
 }
 
-/* As many runs of this order as the buffer needs and this thread has in reserve; else one. How
- * many: 0 is a refusal. */
+/* Take as many runs of this order as the buffer needs and this thread has in reserve, or else one
+ * from the provider. Returns how many; 0: refused. */
 static size_t abd_gathering_take(struct abd_gathering *g, unsigned order)
 {
 	struct iovec *runs = ABD_SCATTER(g->abd).abd_runs + g->run_count;
@@ -168,7 +169,7 @@ static size_t abd_gathering_take(struct abd_gathering *g, unsigned order)
 	return run != NULL;
 }
 
-/* All runs, or none. */
+/* Gather all runs. False: no memory; the caller gives back what was gathered. */
 static bool abd_gathering_run(struct abd_gathering *g)
 {
 	size_t pages = g->pages_left;
@@ -193,7 +194,7 @@ static bool abd_gathering_run(struct abd_gathering *g)
 	return true;
 }
 
-/* Count a buffer in, or out, with all its runs. sign is 1 or -1. */
+/* Add a buffer and all its runs to the counters (sign 1), or subtract them (-1). */
 static void abd_scatter_count(const abd_t *abd, uint64_t sign)
 {
 	size_t waste = -abd->abd_size & (ABD_CHUNK_SIZE - 1);
@@ -278,7 +279,7 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 	return abd;
 }
 
-/* Whether so many pages come out as one run, and the buffer as linear, if that run is granted. */
+/* Whether so many pages are one run, which makes the buffer linear, unless that run is refused. */
 static inline bool abd_scatter_is_single(size_t pages, unsigned max_order)
 {
 	return (pages & (pages - 1)) == 0 && abd_log2(pages) <= max_order && ABD_TUNE(linear_page);

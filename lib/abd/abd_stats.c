@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One record, filled on the stack and copied once to the caller, who says how large it is there:
- * what statx() taught.
+ * The record is filled on the stack and copied once to the caller, who gives its size there; after
+ * Linux's statx().
  * OpenZFS: abd_kstats_update() in module/os/linux/zfs/abd_os.c.
  */
 #include "abd_chunk.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The struct's life. One the library allocated has ABD_FLAG_ALLOCD and goes back with its tables;
- * the caller's is left with size 0, so that any use of it afterwards reaches past its end, in every
- * build.
+ * Making and freeing the struct. A struct that the library allocated has ABD_FLAG_ALLOCD, and is
+ * freed with its tables. A struct of the caller's is left with size 0, so that any later use
+ * reaches past its end, and is reported in every build.
  * OpenZFS: abd_alloc_struct(), abd_init_struct(), abd_fini_struct(), abd_free_struct() in
  * module/zfs/abd.c.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every invariant of a buffer, checked one by one. Called for by the caller in any build; at every
+ * Checks every invariant of a buffer, one by one: when the user calls abd_verify(), and at every
  * call in checked builds.
  * OpenZFS: abd_verify() in module/zfs/abd.c, abd_verify_scatter() in module/os/linux/zfs/abd_os.c.
  */
@@ -9,7 +9,7 @@
 
 #include <abd/operate.h>
 
-/* Those that can be set here. */
+/* The flags that can be set here. */
 #define ABD_FLAGS_ALL ((ABD_FLAG_ALLOCD << 1) - 1)
 
 static void abd_verify_flags(const char *call, const abd_t *abd)
@@ -35,7 +35,7 @@ static void abd_verify_flags(const char *call, const abd_t *abd)
 		"flags 0x%x: a linear buffer has not several runs", flags);
 }
 
-/* What an owner must know to give its runs back. */
+/* Check what an owner needs to give its runs back. */
 static void abd_verify_owner(const char *call, const abd_t *abd)
 {
 	bool multi = (abd->abd_flags & ABD_FLAG_MULTI_CHUNK) != 0;

@@ -4,8 +4,7 @@
  * view costs the same for 2 chunks and for 4,096, and needs no memory but its struct. A view that
  * lies within one run of a scatter buffer is linear: borrowing it copies nothing.
  * Invariant: a view owns nothing; its parent outlives it. It is not marked as metadata or as a
- *            single run: both marks go with
- *            ownership.
+ * single run: both marks go with ownership.
  * OpenZFS: abd_get_offset_impl() in module/zfs/abd.c, abd_get_offset_scatter() in
  *          module/os/linux/zfs/abd_os.c.
  */
@@ -14,7 +13,7 @@
 
 /*
  * The memory of bytes [off, off + size) of a scatter buffer if they lie within one run, or NULL.
- * Only what fits into a run at all is looked up: the first run is the largest.
+ * Sizes above the first run's, which is the largest, are not looked up.
  */
 static void *abd_view_within_run(const abd_t *sabd, size_t off, size_t size)
 {

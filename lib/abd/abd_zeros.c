@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers of zeroes, of any size: a scatter buffer whose every run is the same read-only memory,
- * never written to, so all its pages are the system's one zero page.
+ * Buffers of zeroes, of any size: a scatter buffer whose runs are all the same read-only memory. It
+ * is never written, so all its pages are the system's one zero page.
  * OpenZFS: abd_get_zeros() in module/zfs/abd.c, abd_alloc_zero_scatter() in
  * module/os/linux/zfs/abd_os.c; a 16 MiB table of one page there.
  */

@@ -12,8 +12,8 @@
 #define ABD_ARC_HIT_BATCH 64
 
 /*
- * What nobody outside can know; the clock, which can be guessed at, only where the kernel has no
- * random bytes yet.
+ * Random bytes, so that nobody can choose keys that collide. Only while the system has no random
+ * bytes yet: the clock, which can be guessed.
  */
 static uint64_t abd_arc_seed(const void *salt)
 {
@@ -27,7 +27,7 @@ static uint64_t abd_arc_seed(const void *salt)
 		0x9e3779b97f4a7c15u);
 }
 
-/* Bring a config of any version to ours. 0, EINVAL or E2BIG. */
+/* Convert a config of any version to this one. Returns 0, EINVAL or E2BIG. */
 static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_config *from)
 {
 	const size_t least = offsetof(struct abd_arc_config, expected_entries);
@@ -83,7 +83,7 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	if (arc == NULL)
 		goto no_memory;
 	abd_arc_start(arc, &known);
-	/* No more of an index, ahead, than for records of an eighth of a page. */
+	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
 	arc->index =
 		abd_arc_index_new(abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
 	if (arc->index == NULL)
@@ -138,8 +138,8 @@ static size_t abd_arc_entries(const struct abd_arc *arc)
 }
 
 /*
- * Give back what the index has too much of. One thread at a time: the second joins what the first
- * had no reason to.
+ * Give back the memory that the index no longer needs. One thread at a time; a second one waits,
+ * and then joins the lines that the first one still needed.
  */
 static void abd_arc_resize_index(struct abd_arc *arc)
 {
@@ -171,7 +171,7 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 	pthread_mutex_unlock(&arc->lock);
 
-	/* Of a larger one, the index keeps what it was given for expected_entries. */
+	/* When the cache grows, the index keeps the room that it got for expected_entries. */
 	if (smaller)
 		abd_arc_resize_index(arc);
 	abd_arc_reclaim(arc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An entry: a record in the cache, with its key and its place in the policy. The index refers to
- * it; its life is in abd_arc_impl.h.
+ * An entry: a record in the cache, with its key and its place in the policy. The index points to
+ * it. abd_arc_impl.h describes its life.
  */
 #ifndef ABD_ARC_ENTRY_H
 #define ABD_ARC_ENTRY_H
@@ -13,27 +13,27 @@
 
 #include <assert.h>
 
-/* In item.flags. */
+/* Bits of item.flags. */
 enum {
 	ABD_ARC_ENTRY_COMPRESSED = 1 << 0,
 	ABD_ARC_ENTRY_METADATA = 1 << 1,
 };
 
 /**
- * A record. Constant from when it is in the index until it is freed, but for item's link, list,
- * mark and stamp.
+ * A record. From when it is in the index until it is freed, only item's link, list, mark and
+ * stamp change.
  */
 struct abd_arc_entry {
-	abd_arc_key_t key; /* in front: the index goes by it */
-	/* size: bytes before compression; mark: found held, by the last scan */
+	abd_arc_key_t key; /* first: the index compares it */
+	/* size: bytes before compression; mark: the last scan found it held */
 	struct abd_arc_item item;
 	/*
-	 * The struct of exactly the stored bytes, so that a hit need not fetch it from elsewhere.
-	 * With a run table behind it the struct can't be here: then this one is of size 0, and
-	 * abd_parent says where it is. abd_arc_entry_abd() knows.
+	 * The buffer of exactly the stored bytes. Its struct lies here, so a hit need not fetch
+	 * it from elsewhere. A struct that is followed by a run table can't be here: then this one
+	 * has size 0, and abd_parent points to it. Use abd_arc_entry_abd().
 	 */
 	abd_t own;
-	uint64_t checksum[]; /* 4 of them in caches that keep checksums */
+	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */
 };
 
 static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Eviction, and what follows: evicted entries wait for a grace period (retired), then for their
- * holds (pinned), then are freed. Grace periods are waited for by writers, and only when the memory
- * is needed: no thread of ours runs in the background. A part of the capacity (abd_arc_target()) is
- * kept for what waits, so that one grace period serves many evictions.
- * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there a reference count on each header says
- * when it may go.
+ * Eviction, and what follows: an evicted entry waits for a grace period (retired), then until
+ * nobody holds it (pinned), and is then freed. Writers wait for grace periods, and only when the
+ * memory is needed: the cache has no background thread. A part of the capacity is kept free for
+ * entries that wait (abd_arc_target()), so that one grace period serves many evictions.
+ * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there each header has a reference count, and is
+ * freed when the count is 0.
  */
 #include "abd_arc_impl.h"
 
@@ -23,7 +23,7 @@ static void abd_arc_link_pull(struct abd_arc_link *link)
 	link->prev->next = link->next;
 }
 
-/* All of from to to, which is empty or not. */
+/* Move all links of from to the front of to, which may be empty or not. */
 static void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
 {
 	if (from->next == from)
@@ -41,7 +41,8 @@ static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
 }
 
 /*
- * What goes when an entry is freed. Its place in a page and in the index stays, for the next one.
+ * The memory that is freed with an entry. Its places in a page of entries and in the index stay for
+ * the next entry.
  */
 static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
@@ -57,8 +58,8 @@ size_t abd_arc_used(const struct abd_arc *arc)
 size_t abd_arc_target(size_t capacity)
 {
 	/*
-	 * For what waits for readers, and for pages of entries that are not full: a 32nd, but not
-	 * more than 32 MiB.
+	 * Keep free, for entries that wait for readers and for pages of entries that are not full:
+	 * a 32nd of the capacity, at least 16 KiB and at most 32 MiB.
 	 */
 	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
 
@@ -82,7 +83,7 @@ static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd
 {
 	bool was_in = abd_arc_index_remove(arc->index, hash, entry);
 
-	assert(was_in); /* what is in a list of the policy's is in the index */
+	assert(was_in); /* an entry in a list of the policy is in the index */
 	(void)was_in;
 }
 
@@ -103,7 +104,7 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 	arc->stats.evictions++;
 }
 
-/* One step of REPLACE; false: there is nothing to give up. */
+/* One step of REPLACE: evict a record, or free a ghost if there is no record. False: neither. */
 static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 {
 	struct abd_arc_item *victim = abd_arc_policy_victim(&arc->policy, from_frequent);
@@ -118,8 +119,8 @@ void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
 	/*
-	 * Trimmed at each step: ghosts take memory too, and many evictions would leave more than
-	 * there may be.
+	 * Trim at each step: each eviction leaves a ghost, which takes memory too, and many would
+	 * leave more ghosts than their bounds allow.
 	 */
 	abd_arc_policy_trim(&arc->policy, list, incoming);
 	while (abd_arc_policy_is_over(&arc->policy, incoming) &&
@@ -127,7 +128,7 @@ void abd_arc_evict_for(
 		abd_arc_policy_trim(&arc->policy, list, incoming);
 }
 
-/* Take what is not held out of pinned, to freed. Under lock. */
+/* Move the entries that are not held from pinned to freed. Under lock. */
 static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_link *link = arc->pinned.next, *next;
@@ -155,7 +156,7 @@ static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed
 	atomic_store_explicit(&arc->pinned_count, count, memory_order_relaxed);
 }
 
-/* Their buffers without the lock, which others wait for; then their entries. */
+/* Free the buffers without the lock, for which others may wait; then free the entries under it. */
 static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_link *link, *next;
@@ -189,7 +190,7 @@ static void abd_arc_unpin_now(struct abd_arc *arc)
 
 void abd_arc_unpin(struct abd_arc *arc)
 {
-	/* Somebody who reclaims will find it. */
+	/* Another thread reclaims, and frees what is pinned too. */
 	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
 		return;
 	abd_arc_unpin_now(arc);
@@ -221,7 +222,7 @@ void abd_arc_reclaim(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
-/* How much more memory is in use than may be. What is held doesn't count. Under lock. */
+/* How much memory is in use beyond the capacity. Pinned buffers don't count. Under lock. */
 static size_t abd_arc_excess(const struct abd_arc *arc)
 {
 	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
@@ -233,17 +234,17 @@ static size_t abd_arc_excess(const struct abd_arc *arc)
 }
 
 /*
- * Nothing waits for readers, and still too much is in use (pages of entries that are not full):
- * evict more. Under lock.
+ * Evict more if what waits for readers is less than the excess, because pages of entries are not
+ * full. True: waiting for readers will free memory that is needed. Under lock.
  */
 static bool abd_arc_evict_excess(struct abd_arc *arc)
 {
 	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
 	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
 	/*
-	 * What goes with an entry beside its buffer: its part of the pages, however few are left in
-	 * each. Were it not counted, a cache of small records would be emptied for pages that a few
-	 * of them keep.
+	 * What evicting an entry frees in addition to its buffer: its share of the pages of
+	 * entries. If this did not count, a cache of small records would evict everything, because
+	 * a few entries keep each page in use.
 	 */
 	size_t each = abd_arc_slab_bytes(&arc->entries) / (entries + 1), pages = 0;
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The key's hash, by which the index and the ghosts go. Inline: it is on the way of every hit.
- * Two products that don't wait for each other, and one over both, after the manner of wyhash.
- * Invariant: without the seed nobody can choose keys that collide. A factor that a key can make 0
- * takes the other out of the product, so each of the four has the seed in it.
+ * The key's hash, which the index and the ghosts use. Inline, because every hit computes it.
+ * As in wyhash: two products that the CPU computes in parallel, and a third one of both.
+ * Invariant: without the seed nobody can choose keys that collide. A factor of 0 makes the other
+ * factor irrelevant. The seed is in each of the four factors, so nobody can choose a key that makes
+ * one 0.
  */
 #ifndef ABD_ARC_HASH_H
 #define ABD_ARC_HASH_H
 
 #include <abd/arc.h>
 
-/* Multiply, and fold the product's halves: every bit of both reaches the middle ones. */
+/* Multiply, and combine the product's halves: the middle bits depend on every bit of a and b. */
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 abd_arc_uint128; /* not an error under -pedantic-errors */
 
@@ -23,7 +24,7 @@ static inline uint64_t abd_arc_mix(uint64_t a, uint64_t b)
 #else
 static inline uint64_t abd_arc_mix(uint64_t a, uint64_t b)
 {
-	/* All of b in the first factor: the second does not have its lowest bit. */
+	/* The second factor has lost the lowest bit of b; the first factor has all bits of b. */
 	uint64_t x = (a ^ (b >> 32 | b << 32)) * (b | 1);
 
 	x ^= x >> 29;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The index's writers: putting in, taking out, splitting lines and joining them again. All under
- * the cache's lock.
+ * What changes the index: putting entries in, taking them out, splitting lines and joining them
+ * again. The caller has the cache's lock.
  *
- * The order of stores is what readers go by. In: slot, tag, then the counts of the lines passed.
- * Out: slot, then the counts. Split: in at the new home, lines, out at the old one. Joined: in at
- * the old home, lines, out at the new one; the turn is counted up before the first join, for who
- * saw a split and then a join, and after the last, for who saw a join and then a split.
- * tests/models/arc_index.c lets a look-up read in every way that these orders allow.
+ * Readers rely on the order of stores:
+ * - put in: slot, tag, then the counts of the lines passed;
+ * - take out: slot, then the counts;
+ * - split: put in at the new home, change lines, take out at the old home;
+ * - join: put in at the old home, change lines, take out at the new home. The turn advances before
+ * the first join, for a reader who sees a split and then a join, and after the last join, for a
+ * reader who sees a join and then a split.
+ * tests/models/arc_index.c tries every result that these orders allow a look-up to read.
  */
 #include "abd_arc_index.h"
 #include "abd_arc_entry.h"
@@ -15,7 +18,7 @@
 
 #include <string.h>
 
-#define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one entry more that passed a line */
+#define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one in the count of entries passed by */
 #define ABD_ARC_PASSED_MAX 255
 #define ABD_ARC_GROW_STEPS 4
 
@@ -39,7 +42,7 @@ static unsigned abd_arc_line_passed(const struct abd_arc_line *line)
 	return (unsigned)(atomic_load_explicit(&line->tags, memory_order_relaxed) >> 56);
 }
 
-/* Count one more entry that passed the lines [home, +n), or one less. */
+/* Count one entry more, or one less, that passed the n lines from home on. */
 static void abd_arc_index_pass(struct abd_arc_line *page, size_t home, size_t n, bool more)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -67,7 +70,7 @@ static bool abd_arc_line_add(struct abd_arc_line *line, uint64_t hash, struct ab
 	return false;
 }
 
-/* False: the page has no room. */
+/* Put an entry into the first line with room, from home on. False: the page has no room. */
 static bool abd_arc_index_add(
 	struct abd_arc_line *page, size_t home, uint64_t hash, struct abd_arc_entry *entry)
 {
@@ -85,7 +88,7 @@ static bool abd_arc_index_add(
 }
 
 /*
- * Put another entry, or NULL, in the place of one. Returns how many lines that passed, or
+ * Replace entry from by to, which may be NULL. Returns how many lines from had passed;
  * ABD_ARC_PAGE_LINES: it is not there.
  */
 static size_t abd_arc_index_swap(struct abd_arc_line *page, size_t home,
@@ -144,8 +147,8 @@ struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint6
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /*
- * A step from so many lines to one more (a split) or less (a join): what is at home in one line
- * will be in another.
+ * A step from lines to next, which is one more (a split) or one less (a join). Entries whose home
+ * is line from before the step and line to after it move.
  */
 struct abd_arc_step {
 	size_t lines, next;
@@ -153,8 +156,8 @@ struct abd_arc_step {
 };
 
 /*
- * Visit the entries that the step moves, found from home at on: put them in at to, or take them out
- * here. False: no room.
+ * Visit the entries that the step moves, from line at on. Put them in at line to, or (out) take
+ * them out where they are found. False: no room.
  */
 static bool abd_arc_index_move(
 	struct abd_arc_index *index, const struct abd_arc_step *step, size_t at, bool out)
@@ -186,7 +189,7 @@ static bool abd_arc_index_move(
 	return true;
 }
 
-/* False: no room, and nothing has changed. */
+/* Do one step. False: no room, and nothing has changed. */
 static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc_step *step)
 {
 	bool moved = abd_arc_index_move(index, step, step->from, false);
@@ -199,7 +202,7 @@ static bool abd_arc_index_step(struct abd_arc_index *index, const struct abd_arc
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* Kept as long as the index, so that nobody waits for readers of the one before. */
+/* Directories live as long as the index, so replacing one needs no wait for readers. */
 #define ABD_ARC_DIRECTORY_ALIGN 16
 
 static size_t abd_arc_directory_size(size_t room)
@@ -248,7 +251,7 @@ static bool abd_arc_index_add_page(struct abd_arc_index *index)
 	return true;
 }
 
-/* Pages from first on. */
+/* Free the pages from first on. */
 static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 {
 	struct abd_arc_directory *directory = atomic_load(&index->directory);
@@ -261,7 +264,7 @@ static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 
 /* ---- beginning, growing, shrinking, ending --------------------------------------------------- */
 
-/* Lines for so many entries: whole pages, doubled all or none. */
+/* How many lines this many entries need: a page of lines, doubled any number of times. */
 static size_t abd_arc_index_lines_for(size_t entries)
 {
 	size_t lines = ABD_ARC_PAGE_LINES;
@@ -311,7 +314,7 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS; i++, lines++) {
 		size_t half = (size_t)1 << abd_log2(lines);
 
-		/* Begun doublings are ended: lines that are not split yet carry twice as much. */
+		/* A doubling that has begun goes on: lines not split yet have twice the entries. */
 		if (lines == half && entries <= lines * ABD_ARC_LINE_LOAD)
 			return;
 		if (lines == index->pages * ABD_ARC_PAGE_LINES && !abd_arc_index_add_page(index))
@@ -356,7 +359,7 @@ void abd_arc_index_shrink_end(struct abd_arc_index *index)
 	index->is_shrinking = false;
 }
 
-/* Older directories are as large together as this one. */
+/* All older directories together are about as large as this one. */
 static size_t abd_arc_directory_bytes(size_t room)
 {
 	return 2 * abd_arc_directory_size(room);

@@ -10,26 +10,27 @@
  *   +--------+       | line 63         |                                         v
  *                    +-----------------+                                       entry
  *
- * A hash's low bits say which line an entry should be in (its home), its top 8 bits are its tag: a
- * look-up fetches the line, then the entry, and another entry once in 50 times. If the line is
- * full, the entry goes to the next line of the page that has room, and every line on the way counts
- * it as passed by; a look-up goes on while a line has been passed.
- * Lines are doubled one by one, a few to a put: no put waits for a whole table, and no table is
- * there twice.
+ * The low bits of a hash say which line an entry should be in (its home); the top 8 bits are its
+ * tag. A look-up fetches the line, then the entry; once in 50 times it fetches another entry whose
+ * tag is the same. If the line is full, the entry goes to the next line of the page that has room,
+ * and every line on the way counts it as passed by. A look-up goes on to the next line while the
+ * count of this one is not 0.
+ * The number of lines is doubled by splitting them one by one, a few at each put. So no put waits
+ * for a whole table, and the table is never in memory twice.
  *
- * Invariants: an entry is found from its home on, over lines whose count is not 0. An entry that
- * was taken out may still be seen until a grace period has passed. While a line is split, an entry
- * stands in both places; it leaves the old one after lines says so: so a reader who finds nothing
- * looks once more if its key has another home by now (once for each doubling or joining). Were
- * lines to rise and fall again meanwhile, that home would be the one it looked at: so lines only
- * rises in an even turn and only falls in an odd one, and a reader also looks once more if the turn
- * is another (twice at most: who has joined lines waits for it).
+ * Invariants: an entry is found from its home on, over lines whose count is not 0. Readers may
+ * still see an entry that was taken out until a grace period has passed.
+ * While a line is split or joined, its entries stand in both places. They leave the old place after
+ * lines has changed. So a reader who finds nothing looks once more if its key has another home by
+ * now (once for each doubling or joining). If lines rose and fell again meanwhile, the home would
+ * be the same. Therefore lines rises only in an even turn and falls only in an odd one, and a
+ * reader also looks once more if the turn has changed. That happens twice at most, because whoever
+ * joins lines then waits for the readers.
  *
- * OpenZFS: buf_hash_table in module/zfs/arc.c, of fixed size, where each look-up takes a lock of
- * its hash chain.
+ * OpenZFS: buf_hash_table in module/zfs/arc.c; its size is fixed, and each look-up takes a lock.
  * Source: lines of slots and tags after Fan, Andersen, Kaminsky, "MemC3" (NSDI 2013); growing line
- * by line: Litwin, "Linear Hashing" (VLDB 1980). liburcu's cds_lfht was here before: docs/arc.md
- * says what this one is worth.
+ * by line: Litwin, "Linear Hashing" (VLDB 1980). It replaced liburcu's cds_lfht; docs/arc.md
+ * compares the two.
  */
 #ifndef ABD_ARC_INDEX_H
 #define ABD_ARC_INDEX_H
@@ -44,23 +45,24 @@
 
 #define ABD_ARC_LINE_SLOTS 7
 #define ABD_ARC_PAGE_LINES 64
-/** Lines are doubled at so many entries to a line, of 7 that fit. */
+/** Lines are doubled when they have this many entries on average; 7 fit. */
 #define ABD_ARC_LINE_LOAD 5
 
-/** Begins with its key. */
+/** An entry begins with its key. */
 struct abd_arc_entry;
 
 struct abd_arc_line {
 	/*
-	 * Byte i: the tag of slot i, if that is not empty. Byte 7: entries that should be here or
-	 * before, and are behind.
+	 * Byte i: the tag of slot i, if the slot is not empty. Byte 7: how many entries were passed
+	 * by, that is, have their home here or before and stand behind.
 	 */
 	_Alignas(64) _Atomic uint64_t tags;
 	struct abd_arc_entry *_Atomic slot[ABD_ARC_LINE_SLOTS];
 };
 
 /**
- * Replaced as a whole when it is full; older ones stay, half as large each, until the index ends.
+ * The pages. A full directory is replaced by one of twice the room; the older ones stay until the
+ * index ends.
  */
 struct abd_arc_directory {
 	size_t room;
@@ -69,51 +71,58 @@ struct abd_arc_directory {
 };
 
 struct abd_arc_index {
-	_Alignas(64) _Atomic size_t lines; /* ABD_ARC_PAGE_LINES at least */
+	_Alignas(64) _Atomic size_t lines; /* at least ABD_ARC_PAGE_LINES */
 	_Atomic size_t turns;              /* odd while lines are joined */
 	struct abd_arc_directory *_Atomic directory;
 	size_t pages;      /* in the directory */
 	unsigned provider; /* of the pages */
-	bool is_shrinking; /* from abd_arc_index_shrink() to its end */
-	uint64_t seed;     /* of the hash, to find an entry's home again */
+	bool is_shrinking; /* from abd_arc_index_shrink() to abd_arc_index_shrink_end() */
+	uint64_t seed;     /* the hash's seed, to compute an entry's home again */
 };
 
-/** An empty index with room for entries; NULL: no memory. seed is abd_arc_hash_key()'s. */
+/**
+ * An empty index with room for this many entries; NULL: no memory. seed is the one for
+ * abd_arc_hash_key().
+ */
 struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed);
 void abd_arc_index_free(struct abd_arc_index *index);
 
 /**
- * Put entry in, whose key's hash is hash; *old: the entry that had its key, now out, or NULL.
- * Readers see one or the other, always. False: its page is full, and nothing has changed;
- * abd_arc_index_neighbour() says which entry may make room.
+ * Put entry in; hash is the hash of its key. *old is the entry of the same key that it replaces, or
+ * NULL. A reader always sees one of the two. False: the page is full, and nothing has changed;
+ * abd_arc_index_neighbour() returns an entry to evict.
  */
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
 	struct abd_arc_entry **old);
 struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint64_t hash);
-/** Take out an entry. False: it is not in, and nothing has changed. */
+/** Take an entry out. False: it is not in the index, and nothing has changed. */
 bool abd_arc_index_remove(
 	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry);
 
-/** Split a few lines if so many entries need more of them. Without memory all stays as it is. */
+/**
+ * Split a few lines if this many entries need more lines. If memory is refused, the index stays as
+ * it is.
+ */
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
 /**
- * Join lines until there are no more than so many entries need. False: there are no more. True:
- * wait for a grace period, outside of the lock if need be, and give back what is free by
- * abd_arc_index_shrink_end(); one at a time. Growing goes on between the two.
+ * Join lines until there are no more than this many entries need. False: there were no more lines
+ * than that. True: the caller waits for a grace period, which it may do without the lock, and then
+ * calls abd_arc_index_shrink_end() to give the free pages back. One thread at a time. The index may
+ * grow between the two calls.
  */
 bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
 void abd_arc_index_shrink_end(struct abd_arc_index *index);
 
-/** Bytes that it takes. */
+/** Bytes that the index takes. */
 size_t abd_arc_index_bytes(const struct abd_arc_index *index);
-/** Bytes that it will take in addition when one more entry is put beside so many. */
+/** Bytes that the index will take in addition when one more entry is put into it. */
 size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries);
-/** Bytes of it to an entry when it has just been doubled. */
+/** Bytes of the index per entry, right after its lines were doubled. */
 size_t abd_arc_index_cost(void);
 
 /**
- * The line that an entry of this hash should be in: a hash that would go beyond the last one goes
- * where it was split from.
+ * The line that an entry with this hash should be in. If that line does not exist yet: the line
+ * that will be split to make it.
  */
 static inline size_t abd_arc_index_home(uint64_t hash, size_t lines)
 {
@@ -131,13 +140,16 @@ static inline struct abd_arc_line *abd_arc_index_page(struct abd_arc_index *inde
 		&directory->page[home / ABD_ARC_PAGE_LINES], memory_order_acquire);
 }
 
-/* Bit 7 of each byte of x that is 0, and perhaps of others; no slot that matches is missed. */
+/*
+ * Bit 7 of each of the low 7 bytes of x that is 0, and perhaps of others: no matching slot is
+ * missed.
+ */
 static inline uint64_t abd_arc_index_zeroes(uint64_t x)
 {
 	return (x - 0x0101010101010101u) & ~x & 0x0080808080808080u;
 }
 
-/** The entry of key within its page, or NULL. */
+/** The entry of key in this page, or NULL. */
 static inline struct abd_arc_entry *abd_arc_index_find_from(
 	struct abd_arc_line *page, size_t home, uint64_t hash, const abd_arc_key_t *key)
 {

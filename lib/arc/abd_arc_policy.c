@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The four lists, p, and the ghosts' hash table.
+ * The four lists, p, and the hash table of ghosts.
  * Source: Megiddo and Modha, FAST 2003, figure 4; the cases are named as there.
  */
 #include "abd_arc_policy.h"
@@ -11,9 +11,9 @@
 struct abd_arc_ghost {
 	struct abd_arc_link link;
 	uint64_t hash;
-	struct abd_arc_ghost *chain; /* of the same bucket */
-	uint32_t cost;               /* the record's, not the ghost's */
-	uint32_t list;               /* which one's ghost it is */
+	struct abd_arc_ghost *chain; /* the next ghost in the same bucket */
+	uint32_t cost;               /* the cost of the record, not of the ghost */
+	uint32_t list;               /* the list that the record was evicted from */
 };
 
 #define ABD_ARC_BUCKETS_MIN 64
@@ -43,7 +43,7 @@ static void abd_arc_list_pull(struct abd_arc_list *list, struct abd_arc_link *li
 	list->count--;
 }
 
-/* The item that a link begins: it has it in front, and so have ghosts. */
+/* An item begins with its link, so a pointer to the link points to the item. */
 static struct abd_arc_item *abd_arc_list_oldest(const struct abd_arc_list *list)
 {
 	return list->count > 0 ? (struct abd_arc_item *)(void *)list->head.prev : NULL;
@@ -62,10 +62,7 @@ static struct abd_arc_list *abd_arc_policy_ghosts(struct abd_arc_policy *policy,
 
 size_t abd_arc_policy_ghost_cost(void)
 {
-	/*
-	 * Buckets are doubled when there are as many ghosts: at most 2 pointers to each but the
-	 * first few.
-	 */
+	/* Buckets are doubled when there are as many ghosts: then 2 pointers for each ghost. */
 	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
 }
 
@@ -99,7 +96,7 @@ static struct abd_arc_ghost **abd_arc_ghost_bucket(
 	return &policy->bucket[hash & (policy->bucket_count - 1)];
 }
 
-/* The link that leads to the ghost of a hash; NULL: there is none. */
+/* The pointer that points to the ghost of a hash; NULL: there is no such ghost. */
 static struct abd_arc_ghost **abd_arc_ghost_find(const struct abd_arc_policy *policy, uint64_t hash)
 {
 	if (policy->bucket_count == 0)
@@ -137,9 +134,7 @@ static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
 	return policy->ghost_recent.count + policy->ghost_frequent.count;
 }
 
-/*
- * Another number of buckets. Without memory all stays as it is, and chains are as long as they are.
- */
+/* Change the number of buckets. If memory is refused, buckets and chains stay as they are. */
 static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 {
 	struct abd_arc_ghost **old = policy->bucket;
@@ -164,7 +159,7 @@ static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 		abd_mem_free(old, abd_arc_buckets_bytes(old_count), 64);
 }
 
-/* Between an eighth of a ghost and one to a bucket. */
+/* Keep between one ghost in 8 buckets and one ghost in each bucket. */
 static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
 {
 	size_t ghosts = abd_arc_ghost_count(policy), count = policy->bucket_count;
@@ -225,7 +220,7 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 
 static void abd_arc_policy_stamp(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
-	/* In T1: as if half the clock's range ago, so that a hit on it is always told. */
+	/* In T1: a quarter of the clock's range ago, so that a hit on it is noted. */
 	uint32_t stamp =
 		item->list == ABD_ARC_FREQUENT ? ++policy->clock : policy->clock - (1u << 30);
 
@@ -266,8 +261,8 @@ void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *i
 }
 
 /*
- * How far p moves for a ghost of list mine: its record's cost, times how much longer the other
- * ghost list is.
+ * How far p moves when a ghost of list mine is hit: the cost of its record, multiplied by
+ * other/mine if the other ghost list is longer.
  */
 static size_t abd_arc_policy_step(
 	size_t cost, const struct abd_arc_list *mine, const struct abd_arc_list *other)
@@ -330,9 +325,9 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 }
 
 /*
- * Case IV's bounds: |L1| <= c, |L1| + |L2| <= 2c. The records will be within c once REPLACE has
- * done its work, if they are not yet; for L1 it is the same before and after, since REPLACE moves
- * what it takes from T1 to B1.
+ * The bounds of case IV: |L1| <= c, |L1| + |L2| <= 2c. The records may exceed c now, but not after
+ * REPLACE, so at most c is counted for them. REPLACE does not change L1: it moves records from T1
+ * to B1.
  */
 void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
 {

@@ -2,10 +2,11 @@
 /*
  * Putting and removing.
  *
- * A put compresses without any lock, asks the policy (which may evict), waits for readers only if
- * the memory that is left does not do, and swaps the record in, in one step for readers. Room is
- * reserved before memory is taken, so the capacity holds at every moment, but while puts at once
- * reserve more than there is to evict: then all go ahead, and what is over goes when they are done.
+ * A put compresses without a lock. It asks the policy, which may evict. It waits for readers only
+ * if too little memory is left. Then it puts the record in, which readers see as one step. A put
+ * reserves room before it allocates memory, so the cache stays within its capacity. The one
+ * exception: concurrent puts together reserve more than there is to evict. Then all of them go
+ * ahead, and the excess is evicted when they are done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
 #include "abd_arc_impl.h"
@@ -17,7 +18,7 @@
 struct abd_arc_put {
 	const abd_arc_key_t *key;
 	uint64_t hash;
-	/* this thread's, whose hits the policy learns of first; or NULL */
+	/* this thread's block, or NULL; its hits are reported to the policy first */
 	struct abd_arc_reader *reader;
 	unsigned flags;
 	enum abd_arc_list_id list;
@@ -27,7 +28,7 @@ struct abd_arc_put {
 	uint64_t checksum[4];
 };
 
-/* Ask the policy, evict, reserve. */
+/* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. */
 static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	size_t cost = abd_arc_record_estimate(put->record.stored_size) + arc->entry_cost;
@@ -42,7 +43,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
 
 		if (list == ABD_ARC_FREQUENT) {
-			put->list = list; /* stays so if memory runs out and all begins again */
+			put->list = list; /* kept if memory runs out and the put starts again */
 			arc->stats.ghost_hits_recent += !from_frequent;
 			arc->stats.ghost_hits_frequent += from_frequent;
 		}
@@ -83,7 +84,7 @@ static void abd_arc_put_count(struct abd_arc *arc, const struct abd_arc_put *put
 	arc->stats.metadata_entries += is_metadata;
 }
 
-/* The entry takes its place. Under lock. */
+/* Put the entry into index and policy. Under lock. */
 static void abd_arc_put_publish(
 	struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
 {
@@ -91,13 +92,13 @@ static void abd_arc_put_publish(
 	struct abd_arc_entry *old;
 
 	/*
-	 * A page of the index that is full, for want of memory or by unlikely chance, gives one of
-	 * its records up.
+	 * A page of the index is full if the index got no memory to grow, or by unlikely chance.
+	 * Then one of its records is evicted.
 	 */
 	while (!abd_arc_index_put(arc->index, put->hash, entry, &old))
 		abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, put->hash));
 	if (old != NULL) {
-		/* New content is not a use: it takes the old one's list. */
+		/* New content is not a use: the new record goes into the old one's list. */
 		if (old->item.list == ABD_ARC_FREQUENT)
 			list = ABD_ARC_FREQUENT;
 		abd_arc_policy_remove(&arc->policy, &old->item);
@@ -107,7 +108,7 @@ static void abd_arc_put_publish(
 	arc->record_bytes += entry->item.cost - arc->entry_cost;
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
 	abd_arc_put_count(arc, put);
-	/* The provider may have refused orders: then the run table is larger than was reserved. */
+	/* If the provider refused orders, the run table is larger than what was reserved. */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
@@ -211,7 +212,7 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 		abd_arc_drop(arc, entry);
 		arc->stats.removes++;
 	}
-	/* As much as a cache keeps for what waits: give it back without waiting for a put. */
+	/* More waits to be freed than the cache keeps room for: free it before the next put. */
 	much = arc->evicted_bytes - arc->pinned_bytes > arc->capacity - arc->policy.capacity;
 	pthread_mutex_unlock(&arc->lock);
 	if (much)

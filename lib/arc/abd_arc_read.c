@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading and holding. On a hit nothing is written but dst, this thread's block and its RCU
- * counter; once in hit_batch hits that are news to the policy, its lists.
+ * Reading and holding. A hit writes only to dst, to this thread's block and to its RCU counter.
+ * After hit_batch hits that were noted, it also updates the policy's lists.
  *
- * A read decodes inside the read-side section, so it needs no reference. A hold outlives the
- * section by a note in the thread's block; see abd_arc_impl.h.
- * OpenZFS: arc_read(), arc_buf_fill(), where a hash lock and a reference count on the header are
- * taken on each hit.
+ * A read decodes inside the read-side section, so it needs no reference. A hold is written to the
+ * thread's block, where it outlives the section; see abd_arc_impl.h.
+ * OpenZFS: arc_read(), arc_buf_fill(); there each hit takes a hash lock and a reference on the
+ * header.
  */
 #include "abd_arc_impl.h"
 
@@ -19,7 +19,7 @@ static void abd_arc_count(
 		atomic_fetch_add_explicit(&arc->orphan_count[which], 1, memory_order_relaxed);
 }
 
-/* Drop a record that was found damaged, unless somebody has replaced it already. */
+/* Drop a record that is damaged, unless another thread has replaced it already. */
 static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
 	const struct abd_arc_entry *damaged)
 {
@@ -65,7 +65,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	abd_rcu_read_unlock();
 
 	if (error == -ENOMEM)
-		return error; /* comes again */
+		return error; /* the caller tries again */
 	abd_arc_count(arc, reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
 	if (error == 0 && compressed && size > 0)
 		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
@@ -82,7 +82,7 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	int error;
 
-	/* It ends: what is given up is this record at last, which is -ENOENT then. */
+	/* The loop ends: once the record itself is evicted, the read is -ENOENT. */
 	while (ABD_UNLIKELY(
 		(error = abd_arc_read_once(arc, reader, key, dst, off, size)) == -ENOMEM))
 		abd_arc_shrink(arc);

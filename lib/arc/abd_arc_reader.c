@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads and caches come and go independently. A thread knows its blocks by the cache's id, never
- * by its address, so that it need not be told when a cache ends; a cache keeps all blocks in a
- * list, so that it need not be told when a thread does.
- * Invariant: a block is freed by its cache's end only.
+ * Threads and caches come and go independently. A thread finds its blocks by the cache's id, never
+ * by its address, so a cache that ends need not tell threads. A cache keeps all blocks in a list,
+ * and frees them all when it ends.
+ * Invariant: a block is freed only when its cache ends.
  */
 #include "abd_arc_impl.h"
 
@@ -64,7 +64,7 @@ static void abd_arc_seats_free(struct abd_arc_seats *seats)
 	abd_mem_free(seats, abd_arc_seats_size(seats->room), 16);
 }
 
-/* A thread ends: its last hits are told, its blocks wait for another thread. */
+/* A thread ends: report its last hits, and leave its blocks for other threads. */
 static void abd_arc_reader_end(void *seats_arg)
 {
 	struct abd_arc_seats *seats = seats_arg;
@@ -97,7 +97,7 @@ bool abd_arc_reader_possible(void)
 	return abd_arc_key_made;
 }
 
-/* Seats of caches that have ended are given up. */
+/* Remove the seats of caches that have ended. */
 static void abd_arc_seats_tidy(struct abd_arc_seats *seats)
 {
 	size_t count = 0;
@@ -131,7 +131,7 @@ static bool abd_arc_seats_reserve(void)
 	more->room = room;
 	if (seats != NULL)
 		memcpy(more->seat, seats->seat, seats->count * sizeof(seats->seat[0]));
-	/* Seats that the thread's end does not know of would never be given up. */
+	/* Seats that abd_arc_reader_end() does not get would never be freed. */
 	if (pthread_setspecific(abd_arc_key, more) != 0) {
 		abd_arc_seats_free(more);
 		return false;
@@ -142,7 +142,7 @@ static bool abd_arc_seats_reserve(void)
 	return true;
 }
 
-/* Cache lines, and the line that is fetched beside them, that no other thread writes. */
+/* Whole pairs of cache lines, which the CPU may fetch together: no two blocks share a pair. */
 static size_t abd_arc_reader_room(const struct abd_arc *arc)
 {
 	return abd_round_up(
@@ -235,12 +235,12 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	uint32_t pending = reader->pending;
 
 	/*
-	 * A page of entries went back meanwhile, perhaps with one of ours: rare, so all are
-	 * forgotten.
+	 * A page of entries was freed meanwhile, and a noted entry may have been in it. That is
+	 * rare, so all noted hits are forgotten.
 	 */
 	if (reader->slab_frees != atomic_load_explicit(&arc->entries.frees, memory_order_relaxed))
 		pending = 0;
-	/* Their neighbours in the lists are what is not in the cache: fetch them all at once. */
+	/* Their neighbours in the lists are rarely in the CPU's cache: fetch them all at once. */
 	for (uint32_t i = 0; i < pending; i++) {
 		__builtin_prefetch(reader->ring[i]->item.link.next, 1);
 		__builtin_prefetch(reader->ring[i]->item.link.prev, 1);
@@ -252,8 +252,8 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	reader->patience = 0;
 	reader->clock = arc->policy.clock;
 	/*
-	 * Within the newest quarter of T2, order hardly matters: nobody is evicted from there. In
-	 * the exact mode it does.
+	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
+	 * there. With hit_batch 1 the order is exact, and every hit is noted.
 	 */
 	if (arc->hit_batch > 1)
 		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 4, 1u << 28);
@@ -266,7 +266,7 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 	if (arc->hit_batch == 1) {
 		pthread_mutex_lock(&arc->lock);
 	} else if (pthread_mutex_trylock(&arc->lock) != 0) {
-		/* Trying again at each hit would make all threads write one line at each hit. */
+		/* Otherwise all threads would write the lock's cache line at every hit. */
 		reader->patience = arc->hit_batch;
 		return;
 	}
@@ -297,7 +297,7 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 	return &next->slot[0];
 }
 
-/* Every entry in a slot. Slots may be filled and cleared meanwhile. */
+/* Visit every entry in a slot. Threads may fill and clear slots meanwhile. */
 static void abd_arc_reader_each_held(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
 {

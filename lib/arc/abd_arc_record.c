@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records as they are stored: an lz4 block if that saves an eighth, else the bytes themselves; in a
- * buffer of exactly that size, which for one run is linear, so that reading it copies nothing.
+ * How records are stored: as an lz4 block if that saves an eighth, else as the bytes themselves.
+ * The buffer has exactly that size. If it is one run it is linear, so the decoder reads it without
+ * a copy.
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-/* A buffer has no const view; this one is only read. */
+/* There is no const view of memory; this one is only read. */
 static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 {
 	void *memory;
@@ -30,7 +31,7 @@ int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t 
 
 	*record = (struct abd_arc_record){.buf = buf, .stored_size = size, .logical_size = size};
 	if (room == size)
-		return 0; /* below 8 bytes there is no eighth to save */
+		return 0; /* fewer than 8 bytes: an eighth is less than one byte */
 	record->scratch = abd_buf_alloc(room, false);
 	if (record->scratch == NULL)
 		return -ENOMEM;
@@ -46,7 +47,7 @@ int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t 
 		record->stored_size = (size_t)produced;
 		record->compressed = true;
 	}
-	assert(produced != -ENOMEM); /* asked for only where one side is in pieces */
+	assert(produced != -ENOMEM); /* lz4 takes memory only if a buffer is not one piece */
 	return 0;
 }
 
@@ -65,7 +66,7 @@ abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadat
 	return abd;
 }
 
-/* What abd_mem_cache_alloc() takes for a size. */
+/* How much memory abd_mem_cache_alloc() takes for a size. */
 static size_t abd_arc_class_size(size_t size)
 {
 	if (size > ABD_MEM_CACHE_MAX)
@@ -91,7 +92,7 @@ size_t abd_arc_record_bytes(const abd_t *abd)
 
 	size_t head = abd_is_linear(abd) ? 0 : abd_arc_class_size(abd_scatter_head_size(abd));
 
-	/* Runs are whole pages, and no more of them than the data needs. */
+	/* Runs are whole pages, and no more pages than the data needs. */
 	return head + abd_round_up(size, ABD_CHUNK_SIZE);
 }
 
@@ -118,8 +119,8 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 }
 
 /*
- * All of a compressed record, or a part; what is not wanted is not decoded where the decoder can
- * help it.
+ * Decode a compressed record or a part of it. For a part, the decoder skips what it can of the
+ * rest.
  */
 static ssize_t abd_arc_record_decode(
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)

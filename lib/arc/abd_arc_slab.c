@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages are runs of lib/chunk, which has them on huge pages: a look-up among 1e6 entries is TLB
- * misses otherwise. Pages with a header and a list of free items each; a page is found from its
- * item by masking the address.
- * An empty page is given back unless it is the last that has room, so that a cache at its limit
- * does not trade pages.
+ * Pages are runs from lib/chunk, which places them on huge pages. Otherwise TLB misses would
+ * dominate a look-up among 1e6 entries. Each page has a header and a list of free items. The
+ * address of an item, rounded down to a page, is its page.
+ * An empty page is given back unless it is the only page with a free item. So a cache at its limit
+ * does not free and allocate pages in turn.
  */
 #include "abd_arc_slab.h"
 #include "abd_chunk.h"
@@ -12,13 +12,14 @@
 #include <assert.h>
 
 struct abd_arc_page {
-	struct abd_arc_page *next, *prev; /* of the partial ones */
-	void *free;                       /* items, each holding the address of the next */
+	struct abd_arc_page *next, *prev; /* in the list of partial pages */
+	/* free items, each of which holds the address of the next */
+	void *free;
 	unsigned used;
 	unsigned provider; /* of its run */
 };
 
-/* A cache line, so that items of whole lines lie on as many. */
+/* A cache line, so that an item of n cache lines touches only n of them. */
 #define ABD_ARC_PAGE_HEADER 64
 
 static_assert(sizeof(struct abd_arc_page) <= ABD_ARC_PAGE_HEADER, "items begin behind the header");

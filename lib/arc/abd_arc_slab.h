@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items of one size in pages of 4 KiB: entries and ghosts cost their size and a page header's
- * share, not a power of two.
- * Invariant: pages counts the pages there are. frees rises whenever one is given back: who saw an
- * item alive, and sees frees unchanged, may still look at its memory (though it may be another item
- * by now).
+ * Items of one size in pages of 4 KiB: an entry or a ghost costs its size and its share of a page
+ * header, and is not rounded up to a power of two.
+ * Invariant: pages is the number of pages. frees rises whenever a page is given back. A thread that
+ * saw an item alive, and finds frees unchanged, may still read the item's memory (though it may be
+ * another item by now).
  * Contract: abd_init() before the first item. Threads: one at a time, under the cache's lock.
  */
 #ifndef ABD_ARC_SLAB_H
@@ -27,7 +27,7 @@ struct abd_arc_slab {
 };
 
 void abd_arc_slab_init(struct abd_arc_slab *slab, size_t item_size);
-/** Give back the page that is kept. All items are free. */
+/** Give back the last page. The caller has freed all items. */
 void abd_arc_slab_fini(struct abd_arc_slab *slab);
 /** An item, not initialised; NULL: no memory. */
 void *abd_arc_slab_alloc(struct abd_arc_slab *slab);

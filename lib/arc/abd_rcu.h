@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RCU as this layer uses it: a read-side section, and waiting until every section that had begun
- * has ended.
+ * RCU as this layer uses it: read-side sections, and a wait until every section that had begun has
+ * ended.
  *
- * The flavour is liburcu-bp: threads register themselves at their first section, and leave when
- * they end. memb and the others want rcu_register_thread() from every thread; were that hidden in
- * our first call, a host that uses the same flavour itself would register its thread twice, or
- * unregister it under our feet. What bp costs: docs/arc.md has the figures.
+ * The flavour is liburcu-bp: it registers a thread at its first section, and unregisters it when it
+ * ends. Other flavours such as memb want every thread to call rcu_register_thread(). If our first
+ * call did that, a host that uses the same flavour would register its thread twice, or unregister
+ * it while we still need it. docs/arc.md has the figures of what bp costs.
  *
  * Invariant: nobody waits for a grace period inside a section.
  *
- * ThreadSanitizer reports false races inside liburcu 0.13.2, which it can't see into, and
- * MemorySanitizer false uninitialised reads. Builds for them (ABD_ARC_SHIM) take the shim, a lock
- * that many may hold, instead.
+ * ThreadSanitizer can't see into liburcu 0.13.2 and reports false races; MemorySanitizer reports
+ * false uninitialised reads. Builds for them (ABD_ARC_SHIM) use the shim instead, a read-write
+ * lock.
  */
 #ifndef ABD_RCU_H
 #define ABD_RCU_H
@@ -42,9 +42,9 @@ static inline void abd_rcu_synchronize(void)
 #else
 
 /*
- * The build defines _LGPL_SOURCE, which makes the read side inline (allowed to sources under a
- * licence like ours), except for sanitizers: 0.13.2 keeps its readers' records less aligned than it
- * declares them, which UBSan reports in inlined code.
+ * The build defines _LGPL_SOURCE, which makes the read side inline; liburcu allows that to
+ * sources under a licence like ours. Sanitizer builds don't define it: liburcu 0.13.2 aligns its
+ * readers' records less than it declares, which UBSan reports in inlined code.
  */
 #include <urcu/urcu-bp.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands in for RCU in builds for ThreadSanitizer; see abd_rcu.h.
+ * Replaces RCU in builds for ThreadSanitizer and MemorySanitizer; see abd_rcu.h.
  */
 #include "abd_rcu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clock, and who hears of it.
+ * The clock, and the list of modules that age.
  */
 #include "abd_age.h"
 #include "abd_tunable.h"
@@ -10,8 +10,7 @@
 
 #define ABD_AGE_STAGES 6
 
-/* The tunable reserve_ms: 12 s, so that 15 s after a burst all is back whatever the clock's grain.
- */
+/* The tunable reserve_ms. 12 s: 15 s after a burst all memory is back, however coarse the clock. */
 static atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
 static struct abd_ager *_Atomic abd_agers;

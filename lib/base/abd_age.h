@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time passes: whoever keeps memory in reserve hears of it, so that what is no longer used goes
- * back without a call made for it. No thread of ours does this. The calls that allocate and free
- * look at a coarse clock on their slow paths, and one of them, once a period, does what is due.
+ * Aging: memory that is kept in reserve and no longer used goes back after a while, without a call
+ * for it and without a background thread. The calls that allocate and free look at a coarse clock
+ * on their slow paths. Once a period, one of them calls the age() functions of all modules that
+ * keep memory.
  *
- * Invariant: no lock of ours is held when age() functions run, and never do two threads run them at
- * once.
+ * Invariant: age() functions are called without any lock of the library, and by one thread at a
+ * time.
  */
 #ifndef ABD_AGE_H
 #define ABD_AGE_H
@@ -14,18 +15,20 @@
 
 #include <stdatomic.h>
 
-/** Somebody who keeps memory. Lives for ever. */
+/** A module that keeps memory in reserve. The struct is never freed. */
 struct abd_ager {
-	void (*age)(void); /* one more period has passed: memory that was unused since the last one
-			      moves on */
+	/* a period has passed: move on memory that was not used during it */
+	void (*age)(void);
 	struct abd_ager *next;
 	atomic_flag added;
 };
 
-/** From now on ager->age() is called once a period. A second time changes nothing. Threads: any. */
+/**
+ * Have ager->age() called once a period from now on. A second call changes nothing. Threads: any.
+ */
 void abd_age_add(struct abd_ager *ager);
 
-/** Milliseconds of a clock that is cheap, and right to a few of them. */
+/** Milliseconds of a clock that is cheap to read and a few milliseconds coarse. */
 uint64_t abd_age_now_ms(void);
 
 /**
@@ -34,7 +37,7 @@ uint64_t abd_age_now_ms(void);
  */
 uint64_t abd_age_period_ms(void);
 
-/** If a period has passed, have everybody age. */
+/** If a period has passed, call all age() functions. */
 void abd_age_check(uint64_t now_ms);
 
 int abd_age_ms_set(const char *value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's pair is set before the first memory is handed out, or never; the state says which.
+ * The engine's pair is set before the first allocation, or never; the state says which.
  * OpenZFS: zio_buf_alloc() and zio_data_buf_alloc() in module/zfs/zio.c.
  */
 #include "abd_allocator.h"
@@ -33,7 +33,10 @@ int abd_allocator_set(const struct abd_allocator *allocator)
 	return 0;
 }
 
-/* The first allocation decides, once; a setter at work is waited for, a few instructions. */
+/*
+ * The first allocation decides. If another thread is setting the pair, wait for its few
+ * instructions.
+ */
 static ABD_COLD int abd_allocator_decide(void)
 {
 	int state;
@@ -73,7 +76,7 @@ void *abd_allocator_get(size_t size, bool is_metadata)
 	return buf;
 }
 
-/* Memory that comes back was taken, so it is decided whose it is. */
+/* Memory that comes back was allocated, so the state is decided already. */
 void abd_allocator_put(void *buf, size_t size, bool is_metadata)
 {
 	if (ABD_LIKELY(atomic_load_explicit(&abd_allocator_state, memory_order_acquire) !=

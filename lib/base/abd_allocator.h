@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose memory linear buffers have: the library's own, or the engine's pair.
- * Invariant: the pair can't change once memory has been taken, so that what was taken goes back
- * where it came from.
+ * Where the memory of linear buffers comes from: the library itself, or the engine's pair of
+ * functions.
+ * Invariant: the pair can't change once memory has been allocated, so memory goes back to where it
+ * came from.
  */
 #ifndef ABD_ALLOCATOR_H
 #define ABD_ALLOCATOR_H

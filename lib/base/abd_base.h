@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The few words every layer uses.
+ * The few helpers that every layer uses.
  * Invariant: nothing here has state.
  */
 #ifndef ABD_BASE_H
@@ -28,8 +28,8 @@ static inline size_t abd_round_up(size_t size, size_t unit)
 }
 
 /**
- * Copy a record to a caller who knows a shorter or longer one: as far as both know it, the caller's
- * unknown tail zeroed.
+ * Copy a struct to a caller that may know a shorter or longer version of it: copy what both know,
+ * and zero the rest of the caller's.
  */
 static inline void abd_record_copy(void *to, size_t to_size, const void *from, size_t from_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one line for a broken contract, and who is told.
+ * The line that a broken contract prints, and the handler that gets it.
  */
 #include "abd_contract.h"
 

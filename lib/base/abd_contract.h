@@ -33,9 +33,10 @@ static inline void abd_require_range(const char *call, const abd_t *abd, size_t 
 }
 
 /**
- * The contract of every copy: both sides are apart, or the same bytes. What would overlap is copied
- * onto itself while it is read. Two checks see it without looking at all pairs of pieces: one
- * buffer at two offsets, and pieces that are copied onto each other.
+ * The contract of every copy: source and destination do not overlap, or are the same bytes.
+ * Otherwise the copy would read bytes it has already overwritten. Two checks find an overlap
+ * without comparing all pairs of pieces: one compares two ranges of one buffer, the other each
+ * piece with the piece that is copied to it.
  */
 static inline void abd_require_apart_spans(const char *call, const void *d, const void *s, size_t n)
 {

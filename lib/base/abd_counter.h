@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters: one set per thread, summed when asked for, so that counting touches no shared cache
- * line.
+ * Counters: one set per thread, summed on request, so that counting writes to no shared cache line.
  * Invariant: a counter's value is the sum over living threads and those that have ended
  * (abd_thread_counters_sum()). A gauge may be raised by one thread and lowered by another: only the
  * sum, modulo 2^64, means anything.
@@ -27,7 +26,7 @@ static inline void abd_counter_add(size_t counter, uint64_t delta)
 		return;
 	}
 
-	/* Only this thread writes; others only sum. So no locked instruction is needed. */
+	/* Only this thread writes; other threads only read. So no locked instruction is needed. */
 	uint64_t value = atomic_load_explicit(&thread->counter[counter], memory_order_relaxed);
 
 	atomic_store_explicit(&thread->counter[counter], value + delta, memory_order_relaxed);

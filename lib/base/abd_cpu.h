@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this CPU, and the operating system on it, lets kernels use.
- * Invariant: constant for the life of the process; buffers never ask, only kernels' supported()
- * does.
+ * The features that this CPU and its operating system let kernels use.
+ * Invariant: constant for the life of the process. Only the supported() functions of kernels ask.
  */
 #ifndef ABD_CPU_H
 #define ABD_CPU_H
@@ -12,7 +11,7 @@
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
 	ABD_CPU_SSE42,
-	ABD_CPU_AVX2, /* with BMI and BMI2, which files for it are compiled with */
+	ABD_CPU_AVX2, /* with BMI and BMI2: files for AVX2 are compiled with them */
 	ABD_CPU_BMI2,
 	ABD_CPU_AVX512BW, /* with F and VL */
 	ABD_CPU_CLFLUSH,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU features elsewhere: none; portable kernels serve.
+ * CPU features on other machines: none, so only portable kernels are used.
  */
 #include "abd_cpu.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU features on x86: vectors as the compiler's run time reports them (which also asks whether the
- * operating system saves the registers), cache line instructions from CPUID leaf 7, which it does
- * not report.
+ * CPU features on x86. The compiler's run-time library reports vector features; it also checks that
+ * the operating system saves the registers. It does not report cache line instructions, so these
+ * come from CPUID leaves 1 and 7.
  */
 #include "abd_cpu.h"
 
@@ -20,7 +20,7 @@ static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
 	return r;
 }
 
-/* Each is asked, whatever the others say: on any one CPU a branch between goes one way only. */
+/* No && here: it would branch, and on any one CPU tests can cover only one way of each branch. */
 static bool abd_cpu_has_avx512bw(void)
 {
 	bool f = __builtin_cpu_supports("avx512f"), bw = __builtin_cpu_supports("avx512bw"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One lock, a list of batches for each magazine's number. What leaves goes to its source after the
- * lock is dropped.
+ * One lock, and a list of batches for each magazine number. Blocks that leave go back to their
+ * source after the lock is dropped.
  */
 #include "abd_depot.h"
 #include "abd_mem.h"
@@ -11,7 +11,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* Empty batches that are kept: half a MiB of blocks of 64 bytes come and go without an allocation.
+/*
+ * How many empty batches are kept: half a MiB in blocks of 64 bytes comes and goes without an
+ * allocation.
  */
 #define ABD_DEPOT_EMPTY_MAX 128
 
@@ -74,7 +76,7 @@ static void abd_depot_end_all(struct abd_depot_batch *batch)
 	}
 }
 
-/* Take the batch that *link names out of its list. Locked. */
+/* Take the batch *link out of its list. Under the lock. */
 static struct abd_depot_batch *abd_depot_unlink(unsigned index, struct abd_depot_batch **link)
 {
 	struct abd_depot_batch *batch = *link;
@@ -86,7 +88,7 @@ static struct abd_depot_batch *abd_depot_unlink(unsigned index, struct abd_depot
 	return batch;
 }
 
-/* Which kind holds most. Locked. */
+/* The magazine number with most bytes in the depot. Under the lock. */
 static unsigned abd_depot_largest(void)
 {
 	unsigned largest = 0;
@@ -146,7 +148,7 @@ bool abd_depot_drain(const struct abd_source *source, unsigned group)
 
 	pthread_mutex_lock(&abd_depot_lock);
 	for (unsigned i = 0; i < ABD_MAGAZINE_COUNT; i++)
-		/* Those of one list are all alike. */
+		/* All batches of one list have the same source and tag. */
 		while (abd_depot_list[i] != NULL &&
 			abd_depot_belongs(abd_depot_list[i], source, group)) {
 			struct abd_depot_batch *out = abd_depot_unlink(i, &abd_depot_list[i]);

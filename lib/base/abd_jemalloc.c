@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our arenas in jemalloc.
- * Decay: dirty pages of small memory go back after 10 s, so that a cache which shrinks and grows
- * again does not pay a page fault each time; no second, lazy stage (muzzy), whose pages the system
- * would still count as ours. Regions go back at once: those who use them have waited already.
- * The addresses stay reserved: jemalloc 5.3 can't be made to give them back (a dalloc hook that
- * unmaps crashes it when the kernel hands out the place again).
+ * Decay: unused pages of small memory go back after 10 s, so that a cache which shrinks and grows
+ * again does not pay a page fault each time. There is no second, lazy stage (muzzy): the system
+ * would still count its pages as ours. Regions go back at once, because lib/chunk has kept them
+ * long enough.
+ * The addresses stay reserved: jemalloc 5.3 can't give them back. A dalloc hook that unmaps makes
+ * it crash when the system reuses the addresses.
  */
 #include "abd_jemalloc.h"
 
@@ -22,12 +23,13 @@ extern const struct abd_jemalloc_calls abd_jemalloc_calls __attribute__((weak));
 
 static unsigned abd_jemalloc_index[ABD_JEMALLOC_ARENAS];
 static bool abd_jemalloc_ready;
-static extent_hooks_t abd_jemalloc_hooks; /* ours: the default's but for alloc */
+static extent_hooks_t abd_jemalloc_hooks; /* the default hooks, except alloc */
 static extent_hooks_t *abd_jemalloc_hooks_default;
 
 /*
- * New address space for runs: on a huge page's boundary and advised so, because compare and copy
- * over 4 KiB chunks at random addresses lose up to half their speed to page walks otherwise.
+ * New address space for runs: aligned to a huge page, and huge pages are requested for it.
+ * Otherwise compare and copy over 4 KiB chunks at random addresses lose up to half their speed to
+ * page walks.
  */
 static void *abd_jemalloc_extent_alloc(extent_hooks_t *hooks, void *address, size_t size,
 	size_t alignment, bool *zero, bool *commit, unsigned arena)
@@ -38,7 +40,7 @@ static void *abd_jemalloc_extent_alloc(extent_hooks_t *hooks, void *address, siz
 	void *extent = abd_jemalloc_hooks_default->alloc(
 		hooks, address, size, alignment, zero, commit, arena);
 
-	/* Advice only: where the system can't follow it, small pages serve. */
+	/* Only advice: without huge pages the system uses small ones. */
 	if (extent != NULL && size >= ABD_HUGE_PAGE)
 		madvise(extent, size, MADV_HUGEPAGE);
 	return extent;
@@ -67,7 +69,7 @@ static bool abd_jemalloc_arena_make(
 		       abd_jemalloc_index[which], "muzzy_decay_ms", &muzzy_ms, sizeof(muzzy_ms));
 }
 
-/* The default's hooks, read from an arena that has them. */
+/* Copy the default hooks from an arena that has them. */
 static bool abd_jemalloc_hooks_make(unsigned arena)
 {
 	size_t size = sizeof(abd_jemalloc_hooks_default);
@@ -100,7 +102,7 @@ bool abd_jemalloc_present(void)
 
 static int abd_jemalloc_flags(enum abd_jemalloc_arena arena, size_t alignment)
 {
-	/* No thread cache of jemalloc's: our magazines are in front. */
+	/* No thread cache in jemalloc: our magazines do that. */
 	return (int)(MALLOCX_LG_ALIGN(abd_log2(alignment)) |
 		     MALLOCX_ARENA(abd_jemalloc_index[arena]) | MALLOCX_TCACHE_NONE);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The companion library libabd_jemalloc.so, whole: the record through which libabd reaches
- * jemalloc. See abd_jemalloc.h.
+ * All of the companion library libabd_jemalloc.so: the struct through which libabd calls jemalloc.
+ * See abd_jemalloc.h.
  */
 #include "abd_jemalloc.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A build without jemalloc (ABD_WITH_JEMALLOC=OFF): checkers see every block, and there is nothing
- * to depend on.
+ * A build without jemalloc (ABD_WITH_JEMALLOC=OFF): checkers see every block, and the build needs
+ * no jemalloc.
  */
 #include "abd_jemalloc.h"
 

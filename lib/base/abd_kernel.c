@@ -13,11 +13,16 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* One for all choices: it is taken to start, set and show, never to look a kernel up. */
+/*
+ * One lock for all choices. Starting, setting and showing a plan takes it; looking a kernel up does
+ * not.
+ */
 static pthread_mutex_t abd_choice_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Tables hold pointers to the layers' own structs, which begin with struct abd_kernel; pointers to
- * structs all look alike (C11, 6.2.5). */
+/*
+ * Tables hold pointers to the layers' own structs, which begin with struct abd_kernel. All pointers
+ * to structs have the same representation (C11, 6.2.5).
+ */
 static const struct abd_kernel *abd_kernel_nth(const struct abd_choice *choice, size_t n)
 {
 	const struct abd_kernel *kernel;
@@ -71,7 +76,7 @@ const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size)
 	return row->kernel;
 }
 
-/* "<=size," at *text, which is moved past it. */
+/* Read "<=size," at *text, and move *text past it. */
 static bool abd_plan_parse_size(const char **text, size_t *size)
 {
 	char digits[24];
@@ -127,7 +132,10 @@ static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
 	}
 }
 
-/* What this machine gets by itself. */
+/*
+ * The plan that this machine uses if none is set: the first built-in one that it can run, else its
+ * best kernel for all sizes.
+ */
 static void abd_plan_auto(const struct abd_choice *choice, struct abd_plan *plan)
 {
 	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
@@ -137,7 +145,7 @@ static void abd_plan_auto(const struct abd_choice *choice, struct abd_plan *plan
 	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
 }
 
-/* ---- choices; all below but the outermost calls are under the lock ---- */
+/* ---- choices; a static function that does not take the lock is called under it ---- */
 
 static void abd_choice_publish(struct abd_choice *choice)
 {
@@ -164,7 +172,9 @@ static int abd_choice_read(struct abd_choice *choice, const char *text, bool for
 	return 0;
 }
 
-/* Of a group's variable, which each of its choices reads, one report is enough. */
+/*
+ * Each choice of a group reads the group's variable; *reported keeps them from repeating a report.
+ */
 static void abd_choice_from_environment(
 	struct abd_choice *choice, const char *name, bool force, bool *reported)
 {

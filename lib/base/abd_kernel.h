@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The chooser: which kernel serves which size. Every layer that has kernels (compare, copy, flush,
- * codec) has a table of them and a choice; how one is chosen, forced, listed and shown is decided
- * here for all.
+ * codec) has a table of them and a choice; this file chooses, forces, lists and shows kernels for
+ * all layers.
  *
  * A kernel is a constant struct: a name, whether this CPU can run it, and the layer's functions. A
  * plan says which kernel serves operations of up to which size: "nt-avx512<=256,movdir64b". A
@@ -19,9 +19,9 @@
  * A kernel is added by one new file, in x86/, arm64/ or generic/, and one line of its layer's
  * table.
  *
- * Invariant: a row that has a kernel has one that this CPU can run, and every kernel of a table is
- * right for every size. So a reader who sees the rows of two plans, because one is just being
- * replaced, still gets a right answer, and needs no lock.
+ * Invariant: this CPU can run the kernel of every row, and every kernel of a table is right for
+ * every size. So a reader needs no lock: if it sees rows of two plans, because one is just
+ * replacing the other, it still gets a right kernel.
  */
 #ifndef ABD_KERNEL_H
 #define ABD_KERNEL_H
@@ -32,7 +32,7 @@
 
 struct abd_kernel {
 	const char *name;
-	bool (*supported)(void); /* by this CPU; always the same answer */
+	bool (*supported)(void); /* whether this CPU can run it; always the same answer */
 };
 
 /* What every kernel begins with: struct abd_kernel for the chooser, plain fields for the layer. */
@@ -45,7 +45,7 @@ struct abd_kernel {
 		};                               \
 	}
 
-/* Lines of a table that only one kind of machine has. */
+/* Lines of a table that exist on one kind of machine only. */
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define ABD_ON_X86(...) __VA_ARGS__
 #else
@@ -57,14 +57,16 @@ struct abd_kernel {
 #define ABD_ON_ARM64(...)
 #endif
 
-/* Rows that a plan can have: a measured plan of flush needs 19 at most. */
+/* How many rows a plan can have. A measured plan of flush needs 19 at most. */
 #define ABD_PLAN_ROWS 20
-/* Room for a plan as text. A longer one is refused, so what can be set can be shown (lib/tuning
- * keeps this much for each thread). */
+/*
+ * Room for a plan as text. Longer texts are refused, so every plan that was set can be shown
+ * (lib/tuning keeps this much room for each thread).
+ */
 #define ABD_PLAN_TEXT 256
 
 struct abd_plan_row {
-	size_t last; /* the largest size of the row; of the last row SIZE_MAX */
+	size_t last; /* the largest size of the row; SIZE_MAX in the last row */
 	const struct abd_kernel *kernel;
 };
 
@@ -76,13 +78,15 @@ struct abd_plan {
 /* A tunable that forces a plan on several choices. */
 struct abd_choice_group {
 	const char *name;
-	bool reported; /* that the environment names a plan for it that can't be taken; under the
-			  chooser's lock */
+	/* an unusable plan in the environment was reported; under the chooser's lock */
+	bool reported;
 };
 
 struct abd_choice {
-	/* In use, read without a lock. Before the first call: one row without a kernel, its last
-	 * set to SIZE_MAX where the choice is defined. */
+	/*
+	 * In use, read without a lock. Before the first call: one row without a kernel, whose last
+	 * is SIZE_MAX; each choice is defined so.
+	 */
 	struct {
 		_Atomic size_t last;
 		_Atomic(const struct abd_kernel *) kernel;
@@ -91,17 +95,19 @@ struct abd_choice {
 	/* Constant. */
 	const char *name; /* of the tunable; ABD_<NAME> in the environment */
 	struct abd_choice_group *group;
-	const void *kernels; /* the table: pointers to the layer's kernels, best first, ended by
-				NULL */
+	/* the table: pointers to the layer's kernels, best first, ended by NULL */
+	const void *kernels;
 	const char *const *plans; /* built in, in order of preference, ended by NULL; NULL: none */
 
 	/* Under the chooser's lock. */
 	bool started;
 	struct abd_plan plan;   /* set, measured or built in */
-	struct abd_plan forced; /* in its place while it has rows */
+	struct abd_plan forced; /* used instead of plan while it has rows */
 };
 
-/** The first call of all: read the environment, put a plan in use, and answer as abd_choice_for().
+/**
+ * For the first call: read the environment, put a plan in use, and return what abd_choice_for()
+ * returns.
  */
 const struct abd_kernel *abd_choice_start(struct abd_choice *choice, size_t size);
 
@@ -110,8 +116,7 @@ const struct abd_kernel *abd_choice_start(struct abd_choice *choice, size_t size
  *
  * Returns: a kernel that this CPU can run, never NULL, valid for ever. A caller that asks once per
  *          operation sees one kernel throughout.
- * Threads: any; two loads and a comparison for the first row of a plan, after the first call of
- *          all.
+ * Threads: any. After the first call: two loads and a comparison if the size is in the first row.
  */
 static inline const struct abd_kernel *abd_choice_for(struct abd_choice *choice, size_t size)
 {
@@ -126,8 +131,8 @@ static inline const struct abd_kernel *abd_choice_for(struct abd_choice *choice,
 }
 
 /**
- * Use the plan in text, which may be one kernel's name; "auto": the plan that this machine gets by
- * itself.
+ * Use the plan in text, which may be the name of one kernel. "auto": the built-in plan for this
+ * machine.
  *
  * Returns: 0; -EINVAL: text is no plan, or names a kernel that this CPU lacks. Nothing is changed
  *          then.
@@ -135,29 +140,39 @@ static inline const struct abd_kernel *abd_choice_for(struct abd_choice *choice,
  */
 int abd_choice_set(struct abd_choice *choice, const char *text);
 
-/** The same for the choice's group: text takes precedence over what the choice itself was set to,
- * until "auto". */
+/**
+ * Force a plan on the choice, for its group: it takes precedence over the choice's own plan until
+ * text is "auto".
+ */
 int abd_choice_force(struct abd_choice *choice, const char *text);
 
-/** Force a kernel that need not be in the table; NULL: as after abd_choice_force(choice, "auto").
- * For tests. */
+/**
+ * For tests: force a kernel, which need not be in the table; NULL is the same as
+ * abd_choice_force(choice, "auto").
+ */
 void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel *kernel);
 
-/** The plan; in_use: the forced one, where there is one. And put a measured plan in the place of
- * the one that is not forced. */
+/**
+ * Get the choice's own plan; with in_use, the forced plan if there is one. Set replaces the
+ * choice's own plan by a measured one.
+ */
 void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan);
 void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan);
 
-/** Write the plan as abd_choice_set() takes it; in_use: the forced one, where there is one. Cut to
- * size > 0 bytes. */
+/**
+ * Write the plan in the form that abd_choice_set() takes; with in_use, the forced plan if there is
+ * one. Cut to size > 0 bytes.
+ */
 void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size);
 
 /** Write "auto" and the names of all kernels that this CPU has, separated by spaces. Cut to size
  * bytes, terminated unless size is 0. */
 void abd_choice_names(const struct abd_choice *choice, char *text, size_t size);
 
-/** The kernel of this name, NULL: the first of the table that this CPU has. Returns NULL where this
- * CPU has none. */
+/**
+ * The kernel of this name; for name NULL, the first of the table that this CPU can run. Returns
+ * NULL if there is no such kernel or this CPU can't run it.
+ */
 const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name);
 
 /**
@@ -168,11 +183,13 @@ const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const 
  */
 int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan);
 
-/** The plan's kernel for this size. The plan has rows. */
+/** The plan's kernel for this size. The plan has at least one row. */
 const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);
 
-/** Add a row to the end: [the last row's end, last]; a row whose kernel is that of the row before
- * widens it. Room is the caller's care. */
+/**
+ * Add a row for the sizes above the last row up to last. If the last row has the same kernel, widen
+ * that row instead. The caller makes sure that a row is free.
+ */
 void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The slow side of magazines: making, filling, emptying and limiting them.
  *
- * Invariant: a thread that has entered (abd_thread.h) takes no lock and calls nothing. What is to
- * leave is put on a list first, and given away after the thread has left.
+ * Invariant: a thread that has entered (abd_thread.h) takes no lock and calls nothing. It puts
+ * magazines that it takes out on a list, and empties them after it has left.
  */
 #include "abd_magazine.h"
 #include "abd_age.h"
@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A magazine holds half a MiB, but at least one block and at most two batches. */
+/*
+ * A magazine has room for half a MiB, but at least for one block and at most for two batches; and
+ * never for more than the thread's share.
+ */
 #define ABD_MAGAZINE_BYTES ((size_t)512 << 10)
 #define ABD_MAGAZINE_SLOTS ((size_t)2 * ABD_DEPOT_BATCH)
 
@@ -67,7 +70,7 @@ static bool abd_magazine_unused(
 	return magazine->count == magazine->last_count;
 }
 
-/* The owner has entered, or is visited. */
+/* The owner has entered, or another thread visits it. */
 static void abd_magazine_take_one(
 	struct abd_thread *thread, unsigned index, struct abd_magazine_taking *t)
 {
@@ -96,8 +99,10 @@ static void abd_magazine_take(struct abd_thread *thread, void *arg)
 	}
 }
 
-/* Give the blocks of a magazine to the depot as far as there are batches for them, else to their
- * source. */
+/*
+ * Give the blocks of a magazine to the depot (to_depot, and if there is memory for batches), else
+ * to their source.
+ */
 static void abd_magazine_empty(struct abd_magazine *magazine, bool to_depot)
 {
 	unsigned i = 0;
@@ -116,7 +121,7 @@ static void abd_magazine_empty(struct abd_magazine *magazine, bool to_depot)
 		magazine->source->free(magazine->slot[i], magazine->size, magazine->tag);
 }
 
-/* False: there were none, or nothing was in them. */
+/* Empty and free the magazines taken. False: they had no blocks. */
 static bool abd_magazine_end_taken(struct abd_magazine_taking *t, bool to_depot)
 {
 	bool any = false;
@@ -132,7 +137,10 @@ static bool abd_magazine_end_taken(struct abd_magazine_taking *t, bool to_depot)
 	return any;
 }
 
-/* Enter, and do what a visitor would have done where visits don't work. */
+/*
+ * Enter. If visits don't work and another thread asked this one to give its magazines back, do that
+ * first.
+ */
 static void abd_magazine_enter(struct abd_thread *thread)
 {
 	while (!abd_thread_enter_slow(thread)) {
@@ -222,8 +230,7 @@ bool abd_magazine_relieve(const struct abd_source *source, unsigned group)
 
 /* ---- time ---- */
 
-/* Threads that have not looked after their magazines for longer than they would if they were at
- * work. */
+/* Whether a thread has magazines and has not looked after them for so long that it must be idle. */
 static bool abd_magazine_idles(const struct abd_thread *thread, void *arg)
 {
 	const struct abd_magazine_taking *t = arg;
@@ -259,8 +266,10 @@ static void abd_magazine_look(struct abd_thread *thread)
 	abd_age_check(now);
 }
 
-/* A thread that frees rarely looks at the clock each few times, one that does nothing else each few
- * hundred. */
+/*
+ * Set after how many frees this thread looks at the clock again: 8 if it frees rarely, up to 256 if
+ * it frees often.
+ */
 static void abd_magazine_count_down(struct abd_thread *thread)
 {
 	uint64_t now = abd_age_now_ms(), elapsed = now - thread->looked_ms;
@@ -277,7 +286,7 @@ static void abd_magazine_count_down(struct abd_thread *thread)
 
 static void abd_magazine_start(void);
 
-/* Make others leave until size bytes fit into the share. The owner has entered. */
+/* Take other magazines out until size bytes fit into the share. The owner has entered. */
 static void abd_magazine_make_room(
 	struct abd_thread *thread, size_t size, size_t share, struct abd_magazine_taking *t)
 {
@@ -292,8 +301,10 @@ static void abd_magazine_make_room(
 	}
 }
 
-/* A magazine for this index, which has none. False: the share is too small for one block, or there
- * is no memory. */
+/*
+ * Make a magazine for this index, which has none. False: the share is too small for one block, or
+ * there is no memory.
+ */
 static bool abd_magazine_make(struct abd_thread *thread, unsigned index,
 	const struct abd_source *source, size_t size, unsigned tag)
 {
@@ -326,8 +337,10 @@ static bool abd_magazine_make(struct abd_thread *thread, unsigned index,
 	return true;
 }
 
-/* Move the older half of a full magazine to an empty batch: what was freed last is warm and stays.
- * The owner has entered. */
+/*
+ * Move the older half of a full magazine to an empty batch. The blocks freed last stay, because
+ * they are in the CPU's cache. The owner has entered.
+ */
 static void abd_magazine_halve(struct abd_magazine *magazine, struct abd_depot_batch *batch)
 {
 	unsigned half = (magazine->count + 1) / 2;
@@ -338,7 +351,8 @@ static void abd_magazine_halve(struct abd_magazine *magazine, struct abd_depot_b
 	memmove(magazine->slot, magazine->slot + half, magazine->count * sizeof(void *));
 }
 
-/* Enter with a magazine of this index. False: there can't be one, and the thread has not entered.
+/*
+ * Enter, with a magazine for this index. False: none can be made, and the thread has not entered.
  */
 static bool abd_magazine_open(struct abd_thread *thread, unsigned index,
 	const struct abd_source *source, size_t size, unsigned tag)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Magazines: per-thread stacks of free blocks of one size, in front of the depot that all threads
- * share, in front of a source that is slower. Taking from a magazine is a load and a decrement.
+ * Magazines: per-thread stacks of free blocks of one size. Behind them is the depot, which all
+ * threads share, and behind the depot a slower source. Taking a block from a magazine is a load and
+ * a decrement.
  *
  * Invariant: the room of a thread's magazines (capacity * size of each) is at most its share: the
- * tunable thread_cache_bytes, and no more than what half of reserve_bytes gives each thread. A
- * magazine that does not fit makes others leave, those of sizes in use come back. Bonwick and
- * Adams, "Magazines and Vmem" (2001); in OpenZFS kmem caches play this part.
+ * tunable thread_cache_bytes, and no more than what half of reserve_bytes gives each thread. If a
+ * new magazine does not fit, others are emptied and freed; those of sizes in use are soon made
+ * again.
+ * Source: Bonwick and Adams, "Magazines and Vmem" (2001). OpenZFS has kmem caches for this.
  */
 #ifndef ABD_MAGAZINE_H
 #define ABD_MAGAZINE_H
@@ -17,14 +19,17 @@
 
 #include <sys/uio.h>
 
-/** Give back to their sources all magazines of all threads, the depot, and the quarantine where
- * there is one. */
+/**
+ * Give back to their sources the blocks of all magazines of all threads, of the depot, and of the
+ * quarantine if there is one.
+ */
 void abd_magazine_reap(void);
 
 /**
- * For when a source has refused: give back what is in reserve of its blocks of one group (tag >>
- * 8). First what this thread and the depot hold, then what other threads hold; but looking at those
- * takes at most a twentieth of the time, however often this is called. False: nothing was found.
+ * A source has refused: give back the free blocks of one group (tag >> 8) that are kept from it.
+ * First those of this thread and of the depot; only if there are none, those of other threads.
+ * Visits to other threads take at most a twentieth of the time, or a visit every 10 ms if one takes
+ * longer than 0.5 ms. False: nothing was found.
  */
 bool abd_magazine_relieve(const struct abd_source *source, unsigned group);
 
@@ -108,7 +113,7 @@ static inline void abd_magazine_put(
 	abd_magazine_put_slow(index, source, block, size, tag);
 }
 
-/** Blocks for blocks[0, count) as far as this thread's magazine has them; how many. */
+/** Fill blocks[0, count) as far as this thread's magazine has blocks. Returns how many. */
 static inline size_t abd_magazine_get_many(
 	unsigned index, struct iovec *blocks, size_t count, size_t size)
 {
@@ -121,7 +126,7 @@ static inline size_t abd_magazine_get_many(
 	void **end = magazine->slot + magazine->count;
 
 	count = abd_min(count, magazine->count);
-	if (count > 0) /* the magazine without room is shared, and never written to */
+	if (count > 0) /* all threads share the magazine without room, so never write to it */
 		magazine->count -= (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
 		blocks[i] = (struct iovec){*--end, size};
@@ -129,7 +134,9 @@ static inline size_t abd_magazine_get_many(
 	return count;
 }
 
-/** Give back as many of blocks[0, count) as this thread's magazine has room for; how many. */
+/**
+ * Give back as many of blocks[0, count) as this thread's magazine has room for. Returns how many.
+ */
 static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
 {
 	struct abd_thread *thread = abd_thread_current;

@@ -4,8 +4,8 @@
  * blocks, linear buffers. It comes from a jemalloc arena of the library's own where the process has
  * jemalloc, else from the C library. Which of the two never changes.
  *
- * Invariant: every allocation the library makes, wherever its memory comes from, asks
- * abd_mem_refused() first: the one place where tests make memory run out.
+ * Invariant: every allocation of the library, from whatever source, asks abd_mem_refused() first.
+ * This is the one place where tests make memory run out.
  */
 #ifndef ABD_MEM_H
 #define ABD_MEM_H
@@ -24,12 +24,16 @@ static inline bool abd_mem_refused(void)
 	return ABD_UNLIKELY(fault != NULL) && fault();
 }
 
-/** Bytes that this machine could serve at all: its memory and swap. Larger requests are refused,
- * not promised. */
+/**
+ * The machine's memory and swap, in bytes. Larger requests are refused; the system might grant them
+ * and fail later.
+ */
 size_t abd_mem_bytes_max(void);
 
-/** size > 0 bytes aligned to a power of two of at least 8; NULL: none. Freed with the same size and
- * alignment. */
+/**
+ * Allocate size > 0 bytes; alignment is a power of two, at least 8. NULL: no memory. Free with the
+ * same size and alignment.
+ */
 void *abd_mem_alloc(size_t size, size_t alignment);
 void abd_mem_free(void *block, size_t size, size_t alignment);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source behind the size classes.
+ * The source of blocks for the size classes.
  */
 #include "abd_mem_cache.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Small memory by size class, through the thread's magazines.
- * Invariant: a block is freed with the size it was asked for, which leads to the same class.
+ * Invariant: a block is freed with the size that it was allocated with, which gives the same class.
  *
  * Classes are multiples of 64 bytes to 1 KiB, then four to each doubling up to 256 KiB (jemalloc's
- * spacing). At most a fifth of a block is wasted. Larger blocks are not kept.
+ * spacing). Less than 64 bytes of a block are wasted up to 1 KiB, and at most a fifth of it above.
+ * Larger blocks are not kept.
  */
 #ifndef ABD_MEM_CACHE_H
 #define ABD_MEM_CACHE_H
@@ -19,7 +20,7 @@
 
 extern const struct abd_source abd_mem_cache_source;
 
-/* The class of 0 < size <= ABD_MEM_CACHE_MAX; *size becomes the class's. */
+/* The class of 0 < *size <= ABD_MEM_CACHE_MAX; *size becomes the size of the class. */
 static inline unsigned abd_mem_cache_class(size_t *size)
 {
 	if (*size <= ABD_MEM_CACHE_SMALL_MAX) {
@@ -38,8 +39,9 @@ static inline unsigned abd_mem_cache_class(size_t *size)
 }
 
 /**
- * size > 0 bytes through this thread's magazines, aligned to 64 bytes, to 4 KiB from 4 KiB up;
- * NULL: none. Freed with the same size. Inline: for a struct the class is known when compiling.
+ * Allocate size > 0 bytes through this thread's magazines. Blocks are aligned to 64 bytes, those of
+ * 4 KiB and more to 4 KiB. NULL: no memory. Free with the same size. Inline, because the compiler
+ * knows the class of a struct.
  */
 static inline void *abd_mem_cache_alloc(size_t size)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quarantine, in checked builds: freed blocks are filled with ABD_POISON, told to AddressSanitizer,
- * and held back, so that a use after free, or after return, meets poison instead of somebody else's
- * data.
- * Invariant: a block that leaves the quarantine is still all poison; otherwise somebody wrote to
- * it: a broken contract.
+ * Quarantine, in checked builds: freed blocks are filled with ABD_POISON, marked for
+ * AddressSanitizer, and kept for a while. A use after free, or after return, then finds poison and
+ * not the data of another user.
+ * Invariant: a block that leaves the quarantine is still all poison. If not, somebody wrote to it,
+ * which breaks the contract.
  */
 #include "abd_quarantine.h"
 #include "abd_contract.h"
@@ -35,7 +35,10 @@ static size_t abd_quarantine_damage(const unsigned char *block, size_t size)
 	return i;
 }
 
-/* The oldest leaves. The lock is dropped around what may call out. */
+/*
+ * Give the oldest block back. The lock is dropped meanwhile, because the source may call the
+ * library.
+ */
 static void abd_quarantine_leave(void)
 {
 	struct abd_quarantined old = abd_quarantine_ring[abd_quarantine_first];

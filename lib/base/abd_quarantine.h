@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What freed memory looks like in checked builds, and how AddressSanitizer is told.
+ * What freed memory looks like in checked builds, and the calls that mark it for AddressSanitizer.
  */
 #ifndef ABD_QUARANTINE_H
 #define ABD_QUARANTINE_H
@@ -9,16 +9,20 @@
 
 #define ABD_POISON 0xdb
 
-/** Give back to their sources all blocks in quarantine; nothing to do but in checked builds. */
+/** Give all blocks in quarantine back to their sources. Only checked builds have any. */
 void abd_quarantine_empty(void);
 
 #if ABD_CHECKED
-/* Checked builds: no block is used again soon. It is poisoned and waits in quarantine; see
- * abd_quarantine.c. */
+/*
+ * Poison a freed block and keep it in quarantine, so that it is not used again soon; see
+ * abd_quarantine.c.
+ */
 void abd_quarantine_put(const struct abd_source *source, void *block, size_t size, unsigned tag);
 
-/* What lies behind the bytes asked for is poison while the block is used, and looked at when it is
- * freed. */
+/*
+ * The bytes of a block behind the used ones: guard fills them with poison when the block is
+ * allocated, unguard checks them when it is freed.
+ */
 void abd_quarantine_guard(void *block, size_t used, size_t size);
 void abd_quarantine_unguard(void *block, size_t used, size_t size);
 #else

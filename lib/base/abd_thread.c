@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads come and go: blocks are listed under one lock, which visitors hold, too. Counters of
- * ended threads are kept in abd_thread_counter_ended.
+ * Threads come and go: one lock guards the list of their blocks, and visitors hold it too.
+ * abd_thread_counter_ended keeps the counters of threads that have ended.
  */
 #include "abd_thread.h"
 #include "abd_mem.h"
@@ -44,7 +44,10 @@ static void abd_thread_end(void *arg)
 			atomic_load_explicit(&thread->counter[i], memory_order_relaxed);
 	pthread_mutex_unlock(&abd_thread_lock);
 
-	/* Another destructor may still call us: then the thread starts again, and ends again. */
+	/*
+	 * Another destructor may still call the library: then the thread gets a new block, and this
+	 * function runs again.
+	 */
 	abd_thread_current = NULL;
 	abd_mem_free(thread, sizeof(*thread), 64);
 }
@@ -59,8 +62,10 @@ static void abd_thread_fork_end(void)
 	pthread_mutex_unlock(&abd_thread_lock);
 }
 
-/* In a child the other threads are gone, in the middle of whatever they did. Their magazines hold
-   only free blocks at every point and can be taken. */
+/*
+ * In a child of fork() the other threads no longer exist, whatever they were doing. At every point
+ * their magazines hold only free blocks, so visitors can take them.
+ */
 static void abd_thread_fork_child(void)
 {
 	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)

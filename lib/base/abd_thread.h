@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the library keeps per thread: counters and magazines of free memory.
+ * What the library keeps per thread: counters, and magazines of free memory.
  *
- * A thread gets its block at its first call and gives it up when it ends. Without memory for one
- * everything still works, through the slow paths.
+ * A thread gets its block at its first call and frees it when it ends. If there is no memory for a
+ * block, everything still works, through the slow paths.
  *
- * Only its own thread writes to a block, and pays no locked instruction for it. Another thread may
- * visit the block all the same, to take the magazines of a thread that sleeps:
+ * Normally only its own thread writes to a block, and needs no locked instruction for that. But
+ * another thread may visit the block, to take the magazines of a thread that sleeps:
  *
  *   owner                               visitor
  *   busy = 1                            barred = 1
@@ -15,11 +15,12 @@
  *   busy = 0                            ... visit ...
  *                                       barred = 0
  *
- * Invariant: an owner that is busy and a visitor never meet. Whichever flag was set first is seen
- * by the other side, because the system call orders the owner's store and load for it. A busy owner
- * takes no lock and calls nothing, so visitors wait briefly. Dekker's algorithm with an asymmetric
- * barrier: Dice, Huang, Yang, "Asymmetric Dekker Synchronization" (2001); the use of membarrier(2)
- * is liburcu's. Counters are read by others at any time, under the list's lock.
+ * Invariant: a busy owner and a visitor never use a block at the same time. The side that sets its
+ * flag later sees the other side's flag, because the system call orders the owner's store and load
+ * too. A busy owner takes no lock and calls nothing, so visitors wait only briefly. Other threads
+ * may read counters at any time, under the list's lock.
+ * Source: Dekker's algorithm with an asymmetric barrier: Dice, Huang, Yang, "Asymmetric Dekker
+ * Synchronization" (2001); liburcu uses membarrier(2) in the same way.
  */
 #ifndef ABD_THREAD_H
 #define ABD_THREAD_H
@@ -35,21 +36,24 @@
 
 #define ABD_MAGAZINE_COUNT 104
 
-/* A thread looks at the clock every so many times that it frees: rarely where that is often, or it
- * would show. */
+/*
+ * A thread looks at the clock once in so many frees: more rarely if it frees often, because reading
+ * the clock would slow it down.
+ */
 #define ABD_THREAD_PUTS_MIN 8
 #define ABD_THREAD_PUTS_MAX 256
 
 /* Free blocks of one size: see abd_magazine.h. */
 struct abd_magazine {
 	uint32_t count;
-	uint32_t capacity;   /* of slot */
-	uint32_t last_count; /* when the thread last looked for magazines that it does not use */
-	unsigned index;      /* which of the thread's it is */
+	uint32_t capacity; /* of slot */
+	/* count when the thread last looked for magazines that it does not use */
+	uint32_t last_count;
+	unsigned index; /* its place in the thread's magazine[] */
 	const struct abd_source *source;
 	size_t size;
 	unsigned tag;
-	struct abd_magazine *next; /* of those taken out */
+	struct abd_magazine *next; /* in a list of magazines taken out */
 	void *slot[];
 };
 
@@ -70,15 +74,17 @@ struct abd_thread {
 enum {
 	ABD_THREAD_FREE,
 	ABD_THREAD_VISITED,
-	ABD_THREAD_ASKED, /* where no visits are possible: the owner does by itself what a visitor
-			     would do */
+	/* visits are not possible here: the owner does itself what a visitor would do */
+	ABD_THREAD_ASKED,
 };
 
 /** A magazine without room. */
 extern struct abd_magazine abd_thread_no_magazine __attribute__((visibility("hidden")));
 
-/* initial-exec: one load instead of a call; 8 bytes, for which the loader has room when the library
- * is opened late. */
+/*
+ * initial-exec: one load instead of a call. The loader has room for these 8 bytes even if dlopen()
+ * loads the library.
+ */
 extern _Thread_local struct abd_thread *abd_thread_current
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -86,7 +92,7 @@ extern _Thread_local struct abd_thread *abd_thread_current
 extern void (*_Atomic abd_thread_ending)(struct abd_thread *thread)
 	__attribute__((visibility("hidden")));
 
-/** This thread's block, or NULL when there is no memory for one. */
+/** Make this thread's block; NULL: no memory. */
 struct abd_thread *abd_thread_start(void);
 
 static inline struct abd_thread *abd_thread_self(void)
@@ -101,11 +107,15 @@ static inline void abd_thread_leave(struct abd_thread *thread)
 	atomic_store_explicit(&thread->busy, 0, memory_order_release);
 }
 
-/** Begin to use one's own magazines. False: somebody visits; abd_thread_enter_slow() waits. */
+/**
+ * Begin to use this thread's magazines. False: another thread visits; abd_thread_enter_slow()
+ * waits.
+ */
 static inline bool abd_thread_enter(struct abd_thread *thread)
 {
 	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst); /* the other half is the visitor's */
+	/* the visitor's membarrier(2) is the other half */
+	atomic_signal_fence(memory_order_seq_cst);
 	if (ABD_LIKELY(
 		    atomic_load_explicit(&thread->barred, memory_order_acquire) == ABD_THREAD_FREE))
 		return true;
@@ -113,8 +123,10 @@ static inline bool abd_thread_enter(struct abd_thread *thread)
 	return false;
 }
 
-/** The same, and waits. False: the thread was asked to do a visitor's work; it has not entered, and
- * is not asked again. */
+/**
+ * The same, but wait for visitors. False: another thread asked this one to do a visitor's work.
+ * This thread has not entered, and the request is cleared.
+ */
 bool abd_thread_enter_slow(struct abd_thread *thread);
 
 /** Add delta to a counter of a thread that may have no block yet. */
@@ -126,14 +138,14 @@ void abd_thread_counters_sum(uint64_t *sum);
 unsigned abd_thread_count(void);
 
 /**
- * Visit every other thread for which wanted() says so. Where the system has no membarrier(2), ask
- * them to do it themselves. visit() must not call back into the library. Threads: any; one visit at
- * a time.
+ * Visit every other thread for which wanted() returns true. If the system has no membarrier(2), ask
+ * those threads to do the work themselves. visit() must not call the library. Threads: any; one
+ * visit at a time.
  */
 void abd_thread_visit(bool (*wanted)(const struct abd_thread *thread, void *arg),
 	void (*visit)(struct abd_thread *thread, void *arg), void *arg);
 
-/** For tests: whether this system lets threads visit each other; and to do without. */
+/** Whether this system lets threads visit each other. Tests set it, to do without visits. */
 extern atomic_int abd_thread_visits __attribute__((visibility("hidden")));
 enum { ABD_THREAD_VISITS_UNKNOWN, ABD_THREAD_VISITS_WORK, ABD_THREAD_VISITS_FAIL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading tunables' values, from calls and from the environment.
+ * Reading the values of tunables, from calls and from the environment.
  */
 #include "abd_tunable.h"
 
@@ -42,7 +42,7 @@ const char *abd_tunable_environment(const char *name)
 	char variable[64];
 
 	abd_tunable_variable(name, variable, sizeof(variable));
-	/* At start-up, under its lock; the host must not call setenv() at the same time. */
+	/* Called when a layer starts; the host must not call setenv() at the same time. */
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	return getenv(variable);
 }

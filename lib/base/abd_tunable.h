@@ -2,8 +2,8 @@
 /*
  * A tunable: a name, and how to set and show it. Each layer has a table of its own; lib/tuning
  * collects them.
- * Invariant: the environment's value is applied before the layer first uses the tunable, and never
- * after a call set it.
+ * Invariant: a value from the environment is applied before the layer first uses the tunable, and
+ * never after a call has set it.
  */
 #ifndef ABD_TUNABLE_H
 #define ABD_TUNABLE_H
@@ -26,18 +26,19 @@ struct abd_tunables {
 
 extern const struct abd_tunables abd_base_tunables;
 
-/** A whole decimal number within [low, high]? */
+/** Parse a decimal number. False: text is not one, or the number is outside [low, high]. */
 bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
-/** What the environment says of the tunable: the value of ABD_<NAME>, of whose letters 59 count, or
- * NULL. */
+/** The value of ABD_<NAME> in the environment, or NULL. Only the first 59 letters of name count. */
 const char *abd_tunable_environment(const char *name);
 
 /** Report on stderr that the environment's value of the tunable is not used. */
 void abd_tunable_ignored(const char *name, const char *value);
 
-/** Set every tunable of the table that the environment names; a value that can't be is reported on
- * stderr and ignored. */
+/**
+ * Set every tunable of the table that the environment has a value for. An invalid value is reported
+ * on stderr and ignored.
+ */
 void abd_tunable_from_environment(const struct abd_tunables *tunables);
 
 #endif

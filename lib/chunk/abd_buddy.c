@@ -49,8 +49,8 @@ void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint3
 		buddy->free_first[order] = ABD_BUDDY_NONE;
 
 	/*
-	 * The largest runs that fit, at multiples of their size: all of order_max, then one for
-	 * each bit of what remains.
+	 * Free the largest runs that fit, at multiples of their size: first runs of order_max, then
+	 * one run for each bit of the rest.
 	 */
 	for (uint32_t page = 0; page < page_count;) {
 		unsigned order = abd_log2(page_count - page);

@@ -4,8 +4,8 @@
  * and joined in halves.
  *
  * Invariants: a free run of order n starts at a multiple of 2^n pages; its buddy is not a free run
- * of the same order (they would have been joined). What is known of a page is kept beside the
- * region, never in it: a free run is not touched. Not locked: the caller does.
+ * of the same order (they would have been joined). The record of a page lies beside the region,
+ * never in it: a free run is not touched. Not locked: the caller must lock.
  * Knuth, The Art of Computer Programming, volume 1, section 2.5; Linux: mm/page_alloc.c.
  */
 #ifndef ABD_BUDDY_H
@@ -17,8 +17,8 @@
 #define ABD_BUDDY_NONE UINT16_MAX
 
 struct abd_buddy_page {
-	uint16_t next, prev; /* of the free runs of its order */
-	uint8_t state;       /* how the page begins a run: see abd_buddy.c */
+	uint16_t next, prev; /* free runs of the same order */
+	uint8_t state;       /* whether a run begins here: see abd_buddy.c */
 };
 
 struct abd_buddy {
@@ -30,18 +30,18 @@ struct abd_buddy {
 };
 
 /**
- * Begin with all pages free. pages has room for page_count records; order_max < ABD_BUDDY_ORDERS.
+ * Start with all pages free. pages has room for page_count records; order_max < ABD_BUDDY_ORDERS.
  */
 void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint32_t page_count,
 	unsigned order_max);
 
 /**
- * The first page of a free run, now taken; ABD_BUDDY_NONE: there is none of this order or above.
- * Lowest order that fits first.
+ * Take a free run of the lowest order that fits, split to order. Returns its first page, or
+ * ABD_BUDDY_NONE when no run of this order or above is free.
  */
 uint32_t abd_buddy_alloc(struct abd_buddy *buddy, unsigned order);
 
-/** Give back a run. False, and nothing changed: no run of this order that is taken begins there. */
+/** Give back a run. False: no taken run of this order begins at page; nothing has changed. */
 bool abd_buddy_free(struct abd_buddy *buddy, uint32_t page, unsigned order);
 
 #endif

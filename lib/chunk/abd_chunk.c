@@ -12,15 +12,15 @@
 static_assert(ABD_MEM_CACHE_CLASSES + ABD_CHUNK_PROVIDERS * ABD_CHUNK_ORDERS <= ABD_MAGAZINE_COUNT,
 	"every provider and order has a magazine");
 
-/* The first one is the default: where checkers look, blocks of the C library; they don't see into
- * regions. */
+/* The first one is the default. Builds for checkers take blocks of the C library, because checkers
+ * can't see into regions. */
 #if ABD_CHUNK_SINGLE
 #define ABD_CHUNK_FIRST &abd_chunk_malloc, &abd_chunk_regions
 #else
 #define ABD_CHUNK_FIRST &abd_chunk_regions, &abd_chunk_malloc
 #endif
 
-/* Those added later come behind. */
+/* Providers added later fill the free places at the end. */
 static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PROVIDERS] = {
 	ABD_CHUNK_FIRST,
 	&abd_chunk_jemalloc,
@@ -87,7 +87,8 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 	return abd_chunk_provider(abd_chunk_provider_now())->name;
 }
 
-/* The pool's first: the environment is applied in this order, and choosing the pool reserves it. */
+/* The pool's tunables come first: the environment is applied in this order, and choosing the pool
+ * reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
 	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
 	{"pool_alignment", abd_chunk_pool_alignment_set, abd_chunk_pool_alignment_get},

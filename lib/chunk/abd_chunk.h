@@ -3,7 +3,7 @@
  * Where chunk memory comes from: order-n runs of 4 KiB << n, from a provider, through per-thread
  * magazines.
  *
- * Invariant: a run goes back to the provider it came from, with its order; so whoever holds one
+ * Invariant: a run goes back to the provider it came from, with its order; so its owner
  * remembers both.
  * OpenZFS: abd_alloc_chunks() in module/os/linux/zfs/abd_os.c, over Linux's page allocator.
  */
@@ -21,16 +21,16 @@
  */
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
-/** Bytes of a provider that are resident; 0 for one without regions, or that is not there. */
+/** Bytes of a provider that are resident; 0 for a provider without regions. */
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
 
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 
-/** Give what is in reserve, with all threads and providers, back to the system. */
+/** Give the reserves of all threads and providers back to the system. */
 void abd_chunk_reap(void);
 
-/** After a refusal: give runs in reserve back to this provider. False: there were none. */
+/** After a refusal: give this provider's runs in reserve back to it. False: there were none. */
 bool abd_chunk_relieve(unsigned provider);
 
 extern const struct abd_source abd_chunk_source;
@@ -58,8 +58,8 @@ static inline void abd_chunk_free(unsigned provider, void *run, unsigned order)
 		ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
 }
 
-/** The same for many runs of one order: how many of runs[0, count) were had from, or given to, this
- * thread's reserve. */
+/** The same for many runs of one order, with this thread's reserve only. Returns how many of runs
+ * [0, count) came from it, or went to it. */
 static inline size_t abd_chunk_alloc_many(
 	unsigned provider, unsigned order, struct iovec *runs, size_t count)
 {

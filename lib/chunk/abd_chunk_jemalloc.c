@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of regions that come from a jemalloc arena of our own, for whoever watches a program's
- * memory by jemalloc's statistics. It was the default once. Regions of our own begin where a huge
- * page does (jemalloc adds a page to each block, so the next one does not), and their addresses go
- * back.
+ * Runs from regions that come from a jemalloc arena of our own, for programs whose memory is
+ * watched by jemalloc's statistics. It was the default once. Mapped regions (the default now) lie
+ * better: jemalloc adds a page to each block, so the next block can't begin where a huge page does.
+ * Mapped regions also give their addresses back.
  */
 #include "abd_jemalloc.h"
 #include "abd_region.h"
@@ -18,7 +18,7 @@ static void abd_chunk_jemalloc_unmap(void *base, size_t size)
 	abd_jemalloc_free(ABD_JEMALLOC_RUNS, base, size, ABD_REGION_SIZE);
 }
 
-/* The arena advises its address space; see abd_jemalloc.c. */
+/* The arena gives huge-page advice for its address space; see abd_jemalloc.c. */
 static struct abd_region_heap abd_chunk_jemalloc_heap =
 	ABD_REGION_HEAP(abd_chunk_jemalloc_map, abd_chunk_jemalloc_unmap, true);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of regions that come from the C library, whatever the host has made of its malloc. A run
- * for itself would cost a page more, for what malloc keeps in front of a block that must start at a
- * page.
+ * Runs from regions that come from the C library's malloc, or from what the host has put in its
+ * place. A block for each run would cost one page more: malloc keeps a header in front of a block,
+ * and the block must start at a page.
  */
 #include "abd_region.h"
 
@@ -19,7 +19,7 @@ static void *abd_chunk_malloc_map(size_t *size)
 	return aligned_alloc(ABD_REGION_SIZE, *size);
 }
 
-/* Not every malloc gives what it gets back to the system; the pages go first. */
+/* Not every malloc gives memory back to the system, so give the pages back first. */
 static void abd_chunk_malloc_unmap(void *base, size_t size)
 {
 	madvise(base, size, MADV_DONTNEED);

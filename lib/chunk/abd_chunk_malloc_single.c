@@ -22,7 +22,7 @@ static void abd_chunk_malloc_free(void *run, unsigned order)
 	free(run);
 }
 
-/* The heap is the host's: when to trim it is the host's to say. */
+/* The heap belongs to the host, and so does the choice when to trim it. */
 static void abd_chunk_malloc_reap(void)
 {
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs from one fixed region, huge-page advised: an engine that registers its memory (io_uring,
- * RDMA) registers this region once. Here fragmentation and refusal are real: what the region can't
- * give is refused, and buffers fall back an order.
+ * RDMA) registers this region once. The region can be fragmented and can run out: the pool then
+ * refuses an order, and the buffer takes runs of a lower one.
  *
- * The region is reserved when the pool is first chosen, as pool_size, pool_alignment and pool_node
- * are then, and stays for the life of the process. Its memory is the system's until first touched.
+ * The region is reserved when the pool is first chosen, with the pool_size, pool_alignment and
+ * pool_node of that moment, and stays for the life of the process. The system gives a page of it
+ * memory only when the page is first touched.
  * Regions of 4 MiB (abd_region.h) are cut from it as they are needed, so a large pool costs nothing
  * until it is used.
  */
@@ -30,15 +31,15 @@
 	((sizeof(size_t) == 8 ? (uint64_t)UINT32_MAX << ABD_CHUNK_SHIFT          \
 			      : (uint64_t)UINT32_MAX - ABD_POOL_ALIGNMENT_MAX) & \
 		~(uint64_t)(ABD_POOL_HUGE - 1))
-#define ABD_POOL_NODES 1024 /* what Linux can be built for at most */
+#define ABD_POOL_NODES 1024 /* the most that Linux can be built for */
 #define ABD_POOL_ANY_NODE ABD_POOL_NODES
 
 static pthread_mutex_t abd_pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *abd_pool_base; /* NULL until reserved */
 static size_t abd_pool_bytes;
-static size_t abd_pool_cut;     /* bytes at its end that regions were made of */
-static unsigned abd_pool_holds; /* by those who may have registered it somewhere */
-/* The tunables, settled once the region is reserved. */
+static size_t abd_pool_cut;     /* bytes at its end that are regions by now */
+static unsigned abd_pool_holds; /* held by callers that may have registered it */
+/* The tunables; they can't change once the region is reserved. */
 static size_t abd_pool_size = (size_t)1 << 30;
 static size_t abd_pool_alignment = ABD_POOL_HUGE;
 static size_t abd_pool_node = ABD_POOL_ANY_NODE;
@@ -52,9 +53,9 @@ static void *abd_pool_map(size_t bytes)
 }
 
 /*
- * Prefer a node for memory that is not there yet; where it has none left, others serve. By system
- * call: libnuma would be one more library for one call. False where the machine has no such node,
- * or Linux was built without nodes.
+ * Prefer a node for memory that is not resident yet; when the node has none left, others serve.
+ * This is a system call of ours, because libnuma would be one more library for one call. False: the
+ * machine has no such node, or Linux was built without nodes.
  */
 static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
 {
@@ -65,8 +66,7 @@ static bool abd_pool_prefer(void *map, size_t bytes, unsigned node)
 		       (unsigned long)ABD_POOL_NODES + 1, 0u) == 0;
 }
 
-/* Where the pool lies must suit regions, too. What is known of them is made as they come into use.
- */
+/* The pool's address must be aligned for regions, too. Regions are made as they come into use. */
 static void abd_pool_reserve(void)
 {
 	size_t bytes = abd_pool_size;
@@ -82,13 +82,13 @@ static void abd_pool_reserve(void)
 		munmap(base, bytes);
 		return;
 	}
-	if (abd_pool_node != ABD_POOL_ANY_NODE) /* it was there when it was chosen */
+	if (abd_pool_node != ABD_POOL_ANY_NODE) /* the node existed when it was chosen */
 		abd_pool_prefer(base, bytes, (unsigned)abd_pool_node);
 	abd_pool_bytes = bytes;
 	abd_pool_base = base;
 }
 
-/* The next region, from the end; the last one may be half as large. */
+/* The next region, cut from the pool's end. The first one cut may be half as large. */
 static void *abd_pool_cut_region(size_t *size)
 {
 	void *base = NULL;
@@ -107,7 +107,7 @@ static void *abd_pool_cut_region(size_t *size)
 
 static struct abd_region_heap abd_pool_heap = ABD_REGION_HEAP(abd_pool_cut_region, NULL, true);
 
-/* Whether there is a region; the first question makes it. */
+/* Whether the pool has its region; the first call reserves it. */
 static bool abd_chunk_pool_supported(void)
 {
 	pthread_mutex_lock(&abd_pool_lock);
@@ -144,7 +144,7 @@ const struct abd_chunk_provider abd_chunk_pool = {
 	.heap = &abd_pool_heap,
 };
 
-/* Before the region is reserved a tunable takes a value, after that none. */
+/* Set a tunable; refused once the region is reserved. */
 static int abd_pool_settle(size_t *tunable, size_t value)
 {
 	int error = -EINVAL;
@@ -177,7 +177,7 @@ int abd_chunk_pool_alignment_set(const char *value)
 	return abd_pool_settle(&abd_pool_alignment, (size_t)bytes);
 }
 
-/* A node that the machine has: tried on a page of its own. */
+/* Whether the machine has a node, tried on a page mapped for the test. */
 static bool abd_pool_has_node(unsigned node)
 {
 	void *page = abd_pool_map(ABD_CHUNK_SIZE);
@@ -241,8 +241,8 @@ bool abd_chunk_pool_hold(void **base, size_t *size)
 	return true;
 }
 
-/* Whoever registered the pool, or tried to, has made all of it resident: also what no region knows
- * of. */
+/* Registering the pool, or trying to, makes all of it resident, also the part that is no region
+ * yet. */
 void abd_chunk_pool_release(void)
 {
 	pthread_mutex_lock(&abd_pool_lock);
@@ -261,7 +261,7 @@ int abd_pool_region(void **base, size_t *size)
 	return abd_chunk_pool_hold(base, size) ? 0 : -ENOMEM;
 }
 
-/* Free runs of what no region was made of yet. */
+/* Free runs in the part of the pool that is no region yet. */
 static void abd_pool_uncut_runs(uint64_t runs[ABD_CHUNK_ORDERS])
 {
 	size_t rest = abd_pool_bytes - abd_pool_cut;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A provider of runs, and those there are. Providers see this header only; the table of them, and
- * the reserves in front, are abd_chunk.h.
+ * What a provider of runs is, and the providers that exist. Providers include this header only;
+ * their table, and the reserves in front of them, are in abd_chunk.h.
  */
 #ifndef ABD_CHUNK_PROVIDER_H
 #define ABD_CHUNK_PROVIDER_H
@@ -34,10 +34,10 @@ struct abd_chunk_provider {
 extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_regions, abd_chunk_malloc,
 	abd_chunk_pool;
 
-/** All of this layer's tunables, the pool's included: to start them, from abd_pool_region(). */
+/** All tunables of this layer, the pool's included. */
 extern const struct abd_tunables abd_chunk_tunables;
 
-/** The pool's tunables: -EINVAL once the region is reserved. */
+/** The pool's tunables. Setting one returns -EINVAL once the region is reserved. */
 int abd_chunk_pool_size_set(const char *value);
 int abd_chunk_pool_alignment_set(const char *value);
 int abd_chunk_pool_node_set(const char *value);
@@ -46,8 +46,8 @@ const char *abd_chunk_pool_alignment_get(char *text, size_t size);
 const char *abd_chunk_pool_node_get(char *text, size_t size);
 
 /**
- * The pool's region, reserved if need be: true. Nothing of it goes back to the system until as many
- * calls of abd_chunk_pool_release() were made.
+ * The pool's region, reserved if necessary; false: it can't be reserved. Its memory does not go
+ * back to the system until each hold has been followed by a call of abd_chunk_pool_release().
  */
 bool abd_chunk_pool_hold(void **base, size_t *size);
 void abd_chunk_pool_release(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of regions that are mapped for the purpose. The default.
+ * Runs from regions that are mapped for this purpose. The default.
  */
 #include "abd_mem.h"
 #include "abd_region.h"

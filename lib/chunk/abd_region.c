@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One lock for each heap; per-thread magazines and the depot are in front of it. The system is
- * called without it, except for heaps whose regions stay: a refusal there would be one too many
- * while a region is off its list.
+ * Each heap has one lock; per-thread magazines and the depot stand in front of it. The lock is
+ * dropped while the system is called. Heaps whose regions stay keep it: an allocation that missed a
+ * region off its list would be refused there, since no new region can take its place.
  */
 #include "abd_region.h"
 #include "abd_age.h"
@@ -15,7 +15,7 @@
 #define ABD_REGION_HALF (ABD_REGION_PAGES / ABD_REGION_HALVES)
 #define ABD_REGION_HALF_WORDS (ABD_REGION_WORDS / ABD_REGION_HALVES)
 #define ABD_REGION_HALF_SIZE (ABD_REGION_SIZE / ABD_REGION_HALVES)
-/* A huge page with fewer free pages stays whole. */
+/* A huge page with fewer free pages to give back stays whole. */
 #define ABD_REGION_SPLIT (ABD_REGION_HALF / 8)
 
 /* ---- sets of pages ---- */
@@ -108,7 +108,7 @@ void *abd_region_map(size_t size, size_t alignment)
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-	/* Neighbours of an aligned map are mostly aligned; else there must be room to align. */
+	/* A map next to an aligned one is mostly aligned. If not, map more and cut off the rest. */
 	if (map != MAP_FAILED && ((uintptr_t)map & (alignment - 1)) != 0) {
 		munmap(map, size);
 		map = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -153,14 +153,14 @@ static struct abd_region *abd_region_make(struct abd_region_heap *heap)
 	return region;
 }
 
-/* Take an all-free region out and give it back. Locked; the lock is dropped meanwhile. */
+/* Give back a region that is wholly free. Locked; the lock is dropped meanwhile. */
 static void abd_region_end(struct abd_region *region)
 {
 	struct abd_region_heap *heap = region->heap;
 
 	abd_region_unlist(region);
 	abd_region_leave_ring(region);
-	abd_region_index_set(region->base, NULL); /* its leaf is there */
+	abd_region_index_set(region->base, NULL); /* can't fail: its leaf exists */
 	heap->dirty_pages -= abd_region_count(region->dirty, ABD_REGION_WORDS);
 	pthread_mutex_unlock(&heap->lock);
 	heap->unmap(region->base, region->size);
@@ -170,7 +170,7 @@ static void abd_region_end(struct abd_region *region)
 
 /* ---- giving memory back ---- */
 
-/* Give pages of one half back that are free. No lock is needed: nobody can take them. */
+/* Give back the pages of set in one half. Needs no lock: the region is on no list. */
 static void abd_region_purge_half(struct abd_region *region, unsigned half, const uint64_t *set)
 {
 	size_t first = half * ABD_REGION_HALF, end = first + ABD_REGION_HALF;
@@ -194,8 +194,8 @@ static void abd_region_purge_half(struct abd_region *region, unsigned half, cons
 	}
 }
 
-/* Choose what to give back of a half: nothing of a huge page that is nearly full. How many pages.
- * Locked. */
+/* Choose the pages of a half to give back: none of a huge page that is nearly full. Returns how
+ * many. Locked. */
 static size_t abd_region_choose(
 	const struct abd_region *region, unsigned half, bool only_old, uint64_t *set)
 {
@@ -213,7 +213,7 @@ static size_t abd_region_choose(
 	return 0;
 }
 
-/* Give back what is chosen of a half, with the advice that goes with it. */
+/* Give back the chosen pages of a half, and withdraw or renew its huge-page advice. */
 static void abd_region_purge_chosen(
 	struct abd_region *region, unsigned half, bool empties, const uint64_t *set)
 {
@@ -230,8 +230,8 @@ static void abd_region_purge_chosen(
 	}
 }
 
-/* Give back what is free in a region, or has been for a period. Locked, also the purge lock; the
- * lock is dropped meanwhile. */
+/* Give back the free pages of a region; only_old: those that have been free for a period. Both
+ * locks are held; heap->lock is dropped meanwhile if regions can be unmapped. */
 static void abd_region_purge(struct abd_region *region, bool only_old)
 {
 	struct abd_region_heap *heap = region->heap;
@@ -278,8 +278,8 @@ static size_t abd_region_floor(void)
 }
 
 /*
- * Walk the regions once and purge those with at least half of the average of what is free and
- * dirty, while there is more than limit. Locked, also the purge lock.
+ * Walk the regions once, while more than limit pages are free and dirty. Purge each region that has
+ * at least half the average of such pages; if limit is 0, every region. Both locks are held.
  */
 static void abd_region_walk(
 	struct abd_region_heap *heap, size_t limit, bool only_old, const struct abd_region *except)
@@ -300,7 +300,7 @@ static void abd_region_walk(
 	}
 }
 
-/* What is free and dirty has become much, and more is wanted: give as much back. */
+/* Too many pages are free and dirty, and the heap grows: give pages back. */
 static ABD_COLD void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *except)
 {
 	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
@@ -345,8 +345,8 @@ void abd_region_age(struct abd_region_heap *heap)
 
 /* ---- runs ---- */
 
-/* Pages are taken: they become resident, with the whole huge page they lie on. How many were not
- * before. Locked. */
+/* Mark pages as taken, and as dirty with the whole huge page they lie on. Returns how many were not
+ * dirty before. Locked. */
 static size_t abd_region_mark(struct abd_region *region, size_t page, size_t count)
 {
 	size_t half = page / ABD_REGION_HALF;
@@ -363,7 +363,7 @@ static size_t abd_region_mark(struct abd_region *region, size_t page, size_t cou
 	return abd_region_count(region->dirty, ABD_REGION_WORDS) - before;
 }
 
-/* A run of the fullest region that has one; NULL: none has. *grown: pages that become resident.
+/* A run from the fullest region that has one; NULL: none has. *grown: pages that become dirty.
  * Locked. */
 static void *abd_region_take(
 	struct abd_region_heap *heap, unsigned order, struct abd_region **from, size_t *grown)
@@ -424,7 +424,7 @@ void *abd_region_alloc(struct abd_region_heap *heap, unsigned order)
 	return run;
 }
 
-/* False: no such run was taken. Locked. */
+/* False: no such taken run begins there. Locked. */
 static bool abd_region_give(const struct abd_region_heap *heap, struct abd_region *region,
 	const char *run, unsigned order)
 {
@@ -478,7 +478,7 @@ size_t abd_region_resident(struct abd_region_heap *heap)
 
 void abd_region_pin(struct abd_region_heap *heap, bool pinned)
 {
-	/* After whoever is giving memory back. */
+	/* Wait until a purge has ended. */
 	pthread_mutex_lock(&heap->purge_lock);
 	pthread_mutex_lock(&heap->lock);
 	heap->pinned = pinned;

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of regions of 4 MiB, each with a buddy allocator: what all providers are made of. They
- *differ in where regions come from.
+ * Regions of 4 MiB, each with a buddy allocator that hands out runs. All providers use them, except
+ * "malloc" in builds for checkers; they differ in where regions come from.
  *
- * A region knows of each page whether it is taken and whether it may be resident ("dirty"). Memory
- *goes back page by page:
+ * A region records for each page whether it is taken and whether it may be resident ("dirty").
+ * Memory goes back to the system page by page:
  *
- *	at a reap		all that is free and dirty
- *	as time passes		what stayed free for a period, down to a quarter of reserve_bytes
- *	when it would grow	so much that no more than a quarter of reserve_bytes, or a sixteenth
- *of what is taken, is free and dirty
+ *   at a reap           all pages that are free and dirty
+ *   as time passes      pages that stayed free for a period, until a quarter of reserve_bytes is
+ *                       left
+ *   when a heap grows   free and dirty pages, until no more than a quarter of reserve_bytes or a
+ *                       sixteenth of the taken pages is left, whichever is more
  *
- * Invariants: taken pages are dirty. Regions start at multiples of their size, so a run's region is
- *found by its address. A region is on the list of the largest order it can give, so that fuller
- *regions serve first and others empty; one that is being purged is on none.
+ * Invariants: taken pages are dirty. Regions start at multiples of 4 MiB, so a run's address gives
+ * its region. A region is on the list of the largest order it can give: fuller regions serve first,
+ * and others become empty. A region that is being purged is on no list.
  *
- * Regions are advised to lie on huge pages, because compare and copy over 4 KiB chunks at random
- *addresses lose up to half their speed to page walks otherwise. A huge page is resident as a whole
- *once a page of it is touched. When part of one goes back, the advice is withdrawn first, or the
- *kernel would fill the holes again; it is given anew when the whole huge page is free. One that is
- *seven eighths full is left whole.
+ * Regions get huge-page advice: without it, compare and copy over 4 KiB chunks at random addresses
+ * lose up to half their speed to page walks. A huge page is resident as a whole once one of its
+ * pages is touched. Before part of a huge page goes back, the advice is withdrawn, or Linux would
+ * fill the holes again. It is given anew when the whole huge page is free. A huge page that is more
+ * than seven eighths full is left whole.
  */
 #ifndef ABD_REGION_H
 #define ABD_REGION_H
@@ -39,25 +40,25 @@ struct abd_region {
 	char *base;
 	size_t size;
 	struct abd_region_heap *heap;
-	struct abd_region *next, **link;       /* of the list it is on; link is NULL on none */
-	struct abd_region *ring, *ring_before; /* all of the heap's */
+	struct abd_region *next, **link;       /* in its list; link is NULL on none */
+	struct abd_region *ring, *ring_before; /* in the ring of all the heap's regions */
 	size_t taken_pages;
-	bool huge[ABD_REGION_HALVES]; /* advised so */
+	bool huge[ABD_REGION_HALVES]; /* has huge-page advice */
 	uint64_t taken[ABD_REGION_WORDS], dirty[ABD_REGION_WORDS];
 	uint64_t old[ABD_REGION_WORDS]; /* free and dirty for a period */
 	struct abd_buddy buddy;
 	struct abd_buddy_page pages[ABD_REGION_PAGES];
 };
 
-/* A provider's regions. The first fields are settled, and begin with ABD_REGION_HEAP(). */
+/* A provider's regions. The first three fields never change; ABD_REGION_HEAP() sets them. */
 struct abd_region_heap {
 	void *(*map)(size_t *size); /* *size bytes at a multiple of ABD_REGION_SIZE; NULL: none */
 	void (*unmap)(void *base, size_t size); /* NULL: regions stay for ever */
-	bool huge;                              /* the map function gave the advice */
-	pthread_mutex_t lock;                   /* of everything below, and the regions */
-	pthread_mutex_t purge_lock; /* taken first: one thread purges at a time, and no other ends
-				       regions */
-	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest order + 1; 0: full ones */
+	bool huge;                              /* map() gives huge-page advice */
+	pthread_mutex_t lock;                   /* protects everything below, and the regions */
+	pthread_mutex_t purge_lock; /* taken before lock: its holder alone purges and ends regions
+				     */
+	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest free order + 1; 0: full */
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;
 	bool pinned; /* nothing goes back */
@@ -72,8 +73,8 @@ struct abd_region_heap {
 /** A run; NULL: no region can be had. Threads: any. */
 void *abd_region_alloc(struct abd_region_heap *heap, unsigned order);
 
-/** Give a run back; another heap's run, or none, is a broken contract of abd_free(). Threads: any.
- */
+/** Give a run back. Anything but a taken run of this heap breaks the contract of abd_free().
+ * Threads: any. */
 void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order);
 
 /** Give all that is free back to the system. Threads: any. */
@@ -86,14 +87,14 @@ void abd_region_age(struct abd_region_heap *heap);
  * MiB. */
 size_t abd_region_resident(struct abd_region_heap *heap);
 
-/** From now on nothing goes back, or everything may again. Threads: any. */
+/** pinned: from now on no memory goes back to the system; else it may again. Threads: any. */
 void abd_region_pin(struct abd_region_heap *heap, bool pinned);
 
-/** Memory may go back again, and all that is free does: somebody may have made all of it resident.
+/** Unpin, and give back all free memory, dirty or not: somebody may have made all of it resident.
  * Threads: any. */
 void abd_region_unpin_resident(struct abd_region_heap *heap);
 
-/** How many free runs of each order there are, added to runs. Threads: any. */
+/** Add the number of free runs of each order to runs. Threads: any. */
 void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_ORDERS]);
 
 /** Around a fork(): the child finds the heap in order. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leaves are made once and stay.
+ * A leaf, once made, is never freed.
  */
 #include "abd_region_index.h"
 #include "abd_mem.h"
@@ -55,7 +55,7 @@ static bool abd_region_leaf_make(size_t leaf)
 	return true;
 }
 
-/* The leaf of an address, made if need be. False: no memory, or beyond what can be looked up. */
+/* Make sure the leaf exists. False: no memory, or the address is beyond the index. */
 static bool abd_region_leaf_have(size_t leaf)
 {
 	return leaf < ABD_REGION_LEAVES &&

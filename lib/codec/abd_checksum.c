@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checksums of buffers while iterating: nothing is made linear, whatever the kind.
+ * Checksums of buffers of any kind, computed span by span: no buffer is made linear.
  * Invariant: the result depends on the bytes alone, not on where runs end.
  * OpenZFS: abd_fletcher_4_native() and its iterate functions in module/zfs/zio_checksum.c.
  */

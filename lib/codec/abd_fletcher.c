@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fletcher_4 kernels of this build, and the words that lie across spans.
- * Invariant: between spans less than one step of the kernel is carried.
+ * Invariant: fewer bytes than one step of the kernel are carried from one span to the next.
  */
 #include "abd_fletcher.h"
 #include "abd_fletcher_words.h"

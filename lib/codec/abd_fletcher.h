@@ -4,9 +4,9 @@
  * set.
  * Invariant: the result depends on the bytes alone, not on how they were cut into spans; a word may
  * lie across several.
- * OpenZFS: fletcher_4_native(), fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c; equal for
- * every size it defines, the multiples of 4. It leaves out the last bytes of any other size; here
- * they count, filled up with zeros to a word.
+ * OpenZFS: fletcher_4_native(), fletcher_4_byteswap() in module/zcommon/zfs_fletcher.c; the results
+ * are equal for the sizes that OpenZFS defines, the multiples of 4. For any other size OpenZFS
+ * leaves out the last bytes; here they count, as a word filled up with zeros.
  */
 #ifndef ABD_FLETCHER_H
 #define ABD_FLETCHER_H
@@ -19,8 +19,10 @@ enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
 struct abd_fletcher_kernel {
 	ABD_KERNEL_HEAD;
 	size_t step; /* bytes that all lanes take at once */
-	/* Add count steps at p, any alignment, to the lanes; in the machine's byte order, and in
-	 * the other. */
+	/*
+	 * Add count steps at p (any alignment) to the lanes. native() takes words in the machine's
+	 * byte order, byteswap() in the opposite one.
+	 */
 	void (*native)(uint64_t *lanes, const uint8_t *p, size_t count);
 	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t count);
 	/* The sums of all words so far. */
@@ -29,7 +31,7 @@ struct abd_fletcher_kernel {
 
 /*
  * The lanes are joined once, at the end: doing it for each 4 KiB span took as long as summing the
- * span. So what is carried from span to span is less than a step, not less than a word.
+ * span. So the bytes carried from span to span are the rest of a step, not only the rest of a word.
  */
 struct abd_fletcher_state {
 	const struct abd_fletcher_kernel *kernel;
@@ -51,15 +53,17 @@ static inline const struct abd_fletcher_kernel *abd_fletcher_for(size_t size)
 	return (const struct abd_fletcher_kernel *)abd_choice_for(&abd_fletcher_choice, size);
 }
 
-/** Start: the words are in the other byte order than this machine's when byteswap is true. */
+/** Start. If byteswap is true, the words are in the opposite of this machine's byte order. */
 void abd_fletcher_begin(
 	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap);
 
 /** Add the next span, of any size and alignment. */
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);
 
-/** The checksum of all spans; a last word that is not complete is filled up with zeros. state is
- * spent. */
+/**
+ * The checksum of all spans; an incomplete last word is filled up with zeros. state can't be used
+ * afterwards.
+ */
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4]);
 
 #endif

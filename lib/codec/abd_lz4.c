@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing
- * goes through liblz4, which wants one piece of memory on each side: a lease on the ranges.
+ * goes through liblz4, which needs linear memory on both sides: each range is leased (abd_lease.h).
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
  * OpenZFS: module/zfs/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which
  * borrow and copy.
@@ -18,8 +18,10 @@
 #include <limits.h>
 #include <lz4.h>
 
-/* OpenZFS's largest record. Ranges that end behind it are cut to their record before memory is
- * asked for. */
+/*
+ * OpenZFS's largest record. A range that ends beyond it is cut to the record's real size before
+ * memory is allocated.
+ */
 #define ABD_LZ4_RECORD_MAX ((size_t)16 << 20)
 
 ssize_t abd_lz4_compress(
@@ -49,8 +51,8 @@ ssize_t abd_lz4_compress(
 }
 
 /*
- * The first dst_size bytes of the record (stop: ABD_LZ4_STOP_PREFIX), or all of it in dst_size at
- * most.
+ * Decode the record's first dst_size bytes (stop is ABD_LZ4_STOP_PREFIX), or the whole record,
+ * which must fit into dst_size bytes (ABD_LZ4_STOP_WHOLE).
  */
 static ssize_t abd_lz4_decode_to(
 	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)
@@ -80,7 +82,7 @@ ssize_t abd_lz4_decompress_to_buf(
 	return abd_lz4_decode_to(dst, src, dst_size, ABD_LZ4_STOP_WHOLE, src_off, src_size);
 }
 
-/* What was produced, where only size bytes are right. */
+/* Returns produced, but -EBADMSG if that is a count other than size. */
 static ssize_t abd_lz4_expect(ssize_t produced, size_t size)
 {
 	return produced >= 0 && (size_t)produced != size ? -EBADMSG : produced;
@@ -95,7 +97,7 @@ ssize_t abd_lz4_decompress_exact_to_buf(
 		abd_lz4_decode_to(dst, src, size, ABD_LZ4_STOP_WHOLE, src_off, src_size), size);
 }
 
-/* Into runs of output, through a window. */
+/* Decode into several runs of output, through a window: see abd_lz4_decode_scatter(). */
 static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_t *src,
 	size_t dst_off, size_t dst_size, size_t src_off, size_t src_size)
 {
@@ -154,7 +156,7 @@ ssize_t abd_lz4_decompress_exact(
 		abd_lz4_decode_into(__func__, dst, src, dst_off, size, src_off, src_size), size);
 }
 
-/* The bytes of a block, one after the other, wherever its runs end. */
+/* The block's next byte, in whichever run it lies. */
 static uint8_t abd_lz4_next(struct abd_iter *iter)
 {
 	uint8_t byte = *(const uint8_t *)iter->addr;
@@ -185,7 +187,9 @@ static uint64_t abd_lz4_length(struct abd_iter *iter, unsigned length)
 	return sum;
 }
 
-/* The record's size as the block's tokens say; no more than enough of them are read. */
+/*
+ * The record's size, added up from the block's tokens. Reading stops once the sum reaches enough.
+ */
 static uint64_t abd_lz4_record_size(
 	const abd_t *src, size_t src_off, size_t src_size, uint64_t enough)
 {
@@ -208,8 +212,8 @@ static uint64_t abd_lz4_record_size(
 }
 
 /*
- * The most that a block can hold: every byte but the token a length extension of 255, and the last
- * match's rest. In 32 bits that wraps for blocks of 16 MiB and more.
+ * The largest record that a block can hold: every byte but the token extends a length by 255; 64
+ * covers the last match's rest. In 32 bits this would wrap for blocks of 16 MiB and more.
  */
 static size_t abd_lz4_record_max(size_t src_size)
 {
@@ -218,7 +222,10 @@ static size_t abd_lz4_record_max(size_t src_size)
 	return (size_t)(most < SIZE_MAX ? most : SIZE_MAX);
 }
 
-/* Where a range ends; far beyond what a record may have, the block is asked how much there is. */
+/*
+ * Where a range ends. If ask is true, or the end lies beyond ABD_LZ4_RECORD_MAX, the block's tokens
+ * tell where the record ends.
+ */
 static size_t abd_lz4_range_end(
 	size_t off, size_t size, const abd_t *src, size_t src_off, size_t src_size, bool ask)
 {
@@ -245,8 +252,9 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 	if (src_size == 0)
 		return -EBADMSG;
 	/*
-	 * Matches may reach back to anything before the range, so that is decoded too, but not
-	 * handed out. Where there is no memory for it, there may be no bytes in the range either.
+	 * Matches may reach back to any byte before the range, so those bytes are decoded too, but
+	 * not copied to dst. If there is no memory for them, the block's tokens tell whether the
+	 * range holds any bytes: if not, the answer is 0.
 	 */
 	size_t size = abd_lz4_range_end(range_off, range_size, src, src_off, src_size, false);
 	char *record = size > range_off ? abd_allocator_get(size, false) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoders of this build. liblz4 comes last, behind one that runs everywhere: it is in use only
- * where it is named.
+ * The decoders of this build. liblz4 comes last, behind a decoder that every machine supports, so
+ * it serves only when it is chosen by name.
  */
 #include "abd_lz4_decode.h"
 

@@ -2,9 +2,9 @@
 /*
  * Raw lz4 blocks decoded straight from the runs in which they lie, one decoder per instruction set.
  * Invariant: no kernel reads outside the stated bytes of the runs or writes outside the output,
- * whatever the data. Accepted is exactly what LZ4_decompress_safe() of liblz4 1.9.4 accepts, but
- * for match offset 0, which the format forbids and liblz4 lets through. Source: the block format's
- * own description, lz4_Block_format.md.
+ * whatever the data. A block is accepted exactly if LZ4_decompress_safe() of liblz4 1.9.4 accepts
+ * it, except for blocks with match offset 0: the format forbids them and liblz4 lets them through.
+ * Source: the block format's own description, lz4_Block_format.md.
  */
 #ifndef ABD_LZ4_DECODE_H
 #define ABD_LZ4_DECODE_H
@@ -14,8 +14,10 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Values of stop. Whole: the block must end within dst_size and obey every rule. Prefix: dst is
- * filled and the rest cut off. */
+/*
+ * Values of stop. Whole: the block must end within dst_size and obey every rule. Prefix: dst is
+ * filled, and the rest of the record is cut off.
+ */
 #define ABD_LZ4_STOP_WHOLE SIZE_MAX
 #define ABD_LZ4_STOP_PREFIX (SIZE_MAX - 1)
 
@@ -38,15 +40,18 @@ struct abd_lz4_decoder {
 	 */
 	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 		size_t run_count, size_t skip, size_t src_size);
-	/* The same for the whole block into runs of output, through a window; see
-	 * abd_lz4_decode_scatter(). */
+	/*
+	 * Decode the whole block into several runs of output, through a window; see
+	 * abd_lz4_decode_scatter().
+	 */
 	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_run_count,
 		size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count,
 		size_t skip, size_t src_size, void *window, size_t window_size);
 };
 
-/* Least room of the window that scattered output is decoded in: the 64 KiB that a match reaches
- * back, and as much to fill. */
+/*
+ * The smallest window for scattered output: 64 KiB that a match may reach back, and 64 KiB to fill.
+ */
 #define ABD_LZ4_WINDOW_MIN ((size_t)128 << 10)
 
 /** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
@@ -66,9 +71,9 @@ static inline const struct abd_lz4_decoder *abd_lz4_decoder_for(size_t size)
  * Decode a whole block into scattered output: dst_size bytes of room that start dst_skip bytes into
  * dst_runs[0].
  *
- * The output is made in window and copied out from there, since matches reach back across runs: a
- * copy costs less than finding the run of each match. window holds window_size bytes,
- * ABD_LZ4_WINDOW_MIN or dst_size at least.
+ * The bytes are decoded into window and copied from there to the runs, since matches reach back
+ * across runs: a copy costs less than finding the run of each match. window holds window_size
+ * bytes: at least ABD_LZ4_WINDOW_MIN or dst_size, whichever is smaller.
  * Returns: bytes produced, at most dst_size. Errors: -EBADMSG, and the output then holds no
  *          promise.
  * Owner:   nothing changes hands; window's contents are of no use afterwards.

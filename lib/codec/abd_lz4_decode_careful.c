@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The careful half of the decoder: one sequence at a time, every byte of input asked for, every
- * rule checked; and the movements between runs.
- * Invariant: each read is of a byte the record still has, each write of a byte the output still
- * has.
+ * The careful half of the decoder: it decodes one sequence at a time, checks that input is left
+ * before each byte, and checks every rule. It also moves from run to run.
+ * Invariant: nothing is read beyond the record, and nothing is written beyond the output.
  * Rules: lz4_Block_format.md, "End of block conditions", as liblz4 1.9.4 enforces them, its
  * omissions included.
  */
@@ -23,7 +22,10 @@ enum {
 	LAST_INPUT = 8,
 	LAST_OUTPUT = 12,
 	LAST_LITERALS = 5,
-	/* liblz4's shortcut, which skips the rules: more input than this, this much output. */
+	/*
+	 * liblz4's shortcut, which skips the rules, needs more input than this, and at least this
+	 * much output.
+	 */
 	SHORTCUT_INPUT = 16,
 	SHORTCUT_OUTPUT = 32,
 };
@@ -60,8 +62,8 @@ static inline uint8_t next_byte(struct abd_lz4_state *s)
 }
 
 /*
- * Add the extension bytes to length; false: they leave fewer than keep bytes. 16 MiB of them wrap
- * 32 bits, 2^56 bytes 64.
+ * Add the extension bytes to length. Returns false if they leave fewer than keep bytes of input.
+ * length has 64 bits: 16 MiB of extension bytes would wrap 32.
  */
 static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 {
@@ -77,9 +79,9 @@ static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 }
 
 /*
- * Runs of one length: the same place in the next. A shorter next run: what is left of it when this
- * one ends. None ahead of long runs: the CPU follows those by itself, and what is fetched so early
- * is gone, or has driven out others, when its turn comes.
+ * How far ahead to prefetch: to the same place in the next run; if the next run is shorter, to the
+ * byte that is as far from its end. 0 for long runs: the CPU prefetches those by itself, and a line
+ * fetched so early would be evicted, or evict others, before it is used.
  */
 static uintptr_t distance_ahead(const struct abd_lz4_state *s)
 {
@@ -114,7 +116,7 @@ static void copy_literals(struct abd_lz4_state *s, size_t size)
 }
 
 /*
- * What is already there repeats with period offset, so each round can copy twice as much as the one
+ * The bytes before dst repeat with period offset, so each round can copy twice as much as the one
  * before.
  */
 static void repeat(uint8_t *dst, size_t offset, size_t size)
@@ -167,7 +169,10 @@ static int whole_literals(struct abd_lz4_state *s, uint64_t size, bool shortcut)
 	return 1;
 }
 
-/* The same where the output may be smaller than the record, so that its end says nothing. */
+/*
+ * The literals of a partial decode: the output may be smaller than the record, so its end does not
+ * tell which sequence is the last.
+ */
 static int partial_literals(struct abd_lz4_state *s, uint64_t size, bool shortcut)
 {
 	size_t input = input_left(s), output = output_left(s);
@@ -244,7 +249,7 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 
 	if (s->op >= s->out_limit)
 		return false;
-	/* Not the last run then: the rules keep input before each sequence. */
+	/* This is not the last run: by the rules, some input is left before each sequence. */
 	if (left == 0) {
 		abd_lz4_decode_hop(s);
 		left = (size_t)(s->run_end - s->ip);
@@ -282,7 +287,10 @@ static void begin_output(struct abd_lz4_state *s, uint8_t *base, size_t size, si
 	s->out_limit = base + abd_min(stop, quick);
 }
 
-/* No output: liblz4 takes the one byte 0 for the empty block, nothing else. */
+/*
+ * No room for output: a whole decode accepts, as liblz4 does, only the single byte 0, which is the
+ * empty block.
+ */
 static ssize_t decode_nothing(const struct abd_lz4_state *s, bool partial)
 {
 	if (partial)

@@ -10,7 +10,8 @@
  *                               \           /
  *                       stitch: [tail | head]   sequences that start in the tail are decoded here
  *
- * Invariant: between sequences ip is at a token, and in the run that run_end ends, unless stitched.
+ * Invariant: between sequences ip points at a token, in the run that ends at run_end; while
+ * stitched is true, in the stitch.
  */
 #ifndef ABD_LZ4_DECODE_STATE_H
 #define ABD_LZ4_DECODE_STATE_H
@@ -23,13 +24,13 @@
 enum {
 	/*
 	 * A token, 14 literals, an offset and the next token: all that a sequence without
-	 * extensions reads, and just the input liblz4 must still have to skip its end-of-block
-	 * rules. Copies of 16 literals read no further.
+	 * extensions reads. liblz4 needs just as much input left to skip its end-of-block rules.
+	 * Copies of 16 literals read no further.
 	 */
 	ABD_LZ4_SEQUENCE_MAX = 18,
 	/*
-	 * Output the quick loop keeps in hand: 14 literals and two copies of 16, rounded up to a
-	 * line.
+	 * Output that the quick loop keeps free: 14 literals and a short match, which writes at
+	 * most 24 bytes; rounded up to a line.
 	 */
 	ABD_LZ4_OUT_MARGIN = 64,
 	ABD_LZ4_COPY_MARGIN = 128,
@@ -45,20 +46,23 @@ struct abd_lz4_state {
 	const uint8_t *ip;
 	const uint8_t *window_end;
 	const uint8_t *token_limit; /* the quick loop takes no token after this one */
-	uintptr_t ahead;            /* from a byte to the one to fetch while it is decoded */
+	uintptr_t ahead; /* distance from the byte being decoded to the one to prefetch */
 	uint8_t *op;
 	uint8_t *out_base; /* matches reach back to here */
 	uint8_t *out_end;
 	uint8_t *out_limit; /* the quick loop starts no sequence at or after this */
 
-	const uint8_t *run_begin; /* or the record's, if later */
-	const uint8_t *run_end;   /* or the record's, if sooner */
+	const uint8_t *run_begin; /* where the run begins, or the record if later */
+	const uint8_t *run_end;   /* where the run ends, or the record if sooner */
 	size_t after;             /* bytes of the record in later runs */
 	const struct iovec *run;
 	size_t out_after; /* room beyond out_end, with a sink */
 	uint8_t *out_stop;
 	struct abd_lz4_sink *sink;
-	/* The instruction set's own: exactly size bytes; and up to ABD_LZ4_COPY_MARGIN more. */
+	/*
+	 * The instruction set's own copies. copy_literals() writes exactly size bytes, copy_match()
+	 * up to ABD_LZ4_COPY_MARGIN more.
+	 */
 	void (*copy_literals)(uint8_t *dst, const uint8_t *src, size_t size, uintptr_t ahead);
 	void (*copy_match)(uint8_t *dst, size_t offset, size_t size);
 	bool partial;
@@ -80,7 +84,9 @@ void abd_lz4_decode_hop(struct abd_lz4_state *s);
 /** Prepare a window of input at ip; false: the careful loop must take the next sequence. */
 bool abd_lz4_decode_enter(struct abd_lz4_state *s);
 
-/** Linear output. True: *result is the answer already. */
+/**
+ * Begin to decode into linear output. Returns true if nothing is left to do: *result is the answer.
+ */
 bool abd_lz4_decode_begin(struct abd_lz4_state *s, void *dst, size_t dst_size, size_t stop,
 	const struct iovec *runs, size_t skip, size_t src_size, ssize_t *result);
 

@@ -2,8 +2,8 @@
 /*
  * Comparison kernels: five questions about spans of bytes, answered by one record per instruction
  * set.
- * Invariant: no kernel reads outside [pointer, pointer + size), whatever the alignment; hints are
- * fetched, never read.
+ * Invariant: no kernel reads outside [pointer, pointer + size), whatever the alignment; a hint's
+ * address is prefetched, never read.
  * Sources: linux-fsdevel, "vfs: Optimize dedupe comparison" (one fast generic comparison, no caller
  * works around it); linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp" (short
  * names by words).
@@ -14,9 +14,9 @@
 #include "abd_kernel.h"
 
 /*
- * next, next_a, next_b: NULL, or where the caller will go on reading on that side after this span.
- * Scattered runs lie where no hardware prefetcher looks, so the kernel fetches the head of the next
- * run while it works on this one.
+ * next, next_a, next_b: NULL, or the address where the caller will go on reading that side after
+ * this span. Scattered runs lie where no hardware prefetcher looks, so the kernel fetches the head
+ * of the next run while it works on this one.
  */
 struct abd_compare_kernel {
 	ABD_KERNEL_HEAD;

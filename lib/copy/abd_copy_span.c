@@ -17,8 +17,8 @@ ABD_COPY_KERNELS(ABD_COPY_DECLARE)
 const struct abd_copy_kernel *const abd_copy_kernels[] = {ABD_COPY_KERNELS(ABD_COPY_ENTRY) NULL};
 
 /*
- * On a server CPU of Intel's with AVX-512, 48 KiB of L1 and 2 MiB of L2, streaming is level with
- * the vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times at 64 MiB.
+ * On an Intel server CPU with AVX-512, 48 KiB of L1 and 2 MiB of L2, streaming is level with the
+ * vector loop at 16 MiB, 1.1 times as fast at 32 MiB, 1.5 times at 64 MiB.
  */
 static const char *const abd_copy_plans[] = {
 	"avx512<=33554431,nt-avx512",

@@ -2,12 +2,12 @@
 /*
  * Measuring on this machine which flush kernel serves which size.
  *
- * Every kernel that promises as much as the best one copies the same bytes to memory that it walks
- * over; samples of all are interleaved, and the fastest of each counts, since a neighbour on the
- * machine only ever makes one slower. EXCLUSIVE takes the winners. AUTO and SHARED take the winners
- * among the copies around the cache: one thread can't measure what many writers do to write-back,
- * which the source found to fall from 2.4 to 0.8 GB/s from two threads to five, where the others
- * stayed level.
+ * Every kernel that promises as much durability as the first copies the same bytes to place after
+ * place in a region of memory. The samples of all kernels are interleaved, and the fastest sample
+ * of each counts: other work on the machine only makes a sample slower. EXCLUSIVE takes the
+ * winners. AUTO and SHARED take the winners among the copies around the cache: one thread can't
+ * measure how many writers slow down write-back. The source (abd_flush_table.c) saw write-back fall
+ * from 2.4 GB/s with two threads to 0.8 with five, while copies around the cache stayed level.
  *
  * Cost: 7 sizes x 8 kernels x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
  */
@@ -23,24 +23,28 @@ enum {
 	/* Columns: sizes up to 64 bytes, up to 128, and so on by doubling; the last one up to 16
 	   MiB and everything above. */
 	CALIBRATE_COLUMNS = 19,
-	/* Every second one is measured: 64, 256, ... bytes. A size between goes with the next
-	   smaller one. */
+	/* Every second column is measured: 64, 256, ... bytes. A column between takes the result
+	 * of the next smaller one. */
 	CALIBRATE_STEP = 2,
-	/* To 256 KiB: beyond, the fence costs nothing and no ratio changes any more. */
+	/*
+	 * Sizes up to 256 KiB are measured: beyond, the fence costs nothing and no ratio changes.
+	 */
 	CALIBRATE_END = 13,
 	CALIBRATE_ROUNDS = 3,
 };
 
 #define CALIBRATE_SAMPLE_NS 200e3
-/* Of the 100 ms that are promised; 52 are needed on a quiet machine. A busy one gets fewer rounds,
- * not a longer wait. */
+/*
+ * 70 of the 100 ms that abd_flush_calibrate() promises; a quiet machine needs 52. On a busy machine
+ * there are fewer rounds, not a longer wait.
+ */
 #define CALIBRATE_BUDGET_NS 70e6
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
 
 /*
- * A kernel takes a place in a row from the one that has it only if it needs this much less time:
- * noise does not, and what one-copy-one-fence can't tell apart was put in order by other
- * measurements (abd_flush_table.c).
+ * A kernel replaces the plan's own only if it needs less than this share of its time. So noise
+ * replaces nothing, and kernels that one copy and one fence can't tell apart keep the order that
+ * other measurements gave them (abd_flush_table.c).
  */
 #define CALIBRATE_MARGIN 0.95
 
@@ -74,9 +78,9 @@ static double abd_flush_clock_ns(void)
 }
 
 /*
- * Get the whole region out of the caches, where the list begins with a copy around them: what the
- * kernel before left there must not matter. Lines found in the cache cost copies around it up to a
- * fifth more, and clwb less.
+ * Get the whole region out of the caches, if the first kernel copies around them: what the previous
+ * kernel left there must not matter. When lines are in the cache, copies around it cost up to a
+ * fifth more, and clwb costs less.
  */
 static void abd_flush_evict(struct abd_flush_calibration *c)
 {
@@ -90,7 +94,7 @@ static void abd_flush_evict(struct abd_flush_calibration *c)
 
 static double abd_flush_sample(struct abd_flush_calibration *c, size_t kernel, size_t size)
 {
-	/* The clock is a system call: small copies look at it after many. */
+	/* Reading the clock is a system call, so small copies read it once per burst. */
 	size_t copies = 0, burst = 1 + 8192 / size;
 	double start, ns;
 
@@ -129,7 +133,9 @@ static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 	}
 }
 
-/* Whether kernel i was measured and may be in a row; cached: whether copies through the cache may.
+/*
+ * Whether kernel i was measured and may be chosen. cached: copies through the cache may be chosen
+ * too.
  */
 static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i, bool cached)
 {
@@ -146,7 +152,7 @@ static size_t abd_flush_place(
 	return i;
 }
 
-/* The winner at the size measured, against the one that has the place. */
+/* The winner at the measured size; holder is the plan's own kernel, which the others must beat. */
 static size_t abd_flush_winner(const struct abd_flush_calibration *c, size_t holder, bool cached)
 {
 	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN
@@ -232,8 +238,10 @@ int abd_flush_calibrate(void)
 	c.region = map;
 	c.source = map + CALIBRATE_REGION_SIZE;
 
-	/* Faults are not to be measured. Huge pages make them fewer; where there are none, small
-	 * ones do. */
+	/*
+	 * Take page faults now, so that none is measured. Huge pages mean fewer faults; small pages
+	 * serve too.
+	 */
 	madvise(map, map_size, MADV_HUGEPAGE);
 	memset(map, 1, map_size);
 	abd_flush_rows_measure(&c);

@@ -3,15 +3,16 @@
  * A flush kernel: one way to get bytes to memory, past the caches or through them.
  *
  * Around the cache, lines() copies whole lines by non-temporal stores. Heads and tails, which share
- * their line with other bytes, go through the cache, and abd_flush_line() writes them back.
- * Through the cache, everything is copied by plain stores, and flush() writes the lines back;
- * lines() is NULL.
+ * their line with other bytes, go through the cache, and abd_flush_line() writes them back. Through
+ * the cache, everything is copied by plain stores, and flush() writes the lines back; lines() is
+ * NULL.
  *
  * fence() waits for both.
  * Invariant: a line is 64 bytes and aligned, and lines() is never given part of one: a non-temporal
  * store of part of a line costs the memory a read and a merge, and on persistent memory a whole
  * internal write each.
- * Source: PMDK libpmem keeps copies, flushes and fences apart too, but picks among their products.
+ * Source: PMDK libpmem keeps copies, flushes and fences apart too, but chooses among combinations
+ * of them.
  */
 #ifndef ABD_FLUSH_KERNEL_H
 #define ABD_FLUSH_KERNEL_H
@@ -24,16 +25,18 @@
 
 struct abd_flush_kernel {
 	ABD_KERNEL_HEAD;
-	/* dst is aligned to a line, src to nothing; count > 0. Both are apart, or the same. */
+	/*
+	 * dst is aligned to a line, src has any alignment; count > 0. Both are disjoint, or the
+	 * same.
+	 */
 	void (*lines)(void *dst, const void *src, size_t count);
-	/* line is aligned to a line; count > 0. NULL where lines() is not. */
+	/* line is aligned to a line; count > 0. NULL in a kernel that has lines(). */
 	void (*flush)(const void *line, size_t count);
 	enum abd_flush_durability durability; /* of what flush() wrote back, once fenced */
 	void (*fence)(void);
 };
 
-/** Wait for all that any kernel of this machine sent, so that it does not matter which one a drain
- * asks. */
+/** Wait for all that any kernel of this machine sent, so a drain may use any kernel's fence(). */
 void abd_flush_fence(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans to lines. Two shapes of copy share the treatment of heads and tails: around the cache, and
- * through it.
+ * Cuts spans into lines. There are two kinds of copy, around the cache and through it; both treat
+ * heads and tails in the same way.
  */
 #include "abd_flush_span.h"
 
@@ -38,8 +38,8 @@ void abd_flush_close(struct abd_flush_walk *walk)
 }
 
 /*
- * Copy through the cache, write back the lines that end within, keep the last open if it does not
- * end.
+ * Copy through the cache, write back the lines that end within the copy, and keep the last line
+ * open if it does not end there.
  */
 static void abd_flush_cached(struct abd_flush_walk *walk, char *dst, const char *src, size_t n)
 {

@@ -14,7 +14,7 @@
  * of the destination. Invariants: of what was written, everything but the open line is under way to
  * memory; a line that is shared with bytes outside is only ever written through the cache, where
  * those bytes are merged; each line is flushed or written around the cache once, unless the
- * caller's spans come back to it after another.
+ * caller's spans come back to a line after writing another one.
  */
 #ifndef ABD_FLUSH_SPAN_H
 #define ABD_FLUSH_SPAN_H
@@ -26,7 +26,7 @@ struct abd_flush_walk {
 	uintptr_t open; /* the open line, 0 for none */
 };
 
-/** Begin a copy of size bytes in the name of call. */
+/** Begin a copy of size bytes. call is the caller's name, for messages about its contract. */
 static inline void abd_flush_begin(
 	struct abd_flush_walk *walk, const char *call, size_t size, unsigned flags)
 {
@@ -37,7 +37,10 @@ static inline void abd_flush_begin(
 void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src, size_t n);
 void abd_flush_close(struct abd_flush_walk *walk);
 
-/** Copy n > 0 bytes. Whole lines around the cache need nothing else. */
+/**
+ * Copy n > 0 bytes. Whole lines go straight to the kernel if it copies around the cache and no line
+ * is open.
+ */
 static inline void abd_flush_span(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)
 {
 	const struct abd_flush_kernel *kernel = walk->kernel;

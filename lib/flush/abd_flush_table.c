@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The flush kernels of this build, the plans that are built in and where they come from, and what a
+ * The flush kernels of this build, the built-in plans with the measurements behind them, and what a
  * plan promises.
  */
 #include "abd_flush_table.h"
@@ -25,18 +25,20 @@ static const struct abd_flush_kernel *const abd_flush_lines[] = {
 /*
  * What a process starts with; abd_flush_calibrate() and the tunables replace it.
  *
- * With movdir64b, whoever else writes: measured to ordinary memory on an Intel server CPU that has
- * it (2 cores of a virtual machine, 2 MiB of L2 each), it is level with the vector stores around
- * the cache at all sizes when a fence follows each copy, and 1 to 3 % ahead from 64 KiB. It starts
- * slower: without a fence, copies of 64 bytes come at 6.8 GB/s with it, at 7.9 with nt-avx512,
- * which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64 bytes, 0.73 at 1 KiB,
- * 0.29 from 64 KiB (abd-perf run flush). Without movdir64b, around the cache with the widest
- * vectors: on an AMD Zen 5 server CPU that beat cached stores + clwb at every size, 11.4 against
- * 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB; and on Optane when there are many writers, 2.8
- * against 1.7 GB/s with three, 2.5 against 0.8 with five (the source's figures). A single writer to
- * Optane is the exception: from 1 KiB up cached stores + write-back won, 1.1 GB/s against 725 MB/s
- * at 2 KiB, 496 against 373 MB/s the other way at 512 bytes (the source's). CPUs that drive Optane
- * have clwb and, but for the last, no movdir64b; who says EXCLUSIVE there gets that.
+ * With movdir64b, the plan is the same for every intent. Measured to ordinary memory on an Intel
+ * server CPU that has it (2 cores of a virtual machine, 2 MiB of L2 each): when a fence follows
+ * each copy, movdir64b is level with the vector stores around the cache at all sizes, and 1 to 3 %
+ * ahead from 64 KiB. It starts slower: without a fence, copies of 64 bytes reach 6.8 GB/s with it
+ * and 7.9 with nt-avx512, which therefore has the sizes up to 256. clwb reaches 0.93 of them at 64
+ * bytes, 0.73 at 1 KiB, 0.29 from 64 KiB (abd-perf run flush).
+ *
+ * Without movdir64b, the widest vectors copy around the cache. On an AMD Zen 5 server CPU they beat
+ * cached stores + clwb at every size: 11.4 against 6.6 GB/s at 4 KiB, 24 against 9.8 at 64 KiB. On
+ * Optane they win when there are many writers: 2.8 against 1.7 GB/s with three, 2.5 against 0.8
+ * with five (the source's figures). A single writer to Optane is the exception: cached stores +
+ * write-back won from 1 KiB up, with 1.1 GB/s against 725 MB/s at 2 KiB, and lost at 512 bytes,
+ * with 373 against 496 MB/s (the source's figures). CPUs that drive Optane have clwb and, except
+ * for the last generation, no movdir64b; there EXCLUSIVE uses clwb above 512 bytes.
  * Source: linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020.
  */
 #define ABD_FLUSH_PLANS_MOVDIR64B "nt-avx512<=256,movdir64b", "nt-avx2<=256,movdir64b"
@@ -98,7 +100,7 @@ enum abd_flush_durability abd_flush_durability_of(const struct abd_flush_kernel 
 	return kernel->flush != NULL ? kernel->durability : abd_flush_line()->durability;
 }
 
-/* The weakest of all rows: what holds whatever the flags and the size. */
+/* The weakest promise of all rows: it holds for any flags and any size. */
 enum abd_flush_durability abd_flush_durability(void)
 {
 	enum abd_flush_durability weakest = ABD_FLUSH_DURABILITY_PERSISTENCE;

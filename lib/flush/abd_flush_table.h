@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By which kernel a flush-copy goes: one choice for each intent that a caller can state, all of the
- * same table.
+ * Which kernel serves a flush-copy: one choice for each intent that a caller can state. All choices
+ * share one table of kernels.
  */
 #ifndef ABD_FLUSH_TABLE_H
 #define ABD_FLUSH_TABLE_H
@@ -18,13 +18,17 @@ enum {
 /** Every kernel that was built, those around the cache first, ended by NULL. */
 extern const struct abd_flush_kernel *const abd_flush_kernels[];
 
-/** The tunables "flush_auto", "flush_shared", "flush_exclusive", which "flush" forces; and
- * "flush_line". */
+/**
+ * The tunables "flush_auto", "flush_shared", "flush_exclusive", which "flush" forces together; and
+ * the tunable "flush_line".
+ */
 extern struct abd_choice abd_flush_choices[ABD_FLUSH_INTENTS];
 extern struct abd_choice abd_flush_line_choice;
 
-/** The kernel for a copy of size bytes with these flags. Contract: flags are known ones; call is
- * named if they are not. */
+/**
+ * The kernel for a copy of size bytes with these flags. Contract: flags are known; if not, the
+ * message names call.
+ */
 static inline const struct abd_flush_kernel *abd_flush_choose(
 	const char *call, size_t size, unsigned flags)
 {
@@ -41,10 +45,16 @@ static inline const struct abd_flush_kernel *abd_flush_line(void)
 	return (const struct abd_flush_kernel *)abd_choice_for(&abd_flush_line_choice, 1);
 }
 
-/** Write the kernels that this CPU has, in the table's order. Returns how many: at least one. */
+/**
+ * Fill kernels with those that this CPU supports, in the table's order. Returns their number: at
+ * least one.
+ */
 size_t abd_flush_supported(const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX]);
 
-/** How far a kernel gets data: its own promise, or for heads and tails that of abd_flush_line(). */
+/**
+ * How durable a kernel's copies are: its own promise if it has flush(), else that of
+ * abd_flush_line(), which serves its heads and tails.
+ */
 enum abd_flush_durability abd_flush_durability_of(const struct abd_flush_kernel *kernel);
 
 #endif

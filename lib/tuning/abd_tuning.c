@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tunables by name. Each layer has a table of those that are numbers, switches or providers, and
- * choices of kernels, which are shown as plans; this one place knows them all. Above every other
- * layer, because it names them; nothing includes it.
+ * Tunables by name. Each layer has a table of tunables that are numbers, switches or providers, and
+ * choices of kernels, which are shown as plans. Only this file knows them all. It is above every
+ * other layer, because it uses them; nothing includes it.
  */
 #include "abd_chunk.h"
 #include "abd_compare_kernel.h"
@@ -26,7 +26,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 	&abd_buffer_tunables,
 };
 
-/* Of a group the first one speaks for it. */
+/* The first choice of a group is the one whose plan is shown for the group. */
 static struct abd_choice *const abd_tuning_choices[] = {
 	&abd_compare_choice,
 	&abd_copy_choice,
@@ -40,7 +40,8 @@ static struct abd_choice *const abd_tuning_choices[] = {
 };
 
 /*
- * The layer starts first, so that its environment is read before, not after, what the caller sets.
+ * Start the layer first, so that it reads the environment before the caller sets a value, not
+ * after.
  */
 static const struct abd_tunable *abd_tuning_find(const char *name)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers and io_uring: a request per piece of memory, by registered buffer where the piece lies in
- * the pool.
+ * Buffers and io_uring: one request for each piece of memory. A piece that lies in the pool is
+ * transferred as part of a registered buffer.
  *
- * Invariants: a piece lies in one registered buffer or in none. When a transfer returns, the kernel
- * uses none of its memory. A transfer consumes the completions of its own requests, and no others.
+ * Invariants: a piece lies in one registered buffer or in none. When a transfer returns, Linux no
+ * longer uses its memory. A transfer consumes only the completions of its own requests.
  *
- * The kernel takes buffers of up to 1 GiB, so the region is registered in parts of that; see
+ * Linux registers buffers of at most 1 GiB, so the pool is registered in parts of that size; see
  * io_uring_register(2).
  */
 #include "abd_check.h"
@@ -24,8 +24,8 @@
 
 #define ABD_URING_PART ((size_t)1 << 30)
 /*
- * 64 requests at a time: 256 KiB of single pages, by which the cost of entering the kernel no
- * longer shows.
+ * 64 requests at a time, which is 256 KiB in single pages: enough that the cost of the system call
+ * does not show.
  */
 #define ABD_URING_BATCH 64
 
@@ -39,9 +39,9 @@ static size_t abd_uring_parts(size_t size)
 #define ABD_URING_HOME_SIZE 4096
 
 /*
- * A byte that is 1 in this process and 0 in its children: fork() gives them an empty page.
- * Registered memory is that of the process that registered it, even when a child asks for a
- * transfer.
+ * A byte that is 1 in this process and 0 in its children, because fork() gives them an empty page.
+ * If a child asks for a transfer of registered memory, Linux transfers the memory of the process
+ * that registered it.
  */
 static unsigned char *abd_uring_home_new(void)
 {
@@ -67,8 +67,8 @@ static bool abd_uring_is_away(const struct abd_uring *uring)
 }
 
 /*
- * The thread of a ring with SQPOLL works on the memory of the process that set it up, registered or
- * not.
+ * The thread of a ring with SQPOLL transfers the memory of the process that set the ring up,
+ * registered or not.
  */
 static bool abd_uring_is_unusable(const struct abd_uring *uring)
 {
@@ -99,7 +99,7 @@ static int abd_uring_register(struct abd_uring *uring)
 		abd_mem_free(parts, count * sizeof(*parts), sizeof(void *));
 	}
 	if (error != 0) {
-		/* The kernel may have made all of the pool resident before it refused. */
+		/* Linux may have made the whole pool resident before it refused. */
 		abd_chunk_pool_release();
 		return error;
 	}
@@ -135,13 +135,13 @@ struct abd_uring_piece {
 	char *addr;
 	size_t size;
 	off_t off;
-	bool under_way; /* the kernel has not answered its request yet */
+	bool under_way; /* its request is not answered yet */
 	bool ended;     /* its last request moved nothing */
 };
 
 /*
- * Where in the registered region an address lies; SIZE_MAX: outside, or registered by another
- * process.
+ * The offset of an address in the registered memory; SIZE_MAX: it lies outside, or another process
+ * registered the memory.
  */
 static size_t abd_uring_within(const struct abd_uring *uring, const char *addr)
 {
@@ -152,7 +152,7 @@ static size_t abd_uring_within(const struct abd_uring *uring, const char *addr)
 	return within;
 }
 
-/* The iteration's next piece: a span, or as much of it as one request may have. */
+/* The next piece of an iteration: a span, or as much of it as one request may transfer. */
 static struct abd_uring_piece abd_uring_next(
 	const struct abd_uring *uring, struct abd_iter *iter, off_t off)
 {
@@ -174,7 +174,7 @@ static void abd_uring_prep(const struct abd_uring *uring, struct io_uring_sqe *s
 {
 	size_t within = abd_uring_within(uring, piece->addr);
 	unsigned size = (unsigned)piece->size;
-	/* The kernel takes -1 for the file's current position; it refuses other negative ones. */
+	/* For Linux, -1 means the file's current position; it refuses other negative offsets. */
 	uint64_t off = piece->off >= 0 ? (uint64_t)piece->off : (uint64_t)INT64_MIN;
 
 	if (within == SIZE_MAX) {
@@ -241,12 +241,13 @@ struct abd_uring_transfer {
 	const char *call;
 	int fd;
 	bool writes;
-	int flags;          /* of requests to come: RWF_NOWAIT or 0 */
-	int asked_flags;    /* of those under way */
+	int flags;          /* for requests to come: RWF_NOWAIT or 0 */
+	int asked_flags;    /* of the requests under way */
 	unsigned count;     /* pieces */
-	unsigned under_way; /* requests that the kernel has not answered yet */
-	bool has_moved;     /* bytes, in this round */
-	int error;          /* 0, or -errno of the first piece that failed */
+	unsigned under_way; /* requests that are not answered yet */
+	/* this round has transferred something or reached the end of the file */
+	bool has_moved;
+	int error; /* 0, or -errno of the first piece that failed */
 	unsigned error_piece;
 	struct abd_uring_piece pieces[ABD_URING_BATCH];
 };
@@ -263,11 +264,11 @@ static uint64_t abd_uring_mark(struct abd_uring *uring)
 	if (uring->abd_mark != 0)
 		return uring->abd_mark;
 	/*
-	 * 16 random bytes that the kernel gave this process; the first 8 may serve as the stack
-	 * protector's.
+	 * Linux gives each process 16 random bytes. The stack protector may use the first 8 of
+	 * them.
 	 */
 	memcpy(&word, (const char *)getauxval(AT_RANDOM) + 8, sizeof(word));
-	/* Two rings have different marks: splitmix64. */
+	/* splitmix64 gives any two rings different marks. */
 	word += (uint64_t)(atomic_fetch_add_explicit(&rings, 1, memory_order_relaxed) + 1) *
 		0x9e3779b97f4a7c15u;
 	word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
@@ -276,13 +277,13 @@ static uint64_t abd_uring_mark(struct abd_uring *uring)
 	return uring->abd_mark;
 }
 
-/* Completions are 16 bytes, or 32 in rings set up so. */
+/* A completion has 16 bytes, or 32 in a ring that was set up so. */
 static struct io_uring_cqe *abd_uring_cqe(const struct io_uring *ring, unsigned place)
 {
 	return &ring->cq.cqes[io_uring_cqe_index(ring, place, ring->cq.ring_mask)];
 }
 
-/* A piece's request was answered. */
+/* Note the answer to a piece's request: how many bytes it moved, or -errno. */
 static void abd_uring_answered(struct abd_uring_transfer *transfer, unsigned number, int moved)
 {
 	struct abd_uring_piece *piece = &transfer->pieces[number];
@@ -291,13 +292,13 @@ static void abd_uring_answered(struct abd_uring_transfer *transfer, unsigned num
 		"a request for %zu bytes is answered with %d", piece->size, moved);
 	piece->under_way = false;
 	transfer->under_way--;
-	/* A file that does not know the flag obeys its descriptor by itself. */
+	/* A file that does not know RWF_NOWAIT obeys O_NONBLOCK of its descriptor anyway. */
 	if (moved == -EOPNOTSUPP && transfer->asked_flags != 0) {
 		transfer->flags = 0;
-		return; /* is asked for again */
+		return; /* the next round asks again */
 	}
 	if (moved == -EINTR)
-		return; /* likewise */
+		return; /* the same */
 	if (moved < 0) {
 		if (transfer->error == 0 || number < transfer->error_piece) {
 			transfer->error = moved;
@@ -313,12 +314,12 @@ static void abd_uring_answered(struct abd_uring_transfer *transfer, unsigned num
 }
 
 /*
- * Take this transfer's completions out of the queue; return how many others are left there, in
- * their order.
+ * Take this transfer's completions out of the queue. Returns how many other completions stay there,
+ * in their order.
  *
- * The entries from head to tail belong to the program: the kernel writes behind the tail, and reads
- * the head but no entry. So the others move up towards the tail, over ours, and the head advances
- * by as many as there were of ours.
+ * The places from head to tail belong to the program: Linux writes behind the tail, and reads the
+ * head but none of the places. So other completions move towards the tail, over those of this
+ * transfer, and the head advances by the number of those.
  */
 static unsigned abd_uring_collect(struct abd_uring_transfer *transfer)
 {
@@ -342,8 +343,8 @@ static unsigned abd_uring_collect(struct abd_uring_transfer *transfer)
 }
 
 /*
- * How many completions of others the queue may hold while ours can still come in. Where the caller
- * polls the device, the kernel does not look for completions as long as one waits.
+ * How many completions of other requests may wait in the queue without blocking those of this
+ * transfer. If the caller polls the device, none: Linux does not poll while a completion waits.
  */
 static unsigned abd_uring_others_max(const struct io_uring *ring)
 {
@@ -353,8 +354,8 @@ static unsigned abd_uring_others_max(const struct io_uring *ring)
 }
 
 /*
- * Wait until all requests are answered. There is no other way out: the kernel may write to memory
- * that the caller would free.
+ * Wait until all requests are answered. It never returns earlier: Linux could still write to memory
+ * that the caller then frees.
  */
 static void abd_uring_await(struct abd_uring_transfer *transfer)
 {
@@ -370,7 +371,7 @@ static void abd_uring_await(struct abd_uring_transfer *transfer)
 		ABD_REQUIRE_IN(transfer->call, others <= others_max,
 			"%u completions of other requests leave the ring no room", others);
 
-		/* Until there is one more than those. */
+		/* Wait until the queue holds one completion more than the others. */
 		int error = io_uring_wait_cqe_nr(ring, &cqe, others + 1);
 
 		tries = error == -EAGAIN ? tries + 1 : 0;
@@ -383,8 +384,8 @@ static void abd_uring_await(struct abd_uring_transfer *transfer)
 /* ---- whole transfers ------------------------------------------------------------------------- */
 
 /*
- * Requests that are prepared, but not submitted. A ring's thread may not have taken all of those
- * that are.
+ * How many requests are prepared but not submitted. With SQPOLL, io_uring_sq_ready() would also
+ * count submitted requests that the ring's thread has not taken yet.
  */
 static unsigned abd_uring_prepared(const struct io_uring *ring)
 {
@@ -394,12 +395,12 @@ static unsigned abd_uring_prepared(const struct io_uring *ring)
 }
 
 /*
- * Setup flags up to IORING_SETUP_HYBRID_IOPOLL are known here. Later ones may change the queues'
- * layout, as CQE_MIXED does.
+ * The setup flags that this file knows: all up to IORING_SETUP_HYBRID_IOPOLL. Later flags may
+ * change the layout of the queues, as CQE_MIXED does.
  */
 #define ABD_URING_FLAGS ((1u << 18) - 1)
 
-/* Rings that can't be served are refused before anything is prepared. */
+/* Refuse a ring that can't be used, before anything is prepared. */
 static void abd_uring_check_ring(const char *call, const struct io_uring *ring)
 {
 	unsigned prepared = abd_uring_prepared(ring), waiting = io_uring_cq_ready(ring);
@@ -413,8 +414,8 @@ static void abd_uring_check_ring(const char *call, const struct io_uring *ring)
 }
 
 /*
- * Take back what the kernel did not take: whoever submits next would hand it memory that is
- * somebody else's by then.
+ * Take back the requests that Linux did not take. Otherwise the next submit would submit them too,
+ * when their memory may have another user.
  */
 static void abd_uring_withdraw(struct io_uring *ring)
 {
@@ -425,7 +426,7 @@ static void abd_uring_withdraw(struct io_uring *ring)
 	sq->sqe_head = sq->sqe_tail = head;
 }
 
-/* The ring's thread takes them, sooner or later: none can be withdrawn. */
+/* Submit to the ring's thread. It takes all requests sooner or later, so none can be withdrawn. */
 static void abd_uring_submit_to_thread(struct abd_uring_transfer *transfer, unsigned count)
 {
 	unsigned tries = 0;
@@ -440,8 +441,8 @@ static void abd_uring_submit_to_thread(struct abd_uring_transfer *transfer, unsi
 }
 
 /*
- * Hand count requests to the kernel; under_way is how many it took. Returns 0, or -errno when it
- * did not take all.
+ * Submit count requests; under_way becomes how many Linux took. Returns 0, or -errno if it did not
+ * take all.
  */
 static int abd_uring_submit(struct abd_uring_transfer *transfer, unsigned count)
 {
@@ -462,7 +463,9 @@ static int abd_uring_submit(struct abd_uring_transfer *transfer, unsigned count)
 	return 0;
 }
 
-/* Prepare requests for what is left of the pieces, as many as the ring has room for. */
+/*
+ * Prepare requests for what is left of the pieces, as many as fit into the ring. Returns how many.
+ */
 static unsigned abd_uring_ask(struct abd_uring_transfer *transfer)
 {
 	struct io_uring *ring = transfer->uring->ring;
@@ -498,7 +501,7 @@ static int abd_uring_round(struct abd_uring_transfer *transfer)
 	int error = 0;
 
 	transfer->has_moved = false;
-	if (asked == 0) { /* a polling thread has not taken the requests before these yet */
+	if (asked == 0) { /* the ring's thread has not taken the previous requests yet */
 		error = io_uring_sqring_wait(ring);
 		return error < 0 && error != -EINTR ? error : 0;
 	}
@@ -534,8 +537,8 @@ static int abd_uring_batch(struct abd_uring_transfer *transfer)
 }
 
 /*
- * With O_NONBLOCK a pipe or socket answers -EAGAIN to read(); io_uring would wait for the other
- * end, unless it is told.
+ * With O_NONBLOCK, read() of an empty pipe or socket is -EAGAIN. io_uring would wait for the other
+ * end; RWF_NOWAIT prevents that.
  */
 static int abd_uring_flags(int fd)
 {
@@ -554,7 +557,7 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 	unsigned batch = (unsigned)abd_min(ABD_URING_BATCH, uring->ring->sq.ring_entries);
 	size_t done = 0;
 
-	/* Not the pieces: clearing 2.5 KiB would show in a small read. */
+	/* The pieces are not cleared: clearing 2 KiB would show in a small read. */
 	transfer.uring = uring;
 	transfer.call = call;
 	transfer.fd = fd;

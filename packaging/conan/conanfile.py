@@ -65,6 +65,6 @@ class AbdConan(ConanFile):
         copy(self, "LICENSE", self.source_folder, f"{self.package_folder}/licenses")
 
     def package_info(self):
-        # The package's own config says it all: order of libraries included, which generated ones would lose.
+        # The package's own config says everything, including the order of libraries, which a generated config would lose.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = ["lib/cmake/abd"]

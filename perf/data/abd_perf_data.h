@@ -16,20 +16,21 @@ struct abd_perf_data {
 };
 
 /**
- * Whether --input can be read, before time is spent on anything else; ends the program with a
- * message if not.
+ * Check that --input can be read, before time is spent on anything else. Ends the program with a
+ * message if it can't.
  */
 void abd_perf_files_check(const char *path);
 
 /**
- * Up to size bytes of --input, or of this machine's shared libraries and text in equal parts, one
- * file after another. Ends the program with a message where there is nothing to read.
+ * Load up to size bytes, one file after another: from --input, or, without it, half from this
+ * machine's shared libraries and the rest from its text. Ends the program with a message when there
+ * is nothing to read.
  */
 void abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
 /**
- * size bytes as fio makes them with buffer_compress_percentage=66, buffer_compress_chunk=4096,
+ * Make size bytes as fio does with buffer_compress_percentage=66, buffer_compress_chunk=4096,
  * buffer_pattern=0xdeadbeef.
  */
 void abd_perf_fio_make(
@@ -42,7 +43,7 @@ struct abd_perf_rows_kind {
 	unsigned words;
 };
 
-/** size bytes of rows. */
+/** Make size bytes of rows. */
 void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_options *options,
 	const struct abd_perf_rows_kind *kind, size_t size);
 

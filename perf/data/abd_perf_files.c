@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Real files, in the order of their names, so that the same tree gives the same bytes. Of one file
- * at most an eighth of the whole is taken, so that one huge library does not stand for all.
+ * Real files, in the order of their names, so that the same tree gives the same bytes. One file of
+ * a tree gives at most an eighth of the whole, so that one huge library does not stand for all.
  */
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
@@ -51,7 +51,7 @@ static int abd_perf_files_order(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Append up to most bytes of a file. Returns how many, or -errno. */
+/* Append up to most bytes of a file. Returns the number of bytes, or -errno. */
 static ssize_t abd_perf_files_append(struct abd_perf_data *data, const char *path, size_t most)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,7 +79,7 @@ static ssize_t abd_perf_files_append(struct abd_perf_data *data, const char *pat
 	return (ssize_t)got;
 }
 
-/* Append files of a tree until data holds limit bytes. Returns how many files gave some. */
+/* Append files of a tree until data holds limit bytes. Returns the number of files used. */
 static unsigned abd_perf_files_tree(
 	struct abd_perf_data *data, const char *root, abd_perf_files_wanted_t *wanted, size_t limit)
 {
@@ -92,8 +92,8 @@ static unsigned abd_perf_files_tree(
 	snprintf(path, sizeof(path), "%s", root);
 
 	/*
-	 * COMFOLLOW: --input may be a link; links inside are not followed, so nothing is taken
-	 * twice.
+	 * COMFOLLOW: --input may be a link. Links inside the tree are not followed, so that no file
+	 * is read twice.
 	 */
 	FTS *tree =
 		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);

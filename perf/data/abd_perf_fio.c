@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fio's compressible buffer: of every 4096 bytes 1392 are random, the rest is the pattern.
- * 1392 is what 66 % of 4096 leaves when fio has rounded. The random numbers are not fio's own,
- * their distribution is.
+ * fio's compressible buffer: in every 4096 bytes, 1392 are random and the rest is the pattern. 1392
+ * is what 66 % of 4096 leaves, as fio rounds it. The random numbers differ from fio's; their
+ * distribution is the same.
  * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh and its fio job
  * files.
  */

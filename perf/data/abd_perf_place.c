@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fisher and Yates over the runs of all buffers: only where a run lies is exchanged, never how long
- * it is.
+ * Fisher and Yates's shuffle over the runs of all buffers. It exchanges the runs' addresses, never
+ * their lengths.
  */
 #include "abd_perf_place.h"
 #include "abd_perf_clock.h"
@@ -60,7 +60,7 @@ static int abd_perf_place_span(void *buf, size_t len, void *arg)
 		place->ascending += (char *)buf >= *end;
 		place->neighbours += (char *)buf == *end;
 	}
-	/* Spans longer than a chunk are neighbours that the iterator has joined. */
+	/* A span longer than 4 KiB consists of neighbouring runs that the iterator joined. */
 	for (size_t more = 4096; more < len; more += 4096) {
 		place->pairs++;
 		place->ascending++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Placing buffers in memory: runs at random addresses, as a cache has them after days, not side by
- * side as a fresh allocator hands them out (neighbours would be joined by the iterator, and fetched
- * ahead by the CPU).
+ * Placing buffers in memory: runs get random addresses, as in a cache that has worked for days. A
+ * fresh allocator hands out runs side by side; the iterator would join them, and the CPU would
+ * prefetch across them.
  */
 #ifndef ABD_PERF_PLACE_H
 #define ABD_PERF_PLACE_H
@@ -16,27 +16,27 @@ struct abd_perf_place {
 };
 
 /**
- * Exchange the 4 KiB runs of count scatter buffers among each other at random. Contract: all were
- * allocated with max_order 0 from one provider, and hold nothing yet.
- * This reaches into private fields: an allocator that has run for days can't be had in a second,
- * and allocators prefer low addresses, so freeing in random order is not enough. Each buffer still
- * has the same number of runs of the same order.
+ * Exchange the 4 KiB runs of count scatter buffers at random. Contract: all buffers were allocated
+ * with max_order 0 from one provider, and hold no data yet. Afterwards each buffer has as many runs
+ * as before, of the same order.
+ * This changes private fields: freeing in random order would not be enough, because allocators
+ * prefer low addresses, and letting an allocator age for days takes too long.
  */
 void abd_perf_place_shuffle(abd_t **buffers, size_t count, uint64_t *random);
 
-/** Look whether it worked. */
+/** Count how the buffers' runs lie, to see whether the shuffle worked. */
 struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count);
 
-/** Set a tunable that is known; ends the program when the library refuses. */
+/** Set a tunable. Ends the program when the library refuses the name or the value. */
 void abd_perf_place_tune(const char *name, const char *value);
 /**
- * Remember how kernels were chosen when the program started, by the environment for instance:
- * called before anything is tuned.
+ * Apply ABD_COMPARE and ABD_FLUSH, and remember their values. Call it before anything else is
+ * tuned.
  */
 void abd_perf_place_keep(void);
-/** What "compare" or "flush" was then. */
+/** The value of "compare" or "flush" that abd_perf_place_keep() remembered. */
 const char *abd_perf_place_found(const char *name);
-/** Set it to that again. */
+/** Set "compare" or "flush" back to that value. */
 void abd_perf_place_restore(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass of LZ4_compress_default, ZFS's own compressor's sibling: same format, same hash
- * chain-less search.
+ * One pass of LZ4_compress_default(). ZFS's own compressor is closely related: the same format, and
+ * the same search through a hash table without chains.
  */
 #include "abd_perf_records.h"
 #include "abd_perf_say.h"

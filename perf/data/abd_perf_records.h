@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records: data cut into pieces of the record size, each compressed as ZFS would store it.
- * Left out are those that ZFS stores raw (less than 12.5 % saved), since nothing is decoded when
- * they are read.
+ * Records that ZFS would store uncompressed (less than 12.5 % saved) are left out: reading them
+ * decodes nothing.
  */
 #ifndef ABD_PERF_RECORDS_H
 #define ABD_PERF_RECORDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Rows of a table, as databases keep them: a number that rises, words from a small vocabulary,
- * bytes that can't be guessed, and padding. How many bytes can't be guessed sets the ratio. Their
- * many short matches at short distances are what fio's data lacks, and where decoders lose time.
+ * random bytes, and padding. The number of random bytes decides the compression ratio. Rows have
+ * many short matches at short distances: fio's data lacks these, and decoders lose time on them.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_data.h"

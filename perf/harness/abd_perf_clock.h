@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time and chance: clocks in nanoseconds, and a generator whose stream a seed repeats.
+ * Clocks in nanoseconds, and a random generator: the same seed gives the same numbers.
  *
- * Work is timed by what its thread spent on a CPU: on a machine that is shared, being interrupted
- * is not the work's fault. Where threads share CPUs on purpose (more of them than CPUs) that would
- * count too little, so the wall clock is taken.
+ * Work is timed by its thread's CPU time, which leaves out the time that a shared machine gives to
+ * others. When a crew has more threads than CPUs, its threads wait for each other; CPU time would
+ * leave that out too, so the wall clock is used.
  *
  * The generator is splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", 2014).
@@ -33,7 +33,7 @@ static inline double abd_perf_clock_ns(void)
 	return abd_perf_clock_read(abd_perf_clock);
 }
 
-/** For telling people how long things take. */
+/** For progress, deadlines and latencies. */
 static inline double abd_perf_clock_wall_ns(void)
 {
 	return abd_perf_clock_read(CLOCK_MONOTONIC);
@@ -66,7 +66,7 @@ static inline void abd_perf_shuffle(uint32_t *index, size_t n, uint64_t *state)
 	}
 }
 
-/** Tell the compiler that value is used, so that what made it is not left out. */
+/** Tell the compiler that value is used, so that it keeps the work that produced value. */
 static inline void abd_perf_keep(const void *value)
 {
 	__asm__ volatile("" : : "r"(value) : "memory");

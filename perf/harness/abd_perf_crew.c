@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two barriers around each piece of work; a member without work to do ends.
+ * Two barriers enclose each piece of work. Work NULL ends the members.
  */
 #include "abd_perf_crew.h"
 #include "abd_perf_clock.h"
@@ -18,7 +18,7 @@ struct abd_perf_member {
 
 struct abd_perf_crew {
 	pthread_barrier_t start, end;
-	double (*work)(void *arg, unsigned member, uint64_t iterations); /* NULL: go home */
+	double (*work)(void *arg, unsigned member, uint64_t iterations); /* NULL: end the thread */
 	void *arg;
 	uint64_t iterations;
 	unsigned count;
@@ -65,8 +65,8 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 		*member = (struct abd_perf_member){
 			.crew = crew, .number = i, .cpu = options->cpus[i % options->cpu_count]};
 		/*
-		 * Members started so far wait for ever at the barrier: the program is about to end
-		 * for want of threads.
+		 * Members that were started wait at the barrier for ever: the caller ends the
+		 * program anyway.
 		 */
 		if (i > 0 &&
 			pthread_create(&member->thread, NULL, abd_perf_crew_member, member) != 0)

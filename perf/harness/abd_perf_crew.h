@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A crew: threads, each on a CPU of its own, that start a piece of work together.
- * Every member times itself, and the crew's speed is the sum of its members': one that ends late
- * (its CPU was taken away) then counts as slow, not as everybody's delay.
+ * A crew: threads that start a piece of work together. Each is pinned to one of the CPUs in use, in
+ * turn; with more threads than CPUs, they share them.
+ * Every member times itself, and the crew's speed is the sum of its members' speeds. A member that
+ * lost its CPU for a while counts as slow, and does not delay the others' times.
  */
 #ifndef ABD_PERF_CREW_H
 #define ABD_PERF_CREW_H
@@ -11,19 +12,20 @@
 
 struct abd_perf_crew;
 
-/** count threads, the caller being the first; NULL: no memory or no threads. */
+/** Start a crew of count threads; the caller is its first. NULL: no memory or no threads. */
 struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_options *options);
 void abd_perf_crew_end(struct abd_perf_crew *crew);
 
 /**
- * Let each member call work(arg, its number, iterations), which returns the ns it took.
- * Returns the ns per iterations of the whole crew: iterations over the sum of the members' speeds.
+ * Each member calls work(arg, its number, iterations), which returns the ns it took.
+ * Returns the ns that the whole crew needs for iterations: iterations divided by the sum of the
+ * members' speeds.
  */
 double abd_perf_crew_run(struct abd_perf_crew *crew,
 	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg,
 	uint64_t iterations);
 
-/** Put the calling thread on a CPU. */
+/** Pin the calling thread to a CPU. */
 void abd_perf_crew_pin(int cpu);
 
 #endif

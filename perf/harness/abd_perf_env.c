@@ -57,7 +57,7 @@ static const char *abd_perf_env_line(const char *path, char *line, size_t room)
 	return line;
 }
 
-/* What follows "key ... : " in a file of such lines, or "unknown". */
+/* The value in the line "key ... : value" of a file, or "unknown". */
 static const char *abd_perf_env_key(const char *path, const char *key, char *value, size_t room)
 {
 	FILE *file = fopen(path, "re");
@@ -119,7 +119,7 @@ struct abd_perf_env_ticks {
 	unsigned long long all, busy, stolen;
 };
 
-/* What the CPUs to be used have done so far. */
+/* The ticks that the CPUs in use have counted so far. */
 static struct abd_perf_env_ticks abd_perf_env_ticks(const struct abd_perf_options *options)
 {
 	struct abd_perf_env_ticks sum = {0};
@@ -161,7 +161,7 @@ static double abd_perf_env_own_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Percent of the CPUs to be used since before: taken by other processes, and by other machines. */
+/* Percent of our CPUs' time since before: *busy by other processes, *stolen by other machines. */
 static void abd_perf_env_others(const struct abd_perf_options *options,
 	const struct abd_perf_env_ticks *before, double own_s, double *busy, double *stolen)
 {
@@ -173,7 +173,7 @@ static void abd_perf_env_others(const struct abd_perf_options *options,
 	*stolen = all > 0 ? (double)(after.stolen - before->stolen) / all * 100 : 0;
 }
 
-/* Others at work on our CPUs, in a fifth of a second in which we do nothing. */
+/* How busy others keep our CPUs, measured while we sleep for a fifth of a second. */
 static void abd_perf_env_busy(const struct abd_perf_options *options)
 {
 	struct timespec pause = {.tv_nsec = 200000000};
@@ -209,7 +209,7 @@ static void abd_perf_env_turbo(void)
 					 : "unknown");
 }
 
-/* Those that choose our kernels. */
+/* The CPU features that decide which kernels are used. */
 static void abd_perf_env_features(void)
 {
 	static const char *const wanted[] = {"sse2", "avx2", "avx512f", "avx512bw", "avx512vl",

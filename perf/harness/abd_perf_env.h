@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine and the build a figure belongs to: recorded with every run, because a figure without
- * them says nothing.
+ * The machine and the build: recorded with every result, because a figure means nothing without
+ * them.
  */
 #ifndef ABD_PERF_ENV_H
 #define ABD_PERF_ENV_H
@@ -13,24 +13,24 @@ struct abd_perf_env {
 	char text[200];
 };
 
-/** Look at the machine, once; warns when it is busy. */
+/** Record the facts, once, before measuring. Warns when the machine is busy. */
 void abd_perf_env_look(const struct abd_perf_options *options);
-/** Look again after the run: what others did meanwhile; warns when they were busy. */
+/** Record after measuring what other processes did meanwhile. Warns when they were busy. */
 void abd_perf_env_look_back(const struct abd_perf_options *options);
-/** The i-th fact; NULL behind the last. */
+/** The i-th fact; NULL after the last. */
 const struct abd_perf_env *abd_perf_env_get(unsigned i);
-/** Record where the bytes come from that are measured with; each text once. */
+/** Record where the measured data comes from. A text given twice is recorded once. */
 void abd_perf_env_source(const char *origin);
-/** The i-th of these; NULL behind the last. */
+/** The i-th of these texts; NULL after the last. */
 const char *abd_perf_env_source_get(unsigned i);
-/** Print them all, one per line. */
+/** Print all facts, one per line. */
 void abd_perf_env_print(void);
 
-/** Bytes of a data cache of the first CPU, by level; 0 where the system doesn't tell. */
+/** Bytes of the first CPU's data cache of a level; 0 when unknown. */
 size_t abd_perf_env_cache(unsigned level);
-/** Bytes of the largest cache; 32 MiB where the system doesn't tell. */
+/** Bytes of the largest cache; 32 MiB when unknown. */
 size_t abd_perf_env_last_cache(void);
-/** Bytes of memory that could be had now. */
+/** Bytes of memory that are available now. */
 size_t abd_perf_env_memory(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Matched against "SCENARIO: STEP", by the C library's regular expressions, without regard to case.
+ * The expression is matched against "SCENARIO: STEP" by the C library, ignoring case.
  */
 #include "abd_perf_filter.h"
 #include "abd_perf_say.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Percentiles out of buckets: the middle of the bucket in which the wanted operation lies, held
- * within what was seen.
+ * A percentile is the middle of the bucket that holds the wanted operation, limited to the times
+ * that were seen.
  */
 #include "abd_perf_latency.h"
 

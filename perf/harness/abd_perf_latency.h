@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 #define ABD_PERF_LATENCY_BITS 6
-/* to 2^41 ns, 36 minutes; what takes longer counts as that */
+/* up to 2^41 ns, 36 minutes; longer times count as that */
 #define ABD_PERF_LATENCY_DOUBLINGS 36
 #define ABD_PERF_LATENCY_BUCKETS (ABD_PERF_LATENCY_DOUBLINGS << ABD_PERF_LATENCY_BITS)
 
 struct abd_perf_latency {
 	uint64_t count;
 	uint64_t min_ns, max_ns;
-	double sum_ns, square_ns; /* of all, and of their squares */
+	double sum_ns, square_ns; /* sums of all times, and of their squares */
 	uint32_t bucket[ABD_PERF_LATENCY_BUCKETS];
 };
 
@@ -48,7 +48,7 @@ static inline void abd_perf_latency_add(struct abd_perf_latency *latency, double
 	latency->bucket[abd_perf_latency_bucket(ns)]++;
 }
 
-/** Add all of from to to. */
+/** Add all operations of from to to. */
 void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_latency *from);
 /**
  * The time that percent of the operations did not exceed, 0 < percent <= 100; 0 without operations.

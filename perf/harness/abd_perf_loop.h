@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plainest of paths (abd_perf_race.h): one expression, so often. Its result is kept from being
- * left out.
+ * The simplest path (abd_perf_race.h): one expression in a loop. The compiler is kept from removing
+ * it.
  */
 #ifndef ABD_PERF_LOOP_H
 #define ABD_PERF_LOOP_H
 
 #include "abd_perf_clock.h"
 
-/** name(arg, iterations): do expression, which may use o, arg as a pointer to type. */
+/** Defines name(arg, iterations). expression may use o, which is arg as a pointer to type. */
 #define ABD_PERF_LOOP(type, name, expression)               \
 	static double name(void *arg, uint64_t iterations)  \
 	{                                                   \

@@ -133,8 +133,8 @@ static size_t abd_perf_options_room(
 }
 
 /*
- * The number at *text, which moves behind it. Digits only, and read as wide as can be: 4294967296
- * is not CPU 0.
+ * Read the number at *text, and move *text behind it. Only digits count, and the number is read as
+ * a long type, so that 4294967296 is not taken for CPU 0.
  */
 static bool abd_perf_options_cpu(const char **text, int *cpu)
 {
@@ -203,7 +203,7 @@ static void abd_perf_options_mode(
 	options->quick = mode != ABD_PERF_FULL;
 }
 
-/* Flags with what is measured, and where to; false: it is another one. */
+/* Flags that say what is measured and where results go. False: key is another flag. */
 static bool abd_perf_options_what(
 	struct abd_perf_options *options, int key, char *value, struct argp_state *state)
 {

@@ -2,8 +2,7 @@
 /*
  * What was asked for on the command line of `abd-perf run` and `abd-perf env`. Sizes are 8k, 1m, 64
  * (bytes).
- * Invariant: a flag that is given is either used by one of the scenarios that will run, or refused:
- * none is ignored.
+ * Invariant: no flag is ignored. A flag that none of the chosen scenarios can use is refused.
  */
 #ifndef ABD_PERF_OPTIONS_H
 #define ABD_PERF_OPTIONS_H
@@ -34,7 +33,7 @@ struct abd_perf_options {
 
 	const char *filter; /* a regular expression; NULL: all steps */
 	const char *input;  /* NULL: the machine's own files */
-	unsigned threads;   /* 0: 1, and as many as there are CPUs */
+	unsigned threads;   /* 0: measure with 1, and with one per CPU */
 	size_t record_size; /* 0: all */
 	size_t io_size;     /* 0: the scenario's own */
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
@@ -46,16 +45,16 @@ struct abd_perf_options {
 	bool quick; /* few sizes and small sets: all modes but ABD_PERF_FULL */
 	bool plant; /* for tests: plant a wrong byte, which must be found */
 
-	int cpus[ABD_PERF_CPUS_MAX]; /* those to use, in order */
+	int cpus[ABD_PERF_CPUS_MAX]; /* the CPUs to use, in order */
 	unsigned cpu_count;
 };
 
 /**
- * Read the command line, argv[0] being how the command is called; ends the program, with a message,
- * where it can't be followed.
+ * Read the command line; argv[0] is the command's name. Ends the program with a message when the
+ * command line is wrong.
  */
 void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv);
-/** That of `abd-perf env`, which only knows --cpus. */
+/** Read the command line of `abd-perf env`, which only knows --cpus. */
 void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv);
 
 /** Rounds and the length of a sample, from --repeat, --runtime and the mode. */
@@ -66,7 +65,7 @@ const char *abd_perf_options_mode_text(enum abd_perf_mode mode);
 
 /** "8k", "1m", "1450" for a size, in text. Returns text. */
 const char *abd_perf_options_size_text(size_t size, char *text, size_t room);
-/** Read one. False: not a size, or 0. */
+/** Read a size. False: text is not a size, or is 0. */
 bool abd_perf_options_size(const char *text, size_t *size);
 
 #endif

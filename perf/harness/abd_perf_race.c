@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rounds, and what comes out of them.
+ * Measures in rounds, and computes times, speeds and ratios from the rounds.
  */
 #include "abd_perf_race.h"
 #include "abd_perf_clock.h"
@@ -17,8 +17,8 @@ struct abd_perf_summary abd_perf_race_noise;
 clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
 
 /*
- * The count of iterations that fills sample_ns. Doubles until a run is long enough to be scaled
- * from.
+ * The number of iterations that fills sample_ns. Doubles it until the path takes an eighth of that,
+ * then scales, with 5 % to spare.
  */
 static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double sample_ns)
 {
@@ -34,7 +34,7 @@ static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double
 	}
 }
 
-/* --warmup: all paths in turn, as in a round, until the time is over. */
+/* --warmup: call all paths in turn until the time is over. */
 static void abd_perf_race_warm(const struct abd_perf_path *paths, unsigned count,
 	const uint64_t *iterations, double seconds)
 {
@@ -97,7 +97,7 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 	return race->rounds > 0;
 }
 
-/* Put the path's time in units of the reference beside what is told of it. */
+/* Add the path's time in units of the reference to its summary. */
 static struct abd_perf_summary abd_perf_race_relate(
 	const struct abd_perf_race *race, unsigned path, struct abd_perf_summary summary)
 {

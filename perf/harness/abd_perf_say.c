@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time left is what the plan still holds, stretched by how much longer than planned all so far
- * took: another machine, longer sets, more rounds. Within a part, steps are taken to be of one
- * length.
+ * The time left is the rest of the plan, scaled by how much longer than planned everything so far
+ * took (on a slower machine, for instance). All steps of a part count as equally long.
  */
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
@@ -14,12 +13,12 @@
 #include <unistd.h>
 
 #define ABD_PERF_SAY_WARNINGS 16
-#define ABD_PERF_SAY_SURE_S 2 /* of the plan must be done before it is stretched */
+#define ABD_PERF_SAY_SURE_S 2 /* seconds of the plan that must pass before it is scaled */
 
 static struct {
 	const char *what;
 	unsigned total, step;
-	/* the plan: of all, of the parts before this one, of this part */
+	/* planned seconds: of all parts, of those before this one, of this one */
 	double plan_s, before_s, part_s;
 	double started_ns; /* the plan's first part */
 	char warning[ABD_PERF_SAY_WARNINGS][240];
@@ -57,7 +56,7 @@ const char *abd_perf_say_time(double seconds, char *text, size_t room)
 	return text;
 }
 
-/* Of the whole plan. */
+/* Seconds left of the whole plan. */
 static double abd_perf_say_left_s(void)
 {
 	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What many samples say: the median, its 95 % interval, and how far samples stray from it.
+ * Summaries of samples: the median, its 95 % interval, and how far samples lie from the median.
  * The interval is that of order statistics: no assumption about how samples are distributed, and
  * nothing random in it.
  */
@@ -13,15 +13,15 @@ struct abd_perf_summary {
 	double median;
 	double low,
 		/*
-		 * 95 % interval of the median; with fewer than 6 rounds the range, which is less
-		 * than that
+		 * 95 % interval of the median; with fewer than 6 rounds the range of the samples,
+		 * which covers the median with less than 95 %
 		 */
 		high;
 	double mad; /* median absolute deviation from the median */
 	unsigned rounds;
 	/*
-	 * Of times and rates: the time in units of a loop that was timed in the same rounds; 0
-	 * where none was.
+	 * For times and rates: the time in units of a reference loop that was timed in the same
+	 * rounds; 0 without one.
 	 */
 	double relative, relative_low, relative_high;
 };
@@ -34,8 +34,8 @@ struct abd_perf_summary abd_perf_stat(const double *values, unsigned n);
 struct abd_perf_summary abd_perf_stat_scale(struct abd_perf_summary summary, double factor);
 
 /**
- * What a ratio's interval supports: it must lie on one side of 1, by more than A against A differed
- * on this machine (margin), and come from at least 6 rounds.
+ * The verdict on a ratio. To be sure, its interval must lie on one side of 1, farther away than
+ * margin (the difference of A against A on this machine), and come from at least 6 rounds.
  */
 enum abd_perf_verdict abd_perf_stat_verdict(const struct abd_perf_summary *ratio, double margin);
 const char *abd_perf_stat_verdict_text(enum abd_perf_verdict verdict);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One flag, set by the handler, asked between samples.
+ * The signal handler sets one flag, which is read between rounds.
  */
 #include "abd_perf_stop.h"
 
@@ -17,7 +17,7 @@ static void abd_perf_stop_handle(int signal)
 
 void abd_perf_stop_install(void)
 {
-	/* Reset: the second one has the system's meaning. */
+	/* SA_RESETHAND: a second ctrl-C ends the program at once. */
 	struct sigaction action = {
 		.sa_handler = abd_perf_stop_handle, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ctrl-C: the first asks everybody to come to an end and keeps what was measured, the second ends
- * at once.
+ * ctrl-C: the first ends measuring after the present round and keeps what was measured. The second
+ * ends the program at once.
  */
 #ifndef ABD_PERF_STOP_H
 #define ABD_PERF_STOP_H

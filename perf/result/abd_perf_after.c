@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program lies beside this one as built, or in share/abd beside this one's folder as installed.
- * A result goes to it through a pipe, so that it has tables even where no file can be written.
+ * As built, the Python program lies in after/ beside this one; as installed, in ../share/abd/after.
+ * It gets the result through a pipe, so tables are printed even when no file can be written.
  */
 #include "abd_perf_after.h"
 #include "abd_perf_say.h"
@@ -26,8 +26,10 @@ extern char **environ;
 /* Where python3 is: in PATH, or the system's own. */
 static const char *const abd_perf_after_python[] = {"python3", "/usr/bin/python3"};
 
-/* Start argv, with each python3 in turn, its stdin being input (-1: ours). Its process, or -1 where
- * none can be started. */
+/*
+ * Start argv with the first python3 that can be started. Its stdin is input (-1: our stdin).
+ * Returns its process, or -1 when none can be started.
+ */
 static pid_t abd_perf_after_start(const char **argv, int input)
 {
 	posix_spawn_file_actions_t actions;
@@ -39,7 +41,7 @@ static pid_t abd_perf_after_start(const char **argv, int input)
 		posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 	for (unsigned i = 0; i < 2 && error != 0; i++) {
 		argv[0] = abd_perf_after_python[i];
-		/* The program started changes neither its words nor the environment. */
+		/* posix_spawnp() changes neither argv nor the environment: the cast is safe. */
 		error = posix_spawnp(
 			&pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ);
 	}
@@ -47,7 +49,7 @@ static pid_t abd_perf_after_start(const char **argv, int input)
 	return error == 0 ? pid : -1;
 }
 
-/* The exit status of a process, 1 where there is none. */
+/* Wait for a process. Returns its exit status; 1 without a process. */
 static int abd_perf_after_end(pid_t pid)
 {
 	int status;
@@ -66,7 +68,7 @@ bool abd_perf_after_here(void)
 	return abd_perf_after_end(abd_perf_after_start(argv, -1)) == 0;
 }
 
-/* The program's folder in text; ends this program where there is none. */
+/* Find the Python program's folder. Ends this program when there is none. */
 static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 {
 	static const char *const place[] = {"../share/abd/after", "after"};
@@ -89,7 +91,7 @@ static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 
 void abd_perf_after_become(char **argv)
 {
-	/* -B: nothing is written beside the program's files. */
+	/* -B: Python writes no byte code beside its files. */
 	char folder[ABD_PERF_AFTER_PATH],
 		*words[ABD_PERF_AFTER_WORDS] = {NULL, (char[]){"-B"}, folder};
 	const char *command = argv[0];
@@ -126,7 +128,7 @@ int abd_perf_after_tables(const char *json, const char *csv)
 		abd_perf_say_error("no pipe for tables: %s", strerror(errno));
 		return 1;
 	}
-	signal(SIGPIPE, SIG_IGN); /* whoever reads may end early; its exit status says why */
+	signal(SIGPIPE, SIG_IGN); /* the reader may end early; its exit status says why */
 	pid = abd_perf_after_start(argv, ends[0]);
 	close(ends[0]);
 	while (pid >= 0 && size > 0 && ((n = write(ends[1], json, size)) >= 0 || errno == EINTR)) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What comes after a run (tables, comparisons, CSV, pages) is a program in Python, in after/. It
- * reads results and nothing else.
+ * A Python program, in after/, makes tables, comparisons, CSV and pages. Its only input is results.
  */
 #ifndef ABD_PERF_AFTER_H
 #define ABD_PERF_AFTER_H
@@ -10,11 +9,15 @@
 
 /** Whether there is a python3 to run it. */
 bool abd_perf_after_here(void);
-/** Become that program: argv[0] is its command (compare, report, tables), and its flags follow.
- * Ends this one. */
+/**
+ * Replace this program by the Python program. argv[0] is its command (compare, report, tables); its
+ * flags follow.
+ */
 void abd_perf_after_become(char **argv) __attribute__((noreturn));
-/** Have it print the tables of a result, and write its rows to csv (NULL: nowhere). json is the
- * result's text. Returns an exit status. */
+/**
+ * Let the Python program print the tables of a result, and write its rows to csv (NULL: nowhere).
+ * json is the result's text. Returns an exit status.
+ */
 int abd_perf_after_tables(const char *json, const char *csv);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Invariant: a failure leaves no temporary file, and the old file as it was.
+ * Invariant: a failure leaves no temporary file, and leaves the old file unchanged.
  */
 #include "abd_perf_file.h"
 #include "abd_perf_say.h"
@@ -17,8 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is in /dev is never replaced: /dev/stdout may lead to a regular file, which is not ours to
- * rename over. */
+/*
+ * Files in /dev are never replaced: /dev/stdout may lead to a regular file, which we must not
+ * rename over.
+ */
 static bool abd_perf_file_is_special(const char *path)
 {
 	struct stat status;
@@ -27,8 +29,10 @@ static bool abd_perf_file_is_special(const char *path)
 	       (!S_ISREG(status.st_mode) || strncmp(path, "/dev/", 5) == 0);
 }
 
-/* The file that a path leads to through links, which stay; false: the path is too long, or there is
- * no such place. */
+/*
+ * Follow the links of a path to its file; the links stay. False: the path is too long, or its
+ * folder does not exist.
+ */
 static bool abd_perf_file_target(const char *path, char target[PATH_MAX])
 {
 	return realpath(path, target) != NULL ||
@@ -71,7 +75,7 @@ static int abd_perf_file_fill(const char *path, int flags, const char *text)
 			error = -errno;
 		}
 	}
-	/* A pipe or a terminal can't be synced (EINVAL), and needs not be. */
+	/* fsync() fails with EINVAL on a pipe or a terminal, which need no sync. */
 	if (error == 0 && fsync(fd) != 0 && errno != EINVAL)
 		error = -errno;
 	if (close(fd) != 0 && error == 0)
@@ -84,7 +88,7 @@ int abd_perf_file_write(const char *path, const char *text)
 	char target[PATH_MAX], temporary[PATH_MAX + 32];
 	int error;
 
-	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a file size limit is reported as an error, like a full disk */
 	if (abd_perf_file_is_special(path))
 		return abd_perf_file_fill(path, O_APPEND, text);
 	if (!abd_perf_file_target(path, target))

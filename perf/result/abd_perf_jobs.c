@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fio's fields: io_bytes, bw_bytes and bw (KiB) per second, iops, runtime in ms, latencies in ns.
- * bw and iops are by the wall clock there, so they are here.
+ * bw and iops are by the wall clock, as in fio.
  */
 #include "abd_perf_jobs.h"
 #include "abd_perf_say.h"
@@ -13,7 +13,7 @@
 static struct abd_perf_job **abd_perf_jobs_list;
 static size_t abd_perf_jobs_count;
 
-/* fio's default list, and how it writes them. */
+/* fio's default percentiles, as fio writes them. */
 static const char *const abd_perf_jobs_percentile[] = {"1.000000", "5.000000", "10.000000",
 	"20.000000", "30.000000", "40.000000", "50.000000", "60.000000", "70.000000", "80.000000",
 	"90.000000", "95.000000", "99.000000", "99.500000", "99.900000", "99.950000", "99.990000"};
@@ -41,7 +41,7 @@ void abd_perf_jobs_slice(struct abd_perf_job *job, double bytes_per_s)
 	job->slices++;
 }
 
-/* Of an operation that lasts this long, or of none (NULL). */
+/* fio's latency object; all zero when latency is NULL. */
 static json_t *abd_perf_jobs_latency(const struct abd_perf_latency *latency, bool percentiles)
 {
 	static const struct abd_perf_latency none;
@@ -66,7 +66,7 @@ static json_t *abd_perf_jobs_latency(const struct abd_perf_latency *latency, boo
 	return object;
 }
 
-/* How speed varied. A direction that moved nothing (NULL) has fields all the same. */
+/* How the speed varied. A direction without a job (NULL) has the same fields, all zero. */
 static void abd_perf_jobs_slices(json_t *object, const struct abd_perf_job *job)
 {
 	static const struct abd_perf_job none;
@@ -82,7 +82,7 @@ static void abd_perf_jobs_slices(json_t *object, const struct abd_perf_job *job)
 	json_object_set_new(object, "bw_samples", json_integer((json_int_t)of->slices));
 }
 
-/* A direction: reads, or what there is none of (NULL). */
+/* One direction: reads, or one that did not happen (NULL): writes, trims. */
 static json_t *abd_perf_jobs_direction(const struct abd_perf_job *job)
 {
 	const struct abd_perf_latency *latency = job != NULL ? &job->latency : NULL;
@@ -102,7 +102,7 @@ static json_t *abd_perf_jobs_direction(const struct abd_perf_job *job)
 	return object;
 }
 
-/* Job options are text in fio's JSON, whatever they are. */
+/* In fio's JSON every job option is text, even a number. */
 static json_t *abd_perf_jobs_options(const struct abd_perf_job *job)
 {
 	json_t *options = json_object();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs: what ran for a time and moved bytes, in fio's terms, so that tools for fio's JSON read
- * ours. A job is one mode with one number of threads over one kind of data; all threads are
- * reported together (fio's group_reporting).
+ * Jobs, in fio's terms, so that tools for fio's JSON can read ours. A job reads for a given time:
+ * one mode, one number of threads, one kind of data. All threads are reported together, as with
+ * fio's group_reporting.
  * Source: show_thread_status_json() in fio's stat.c, for the names and units of the fields.
  */
 #ifndef ABD_PERF_JOBS_H
@@ -15,13 +15,13 @@
 
 struct abd_perf_job {
 	char name[96];
-	const char *data, *mode; /* also told, as job options of our own */
+	const char *data, *mode; /* also written as job options of our own */
 	unsigned threads;
 	size_t read_size, record_size, file_size;
 	double runtime_s, ramp_s;                             /* asked for */
 	double taken_ns;                                      /* by the wall clock */
 	struct abd_perf_latency latency;                      /* of each read */
-	double slice_min, slice_max, slice_sum, slice_square; /* of slices' bytes per second */
+	double slice_min, slice_max, slice_sum, slice_square; /* bytes per second of the slices */
 	unsigned slices;
 };
 
@@ -30,7 +30,7 @@ struct abd_perf_job {
  * no memory.
  */
 struct abd_perf_job *abd_perf_jobs_add(void);
-/** Note how many bytes per second were read in one slice. */
+/** Add the speed of one slice. */
 void abd_perf_jobs_slice(struct abd_perf_job *job, double bytes_per_s);
 /** All of them: the value of "jobs". */
 json_t *abd_perf_jobs_json(void);

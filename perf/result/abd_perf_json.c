@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tree of abd_perf_json.h, by jansson.
+ * Builds the tree that abd_perf_json.h describes, with jansson.
  */
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the sign that text begins with; 0: it begins with none. */
+/* Bytes of the UTF-8 character that text begins with; 0: it begins with none. */
 static size_t abd_perf_json_sign(const char *text)
 {
 	for (size_t size = 1; size <= 4 && text[size - 1] != '\0'; size++) {

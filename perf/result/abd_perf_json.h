@@ -3,7 +3,7 @@
  * All that was measured, for machines: format "abd-perf-1".
  *
  *   format       "abd-perf-1"
- *   complete     false when the run was ended early
+ *   complete     false when measuring was ended early
  *   environment  {name: text}
  *   sources      [text]: where the bytes measured with come from
  *   options      {mode, seed, rounds, runtime_s, warmup_s, input, filter}
@@ -16,10 +16,10 @@
  *   fio version, jobs
  *                as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
  *
- * Text that is no UTF-8 (names of files may be anything) has its strange bytes as \\xff.
- * relative is the time in units of a loop of arithmetic that was timed in the same rounds, null
- *where none was. low and high are the 95 % interval of the median. target and source are null where
- *there is none. docs/abd-perf-1.schema.json says the same to programs.
+ * In text that is not UTF-8 (file names may hold any bytes), each wrong byte is written as \\xff.
+ * relative is the time in units of a loop of arithmetic that was timed in the same rounds; null
+ * without one. low and high are the 95 % interval of the median. target and source are null when
+ * there is none. docs/abd-perf-1.schema.json is the schema for programs.
  */
 #ifndef ABD_PERF_JSON_H
 #define ABD_PERF_JSON_H

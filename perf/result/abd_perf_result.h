@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run measures: results, each with its conditions (parameters), what was measured (figures),
- * and what follows from that (ratios). The JSON comes from this one list, and all else from the
- * JSON.
+ * The list of results. Each has its conditions (parameters), what was measured (figures), and the
+ * ratios of these. The JSON is made from this list, and everything else from the JSON.
  */
 #ifndef ABD_PERF_RESULT_H
 #define ABD_PERF_RESULT_H
@@ -39,7 +38,7 @@ struct abd_perf_ratio {
 
 struct abd_perf_result {
 	const char *scenario;
-	const char *group; /* results of one group stand in one table */
+	const char *group; /* results of one group make one table */
 	char name[96];
 	struct abd_perf_parameter parameter[ABD_PERF_PARAMETERS];
 	struct abd_perf_figure figure[ABD_PERF_FIGURES];
@@ -47,8 +46,10 @@ struct abd_perf_result {
 	unsigned parameters, figures, ratios;
 };
 
-/** A new result at the end of the list, for the caller to fill. The pointer is good until the next
- * call. */
+/**
+ * A new result at the end of the list, for the caller to fill. The pointer is valid until the next
+ * call.
+ */
 struct abd_perf_result *abd_perf_result_add(const char *scenario, const char *group,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 size_t abd_perf_result_count(void);
@@ -67,14 +68,16 @@ struct abd_perf_ratio *abd_perf_result_ratio(struct abd_perf_result *result, con
 struct abd_perf_claim {
 	unsigned of, against; /* numbers of paths */
 	double target;        /* at least; 0: none */
-	const char *source;   /* what was published of it; NULL: nothing */
+	const char *source;   /* what was published; NULL: nothing */
 };
 
-/** A figure for each path of a race: GB/s where an iteration moves so many bytes, ns where bytes is
- * 0. */
+/**
+ * Add a figure for each path of a race: GB/s if an iteration moves bytes bytes, ns per iteration if
+ * bytes is 0.
+ */
 void abd_perf_result_race(struct abd_perf_result *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, double bytes);
-/** A ratio for each claim. */
+/** Add a ratio for each claim. */
 void abd_perf_result_claims(struct abd_perf_result *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, const struct abd_perf_claim *claim, unsigned count);
 

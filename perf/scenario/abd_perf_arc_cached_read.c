@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-cached-read: OpenZFS's sequential_reads_arc_cached over our own cache: files of 8 KiB
- * records, compressed by lz4, read in pieces of 128 KiB (16 records), a file to a thread, for a
- * time.
+ * arc-cached-read: OpenZFS's sequential_reads_arc_cached over our own cache. Each thread reads its
+ * own file for a given time, in pieces of 128 KiB (16 records). Records hold 8 KiB and are
+ * compressed by lz4.
  *
- * The rule by which it is scaled: the cache gets a quarter of the memory there is, at most 4 GiB
- * (256 MiB without --full); the files take half of that before compression, as there; there are as
- * many as the largest number of threads, as there, so that fewer threads
- * read fewer files. Threads: 1, one to a CPU, and OpenZFS's 64 and 128. Each mode runs for
- * --runtime seconds after --warmup: 10 after 1 with --full, where OpenZFS takes 180; else 0.45.
+ * Scaling: the cache gets a quarter of the available memory, at most 4 GiB (256 MiB without
+ * --full). As in OpenZFS's test, the files take half of that before compression, and there are as
+ * many files as the largest number of threads, so fewer threads read fewer files. Threads: 1, one
+ * per CPU, and with --full OpenZFS's 64 and 128. Each mode reads for --runtime seconds after
+ * --warmup seconds: by default 10 after 1 with --full (OpenZFS: 180), else 0.45 after 0.05.
  *
- * The modes are named in abd_perf_arc_cached_set.h, how they take turns in
- * abd_perf_arc_cached_time.h.
+ * abd_perf_arc_cached_set.h describes the modes, abd_perf_arc_cached_time.h how they take turns.
  * OpenZFS: tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh; PR 8580 found
  * about 5 % between the last two.
  */
@@ -147,14 +146,16 @@ static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, un
 	return 1;
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
 static size_t abd_perf_cached_read_size(const struct abd_perf_options *options)
 {
 	return options->io_size != 0 ? options->io_size : ABD_PERF_CACHED_READ;
 }
 
-/* The threads of each comparison: those asked for, or 1, as many as CPUs, and OpenZFS's 64 and 128.
+/*
+ * The numbers of threads: the one asked for; or 1, one per CPU, and with --full OpenZFS's 64 and
+ * 128.
  */
 static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, unsigned threads[4])
 {

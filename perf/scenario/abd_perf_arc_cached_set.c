@@ -41,8 +41,8 @@ static bool abd_perf_cached_read(
 }
 
 /*
- * As an engine of OpenZFS's make does it: the cache knows the record, the reader borrows and
- * decodes.
+ * As OpenZFS does it: look the record up in the cache, hold it, borrow its buffer, decode, return,
+ * release.
  */
 static bool abd_perf_cached_borrow(
 	const struct abd_perf_cached_set *set, abd_arc_t *arc, size_t record, char *dst)
@@ -55,7 +55,7 @@ static bool abd_perf_cached_borrow(
 
 	if (abd_arc_hold(arc, &key, &hold) != 0)
 		return false;
-	memcpy(&abd, &hold.abd, sizeof(abd)); /* borrowed to be read */
+	memcpy(&abd, &hold.abd, sizeof(abd)); /* drops const: the borrow is only read */
 	char *buf = abd_borrow_buf_copy(abd, hold.stored_size);
 
 	if (hold.compressed)

@@ -3,7 +3,7 @@
  * The caches that arc-cached-read and arc-scale read, filled with records, and the ways to read one
  * record.
  *
- *   bare decode    the cached lz4 blocks decoded one after another, without the cache: the limit
+ *   bare decode    the cached lz4 blocks decoded one after another, without look-ups: the limit
  *   cache          abd_arc_read(): look-up, decode inside the read-side section
  *   scatter        the same from buffers made with the single-chunk rule off, decoded where they
  *                  lie
@@ -18,13 +18,14 @@
 #include <abd/abd.h>
 
 #define ABD_PERF_CACHED_MIB ((size_t)1 << 20)
-#define ABD_PERF_CACHED_READ ((size_t)128 << 10) /* at a time, as its source does; --io-size */
+/* bytes read at a time, as in OpenZFS's test; --io-size */
+#define ABD_PERF_CACHED_READ ((size_t)128 << 10)
 
 enum { CACHED_BARE, CACHED_CACHE, CACHED_SCATTER, CACHED_OPENZFS, CACHED_SINGLE, CACHED_MODES };
 
 extern const char *const abd_perf_cached_name[CACHED_MODES];
 
-/* A record as it lies in the cache, for bare decoding. Nothing is evicted while measuring. */
+/* Where a record lies in the cache, for bare decoding. Nothing is evicted while measuring. */
 struct abd_perf_cached_block {
 	const abd_t *abd;
 	bool compressed;
@@ -48,22 +49,22 @@ static inline abd_arc_key_t abd_perf_cached_key(size_t record)
 }
 
 /**
- * A cache filled with so many records, cut from data again and again, in the order of their keys.
- * Ends the program when memory does.
+ * Make a cache and fill it with records, in the order of their keys. Their content is cut from
+ * data, again and again. Ends the program when there is no memory.
  */
 abd_arc_t *abd_perf_cached_fill(
 	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity);
 
 /**
- * Fill the caches of a set that the caller has filled in up to files. Ends the program when memory
- * does.
+ * Fill the caches of a set; the caller has set the members up to files. Ends the program when there
+ * is no memory.
  */
 void abd_perf_cached_set_make(struct abd_perf_cached_set *set);
 void abd_perf_cached_set_free(struct abd_perf_cached_set *set);
-/** Read every record in every mode, and compare. */
+/** Read every record in every mode. Returns whether all had the right content. */
 bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set);
 
-/** One record into dst, in one of the modes. False: it was not what it should be. */
+/** Read one record into dst in one of the modes. False: reading failed. */
 bool abd_perf_cached_record(
 	const struct abd_perf_cached_set *set, unsigned mode, size_t record, char *dst);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A slice: every thread reads its file on, round and round, until the common deadline, and notes
- * how long each read took. Speeds are by CPU time: reads to a second of it, times the CPUs that the
- * threads have between them, so that what a shared machine gives to others is not counted.
- * Latencies are by the wall clock: being interrupted is part of what a reader waits for.
+ * In a slice every thread reads its file, again from the start after its end, until a common
+ * deadline, and records how long each read took. Speeds are by CPU time, so that time that a shared
+ * machine gives to others does not count: reads per second of CPU time, times the number of CPUs
+ * that the threads use. Latencies are by the wall clock: a reader waits through interruptions too.
  */
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_clock.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one thread has of one mode. */
+/* One thread's state in one mode. */
 struct abd_perf_cached_lane {
 	size_t at;       /* the next record of its file */
 	uint64_t reads;  /* of this slice */
@@ -29,7 +29,7 @@ struct abd_perf_cached_crew {
 	struct abd_perf_crew *crew;
 	unsigned threads;
 	char *dst[ABD_PERF_CACHED_THREADS];
-	struct abd_perf_cached_lane *lane[CACHED_MODES]; /* a thread's each */
+	struct abd_perf_cached_lane *lane[CACHED_MODES]; /* per mode, one for each thread */
 	unsigned mode;                                   /* of this slice */
 	double deadline_ns;
 };
@@ -48,7 +48,7 @@ double abd_perf_cached_ramp_s(const struct abd_perf_options *options)
 	return options->quick ? 0.05 : 1;
 }
 
-/* Rounds: seconds, but nine at least, unless told. */
+/* --repeat; else a round per second of runtime, at least 9. */
 static unsigned abd_perf_cached_rounds(const struct abd_perf_options *options)
 {
 	double seconds = abd_perf_cached_runtime_s(options);
@@ -60,7 +60,7 @@ static unsigned abd_perf_cached_rounds(const struct abd_perf_options *options)
 	return seconds < ABD_PERF_ROUNDS_MAX ? (unsigned)seconds : ABD_PERF_ROUNDS_MAX;
 }
 
-/* As much as is read at a time: the next of the thread's file. */
+/* One read: the next piece of the thread's file. Returns how many records could not be read. */
 static unsigned abd_perf_cached_read_one(
 	const struct abd_perf_cached_crew *crew, struct abd_perf_cached_lane *lane, unsigned member)
 {
@@ -95,7 +95,7 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 	return 1;
 }
 
-/* One mode for one slice. Returns the crew's reads per ns; *wall_ns: how long it took. */
+/* Read in one mode for one slice. Returns the crew's reads per ns; *wall_ns: the slice's length. */
 static double abd_perf_cached_slice(
 	struct abd_perf_cached_crew *crew, unsigned mode, double slice_ns, double *wall_ns)
 {
@@ -141,7 +141,7 @@ static void abd_perf_cached_tick(const struct abd_perf_cached_time *time,
 		median, high);
 }
 
-/* Every mode once. Before the ramp is over (counts false) nothing is kept. */
+/* Read one slice in every mode. During the ramp (counts is false) nothing is recorded. */
 static void abd_perf_cached_round(struct abd_perf_cached_time *time,
 	struct abd_perf_cached_crew *crew, double slice_ns, bool counts, uint64_t *random)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time-based measuring, as fio's time_based: threads read for so many seconds, whatever that comes
- * to, and each read is timed.
+ * Measuring for a given time, as fio does with time_based: threads read for so many seconds, and
+ * each read is timed.
  *
- * The modes take turns: in each round every mode reads for one slice (a second, where the runtime
- * allows), in an order drawn anew. So they share the machine's good and bad moments, and a ratio is
- * taken within a round.
- * Invariant: what is counted was read in a slice of its own mode, after the ramp.
+ * The modes take turns: in each round every mode reads for one slice (about a second, if the
+ * runtime is long enough), in a new random order. So the machine's good and bad moments hit all
+ * modes alike, and a ratio is taken within a round. Invariant: only reads after the ramp count,
+ * each for the mode of its slice.
  */
 #ifndef ABD_PERF_ARC_CACHED_TIME_H
 #define ABD_PERF_ARC_CACHED_TIME_H
@@ -26,13 +26,13 @@ struct abd_perf_cached_time {
 };
 
 /**
- * Runtime and ramp of each mode: those asked for, or with --full 10 s (an 18th of the 180 of
- * OpenZFS) after 1, else 0.45 after 0.05.
+ * Runtime and ramp of each mode in seconds: those asked for; or 10 and 1 with --full (OpenZFS reads
+ * for 180), else 0.45 and 0.05.
  */
 double abd_perf_cached_runtime_s(const struct abd_perf_options *options);
 double abd_perf_cached_ramp_s(const struct abd_perf_options *options);
 
-/** Read with so many threads, a file each. False: stopped before a single round was complete. */
+/** Measure with threads threads, a file each. False: stopped before one round was complete. */
 bool abd_perf_cached_time_run(
 	struct abd_perf_cached_time *time, const struct abd_perf_cached_set *set, unsigned threads);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-read: what treating single-chunk scatter buffers as linear is worth, where it was found
- * missing: records held compressed in scatter buffers, as the ARC holds them, are borrowed, decoded
+ * arc-read: how much it saves to treat single-chunk scatter buffers as linear, in the case where
+ * OpenZFS found it: records that the ARC holds compressed in scatter buffers are borrowed, decoded
  * by lz4 and returned.
  *
- * A record's payload is one 4 KiB page or more; the two are measured apart, because only the latter
- * can be multi-chunk. Hot: every thread's set is at most half of the second-level cache, read once
- * before the clock starts. Cold: larger than the last-level cache, read at random; see
- * abd_perf_arc_cold_bytes().
+ * Records whose payload fits one 4 KiB page and larger ones are measured apart, because only the
+ * latter can be multi-chunk. Hot: each thread's set takes at most half of the second-level cache,
+ * and was read before the clock starts. Cold: the sets of all paths together are larger than the
+ * last-level cache if memory allows, and are read at random; see abd_perf_arc_cold_bytes().
  * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
  */
 #include "abd_perf_arc_set.h"
@@ -28,14 +28,14 @@
 #define ABD_PERF_MIB ((size_t)1 << 20)
 #define ABD_PERF_ARC_CLAIM "about 5 % of an 8k cached read (OpenZFS PR 8580)"
 
-/* One comparison: a set, read by a crew. */
+/* One comparison: a crew reads a set. */
 struct abd_perf_arc_cell {
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
 	struct abd_perf_arc_set set;
 	bool hot;
 	unsigned threads;      /* of this comparison */
-	unsigned threads_most; /* the set is made for */
+	unsigned threads_most; /* that the set is made for */
 	struct abd_perf_crew *crew;
 	char *dst[1024]; /* where each member decodes to */
 	size_t at[ABD_PERF_ARC_PATHS][1024];
@@ -47,7 +47,7 @@ struct abd_perf_arc_path {
 	unsigned number; /* its place among the names */
 };
 
-/* Read n records of a member's share [first, end), going on from where it was. */
+/* Read the next n records of a member's share [first, end). */
 static unsigned abd_perf_arc_read_some(
 	const struct abd_perf_arc_path *path, unsigned member, size_t first, size_t end, uint64_t n)
 {
@@ -106,10 +106,9 @@ static size_t abd_perf_arc_hot_bytes(void)
 }
 
 /*
- * Payload bytes of one path's cold set: 1.25 times the last-level cache. The paths take turns, so a
- * record is read again only
- * after the sets of all paths. Without --full: half the cache, which makes two caches of all four,
- * and at most 192 MiB. Never more than makes a quarter of the memory there is for all.
+ * Payload bytes of one path's cold set. With --full: 1.25 times the last-level cache. Without it:
+ * half of that cache, but at most 192 MiB. The paths take turns, so a record is read again only
+ * after the sets of all paths. All sets together take at most a quarter of the available memory.
  */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
@@ -122,7 +121,7 @@ static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, doub
 	return bytes < most ? bytes : most;
 }
 
-/* How many buffers make up the set: a share for every thread. */
+/* The number of buffers of each kind: every thread gets an equal share of them. */
 static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 {
 	const struct abd_perf_arc_set *set = &cell->set;
@@ -202,7 +201,7 @@ static void abd_perf_arc_record(
 		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_LINEAR));
 }
 
-/* The set as it is, read by so many threads. Returns an exit status. */
+/* Race the paths over the set with threads threads. Returns an exit status. */
 static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, bool one_page)
 {
 	static struct abd_perf_race race;
@@ -235,8 +234,10 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, b
 	return 1;
 }
 
-/* One class of one record size, hot or cold: make the set, check every record, race with 1 and with
- * N threads. */
+/*
+ * One class of one record size, hot or cold: make the set, check every record, race with 1 and with
+ * N threads.
+ */
 static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 {
 	unsigned threads = cell->options->threads;
@@ -260,7 +261,7 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 	return status;
 }
 
-/* The records of one class; classes with less than a tenth of the records are not worth a row. */
+/* The records of one class; none if they are less than a tenth of all, too few for a row. */
 static size_t abd_perf_arc_members(
 	const struct abd_perf_records *records, bool one_page, uint32_t *members)
 {
@@ -291,8 +292,8 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	for (int one_page = 1; one_page >= 0; one_page--) {
 		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
 		/*
-		 * Cold sets are larger than caches: making them is most of the work, so --quick
-		 * does without.
+		 * Making cold sets takes most of the time, because they are large: --quick leaves
+		 * them out.
 		 */
 		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
 				  cell->set.member_count > 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-scale: what happens to the cache's costs as it grows: more records, more readers, writers
- * beside them.
+ * arc-scale: how the cache's costs change as it grows: with more records, more readers, and writers
+ * at the same time.
  *
- *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random; what is read
- *            decides which key is next, so that no two look-ups overlap. Beside it a line: the same
- *            walk over single cache lines on huge pages, one to a record; a hit can't cost less
- *            than that.
- *   on top   whole cached reads of 8 KiB beside decoding the same blocks
+ *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random. The next key
+ *            depends on the data read, so no two look-ups overlap. Measured beside it is a line:
+ *            the same walk over single cache lines on huge pages, one per record. A hit reads at
+ *            least one such line.
+ *   on top   whole cached reads of 8 KiB, compared with decoding the same blocks
  *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared
  *            line, the first would be slow
- *   writing  puts into a full cache, each of which evicts, by 1 and 2 writers, beside readers and
- *            without readers
+ *   writing  puts into a full cache, where each put evicts: 1 and 2 writers, with and without
+ *            readers
  *
- * Memory: the largest cache takes what fits in a quarter of the memory there is.
+ * Memory: sizes that need more than a quarter of the available memory are left out.
  */
 #include "abd_perf_arc_scale_write.h"
 #include "abd_perf_arc_cached_set.h"
@@ -35,19 +35,19 @@
 
 #define ABD_PERF_SCALE_HUGE ((size_t)2 << 20)
 
-/* A cache of many small records, and single cache lines, one to a record. */
+/* A cache of many small records, and an array of cache lines, one per record. */
 struct abd_perf_scale_set {
 	abd_arc_t *arc;
 	size_t records;
 	uint64_t random;
-	uint64_t *line; /* 8 words to a record, all 0, on huge pages; or NULL */
+	uint64_t *line; /* 8 words per record, all 0, on huge pages; or NULL */
 	size_t errors;
 };
 
 /* The next record's number. value is always 0 (or 8, a size), but the CPU has to wait for it. */
 static inline size_t abd_perf_scale_next(struct abd_perf_scale_set *set, uint64_t value)
 {
-	/* The product's upper half: as good as a division, and not as slow. */
+	/* The product's upper half is a random number below records, without a slow division. */
 	uint64_t random = abd_perf_random(&set->random) + (value & 1);
 
 	return (size_t)((unsigned __int128)random * set->records >> 64);
@@ -265,7 +265,7 @@ static double abd_perf_scale_share_member(void *arg, unsigned member, uint64_t i
 	return abd_perf_clock_ns() - start;
 }
 
-/* ns per operation of a thread: the crew's, times its threads. */
+/* ns per operation of one thread: the crew's ns per operation, times its threads. */
 static double abd_perf_scale_share_run(void *arg, uint64_t iterations)
 {
 	struct abd_perf_scale_sharing *sharing = arg;
@@ -306,9 +306,9 @@ static void abd_perf_scale_share(const struct abd_perf_options *options, bool ho
 	abd_perf_scale_set_free(&set);
 }
 
-/* ---- the run --------------------------------------------------------------------------------- */
+/* ---- the scenario ---------------------------------------------------------------------------- */
 
-/* Beyond its own 8 bytes a record takes 240 here at most, and a line beside it. */
+/* 480 bytes per record is generous: its 8 bytes, at most 240 of the cache's own, and a line. */
 static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t records)
 {
 	if (options->quick)

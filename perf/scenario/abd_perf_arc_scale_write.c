@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Everybody works until a common deadline, by the wall clock: a writer that waits for the lock is
- * slow, not idle. Beside that, what a put and a read take of CPU time, which neighbours on the
- * machine don't change.
+ * All threads work until a common deadline. Rates are by the wall clock, so a writer that waits for
+ * the lock counts as slow. The times of a put and of a read are CPU time, which other processes on
+ * the machine don't change.
  */
 #include "abd_perf_arc_scale_write.h"
 #include "abd_perf_arc_cached_set.h"
@@ -18,7 +18,7 @@
 
 #define ABD_PERF_SCALE_MEMBERS 4
 #define ABD_PERF_SCALE_KEEP 100000 /* records that fit */
-#define ABD_PERF_SCALE_HOT 10000   /* the part of those that is read */
+#define ABD_PERF_SCALE_HOT 10000   /* those of them that are read */
 
 struct abd_perf_scale_writing {
 	abd_arc_t *arc;
@@ -50,7 +50,7 @@ static void abd_perf_scale_put(struct abd_perf_scale_writing *writing, unsigned 
 		abd_perf_say_die(1, "no memory for a record");
 }
 
-/* One of the records that are read all the time, which the policy keeps whatever is put. */
+/* Read one of the hot records. They are read all the time, so the policy keeps them. */
 static bool abd_perf_scale_get(struct abd_perf_scale_writing *writing, unsigned member, char *dst)
 {
 	uint64_t *random = &writing->member[member].random;
@@ -153,7 +153,7 @@ static void abd_perf_scale_crew(const struct abd_perf_options *options,
 	abd_perf_result_figure(result, "a read", "ns", abd_perf_stat(rates.read_ns, done));
 }
 
-/* What is read, used twice; then until it evicts. */
+/* Put the hot records and use each twice; then put more until the cache evicts. */
 static void abd_perf_scale_write_fill(struct abd_perf_scale_writing *writing)
 {
 	struct abd_arc_stats stats;

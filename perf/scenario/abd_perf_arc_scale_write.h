@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writers beside readers: puts into a full cache, each of which evicts what is oldest.
+ * Writers and readers at once: each put into a full cache evicts older records.
  */
 #ifndef ABD_PERF_ARC_SCALE_WRITE_H
 #define ABD_PERF_ARC_SCALE_WRITE_H

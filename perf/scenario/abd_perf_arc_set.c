@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers of all kinds are made slot by slot, so that each kind's memory is as old, and as warm, as
- * the others'.
+ * The buffers of all kinds are made slot by slot, so that the memory of all kinds is equally old
+ * and equally warm.
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
@@ -12,7 +12,7 @@
 
 #define ABD_PERF_PAGE ((size_t)4096)
 #define ABD_PERF_SECTOR ((size_t)512)
-#define ABD_PERF_SCATTER_MIN ((size_t)1536) /* smaller ones would be linear, whatever the rule */
+#define ABD_PERF_SCATTER_MIN ((size_t)1536) /* smaller buffers would be linear with any rule */
 
 const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS] = {
 	"linear", "single, rule on", "single, rule off", "multi", "own decoder"};
@@ -22,7 +22,7 @@ static size_t abd_perf_arc_round(size_t size, size_t unit)
 	return (size + unit - 1) / unit * unit;
 }
 
-/* The size of a buffer of one run: in sectors, or the next power of two of pages. */
+/* The size of a buffer that is one run: whole sectors, or the next power of two of pages. */
 static size_t abd_perf_arc_single_size(size_t payload_size)
 {
 	size_t pages = abd_perf_arc_round(payload_size, ABD_PERF_PAGE) / ABD_PERF_PAGE;
@@ -60,8 +60,8 @@ static abd_t *abd_perf_arc_alloc(enum abd_perf_arc_kind kind, size_t payload_siz
 }
 
 /*
- * A buffer that is not what its path is named after would make the comparison one of something
- * else.
+ * Ends the program when a buffer is not of the kind that its path is named after: the comparison
+ * would be wrong.
  */
 static void abd_perf_arc_expect(enum abd_perf_arc_kind kind, const abd_t *abd)
 {
@@ -167,7 +167,7 @@ static bool abd_perf_arc_visit_check(const struct abd_perf_arc_set *set, unsigne
 {
 	size_t record_size = set->records->record_size;
 
-	/* What an earlier path left there must not pass for this one's work. */
+	/* Overwrite what an earlier path decoded, or it could pass as this path's result. */
 	memset(dst, 0x5a, record_size);
 	if (abd_perf_arc_decode(visit, path == ABD_PERF_ARC_DECODER, dst, (int)record_size) &&
 		memcmp(dst, set->records->record[visit->record].source, record_size) == 0)

@@ -2,7 +2,7 @@
 /*
  * The sets of buffers that arc-read reads: the same payloads, held in four ways.
  *
- * What differs between two paths is one thing only:
+ * Two neighbouring paths differ in one thing only:
  *   linear            abd_alloc_linear(): what there was before buffers were scattered
  *   single, rule on   abd_alloc() of one run, linear_page=1: borrowed as it is    | same runs and
  *   single, rule off  abd_alloc() of one run, linear_page=0: borrowed by a copy   | sizes: only the
@@ -11,11 +11,11 @@
  *                     copy, gathered
  *   own decoder       the buffers of multi, decoded where they lie: abd_lz4_decompress_to_buf(); of
  *                     single, rule on, where payloads are of one page
- * The first four are decoded by liblz4 from what was borrowed. Payloads begin on a 4 KiB boundary
- * in all, so that no path profits from denser packing or luckier cache sets. Sizes are those of the
- * ARC: the compressed size in 512-byte sectors. Where that would not come out as one run (3 pages,
- * say), the single-run paths take a buffer of the next power of two of pages, of which the rest is
- * never touched.
+ * The first four are decoded by liblz4 from borrowed memory. In all paths payloads begin on a 4 KiB
+ * boundary, so that no path profits from denser packing or luckier cache sets. Sizes are those of
+ * the ARC: the compressed size, rounded up to 512-byte sectors. When a buffer of that size would
+ * not be one run (3 pages, say), the single-run paths take the next power of two of pages; the rest
+ * of the buffer is never touched.
  */
 #ifndef ABD_PERF_ARC_SET_H
 #define ABD_PERF_ARC_SET_H
@@ -34,8 +34,8 @@ enum abd_perf_arc_kind {
 };
 
 /*
- * One path more than there are kinds of buffers: multi's (or single's), decoded where they lie by
- * the library's decoder.
+ * There is one path more than kinds of buffers: the library's own decoder reads the buffers of
+ * multi (or of single, rule on) where they lie.
  */
 #define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
 #define ABD_PERF_ARC_PATHS (ABD_PERF_ARC_KINDS + 1)
@@ -60,14 +60,14 @@ struct abd_perf_arc_set {
 	struct abd_perf_place place; /* of multi's runs */
 };
 
-/** Fill a set with slots copies of records, in random order. Ends the program when memory does. */
+/** Fill a set with slots records, in random order. Ends the program when there is no memory. */
 void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t seed);
 void abd_perf_arc_set_free(struct abd_perf_arc_set *set);
 
 /** Damage one payload, to show that abd_perf_arc_set_check() sees it. */
 void abd_perf_arc_set_damage(struct abd_perf_arc_set *set);
 
-/** Decode one visit's buffer into dst, by the way of a path. False: not what was asked for. */
+/** Decode one visit's buffer into dst, as a path does. False: decoding failed. */
 static inline bool abd_perf_arc_decode(
 	const struct abd_perf_arc_visit *visit, bool own_decoder, char *dst, int record_size)
 {
@@ -94,12 +94,12 @@ static inline unsigned abd_perf_arc_path_kind(const struct abd_perf_arc_set *set
 }
 
 /**
- * Decode every buffer by every path and compare with its source; also that borrows copied where,
- * and only where, they should.
+ * Decode every buffer by every path and compare the result with its source. Also check that borrows
+ * copied exactly in the paths where they should.
  */
 bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set);
 
-/** Share of the records, in [0, 1], that abd_alloc() at the library's defaults makes single-run. */
+/** The share of records, in [0, 1], whose buffer is one run with the library's defaults. */
 double abd_perf_arc_set_single_share(const struct abd_perf_arc_set *set);
 
 #endif

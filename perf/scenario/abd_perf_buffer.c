@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * buffer: what it costs to make, view, borrow, seek and end buffers, and what memory they take.
+ * buffer: what it costs to make, view, borrow, seek in and free buffers, and what memory they take.
  *
  * Published figures are those of OpenZFS's own userspace buffers (libzpool at be7657e3f2, built
- * without debug checks, on a Zen 5 server part): another machine, so the ratio against them says
- * "of that order", not more. Where a figure must not grow with the buffer, small and large are
- * raced against each other.
+ * without debug checks, on a Zen 5 server part). That is another machine, so a ratio against them
+ * only shows the order of magnitude. When a cost must not grow with the buffer, a small and a large
+ * buffer are raced against each other.
  */
 #include "abd_perf_buffer_work.h"
 #include "abd_perf_place.h"
@@ -27,8 +27,8 @@ struct abd_perf_row {
 	const char *name;
 	struct abd_perf_case work;
 	const char *against;       /* what the base is, in words */
-	struct abd_perf_case base; /* raced against it; run NULL: none */
-	double target;             /* work's speed over base's, at least; 0: for information */
+	struct abd_perf_case base; /* raced against work; none if its function is NULL */
+	double target;             /* least speed of work over base; 0: for information */
 	double published_ns;       /* OpenZFS's; 0: none */
 	double published_target;   /* how many times as fast as that */
 	double limit_ns;           /* at most; 0: none */
@@ -108,14 +108,14 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 		GANG(abd_perf_work_gang_append, 10), 0.95, 0, 0, 0},
 	{"gang iterate, per child, of 10,000", GANG(abd_perf_work_gang_iterate, 10000), "of 10",
 		GANG(abd_perf_work_gang_iterate, 10), 0.95, 0, 0, 0},
-	/* log2(10,000) / log2(10) = 4: logarithmic means a quarter of the speed, or better. */
+	/* log2(10,000) / log2(10) = 4: a logarithmic seek keeps at least a quarter of the speed. */
 	{"gang seek, 10,000 children", GANG(abd_perf_work_gang_seek, 10000), "10 children",
 		GANG(abd_perf_work_gang_seek, 10), 0.25, 0, 0, 0},
 };
 
 #define ABD_PERF_ROWS (sizeof(abd_perf_buffer_rows) / sizeof(abd_perf_buffer_rows[0]))
 
-/* How many times as fast as a fixed figure, from ours in ns. */
+/* How many times as fast as a fixed figure we are; ns is our time. */
 static struct abd_perf_summary abd_perf_buffer_against(
 	double fixed_ns, const struct abd_perf_summary *ns)
 {
@@ -174,7 +174,7 @@ static void abd_perf_buffer_row(
 	abd_perf_case_begin(&work);
 	if (base.run != NULL)
 		abd_perf_case_begin(&base);
-	/* Runs that lie side by side would be handed out as one. */
+	/* The iterator would join runs that lie side by side. */
 	if (work.run == abd_perf_work_iterate)
 		abd_perf_place_shuffle(&work.abd, 1, &random);
 	if (abd_perf_race_run(&race, path, base.run != NULL ? 2 : 1, options))
@@ -191,7 +191,7 @@ static struct abd_perf_summary abd_perf_buffer_once(double value)
 	return abd_perf_stat(&value, 1);
 }
 
-/* Struct and table of a 128 KiB buffer at max_order 0, from the library's own count. */
+/* Bytes of struct and run table of a 128 KiB buffer at max_order 0, as the library counts them. */
 static void abd_perf_buffer_struct(void)
 {
 	struct abd_stats before, after;
@@ -229,7 +229,7 @@ static double abd_perf_buffer_resident(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Growth of the process by payload in 128 KiB buffers, every byte of it written. */
+/* How much the process grows by payload bytes in 128 KiB buffers, all of them written. */
 static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 {
 	size_t count = payload / (128 * KIB);
@@ -238,7 +238,7 @@ static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 
 	if (buffers == NULL)
 		abd_perf_say_die(1, "no memory for %zu buffers", count);
-	memset(buffers, 1, count * sizeof(*buffers)); /* occupied before the count begins */
+	memset(buffers, 1, count * sizeof(*buffers)); /* resident before the first reading */
 	abd_perf_place_tune("max_order", max_order);
 	abd_cache_reap_now();
 	before = abd_perf_buffer_resident();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loops without anything in them but the calls: no timing, no branch that a call's result does not
- * need.
+ * The loops contain only the calls: no timing, and no branches that a call's result does not need.
  */
 #include "abd_perf_buffer_work.h"
 #include "abd_perf_clock.h"
@@ -177,7 +176,7 @@ double abd_perf_work_zeros(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-/* A byte from off: the call, the seek, and next to nothing to copy. */
+/* Copy the byte at off: the cost is the call and the seek. */
 static double abd_perf_work_seek(const struct abd_perf_case *work, size_t off, uint64_t iterations)
 {
 	double start = abd_perf_clock_ns();
@@ -255,7 +254,7 @@ double abd_perf_work_gang_seek(void *arg, uint64_t iterations)
 {
 	const struct abd_perf_case *work = arg;
 	size_t size = abd_get_size(work->gang), off = 0;
-	/* Steps of 0.618 of the size visit all parts and repeat none soon (Weyl's sequence). */
+	/* Steps of 0.618 of the size visit all parts and rarely repeat one (Weyl's sequence). */
 	size_t step = (size_t)((double)size * 0.6180339887);
 	double start = abd_perf_clock_ns();
 	char byte;

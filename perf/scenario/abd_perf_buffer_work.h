@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loops that the buffer scenario times. Each takes a case, made ready by abd_perf_case_begin(),
- * and returns the ns that iterations of its smallest part took: one allocation and free, one child,
- * one seek.
+ * The loops that the buffer scenario times. Each takes a case, prepared by abd_perf_case_begin(),
+ * and returns the ns that iterations operations took: one allocation and free, one child, or one
+ * seek.
  */
 #ifndef ABD_PERF_BUFFER_WORK_H
 #define ABD_PERF_BUFFER_WORK_H
@@ -12,7 +12,7 @@
 struct abd_perf_case {
 	double (*run)(void *arg, uint64_t iterations);
 	size_t size;             /* of the buffer */
-	size_t count;            /* of a gang's children; of a burst */
+	size_t count;            /* children of a gang; buffers of a burst */
 	const char *max_order;   /* NULL: 10 */
 	const char *linear_page; /* NULL: 1 */
 	bool hold;               /* a buffer of this size is there before the clock starts */
@@ -41,13 +41,13 @@ double abd_perf_work_zeros(void *arg, uint64_t iterations);    /* abd_get_zeros(
 /* abd_copy_to_buf_off() of the last byte */
 double abd_perf_work_seek_end(void *arg, uint64_t iterations);
 double abd_perf_work_seek_start(void *arg, uint64_t iterations); /* the same of the first byte */
-/* abd_iterate_func() over all, doing nothing */
+/* abd_iterate_func() over the whole buffer, with a callback that does nothing */
 double abd_perf_work_iterate(void *arg, uint64_t iterations);
 /* abd_gang_add(), per child; making and freeing the gang counts */
 double abd_perf_work_gang_append(void *arg, uint64_t iterations);
 /* abd_iterate_func(), per child */
 double abd_perf_work_gang_iterate(void *arg, uint64_t iterations);
-/* to children at random, per seek */
+/* abd_copy_to_buf_off() at offsets all over the gang, per seek */
 double abd_perf_work_gang_seek(void *arg, uint64_t iterations);
 /* a gang of count existing buffers, and its free */
 double abd_perf_work_gang_four(void *arg, uint64_t iterations);

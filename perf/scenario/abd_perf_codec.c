@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * codec: decoding lz4 straight from scattered runs, against liblz4 on linear memory and against
- * borrowing for it; other forms of input and output (abd_perf_codec_forms.h); ranges of records;
- * checksums.
+ * codec: decoding lz4 directly from scattered runs, against liblz4 on linear memory and on borrowed
+ * memory; other forms of input and output (abd_perf_codec_forms.h); ranges of records; checksums.
  *
- * The buffers are arc-read's (abd_perf_arc_set.h), so what differs is the decoder alone. Data:
- * fio's, real files, and rows of three ratios, because the first has the long literals that wide
- * copies like, and the last the short matches they don't. One thread. Hot: a set that fits half of
- * the second-level cache. Cold: 300 MiB of payloads for each path, read at random.
+ * The buffers are those of arc-read (abd_perf_arc_set.h), so only the decoders differ. Data: fio's,
+ * whose long literals suit wide copies; real files; and rows of three compression ratios, whose
+ * short matches do not. One thread. Hot: a set that fits half of the second-level cache. Cold,
+ * with --full: 300 MiB of payloads for each path, read at random.
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
@@ -127,7 +126,7 @@ static int abd_perf_codec_race(struct abd_perf_arc_set *set, const char *data, b
 	return errors == 0 ? 0 : 1;
 }
 
-/* Records of one size whose payload needs more than one page, hot or cold. */
+/* Measure the records of one size whose payload needs more than one page, hot or cold. */
 static int abd_perf_codec_set(const struct abd_perf_data *data,
 	const struct abd_perf_records *records, bool hot, const struct abd_perf_options *options)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One set of hot records in every form: records and their blocks, each linear, in single pages at
- * random addresses and (blocks) in runs of mixed orders. A group races a few ways from one form to
- * another, first of all liblz4 from linear to linear memory.
- * Invariant: a buffer that did not come out as its form says ends the program; what each way makes
- * is compared with the record (or, compressed, decoded and compared) before it is timed.
+ * One set of hot records in every form. Records and their blocks are linear, or in single pages at
+ * random addresses; blocks are also in runs of mixed orders. A group races a few ways to get from
+ * one form to another. Invariant: each buffer has the form it is named after, or the program ends.
+ * Before a way is timed, its output is compared with the record; compressed output is decoded
+ * first.
  */
 #include "abd_perf_codec_forms.h"
 #include "abd_perf_clock.h"
@@ -24,8 +24,10 @@
 enum { LINEAR, PAGES, MIXED, FORMS };
 enum { WAYS_MAX = 5, GROUP_SIZES_MAX = 4 };
 
-/* Of what a checksum is taken again and again, to know what it costs when it finds everything in
- * the first cache. */
+/*
+ * Bytes that abd_perf_forms_bound() sums again and again: a checksum's cost when its input is in
+ * the first-level cache.
+ */
 #define ABD_PERF_FORMS_PIECE ((size_t)16 << 10)
 
 struct abd_perf_forms_slot {
@@ -43,7 +45,7 @@ struct abd_perf_forms {
 	char *memory;         /* record[LINEAR]'s */
 };
 
-/* Bytes made; anything but what the group's work should make is an error. */
+/* Returns the bytes made, or an error. */
 typedef ssize_t abd_perf_forms_work(
 	const struct abd_perf_forms *forms, const struct abd_perf_forms_slot *slot);
 
@@ -56,7 +58,7 @@ struct abd_perf_forms_group {
 	const char *name;
 	const char *title;
 	bool compresses;
-	bool small; /* only records whose block is in one page; else only others */
+	bool small; /* only records whose block fits one page; else only larger ones */
 	size_t sizes[GROUP_SIZES_MAX];
 	struct abd_perf_forms_way way[WAYS_MAX];
 };
@@ -91,7 +93,7 @@ static ssize_t abd_perf_forms_borrow_mixed(
 	return abd_perf_forms_borrow(forms, slot->block[MIXED], slot->block_size);
 }
 
-/* As zio_decompress_data() does it for a scattered record. */
+/* As OpenZFS's zio_decompress_data() does it for a scattered record. */
 static ssize_t abd_perf_forms_borrow_both(
 	const struct abd_perf_forms *forms, const struct abd_perf_forms_slot *slot)
 {
@@ -151,7 +153,7 @@ static ssize_t abd_perf_forms_two_passes(
 	return n;
 }
 
-/* As much summing, but always of the same piece: no order of work can find its bytes nearer. */
+/* As many bytes summed, but always the same piece in cache: no order of work can be faster. */
 static ssize_t abd_perf_forms_bound(
 	const struct abd_perf_forms *forms, const struct abd_perf_forms_slot *slot)
 {
@@ -215,7 +217,7 @@ static abd_t *abd_perf_forms_alloc(unsigned form, size_t size)
 	return abd;
 }
 
-/* Single pages change places among all buffers that have them. */
+/* Exchange the single pages of all buffers that have them. */
 static void abd_perf_forms_shuffle(struct abd_perf_forms *forms, uint64_t seed)
 {
 	abd_t **buffers = malloc((2 * forms->slots + 2) * sizeof(*buffers));
@@ -252,8 +254,10 @@ static void abd_perf_forms_alloc_all(struct abd_perf_forms *forms)
 	}
 }
 
-/* Records whose blocks fit, or don't fit, one page, as many as half of the second-level cache
- * holds. */
+/*
+ * Choose records whose blocks fit one page (group->small) or don't, as many as fit in half of the
+ * second-level cache, and make their buffers. Returns whether such records are common in the data.
+ */
 static bool abd_perf_forms_make(struct abd_perf_forms *forms,
 	const struct abd_perf_records *records, const struct abd_perf_forms_group *group,
 	uint64_t seed)
@@ -286,7 +290,7 @@ static bool abd_perf_forms_make(struct abd_perf_forms *forms,
 			abd_copy_from_buf(
 				forms->slot[i].record[form], chosen[i]->source, forms->record_size);
 	}
-	/* A handful of records of a kind that is rare in the data would stand for nothing. */
+	/* A few records of a rare kind would not be representative. */
 	bool typical = forms->slots >= 2 && forms->slots * 10 >= at;
 
 	free(chosen);
@@ -330,8 +334,10 @@ static double abd_perf_forms_run(void *arg, uint64_t iterations)
 	return abd_perf_clock_ns() - start;
 }
 
-/* One of the two outputs must be the record now; which of them, the way knows. Neither may be from
- * an earlier way. */
+/*
+ * One of the two outputs, linear or scattered, must now be the record; the way decides which. An
+ * earlier way's output must not be taken for it.
+ */
 static bool abd_perf_forms_right(const struct abd_perf_forms *forms,
 	const struct abd_perf_forms_slot *slot, const struct abd_perf_forms_group *group,
 	ssize_t made)
@@ -437,7 +443,7 @@ static int abd_perf_forms_one(const struct abd_perf_data *data,
 	return status;
 }
 
-/* One size in a quick run, and the size that was asked for, if any. */
+/* The size asked for; else one size without --full, and all with it. */
 static bool abd_perf_forms_wanted(const struct abd_perf_forms_group *group, unsigned n,
 	const struct abd_perf_options *options)
 {

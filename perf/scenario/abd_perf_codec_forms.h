@@ -9,12 +9,12 @@
 #include "abd_perf_data.h"
 
 /**
- * How many comparisons abd_perf_codec_forms() makes for a data set; first: it is the scenario's
- * first one.
+ * The number of comparisons that abd_perf_codec_forms() makes for a data set. first: it is the
+ * scenario's first data set.
  */
 unsigned abd_perf_codec_forms_count(bool first, const struct abd_perf_options *options);
 
-/** Measure them. Returns nonzero where a path did not do what it says. */
+/** Measure them. Returns nonzero when a path gave a wrong result. */
 int abd_perf_codec_forms(
 	const struct abd_perf_data *data, bool first, const struct abd_perf_options *options);
 

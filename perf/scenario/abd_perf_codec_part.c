@@ -17,7 +17,7 @@
 
 #define ABD_PERF_RECORD ((size_t)128 << 10)
 #define ABD_PERF_RANGE ((size_t)4 << 10)
-/* different records, so that no branch predictor learns one by heart */
+/* different records, so that the branch predictor can't learn a single one */
 #define ABD_PERF_BLOCKS 16
 
 struct abd_perf_blocks {
@@ -48,7 +48,7 @@ static double abd_perf_range_some(
 	double start = abd_perf_clock_ns();
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		/* 7 has no factor in common with 32: every position, with every block. */
+		/* 7 has no factor in common with 32, so every position is visited. */
 		size_t n = i % blocks->count, off = i * 7 % positions * ABD_PERF_RANGE;
 
 		abd_lz4_decompress_range_to_buf(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the codec scenario beside whole records: ranges of records, checksums.
+ * The parts of the codec scenario that don't decode whole records: ranges and checksums.
  */
 #ifndef ABD_PERF_CODEC_PART_H
 #define ABD_PERF_CODEC_PART_H

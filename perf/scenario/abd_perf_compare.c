@@ -3,9 +3,9 @@
  * compare: comparing, testing for zero and copying scattered buffers, against memcmp() and memcpy()
  * on linear memory.
  *
- * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), looked at before anything is
- * timed. The linear memory lies on huge pages from 2 MiB up. Contents are equal, so every byte is
- * read. Up to 4 KiB a buffer is one run, hence linear.
+ * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), which is checked before
+ * anything is timed. From 2 MiB up, the linear memory lies on huge pages. Contents are equal, so
+ * every byte is read. A buffer of up to 4 KiB is one run, hence linear.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_env.h"
@@ -27,8 +27,8 @@
 #define ABD_PERF_HUGE (2 * MIB)
 
 /*
- * Buffers beside those measured, whose runs take part in the shuffle, so that small ones come to
- * lie apart too.
+ * More buffers, whose runs take part in the shuffle, so that the runs of small measured buffers
+ * also come to lie apart.
  */
 #define ABD_PERF_FILLERS 61
 #define ABD_PERF_FILLER_SIZE (256 * KIB)
@@ -46,7 +46,7 @@ struct abd_perf_operands {
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* On a huge page's boundary and advised so, from 2 MiB up; else on small pages. */
+/* From 2 MiB up: aligned to a huge page and advised so; else on small pages. */
 static char *abd_perf_compare_linear(size_t size)
 {
 	size_t alignment = size >= ABD_PERF_HUGE ? ABD_PERF_HUGE : 4 * KIB;
@@ -64,7 +64,7 @@ static void abd_perf_operands_check(const struct abd_perf_operands *operands)
 {
 	const struct abd_perf_place *place = &operands->place;
 
-	/* Of thousands of pairs at random next to none are neighbours, and half ascend. */
+	/* In random order, hardly any of the thousands of pairs are neighbours, and half ascend. */
 	if (place->neighbours * 50 > place->pairs || place->ascending * 5 < place->pairs * 2 ||
 		place->ascending * 5 > place->pairs * 3)
 		abd_perf_say_die(1,
@@ -133,7 +133,7 @@ struct abd_perf_operation {
 	size_t size_max;     /* 0: all sizes */
 	struct {
 		size_t size_min, size_max;
-		double ratio, ratio_avx512; /* with AVX-512, where that differs */
+		double ratio, ratio_avx512; /* with AVX-512; 0: the same */
 	} target[3];
 };
 
@@ -160,7 +160,7 @@ static double abd_perf_compare_target(const struct abd_perf_operation *operation
 		if (operation->target[i].ratio == 0 || size < operation->target[i].size_min ||
 			size > operation->target[i].size_max)
 			continue;
-		/* The kernel can be had exactly when the CPU has AVX-512. */
+		/* Setting this kernel succeeds exactly when the CPU has AVX-512. */
 		if (operation->target[i].ratio_avx512 != 0 &&
 			abd_tuning_set("compare", "avx512") == 0) {
 			abd_perf_place_restore("compare");
@@ -249,7 +249,7 @@ static void abd_perf_compare_kernels(
 		"kernels, %s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
 	for (unsigned i = 0; i < ABD_PERF_KERNELS; i++) {
 		if (abd_tuning_set("compare", abd_perf_kernels[i]) != 0)
-			continue; /* not on this CPU */
+			continue; /* this CPU lacks it */
 		forced[paths] = (struct abd_perf_forced){operands, abd_perf_kernels[i]};
 		path[paths] = (struct abd_perf_path){
 			abd_perf_kernels[i], abd_perf_compare_forced, &forced[paths]};
@@ -267,7 +267,7 @@ static void abd_perf_compare_kernels(
 
 	abd_perf_result_size(result, "size", operands->size);
 	abd_perf_result_race(result, &race, path, (double)operands->size);
-	/* The widest one is what "auto" takes. */
+	/* "auto" takes the widest kernel, which comes last. */
 	abd_perf_result_ratio(
 		result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
 }
@@ -287,7 +287,7 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 
 	abd_perf_say_begin("compare", (unsigned)count + 3 + abd_perf_compare_key_steps(options));
 	for (size_t i = 0; i < count && !abd_perf_stop_wanted(); i++) {
-		/* Three scattered, two linear. */
+		/* Three scattered buffers and two linear ones. */
 		if (size[i] > abd_perf_env_memory() / 3 / 5) {
 			abd_perf_say_warn("%zu MiB are left out: too little memory", size[i] / MIB);
 			continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Equal keys of one length, at unaligned addresses, through abd_key_equal() and through a call of
- * memcmp(); and keys of all lengths mixed at random, where guessing the length's branch wrong costs
- * what it costs in a directory of names. linux-kernel, "Big git diff speedup by avoiding x86 fast
- * string memcmp", Dec 2010: names of 31 bytes on average.
+ * Compares equal keys at unaligned addresses with abd_key_equal() and with a call of memcmp(): keys
+ * of one length, and keys of all lengths mixed at random. With mixed lengths the CPU mispredicts
+ * the branches on the length, as it does in a directory of names. linux-kernel, "Big git diff
+ * speedup by avoiding x86 fast string memcmp", Dec 2010: names of 31 bytes on average.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_clock.h"
@@ -24,13 +24,12 @@
 static struct {
 	unsigned char a[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX],
 		b[ABD_PERF_KEYS * 16 + ABD_PERF_KEY_MAX];
-	uint16_t at[ABD_PERF_KEYS]; /* where in both a key begins: any address */
+	uint16_t at[ABD_PERF_KEYS]; /* where a key begins, in a and in b */
 	uint8_t length[ABD_PERF_KEYS];
 } keys;
 
 /*
- * Called through a pointer the compiler can't see through, so that neither call is replaced by
- * something inline.
+ * memcmp() through a volatile pointer, so that the compiler can't replace the call by inline code.
  */
 static int (*volatile abd_perf_key_memcmp)(const void *, const void *, size_t) = memcmp;
 
@@ -66,7 +65,8 @@ static double abd_perf_key_libc(void *arg, uint64_t iterations)
 }
 
 /*
- * b is a, one byte further on, so that the two are never aligned alike. length 0: 1 to 64, mixed.
+ * b holds a's bytes one byte further on, so their alignment always differs. length 0: 1 to 64,
+ * mixed.
  */
 static void abd_perf_key_prepare(unsigned length, uint64_t *random)
 {
@@ -107,7 +107,7 @@ static void abd_perf_key_race(unsigned length, const struct abd_perf_options *op
 	abd_perf_result_claims(result, &race, path, &(struct abd_perf_claim){0, 1, 0.9, NULL}, 1);
 }
 
-/* All lengths, or those around the steps of 4, 8, 16, 32 and 64. */
+/* With --full all lengths; else those at and beside powers of two. */
 static bool abd_perf_key_wanted(unsigned length, const struct abd_perf_options *options)
 {
 	return !options->quick || (length & (length - 1)) == 0 || ((length + 1) & length) == 0 ||

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dedupe: what a fast comparison is worth to a program that proves byte for byte that extents are
- * equal, kernel by kernel.
+ * dedupe: how much time a fast comparison saves a program that proves byte for byte that extents
+ * are equal, for each kernel.
  *
- * The source's data set is made in memory and scaled to it: files of 4 MiB, half of them copies of
- * the other half. It is made twice:
- *   aligned  copies as they are
- *   shifted  each copy behind a prefix of an odd number of bytes, while its original begins at
- *            another odd offset of its buffer: offsets are unaligned, and source and destination
- *            have different ones
+ * The source's data set is made in memory, as large as memory allows: files of 4 MiB, half of them
+ * copies of the other half. (With --record-size above 4 MiB a file is one record.) Made twice:
+ *   aligned  original and copy both begin at offset 0 of their buffers
+ *   shifted  original and copy begin at different odd offsets of their buffers
  * Source: linux-fsdevel, "vfs: Optimize dedupe comparison", Jul 2021: 20,000 files of 4 MB, fully
- * duplicated, 80 GB. A patch there indexed the destination's page with the source's offset; this
- * data must show that, or it would not test for it.
+ * duplicated, 80 GB. A patch there indexed the destination's page with the source's offset. The
+ * shifted data shows that bug, which is checked.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_env.h"
@@ -98,7 +96,7 @@ static void abd_perf_dedupe_free(struct abd_perf_dedupe *set)
 	abd_cache_reap_now();
 }
 
-/* Random words: no two extents are equal but those that were copied. */
+/* Fill with random words, so that only copied extents are equal. */
 static void abd_perf_dedupe_random(struct abd_perf_dedupe *set, abd_t *abd, size_t off, size_t size)
 {
 	uint64_t word[512];
@@ -116,7 +114,7 @@ static void abd_perf_dedupe_fill(struct abd_perf_dedupe *set, bool shifted, bool
 	for (size_t i = 0; i < set->files && !abd_perf_stop_wanted(); i += 2) {
 		size_t *offset = &set->offset[i];
 
-		/* Odd, less than a page, and not alike. */
+		/* Two different odd offsets of less than a page. */
 		for (unsigned j = 0; j < 2 && shifted; j++)
 			do
 				offset[j] = abd_perf_random_below(&set->random, PAGE / 2) * 2 + 1;
@@ -136,8 +134,8 @@ static void abd_perf_dedupe_fill(struct abd_perf_dedupe *set, bool shifted, bool
 /* ---- the proofs ------------------------------------------------------------------------------ */
 
 /*
- * How many extents of all copies are equal to those of their originals. wrong_page: with the bug of
- * the source's patch, the destination indexed with the source's place in its page.
+ * Count the extents of copies that equal those of their originals. wrong_page: with the bug of the
+ * source's patch, which indexed the destination's page with the source's offset.
  */
 static size_t abd_perf_dedupe_equal(const struct abd_perf_dedupe *set, bool wrong_page)
 {
@@ -166,7 +164,7 @@ static double abd_perf_dedupe_run_path(void *arg, uint64_t iterations)
 	size_t equal = 0;
 	double start;
 
-	/* "auto" is ours: what the library takes by itself, or what ABD_COMPARE asks for. */
+	/* "auto": the kernel that the library chooses, or the one in ABD_COMPARE. */
 	abd_perf_place_tune("compare",
 		strcmp(path->kernel, "auto") != 0 ? path->kernel : abd_perf_place_found("compare"));
 	start = abd_perf_clock_ns();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * flush: durable copies, by policy, size, destination and number of writers; AUTO against the best
+ * flush: durable copies by policy, size, destination and number of writers; AUTO against the best
  * fixed policy, and libpmem.
  *
  * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020: its
  * two tables, sequential writes per number of threads and throughput per block size, on Optane.
- * Memory here is ordinary: the figures say what leaving the cache costs the CPU, not what
- * persistent memory takes in.
+ * Here memory is ordinary DRAM: the figures show what it costs the CPU to write past the cache or
+ * to flush it, not how fast persistent memory accepts data.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
@@ -35,9 +35,9 @@ static const size_t abd_perf_flush_sizes[] = {
 	64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
 
 /*
- * Policies in order of interest; those this CPU has are raced, as many as a race takes. Those left
- * out for want of room copy as one that is in (nt-sse2 as nt-avx2), or can't win (clflush, one line
- * at a time).
+ * Policies, the most interesting first. Those that this CPU has are raced, up to the number of
+ * paths that a race takes. The last ones can be left out: nt-sse2 copies as nt-avx2 does, and
+ * clflush, which flushes one line at a time, can't win.
  */
 static const char *const abd_perf_flush_policies[] = {"movdir64b", "nt-avx512", "nt-avx2", "movnti",
 	"clwb", "clflushopt", "cvap", "cvac", "nt-sse2", "clflush", NULL};
@@ -79,7 +79,7 @@ static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
 	return count;
 }
 
-/* The same, several threads: each times itself. */
+/* The copies of several threads, each of which times itself. */
 static double abd_perf_flush_together(void *arg, uint64_t iterations)
 {
 	struct abd_perf_flush_case *work = arg;
@@ -107,7 +107,7 @@ static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush
 	return result;
 }
 
-/* AUTO against the fixed policy of the highest median, and against libpmem. */
+/* Ratios of AUTO to the fixed policy with the highest median, and to libpmem. */
 static void abd_perf_flush_compare(struct abd_perf_result *result, const struct abd_perf_race *race,
 	const struct abd_perf_flush_way *ways)
 {
@@ -128,7 +128,7 @@ static void abd_perf_flush_compare(struct abd_perf_result *result, const struct 
 		0.95;
 }
 
-/* Whether a copy by each way arrives. plant: damage it first, which must be seen. */
+/* Whether each way copies correctly. plant: damage a copy first, which must be noticed. */
 static bool abd_perf_flush_check(const struct abd_perf_flush_case *work, unsigned count, bool plant)
 {
 	bool same = true;
@@ -190,7 +190,7 @@ static int abd_perf_flush_cell(
 	return 0;
 }
 
-/* Ordered against NODRAIN + one drain: 16 copies each. */
+/* 16 copies, each with its own fence, against 16 copies with NODRAIN and one drain. */
 static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
@@ -229,8 +229,10 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	uint64_t random = options->seed;
 
 	abd_perf_flush_source = abd_buf_alloc(16 * MIB, false);
-	/* On huge pages where they are to be had, as the provider's runs are; misses of the TLB are
-	 * not the question. */
+	/*
+	 * On huge pages when the system has some, as the provider's runs are: TLB misses are not
+	 * what is measured.
+	 */
 	abd_perf_flush_place[LINEAR].linear = aligned_alloc(2 * MIB, size);
 	if (abd_perf_flush_place[LINEAR].linear != NULL) {
 		madvise(abd_perf_flush_place[LINEAR].linear, size, MADV_HUGEPAGE);
@@ -245,9 +247,8 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
 	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
 	for (size_t i = 0; i < 16 * MIB; i++)
-		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1); /* no zero: what
-										    was planted
-										    shows */
+		/* never zero, so that a planted byte shows */
+		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1);
 	for (unsigned i = 0; i < PLACES; i++) {
 		abd_perf_flush_place[i].size = size;
 		abd_zero(abd_perf_flush_place[i].dst, size);
@@ -272,8 +273,10 @@ static bool abd_perf_flush_wanted(size_t size, const struct abd_perf_options *op
 	return !options->quick || size == 64 || size == 4 * KIB || size == 64 * KIB;
 }
 
-/* What the source measured, 512 to 4096, is always measured as it was: one writer, memory in one
- * piece, lines not in the cache. */
+/*
+ * The source's cells are always measured: 512 to 4096 bytes, one writer, memory in one piece, lines
+ * not in the cache.
+ */
 static bool abd_perf_flush_cell_wanted(
 	const struct abd_perf_flush_cell *cell, const struct abd_perf_options *options)
 {
@@ -300,7 +303,7 @@ static int abd_perf_flush_by_size(const struct abd_perf_options *options)
 	return status;
 }
 
-/* Where no fence hides what a call costs. */
+/* 16 copies per fence, so that fences don't hide the cost of the calls. */
 static int abd_perf_flush_by_batch(const struct abd_perf_options *options)
 {
 	int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * flush-calibrate: abd_flush_calibrate() on this machine: what it finds, whether it finds it again,
- * and how to set it.
+ * flush-calibrate: what abd_flush_calibrate() finds on this machine, whether it finds the same
+ * again, and how to set it.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_result.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where libpmem is missing, it is not raced against.
+ * Built when libpmem is missing: the flush scenario then leaves it out.
  */
 #include "abd_perf_flush_work.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies by every way, over linear and scattered destinations.
+ * Copies in every way, to linear and scattered destinations.
  */
 #include "abd_perf_flush_work.h"
 #include "abd_perf_clock.h"
@@ -28,7 +28,7 @@ static int abd_perf_flush_pmem_piece(void *buf, size_t len, void *priv)
 	return 0;
 }
 
-/* As a user of libpmem would: one call for memory in one piece, a loop over runs otherwise. */
+/* As a user of libpmem would copy: one call for linear memory, else a loop over the runs. */
 static void abd_perf_flush_pmem(const struct abd_perf_flush_case *work, size_t at, bool drain)
 {
 	const struct abd_perf_flush_place *place = work->place;

@@ -2,10 +2,10 @@
 /*
  * The copies that the flush scenario times, and the memory they go to.
  *
- *   fresh  a region larger than the caches (512 MiB) is walked: lines are out of this core's
- *          caches when they are written
+ *   fresh  the threads walk over 512 MiB (128 MiB without --full): lines are no longer in this
+ *          core's own caches when they are written
  *   hot    the same bytes are written again and again
- * The source is plain memory and stays in the cache as far as it fits.
+ * The source is ordinary memory, which stays in the cache if it fits.
  */
 #ifndef ABD_PERF_FLUSH_WORK_H
 #define ABD_PERF_FLUSH_WORK_H
@@ -18,13 +18,13 @@
 struct abd_perf_flush_way {
 	const char *name;
 	const char *policy; /* value of the tunable "flush"; NULL: libpmem */
-	/* libpmem: one drain for all runs, by the caller's own loop; else one for each */
+	/* libpmem: the caller's loop drains once after all runs; else once after each */
 	bool one_drain;
 };
 
 struct abd_perf_flush_place {
 	abd_t *dst;
-	char *linear; /* its memory, or NULL when it is in runs */
+	char *linear; /* dst's memory, or NULL when dst is in runs */
 	size_t size;
 };
 
@@ -33,25 +33,25 @@ struct abd_perf_flush_case {
 	const struct abd_perf_flush_place *place;
 	const char *source;
 	size_t size;     /* of one copy */
-	unsigned batch;  /* copies per iteration; more than 1: NODRAIN, and one drain behind them */
-	bool drain_each; /* in a batch: no NODRAIN, so as many fences as copies */
+	unsigned batch;  /* copies per iteration; more than 1: NODRAIN, then one drain */
+	bool drain_each; /* in a batch: no NODRAIN, so a fence per copy */
 	unsigned threads;
-	size_t region; /* how much of the place a thread walks over */
+	size_t region; /* bytes of the place that a thread walks over */
 };
 
 /**
- * Where each thread writes next. One for all ways, so that each of them gets its share of every
- * part of the region: parts differ by several percent, and a way that kept to its own would be
- * measured with them.
+ * Where each thread writes next. All ways share one position, so that each gets to every part of
+ * the region: the parts' speeds differ by several percent, which would count for a way that stayed
+ * in one part.
  */
 extern struct abd_perf_flush_walk {
 	size_t at;
-	char apart[56]; /* threads' positions on lines of their own */
+	char apart[56]; /* each thread's position has its own cache line */
 } abd_perf_flush_walk[ABD_PERF_FLUSH_THREADS_MAX];
 
-/** Ready a way: what it needs set globally. */
+/** Set the tunables that a way needs. */
 void abd_perf_flush_way_use(const struct abd_perf_flush_way *way);
-/** One thread's copies: iterations times batch. Returns the ns they took. */
+/** Make one thread's copies: iterations times batch. Returns the ns they took. */
 double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations);
 /** abd_perf_flush_way_use() and one thread's copies. */
 double abd_perf_flush_alone(void *arg, uint64_t iterations);
@@ -59,7 +59,8 @@ double abd_perf_flush_alone(void *arg, uint64_t iterations);
 /* ---- abd_perf_flush_pmem.c, or _none.c where libpmem is missing ------------------------------ */
 
 extern const bool abd_perf_flush_pmem_here;
-/** Non-temporal, which measures best of its flags; drain: wait for it. */
+/** Copy with non-temporal stores, the fastest of libpmem's flags. drain: wait until it is durable.
+ */
 void abd_perf_flush_pmem_copy(void *dst, const void *src, size_t size, bool drain);
 void abd_perf_flush_pmem_drain(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names: what comparing short names is worth to a look-up of paths, component by component, as git
- * diff makes the kernel do it.
+ * names: how much a fast comparison of short names saves when paths are looked up component by
+ * component, as the kernel does for git diff.
  *
- * Paths of a real tree are looked up in a hash table: in the order of the tree, then shuffled, by
- * one way of comparing after the other. All must find the same.
+ * Paths of a real tree are looked up in a hash table, in the order of the tree and in random order,
+ * by each way of comparing. All ways must find the same entries.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010.
  */
 #include "abd_perf_clock.h"
@@ -34,7 +34,7 @@ struct abd_perf_names_path {
 	size_t errors;
 };
 
-/* An iteration: all paths once. */
+/* One iteration looks up all paths once. */
 static double abd_perf_names_pass(void *arg, uint64_t iterations)
 {
 	struct abd_perf_names_path *path = arg;
@@ -108,7 +108,8 @@ static int abd_perf_names_order_run(const struct abd_perf_names_set *set, const 
 	}
 	if (abd_perf_race_run(&race, path, paths, options))
 		abd_perf_names_record(&race, path, set, text);
-	/* The first finds by hash and length alone: it is there to be subtracted. */
+	/* The first compares hash and length alone: a baseline to subtract, which is not checked.
+	 */
 	for (unsigned i = 1; i < paths; i++)
 		errors += names_path[i].errors;
 	if (errors == 0)
@@ -147,7 +148,7 @@ static int abd_perf_names_run(const struct abd_perf_options *options)
 	abd_perf_say_step("names under %s", root);
 	abd_perf_names_set_make(
 		&set, root, options->quick ? ABD_PERF_NAMES_FEW : ABD_PERF_NAMES_MOST);
-	if (options->plant) /* a byte of the last name entered: that of the last path */
+	if (options->plant) /* damage a byte of the name entered last */
 		set.word[set.entry[set.entries - 1].word] ^= 0x20;
 	abd_perf_say_step("whether all find the same");
 	if (abd_perf_names_check(&set))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86's string compare, which Linux's memcmp() was there in 2010. Elsewhere it is absent, and
- * nothing is put in its place.
+ * x86's string compare instruction, which Linux's memcmp() used on x86 in 2010. Other machines have
+ * no such way.
  */
 #ifndef ABD_PERF_NAMES_CMPSB_H
 #define ABD_PERF_NAMES_CMPSB_H
@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) bool abd_perf_names_cmpsb(
 {
 	bool equal;
 
-	/* The first compare sets the flag for size 0, where the instruction leaves it alone. */
+	/* cmpq sets the zero flag for size 0, where repe cmpsb leaves the flags unchanged. */
 	__asm__ volatile("cmpq %%rcx, %%rcx\n\trepe cmpsb"
 			 : "+S"(a), "+D"(b), "+c"(size), "=@ccz"(equal)
 			 :

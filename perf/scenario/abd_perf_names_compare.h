@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A name in a path, and the way to find its end and hash it, and the ways to compare it. All
- * inline, as they would be in a look-up.
+ * A name in a path: how its end and its hash are found, and the ways to compare it. All are inline,
+ * as they would be in a look-up.
  *
- * Invariant: the word-wise ones read up to 8 bytes behind a name, on both sides: whoever stores
+ * Invariant: the masked words may read up to 8 bytes past the end of both names, so whoever stores
  * names and paths leaves that room. abd_key_equal() needs none.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010. The
- * sketch posted there advanced by bytes what it counted in words, and compared bytes where it meant
- * words; the masked words here are what it meant.
+ * sketch posted there counted in words but advanced by bytes, and compared bytes instead of words.
+ * The masked words here do what it intended.
  */
 #ifndef ABD_PERF_NAMES_COMPARE_H
 #define ABD_PERF_NAMES_COMPARE_H
@@ -28,8 +28,8 @@ struct abd_perf_name {
 };
 
 /*
- * From p to the next slash or end, a byte at a time, as it was in 2010; FNV-1a over the parent's
- * number and the name.
+ * The name from p to the next slash or the end, found byte by byte, as Linux did in 2010. The hash
+ * is FNV-1a over the name, and begins with the parent's number.
  */
 ABD_PERF_INLINE void abd_perf_name_split(
 	struct abd_perf_name *name, const uint8_t *p, uint32_t parent)
@@ -43,7 +43,7 @@ ABD_PERF_INLINE void abd_perf_name_split(
 	name->length = length;
 }
 
-/* Memory's first byte lowest, on every machine. */
+/* A word whose lowest byte is the first in memory, on every machine. */
 ABD_PERF_INLINE uint64_t abd_perf_name_word(const uint8_t *p)
 {
 	uint64_t word;
@@ -52,7 +52,7 @@ ABD_PERF_INLINE uint64_t abd_perf_name_word(const uint8_t *p)
 	return le64toh(word);
 }
 
-/* ---- comparing with a stored name of the same length; stored names are filled up with zeros -- */
+/* ---- comparing with a stored name of the same length; stored names are padded with zeros ----- */
 
 ABD_PERF_INLINE bool abd_perf_name_equal_none(
 	const struct abd_perf_name *name, const uint8_t *stored)
@@ -108,8 +108,8 @@ ABD_PERF_INLINE bool abd_perf_name_equal_ours(
 }
 
 /*
- * Every method: METHOD(stem, name for people). Without comparing is what the others are to be seen
- * against; its results are not checked.
+ * Every method: METHOD(stem, name for people). "no compare" is the baseline; its results are not
+ * checked.
  */
 #define ABD_PERF_NAMES_METHODS(METHOD) \
 	METHOD(none, "no compare")     \

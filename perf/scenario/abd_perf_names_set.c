@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths are collected first, then entered component by component, children behind their parents.
+ * First the paths are collected, then entered component by component, parents before children.
  */
 #include "abd_perf_names_set.h"
 #include "abd_perf_names_compare.h"
@@ -27,7 +27,7 @@ static void abd_perf_names_add_path(struct abd_perf_names_set *set, const char *
 {
 	size_t size = strlen(path) + 1;
 
-	/* 8 behind, for the last word's load. */
+	/* 8 bytes more, for loading the last word. */
 	if (set->text_room - set->text_size < size + 8) {
 		set->text_room = set->text_room * 2 + (1 << 20);
 		set->text = abd_perf_names_grow(set->text, set->text_room, 1);
@@ -65,7 +65,7 @@ static void abd_perf_names_walk(struct abd_perf_names_set *set, const char *root
 		if (entry->fts_info != FTS_F && entry->fts_info != FTS_SL &&
 			entry->fts_info != FTS_SLNONE)
 			continue;
-		/* "/" ends in its slash, other roots don't. */
+		/* The root "/" ends in a slash, other roots don't. */
 		abd_perf_names_add_path(set, entry->fts_path + front + (path[front - 1] != '/'));
 	}
 	if (tree != NULL)
@@ -182,8 +182,8 @@ static uint32_t abd_perf_names_enter_path(struct abd_perf_names_set *set, const 
 }
 
 /*
- * Room for every component of every path, as if none were shared: pages that aren't touched cost
- * nothing.
+ * Allocate room for every component of every path, as if no path shared any. Pages that are never
+ * touched cost nothing.
  */
 static void abd_perf_names_room(struct abd_perf_names_set *set)
 {
@@ -240,7 +240,8 @@ static bool abd_perf_names_check_path(
 }
 
 /*
- * Every path; and each with its last byte changed, which must lead nowhere or to what memcmp finds.
+ * Look up every path, and again with its last byte changed: all methods must find what memcmp()
+ * finds.
  */
 bool abd_perf_names_check(const struct abd_perf_names_set *set)
 {
@@ -255,7 +256,7 @@ bool abd_perf_names_check(const struct abd_perf_names_set *set)
 		if (length + 16 > sizeof(other))
 			continue;
 		memcpy(other, path, length + 1);
-		memset(other + length + 1, 0x5a, 8); /* what lies behind a path must not count */
+		memset(other + length + 1, 0x5a, 8); /* bytes after a path must not matter */
 		other[length - 1] ^= 1;
 		if (other[length - 1] != '/' &&
 			!abd_perf_names_check_path(set, other,

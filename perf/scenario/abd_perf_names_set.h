@@ -2,8 +2,8 @@
 /*
  * Paths of a tree, and a hash table of their components: the key is the parent's number and the
  * name, as in a directory cache.
- * Invariant: names are stored as whole words filled up with zeros, and at least one zero; behind
- * the last path there is room for a load of words.
+ * Invariant: names are stored as whole words, padded with at least one zero. After the last path
+ * there is room for loading a word.
  */
 #ifndef ABD_PERF_NAMES_SET_H
 #define ABD_PERF_NAMES_SET_H
@@ -34,15 +34,15 @@ struct abd_perf_names_set {
 };
 
 /**
- * Up to most paths of the files of a tree, sorted within each directory. Ends the program where
- * there are none.
+ * Make a set of up to most paths of the files of a tree, sorted within each directory. Ends the
+ * program when there are none.
  */
 void abd_perf_names_set_make(struct abd_perf_names_set *set, const char *root, size_t most);
 void abd_perf_names_set_free(struct abd_perf_names_set *set);
 
 /**
- * A method: the entry of one path, 0 when there is none; and all paths in an order, giving a number
- * that depends on each.
+ * A method. find() returns the entry of a path, 0 when there is none. pass() looks up all paths in
+ * an order and returns a number that depends on every entry found.
  */
 struct abd_perf_names_method {
 	const char *name;
@@ -53,9 +53,10 @@ struct abd_perf_names_method {
 extern const struct abd_perf_names_method abd_perf_names_methods[];
 /** Whether this machine has it. */
 bool abd_perf_names_method_here(unsigned method);
-/** The number that a pass must give. */
+/** The number that pass() must return. */
 uint64_t abd_perf_names_expected(const struct abd_perf_names_set *set, const uint32_t *order);
-/** Whether every method finds what is there and nothing else; says which does not. */
+/** Whether every method finds the right entries and no others; a warning names one that does not.
+ */
 bool abd_perf_names_check(const struct abd_perf_names_set *set);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pool: what the fixed pool is worth. Comparing and copying over its memory against the default
- * provider's, and what a day of churn does to the share of buffers that come out as a single run:
- * fragmentation, which the pool has for real.
+ * pool: what the fixed pool gains and loses: comparing and copying in its memory, against the
+ * default provider's; and fragmentation, as the share of buffers that are a single run after a day
+ * of churn.
  *
- * Churn, the rule: buffers fill the pool to a given part; then one at random is freed and new ones
- * take its room, so that all of the pool's content is replaced 4 times an hour (once with --quick),
- * 24 hours long. Four hours of small buffers (8 and 16 KiB) are followed by four of large ones (64
- * and 128 KiB), and so on: a mix that never changes fragments nothing, since what is freed fits
- * what is asked for. One buffer in 16 is a page of 4 KiB that stays. No thread keeps a reserve.
- * Sizes are powers of two, so in a pool that was not fragmented every buffer would be a single run.
+ * Churn: buffers fill the pool to a given percentage. Then, again and again, a random buffer is
+ * freed and new ones take its room. In each of 24 simulated hours this replaces the content 4 times
+ * (once without --full). Four hours of small buffers (8 and 16 KiB) alternate with four of large
+ * ones (64 and 128 KiB): with a constant mix, freed room would fit the next request and nothing
+ * would fragment. Of the first buffers one in 16 is a page of 4 KiB that stays. No thread keeps a
+ * reserve. Sizes are powers of two, so in an unfragmented pool every buffer would be a single run.
  */
 #include "abd_perf_loop.h"
 #include "abd_perf_place.h"
@@ -32,7 +32,7 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Two buffers in the pool and two elsewhere, the same in all. */
+/* Two buffers in the pool and two elsewhere, with the same content. */
 struct abd_perf_pool_memory {
 	size_t size;
 	abd_t *pool[2], *other[2];
@@ -103,17 +103,17 @@ static const char *const abd_perf_churn_names[] = {
 struct abd_perf_churn {
 	uint64_t random;
 	abd_t **abds;
-	size_t count, kept;   /* live buffers; the first so many stay */
-	size_t bytes, target; /* of all, and how many there shall be */
+	size_t count, kept;   /* live buffers; the first kept of them stay */
+	size_t bytes, target; /* of all live buffers; how many there should be */
 	unsigned hour;
 	size_t made, single; /* in this hour */
 };
 
-/* The share of single runs, in percent; hour 0 is the filling of the pool. */
+/* Percent of the buffers made in an hour that are a single run; in hour 0 the pool is filled. */
 static double abd_perf_churn_single[ABD_PERF_POOL_DAY + 1][ABD_PERF_CHURN_FILLINGS]
 				   [ABD_PERF_POOL_SEEDS];
 
-/* One more buffer, if the pool has room for it. */
+/* Make one more buffer. */
 static void abd_perf_churn_make(struct abd_perf_churn *churn)
 {
 	bool stays = churn->hour == 0 && abd_perf_random_below(&churn->random, 16) == 0;
@@ -122,7 +122,7 @@ static void abd_perf_churn_make(struct abd_perf_churn *churn)
 			    : abd_perf_churn_sizes[large][abd_perf_random_below(&churn->random, 2)];
 	abd_t *abd = abd_alloc(size, false);
 
-	if (abd == NULL) /* single pages are left, and any buffer can be made of these */
+	if (abd == NULL) /* can't be: pages are free, and a buffer can be made of single pages */
 		abd_perf_say_die(1, "the pool refuses %zu bytes while it has room", size);
 	churn->made++;
 	churn->single += abd_is_linear_page(abd);
@@ -134,7 +134,7 @@ static void abd_perf_churn_make(struct abd_perf_churn *churn)
 	churn->abds[churn->kept++] = abd;
 }
 
-/* Returns how many bytes were freed. */
+/* Free a random buffer that does not stay. Returns its size. */
 static size_t abd_perf_churn_drop(struct abd_perf_churn *churn)
 {
 	size_t i = churn->kept + abd_perf_random_below(&churn->random, churn->count - churn->kept);
@@ -147,7 +147,7 @@ static size_t abd_perf_churn_drop(struct abd_perf_churn *churn)
 	return size;
 }
 
-/* An hour: what is there goes at random, and what comes is of the hour's sizes. */
+/* One hour: free random buffers, and make new ones of the hour's sizes. */
 static void abd_perf_churn_hour(struct abd_perf_churn *churn, size_t replaced)
 {
 	churn->made = churn->single = 0;
@@ -189,7 +189,7 @@ static void abd_perf_churn_run(const struct abd_perf_options *options)
 		for (unsigned seed = 0; seed < ABD_PERF_POOL_SEEDS; seed++)
 			abd_perf_churn_day(filling, seed, options);
 		if (abd_perf_stop_wanted())
-			return; /* half a picture is none */
+			return; /* a part of the fillings makes no table */
 	}
 	for (unsigned hour = 0; hour <= ABD_PERF_POOL_DAY; hour++) {
 		struct abd_perf_result *result =

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A scenario: a question, measured. It is one record, in a file of its own, named once in
- * abd_perf_scenarios.c. What it times are the paths of its races (abd_perf_race.h); what it claims
- * are the ratios of these (abd_perf_claim, in abd_perf_result.h). What people see of it afterwards
- * is data too: after/columns.py has its tables.
+ * A scenario measures the answer to one question. It is one struct in a file of its own, listed in
+ * abd_perf_scenarios.c. It times the paths of its races (abd_perf_race.h), and claims ratios of
+ * these (abd_perf_claim in abd_perf_result.h). after/columns.py describes its tables.
  */
 #ifndef ABD_PERF_SCENARIO_H
 #define ABD_PERF_SCENARIO_H
@@ -14,18 +13,19 @@ struct abd_perf_scenario {
 	const char *name;
 	const char *summary;
 	unsigned uses; /* the flags that it can use: ABD_PERF_USES_... */
-	/* How long it takes, from a server with 2 cores and 480 MiB of last-level cache, where cold
-	 * sets are large. It is only told to people. */
+	/*
+	 * Seconds it takes, without and with --full, on a server with 2 cores and 480 MiB of
+	 * last-level cache, where cold sets are large. Only used to show how long measuring takes.
+	 */
 	double normal_s, full_s;
-	/* Measure, and add results. 0, or an exit status: then what was measured is wrong, not
-	 * slow. */
+	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
 	int (*run)(const struct abd_perf_options *options);
 };
 
-/** All of them, in the order in which they run; NULL behind the last. */
+/** All scenarios, in the order in which they are measured; NULL after the last. */
 extern const struct abd_perf_scenario *const abd_perf_scenarios[];
 
-/** The one of this name; NULL: there is none. */
+/** The scenario of this name; NULL: there is none. */
 const struct abd_perf_scenario *abd_perf_scenario_find(const char *name);
 
 #endif

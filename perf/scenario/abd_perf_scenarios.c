@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scenarios there are. A line here and a file with the record make a scenario
- * (CONTRIBUTING.md).
+ * The list of scenarios. To add one, add a line here and a file with its struct (CONTRIBUTING.md).
  */
 #include "abd_perf_scenario.h"
 

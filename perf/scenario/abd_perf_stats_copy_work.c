@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One list of fields serves all ways, so that they store the same.
+ * All ways use one list of fields, so that they store the same.
  */
 #include "abd_perf_stats_copy_work.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * What the review of the source asked to be stated: there is no padding, so nothing that is not a
- * field can escape.
+ * The review of the source's patch asked for this: without padding, no stray bytes can leak to the
+ * caller.
  */
 static_assert(sizeof(struct abd_perf_stats_time) == 8 + 4 + 4, "a time has no padding");
 static_assert(sizeof(struct abd_perf_stats_record) ==
@@ -17,7 +17,7 @@ static_assert(sizeof(struct abd_perf_stats_record) ==
 	"the record has no padding");
 static_assert(sizeof(struct abd_perf_stats_record) == 256, "the record is as large as statx's");
 
-/* X(field, what goes there): the record's fields but the times and what is reserved */
+/* X(field, its value): all fields but the times and the reserved ones */
 #define ABD_PERF_STATS_FIELDS(X)                    \
 	X(mask, known->mask)                        \
 	X(blksize, known->blksize)                  \
@@ -43,7 +43,7 @@ static_assert(sizeof(struct abd_perf_stats_record) == 256, "the record is as lar
 	X(dev_major, known->dev_major)              \
 	X(dev_minor, known->dev_minor)
 
-/* Those that must be zeroed one by one where nothing else zeroes them. */
+/* Reserved fields; a way that does not zero the whole struct must zero each. */
 #define ABD_PERF_STATS_RESERVED(X) \
 	X(reserved)                \
 	X(atime.reserved)          \
@@ -54,7 +54,7 @@ static_assert(sizeof(struct abd_perf_stats_record) == 256, "the record is as lar
 
 /* ---- the guard ------------------------------------------------------------------------------- */
 
-/* The first address that is not the caller's: as in a kernel, known at run time only. */
+/* The end of the caller's addresses; as in a kernel, not known to the compiler. */
 static volatile uintptr_t abd_perf_stats_limit = UINTPTR_MAX / 2;
 
 static inline bool abd_perf_stats_allowed(const void *to, size_t size)
@@ -65,8 +65,8 @@ static inline bool abd_perf_stats_allowed(const void *to, size_t size)
 }
 
 /*
- * Out of line, as with the thousands of callers it has in a kernel; a size that is known becomes
- * one store.
+ * Not inlined, as in a kernel, where it has thousands of callers. The size is constant, so the copy
+ * becomes one store.
  */
 #define ABD_PERF_STATS_PUT(bytes)                                         \
 	static __attribute__((noinline)) bool abd_perf_stats_put_##bytes( \
@@ -141,7 +141,7 @@ static bool abd_perf_stats_initialiser(
 	return abd_perf_stats_put_256(to, &record);
 }
 
-/* What trust would save: no guard, no copy. */
+/* If the caller's memory could be trusted: no guard, no copy. */
 static bool abd_perf_stats_trusting(
 	struct abd_perf_stats_record *to, const struct abd_perf_stats_known *known)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ways to fill a caller's record, laid out as statx()'s of 2017 was. The caller's memory is not to
- * be trusted, so each way into it is guarded by a check of the address.
+ * Ways to fill a caller's struct, laid out as struct statx was in 2017. The caller's address can't
+ * be trusted, so every way but one, which shows what the guard costs, checks it.
  *
- * The guard in Linux was put_user(): check the address, let the kernel write to user memory, store,
- * forbid it again. A process has no such switch, so only the check and the call are here: the least
- * that a guard can cost.
- * Invariant: all ways leave the same 256 bytes, the reserved ones zero.
+ * The guard in Linux was put_user(): check the address, allow the kernel to write to user memory,
+ * store, forbid it again. A process has no such switch, so the guard here is only the check and the
+ * call: the least that a guard can cost.
+ * Invariant: all ways write the same 256 bytes; the reserved ones are zero.
  */
 #ifndef ABD_PERF_STATS_COPY_WORK_H
 #define ABD_PERF_STATS_COPY_WORK_H
@@ -20,7 +20,7 @@ struct abd_perf_stats_time {
 	int32_t reserved;
 };
 
-/* The caller's record. */
+/* The caller's struct. */
 struct abd_perf_stats_record {
 	uint32_t mask, blksize;
 	uint64_t attributes;
@@ -32,7 +32,7 @@ struct abd_perf_stats_record {
 	uint64_t spare[14];
 };
 
-/* What is known: another struct, with other widths; Linux: struct kstat. */
+/* The values to store, in another struct with other widths, as struct kstat in Linux. */
 struct abd_perf_stats_known {
 	uint64_t ino, size, blocks, attributes, attributes_mask;
 	int64_t seconds[4];

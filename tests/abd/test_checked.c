@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What only checked builds tell: ends in the wrong order, borrows mishandled, memory used after its
- * end.
- * In other builds this file is one test that says so: the checks are not there, and cost nothing.
+ * What only checked builds report: buffers freed in the wrong order, misused borrows, memory used
+ * after it was freed.
+ * In other builds this file is one test that says so: they have none of these checks, and no cost
+ * for them.
  */
 #include "abd_checked.h"
 #include "abd_quarantine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy over buffers of every kind on either side: what is sent, by the recording backend of
- * tests/flush, and what is written, against a flat array.
+ * Flush-copy between buffers of every kind. The recording backend of tests/flush checks what is
+ * sent to memory; a flat array checks what is written.
  */
 #include "../flush/flush_recorder.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iovecs out and in, files with short transfers, memory with a callback.
+ * Making iovecs of buffers and buffers of iovecs, files with short transfers, memory with a
+ * callback.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

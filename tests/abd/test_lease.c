@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leases over every kind and range: in place where the range is one piece, else a copy that reaches
- * the buffer only as far as it was written.
+ * Leases over every kind and range: in place if the range is one piece. Otherwise the lease is a
+ * copy, and only its written part is copied back to the buffer.
  */
 #include "abd_lease.h"
 #include "abd_test.h"

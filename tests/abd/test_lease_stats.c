@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leases are counted as borrows are, with every byte that is copied, each way; a piece that is lent
- * in place copies none.
+ * Leases are counted like borrows, together with every byte that is copied in either direction. A
+ * piece that is lent in place copies none.
  */
 #include "abd_lease.h"
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies of more than any cache holds, which kernels make by stores that stream past the caches and
- * must be finished: whoever is told of the copy by another thread reads what was copied.
+ * Copies larger than any cache. Kernels make them with stores that stream past the caches, and must
+ * fence them: another thread that learns of the copy must read the copied bytes.
  */
 #include "abd_test.h"
 

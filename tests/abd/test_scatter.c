@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run tables: which runs a buffer gets under every refusal, what it then is, and where seeking
- * finds its bytes.
+ * Run tables: which runs a buffer gets under every refusal, which kind it then is, and where
+ * seeking finds its bytes.
  */
 #include "abd_impl.h"
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When the provider has no page left, what this thread keeps in reserve is given back, and the page
- * asked for again.
+ * When the provider has no page left, the library gives back what this thread keeps in reserve, and
+ * asks for the page again.
  */
 #include "abd_base.h"
 #include "abd_test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The record of counters for callers older and newer than the library, and the count of borrows.
+ * The struct of counters for callers built against an older or a newer library, and the count of
+ * borrows.
  */
 #include "abd_test.h"
 #include "abd_test_provider.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd_verify() finds each field that does not fit the others: every one is damaged in turn, told,
+ * abd_verify() finds each field that does not fit the others: each in turn is damaged, reported,
  * and repaired.
  */
 #include "abd_gang.h"

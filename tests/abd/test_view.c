@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a view is made of, and what it costs: linear where it lies within one run; and views of what
- * may only be read.
+ * What a view consists of and what it costs: it is linear if it lies within one run. And views of
+ * read-only buffers.
  */
 #include "abd_test.h"
 #include "abd_test_provider.h"

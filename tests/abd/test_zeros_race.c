@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads that make the zeros at once: the second finds them made when its turn comes. The
- * first is held where it asks for memory, under the lock, until the second is seen to sleep on it.
+ * Two threads make the shared zeros at once: the second finds them made when its turn comes. The
+ * first thread is stopped while it asks for memory under the lock, until the second is seen to
+ * sleep on that lock.
  */
 #include "abd_mem.h"
 #include "abd_test.h"

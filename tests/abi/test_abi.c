@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The binary interface in figures: sizes and places of public structs, values of constants. Whoever
- * changes one breaks programs that were built before, so a change here wants a new SONAME; structs
- * that say how long they are may grow at their end. The whole interface is compared by
- * tests/gates/abi; this holds on every architecture and shows the figures in place.
+ * The binary interface in figures: sizes and offsets of public structs, values of constants. A
+ * change to any of them breaks programs that were built before, so it needs a new SONAME. Structs
+ * that hold their own size may grow at the end. tests/gates/abi compares the whole interface; this
+ * test works on every architecture and shows the figures in the source.
  */
 #include <abd/abd.h>
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records for the cache's tests: content that follows from key and version, so that every byte read
- * can be checked, and that can be made to compress well, a little, or not at all.
+ * Records for the cache's tests. Their content follows from key and version, so every byte read can
+ * be checked. It can be made to compress well, a little, or not at all.
  */
 #ifndef ARC_DATA_H
 #define ARC_DATA_H

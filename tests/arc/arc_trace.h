@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traces: request sequences of the kinds that the ARC paper is about, by number.
+ * Traces, by number: request sequences of the kinds that the ARC paper studies.
  */
 #ifndef ARC_TRACE_H
 #define ARC_TRACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache's calls, one thread: what goes in comes out, what can't be is said so, capacity and
- * holds keep their promises.
+ * The cache's calls from one thread: records come out as they went in, impossible requests are
+ * reported, capacity and holds keep their promises.
  */
 #include "arc_data.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pages of the index without room: entries whose homes were chosen fill lines, pass them by, and
- * are in the way when lines are split and joined. Nobody without the seed can bring this about;
- * here the seed is known.
+ * Pages of the index without room. Entries with chosen homes fill lines, move on to later lines,
+ * and are in the way when lines are split and joined. Only who knows the seed can choose homes;
+ * this test knows it.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"

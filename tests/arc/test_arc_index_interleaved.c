@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One look-up, and lines split and joined between any two of its loads: every place for each of
- * three changes is tried. The look-up is inline, so here its loads ask a hook first, which plays
- * the other thread. All stores are seen at once and in order: what a weaker memory does besides,
- * this does not show.
+ * One look-up, with lines split and joined between any two of its loads: three changes are tried at
+ * every combination of places. The look-up is inline, so here each of its loads first calls a hook,
+ * which plays the other thread. All stores are seen at once and in order: this test does not show
+ * the effects of weaker memory.
  */
 #include <stdatomic.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The policy against two models written plainly: the paper's figure for pages of one size, list by
- * list and step by step; and the same in bytes, through the whole cache. And what it is for: more
- * hits than LRU.
+ * The policy against two simple models. For pages of one size it is the algorithm in the paper,
+ * list by list and step by step; the other is the same in bytes, through the whole cache. A last
+ * part checks the purpose: more hits than LRU.
  */
 #include "abd_arc_policy.h"
 #include "arc_data.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ghosts' hash table follows how many there are, both ways, and loses none on the way.
+ * The ghosts' hash table grows and shrinks with their number, and loses none of them.
  */
 #include "abd_arc_policy.h"
 #include "abd_test_fault.h"

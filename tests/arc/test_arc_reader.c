@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a thread keeps of each cache: its block, made once and found again, among those of any
- * number of caches.
+ * What a thread keeps for each cache: one block, made once and found again, for any number of
+ * caches.
  */
 #include "abd_arc_impl.h"
 #include "abd_test_fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The engine's own pair: set before the first allocation or never; then it alone serves linear
- * memory. Each test needs a process that has not allocated yet.
+ * The engine's own allocator: it must be set before the first allocation, and then it alone serves
+ * linear memory. Each test needs a process that has not allocated yet.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

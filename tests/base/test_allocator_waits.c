@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An allocation that meets abd_allocator_set() between its first and its last store. The setter is
- * stopped there by memory: the engine's pair lies across two pages, and the second can't be read
+ * An allocation that runs between the first and the last store of abd_allocator_set(). The setter
+ * is stopped there: the engine's pair lies across two pages, and the second page can't be read
  * until the allocation has been seen to wait.
  */
 #include "abd_test.h"

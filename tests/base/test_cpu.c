@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPU features: what the library says, against what the kernel lists in /proc/cpuinfo.
+ * CPU features: the library's answers against what the operating system lists in /proc/cpuinfo.
  */
 #include "abd_cpu.h"
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The chooser, on a table of its own: plans as text, where each plan comes from, forcing, listing,
- * and threads that start it at once. Kernels of this table differ in nothing but their names.
+ * The chooser, on a table of its own: plans as text, the source of each plan, forced kernels,
+ * listing, and threads that start it at once. The kernels of this table differ only in their names.
  */
 #include "abd_kernel.h"
 #include "abd_test.h"

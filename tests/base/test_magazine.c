@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Magazines in front of a source that counts: what is kept, how much at most, and that all of it
- * comes back. Checked builds keep nothing, so what is kept is not looked at there; that all comes
- * back is.
+ * Magazines in front of a source that counts: what they keep, how much at most, and that all of it
+ * comes back. In checked builds magazines keep nothing, so only the last is tested there.
  */
 #include "abd_age.h"
 #include "abd_counter.h"

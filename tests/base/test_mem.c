@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Size classes: each size has one that is large enough and not much larger; its number and size go
- * together.
+ * Size classes: each size has a class that is large enough and not much larger. The number of a
+ * class and its size fit each other.
  */
 #include "abd_mem_cache.h"
 #include "abd_test.h"

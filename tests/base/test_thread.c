@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters while threads end: what a thread has counted goes over from it to the sum in one step,
- * so that nobody who asks meanwhile sees it nowhere, or twice.
+ * Counters while threads end: the counts of a thread move from it to the sum in one step, so no
+ * caller misses them or sees them twice.
  */
 #include "abd_counter.h"
 #include "abd_test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of tunables: whole decimal numbers within bounds, nothing else.
+ * Values of tunables: only whole decimal numbers within bounds.
  */
 #include "abd_tunable.h"
 

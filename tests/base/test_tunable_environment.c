@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tunables from the environment: names in capitals, as far as there is room for them; values that
- * can't be taken are told.
+ * Tunables from the environment: names in capitals, as long as they fit the buffer; values that
+ * can't be accepted are reported.
  */
 #include "abd_test_child.h"
 #include "abd_tunable.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Providers: runs of every order are aligned, apart, and go back where they came from; the table
- * takes one more, once.
+ * Providers: runs of every order are aligned, do not overlap, and go back to where they came from.
+ * The table takes one more provider, once.
  */
 #include "abd_chunk.h"
 #include "abd_test.h"

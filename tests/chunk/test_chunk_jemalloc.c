@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs out of jemalloc's regions: apart from each other, aligned, and given back.
+ * Runs from jemalloc's regions: they do not overlap, are aligned, and are given back.
  */
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pool of more bytes than 32 bits count. Addresses only: what is not touched takes no memory.
+ * A pool whose size does not fit in 32 bits. Only addresses are used: pages that are not touched
+ * take no memory.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

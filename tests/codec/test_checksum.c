@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checksums of buffers of every kind against the same over flat bytes, and against published
- * values.
+ * Checksums of buffers of every kind, against the same checksums over flat bytes and against
+ * published values.
  */
 #include "abd_crc32c.h"
 #include "abd_test.h"

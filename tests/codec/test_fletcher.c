@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fletcher_4 kernels against the definition, on spans of every cut.
+ * The fletcher_4 kernels against the definition, on spans cut in every way.
  * Invariant: every test runs every kernel that this CPU has, in both byte orders.
  */
 #include "abd_fletcher.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 over every pair of kinds: what was compressed comes back, damage is told, nothing is written
+ * lz4 over every pair of kinds: compressed data comes back, damage is reported, nothing is written
  * outside the room.
  */
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where lz4's calls may write is checked before they begin, and told with the numbers as they were
- * given.
+ * lz4's calls check where they may write before they begin, and report a broken contract with the
+ * numbers that the caller passed.
  */
 #include "abd_test.h"
 

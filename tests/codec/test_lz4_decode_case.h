@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One case of the decoder against liblz4, for the tests and the fuzzer alike. Every run and every
- * output is an allocation of exactly its size, so that a checker sees one byte too many.
- * Invariant: what is expected comes from LZ4_decompress_safe(), and from a walk over the tokens for
- * what it lets through.
+ * One case of a decoder against liblz4, for the tests and the fuzzers. Every run and every output
+ * is an allocation of exactly its size, so that a checker sees an access one byte too far.
+ * Invariant: the expected result comes from LZ4_decompress_safe(), and from a walk over the tokens
+ * for errors that it accepts.
  */
 #ifndef TEST_LZ4_DECODE_CASE_H
 #define TEST_LZ4_DECODE_CASE_H

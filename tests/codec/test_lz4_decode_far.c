@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Matches that reach back as far as the format can say: a compressor finds one of 65,535 bytes by
- * luck, so a block is written of nothing else. Each of them lies across a move of the window that
- * scattered output goes through, wherever that falls.
+ * Matches that reach back as far as the format allows. A compressor finds a match at 65,535 bytes
+ * only by luck, so a block of only such matches is written here. Each of them crosses a move of the
+ * window that scattered output goes through, wherever that move happens.
  */
 #include "test_lz4_decode_case.h"
 

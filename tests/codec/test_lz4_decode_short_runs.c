@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs of 3 bytes behind runs of 40: a sequence that begins in the long one reaches past the short
- * one, and what lies there is not the block's. By then so much is decoded that any two bytes are a
- * good offset.
+ * Runs of 3 bytes behind runs of 40: a sequence that begins in the long run reaches past the short
+ * one, into memory that is not part of the block. By then so much is decoded that any two bytes are
+ * a valid offset.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"

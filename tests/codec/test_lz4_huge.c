@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A record of more than 2 GiB, which no int counts. All its bytes are alike, so the memory that it
- * is decoded into can be the same 2 MiB over and over.
+ * A record of more than 2 GiB, a size that no int holds. All its bytes are alike, so it can be
+ * decoded into the same 2 MiB over and over.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decoding a range against decoding all: every offset of a small record, random ones of a large
- * one, by every decoder.
+ * Decoding a range against decoding the whole record: every offset of a small record, random
+ * offsets of a large one, by every decoder.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The comparison kernels against a byte-by-byte model, with memory that can't be read at both ends.
+ * The comparison kernels against a byte-by-byte model, with unreadable memory at both ends.
  * Invariant: every test runs every kernel that this CPU has. ABD_TEST_LONG in the environment asks
  * for the whole grid of lengths and alignments, and for 10 million random cases per kernel instead
  * of 100,000.

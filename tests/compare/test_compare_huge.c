@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans so long that kernels walk them in another way than others (16 MiB and more) end where
- * memory does.
- * Both sides are pages that were never written, so they are equal, zero, and cost next to no
- * memory.
+ * Spans of 16 MiB and more, which kernels walk in a different way: comparing must stop where the
+ * memory ends.
+ * Both sides are pages that were never written, so they are equal, zero, and take almost no memory.
  */
 #include "abd_compare_kernel.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernels by name on a CPU that has none of the instruction sets: those that any machine runs
- * are left.
+ * The kernels by name on a CPU without any of the instruction sets: only kernels that every machine
+ * can run are left.
  */
 #include "abd_compare_kernel.h"
 #include "abd_test_wrap.h"

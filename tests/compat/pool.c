@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pool library in small, written against OpenZFS's sys/abd.h and compiled against ours: records,
- * their raidz columns, a mirror's gather and scatter, and an allocator of the engine's own behind
- * it all.
- * Invariant: it names nothing of ours but the header; every call of OpenZFS's ABD that a pool makes
- * occurs (calls.txt), and what each yields is compared with plain memory.
+ * A small pool library, written against OpenZFS's sys/abd.h and compiled against ours: records,
+ * their raidz columns, a mirror's gather and scatter, on an allocator of the engine's own.
+ * Invariant: it names nothing of ours but the header. It uses every call of OpenZFS's ABD that a
+ * pool makes (calls.txt), and compares each result with plain memory.
  */
 #include <abd/compat/openzfs.h>
 

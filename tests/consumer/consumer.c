@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program outside the tree: 8 KiB that came out as one run are linear, and borrowing them copies
- * nothing.
+ * A program outside the tree: a buffer of 8 KiB that came as one run is linear, and borrowing it
+ * copies nothing.
  */
 #include <abd/abd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The copy kernels against a byte-by-byte model, with memory that can't be touched at both ends.
+ * The copy kernels against a byte-by-byte model, with inaccessible memory at both ends.
  * Invariant: every test runs every kernel that this CPU has.
  */
 #include "abd_copy_span.h"

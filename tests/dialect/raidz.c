@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parity by abd_raidz_gen_iterate(), rebuilding by that and abd_raidz_rec_iterate(): over GF(256),
- * parity i is the data columns' sum, each multiplied by 2^i once more than the next. So a column
- * that has no data left still multiplies what is there: missing data counts as zeros.
+ * Parity by abd_raidz_gen_iterate(); rebuilding by that and by abd_raidz_rec_iterate(). Parity i is
+ * a sum over GF(256) of the data columns; each column is multiplied by 2^i once more than the next
+ * one. So a column whose data has ended still multiplies the sum: its missing data counts as zeros.
  */
 #include "raidz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A library whose exports are wrong, so that tests/exports can be seen to notice.
+ * A library with wrong exports, which tests/exports must notice.
  */
 void stray_name(void);
 void abd_probe_undeclared(void);

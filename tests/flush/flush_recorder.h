@@ -3,9 +3,10 @@
  * A recording backend: kernels that copy as real ones do, and a model of the memory behind the
  * caches.
  *
- * A line gets behind the caches only when it is written back, with what it then holds, or written
- * around the cache; and stays there only when a fence follows. So a line that is forgotten, flushed
- * before its last byte was written, or left without a fence, shows as content that did not arrive.
+ * A line reaches that memory only when it is written back, with its content at that time, or when
+ * it is written around the cache; and it is durable only after a fence. So a line that is
+ * forgotten, flushed before its last byte was written, or left without a fence shows as content
+ * that did not arrive.
  * Invariant: one record per line touched; the test says which lines may be touched.
  */
 #ifndef FLUSH_RECORDER_H

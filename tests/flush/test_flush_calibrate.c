@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calibration by a clock of ours: who is faster, and how busy the machine is, is the test's to say,
- * so what calibration must then choose is known.
+ * Calibration with a made-up clock: the test decides which kernel is faster and how busy the
+ * machine is, so it knows what calibration must choose.
  */
 #include "abd_flush_span.h"
 #include "abd_test.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dc cvap, on CPUs that have it and on those that don't. Debian 12's qemu-user 7.2 says that its
- * newer models have it (HWCAP_DCPOP) and then takes it for illegal: it defines the instruction for
- * whole systems only. So here the signal stands in for the CPU: the instruction at hand is decoded,
- * its address noted, and the program goes on behind it.
- * Invariant: any other illegal instruction still ends the program; where the CPU knows dc cvap,
+ * dc cvap, on CPUs that have it and on those that don't. Debian 12's qemu-user 7.2 reports it for
+ * its newer models (HWCAP_DCPOP) but treats it as illegal, because it implements the instruction
+ * only for whole systems. So a signal handler stands in for the CPU: it decodes the instruction,
+ * notes its address, and continues the program behind it.
+ * Invariant: any other illegal instruction still ends the program; if the CPU knows dc cvap,
  * nothing is noted.
  */
 #ifdef __aarch64__

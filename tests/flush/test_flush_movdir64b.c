@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * movdir64b, on CPUs that have it and on those that don't: few have it, and Debian 12's qemu-user
- * doesn't know it. Where the CPU takes it for illegal, a signal handler does what the instruction
- * would have done, and the program goes on behind it.
- * Invariant: any other illegal instruction still ends the program; where the CPU knows movdir64b,
- *            the handler does nothing.
+ * doesn't know it. If the CPU treats it as illegal, a signal handler does what the instruction
+ * would have done and continues the program behind it.
+ * Invariant: any other illegal instruction still ends the program; if the CPU knows movdir64b, the
+ * handler does nothing.
  */
 #ifdef __x86_64__
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of flush kernels: complete, and "flush" governs all intents at once.
+ * The table of flush kernels is complete, and the tunable "flush" sets all intents at once.
  */
 #include "abd_flush_table.h"
 #include "abd_test.h"

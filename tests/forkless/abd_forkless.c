@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The forkless runner: all tests one after another in this process, in the order of their source.
+ * The forkless runner: runs all tests one after another in this process, in the order of their
+ * source.
  *
  * usage: program [SUITE[/NAME]]     both may hold wildcards, as in a shell
- *        program --list ABD_TEST_SKIP="PATTERN ..." in the environment leaves those out: gates that
- * run under slow checkers name what takes too long. ABD_TEST_STOP=1 ends the run at the first test
- * that fails.
+ *        program --list
  *
- * Invariant: the last line is "N passed, N failed", unless the process dies, when the last "run"
- * line names the test; the exit code is 0 only if no test failed and at least one ran, or said by
- * cr_skip_test() why it can't run here.
+ * ABD_TEST_SKIP="PATTERN ..." in the environment leaves tests out: gates with slow checkers name
+ * the tests that take too long. With ABD_TEST_STOP=1 the program ends at the first test that fails.
+ *
+ * Invariant: the last line is "N passed, N failed". If the process dies, the last line that begins
+ * with "run" names the test. The exit code is 0 only if no test failed and at least one passed or
+ * was skipped.
  */
 #include <criterion/criterion.h>
 
@@ -28,8 +30,8 @@
 enum {
 	CHILD_FAILED = 113,
 	/*
-	 * Checkers slow tests down: a test may take this many times what it says, before it counts
-	 * as hung.
+	 * Checkers slow tests down: a test counts as hung only after this many times its own
+	 * timeout.
 	 */
 	TIMEOUT_FACTOR = 20,
 };
@@ -156,15 +158,15 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 
 	if (outcome == PASSED)
 		run_steps(test);
-	if (outcome == SKIPPED) /* under Criterion its process ends; here others follow */
+	if (outcome == SKIPPED) /* Criterion ends its process; here others follow */
 		end_steps(test);
 	alarm(0);
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }
 
 /*
- * There in coverage builds only, gcc's and clang's. A process that dies of a signal would take its
- * counts along.
+ * Only coverage builds have these, gcc's and clang's. A process that dies of a signal would lose
+ * its counts without them.
  */
 extern void __gcov_dump(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
@@ -185,7 +187,7 @@ static _Noreturn void run_as_child(const struct abd_forkless_test *test)
 
 	setrlimit(RLIMIT_CORE, &no_core);
 	/*
-	 * A sanitizer may have put its own handler there, which would turn the signal into an exit
+	 * A sanitizer may have installed its own handler, which would turn the signal into an exit
 	 * code.
 	 */
 	if (test->options->signal != 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * liblz4 under MemorySanitizer: the package's library is not instrumented, so what it writes would
- * count as uninitialised. The linker sends its calls here (--wrap), where the bytes that it says it
- * wrote are declared initialised, and no others.
- * Invariant: what it reads must be initialised, so that a block compressed or decoded from rubbish
- * is still found.
+ * liblz4 under MemorySanitizer. The library of the package is not instrumented, so the bytes that
+ * it writes would count as uninitialised. The linker sends its calls here (--wrap), where exactly
+ * the bytes that it reports as written are declared initialised.
+ * Invariant: the bytes that it reads must be initialised, so compressing or decoding uninitialised
+ * memory is still found.
  */
 #include <lz4.h>
 #include <lz4hc.h>

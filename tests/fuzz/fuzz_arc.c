@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: bytes become puts, reads, holds, releases, removes and resizes of one small
- * cache, against the last content put under each key. A cache may have forgotten any record; what
- * it has must be right.
+ * libFuzzer target: the input becomes puts, reads, holds, releases, removes and resizes of one
+ * small cache. A model keeps the last content put under each key. The cache may have dropped any
+ * record; a record that it still has must be right.
  */
 #include "fuzz_input.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the targets share that turn bytes into calls: taking numbers from the input. An input that
- * has ended gives zeros.
+ * Shared by the targets that turn bytes into calls: taking numbers from the input. When the input
+ * has ended, all numbers are zero.
  */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
@@ -19,7 +19,7 @@ static inline uint8_t fuzz_byte(struct fuzz_input *in)
 	return in->next < in->end ? *in->next++ : 0;
 }
 
-/** A number below limit, of two bytes of input. */
+/** A number below limit, from two bytes of input. */
 static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
 {
 	size_t low = fuzz_byte(in);
@@ -28,13 +28,13 @@ static inline size_t fuzz_below(struct fuzz_input *in, size_t limit)
 }
 
 /**
- * For a model's loops over bytes: the fuzzer has nothing to learn there, and reporting every
- * comparison to it took 60 % of the time of fuzz_arc. Memory is checked by what is
- * called, not by the model.
+ * For loops over bytes in a model: the fuzzer learns nothing from them, and reporting each
+ * comparison to it took 60 % of the time of fuzz_arc. The checkers watch the library that is
+ * called, not the model.
  */
 #define FUZZ_UNSEEN __attribute__((noinline, no_sanitize("coverage", "address", "undefined")))
 
-/** A finding: the fuzzer keeps the input. */
+/** If the condition is false: a finding, and the fuzzer keeps the input. */
 #define fuzz_check(condition, ...)                                                              \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \

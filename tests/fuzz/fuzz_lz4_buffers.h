@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers for the fuzzers of the public calls: a gang whose children are exact allocations, so that
- * a checker sees one byte too many.
+ * Buffers for the fuzzers of the public calls: each is a gang whose children are allocations of
+ * exactly their size, so that a checker sees an access one byte too far.
  * Invariant: every byte holds FUZZ_OUTSIDE until something is written there.
  */
 #ifndef FUZZ_LZ4_BUFFERS_H
@@ -18,7 +18,7 @@ struct fuzz_lz4_buffer {
 	abd_t *abd;
 };
 
-/* skip + size bytes. chunk: length of every run; 0: random ones. */
+/* Make a buffer of skip + size bytes. chunk is the length of every run; 0: random lengths. */
 static inline void fuzz_lz4_buffer_make(
 	struct fuzz_lz4_buffer *b, size_t size, size_t chunk, size_t skip, uint64_t seed)
 {
@@ -38,8 +38,8 @@ static inline void fuzz_lz4_buffer_free(struct fuzz_lz4_buffer *b)
 }
 
 /*
- * The block of an input, skip bytes into a buffer of runs of its choice; half of the blocks end
- * before their runs do.
+ * Put the block of an input, after skip bytes, into a buffer whose runs the input chooses. In half
+ * of the cases the buffer goes on after the block.
  */
 static inline size_t fuzz_lz4_source_make(
 	struct fuzz_lz4_buffer *b, const struct fuzz_lz4_input *input)
@@ -56,7 +56,10 @@ static inline size_t fuzz_lz4_source_make(
 	return skip;
 }
 
-/* What liblz4 makes of an input's block in room bytes at most: bytes in record, or -EBADMSG. */
+/*
+ * Decode the block of an input with liblz4 into at most room bytes. Returns the bytes written to
+ * record, or -EBADMSG.
+ */
 static inline ssize_t fuzz_lz4_whole(
 	const struct fuzz_lz4_input *input, uint8_t *record, size_t room)
 {
@@ -67,8 +70,8 @@ static inline ssize_t fuzz_lz4_whole(
 }
 
 /*
- * A record byte by byte, as far as its tokens make sense: no rule but that offsets lie within.
- * Returns its bytes.
+ * Decode a block byte by byte for as long as its tokens make sense. The only rule is that an offset
+ * must not reach back past the start. Returns how many bytes there are.
  */
 static inline size_t fuzz_lz4_model(uint8_t *record, size_t room, const uint8_t *block, size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: the decoders against liblz4, each run and output an exact allocation.
+ * libFuzzer target: the decoders against liblz4. Each run and each output is an allocation of
+ * exactly its size.
  */
 #include "fuzz_lz4_input.h"
 

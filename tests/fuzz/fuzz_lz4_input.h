@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How the lz4 fuzzers read an input: a header of choices, then the block, or a list of sequences to
- * write one from, since mutation alone seldom makes a block that is right but for its last five
- * bytes. Three bytes a sequence: literals, match, offset.
+ * How the lz4 fuzzers read an input: a header of choices, then either the block, or a list of
+ * sequences from which a block is written. The list is needed because mutation alone seldom makes a
+ * block that is right except for its last five bytes. A sequence takes three bytes: literals,
+ * match, offset.
  * Invariant: one layout for all targets, so that a seed of one serves the others.
  *
- * Where decoders take another way, inputs must be dense: a third of the offsets are 1 to 20
- * (patterns that repeat), half of the lengths are just above 15, around the 64 bytes of the widest
- * vector, or of several. With plain lengths and offsets a wrong stride for offset 11 stayed
- * undetected for ten minutes; tests/plants holds this to a minute.
+ * Inputs must be dense where decoders change their method. So nearly half of the offset bytes mean
+ * a distance of 1 to 20 (patterns that repeat). More than half of the length bytes mean a length
+ * just above 15, around the 64 bytes of the widest vector, or around several such vectors. With
+ * evenly spread lengths and offsets a wrong stride for offset 11 stayed undetected for ten
+ * minutes; tests/plants requires that it is found within a minute.
  */
 #ifndef FUZZ_LZ4_INPUT_H
 #define FUZZ_LZ4_INPUT_H
@@ -17,13 +19,13 @@
 
 #include <stdio.h>
 
-/* Bytes of the header, by what they choose. */
+/* The bytes of the header, named by what they choose. */
 enum {
-	FUZZ_DECODER, /* and from 128 up: the rest is a list */
+	FUZZ_DECODER, /* from 128 up, the rest is a list */
 	FUZZ_CHUNK,   /* two bytes */
 	FUZZ_SKIP = 3,
-	FUZZ_MORE,       /* from 128 up: so much more room than the record needs */
-	FUZZ_LESS,       /* from 128 up: so much less */
+	FUZZ_MORE,       /* above 128: this much more room than the record needs */
+	FUZZ_LESS,       /* above 128: this much less */
 	FUZZ_STOP,       /* two bytes */
 	FUZZ_SEED = 8,   /* two bytes */
 	FUZZ_RANGE = 10, /* two bytes */
@@ -50,8 +52,8 @@ static inline size_t fuzz_lz4_two(const uint8_t *header, int at)
 }
 
 /*
- * The last class: none, one or two bytes more than whole vectors, where a copy overruns its end by
- * most, or by least.
+ * Map a byte to a length of one of four classes. The last class is whole vectors and 0 to 2 bytes
+ * more: there a copy by vectors overruns its end by least, or by most.
  */
 static inline size_t fuzz_lz4_length(uint8_t byte)
 {
@@ -64,7 +66,10 @@ static inline size_t fuzz_lz4_length(uint8_t byte)
 	return (size_t)(byte - 208) / 3 * 64 + (size_t)(byte - 208) % 3;
 }
 
-/* At its own value, or a short one, or counted from the output's start and one before it. */
+/*
+ * Map a byte to an offset: its own value, or 1 to 20, or a distance that reaches close to the start
+ * of the output, or one byte before it.
+ */
 static inline size_t fuzz_lz4_offset(uint8_t byte, size_t output)
 {
 	if (byte < 64)
@@ -85,8 +90,8 @@ static inline size_t fuzz_lz4_put_length(uint8_t *block, size_t at, size_t lengt
 }
 
 /*
- * The last sequence has no match. stretch: how many times as long matches are. Returns the block's
- * size.
+ * Write the block of a list of sequences. The last sequence has no match. Matches are stretch times
+ * as long as the list says. Returns the size of the block.
  */
 static inline size_t fuzz_lz4_write(
 	uint8_t *block, const uint8_t *list, size_t count, size_t stretch)
@@ -102,8 +107,8 @@ static inline size_t fuzz_lz4_write(
 			(uint8_t)((literals < 15 ? literals : 15) << 4 | (match < 15 ? match : 15));
 		at = fuzz_lz4_put_length(block, at, literals);
 		/*
-		 * No byte like its neighbours: else what is copied from the wrong place may be the
-		 * same.
+		 * No byte is like its neighbours: otherwise bytes copied from the wrong place could
+		 * be equal by chance.
 		 */
 		for (size_t j = 0; j < literals; j++, output++)
 			block[at++] = (uint8_t)(output * 0x9e3779b1u >> 13);
@@ -118,8 +123,8 @@ static inline size_t fuzz_lz4_write(
 }
 
 /*
- * False: too short for a header. stretch_max: 1, or more for records larger than what they are made
- * of.
+ * False: the input is too short for a header. stretch_max: 1, or more to make records much larger
+ * than their input.
  */
 static inline bool fuzz_lz4_read(
 	struct fuzz_lz4_input *input, const uint8_t *data, size_t size, size_t stretch_max)
@@ -145,8 +150,9 @@ static inline bool fuzz_lz4_read(
 }
 
 /*
- * Room is counted from what the record needs, so that small changes try the rules at the output's
- * end. Half get just that.
+ * The room for the output starts from what the record needs, so that small changes of the input
+ * test the rules at the output's end. Half of the inputs get no extra room, and half get nothing
+ * subtracted.
  */
 static inline size_t fuzz_lz4_room(const struct fuzz_lz4_input *input, size_t most)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: ranges of records, through the public call. What liblz4 decodes whole, every
- * range of it must give; of a damaged block a range may be refused, but what is given is what the
- * tokens before the damage say.
+ * libFuzzer target: ranges of records, through the public call. If liblz4 decodes the whole block,
+ * every range of it must come out right. A range of a damaged block may be refused; if it is not,
+ * its bytes must be those of the tokens before the damage.
  */
 #include "fuzz_lz4_buffers.h"
 
 enum { RECORD_MAX = 300 << 10, STRETCH_MAX = 4 };
 
-/* Beyond RECORD_MAX: so much that no rule of the output's end applies. */
+/* Larger than RECORD_MAX, so that the rules about the end of the output never apply. */
 static uint8_t record[RECORD_MAX + 128];
 
 static const char *check(
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!fuzz_lz4_read(&input, data, size, STRETCH_MAX) || input.output > RECORD_MAX)
 		return 0;
-	/* By 37, to reach all of records of more than 64 KiB. */
+	/* Times 37, because two bytes alone would not reach beyond 64 KiB of a record. */
 	off = fuzz_lz4_two(data, FUZZ_STOP) * 37 % (input.output + 2);
 	abd_tuning_set("lz4", fuzz_lz4_decoder(&input)->name);
 	skip = fuzz_lz4_source_make(&src, &input);

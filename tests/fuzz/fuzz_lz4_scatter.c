@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: decoding into scattered output, through the public call: records up to several
- * times the window, runs of output of any length. Nothing outside the stated range of the output is
- * written, whether the block is right or damaged.
+ * libFuzzer target: decoding into scattered output, through the public call. Records are up to
+ * several times the window, and the runs of the output have any length. Nothing outside the given
+ * range of the output is written, whether the block is right or damaged.
  */
 #include "fuzz_lz4_buffers.h"
 
@@ -22,7 +22,7 @@ static const char *check(
 	const struct fuzz_lz4_input *input, const abd_t *src, size_t skip, size_t room)
 {
 	size_t dst_off = (size_t)(input->seed >> 7) % 90;
-	/* Many runs of a large output take long to make. */
+	/* A large output gets longer runs: making many of them takes long. */
 	size_t chunk = fuzz_lz4_two(input->header, FUZZ_RANGE) % 9000 + room / 512;
 	ssize_t result = fuzz_lz4_whole(input, expected, room), produced;
 	struct fuzz_lz4_buffer dst;

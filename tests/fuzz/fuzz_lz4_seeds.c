@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes the seed corpus of the lz4 fuzzers into the directory it is given: short blocks with every
- * shape of sequence, cut in a few ways; lists of sequences, at random and for every short offset.
+ * Writes the seed corpus of the lz4 fuzzers into a directory: short blocks with every shape of
+ * sequence, cut into runs in a few ways; and lists of sequences, random ones and some for every
+ * short offset.
  */
 #include "fuzz_lz4_input.h"
 
@@ -17,7 +18,7 @@ static uint8_t next(uint32_t *state)
 	return (uint8_t)(*state >> 24);
 }
 
-/* Bytes that repeat with a period and are broken by noise every so often. */
+/* Fill the record with bytes that repeat with a period, with noise in between every so often. */
 static void fill(size_t size, size_t period, size_t noise_every)
 {
 	uint32_t state = (uint32_t)(size * 31 + period * 7 + noise_every);
@@ -64,8 +65,8 @@ static bool write_block(const char *directory, size_t size, unsigned chunk)
 }
 
 /*
- * A range far into as much as lz4 can make of a block: one byte repeated, of which a byte of the
- * block stands for 255.
+ * A range far into a record that lz4 compresses as far as it can: one byte repeated, so that each
+ * byte of the block stands for 255.
  */
 static bool write_far(const char *directory, unsigned stop)
 {
@@ -112,8 +113,8 @@ static bool write_random_list(const char *directory, uint32_t state)
 }
 
 /*
- * Literals to reach back into, a few matches at one offset with lengths of every class, and an end
- * that is far enough.
+ * Literals to copy from, a few matches at one offset with lengths of every class, and an end that
+ * is far enough away.
  */
 static bool write_offset_list(const char *directory, uint8_t offset, uint32_t state)
 {
@@ -130,8 +131,8 @@ static bool write_offset_list(const char *directory, uint8_t offset, uint32_t st
 		return write_list(directory, list, size + 2);
 	}
 	/*
-	 * Or about as near as liblz4's shortcut lets a match come: 14 literals, 18 bytes, and fewer
-	 * than 5 literals behind them.
+	 * Otherwise the last match comes about as near to the end as liblz4's shortcut allows: 14
+	 * literals, a match of 18 bytes, and fewer than 5 literals behind it.
 	 */
 	uint32_t near = state % 40 + state / 80 % 2 * 40;
 
@@ -143,12 +144,12 @@ static bool write_offset_list(const char *directory, uint8_t offset, uint32_t st
 }
 
 /*
- * Literals of whole vectors and a few bytes, and room that ends almost a vector behind them: where
- * copying by vectors must stop.
+ * Literals of whole vectors and a few bytes more, and room that ends almost a vector behind them:
+ * copying by vectors must stop there.
  */
 static bool write_short_of_room(const char *directory, unsigned choice)
 {
-	enum { MATCH = 4, LITERALS = 116 }; /* what follows, and misses as many bytes of room */
+	enum { MATCH = 4, LITERALS = 116 }; /* the bytes that follow, for which there is no room */
 	const uint8_t header[FUZZ_HEADER] = {
 		[FUZZ_DECODER] = (uint8_t)(128 + choice % 4),
 		[FUZZ_CHUNK + 1] = 16,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls of abd-perf that end the program, tried: the linker sends abd_perf_say_die() and argp's way
- * out here (--wrap), and they lead back. What a call that ended so had allocated is left to it, as
+ * Tries calls of abd-perf that may end the program. The linker sends abd_perf_say_die() and argp's
+ * exits here (--wrap), and they jump back. Memory that such a call has allocated is not freed, as
  * at the end of a program.
  */
 #ifndef FUZZ_PERF_DIE_H
@@ -16,7 +16,7 @@ extern bool fuzz_perf_ended;
 void __lsan_disable(void);
 void __lsan_enable(void);
 
-/** Whether the statement came to its end. */
+/** Run the statement. True if it came to its end, false if it tried to end the program. */
 #define fuzz_perf_try(statement)                \
 	({                                      \
 		fuzz_perf_ended = false;        \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What abd-perf makes of a tree of files: bytes and records (abd_perf_files_load()), a table of
- * names. Each is compared with what was written, by searches that know no hash and no walk.
+ * What abd-perf makes of a tree of files: bytes and records (abd_perf_files_load()), and a table of
+ * names. Each is compared with the files that were written, by a search without hash tables and
+ * without walking the tree.
  */
 #include "fuzz_perf_die.h"
 #include "fuzz_perf_input.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: what abd-perf takes from outside: its flags, alone and in command lines, and
- * trees of files (--input). The first byte chooses. Nothing is measured.
+ * libFuzzer target: the input that abd-perf takes from outside: flags, alone and in command lines,
+ * and trees of files (--input). The first byte chooses which. Nothing is measured.
  */
 #include "fuzz_perf_input.h"
 #include "fuzz_perf_die.h"
@@ -35,7 +35,7 @@ void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
 	longjmp(fuzz_perf_end, 1);
 }
 
-/* Without --help, which prints and exits. */
+/* Parse without --help, which prints and exits. */
 error_t __wrap_argp_parse(
 	const struct argp *argp, int argc, char **argv, unsigned flags, int *index, void *input)
 {
@@ -46,10 +46,10 @@ error_t __wrap_argp_parse(
 	return error;
 }
 
-/* What abd-perf measures by. */
+/* The clock that abd-perf measures by. */
 clockid_t abd_perf_clock = CLOCK_PROCESS_CPUTIME_ID;
 
-/* Where real files' names go. */
+/* abd-perf's own function records where the data came from. */
 void abd_perf_env_source(const char *origin)
 {
 	fuzz_check(*origin != '\0', "no origin");

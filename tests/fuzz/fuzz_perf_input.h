@@ -7,9 +7,9 @@
 
 #include "fuzz_input.h"
 
-/** One flag and its value: taken if it should be, and as what it says. */
+/** One flag and its value: it is accepted exactly if it should be, and with the right value. */
 void fuzz_perf_flag(struct fuzz_input *in);
-/** A whole command line: refused, or all that was asked for lies within its limits. */
+/** A whole command line: it is refused, or all its values lie within their limits. */
 void fuzz_perf_line(struct fuzz_input *in);
 /** A tree of files for --input: the same bytes, names and duplicates as a plain search finds. */
 void fuzz_perf_files(struct fuzz_input *in);

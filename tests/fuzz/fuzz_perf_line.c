@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flags of `abd-perf run`. A number is digits and nothing else; a model of a
- * few lines says what each text should be taken for.
+ * Flags of `abd-perf run`. A model of a few lines says whether each text must be accepted, and as
+ * which number: digits only, and a unit where the flag takes a size.
  */
 #include "fuzz_perf_die.h"
 #include "fuzz_perf_input.h"
@@ -15,7 +15,7 @@
 enum { TEXT = 300, ARGUMENTS = 12 };
 
 /*
- * Text up to a 0. Without braces and back references in it, with which the C library's regular
+ * Take text up to a 0, without braces and back references: with them the C library's regular
  * expressions take hours and all memory.
  */
 static void text_take(struct fuzz_input *in, char text[TEXT])
@@ -34,8 +34,8 @@ static void text_take(struct fuzz_input *in, char text[TEXT])
 /* ---- models ---------------------------------------------------------------------------------- */
 
 /*
- * The digits at *text, which moves behind them; beyond 2^64 it is just large. False: there are
- * none.
+ * Read the digits at *text and move it behind them. A number too large for 64 bits becomes some
+ * large number. False: there are no digits.
  */
 static bool model_digits(const char **text, uint64_t *number)
 {
@@ -65,7 +65,7 @@ static bool model_size(const char *text, uint64_t *size)
 	return text[unit != NULL] == '\0' && *size <= SIZE_MAX >> 1;
 }
 
-/* "0,2-3". Fills cpus; counts all of them. */
+/* A list such as "0,2-3". Fills cpus, up to ABD_PERF_CPUS_MAX of them, and counts those. */
 static bool model_cpus(const char *text, int *cpus, uint64_t *count)
 {
 	cpu_set_t allowed;
@@ -97,7 +97,7 @@ static bool run_line(struct abd_perf_options *options, int argc, char **argv)
 	return fuzz_perf_try(abd_perf_options_run(options, argc, argv));
 }
 
-/* What a flag was taken for is at taken; the model says the same. */
+/* Compare what abd-perf made of a flag with what the model says. */
 static void check_taken(bool taken, bool should, uint64_t is, uint64_t expected, const char *text)
 {
 	fuzz_check(taken == should, "'%s' is %s", text, taken ? "taken" : "refused");
@@ -204,7 +204,10 @@ static void check_options(const struct abd_perf_options *options)
 		abd_perf_options_mode_text(options->mode));
 }
 
-/* A filter leaves out steps, or none; which is the C library's matter. */
+/*
+ * Check that the filter counts the steps that it lets through. Which steps it lets through is up to
+ * the C library.
+ */
 static void check_filter(const char *filter)
 {
 	unsigned before = abd_perf_filter_count();

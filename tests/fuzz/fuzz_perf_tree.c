@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can't be made (a file where a directory is, a name twice) is left out: the next choices then
- * make something else.
+ * Makes the tree. A file that can't be made (a directory has its name, or its path leads through a
+ * file) is left out, and the next choices of the input make another one.
  */
 #include "fuzz_perf_tree.h"
 
@@ -14,7 +14,7 @@
 
 enum { BLOCKS = 5, PIECES = 14, NAME_LONGEST = 255, DEPTH = 3 };
 
-/* Any bytes but those that names can't have; a few are as long as names can be. */
+/* A name of any bytes that names can have. A few names are as long as names can be. */
 static size_t put_name(char *to, struct fuzz_input *in)
 {
 	uint8_t byte = fuzz_byte(in);
@@ -23,7 +23,7 @@ static size_t put_name(char *to, struct fuzz_input *in)
 	for (size_t i = 0; i < size; i++) {
 		uint8_t sign = fuzz_byte(in);
 
-		/* Long ones repeat what they have, so that inputs stay short. */
+		/* Long names repeat their first 20 bytes, so that inputs stay short. */
 		if (i >= 20)
 			sign = (uint8_t)to[i % 20];
 		to[i] = sign == '\0' || sign == '/' ? 'a' : (char)sign;
@@ -34,7 +34,7 @@ static size_t put_name(char *to, struct fuzz_input *in)
 	return size;
 }
 
-/* Directories on the way are those of the file before, or new ones. */
+/* The directories of the path are those of the file before, or new ones. */
 static void put_path(const struct fuzz_tree *tree, char *path, struct fuzz_input *in)
 {
 	unsigned depth = fuzz_byte(in);
@@ -89,7 +89,7 @@ static bool write_file(const char *path, const struct fuzz_tree_file *file)
 	return true;
 }
 
-/* The directories that a path goes through. */
+/* Make the directories of a path. */
 static void make_way(const struct fuzz_tree *tree, char *path)
 {
 	for (char *slash = path + strlen(tree->root) + 1; (slash = strchr(slash, '/')) != NULL;
@@ -100,7 +100,7 @@ static void make_way(const struct fuzz_tree *tree, char *path)
 	}
 }
 
-/* A file, another name of one, or a link to nowhere. */
+/* Make a file, a hard link to one, or a symbolic link to nowhere. */
 static bool make_file(struct fuzz_tree *tree, struct fuzz_input *in, size_t block)
 {
 	struct fuzz_tree_file *file = &tree->file[tree->count];
@@ -129,8 +129,8 @@ static bool make_file(struct fuzz_tree *tree, struct fuzz_input *in, size_t bloc
 }
 
 /*
- * Directory by directory, by name: a slash ends a name, so it comes before all that a name can
- * hold.
+ * The order of a walk: directory by directory, by name. A slash ends a name, so it sorts before
+ * every byte of a name.
  */
 static int order(const void *a, const void *b)
 {
@@ -143,8 +143,8 @@ static int order(const void *a, const void *b)
 }
 
 /*
- * A process that ends by a signal, as one does that has found something, can't remove its tree. So
- * a child waits until this process is no more, and does it then.
+ * A process that a signal ends, as after a finding, can't remove its tree. So a child waits until
+ * this process has ended, and removes the tree then.
  */
 static void remove_in_the_end(const char *root)
 {

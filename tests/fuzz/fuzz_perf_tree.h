@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small tree of files, made as an input says, in memory where the system has a file system there;
- * and the list of what was made.
- * Invariant: the list is in the order in which a walk comes upon its files; the tree is gone before
+ * A small tree of files, made as an input says, and the list of what was made. It lies in memory
+ * (/dev/shm) if the system has a file system there.
+ * Invariant: the list is in the order in which a walk meets the files; the tree is removed before
  * the next one is made.
  */
 #ifndef FUZZ_PERF_TREE_H
@@ -28,7 +28,10 @@ struct fuzz_tree {
 	unsigned count;
 };
 
-/** Its blocks are of block bytes: files that are made of the same ones have duplicates. */
+/**
+ * Make the tree. Files consist of blocks of block bytes; two files of the same blocks are
+ * duplicates.
+ */
 void fuzz_tree_make(struct fuzz_tree *tree, struct fuzz_input *in, size_t block);
 void fuzz_tree_remove(struct fuzz_tree *tree);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Planted bug for fuzz_lz4_range: the last byte of a range of 13 bytes is wrong. The linker sends
- * the target's calls here (--wrap).
+ * Planted bug for fuzz_lz4_range: the last byte of every range of 13 bytes is wrong. The linker
+ * sends the target's calls here (--wrap).
  */
 #include <abd/codec.h>
 

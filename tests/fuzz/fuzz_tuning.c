@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: a tunable's name, 0, its value, 0, and so on. Any text is taken or refused with
- * one of two errors, is then what was asked for or what was before, and a buffer can be made and
- * copied afterwards.
+ * libFuzzer target: the input is a tunable's name, 0, its value, 0, and so on. Each text is
+ * accepted or refused with one of two errors. The tunable then has the new value, or the one
+ * before. Afterwards a buffer can still be made and copied.
  */
 #include "fuzz_input.h"
 
@@ -23,15 +23,15 @@ static void text_take(struct fuzz_input *in, char text[TEXT_MAX])
 	text[size] = '\0';
 }
 
-/* NULL and "" alike. */
+/* Copy a text; NULL becomes "". */
 static void text_copy(char to[TEXT_MAX], const char *from)
 {
 	snprintf(to, TEXT_MAX, "%s", from != NULL ? from : "");
 }
 
 /*
- * A number that was taken is told as the same number: its digits, without zeros before them. The
- * pool is of whole huge pages.
+ * A number that was accepted reads back as the same digits, without leading zeros. pool_size is
+ * rounded up to whole huge pages.
  */
 static void check_number(const char *name, const char *value, const char *after)
 {

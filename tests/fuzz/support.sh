@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by tests/gates/fuzz and tests/plants/run, from the top folder: what each target starts from.
+# Sourced by tests/gates/fuzz and tests/plants/run, from the top folder: the seeds and options of each target.
 # shellcheck shell=sh
 
-# fuzz_targets BUILD: all that were built, but the planted one.
+# fuzz_targets BUILD: all targets that were built, except the planted one.
 fuzz_targets() {
 	find "$1/tests/fuzz" -name 'fuzz_*' -type f -perm -u+x | sed 's/.*fuzz_//' | grep -v 'seeds$\|^plant$' | sort
 }
 
-# fuzz_seeds BUILD TARGET FOLDER: what is committed as files, as lines of seeds.txt, or made by a program.
+# fuzz_seeds BUILD TARGET FOLDER: write the seeds of a target: committed files, lines of seeds.txt, and those that a program makes.
 fuzz_seeds() {
 	mkdir -p "$3"
 	[ ! -d "tests/fuzz/seeds/$2" ] || cp "tests/fuzz/seeds/$2"/* "$3"
@@ -21,10 +21,10 @@ fuzz_seeds() {
 	}
 }
 
-# fuzz_options TARGET: lengths that are enough for each, and its words.
+# fuzz_options TARGET: the longest useful input, and the target's dictionary.
 fuzz_options() {
 	case $1 in
-	# What a refused flag leaves behind looks like a leak, and looking closer takes most of the time: once, at the end.
+	# Memory left by a refused flag looks like a leak, and checking it after each input takes most of the time: check once, at the end.
 	perf_input) echo -max_len=1024 -detect_leaks=0 ;;
 	*) echo -max_len=1024 ;;
 	esac

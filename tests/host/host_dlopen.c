@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host that opens libabd.so (argv[1]) when it already runs: everything works, on the C library's
- * memory, and closing it while a thread of its users still lives is harmless.
+ * A host that opens libabd.so (argv[1]) while it already runs: everything works on the C library's
+ * memory, and closing it is harmless while a thread that used it still lives.
  */
 #include "host.h"
 

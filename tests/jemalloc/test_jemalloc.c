@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The companion that won't: its record of calls is ours here (the linker sends the library's weak
- * reference to this file), and it refuses arenas, memory and address space by number. A process
- * asks for its arenas once, so each refusal has its own.
- * Invariant: what jemalloc refuses is served by the C library, or is out of memory; nothing is
- * lost.
+ * A companion that refuses. The test has its own record of the companion's calls (the linker sends
+ * the library's weak reference to this file), and refuses arenas, memory and address space by
+ * number. A process asks for its arenas once, so each refusal has a process of its own.
+ * Invariant: when jemalloc refuses, the C library serves the request, or the call is out of memory;
+ * nothing is lost.
  */
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that was linked without the companion (the linker sends the library's weak reference to
- * nobody), as plugins are: the C library's memory serves.
+ * A program that was linked without the companion, like a plugin (the linker resolves the library's
+ * weak reference to nothing): the C library serves all memory.
  */
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"

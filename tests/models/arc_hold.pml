@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hold, release and evict in lib/arc, as a model for Spin. Readers look a record up inside a read-side section and may hold it by a
- * note in a slot of their own; a writer replaces the record, evicts it, waits for readers, looks at the slots, and frees what no
- * slot holds (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(), abd_arc_unpin_locked()).
+ * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and may hold it by
+ * writing it into a slot of its own. The writer replaces the record, evicts it, waits for readers, reads the slots, and frees the
+ * record if no slot holds it (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(), abd_arc_unpin_locked()).
  *
- * Memory: a reader's note stays in its store buffer until it likes to leave, but no longer than the reader's section (that is what
- * a grace period promises, and all that is asked of it). Everything else is as if in order.
+ * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section. This is
+ * what a grace period promises, and the model needs no more of it. All other memory accesses happen in order.
  *
  * Properties, in every order of steps:
- *   1. nobody reads a record that was freed, neither in its section nor by its hold;
+ *   1. no reader reads a freed record, neither in its section nor while it holds the record;
  *   2. a record is freed once;
- *   3. what was evicted is freed when all readers have gone: nothing leaks;
- *   4. nobody waits for ever (Spin's invalid end states).
+ *   3. all evicted records are freed once all readers have ended: nothing leaks;
+ *   4. no process waits for ever (Spin's invalid end states).
  *
  * Bugs that the search must find: tests/plants, those with "guard: model".
  */

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache's index under C11's memory: the real code (lib/arc/abd_arc_index.[ch]), and one look-up
- * that may read, at each load, every value that the load's order lets it see. Spin has no memory
- * weaker than "in order", and a model is not the code.
+ * The cache's index under C11's memory model. It runs the real code (lib/arc/abd_arc_index.[ch])
+ * with one look-up. Each load of that look-up may read every value that its memory order allows.
+ * Spin can't do this: it knows only sequential memory, and checks a model instead of the code.
  *
- * The writer runs first, alone; every store is kept, with its time. Then the look-up runs again and
- * again, each time with another choice of what its loads read: of each word, any value not older
- * than those it knows of, where it knows of what it read before, and by an acquire load of a
- * release store, of all that came before that store. This is all that C11 allows here: writers are
- * one at a time (they hold the lock) and never read what readers write, so values need not be
- * guessed before they are written. Readers don't see each other, so one is enough. A grace period
- * divides look-ups: those that it waits for see nothing that comes behind it, and the others see
- * all that came before it. Every sequence of operations up to a length is tried.
+ * The writer runs first, alone. Every store is kept with its time. Then the look-up runs again and
+ * again, each time with another choice of what its loads read. Of each word it may read any value
+ * that is not older than the values it knows of. It knows of what it read before, and, after an
+ * acquire load of a release store, of everything stored before that store.
+ * This covers all that C11 allows here. Only one writer runs at a time (it holds the lock), and
+ * writers never read what readers write, so no value has to be guessed before it is written.
+ * Readers don't see each other, so one is enough. A grace period divides look-ups: those that it
+ * waits for see no later store, and all others see every store before it. Every sequence of
+ * operations up to a given length is tried.
  *
- * Properties, for each look-up, however it reads:
- *   1. a key that is in the index all the time is found;
- *   2. what is found has the key, and was not taken out before the look-up began;
- *   3. nothing is read that was not made before, as the look-up knows, or that was freed;
- *   4. it ends, in 6 rounds at most: while a grace period waits for it, its key's home can rise,
- *      fall and rise again, and the turn change twice.
+ * Properties of each look-up, whatever its loads read:
+ *   1. it finds a key that is in the index all the time;
+ *   2. what it finds has the key, and was not removed before the look-up began;
+ *   3. it reads nothing that was freed, and nothing that it doesn't know to be initialised;
+ *   4. it ends after 6 rounds at most: while a grace period waits for it, its key's home can rise,
+ *      fall and rise again, and the turn can change twice.
  *
- * With "orders", each release store and each acquire load is made relaxed, one by one, and the
- * search must find out, but for the three of unneeded[]. Bugs of other kinds: tests/plants, those
- * with "guard: model arc_index".
+ * With "orders", each release store and each acquire load is made relaxed, one after the other, and
+ * the search must find a broken property each time, except for the three in unneeded[].
+ * tests/plants has bugs of other kinds, with "guard: model arc_index".
  *
- *   arc_index LENGTH               search, and say how many look-ups there were
- *   arc_index LENGTH OPERATIONS    the same, with these operations only: gse
- *   arc_index LENGTH orders        the same with all, and then with each order made relaxed
+ *   arc_index LENGTH               search, and print the number of look-ups
+ *   arc_index LENGTH OPERATIONS    the same with some of the operations only, such as gse
+ *   arc_index LENGTH orders        search with all operations, then with each order made relaxed
  */
 #include "abd_arc_hash.h"
 #include "abd_arc_policy.h"
@@ -45,7 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the library sees of us: its atomics, its memory, its hash -------------------------- */
+/* ---- what the library uses of ours: atomics, memory, hash ------------------------------------ */
 
 /* A load or store in the library. */
 struct where {
@@ -55,7 +56,7 @@ struct where {
 
 static uintptr_t model_load(
 	const volatile void *word, size_t size, memory_order order, const struct where *where);
-/* where is NULL for what is not atomic. */
+/* where is NULL for a store that is not atomic. */
 static void model_store(volatile void *word, size_t size, uintptr_t bits, memory_order order,
 	const struct where *where);
 static void *model_alloc(size_t size);
@@ -116,7 +117,7 @@ static struct {
 	uint32_t now;
 } history;
 
-/* Where the code has an order: stores, and loads of readers. */
+/* Places in the code that have a memory order: stores, and the loads of readers. */
 #define SITES 64
 
 static struct site {
@@ -126,7 +127,7 @@ static struct site {
 } sites[SITES];
 static size_t site_count;
 
-/* The one that is made relaxed now, if any. */
+/* The place whose order is made relaxed now, or NULL. */
 static const struct site *relaxed;
 
 static const struct site *site_of(const struct where *where, bool is_store)
@@ -157,7 +158,10 @@ static void *model_alloc(size_t size)
 {
 	void *block = &memory[history.used];
 
-	/* Never the same twice, so that what is freed is known. A page has its own. */
+	/*
+	 * No block is used twice, so that accesses to freed memory are noticed. Each block has
+	 * pages of its own.
+	 */
 	history.used += (size + ABD_CHUNK_SIZE - 1) / ABD_CHUNK_SIZE * ABD_CHUNK_SIZE;
 	assert(history.used <= sizeof(memory));
 	return block;
@@ -223,7 +227,7 @@ static uint32_t choose(uint32_t of)
 	return choice.chosen[choice.at++];
 }
 
-/* False: that was the last. */
+/* Go to the next combination of choices. False: there are no more. */
 static bool choose_otherwise(void)
 {
 	choice.at = 0;
@@ -242,13 +246,13 @@ static bool choose_otherwise(void)
 
 enum key { KEY_A, KEY_C, KEY_X, KEYS };
 
-/* Times at which a key was in the index for certain. */
+/* A span of time in which a key was in the index for certain. */
 struct life {
 	uint32_t from, to;
 };
 
 static struct {
-	uint32_t put, out; /* when it began to be put, and was out */
+	uint32_t put, out; /* when its put began; when it was removed */
 	_Alignas(64) unsigned char bytes[sizeof(struct abd_arc_entry)];
 } entries[ENTRIES];
 static size_t entry_count;
@@ -277,11 +281,11 @@ static size_t number_of(const void *entry)
 
 static struct {
 	bool on;
-	uint32_t begin;    /* it knows of all up to here, from the beginning */
-	uint32_t horizon;  /* it sees nothing from here on */
-	uint32_t knows;    /* of all up to here, by now */
-	uint32_t newest;   /* of what it read */
-	uint32_t begin_by; /* as it read, it can't have begun later than this */
+	uint32_t begin;    /* it knows of all stores up to here when it begins */
+	uint32_t horizon;  /* it sees no store from here on */
+	uint32_t knows;    /* by now it knows of all stores up to here */
+	uint32_t newest;   /* the newest store that it has read */
+	uint32_t begin_by; /* from what it read: it began no later than this */
 	uint32_t number;
 	unsigned rounds, turns_read;
 	const char *wrong;
@@ -303,7 +307,7 @@ static void go_wrong(const char *what)
 	longjmp(look.out, 1);
 }
 
-/* The oldest value that it may read. */
+/* The oldest value of a word that the look-up may read. */
 static uint32_t oldest_for(size_t w)
 {
 	uint32_t v = read_in[w] == look.number ? read_value[w] : history.first[w];
@@ -321,7 +325,7 @@ static bool is_seen(uint32_t v)
 	return v != 0 && history.value[v].time < look.horizon;
 }
 
-/* What it reads of a word: its choice. */
+/* Choose one of the values of a word that the look-up may read. */
 static const struct value *pick(const volatile void *word, size_t w)
 {
 	uint32_t oldest = oldest_for(w), of = 1, v;
@@ -381,8 +385,8 @@ static bool model_key_equal(const void *entry, const abd_arc_key_t *key)
 }
 
 /*
- * A look-up can have begun at any time from begin to begin_by, and ended at newest, or when it
- * began.
+ * A key was missed if the look-up lies within a life of that key. A look-up can have begun at any
+ * time from begin to begin_by. It ended at newest, or when it began if that is later.
  */
 static void check_missed(enum key key)
 {
@@ -409,7 +413,7 @@ static void check(enum key key, const struct abd_arc_entry *found)
 }
 
 /*
- * One look-up, of those that begin at begin and see nothing from horizon on. False: something is
+ * Run one look-up that begins at begin and sees no store from horizon on. False: something is
  * wrong.
  */
 static bool look_up(enum key key, uint32_t begin, uint32_t horizon)
@@ -439,8 +443,8 @@ static bool look_up(enum key key, uint32_t begin, uint32_t horizon)
 #define GRACES 16
 
 /*
- * Where it begins: of how many lines, how many entries stay in line 0, and whether lines were
- * doubled or the page filled up.
+ * The states from which the writer begins: the number of lines, the number of entries that stay in
+ * line 0, the operations done first (they may double the lines), and whether the page is filled up.
  */
 static const struct beginning {
 	const char *name;
@@ -504,7 +508,10 @@ static void take_out(enum key key)
 	keys[key].entry = NULL;
 }
 
-/* Readers are waited for from the end of the joining on, for as long as can be. */
+/*
+ * The grace period begins at the end of the joining and lasts until join_end(): as long as
+ * possible.
+ */
 static bool join(void)
 {
 	if (the_index->is_shrinking ||
@@ -533,8 +540,8 @@ static bool split(void)
 }
 
 /*
- * False: it can't be done now. A is always in; C is of the same home and tag; X stays where it is
- * when lines are split.
+ * Do one operation. False: it is not possible now. Key A is always in the index; C has the same
+ * home and tag as A; X stays where it is when lines are split.
  */
 static bool do_one(char operation)
 {
@@ -592,7 +599,7 @@ static void begin(const struct beginning *beginning)
 	put(KEY_A);
 	for (const char *operation = beginning->operations; *operation != 0; operation++)
 		do_one(*operation);
-	/* One slot is left, for A or C. */
+	/* One slot stays free, for C or for a new entry of A. */
 	for (size_t i = 0; beginning->is_full && i < 64 * ABD_ARC_LINE_SLOTS - 1; i++)
 		put_staying(i % 64);
 	writer.begin = ++history.now;
@@ -628,7 +635,7 @@ static void say_wrong(const char *done, enum key key)
 	}
 }
 
-/* Every look-up of what the writer did. */
+/* Run every look-up that is possible after what the writer did. */
 static bool look_up_all(const char *done)
 {
 	for (enum key key = 0; key < KEY_X; key++) {
@@ -648,7 +655,10 @@ static bool look_up_all(const char *done)
 	return true;
 }
 
-/* All that can follow what was done, up to length; shorter ones are part of longer ones. */
+/*
+ * Try all sequences that begin with done, up to length. Only those of full length are checked: they
+ * contain the shorter ones.
+ */
 static bool search_from(const struct beginning *beginning, char *done, size_t count, size_t length)
 {
 	for (const char *next = operations; *next != 0; next++) {
@@ -679,8 +689,8 @@ static bool search(size_t length)
 }
 
 /*
- * Orders that could be relaxed, and why; they stay, since who reads the code expects them, and x86
- * has no weaker ones.
+ * Orders that could be relaxed, and why. They stay, because readers of the code expect them and x86
+ * has no cheaper ones.
  */
 static const struct {
 	const char *word;
@@ -703,10 +713,10 @@ static const char *why_unneeded(const struct site *site)
 	return NULL;
 }
 
-/* Each order made relaxed. Returns how many are not as they should be. */
+/* Make each order relaxed in turn. Returns how many of them the search misjudged. */
 static unsigned try_orders(size_t length)
 {
-	size_t count = site_count; /* those that the search met; there are no others */
+	size_t count = site_count; /* the first search has reached them all */
 	unsigned bad = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -714,7 +724,7 @@ static unsigned try_orders(size_t length)
 		bool is_found = false;
 
 		relaxed = &sites[i];
-		/* The shortest first: what is short is easily understood. */
+		/* Shortest sequences first: they are the easiest to understand. */
 		for (size_t n = 2; n <= length && !is_found; n++)
 			is_found = !search(n);
 		printf("%s: %s made relaxed, line %d, %s%s%s\n",

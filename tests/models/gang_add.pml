@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gangs that share children, as a model for Spin: each thread adds the same children to gangs of its own, in its own order, and frees
- * its gang; memory may run out at any reserve (abd_gang_add(), abd_gang_append(), abd_gang_free()). One thread's gang owns the
- * second child, and others see that child only through that gang, which they may not outlive it by: as the contract says.
+ * Gangs that share children, as a model for Spin. Each thread adds the same children to a gang of its own and frees its gang; memory
+ * may run out at any reserve (abd_gang_add(), abd_gang_append(), abd_gang_free()). One thread's gang owns the second child. Other
+ * gangs reach that child only through the owning gang, and the contract says that they must not outlive it.
  *
  * Properties, in every order of steps:
- *   1. a child's count is the number of entries that refer to it, when all rest; it never goes below 0;
- *   2. a child is used by no gang once it was freed, and is freed once;
- *   3. a refused add changes nothing: the count is that of the entries that are there;
- *   4. nobody waits for ever (Spin's invalid end states).
+ *   1. while no thread works, a child's count is the number of entries that refer to it; it never goes below 0;
+ *   2. no gang uses a freed child, and a child is freed once;
+ *   3. a refused add changes nothing: the count still equals the number of entries;
+ *   4. no process waits for ever (Spin's invalid end states).
  *
  * Bugs that the search must find: tests/plants, those with "guard: model".
  */

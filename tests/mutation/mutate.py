@@ -41,7 +41,7 @@ ABOVE = {"base": ["base", "jemalloc", "jemalloc_none", "abd", "chunk", "tuning",
 BUILDS = {"plain": ["-DCMAKE_C_FLAGS_DEBUG=-O1"],
           "checked": ["-DCMAKE_C_FLAGS_DEBUG=-O1", "-DABD_CHECKED=ON", "-DABD_WITH_JEMALLOC=OFF", "-DABD_SANITIZE=address,undefined"]}
 CHECKED_ONLY = ("abd_checked.", "abd_quarantine.")
-SLOW = 1 / 60  # of the time of all tests: such tests come after all others, and for mutants of their own layer only
+SLOW = 1 / 60  # of the time of all tests: slower tests run last, and only for mutants of their own layer
 INTERNAL, SUPPORT = "lib/libabd_internal.a", "tests/libabd_test_support_forkless.a"
 
 
@@ -95,7 +95,7 @@ class Build:
         targets = re.findall(r"^(tests/test_(\w+)_forkless): ", output(["ninja", "-C", self.folder, "-t", "targets", "all"]),
                              flags=re.M)
         layers = [layer for _, layer in targets]
-        # Without ccache, which may write paths of its own into what is compared with a mutant's.
+        # Without ccache: it may write other paths into an object, which is then compared with a mutant's object.
         if call(["ninja", "-C", self.folder, *(program for program, _ in targets)], env=self.environment()) != 0:
             sys.exit(f"the original does not build: {self.folder}")
         self.link = {layer: shlex.split(output(["ninja", "-C", self.folder, "-t", "commands", "-s", program]).split(" && ")[1])
@@ -104,7 +104,7 @@ class Build:
         for entry in json.loads((self.folder / "compile_commands.json").read_text()):
             command = shlex.split(entry["command"])
             self.compile[command[command.index("-o") + 1]] = command
-        self.objects = collections.defaultdict(list)  # by the file of lib/ that they are made of
+        self.objects = collections.defaultdict(list)  # by each file of lib/ that an object is compiled from
         for block in output(["ninja", "-C", self.folder, "-t", "deps"]).split("\n\n"):
             made = block.strip().split(":", 1)[0]
             for path in set(re.findall(r"source/(lib/\S+\.[ch])$", block, flags=re.M)):
@@ -249,7 +249,7 @@ class Worker:
 
 
 class Mutant(typing.NamedTuple):
-    path: pathlib.Path  # of what it stands for
+    path: pathlib.Path  # the file that it replaces
     file: pathlib.Path  # its text
     change: str
 
@@ -276,7 +276,7 @@ def make_mutants(mutate, path, original, folder):
     """universalmutator's, but those that differ in spaces and comments; and what each changes."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # A header goes under a name that universalmutator takes for C.
+    # A header gets a name that universalmutator accepts as C.
     copy = folder / (path.stem + "_.c")
     copy.write_text(original)
     call([mutate, copy.name, "c", "--noCheck"], cwd=folder)
@@ -412,7 +412,7 @@ def samples_of(pool, count, seed):
     for layer in sorted(exact, key=lambda name: share[name] - exact[name])[:min(count, len(pool)) - sum(share.values())]:
         share[layer] += 1
     for layer, members in layers.items():
-        # By what each changes: a sample stays what it is but for lines that have changed.
+        # Sorted by a hash of the change: a sample stays the same except where lines of lib/ have changed.
         members.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.change}".encode()).digest())
     return {layer: Sample(members, share[layer]) for layer, members in layers.items()}
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A power failure, for a program that writes to one mapped log and one file: preloaded, it keeps a
- * second copy of each that gets only what was synced. After a kill, what the disk might hold is any
- * mixture of the two: test_kill.py makes one.
+ * A power failure, for a program that writes to one mapped log and one file. This library is
+ * preloaded and keeps a second copy of each, which gets only what was synced. After a kill, the
+ * disk might hold any mixture of the two; test_kill.py makes one.
  *
- * ABD_POWER_LOG, ABD_POWER_FILE: the files; their copies have .synced behind the name, and are made
- * when there are none. A sync takes a millisecond, as on a disk, so that kills fall into it. It
- * fails with EIO while a file NAME.fails exists; then the file loses what was written since the
- * last good one, as Linux may drop pages that it could not write, and the next sync is good.
+ * ABD_POWER_LOG and ABD_POWER_FILE name the files. Their copies have .synced behind the name, and
+ * are made if they don't exist. A sync takes a millisecond, as on a disk, so that kills happen
+ * during it. While a file NAME.fails exists, a sync fails with EIO; the file then loses what was
+ * written since the last good sync, as Linux may drop pages that it could not write, and the next
+ * sync succeeds.
  */
 #include <dlfcn.h>
 #include <errno.h>

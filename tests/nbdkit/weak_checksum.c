@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded: the checksums of contents (whole buffers, seed 0) have only 3 bits left, so that
- * unequal blocks share one all the time. Whoever trusts a checksum without comparing the bytes
- * mixes blocks up.
+ * Preloaded: checksums of contents (whole buffers, seed 0) keep only 3 bits, so unequal blocks
+ * often have the same checksum. Code that trusts a checksum without comparing the bytes then
+ * confuses blocks.
  */
 #include <abd/abd.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The harness measures known things right: intervals against a table, a loop of known ratio, work
- * of known time, A against A, a planted slowdown.
- * A program of its own: abd-perf's sources are no part of the library the unit tests see.
+ * The harness measures known things correctly: intervals against a table, a loop of known ratio,
+ * work of known time, A against A, a planted slowdown.
+ * It is a program of its own, because abd-perf's sources are not part of the library that the unit
+ * tests link.
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_latency.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tests share: expecting a broken contract, random numbers that can be replayed.
- * Works under Criterion and under the forkless runner alike.
+ * What all tests share: they expect a broken contract, and they draw random numbers that can be
+ * repeated. Works under Criterion and under the forkless runner.
  */
 #ifndef ABD_TEST_H
 #define ABD_TEST_H
@@ -15,13 +15,16 @@
 extern _Thread_local jmp_buf abd_test_jump;
 extern _Thread_local char abd_test_message[256];
 
-/** Catch broken contracts on this thread from here on; the message lands in abd_test_message. */
+/**
+ * From here on a broken contract on this thread jumps back to the test; its message is in
+ * abd_test_message.
+ */
 void abd_test_catch(void);
 
-/** Abort on broken contracts again, as programs do. */
+/** From here on a broken contract aborts again, as in any program. */
 void abd_test_release(void);
 
-/** The statement must break a contract, whose line must contain text. */
+/** The statement must break a contract, and the line about it must contain text. */
 #define abd_test_expect_contract(statement, text)                                               \
 	do {                                                                                    \
 		volatile bool abd_test_broken = true;                                           \
@@ -37,8 +40,8 @@ void abd_test_release(void);
 	} while (0)
 
 /**
- * As cr_assert, for inner loops: Criterion hears of failures only, since each message costs it a
- * system call.
+ * Like cr_assert, for inner loops: Criterion sees only the failures, since each assertion that it
+ * sees costs a system call.
  */
 #define abd_test_check(condition, ...)                 \
 	do {                                           \
@@ -47,8 +50,8 @@ void abd_test_release(void);
 	} while (0)
 
 /**
- * Whether this program is for x86: emulators show it the CPU and the process of the machine
- * beneath.
+ * Whether this program is compiled for x86. Under an emulator other sources, such as /proc,
+ * describe the machine that runs the emulator.
  */
 #if defined(__x86_64__) || defined(__i386__)
 enum { ABD_TEST_X86 = 1 };
@@ -57,8 +60,8 @@ enum { ABD_TEST_X86 = 0 };
 #endif
 
 /**
- * How many of so many cases to try: as large a part as ABD_TEST_OPS in the environment is of a
- * million, a tenth at least; all when it is not set. For what takes long under a checker.
+ * How many of cases to try. The share is ABD_TEST_OPS (from the environment) out of a million, but
+ * at least a tenth; all cases if ABD_TEST_OPS is not set. For tests that take long under a checker.
  */
 size_t abd_test_share(size_t cases);
 
@@ -88,12 +91,12 @@ static inline void abd_test_random_fill(uint64_t *state, void *buf, size_t size)
 	}
 }
 
-/** The counters now. */
+/** The library's counters now. */
 struct abd_stats abd_test_stats(void);
 
 /**
- * Whether all gauges stand where they stood: nothing leaked, nothing counted out twice. If not,
- * says which on stderr.
+ * Whether all gauges have the same values again: nothing leaked, nothing was subtracted twice. If
+ * not, prints the gauges that differ on stderr.
  */
 bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stats *after);
 

@@ -16,11 +16,11 @@
 
 extern char **environ;
 
-/* The forkless runner's; the only one in coverage builds. */
+/* Only the forkless runner has it. Coverage builds use no other runner. */
 extern void abd_forkless_dump_and_die(int signal_number) __attribute__((weak));
 /*
- * clang's counts: a child runs before they are set up, and so before they would be written out by
- * themselves.
+ * clang's coverage runtime. A child runs before that runtime has started and exits, so it must
+ * start the runtime and write the counts itself.
  */
 extern void __llvm_profile_initialize_file(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
@@ -47,8 +47,8 @@ void abd_test_child_start(const char *name, int (*function)(void))
 }
 
 /*
- * Ours, without what would make the child do something else: the library's variables and the test
- * runner's.
+ * Our environment, without variables that would change what the child does: those of the library
+ * and of the test runners.
  */
 static size_t inherit(const char **variables, size_t room)
 {
@@ -61,8 +61,8 @@ static size_t inherit(const char **variables, size_t room)
 }
 
 /*
- * ABD_TEST_EMULATOR: the program that runs this one, and its options, where the machine can't run
- * it by itself.
+ * ABD_TEST_EMULATOR names the emulator, with its options, for test programs that this machine can't
+ * run directly.
  */
 static void __attribute__((noreturn)) child(const char **variables, int text_fd)
 {
@@ -123,7 +123,7 @@ int abd_test_child_run(
 	close(fds[1]);
 	read_all(fds[0], text, text_size);
 	close(fds[0]);
-	/* What qemu adds is not the program's. */
+	/* Cut off the message that qemu adds to the program's own. */
 	if (strstr(text, "qemu: uncaught target signal") != NULL)
 		*strstr(text, "qemu: uncaught target signal") = '\0';
 	if (pid > 0)

@@ -27,14 +27,14 @@ void abd_test_child_start(const char *name, int (*function)(void));
 	static int abd_test_child_##name(void)
 
 /**
- * Run a child to its end. environment: "NAME=value" strings up to a NULL, on top of ours without
- * its ABD_ variables; or NULL. Returns its wait status; what it said on stderr is in text, cut to
- * size.
+ * Run a child and wait until it ends. environment holds "NAME=value" strings up to a NULL, or is
+ * NULL; they are added to our environment without its ABD_ variables. Returns the wait status. text
+ * gets what the child wrote to stderr, cut to text_size.
  */
 int abd_test_child_run(
 	const char *name, const char *const *environment, char *text, size_t text_size);
 
-/** For the functions that run there: say what is not so and return 1. */
+/** For functions that run in a child: if the condition is false, print it and return 1. */
 #define abd_test_child_expect(condition)                                                        \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
@@ -43,7 +43,10 @@ int abd_test_child_run(
 		}                                                                               \
 	} while (0)
 
-/** Run a child, which must exit with 0; if not, the test fails with what it said. */
+/**
+ * Run a child that must exit with 0. If it does not, the test fails and prints what the child
+ * wrote.
+ */
 void abd_test_child_passes(const char *name, const char *const *environment);
 
 /** The exit code of a wait status, or -1 when the process did not exit. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fault hook: a window [first, last] of the sites met is refused.
+ * The fault hook: it numbers the sites in the order in which they are reached, and refuses those
+ * from first to last.
  */
 #include "abd_test_fault.h"
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Making memory run out: every allocation of the library, wherever its memory comes from, is a site
- * that can be refused. Magazines answer without a site, so tests that count sites run with
- * thread_cache_bytes 0.
+ * Makes memory run out. Each allocation of the library is a site that can refuse, wherever the
+ * memory comes from. Magazines answer without reaching a site, so tests that count sites set
+ * thread_cache_bytes to 0.
  */
 #ifndef ABD_TEST_FAULT_H
 #define ABD_TEST_FAULT_H
 
 #include <stddef.h>
 
-/** Count the sites met from here on, and refuse none. */
+/** From here on count the sites that are reached, and refuse none. */
 void abd_test_fault_count(void);
 
-/** Refuse the n-th site from here on, the first being 0, and no other. */
+/** From here on refuse only the n-th site that is reached. The first has number 0. */
 void abd_test_fault_at(size_t n);
 
-/** Refuse the n-th site from here on and all that follow. */
+/** From here on refuse the n-th site that is reached and all that follow. */
 void abd_test_fault_from(size_t n);
 
-/** Refuse nothing more. Returns the sites met since the call above. */
+/** Stop refusing. Returns how many sites were reached since one of the calls above. */
 size_t abd_test_fault_end(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fixture of tests that leave nothing behind: begin() puts the refusing provider in place,
- * end() looks that every gauge is as it was and no run is out. To be included once per file, behind
- * criterion's header.
+ * The fixture of tests that leave nothing behind. begin() installs the test provider, which can
+ * refuse. end() checks that all gauges are as before and that all runs have been freed. Include it
+ * once per test file, after criterion's header.
  */
 #ifndef ABD_TEST_FIXTURE_H
 #define ABD_TEST_FIXTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kinds, each from simpler ones: a base with memory of its own, then views and gangs whose
- * pieces are slices of their parents'.
+ * Makes each kind from simpler ones: first a base with memory of its own, then views and gangs,
+ * whose pieces are slices of their parents' pieces.
  */
 #include "abd_test_kinds.h"
 #include "abd_test.h"
@@ -65,7 +65,7 @@ static struct made made_scatter(abd_t *abd)
 	return m;
 }
 
-/* Part of the pieces of m, appended to those of to. */
+/* Append the pieces of bytes [off, off + size) of m to the pieces of to. */
 static void slice(struct made *to, const struct made *m, size_t off, size_t size)
 {
 	for (size_t i = 0; i < m->piece_count && size > 0; i++) {
@@ -93,7 +93,7 @@ static struct made base_linear_struct(struct abd_test_buffer *b, size_t size)
 	return made_linear(abd_alloc_linear_struct(&b->own[0], size, true));
 }
 
-/* At an odd address, with nothing behind it. */
+/* At an odd address; the allocation ends where the buffer ends. */
 static struct made base_from_buf(struct abd_test_buffer *b, size_t size)
 {
 	char *memory = malloc(size + 3);
@@ -142,7 +142,7 @@ static struct made base_adjacent(struct abd_test_buffer *b, size_t size)
 	return m;
 }
 
-/* Order 2 refused, order 1 granted once and refused then: runs of 2, 1 and 1 pages. */
+/* Order 2 is refused; order 1 is granted once and then refused: runs of 2, 1 and 1 pages. */
 static struct made base_mixed(struct abd_test_buffer *b, size_t size)
 {
 	(void)b;
@@ -213,7 +213,7 @@ static struct made view_zeros(struct abd_test_buffer *b, size_t size)
 	return view_odd(b, base_zeros, size);
 }
 
-/* Starting in the last run but one, at its last byte. */
+/* Starts at the last byte of the second run. */
 static struct made view_late(struct abd_test_buffer *b, size_t size)
 {
 	return view_of(b, base_multi(b, size + 2 * ABD_CHUNK_SIZE), 2 * ABD_CHUNK_SIZE - 1, size);
@@ -267,7 +267,7 @@ static struct made gang_zeros(struct abd_test_buffer *b, size_t size)
 	return gang;
 }
 
-/* The same bytes in another order, by views of one parent. */
+/* The bytes of one parent in another order: a gang of views of it. */
 static struct made gang_views(struct abd_test_buffer *b, size_t size)
 {
 	struct made parent = base_multi(b, size), gang = {.abd = abd_alloc_gang()};
@@ -298,8 +298,8 @@ static struct made gang_spliced(struct abd_test_buffer *b, size_t size)
 	gang_add(b, &gang, first, true);
 
 	/*
-	 * By a view that leaves out the first child of the second gang but for one byte, and ends
-	 * with it.
+	 * A view shares them: it begins with the last byte of the second gang's first child and
+	 * ends one byte before that gang does.
 	 */
 	gang_add(b, &gang, view_of(b, second, 4095, size - 11 - 4099 - 64), false);
 	return gang;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One buffer of every kind, all of the same size, each with its model and with the memory that its
- * bytes are known to lie in.
- * Invariant: what lies where is worked out here from how the buffer was made, never asked of the
- * iterator; so a mistake in seeking that reading and writing share shows as a difference between
- * memory and model.
+ * Buffers of every kind, all of one size. Each comes with its model (the bytes it must hold) and
+ * with the memory in which its bytes are known to lie.
+ * Invariant: that memory is worked out here from how the buffer was made, without the iterator. So
+ * if reading and writing share a mistake in seeking, memory and model differ.
  * Needs the test provider (abd_test_provider_begin()).
  */
 #ifndef ABD_TEST_KINDS_H
@@ -12,7 +11,10 @@
 
 #include <abd/abd.h>
 
-/* Four pages but for 384 bytes: a single run of order 2, or several of any mix. */
+/*
+ * 384 bytes less than four pages: fits a single run of order 2, or several runs of any mix of
+ * orders.
+ */
 #define ABD_TEST_KIND_SIZE ((size_t)16000)
 #define ABD_TEST_PIECES 64
 #define ABD_TEST_PARTS 16
@@ -20,7 +22,7 @@
 struct abd_test_buffer {
 	const char *kind;
 	abd_t *abd;
-	uint8_t *model; /* what its bytes are */
+	uint8_t *model; /* the bytes it must hold */
 	size_t size;
 	bool writes;                         /* false: made of zeros, at least in part */
 	struct iovec piece[ABD_TEST_PIECES]; /* where its bytes lie, in order */
@@ -30,7 +32,7 @@ struct abd_test_buffer {
 	size_t part_count;
 	void *memory[ABD_TEST_PARTS];
 	size_t memory_count;
-	abd_t own[4]; /* structs of the caller's */
+	abd_t own[4]; /* for abd_t structs that the caller provides */
 };
 
 extern const size_t abd_test_kind_count;
@@ -40,13 +42,13 @@ extern const size_t abd_test_kind_count;
  */
 void abd_test_build(struct abd_test_buffer *buffer, size_t kind, uint64_t seed);
 
-/** End it, its parts and its model. */
+/** Free the buffer, its parts and its model. */
 void abd_test_drop(struct abd_test_buffer *buffer);
 
-/** Give it new random content, model and memory alike; what is zeros stays so. */
+/** Write new random content to model and memory. Parts that are zeros stay zeros. */
 void abd_test_fill(struct abd_test_buffer *buffer, uint64_t seed);
 
-/** The first byte whose memory differs from the model; size when none does. */
+/** The offset of the first byte whose memory differs from the model; size if none differs. */
 size_t abd_test_differs(const struct abd_test_buffer *buffer);
 
 #define ABD_TEST_OFFSETS 96

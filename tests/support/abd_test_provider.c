@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs from the C library with a page in front that remembers the order and is poisoned under
- * AddressSanitizer, so that a checker sees both ends; or, where neighbours are asked for, from one
- * region whose free space only moves forward until all is back.
+ * Runs come from the C library. The page in front of each run remembers its order and is poisoned
+ * under AddressSanitizer, so that a checker sees accesses beyond both ends. If a test asks for
+ * adjacent runs, they come from one region instead; its space is reused only after all its runs are
+ * freed.
  */
 #include "abd_test_provider.h"
 
@@ -32,7 +33,7 @@ static struct {
 	uint64_t random;
 	bool adjacent;
 	uint64_t refusals;
-	/* lost: by an earlier test, which said so */
+	/* lost: runs that an earlier test did not free; that test has reported it */
 	size_t out[ABD_CHUNK_ORDERS], lost[ABD_CHUNK_ORDERS];
 	char *region;
 	size_t region_next, region_out;
@@ -174,8 +175,8 @@ static void tunable(const char *name, const char *value)
 }
 
 /*
- * What a fresh process has: the environment's choice, or the default. Gates force kernels by it,
- * and switch reserves off.
+ * Set a tunable to its value in a new process: from the environment, or the default. Gates use the
+ * environment to force kernels and to switch reserves off.
  */
 static void tunable_fresh(const char *name, const char *variable, const char *otherwise)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The wrapped calls. None of them has a header: their names are the linker's.
+ * The wrapped calls. No header declares them: --wrap fixes their names.
  */
 #include "abd_test_wrap.h"
 
@@ -89,7 +89,7 @@ void abd_test_wrap_cpu_time(int64_t (*now)(void))
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int64_t (*ask)(void) = clock == CLOCK_THREAD_CPUTIME_ID ? atomic_load(&cpu_time) : NULL;
-	/* In any case: from this call MemorySanitizer learns that *now is written. */
+	/* Always call it: only from this call does MemorySanitizer learn that *now is written. */
 	int error = __real_clock_gettime(clock, now);
 
 	if (ask != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the system answers the library, bent: calls that fail, and CPUs that lack features. The
- * linker sends these calls to us (--wrap, in tests/CMakeLists.txt); those of the C library's own
- * are not touched.
- * What is chosen once per process wants a process of its own; see abd_test_child.h.
+ * Changes what the system answers the library: calls fail, and CPUs lack features. The linker sends
+ * the library's calls here (--wrap, in tests/CMakeLists.txt); the C library's own calls are not
+ * affected.
+ * What the library chooses once per process needs a test in a new process: see abd_test_child.h.
  */
 #ifndef ABD_TEST_WRAP_H
 #define ABD_TEST_WRAP_H
@@ -19,16 +19,19 @@ enum abd_test_call {
 	ABD_TEST_CALLS,
 };
 
-/** Let the n-th of these calls fail from here on, the next being 1, and no other; 0: none. */
+/**
+ * From here on only the n-th of these calls fails; the next call has number 1. n = 0: no call
+ * fails.
+ */
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n);
 
-/** Let this answer, in ns, whoever asks for a thread's CPU time; NULL: the system again. */
+/** From here on now() gives the threads' CPU time, in ns. NULL: the system gives it again. */
 void abd_test_wrap_cpu_time(int64_t (*now)(void));
 
-/** CPU features the library is not told of: bit n for number n of enum abd_cpu_feature. */
+/** Hide CPU features from the library: bit n hides number n of enum abd_cpu_feature. */
 void abd_test_cpu_hide(uint32_t features);
 
-/** More swap than the machine has, in sysinfo()'s units. */
+/** From here on sysinfo() reports this much more swap than the machine has, in its own units. */
 void abd_test_wrap_swap(unsigned long more);
 
 #endif

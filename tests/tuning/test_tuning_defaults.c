@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tunables are when nobody has set them: as include/abd/tuning.h says, in brackets. A default
- * that changes changes there too.
+ * The defaults of all tunables: they must be those in brackets in include/abd/tuning.h. A new
+ * default must be changed there too.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

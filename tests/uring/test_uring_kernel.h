@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A ring whose kernel is this test program: what a real one answers once in a while, it answers
- * when it is told to. Works where the system refuses io_uring, too.
+ * A ring whose Linux kernel is played by this test program: it gives rare answers on request. Works
+ * even if the system refuses io_uring.
  */
 #ifndef TEST_URING_KERNEL_H
 #define TEST_URING_KERNEL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel refuses is told as it was said, whatever its number: -EPERM is -1, next to the
- * sizes.
+ * A refusal of the Linux kernel is reported with its own error number, even -EPERM, which is -1 and
+ * thus next to the sizes.
  */
 #include "abd_test.h"
 

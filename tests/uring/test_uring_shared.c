@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rings that an engine uses as well, on the real kernel: its requests are under way and its
+ * Rings that an engine uses as well, on the real Linux kernel. Its requests are in progress and its
  * completions wait while buffers are read and written through the same ring, in this process and in
- * a child. Each test is left out where the system has no such ring.
+ * a child. Each test is skipped if the system has no such ring.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder with Arm's 16-byte vectors, and matches at offsets below 16 by table look-up.
+ * The decoder with Arm's 16-byte vectors. It writes matches at offsets below 16 by table look-up.
  * Invariant: as in abd_lz4_decode_quick.h. A look-up's source may hold bytes not yet decoded; none
  * of them is selected.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * fletcher_4 by vectors, a template: the including file defines vec, vec_load(), vec_add(),
- * vec_even(), vec_odd(), vec_swap() and VEC_SIZE. Each 64-bit lane holds two words: even and odd
- * ones are summed apart, which needs a mask and a shift where widening would need a shuffle across
+ * vec_even(), vec_odd(), vec_swap() and VEC_SIZE. Each 64-bit lane holds two words. Even and odd
+ * words are summed apart: that takes a mask and a shift, where widening would take a shuffle across
  * lanes.
- * Invariant: as many lanes as a vector has words; lane j takes word j of each vector.
+ * Invariant: there are as many lanes as words in a vector; lane j takes word j of each vector.
  */
 #include "abd_fletcher.h"
 #include "abd_fletcher_words.h"
@@ -17,7 +17,7 @@ enum { LANES = VEC_SIZE / 4, HALF = LANES / 2 };
 
 static_assert(VEC_SIZE <= 4 * ABD_FLETCHER_LANES, "the state holds all lanes");
 
-/* lanes: a, b, c, d of the even words' lanes, then of the odd ones'. */
+/* lanes holds the sums a, b, c, d of the even words, then those of the odd words. */
 static void join(uint64_t sum[4], const uint64_t *lanes)
 {
 	const uint64_t *even = lanes, *odd = lanes + 4 * HALF;

@@ -3,11 +3,11 @@
  * fletcher_4 a word at a time, and the algebra that joins lanes.
  *
  * After N words, word m has been counted once in a, N - m times in b, and in c and d as often as
- * there are pairs and triples: with x = N - m, x (x + 1) / 2 and x (x + 1) (x + 2) / 6. A lane that
- * takes every L-th word from word j on counts with its own t where x = L t - j, so each true sum is
- * a sum of the lane's four with constant factors.
- * Invariant: all of it modulo 2^64, so any number of words is right; the divided products are of
- * small numbers, and exact.
+ * there are pairs and triples: with x = N - m, x (x + 1) / 2 and x (x + 1) (x + 2) / 6. A lane
+ * takes every L-th word, beginning with word j. It counts its own words with t, and x = L t - j. So
+ * each true sum is a sum of the lane's four sums with constant factors.
+ * Invariant: all sums are modulo 2^64, so any number of words is right. Only products of small
+ * numbers are divided, and those divisions are exact.
  */
 #ifndef ABD_FLETCHER_WORDS_H
 #define ABD_FLETCHER_WORDS_H
@@ -47,8 +47,8 @@ static inline int64_t fletcher_triples(int64_t x)
 }
 
 /*
- * Add what lane j of lanes has summed. The factors are found by putting t = 0, -1, -2, where t,
- * pairs, triples vanish.
+ * Add what lane j of lanes has summed. The factors follow from t = 0, -1 and -2, where t, pairs(t)
+ * and triples(t) vanish.
  */
 static inline void fletcher_join(uint64_t sum[4], const uint64_t lane[4], int64_t lanes, int64_t j)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * liblz4 as a decoder among the others: OpenZFS's way, borrow and copy, and the oracle of the rest.
- * What it accepts is looked through for match offset 0, which the format forbids. What it would
- * judge otherwise than the rest goes to the scalar decoder: blocks that are wanted in part, of
- * which it takes damaged ones, and room of 2 GiB and more, which it can't count.
+ * liblz4 as one of the decoders. It works as OpenZFS does, by borrow and copy; tests compare the
+ * other decoders with it. A block that it accepts is searched for match offset 0, which the format
+ * forbids. The scalar decoder serves two cases that liblz4 would judge differently: partial
+ * decoding, in which liblz4 accepts damaged blocks, and room of 2 GiB and more, which it can't
+ * count.
  */
 #include "abd_allocator.h"
 #include "abd_counter.h"
@@ -46,8 +47,8 @@ static size_t abd_lz4_extended(const uint8_t *src, size_t *at, size_t length)
 }
 
 /*
- * Whether a block has a match at offset 0. liblz4 has accepted it, so every sequence lies within it
- * and the last one ends with its literals.
+ * Whether a block has a match at offset 0. liblz4 has accepted the block, so every sequence lies
+ * within it, and the last sequence ends with its literals.
  */
 static bool abd_lz4_has_offset_0(const uint8_t *src, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder by 8-byte words, for any machine: either byte order, any alignment rules.
+ * The decoder that copies 8-byte words, for any machine: either byte order, any alignment rules.
  * Invariant: memory is touched through memcpy() and bytes only.
  */
 #include "abd_base.h"

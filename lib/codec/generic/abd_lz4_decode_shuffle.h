@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Byte shuffles that repeat the first bytes of a vector: row o gives, for a match at offset o < 16,
- * which of the o bytes before it each of its first 64 bytes is. There is no offset 0.
- * abd_lz4_period: how far back bytes 16 and 17 then find themselves.
+ * Byte shuffles that repeat the first bytes of a vector. Row o serves a match at offset o, 0 < o <
+ * 16: it says, for each of the match's first 64 bytes, which of the o bytes before the match it
+ * equals. abd_lz4_period: how far before bytes 16 and 17 of the match the same two bytes stand.
  */
 #ifndef ABD_LZ4_DECODE_SHUFFLE_H
 #define ABD_LZ4_DECODE_SHUFFLE_H
@@ -23,8 +23,8 @@ static const uint8_t abd_lz4_repeat[16][64] __attribute__((aligned(64))) = {{0},
 	ABD_64(10), ABD_64(11), ABD_64(12), ABD_64(13), ABD_64(14), ABD_64(15)};
 
 /*
- * The largest multiple of the offset that a vector of 32, or 64, holds: how far each store of it
- * goes on.
+ * The largest multiple of the offset that fits into a vector of 32, or 64, bytes: how far dst
+ * advances after each store.
  */
 static const uint8_t abd_lz4_stride_32[16] = {
 	32, 32, 32, 30, 32, 30, 30, 28, 32, 27, 30, 22, 24, 26, 28, 30};

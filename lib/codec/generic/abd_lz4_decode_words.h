@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Matches that overlap themselves closely, by words of 8 bytes, for decoders without a byte
- * shuffle.
- * Invariant: fill() writes less than 8 bytes past size, fill_short() exactly 24.
+ * Matches at offsets below 16, written in words of 8 bytes, for decoders without a byte shuffle.
+ * Invariant: fill() writes at most 23 bytes past size; fill_short() writes exactly 24 bytes.
  */
 #ifndef ABD_LZ4_DECODE_WORDS_H
 #define ABD_LZ4_DECODE_WORDS_H
@@ -12,8 +11,8 @@
 #include <stddef.h>
 
 /*
- * The first 8 bytes of a match, offset < 8. Returns the least multiple of offset from 8 up: the
- * rest lies that far back.
+ * Write the first 8 bytes of a match, offset < 8. Returns the smallest multiple of offset that is
+ * at least 8: the rest of the match can be copied from that far back.
  */
 static inline size_t fill_first(uint8_t *dst, size_t offset)
 {
@@ -25,7 +24,7 @@ static inline size_t fill_first(uint8_t *dst, size_t offset)
 	return period[offset];
 }
 
-/* dst is 8 bytes on and lies offset bytes after its source. */
+/* Copy words from offset bytes before dst, until end is reached. offset >= 8. */
 static inline void fill_rest(uint8_t *dst, size_t offset, uint8_t *end)
 {
 	while (dst < end) {
@@ -35,7 +34,8 @@ static inline void fill_rest(uint8_t *dst, size_t offset, uint8_t *end)
 }
 
 /*
- * A period of 1, 2, 4 or 8 bytes is one word over and over: no load waits for the store before it.
+ * A match with a period of 1, 2, 4 or 8 bytes is one word repeated. Storing it from a register
+ * needs no load, which would wait for the store before it.
  */
 static inline void fill_word(uint8_t *dst, const uint8_t *end, uint64_t word)
 {

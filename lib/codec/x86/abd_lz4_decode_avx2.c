@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder with matches at offsets below 16 by byte shuffle, 32 bytes at a time.
+ * The decoder that writes matches at offsets below 16 by byte shuffle, 32 bytes at a time.
  * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none
  * of them is selected.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copies for all decoders of x86-64: by vectors of 16 bytes, also where there are wider ones.
+ * Copies for all decoders of x86-64: 16-byte vectors, even on CPUs that have wider ones.
  *
- * Neither side of a copy is aligned, so of 64-byte vectors each crosses a line, of 32-byte ones
- * half, of these a quarter. Against 64-byte literals and 32-byte matches (abd-perf run codec, one
- * Xeon with AVX-512, hot): rows of ratio 1.3 1.03 times as fast, rows of ratio 8 1.03, fio's
- * records 1.13 to 1.16, real files level.
+ * Neither side of a copy is aligned, so every 64-byte vector crosses a line, half of the 32-byte
+ * ones do, and a quarter of the 16-byte ones. Compared with 64-byte literals and 32-byte matches
+ * (abd-perf run codec, one Xeon with AVX-512, hot): rows of ratio 1.3 and rows of ratio 8 are 1.03
+ * times as fast, fio's records 1.13 to 1.16 times, real files level.
  */
 #ifndef ABD_LZ4_DECODE_X86_H
 #define ABD_LZ4_DECODE_X86_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NEON: 16 bytes a vector, on every aarch64 there is. Not measured: run for its results only, under
- * an emulator.
+ * NEON: 16 bytes a vector, on every aarch64 there is. Not measured: tests check its results under
+ * an emulator; its speed is not known.
  */
 #include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
@@ -40,7 +40,7 @@ static inline bool vec_is_zero(vec x)
 }
 
 /*
- * Narrowing by four bits leaves one nibble per byte: the nearest that NEON has to a move of masks.
+ * Narrowing by four bits leaves one nibble per byte: NEON's nearest substitute for x86's movemask.
  * Lane 0 is the lowest in memory in either byte order.
  */
 static inline size_t vec_first(const uint8_t *a, const uint8_t *b)

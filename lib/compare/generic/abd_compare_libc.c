@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The C library's memcmp behind the same record: the baseline, and the choice where no vector
- * kernel of ours is.
- * Invariant: only memcmp reads the spans, except for the bytes of the one piece known to hold the
- * first difference.
+ * The C library's memcmp as a kernel: the baseline, and the choice where we have no vector kernel.
+ * Invariant: only memcmp reads the spans, except for one piece in diff and the first byte in zero.
  */
 #include "abd_compare_kernel.h"
 #include "abd_compare_word.h"
@@ -28,7 +26,7 @@ static bool libc_equal(
 	return libc_order(a, b, size, next_a, next_b) == 0;
 }
 
-/* memcmp doesn't say where: it finds the piece, a loop finds the byte. */
+/* memcmp doesn't say where the difference is: it finds the piece, and a loop finds the byte. */
 static size_t libc_diff(
 	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * For 16-byte vectors: what is shorter than a vector is one or two words.
- */
+/* For 16-byte vectors: spans of up to one vector are read as one or two words. */
 #ifndef ABD_COMPARE_PART_H
 #define ABD_COMPARE_PART_H
 

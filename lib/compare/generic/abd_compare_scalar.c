@@ -2,14 +2,14 @@
 /*
  * The byte loop: what x86-64 Linux used for dedupe until 2021, and the reference that every other
  * kernel must equal.
- * Invariant: so plain that it can be checked by reading; the compiler may not turn it into a call
- * or into vectors.
+ * Invariant: the code is so plain that reading it is check enough; the compiler may not turn it
+ * into a call or into vectors.
  */
 #include "abd_compare_kernel.h"
 
 /*
- * An empty statement that the compiler must keep in each round: without it gcc -O3 might make
- * vectors of the loop, and the reference would be measured as what it is not.
+ * An empty statement that the compiler must keep in each round: without it gcc -O3 might turn the
+ * loop into vectors, and the reference's figures would be those of a vector kernel.
  */
 #define KEEP_LOOP() __asm__ volatile("")
 

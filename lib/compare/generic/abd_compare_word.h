@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every kernel shares: words read at any address, spans shorter than two words, fetching
- * ahead.
+ * What every kernel shares: words read at any address, spans of up to two words, and prefetching.
  * Invariant: a span of size bytes is covered by words that overlap, so nothing outside it is read.
  * The masked tail of the 2010 thread (read a whole word, mask what is too much) reads past the end,
  * which only its word-padded names allowed.
@@ -20,9 +19,10 @@ enum {
 	ABD_CACHE_LINE = 64,
 	/*
 	 * Fetching ahead: four lines per side, when half of a 4 KiB run is still to do. By the time
-	 * they are used up, the hardware's own stream runs. At 256 MiB of scattered pages no hint
-	 * gives 0.77 of a linear memcmp, 4 to 32 lines give 0.81 to 0.82, all 64 lines 0.65 to
-	 * 0.78; in L2, where a fetch is only in the way, 4 lines cost 2 %, 32 lines 9 %.
+	 * these lines are used up, the hardware's own prefetcher has caught on. For 256 MiB of
+	 * scattered pages no hint gives 0.77 of a linear memcmp, 4 to 32 lines give 0.81 to 0.82,
+	 * all 64 lines 0.65 to 0.78. For data in L2, where prefetching can't help, 4 lines cost 2
+	 * %, 32 lines 9 %.
 	 */
 	ABD_FETCH_LINES = 4,
 	ABD_FETCH_LEAD = 2048,
@@ -92,7 +92,7 @@ static inline int abd_word_compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The four questions for fewer than 16 bytes. */
+/* The four questions for up to 16 bytes. */
 
 static inline bool abd_short_equal(const uint8_t *a, const uint8_t *b, size_t size)
 {
@@ -150,9 +150,9 @@ static inline size_t abd_short_diff(const uint8_t *a, const uint8_t *b, size_t s
 }
 
 /*
- * Fetch the head of the run at next, if there is one. It is not read: the address need not even be
- * mapped. Always inline: gcc takes a function that only fetches for one without effect, and drops
- * the calls.
+ * Prefetch the head of the run at next, if there is one. It is not read: the address need not even
+ * be mapped. Always inline: gcc thinks that a function that only prefetches has no effect, and
+ * drops its calls.
  */
 __attribute__((always_inline)) static inline void abd_fetch_head(const void *next)
 {
@@ -171,7 +171,7 @@ __attribute__((always_inline)) static inline void abd_fetch_heads(
 	abd_fetch_head(next_b);
 }
 
-/* Where in a span of this size to fetch the next ones' heads. */
+/* The offset in a span of this size at which to prefetch the heads of the next spans. */
 static inline size_t abd_fetch_place(size_t size)
 {
 	return size - abd_min(size / 2, ABD_FETCH_LEAD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AVX-512BW: 64 bytes a vector, three-operand logic for the fold, and masks for what is shorter
- * than a vector.
+ * AVX-512BW: 64 bytes a vector, three-operand logic for the fold, and masks for spans shorter than
+ * a vector.
  * Invariant: a masked load touches only the bytes whose mask bit is set, so short spans need no
  * overlap and no branches.
  */

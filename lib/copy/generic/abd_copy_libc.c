@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The C library's memcpy for each span. It takes no hints: with memcpy, fetching 4 or 8 lines of
- * the next runs was worth nothing between 4 KiB and 256 MiB.
+ * The C library's memcpy for each span. It ignores hints: with memcpy, prefetching 4 or 8 lines of
+ * the next runs gained nothing between 4 KiB and 256 MiB.
  */
 #include "abd_copy_span.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the copies with 64-byte vectors share: blocks of four vectors, and the span's two ends.
- * Invariant: blocks lie wholly within the span; what doesn't fill a block is done by blocks or
- * vectors that overlap.
+ * Invariant: blocks lie wholly within the span; bytes that don't fill a block are copied by a block
+ * or vector that overlaps another.
  */
 #ifndef ABD_COPY_AVX512_H
 #define ABD_COPY_AVX512_H
@@ -17,9 +17,9 @@ enum {
 	VEC_SIZE = 64,
 	BLOCK_SIZE = 4 * VEC_SIZE,
 	/*
-	 * One line of the next run per block, so its first KiB over a 4 KiB run. All of it would
-	 * reach 1.00 from 64 KiB to 512 KiB instead of 0.93, but 0.40 below 32 KiB, where it is in
-	 * the first cache already.
+	 * Each block prefetches one line of the next run, so a 4 KiB run prefetches the next run's
+	 * first KiB. Prefetching the whole next run would reach 1.00 from 64 KiB to 512 KiB instead
+	 * of 0.93, but only 0.40 below 32 KiB, where that run is in the first-level cache already.
 	 */
 	HINT_SIZE = 1024,
 };
@@ -46,7 +46,7 @@ static inline void block_store(uint8_t *p, struct block b)
 	_mm512_storeu_si512(p + 3 * VEC_SIZE, b.v[3]);
 }
 
-/* Store the first vector where it lies; the offset from which dst is aligned. */
+/* Copy the first vector, unless dst is aligned. Returns the offset from which dst is aligned. */
 static inline size_t head_copy(uint8_t *dst, const uint8_t *src)
 {
 	size_t off = -(uintptr_t)dst & (VEC_SIZE - 1);
@@ -56,8 +56,10 @@ static inline size_t head_copy(uint8_t *dst, const uint8_t *src)
 	return off;
 }
 
-/* size >= BLOCK_SIZE and [0, off) is done: the rest, less than a block, by one that ends with the
- * span. */
+/*
+ * Copy the rest, less than a block, by one block that ends where the span ends. size >= BLOCK_SIZE,
+ * and [0, off) is copied already.
+ */
 static inline void tail_copy(uint8_t *dst, const uint8_t *src, size_t size, size_t off)
 {
 	if (off < size)

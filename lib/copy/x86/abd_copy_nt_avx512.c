@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Copying with non-temporal stores of 64 bytes, which pass the caches by: for copies of which the
- * caches hold nothing anyway. It fetches the next source, and nothing of the destination.
+ * Copying with non-temporal stores of 64 bytes, which bypass the caches: for copies too large for
+ * the caches to hold. It prefetches the next source, and nothing of the destination.
  */
 #include "abd_copy_avx512.h"
 
@@ -33,7 +33,7 @@ static void nt_avx512_span(
 	tail_copy(to, from, size, off);
 }
 
-/* Non-temporal stores are ordered with nothing until this. */
+/* Until this fence, non-temporal stores are not ordered with other stores. */
 static void nt_avx512_finish(void)
 {
 	_mm_sfence();

@@ -2,14 +2,16 @@
 /*
  * What the kernels of aarch64 share: data cache maintenance by address, which Linux lets user
  * programs do. Its non-temporal stores are only hints, so all of them copy through the cache. Not
- * measured: run for its results only, under an emulator.
+ * measured: tests check their results under an emulator; their speed is not known.
  */
 #ifndef ABD_FLUSH_ARM64_H
 #define ABD_FLUSH_ARM64_H
 
 #include "abd_flush_kernel.h"
 
-/** How far apart flushes may be: the smallest data cache line of the system, but no more than ours.
+/**
+ * The distance from one flush to the next: the system's smallest data cache line, but at most
+ * ABD_LINE_SIZE.
  */
 static inline size_t abd_flush_arm64_step(void)
 {

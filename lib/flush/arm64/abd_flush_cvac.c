@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dc cvac: clean a line to the point of coherency, where devices see it. Every aarch64 has it; that
- * the line is then safe from a power failure it does not promise.
+ * dc cvac: clean a line to the point of coherency, where devices see it. Every aarch64 has it. It
+ * does not promise that the line then survives a power failure.
  */
 #include "abd_flush_arm64.h"
 

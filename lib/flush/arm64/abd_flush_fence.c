@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fence of aarch64, dsb sy: cache maintenance done before it is complete after it, for the
- * whole system; a dmb would only order it.
+ * The fence of aarch64, dsb sy: once it has run, all cache maintenance before it is complete for
+ * the whole system. A dmb would only order it.
  */
 #include "abd_flush_kernel.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every machine can do: copy through the cache, and order. No line leaves the cache by this,
- * which the kernel's durability says.
+ * What every machine can do: copy through the cache, and order the stores. It writes no line back,
+ * as the kernel's durability says.
  */
 #include "abd_flush_kernel.h"
 

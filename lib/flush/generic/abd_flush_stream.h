@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The common body of the vector copies around the cache. An instruction set's file defines the
- * words below, includes this once, and fills its record:
+ * names below, includes this once, and fills its record:
  *
  *   vec, VEC_SIZE              a vector and its bytes
  *   vec_load(p)                from any address

@@ -13,10 +13,7 @@ static bool clwb_supported(void)
 	return abd_cpu_has(ABD_CPU_CLWB);
 }
 
-/*
- * The intrinsic takes a pointer to what it may write back, hence not const; nothing is changed
- * through it.
- */
+/* The intrinsic's parameter is not const, but nothing is changed through it. */
 static void clwb_flush(const void *line, size_t count)
 {
 	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Non-temporal stores of 8 bytes from plain registers: what Linux's memcpy_flushcache() does, since
- * the kernel keeps its hands off vector registers. The baseline of the source's tables.
+ * code inside Linux avoids vector registers. It is the baseline of the source's tables.
  */
 #include "abd_flush_kernel.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that lend memory and take it back, or hand it over for good.
- * Invariant: what a copy that is lent holds is known (content); a linear buffer lends its own
- * memory.
+ * Operations that borrow memory and return it, or hand it over for good.
+ * Invariant: the model knows the content of every borrowed copy (content); a linear buffer lends
+ * its own memory.
  */
 #include "model.h"
 

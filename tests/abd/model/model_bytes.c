@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flat bytes: what a buffer of any kind must hold, slice by slice, and the comparison with the
- * memory that is really there.
- * Invariant: a slice lies within its base; a buffer's slices follow each other and add up to its
- * size.
+ * Flat bytes: what a buffer of any kind must hold, slice by slice, and the comparison with real
+ * memory.
+ * Invariant: a slice lies within its base; the slices of a buffer follow each other and add up to
+ * its size.
  */
 #include "model.h"
 

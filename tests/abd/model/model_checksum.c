@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that add bytes up: each checksum against its definition, or against xxhash over flat
- * bytes; and continued from a cut.
+ * Operations that compute checksums: each against its definition, or against xxhash over flat
+ * bytes; in one call, and in two calls of which the second continues.
  */
 #define XXH_INLINE_ALL
 #include "model.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that compare: for order, for equality, for the first difference, with zeros, short
- * keys.
+ * Operations that compare: order, equality, the first difference, zeros, short keys.
  */
 #include "model.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is drawn: objects, sizes, places, ranges. Most errors live near where something ends, so
- * that is where most ranges end too.
- * Invariant: a draw depends on the operation's own seed and on what it is drawn from, never on how
- * many operations came before.
+ * Draws objects, sizes, places and ranges at random. Most errors are near the end of something, so
+ * most ranges end there too.
+ * Invariant: a draw depends on the operation's own seed and on the objects it draws from, never on
+ * how many operations came before.
  */
 #include "model.h"
 

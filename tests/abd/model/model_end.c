@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers end, in an order that their contract allows: not while views, gangs or borrows live on
- * them.
+ * Operations that free buffers, in an order that the contract allows: never a buffer that views,
+ * gangs or borrows still use.
  */
 #include "model.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations that copy and make durable: of all intents and policies, drained or not. What is
- * durable is told by tests/flush; here it is bytes.
+ * Operations that copy and make durable: with all intents and policies, drained or not. tests/flush
+ * checks what is durable; here only the bytes are checked.
  */
 #include "model.h"
 

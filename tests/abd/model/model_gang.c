@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gangs get children: handed over or not, gangs that are spliced, views that stand for children of
- * others.
- * Invariant: no two gangs must outlive each other; a child to be freed has nobody else who needs
- * it.
+ * Operations that add children to gangs: children that the gang owns or does not, spliced gangs,
+ * and views that stand for the children of other gangs.
+ * Invariant: no two gangs must outlive each other; a child that its gang will free is used by
+ * nobody else.
  */
 #include "model.h"
 

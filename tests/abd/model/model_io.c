@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Buffers and the outside: iovecs of them, gangs of iovecs, a file.
- * Invariant: the file has FILE_ROOM bytes, those of file_data, and can't grow: a write that did not
- * end would fill the memory.
+ * Operations between buffers and the outside: iovecs of buffers, gangs of iovecs, a file.
+ * Invariant: the file has FILE_ROOM bytes, equal to file_data, and can't grow: a write without end
+ * would fill the memory.
  */
 #include "model.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations of lz4: against liblz4, whose word on a block is taken for the truth.
+ * Operations of lz4: against liblz4, which decides what a block decodes to.
  */
 #include "model.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Objects: the table of the buffers that live, and what each adds to the gauges.
+ * Objects: the table of the living buffers, and what each adds to the gauges.
  * Invariant: model.expected is the sum of the living objects' gauges and of the gangs' tables.
  */
 #include "model.h"

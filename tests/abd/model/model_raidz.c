@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Operations on several buffers at a time, as RAID-Z uses them: parity of data, and targets from
- * parity.
+ * Operations on several buffers at a time, as RAID-Z does them: making parity from data, and
+ * rebuilding columns from parity.
  */
 #include "model.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of the tests that the model test prints when it fails (model_shrink.c). As a file
- * tests/abd/test_NAME.c such a test is built and run with the others. Each word does one operation
- * and checks it against flat copies; holds() and gauges(), at the end, say what the model expected
- * then.
+ * The functions of the tests that the model test prints when it fails (model_shrink.c). Such a
+ * test, put into a file tests/abd/test_NAME.c, is built and run with the others. Each function does
+ * one operation and checks it against flat copies. holds() and gauges(), at the end, check what the
+ * model expected at that point.
  */
 #ifndef MODEL_REPLAY_H
 #define MODEL_REPLAY_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shrinking: operations are left out for as long as the rest still fails, each try in a process of
- * its own, and what is left is printed as C: a test for a file of its own beside test_model.c
- * (model_replay.h has its words).
- * Invariant: an operation draws from a seed of its own, so that it stays what it is when others are
- * left out.
+ * Shrinking: operations are left out as long as the rest still fails, each try in a process of its
+ * own. What is left is printed as C: a test for a file of its own in tests/abd (model_replay.h has
+ * its functions).
+ * Invariant: each operation draws from a seed of its own, so it stays the same when others are left
+ * out.
  */
 #include "abd_test_child.h"
 #include "model.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Broken contracts: each one is told in one line that names the call, in every build, before
+ * Broken contracts: in every build each one is reported in one line that names the call, before
  * anything is damaged.
  */
 #include "abd_gang.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The line of a broken contract names the call that the user made, for every public call; never one
- * that the library made on the way. tests/exports/exports.py looks that no public call is missing
- * here.
+ * The line about a broken contract names the call that the user made, for every public call, and
+ * never a call that the library made on the way. tests/exports/exports.py checks that no public
+ * call is missing here.
  */
 #include "abd_test.h"
 

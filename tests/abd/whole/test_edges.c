@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What other tests of this layer pass by: rarely broken contracts, damage that only verification
- * sees, sizes past the tables.
+ * Cases that the other tests of this layer do not reach: rarely broken contracts, damage that only
+ * verification sees, sizes beyond the tables.
  */
 #include "abd_chunk.h"
 #include "abd_impl.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory running out at every single allocation of every call that allocates: NULL or -ENOMEM,
- * nothing leaked, nothing changed, and the next call works.
- * Each case is run once to count its allocation sites; then once per site with that one refused,
- * and once with that one and all that follow refused. The count is printed, so that a site which
- * vanished is seen.
+ * Memory runs out at every single allocation of every call that allocates. The call must return
+ * NULL or -ENOMEM, leak nothing and change nothing, and the next call must work.
+ * Each case first runs once to count its allocation sites. Then it runs once for each site with
+ * only that one refused, and once with that one and all that follow refused. The count is printed,
+ * so that a vanished site is noticed.
  */
 #include "abd_gang.h"
 #include "abd_test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls that need no memory ask for none: each works while every allocation is refused, and meets
- * no site. With test_oom.c and tests/arc/whole/test_arc_oom.c that is every public call;
- * tests/gates/oom compares the three with what the library exports.
+ * Calls that need no memory ask for none: each works while every allocation is refused, and reaches
+ * no allocation site. Together with test_oom.c and tests/arc/whole/test_arc_oom.c this covers every
+ * public call; tests/gates/oom compares the three with what the library exports.
  */
 #include "abd_test.h"
 #include "abd_test_fault.h"

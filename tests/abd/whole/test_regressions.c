@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bugs that others had, each a test of the behaviour that was missing there, by the number of the
- * project's list of them. Where the design leaves no room for a bug, the test still holds the
- * behaviour.
+ * Bugs that other projects had: each test checks the behaviour that was missing there, and has the
+ * bug's number in the project's list. If the design makes a bug impossible, the test still checks
+ * the behaviour.
  */
 #include "abd_gang.h"
 #include "abd_lease.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A system that refuses: address space, thread keys, what it has of memory. The library does
- * without, or says ENOMEM, and works again once the system does.
+ * A system that refuses address space, thread keys, or to say how much memory it has. The library
+ * does without, or returns ENOMEM, and works again once the system does.
  */
 #include "abd_chunk.h"
 #include "abd_mem.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens between two steps of a call, brought about instead of waited for: another thread's
- * put while memory is asked for, locks that are busy because this test has them, a record replaced
- * while a reader waits to report it, caches that end before their threads, threads that begin
- * without memory.
+ * Events between two steps of a call. The tests cause them instead of waiting for them: another
+ * thread's put while memory is asked for, locks that are busy because this test holds them, a
+ * record that is replaced while a reader waits to report it, caches that end before their threads,
+ * threads that begin without memory.
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory runs out at every place, once and for good: the cache gives up what it has before it
- * answers -ENOMEM, and is whole afterwards.
+ * Memory runs out at every allocation, once and for good: the cache evicts what it can before it
+ * answers -ENOMEM, and works afterwards.
  */
 #include "abd_test_fault.h"
 #include "arc_data.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory running out under the cache, at each site of each of its calls, alone and with all that
- * follow: 0 or -ENOMEM, nothing leaked when the cache ends, and the call works again afterwards.
+ * Memory runs out under the cache, at each site of each of its calls: at that site alone, and there
+ * and at all that follow. The call returns 0 or -ENOMEM, nothing has leaked when the cache ends,
+ * and the call works again afterwards.
  */
 #include "abd_arc_impl.h"
 #include "abd_test.h"

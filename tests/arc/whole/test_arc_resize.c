@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Resizes to less join lines of the index: while puts go on, two at once, and under readers.
+ * A resize to a smaller capacity joins lines of the index: while puts go on, two resizes at once,
+ * and while readers look up.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache on a system that refuses: without thread keys no thread has a place of its own in it,
- * so each call does without: records are put, read and removed all the same, and what can't be is
- * -ENOMEM.
+ * The cache on a system that refuses thread keys: no thread can keep a place of its own in the
+ * cache, so each call works without one. Records are still put, read and removed; a call that needs
+ * such a place returns -ENOMEM.
  */
 #include "abd_test.h"
 #include "abd_test_child.h"

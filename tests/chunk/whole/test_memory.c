@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory comes back: what the system counts as resident, against what buffers hold, for every
- * provider. Each test has a process of its own, and counts from what it began with.
+ * Memory comes back: for every provider, the resident memory that the system reports is compared
+ * with what buffers hold. Each test has a process of its own, and counts from what that process
+ * began with.
  */
 #include "abd_age.h"
 #include "abd_chunk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The codec at its edges: sizes past what an lz4 block can be, records in more runs than a table on
+ * The codec at its edges: sizes that an lz4 block can't have, records in more runs than a table on
  * the stack holds, memory that is refused at each site, calls that break their contract.
  */
 #include "abd_fletcher.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bugs that others had in decompression, by their numbers in FACTS.md
- * section 4; tests/plants puts each back.
+ * Bugs that other projects had in decompression, by their numbers in FACTS.md section 4.
+ * tests/plants puts each of them back.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * CPUs that lack features: what each then chooses by itself is right, and what it lacks can't be
- * forced.
- * From the newest to one that has nothing but what every machine has.
+ * CPUs that lack features: the kernels chosen by default give right results, and kernels that the
+ * CPU can't run can't be forced. From the newest CPU to one with only the features that every
+ * machine has.
  */
 #include "abd_cpu.h"
 #include "abd_crc32c.h"

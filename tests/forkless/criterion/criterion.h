@@ -43,13 +43,16 @@ struct abd_forkless_suite {
 void abd_forkless_add_test(struct abd_forkless_test *test);
 void abd_forkless_add_suite(struct abd_forkless_suite *suite);
 
-/** Count and print a failure. No format attribute: it would warn of the empty messages. */
+/**
+ * Count and print a failure. It has no format attribute, because that would warn about empty
+ * messages.
+ */
 void abd_forkless_fail(const char *file, int line, const char *claim, const char *format, ...);
 
-/** End the test at hand. */
+/** End the current test. */
 _Noreturn void abd_forkless_stop(void);
 
-/** Leave the test at hand out: neither passed nor failed. */
+/** Skip the current test: it neither passes nor fails. */
 _Noreturn void abd_forkless_skip(const char *format, ...);
 
 void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -78,7 +81,7 @@ void abd_forkless_log(const char *format, ...) __attribute__((format(printf, 1, 
 	}                                                                          \
 	struct abd_forkless_suite /* takes the semicolon */
 
-/* A message is a literal, or none: "" stands before it. */
+/* A message is a literal or missing, so "" can stand before it. */
 #define ABD_FORKLESS_CHECK(stop, claim, condition, ...)                               \
 	do {                                                                          \
 		if (!(condition)) {                                                   \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Says which CPU features the library sees, one a line: "has AVX2" or "lacks MOVDIR64B", by the
- * names of enum abd_cpu_feature. Gates ask it which kernels can't run here; ABD_TEST_CPU and
- * emulators count.
+ * Prints the CPU features that the library sees, one a line: "has AVX2" or "lacks MOVDIR64B", with
+ * the names of enum abd_cpu_feature. Gates use it to find the kernels that can't run here.
+ * ABD_TEST_CPU and emulators change the answer.
  */
 #include "abd_cpu.h"
 

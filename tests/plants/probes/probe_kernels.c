@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Says which kernels are in use, in one line, for the gate that runs the tests under each level of
- * CPU: a level that silently changed nothing would test nothing.
+ * Prints the kernels in use, in one line, for the gate that runs the tests at each level of CPU: a
+ * level that silently changed nothing would test nothing.
  */
 #include <abd/abd.h>
 

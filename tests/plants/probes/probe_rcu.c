@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Planted bug: a record of the cache is looked at behind the read-side section that found it.
+ * Planted bug: a record of the cache is read after the read-side section that found it.
  * usage: probe_rcu plant|clean
  *
- * The reader has looked before the writer takes the record out: the threads wait for each other by
- * relaxed atomics, which make an order in time but none that the memory model knows. So what a
- * checker must see is the missing order, not a lucky crash.
+ * The reader has read before the writer removes the record: the threads wait for each other with
+ * relaxed atomics, which give an order in time but none in the memory model. So a checker must find
+ * the missing order; it can't rely on a lucky crash.
  */
 #include "abd_arc_impl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tests that fail, compiled for both runners, to see that the runners say so and end with an exit
- * code that isn't 0. Each is run alone, by its name, beside "passes", which must stay clean.
+ * Tests that fail, compiled for both runners, to check that the runners report them and exit with a
+ * code other than 0. Each runs alone, by name, and so does "passes", which must pass.
  */
 #include <criterion/criterion.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A lesser CPU than this one, for tests: ABD_TEST_CPU=none, sse2, haswell (AVX2, but neither clwb
- * nor clflushopt) or avx2 denies what is beyond that level to all kernels at once, those included
- * that have no tunable (copy, fletcher_4, crc32c). The linker sends the library's question here
- * (--wrap).
- * Invariant: only denies; what this machine lacks it lacks at every level.
+ * Makes this CPU look like a lesser one, for tests. ABD_TEST_CPU is none, sse2, haswell (AVX2, but
+ * neither clwb nor clflushopt) or avx2. All features beyond that level are denied to all kernels,
+ * including those without a tunable (copy, fletcher_4, crc32c). The linker sends the library's
+ * abd_cpu_has() here (--wrap).
+ * Invariant: features are only denied; a feature that this machine lacks is missing at every level.
  */
 #include "abd_cpu.h"
 
@@ -40,7 +40,9 @@ static unsigned level_of(enum abd_cpu_feature feature)
 	return 4;
 }
 
-/* Asked anew each time: kernels are chosen once, and threads may choose at once. */
+/*
+ * Reads the environment each time and stores nothing: several threads may choose kernels at once.
+ */
 static unsigned level_wanted(void)
 {
 	static const char *const names[] = {"none", "sse2", "haswell", "avx2"};
