@@ -237,7 +237,7 @@ static void abd_region_purge(struct abd_region *region, bool only_old)
 	struct abd_region_heap *heap = region->heap;
 	uint64_t set[ABD_REGION_WORDS];
 	size_t count[ABD_REGION_HALVES], all = 0;
-	bool empties[ABD_REGION_HALVES];
+	bool empties[ABD_REGION_HALVES] = {false};
 
 	for (unsigned half = 0; half < ABD_REGION_HALVES; half++) {
 		size_t word = half * ABD_REGION_HALF_WORDS;

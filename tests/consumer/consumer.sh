@@ -7,15 +7,15 @@
 set -eu
 
 way=$1 source=$2 work=$3 cc=$4 cxx=$5 provider=$6
-# What is asked for is had only where the library finds it: so these programs show whether jemalloc is found.
-export ABD_CHUNK_PROVIDER="$provider"
 shift 6
 here=$source/tests/consumer
 jobs=${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}
 passed=0 failed=0
 rm -rf "$work"
 mkdir -p "$work"
-unset ABD_CHUNK_PROVIDER ABD_MAX_ORDER LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+unset ABD_MAX_ORDER LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+# What is asked for is had only where the library finds it: so these programs show whether jemalloc is found.
+export ABD_CHUNK_PROVIDER="$provider"
 
 run() { # what may be noisy while it works
 	"$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "FAIL $*"; exit 1; }

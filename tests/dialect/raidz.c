@@ -147,7 +147,7 @@ void row_rebuild(row_t *row, const uint_t *missing, const uint_t *code, uint_t c
 	size_t size = row->col[missing[0]].size; /* the longest: columns never grow */
 	unsigned char m[PARITY_MAX][2 * PARITY_MAX] = {{0}};
 	abd_t *target[PARITY_MAX], *parity[PARITY_MAX];
-	unsigned inverse[PARITY_MAX * PARITY_MAX];
+	unsigned inverse[PARITY_MAX * PARITY_MAX] = {0};
 
 	codes = count;
 	for (uint_t i = 0; i < count; i++) {

@@ -295,7 +295,7 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 #define ABD_LZ4_DECODER(suffix, is_supported)                    \
 	const struct abd_lz4_decoder abd_lz4_decode_##suffix = { \
 		.name = #suffix,                                 \
-		.supported = is_supported,                       \
+		.supported = (is_supported),                     \
 		.decode = decode,                                \
 		.decode_scatter = decode_scatter,                \
 	}

@@ -392,6 +392,16 @@ static bool lz4_decompress_pieces(void)
 	return there;
 }
 
+static bool lz4_decompress_exact_to_buf(void)
+{
+	char *to = malloc(9000);
+	bool there = done(abd_lz4_decompress_exact_to_buf(to, first, 9000, 0, (size_t)block_size));
+
+	cr_assert(!there || memcmp(to, f.mixed.model, 9000) == 0);
+	free(to);
+	return there;
+}
+
 static bool lz4_decompress_range(void)
 {
 	char to[100];
@@ -438,6 +448,7 @@ static const struct oom_case {
 	{"abd_lz4_decompress", lz4_decompress, prepare_scattered},
 	{"abd_lz4_decompress into a gang", lz4_decompress, prepare_gang_room},
 	{"abd_lz4_decompress_exact", lz4_decompress_exact, prepare_scattered},
+	{"abd_lz4_decompress_exact_to_buf", lz4_decompress_exact_to_buf, prepare_gang_block},
 	{"abd_lz4_decompress_to_buf", lz4_decompress_to_buf, prepare_block},
 	{"abd_lz4_decompress_to_buf from a gang", lz4_decompress_pieces, prepare_gang_block},
 	{"abd_lz4_decompress_range_to_buf", lz4_decompress_range, prepare_block},

@@ -27,6 +27,12 @@ static int piece(void *buf, size_t n, void *arg)
 	return 0;
 }
 
+static int piece_const(const void *a, size_t n, void *arg)
+{
+	(void)a, (void)n, (void)arg;
+	return 0;
+}
+
 static int pieces(void *a, void *b, size_t n, void *arg)
 {
 	(void)a, (void)b, (void)n, (void)arg;
@@ -129,6 +135,8 @@ Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
 	int pipes[2];
 
 	met_is(abd_iterate_func(x.abd, 0, SIZE, piece, NULL), 0);
+	met_is(abd_iterate_func_const(x.abd, 0, SIZE, piece_const, NULL), 0);
+	met_is(abd_is_aligned(x.abd, 0, SIZE, 1), true);
 	met_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
 	met_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);
 	met(abd_raidz_gen_iterate(parity, parity[0], 0, 512, 512, 1, raidz_gen));
@@ -168,12 +176,20 @@ Test(abd_oom, owning_and_returning_need_no_memory, .init = begin, .fini = end)
 	met(abd_return_buf_copy(x.abd, buf, SIZE));
 	buf = abd_borrow_buf_copy(x.abd, SIZE);
 	met(abd_return_buf(x.abd, buf, SIZE));
+	const void *copy = abd_borrow_buf_const(x.abd, SIZE);
+	const abd_t *view = abd_get_offset_const(x.abd, 1, 2);
+
+	met(abd_return_buf_const(x.abd, copy, SIZE));
+	met(abd_free_const(view));
+	met_is(abd_to_buf_const(linear), abd_to_buf(linear));
 	met_is(abd_to_buf(linear), buf = abd_to_buf(linear));
 	met(abd_release_ownership_of_buf(linear));
 	met(abd_take_ownership_of_buf(linear, false));
 	abd_free(linear);
 	buf = abd_buf_alloc(100, false);
 	met(abd_buf_free(buf, 100));
+	buf = abd_buf_alloc(100, true);
+	met(abd_buf_free_marked(buf, 100, true));
 	met(abd_contract_handler_set(on_contract));
 	abd_contract_handler_set(NULL);
 }
