@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums while
- * iterating. The lz4 calls return the bytes produced, or -EBADMSG (damaged block, or one that would
- * produce more than there is room for), -ENOSPC (compressed form larger than the room), -ENOMEM,
- * -EINVAL (a size lz4 can't serve: from 2,113,929,217 bytes up to be compressed, from 2 GiB up
- * compressed; a record may be larger). Accepted, by every decoder, is what LZ4_decompress_safe() of
- * liblz4 accepts, but for match offset 0, which the format forbids. dst_size is room, not an
- * expectation, but for the calls named exact.
- * Contract: all ranges lie within their buffers; source and destination are apart.
+ * lz4 from and to buffers (raw lz4 blocks, without ZFS's length in front), and checksums of
+ * buffers.
+ *
+ * The lz4 calls return the bytes produced, or -EBADMSG (the block is damaged, or would produce more
+ * than there is room for), -ENOSPC (the compressed form is larger than the room), -ENOMEM, -EINVAL
+ * (a size that lz4 can't serve: 2,113,929,217 bytes or more to compress, or a compressed block of
+ * 2 GiB or more; a record may be larger).
+ *
+ * Every decoder accepts what LZ4_decompress_safe() of liblz4 accepts, except match offset 0, which
+ * the format forbids. dst_size is the room there is; only the calls named exact expect that size.
+ *
+ * Contract: all ranges lie within their buffers; source and destination do not overlap.
  * Threads: as for reading src and writing dst.
  * OpenZFS: zfs_lz4_compress_buf(), zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, and their
  * borrowing callers in module/zfs/zio_compress.c.
@@ -23,7 +27,7 @@ ABD_BEGIN_DECLS
  * Compress src [src_off, +src_size) into dst from dst_off to its end.
  *
  * Units:   offsets and size in bytes.
- * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Returns: bytes written, or an error as above; the content of the room is then undefined.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c.
  */
@@ -34,7 +38,7 @@ ABD_API ssize_t abd_lz4_compress(
  * Decompress the block in src [src_off, +src_size) into dst [dst_off, +dst_size).
  *
  * Units:   offsets and sizes in bytes.
- * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Returns: bytes written, or an error as above; the content of the room is then undefined.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c.
  */
@@ -45,7 +49,7 @@ ABD_API ssize_t abd_lz4_decompress(abd_t *dst, const abd_t *src, size_t dst_off,
  * Decompress the block in src [src_off, +src_size) into dst [0, dst_size).
  *
  * Units:   offset and sizes in bytes.
- * Returns: bytes written, or an error as above; the room then holds no promise.
+ * Returns: bytes written, or an error as above; the content of the room is then undefined.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c.
  */
@@ -54,12 +58,12 @@ ABD_API ssize_t abd_lz4_decompress_to_buf(
 
 /**
  * Decompress the block in src [src_off, +src_size) into dst [dst_off, +size), if it holds exactly
- * size bytes: what an engine asks for that knows a record's size. A block that ends earlier, or
- * holds more, is damaged.
+ * size bytes. For engines that know the size of a record. A block that holds fewer bytes, or more,
+ * is damaged.
  *
  * Units:   offsets and sizes in bytes.
- * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
- *          holds no promise.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; the content of dst's
+ *          range is then undefined.
  * Threads: src is read, dst written.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */
@@ -70,8 +74,8 @@ ABD_API ssize_t abd_lz4_decompress_exact(
  * abd_lz4_decompress_exact() into dst [0, size).
  *
  * Units:   offset and sizes in bytes.
- * Returns: size, or an error as above, -EBADMSG for a block of another length; dst's range then
- *          holds no promise.
+ * Returns: size, or an error as above, -EBADMSG for a block of another length; the content of dst's
+ *          range is then undefined.
  * Threads: src is read.
  * Source:  zfs_lz4_decompress_buf() in module/zfs/lz4_zfs.c, since c90dc28089.
  */
@@ -80,28 +84,28 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 
 /**
  * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
- * into dst [0, range_size). Decodes no further than it must, and checks no more than it decodes.
- * For range_off > 0 what lies before the range needs memory while it is decoded, unless the range
- * lies past the record's end.
+ * into dst [0, range_size). Decodes no further than the range, and checks only what it decodes.
+ * For range_off > 0 the call allocates memory for the bytes before the range, unless the range lies
+ * past the record's end.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
  *          as above.
  * Threads: src is read.
- * Source:  openzfs PR 19107 wants the same of the ARC.
+ * Source:  openzfs PR 19107 proposes the same for the ARC.
  */
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);
 
 /* ---- as ZFS keeps blocks --------------------------------------------------------------------- */
 
-/** Bytes of the length in front of a block of ZFS's. */
+/** Size of the length that ZFS stores in front of a block, in bytes. */
 #define ABD_LZ4_LENGTH_SIZE 4
 
 /**
- * Whether ZFS would keep a record compressed: if an eighth or more is saved.
+ * Whether ZFS would keep a record compressed: whether that saves an eighth or more.
  *
- * Units:   bytes; compressed_size with its length in front.
+ * Units:   bytes; compressed_size includes the length in front.
  * Returns: true if so; for size 0 never.
  * Threads: any.
  * Source:  zio_get_compression_max_size() in module/zfs/zio.c.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * At the edges: buffers to and from struct iovec without a copy, to and from files, and around
- * memory that is not ours. Contract for all: offset and size lie within the buffer. Errors are
- * returned as -errno.
+ * Buffers and the outside: to and from struct iovec without a copy, to and from files, and over
+ * memory that is not the library's. Contract for all: offset and size lie within the buffer. Errors
+ * are returned as -errno.
  */
 #ifndef ABD_IO_H
 #define ABD_IO_H
@@ -13,7 +13,7 @@ ABD_BEGIN_DECLS
 
 /**
  * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing
- * is copied. Runs next to each other in memory share an entry.
+ * is copied. Runs that are neighbours in memory share an entry.
  *
  * Units:   off and size in bytes, iov_max in entries.
  * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again
@@ -26,8 +26,8 @@ ABD_API int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered);
 
 /**
- * Whether every piece of abd [off, off + size) starts at a multiple of alignment and is as long as
- * one: what direct I/O asks of memory. The pieces are those of abd_to_iov().
+ * Whether address and length of every piece of abd [off, off + size) are multiples of alignment, as
+ * direct I/O requires. The pieces are those of abd_to_iov().
  *
  * Contract: alignment is a power of two.
  * Units:    off, size and alignment in bytes.
@@ -52,13 +52,13 @@ ABD_API abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 	__attribute__((warn_unused_result));
 
 /**
- * A linear buffer over memory of any origin, with the call that ends that memory.
+ * A linear buffer over memory of any origin, with a callback that frees that memory.
  *
  * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM; free_cb does not run then, and
  *          buf is still the caller's.
- * Owner:   the buffer has the memory: free_cb runs exactly once, in the abd_free() that ends it
- *          (views of it ended before, as for every parent).
+ * Owner:   the buffer owns the memory. free_cb runs exactly once, in the abd_free() of this buffer;
+ *          its views have been freed before, as for every buffer.
  * Threads: any; free_cb runs in the thread that calls abd_free().
  * Source:  asked for in folly #696.
  */
@@ -71,9 +71,9 @@ ABD_API abd_t *abd_get_from_buf_cb(
  * ones are repeated, up to 1,000 times in a row.
  *
  * Units:   offsets and size in bytes.
- * Returns: bytes read, fewer than size only at the end of the file; or -errno, and dst's range then
- *          holds no promise. Errors: -EINVAL file_off is negative, or file_off + size is past the
- *          largest off_t; others as preadv().
+ * Returns: bytes read, fewer than size only at the end of the file; or -errno, and the content of
+ *          dst's range is then undefined. Errors: -EINVAL file_off is negative, or file_off + size
+ *          is past the largest off_t; others as preadv().
  * Threads: dst is written.
  * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
  */
@@ -84,7 +84,7 @@ ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t
  * Interrupted ones are repeated, up to 1,000 times in a row.
  *
  * Units:   offsets and size in bytes.
- * Returns: size; or -errno, and the file's range then holds no promise.
+ * Returns: size; or -errno, and the content of the file's range is then undefined.
  *          Errors: -EINVAL as abd_pread(); -EIO the file accepts no byte; others as pwritev().
  * Threads: src is read.
  * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.

@@ -2,7 +2,7 @@
 /*
  * Equality of short keys and names, inline: a few words that overlap, instead of a call.
  * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
- * Public for abd_key_equal() only, at the end; the rest is how it is done.
+ * Only abd_key_equal(), at the end, is for callers; the rest is its implementation.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's
  * path components average 31 bytes, where starting a string instruction costs more than comparing.
  */
@@ -55,8 +55,8 @@ static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size
 /*
  * Four words cover any size from one to four of them: the first, the second or the last, the last
  * but one or the first, and the last. So 8 to 32 bytes, where most names are, take one path. Two
- * words for 8 to 16 and four above would be 1.3 to 1.7 times as fast for one length again and
- * again, and 0.7 times as fast for lengths that a branch predictor can't guess.
+ * words for 8 to 16 and four above would be 1.3 to 1.7 times as fast when one length repeats, and
+ * 0.7 times as fast for lengths that a branch predictor can't predict.
  */
 static inline bool abd_key_equal_8_to_32(const uint8_t *a, const uint8_t *b, size_t size)
 {
@@ -104,7 +104,7 @@ static inline bool abd_key_equal_inline(const void *a, const void *b, size_t siz
 ABD_BEGIN_DECLS
 
 /**
- * abd_key_equal() for longer ones.
+ * abd_key_equal() for more than ABD_KEY_INLINE_SIZE bytes.
  *
  * Units:   size in bytes.
  * Returns: true if they are equal.

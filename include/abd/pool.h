@@ -12,9 +12,9 @@
 ABD_BEGIN_DECLS
 
 /**
- * Where the pool's region lies; reserves it if that has not happened yet. It stays for the life of
- * the process, and from this call on its memory stays, too: abd_cache_reap_now() gives none of it
- * back, since what was registered must not be swapped for other pages.
+ * Where the pool's region lies; reserves it if that has not happened yet. The region stays for the
+ * life of the process. From this call on its memory stays, too: abd_cache_reap_now() gives none of
+ * it back, because the pages that a caller registers must not be replaced by others.
  *
  * Units:   *size in bytes.
  * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.
@@ -23,12 +23,12 @@ ABD_BEGIN_DECLS
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 
-/** What is free in the pool, leaving out what is in reserve (reserve_bytes in tuning.h;
+/** What is free in the pool, without what is in reserve (reserve_bytes in tuning.h;
  * abd_cache_reap_now() gives it back). 8-byte fields only. */
 struct abd_pool_stats {
 	uint64_t region_size;                 /**< bytes; 0 before the region is reserved */
 	uint64_t free_size;                   /**< bytes in free runs */
-	uint64_t largest_free_run;            /**< bytes of the largest run that could be had now */
+	uint64_t largest_free_run;            /**< bytes of the largest free run */
 	uint64_t free_runs[ABD_STATS_ORDERS]; /**< free runs of each order */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tunables by name. Unstable by declaration: names and values may change with any version.
+ * Tunables by name. This interface is unstable: names and values may change with any version.
  *
  *   scatter_enabled     0, 1          0: abd_alloc() makes linear buffers only
  *   scatter_min_size    bytes         smaller buffers are linear (1536)
@@ -27,8 +27,8 @@
  * Which kernel serves which size is a plan: a kernel's name, or "word<=64,scalar<=4096,libc": word
  * for operations of up to 64 bytes, scalar for those of up to 4,096, libc for all above. Sizes are
  * those of the whole operation, in bytes. abd_tuning_get() says which plan is in use. "auto" is the
- * plan that this machine gets by itself. A plan that names a kernel which this CPU lacks is
- * refused.
+ * plan that this machine gets by itself. A plan is refused if it
+ * names a kernel that this CPU lacks.
  *
  *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar
  *   copy                plan          avx512, nt-avx512, libc
@@ -60,7 +60,7 @@ ABD_BEGIN_DECLS
  * Set a tunable.
  *
  * Units:   value as text; sizes in bytes, decimal.
- * Returns: 0; -ENOENT unknown name; -EINVAL a value it can't take.
+ * Returns: 0; -ENOENT unknown name; -EINVAL a value that it does not accept.
  * Owner:   both strings stay the caller's.
  * Threads: any.
  * Source:  module parameters in OpenZFS.
@@ -68,7 +68,7 @@ ABD_BEGIN_DECLS
 ABD_API int abd_tuning_set(const char *name, const char *value);
 
 /**
- * What a tunable is set to; of kernels the plan in use, of providers the one in use.
+ * What a tunable is set to; for kernels the plan in use, for providers the one in use.
  *
  * Units:   text; sizes in bytes, decimal.
  * Returns: the text, or NULL for an unknown name.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What comes after a run of abd-perf: tables for people, a comparison of two runs, rows for a spreadsheet, the page.
+"""Shows what abd-perf measured: tables for people, a comparison of two results, rows for a spreadsheet, the page.
 
-abd-perf starts it as `python3 FOLDER COMMAND ...`; it only reads results (model.py) and writes what was asked for (output.py).
+abd-perf starts it as `python3 FOLDER COMMAND ...`. It reads results (model.py) and writes what was asked for (output.py).
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ from compare import became_worse, compare, print_comparison
 from model import load
 from rows import csv_text
 
-USAGE = 64  # wrong flags, as abd-perf's own
+USAGE = 64  # wrong flags: abd-perf exits with the same status
 WORSE = 2  # something became slower than allowed
 
 
@@ -43,7 +43,7 @@ def read(command, path):
 
 
 def may_write(command, flag, path):
-    """Ends the program where the path can't be written to, before work is spent on it."""
+    """Ends the program if the path can't be written to, before work is spent on it."""
     try:
         output.check(path)
     except OSError as error:
@@ -51,7 +51,7 @@ def may_write(command, flag, path):
 
 
 def wrote(command, flag, path, text):
-    """Whether it was written; says why not."""
+    """Writes text to a file. Returns whether it was written; prints why not."""
     try:
         output.write(path, text)
     except OSError as error:
@@ -120,7 +120,7 @@ def command_compare(arguments):
 
 
 def system_python():
-    """matplotlib of the distribution belongs to /usr/bin/python3, which need not be the first in PATH."""
+    """Starts again with /usr/bin/python3 if only that has matplotlib, as when the distribution installed it."""
     import importlib.util
     other = "/usr/bin/python3"
     if importlib.util.find_spec("matplotlib") is None and os.path.exists(other) and os.environ.get("ABD_PERF_PYTHON") != other:
@@ -142,7 +142,7 @@ def command_report(arguments):
     runs = [read("report", path) for path in options.runs]
     system_python()
     from page import report, summary
-    # Of two runs the later one is drawn.
+    # The charts show the last result given.
     if not wrote("report", "-o", options.output, report(runs[-1], compare(*runs) if len(runs) == 2 else None)):
         return 1
     print(summary(runs[-1], options.output))
@@ -158,10 +158,10 @@ def main():
     try:
         status = COMMANDS[sys.argv[1]](sys.argv[2:])
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads the tables has seen enough
+    except BrokenPipeError:  # the reader of the tables stopped early
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
-    except OSError as error:  # the terminal or the file that stdout goes to
+    except OSError as error:  # stdout can't be written
         fail(sys.argv[1], error.strerror)
     sys.exit(status)
 

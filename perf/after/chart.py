@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Charts by matplotlib, as SVG inside the page: one for wide windows, one for phones, in colours that the page sets, light or dark.
+"""Charts by matplotlib, as SVG inside the page: each once for wide windows and once for phones. The page sets the colours, light or dark.
 
-Text stays text, in the page's font: it can be read aloud, searched and enlarged.
+Text stays text, in the page's font, so it can be read aloud, searched and enlarged.
 """
 import html
 import io
@@ -18,7 +18,7 @@ import matplotlib.pyplot as plot  # noqa: E402
 
 from model import median_of  # noqa: E402
 
-# Placeholders that the page's style replaces: text, grid, and a colour per series (Okabe and Ito: for all kinds of sight).
+# Placeholders that the page's style replaces: text, grid, and a colour per series (Okabe and Ito's, which colour-blind readers can tell apart).
 TEXT, GRID = "#010101", "#020202"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
@@ -46,13 +46,13 @@ def svg(draw, title, kind, height):
 
 
 def picture(draw, title, height=3.6, narrow_height=None):
-    """draw(axes, narrow) twice: the page shows the one that fits."""
+    """A figure with two drawings by draw(axes, narrow): the page shows the one that fits."""
     return (f'<figure>{svg(draw, title, "wide", height)}'
             f'{svg(draw, title, "narrow", narrow_height or height)}</figure>')
 
 
 def legend(axes, narrow, columns=6):
-    """Above the axes, where it hides nothing; a single line or bar needs none."""
+    """A legend above the axes, where it hides nothing; a single line or bar gets none."""
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) < 2:
         return
@@ -62,7 +62,7 @@ def legend(axes, narrow, columns=6):
 
 
 def places(axes, labels, narrow):
-    """Named places on the x axis; on phones upright where they are many."""
+    """Named places on the x axis; the names stand upright on phones if they would not fit."""
     crowded = narrow and sum(max(len(part) for part in label.split("\n")) + 1 for label in labels) > 38
     shown = [label.replace("\n", " ") for label in labels] if crowded else labels
     axes.set_xticks(range(len(labels)), shown, rotation=90 if crowded else 0)
@@ -92,7 +92,7 @@ def line_style(i):
 
 
 def lines(axes, narrow, labels, series):
-    """Over named places; series: (name, {place: value}, what else plot() is to be told)."""
+    """Lines over named places; series: (name, {place: value}, more arguments for plot())."""
     for name, points, style in series:
         axes.plot([labels.index(place) for place in points], list(points.values()), label=name, **style)
     places(axes, labels, narrow)
@@ -124,7 +124,7 @@ def powers_of_two(axes, values):
 
 
 def curves(axes, narrow, entries, of_x, methods):
-    """A line per figure over a number; entries: sorted by it."""
+    """A line per figure, over a number; entries are sorted by that number."""
     for i, name in enumerate(methods):
         points = [(of_x(entry), median_of(next((figure for figure in entry["figures"] if figure["name"] == name), None)))
                   for entry in entries]

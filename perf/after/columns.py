@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which tables each scenario has: a title, the results that are its rows, its columns, and what people have to know to read it.
+"""The tables of each scenario: their titles, rows, columns and notes.
 
-A scenario that is not named here still gets tables: one per group, with all its figures and ratios (generic()).
+A scenario that is not listed here still gets tables: one per group, with all its figures and ratios (generic()).
 """
 from model import figure_of, geometric_mean, medians_of, names_of, number, ratio_of, select
 from table import (cell, every_figure, figure, figure_text, figures, judged, mib, name, parameter, print_columns, ratio, ratio_text,
@@ -9,11 +9,11 @@ from table import (cell, every_figure, figure, figure_text, figures, judged, mib
 
 
 class Table:
-    """Rows: the scenario's results of one group, of which only those that keep() holds; or what rows() makes of each."""
+    """A table of one group's results. keep() chooses results; rows() makes one or more rows of each."""
 
     def __init__(self, group, title, columns, keep=lambda entry: True, rows=lambda entry: [entry], note="", together=None):
         self.group, self.title, self.columns, self.keep, self.rows, self.note = group, title, columns, keep, rows, note
-        self.together = together  # a parameter whose values stand together, instead of the order in which they were measured
+        self.together = together  # a parameter to group rows by; otherwise they are in the order measured
 
     def print(self, run, scenario):
         entries = [row for entry in select(run, scenario, self.group) if self.keep(entry) for row in self.rows(entry)]
@@ -30,7 +30,7 @@ class Table:
 
 
 def part(key, **values):
-    """A row of its own for part of an entry, for tables that have several rows to a result."""
+    """A row for a part of an entry, for tables with several rows per result."""
     return {**key, "parameters": {**key["parameters"], **values}}
 
 
@@ -105,7 +105,7 @@ PERCENTILES = ("p50", "p90", "p99", "p99.9")
 
 
 def by_mode(run):
-    """A row per way of reading, with the times of its reads, which stand in results of their own."""
+    """A row per way of reading, with the times of its reads, which are in separate results (group latency)."""
     latency = {tuple(entry["parameters"].get(key) for key in ("data", "threads", "mode")): entry
                for entry in select(run, "arc-cached-read", "latency")}
 
@@ -162,7 +162,7 @@ def arc_scale(run):
 # ---- buffer, compare -----------------------------------------------------------------------------------------------------
 
 def raced_against(entry):
-    """The figure beside ours; None where a row was not raced against anything."""
+    """The figure beside ours; None if there is no other."""
     return entry["figures"][1] if len(entry["figures"]) > 1 else None
 
 
@@ -179,7 +179,7 @@ def times_as_fast(entry):
 
 
 def limit_text(entry):
-    """What was published and the limit of a figure of memory, as the result's ratio says them."""
+    """The limit of a memory figure, as its ratio names it."""
     return entry["ratios"][0]["of"] if entry["ratios"] else ""
 
 
@@ -310,7 +310,7 @@ def stats_copy(run):
         lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
 
 
-# Each makes its scenario's tables from the run, and has a note that stands behind them.
+# Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "flush": (flush, ""),
           "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
@@ -331,6 +331,6 @@ def print_scenario(run, scenario):
 
 
 def print_run(run):
-    """The tables of every scenario that was measured, in the order in which they were."""
+    """Prints the tables of every scenario, in the order in which they were measured."""
     for scenario in dict.fromkeys(entry["scenario"] for entry in run["results"]):
         print_scenario(run, scenario)

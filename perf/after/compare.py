@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Two runs, benchmark by benchmark: what run B is worth against run A.
+"""Compares two result files, A and B, benchmark by benchmark.
 
-A benchmark is a figure or a ratio under its conditions. Its ratio is one of speeds, B over A, so more than 1 is better. The two runs were
-measured apart, so the interval is the widest that both intervals allow: [low B / high A, high B / low A].
-A figure's interval covers two comparisons: the figures themselves, and the figures in units of the reference loop. The CPU's clock moves
-the first for arithmetic and the second for memory; a change of code moves both. A ratio was taken within rounds and needs no such care.
-Invariant: a run compared with itself has no verdict but "can't tell", because every such interval holds 1.
+A benchmark is a figure or a ratio under its conditions. Its comparison is the ratio of B's speed to A's, so more than 1 is better. A and B
+were measured separately, so the interval is the widest that both intervals allow: [low B / high A, high B / low A].
+A figure's interval covers two comparisons: of the figures themselves, and of the figures in units of the reference loop. A change of the
+CPU's clock moves the first for arithmetic and the second for memory; a change of code moves both. A ratio was taken within rounds, where
+the clock matters little, so it is compared only once.
+Invariant: a result compared with itself gets only the verdict "can't tell", because every such interval contains 1.
 """
 import math
 import re
@@ -13,24 +14,24 @@ import re
 from model import CONDITIONS, geometric_mean, number, parameter_text
 from table import print_table, ratio_text
 
-# Two runs of one program never lie in memory alike, and that alone moves figures. Less than this is no change, whatever the intervals
-# say: they only know what changes within a run.
+# Each time a program is started its data lies elsewhere in memory, which alone moves figures. A smaller difference than this is no change,
+# even if the intervals exclude 1: they only cover what varies within one process.
 MARGIN = 0.02
 ROUNDS = 6  # the fewest that a verdict can stand on; abd_perf_stat.c says why
 COUNTED = {"bytes", "x", "%"}  # counted, not measured: one round is enough
-# Facts that differ from run to run on one machine, and so say nothing about a change.
+# Facts that differ each time on the same machine, and so don't explain a change.
 FLEETING = {"time", "memory", "load", "load_after", "busy", "busy_before", "busy_during", "interrupted"}
 
 
 def benchmarks(run):
-    """{key: [(entry, item)]} of all figures and ratios; several under one key where a run has a benchmark twice."""
+    """{key: [(entry, item)]} of all figures and ratios; a key has several if a benchmark was measured twice."""
     found = {}
     for entry in run["results"]:
         name = entry["scenario"], entry["group"], entry["name"]
         conditions = tuple((key, entry["parameters"][key]) for key in CONDITIONS if key in entry["parameters"])
         measured = {figure["name"] for figure in entry["figures"]}
         for ratio in entry["ratios"]:
-            # A ratio against what others published says the same as its figure; only two measured sides are a benchmark.
+            # Only a ratio of two measured figures is a benchmark: one against a published figure says no more than our figure.
             if {ratio["of"], ratio["against"]} <= measured:
                 found.setdefault((name, conditions, ratio["of"], ratio["against"], "ratio"), []).append((entry, ratio))
         for figure in entry["figures"]:
@@ -39,7 +40,7 @@ def benchmarks(run):
 
 
 def full_name(entry, times):
-    """With its conditions where several results have the name: "one copy, one fence (size 64, linear, fresh)"."""
+    """The name, with its conditions if several results share it: "one copy, one fence (size 64, linear, fresh)"."""
     parts = [parameter_text(entry, name) if number(entry, name) is None else f"{name} {number(entry, name):.6g}"
              for name in CONDITIONS if name in entry["parameters"]]
     ambiguous = times[entry["scenario"], entry["group"], entry["name"]] > 1
@@ -47,7 +48,7 @@ def full_name(entry, times):
 
 
 def ratio_of_speeds(a, b, unit):
-    """None where the figures are so large and small that their ratio is no number."""
+    """B's speed over A's; None if the ratio is too large or too small for a float."""
     more = unit in ("ratio", "%") or (unit.endswith("/s") and len(unit) > 2)
     over, under = (b, a) if more else (a, b)
     low, high = over["low"] / under["high"], over["high"] / under["low"]
@@ -60,7 +61,7 @@ def ratio_of_speeds(a, b, unit):
 
 
 def verdict_of(ratio, rounds, unit, margin):
-    """(verdict, weight): how far from 1 the ratio surely is, as a logarithm; 0 where nothing is sure."""
+    """(verdict, weight). The weight is how far from 1 the ratio surely is, as a logarithm; 0 if that is not sure."""
     if rounds < ROUNDS and unit not in COUNTED:
         return "can't tell", 0
     if ratio["low"] > 1 + margin:
@@ -73,7 +74,7 @@ def verdict_of(ratio, rounds, unit, margin):
 
 
 def pair_of(a, b, unit, name, margin):
-    """None where they can't be compared."""
+    """The comparison of figures a and b; None if they can't be compared."""
     if not (a["low"] > 0 and b["low"] > 0):
         return None
     ratio = ratio_of_speeds(a, b, unit)
@@ -117,7 +118,7 @@ def compare(a, b, wanted=""):
         only = [only[0] + len(of_a) - both, only[1] + len(of_b) - both]
         pairs += [pair_of(x, y, unit, name, margin) for (_, x), (_, y) in zip(of_a, of_b)]
     pairs = [pair for pair in pairs if pair]
-    # What surely changed, and by most, first; then what seems to have.
+    # First what surely changed, the largest changes first; then the rest, by their medians.
     pairs.sort(key=lambda pair: (-pair["weight"], -abs(math.log(pair["median"]))))
     for pair in pairs:
         del pair["weight"]
@@ -130,12 +131,12 @@ def changed(comparison):
 
 
 def became_worse(comparison, allowed):
-    """Those that surely became slower or larger, by more than a share allowed."""
+    """The benchmarks that surely became slower or larger by more than the allowed share."""
     return [pair for pair in changed(comparison) if pair["median"] < 1 - allowed]
 
 
 def conclusion(comparison):
-    """The comparison in a sentence; for the terminal and the page."""
+    """The comparison in a sentence, for the terminal and the page."""
     count, sure = len(comparison["pairs"]), changed(comparison)
     better, margin = sum(pair["median"] > 1 for pair in sure), f"{comparison['margin'] * 100:.1f} %"
     if not count:

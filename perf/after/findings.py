@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What matters, in words: the findings that open the page, and the five sources' questions, claim and measurement side by side.
+"""What matters, in words: the findings at the top of the page, and the five sources' questions with claim and measurement.
 
-A sentence says "worth it" only where the interval of the ratio lies on one side of 1 (the ratio's verdict); else "can't tell".
+A sentence says "worth it" only if the interval of the ratio lies on one side of 1 (the ratio's verdict); else "can't tell".
 """
 from model import (figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, number, ratio_of, select, size_text,
                    spread)
@@ -93,11 +93,11 @@ QUESTIONS = [
 
 
 def questions(document):
-    """[(question, source, claim, measured here, what to do)]; of what was not measured the last two are None."""
+    """[(question, source, claim, measured here, what to do)]; the last two are None if nothing was measured."""
     return [(question, source, claim, *(ask(document) or (None, None))) for question, source, claim, ask in QUESTIONS]
 
 
-# ---- the findings that open the page -----------------------------------------------------------------------------------------
+# ---- the findings at the top of the page -------------------------------------------------------------------------------------
 
 def finding_rule(document):
     ratio, entry = first_ratio(document, RULE)
@@ -152,5 +152,5 @@ FINDINGS = (finding_rule, finding_decoder, finding_cached, finding_flush, findin
 
 
 def findings(document):
-    """The three that matter most, of those that were measured."""
+    """The first three findings that were measured; FINDINGS is in order of importance."""
     return [text for text in (finding(document) for finding in FINDINGS) if text][:3]

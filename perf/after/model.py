@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run's result, as the file of `abd-perf run --json` holds it, and the questions that tables, comparisons and pages ask of it.
+"""The result in a file of `abd-perf run --json`, and functions that look things up in it for tables, comparisons and pages.
 
-Invariant: after load(), strings hold no control characters and can be encoded, every figure and ratio has finite numbers, and what is
-damaged is left out. So no other module has to check what a file holds; text still has to be escaped where it becomes markup.
+Invariant: after load(), strings contain no control characters and can be encoded, every figure and ratio has finite numbers, and damaged
+parts are left out. So no other module has to check a file's content; text must still be escaped when it becomes markup.
 """
 import json
 import math
@@ -21,7 +21,7 @@ SIZES = {"record_size", "io_size", "size", "extent_size", "file_size"}  # shown 
 # ---- reading -------------------------------------------------------------------------------------------------------------
 
 def clean(text):
-    """Text that can neither steer a terminal nor break a table or the page."""
+    """The text without control characters, which could steer a terminal or break a table or the page."""
     return CONTROL.sub("?", str(text)).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -31,7 +31,7 @@ def text_in(item, name):
 
 
 def is_number(value):
-    """A finite number; whole numbers larger than a float are none."""
+    """Whether value is a finite number; whole numbers too large for a float are not."""
     try:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:
@@ -51,7 +51,7 @@ def texts(value):
 
 
 def summary(item):
-    """Median, interval and rounds; None where they are damaged."""
+    """Median, interval and rounds; None if they are damaged."""
     value = {name: item.get(name) for name in NUMBERS}
     value["mad"] = value["mad"] if is_number(value["mad"]) else 0
     if not all(is_number(number) for number in value.values()) or not value["low"] <= value["median"] <= value["high"]:
@@ -60,7 +60,7 @@ def summary(item):
 
 
 def relative(item):
-    """The figure in units of the reference loop; None where it has no sound interval."""
+    """The figure in units of the reference loop; None if its interval is missing or damaged."""
     value = {name: dictionary(item.get("relative")).get(name) for name in NUMBERS[:3]}
     return value if all(is_number(number) for number in value.values()) and 0 < value["low"] <= value["high"] else None
 
@@ -102,7 +102,7 @@ def refuse_constant(name):
 
 
 def load(path):
-    """The run in a file. ValueError or OSError says why there is none."""
+    """The result in a file. ValueError or OSError says why it can't be read."""
     with open(path, encoding="utf-8") as file:
         try:
             document = json.load(file, parse_constant=refuse_constant)
@@ -152,12 +152,12 @@ def select(document, scenario, group=None, **parameters):
 
 
 def median_of(measured):
-    """Of a ratio or a figure; None where there is none, or nothing that a logarithm can take."""
+    """The median of a ratio or a figure; None if there is none, or it is not positive (it has no logarithm)."""
     return measured["median"] if measured and measured["median"] > 0 else None
 
 
 def medians_of(entries, of, against):
-    """Of all entries that have this ratio."""
+    """The medians of a ratio, of all entries that have it."""
     return [value for value in (median_of(ratio_of(entry, of, against)) for entry in entries) if value]
 
 
@@ -171,7 +171,7 @@ def of_sizes(entries, name="size"):
 
 
 def names_of(entries):
-    """The names of all figures, in the order in which they first come."""
+    """The names of all figures, in the order in which they first appear."""
     return list(dict.fromkeys(figure["name"] for entry in entries for figure in entry["figures"]))
 
 
@@ -185,7 +185,7 @@ def spread(values, form=".2f"):
 
 
 def first_ratio(document, wanted):
-    """The first that the run has of (scenario, group, parameters, of, against): (ratio, its entry), or (None, None)."""
+    """wanted: [(scenario, group, parameters, of, against)]. Returns (ratio, its entry) of the first one found, or (None, None)."""
     for scenario, group, parameters, of, against in wanted:
         for entry in select(document, scenario, group, **parameters):
             ratio = ratio_of(entry, of, against)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that are there whole or not at all: written to a temporary file beside them, then renamed.
+"""Writes files whole or not at all: to a temporary file beside them, which is then renamed.
 
-A path that exists and is no regular file (/dev/full, a pipe, /dev/stdout) is written to as it is: renaming would replace the device.
+A path that exists and is no regular file (/dev/full, a pipe, /dev/stdout) is written to directly, because renaming would replace the device.
 """
 import os
 import stat
@@ -15,18 +15,18 @@ def is_special(path):
 
 
 def check(path):
-    """OSError where the path can't be written to, before time is spent on what goes there."""
+    """Raises OSError if the path can't be written to, before time is spent on its content."""
     if not path or os.path.isdir(path):
-        open(path, "r+b").close()  # raises what the system says of it
+        open(path, "r+b").close()  # raises the system's error
     target = os.path.realpath(path)
     place = target if is_special(path) else os.path.dirname(target)
     if not os.access(place, os.W_OK):
-        os.stat(place)  # raises where it does not exist
+        os.stat(place)  # raises if it does not exist
         raise PermissionError(13, os.strerror(13), place)
 
 
 def write(path, text):
-    """OSError where it fails; then the old file is as it was."""
+    """Writes text to path. If that fails, raises OSError and leaves the old file unchanged."""
     data = text.encode("utf-8")
     if is_special(path):
         with open(path, "ab", buffering=0) as file:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One HTML file from the JSON of abd-perf: what matters first, a chart per question with what to conclude, all figures in tables.
+"""One HTML file from abd-perf's JSON: first what matters, then a chart and a conclusion per question, then all figures in tables.
 
-The file needs nothing else: pictures are inside it, and follow the window's width and its light or dark colours.
-Invariant: text from a result is escaped wherever it becomes markup, and a class is one of KINDS.
+The file needs no other file: the pictures are inside it. They adapt to the window's width and to light or dark colours.
+Invariant: text from a result is escaped wherever it becomes markup, and a class from a result is one of KINDS.
 """
 import html
 import os
@@ -13,9 +13,9 @@ from findings import findings, questions
 from model import CONDITIONS, interval, parameter_text
 from sections import SECTIONS, cell, section
 
-# The series' colours on a dark page, lighter than those on a light one.
+# The colours of the series on a dark page, lighter than those on a light one.
 DARK = ["#58b0e8", "#ff8a4c", "#35c79b", "#e0a3c4", "#f0b840", "#8ad0f5"]
-SHOWN = 40  # rows of a comparison that are open to begin with
+SHOWN = 40  # rows of a comparison that are visible at first
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -54,7 +54,7 @@ KINDS = {"faster", "slower", "smaller", "larger", "met", "missed"}
 
 
 def row(*cells):
-    """Text and numbers; a number is given as (value, format), a judgement as [text]."""
+    """A table row of text and numbers: a number is given as (value, format), a verdict as [text]."""
     def one(item):
         if isinstance(item, tuple):
             return cell(format(*item))
@@ -137,7 +137,7 @@ def changed_table(pairs):
 
 
 def changes(comparison):
-    """Of two runs: what changed from the first to the second."""
+    """What changed from the first result to the second."""
     pairs, sure = comparison["pairs"], changed(comparison)
     differ = listed(f"{name}: {before}, then {after}" for name, (before, after) in comparison["differences"].items())
     missing = comparison["only_a"] + comparison["only_b"]

@@ -10,7 +10,7 @@ HEADINGS = ("scenario", "group", "name", "conditions", "of", "against", "unit", 
 
 
 def csv_text(run):
-    """A row per figure and per ratio; conditions stand in one field: size=64 threads=1."""
+    """A row per figure and per ratio; one field holds all conditions: size=64 threads=1."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     rows.writerow(HEADINGS)

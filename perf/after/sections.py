@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A section per question: a chart, what to conclude, the source's figure beside ours. A run that lacks it gets no section."""
+"""A section per question: a chart, a conclusion, the source's figure beside ours. Questions that were not measured get no section."""
 import html
 
 from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_two)
@@ -12,7 +12,7 @@ def cell(value):
 
 
 def rows_table(head, rows):
-    """A small table; head and cells are text, cells of numbers to the right."""
+    """A small table of text; all columns but the first are numbers, aligned right."""
     body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" if i == 0 else cell(html.escape(text))
                                     for i, text in enumerate(row)) + "</tr>" for row in rows)
     return (f"<div class=scroll><table><tr>{''.join(f'<th>{html.escape(text)}' for text in head)}</tr>{body}</table></div>")
@@ -218,7 +218,7 @@ FLUSH_NO_POLICY = {"AUTO", "libpmem", "libpmem, own loop"}
 
 
 def flush_best(entry, through):
-    """The fastest of the policies through the cache, or around it; None if none was measured."""
+    """The median speed of the fastest policy that writes through the cache, or around it; None if none was measured."""
     return max((figure["median"] for figure in entry["figures"] if figure["name"] not in FLUSH_NO_POLICY
                 and (figure["name"] in FLUSH_THROUGH) == through), default=None)
 
@@ -229,7 +229,7 @@ def flush_chart(entries, title):
     for name in names_of(entries):
         points = {label: median_of(figure_of(entry, name)) for label, entry in zip(labels, entries)
                   if median_of(figure_of(entry, name))}
-        if name == "AUTO":  # broad and pale, behind the policy that it chose
+        if name == "AUTO":  # AUTO is broad and pale, under the line of the policy that it chose
             style = {"color": COLOURS[0], "linewidth": 8, "alpha": 0.3, "solid_capstyle": "round"}
         elif name in FLUSH_NO_POLICY:
             style = {"color": "#888888", "marker": "x", "linestyle": "--" if name == "libpmem" else ":"}
@@ -436,7 +436,7 @@ def section_cached(document):
 
 
 def section_latency(document):
-    """Percentiles of single reads, where the run has them."""
+    """Percentiles of single reads, if they were measured."""
     entries = [entry for entry in select(document, "arc-cached-read", "latency") if entry["figures"]]
     parts, title = [], "How long does a single read take?"
     for data in dict.fromkeys(entry["parameters"].get("data") for entry in entries):

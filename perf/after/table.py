@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tables for people, from columns that are data (columns.py says which table has which).
+"""Tables for people, made from columns that are data (columns.py lists each table's columns).
 
-A column is (heading, cell), cell(entry) being its text; a heading that starts with < is aligned left. A column of a figure, a ratio or a
-parameter that an entry lacks shows "-" or nothing: a table only reads its own scenario's results, and needs none of them.
+A column is (heading, cell); cell(entry) returns its text. If the heading starts with <, the column is aligned left. If an entry lacks a
+column's figure, ratio or parameter, the cell is "-" or empty.
 """
 from model import figure_of, number, parameter_text, ratio_of
 
@@ -10,7 +10,7 @@ from model import figure_of, number, parameter_text, ratio_of
 # ---- cells ---------------------------------------------------------------------------------------------------------------
 
 def figure_text(figure):
-    """3.21 ±0.4%: median and median absolute deviation; one round has no deviation."""
+    """3.21 ±0.4%: median and median absolute deviation; after one round only the median."""
     if figure is None:
         return "-"
     median = figure["median"]
@@ -90,7 +90,7 @@ def cell(heading, text):
 
 
 def every_figure(entries):
-    """A column for each figure there is, and behind it each ratio of it."""
+    """A column for each figure, followed by one for each ratio of it."""
     ratios = dict.fromkeys((item["of"], item["against"]) for entry in entries for item in entry["ratios"])
     columns = []
     for key in dict.fromkeys(item["name"] for entry in entries for item in entry["figures"]):
@@ -103,7 +103,7 @@ def every_figure(entries):
 # ---- printing ------------------------------------------------------------------------------------------------------------
 
 def print_table(headings, rows):
-    """Each column as wide as it needs to be. A table without rows prints nothing."""
+    """Prints a table; each column is as wide as its longest cell. Without rows, prints nothing."""
     if not rows:
         return
     left = [heading.startswith("<") for heading in headings]

@@ -3,7 +3,7 @@
  * A crew: threads that start a piece of work together. Each is pinned to one of the CPUs in use, in
  * turn; with more threads than CPUs, they share them.
  * Every member times itself, and the crew's speed is the sum of its members' speeds. A member that
- * lost its CPU for a while counts as slow, and does not delay the others' times.
+ * lost its CPU for a while counts as slow, but does not slow the other members.
  */
 #ifndef ABD_PERF_CREW_H
 #define ABD_PERF_CREW_H

@@ -20,10 +20,10 @@ typedef unsigned int uint_t;
 ABD_BEGIN_DECLS
 
 /*
- * Behind zfs_abd_scatter_enabled: where the tunable scatter_enabled lies, as a variable, for ever
- * the library's. Not to be changed itself. Any thread; assigning to the tunable races with reading
- * it as any int does. The environment is read with the first allocation: if it says otherwise
- * (ABD_SCATTER_ENABLED), what was assigned before that is lost.
+ * The address of the tunable scatter_enabled, for zfs_abd_scatter_enabled. It belongs to the
+ * library; do not change the pointer. Any thread may use the tunable, but an assignment races with
+ * reads, as with any int. The first allocation reads the environment: ABD_SCATTER_ENABLED, if set,
+ * overrides what was assigned before.
  */
 ABD_API extern int *abd_compat_scatter_enabled;
 
