@@ -16,8 +16,8 @@
  * a read-side section of liburcu-bp, nor in a signal handler; after fork() the child does not use
  * its parent's arcs. A record that a thread holds when it is killed stays held.
  *
- * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003);
- *         OpenZFS: module/zfs/arc.c.
+ * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003).
+ * OpenZFS: module/zfs/arc.c.
  */
 #ifndef ABD_ARC_H
 #define ABD_ARC_H
