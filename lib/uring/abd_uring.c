@@ -545,8 +545,10 @@ static int abd_uring_flags(int fd)
 	int mode = fcntl(fd, F_GETFL);
 	struct stat stat;
 
-	if (mode < 0 || (mode & O_NONBLOCK) == 0 || fstat(fd, &stat) != 0)
+	if (mode < 0 || (mode & O_NONBLOCK) == 0)
 		return 0;
+	stat.st_mode = S_IFREG; /* unless fstat() says otherwise */
+	(void)fstat(fd, &stat);
 	return S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode) ? 0 : RWF_NOWAIT;
 }
 

@@ -11,6 +11,7 @@
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_fault.h"
+#include "abd_test_wrap.h"
 
 #include <abd/pool.h>
 #include <abd/uring.h>
@@ -34,6 +35,10 @@ static struct {
 	const int *submits; /* requests taken by a call, or -errno */
 	const int *results; /* bytes moved by a request, ALL, MORE than it asks for, or -errno */
 	const int *waits;   /* 0 or -errno */
+	const int *rooms;   /* the same, where room for requests is waited for */
+	bool lags;          /* a thread's ring: what it took is told where room is waited for */
+	unsigned sq_taken;
+	unsigned twice; /* number of the request that is answered twice; 0: none */
 	unsigned executed;
 	int flags_seen; /* of any request */
 	int registers;  /* answered to io_uring_register_buffers() */
@@ -51,7 +56,7 @@ static struct abd_uring uring = {.ring = &kernel.ring};
 static void kernel_begin(void)
 {
 	memset(&kernel, 0, sizeof(kernel));
-	kernel.submits = kernel.results = kernel.waits = always;
+	kernel.submits = kernel.results = kernel.waits = kernel.rooms = always;
 	kernel.ring.ring_fd = -1;
 	kernel.ring.features = IORING_FEAT_EXT_ARG; /* without it liburing takes a user_data of its
 						       own */
@@ -126,26 +131,33 @@ int test_uring_kernel_submit(struct io_uring *ring)
 	kernel.sq_tail = sq->sqe_tail;
 	if (takes < 0)
 		return takes;
-	for (taken = 0; taken < takes && kernel.sq_head != kernel.sq_tail; taken++) {
-		const struct io_uring_sqe *sqe = &sq->sqes[kernel.sq_head++ & sq->ring_mask];
+	for (taken = 0; taken < takes && kernel.sq_taken != kernel.sq_tail; taken++) {
+		const struct io_uring_sqe *sqe = &sq->sqes[kernel.sq_taken++ & sq->ring_mask];
+		int result = execute(sqe);
 
-		tell(sqe->user_data, execute(sqe));
+		tell(sqe->user_data, result);
+		if (kernel.executed == kernel.twice)
+			tell(sqe->user_data, result);
 		if (kernel.engine_every > 0 && kernel.executed % kernel.engine_every == 0) {
 			tell(engine_data(kernel.engine_told), 65536 + (int)kernel.engine_told);
 			kernel.engine_told++;
 		}
 	}
+	if (!kernel.lags)
+		kernel.sq_head = kernel.sq_taken;
 	return taken;
 }
 
 /* In liburing's place, by the linker (--wrap): a static archive would not have second ones. */
 int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
 	unsigned wait, sigset_t *mask);
+int __wrap___io_uring_sqring_wait(struct io_uring *ring);
 int __wrap_io_uring_register_buffers(
 	struct io_uring *ring, const struct iovec *parts, unsigned count);
 int __wrap_io_uring_unregister_buffers(struct io_uring *ring);
 int __real___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit,
 	unsigned wait, sigset_t *mask);
+int __real___io_uring_sqring_wait(struct io_uring *ring);
 int __real_io_uring_register_buffers(
 	struct io_uring *ring, const struct iovec *parts, unsigned count);
 int __real_io_uring_unregister_buffers(struct io_uring *ring);
@@ -165,6 +177,19 @@ int __wrap___io_uring_get_cqe(struct io_uring *ring, struct io_uring_cqe **cqe, 
 			kernel.cq_tail = kernel.cq_head + wait;
 		*cqe = &kernel.cqes[kernel.cq_head % (2 * ENTRIES)];
 	}
+	return error;
+}
+
+/* Behind io_uring_sqring_wait(), where the ring is full of requests. */
+int __wrap___io_uring_sqring_wait(struct io_uring *ring)
+{
+	if (!test_uring_kernel_is(ring))
+		return __real___io_uring_sqring_wait(ring);
+
+	int error = next(&kernel.rooms, 0);
+
+	if (error == 0)
+		kernel.sq_head = kernel.sq_taken;
 	return error;
 }
 
@@ -333,6 +358,23 @@ Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most, .init = b
 	abd_free(abd);
 }
 
+/* Such a file makes nobody wait for another end. */
+Test(abd_uring_kernel, a_file_on_a_disk_is_read_whole_whatever_its_flags, .init = begin,
+	.fini = end)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1);
+
+	kernel_begin();
+	cr_assert_eq(ftruncate(fd, SIZE), 0);
+	cr_assert_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	cr_assert_eq(abd_uring_pread(&uring, fd, abd, 0, SIZE, 0), SIZE);
+	cr_assert_eq(kernel.executed, PAGES);
+	cr_assert_eq(kernel.flags_seen, 0);
+	abd_free(abd);
+	close(fd);
+}
+
 Test(abd_uring_kernel, interruptions_without_end_are_an_error, .init = begin, .fini = end)
 {
 	cr_assert_eq(read_with(always, for_ever(-EINTR)), -EINTR);
@@ -405,6 +447,29 @@ Test(abd_uring_kernel, completions_of_others_that_come_in_meanwhile_stay, .init 
 	cr_assert_eq(kernel.engine_told, PAGES / 3);
 	kernel.engine_every = 0;
 	engine_expects(0, PAGES / 3);
+	cr_assert(ring_is_clean());
+	abd_free(abd);
+	close(fd);
+}
+
+/* The second answer, told while another request is under way, is nobody's. */
+Test(abd_uring_kernel, a_request_that_is_answered_twice_counts_once, .init = begin, .fini = end)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1);
+	struct io_uring_cqe *cqe;
+
+	kernel_begin();
+	cr_assert_eq(ftruncate(fd, SIZE), 0);
+	kernel.results = (const int[]){100, END};
+	kernel.twice = 2;
+	cr_assert_eq(abd_uring_pread(&uring, fd, abd, 0, 8192, 0), 8192);
+	cr_assert_eq(kernel.executed, 3);
+	cr_assert_eq(io_uring_cq_ready(&kernel.ring), 1);
+	cr_assert_eq(io_uring_peek_cqe(&kernel.ring, &cqe), 0);
+	cr_assert_eq(cqe->user_data, uring.abd_mark ^ 1);
+	cr_assert_eq(cqe->res, 4096);
+	io_uring_cqe_seen(&kernel.ring, cqe);
 	cr_assert(ring_is_clean());
 	abd_free(abd);
 	close(fd);
@@ -539,7 +604,45 @@ Test(abd_uring_kernel, a_thread_that_can_not_be_woken_is_a_broken_contract, .ini
 	kernel.submits = (const int[]){-EOWNERDEAD, END};
 	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
 		"abd_uring_pread: the ring's thread can't be woken: error 130");
+	kernel_begin();
+	kernel.ring.flags = IORING_SETUP_SQPOLL;
+	kernel.submits = for_ever(-EINTR);
+	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
+		"abd_uring_pread: the ring's thread can't be woken: error 4");
 	abd_free(abd);
+}
+
+/* It has answered all of a ring full of requests before it tells that it took them. */
+Test(abd_uring_kernel, a_thread_that_lags_behind_is_waited_for, .init = begin, .fini = end)
+{
+	int fd = memfd_create("abd", 0);
+	abd_t *abd = pages_alloc(1), *back = pages_alloc(2);
+
+	kernel_begin();
+	kernel.ring.flags = IORING_SETUP_SQPOLL;
+	kernel.lags = true;
+	kernel.rooms = (const int[]){-EINTR, 0, -EINTR, -EINTR, END};
+	cr_assert_eq(abd_uring_pwrite(&uring, fd, abd, 0, SIZE, 5), SIZE);
+	cr_assert_eq(*kernel.rooms, END);
+	cr_assert_eq(abd_uring_pread(&uring, fd, back, 0, SIZE, 5), SIZE);
+	cr_assert(abd_equal(abd, back));
+	cr_assert_eq(kernel.executed, 2 * PAGES);
+	cr_assert_eq(kernel.cq_head, kernel.done);
+
+	kernel_begin();
+	kernel.ring.flags = IORING_SETUP_SQPOLL;
+	kernel.lags = true;
+	kernel.rooms = (const int[]){-EBADF, END};
+	cr_assert_eq(abd_uring_pread(&uring, fd, back, 0, SIZE, 5), -EBADF);
+	cr_assert_eq(kernel.executed, ENTRIES);
+	cr_assert_eq(kernel.cq_head, kernel.done);
+	kernel.rooms = for_ever(-EINTR);
+	cr_assert_eq(abd_uring_pread(&uring, fd, back, 0, SIZE, 5), -EINTR);
+	cr_assert_neq(*kernel.rooms, END, "asked 20,000 times");
+	cr_assert_eq(kernel.executed, ENTRIES);
+	abd_free(back);
+	abd_free(abd);
+	close(fd);
 }
 
 /* Returning would leave the kernel with memory that the caller may free. */
@@ -621,6 +724,41 @@ Test(abd_uring_kernel, offsets_that_no_file_has_are_refused, .init = begin, .fin
 	close(fd);
 }
 
+/* ---- a child of the process that called abd_uring_begin(): its byte is 0 --------------------- */
+
+Test(abd_uring_kernel, a_child_goes_without_what_its_parent_registered, .init = begin, .fini = end)
+{
+	static char bytes[4096];
+	unsigned char *home =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct abd_uring child = {
+		.ring = &kernel.ring, .abd_base = bytes, .abd_size = 4096, .abd_home = home};
+	abd_t *abd = abd_get_from_buf(bytes, 4096);
+	struct io_uring_sqe sqe;
+	volatile size_t n = 0;
+
+	cr_assert(home != MAP_FAILED);
+	kernel_begin();
+	*home = 1;
+	cr_assert_eq(abd_uring_prep_read(&child, &sqe, -1, abd, 0, 4096, 0), 4096);
+	cr_assert_eq(sqe.opcode, IORING_OP_READ_FIXED);
+	*home = 0;
+	cr_assert_eq(abd_uring_prep_read(&child, &sqe, -1, abd, 0, 4096, 0), 4096);
+	cr_assert_eq(sqe.opcode, IORING_OP_READ);
+	/* A thread of the parent's would fill the parent's memory. */
+	kernel.ring.flags = IORING_SETUP_SQPOLL;
+	cr_assert_eq(abd_uring_pread(&child, -1, abd, 0, 4096, 0), -EINVAL);
+	cr_assert_eq(abd_uring_pwrite(&child, -1, abd, 0, 4096, 0), -EINVAL);
+	abd_test_expect_contract(n = abd_uring_prep_write(&child, &sqe, -1, abd, 0, 4096, 0),
+		"abd_uring_prep_write: the ring's thread transfers the memory of another process");
+	cr_assert_eq(n, 0);
+	cr_assert_eq(kernel.executed, 0);
+	abd_uring_end(&child);
+	cr_assert_eq(kernel.unregistered, 0);
+	cr_assert_null(child.abd_base);
+	abd_free(abd);
+}
+
 /* ---- registering: the pool is reserved once per process -------------------------------------- */
 
 ABD_TEST_CHILD(pool_registers)
@@ -631,12 +769,19 @@ ABD_TEST_CHILD(pool_registers)
 	size_t size;
 
 	kernel_begin();
-	/* No region. */
-	abd_test_fault_from(0);
+	/* No region; not even a page. */
+	for (size_t n = 0; n < 2; n++) {
+		abd_test_fault_from(n);
+		abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == -ENOMEM);
+		abd_test_fault_end();
+		abd_test_child_expect((one.abd_home != NULL) == (n > 0));
+		abd_uring_end(&one);
+	}
+	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == -ENOMEM);
-	abd_test_fault_end();
+	abd_test_child_expect(one.abd_home == NULL);
 	abd_uring_end(&one);
-	abd_test_child_expect(kernel.unregistered == 0);
+	abd_test_child_expect(kernel.registered == 0 && kernel.unregistered == 0);
 
 	kernel.is_old = true;
 	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == -ENOMEM);
@@ -651,7 +796,14 @@ ABD_TEST_CHILD(pool_registers)
 	abd_uring_end(&one);
 	abd_test_child_expect(kernel.unregistered == 0 && one.ring == NULL);
 
+	/* A region, but no memory for its parts' addresses. */
 	kernel.registers = 0;
+	abd_test_fault_at(1);
+	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == -ENOMEM);
+	abd_test_child_expect(abd_test_fault_end() == 2);
+	abd_test_child_expect(kernel.registered == 0 && one.abd_base == NULL);
+	abd_uring_end(&one);
+
 	kernel.registered_bytes = 0;
 	abd_test_child_expect(abd_uring_begin(&one, &kernel.ring) == 0);
 	abd_test_child_expect(kernel.registered_bytes == 1075838976 && !kernel.has_gaps);
