@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <lz4.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "abd_test_fixture.h"
 
@@ -204,6 +205,8 @@ Test(abd_codec_edges, broken_contracts_are_told, .init = begin, .fini = end)
 		(void)abd_lz4_decompress_range_to_buf(NULL, abd, 0, 1, 0, 10), "memory is NULL");
 	abd_test_expect_contract(
 		(void)abd_lz4_decompress_to_buf(NULL, abd, 1, 0, 10), "memory is NULL");
+	abd_test_expect_contract(
+		(void)abd_lz4_decompress_exact_to_buf(NULL, abd, 1, 0, 10), "memory is NULL");
 	cr_assert_eq(abd_tuning_set("lz4", "none"), -EINVAL);
 	abd_free(abd);
 }
@@ -255,5 +258,38 @@ Test(abd_codec_edges, decoding_stops_where_it_is_told, .init = begin, .fini = en
 	}
 	free(block);
 	free(to);
+	free(data);
+}
+
+/* Room of more than an int counts, of which a block fills a little: the rest is not touched. */
+Test(abd_codec_edges, room_of_2_gib_and_more_is_room, .init = begin, .fini = end)
+{
+	enum { ROOMS = 64, ROOM = 32 << 20, FIRST = 1000 };
+	char *block = malloc(2 * SIZE), *to = malloc(SIZE), *window = malloc(ABD_LZ4_WINDOW_MIN);
+	struct iovec runs[2 + ROOMS], from;
+	void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	make_data();
+	cr_assert(block != NULL && to != NULL && window != NULL && room != MAP_FAILED);
+	from = (struct iovec){
+		block, (size_t)LZ4_compress_default((char *)data, block, SIZE, 2 * SIZE)};
+	runs[0] = (struct iovec){to, FIRST};
+	runs[1] = (struct iovec){to + FIRST, SIZE - FIRST};
+	for (size_t i = 0; i < ROOMS; i++)
+		runs[2 + i] = (struct iovec){room, ROOM};
+	for (const struct abd_lz4_decoder *const *d = abd_lz4_decoders; *d != NULL; d++) {
+		if (!(*d)->supported())
+			continue;
+		memset(to, 0, SIZE);
+		cr_assert_eq(
+			abd_lz4_decode_scatter(*d, runs, 2 + ROOMS, 0, SIZE + (size_t)ROOMS * ROOM,
+				&from, 1, 0, from.iov_len, window, ABD_LZ4_WINDOW_MIN),
+			SIZE, "%s", (*d)->name);
+		cr_assert(memcmp(to, data, SIZE) == 0, "%s", (*d)->name);
+	}
+	munmap(room, ROOM);
+	free(window);
+	free(to);
+	free(block);
 	free(data);
 }
