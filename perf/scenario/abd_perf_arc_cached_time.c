@@ -85,12 +85,14 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 
 	(void)iterations;
 	lane->reads = 0;
-	for (; last < crew->deadline_ns; last = now) {
+	/* At least one read, so that a thread that gets its processor late has a figure too. */
+	do {
 		lane->errors += abd_perf_cached_read_one(crew, lane, member);
 		now = abd_perf_clock_wall_ns();
 		abd_perf_latency_add(&lane->latency, now - last);
 		lane->reads++;
-	}
+		last = now;
+	} while (last < crew->deadline_ns);
 	lane->taken_ns = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return 1;
 }
