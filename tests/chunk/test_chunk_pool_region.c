@@ -74,12 +74,17 @@ ABD_TEST_CHILD(pool_that_is_refused)
 
 	abd_test_wrap_fail(ABD_TEST_MMAP, 2);
 	expect(!abd_chunk_pool.supported());
-	expect(address_space() - before < 1 << 20);
+	/* An emulator maps for itself meanwhile; half of the pool is more than that. */
+	expect(address_space() - before <
+		(getenv("ABD_TEST_EMULATED") != NULL ? (size_t)256 << 20 : (size_t)1 << 20));
 	expect(abd_chunk_pool.supported());
 	return 0;
 }
 
 Test(abd_pool_region, leaves_nothing_mapped_when_it_is_refused)
 {
-	abd_test_child_passes("pool_that_is_refused", NULL);
+	static const char *const emulated[] = {"ABD_TEST_EMULATED=1", NULL};
+
+	abd_test_child_passes(
+		"pool_that_is_refused", getenv("ABD_TEST_EMULATOR") != NULL ? emulated : NULL);
 }
