@@ -5,6 +5,7 @@
  */
 #include "abd_age.h"
 #include "abd_chunk.h"
+#include "abd_jemalloc.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_provider.h"
@@ -130,7 +131,9 @@ ABD_TEST_CHILD(memory_sparse)
 		abd_free(abds[i]);
 	}
 	abd_cache_reap_now();
-	expect_at_most(resident(), 8 * MIB);
+	/* glibc keeps what small blocks of malloc have freed, if one above them is in use: 13 MiB.
+	 */
+	expect_at_most(resident(), abd_jemalloc_present() ? 8 * MIB : 16 * MIB);
 	return 0;
 }
 
