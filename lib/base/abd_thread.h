@@ -113,8 +113,8 @@ static inline bool abd_thread_enter(struct abd_thread *thread)
 	return false;
 }
 
-/** The same, and waits. False: the thread was asked to do a visitor's work; it has not entered, and
- * is not asked again. */
+/** The same, and waits. False: the thread has entered, but is to do a visitor's work, which it was
+ * asked for once. */
 bool abd_thread_enter_slow(struct abd_thread *thread);
 
 /** Add delta to a counter of a thread that may have no block yet. */
