@@ -18,7 +18,6 @@
 struct abd_ager {
 	void (*age)(void); /* one more period has passed: memory that was unused since the last one
 			      moves on */
-	struct abd_ager *next;
 	atomic_flag added;
 };
 
