@@ -76,6 +76,97 @@ Test(abd_counter, what_was_counted_is_never_uncounted_while_threads_end, .timeou
 	cr_assert(atomic_load(&lives) > 0);
 }
 
+/* ---- visits ---- */
+
+static bool visits_work(void)
+{
+	return (syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) &
+		       MEMBARRIER_CMD_PRIVATE_EXPEDITED) > 0;
+}
+
+/* An owner and a visitor, and how far they are. */
+struct pair {
+	struct abd_thread *owner;
+	atomic_bool visiting, entering, visited;
+};
+
+static bool is_owner(const struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	return thread == pair->owner;
+}
+
+static void visit_at_once(struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	abd_test_check(atomic_load(&thread->busy) == 0, "the owner is in there");
+	atomic_store(&pair->visited, true);
+}
+
+static void *visit_owner(void *arg)
+{
+	abd_thread_visit(is_owner, visit_at_once, arg);
+	return NULL;
+}
+
+Test(abd_thread, a_visitor_waits_until_the_owner_has_left)
+{
+	struct pair pair = {.owner = abd_thread_self()};
+	pthread_t visitor;
+
+	if (!visits_work())
+		cr_skip_test("no membarrier(2) here");
+	cr_assert(abd_thread_enter(pair.owner));
+	cr_assert_eq(pthread_create(&visitor, NULL, visit_owner, &pair), 0);
+	while (atomic_load(&pair.owner->barred) != ABD_THREAD_VISITED)
+		sched_yield();
+	usleep(20000);
+	cr_assert_not(atomic_load(&pair.visited));
+	abd_thread_leave(pair.owner);
+	pthread_join(visitor, NULL);
+	cr_assert(atomic_load(&pair.visited));
+	cr_assert(abd_thread_enter(pair.owner));
+	abd_thread_leave(pair.owner);
+}
+
+static void visit_slowly(struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	(void)thread;
+	atomic_store(&pair->visiting, true);
+	while (!atomic_load(&pair->entering))
+		sched_yield();
+	usleep(20000);
+	atomic_store(&pair->visited, true);
+}
+
+static void *visit_owner_slowly(void *arg)
+{
+	abd_thread_visit(is_owner, visit_slowly, arg);
+	return NULL;
+}
+
+Test(abd_thread, an_owner_waits_until_the_visitor_has_left)
+{
+	struct pair pair = {.owner = abd_thread_self()};
+	pthread_t visitor;
+
+	if (!visits_work())
+		cr_skip_test("no membarrier(2) here");
+	cr_assert_eq(pthread_create(&visitor, NULL, visit_owner_slowly, &pair), 0);
+	while (!atomic_load(&pair.visiting))
+		sched_yield();
+	cr_assert_not(abd_thread_enter(pair.owner));
+	atomic_store(&pair.entering, true);
+	cr_assert(abd_thread_enter_slow(pair.owner));
+	cr_assert(atomic_load(&pair.visited));
+	abd_thread_leave(pair.owner);
+	pthread_join(visitor, NULL);
+}
+
 /* ---- systems without membarrier(2) ---- */
 
 /* Which of its commands the system refuses from now on. False: it can't be told to. */
