@@ -115,16 +115,17 @@ void *abd_region_map(size_t size, size_t alignment)
 	/* Neighbours of an aligned map are mostly aligned; else there must be room to align. */
 	if (((uintptr_t)map & (alignment - 1)) != 0) {
 		munmap(map, size);
-		map = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
+		map = mmap(NULL, size + alignment + ABD_CHUNK_SIZE, PROT_READ | PROT_WRITE, flags,
+			-1, 0);
 		if (map == MAP_FAILED)
 			return NULL;
 
-		size_t before = -(uintptr_t)map & (alignment - 1);
+		/* One page more, so that there is something to unmap at both ends. */
+		size_t before = alignment - ((uintptr_t)map & (alignment - 1));
 
-		if (before > 0)
-			munmap(map, before);
+		munmap(map, before);
 		map += before;
-		munmap(map + size, alignment - before); /* before < alignment */
+		munmap(map + size, alignment + ABD_CHUNK_SIZE - before);
 	}
 	madvise(map, size, MADV_HUGEPAGE); /* advice only */
 	return map;

@@ -11,6 +11,7 @@
 #include "abd_test_wrap.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #define HALF 9 /* the order of a run of half a region */
@@ -174,4 +175,94 @@ Test(abd_region, a_region_is_refused_or_had)
 	cr_assert_not_null(run);
 	abd_region_free(&other, run, 0);
 	abd_region_reap(&other);
+}
+
+/* One half of a region has been free for a period, the other has not. */
+Test(abd_region, what_is_free_ages_page_by_page)
+{
+	abd_test_tunables_restore();
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "0"), 0);
+
+	char *one = abd_region_alloc(&other, HALF), *two = abd_region_alloc(&other, HALF);
+	size_t half = (size_t)1 << HALF;
+
+	cr_assert(one != NULL && two != NULL);
+	abd_region_free(&other, one < two ? one : two, HALF);
+	abd_region_age(&other);
+	cr_assert_eq(other.dirty_pages, 2 * half);
+	abd_region_free(&other, one < two ? two : one, HALF);
+	abd_region_age(&other);
+	cr_assert_eq(other.dirty_pages, half);
+	abd_region_age(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(other.dirty_pages, 0);
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
+}
+
+/* ---- addresses that can't be looked up ---- */
+
+static size_t unmapped;
+
+static void *map_beyond(size_t *size)
+{
+	return (void *)(UINTPTR_MAX / 2 / *size * *size);
+}
+
+static void unmap_beyond(void *base, size_t size)
+{
+	unmapped += base == map_beyond(&size) && size == ABD_REGION_SIZE;
+}
+
+Test(abd_region, a_map_where_nothing_can_be_looked_up_is_given_back)
+{
+	static struct abd_region_heap beyond = ABD_REGION_HEAP(map_beyond, unmap_beyond, true);
+
+	if (sizeof(void *) == 4)
+		cr_skip_test("all addresses can be looked up");
+	unmapped = 0;
+	cr_assert_null(abd_region_alloc(&beyond, 0));
+	cr_assert_eq(unmapped, 1);
+	cr_assert_eq(beyond.region_count, 0);
+}
+
+/* ---- runs that come back while memory goes back ---- */
+
+enum { ROUNDS = 3000, LARGE = 8 };
+static atomic_bool reaps;
+
+static void *reap_always(void *arg)
+{
+	while (atomic_load(&reaps))
+		abd_region_reap(&other);
+	return arg;
+}
+
+Test(abd_region, runs_are_taken_and_freed_while_their_region_is_given_back)
+{
+	pthread_t thread;
+	char *kept = abd_region_alloc(&other, 0); /* the region stays */
+
+	cr_assert_not_null(kept);
+	*kept = 1;
+	atomic_store(&reaps, true);
+	cr_assert_eq(pthread_create(&thread, NULL, reap_always, NULL), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		char *large = abd_region_alloc(&other, LARGE), *small = abd_region_alloc(&other, 0);
+
+		abd_test_check(large != NULL && small != NULL, "no run");
+		memset(large, 2, ABD_CHUNK_SIZE << LARGE);
+		*small = 3;
+		abd_region_free(&other, large, LARGE);
+		abd_test_check(*small == 3, "a taken page went back");
+		sched_yield();
+		abd_region_free(&other, small, 0);
+	}
+	atomic_store(&reaps, false);
+	pthread_join(thread, NULL);
+	cr_assert_eq(*kept, 1);
+	cr_assert_eq(other.taken_pages, 1);
+	abd_region_free(&other, kept, 0);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(other.dirty_pages, 0);
 }
