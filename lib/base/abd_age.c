@@ -5,24 +5,30 @@
 #include "abd_age.h"
 #include "abd_tunable.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 
 #define ABD_AGE_STAGES 6
+#define ABD_AGERS 8
 
 /* The tunable reserve_ms. 12 s: 15 s after a burst all memory is back, however coarse the clock. */
 static atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
-static struct abd_ager *_Atomic abd_agers;
+static struct abd_ager *_Atomic abd_agers[ABD_AGERS];
 static atomic_flag abd_age_runs = ATOMIC_FLAG_INIT;
 
 void abd_age_add(struct abd_ager *ager)
 {
 	if (atomic_flag_test_and_set(&ager->added))
 		return;
-	ager->next = atomic_load(&abd_agers);
-	while (!atomic_compare_exchange_weak(&abd_agers, &ager->next, ager))
-		;
+
+	struct abd_ager *other = NULL;
+
+	for (size_t i = 0; !atomic_compare_exchange_strong(&abd_agers[i], &other, ager); i++) {
+		assert(i + 1 < ABD_AGERS);
+		other = NULL;
+	}
 }
 
 uint64_t abd_age_now_ms(void)
@@ -43,8 +49,12 @@ void abd_age_check(uint64_t now_ms)
 	if (ABD_LIKELY(now_ms < atomic_load_explicit(&abd_age_next_ms, memory_order_relaxed)) ||
 		atomic_flag_test_and_set(&abd_age_runs))
 		return;
-	for (struct abd_ager *ager = atomic_load(&abd_agers); ager != NULL; ager = ager->next)
-		ager->age();
+	for (size_t i = 0; i < ABD_AGERS; i++) {
+		struct abd_ager *ager = atomic_load(&abd_agers[i]);
+
+		if (ager != NULL)
+			ager->age();
+	}
 	atomic_store(&abd_age_next_ms, now_ms + abd_age_period_ms());
 	atomic_flag_clear(&abd_age_runs);
 }

@@ -19,7 +19,6 @@
 struct abd_ager {
 	/* a period has passed: move on memory that was not used during it */
 	void (*age)(void);
-	struct abd_ager *next;
 	atomic_flag added;
 };
 

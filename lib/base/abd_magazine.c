@@ -146,8 +146,6 @@ static void abd_magazine_enter(struct abd_thread *thread)
 	while (!abd_thread_enter_slow(thread)) {
 		struct abd_magazine_taking t = {.wanted = abd_magazine_any};
 
-		if (!abd_thread_enter(thread))
-			continue;
 		abd_magazine_take(thread, &t);
 		abd_thread_leave(thread);
 		abd_magazine_end_taken(&t, false);

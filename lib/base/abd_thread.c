@@ -121,16 +121,20 @@ unsigned abd_thread_count(void)
 
 bool abd_thread_enter_slow(struct abd_thread *thread)
 {
-	while (!abd_thread_enter(thread)) {
-		unsigned asked = ABD_THREAD_ASKED;
+	bool asked = false;
 
-		if (atomic_compare_exchange_strong(&thread->barred, &asked, ABD_THREAD_FREE))
-			return false;
+	while (!abd_thread_enter(thread)) {
+		unsigned barred = ABD_THREAD_ASKED;
+
+		if (atomic_compare_exchange_strong(&thread->barred, &barred, ABD_THREAD_FREE)) {
+			asked = true;
+			continue;
+		}
 		/* The visitor holds the lock. */
 		pthread_mutex_lock(&abd_thread_lock);
 		pthread_mutex_unlock(&abd_thread_lock);
 	}
-	return true;
+	return !asked;
 }
 
 static bool abd_thread_membarrier(int command)

@@ -124,8 +124,8 @@ static inline bool abd_thread_enter(struct abd_thread *thread)
 }
 
 /**
- * The same, but wait for visitors. False: another thread asked this one to do a visitor's work.
- * This thread has not entered, and the request is cleared.
+ * The same, but wait for visitors. False: another thread asked this one to do a visitor's work. The
+ * thread has entered all the same, and the request is cleared.
  */
 bool abd_thread_enter_slow(struct abd_thread *thread);
 

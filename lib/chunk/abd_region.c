@@ -10,6 +10,7 @@
 #include "abd_depot.h"
 #include "abd_mem.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 
 #define ABD_REGION_HALF (ABD_REGION_PAGES / ABD_REGION_HALVES)
@@ -54,8 +55,7 @@ static size_t abd_region_count(const uint64_t *set, size_t words)
 
 static void abd_region_unlist(struct abd_region *region)
 {
-	if (region->link == NULL)
-		return;
+	assert(region->link != NULL);
 	*region->link = region->next;
 	if (region->next != NULL)
 		region->next->link = region->link;
@@ -96,8 +96,10 @@ static void abd_region_leave_ring(struct abd_region *region)
 
 	region->ring->ring_before = region->ring_before;
 	region->ring_before->ring = region->ring;
-	if (heap->hand == region)
-		heap->hand = region->ring != region ? region->ring : NULL;
+	if (heap->hand == region) {
+		assert(region->ring == region); /* else the walk had gone on from it */
+		heap->hand = NULL;
+	}
 	heap->region_count--;
 }
 
@@ -108,21 +110,23 @@ void *abd_region_map(size_t size, size_t alignment)
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
-	/* A map next to an aligned one is mostly aligned. If not, map more and cut off the rest. */
-	if (map != MAP_FAILED && ((uintptr_t)map & (alignment - 1)) != 0) {
-		munmap(map, size);
-		map = mmap(NULL, size + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
-		if (map != MAP_FAILED) {
-			size_t before = -(uintptr_t)map & (alignment - 1);
-
-			if (before > 0)
-				munmap(map, before);
-			map += before;
-			munmap(map + size, alignment - before); /* before < alignment */
-		}
-	}
 	if (map == MAP_FAILED)
 		return NULL;
+	/* A map next to an aligned one is mostly aligned. If not, map more and cut off the rest. */
+	if (((uintptr_t)map & (alignment - 1)) != 0) {
+		munmap(map, size);
+		map = mmap(NULL, size + alignment + ABD_CHUNK_SIZE, PROT_READ | PROT_WRITE, flags,
+			-1, 0);
+		if (map == MAP_FAILED)
+			return NULL;
+
+		/* One page more, so that there is something to unmap at both ends. */
+		size_t before = alignment - ((uintptr_t)map & (alignment - 1));
+
+		munmap(map, before);
+		map += before;
+		munmap(map + size, alignment + ABD_CHUNK_SIZE - before);
+	}
 	madvise(map, size, MADV_HUGEPAGE); /* advice only */
 	return map;
 }
@@ -139,8 +143,8 @@ static struct abd_region *abd_region_make(struct abd_region_heap *heap)
 	char *base = heap->map(&size);
 
 	if (base == NULL || !abd_region_index_set(base, region)) {
-		if (base != NULL && heap->unmap != NULL)
-			heap->unmap(base, size);
+		if (base != NULL)
+			heap->unmap(base, size); /* what regions stay in has its index prepared */
 		abd_mem_free(region, sizeof(*region), 64);
 		return NULL;
 	}
@@ -284,8 +288,8 @@ static size_t abd_region_floor(void)
 static void abd_region_walk(
 	struct abd_region_heap *heap, size_t limit, bool only_old, const struct abd_region *except)
 {
-	for (size_t left = heap->region_count; left > 0 && heap->hand != NULL; left--) {
-		struct abd_region *region = heap->hand;
+	for (size_t left = heap->region_count; left > 0; left--) {
+		struct abd_region *region = heap->hand; /* one ends at most each time */
 		size_t free_dirty = abd_region_free_dirty(heap);
 
 		heap->hand = region->ring;

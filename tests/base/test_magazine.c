@@ -9,6 +9,7 @@
 #include "abd_magazine.h"
 #include "abd_mem.h"
 #include "abd_test.h"
+#include "abd_test_child.h"
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
@@ -281,6 +282,262 @@ Test(abd_magazine, refusals_one_after_another_leave_others_alone, .init = begin,
 	other_end(&o, thread);
 }
 
+Test(abd_magazine, tunables_keep_their_values_where_nonsense_is_asked_for, .init = begin,
+	.fini = end)
+{
+	static const char *const names[] = {"thread_cache_bytes", "reserve_bytes", "reserve_ms"};
+
+	for (size_t i = 0; i < 3; i++) {
+		char was[32];
+
+		snprintf(was, sizeof(was), "%s", abd_tuning_get(names[i]));
+		cr_assert_eq(abd_tuning_set(names[i], "-1"), -EINVAL);
+		cr_assert_eq(abd_tuning_set(names[i], ""), -EINVAL);
+		cr_assert_str_eq(abd_tuning_get(names[i]), was);
+	}
+}
+
+/* A batch of count blocks. */
+static struct abd_depot_batch *batch_of(const struct abd_source *from, size_t count, unsigned tag)
+{
+	struct abd_depot_batch *batch = abd_depot_batch_make(from, SIZE, tag);
+
+	cr_assert_not_null(batch);
+	while (batch->count < count)
+		batch->slot[batch->count++] = from->alloc(SIZE, tag);
+	return batch;
+}
+
+Test(abd_magazine, a_refusal_takes_what_is_of_its_kind_and_nothing_else, .init = begin, .fini = end)
+{
+	static const struct abd_source stranger = {source_alloc, source_free};
+
+	for (unsigned in_depot = 0; in_depot < 2; in_depot++) {
+		if (in_depot)
+			abd_depot_put(INDEX, batch_of(&source, 10, 7));
+		else
+			take_and_put(10);
+		usleep(20000);
+		cr_assert_not(abd_magazine_relieve(&stranger, 0));
+		usleep(20000);
+		cr_assert_not(abd_magazine_relieve(&source, 1));
+		cr_assert_eq(atomic_load(&out), 10);
+		cr_assert(abd_magazine_relieve(&source, 0));
+		cr_assert_eq(atomic_load(&out), 0);
+	}
+}
+
+/* Somebody has made the reserve smaller since this batch was filled. */
+Test(abd_magazine, a_batch_that_is_too_large_for_the_depot_ends, .init = begin, .fini = end)
+{
+	struct abd_depot_batch *batch = batch_of(&source, 10, 7);
+
+	set("reserve_bytes", 2 * 9 * SIZE);
+	abd_depot_put(INDEX, batch);
+	cr_assert_eq(atomic_load(&out), 0);
+	cr_assert_null(abd_depot_get(INDEX));
+	set("reserve_bytes", 64 << 20);
+}
+
+/* Empty batches are kept; while these are held, new ones want memory. */
+static struct abd_depot_batch *held;
+
+static bool refuse(void)
+{
+	return true;
+}
+
+static void hold_batches(void)
+{
+	struct abd_depot_batch *batch;
+
+	atomic_store(&abd_mem_fault, refuse);
+	while ((batch = abd_depot_batch_make(&source, SIZE, 7)) != NULL) {
+		batch->next = held;
+		held = batch;
+	}
+	atomic_store(&abd_mem_fault, NULL);
+}
+
+static void release_batches(void)
+{
+	while (held != NULL) {
+		struct abd_depot_batch *batch = held;
+
+		held = batch->next;
+		abd_depot_batch_end(batch);
+	}
+}
+
+Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source, .init = begin, .fini = end)
+{
+	void *one_more = abd_magazine_get(INDEX, &source, SIZE, 7);
+
+	take_and_put(CAPACITY);
+	cr_assert_eq(atomic_load(&out), CAPACITY + 1);
+	hold_batches();
+	atomic_store(&abd_mem_fault, refuse);
+	abd_magazine_put(INDEX, &source, one_more, SIZE, 7);
+	atomic_store(&abd_mem_fault, NULL);
+	cr_assert_eq(atomic_load(&out), CAPACITY, "the magazine is full");
+	release_batches();
+}
+
+/* A thread that ends has no batch for its magazine. */
+static void *keep_ten_and_end(void *arg)
+{
+	void *block[10];
+
+	for (size_t i = 0; i < 10; i++)
+		block[i] = abd_magazine_get(INDEX, &source, SIZE, 7);
+	for (size_t i = 0; i < 10; i++)
+		abd_magazine_put(INDEX, &source, block[i], SIZE, 7);
+	cr_assert_eq(atomic_load(&out), 10);
+	atomic_store(&abd_mem_fault, refuse);
+	return arg;
+}
+
+Test(abd_magazine, a_thread_that_ends_without_memory_for_batches_leaks_nothing, .init = begin,
+	.fini = end)
+{
+	pthread_t thread;
+
+	hold_batches();
+	cr_assert_eq(pthread_create(&thread, NULL, keep_ten_and_end, NULL), 0);
+	pthread_join(thread, NULL);
+	atomic_store(&abd_mem_fault, NULL);
+	cr_assert_eq(atomic_load(&out), 0);
+	release_batches();
+}
+
+/* What another thread's reap does in between. */
+static bool reap_meanwhile(void)
+{
+	atomic_store(&abd_mem_fault, NULL);
+	abd_magazine_reap();
+	return false;
+}
+
+Test(abd_magazine, a_magazine_that_is_taken_while_a_batch_is_made_needs_none, .init = begin,
+	.fini = end)
+{
+	void *one_more = abd_magazine_get(INDEX, &source, SIZE, 7);
+
+	take_and_put(CAPACITY);
+	hold_batches();
+	atomic_store(&abd_mem_fault, reap_meanwhile);
+	abd_magazine_put(INDEX, &source, one_more, SIZE, 7);
+	cr_assert_null(atomic_load(&abd_mem_fault), "no batch was made");
+	cr_assert_eq(atomic_load(&out), 1);
+	cr_assert_null(abd_depot_get(INDEX), "the batch was not needed");
+	cr_assert_eq(abd_magazine_get(INDEX, &source, SIZE, 7), one_more);
+	abd_magazine_put(INDEX, &source, one_more, SIZE, 7);
+	release_batches();
+}
+
+static size_t get_many(void)
+{
+	struct iovec iov[4];
+	size_t count = abd_magazine_get_many(INDEX, iov, 4, SIZE);
+
+	cr_assert_eq(abd_magazine_put_many(INDEX, iov, count), count);
+	return count;
+}
+
+static void *many_of_none(void *arg)
+{
+	struct iovec iov = {NULL, SIZE};
+
+	cr_assert_null(abd_thread_current);
+	*(size_t *)arg =
+		abd_magazine_get_many(INDEX, &iov, 1, SIZE) + abd_magazine_put_many(INDEX, &iov, 1);
+	return NULL;
+}
+
+Test(abd_magazine, a_thread_without_magazines_has_none_of_many, .init = begin, .fini = end)
+{
+	size_t count = 1;
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, many_of_none, &count), 0);
+	pthread_join(thread, NULL);
+	cr_assert_eq(count, 0);
+}
+
+static void *reap(void *arg)
+{
+	abd_magazine_reap();
+	return arg;
+}
+
+Test(abd_magazine, a_thread_that_is_asked_for_its_magazines_has_none_of_many, .init = begin,
+	.fini = end)
+{
+	int worked = atomic_exchange(&abd_thread_visits, ABD_THREAD_VISITS_FAIL);
+	struct iovec iov;
+	pthread_t thread;
+
+	take_and_put(10);
+	cr_assert_eq(get_many(), 4);
+	iov = (struct iovec){abd_magazine_get(INDEX, &source, SIZE, 7), SIZE};
+	cr_assert_eq(pthread_create(&thread, NULL, reap, NULL), 0);
+	pthread_join(thread, NULL);
+	atomic_store(&abd_thread_visits, worked);
+	cr_assert_eq(get_many(), 0);
+	cr_assert_eq(abd_magazine_put_many(INDEX, &iov, 1), 0);
+	cr_assert_eq(atomic_load(&out), 10);
+
+	void *block = abd_magazine_get(INDEX, &source, SIZE, 7);
+
+	cr_assert_eq(atomic_load(&out), 11);
+	abd_magazine_put(INDEX, &source, block, SIZE, 7);
+	cr_assert_eq(atomic_load(&out), 2);
+	abd_magazine_put(INDEX, &source, iov.iov_base, SIZE, 7);
+}
+
+/* ---- time ---- */
+
+static void *sleep_without_magazines(void *arg)
+{
+	cr_assert_not_null(abd_thread_self());
+	pthread_barrier_wait(arg);
+	pthread_barrier_wait(arg);
+	return NULL;
+}
+
+static void age_now(void)
+{
+	set("reserve_ms", 60); /* due at once */
+	abd_age_check(abd_age_now_ms());
+}
+
+Test(abd_magazine, threads_that_sleep_lose_what_they_keep_in_time, .init = begin, .fini = end)
+{
+	pthread_barrier_t barrier;
+	pthread_t thread, sleeper;
+	struct other o;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	cr_assert_eq(pthread_create(&sleeper, NULL, sleep_without_magazines, &barrier), 0);
+	pthread_barrier_wait(&barrier);
+	thread = other_begin(&o);
+	/* More than the clock has counted: nobody has slept for so long. */
+	set("reserve_ms", (size_t)1 << (sizeof(size_t) == 8 ? 40 : 31));
+	abd_age_check(abd_age_now_ms());
+	age_now();
+	cr_assert_eq(atomic_load(&out), 20);
+	usleep(100000);
+	for (unsigned i = 0; i < 3; i++) /* into the depot, old, out of it */
+		age_now();
+	cr_assert_eq(atomic_load(&out), visits_work() ? 1 : 20);
+	set("reserve_ms", 12000);
+	other_goes_on(&o);
+	other_end(&o, thread);
+	pthread_barrier_wait(&barrier);
+	pthread_join(sleeper, NULL);
+	pthread_barrier_destroy(&barrier);
+}
+
 /* Systems without membarrier(2): each thread gives its reserve up when it frees next. */
 Test(abd_magazine, where_threads_can_not_be_visited_they_are_asked, .init = begin, .fini = end)
 {
@@ -353,6 +610,47 @@ Test(abd_magazine, a_forked_child_takes_what_its_parents_threads_kept, .init = b
 }
 
 #endif
+
+/* ---- those who hear of time ---- */
+
+enum { ADDERS = 3 };
+static struct abd_ager agers[ADDERS];
+static unsigned aged;
+
+static void age_one(void)
+{
+	aged++;
+}
+
+static void *add_twice(void *arg)
+{
+	struct abd_ager *ager = arg;
+
+	ager->age = age_one;
+	abd_age_add(ager);
+	abd_age_add(ager);
+	return NULL;
+}
+
+ABD_TEST_CHILD(agers_of_many_threads)
+{
+	pthread_t thread[ADDERS];
+
+	for (size_t i = 0; i < ADDERS; i++)
+		abd_test_child_expect(pthread_create(&thread[i], NULL, add_twice, &agers[i]) == 0);
+	for (size_t i = 0; i < ADDERS; i++)
+		pthread_join(thread[i], NULL);
+	abd_age_check(abd_age_now_ms());
+	abd_test_child_expect(aged == ADDERS);
+	abd_age_check(abd_age_now_ms());
+	abd_test_child_expect(aged == ADDERS);
+	return 0;
+}
+
+Test(abd_magazine, who_hears_of_time_hears_of_it_once_whoever_else_asks)
+{
+	abd_test_child_passes("agers_of_many_threads", NULL);
+}
 
 /* ---- threads ---- */
 

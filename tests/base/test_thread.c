@@ -5,11 +5,20 @@
  */
 #include "abd_counter.h"
 #include "abd_test.h"
+#include "abd_test_child.h"
+#include "abd_thread.h"
 
 #include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <linux/membarrier.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* As many lives as SECONDS allow on a slow machine: who asks and who ends take the same lock. */
 enum { THREADS = 2, LIVES = 5000, SECONDS = 3, EACH = 3 };
@@ -65,4 +74,185 @@ Test(abd_counter, what_was_counted_is_never_uncounted_while_threads_end, .timeou
 		pthread_join(thread[i], NULL);
 	cr_assert_eq(sum() - first, (uint64_t)atomic_load(&lives) * EACH);
 	cr_assert(atomic_load(&lives) > 0);
+}
+
+/* ---- visits ---- */
+
+static bool visits_work(void)
+{
+	return (syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0) &
+		       MEMBARRIER_CMD_PRIVATE_EXPEDITED) > 0;
+}
+
+/* An owner and a visitor, and how far they are. */
+struct pair {
+	struct abd_thread *owner;
+	atomic_bool visiting, entering, visited;
+};
+
+static bool is_owner(const struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	return thread == pair->owner;
+}
+
+static void visit_at_once(struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	abd_test_check(atomic_load(&thread->busy) == 0, "the owner is in there");
+	atomic_store(&pair->visited, true);
+}
+
+static void *visit_owner(void *arg)
+{
+	abd_thread_visit(is_owner, visit_at_once, arg);
+	return NULL;
+}
+
+Test(abd_thread, a_visitor_waits_until_the_owner_has_left)
+{
+	struct pair pair = {.owner = abd_thread_self()};
+	pthread_t visitor;
+
+	if (!visits_work())
+		cr_skip_test("no membarrier(2) here");
+	cr_assert(abd_thread_enter(pair.owner));
+	cr_assert_eq(pthread_create(&visitor, NULL, visit_owner, &pair), 0);
+	while (atomic_load(&pair.owner->barred) != ABD_THREAD_VISITED)
+		sched_yield();
+	usleep(20000);
+	cr_assert_not(atomic_load(&pair.visited));
+	abd_thread_leave(pair.owner);
+	pthread_join(visitor, NULL);
+	cr_assert(atomic_load(&pair.visited));
+	cr_assert(abd_thread_enter(pair.owner));
+	abd_thread_leave(pair.owner);
+}
+
+static void visit_slowly(struct abd_thread *thread, void *arg)
+{
+	struct pair *pair = arg;
+
+	(void)thread;
+	atomic_store(&pair->visiting, true);
+	while (!atomic_load(&pair->entering))
+		sched_yield();
+	usleep(20000);
+	atomic_store(&pair->visited, true);
+}
+
+static void *visit_owner_slowly(void *arg)
+{
+	abd_thread_visit(is_owner, visit_slowly, arg);
+	return NULL;
+}
+
+Test(abd_thread, an_owner_waits_until_the_visitor_has_left)
+{
+	struct pair pair = {.owner = abd_thread_self()};
+	pthread_t visitor;
+
+	if (!visits_work())
+		cr_skip_test("no membarrier(2) here");
+	cr_assert_eq(pthread_create(&visitor, NULL, visit_owner_slowly, &pair), 0);
+	while (!atomic_load(&pair.visiting))
+		sched_yield();
+	cr_assert_not(abd_thread_enter(pair.owner));
+	atomic_store(&pair.entering, true);
+	cr_assert(abd_thread_enter_slow(pair.owner));
+	cr_assert(atomic_load(&pair.visited));
+	abd_thread_leave(pair.owner);
+	pthread_join(visitor, NULL);
+}
+
+/* ---- systems without membarrier(2) ---- */
+
+/* Which of its commands the system refuses from now on. False: it can't be told to. */
+static bool refuse_membarrier(unsigned first, unsigned last)
+{
+	size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : sizeof(uint32_t);
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			(uint32_t)(offsetof(struct seccomp_data, args) + low)),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, last, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static pthread_barrier_t meeting;
+
+static void *be_there(void *arg)
+{
+	*(struct abd_thread **)arg = abd_thread_self();
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	return NULL;
+}
+
+static bool everybody(const struct abd_thread *thread, void *arg)
+{
+	(void)thread, (void)arg;
+	return true;
+}
+
+static void count_visit(struct abd_thread *thread, void *arg)
+{
+	(void)thread;
+	++*(unsigned *)arg;
+}
+
+/* Nobody is visited; the other thread is asked, now and later. */
+static int visit_where_refused(unsigned first, unsigned last)
+{
+	struct abd_thread *there = NULL;
+	unsigned visits = 0;
+	pthread_t thread;
+
+	if (!refuse_membarrier(first, last))
+		return 0;
+	pthread_barrier_init(&meeting, NULL, 2);
+	abd_test_child_expect(pthread_create(&thread, NULL, be_there, &there) == 0);
+	pthread_barrier_wait(&meeting);
+	for (unsigned i = 0; i < 2; i++) {
+		abd_thread_visit(everybody, count_visit, &visits);
+		abd_test_child_expect(visits == 0);
+		abd_test_child_expect(atomic_load(&abd_thread_visits) == ABD_THREAD_VISITS_FAIL);
+		abd_test_child_expect(!abd_thread_enter(there));
+		abd_test_child_expect(!abd_thread_enter_slow(there)); /* entered, and asked once */
+		abd_thread_leave(there);
+		abd_test_child_expect(abd_thread_enter_slow(there));
+		abd_thread_leave(there);
+	}
+	pthread_barrier_wait(&meeting);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+ABD_TEST_CHILD(membarrier_is_unknown)
+{
+	return visit_where_refused(0, UINT32_MAX);
+}
+
+ABD_TEST_CHILD(membarrier_can_only_be_registered)
+{
+	return visit_where_refused(
+		MEMBARRIER_CMD_PRIVATE_EXPEDITED, MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+Test(abd_thread, where_the_system_has_no_barrier_threads_are_asked)
+{
+	if (getenv("ABD_TEST_EMULATOR") != NULL)
+		cr_skip_test("the emulator needs its calls");
+	abd_test_child_passes("membarrier_is_unknown", NULL);
+	abd_test_child_passes("membarrier_can_only_be_registered", NULL);
 }

@@ -6,6 +6,7 @@
  */
 #include "abd_age.h"
 #include "abd_chunk.h"
+#include "abd_jemalloc.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_provider.h"
@@ -98,9 +99,17 @@ static void run(const char *child, bool with_pool)
 
 /* Whether what is resident can be counted here: an emulator's and a checker's own memory would be,
  * and checked builds keep. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_A_SANITIZER 1
+#elif defined(__has_feature)
+#define UNDER_A_SANITIZER (__has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#else
+#define UNDER_A_SANITIZER 0
+#endif
+
 static bool countable(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if UNDER_A_SANITIZER
 	return false;
 #else
 	return !ABD_CHECKED && getenv("ABD_TEST_EMULATOR") == NULL && sizeof(void *) == 8;
@@ -131,7 +140,9 @@ ABD_TEST_CHILD(memory_sparse)
 		abd_free(abds[i]);
 	}
 	abd_cache_reap_now();
-	expect_at_most(resident(), 8 * MIB);
+	/* glibc keeps what small blocks of malloc have freed, if one above them is in use: 13 MiB.
+	 */
+	expect_at_most(resident(), abd_jemalloc_present() ? 8 * MIB : 16 * MIB);
 	return 0;
 }
 

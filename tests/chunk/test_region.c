@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions of a heap of its own: when free memory goes back and when it stays, whose runs are taken
+ * back, and what happens where the system refuses.
+ */
+#include "abd_chunk.h"
+#include "abd_mem.h"
+#include "abd_region.h"
+#include "abd_test.h"
+#include "abd_test_provider.h"
+#include "abd_test_wrap.h"
+
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#define HALF 9 /* the order of a run of half a region */
+
+static void *map(size_t *size)
+{
+	return abd_region_map(*size, ABD_REGION_SIZE);
+}
+
+static void unmap(void *base, size_t size)
+{
+	munmap(base, size);
+}
+
+static struct abd_region_heap heap = ABD_REGION_HEAP(map, unmap, true);
+static struct abd_region_heap other = ABD_REGION_HEAP(map, unmap, true);
+
+enum { REGIONS = 4 };
+static void *runs[REGIONS];
+
+static size_t free_dirty(void)
+{
+	return heap.dirty_pages - heap.taken_pages;
+}
+
+/* Four regions, each with one run of half its size; the other half is free and dirty. No more than
+ * a MiB is to stay. */
+static void begin(void)
+{
+	void *gone[REGIONS];
+
+	abd_test_tunables_restore();
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "4194304"), 0);
+	/* Pinned: it would go back at once. */
+	abd_region_pin(&heap, true);
+	for (size_t i = 0; i < REGIONS; i++) {
+		runs[i] = abd_region_alloc(&heap, HALF);
+		gone[i] = abd_region_alloc(&heap, HALF);
+		cr_assert(runs[i] != NULL && gone[i] != NULL);
+	}
+	for (size_t i = 0; i < REGIONS; i++)
+		abd_region_free(&heap, gone[i], HALF);
+	abd_region_pin(&heap, false);
+	cr_assert_eq(free_dirty(), REGIONS << HALF);
+}
+
+static void end(void)
+{
+	for (size_t i = 0; i < REGIONS; i++)
+		abd_region_free(&heap, runs[i], HALF);
+	abd_region_reap(&heap);
+	cr_assert_eq(heap.region_count, 0);
+	cr_assert_eq(heap.dirty_pages, 0);
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
+}
+
+/* Only a new region has room for it. */
+static void grow(void)
+{
+	void *run = abd_region_alloc(&heap, ABD_CHUNK_ORDER_MAX);
+
+	cr_assert_not_null(run);
+	abd_region_free(&heap, run, ABD_CHUNK_ORDER_MAX);
+}
+
+Test(abd_region, what_is_free_goes_back_down_to_the_floor_when_more_is_wanted, .init = begin,
+	.fini = end)
+{
+	grow();
+	/* The run that was wanted is free by now. */
+	cr_assert_leq(free_dirty(), ABD_REGION_PAGES + (1u << 20 >> ABD_CHUNK_SHIFT));
+}
+
+Test(abd_region, nothing_goes_back_while_it_is_pinned, .init = begin, .fini = end)
+{
+	abd_region_pin(&heap, true);
+	grow();
+	abd_region_age(&heap);
+	abd_region_age(&heap);
+	abd_region_reap(&heap);
+	cr_assert_eq(free_dirty(), (REGIONS << HALF) + ABD_REGION_PAGES);
+	abd_region_pin(&heap, false);
+}
+
+/* As if another thread were at it. */
+Test(abd_region, one_thread_gives_back_and_no_other_waits_for_it, .init = begin, .fini = end)
+{
+	pthread_mutex_lock(&heap.purge_lock);
+	grow();
+	abd_region_age(&heap);
+	cr_assert_eq(free_dirty(), (REGIONS << HALF) + ABD_REGION_PAGES);
+	pthread_mutex_unlock(&heap.purge_lock);
+	abd_region_age(&heap);
+	abd_region_age(&heap);
+	cr_assert_leq(free_dirty(), 1u << 20 >> ABD_CHUNK_SHIFT);
+}
+
+Test(abd_region, another_heaps_runs_are_not_taken_back, .init = begin, .fini = end)
+{
+	size_t taken = heap.taken_pages;
+
+	abd_test_expect_contract(abd_region_free(&other, runs[0], HALF), "no run of order 9");
+	abd_test_expect_contract(abd_region_free(&heap, &taken, 0), "no run of order 0");
+	cr_assert_eq(heap.taken_pages, taken);
+	cr_assert_eq(other.taken_pages, 0);
+}
+
+/* The system can't say what is resident where nothing is mapped. */
+Test(abd_region, what_the_system_does_not_tell_counts_as_nothing)
+{
+	char *run = abd_region_alloc(&other, ABD_CHUNK_ORDER_MAX);
+
+	cr_assert_not_null(run);
+	memset(run, 1, ABD_CHUNK_SIZE);
+	cr_assert_geq(abd_region_resident(&other), ABD_CHUNK_SIZE);
+	munmap(run, ABD_REGION_SIZE);
+	cr_assert_eq(abd_region_resident(&other), 0);
+	cr_assert_eq(mmap(run, ABD_REGION_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+		run);
+	abd_region_free(&other, run, ABD_CHUNK_ORDER_MAX);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
+}
+
+/* A boundary that hardly a map lies at by chance, so that the system is asked twice. */
+Test(abd_region, a_map_is_refused_or_lies_at_its_boundary)
+{
+	size_t alignment = (size_t)1 << 29;
+
+	char *chance = NULL, *base = NULL;
+
+	for (unsigned n = 1; n <= 2; n++) {
+		abd_test_wrap_fail(ABD_TEST_MMAP, n);
+		base = abd_region_map(ABD_REGION_SIZE, alignment);
+		if (base != NULL) { /* its neighbour does not lie there */
+			chance = base;
+			abd_test_wrap_fail(ABD_TEST_MMAP, n);
+			base = abd_region_map(ABD_REGION_SIZE, alignment);
+		}
+		cr_assert_null(base);
+	}
+	if (chance != NULL)
+		munmap(chance, ABD_REGION_SIZE);
+	base = abd_region_map(ABD_REGION_SIZE, alignment);
+
+	cr_assert_not_null(base);
+	cr_assert_eq((uintptr_t)base % alignment, 0);
+	munmap(base, ABD_REGION_SIZE);
+}
+
+static bool refuse(void)
+{
+	return true;
+}
+
+Test(abd_region, a_region_is_refused_or_had)
+{
+	void *run;
+
+	atomic_store(&abd_mem_fault, refuse);
+	cr_assert_null(abd_region_alloc(&other, 0));
+	atomic_store(&abd_mem_fault, NULL);
+	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
+	run = abd_region_alloc(&other, 0);
+	abd_test_wrap_fail(ABD_TEST_MMAP, 0);
+	/* What is known of it may have been what was refused. */
+	cr_assert_null(run);
+	run = abd_region_alloc(&other, 0);
+	cr_assert_not_null(run);
+	abd_region_free(&other, run, 0);
+	abd_region_reap(&other);
+}
+
+/* One half of a region has been free for a period, the other has not. */
+Test(abd_region, what_is_free_ages_page_by_page)
+{
+	abd_test_tunables_restore();
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "0"), 0);
+
+	char *one = abd_region_alloc(&other, HALF), *two = abd_region_alloc(&other, HALF);
+	size_t half = (size_t)1 << HALF;
+
+	cr_assert(one != NULL && two != NULL);
+	abd_region_free(&other, one < two ? one : two, HALF);
+	abd_region_age(&other);
+	cr_assert_eq(other.dirty_pages, 2 * half);
+	abd_region_free(&other, one < two ? two : one, HALF);
+	abd_region_age(&other);
+	cr_assert_eq(other.dirty_pages, half);
+	abd_region_age(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(other.dirty_pages, 0);
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
+}
+
+/* ---- addresses that can't be looked up ---- */
+
+static size_t unmapped;
+
+static void *map_beyond(size_t *size)
+{
+	return (void *)(UINTPTR_MAX / 2 / *size * *size);
+}
+
+static void unmap_beyond(void *base, size_t size)
+{
+	unmapped += base == map_beyond(&size) && size == ABD_REGION_SIZE;
+}
+
+Test(abd_region, a_map_where_nothing_can_be_looked_up_is_given_back)
+{
+	static struct abd_region_heap beyond = ABD_REGION_HEAP(map_beyond, unmap_beyond, true);
+
+	if (sizeof(void *) == 4)
+		cr_skip_test("all addresses can be looked up");
+	unmapped = 0;
+	cr_assert_null(abd_region_alloc(&beyond, 0));
+	cr_assert_eq(unmapped, 1);
+	cr_assert_eq(beyond.region_count, 0);
+}
+
+/* ---- runs that come back while memory goes back ---- */
+
+enum { ROUNDS = 3000, LARGE = 8 };
+static atomic_bool reaps;
+
+static void *reap_always(void *arg)
+{
+	while (atomic_load(&reaps))
+		abd_region_reap(&other);
+	return arg;
+}
+
+Test(abd_region, runs_are_taken_and_freed_while_their_region_is_given_back)
+{
+	pthread_t thread;
+	char *kept = abd_region_alloc(&other, 0); /* the region stays */
+
+	cr_assert_not_null(kept);
+	*kept = 1;
+	atomic_store(&reaps, true);
+	cr_assert_eq(pthread_create(&thread, NULL, reap_always, NULL), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		char *large = abd_region_alloc(&other, LARGE), *small = abd_region_alloc(&other, 0);
+
+		abd_test_check(large != NULL && small != NULL, "no run");
+		memset(large, 2, ABD_CHUNK_SIZE << LARGE);
+		*small = 3;
+		abd_region_free(&other, large, LARGE);
+		abd_test_check(*small == 3, "a taken page went back");
+		sched_yield();
+		abd_region_free(&other, small, 0);
+	}
+	atomic_store(&reaps, false);
+	pthread_join(thread, NULL);
+	cr_assert_eq(*kept, 1);
+	cr_assert_eq(other.taken_pages, 1);
+	abd_region_free(&other, kept, 0);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(other.dirty_pages, 0);
+}
