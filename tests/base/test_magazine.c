@@ -383,6 +383,21 @@ Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source, .init =
 	release_batches();
 }
 
+Test(abd_magazine, without_memory_for_a_magazine_a_batch_serves_one_block, .init = begin,
+	.fini = end)
+{
+	void *block;
+
+	abd_depot_put(INDEX, batch_of(&source, 10, 7));
+	atomic_store(&abd_mem_fault, refuse);
+	block = abd_magazine_get(INDEX, &source, SIZE, 7);
+	atomic_store(&abd_mem_fault, NULL);
+	cr_assert_not_null(block);
+	/* The other nine went back to their source. */
+	cr_assert_eq(atomic_load(&out), 1);
+	source_free(block, SIZE, 7);
+}
+
 /* A thread that ends has no batch for its magazine. */
 static void *keep_ten_and_end(void *arg)
 {
