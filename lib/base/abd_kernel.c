@@ -151,7 +151,9 @@ static void abd_choice_publish(struct abd_choice *choice)
 {
 	const struct abd_plan *plan = choice->forced.count > 0 ? &choice->forced : &choice->plan;
 
-	for (size_t i = plan->count; i-- > 0;) {
+	for (size_t left = plan->count; left > 0; left--) {
+		size_t i = left - 1;
+
 		atomic_store_explicit(
 			&choice->rows[i].kernel, plan->rows[i].kernel, memory_order_release);
 		atomic_store_explicit(

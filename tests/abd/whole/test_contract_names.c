@@ -172,7 +172,9 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 
 	cr_assert(stored > 0);
 	CALL(abd_lz4_compress, abd, linear, 0, 1, SIZE);
+#if ABD_CHECKED /* valgrind, too, would report the leak; it runs the build without checks */
 	CALL_AND_LEAK(abd_lz4_compress, mixed, abd, 0, 0, SIZE);
+#endif
 	CALL(abd_lz4_decompress, abd, linear, 0, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress, mixed, linear, 0, SIZE, 0, (size_t)stored);
 	CALL(abd_lz4_decompress_exact, abd, linear, 0, SIZE, 1, SIZE);
