@@ -389,6 +389,8 @@ Test(abd_magazine, without_memory_for_a_magazine_a_batch_serves_one_block, .init
 {
 	void *block;
 
+	/* The thread has its own block of memory already: only the magazine is refused. */
+	cr_assert_not_null(abd_thread_self());
 	abd_depot_put(INDEX, batch_of(&source, 10, 7));
 	atomic_store(&abd_mem_fault, refuse);
 	block = abd_magazine_get(INDEX, &source, SIZE, 7);
