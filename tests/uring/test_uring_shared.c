@@ -81,6 +81,7 @@ static bool engine_begin(struct engine *engine, unsigned kind, int fd)
 	engine->fd = fd;
 	cr_assert_eq(pipe(engine->pipe), 0);
 	engine->bytes = aligned_alloc(4096, WAITING << 16);
+	memset(engine->bytes, 0, WAITING << 16); /* valgrind can't see the kernel fill it */
 
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&engine->ring);
 
@@ -313,6 +314,7 @@ ABD_TEST_CHILD(uring_is_inherited)
 	if (child == 0) {
 		int status = child_reads_and_writes(&uring, fd, abd);
 
+		abd_free(abd);
 		abd_uring_end(&uring);
 		_exit(status);
 	}
@@ -348,9 +350,13 @@ ABD_TEST_CHILD(uring_with_a_thread_is_inherited)
 	abd_t *abd = abd_alloc(4096, false);
 	pid_t child = fork();
 
-	if (child == 0)
-		_exit(abd_uring_pread(&uring, fd, abd, 0, 4096, 0) != -EINVAL ||
-			abd_uring_pwrite(&uring, fd, abd, 0, 4096, 0) != -EINVAL);
+	if (child == 0) {
+		int status = abd_uring_pread(&uring, fd, abd, 0, 4096, 0) != -EINVAL ||
+			     abd_uring_pwrite(&uring, fd, abd, 0, 4096, 0) != -EINVAL;
+
+		abd_free(abd);
+		_exit(status);
+	}
 	abd_test_child_expect(child_status(child) == 0);
 	child = fork();
 	if (child == 0)
