@@ -102,8 +102,8 @@ def refuse_constant(name):
 
 
 def load(path):
-    """The result in a file. ValueError or OSError says why it can't be read."""
-    with open(path, encoding="utf-8") as file:
+    """The result in a file; "-": standard input. ValueError or OSError says why it can't be read."""
+    with open(0 if path == "-" else path, encoding="utf-8") as file:
         try:
             document = json.load(file, parse_constant=refuse_constant)
         except RecursionError:
