@@ -8,6 +8,7 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
+#include "abd_lz4_frame.h"
 
 #include <abd/codec.h>
 #include <abd/operate.h>
@@ -25,7 +26,7 @@ static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 
 int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t size)
 {
-	size_t room = size - size / 8;
+	size_t room = abd_lz4_room(size);
 	abd_t src, dst;
 	ssize_t produced;
 

@@ -5,6 +5,7 @@
  * OpenZFS: zfs_lz4_compress_buf() in module/zfs/lz4_zfs.c, zio_get_compression_max_size() in
  * module/zfs/zio.c.
  */
+#include "abd_lz4_frame.h"
 #include "abd_check.h"
 #include "abd_impl.h"
 
@@ -13,8 +14,7 @@
 
 bool abd_lz4_pays(size_t size, size_t compressed_size)
 {
-	/* An eighth: 12.5 %. */
-	return compressed_size <= size - size / 8 && size > 0;
+	return compressed_size <= abd_lz4_room(size) && size > 0;
 }
 
 void abd_lz4_length_put(abd_t *dst, size_t dst_off, uint32_t length)

@@ -171,7 +171,7 @@ Test(flush, a_line_that_a_span_leaves_half_written_is_sent)
 }
 
 /*
- * FACTS 4, number 28, first half: pmdk #5292. A copy whose lines were all written back and not
+ * Bug 28 of tests/plants, first half: pmdk #5292. A copy whose lines were all written back and not
  * fenced is not durable.
  */
 Test(flush, bug_28_a_missing_fence_is_seen)
@@ -187,7 +187,7 @@ Test(flush, bug_28_a_missing_fence_is_seen)
 }
 
 /*
- * FACTS 4, number 28, second half: pmdk 05130a5f5. A range that begins late in a line and ends
+ * Bug 28 of tests/plants, second half: pmdk 05130a5f5. A range that begins late in a line and ends
  * early in another touches one line more than its length says.
  */
 Test(flush, bug_28_an_unaligned_range_reaches_its_last_line)
