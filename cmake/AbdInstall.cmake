@@ -67,6 +67,8 @@ string(STRIP "${abd_pc_private}" abd_pc_private)
 if(NOT BUILD_SHARED_LIBS)
 	# Only the archive is built: it needs these libraries without --static too.
 	string(APPEND abd_pc_libs " ${abd_pc_private}")
+	# A plugin that holds the archive stays mapped; see lib/CMakeLists.txt. Programs ignore it.
+	string(APPEND abd_pc_libs " -Wl,-z,nodelete")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/abd.pc.in ${PROJECT_BINARY_DIR}/abd.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/abd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT abd_development)

@@ -38,6 +38,9 @@ expect_all() { # WHAT FOLDER
 	expect "$1: consumer" "linear 1, linear_page 1, same address 1, borrows 2, borrow copies 0" "$2/consumer"
 	expect "$1: host" "malloc belongs to libc.so" "$2/host" "$provider"
 	[ -z "$cxx" ] || expect "$1: host_cxx" "_Znwm belongs to libstdc++" "$2/host_cxx" "$provider"
+	# pkg-config can't leave the companion out of a plugin; without this room for its thread-local data it could not be opened.
+	expect "$1: plugin closed" "0 failed" env -u ABD_CHUNK_PROVIDER GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
+		"$2/host_close" "$2/host_plugin.so"
 }
 
 by_cmake() { # WHAT OPTION...
@@ -70,6 +73,9 @@ by_pkg_config() { # WHAT PREFIX
 			run "$cc" -std=c11 "$here/consumer.c" -o "$work/by_pkg_config/consumer" $flags "-Wl,-rpath,$lib"
 			run "$cc" -std=c11 "$source/tests/host/host.c" -o "$work/by_pkg_config/host" $flags -ldl \
 				"-Wl,-rpath,$lib"
+			run "$cc" -std=c11 "$source/tests/host/host_close.c" -o "$work/by_pkg_config/host_close" -pthread -ldl
+			run "$cc" -std=c11 -fPIC -shared "$source/tests/host/host_plugin.c" \
+				-o "$work/by_pkg_config/host_plugin.so" $flags "-Wl,-rpath,$lib"
 			[ -z "$cxx" ] || run "$cxx" -std=c++17 "$source/tests/host/host_cxx.cpp" \
 				-o "$work/by_pkg_config/host_cxx" $flags -ldl "-Wl,-rpath,$lib"
 		}
