@@ -23,10 +23,6 @@ fuzz_seeds() {
 
 # fuzz_options TARGET: the longest useful input, and the target's dictionary.
 fuzz_options() {
-	case $1 in
-	# Memory left by a refused flag looks like a leak, and checking it after each input takes most of the time: check once, at the end.
-	perf_input) echo -max_len=1024 -detect_leaks=0 ;;
-	*) echo -max_len=1024 ;;
-	esac
+	echo -max_len=1024
 	[ ! -e "tests/fuzz/$1.dict" ] || echo "-dict=tests/fuzz/$1.dict"
 }
