@@ -186,7 +186,9 @@ ABD_API int abd_arc_put_flags(
  * Units:   off and size are bytes of the record before compression; dst holds at least size bytes.
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
  *          record is damaged: it is counted and dropped, and the content of dst is undefined;
- *          -ENOMEM. Nothing outside dst [0, size) is written.
+ *          -ENOMEM: the range starts inside a compressed record, and there is no memory for off +
+ *          size bytes, neither from the engine's allocator nor from the library. Nothing is evicted
+ *          for a read. Nothing outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
  *          not freed until this call returns.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
@@ -199,7 +201,7 @@ ABD_API ssize_t abd_arc_read(
  *
  * Units:   the hold's stored_size and logical_size in bytes.
  * Returns: 0 and *hold filled; -ENOENT not cached; -EBADMSG damaged (only with ABD_ARC_CHECKSUM);
- *          -ENOMEM. After an error *hold is unchanged.
+ *          -ENOMEM: nothing is evicted for a hold. After an error *hold is unchanged.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
  *          until it is released.

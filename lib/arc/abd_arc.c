@@ -4,6 +4,7 @@
  * OpenZFS: arc_init(), arc_fini(), arc_kstat_update() in module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
+#include "abd_lz4_decode.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -79,6 +80,8 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	if (errno != 0)
 		return NULL;
 	abd_init();
+	/* Choosing a kernel may take a lock, which the first read must not do inside a section. */
+	(void)abd_lz4_decoder_for(0);
 	arc = abd_mem_alloc(sizeof(*arc), 64);
 	if (arc == NULL)
 		goto no_memory;

@@ -92,8 +92,6 @@ struct abd_arc_seat {
 extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibility("hidden")));
 
 struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);
-/** Whether threads can have blocks at all. If not, giving up memory does not help. */
-bool abd_arc_reader_possible(void);
 /** Free all blocks of a cache that ends. */
 void abd_arc_readers_free(struct abd_arc *arc);
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
@@ -266,9 +264,22 @@ size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes still match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);
+
+/** Memory for the part of a record that is decoded but not wanted. All zero: none. */
+struct abd_arc_scratch {
+	void *buf;
+	size_t size;
+	bool is_own; /* the library's memory, because the engine's allocator refused */
+};
+
+/** Get scratch of this size. Returns 0 or -ENOMEM. Outside of read-side sections. */
+int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size);
+void abd_arc_scratch_put(struct abd_arc_scratch *scratch);
 /**
- * Read [off, off + size), which lies within the record, into dst. Returns 0, -EBADMSG or -ENOMEM.
+ * Read [off, off + size), which lies within the record, into dst. Returns 0; -EBADMSG; -EAGAIN:
+ * this needs scratch of off + size bytes, and there is none. Allocates nothing.
  */
-int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size);
+int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size,
+	const struct abd_arc_scratch *scratch);
 
 #endif

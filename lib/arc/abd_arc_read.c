@@ -5,6 +5,8 @@
  *
  * A read decodes inside the read-side section, so it needs no reference. A hold is written to the
  * thread's block, where it outlives the section; see abd_arc_impl.h.
+ * Invariants: nothing is allocated, and no lock is taken, inside a section, because writers wait
+ * for it. Neither a read nor a hold evicts anything: without memory it is -ENOMEM.
  * OpenZFS: arc_read(), arc_buf_fill(); there each hit takes a hash lock and a reference on the
  * header.
  */
@@ -36,18 +38,19 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 }
 
 /* Inside a section. */
-static int abd_arc_read_entry(
-	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
+	size_t off, size_t size, const struct abd_arc_scratch *scratch)
 {
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;
 	if (!abd_arc_record_is_sound(arc, entry))
 		return -EBADMSG;
-	return abd_arc_record_read(entry, dst, off, size);
+	return abd_arc_record_read(entry, dst, off, size, scratch);
 }
 
 static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
-	const abd_arc_key_t *key, void *dst, size_t off, size_t size)
+	const abd_arc_key_t *key, void *dst, size_t off, size_t size,
+	const struct abd_arc_scratch *scratch)
 {
 	uint64_t hash = abd_arc_hash(arc, key);
 	bool compressed = false;
@@ -58,14 +61,14 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 
 	if (ABD_LIKELY(entry != NULL)) {
 		compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
-		error = abd_arc_read_entry(arc, entry, dst, off, size);
+		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
 		if (ABD_LIKELY(error == 0 && reader != NULL))
 			abd_arc_reader_note(reader, entry);
 	}
 	abd_rcu_read_unlock();
 
-	if (error == -ENOMEM)
-		return error; /* the caller tries again */
+	if (error == -EAGAIN)
+		return error; /* the caller gets scratch and tries again */
 	abd_arc_count(arc, reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
 	if (error == 0 && compressed && size > 0)
 		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
@@ -80,12 +83,15 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
 
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-	int error;
+	struct abd_arc_scratch scratch = {NULL, 0, false};
+	int error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch);
 
-	/* The loop ends: once the record itself is evicted, the read is -ENOENT. */
-	while (ABD_UNLIKELY(
-		(error = abd_arc_read_once(arc, reader, key, dst, off, size)) == -ENOMEM))
-		abd_arc_shrink(arc);
+	if (ABD_UNLIKELY(error == -EAGAIN)) {
+		error = abd_arc_scratch_get(&scratch, off + size);
+		if (error == 0)
+			error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch);
+		abd_arc_scratch_put(&scratch);
+	}
 	if (ABD_LIKELY(reader != NULL))
 		abd_arc_reader_settle(reader);
 	return error == 0 ? (ssize_t)size : error;
@@ -127,16 +133,14 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL, "cache, key or hold is NULL");
 
-	struct abd_arc_reader *reader;
-	int error;
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 
-	do {
-		reader = abd_arc_reader_get(arc);
-		error = reader != NULL ? abd_arc_hold_once(arc, reader, key, hold) : -ENOMEM;
-	} while (
-		ABD_UNLIKELY(error == -ENOMEM) && abd_arc_reader_possible() && abd_arc_shrink(arc));
-	if (reader != NULL)
-		abd_arc_reader_settle(reader);
+	if (ABD_UNLIKELY(reader == NULL))
+		return -ENOMEM;
+
+	int error = abd_arc_hold_once(arc, reader, key, hold);
+
+	abd_arc_reader_settle(reader);
 	return error;
 }
 

@@ -91,12 +91,6 @@ static void abd_arc_key_make(void)
 	abd_arc_key_made = pthread_key_create(&abd_arc_key, abd_arc_reader_end) == 0;
 }
 
-bool abd_arc_reader_possible(void)
-{
-	pthread_once(&abd_arc_key_once, abd_arc_key_make);
-	return abd_arc_key_made;
-}
-
 /* Remove the seats of caches that have ended. */
 static void abd_arc_seats_tidy(struct abd_arc_seats *seats)
 {
@@ -119,7 +113,8 @@ static bool abd_arc_seats_reserve(void)
 		abd_arc_seats_tidy(seats);
 	if (seats != NULL && seats->count < seats->room)
 		return true;
-	if (!abd_arc_reader_possible())
+	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	if (!abd_arc_key_made)
 		return false;
 
 	size_t room = seats != NULL ? 2 * seats->room : 4;

@@ -119,22 +119,38 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
-/*
- * Decode a compressed record or a part of it. For a part, the decoder skips what it can of the
- * rest.
- */
-static ssize_t abd_arc_record_decode(
-	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size)
+{
+	scratch->size = size;
+	scratch->buf = abd_buf_alloc(size, false);
+	scratch->is_own = scratch->buf == NULL;
+	if (scratch->is_own)
+		scratch->buf = abd_mem_alloc(size, 64);
+	return scratch->buf != NULL ? 0 : -ENOMEM;
+}
+
+void abd_arc_scratch_put(struct abd_arc_scratch *scratch)
+{
+	if (scratch->buf != NULL && scratch->is_own)
+		abd_mem_free(scratch->buf, scratch->size, 64);
+	else
+		abd_buf_free(scratch->buf, scratch->size);
+	scratch->buf = NULL;
+}
+
+/* Decode the first size bytes of a compressed record. */
+static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, size_t size)
 {
 	const abd_t *abd = abd_arc_entry_abd(entry);
 	size_t stored_size = abd_get_size(abd);
 
 	if (ABD_LIKELY(size == entry->item.size))
 		return abd_lz4_decompress_exact_to_buf(dst, abd, size, 0, stored_size);
-	return abd_lz4_decompress_range_to_buf(dst, abd, off, size, 0, stored_size);
+	return abd_lz4_decompress_range_to_buf(dst, abd, 0, size, 0, stored_size);
 }
 
-int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size,
+	const struct abd_arc_scratch *scratch)
 {
 	if (size == 0)
 		return 0;
@@ -143,9 +159,17 @@ int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size
 		return 0;
 	}
 
-	ssize_t produced = abd_arc_record_decode(entry, dst, off, size);
+	if (ABD_LIKELY(off == 0))
+		return abd_arc_record_decode(entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
 
-	if (produced == -ENOMEM)
-		return -ENOMEM;
-	return produced == (ssize_t)size ? 0 : -EBADMSG;
+	/* Matches may reach back to any byte before the range, so those are decoded too. */
+	size_t end = off + size;
+
+	if (scratch->buf == NULL)
+		return -EAGAIN;
+	assert(scratch->size >= end);
+	if (abd_arc_record_decode(entry, scratch->buf, end) != (ssize_t)end)
+		return -EBADMSG;
+	memcpy(dst, (const char *)scratch->buf + off, size);
+	return 0;
 }

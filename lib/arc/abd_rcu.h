@@ -8,7 +8,7 @@
  * call did that, a host that uses the same flavour would register its thread twice, or unregister
  * it while we still need it. docs/arc.md has the figures of what bp costs.
  *
- * Invariant: nobody waits for a grace period inside a section.
+ * Invariant: nobody waits for a grace period inside a section, takes a lock there, or allocates.
  *
  * ThreadSanitizer can't see into liburcu 0.13.2 and reports false races; MemorySanitizer reports
  * false uninitialised reads. Builds for them (ABD_ARC_SHIM) use the shim instead, a read-write
@@ -20,6 +20,7 @@
 #if ABD_ARC_SHIM
 
 #include <pthread.h>
+#include <stdbool.h>
 
 extern pthread_rwlock_t abd_rcu_shim;
 
@@ -31,6 +32,15 @@ static inline void abd_rcu_read_lock(void)
 static inline void abd_rcu_read_unlock(void)
 {
 	pthread_rwlock_unlock(&abd_rcu_shim);
+}
+
+/** For tests: whether a section is open. Here: in any thread. */
+static inline bool abd_rcu_read_ongoing(void)
+{
+	if (pthread_rwlock_trywrlock(&abd_rcu_shim) != 0)
+		return true;
+	pthread_rwlock_unlock(&abd_rcu_shim);
+	return false;
 }
 
 static inline void abd_rcu_synchronize(void)
@@ -46,6 +56,7 @@ static inline void abd_rcu_synchronize(void)
  * sources under a licence like ours. Sanitizer builds don't define it: liburcu 0.13.2 aligns its
  * readers' records less than it declares, which UBSan reports in inlined code.
  */
+#include <stdbool.h>
 #include <urcu/urcu-bp.h>
 
 static inline void abd_rcu_read_lock(void)
@@ -56,6 +67,12 @@ static inline void abd_rcu_read_lock(void)
 static inline void abd_rcu_read_unlock(void)
 {
 	urcu_bp_read_unlock();
+}
+
+/** For tests: whether this thread is inside a section. */
+static inline bool abd_rcu_read_ongoing(void)
+{
+	return urcu_bp_read_ongoing() != 0;
 }
 
 static inline void abd_rcu_synchronize(void)

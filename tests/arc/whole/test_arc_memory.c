@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory runs out at every allocation, once and for good: the cache evicts what it can before it
- * answers -ENOMEM, and works afterwards.
+ * Memory runs out at every allocation, once and for good: a put evicts what it can before it
+ * answers -ENOMEM, reads and holds evict nothing, and the cache works afterwards. And where memory
+ * is asked for: never inside a read-side section.
  */
+#include "abd_mem.h"
+#include "abd_rcu.h"
+#include "abd_test_child.h"
 #include "abd_test_fault.h"
 #include "arc_data.h"
 
@@ -98,6 +102,9 @@ struct call {
 static const struct call calls[] = {{"put", try_put}, {"put of a new key", try_new_put},
 	{"read", try_read}, {"hold", try_hold}, {"resize", try_resize}};
 
+/* Reads and holds; a hold of this many takes memory for more slots. */
+static const struct call lookups[] = {{"read", try_read}, {"hold", try_hold}};
+
 static abd_arc_t *begin(char *record)
 {
 	abd_arc_t *arc = arc_make(500000, 0, ABD_ARC_CHECKSUM);
@@ -120,8 +127,10 @@ Test(arc_memory, one_refusal_is_survived_by_every_call)
 			int error = calls[c].try(arc, read);
 			size_t met = abd_test_fault_end();
 
-			cr_assert_eq(error, 0, "%s, refusal %zu: %d although memory came back",
-				calls[c].name, n, error);
+			/* A hold does not try again. */
+			cr_assert(error == 0 || (calls[c].try == try_hold && error == -ENOMEM),
+				"%s, refusal %zu: %d although memory came back", calls[c].name, n,
+				error);
 			cr_assert_gt(check(arc, record, read), 0,
 				"%s: one refusal emptied the cache", calls[c].name);
 			abd_arc_destroy(arc);
@@ -145,7 +154,7 @@ Test(arc_memory, without_any_memory_the_answer_is_enomem_and_the_cache_whole)
 
 		abd_test_fault_end();
 		cr_assert(error == 0 || error == -ENOMEM, "%s: %d", calls[c].name, error);
-		if (error == -ENOMEM)
+		if (error == -ENOMEM && calls[c].try != try_read && calls[c].try != try_hold)
 			cr_assert_gt(
 				arc_stats(arc).shrinks, 0, "%s: gave up nothing", calls[c].name);
 		check(arc, record, read);
@@ -155,6 +164,144 @@ Test(arc_memory, without_any_memory_the_answer_is_enomem_and_the_cache_whole)
 		abd_arc_destroy(arc);
 	}
 	abd_tuning_set("thread_cache_bytes", "8388608");
+}
+
+/* Refuse the n-th allocation of a look-up, alone or with all that follow. Returns how many it met. */
+static size_t refuse_lookup(const struct call *call, size_t n, bool all)
+{
+	char record[RECORD], read[RECORD];
+	abd_arc_t *arc = begin(record);
+	struct abd_arc_stats before = arc_stats(arc);
+
+	if (all)
+		abd_test_fault_from(n);
+	else
+		abd_test_fault_at(n);
+	int error = call->try(arc, read);
+	size_t met = abd_test_fault_end();
+	struct abd_arc_stats after = arc_stats(arc);
+
+	cr_assert(error == 0 || error == -ENOMEM, "%s, refusal %zu: %d", call->name, n, error);
+	cr_assert_eq(after.evictions, before.evictions, "%s, refusal %zu evicts", call->name, n);
+	cr_assert_eq(after.shrinks, before.shrinks, "%s, refusal %zu shrinks", call->name, n);
+	cr_assert_eq(check(arc, record, read), before.entries, "%s, refusal %zu", call->name, n);
+	abd_arc_destroy(arc);
+	return met;
+}
+
+Test(arc_memory, a_refused_read_or_hold_evicts_nothing)
+{
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	for (size_t c = 0; c < sizeof(lookups) / sizeof(lookups[0]); c++) {
+		size_t n = 0;
+
+		while (refuse_lookup(&lookups[c], n, false) > n)
+			refuse_lookup(&lookups[c], n++, true);
+		cr_assert_gt(n, 0, "%s allocates nothing", lookups[c].name);
+	}
+	abd_tuning_set("thread_cache_bytes", "8388608");
+}
+
+/* A budget of the engine's that is used up: the read takes the library's own memory. */
+Test(arc_memory, a_read_does_without_the_allocator_that_refuses)
+{
+	char record[RECORD], read[RECORD];
+
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	abd_arc_t *arc = begin(record);
+
+	cr_assert_eq(try_read(arc, read), 0);
+	abd_test_fault_at(0);
+	cr_assert_eq(try_read(arc, read), 0);
+	cr_assert_eq(abd_test_fault_end(), 2, "the scratch, and the scratch again");
+	abd_arc_destroy(arc);
+	abd_tuning_set("thread_cache_bytes", "8388608");
+}
+
+/* ---- where memory is asked for --------------------------------------------------------------- */
+
+static _Thread_local size_t asked, asked_inside;
+
+static bool note_asked(void)
+{
+	asked++;
+	asked_inside += abd_rcu_read_ongoing();
+	return false;
+}
+
+static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
+{
+	(void)is_metadata;
+	(void)arg;
+	asked++;
+	asked_inside += abd_rcu_read_ongoing();
+	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
+{
+	(void)size;
+	(void)is_metadata;
+	(void)arg;
+	asked_inside += abd_rcu_read_ongoing();
+	free(buf);
+}
+
+/* Put, read in parts, hold, replace and remove records of many sizes. */
+static void use_all_calls(abd_arc_t *arc, size_t size, unsigned random)
+{
+	abd_arc_key_t key = arc_key(size);
+	char *record = malloc(size), *read = malloc(size);
+	abd_arc_hold_t hold[40];
+
+	arc_fill(record, size, size, 0, random);
+	if (record != NULL && read != NULL && abd_arc_put(arc, &key, record, size) == 0) {
+		for (size_t off = 0; off < size; off += size / 5 + 1)
+			abd_arc_read(arc, &key, read, off, size - off);
+		abd_arc_read(arc, &key, read, size / 2, 1);
+		for (size_t i = 0; i < 40; i++)
+			if (abd_arc_hold(arc, &key, &hold[i]) != 0)
+				hold[i].entry = NULL;
+		for (size_t i = 0; i < 40; i++)
+			if (hold[i].entry != NULL)
+				abd_arc_release(&hold[i]);
+		if (size % 2 != 0)
+			abd_arc_remove(arc, &key);
+	}
+	free(record);
+	free(read);
+}
+
+ABD_TEST_CHILD(nothing_is_allocated_inside)
+{
+	struct abd_allocator engine = {.alloc = engine_alloc, .free = engine_free};
+
+	abd_test_child_expect(abd_allocator_set(&engine) == 0);
+	atomic_store(&abd_mem_fault, note_asked);
+	abd_test_child_expect(abd_tuning_set("thread_cache_bytes", "0") == 0);
+	for (uint32_t flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
+
+		abd_test_child_expect(arc != NULL);
+		for (size_t size = 1; size < 600000; size += size / 2 + 1)
+			for (unsigned random = 0; random <= 64; random += 32)
+				use_all_calls(arc, size, random);
+		abd_arc_resize(arc, 200000);
+		abd_arc_destroy(arc);
+	}
+	atomic_store(&abd_mem_fault, NULL);
+	abd_rcu_read_lock();
+	abd_test_child_expect(abd_rcu_read_ongoing());
+	abd_rcu_read_unlock();
+	abd_test_child_expect(!abd_rcu_read_ongoing());
+	abd_test_child_expect(asked > 100);
+	abd_test_child_expect(asked_inside == 0);
+	return 0;
+}
+
+Test(arc_memory, nothing_is_allocated_inside_a_read_side_section)
+{
+	abd_test_child_passes("nothing_is_allocated_inside", NULL);
 }
 
 Test(arc_memory, a_cache_that_can_not_be_made_leaves_nothing)
