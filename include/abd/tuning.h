@@ -26,9 +26,20 @@
  *
  * Which kernel serves which size is a plan: a kernel's name, or "word<=64,scalar<=4096,libc": word
  * for operations of up to 64 bytes, scalar for those of up to 4,096, libc for all above. Sizes are
- * those of the whole operation, in bytes. abd_tuning_get() says which plan is in use. "auto" is the
- * plan that this machine gets by itself. A plan is refused if it
- * names a kernel that this CPU lacks.
+ * those of the whole operation, in bytes; l1, l2 and l3 are the sizes of this machine's caches, and
+ * l3/2 half of one. A plan is refused if it names a kernel that this CPU lacks. abd_tuning_get()
+ * says which plan is in use, and in brackets where it came from: "avx512<=8388607,avx512-four
+ * (zen4, measured)". abd_tuning_set() passes over what is in brackets. "auto" is the plan that this
+ * machine gets by itself:
+ *
+ *   (profile)           from the profile of this machine, see abd_tuning_load()
+ *   (zen4, measured)    built in for this family of CPUs, from measurements on one of them
+ *   (zen3, derived)     built in, from what is known of the family and its relatives
+ *   (derived)           from the sizes of the caches
+ *   (first)             the first kernel that this CPU has, for every size
+ *
+ * Other origins are (set), (environment), (calibrated) and (forced), for a plan given by a call, in
+ * the environment, by abd_flush_calibrate(), or for a group of tunables.
  *
  *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar
  *   copy                plan          avx512, nt-avx512, libc
@@ -46,7 +57,7 @@
  *                                     writes back the ends of copies that go around the cache
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
- * needed.
+ * needed. ABD_PROFILE=FILE is a profile.
  * A tunable may be set at any time and governs what is allocated or chosen after it.
  */
 #ifndef ABD_TUNING_H
@@ -77,6 +88,29 @@ ABD_API int abd_tuning_set(const char *name, const char *value);
  * Source:  module parameters in OpenZFS.
  */
 ABD_API const char *abd_tuning_get(const char *name);
+
+/**
+ * Load a profile: plans that were measured on this machine. They take the place of the plans that
+ * the machine gets by itself, and of those of the profile before; what was set by a call or in the
+ * environment stays. The file is text, of at most 16 KiB and 511 characters a line:
+ *
+ *   # a comment
+ *   cpu=AuthenticAMD-25-17
+ *   compare=avx512<=8388607,avx512-four
+ *
+ * The CPU comes first; each tunable whose values are plans may follow once, except flush. Lines
+ * with other names are skipped, and their number is reported on stderr: a newer version may have
+ * written them. A plan that names a kernel which this CPU lacks is reported and skipped too.
+ *
+ * Units:   path names a regular file.
+ * Returns: 0, also for a profile of another CPU, which is ignored and reported on stderr; -EINVAL
+ *          damaged: stderr has the line's number, and nothing of the profile is used; -ENOENT and
+ *          other errors of open().
+ * Owner:   the string stays the caller's; the file is closed.
+ * Threads: any; operations under way finish with the kernels they began with.
+ * Source:  none in OpenZFS, whose kernels are chosen for all sizes alike.
+ */
+ABD_API int abd_tuning_load(const char *path);
 
 ABD_END_DECLS
 

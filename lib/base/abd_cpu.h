@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The features that this CPU and its operating system let kernels use.
- * Invariant: constant for the life of the process. Only the supported() functions of kernels ask.
+ * The features that this CPU and its operating system let kernels use, and which CPU it is.
+ * Invariant: constant for the life of the process. Only the supported() functions of kernels ask
+ * for features, and only abd_machine.c asks which CPU it is.
  */
 #ifndef ABD_CPU_H
 #define ABD_CPU_H
@@ -23,5 +24,13 @@ enum abd_cpu_feature {
 
 /** Whether kernels may use the feature. Threads: any. */
 bool abd_cpu_has(enum abd_cpu_feature feature);
+
+/* Which processor this is. On x86 as CPUID numbers them; on Arm the implementer and the part. */
+struct abd_cpu_identity {
+	char vendor[16]; /* "AuthenticAMD", "GenuineIntel", "arm"; "other" */
+	unsigned family, model;
+};
+
+void abd_cpu_identify(struct abd_cpu_identity *cpu);
 
 #endif

@@ -9,3 +9,8 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	(void)feature;
 	return false;
 }
+
+void abd_cpu_identify(struct abd_cpu_identity *cpu)
+{
+	*cpu = (struct abd_cpu_identity){.vendor = "other"};
+}

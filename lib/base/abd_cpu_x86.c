@@ -57,3 +57,17 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 		return false;
 	}
 }
+
+/*
+ * The extended family and model are 0 in processors that don't use them, so adding them needs no
+ * condition.
+ */
+void abd_cpu_identify(struct abd_cpu_identity *cpu)
+{
+	struct abd_cpuid vendor = abd_cpuid_leaf(0), version = abd_cpuid_leaf(1);
+	unsigned letters[4] = {vendor.b, vendor.d, vendor.c, 0};
+
+	memcpy(cpu->vendor, letters, sizeof(letters));
+	cpu->family = (version.a >> 8 & 0xF) + (version.a >> 20 & 0xFF);
+	cpu->model = (version.a >> 4 & 0xF) | (version.a >> 12 & 0xF0);
+}

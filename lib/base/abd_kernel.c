@@ -7,6 +7,8 @@
  */
 #include "abd_kernel.h"
 
+#include "abd_machine.h"
+#include "abd_profile.h"
 #include "abd_tunable.h"
 
 #include <errno.h>
@@ -76,6 +78,21 @@ const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size)
 	return row->kernel;
 }
 
+/* A number, or a part of a cache: "l1", "l3/2". */
+static bool abd_plan_parse_number(const char *digits, uint64_t *number)
+{
+	uint64_t parts = 1;
+
+	if (digits[0] != 'l')
+		return abd_tunable_parse(digits, 1, SIZE_MAX - 1, number);
+	if (digits[1] < '1' || digits[1] > '0' + ABD_CACHE_LEVELS ||
+		(digits[2] != '\0' &&
+			(digits[2] != '/' || !abd_tunable_parse(digits + 3, 1, 64, &parts))))
+		return false;
+	*number = abd_machine()->cache[digits[1] - '1'] / parts;
+	return true;
+}
+
 /* Read "<=size," at *text, and move *text past it. */
 static bool abd_plan_parse_size(const char **text, size_t *size)
 {
@@ -88,22 +105,54 @@ static bool abd_plan_parse_size(const char **text, size_t *size)
 		return false;
 	memcpy(digits, *text + 2, length - 2);
 	digits[length - 2] = '\0';
-	if (!abd_tunable_parse(digits, 1, SIZE_MAX - 1, &number))
+	if (!abd_plan_parse_number(digits, &number))
 		return false;
 	*size = (size_t)number;
 	*text += length + 1;
 	return true;
 }
 
-int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan)
+/* Text without its origin, which is " (in brackets)" at the end. False: longer than a plan. */
+static bool abd_plan_cut(const char *text, char plan[ABD_PLAN_TEXT])
+{
+	size_t length = strlen(text);
+	const char *origin = strstr(text, " (");
+
+	if (origin != NULL && text[length - 1] == ')')
+		length = (size_t)(origin - text);
+	if (length >= ABD_PLAN_TEXT)
+		return false;
+	memcpy(plan, text, length);
+	plan[length] = '\0';
+	return true;
+}
+
+/* Stands for all kernels when only the form of a plan is checked. */
+static const struct abd_kernel abd_kernel_any;
+
+static const struct abd_kernel *abd_plan_kernel(
+	const struct abd_choice *choice, const char *name, size_t length)
+{
+	size_t spelt = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (choice != NULL)
+		return abd_kernel_named(choice, name, length);
+	return length > 0 && spelt == length ? &abd_kernel_any : NULL;
+}
+
+/* choice NULL: names are not looked up. */
+static int abd_plan_read(
+	const struct abd_choice *choice, const char *with_origin, struct abd_plan *plan)
 {
 	struct abd_plan read = {.count = 0};
+	char room[ABD_PLAN_TEXT];
+	const char *text = room;
 
-	if (strlen(text) >= ABD_PLAN_TEXT)
+	if (!abd_plan_cut(with_origin, room))
 		return -EINVAL;
 	for (size_t last = 0; last != SIZE_MAX;) {
 		size_t length = strcspn(text, "<,"), before = last;
-		const struct abd_kernel *kernel = abd_kernel_named(choice, text, length);
+		const struct abd_kernel *kernel = abd_plan_kernel(choice, text, length);
 
 		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
 			return -EINVAL;
@@ -119,6 +168,18 @@ int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd
 	return 0;
 }
 
+int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan)
+{
+	return abd_plan_read(choice, text, plan);
+}
+
+bool abd_plan_is_text(const char *text)
+{
+	struct abd_plan plan;
+
+	return abd_plan_read(NULL, text, &plan) == 0;
+}
+
 static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
 {
 	size_t used = 0;
@@ -130,19 +191,37 @@ static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
 		used += (size_t)snprintf(
 			text + used, size - used, form, row->kernel->name, row->last);
 	}
+	if (used < size)
+		snprintf(text + used, size - used, " (%s)", plan->origin);
 }
 
-/*
- * The plan that this machine uses if none is set: the first built-in one that it can run, else its
- * best kernel for all sizes.
- */
+void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan)
+{
+	const struct abd_plan_built_in *built_in = choice->families;
+
+	for (; built_in != NULL && built_in->family != NULL; built_in++)
+		if (strcmp(built_in->family, family) == 0 &&
+			abd_plan_read(choice, built_in->plan, plan) == 0) {
+			plan->origin = built_in->origin;
+			return;
+		}
+	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
+		if (abd_plan_read(choice, *text, plan) == 0) {
+			plan->origin = "derived";
+			return;
+		}
+	plan->count = 0;
+	plan->origin = "first";
+	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
+}
+
+/* The plan that this machine uses if none is set. */
 static void abd_plan_auto(const struct abd_choice *choice, struct abd_plan *plan)
 {
-	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
-		if (abd_plan_parse(choice, *text, plan) == 0)
-			return;
-	plan->count = 0;
-	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
+	if (choice->profile.count > 0)
+		*plan = choice->profile;
+	else
+		abd_plan_of_family(choice, abd_machine()->family, plan);
 }
 
 /* ---- choices; a static function that does not take the lock is called under it ---- */
@@ -161,16 +240,23 @@ static void abd_choice_publish(struct abd_choice *choice)
 	}
 }
 
-static int abd_choice_read(struct abd_choice *choice, const char *text, bool force)
+/* origin: who gives the plan. */
+static int abd_choice_read(
+	struct abd_choice *choice, const char *text, bool force, const char *origin)
 {
 	struct abd_plan *plan = force ? &choice->forced : &choice->plan;
+	bool own = strcmp(text, "auto") == 0;
 
-	if (strcmp(text, "auto") != 0)
-		return abd_plan_parse(choice, text, plan);
-	if (force)
+	if (!own && abd_plan_parse(choice, text, plan) != 0)
+		return -EINVAL;
+	if (!own)
+		plan->origin = origin;
+	else if (force)
 		plan->count = 0;
 	else
 		abd_plan_auto(choice, plan);
+	if (!force)
+		choice->kept = !own;
 	return 0;
 }
 
@@ -182,10 +268,38 @@ static void abd_choice_from_environment(
 {
 	const char *text = abd_tunable_environment(name);
 
-	if (text == NULL || abd_choice_read(choice, text, force) == 0 || *reported)
+	if (text == NULL || abd_choice_read(choice, text, force, "environment") == 0 || *reported)
 		return;
 	abd_tunable_ignored(name, text);
 	*reported = true;
+}
+
+/* Take the plan of a profile, or none. False: it names a kernel that this CPU lacks. */
+static bool abd_choice_profile_take(struct abd_choice *choice, const char *text)
+{
+	choice->profile.count = 0;
+	if (text == NULL)
+		return true;
+	if (abd_plan_parse(choice, text, &choice->profile) != 0) {
+		fprintf(stderr, "abd: the profile's %s=%s is skipped: not a plan for this CPU\n",
+			choice->name, text);
+		return false;
+	}
+	choice->profile.origin = "profile";
+	return true;
+}
+
+/* The profile that ABD_PROFILE names, read once. */
+static const struct abd_profile *abd_choice_profile_started(void)
+{
+	static struct abd_profile profile;
+	static bool read;
+	const char *path = abd_tunable_environment("profile");
+
+	if (!read && path != NULL)
+		abd_profile_read(path, &profile);
+	read = true;
+	return &profile;
 }
 
 static void abd_choice_start_locked(struct abd_choice *choice)
@@ -194,6 +308,8 @@ static void abd_choice_start_locked(struct abd_choice *choice)
 
 	if (choice->started)
 		return;
+	abd_choice_profile_take(
+		choice, abd_profile_plan(abd_choice_profile_started(), choice->name));
 	abd_plan_auto(choice, &choice->plan);
 	abd_choice_from_environment(choice, choice->name, false, &reported);
 	if (choice->group != NULL)
@@ -217,7 +333,7 @@ static int abd_choice_change(struct abd_choice *choice, const char *text, bool f
 
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
-	error = abd_choice_read(choice, text, force);
+	error = abd_choice_read(choice, text, force, force ? "forced" : "set");
 	abd_choice_publish(choice);
 	pthread_mutex_unlock(&abd_choice_lock);
 	return error;
@@ -238,6 +354,7 @@ void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel 
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
 	choice->forced.count = 0;
+	choice->forced.origin = "forced";
 	if (kernel != NULL)
 		abd_plan_add(&choice->forced, SIZE_MAX, kernel);
 	abd_choice_publish(choice);
@@ -257,8 +374,23 @@ void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan)
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
 	choice->plan = *plan;
+	choice->kept = true;
 	abd_choice_publish(choice);
 	pthread_mutex_unlock(&abd_choice_lock);
+}
+
+bool abd_choice_profile(struct abd_choice *choice, const char *text)
+{
+	bool taken;
+
+	pthread_mutex_lock(&abd_choice_lock);
+	abd_choice_start_locked(choice);
+	taken = abd_choice_profile_take(choice, text);
+	if (!choice->kept)
+		abd_plan_auto(choice, &choice->plan);
+	abd_choice_publish(choice);
+	pthread_mutex_unlock(&abd_choice_lock);
+	return taken;
 }
 
 void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size)

@@ -6,15 +6,19 @@
  *
  * A kernel is a constant struct: a name, whether this CPU can run it, and the layer's functions. A
  * plan says which kernel serves operations of up to which size: "nt-avx512<=256,movdir64b". A
- * choice holds the plan in use.
+ * choice holds the plan in use, and where it came from.
  *
  *                       rows of the plan in use
  *      size ---------> [ <= 256: nt-avx512 | all above: movdir64b ] ---------> kernel
  *                              ^
  *         forced for a group of choices ("flush"), else
  *         set by the tunable or the environment, or measured (flush), else
- *         the first built-in plan whose kernels this CPU all has, else
+ *         the profile of this machine (abd_profile.h), else
+ *         the built-in plan for this family of CPUs (abd_machine.h), else
+ *         the first plan that is derived from the sizes of the caches, else
  *         the first kernel of the table that this CPU has
+ *
+ * A plan is passed over if this CPU lacks one of its kernels.
  *
  * A kernel is added by one new file, in x86/, arm64/ or generic/, and one line of its layer's
  * table.
@@ -64,6 +68,8 @@ struct abd_kernel {
  * (lib/tuning keeps this much room for each thread).
  */
 #define ABD_PLAN_TEXT 256
+/* Room for a plan and its origin: "avx512<=4095,avx512-pair (zen4, measured)". */
+#define ABD_PLAN_SHOWN (ABD_PLAN_TEXT + 64)
 
 struct abd_plan_row {
 	size_t last; /* the largest size of the row; SIZE_MAX in the last row */
@@ -71,9 +77,25 @@ struct abd_plan_row {
 };
 
 struct abd_plan {
-	size_t count; /* of rows; 0: no plan */
+	size_t count;       /* of rows; 0: no plan */
+	const char *origin; /* a constant: where the plan came from */
 	struct abd_plan_row rows[ABD_PLAN_ROWS];
 };
+
+/* A plan that is built in for a family of CPUs (abd_machine.h). */
+struct abd_plan_built_in {
+	const char *family, *plan, *origin;
+};
+
+/* Measured by us on a CPU of the family, or derived from what is known of it and its relatives. */
+#define ABD_PLAN_MEASURED(family, plan)           \
+	{                                         \
+		family, plan, family ", measured" \
+	}
+#define ABD_PLAN_DERIVED(family, plan)           \
+	{                                        \
+		family, plan, family ", derived" \
+	}
 
 /* A tunable that forces a plan on several choices. */
 struct abd_choice_group {
@@ -97,12 +119,16 @@ struct abd_choice {
 	struct abd_choice_group *group;
 	/* the table: pointers to the layer's kernels, best first, ended by NULL */
 	const void *kernels;
-	const char *const *plans; /* built in, in order of preference, ended by NULL; NULL: none */
+	const struct abd_plan_built_in *families; /* ended by an empty one; NULL: none */
+	/* for other CPUs, in order of preference, ended by NULL; NULL: none. Sizes are derived. */
+	const char *const *plans;
 
 	/* Under the chooser's lock. */
 	bool started;
-	struct abd_plan plan;   /* set, measured or built in */
-	struct abd_plan forced; /* used instead of plan while it has rows */
+	bool kept;               /* plan was set or measured: a profile does not replace it */
+	struct abd_plan plan;    /* set, measured or what the machine gets by itself */
+	struct abd_plan profile; /* of this machine; without rows: none */
+	struct abd_plan forced;  /* used instead of plan while it has rows */
 };
 
 /**
@@ -160,8 +186,20 @@ void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan
 void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan);
 
 /**
- * Write the plan in the form that abd_choice_set() takes; with in_use, the forced plan if there is
- * one. Cut to size > 0 bytes.
+ * The plan of a profile for this choice; NULL: there is none any more. It replaces a plan that the
+ * machine got by itself.
+ *
+ * Returns: whether the plan can be used here: false if it names a kernel that this CPU lacks. The
+ *          choice then has no profile.
+ */
+bool abd_choice_profile(struct abd_choice *choice, const char *text);
+
+/** The plan that a CPU of this family gets by itself, without a profile. */
+void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan);
+
+/**
+ * Write the plan and its origin in the form that abd_choice_set() takes; with in_use, the forced
+ * plan if there is one. Cut to size > 0 bytes.
  */
 void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size);
 
@@ -176,12 +214,16 @@ void abd_choice_names(const struct abd_choice *choice, char *text, size_t size);
 const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name);
 
 /**
- * A plan from text: "name<=size,name<=size,name". Sizes are decimal and grow from row to row; the
- * last row has none.
+ * A plan from text: "name<=size,name<=size,name". Sizes grow from row to row; the last row has
+ * none. A size is a decimal number, or the size of a cache of this machine, or a part of that:
+ * "l2", "l3/2". An origin behind the plan, " (in brackets)", is passed over.
  *
  * Returns: 0; -EINVAL, and *plan is not written.
  */
 int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan);
+
+/** Whether text has the form of a plan, whatever kernels it names. */
+bool abd_plan_is_text(const char *text);
 
 /** The plan's kernel for this size. The plan has at least one row. */
 const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);

@@ -26,10 +26,26 @@ ABD_COMPARE_KERNELS(ABD_COMPARE_DECLARE)
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
 	ABD_COMPARE_KERNELS(ABD_COMPARE_ENTRY) NULL};
 
+static const struct abd_plan_built_in abd_compare_families[] = {
+	ABD_PLAN_DERIVED("zen3", "avx2"),
+	ABD_PLAN_MEASURED("zen4", "avx512"),
+	ABD_PLAN_MEASURED("zen5", "avx512"),
+	ABD_PLAN_DERIVED("icelake", "avx512"),
+	ABD_PLAN_DERIVED("sapphirerapids", "avx512"),
+	ABD_PLAN_DERIVED("emeraldrapids", "avx512"),
+	ABD_PLAN_DERIVED("graniterapids", "avx512"),
+	ABD_PLAN_DERIVED("skylake", "avx2"),
+	ABD_PLAN_DERIVED("neoverse-n1", "neon"),
+	ABD_PLAN_DERIVED("neoverse-v1", "neon"),
+	ABD_PLAN_DERIVED("neoverse-v2", "neon"),
+	{NULL, NULL, NULL},
+};
+
 struct abd_choice abd_compare_choice = {
 	.rows[0].last = SIZE_MAX,
 	.name = "compare",
 	.kernels = abd_compare_kernels,
+	.families = abd_compare_families,
 };
 
 bool abd_key_equal_long(const void *a, const void *b, size_t size)

@@ -198,7 +198,7 @@ static void abd_flush_row_get(unsigned intent, struct abd_flush_row *row)
 
 static void abd_flush_row_set(unsigned intent, const struct abd_flush_row *row)
 {
-	struct abd_plan plan = {.count = 0};
+	struct abd_plan plan = {.count = 0, .origin = "calibrated"};
 
 	static_assert(CALIBRATE_COLUMNS <= ABD_PLAN_ROWS, "a plan holds a row for each column");
 	for (unsigned column = 0; column < CALIBRATE_COLUMNS - 1; column++)

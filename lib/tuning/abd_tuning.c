@@ -13,6 +13,7 @@
 #include "abd_flush_table.h"
 #include "abd_impl.h"
 #include "abd_lz4_decode.h"
+#include "abd_profile.h"
 #include "abd_tunable.h"
 
 #include <abd/tuning.h>
@@ -104,7 +105,7 @@ int abd_tuning_set(const char *name, const char *value)
 
 const char *abd_tuning_get(const char *name)
 {
-	static _Thread_local char text[ABD_PLAN_TEXT];
+	static _Thread_local char text[ABD_PLAN_SHOWN];
 
 	ABD_REQUIRE(name != NULL, "name is NULL");
 
@@ -112,6 +113,19 @@ const char *abd_tuning_get(const char *name)
 
 	return tunable != NULL ? tunable->get(text, sizeof(text))
 			       : abd_tuning_choice_get(name, text, sizeof(text));
+}
+
+int abd_tuning_load(const char *path)
+{
+	struct abd_profile profile;
+	int error;
+
+	ABD_REQUIRE(path != NULL, "path is NULL");
+	error = abd_profile_read(path, &profile);
+	for (size_t i = 0; error == 0 && i < ABD_TUNING_COUNT(abd_tuning_choices); i++)
+		abd_choice_profile(abd_tuning_choices[i],
+			abd_profile_plan(&profile, abd_tuning_choices[i]->name));
+	return error;
 }
 
 const char *abd_version(void)

@@ -4,6 +4,7 @@
  * listing, and threads that start it at once. The kernels of this table differ only in their names.
  */
 #include "abd_kernel.h"
+#include "abd_machine.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
 
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 
@@ -37,6 +39,13 @@ static const struct test_kernel foreign = {.name = "foreign", .supported = yes, 
 
 static const struct test_kernel *const kernels[] = {&absent, &fast, &plain, &by_name, NULL};
 static const char *const plans[] = {"absent", "plain<=10,absent", "plain<=100,fast", "fast", NULL};
+static const struct abd_plan_built_in families[] = {
+	ABD_PLAN_MEASURED("known", "by-name<=l2,plain"),
+	ABD_PLAN_DERIVED("lacking", "absent"),
+	ABD_PLAN_DERIVED("twice", "absent<=10,plain"),
+	ABD_PLAN_DERIVED("twice", "plain"),
+	{NULL, NULL, NULL},
+};
 static const char *const plans_of_others[] = {"absent", "none<=10,fast", NULL};
 
 static struct abd_choice_group group = {.name = "test_group"};
@@ -56,6 +65,13 @@ static struct abd_choice second = {
 	.kernels = kernels,
 	.plans = plans_of_others,
 };
+static struct abd_choice with_families = {
+	.rows[0].last = SIZE_MAX,
+	.name = "lz4", /* one that a profile can hold */
+	.kernels = kernels,
+	.families = families,
+	.plans = plans,
+};
 static struct abd_choice planless = {
 	.rows[0].last = SIZE_MAX,
 	.name = "test_planless",
@@ -67,11 +83,21 @@ static const struct abd_kernel *at(size_t size)
 	return abd_choice_for(&choice, size);
 }
 
-static const char *shown(struct abd_choice *of, bool in_use)
+static const char *shown_whole(struct abd_choice *of, bool in_use)
 {
-	static char text[ABD_PLAN_TEXT];
+	static char text[ABD_PLAN_SHOWN];
 
 	abd_choice_print(of, in_use, text, sizeof(text));
+	return text;
+}
+
+/* Without the origin. */
+static const char *shown(struct abd_choice *of, bool in_use)
+{
+	static char text[ABD_PLAN_SHOWN];
+
+	snprintf(text, sizeof(text), "%s", shown_whole(of, in_use));
+	*strstr(text, " (") = '\0';
 	return text;
 }
 
@@ -161,7 +187,7 @@ Test(abd_kernel, text_that_is_no_plan_is_refused_and_changes_nothing, .fini = en
 
 Test(abd_kernel, a_plan_is_cut_to_the_readers_room, .fini = end)
 {
-	const char *whole = "plain<=64,fast<=256,by-name";
+	const char *whole = "plain<=64,fast<=256,by-name (set)";
 	char cut[64];
 
 	cr_assert_eq(abd_choice_set(&choice, whole), 0);
@@ -182,6 +208,88 @@ Test(abd_kernel, built_in_plans_are_tried_in_order_and_fall_back_to_the_first_ke
 	cr_assert_str_eq(shown(&second, false), "fast");
 	cr_assert(abd_choice_for(&planless, 0) == &fast.kernel);
 	cr_assert(abd_choice_for(&planless, SIZE_MAX) == &fast.kernel);
+}
+
+static const char *of_family(const char *family)
+{
+	static char text[64];
+	struct abd_plan plan;
+	size_t used = 0;
+
+	abd_plan_of_family(&with_families, family, &plan);
+	for (size_t i = 0; i < plan.count; i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s ", plan.rows[i].kernel->name);
+	snprintf(text + used, sizeof(text) - used, "%s", plan.origin);
+	return text;
+}
+
+Test(abd_kernel, a_family_gets_its_plan_or_if_it_lacks_a_kernel_what_others_get)
+{
+	struct abd_plan plan;
+
+	cr_assert_str_eq(of_family("known"), "by-name plain known, measured");
+	cr_assert_str_eq(of_family("twice"), "plain twice, derived");
+	cr_assert_str_eq(of_family("lacking"), "plain fast derived");
+	cr_assert_str_eq(of_family(""), "plain fast derived");
+	abd_plan_of_family(&planless, "known", &plan);
+	cr_assert_str_eq(plan.origin, "first");
+	abd_plan_of_family(&with_families, "known", &plan);
+	cr_assert_eq(plan.rows[0].last, abd_machine()->cache[1]);
+}
+
+Test(abd_kernel, a_size_may_be_a_cache_or_a_part_of_one, .fini = end)
+{
+	static const char *const bad[] = {"fast<=l,plain", "fast<=l0,plain", "fast<=l4,plain",
+		"fast<=l2x,plain", "fast<=l2/,plain", "fast<=l2/0,plain", "fast<=l2/65,plain",
+		"fast<=L2,plain", "fast<=l22,plain", "fast<=l3,plain<=l1,fast"};
+	char text[ABD_PLAN_TEXT];
+	const size_t *cache = abd_machine()->cache;
+
+	cr_assert_eq(abd_choice_set(&choice, "fast<=l1,plain<=l2/2,by-name<=l3,fast"), 0);
+	snprintf(text, sizeof(text), "fast<=%zu,plain<=%zu,by-name<=%zu,fast", cache[0],
+		cache[1] / 2, cache[2]);
+	cr_assert_str_eq(shown(&choice, false), text);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert_eq(abd_choice_set(&choice, bad[i]), -EINVAL, "%s", bad[i]);
+}
+
+Test(abd_kernel, an_origin_is_passed_over_but_nothing_else, .fini = end)
+{
+	static const char *const bad[] = {"fast (", "fast (a", "fast (a) ", "fast(a)", " (a)",
+		"fast) (a)", "fast<=1 (a),plain"};
+
+	cr_assert_eq(abd_choice_set(&choice, "fast<=1,plain (by (whom) ever)"), 0);
+	cr_assert_str_eq(shown_whole(&choice, true), "fast<=1,plain (set)");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert_eq(abd_choice_set(&choice, bad[i]), -EINVAL, "%s", bad[i]);
+	cr_assert(abd_plan_is_text("none-such<=64,fast-2"));
+	cr_assert(!abd_plan_is_text("None<=64,fast") && !abd_plan_is_text("<=64,fast"));
+	cr_assert(!abd_plan_is_text("fast<=64,plain<=64,fast") && !abd_plan_is_text(""));
+}
+
+Test(abd_kernel, a_profile_replaces_what_the_machine_gets_but_not_what_was_set)
+{
+	struct abd_plan plan = {.count = 0, .origin = "calibrated"};
+
+	cr_assert_eq(abd_choice_set(&with_families, "auto"), 0);
+	cr_assert(abd_choice_profile(&with_families, "by-name<=9,fast"));
+	cr_assert_str_eq(shown_whole(&with_families, true), "by-name<=9,fast (profile)");
+	cr_assert_eq(abd_choice_set(&with_families, "plain"), 0);
+	cr_assert(abd_choice_profile(&with_families, "fast"));
+	cr_assert_str_eq(shown_whole(&with_families, true), "plain (set)");
+	cr_assert_eq(abd_choice_set(&with_families, "auto"), 0);
+	cr_assert_str_eq(shown_whole(&with_families, true), "fast (profile)");
+	/* One that can't be used leaves none. */
+	cr_assert(!abd_choice_profile(&with_families, "absent"));
+	cr_assert(strstr(shown_whole(&with_families, true), "profile") == NULL);
+	cr_assert(abd_choice_profile(&with_families, "fast"));
+	abd_plan_add(&plan, SIZE_MAX, &by_name.kernel);
+	abd_choice_plan_set(&with_families, &plan);
+	cr_assert(abd_choice_profile(&with_families, NULL));
+	cr_assert_str_eq(shown_whole(&with_families, true), "by-name (calibrated)");
+	cr_assert_eq(abd_choice_set(&with_families, "auto"), 0);
+	cr_assert(strstr(shown_whole(&with_families, true), "profile") == NULL);
 }
 
 Test(abd_kernel, what_is_forced_takes_precedence_until_auto, .fini = end)
@@ -265,6 +373,23 @@ ABD_TEST_CHILD(kernel_environment_is_bad)
 	return 0;
 }
 
+/* The first choice reads the profile; the environment's plan comes before it. */
+ABD_TEST_CHILD(kernel_environment_has_a_profile)
+{
+	expect(strcmp(shown_whole(&with_families, true), "by-name (profile)") == 0);
+	expect(abd_choice_for(&with_families, 1) == &by_name.kernel);
+	expect(at(3) == &by_name.kernel && at(4) == &fast.kernel);
+	return 0;
+}
+
+ABD_TEST_CHILD(kernel_environment_has_a_plan_and_a_profile)
+{
+	expect(strcmp(shown_whole(&with_families, true), "plain (environment)") == 0);
+	expect(abd_choice_set(&with_families, "auto") == 0);
+	expect(strcmp(shown_whole(&with_families, true), "by-name (profile)") == 0);
+	return 0;
+}
+
 static void child(const char *name, const char *const *variables, const char *said)
 {
 	char text[512];
@@ -293,6 +418,21 @@ Test(abd_kernel, what_the_environment_can_not_mean_is_reported_once_and_ignored)
 	child("kernel_environment_is_bad", bad,
 		"abd: ABD_TEST_CHOICE=absent is ignored: not a value it can take\n"
 		"abd: ABD_TEST_GROUP=fast<=,plain is ignored: not a value it can take\n");
+}
+
+Test(abd_kernel, the_environment_names_a_profile)
+{
+	char path[] = "/tmp/abd_test_profile_XXXXXX", variable[64];
+	const char *const variables[] = {variable, "ABD_TEST_CHOICE=by-name<=3,fast", NULL};
+	const char *const both[] = {variable, "ABD_LZ4=plain", NULL};
+	int fd = mkstemp(path);
+
+	cr_assert(fd >= 0 && dprintf(fd, "cpu=%s\nlz4=by-name\n", abd_machine()->cpu) > 0);
+	snprintf(variable, sizeof(variable), "ABD_PROFILE=%s", path);
+	child("kernel_environment_has_a_profile", variables, "");
+	child("kernel_environment_has_a_plan_and_a_profile", both, "");
+	close(fd);
+	unlink(path);
 }
 
 enum { THREADS = 8 };

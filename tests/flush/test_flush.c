@@ -252,7 +252,7 @@ Test(flush, every_policy_of_this_cpu_copies_as_memcpy_between_guard_pages)
 		const char *name = kernels[p]->name;
 
 		cr_assert(abd_tuning_set("flush", name) == 0, "%s is listed, not taken", name);
-		cr_assert(strcmp(abd_tuning_get("flush"), name) == 0);
+		cr_assert(strcmp(abd_test_tunable("flush"), name) == 0);
 		for (size_t size = 0; size <= 2 * PAGE - 64; size += size < 321 ? 1 : 173) {
 			const uint8_t *from = src + 2 * PAGE - size;
 
@@ -348,15 +348,15 @@ Test(flush, a_row_chooses_by_intent_and_by_the_size_of_the_whole_call)
 	const char *last = kernels[count - 1]->name;
 	char row[ABD_PLAN_TEXT];
 
-	snprintf(saved[0], sizeof(saved[0]), "%s", abd_tuning_get("flush_auto"));
-	snprintf(saved[1], sizeof(saved[1]), "%s", abd_tuning_get("flush_shared"));
+	snprintf(saved[0], sizeof(saved[0]), "%s", abd_test_tunable("flush_auto"));
+	snprintf(saved[1], sizeof(saved[1]), "%s", abd_test_tunable("flush_shared"));
 	snprintf(row, sizeof(row), "%s<=64,%s<=1024,%s<=8388608,%s", last, kernels[0]->name, last,
 		kernels[0]->name);
 	cr_assert(abd_tuning_set("flush_auto", row) == 0);
 	cr_assert(abd_tuning_set("flush_shared", kernels[0]->name) == 0);
 	if (count > 1)
-		cr_assert(strcmp(abd_tuning_get("flush_auto"), row) == 0, "%s became %s", row,
-			abd_tuning_get("flush_auto"));
+		cr_assert(strcmp(abd_test_tunable("flush_auto"), row) == 0, "%s became %s", row,
+			abd_test_tunable("flush_auto"));
 	cr_assert(strcmp(abd_flush_choose("call", 0, 0)->name, last) == 0);
 	cr_assert(strcmp(abd_flush_choose("call", 64, 0)->name, last) == 0);
 	cr_assert(abd_flush_choose("call", 65, 0) == kernels[0]);
@@ -380,15 +380,15 @@ Test(flush, tunables_refuse_what_they_do_not_know)
 		"portable<=99999999999999999999,portable", "portable<=64 ,portable"};
 	char before[ABD_PLAN_TEXT];
 
-	snprintf(before, sizeof(before), "%s", abd_tuning_get("flush_exclusive"));
+	snprintf(before, sizeof(before), "%s", abd_test_tunable("flush_exclusive"));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		cr_assert(abd_tuning_set("flush_exclusive", rows[i]) == -EINVAL, "\"%s\"", rows[i]);
-	cr_assert(strcmp(abd_tuning_get("flush_exclusive"), before) == 0);
+	cr_assert(strcmp(abd_test_tunable("flush_exclusive"), before) == 0);
 	cr_assert(abd_tuning_set("flush", "") == -EINVAL);
 	cr_assert(abd_tuning_set("flush", "nt") == -EINVAL);
 	cr_assert(abd_tuning_set("flush", "AUTO") == -EINVAL);
-	snprintf(before, sizeof(before), "%s", abd_tuning_get("flush_auto"));
-	cr_assert(strcmp(abd_tuning_get("flush"), before) == 0);
+	snprintf(before, sizeof(before), "%s", abd_test_tunable("flush_auto"));
+	cr_assert(strcmp(abd_test_tunable("flush"), before) == 0);
 }
 
 Test(flush, the_portable_policy_promises_no_durability)
@@ -430,12 +430,12 @@ Test(flush, calibrating_takes_less_than_100_ms_and_leaves_rows_that_can_be_set)
 	cr_assert(ms < 100, "%d ms of CPU time", ms);
 #endif
 	cr_assert(ms < 60000);
-	snprintf(shared, sizeof(shared), "%s", abd_tuning_get("flush_shared"));
-	cr_assert(strcmp(shared, abd_tuning_get("flush_auto")) == 0);
-	snprintf(text, sizeof(text), "%s", abd_tuning_get("flush_auto"));
+	snprintf(shared, sizeof(shared), "%s", abd_test_tunable("flush_shared"));
+	cr_assert(strcmp(shared, abd_test_tunable("flush_auto")) == 0);
+	snprintf(text, sizeof(text), "%s", abd_test_tunable("flush_auto"));
 	cr_assert(abd_tuning_set("flush_auto", text) == 0, "\"%s\"", text);
-	cr_assert(strcmp(abd_tuning_get("flush_auto"), text) == 0);
-	snprintf(text, sizeof(text), "%s", abd_tuning_get("flush_exclusive"));
+	cr_assert(strcmp(abd_test_tunable("flush_auto"), text) == 0);
+	snprintf(text, sizeof(text), "%s", abd_test_tunable("flush_exclusive"));
 	cr_assert(abd_tuning_set("flush_exclusive", text) == 0, "\"%s\"", text);
 	cr_assert(strstr(text, "portable") == NULL || abd_flush_durability() == 0,
 		"calibrating chose a policy that promises less: %s", text);

@@ -113,7 +113,7 @@ static void rows_set(const char *text)
 
 static void row_is(const char *row, const char *text)
 {
-	const char *now = abd_tuning_get(row);
+	const char *now = abd_test_tunable(row);
 
 	cr_assert_str_eq(now, text, "%s: %s, not %s", row, now, text);
 }
@@ -138,7 +138,7 @@ Test(flush_calibrate, policies_that_are_not_told_apart_keep_their_places)
 
 	snprintf(text, sizeof(text), "%s<=256,%s", name_of(other), name_of(0));
 	rows_set(text);
-	snprintf(text, sizeof(text), "%s", abd_tuning_get("flush_auto"));
+	snprintf(text, sizeof(text), "%s", abd_test_tunable("flush_auto"));
 	for (unsigned i = 0; i < fake.candidates; i++)
 		fake.cost[i] = 1000000 - 4000 * (int64_t)i; /* 4 % in all */
 	cr_assert_eq(calibrate(busy), 0);
@@ -208,7 +208,7 @@ Test(flush_calibrate, without_memory_the_rows_stay)
 	char text[3][ABD_PLAN_TEXT];
 
 	for (size_t i = 0; i < 3; i++)
-		snprintf(text[i], sizeof(text[i]), "%s", abd_tuning_get(row_names[i]));
+		snprintf(text[i], sizeof(text[i]), "%s", abd_test_tunable(row_names[i]));
 	fake_begin();
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	cr_assert_eq(calibrate(busy), -ENOMEM);
@@ -228,7 +228,7 @@ ABD_TEST_CHILD(flush_calibrate_all_cached)
 	fake.cost[fake.candidates - 1] = 300000;
 	expect(calibrate(busy) == 0);
 	for (size_t i = 0; i < 3; i++)
-		expect(strcmp(abd_tuning_get(row_names[i]), name_of(fake.candidates - 1)) == 0);
+		expect(strcmp(abd_test_tunable(row_names[i]), name_of(fake.candidates - 1)) == 0);
 	return 0;
 }
 

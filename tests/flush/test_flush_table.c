@@ -49,17 +49,17 @@ Test(abd_flush_table, what_is_forced_for_all_gives_way_to_what_each_was_set_to)
 
 	cr_assert_eq(abd_tuning_set("flush", "auto"), 0); /* the environment may have forced one */
 	for (size_t i = 0; i < 3; i++)
-		snprintf(was[i], sizeof(was[i]), "%s", abd_tuning_get(names[i]));
+		snprintf(was[i], sizeof(was[i]), "%s", abd_test_tunable(names[i]));
 	cr_assert_eq(abd_tuning_set("flush", "portable"), 0);
-	cr_assert_str_eq(abd_tuning_get("flush"), "portable");
+	cr_assert_str_eq(abd_test_tunable("flush"), "portable");
 	for (unsigned i = 0; i < 3; i++) {
 		cr_assert_str_eq(abd_flush_choose("call", 100, i)->name, "portable");
-		cr_assert_str_eq(abd_tuning_get(names[i]), was[i]);
+		cr_assert_str_eq(abd_test_tunable(names[i]), was[i]);
 	}
 	cr_assert_eq(abd_tuning_set("flush_exclusive", "portable<=64,portable"), 0);
 	cr_assert_eq(abd_tuning_set("flush", "auto"), 0);
-	cr_assert_str_eq(abd_tuning_get("flush"), was[0]);
-	cr_assert_str_eq(abd_tuning_get("flush_exclusive"), "portable");
+	cr_assert_str_eq(abd_test_tunable("flush"), was[0]);
+	cr_assert_str_eq(abd_test_tunable("flush_exclusive"), "portable");
 	cr_assert_str_eq(abd_flush_choose("call", 100, ABD_FLUSH_EXCLUSIVE)->name, "portable");
 	cr_assert_eq(abd_tuning_set("flush_exclusive", "auto"), 0);
 }

@@ -71,3 +71,14 @@ size_t abd_test_share(size_t cases)
 
 	return share > least ? share : least;
 }
+
+const char *abd_test_tunable(const char *name)
+{
+	static _Thread_local char text[512];
+	const char *shown = abd_tuning_get(name);
+
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(shown, "("), shown);
+	if (strchr(shown, '(') != NULL)
+		text[strlen(text) - 1] = '\0';
+	return text;
+}

@@ -65,6 +65,10 @@ enum { ABD_TEST_X86 = 0 };
  */
 size_t abd_test_share(size_t cases);
 
+/** What a tunable is set to, without a plan's origin. The text lives until this thread's next call.
+ */
+const char *abd_test_tunable(const char *name);
+
 /** Uniform 64 bits from a state that the caller seeds and may print (splitmix64). */
 static inline uint64_t abd_test_random(uint64_t *state)
 {

@@ -9,6 +9,8 @@
 #include "abd_fletcher.h"
 #include "abd_flush_table.h"
 #include "abd_lz4_decode.h"
+#include "abd_machine.h"
+#include "abd_profile.h"
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_provider.h"
@@ -18,6 +20,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct name_and_values {
 	const char *name;
@@ -62,9 +65,30 @@ Test(abd_tuning, every_tunable_shows_what_it_was_set_to, .fini = end)
 		for (size_t k = 0; k < 5 && all[i].good[k] != NULL; k++) {
 			cr_assert_eq(abd_tuning_set(all[i].name, all[i].good[k]), 0, "%s=%s",
 				all[i].name, all[i].good[k]);
-			cr_assert_str_eq(abd_tuning_get(all[i].name), all[i].good[k]);
+			cr_assert_str_eq(abd_test_tunable(all[i].name), all[i].good[k]);
 		}
 	}
+}
+
+/* What was shown, origin and all, can be set again. */
+Test(abd_tuning, a_plan_is_shown_with_its_origin, .fini = end)
+{
+	static const char *const texts[] = {"libc (set)", "libc", "libc (zen9, measured)",
+		"word<=64,libc (set)", "word<=l1,libc (somewhere)"};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char shown[ABD_PLAN_SHOWN];
+
+		cr_assert_eq(abd_tuning_set("compare", texts[i]), 0, "%s", texts[i]);
+		snprintf(shown, sizeof(shown), "%s", abd_tuning_get("compare"));
+		cr_assert(strcmp(strchr(shown, '('), "(set)") == 0, "%s", shown);
+		cr_assert_eq(abd_tuning_set("compare", shown), 0, "%s", shown);
+		cr_assert_str_eq(abd_tuning_get("compare"), shown);
+	}
+	cr_assert_eq(abd_tuning_set("flush", "portable"), 0);
+	cr_assert_str_eq(abd_tuning_get("flush"), "portable (forced)");
+	cr_assert_eq(abd_tuning_set("compare", "auto"), 0);
+	cr_assert(strstr(abd_tuning_get("compare"), "(set)") == NULL);
 }
 
 Test(abd_tuning, a_bad_value_changes_nothing, .fini = end)
@@ -129,7 +153,7 @@ static void check_edges(struct abd_choice *choice, const char *first, const char
 		snprintf(plan, sizeof(plan), "%s<=%zu,%s", first, edge, second);
 		cr_assert_eq(abd_tuning_set(choice->name, plan), 0, "%s=%s", choice->name, plan);
 		if (a != b)
-			cr_assert_str_eq(abd_tuning_get(choice->name), plan);
+			cr_assert_str_eq(abd_test_tunable(choice->name), plan);
 		cr_assert(abd_choice_for(choice, edge - 1) == a);
 		cr_assert(abd_choice_for(choice, edge) == a);
 		cr_assert(abd_choice_for(choice, edge + 1) == b);
@@ -156,11 +180,83 @@ Test(abd_tuning, every_family_of_kernels_goes_by_its_plan_below_at_and_above_eac
 	}
 }
 
+/* ---- profiles ---- */
+
+static int load(const char *text)
+{
+	char path[] = "/tmp/abd_test_profile_XXXXXX";
+	int fd = mkstemp(path), result;
+
+	cr_assert(fd >= 0 && dprintf(fd, text, abd_machine()->cpu) > 0);
+	close(fd);
+	result = abd_tuning_load(path);
+	unlink(path);
+	return result;
+}
+
+static void end_profile(void)
+{
+	load("cpu=%s\n");
+	end();
+}
+
+Test(abd_tuning, a_profile_gives_plans_that_set_and_auto_know_of, .fini = end_profile)
+{
+	abd_tuning_set("compare", "auto");
+	abd_tuning_set("crc32c", "portable");
+	cr_assert_eq(load("cpu=%s\ncompare=word<=64,libc\ncrc32c=portable<=9,portable\n"
+			  "flush_auto=portable\nnew=1\n"),
+		0);
+	cr_assert_str_eq(abd_tuning_get("compare"), "word<=64,libc (profile)");
+	cr_assert_str_eq(abd_tuning_get("crc32c"), "portable (set)");
+	cr_assert_eq(abd_tuning_set("crc32c", "auto"), 0);
+	cr_assert_str_eq(abd_tuning_get("crc32c"), "portable (profile)");
+	cr_assert_eq(abd_tuning_set("compare", "libc"), 0);
+	cr_assert_eq(abd_tuning_set("compare", "auto"), 0);
+	cr_assert_str_eq(abd_tuning_get("compare"), "word<=64,libc (profile)");
+	/* The next profile replaces all of it. */
+	cr_assert_eq(load("cpu=%s\nlz4=scalar\n"), 0);
+	cr_assert_str_eq(abd_tuning_get("lz4"), "scalar (profile)");
+	cr_assert(strstr(abd_tuning_get("compare"), "profile") == NULL);
+}
+
+Test(abd_tuning, a_profile_that_is_damaged_or_missing_changes_nothing, .fini = end_profile)
+{
+	abd_tuning_set("compare", "auto");
+	cr_assert_eq(load("cpu=%s\ncompare=word\n"), 0);
+	cr_assert_eq(load("cpu=%s\ncompare=libc\ncopy=\n"), -EINVAL);
+	cr_assert_str_eq(abd_tuning_get("compare"), "word (profile)");
+	cr_assert_eq(abd_tuning_load("/tmp/abd_test_no_such_profile"), -ENOENT);
+	cr_assert_str_eq(abd_tuning_get("compare"), "word (profile)");
+	/* A kernel of a newer version: that plan is skipped, the others are taken. */
+	cr_assert_eq(load("cpu=%s\ncompare=from-the-future\nlz4=scalar\n"), 0);
+	cr_assert_str_eq(abd_tuning_get("lz4"), "scalar (profile)");
+	cr_assert(strstr(abd_tuning_get("compare"), "profile") == NULL);
+	abd_test_expect_contract((void)abd_tuning_load(NULL), "path is NULL");
+}
+
+Test(abd_tuning, a_profile_can_hold_each_tunable_that_has_plans)
+{
+	for (size_t i = 0; i < ABD_PROFILE_PLANS; i++) {
+		cr_assert_not_null(abd_tuning_get(abd_profile_names[i]));
+		cr_assert(strchr(abd_tuning_get(abd_profile_names[i]), '(') != NULL);
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		size_t k = 0;
+
+		while (k < ABD_PROFILE_PLANS && strcmp(abd_profile_names[k], all[i].name) != 0)
+			k++;
+		cr_assert(k < ABD_PROFILE_PLANS || strcmp(all[i].name, "flush") == 0 ||
+				  strchr(abd_tuning_get(all[i].name), '(') == NULL,
+			"%s", all[i].name);
+	}
+}
+
 /* ---- the environment ---- */
 
 #define expect_value(name, value)                                                  \
 	do {                                                                       \
-		if (strcmp(abd_tuning_get(name), value) != 0) {                    \
+		if (strcmp(abd_test_tunable(name), value) != 0) {                  \
 			fprintf(stderr, "%s is %s\n", name, abd_tuning_get(name)); \
 			return 1;                                                  \
 		}                                                                  \
@@ -175,6 +271,8 @@ ABD_TEST_CHILD(environment_is_read)
 	expect_value("thread_cache_bytes", "0");
 	expect_value("chunk_provider", "malloc");
 	expect_value("compare", "scalar");
+	if (strcmp(abd_tuning_get("compare"), "scalar (environment)") != 0)
+		return 2;
 	expect_value("pool_size", "4194304");
 	return 0;
 }

@@ -6,14 +6,19 @@
 #include <abd/abd.h>
 
 #include <stdio.h>
+#include <string.h>
 
 int main(void)
 {
 	static const char *const names[] = {"compare", "lz4", "flush", "flush_auto", "flush_line",
 		"copy", "fletcher", "crc32c"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		printf("%s%s %s", i > 0 ? "; " : "", names[i], abd_tuning_get(names[i]));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *plan = abd_tuning_get(names[i]);
+
+		/* without the origin in brackets */
+		printf("%s%s %.*s", i > 0 ? "; " : "", names[i], (int)strcspn(plan, " "), plan);
+	}
 	printf("\n");
 	return 0;
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The plans of all families of CPUs, on whatever CPU this is: every operation that goes by a plan,
+ * one byte below each row's largest size, at it, and above. A plan that names a kernel which this
+ * CPU lacks gives way to the next, as it does at run time.
+ */
+#include "abd_compare_kernel.h"
+#include "abd_copy_span.h"
+#include "abd_machine.h"
+#include "abd_test.h"
+#include "abd_test_provider.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OFF = 3, EDGE_MAX = 64 << 20 };
+
+/* Scattered, linear, and the model; all hold the same bytes. */
+static struct {
+	size_t size;
+	abd_t *runs, *copy;
+	char *flat;
+} data;
+
+static void data_make(size_t size)
+{
+	uint64_t random = 20;
+
+	abd_tuning_set("max_order", "0");
+	data.size = size + OFF;
+	data.runs = abd_alloc(data.size, false);
+	data.copy = abd_alloc(data.size, false);
+	data.flat = malloc(data.size);
+	cr_assert(data.runs != NULL && data.copy != NULL && data.flat != NULL);
+	for (size_t i = 0; i + 8 <= data.size; i += 8) {
+		uint64_t word = abd_test_random(&random);
+
+		memcpy(data.flat + i, &word, 8);
+	}
+	memset(data.flat + data.size - data.size % 8, 1, data.size % 8);
+	abd_copy_from_buf(data.runs, data.flat, data.size);
+}
+
+static void data_free(void)
+{
+	abd_free(data.runs);
+	abd_free(data.copy);
+	free(data.flat);
+	abd_test_tunables_restore();
+}
+
+/* The byte at off of the copy becomes another: each answer must follow. */
+static void check_difference(size_t size, size_t off)
+{
+	char was = data.flat[off], other = (char)(was ^ 0x40);
+	int sign = (unsigned char)other < (unsigned char)was ? -1 : 1;
+	int order;
+
+	abd_copy_from_buf_off(data.copy, &other, off, 1);
+	cr_assert(!abd_equal_off(data.copy, data.runs, 0, 0, size), "%zu of %zu", off, size);
+	cr_assert_eq(abd_diff_off(data.copy, data.runs, 0, 0, size), off);
+	cr_assert(!abd_equal_buf_off(data.copy, data.flat, 0, size));
+	order = abd_cmp_buf_off(data.copy, data.flat, 0, size);
+	cr_assert(order < 0 ? sign < 0 : order > 0 && sign > 0, "%zu of %zu", off, size);
+	abd_copy_from_buf_off(data.copy, &was, off, 1);
+}
+
+static void check_size(size_t size)
+{
+	abd_zero(data.copy, data.size);
+	cr_assert_eq(abd_cmp_zero_off(data.copy, 0, size), 0);
+	abd_copy_off(data.copy, data.runs, 0, 0, size);
+	cr_assert_eq(abd_cmp_buf_off(data.copy, data.flat, 0, size), 0);
+	cr_assert_eq(abd_cmp_zero_off(data.copy, size, OFF), 0, "%zu: copied too much", size);
+	cr_assert(abd_equal_off(data.copy, data.runs, 0, 0, size));
+	cr_assert_eq(abd_diff_off(data.copy, data.runs, 0, 0, size), size);
+	check_difference(size, size - 1);
+	check_difference(size, size / 2);
+	check_difference(size, 0);
+	/* Boundaries that don't coincide, and linear memory. */
+	abd_copy_off(data.copy, data.runs, 0, OFF, size);
+	cr_assert(abd_equal_off(data.copy, data.runs, 0, OFF, size));
+	cr_assert(abd_equal_buf_off(data.copy, data.flat + OFF, 0, size));
+	abd_copy_from_buf_off(data.copy, data.flat, OFF, size);
+	cr_assert(abd_equal_buf_off(data.copy, data.flat, OFF, size));
+}
+
+static void check_plan(struct abd_choice *choice, const struct abd_plan *plan)
+{
+	abd_choice_plan_set(choice, plan);
+	for (size_t i = 0; i < plan->count; i++) {
+		size_t last = plan->rows[i].last;
+
+		cr_assert(plan->rows[i].kernel->supported(), "%s", plan->origin);
+		cr_assert(abd_choice_for(choice, last) == plan->rows[i].kernel);
+		if (last == SIZE_MAX || last > EDGE_MAX)
+			continue;
+		data_make(last + 1);
+		check_size(last - 1);
+		check_size(last);
+		check_size(last + 1);
+		data_free();
+	}
+	cr_assert_eq(abd_choice_set(choice, "auto"), 0);
+}
+
+static bool same(const struct abd_plan *a, const struct abd_plan *b)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (i >= b->count || a->rows[i].last != b->rows[i].last ||
+			a->rows[i].kernel != b->rows[i].kernel)
+			return false;
+	return a->count == b->count;
+}
+
+static void check_families(struct abd_choice *choice)
+{
+	static struct abd_plan plans[32];
+	const struct abd_plan_built_in *family = choice->families;
+	size_t count = 0, i;
+
+	do {
+		abd_plan_of_family(
+			choice, family->family != NULL ? family->family : "", &plans[count]);
+		for (i = 0; i < count && !same(&plans[i], &plans[count]); i++)
+			;
+		if (i == count)
+			check_plan(choice, &plans[count++]);
+	} while (family++->family != NULL);
+}
+
+Test(abd_tuning_families, every_familys_plan_compares_right_at_every_edge)
+{
+	check_families(&abd_compare_choice);
+}
+
+Test(abd_tuning_families, every_familys_plan_copies_right_at_every_edge)
+{
+	check_families(&abd_copy_choice);
+}
+
+/* A misspelt name would never be noticed: the plan would give way to the next. */
+Test(abd_tuning_families, every_built_in_plan_has_the_form_of_one_and_a_family_that_exists)
+{
+	static const char *const known[] = {"zen3", "zen4", "zen5", "skylake", "icelake",
+		"sapphirerapids", "emeraldrapids", "graniterapids", "neoverse-n1", "neoverse-v1",
+		"neoverse-v2", NULL};
+	struct abd_choice *const choices[] = {&abd_compare_choice, &abd_copy_choice};
+
+	for (size_t c = 0; c < 2; c++)
+		for (size_t i = 0; known[i] != NULL; i++) {
+			const struct abd_plan_built_in *family = choices[c]->families;
+
+			while (family->family != NULL && strcmp(family->family, known[i]) != 0)
+				family++;
+			cr_assert_not_null(
+				family->family, "%s has no %s", known[i], choices[c]->name);
+			cr_assert(abd_plan_is_text(family->plan), "%s", family->plan);
+			cr_assert(strstr(family->origin, "measured") != NULL ||
+				  strstr(family->origin, "derived") != NULL);
+		}
+}
