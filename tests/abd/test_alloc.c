@@ -111,26 +111,25 @@ Test(abd_alloc, scattered_from_the_smallest_size_up, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
+static void check_sametype(struct abd_test_buffer *b)
+{
+	bool linear = abd_is_linear(b->abd) && !abd_is_linear_page(b->abd);
+
+	for (size_t size = 100; size < 20000; size += 1700) {
+		abd_t *abd = abd_alloc_sametype(b->abd, size);
+
+		cr_assert_eq(abd_get_size(abd), size);
+		cr_assert_eq(abd_is_linear(abd) && !abd_is_linear_page(abd), linear || size < 1536,
+			"%s, %zu bytes", b->kind, size);
+		cr_assert_eq(abd->abd_flags & ABD_FLAG_META, b->abd->abd_flags & ABD_FLAG_META);
+		cr_assert_eq(abd->abd_flags & ABD_FLAG_GANG, 0);
+		abd_free(abd);
+	}
+}
+
 Test(abd_alloc, sametype_keeps_kind_and_mark_of_every_kind, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-
-		abd_test_build(&b, kind, kind);
-		for (size_t size = 100; size < 20000; size += 1700) {
-			abd_t *abd = abd_alloc_sametype(b.abd, size);
-			bool linear = abd_is_linear(b.abd) && !abd_is_linear_page(b.abd);
-
-			cr_assert_eq(abd_get_size(abd), size);
-			cr_assert_eq(abd_is_linear(abd) && !abd_is_linear_page(abd),
-				linear || size < 1536, "%s, %zu bytes", b.kind, size);
-			cr_assert_eq(
-				abd->abd_flags & ABD_FLAG_META, b.abd->abd_flags & ABD_FLAG_META);
-			cr_assert_eq(abd->abd_flags & ABD_FLAG_GANG, 0);
-			abd_free(abd);
-		}
-		abd_test_drop(&b);
-	}
+	abd_test_each_kind(check_sametype);
 }
 
 Test(abd_alloc, for_io_is_aligned_whatever_the_size, .init = begin, .fini = end)

@@ -120,57 +120,41 @@ static void check_pair(struct abd_test_buffer *a, struct abd_test_buffer *b)
 		check_changed(a, b, b_off[i]);
 }
 
-static void check_every_pair(void)
-{
-	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
-		struct abd_test_buffer a, b;
-
-		abd_test_build(&a, i / abd_test_kind_count, i);
-		abd_test_build(&b, i % abd_test_kind_count, i + 7);
-		check_pair(&a, &b);
-		abd_test_drop(&b);
-		abd_test_drop(&a);
-	}
-}
-
 Test(abd_cmp, every_pair_of_kinds_compares_at_every_boundary, .init = begin, .fini = end)
 {
-	check_every_pair();
+	abd_test_each_pair(check_pair);
 }
 
 Test(abd_cmp, every_pair_of_kinds_compares_by_the_scalar_kernel, .init = begin, .fini = end)
 {
 	abd_tuning_set("compare", "scalar");
-	check_every_pair();
+	abd_test_each_pair(check_pair);
+}
+
+static void check_zero(struct abd_test_buffer *b)
+{
+	size_t off[ABD_TEST_OFFSETS], count = abd_test_offsets(b, off);
+
+	if (!b->writes)
+		return;
+	abd_zero(b->abd, b->size);
+	memset(b->model, 0, b->size);
+	cr_assert_eq(abd_test_differs(b), b->size);
+	for (size_t i = 0; i + 1 < count; i++) {
+		size_t at = off[i];
+
+		flip(b, at, 1);
+		cr_assert(abd_cmp_zero(b->abd, b->size) != 0, "%s: %zu", b->kind, at);
+		cr_assert(abd_cmp_zero_off(b->abd, at, 1) != 0, "%s: %zu", b->kind, at);
+		cr_assert(abd_cmp_zero_off(b->abd, 0, at) == 0, "%s: %zu", b->kind, at);
+		cr_assert(abd_cmp_zero_off(b->abd, at + 1, b->size - at - 1) == 0, "%s", b->kind);
+		flip(b, at, 1);
+	}
 }
 
 Test(abd_cmp, one_byte_that_is_not_zero_is_found_anywhere, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-		size_t off[ABD_TEST_OFFSETS];
-
-		abd_test_build(&b, kind, kind);
-
-		size_t count = abd_test_offsets(&b, off);
-
-		if (b.writes)
-			abd_zero(b.abd, b.size);
-		memset(b.model, 0, b.writes ? b.size : 0);
-		cr_assert(!b.writes || abd_test_differs(&b) == b.size);
-		for (size_t i = 0; b.writes && i + 1 < count; i++) {
-			size_t at = off[i];
-
-			flip(&b, at, 1);
-			cr_assert(abd_cmp_zero(b.abd, b.size) != 0, "%s: %zu", b.kind, at);
-			cr_assert(abd_cmp_zero_off(b.abd, at, 1) != 0, "%s: %zu", b.kind, at);
-			cr_assert(abd_cmp_zero_off(b.abd, 0, at) == 0, "%s: %zu", b.kind, at);
-			cr_assert(abd_cmp_zero_off(b.abd, at + 1, b.size - at - 1) == 0, "%s",
-				b.kind);
-			flip(&b, at, 1);
-		}
-		abd_test_drop(&b);
-	}
+	abd_test_each_kind(check_zero);
 }
 
 Test(abd_cmp, bytes_compare_as_unsigned, .init = begin, .fini = end)

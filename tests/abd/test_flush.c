@@ -6,122 +6,33 @@
 #include "../flush/flush_recorder.h"
 
 #include "abd_test.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROOM 8448 /* 8,192 and the largest offset, a little more than two chunks */
-
-enum kind { LINEAR, SCATTER, RUN, GANG, VIEW, SPLIT, KINDS, ZEROS = KINDS };
-
-static const char *const kind_names[] = {
-	"linear", "scatter", "single run", "gang", "view", "split line", "zeros"};
-
-struct made {
-	abd_t *abd;
-	abd_t *behind; /* what a view looks at */
-};
-
-static abd_t *flush_scatter(size_t size)
-{
-	abd_t *abd;
-
-	cr_assert(abd_tuning_set("max_order", "0") == 0);
-	abd = abd_alloc(size, false);
-	cr_assert(abd_tuning_set("max_order", "10") == 0);
-	cr_assert(abd != NULL);
-	return abd;
-}
-
-/* Odd sizes throughout, so that children meet within lines. */
-static abd_t *flush_gang(void)
-{
-	abd_t *gang = abd_alloc_gang();
-	size_t left = ROOM, sizes[] = {100, 1, 4099, 63, 65, 2000};
-
-	for (size_t i = 0; left > 0; i++) {
-		size_t size = i < 6 ? abd_min(sizes[i], left) : left;
-
-		cr_assert(abd_gang_add(gang,
-				  i % 2 == 0 ? abd_alloc_linear(size, false)
-					     : abd_alloc_for_io(size, false),
-				  true) == 0);
-		left -= size;
-	}
-	return gang;
-}
+#define SIZE ABD_TEST_KIND_SIZE
+#define LONGEST ((size_t)8192) /* of a copy */
 
 /*
- * A gang of views of one linear buffer that divide it within lines: pieces that are neighbours in
- * memory.
+ * A kind for each way in which pieces meet: one piece, single pages, children of odd sizes, views
+ * of one piece that divide it within lines, a view of runs, and zeros.
  */
-static struct made flush_split(void)
-{
-	struct made made = {abd_alloc_gang(), abd_alloc_linear(ROOM, false)};
-	size_t at = 0, size = 40;
+static const char *const flush_kinds[] = {"linear", "runs of one order", "single run",
+	"gang of mixed children", "view of runs of one order", "gang within lines", "zeros"};
 
-	while (at < ROOM) {
-		size = abd_min(size, ROOM - at);
-		cr_assert(abd_gang_add(
-				  made.abd, abd_get_offset_size(made.behind, at, size), true) == 0);
-		at += size;
-		size = size * 3 % 1031 + 1;
-	}
-	return made;
+#define KINDS (sizeof(flush_kinds) / sizeof(flush_kinds[0]))
+
+static void begin(void)
+{
+	abd_test_provider_begin();
 }
 
-static struct made flush_make(enum kind kind)
+static void end(void)
 {
-	struct made made = {NULL, NULL};
-
-	switch (kind) {
-	case LINEAR:
-		made.abd = abd_alloc_linear(ROOM, false);
-		break;
-	case SCATTER:
-		made.abd = flush_scatter(ROOM);
-		break;
-	case RUN:
-		made.abd = abd_alloc(ROOM, false);
-		break;
-	case GANG:
-		made.abd = flush_gang();
-		break;
-	case VIEW:
-		made.behind = flush_scatter(ROOM + 5000);
-		made.abd = abd_get_offset_size(made.behind, 4077, ROOM);
-		break;
-	case SPLIT:
-		return flush_split();
-	case ZEROS:
-		made.abd = abd_get_zeros(ROOM);
-		break;
-	}
-	cr_assert(made.abd != NULL && abd_get_size(made.abd) == ROOM);
-	return made;
-}
-
-static void flush_unmake(struct made made)
-{
-	abd_free(made.abd);
-	abd_free(made.behind);
-}
-
-static uint8_t flush_flat_src[ROOM], flush_flat_dst[ROOM], flush_seen[ROOM];
-
-/* src and dst may be the same: it then holds what src should. */
-static void flush_fill(abd_t *dst, abd_t *src, enum kind src_kind)
-{
-	uint64_t state = 8580;
-
-	for (size_t i = 0; i < ROOM; i++) {
-		flush_flat_src[i] = src_kind == ZEROS ? 0 : (uint8_t)abd_test_random(&state);
-		flush_flat_dst[i] = (uint8_t)(i * 5);
-	}
-	if (dst != src)
-		abd_copy_from_buf(dst, flush_flat_dst, ROOM);
-	if (src_kind != ZEROS)
-		abd_copy_from_buf(src, flush_flat_src, ROOM);
+	flush_force(NULL);
+	abd_test_provider_end();
 }
 
 static int flush_expect_piece(void *buf, size_t len, void *priv)
@@ -131,32 +42,30 @@ static int flush_expect_piece(void *buf, size_t len, void *priv)
 	return 0;
 }
 
-static void flush_case(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t size,
-	unsigned flags, const char *names[2])
+static void flush_case(struct abd_test_buffer *dst, const struct abd_test_buffer *src,
+	size_t dst_off, size_t src_off, size_t size, unsigned flags)
 {
 	bool drained = (flags & ABD_FLUSH_NODRAIN) == 0;
 	const char *fault;
 
 	recorder_reset();
-	abd_iterate_func(dst, dst_off, size, flush_expect_piece, NULL);
-	abd_flush_copy_off(dst, src, dst_off, src_off, size, flags);
+	abd_iterate_func(dst->abd, dst_off, size, flush_expect_piece, NULL);
+	abd_flush_copy_off(dst->abd, src->abd, dst_off, src_off, size, flags);
 	fault = recorder_fault(drained);
-	abd_test_check(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", names[1], names[0],
-		size, src_off, dst_off, fault);
+	abd_test_check(fault == NULL, "%s to %s: %zu bytes from %zu to %zu: %s", src->kind,
+		dst->kind, size, src_off, dst_off, fault);
 	if (!drained) {
 		abd_flush_drain();
 		fault = recorder_fault(true);
 		abd_test_check(fault == NULL, "drain: %s", fault);
 	}
-	memcpy(flush_flat_dst + dst_off, flush_flat_src + src_off, size);
+	memcpy(dst->model + dst_off, src->model + src_off, size);
 }
 
-static void flush_check(abd_t *dst, const char *names[2], size_t size)
+static void flush_check(const struct abd_test_buffer *dst, const char *from, size_t size)
 {
-	abd_copy_to_buf(flush_seen, dst, ROOM);
-	abd_test_check(memcmp(flush_seen, flush_flat_dst, ROOM) == 0,
-		"%s to %s: after copies of %zu bytes the content is wrong", names[1], names[0],
-		size);
+	abd_test_check(abd_test_differs(dst) == dst->size,
+		"%s to %s: after copies of %zu bytes the content is wrong", from, dst->kind, size);
 }
 
 static size_t flush_next_size(size_t size)
@@ -166,110 +75,109 @@ static size_t flush_next_size(size_t size)
 	return size < 70 ? size + 3 : size + 271 - size % 3;
 }
 
-static void flush_pair(struct made dst, struct made src, unsigned flags, const char *names[2])
+static void flush_pair(
+	struct abd_test_buffer *dst, const struct abd_test_buffer *src, unsigned flags)
 {
 	size_t step = getenv("ABD_TEST_LONG") != NULL ? 7 : 21;
 
-	for (size_t size = 0; size <= 8192; size = flush_next_size(size)) {
+	for (size_t size = 0; size <= LONGEST; size = flush_next_size(size)) {
 		for (size_t head = 0; head < 64; head += step)
-			flush_case(
-				dst.abd, src.abd, head, (head * 5 + size) % 67, size, flags, names);
-		flush_case(dst.abd, src.abd, ROOM - size, 0, size, flags, names);
-		flush_case(dst.abd, src.abd, 0, ROOM - size, size, flags, names);
-		flush_check(dst.abd, names, size);
+			flush_case(dst, src, head, (head * 5 + size) % 67, size, flags);
+		flush_case(dst, src, SIZE - size, 0, size, flags);
+		flush_case(dst, src, 0, SIZE - size, size, flags);
+		flush_check(dst, src->kind, size);
 	}
 }
 
 static void flush_every_pair(unsigned flags)
 {
-	for (int d = 0; d < KINDS; d++)
-		for (int s = 0; s <= ZEROS; s++) {
-			struct made dst = flush_make((enum kind)d), src = flush_make((enum kind)s);
-			const char *names[2] = {kind_names[d], kind_names[s]};
+	for (size_t i = 0; i < KINDS * KINDS; i++) {
+		struct abd_test_buffer dst, src;
 
-			for (size_t p = 0; p < RECORDER_KERNELS; p++) {
-				flush_fill(dst.abd, src.abd, (enum kind)s);
-				flush_force(&recorder_kernels[p]);
-				flush_pair(dst, src, flags, names);
-				flush_force(NULL);
-			}
-			flush_unmake(dst);
-			flush_unmake(src);
+		abd_test_build(&dst, abd_test_kind(flush_kinds[i / KINDS]), i);
+		abd_test_build(&src, abd_test_kind(flush_kinds[i % KINDS]), i + 1000);
+		for (size_t p = 0; dst.writes && p < RECORDER_KERNELS; p++) {
+			flush_force(&recorder_kernels[p]);
+			flush_pair(&dst, &src, flags);
 		}
+		abd_test_drop(&src);
+		abd_test_drop(&dst);
+	}
 }
 
-Test(abd_flush, every_written_line_is_sent_once_and_one_fence_follows_for_every_pair_of_kinds)
+Test(abd_flush, every_written_line_is_sent_once_and_one_fence_follows_for_every_pair_of_kinds,
+	.init = begin, .fini = end)
 {
 	flush_every_pair(0);
 }
 
-Test(abd_flush, nodrain_leaves_the_fence_to_drain_for_every_pair_of_kinds)
+Test(abd_flush, nodrain_leaves_the_fence_to_drain_for_every_pair_of_kinds, .init = begin,
+	.fini = end)
 {
 	flush_every_pair(ABD_FLUSH_NODRAIN | ABD_FLUSH_SHARED);
 }
 
-static void flush_buf_case(enum kind kind, size_t size, size_t off, const char *policy)
+static void flush_buf_case(struct abd_test_buffer *b, size_t size, size_t off, const char *policy)
 {
-	static _Alignas(64) uint8_t plain[ROOM + 64];
-	struct made made = flush_make(kind);
+	static _Alignas(64) uint8_t plain[LONGEST + 128];
 
-	flush_fill(made.abd, made.abd, kind);
 	memset(plain, 0xa5, sizeof(plain));
-	abd_flush_copy_to_buf_off(plain + off, made.abd, off * 2, size, ABD_FLUSH_EXCLUSIVE);
-	abd_test_check(memcmp(plain + off, flush_flat_src + off * 2, size) == 0,
-		"%s: %s to plain memory", policy, kind_names[kind]);
+	abd_flush_copy_to_buf_off(plain + off, b->abd, off * 2, size, ABD_FLUSH_EXCLUSIVE);
+	abd_test_check(memcmp(plain + off, b->model + off * 2, size) == 0, "%s: %s to plain memory",
+		policy, b->kind);
 	cr_assert(plain[off + size] == 0xa5 && (off == 0 || plain[off - 1] == 0xa5));
-	if (kind != ZEROS) {
-		abd_copy_from_buf(made.abd, flush_flat_dst, ROOM);
-		abd_flush_copy_from_buf_off(
-			made.abd, flush_flat_src + off, off, size, ABD_FLUSH_SHARED);
-		memcpy(flush_flat_dst + off, flush_flat_src + off, size);
-		flush_check(made.abd, (const char *[2]){kind_names[kind], policy}, size);
-	}
-	flush_unmake(made);
+	if (!b->writes)
+		return;
+	abd_flush_copy_from_buf_off(b->abd, plain + off / 2, off, size, ABD_FLUSH_SHARED);
+	memcpy(b->model + off, plain + off / 2, size);
+	flush_check(b, policy, size);
+	abd_test_fill(b, size + off);
 }
 
-Test(abd_flush, plain_memory_on_either_side_for_every_kind_and_policy)
+Test(abd_flush, plain_memory_on_either_side_for_every_kind_and_policy, .init = begin, .fini = end)
 {
 	static const size_t sizes[] = {0, 1, 63, 64, 65, 4095, 4096, 4097, 8192};
 	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
 	size_t count = abd_flush_supported(kernels);
 
-	for (size_t p = 0; p < count; p++) {
-		cr_assert(abd_tuning_set("flush", kernels[p]->name) == 0);
-		for (int kind = 0; kind <= ZEROS; kind++)
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+
+		abd_test_build(&b, kind, kind);
+		for (size_t p = 0; p < count; p++) {
+			cr_assert(abd_tuning_set("flush", kernels[p]->name) == 0);
 			for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 				for (size_t off = 0; off < 64; off += 31)
-					flush_buf_case(
-						(enum kind)kind, sizes[i], off, kernels[p]->name);
+					flush_buf_case(&b, sizes[i], off, kernels[p]->name);
+		}
+		abd_test_drop(&b);
 	}
 	cr_assert(abd_tuning_set("flush", "auto") == 0);
 }
 
-Test(abd_flush, plain_memory_is_sent_as_buffers_are)
+Test(abd_flush, plain_memory_is_sent_as_buffers_are, .init = begin, .fini = end)
 {
-	static _Alignas(64) uint8_t plain[ROOM];
-	struct made made = flush_make(VIEW);
+	static _Alignas(64) uint8_t plain[SIZE];
+	struct abd_test_buffer b;
 	const char *fault;
 
-	flush_fill(made.abd, made.abd, VIEW);
+	abd_test_build(&b, abd_test_kind("view of runs of one order"), 1);
 	for (size_t p = 0; p < RECORDER_KERNELS; p++)
-		for (size_t size = 0; size <= 8192; size += 211) {
+		for (size_t size = 0; size <= LONGEST; size += 211) {
 			flush_force(&recorder_kernels[p]);
 			recorder_reset();
 			recorder_expect(plain + 33, size);
-			abd_flush_copy_to_buf_off(plain + 33, made.abd, 17, size, 0);
+			abd_flush_copy_to_buf_off(plain + 33, b.abd, 17, size, 0);
 			fault = recorder_fault(true);
 			abd_test_check(fault == NULL, "to memory, %zu bytes: %s", size, fault);
 
 			recorder_reset();
-			abd_iterate_func(made.abd, 17, size, flush_expect_piece, NULL);
-			abd_flush_copy_from_buf_off(made.abd, plain, 17, size, 0);
+			abd_iterate_func(b.abd, 17, size, flush_expect_piece, NULL);
+			abd_flush_copy_from_buf_off(b.abd, plain, 17, size, 0);
 			fault = recorder_fault(true);
 			abd_test_check(fault == NULL, "from memory, %zu bytes: %s", size, fault);
 		}
-	flush_force(NULL);
-	flush_unmake(made);
+	abd_test_drop(&b);
 }
 
 Test(abd_flush, contracts)
@@ -295,4 +203,19 @@ Test(abd_flush, contracts)
 	abd_flush_copy_from_buf_off(abd, NULL, 8192, 0, ABD_FLUSH_NODRAIN);
 	abd_free(abd);
 	abd_free(zeros);
+}
+
+/* Sizes past the last column of the table of flush policies, which ends at 16 MiB. */
+Test(abd_flush, more_than_any_column_is_flushed)
+{
+	size_t size = ((size_t)20 << 20) + 3;
+	abd_t *from = abd_alloc(size, false), *to = abd_alloc(size, false);
+
+	abd_zero(from, size);
+	for (size_t i = 0; i < size - 8; i += 999)
+		abd_copy_from_buf_off(from, &i, i, 8);
+	abd_flush_copy_off(to, from, 0, 0, size, ABD_FLUSH_AUTO);
+	cr_assert(abd_equal(to, from));
+	abd_free(from);
+	abd_free(to);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gangs: many children, splices, views of gangs in gangs, children shared by threads, seeking by
- * halves.
+ * Gangs: many children, splices, views of gangs in gangs, seeking by halves. Children that threads
+ * share: whole/test_regressions.c, bug 3.
  */
 #include "abd_gang.h"
 #include "abd_test.h"
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "abd_test_fixture.h"
@@ -162,53 +161,4 @@ Test(abd_gang, an_owned_child_may_be_there_twice_by_a_splice, .init = begin, .fi
 	cr_assert_eq(abd_get_size(gang), 20);
 	cr_assert_eq(child->abd_gang_refs, 2);
 	abd_free(gang); /* the child once */
-}
-
-struct adder {
-	abd_t **children;
-	size_t count, wrong;
-};
-
-static void *add_all(void *arg)
-{
-	struct adder *a = arg;
-	size_t bytes = 0;
-
-	for (size_t round = 0; round < 20; round++) {
-		abd_t *gang = abd_alloc_gang();
-
-		bytes = 0;
-		for (size_t i = 0; i < a->count; i++) {
-			a->wrong += abd_gang_add(gang, a->children[i], false) != 0;
-			bytes += abd_get_size(a->children[i]);
-		}
-		a->wrong += abd_get_size(gang) != bytes || abd_cmp_zero(gang, bytes) != 0;
-		abd_free(gang);
-	}
-	return NULL;
-}
-
-Test(abd_gang, threads_add_the_same_children_to_their_gangs, .init = begin, .fini = end)
-{
-	enum { THREADS = 4, COUNT = 100 };
-	abd_t *children[COUNT];
-	struct adder adders[THREADS];
-	pthread_t thread[THREADS];
-
-	for (size_t i = 0; i < COUNT; i++) {
-		children[i] = abd_alloc(1000 + 100 * i, false);
-		abd_zero(children[i], 1000 + 100 * i);
-	}
-	for (size_t i = 0; i < THREADS; i++) {
-		adders[i] = (struct adder){children, COUNT, 0};
-		cr_assert_eq(pthread_create(&thread[i], NULL, add_all, &adders[i]), 0);
-	}
-	for (size_t i = 0; i < THREADS; i++) {
-		pthread_join(thread[i], NULL);
-		cr_assert_eq(adders[i].wrong, 0);
-	}
-	for (size_t i = 0; i < COUNT; i++) {
-		cr_assert_eq(children[i]->abd_gang_refs, 0);
-		abd_free(children[i]);
-	}
 }

@@ -155,7 +155,7 @@ Test(abd_io, interruptions_without_end_are_an_error, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-static void check_iov(const struct abd_test_buffer *b, size_t off, size_t size, int iov_max)
+static void check_iov_of(const struct abd_test_buffer *b, size_t off, size_t size, int iov_max)
 {
 	size_t done = 0, covered;
 
@@ -179,22 +179,15 @@ static void check_iov(const struct abd_test_buffer *b, size_t off, size_t size, 
 	abd_test_check(done == size, "%zu of %zu", done, size);
 }
 
+static void check_iov(struct abd_test_buffer *b, size_t off, size_t size)
+{
+	check_iov_of(b, off, size, 1);
+	check_iov_of(b, off, size, 8);
+}
+
 Test(abd_io, iovecs_describe_every_kind_and_range, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-		size_t offsets[ABD_TEST_OFFSETS];
-
-		abd_test_build(&b, kind, kind);
-
-		size_t count = abd_test_offsets(&b, offsets);
-
-		for (size_t i = 0; i < count; i++)
-			for (size_t j = i; j < count; j++)
-				for (int iov_max = 1; iov_max <= 8; iov_max += 7)
-					check_iov(&b, offsets[i], offsets[j] - offsets[i], iov_max);
-		abd_test_drop(&b);
-	}
+	abd_test_each_range(check_iov);
 }
 
 Test(abd_io, odd_counts_of_entries_are_answered, .init = begin, .fini = end)
@@ -260,31 +253,30 @@ Test(abd_io, the_callback_ends_memory_once, .init = begin, .fini = end)
 	cr_assert_eq(count, 2);
 }
 
-Test(abd_io, files_hold_what_every_kind_held, .init = begin, .fini = end)
+static void check_file(struct abd_test_buffer *b)
 {
 	int fd = memfd_create("abd", 0);
+	struct abd_test_buffer back;
 
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b, back;
-
-		abd_test_build(&b, kind, kind);
-		abd_test_build(&back, 18, kind + 1);
-		cr_assert_eq(abd_pwrite(fd, b.abd, 0, b.size, 100), (ssize_t)b.size);
-		cr_assert_eq(abd_pwrite(fd, b.abd, 5000, 3000, 3), 3000);
-		cr_assert_eq(abd_pread(fd, back.abd, 7, 3000, 3), 3000);
-		memcpy(back.model + 7, b.model + 5000, 3000);
-		cr_assert_eq(abd_test_differs(&back), back.size);
-		if (b.writes) {
-			cr_assert_eq(abd_pread(fd, b.abd, 1, b.size - 1, 4000),
-				(ssize_t)(b.size - 3900));
-			memmove(b.model + 1, b.model + 3900, b.size - 3900);
-			cr_assert_eq(abd_test_differs(&b), b.size, "%s", b.kind);
-		}
-		cr_assert_eq(ftruncate(fd, 0), 0);
-		abd_test_drop(&back);
-		abd_test_drop(&b);
+	abd_test_build(&back, 18, 1);
+	cr_assert_eq(abd_pwrite(fd, b->abd, 0, b->size, 100), (ssize_t)b->size);
+	cr_assert_eq(abd_pwrite(fd, b->abd, 5000, 3000, 3), 3000);
+	cr_assert_eq(abd_pread(fd, back.abd, 7, 3000, 3), 3000);
+	memcpy(back.model + 7, b->model + 5000, 3000);
+	cr_assert_eq(abd_test_differs(&back), back.size);
+	if (b->writes) {
+		cr_assert_eq(
+			abd_pread(fd, b->abd, 1, b->size - 1, 4000), (ssize_t)(b->size - 3900));
+		memmove(b->model + 1, b->model + 3900, b->size - 3900);
+		cr_assert_eq(abd_test_differs(b), b->size, "%s", b->kind);
 	}
+	abd_test_drop(&back);
 	close(fd);
+}
+
+Test(abd_io, files_hold_what_every_kind_held, .init = begin, .fini = end)
+{
+	abd_test_each_kind(check_file);
 }
 
 Test(abd_io, errors_of_the_system_come_back, .init = begin, .fini = end)
@@ -339,10 +331,7 @@ ABD_TEST_CHILD(io_short_write)
 
 Test(abd_io, a_write_that_falls_short_is_asked_for_again)
 {
-	char text[512];
-	int status = abd_test_child_run("io_short_write", NULL, text, sizeof(text));
-
-	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
+	abd_test_child_passes("io_short_write", NULL);
 }
 
 Test(abd_io, short_transfers_are_continued, .init = begin, .fini = end)
@@ -382,28 +371,24 @@ static bool pieces_are_aligned(const abd_t *abd, size_t off, size_t size, size_t
 	return true;
 }
 
-Test(abd_io, aligned_is_said_of_each_piece, .init = begin, .fini = end)
+static void check_aligned(struct abd_test_buffer *b)
 {
 	static const size_t offs[] = {0, 1, 8, 512, 4095, 4096, 5000};
 	static const size_t sizes[] = {0, 1, 8, 512, 4096, 4097, 8192};
 
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
+	for (size_t i = 0; i < 49; i++)
+		for (size_t alignment = 1; alignment <= 4096; alignment *= 8) {
+			size_t off = offs[i / 7], size = sizes[i % 7];
 
-		abd_test_build(&b, kind, kind);
-		for (size_t i = 0; i < 49; i++)
-			for (size_t alignment = 1; alignment <= 4096; alignment *= 8) {
-				size_t off = offs[i / 7], size = sizes[i % 7];
+			abd_test_check(abd_is_aligned(b->abd, off, size, alignment) ==
+					       pieces_are_aligned(b->abd, off, size, alignment),
+				"%s: [%zu, +%zu) by %zu", b->kind, off, size, alignment);
+		}
+}
 
-				if (off > b.size || size > b.size - off)
-					continue;
-				abd_test_check(
-					abd_is_aligned(b.abd, off, size, alignment) ==
-						pieces_are_aligned(b.abd, off, size, alignment),
-					"%s: [%zu, +%zu) by %zu", b.kind, off, size, alignment);
-			}
-		abd_test_drop(&b);
-	}
+Test(abd_io, aligned_is_said_of_each_piece, .init = begin, .fini = end)
+{
+	abd_test_each_kind(check_aligned);
 }
 
 Test(abd_io, what_was_made_for_io_is_aligned_for_direct_io, .init = begin, .fini = end)

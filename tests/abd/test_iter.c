@@ -37,56 +37,40 @@ static int walk_two(void *bufa, void *bufb, size_t len, void *priv)
 	return ++w->calls == w->stop_after ? w->answer : 0;
 }
 
+static void check_range(struct abd_test_buffer *b, size_t off, size_t size)
+{
+	struct walk w = {.model = b->model, .at = off};
+
+	abd_test_check(abd_iterate_func(b->abd, off, size, walk_one, &w) == 0, "%s", b->kind);
+	abd_test_check(!w.wrong && w.at == off + size, "%s: [%zu, +%zu) ended at %zu", b->kind, off,
+		size, w.at);
+	abd_test_check((w.calls == 0) == (size == 0), "calls for nothing");
+}
+
 Test(abd_iter, iterating_meets_every_byte_once_in_order, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-		size_t offsets[ABD_TEST_OFFSETS];
+	abd_test_each_range(check_range);
+}
 
-		abd_test_build(&b, kind, kind);
+static void check_pair(struct abd_test_buffer *a, struct abd_test_buffer *b)
+{
+	size_t a_off[ABD_TEST_OFFSETS], b_off[ABD_TEST_OFFSETS];
+	size_t a_count = abd_test_offsets(a, a_off), b_count = abd_test_offsets(b, b_off);
 
-		size_t count = abd_test_offsets(&b, offsets);
+	for (size_t i = 0; i < a_count * b_count; i++) {
+		size_t at = a_off[i / b_count], at2 = b_off[i % b_count];
+		size_t size = a->size - (at > at2 ? at : at2);
+		struct walk w = {.model = a->model, .at = at, .model2 = b->model, .at2 = at2};
+		int r = abd_iterate_func2(a->abd, b->abd, at, at2, size, walk_two, &w);
 
-		for (size_t i = 0; i < count * count; i++) {
-			size_t off = offsets[i / count], end_off = offsets[i % count];
-			struct walk w = {.model = b.model, .at = off};
-
-			if (end_off < off)
-				continue;
-			abd_test_check(
-				abd_iterate_func(b.abd, off, end_off - off, walk_one, &w) == 0,
-				"%s", b.kind);
-			abd_test_check(!w.wrong && w.at == end_off, "%s: [%zu, %zu) ended at %zu",
-				b.kind, off, end_off, w.at);
-			abd_test_check((w.calls == 0) == (off == end_off), "calls for nothing");
-		}
-		abd_test_drop(&b);
+		abd_test_check(r == 0 && !w.wrong && w.at == at + size, "%s at %zu, %s at %zu",
+			a->kind, at, b->kind, at2);
 	}
 }
 
 Test(abd_iter, every_pair_of_kinds_iterates_side_by_side, .init = begin, .fini = end)
 {
-	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
-		struct abd_test_buffer a, b;
-		size_t a_off[ABD_TEST_OFFSETS], b_off[ABD_TEST_OFFSETS];
-
-		abd_test_build(&a, i / abd_test_kind_count, i);
-		abd_test_build(&b, i % abd_test_kind_count, i + 1);
-
-		size_t a_count = abd_test_offsets(&a, a_off), b_count = abd_test_offsets(&b, b_off);
-
-		for (size_t j = 0; j < a_count * b_count; j++) {
-			size_t at = a_off[j / b_count], at2 = b_off[j % b_count];
-			size_t size = a.size - (at > at2 ? at : at2);
-			struct walk w = {.model = a.model, .at = at, .model2 = b.model, .at2 = at2};
-			int r = abd_iterate_func2(a.abd, b.abd, at, at2, size, walk_two, &w);
-
-			abd_test_check(r == 0 && !w.wrong && w.at == at + size,
-				"%s at %zu, %s at %zu", a.kind, at, b.kind, at2);
-		}
-		abd_test_drop(&b);
-		abd_test_drop(&a);
-	}
+	abd_test_each_pair(check_pair);
 }
 
 Test(abd_iter, iterating_ends_at_the_first_answer_that_is_not_zero, .init = begin, .fini = end)

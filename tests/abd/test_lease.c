@@ -49,19 +49,7 @@ static void check_lease(struct abd_test_buffer *b, size_t off, size_t size)
 
 Test(abd_lease, every_kind_and_range_is_lent_as_one_piece, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-		size_t offsets[ABD_TEST_OFFSETS];
-
-		abd_test_build(&b, kind, kind);
-
-		size_t count = abd_test_offsets(&b, offsets);
-
-		for (size_t i = 0; i < count; i++)
-			for (size_t j = i; j < count; j++)
-				check_lease(&b, offsets[i], offsets[j] - offsets[i]);
-		abd_test_drop(&b);
-	}
+	abd_test_each_range(check_lease);
 }
 
 Test(abd_lease, zeros_are_not_leased_to_write, .init = begin, .fini = end)

@@ -8,7 +8,6 @@
 #include "abd_test_provider.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 #include "abd_test_fixture.h"
 
@@ -21,8 +20,9 @@ static void check_memory(const struct abd_test_buffer *b, const char *what, size
 }
 
 /* One buffer, one range: all that moves bytes between it and flat memory. */
-static void flat_range(struct abd_test_buffer *b, uint8_t *flat, size_t off, size_t size)
+static void flat_range(struct abd_test_buffer *b, size_t off, size_t size)
 {
+	static uint8_t flat[ABD_TEST_KIND_SIZE + 2];
 	uint64_t seed = off * 31 + size;
 
 	memset(flat, 0x5a, b->size + 2);
@@ -45,22 +45,7 @@ static void flat_range(struct abd_test_buffer *b, uint8_t *flat, size_t off, siz
 
 Test(abd_operate, every_kind_and_range_holds_what_flat_bytes_hold, .init = begin, .fini = end)
 {
-	uint8_t *flat = malloc(ABD_TEST_KIND_SIZE + 2);
-	size_t offsets[ABD_TEST_OFFSETS];
-
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-
-		abd_test_build(&b, kind, kind);
-
-		size_t count = abd_test_offsets(&b, offsets);
-
-		for (size_t i = 0; i < count; i++)
-			for (size_t j = i; j < count; j++)
-				flat_range(&b, flat, offsets[i], offsets[j] - offsets[i]);
-		abd_test_drop(&b);
-	}
-	free(flat);
+	abd_test_each_range(flat_range);
 }
 
 /* Copy at every pair of offsets: one byte, to the nearer end, and to just before it. */
@@ -69,6 +54,8 @@ static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
 	size_t d_off[ABD_TEST_OFFSETS], s_off[ABD_TEST_OFFSETS];
 	size_t d_count = abd_test_offsets(d, d_off), s_count = abd_test_offsets(s, s_off);
 
+	if (!d->writes)
+		return;
 	for (size_t i = 0; i < d_count * s_count; i++) {
 		size_t to = d_off[i / s_count], from = s_off[i % s_count];
 		size_t room = d->size - (to > from ? to : from);
@@ -87,17 +74,7 @@ static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
 
 Test(abd_operate, every_pair_of_kinds_copies_at_every_boundary, .init = begin, .fini = end)
 {
-	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
-		struct abd_test_buffer d, s;
-
-		abd_test_build(&d, i / abd_test_kind_count, i);
-		if (d.writes) {
-			abd_test_build(&s, i % abd_test_kind_count, i + 1000);
-			copy_pair(&d, &s);
-			abd_test_drop(&s);
-		}
-		abd_test_drop(&d);
-	}
+	abd_test_each_pair(copy_pair);
 }
 
 Test(abd_operate, calls_without_an_offset_start_at_zero, .init = begin, .fini = end)
@@ -121,17 +98,16 @@ Test(abd_operate, calls_without_an_offset_start_at_zero, .init = begin, .fini = 
 	abd_test_drop(&d);
 }
 
+static void copy_onto_itself(struct abd_test_buffer *b)
+{
+	if (b->writes)
+		abd_copy_off(b->abd, b->abd, 1, 1, b->size - 2);
+	check_memory(b, "copy onto itself", 1, b->size - 2);
+}
+
 Test(abd_operate, a_buffer_is_copied_onto_itself_unchanged, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-
-		abd_test_build(&b, kind, kind);
-		if (b.writes)
-			abd_copy_off(b.abd, b.abd, 1, 1, b.size - 2);
-		check_memory(&b, "copy onto itself", 1, b.size - 2);
-		abd_test_drop(&b);
-	}
+	abd_test_each_kind(copy_onto_itself);
 }
 
 /* ---- iterating ---- */

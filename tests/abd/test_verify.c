@@ -31,15 +31,14 @@ static void end(void)
 		abd_verify(abd);                                 \
 	} while (0)
 
+static void verify(struct abd_test_buffer *b)
+{
+	abd_verify(b->abd);
+}
+
 Test(abd_verify, sound_buffers_of_every_kind_pass, .init = begin, .fini = end)
 {
-	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
-		struct abd_test_buffer b;
-
-		abd_test_build(&b, kind, kind);
-		abd_verify(b.abd);
-		abd_test_drop(&b);
-	}
+	abd_test_each_kind(verify);
 }
 
 Test(abd_verify, damaged_flags_are_found, .init = begin, .fini = end)
@@ -97,6 +96,7 @@ Test(abd_verify, damaged_run_tables_are_found, .init = begin, .fini = end)
 	damaged(view, ABD_SCATTER(view).abd_offset, 7 << 12, "runs hold");
 	damaged(view, ABD_SCATTER(view).abd_offset, SIZE_MAX, "runs hold");
 	damaged(view, view->abd_size, 7 << 12, "runs hold");
+	damaged(view, view->abd_flags, view->abd_flags | ABD_FLAG_OWNER, "a view owns nothing");
 	abd_free(view);
 	abd_free(multi);
 	abd_free(linear);

@@ -181,38 +181,29 @@ ABD_TEST_CHILD(allocator_races)
 	return 0;
 }
 
-static void child(const char *name)
-{
-	char text[512];
-	int status = abd_test_child_run(name, NULL, text, sizeof(text));
-
-	cr_assert_eq(
-		abd_test_child_exit(status), 0, "%s: status %x: %s", name, (unsigned)status, text);
-}
-
 Test(abd_allocator, the_engines_pair_serves_all_linear_memory)
 {
-	child("allocator_serves");
+	abd_test_child_passes("allocator_serves", NULL);
 }
 
 Test(abd_allocator, after_the_first_allocation_it_is_too_late)
 {
-	child("allocator_comes_late");
+	abd_test_child_passes("allocator_comes_late", NULL);
 }
 
 Test(abd_allocator, a_pair_is_two_functions)
 {
-	child("allocator_lacks");
+	abd_test_child_passes("allocator_lacks", NULL);
 }
 
 Test(abd_allocator, scatter_buffers_may_exist_before)
 {
-	child("allocator_after_scatter");
+	abd_test_child_passes("allocator_after_scatter", NULL);
 }
 
 Test(abd_allocator, a_second_pair_is_refused_before_any_allocation_too)
 {
-	child("allocator_set_twice");
+	abd_test_child_passes("allocator_set_twice", NULL);
 }
 
 Test(abd_allocator, misaligned_memory_of_the_engine_is_reported)
@@ -230,5 +221,5 @@ Test(abd_allocator, misaligned_memory_of_the_engine_is_reported)
 Test(abd_allocator, setting_races_allocating)
 {
 	for (size_t i = 0; i < 10; i++)
-		child("allocator_races");
+		abd_test_child_passes("allocator_races", NULL);
 }

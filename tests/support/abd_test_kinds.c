@@ -284,6 +284,23 @@ static struct made gang_views(struct abd_test_buffer *b, size_t size)
 	return gang;
 }
 
+/* Views that divide one linear buffer within lines: pieces that are neighbours in memory. */
+static struct made gang_within_lines(struct abd_test_buffer *b, size_t size)
+{
+	struct made parent = base_linear(b, size), gang = {.abd = abd_alloc_gang()};
+
+	keep(b, parent.abd);
+	for (size_t at = 0, n = 40; at < size; at += n, n = n * 3 % 2039 + 1) {
+		n = abd_min(n, size - at);
+
+		struct made view = {.abd = abd_get_offset_size(parent.abd, at, n)};
+
+		slice(&view, &parent, at, n);
+		gang_add(b, &gang, view, true);
+	}
+	return gang;
+}
+
 /* A gang that swallowed one gang and shares the children of another. */
 static struct made gang_spliced(struct abd_test_buffer *b, size_t size)
 {
@@ -340,12 +357,23 @@ static const struct {
 	{"gang of mixed children", gang_mixed},
 	{"gang with zeros", gang_zeros},
 	{"gang of views", gang_views},
+	{"gang within lines", gang_within_lines},
 	{"gang of gangs' children", gang_spliced},
 	{"view of a gang", view_gang},
 	{"view of a view of a gang", view_view_gang},
 };
 
 const size_t abd_test_kind_count = sizeof(kinds) / sizeof(kinds[0]);
+
+size_t abd_test_kind(const char *name)
+{
+	size_t kind = 0;
+
+	while (kind < abd_test_kind_count && strcmp(kinds[kind].name, name) != 0)
+		kind++;
+	require(kind < abd_test_kind_count, name);
+	return kind;
+}
 
 static bool is_zeros(const struct iovec *piece)
 {
@@ -434,4 +462,45 @@ size_t abd_test_offsets(const struct abd_test_buffer *b, size_t offsets[ABD_TEST
 		if (wanted[i] <= b->size && (count == 0 || wanted[i] > offsets[count - 1]))
 			offsets[count++] = wanted[i];
 	return count;
+}
+
+void abd_test_each_kind(void (*try)(struct abd_test_buffer *buffer))
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+
+		abd_test_build(&b, kind, kind);
+		try(&b);
+		abd_test_drop(&b);
+	}
+}
+
+void abd_test_each_pair(void (*try)(struct abd_test_buffer *a, struct abd_test_buffer *b))
+{
+	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++) {
+		struct abd_test_buffer a, b;
+
+		abd_test_build(&a, i / abd_test_kind_count, i);
+		abd_test_build(&b, i % abd_test_kind_count, i + 1000);
+		try(&a, &b);
+		abd_test_drop(&b);
+		abd_test_drop(&a);
+	}
+}
+
+void abd_test_each_range(void (*try)(struct abd_test_buffer *buffer, size_t off, size_t size))
+{
+	for (size_t kind = 0; kind < abd_test_kind_count; kind++) {
+		struct abd_test_buffer b;
+		size_t offsets[ABD_TEST_OFFSETS];
+
+		abd_test_build(&b, kind, kind);
+
+		size_t count = abd_test_offsets(&b, offsets);
+
+		for (size_t i = 0; i < count; i++)
+			for (size_t j = i; j < count; j++)
+				try(&b, offsets[i], offsets[j] - offsets[i]);
+		abd_test_drop(&b);
+	}
 }

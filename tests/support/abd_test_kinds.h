@@ -36,6 +36,8 @@ struct abd_test_buffer {
 };
 
 extern const size_t abd_test_kind_count;
+/** The number of the kind of this name. */
+size_t abd_test_kind(const char *name);
 
 /**
  * Make a buffer of a kind, 0 to abd_test_kind_count - 1, with random content. Aborts when it can't.
@@ -58,5 +60,12 @@ size_t abd_test_differs(const struct abd_test_buffer *buffer);
  * many.
  */
 size_t abd_test_offsets(const struct abd_test_buffer *buffer, size_t offsets[ABD_TEST_OFFSETS]);
+
+/** Call try with a buffer of each kind, or of each pair of kinds; with random content. */
+void abd_test_each_kind(void (*try)(struct abd_test_buffer *buffer));
+void abd_test_each_pair(void (*try)(struct abd_test_buffer *a, struct abd_test_buffer *b));
+
+/** Call try with each kind and each range between two offsets that matter. */
+void abd_test_each_range(void (*try)(struct abd_test_buffer *buffer, size_t off, size_t size));
 
 #endif
