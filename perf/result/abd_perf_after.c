@@ -115,8 +115,8 @@ void abd_perf_after_become(char **argv)
 int abd_perf_after_tables(const char *json, const char *csv)
 {
 	char folder[ABD_PERF_AFTER_PATH];
-	const char *argv[] = {NULL, "-B", folder, "tables", "-",
-		csv != NULL ? "--csv" : NULL, csv, NULL};
+	const char *argv[] = {
+		NULL, "-B", folder, "tables", "-", csv != NULL ? "--csv" : NULL, csv, NULL};
 	size_t size = strlen(json);
 	int ends[2];
 	ssize_t n;
