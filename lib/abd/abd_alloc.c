@@ -46,7 +46,7 @@ static void abd_end(abd_t *abd)
 	if (!owner && abd_is_linear(abd))
 		abd_linear_end(abd);
 	else if (!owner)
-		abd_struct_free(abd, sizeof(*abd));
+		abd_struct_free(abd);
 	else if (abd_is_gang(abd))
 		abd_gang_free(abd, abd_free);
 	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))

@@ -16,7 +16,7 @@ abd_t *abd_alloc_gang_struct(abd_t *abd)
 
 abd_t *abd_alloc_gang(void)
 {
-	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+	abd_t *abd = abd_struct_alloc();
 
 	if (abd != NULL)
 		abd->abd_flags |= ABD_FLAG_GANG | ABD_FLAG_OWNER;
@@ -89,5 +89,5 @@ void abd_gang_free(abd_t *abd, void (*free_child)(abd_t *child))
 		if (gang->entries[i].owned)
 			free_child(gang->entries[i].child);
 	abd_gang_table_free(gang);
-	abd_struct_free(abd, sizeof(*abd));
+	abd_struct_free(abd);
 }

@@ -52,20 +52,38 @@ static_assert(
 /* ---- abd_struct.c ---- */
 
 /**
- * Allocate a head of head_size bytes. Its struct is ready, except for kind and data. NULL: no
- * memory, and errno is set.
+ * Allocate a head of head_size bytes: a struct with tables behind it. The struct is ready, except
+ * for kind and data. NULL: no memory, and errno is set.
  */
-abd_t *abd_struct_alloc(size_t head_size);
+abd_t *abd_head_alloc(size_t head_size);
+/** Clear the struct, and free the head if it is the library's. */
+void abd_head_free(abd_t *abd, size_t head_size);
+/** The same for a struct without tables. */
+abd_t *abd_struct_alloc(void);
+void abd_struct_free(abd_t *abd);
 /** Make a struct ready, except for kind and data: the library's (ABD_FLAG_ALLOCD) or the caller's.
  */
-void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size);
+static inline void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size)
+{
+	memset(abd, 0, sizeof(*abd));
+	abd->abd_flags = flags;
+	abd->abd_size = size;
+}
+
+/** Make a struct of the library's, which is about to be freed, one that every call refuses. */
+static inline void abd_struct_clear(abd_t *abd)
+{
+	abd->abd_flags = (abd_flags_t)0;
+	abd->abd_size = 0;
+}
+
 /**
  * Move a buffer whose head is a struct of the library's, and nothing more, into the caller's
  * struct. Nobody else may refer to the buffer yet.
  */
 void abd_struct_move(abd_t *to, abd_t *from);
-/** Clear a struct, and free the head if it is the library's. */
-void abd_struct_free(abd_t *abd, size_t head_size);
+/* The magazine of structs without tables. */
+#define ABD_STRUCT_MAGAZINE ((unsigned)((sizeof(struct abd) - 1) / 64))
 
 /* ---- abd_scatter.c ---- */
 

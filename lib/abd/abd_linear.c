@@ -16,14 +16,14 @@ static void abd_linear_count(const abd_t *abd, uint64_t sign)
 	abd_counter_add(ABD_COUNTER(linear_data_size), sign * abd->abd_size);
 }
 
-static void abd_linear_init(abd_t *abd, void *buf, size_t size, bool is_metadata, bool allocated)
+static inline void abd_linear_init(
+	abd_t *abd, void *buf, size_t size, bool is_metadata, bool allocated)
 {
 	abd_struct_init(abd,
 		ABD_FLAG_LINEAR | ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0) |
 			(allocated ? ABD_FLAG_ALLOCD : 0),
 		size);
 	ABD_BUF(abd) = buf;
-	abd_linear_count(abd, 1);
 }
 
 abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
@@ -35,17 +35,31 @@ abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
 	if (buf == NULL)
 		return NULL;
 	abd_linear_init(abd, buf, size, is_metadata, false);
+	abd_linear_count(abd, 1);
 	return abd;
 }
 
-abd_t *abd_alloc_linear(size_t size, bool is_metadata)
+/* Whether memory of this size lies in this thread's magazines when it is free. */
+static inline bool abd_linear_is_kept(size_t size)
+{
+	return size <= ABD_MEM_CACHE_MAX && abd_allocator_is_own();
+}
+
+static inline void abd_linear_count_pair(struct abd_thread *thread, size_t size, uint64_t sign)
+{
+	abd_counter_add_to(thread, ABD_COUNTER(struct_size), sign * sizeof(abd_t));
+	abd_counter_add_to(thread, ABD_COUNTER(linear_cnt), sign);
+	abd_counter_add_to(thread, ABD_COUNTER(linear_data_size), sign * size);
+}
+
+static ABD_NOINLINE abd_t *abd_linear_alloc_slow(size_t size, bool is_metadata)
 {
 	void *buf = abd_buf_alloc(size, is_metadata);
 
 	if (buf == NULL)
 		return NULL;
 
-	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+	abd_t *abd = abd_struct_alloc();
 
 	if (abd == NULL) {
 		abd_allocator_put(buf, size, is_metadata);
@@ -53,14 +67,55 @@ abd_t *abd_alloc_linear(size_t size, bool is_metadata)
 		return NULL;
 	}
 	abd_linear_init(abd, buf, size, is_metadata, true);
+	abd_linear_count(abd, 1);
 	return abd;
+}
+
+/* The fast path takes struct and memory together, out of this thread's magazines. */
+abd_t *abd_alloc_linear(size_t size, bool is_metadata)
+{
+	struct abd_thread *thread = NULL;
+	void *head, *buf;
+
+	if (ABD_LIKELY(size > 0 && abd_linear_is_kept(size))) {
+		size_t block = size;
+		unsigned class = abd_mem_cache_class(&block);
+
+		thread = abd_magazine_get_pair(ABD_STRUCT_MAGAZINE, class, &head, &buf);
+	}
+	if (ABD_UNLIKELY(thread == NULL))
+		return abd_linear_alloc_slow(size, is_metadata);
+	abd_linear_init(head, buf, size, is_metadata, true);
+	abd_linear_count_pair(thread, size, 1);
+	return head;
+}
+
+static ABD_NOINLINE void abd_linear_free_slow(abd_t *abd)
+{
+	abd_linear_count(abd, -(uint64_t)1);
+	abd_allocator_put(ABD_BUF(abd), abd->abd_size, (abd->abd_flags & ABD_FLAG_META) != 0);
+	abd_struct_free(abd);
 }
 
 void abd_linear_free(abd_t *abd)
 {
-	abd_linear_count(abd, -(uint64_t)1);
-	abd_allocator_put(ABD_BUF(abd), abd->abd_size, (abd->abd_flags & ABD_FLAG_META) != 0);
-	abd_struct_free(abd, sizeof(*abd));
+	abd_flags_t flags = abd->abd_flags;
+	size_t size = abd->abd_size, block = size;
+	struct abd_thread *thread = NULL;
+
+	if (ABD_LIKELY((flags & ABD_FLAG_ALLOCD) != 0 && abd_linear_is_kept(size))) {
+		unsigned class = abd_mem_cache_class(&block);
+
+		abd_struct_clear(abd);
+		thread = abd_magazine_put_pair(ABD_STRUCT_MAGAZINE, class, abd, ABD_BUF(abd));
+	}
+	if (ABD_LIKELY(thread != NULL)) {
+		abd_linear_count_pair(thread, size, -(uint64_t)1);
+		return;
+	}
+	abd->abd_flags = flags;
+	abd->abd_size = size;
+	abd_linear_free_slow(abd);
 }
 
 abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
@@ -84,7 +139,7 @@ abd_t *abd_get_from_buf(void *buf, size_t size)
 		return NULL;
 	}
 
-	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+	abd_t *abd = abd_struct_alloc();
 
 	if (abd == NULL)
 		return NULL;
@@ -113,7 +168,7 @@ abd_t *abd_get_from_buf_cb(
 		return NULL;
 	end = abd_mem_cache_alloc(sizeof(*end));
 	if (end == NULL) {
-		abd_struct_free(abd, sizeof(*abd));
+		abd_struct_free(abd);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -128,7 +183,7 @@ void abd_linear_end(abd_t *abd)
 	void *buf = ABD_BUF(abd);
 	size_t size = abd->abd_size;
 
-	abd_struct_free(abd, sizeof(*abd));
+	abd_struct_free(abd);
 	if (ABD_UNLIKELY(end != NULL)) {
 		end->free_cb(buf, size, end->arg);
 		abd_mem_cache_free(end, sizeof(*end));

@@ -106,13 +106,13 @@ static size_t abd_gathering_head_size(const struct abd_gathering *g)
 static bool abd_gathering_plan(struct abd_gathering *g)
 {
 	size_t head_size = abd_gathering_head_size(g);
-	abd_t *abd = abd_struct_alloc(head_size);
+	abd_t *abd = abd_head_alloc(head_size);
 
 	if (abd == NULL)
 		return false;
 	if (g->abd != NULL) {
 		memcpy(abd + 1, g->abd + 1, g->run_count * sizeof(struct iovec));
-		abd_struct_free(g->abd, g->head_size);
+		abd_head_free(g->abd, g->head_size);
 	}
 	g->abd = abd;
 	g->head_size = head_size;
@@ -138,7 +138,7 @@ static void abd_gathering_undo(struct abd_gathering *g)
 		abd_chunk_free(g->provider, run->iov_base, abd_run_order(run->iov_len));
 	}
 	if (g->abd != NULL)
-		abd_struct_free(g->abd, g->head_size);
+		abd_head_free(g->abd, g->head_size);
 }
 
 /* A run, or NULL: refused. A refused page is requested once more after the reserve has gone back.
@@ -226,10 +226,23 @@ static void abd_scatter_count(const abd_t *abd, uint64_t sign)
 	}
 }
 
+/* The same for a buffer of one run whose struct comes from a magazine, or goes to one. */
+static inline void abd_scatter_count_pair(
+	struct abd_thread *thread, size_t size, unsigned order, uint64_t sign)
+{
+	size_t waste = -size & (ABD_CHUNK_SIZE - 1);
+
+	abd_counter_add_to(thread, ABD_COUNTER(struct_size), sign * sizeof(abd_t));
+	abd_counter_add_to(thread, ABD_COUNTER(scatter_cnt), sign);
+	abd_counter_add_to(thread, ABD_COUNTER(scatter_data_size), sign * size);
+	abd_counter_add_to(thread, ABD_COUNTER(scatter_chunk_waste), sign * waste);
+	abd_counter_add_to(thread, ABD_COUNTER(scatter_order) + order, sign);
+}
+
 /* The single run as a linear buffer, without a table. *refused: there was no run of this order. */
 static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *refused)
 {
-	abd_t *abd = abd_struct_alloc(sizeof(struct abd));
+	abd_t *abd = abd_struct_alloc();
 
 	*refused = false;
 	if (ABD_UNLIKELY(abd == NULL))
@@ -239,7 +252,7 @@ static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *
 
 	if (ABD_UNLIKELY(run == NULL)) {
 		*refused = true;
-		abd_struct_free(abd, sizeof(struct abd));
+		abd_struct_free(abd);
 		return NULL;
 	}
 	abd->abd_flags |= ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE;
@@ -333,9 +346,13 @@ static inline struct abd_last_run abd_scatter_last_run(const abd_t *abd)
 	return (struct abd_last_run){last->iov_base, last->iov_len, last->iov_len + waste};
 }
 
-abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
+static inline abd_flags_t abd_scatter_flags(bool is_metadata)
 {
-	unsigned provider = abd_chunk_provider_now();
+	return ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
+}
+
+static ABD_NOINLINE abd_t *abd_scatter_alloc_slow(unsigned provider, size_t size, bool is_metadata)
+{
 	abd_t *abd = NULL;
 
 	if (size <= abd_mem_bytes_max())
@@ -344,7 +361,7 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 		errno = ENOMEM;
 		return NULL;
 	}
-	abd->abd_flags |= ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
+	abd->abd_flags |= abd_scatter_flags(is_metadata);
 	abd->abd_size = size;
 	abd->abd_provider = (uint8_t)provider;
 	abd_scatter_count(abd, 1);
@@ -355,7 +372,32 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 	return abd;
 }
 
-void abd_scatter_free(abd_t *abd)
+/* The fast path takes struct and run together, out of this thread's magazines. */
+abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
+{
+	unsigned provider = abd_chunk_provider_now(), order = abd_run_order(size);
+	struct abd_thread *thread = NULL;
+	void *head, *run;
+
+	if (abd_scatter_is_single(((size - 1) >> ABD_CHUNK_SHIFT) + 1, ABD_TUNE(max_order)))
+		thread = abd_magazine_get_pair(
+			ABD_STRUCT_MAGAZINE, abd_chunk_magazine(provider, order), &head, &run);
+	if (ABD_UNLIKELY(thread == NULL))
+		return abd_scatter_alloc_slow(provider, size, is_metadata);
+
+	abd_t *abd = head;
+
+	abd_struct_init(abd,
+		ABD_FLAG_ALLOCD | ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE |
+			abd_scatter_flags(is_metadata),
+		size);
+	abd->abd_provider = (uint8_t)provider;
+	ABD_BUF(abd) = run;
+	abd_scatter_count_pair(thread, size, order, 1);
+	return abd;
+}
+
+static ABD_NOINLINE void abd_scatter_free_slow(abd_t *abd)
 {
 	unsigned provider = abd->abd_provider;
 	struct abd_last_run last = abd_scatter_last_run(abd);
@@ -364,7 +406,7 @@ void abd_scatter_free(abd_t *abd)
 	abd_scatter_count(abd, -(uint64_t)1);
 	if (abd_is_linear_page(abd)) {
 		abd_chunk_free(provider, ABD_BUF(abd), abd_run_order(abd->abd_size));
-		abd_struct_free(abd, sizeof(struct abd));
+		abd_struct_free(abd);
 		return;
 	}
 
@@ -375,5 +417,27 @@ void abd_scatter_free(abd_t *abd)
 		i = abd_chunk_free_many(provider, abd->abd_order, runs, run_count);
 	for (; i < run_count; i++)
 		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
-	abd_struct_free(abd, abd_scatter_head_size(abd));
+	abd_head_free(abd, abd_scatter_head_size(abd));
+}
+
+void abd_scatter_free(abd_t *abd)
+{
+	abd_flags_t flags = abd->abd_flags;
+	size_t size = abd->abd_size;
+	unsigned order = abd_run_order(size);
+	struct abd_thread *thread = NULL;
+
+	if ((flags & (ABD_FLAG_LINEAR_PAGE | ABD_FLAG_ALLOCD)) ==
+		(ABD_FLAG_LINEAR_PAGE | ABD_FLAG_ALLOCD)) {
+		abd_struct_clear(abd);
+		thread = abd_magazine_put_pair(ABD_STRUCT_MAGAZINE,
+			abd_chunk_magazine(abd->abd_provider, order), abd, ABD_BUF(abd));
+	}
+	if (ABD_LIKELY(thread != NULL)) {
+		abd_scatter_count_pair(thread, size, order, -(uint64_t)1);
+		return;
+	}
+	abd->abd_flags = flags;
+	abd->abd_size = size;
+	abd_scatter_free_slow(abd);
 }

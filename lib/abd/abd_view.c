@@ -81,7 +81,7 @@ abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size)
 
 static abd_t *abd_view_alloc(abd_t *sabd, size_t off, size_t size)
 {
-	abd_t *view = abd_struct_alloc(sizeof(*view));
+	abd_t *view = abd_struct_alloc();
 
 	if (view != NULL)
 		abd_view_init(view, sabd, off, size);

@@ -76,7 +76,7 @@ abd_t *abd_get_zeros(size_t size)
 	if (!abd_zeros_can(size))
 		return NULL;
 
-	abd_t *abd = abd_struct_alloc(sizeof(*abd));
+	abd_t *abd = abd_struct_alloc();
 
 	if (abd != NULL)
 		abd_zeros_init(abd, size);

@@ -7,16 +7,7 @@
 #include "abd_contract.h"
 #include "abd_mem_cache.h"
 
-#include <stdatomic.h>
-
-enum abd_allocator_state {
-	ABD_ALLOCATOR_UNDECIDED,
-	ABD_ALLOCATOR_SETTING,
-	ABD_ALLOCATOR_OWN,
-	ABD_ALLOCATOR_ENGINE,
-};
-
-static atomic_int abd_allocator_state = ABD_ALLOCATOR_UNDECIDED;
+atomic_int abd_allocator_state = ABD_ALLOCATOR_UNDECIDED;
 static struct abd_allocator abd_allocator_engine;
 
 int abd_allocator_set(const struct abd_allocator *allocator)

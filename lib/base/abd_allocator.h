@@ -12,6 +12,24 @@
 
 #include <abd/buffer.h>
 
+#include <stdatomic.h>
+
+enum abd_allocator_state {
+	ABD_ALLOCATOR_UNDECIDED,
+	ABD_ALLOCATOR_SETTING,
+	ABD_ALLOCATOR_OWN,
+	ABD_ALLOCATOR_ENGINE,
+};
+
+extern atomic_int abd_allocator_state __attribute__((visibility("hidden")));
+
+/** Whether it is decided that memory comes from the library itself. */
+static inline bool abd_allocator_is_own(void)
+{
+	return atomic_load_explicit(&abd_allocator_state, memory_order_relaxed) ==
+	       ABD_ALLOCATOR_OWN;
+}
+
 /** abd_buf_alloc() without its checks. */
 void *abd_allocator_get(size_t size, bool is_metadata);
 /** abd_buf_free_marked() without its checks. */

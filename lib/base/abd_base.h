@@ -13,6 +13,7 @@
 #define ABD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ABD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define ABD_COLD __attribute__((cold, noinline))
+#define ABD_NOINLINE __attribute__((noinline))
 
 static inline size_t abd_min(size_t a, size_t b)
 {

@@ -13,6 +13,15 @@
 /* A counter's number is the place of its field in struct abd_stats. */
 #define ABD_COUNTER(field) (offsetof(struct abd_stats, field) / sizeof(uint64_t))
 
+/** abd_counter_add() for a caller that has its own thread's block at hand. */
+static inline void abd_counter_add_to(struct abd_thread *thread, size_t counter, uint64_t delta)
+{
+	/* Only this thread writes; other threads only read. So no locked instruction is needed. */
+	uint64_t value = atomic_load_explicit(&thread->counter[counter], memory_order_relaxed);
+
+	atomic_store_explicit(&thread->counter[counter], value + delta, memory_order_relaxed);
+}
+
 /**
  * Add delta to a counter; a gauge is lowered by adding -(uint64_t)amount. Threads: any. Never
  * fails.
@@ -21,15 +30,10 @@ static inline void abd_counter_add(size_t counter, uint64_t delta)
 {
 	struct abd_thread *thread = abd_thread_current;
 
-	if (ABD_UNLIKELY(thread == NULL)) {
+	if (ABD_LIKELY(thread != NULL))
+		abd_counter_add_to(thread, counter, delta);
+	else
 		abd_thread_counter_add(counter, delta);
-		return;
-	}
-
-	/* Only this thread writes; other threads only read. So no locked instruction is needed. */
-	uint64_t value = atomic_load_explicit(&thread->counter[counter], memory_order_relaxed);
-
-	atomic_store_explicit(&thread->counter[counter], value + delta, memory_order_relaxed);
 }
 
 #endif

@@ -67,6 +67,20 @@ static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *b
 	return 0;
 }
 
+static inline struct abd_thread *abd_magazine_get_pair(
+	unsigned first, unsigned second, void **first_block, void **second_block)
+{
+	(void)first, (void)second, (void)first_block, (void)second_block;
+	return NULL;
+}
+
+static inline struct abd_thread *abd_magazine_put_pair(
+	unsigned first, unsigned second, void *first_block, void *second_block)
+{
+	(void)first, (void)second, (void)first_block, (void)second_block;
+	return NULL;
+}
+
 #else
 
 /** A block from magazine index of this thread, else from the depot or the source; NULL: none. */
@@ -111,6 +125,53 @@ static inline void abd_magazine_put(
 		abd_thread_leave(thread);
 	}
 	abd_magazine_put_slow(index, source, block, size, tag);
+}
+
+/**
+ * A block from each of two magazines of this thread: what a buffer needs, for the price of entering
+ * once. Returns this thread; NULL: they don't both have one, and nothing was taken.
+ */
+static inline struct abd_thread *abd_magazine_get_pair(
+	unsigned first, unsigned second, void **first_block, void **second_block)
+{
+	struct abd_thread *thread = abd_thread_current;
+
+	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return NULL;
+
+	struct abd_magazine *a = thread->magazine[first], *b = thread->magazine[second];
+	bool both = a->count > 0 && b->count > (a == b);
+
+	if (ABD_LIKELY(both)) {
+		*first_block = a->slot[--a->count];
+		*second_block = b->slot[--b->count];
+	}
+	abd_thread_leave(thread);
+	return both ? thread : NULL;
+}
+
+/** The same for giving back. NULL: they don't both have room, and nothing was given. */
+static inline struct abd_thread *abd_magazine_put_pair(
+	unsigned first, unsigned second, void *first_block, void *second_block)
+{
+	struct abd_thread *thread = abd_thread_current;
+
+	/* The last free before a look at the clock goes the slow way, where the count begins again.
+	 */
+	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(thread->puts_left <= 1) ||
+		ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return NULL;
+
+	struct abd_magazine *a = thread->magazine[first], *b = thread->magazine[second];
+	bool both = a->count < a->capacity && b->count + (a == b) < b->capacity;
+
+	if (ABD_LIKELY(both)) {
+		a->slot[a->count++] = first_block;
+		b->slot[b->count++] = second_block;
+		thread->puts_left--;
+	}
+	abd_thread_leave(thread);
+	return both ? thread : NULL;
 }
 
 /** Fill blocks[0, count) as far as this thread's magazine has blocks. Returns how many. */

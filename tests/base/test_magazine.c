@@ -469,6 +469,8 @@ static void *many_of_none(void *arg)
 	cr_assert_null(abd_thread_current);
 	*(size_t *)arg =
 		abd_magazine_get_many(INDEX, &iov, 1, SIZE) + abd_magazine_put_many(INDEX, &iov, 1);
+	cr_assert_null(abd_magazine_get_pair(INDEX, OTHER, blocks, blocks));
+	cr_assert_null(abd_magazine_put_pair(INDEX, OTHER, NULL, NULL));
 	return NULL;
 }
 
@@ -503,6 +505,8 @@ Test(abd_magazine, a_thread_that_is_asked_for_its_magazines_has_none_of_many, .i
 	atomic_store(&abd_thread_visits, worked);
 	cr_assert_eq(get_many(), 0);
 	cr_assert_eq(abd_magazine_put_many(INDEX, &iov, 1), 0);
+	cr_assert_null(abd_magazine_get_pair(INDEX, INDEX, blocks, blocks + 1));
+	cr_assert_null(abd_magazine_put_pair(INDEX, INDEX, iov.iov_base, iov.iov_base));
 	cr_assert_eq(atomic_load(&out), 10);
 
 	void *block = abd_magazine_get(INDEX, &source, SIZE, 7);
@@ -511,6 +515,91 @@ Test(abd_magazine, a_thread_that_is_asked_for_its_magazines_has_none_of_many, .i
 	abd_magazine_put(INDEX, &source, block, SIZE, 7);
 	cr_assert_eq(atomic_load(&out), 2);
 	abd_magazine_put(INDEX, &source, iov.iov_base, SIZE, 7);
+}
+
+/* ---- pairs ---- */
+
+static uint32_t kept(unsigned index)
+{
+	return abd_thread_self()->magazine[index]->count;
+}
+
+/* Look at the clock, so that it is not due during the next frees. */
+static void look(void)
+{
+	abd_thread_self()->puts_left = 100;
+}
+
+Test(abd_magazine, a_pair_is_taken_and_given_whole_or_not_at_all, .init = begin, .fini = end)
+{
+	void *first = NULL, *second = NULL, *a = abd_magazine_get(INDEX, &source, SIZE, 7),
+	     *b = abd_magazine_get(OTHER, &source, SIZE, 7);
+
+	look();
+	cr_assert_null(abd_magazine_put_pair(INDEX, OTHER, a, b), "there are no magazines");
+	abd_magazine_put(INDEX, &source, a, SIZE, 7);
+	cr_assert_null(abd_magazine_get_pair(INDEX, OTHER, &first, &second), "one is empty");
+	cr_assert_null(abd_magazine_get_pair(OTHER, INDEX, &first, &second), "one is empty");
+	cr_assert_null(abd_magazine_put_pair(INDEX, OTHER, b, b), "one has no room");
+	cr_assert_null(abd_magazine_put_pair(OTHER, INDEX, b, b), "one has no room");
+	cr_assert_eq(kept(INDEX), 1);
+	abd_magazine_put(OTHER, &source, b, SIZE, 7);
+
+	cr_assert_eq(abd_magazine_get_pair(INDEX, OTHER, &first, &second), abd_thread_self());
+	cr_assert_eq(first, a);
+	cr_assert_eq(second, b);
+	cr_assert_eq(kept(INDEX) + kept(OTHER), 0);
+	cr_assert_eq(abd_magazine_put_pair(INDEX, OTHER, a, b), abd_thread_self());
+	cr_assert_eq(kept(INDEX), 1);
+	cr_assert_eq(kept(OTHER), 1);
+}
+
+/* Buffers of up to 64 bytes: struct and memory are of one class. */
+Test(abd_magazine, a_pair_may_be_of_one_size, .init = begin, .fini = end)
+{
+	void *first = NULL, *second = NULL;
+
+	look();
+	take_and_put(1);
+	cr_assert_null(abd_magazine_get_pair(INDEX, INDEX, &first, &second), "one is no pair");
+	cr_assert_eq(kept(INDEX), 1);
+	take_and_put(2);
+	cr_assert_not_null(abd_magazine_get_pair(INDEX, INDEX, &first, &second));
+	cr_assert_neq(first, second);
+	cr_assert_eq(kept(INDEX), 0);
+
+	void *last = abd_magazine_get(INDEX, &source, SIZE, 7);
+
+	take_and_put(CAPACITY - 1);
+	look();
+	cr_assert_null(abd_magazine_put_pair(INDEX, INDEX, first, second), "room for one");
+	cr_assert_eq(kept(INDEX), CAPACITY - 1);
+	abd_magazine_put(INDEX, &source, abd_magazine_get(INDEX, &source, SIZE, 7), SIZE, 7);
+	for (size_t i = 0; i < 2; i++)
+		blocks[i] = abd_magazine_get(INDEX, &source, SIZE, 7);
+	cr_assert_not_null(abd_magazine_put_pair(INDEX, INDEX, first, second));
+	cr_assert_eq(kept(INDEX), CAPACITY - 1);
+	for (size_t i = 0; i < 2; i++)
+		abd_magazine_put(INDEX, &source, blocks[i], SIZE, 7);
+	abd_magazine_put(INDEX, &source, last, SIZE, 7);
+}
+
+/* Pairs count as frees, so a thread that frees nothing else looks at the clock too. */
+Test(abd_magazine, pairs_bring_the_look_at_the_clock_nearer, .init = begin, .fini = end)
+{
+	void *first = NULL, *second = NULL;
+
+	take_and_put(2);
+	abd_thread_self()->puts_left = 3;
+	for (int i = 0; i < 2; i++) {
+		cr_assert_not_null(abd_magazine_get_pair(INDEX, INDEX, &first, &second));
+		cr_assert_not_null(abd_magazine_put_pair(INDEX, INDEX, first, second));
+	}
+	cr_assert_not_null(abd_magazine_get_pair(INDEX, INDEX, &first, &second));
+	cr_assert_null(abd_magazine_put_pair(INDEX, INDEX, first, second), "the clock is due");
+	abd_magazine_put(INDEX, &source, first, SIZE, 7);
+	cr_assert_gt(abd_thread_self()->puts_left, 1, "it was looked at");
+	abd_magazine_put(INDEX, &source, second, SIZE, 7);
 }
 
 /* ---- time ---- */
