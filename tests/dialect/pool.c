@@ -339,6 +339,42 @@ static void check_shared(const unsigned char *model, size_t size)
 	abd_free(second);
 }
 
+static int differ(void *a, void *b, size_t len, void *priv)
+{
+	(void)priv;
+	return memcmp(a, b, len) != 0;
+}
+
+/* The calls that a pool makes elsewhere (calls.txt): a mirror, an indirect device, the debug log.
+ */
+static void check_elsewhere(abd_t *record, const unsigned char *model, size_t size)
+{
+	abd_t own, *copy = abd_alloc(size, B_FALSE);
+	size_t at = draw(size);
+	unsigned char last;
+
+	CHECK(abd_size_alloc_linear(size) == (abd_is_linear(copy) && !abd_is_linear_page(copy)));
+	CHECK(abd_alloc_gang_struct(&own) == &own && abd_is_gang(&own) && abd_get_size(&own) == 0);
+	CHECK(abd_gang_add(&own, record, B_FALSE) == 0 && abd_cmp(&own, record) == 0);
+	abd_verify(&own);
+	abd_free(&own);
+	CHECK(abd_get_zeros_struct(&own, size) == &own && abd_cmp_zero(&own, size) == 0);
+	abd_free(&own);
+
+	abd_copy_from_buf_off(copy, model, 0, at);
+	abd_copy_off(copy, record, at, at, size - at);
+	CHECK(abd_iterate_func2(copy, record, 0, 0, size, differ, NULL) == 0);
+	abd_copy_to_buf_off(&last, copy, size - 1, 1);
+	CHECK(last == model[size - 1]);
+	last = (unsigned char)~last;
+	abd_copy_from_buf_off(copy, &last, size - 1, 1);
+	CHECK(abd_iterate_func2(copy, record, 0, 0, size, differ, NULL) != 0);
+	abd_zero_off(copy, at, size - at);
+	CHECK(abd_cmp_zero_off(copy, at, size - at) == 0);
+	CHECK(abd_cmp_buf(copy, model, at) == 0);
+	abd_free(copy);
+}
+
 static void one_record(void)
 {
 	static unsigned char model[RECORD_MAX], stored[RECORD_MAX];
@@ -375,6 +411,7 @@ static void one_record(void)
 	CHECK(abd_cmp_buf(out, model, size) == 0);
 	check_reader(out, model, size);
 	check_shared(model, size);
+	check_elsewhere(out, model, size);
 	abd_free(out);
 	abd_free(back);
 	zfs_abd_scatter_enabled = B_TRUE;
