@@ -73,7 +73,9 @@ struct abd_arc_config {
 	size_t expected_entries;
 	/**
 	 * hits that a thread gathers before the policy learns of them (64), at most
-	 * ABD_ARC_HIT_BATCH_MAX; 1: the exact algorithm, with a lock on each hit
+	 * ABD_ARC_HIT_BATCH_MAX. 1: the exact algorithm, with a lock on each hit, where every hit
+	 * is a use. Otherwise hits on a new record within 62 ms count as one use with the put,
+	 * unless more than a 32nd of the capacity came in meanwhile.
 	 */
 	uint32_t hit_batch;
 	uint32_t flags; /**< enum abd_arc_flags */

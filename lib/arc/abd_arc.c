@@ -11,6 +11,8 @@
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
+/* Uses of a new record within this time are one use. OpenZFS: ARC_MINTIME, 62 ms. */
+#define ABD_ARC_PERIOD_US 62000
 
 /*
  * Random bytes, so that nobody can choose keys that collide. Only while the system has no random
@@ -68,6 +70,7 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	abd_arc_slab_init(&arc->entries, entry_size);
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
+	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
 }
 
 abd_arc_t *abd_arc_create(const struct abd_arc_config *config)

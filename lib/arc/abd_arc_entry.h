@@ -13,19 +13,12 @@
 
 #include <assert.h>
 
-/* Bits of item.flags. */
-enum {
-	ABD_ARC_ENTRY_COMPRESSED = 1 << 0,
-	ABD_ARC_ENTRY_METADATA = 1 << 1,
-};
-
 /**
- * A record. From when it is in the index until it is freed, only item's link, list, mark and
- * stamp change.
+ * A record. From when it is in the index until it is freed, only item's link and stamp change.
  */
 struct abd_arc_entry {
 	abd_arc_key_t key; /* first: the index compares it */
-	/* size: bytes before compression; mark: the last scan found it held */
+	/* size: bytes before compression; the stamp's mark: the last scan found it held */
 	struct abd_arc_item item;
 	/*
 	 * The buffer of exactly the stored bytes. Its struct lies here, so a hit need not fetch
@@ -49,6 +42,17 @@ static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
 {
 	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
+}
+
+/** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */
+static inline bool abd_arc_entry_is_compressed(struct abd_arc_entry *entry)
+{
+	return abd_get_size(abd_arc_entry_abd(entry)) < entry->item.size;
+}
+
+static inline bool abd_arc_entry_is_metadata(struct abd_arc_entry *entry)
+{
+	return (abd_arc_entry_abd(entry)->abd_flags & ABD_FLAG_META) != 0;
 }
 
 #endif

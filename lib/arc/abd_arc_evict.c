@@ -68,7 +68,7 @@ size_t abd_arc_target(size_t capacity)
 
 void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	bool is_metadata = (entry->item.flags & ABD_ARC_ENTRY_METADATA) != 0;
+	bool is_metadata = abd_arc_entry_is_metadata(entry);
 	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
 
 	arc->stats.stored_bytes -= stored;
@@ -139,13 +139,13 @@ static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed
 	if (link == &arc->pinned)
 		return;
 	for (; link != &arc->pinned; link = link->next)
-		abd_arc_link_entry(link)->item.mark = 0;
+		abd_arc_item_mark(&abd_arc_link_entry(link)->item, false);
 	abd_arc_reader_holds(arc, NULL, NULL);
 	for (link = arc->pinned.next; link != &arc->pinned; link = next) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
 
 		next = link->next;
-		if (entry->item.mark != 0) {
+		if (abd_arc_item_mark(&entry->item, false)) {
 			arc->pinned_bytes += abd_arc_buffer_bytes(arc, entry);
 			count++;
 			continue;

@@ -67,9 +67,6 @@ enum abd_arc_reader_count {
 struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
 	struct abd_arc *arc;
-	uint32_t clock; /* the policy's clock when this thread last looked at it */
-	/* hits on an entry that came to the front of T2 fewer moves ago than this are not noted */
-	uint32_t fresh;
 	uint64_t slab_frees; /* frees of the entries' slab when the first hit was put into ring */
 	uint32_t pending;    /* hits in ring */
 	uint32_t patience;   /* the lock was busy: how many hits to drop before trying it again */
@@ -171,10 +168,7 @@ static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
 /** Note a hit. Call it inside the read-side section that found the entry. */
 static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd_arc_entry *entry)
 {
-	uint32_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	/* Signed: the entry may have moved after this thread last looked at the clock. */
-	if ((int32_t)(reader->clock - stamp) < (int32_t)reader->fresh)
+	if (!abd_arc_policy_wants(&reader->arc->policy, &entry->item))
 		return;
 	if (reader->pending == reader->arc->hit_batch) {
 		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 struct abd_arc_ghost {
 	struct abd_arc_link link;
@@ -81,6 +82,7 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 	memset(policy, 0, sizeof(*policy));
 	policy->capacity = capacity;
 	policy->ghost_cost = ghost_cost;
+	atomic_init(&policy->shared.clock, ABD_ARC_STAMP_FREQUENT);
 	abd_arc_list_init(&policy->recent);
 	abd_arc_list_init(&policy->frequent);
 	abd_arc_list_init(&policy->ghost_recent);
@@ -218,33 +220,105 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void abd_arc_policy_stamp(struct abd_arc_policy *policy, struct abd_arc_item *item)
-{
-	/* In T1: a quarter of the clock's range ago, so that a hit on it is noted. */
-	uint32_t stamp =
-		item->list == ABD_ARC_FREQUENT ? ++policy->clock : policy->clock - (1u << 30);
+/*
+ * A record is young for period_us, or until a 32nd of the capacity, or eight records like it, have
+ * come in: what is read between two pieces of it, by other scans too, is less than that. The clock
+ * alone would not do: a small cache may be filled anew within the period. Without the clock,
+ * records that are used for an hour while nothing comes in would count as used once.
+ */
+#define ABD_ARC_YOUNG_PART 32
+#define ABD_ARC_YOUNG_RECORDS 8
+/* Steps of hurry_us: a 64th of the period, so that the readers' line changes rarely. */
+#define ABD_ARC_HURRY_STEPS 64
 
-	atomic_store_explicit(&item->stamp, stamp, memory_order_relaxed);
+static uint64_t abd_arc_policy_now(const struct abd_arc_policy *policy)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 +
+	       atomic_load_explicit(&policy->shared.hurry_us, memory_order_relaxed);
+}
+
+bool abd_arc_policy_is_young(const struct abd_arc_policy *policy, uint64_t stamp)
+{
+	return stamp > (ABD_ARC_STAMP_GROWN | ABD_ARC_STAMP_MARK) &&
+	       2 * abd_arc_policy_now(policy) < stamp;
+}
+
+static size_t abd_arc_policy_hurry_bytes(const struct abd_arc_policy *policy)
+{
+	return policy->capacity / ABD_ARC_YOUNG_PART / ABD_ARC_HURRY_STEPS + 1;
+}
+
+/* Bytes have come in: let time pass faster. */
+static void abd_arc_policy_hurry(struct abd_arc_policy *policy, size_t bytes)
+{
+	size_t step = abd_arc_policy_hurry_bytes(policy);
+
+	policy->incoming += bytes;
+	if (policy->incoming < step)
+		return;
+
+	uint64_t hurry = atomic_load_explicit(&policy->shared.hurry_us, memory_order_relaxed);
+
+	hurry += policy->incoming / step * (policy->period_us / ABD_ARC_HURRY_STEPS);
+	atomic_store_explicit(&policy->shared.hurry_us, hurry, memory_order_relaxed);
+	policy->incoming %= step;
+}
+
+static uint64_t abd_arc_policy_recent_stamp(struct abd_arc_policy *policy, size_t cost)
+{
+	if (policy->period_us == 0)
+		return ABD_ARC_STAMP_GROWN;
+	abd_arc_policy_hurry(policy, cost);
+
+	uint64_t steps =
+		(uint64_t)cost * ABD_ARC_YOUNG_RECORDS / abd_arc_policy_hurry_bytes(policy);
+	uint64_t youth = steps * (policy->period_us / ABD_ARC_HURRY_STEPS);
+
+	return 2 * (abd_arc_policy_now(policy) +
+			   (youth > policy->period_us ? youth : policy->period_us));
+}
+
+static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
+{
+	uint64_t stamp = ABD_ARC_STAMP_FREQUENT + 2 * ++policy->clock;
+	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
+	/*
+	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
+	 * there. In the exact algorithm it does.
+	 */
+	uint64_t fresh = policy->period_us > 0 ? 2 * (uint64_t)(policy->frequent.count / 4) : 0;
+
+	if (stamp - clock > fresh / 8) {
+		atomic_store_explicit(&policy->shared.clock, stamp, memory_order_relaxed);
+		atomic_store_explicit(&policy->shared.fresh, fresh, memory_order_relaxed);
+	}
+	return stamp;
 }
 
 static void abd_arc_policy_push(
 	struct abd_arc_policy *policy, struct abd_arc_item *item, enum abd_arc_list_id list)
 {
-	item->list = (uint8_t)list;
+	uint64_t stamp = list == ABD_ARC_FREQUENT ? abd_arc_policy_frequent_stamp(policy)
+						  : abd_arc_policy_recent_stamp(policy, item->cost);
+
 	abd_arc_list_push(abd_arc_policy_list(policy, list), &item->link, item->cost);
-	abd_arc_policy_stamp(policy, item);
+	atomic_store_explicit(&item->stamp, stamp, memory_order_relaxed);
 }
 
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
-	abd_arc_list_pull(abd_arc_policy_list(policy, item->list), &item->link, item->cost);
-	item->list = ABD_ARC_NONE;
+	abd_arc_list_pull(
+		abd_arc_policy_list(policy, abd_arc_item_list(item)), &item->link, item->cost);
+	atomic_store_explicit(&item->stamp, 0, memory_order_relaxed);
 }
 
 /* Case I: x is in T1 or T2. */
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
-	if (item->list == ABD_ARC_NONE)
+	if (abd_arc_item_list(item) == ABD_ARC_NONE)
 		return;
 	abd_arc_policy_remove(policy, item);
 	abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT);
@@ -318,7 +392,7 @@ struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, 
 
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash)
 {
-	unsigned list = item->list;
+	unsigned list = abd_arc_item_list(item);
 
 	abd_arc_policy_remove(policy, item);
 	abd_arc_ghost_make(policy, list, hash, item->cost);

@@ -16,8 +16,10 @@
  *
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
  * pair), p moves once by mistake.
- * Two things differ from the paper: sizes are bytes instead of pages, and ghosts count as memory
- * (ghost_cost each), for which the records have to make room.
+ * Three things differ from the paper: sizes are bytes instead of pages; ghosts count as memory
+ * (ghost_cost each), for which the records have to make room; and the uses of a new record within a
+ * short time are one use, unless period_us is 0, so that a scan that reads records in pieces looks
+ * like one that reads them whole.
  * Threads: one at a time, under the cache's lock; but readers may look at an item's stamp.
  * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost
  * in module/zfs/arc.c.
@@ -45,17 +47,21 @@ struct abd_arc_list {
 	size_t count;
 };
 
+/*
+ * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1, and young until
+ * twice this time. Else it is in T2, and came to its front at this clock, counted in twos. Bit 0 is
+ * the owner's (abd_arc_item_mark()). The clock would reach 2^61 after centuries.
+ */
+#define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
+#define ABD_ARC_STAMP_MARK ((uint64_t)1)
+#define ABD_ARC_STAMP_GROWN ((uint64_t)2) /* in T1, and never young */
+
 /** The policy's part of a record. */
 struct abd_arc_item {
 	struct abd_arc_link link;
-	/* in T2: the clock when it last came to the front; in T1: a clock long ago */
-	_Atomic uint32_t stamp;
+	_Atomic uint64_t stamp;
 	uint32_t cost;
-	uint8_t list; /* enum abd_arc_list_id */
-	/* flags, mark and size belong to the owner; the policy does not touch them */
-	uint8_t flags;
-	uint16_t mark;
-	uint32_t size;
+	uint32_t size; /* the owner's; the policy does not touch it */
 };
 
 struct abd_arc_ghost;
@@ -65,12 +71,48 @@ struct abd_arc_policy {
 	size_t target_recent; /* p */
 	size_t reserved;      /* cost of records that are about to be inserted */
 	size_t ghost_cost;    /* bytes of memory that a ghost takes */
-	uint32_t clock;       /* moves to the front of T2 so far */
+	uint64_t clock;       /* moves to the front of T2 so far */
+	/* uses of a new record within this time are one use; 0: every use counts, as in the paper
+	 */
+	uint64_t period_us;
+	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
 	struct abd_arc_list recent, frequent, ghost_recent, ghost_frequent;
 	struct abd_arc_slab ghosts;
 	struct abd_arc_ghost **bucket;
 	size_t bucket_count; /* a power of two, or 0 */
+	/*
+	 * What readers look at on each hit. It changes rarely, and has a cache line of its own.
+	 */
+	struct {
+		/* the stamp of an item that moved to T2's front lately */
+		_Alignas(64) _Atomic uint64_t clock;
+		/* an item of T2 that is less than this behind clock is in the newest quarter of T2
+		 */
+		_Atomic uint64_t fresh;
+		/* time passes faster while much comes in: so much in addition to the clock's */
+		_Atomic uint64_t hurry_us;
+	} shared;
 };
+
+static inline enum abd_arc_list_id abd_arc_item_list(const struct abd_arc_item *item)
+{
+	uint64_t stamp = atomic_load_explicit(&item->stamp, memory_order_relaxed);
+
+	if (stamp >= ABD_ARC_STAMP_FREQUENT)
+		return ABD_ARC_FREQUENT;
+	return stamp > ABD_ARC_STAMP_MARK ? ABD_ARC_RECENT : ABD_ARC_NONE;
+}
+
+/** Set the owner's mark, and say whether it was set; under the cache's lock. */
+static inline bool abd_arc_item_mark(struct abd_arc_item *item, bool mark)
+{
+	uint64_t stamp = atomic_load_explicit(&item->stamp, memory_order_relaxed);
+
+	atomic_store_explicit(&item->stamp,
+		(stamp & ~ABD_ARC_STAMP_MARK) | (mark ? ABD_ARC_STAMP_MARK : 0),
+		memory_order_relaxed);
+	return (stamp & ABD_ARC_STAMP_MARK) != 0;
+}
 
 /** The memory that one ghost takes, with its share of pages and buckets. */
 size_t abd_arc_policy_ghost_cost(void);
@@ -79,6 +121,24 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 /** Free all ghosts and buckets. Items that are still in a list are forgotten, not freed. */
 void abd_arc_policy_fini(struct abd_arc_policy *policy);
 
+/** Whether an item of T1 with this stamp is so new that its use is not another one. Any thread. */
+bool abd_arc_policy_is_young(const struct abd_arc_policy *policy, uint64_t stamp);
+/**
+ * Whether the policy wants to know of a hit: not if the item is in the newest quarter of T2, or
+ * young. Any thread.
+ */
+static inline bool abd_arc_policy_wants(
+	const struct abd_arc_policy *policy, const struct abd_arc_item *item)
+{
+	uint64_t stamp = atomic_load_explicit(&item->stamp, memory_order_relaxed);
+	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
+	uint64_t fresh = atomic_load_explicit(&policy->shared.fresh, memory_order_relaxed);
+
+	/* Signed: the item may have moved since clock was set. */
+	if ((int64_t)(clock - stamp) < (int64_t)fresh)
+		return false;
+	return stamp >= ABD_ARC_STAMP_FREQUENT || !abd_arc_policy_is_young(policy, stamp);
+}
 /** A record was used. Does nothing if it is in no list. */
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item);
 

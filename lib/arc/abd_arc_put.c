@@ -62,11 +62,6 @@ static void abd_arc_put_fill(
 	entry->key = *put->key;
 	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
 	abd_arc_record_give(entry, put->abd);
-	entry->item.list = ABD_ARC_NONE;
-	entry->item.flags =
-		(uint8_t)((put->record.compressed ? ABD_ARC_ENTRY_COMPRESSED : 0) |
-			  ((put->flags & ABD_ARC_METADATA) != 0 ? ABD_ARC_ENTRY_METADATA : 0));
-	entry->item.mark = 0;
 	entry->item.size = (uint32_t)put->record.logical_size;
 	atomic_init(&entry->item.stamp, 0);
 	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
@@ -99,7 +94,7 @@ static void abd_arc_put_publish(
 		abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, put->hash));
 	if (old != NULL) {
 		/* New content is not a use: the new record goes into the old one's list. */
-		if (old->item.list == ABD_ARC_FREQUENT)
+		if (abd_arc_item_list(&old->item) == ABD_ARC_FREQUENT)
 			list = ABD_ARC_FREQUENT;
 		abd_arc_policy_remove(&arc->policy, &old->item);
 		abd_arc_retire(arc, old);

@@ -60,7 +60,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
 	if (ABD_LIKELY(entry != NULL)) {
-		compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
+		compressed = abd_arc_entry_is_compressed(entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
 		if (ABD_LIKELY(error == 0 && reader != NULL))
 			abd_arc_reader_note(reader, entry);
@@ -118,7 +118,7 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		hold->abd = abd_arc_entry_abd(entry);
 		hold->stored_size = abd_get_size(hold->abd);
 		hold->logical_size = entry->item.size;
-		hold->compressed = (entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) != 0;
+		hold->compressed = hold->stored_size < hold->logical_size;
 		hold->entry = slot;
 	}
 	abd_rcu_read_unlock();

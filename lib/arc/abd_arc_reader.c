@@ -245,13 +245,6 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	arc->stats.hits_told += pending;
 	reader->pending = 0;
 	reader->patience = 0;
-	reader->clock = arc->policy.clock;
-	/*
-	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
-	 * there. With hit_batch 1 the order is exact, and every hit is noted.
-	 */
-	if (arc->hit_batch > 1)
-		reader->fresh = (uint32_t)abd_min(arc->policy.frequent.count / 4, 1u << 28);
 }
 
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
@@ -315,7 +308,7 @@ static void abd_arc_reader_each_held(
 static void abd_arc_reader_unmark(struct abd_arc_entry *entry, void *arg)
 {
 	(void)arg;
-	entry->item.mark = 0;
+	abd_arc_item_mark(&entry->item, false);
 }
 
 struct abd_arc_reader_visit {
@@ -327,9 +320,8 @@ static void abd_arc_reader_mark(struct abd_arc_entry *entry, void *arg)
 {
 	const struct abd_arc_reader_visit *visit = arg;
 
-	if (entry->item.mark != 0)
+	if (abd_arc_item_mark(&entry->item, true))
 		return;
-	entry->item.mark = 1;
 	if (visit->visit != NULL)
 		visit->visit(entry, visit->arg);
 }

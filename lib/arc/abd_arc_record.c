@@ -154,7 +154,7 @@ int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size
 {
 	if (size == 0)
 		return 0;
-	if ((entry->item.flags & ABD_ARC_ENTRY_COMPRESSED) == 0) {
+	if (!abd_arc_entry_is_compressed(entry)) {
 		abd_copy_to_buf_off(dst, abd_arc_entry_abd(entry), off, size);
 		return 0;
 	}

@@ -112,7 +112,7 @@ static bool our_request(struct abd_arc_policy *policy, uint64_t x)
 	struct abd_arc_item *item = &items[x], *victim;
 	bool from_frequent;
 
-	if (item->list != ABD_ARC_NONE) {
+	if (abd_arc_item_list(item) != ABD_ARC_NONE) {
 		abd_arc_policy_hit(policy, item);
 		return true;
 	}

@@ -130,6 +130,8 @@ Test(arc_between, hits_go_on_while_the_lock_is_busy_and_are_told_later)
 	abd_arc_t *arc = arc_make(1 << 20, 4, 0);
 
 	put(arc, 1, 100, 64);
+	/* It is no longer young: a hit on it is another use. */
+	atomic_fetch_add(&arc->policy.shared.hurry_us, 62000);
 	pthread_mutex_lock(&arc->lock);
 	for (unsigned hit = 1; hit <= 9; hit++)
 		cr_assert_eq(read_byte(arc, 1), 1);
@@ -238,6 +240,8 @@ Test(arc_between, a_thread_outlives_a_cache_and_tells_the_other_of_its_hits)
 
 	put(survivor.ends, 1, 100, 64);
 	put(survivor.stays, 1, 100, 64);
+	/* It is no longer young: a hit on it is another use. */
+	atomic_fetch_add(&survivor.stays->policy.shared.hurry_us, 62000);
 	sem_init(&survivor.has_read, 0, 0);
 	sem_init(&survivor.may_end, 0, 0);
 	cr_assert_eq(pthread_create(&thread, NULL, read_both, &survivor), 0);

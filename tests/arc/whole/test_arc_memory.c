@@ -166,8 +166,7 @@ Test(arc_memory, without_any_memory_the_answer_is_enomem_and_the_cache_whole)
 	abd_tuning_set("thread_cache_bytes", "8388608");
 }
 
-/* Refuse the n-th allocation of a look-up, alone or with all that follow. Returns how many it met.
- */
+/* Refuse the n-th allocation of a look-up, or all from there on. Returns how many it met. */
 static size_t refuse_lookup(const struct call *call, size_t n, bool all)
 {
 	char record[RECORD], read[RECORD];
