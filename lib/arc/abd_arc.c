@@ -79,12 +79,15 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	struct abd_arc *arc;
 
 	ABD_REQUIRE(config != NULL, "config is NULL");
+	abd_init();
+	/*
+	 * Choosing a kernel may take a lock and read files, which the first read must not do inside
+	 * a section. It may also set errno.
+	 */
+	(void)abd_lz4_decoder_for(0);
 	errno = abd_arc_config_take(&known, config);
 	if (errno != 0)
 		return NULL;
-	abd_init();
-	/* Choosing a kernel may take a lock, which the first read must not do inside a section. */
-	(void)abd_lz4_decoder_for(0);
 	arc = abd_mem_alloc(sizeof(*arc), 64);
 	if (arc == NULL)
 		goto no_memory;
