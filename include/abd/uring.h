@@ -7,12 +7,13 @@
  * The ring belongs to the engine. abd_uring_pread() and abd_uring_pwrite() consume the completions
  * of their own requests only, whatever user_data the engine uses. Requests of the engine may be in
  * flight, and its completions may wait in the ring: they stay there, in their order. A ring that
- * can't be shared is a broken contract, reported before anything is submitted where that is
- * possible.
+ * can't be shared is a broken contract. It is reported before anything is submitted, unless it
+ * shows only when completions are awaited.
  *
- * After fork() a child may continue to use its copy of the ring; its transfers are unregistered.
- * With IORING_SETUP_SQPOLL they are refused, because Linux's polling thread works on the memory of
- * the process that set the ring up.
+ * After fork() either the parent or the child may continue to use the ring, but not both: its
+ * queues are shared between them. A child's transfers are unregistered. With IORING_SETUP_SQPOLL
+ * they are refused, because Linux's polling thread works on the memory of the process that set the
+ * ring up.
  *
  * This header needs a library built with liburing: ABD_HAS_URING in version.h.
  */
@@ -112,11 +113,11 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  *           than the queue's entries. With IORING_SETUP_IOPOLL, but
  *           not SQPOLL, there are none of either. Nobody holds a completion (io_uring_peek_cqe())
  *           that is not marked as seen: it may move. The ring was set up with flags that
- *           Linux 6.17 knows. io_uring_wait_cqe() works: it fails for ever on a ring that has been
- *           ended.
+ *           Linux 6.17 knows, and io_uring_queue_exit() has not been called.
  * Units:    offsets and size in bytes.
  * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and the content of
- *           dst's range is then undefined. None of its requests is in flight when this returns.
+ *           dst's range is then undefined. A pipe or a socket is read in its order, one piece
+ *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of its requests is in flight when this returns.
  *           Errors: -EINVAL file_off is negative, or file_off + size is past the largest off_t, or
  *           the ring has SQPOLL and abd_uring_begin() was called by this process's parent; -EAGAIN
  *           the kernel takes no request now, or the file has no data now and does not wait
@@ -132,8 +133,9 @@ ABD_API ssize_t abd_uring_pread(
  *
  * Contract: the ring's, as abd_uring_pread().
  * Units:    offsets and size in bytes.
- * Returns:  size; or -errno, and the content of the file's range is then undefined. Errors: as
- *           abd_uring_pread(); -EIO the file accepts no byte.
+ * Returns:  size, but to a pipe or a socket with O_NONBLOCK as much as it takes now; or -errno, and
+ *           the content of the file's range is then undefined. Errors: as abd_uring_pread(); -EIO
+ *           the file accepts no byte.
  * Threads:  one at a time per ring; src is read.
  * Source:   see abd_pwrite().
  */

@@ -21,6 +21,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define ABD_URING_PART ((size_t)1 << 30)
 /*
@@ -241,6 +242,8 @@ struct abd_uring_transfer {
 	const char *call;
 	int fd;
 	bool writes;
+	bool streams;       /* a pipe or a socket: one request at a time, all at the same offset */
+	off_t off;          /* where the whole transfer begins in the file */
 	int flags;          /* for requests to come: RWF_NOWAIT or 0 */
 	int asked_flags;    /* of the requests under way */
 	unsigned count;     /* pieces */
@@ -407,6 +410,9 @@ static void abd_uring_check_ring(const char *call, const struct io_uring *ring)
 
 	ABD_REQUIRE_IN(call, (ring->flags & ~ABD_URING_FLAGS) == 0,
 		"the ring was set up with flags 0x%x, some of them unknown", ring->flags);
+	/* Linux took requests that this copy of the ring never prepared. */
+	ABD_REQUIRE_IN(call, prepared <= ring->sq.ring_entries,
+		"another process uses the ring after fork()");
 	ABD_REQUIRE_IN(call, prepared == 0,
 		"%u other requests of the ring are prepared, but not submitted", prepared);
 	ABD_REQUIRE_IN(call, waiting <= abd_uring_others_max(ring),
@@ -481,10 +487,13 @@ static unsigned abd_uring_ask(struct abd_uring_transfer *transfer)
 			break;
 
 		struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+		struct abd_uring_piece asks = *piece;
 
 		if (sqe == NULL)
 			break;
-		abd_uring_prep(transfer->uring, sqe, transfer->fd, piece, transfer->writes);
+		if (transfer->streams)
+			asks.off = transfer->off;
+		abd_uring_prep(transfer->uring, sqe, transfer->fd, &asks, transfer->writes);
 		sqe->rw_flags = transfer->asked_flags;
 		io_uring_sqe_set_data64(sqe, abd_uring_mark(transfer->uring) ^ i);
 		piece->under_way = true;
@@ -521,6 +530,15 @@ static bool abd_uring_is_done(const struct abd_uring_transfer *transfer)
 	return true;
 }
 
+/*
+ * Whether the file has no positions: a pipe, a socket, a terminal. Its requests go one after
+ * another, because Linux answers those that wait in any order. A socket wants offset 0.
+ */
+static bool abd_uring_is_stream(int fd)
+{
+	return lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
+}
+
 /* Transfer the pieces. Returns 0, or -errno. */
 static int abd_uring_batch(struct abd_uring_transfer *transfer)
 {
@@ -529,6 +547,8 @@ static int abd_uring_batch(struct abd_uring_transfer *transfer)
 
 	while (error == 0 && !abd_uring_is_done(transfer)) {
 		error = abd_uring_round(transfer);
+		if (transfer->has_moved && !transfer->streams && !abd_uring_is_done(transfer))
+			transfer->streams = abd_uring_is_stream(transfer->fd);
 		tries = transfer->has_moved ? 0 : tries + 1;
 		if (error == 0 && tries == ABD_IO_TRIES)
 			error = -EINTR;
@@ -552,8 +572,19 @@ static int abd_uring_flags(int fd)
 	return S_ISREG(stat.st_mode) || S_ISBLK(stat.st_mode) ? 0 : RWF_NOWAIT;
 }
 
+/* How far a transfer came that ended within these pieces. */
+static size_t abd_uring_moved(const struct abd_uring_transfer *transfer)
+{
+	unsigned i = 0;
+
+	while (transfer->pieces[i].size == 0)
+		i++;
+	return (size_t)(transfer->pieces[i].off - transfer->off);
+}
+
+/* Transfer what iter, size bytes long, describes. Returns the bytes moved, or -errno. */
 static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
-	struct abd_iter *iter, off_t off, bool writes)
+	struct abd_iter *iter, size_t size, off_t off, bool writes)
 {
 	struct abd_uring_transfer transfer;
 	unsigned batch = (unsigned)abd_min(ABD_URING_BATCH, uring->ring->sq.ring_entries);
@@ -564,10 +595,15 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 	transfer.call = call;
 	transfer.fd = fd;
 	transfer.writes = writes;
+	/* With a single piece the question is asked only if a request moves a part of it. */
+	transfer.streams = iter->len < size && abd_uring_is_stream(fd);
+	transfer.off = off;
 	transfer.flags = abd_uring_flags(fd);
 	transfer.under_way = 0;
 	transfer.error = 0;
 
+	if (transfer.streams)
+		batch = 1;
 	while (iter->len > 0) {
 		size_t end = done;
 
@@ -580,11 +616,13 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 
 		int error = abd_uring_batch(&transfer);
 
+		if (error == -EAGAIN && transfer.streams && abd_uring_moved(&transfer) > 0)
+			return (ssize_t)abd_uring_moved(&transfer);
 		if (error != 0)
 			return error;
 		for (unsigned i = 0; i < transfer.count; i++)
 			if (transfer.pieces[i].size > 0) /* the file ended here */
-				return writes ? -EIO : (ssize_t)(transfer.pieces[i].off - off);
+				return writes ? -EIO : (ssize_t)abd_uring_moved(&transfer);
 		done = end;
 	}
 	return (ssize_t)done;
@@ -609,7 +647,7 @@ ssize_t abd_uring_pread(
 	if (error != 0)
 		return error;
 	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
-	return abd_uring_all(__func__, uring, fd, &iter, file_off, false);
+	return abd_uring_all(__func__, uring, fd, &iter, size, file_off, false);
 }
 
 ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
@@ -621,5 +659,5 @@ ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size
 	if (error != 0)
 		return error;
 	abd_iter_begin(&iter, src, src_off, size);
-	return abd_uring_all(__func__, uring, fd, &iter, file_off, true);
+	return abd_uring_all(__func__, uring, fd, &iter, size, file_off, true);
 }

@@ -13,9 +13,11 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -250,6 +252,118 @@ Test(abd_uring_shared, a_pipe_without_data_is_told, .timeout = 60)
 	}
 	close(ends[0]);
 	abd_free(abd);
+}
+
+/* ---- files without positions ----------------------------------------------------------------- */
+
+enum { STREAM = 40000 };
+
+/* Writes a stream slowly, in pieces of 1,000 bytes. */
+static void *write_slowly(void *arg)
+{
+	int fd = *(int *)arg;
+	unsigned char bytes[1000];
+
+	for (size_t off = 0; off < STREAM; off += sizeof(bytes)) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)((off + i) * 7 + ((off + i) >> 12));
+		if (write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+			return NULL;
+		usleep(200);
+	}
+	return arg;
+}
+
+/* Of one piece, or of ten pages that lie apart. */
+static abd_t *stream_buffer(bool is_linear)
+{
+	abd_t *abd = is_linear ? abd_alloc_linear(STREAM, false) : abd_alloc_gang();
+
+	for (size_t off = 0; !is_linear && off < STREAM; off += 4000)
+		abd_gang_add(abd, abd_alloc_linear(4000, false), true);
+	abd_zero_off(abd, 0, STREAM); /* valgrind can't see the kernel fill it */
+	return abd;
+}
+
+static bool is_stream(const abd_t *abd, size_t size)
+{
+	unsigned char bytes[STREAM];
+
+	abd_copy_to_buf_off(bytes, abd, 0, size);
+	return is_file_at(bytes, size, 0);
+}
+
+static bool ends_make(int *ends, bool is_socket, int flags)
+{
+	if (is_socket)
+		return socketpair(AF_UNIX, SOCK_STREAM | (flags != 0 ? SOCK_NONBLOCK : 0), 0,
+			       ends) == 0;
+	return pipe2(ends, flags) == 0;
+}
+
+Test(abd_uring_shared, a_stream_is_read_in_its_order, .timeout = 60)
+{
+	struct io_uring ring;
+
+	if (io_uring_queue_init(ENTRIES, &ring, 0) != 0)
+		return;
+	for (unsigned kind = 0; kind < 4; kind++) {
+		struct abd_uring uring = {.ring = &ring};
+		abd_t *abd = stream_buffer(kind & 1);
+		pthread_t writer;
+		int ends[2];
+
+		cr_assert(ends_make(ends, kind & 2, 0));
+		cr_assert_eq(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
+		cr_assert_eq(abd_uring_pread(&uring, ends[0], abd, 0, STREAM, 0), STREAM);
+		cr_assert(is_stream(abd, STREAM));
+		pthread_join(writer, NULL);
+		close(ends[1]);
+		cr_assert_eq(abd_uring_pread(&uring, ends[0], abd, 0, STREAM, 0), 0);
+		close(ends[0]);
+		abd_free(abd);
+	}
+	io_uring_queue_exit(&ring);
+}
+
+Test(abd_uring_shared, what_a_stream_has_is_read_and_what_it_takes_is_written, .timeout = 60)
+{
+	struct io_uring ring;
+
+	if (io_uring_queue_init(ENTRIES, &ring, 0) != 0)
+		return;
+	for (unsigned kind = 0; kind < 4; kind++) {
+		struct abd_uring uring = {.ring = &ring};
+		abd_t *abd = stream_buffer(kind & 1), *back = stream_buffer(kind & 1);
+		size_t written = 0;
+		ssize_t n;
+		int ends[2];
+
+		cr_assert(ends_make(ends, kind & 2, O_NONBLOCK));
+		for (size_t i = 0; i < STREAM; i++) {
+			unsigned char byte = (unsigned char)(i * 7 + (i >> 12));
+
+			abd_copy_from_buf_off(abd, &byte, i, 1);
+		}
+		cr_assert_eq(abd_uring_pwrite(&uring, ends[1], abd, 0, 1000, 0), 1000);
+		cr_assert_eq(abd_uring_pread(&uring, ends[0], back, 0, STREAM, 0), 1000);
+		cr_assert(is_stream(back, 1000));
+		cr_assert_eq(abd_uring_pread(&uring, ends[0], back, 0, STREAM, 0), -EAGAIN);
+		/* Until it is full, which is in the middle of a buffer. */
+		while ((n = abd_uring_pwrite(&uring, ends[1], abd, 0, STREAM, 0)) > 0)
+			written += (size_t)n;
+		cr_assert_eq(n, -EAGAIN);
+		cr_assert_gt(written, STREAM);
+		while ((n = abd_uring_pread(&uring, ends[0], back, 0, STREAM, 0)) > 0)
+			written -= (size_t)n;
+		cr_assert_eq(n, -EAGAIN);
+		cr_assert_eq(written, 0);
+		close(ends[0]);
+		close(ends[1]);
+		abd_free(abd);
+		abd_free(back);
+	}
+	io_uring_queue_exit(&ring);
 }
 
 static void ignore(int number)
