@@ -42,6 +42,10 @@ int main(void)
 		return 1;
 	ssize_t size = abd_lz4_compress(cached, source, 0, 0, RECORD);
 
+	if (size < 0) {
+		fprintf(stderr, "lz4_scatter: %s\n", strerror((int)-size));
+		return 1;
+	}
 	abd_stats_get(&stats, sizeof(stats));
 	unsigned long long copies = stats.borrow_copy_cnt;
 	ssize_t whole = abd_lz4_decompress_to_buf(read, cached, RECORD, 0, (size_t)size);

@@ -41,8 +41,11 @@
  * Other origins are (set), (environment), (calibrated) and (forced), for a plan given by a call, in
  * the environment, by abd_flush_calibrate(), or for a group of tunables.
  *
- *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar
- *   copy                plan          avx512, nt-avx512, libc
+ *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar;
+ *                                     several runs together: avx512-pair, avx512-four, avx2-pair,
+ *                                     avx2-four
+ *   copy                plan          avx512, libc, string, nt-avx512; two runs together:
+ *                                     nt-pair-avx512
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
  *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
  *   fletcher            plan          avx512, avx2, scalar

@@ -1,15 +1,86 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Comparing buffers: the iterator gives spans, and a kernel of lib/compare compares them. The
- * kernel also gets the addresses of the next spans, to fetch them while it compares these.
+ * kernel also gets the addresses of the next spans, to fetch them while it compares these. A kernel
+ * with lanes gets several spans at a time.
  * OpenZFS: abd_cmp(), abd_cmp_buf_off(), abd_cmp_zero_off() in module/zfs/abd.c.
  */
 #include "abd_check.h"
 #include "abd_compare_kernel.h"
 #include "abd_iter.h"
+#include "abd_pieces.h"
 
 #include <abd/compare.h>
 #include <abd/operate.h>
+
+/* ---- by lanes ---- */
+
+struct abd_difference {
+	size_t off; /* of the first difference; the size of the operation if there is none */
+	int order;  /* memcmp's sign */
+};
+
+/* A later lane may differ first, so what lanes leave open is answered piece by piece, in order. */
+static bool abd_pieces_differ(const struct abd_compare_kernel *kernel, const struct abd_pieces *now,
+	const struct abd_pieces *next, struct abd_difference *first)
+{
+	size_t same = 0;
+
+	if (now->lane_count == kernel->lane_count)
+		same = kernel->lanes(&now->lanes, now->common, abd_pieces_hint(now, next));
+	for (size_t i = 0; i < now->count; i++) {
+		const struct abd_piece *piece = &now->piece[i], *behind;
+		size_t done = piece->lane ? same : 0, left = piece->size - done, at;
+
+		first->off += done;
+		if (left == 0)
+			continue;
+		behind = abd_piece_next(now, i, next);
+		at = kernel->diff(piece->a + done, piece->b + done, left,
+			behind != NULL ? behind->a : NULL, behind != NULL ? behind->b : NULL);
+		first->off += at;
+		if (at < left) {
+			first->order = (uint8_t)piece->a[done + at] - (uint8_t)piece->b[done + at];
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct abd_difference abd_cmp_lanes(
+	const struct abd_compare_kernel *kernel, struct abd_sides *sides)
+{
+	struct abd_difference first = {0, 0};
+	struct abd_pieces pieces[2];
+	unsigned turn = 0;
+
+	abd_pieces_take(&pieces[0], sides, kernel->lane_count);
+	while (pieces[turn].count > 0) {
+		abd_pieces_take(&pieces[turn ^ 1], sides, kernel->lane_count);
+		if (abd_pieces_differ(kernel, &pieces[turn], &pieces[turn ^ 1], &first))
+			break;
+		turn ^= 1;
+	}
+	return first;
+}
+
+static struct abd_difference abd_cmp_lanes_of(
+	const struct abd_compare_kernel *kernel, struct abd_iter *ia, struct abd_iter *ib)
+{
+	struct abd_sides sides = {.ia = ia, .ib = ib};
+
+	return abd_cmp_lanes(kernel, &sides);
+}
+
+static struct abd_difference abd_cmp_lanes_with(
+	const struct abd_compare_kernel *kernel, struct abd_iter *ia, const char *with)
+{
+	struct abd_sides sides = {.ia = ia, .b = with};
+
+	return abd_cmp_lanes(kernel, &sides);
+}
+
+/* ---- the calls ---- */
 
 static int abd_cmp_spans(const abd_t *a, const abd_t *b, size_t size)
 {
@@ -19,6 +90,8 @@ static int abd_cmp_spans(const abd_t *a, const abd_t *b, size_t size)
 
 	abd_iter_begin(&ia, a, 0, size);
 	abd_iter_begin(&ib, b, 0, size);
+	if (kernel->lanes != NULL)
+		return abd_cmp_lanes_of(kernel, &ia, &ib).order;
 	while (ia.len > 0 && order == 0) {
 		size_t n = abd_min(ia.len, ib.len);
 
@@ -52,6 +125,8 @@ int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
+	if (kernel->lanes != NULL)
+		return abd_cmp_lanes_with(kernel, &iter, with).order;
 	while (iter.len > 0 && order == 0) {
 		order = kernel->order(
 			iter.addr, with, iter.len, abd_iter_next(&iter, iter.len), NULL);
@@ -90,6 +165,8 @@ bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, s
 
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
+	if (kernel->lanes != NULL)
+		return abd_cmp_lanes_of(kernel, &ia, &ib).off == size;
 	while (ia.len > 0 && equal) {
 		size_t n = abd_min(ia.len, ib.len);
 
@@ -120,6 +197,8 @@ bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t siz
 	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
+	if (kernel->lanes != NULL)
+		return abd_cmp_lanes_with(kernel, &iter, with).off == size;
 	while (iter.len > 0 && equal) {
 		equal = kernel->equal(
 			iter.addr, with, iter.len, abd_iter_next(&iter, iter.len), NULL);
@@ -140,6 +219,8 @@ size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, 
 
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
+	if (kernel->lanes != NULL)
+		return abd_cmp_lanes_of(kernel, &ia, &ib).off;
 	while (ia.len > 0) {
 		size_t n = abd_min(ia.len, ib.len);
 		size_t same = kernel->diff(

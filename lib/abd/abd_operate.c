@@ -7,6 +7,7 @@
 #include "abd_check.h"
 #include "abd_copy_span.h"
 #include "abd_iter.h"
+#include "abd_pieces.h"
 
 #include <abd/operate.h>
 
@@ -64,6 +65,44 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 	return result;
 }
 
+static void abd_pieces_copy(const char *call, const struct abd_copy_kernel *kernel,
+	const struct abd_pieces *now, const struct abd_pieces *next)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < now->count; i++)
+		abd_require_apart_spans(call, now->piece[i].a, now->piece[i].b, now->piece[i].size);
+	if (now->lane_count == kernel->lane_count) {
+		done = now->common;
+		kernel->lanes(&now->lanes, done, abd_pieces_hint(now, next));
+	}
+	for (size_t i = 0; i < now->count; i++) {
+		const struct abd_piece *piece = &now->piece[i], *behind;
+		size_t before = piece->lane ? done : 0;
+
+		if (before == piece->size)
+			continue;
+		behind = abd_piece_next(now, i, next);
+		kernel->span(piece->a + before, piece->b + before, piece->size - before,
+			behind != NULL ? behind->a : NULL, behind != NULL ? behind->b : NULL);
+	}
+}
+
+static void abd_copy_lanes(
+	const char *call, const struct abd_copy_kernel *kernel, struct abd_sides *sides)
+{
+	struct abd_pieces pieces[2];
+	unsigned turn = 0;
+
+	abd_pieces_take(&pieces[0], sides, kernel->lane_count);
+	while (pieces[turn].count > 0) {
+		abd_pieces_take(&pieces[turn ^ 1], sides, kernel->lane_count);
+		abd_pieces_copy(call, kernel, &pieces[turn], &pieces[turn ^ 1]);
+		turn ^= 1;
+	}
+	abd_copy_finish(kernel);
+}
+
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
 	struct abd_iter d, s;
@@ -76,6 +115,10 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 	abd_iter_begin_write(&d, __func__, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
 	abd_require_apart(__func__, dabd, sabd, doff, soff, size);
+	if (kernel->lanes != NULL) {
+		abd_copy_lanes(__func__, kernel, &(struct abd_sides){.ia = &d, .ib = &s});
+		return;
+	}
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
@@ -98,6 +141,10 @@ void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t 
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
 	abd_iter_begin_write(&iter, call, abd, off, size);
+	if (kernel->lanes != NULL) {
+		abd_copy_lanes(call, kernel, &(struct abd_sides){.ia = &iter, .b = from});
+		return;
+	}
 	while (iter.len > 0) {
 		abd_require_apart_spans(call, iter.addr, from, iter.len);
 		kernel->span(iter.addr, from, iter.len, abd_iter_next(&iter, iter.len), NULL);
@@ -123,6 +170,10 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
+	if (kernel->lanes != NULL) {
+		abd_copy_lanes(__func__, kernel, &(struct abd_sides){.ib = &iter, .a = to});
+		return;
+	}
 	while (iter.len > 0) {
 		abd_require_apart_spans(__func__, to, iter.addr, iter.len);
 		kernel->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Comparison kernels: five questions about spans of bytes, answered by one record per instruction
- * set.
+ * set. Some kernels also compare several spans of each side together.
  * Invariant: no kernel reads outside [pointer, pointer + size), whatever the alignment; a hint's
  * address is prefetched, never read.
  * Sources: linux-fsdevel, "vfs: Optimize dedupe comparison" (one fast generic comparison, no caller
@@ -12,6 +12,7 @@
 #define ABD_COMPARE_KERNEL_H
 
 #include "abd_kernel.h"
+#include "abd_lanes.h"
 
 /*
  * next, next_a, next_b: NULL, or the address where the caller will go on reading that side after
@@ -31,6 +32,13 @@ struct abd_compare_kernel {
 	bool (*zero)(const void *p, size_t size, const void *next);
 	/* equal, for short keys: no hints */
 	bool (*key_equal)(const void *a, const void *b, size_t size);
+	/*
+	 * 0, or how many spans of each side are walked together, and how: of each lane size bytes,
+	 * at least ABD_LANE_MIN. Returns how many bytes from the start are known to be equal in all
+	 * lanes; size only if all are. next: where the caller will go on; never NULL.
+	 */
+	unsigned lane_count;
+	size_t (*lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
 /** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one

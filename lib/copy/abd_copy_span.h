@@ -25,6 +25,7 @@
 #define ABD_COPY_SPAN_H
 
 #include "abd_kernel.h"
+#include "abd_lanes.h"
 
 /* next_dst, next_src: NULL, or where the caller will go on writing and reading after this span. The
  * spans are disjoint. */
@@ -35,6 +36,12 @@ struct abd_copy_kernel {
 	ABD_KERNEL_HEAD;
 	abd_copy_span_fn *span;
 	void (*finish)(void); /* NULL when there is nothing to finish */
+	/*
+	 * 0, or how many pairs of spans are copied together, and how: size bytes from each b to its
+	 * a, at least ABD_LANE_MIN. next: where the caller will go on; never NULL.
+	 */
+	unsigned lane_count;
+	void (*lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
 /**

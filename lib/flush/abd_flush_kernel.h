@@ -31,7 +31,7 @@ struct abd_flush_kernel {
 	 */
 	void (*lines)(void *dst, const void *src, size_t count);
 	/* line is aligned to a line; count > 0. NULL in a kernel that has lines(). */
-	void (*flush)(const void *line, size_t count);
+	void (*flush)(void *line, size_t count);
 	enum abd_flush_durability durability; /* of what flush() wrote back, once fenced */
 	void (*fence)(void);
 };

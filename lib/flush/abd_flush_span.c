@@ -27,7 +27,7 @@ static inline void abd_flush_lines(const struct abd_flush_walk *walk, uintptr_t 
 		return;
 	if (kernel->flush == NULL)
 		kernel = abd_flush_line();
-	kernel->flush((const void *)from, (to - from) / ABD_LINE_SIZE);
+	kernel->flush((void *)from, (to - from) / ABD_LINE_SIZE);
 }
 
 void abd_flush_close(struct abd_flush_walk *walk)

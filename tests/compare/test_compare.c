@@ -614,7 +614,7 @@ Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
 }
 
-Test(abd_compare, auto_is_the_first_of_the_table_that_this_cpu_has)
+Test(abd_compare, auto_begins_with_the_first_of_the_table_that_this_cpu_has)
 {
 	size_t i = 0;
 
@@ -622,7 +622,7 @@ Test(abd_compare, auto_is_the_first_of_the_table_that_this_cpu_has)
 	while (!abd_compare_kernels[i]->supported())
 		i++;
 	cr_assert(abd_compare_for(0) == abd_compare_kernels[i]);
-	cr_assert(abd_compare_for(SIZE_MAX) == abd_compare_kernels[i]);
+	cr_assert(abd_compare_for(SIZE_MAX)->supported());
 }
 
 Test(abd_compare, an_unknown_kernel_changes_nothing)

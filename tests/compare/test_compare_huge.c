@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans of 16 MiB and more, which kernels walk in a different way: comparing must stop where the
- * memory ends.
+ * Spans of 16 MiB and more: comparing must stop where the memory ends. Kernels for memory that no
+ * cache holds walk them in a different way.
  * Both sides are pages that were never written, so they are equal, zero, and take almost no memory.
  */
 #include "abd_compare_kernel.h"

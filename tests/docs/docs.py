@@ -205,7 +205,7 @@ def exists_here(name, files, known):
 
 
 # Tests that are programs of their own.
-PROGRAMS = ("dialect.pool",)
+PROGRAMS = ("dialect.callers", "dialect.hold", "dialect.pool")
 
 
 def check_map():

@@ -81,7 +81,7 @@ static void recorder_stream_lines(void *dst, const void *src, size_t count)
 	}
 }
 
-static void recorder_flush(const void *line, size_t count)
+static void recorder_flush(void *line, size_t count)
 {
 	uintptr_t at = (uintptr_t)line;
 

@@ -47,6 +47,10 @@ static void data_free(void)
 	abd_free(data.runs);
 	abd_free(data.copy);
 	free(data.flat);
+}
+
+static void end(void)
+{
 	abd_test_tunables_restore();
 }
 
@@ -102,6 +106,7 @@ static void check_plan(struct abd_choice *choice, const struct abd_plan *plan)
 		check_size(last + 1);
 		data_free();
 	}
+	cr_assert(abd_choice_for(choice, SIZE_MAX) == plan->rows[plan->count - 1].kernel);
 	cr_assert_eq(abd_choice_set(choice, "auto"), 0);
 }
 
@@ -130,12 +135,12 @@ static void check_families(struct abd_choice *choice)
 	} while (family++->family != NULL);
 }
 
-Test(abd_tuning_families, every_familys_plan_compares_right_at_every_edge)
+Test(abd_tuning_families, every_familys_plan_compares_right_at_every_edge, .fini = end)
 {
 	check_families(&abd_compare_choice);
 }
 
-Test(abd_tuning_families, every_familys_plan_copies_right_at_every_edge)
+Test(abd_tuning_families, every_familys_plan_copies_right_at_every_edge, .fini = end)
 {
 	check_families(&abd_copy_choice);
 }

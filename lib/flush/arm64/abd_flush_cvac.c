@@ -10,7 +10,7 @@ static bool cvac_supported(void)
 	return true;
 }
 
-static void cvac_flush(const void *line, size_t count)
+static void cvac_flush(void *line, size_t count)
 {
 	size_t step = abd_flush_arm64_step();
 	uintptr_t at = (uintptr_t)line;

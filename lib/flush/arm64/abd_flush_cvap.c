@@ -13,7 +13,7 @@ static bool cvap_supported(void)
 	return (getauxval(AT_HWCAP) & HWCAP_DCPOP) != 0;
 }
 
-static void cvap_flush(const void *line, size_t count)
+static void cvap_flush(void *line, size_t count)
 {
 	size_t step = abd_flush_arm64_step();
 	uintptr_t at = (uintptr_t)line;

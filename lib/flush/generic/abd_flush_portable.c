@@ -10,7 +10,7 @@ static bool abd_flush_portable_supported(void)
 	return true;
 }
 
-static void abd_flush_portable_flush(const void *line, size_t count)
+static void abd_flush_portable_flush(void *line, size_t count)
 {
 	(void)line;
 	(void)count;

@@ -13,11 +13,10 @@ static bool clflush_supported(void)
 	return abd_cpu_has(ABD_CPU_CLFLUSH);
 }
 
-/* The intrinsic's parameter is not const, but nothing is changed through it. */
-static void clflush_flush(const void *line, size_t count)
+static void clflush_flush(void *line, size_t count)
 {
-	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)
-		_mm_clflush((void *)at);
+	for (char *at = line; count > 0; count--, at += ABD_LINE_SIZE)
+		_mm_clflush(at);
 }
 
 const struct abd_flush_kernel abd_flush_clflush = {

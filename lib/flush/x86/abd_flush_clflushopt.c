@@ -13,11 +13,10 @@ static bool clflushopt_supported(void)
 	return abd_cpu_has(ABD_CPU_CLFLUSHOPT);
 }
 
-/* The intrinsic's parameter is not const, but nothing is changed through it. */
-static void clflushopt_flush(const void *line, size_t count)
+static void clflushopt_flush(void *line, size_t count)
 {
-	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)
-		_mm_clflushopt((void *)at);
+	for (char *at = line; count > 0; count--, at += ABD_LINE_SIZE)
+		_mm_clflushopt(at);
 }
 
 const struct abd_flush_kernel abd_flush_clflushopt = {

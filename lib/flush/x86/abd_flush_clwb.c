@@ -13,11 +13,10 @@ static bool clwb_supported(void)
 	return abd_cpu_has(ABD_CPU_CLWB);
 }
 
-/* The intrinsic's parameter is not const, but nothing is changed through it. */
-static void clwb_flush(const void *line, size_t count)
+static void clwb_flush(void *line, size_t count)
 {
-	for (uintptr_t at = (uintptr_t)line; count > 0; count--, at += ABD_LINE_SIZE)
-		_mm_clwb((void *)at);
+	for (char *at = line; count > 0; count--, at += ABD_LINE_SIZE)
+		_mm_clwb(at);
 }
 
 const struct abd_flush_kernel abd_flush_clwb = {

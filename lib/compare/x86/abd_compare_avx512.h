@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * AVX-512BW: 64 bytes a vector, three-operand logic for the fold, and masks for spans shorter than
+ * a vector.
+ * Invariant: a masked load touches only the bytes whose mask bit is set, so short spans need no
+ * overlap and no branches.
+ */
+#ifndef ABD_COMPARE_AVX512_H
+#define ABD_COMPARE_AVX512_H
+
+#include "abd_compare_kernel.h"
+
+#include "abd_cpu.h"
+
+#include <immintrin.h>
+
+typedef __m512i vec;
+#define VEC_SIZE 64
+#define BLOCK_VECTORS 4
+
+static inline vec vec_load(const uint8_t *p)
+{
+	return _mm512_loadu_si512(p);
+}
+
+static inline vec vec_or(vec x, vec y)
+{
+	return _mm512_or_si512(x, y);
+}
+
+static inline vec vec_differ(const uint8_t *a, const uint8_t *b)
+{
+	return _mm512_xor_si512(vec_load(a), vec_load(b));
+}
+
+static inline vec vec_join(vec seen, const uint8_t *a, const uint8_t *b)
+{
+	/* 0xF6 is the truth table of seen | (a ^ b): one instruction */
+	return _mm512_ternarylogic_epi64(seen, vec_load(a), vec_load(b), 0xF6);
+}
+
+static inline bool vec_is_zero(vec x)
+{
+	return _mm512_test_epi64_mask(x, x) == 0;
+}
+
+static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t unequal = _mm512_cmpneq_epi8_mask(vec_load(a), vec_load(b));
+
+	return unequal != 0 ? (size_t)__builtin_ctzll(unequal) : VEC_SIZE;
+}
+
+static inline __mmask64 part_mask(size_t size)
+{
+	return _bzhi_u64(~(uint64_t)0, (unsigned)size);
+}
+
+static inline __mmask64 part_unequal(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	__mmask64 mask = part_mask(size);
+
+	return _mm512_cmpneq_epi8_mask(
+		_mm512_maskz_loadu_epi8(mask, a), _mm512_maskz_loadu_epi8(mask, b));
+}
+
+static inline bool part_equal(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	return part_unequal(a, b, size) == 0;
+}
+
+static inline size_t part_diff(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	uint64_t unequal = part_unequal(a, b, size);
+
+	return unequal != 0 ? (size_t)__builtin_ctzll(unequal) : size;
+}
+
+static inline int part_order(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	uint64_t unequal = part_unequal(a, b, size);
+	size_t off;
+
+	if (unequal == 0)
+		return 0;
+	off = (size_t)__builtin_ctzll(unequal);
+	return a[off] - b[off];
+}
+
+static inline bool part_zero(const uint8_t *p, size_t size)
+{
+	return vec_is_zero(_mm512_maskz_loadu_epi8(part_mask(size), p));
+}
+
+static inline bool avx512_supported(void)
+{
+	return abd_cpu_has(ABD_CPU_AVX512BW) && abd_cpu_has(ABD_CPU_BMI2);
+}
+
+#endif

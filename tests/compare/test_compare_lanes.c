@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Kernels that compare several spans of each side together, at the level of lanes: every length
+ * around their blocks, every lane, unreadable memory behind each.
+ */
+#include "abd_compare_kernel.h"
+#include "abd_test.h"
+
+#include <criterion/criterion.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ROOM = 8192 };
+
+struct room {
+	char *start[2 * ABD_LANES];
+	size_t page;
+};
+
+/* Rooms that end at pages which can't be read. */
+static struct room room_make(void)
+{
+	struct room room = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+
+	for (size_t i = 0; i < 2 * ABD_LANES; i++) {
+		char *base = mmap(NULL, ROOM + room.page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		cr_assert(base != MAP_FAILED);
+		cr_assert_eq(mprotect(base + ROOM, room.page, PROT_NONE), 0);
+		for (size_t k = 0; k < ROOM; k++)
+			base[k] = (char)((i % ABD_LANES + 1) * (k * 7 + k / 256));
+		room.start[i] = base;
+	}
+	return room;
+}
+
+static void room_end(const struct room *room)
+{
+	for (size_t i = 0; i < 2 * ABD_LANES; i++)
+		munmap(room->start[i], ROOM + room->page);
+}
+
+/* All lanes end where memory does, the sides shift bytes apart in their alignment. */
+static struct abd_lanes lanes_at(const struct room *room, size_t size, size_t shift)
+{
+	struct abd_lanes lanes;
+
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		lanes.a[i] = room->start[i] + ROOM - size;
+		lanes.b[i] = room->start[i + ABD_LANES] + ROOM - size;
+		if (shift > 0)
+			memmove(room->start[i + ABD_LANES] + ROOM - size - shift, lanes.a[i], size);
+		lanes.b[i] -= shift;
+	}
+	return lanes;
+}
+
+static void check_difference(const struct abd_compare_kernel *kernel, struct abd_lanes *lanes,
+	size_t size, unsigned lane, size_t at)
+{
+	char *byte = lanes->a[lane] + at;
+	size_t same;
+
+	*byte ^= 1;
+	same = kernel->lanes(lanes, size, lanes);
+	abd_test_check(lane >= kernel->lane_count ? same == size : same <= at,
+		"%s: %zu bytes, lane %u differs at %zu: %zu", kernel->name, size, lane, at, same);
+	*byte ^= 1;
+}
+
+static void check_size(
+	const struct abd_compare_kernel *kernel, const struct room *room, size_t size, size_t shift)
+{
+	struct abd_lanes lanes = lanes_at(room, size, shift), far = lanes;
+
+	for (size_t i = 0; i < ABD_LANES; i++)
+		far.a[i] = room->start[i] + ROOM; /* can't be read, only fetched */
+	abd_test_check(kernel->lanes(&lanes, size, &far) == size, "%s: %zu bytes, shift %zu",
+		kernel->name, size, shift);
+	for (unsigned lane = 0; lane < ABD_LANES; lane++)
+		for (size_t at = 0; at < size; at += at < 600 || at > size - 600 ? 37 : 509) {
+			check_difference(kernel, &lanes, size, lane, at);
+			check_difference(kernel, &lanes, size, lane, size - 1 - at);
+		}
+}
+
+Test(abd_compare_lanes, every_lane_is_compared_to_its_end_and_no_further)
+{
+	struct room room = room_make();
+	unsigned kernels = 0;
+
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
+		const struct abd_compare_kernel *kernel = abd_compare_kernels[i];
+
+		cr_assert((kernel->lanes != NULL) == (kernel->lane_count > 0));
+		if (kernel->lanes == NULL || !kernel->supported())
+			continue;
+		cr_assert(kernel->lane_count <= ABD_LANES);
+		for (size_t size = ABD_LANE_MIN; size <= ABD_LANE_MIN + 520; size += 65)
+			check_size(kernel, &room, size, 0);
+		check_size(kernel, &room, 4096, 0);
+		check_size(kernel, &room, 4096 + 255, 3);
+		room_end(&room);
+		room = room_make();
+		kernels++;
+	}
+	room_end(&room);
+	cr_assert(kernels > 0 || abd_choice_find(&abd_compare_choice, "avx2") == NULL);
+}
