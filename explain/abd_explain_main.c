@@ -180,7 +180,10 @@ int main(int argc, char **argv)
 	if (options.list) {
 		abd_explain_list();
 		free(options.script);
-		return 0;
+		if (fflush(stdout) == 0 && !ferror(stdout))
+			return 0;
+		perror("abd-explain: standard output");
+		return 1;
 	}
 	if (options.file != NULL) {
 		free(options.script);

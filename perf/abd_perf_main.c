@@ -12,6 +12,7 @@
 #include <abd/version.h>
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -23,6 +24,15 @@ static const struct argp abd_perf_list_argp = {
 	       "Example:\n"
 	       "  abd-perf list",
 };
+
+/* The exit status of a command that has printed everything. */
+static int abd_perf_printed(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	abd_perf_say_error("standard output: %s", strerror(errno));
+	return 1;
+}
 
 static int abd_perf_list(int argc, char **argv)
 {
@@ -44,7 +54,7 @@ static int abd_perf_list(int argc, char **argv)
 				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "");
 		printf("\n");
 	}
-	return 0;
+	return abd_perf_printed();
 }
 
 static int abd_perf_env(int argc, char **argv)
@@ -54,7 +64,7 @@ static int abd_perf_env(int argc, char **argv)
 	abd_perf_options_env(&options, argc, argv);
 	abd_perf_env_look(&options);
 	abd_perf_env_print();
-	return 0;
+	return abd_perf_printed();
 }
 
 /* compare, report and tables are the Python program's commands; it reads their flags. */

@@ -8,8 +8,8 @@
  *
  * A scatter buffer that came out as one run is linear too, and abd_is_linear_page() is true for it:
  * borrowing it copies nothing. A view that lies within one run of a scatter buffer is linear as
- * well, but abd_is_linear_page() is false for it, as for every view of linear memory. OpenZFS has
- * both rules in kernel builds only, and the second one only for a buffer of a single run.
+ * well, but abd_is_linear_page() is false for it, as for every view of linear memory. In OpenZFS
+ * only kernel builds make such buffers linear, and such views only if the buffer is a single run.
  * abd_alloc_sametype() of such a view is linear, in OpenZFS too.
  *
  * All sizes and offsets are bytes. Buffers are not locked: any number of threads may read one; a

@@ -103,7 +103,8 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
 #define ABD_LZ4_LENGTH_SIZE 4
 
 /**
- * Whether ZFS would keep a record compressed: whether that saves an eighth or more.
+ * Whether ZFS would keep a record compressed: whether that saves an eighth, rounded
+ * down to whole bytes, or more.
  *
  * Units:   bytes; compressed_size includes the length in front.
  * Returns: true if so; for size 0 never.

@@ -13,8 +13,9 @@ ABD_BEGIN_DECLS
 
 /**
  * Where the pool's region lies; reserves it if that has not happened yet. The region stays for the
- * life of the process. From this call on its memory stays, too: abd_cache_reap_now() gives none of
- * it back, because the pages that a caller registers must not be replaced by others.
+ * life of the process. From this call on abd_cache_reap_now() gives none of its memory back, even
+ * if the caller never registers it, because pages that are registered must not be replaced by
+ * others.
  *
  * Units:   *size in bytes.
  * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.

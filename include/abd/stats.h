@@ -40,7 +40,8 @@ struct abd_stats {
  * record is filled as far as it goes, and a longer one gets zeroes in the unknown tail.
  *
  * If the record reaches as far as resident_regions, the call asks the system what is resident,
- * which takes about 1 us for each MiB.
+ * which takes about 1 us for each MiB. A page that was only read, never written, counts too,
+ * although the system lends the same page of zeroes for all of these.
  *
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.

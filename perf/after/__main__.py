@@ -4,6 +4,7 @@
 abd-perf starts it as `python3 FOLDER COMMAND ...`. It reads results (model.py) and writes what was asked for (output.py).
 """
 import argparse
+import errno
 import json
 import os
 import re
@@ -153,6 +154,8 @@ COMMANDS = {"tables": command_tables, "compare": command_compare, "report": comm
 
 
 def main():
+    if sys.stdout is None:  # closed by whoever started this
+        fail(sys.argv[1], os.strerror(errno.EBADF))
     sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:

@@ -219,8 +219,10 @@ class Mistakes(unittest.TestCase):
             self.assertEqual(os.listdir(folder), ["taken"])
         if os.path.exists("/dev/full"):
             with open("/dev/full", "w") as full:
-                result = subprocess.run([PROGRAM, "alloc 12k"], stdout=full, stderr=subprocess.PIPE, text=True)
-            self.assertEqual(result.returncode, 1)
+                for words in (["alloc 12k"], ["--list"]):
+                    result = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn("No space left", result.stderr)
 
     def test_a_device_is_written_to_and_never_replaced(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -204,6 +204,15 @@ class Outputs(Case):
                     self.assertIn("stats-copy: filling", result.stdout)  # and so were the tables
                     os.unlink(kept)
 
+    def test_what_can_not_be_printed_is_an_error(self):
+        result = self.path("result.json")
+        self.assertEqual(run("run", *FEW, *FILL, "--json", result).returncode, 0)
+        for words in (["list"], ["env"], ["tables", result]):
+            with self.subTest(words=words):
+                with open("/dev/full", "w") as full:
+                    self.refused(run(*words, stdout=full), 1, "No space left")
+                self.refused(run(*words, preexec_fn=lambda: os.close(1)), 1, "Bad file descriptor")
+
     def test_a_link_to_a_file_stays_a_link(self):
         file, link = self.write("result.json", "old"), self.path("latest.json")
         os.symlink(file, link)

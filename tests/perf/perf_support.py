@@ -18,8 +18,7 @@ SLOWER = 2
 
 
 def run(*arguments, **more):
-    return subprocess.run([PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=240, **more)
+    return subprocess.run([PERF, *arguments], stderr=subprocess.PIPE, text=True, timeout=240, **{"stdout": subprocess.PIPE, **more})
 
 
 def write_input(path):

@@ -345,7 +345,7 @@ Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most, .init = b
 	cr_assert_eq(abd_uring_pwrite(&uring, ends[1], abd, 0, SIZE, 0), -ESPIPE); /* pwrite()'s */
 	cr_assert_eq(kernel.executed, 2);
 	cr_assert_eq(kernel.flags_seen, RWF_NOWAIT);
-	cr_assert_eq(kernel.sqes[0].rw_flags, 0);
+	cr_assert_eq(kernel.sqes[1].rw_flags, 0);
 	cr_assert(ring_is_clean());
 	kernel_begin();
 	kernel.results = unknown;
