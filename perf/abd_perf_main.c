@@ -4,6 +4,7 @@
  */
 #include "abd_perf_after.h"
 #include "abd_perf_env.h"
+#include "abd_perf_memory_child.h"
 #include "abd_perf_options.h"
 #include "abd_perf_run.h"
 #include "abd_perf_say.h"
@@ -88,6 +89,8 @@ static const struct abd_perf_command abd_perf_commands[] = {
 	{"report", "report", abd_perf_after},
 	{"tables", "tables", abd_perf_after},
 	{"env", "abd-perf env", abd_perf_env},
+	/* for the scenario memory, not for users */
+	{"memory-child", "memory-child", abd_perf_memory_child},
 };
 
 static void abd_perf_version(FILE *stream, struct argp_state *state)

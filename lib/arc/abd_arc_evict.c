@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Eviction, and what follows: an evicted entry waits for a grace period (retired), then until
- * nobody holds it (pinned), and is then freed. Writers wait for grace periods, and only when the
- * memory is needed: the cache has no background thread. A part of the capacity is kept free for
- * entries that wait (abd_arc_target()), so that one grace period serves many evictions.
+ * nobody holds it (pinned), and is then freed. Whoever waited for the grace period looks at all
+ * slots once; what that costs does not grow with the entries that are pinned already. Writers wait
+ * for grace periods, and only when the memory is needed: the cache has no background thread. A part
+ * of the capacity is kept free for entries that wait (abd_arc_target()), so that one grace period
+ * serves many evictions.
  * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there each header has a reference count, and is
  * freed when the count is 0.
  */
@@ -128,32 +130,89 @@ void abd_arc_evict_for(
 		abd_arc_policy_trim(&arc->policy, list, incoming);
 }
 
-/* Move the entries that are not held from pinned to freed. Under lock. */
-static void abd_arc_unpin_locked(struct abd_arc *arc, struct abd_arc_link *freed)
+/*
+ * Count one more hold of a pinned entry, or one less. Returns how many there are then. Under lock.
+ */
+static uint64_t abd_arc_pins_add(struct abd_arc_entry *entry, int more)
 {
-	struct abd_arc_link *link = arc->pinned.next, *next;
-	size_t count = 0;
+	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
 
-	freed->next = freed->prev = freed;
-	arc->pinned_bytes = 0;
-	if (link == &arc->pinned)
+	assert(stamp >= ABD_ARC_STAMP_OWNER);
+	stamp = more > 0 ? stamp + 2 : stamp - 2;
+	atomic_store_explicit(&entry->item.stamp, stamp, memory_order_relaxed);
+	return (stamp - ABD_ARC_STAMP_OWNER) / 2;
+}
+
+static void abd_arc_pinned_count(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
+{
+	size_t count = atomic_load_explicit(&arc->pinned_count, memory_order_relaxed);
+	size_t bytes = abd_arc_buffer_bytes(arc, entry);
+
+	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
+	atomic_store_explicit(
+		&arc->pinned_count, more ? count + 1 : count - 1, memory_order_relaxed);
+}
+
+/* The slot that a pinned entry counts no longer holds it. If it was the last one: into freed. */
+static void abd_arc_unpin_slot(
+	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_link *freed)
+{
+	struct abd_arc_entry *entry = slot->counted;
+
+	slot->counted = NULL;
+	if (abd_arc_pins_add(entry, -1) > 0)
 		return;
-	for (; link != &arc->pinned; link = link->next)
-		abd_arc_item_mark(&abd_arc_link_entry(link)->item, false);
-	abd_arc_reader_holds(arc, NULL, NULL);
-	for (link = arc->pinned.next; link != &arc->pinned; link = next) {
+	abd_arc_pinned_count(arc, entry, false);
+	abd_arc_link_pull(&entry->item.link);
+	abd_arc_link_push(freed, &entry->item.link);
+}
+
+struct abd_arc_pinning {
+	struct abd_arc *arc;
+	struct abd_arc_link *freed;
+};
+
+static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
+{
+	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
+	const struct abd_arc_pinning *pinning = arg;
+
+	if (entry == slot->counted)
+		return;
+	/* It was released by a thread that did not see yet that the entry was pinned. */
+	if (slot->counted != NULL)
+		abd_arc_unpin_slot(pinning->arc, slot, pinning->freed);
+	if (entry != NULL && abd_arc_entry_is_pinned(entry)) {
+		slot->counted = entry;
+		abd_arc_pins_add(entry, 1);
+	}
+}
+
+/*
+ * No section can see what is in waiting any more. Pin what slots hold, and move the rest to freed.
+ * Under lock.
+ */
+static void abd_arc_pin(
+	struct abd_arc *arc, struct abd_arc_link *waiting, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link, *next;
+
+	if (waiting->next == waiting && arc->pinned.next == &arc->pinned)
+		return;
+	for (link = waiting->next; link != waiting; link = link->next)
+		atomic_store_explicit(&abd_arc_link_entry(link)->item.stamp, ABD_ARC_STAMP_OWNER,
+			memory_order_relaxed);
+	abd_arc_reader_each_slot(arc, abd_arc_pin_slot, &(struct abd_arc_pinning){arc, freed});
+	for (link = waiting->next; link != waiting; link = next) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+		bool is_held = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >
+			       ABD_ARC_STAMP_OWNER;
 
 		next = link->next;
-		if (abd_arc_item_mark(&entry->item, false)) {
-			arc->pinned_bytes += abd_arc_buffer_bytes(arc, entry);
-			count++;
-			continue;
-		}
-		abd_arc_link_pull(link);
-		abd_arc_link_push(freed, link);
+		if (is_held)
+			abd_arc_pinned_count(arc, entry, true);
+		abd_arc_link_push(is_held ? &arc->pinned : freed, link);
 	}
-	atomic_store_explicit(&arc->pinned_count, count, memory_order_relaxed);
 }
 
 /* Free the buffers without the lock, for which others may wait; then free the entries under it. */
@@ -178,29 +237,23 @@ static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 	pthread_mutex_unlock(&arc->lock);
 }
 
-static void abd_arc_unpin_now(struct abd_arc *arc)
+void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 {
-	struct abd_arc_link freed;
+	struct abd_arc_link freed = {&freed, &freed};
 
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_unpin_locked(arc, &freed);
+	/* It was pinned in one step under the lock, with all slots that held it. */
+	assert(slot->counted == atomic_load_explicit(&slot->entry, memory_order_relaxed));
+	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	abd_arc_unpin_slot(arc, slot, &freed);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_list(arc, &freed);
-}
-
-void abd_arc_unpin(struct abd_arc *arc)
-{
-	/* Another thread reclaims, and frees what is pinned too. */
-	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
-		return;
-	abd_arc_unpin_now(arc);
-	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
 /* Under reclaim_lock only. */
 static void abd_arc_reclaim_now(struct abd_arc *arc)
 {
-	struct abd_arc_link waiting = {&waiting, &waiting};
+	struct abd_arc_link waiting = {&waiting, &waiting}, freed = {&freed, &freed};
 
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_link_splice(&waiting, &arc->retired);
@@ -210,9 +263,9 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 		abd_rcu_synchronize();
 
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_link_splice(&arc->pinned, &waiting);
+	abd_arc_pin(arc, &waiting, &freed);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_unpin_now(arc);
+	abd_arc_free_list(arc, &freed);
 }
 
 void abd_arc_reclaim(struct abd_arc *arc)
@@ -260,13 +313,12 @@ void abd_arc_make_room(struct abd_arc *arc)
 	bool again;
 
 	pthread_mutex_lock(&arc->lock);
-	again = abd_arc_excess(arc) > 0 || arc->pinned.next != &arc->pinned;
+	again = abd_arc_excess(arc) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (!again)
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
-	abd_arc_unpin_now(arc);
 	do {
 		pthread_mutex_lock(&arc->lock);
 		again = abd_arc_evict_excess(arc);

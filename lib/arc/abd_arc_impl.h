@@ -12,12 +12,15 @@
  *
  * The life of an entry: abd_arc_put() fills it and puts it into the index and into T1 or T2.
  * Eviction, removal or a new put of the same key takes it out of both (retired). After a grace
- * period no read-side section can see it (pinned). When no block holds it, it is freed. Each step
+ * period no read-side section can see it. If no slot of any block holds it, it is freed. Else it is
+ * pinned: it counts the slots that hold it, and the last of their releases frees it. Each step
  * happens under lock, except filling the entry's buffer and freeing it.
  *
  * Why a hold needs no locked instruction: the thread writes it to its own block inside the section
  * that found the entry in the index. Before an entry is freed, a writer waits for a grace period,
- * after which it sees that write, and only then looks at the blocks.
+ * after which it sees that write, and only then looks at the blocks. Nor does a release, unless its
+ * entry is pinned. One that does not see yet that its entry is being pinned only clears its slot:
+ * the next look at the blocks finds that the slot was counted and is clear.
  *
  * Locks, in the order they are taken: abd_arc_registry (a thread ends; a cache is created or
  * destroyed), reclaim_lock (one thread at a time waits for readers), lock (everything else). No
@@ -43,6 +46,8 @@ struct abd_arc_hold_slot {
 	/* NULL: free. Only the block's thread sets it; any thread may clear it. */
 	struct abd_arc_entry *_Atomic entry;
 	struct abd_arc_reader *reader;
+	/* the pinned entry that counts this slot among its holds, or NULL. Under lock. */
+	struct abd_arc_entry *counted;
 };
 
 /** Slots for holds. A thread that needs more adds blocks, which stay until the cache ends. */
@@ -72,6 +77,7 @@ struct abd_arc_reader {
 	uint32_t patience;   /* the lock was busy: how many hits to drop before trying it again */
 	bool idle;           /* its thread has ended */
 	struct abd_arc_reader *next;
+	struct abd_arc_hold_block *cursor; /* the block where a free slot was found last */
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
@@ -101,12 +107,15 @@ struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader);
 void abd_arc_reader_open(struct abd_arc *arc);
 void abd_arc_reader_close(struct abd_arc *arc);
 /**
- * Mark every entry in a slot, and call visit (if not NULL) once for each. Under lock, so that
- * none of them can be freed meanwhile. With visit == NULL, marks are only set: a caller that wants
- * to read them clears them first.
+ * Call visit once for each entry that a slot holds. Under lock, so that none of them can be freed
+ * meanwhile.
  */
 void abd_arc_reader_holds(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
+
+/** Visit every slot of every block. Under lock; threads may fill and clear slots meanwhile. */
+void abd_arc_reader_each_slot(
+	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg);
 
 static inline void abd_arc_reader_count(
 	struct abd_arc_reader *reader, enum abd_arc_reader_count which)
@@ -191,6 +200,13 @@ static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 		abd_arc_reader_settle_slow(reader);
 }
 
+/** Whether the entry has left the cache, and counts the slots that hold it. */
+static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
+{
+	return atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >=
+	       ABD_ARC_STAMP_OWNER;
+}
+
 static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 {
 	return sizeof(struct abd_arc_entry) +
@@ -215,8 +231,8 @@ void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
-/** Free what is pinned and no longer held; do nothing if another thread has reclaim_lock. */
-void abd_arc_unpin(struct abd_arc *arc);
+/** Clear the slot, which holds a pinned entry, and free the entry if that was its last hold. */
+void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
 /**
  * Evict and reclaim until the cache is within its capacity, or has nothing left to free. Outside of
  * sections and locks.

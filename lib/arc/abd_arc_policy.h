@@ -49,10 +49,12 @@ struct abd_arc_list {
 
 /*
  * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1, and young until
- * twice this time. Else it is in T2, and came to its front at this clock, counted in twos. Bit 0 is
- * the owner's (abd_arc_item_mark()). The clock would reach 2^61 after centuries.
+ * twice this time. From there on: it is in T2, and came to its front at this clock, counted in
+ * twos. The owner's are bit 0 (abd_arc_item_mark()) and, for items in no list, all stamps from
+ * ABD_ARC_STAMP_OWNER on. The clock would reach 2^61 after centuries.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
+#define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)
 #define ABD_ARC_STAMP_MARK ((uint64_t)1)
 #define ABD_ARC_STAMP_GROWN ((uint64_t)2) /* in T1, and never young */
 
@@ -98,9 +100,9 @@ static inline enum abd_arc_list_id abd_arc_item_list(const struct abd_arc_item *
 {
 	uint64_t stamp = atomic_load_explicit(&item->stamp, memory_order_relaxed);
 
-	if (stamp >= ABD_ARC_STAMP_FREQUENT)
-		return ABD_ARC_FREQUENT;
-	return stamp > ABD_ARC_STAMP_MARK ? ABD_ARC_RECENT : ABD_ARC_NONE;
+	if (stamp >= ABD_ARC_STAMP_OWNER || stamp <= ABD_ARC_STAMP_MARK)
+		return ABD_ARC_NONE;
+	return stamp >= ABD_ARC_STAMP_FREQUENT ? ABD_ARC_FREQUENT : ABD_ARC_RECENT;
 }
 
 /** Set the owner's mark, and say whether it was set; under the cache's lock. */

@@ -155,7 +155,10 @@ void abd_arc_release(abd_arc_hold_t *hold)
 	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
-	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0))
-		abd_arc_unpin(arc);
+	/* Looked at while it is held: afterwards another thread may free it. */
+	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
+		abd_arc_entry_is_pinned(entry))
+		abd_arc_unpin(arc, slot);
+	else
+		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
 }

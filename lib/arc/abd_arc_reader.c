@@ -151,6 +151,7 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
 		atomic_init(&block->slot[i].entry, NULL);
 		block->slot[i].reader = reader;
+		block->slot[i].counted = NULL;
 	}
 }
 
@@ -163,6 +164,7 @@ static struct abd_arc_reader *abd_arc_reader_make(struct abd_arc *arc)
 	memset(reader, 0, abd_arc_reader_room(arc));
 	reader->arc = arc;
 	abd_arc_hold_block_init(&reader->holds, reader);
+	reader->cursor = &reader->holds;
 
 	pthread_mutex_lock(&arc->lock);
 	reader->next = arc->readers;
@@ -264,51 +266,65 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 
 /* ---- holds ----------------------------------------------------------------------------------- */
 
-struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
+static struct abd_arc_hold_slot *abd_arc_hold_block_slot(struct abd_arc_hold_block *block)
 {
-	struct abd_arc_hold_block *block = &reader->holds, *next;
-
-	for (;; block = next) {
-		for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
-			if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) ==
-				NULL)
-				return &block->slot[i];
-		next = atomic_load_explicit(&block->next, memory_order_relaxed);
-		if (next == NULL)
-			break;
-	}
-	next = abd_mem_alloc(sizeof(*next), 64);
-	if (next == NULL)
-		return NULL;
-	abd_arc_hold_block_init(next, reader);
-	atomic_store_explicit(&block->next, next, memory_order_release);
-	return &next->slot[0];
+	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+		if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) == NULL)
+			return &block->slot[i];
+	return NULL;
 }
 
-/* Visit every entry in a slot. Threads may fill and clear slots meanwhile. */
-static void abd_arc_reader_each_held(
-	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
+/*
+ * Look at two blocks only: the one at the cursor, and the next, where the cursor then stays. A
+ * thread with 1e5 holds must not look at all of them for each new one. So a block may be added
+ * although others have free slots, but the cursor comes past all of them before there are twice as
+ * many.
+ */
+struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
+{
+	struct abd_arc_hold_block *block = reader->cursor, *next;
+	struct abd_arc_hold_slot *slot = abd_arc_hold_block_slot(block);
+
+	if (ABD_LIKELY(slot != NULL))
+		return slot;
+	next = atomic_load_explicit(&block->next, memory_order_relaxed);
+	block = next != NULL ? next : &reader->holds;
+	reader->cursor = block;
+	slot = abd_arc_hold_block_slot(block);
+	if (slot != NULL)
+		return slot;
+
+	struct abd_arc_hold_block *added = abd_mem_alloc(sizeof(*added), 64);
+
+	if (added == NULL)
+		return NULL;
+	abd_arc_hold_block_init(added, reader);
+	atomic_init(&added->next, atomic_load_explicit(&block->next, memory_order_relaxed));
+	atomic_store_explicit(&block->next, added, memory_order_release);
+	reader->cursor = added;
+	return &added->slot[0];
+}
+
+void abd_arc_reader_each_slot(
+	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg)
 {
 	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
 		struct abd_arc_hold_block *block = &reader->holds;
 
 		for (; block != NULL;
-			block = atomic_load_explicit(&block->next, memory_order_acquire)) {
-			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
-				struct abd_arc_entry *entry = atomic_load_explicit(
-					&block->slot[i].entry, memory_order_acquire);
-
-				if (entry != NULL)
-					visit(entry, arg);
-			}
-		}
+			block = atomic_load_explicit(&block->next, memory_order_acquire))
+			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+				visit(&block->slot[i], arg);
 	}
 }
 
-static void abd_arc_reader_unmark(struct abd_arc_entry *entry, void *arg)
+static void abd_arc_reader_unmark(struct abd_arc_hold_slot *slot, void *arg)
 {
+	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
+
 	(void)arg;
-	abd_arc_item_mark(&entry->item, false);
+	if (entry != NULL)
+		abd_arc_item_mark(&entry->item, false);
 }
 
 struct abd_arc_reader_visit {
@@ -316,13 +332,12 @@ struct abd_arc_reader_visit {
 	void *arg;
 };
 
-static void abd_arc_reader_mark(struct abd_arc_entry *entry, void *arg)
+static void abd_arc_reader_mark(struct abd_arc_hold_slot *slot, void *arg)
 {
+	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
 	const struct abd_arc_reader_visit *visit = arg;
 
-	if (abd_arc_item_mark(&entry->item, true))
-		return;
-	if (visit->visit != NULL)
+	if (entry != NULL && !abd_arc_item_mark(&entry->item, true))
 		visit->visit(entry, visit->arg);
 }
 
@@ -331,7 +346,6 @@ void abd_arc_reader_holds(
 {
 	struct abd_arc_reader_visit once = {visit, arg};
 
-	if (visit != NULL)
-		abd_arc_reader_each_held(arc, abd_arc_reader_unmark, NULL);
-	abd_arc_reader_each_held(arc, abd_arc_reader_mark, &once);
+	abd_arc_reader_each_slot(arc, abd_arc_reader_unmark, NULL);
+	abd_arc_reader_each_slot(arc, abd_arc_reader_mark, &once);
 }

@@ -304,6 +304,22 @@ def pool(run):
         note="Hours 1 to 4 make small buffers, 5 to 8 large ones, and so on. The report has every hour.")
 
 
+def memory(run):
+    for group in dict.fromkeys(entry["group"] for entry in select(run, "memory")):
+        yield Table(group, f"{group}: MiB in use, and MiB resident by where memory comes from", lambda entries: [
+            name("after"), *figures(*names_of(entries))],
+            keep=lambda entry: (number(entry, "step") or 0) % 4 in (0, 3))
+
+
+MEMORY_NOTE = """\
+burst   as much as allowed is allocated and freed; then small buffers go on for what stands for 15 s
+churn   buffers of 4 to 128 KiB are replaced at random, then all but a twentieth are freed
+shift   buffers of 4 KiB give way to buffers of 1 MiB
+sparse  all but one 4 KiB buffer in 64 are freed
+Time runs 60 times as fast: reserve_ms is 200, jemalloc's decay 166 ms. reserve_bytes is an eighth of what is in use at most.
+plain: malloc and free, without libabd. The report has every step."""
+
+
 def stats_copy(run):
     yield Table("fill", "filling a caller's record of 256 bytes, 23 fields, ns", lambda entries: figures(*names_of(entries)))
     yield Table("fill", "ratios of speeds [95 %]", [*RATIO[:3], cell("<the source", of_row(
@@ -314,7 +330,7 @@ def stats_copy(run):
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "flush": (flush, ""),
           "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
-          "stats-copy": (stats_copy, "")}
+          "memory": (memory, MEMORY_NOTE), "stats-copy": (stats_copy, "")}
 
 
 def print_scenario(run, scenario):

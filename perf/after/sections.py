@@ -544,5 +544,50 @@ def section_churn(document):
         "unless they are decoded where they lie. Memory to spare is what keeps the rule working."))
 
 
+# ---- memory: what is resident beside what is in use ------------------------------------------------------------------
+
+def mib_of(entry, name):
+    """Unlike a speed, a figure of memory may be 0."""
+    found = figure_of(entry, name)
+    return found and found["median"]
+
+
+def memory_chart(entries, pattern):
+    """What is in use as an area, and a line per source over the steps."""
+    labels = [f"{number(entry, 'step'):g}" for entry in entries[:-1]] + ["reap"]
+    values = {name: {label: mib_of(entry, name) for label, entry in zip(labels, entries) if mib_of(entry, name) is not None}
+              for name in names_of(entries)}
+    used = values.pop("in use", {})
+
+    def draw(axes, narrow):
+        axes.fill_between([labels.index(place) for place in used], list(used.values()), color="#888888", alpha=0.25, linewidth=0,
+                          label="in use")
+        lines(axes, narrow, labels, [(name, points, line_style(i)) for i, (name, points) in enumerate(values.items())])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("step")
+        axes.set_ylabel("MiB resident")
+        legend(axes, narrow)
+
+    return picture(draw, f"{pattern}: memory in use and resident", 3)
+
+
+def section_memory(document):
+    title = "What stays resident while buffers come and go?"
+    parts = []
+    for pattern, words in (("burst", "All is freed at step 4; small buffers go on for what stands for 15 s"),
+                           ("churn", "Sizes from 4 to 128 KiB, replaced at random; from step 15 on all but a twentieth are freed"),
+                           ("shift", "4 KiB buffers give way to those of 1 MiB; as much is in use all the time"),
+                           ("sparse", "Of 4 KiB buffers one in 64 stays")):
+        entries = sorted((entry for entry in select(document, "memory", pattern) if number(entry, "step") is not None),
+                         key=lambda entry: number(entry, "step"))
+        if len(entries) < 2:
+            continue
+        last = entries[-1]
+        left = [f"{name} {mib_of(last, name):.0f}" for name in names_of([last])]
+        parts += [memory_chart(entries, pattern),
+                  conclude(f"{pattern}: {words}. MiB after a reap: {html.escape(', '.join(left))}.")]
+    return section(title, *parts) if parts else ""
+
+
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_flush, section_flush_threads, section_compare,
-            section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn)
+            section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn, section_memory)

@@ -2,7 +2,9 @@
 /*
  * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and may hold it by
  * writing it into a slot of its own. The writer replaces the record, evicts it, waits for readers, reads the slots, and frees the
- * record if no slot holds it (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(), abd_arc_unpin_locked()).
+ * record if no slot holds it. Else it pins the record, which counts the slots that hold it, and the last release frees it. A release
+ * that has not seen yet that its record is pinned only clears its slot (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(),
+ * abd_arc_pin(), abd_arc_unpin()).
  *
  * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section. This is
  * what a grace period promises, and the model needs no more of it. All other memory accesses happen in order.
@@ -29,10 +31,29 @@ bool has_buffered[READERS];
 bool in_section[READERS];
 byte sections[READERS];       /* how many have ended */
 byte readers_left = READERS;
+bool locked;                  /* the cache's lock */
+bool pinned[RECORDS];
+byte pins[RECORDS];           /* how many slots it counts */
+byte counted[READERS] = NONE; /* which record counts this slot */
 
 inline use(record)
 {
 	assert(!freed[record]);
+}
+
+/* A slot that a record counts no longer holds it. Under the lock. */
+inline uncount(me)
+{
+	assert(pinned[counted[me]] && pins[counted[me]] > 0);
+	pins[counted[me]]--;
+	if
+	:: pins[counted[me]] == 0 ->
+		assert(!freed[counted[me]]);
+		freed[counted[me]] = true;
+		pinned[counted[me]] = false
+	:: else
+	fi;
+	counted[me] = NONE
 }
 
 /* The store buffer empties. */
@@ -59,7 +80,7 @@ proctype reader(byte me)
 {
 	byte found = NONE;
 	byte round = 0;
-	bool holds;
+	bool holds, saw;
 
 	do
 	:: round < ROUNDS ->
@@ -83,7 +104,13 @@ proctype reader(byte me)
 			use(found);
 			atomic { drain(me) };
 			use(found);
-			atomic { slot[me] = NONE }         /* release */
+			saw = pinned[found];               /* release */
+			if
+			:: saw ->
+				atomic { !locked -> locked = true };
+				atomic { assert(counted[me] == found); slot[me] = NONE; uncount(me); locked = false }
+			:: else -> slot[me] = NONE
+			fi
 		:: else
 		fi
 	:: else -> break
@@ -104,51 +131,67 @@ inline grace_period()
 	od
 }
 
-/* Free what no slot holds, of what the grace period was for. */
+/* Look at the slots, one by one: releases go on meanwhile. Free the record, or pin it. Under the lock. */
 inline look(record)
 {
+	atomic { !locked -> locked = true };
+	atomic {
+		if
+		:: record != NONE -> assert(retired[record]); retired[record] = false; pinned[record] = true
+		:: else
+		fi
+	};
 	i = 0;
-	held = false;
 	do
-	:: i < READERS -> held = held || slot[i] == record; i++
+	:: i < READERS ->
+		atomic {
+			if
+			:: counted[i] != NONE && counted[i] != slot[i] -> uncount(i)
+			:: else
+			fi;
+			if
+			:: slot[i] != NONE && counted[i] == NONE && pinned[slot[i]] ->
+				counted[i] = slot[i];
+				pins[slot[i]]++
+			:: else
+			fi;
+			i++
+		}
 	:: else -> break
-	od
-}
-
-inline free_unless_held(record)
-{
-	if
-	:: retired[record] && !held -> assert(!freed[record]); freed[record] = true; retired[record] = false
-	:: else
-	fi
+	od;
+	atomic {
+		if
+		:: record != NONE && pins[record] == 0 && pinned[record] ->
+			assert(!freed[record]);
+			freed[record] = true;
+			pinned[record] = false
+		:: else
+		fi;
+		locked = false
+	}
 }
 
 proctype writer()
 {
 	byte i, seen, next = 1, old, r;
-	bool held;
 
 	do
 	:: next <= RECORDS ->
 		/* Under the lock: replace the record, the last time by none. */
 		atomic {
+			!locked;
 			old = indexed;
 			indexed = (next < RECORDS -> next : NONE);
 			retired[old] = true;
 			next++
 		}
 		grace_period();
-		look(old);
-		free_unless_held(old)
+		look(old)
 	:: else -> break
 	od;
 	/* The end of the cache: all have gone. */
 	(readers_left == 0);
-	r = 0;
-	do
-	:: r < RECORDS -> look(r); free_unless_held(r); r++
-	:: else -> break
-	od;
+	look(NONE);
 	r = 0;
 	do
 	:: r < RECORDS -> assert(freed[r]); r++

@@ -183,11 +183,12 @@ class Report(Case):
                       "ours / memcmp: 1.12",
                       "2 threads read 2.00 times what one does (fio)",
                       "half take 5 us or less, one in a thousand more than 90",
-                      "copying it once is 4.00 times as fast as 23 stores"):
+                      "copying it once is 4.00 times as fast as 23 stores",
+                      "MiB after a reap: in use 0, regions 2, plain glibc 0"):
             with self.subTest(words=words):
                 self.assertIn(words, text)
-        # The cache, latency, two of codec, flush and its threads, dedupe, names, stats-copy; each for wide and narrow.
-        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [9, 9])
+        # The cache, latency, two of codec, flush and its threads, dedupe, names, stats-copy, memory; each for wide and narrow.
+        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [10, 10])
 
     def test_the_headline_is_what_matters(self):
         text, said = self.made()
@@ -229,7 +230,7 @@ class Report(Case):
     def test_renders_with_any_result_missing(self):
         results = made_results()
         parts = [[part for part in results if part["scenario"] == name]
-                 for name in ("names", "codec", "flush", "dedupe", "stats-copy", "arc-cached-read")]
+                 for name in ("names", "codec", "flush", "dedupe", "stats-copy", "arc-cached-read", "memory")]
         for damage in ("ratios", "figures", "parameters"):
             results = copy.deepcopy(results)
             for part in results:

@@ -356,6 +356,34 @@ class Runs(Case):
             with self.subTest(name=name):
                 self.assertRegex(whole_run()[0].stdout, rf"\n{name}: ")
 
+    def test_memory_comes_back_whatever_the_pattern(self):
+        # Regions are there in every build, and so is the C library's malloc; 64 MiB are in use at most.
+        for result in json.loads(whole_run()[1])["results"]:
+            if result["scenario"] != "memory":
+                continue
+            mib = {figure["name"]: figure["median"] for figure in result["figures"]}
+            with self.subTest(name=result["name"], mib=mib):
+                self.assertLessEqual(mib["in use"], 64)
+                for source in mib:
+                    self.assertGreaterEqual(mib[source] + 1, mib["in use"])  # Linux counts in lumps of 256 KiB
+                self.assertLessEqual(mib["regions"], 1.25 * 64 + 16)
+                if result["name"].endswith("after a reap"):
+                    self.assertLessEqual(mib["regions"], 1.25 * mib["in use"] + 16)
+
+    def test_memory_has_every_pattern_and_those_asked_for(self):
+        results = self.results("memory", "--filter", "sparse")["results"]
+        self.assertEqual([result["group"] for result in results], ["sparse"] * 21)
+        groups = {result["group"] for result in json.loads(whole_run()[1])["results"] if result["scenario"] == "memory"}
+        self.assertEqual(groups, {"burst", "churn", "shift", "sparse"})
+
+    def test_a_source_of_memory_that_is_not_there_is_told_from_one_that_failed(self):
+        # "plain jemalloc" without jemalloc as the process's malloc, and a provider that no build has.
+        for source in ("plain jemalloc", "nothing"):
+            self.assertEqual(run("memory-child", source, "burst", "1048576").returncode, 3)
+        self.assertEqual(len(run("memory-child", "regions", "shift", "1048576").stdout.splitlines()), 21)
+        for wrong in ([], ["regions", "nonsense", "1048576"]):
+            self.assertEqual(run("memory-child", *wrong).returncode, USAGE)
+
     def test_tables_are_those_of_the_run_whatever_stands_before_them(self):
         def tables(document):
             return run("tables", self.write("part.json", document)).stdout
