@@ -305,6 +305,7 @@ static const struct abd_profile *abd_choice_profile_started(void)
 static void abd_choice_start_locked(struct abd_choice *choice)
 {
 	bool reported = false;
+	int saved = errno; /* what looks at the machine opens files that need not be there */
 
 	if (choice->started)
 		return;
@@ -316,6 +317,7 @@ static void abd_choice_start_locked(struct abd_choice *choice)
 		abd_choice_from_environment(
 			choice, choice->group->name, true, &choice->group->reported);
 	choice->started = true;
+	errno = saved;
 	abd_choice_publish(choice);
 }
 
