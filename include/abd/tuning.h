@@ -45,7 +45,8 @@
  *                                     several runs together: avx512-pair, avx512-four, avx2-pair,
  *                                     avx2-four
  *   copy                plan          avx512, libc, string, nt-avx512; two runs together:
- *                                     nt-pair-avx512
+ *                                     nt-pair-avx512. Up to 512 bytes between linear memory go by
+ *                                     memcpy(), whatever the plan
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
  *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
  *   fletcher            plan          avx512, avx2, scalar

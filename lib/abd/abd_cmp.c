@@ -82,9 +82,10 @@ static struct abd_difference abd_cmp_lanes_with(
 
 /* ---- the calls ---- */
 
-static int abd_cmp_spans(const abd_t *a, const abd_t *b, size_t size)
+/* Not inline, so that small operations don't pay for the iterators' registers and stack. */
+static __attribute__((noinline)) int abd_cmp_spans(
+	const struct abd_compare_kernel *kernel, const abd_t *a, const abd_t *b, size_t size)
 {
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 	struct abd_iter ia, ib;
 	int order = 0;
 
@@ -110,7 +111,14 @@ int abd_cmp(const abd_t *dabd, const abd_t *sabd)
 	ABD_REQUIRE(dabd->abd_size == sabd->abd_size,
 		"buffers of %zu and %zu bytes are compared; their sizes must be equal",
 		dabd->abd_size, sabd->abd_size);
-	return abd_cmp_spans(dabd, sabd, dabd->abd_size);
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(dabd->abd_size);
+	const char *d = abd_small(dabd, 0, dabd->abd_size);
+	const char *s = abd_small(sabd, 0, dabd->abd_size);
+
+	if (d != NULL && s != NULL)
+		return kernel->order(d, s, dabd->abd_size, NULL, NULL);
+	return abd_cmp_spans(kernel, dabd, sabd, dabd->abd_size);
 }
 
 int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
@@ -153,15 +161,11 @@ int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 	return zero ? 0 : 1;
 }
 
-bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
+static __attribute__((noinline)) bool abd_equal_spans(const struct abd_compare_kernel *kernel,
+	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
 	struct abd_iter ia, ib;
 	bool equal = true;
-
-	abd_check_range(__func__, a, a_off, size);
-	abd_check_range(__func__, b, b_off, size);
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
@@ -176,6 +180,19 @@ bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, s
 		abd_iter_advance(&ib, n);
 	}
 	return equal;
+}
+
+bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
+{
+	abd_check_range(__func__, a, a_off, size);
+	abd_check_range(__func__, b, b_off, size);
+
+	const struct abd_compare_kernel *kernel = abd_compare_for(size);
+	const char *x = abd_small(a, a_off, size), *y = abd_small(b, b_off, size);
+
+	if (x != NULL && y != NULL)
+		return kernel->equal(x, y, size, NULL, NULL);
+	return abd_equal_spans(kernel, a, b, a_off, b_off, size);
 }
 
 bool abd_equal(const abd_t *a, const abd_t *b)

@@ -122,6 +122,21 @@ static inline void abd_iter_begin_write(
 	abd_iter_start(iter, abd, off, size, call);
 }
 
+/*
+ * Operations of up to this size on linear buffers (a single run is one) need no iterator: beginning
+ * and ending two iterators takes longer than comparing 512 bytes. Up to 512, because a kernel's
+ * choice and hints don't matter below.
+ */
+enum { ABD_SMALL = 512 };
+
+/** The memory of [off, off + size), which the caller has checked; NULL: iterate. */
+static inline char *abd_small(const abd_t *abd, size_t off, size_t size)
+{
+	if (size == 0 || size > ABD_SMALL || !abd_is_linear(abd))
+		return NULL;
+	return (char *)ABD_BUF(abd) + off;
+}
+
 /** Pass over n <= iter->len bytes. */
 static inline void abd_iter_advance(struct abd_iter *iter, size_t n)
 {

@@ -103,31 +103,48 @@ static void abd_copy_lanes(
 	abd_copy_finish(kernel);
 }
 
-void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+/* Not inline, so that small copies don't pay for the iterators' registers and stack. */
+static __attribute__((noinline)) void abd_copy_spans(const char *call,
+	const struct abd_copy_kernel *kernel, abd_t *dabd, const abd_t *sabd, size_t doff,
+	size_t soff, size_t size)
 {
 	struct abd_iter d, s;
 
-	abd_check_pieces(__func__, dabd, doff, size);
-	abd_check_pieces(__func__, sabd, soff, size);
-
-	const struct abd_copy_kernel *kernel = abd_copy_for(size);
-
-	abd_iter_begin_write(&d, __func__, dabd, doff, size);
+	abd_iter_begin_write(&d, call, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
-	abd_require_apart(__func__, dabd, sabd, doff, soff, size);
+	abd_require_apart(call, dabd, sabd, doff, soff, size);
 	if (kernel->lanes != NULL) {
-		abd_copy_lanes(__func__, kernel, &(struct abd_sides){.ia = &d, .ib = &s});
+		abd_copy_lanes(call, kernel, &(struct abd_sides){.ia = &d, .ib = &s});
 		return;
 	}
 	while (d.len > 0) {
 		size_t n = abd_min(d.len, s.len);
 
-		abd_require_apart_spans(__func__, d.addr, s.addr, n);
+		abd_require_apart_spans(call, d.addr, s.addr, n);
 		kernel->span(d.addr, s.addr, n, abd_iter_next(&d, n), abd_iter_next(&s, n));
 		abd_iter_advance(&d, n);
 		abd_iter_advance(&s, n);
 	}
 	abd_copy_finish(kernel);
+}
+
+/* Copy a small piece, by the C library: kernels do the same below their smallest block. */
+static inline bool abd_copy_small(const char *call, char *to, const char *from, size_t size)
+{
+	if (to == NULL || from == NULL)
+		return false;
+	abd_require_apart_spans(call, to, from, size);
+	memcpy(to, from, size);
+	return true;
+}
+
+void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+{
+	abd_check_pieces(__func__, dabd, doff, size);
+	abd_check_pieces(__func__, sabd, soff, size);
+	if (!abd_copy_small(
+		    __func__, abd_small(dabd, doff, size), abd_small(sabd, soff, size), size))
+		abd_copy_spans(__func__, abd_copy_for(size), dabd, sabd, doff, soff, size);
 }
 
 void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
@@ -137,6 +154,8 @@ void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t 
 
 	abd_check_pieces(call, abd, off, size);
 	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	if (abd_copy_small(call, abd_small(abd, off, size), buf, size))
+		return;
 
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
@@ -166,6 +185,8 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 
 	abd_check_pieces(__func__, abd, off, size);
 	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	if (abd_copy_small(__func__, buf, abd_small(abd, off, size), size))
+		return;
 
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
