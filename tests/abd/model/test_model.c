@@ -25,6 +25,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 Test(abd_model, random_operations_do_what_flat_bytes_do)
 {
 	uint64_t seed = setting("ABD_TEST_SEED", 1), left = setting("ABD_TEST_OPS", 1000000);
+	uint64_t count = 0;
 
 	model_memory_begin();
 	model.seed = setting("ABD_TEST_SHRINK", 0);
@@ -37,6 +38,8 @@ Test(abd_model, random_operations_do_what_flat_bytes_do)
 
 		model_episode(seed, steps);
 		left -= steps;
+		count += steps;
 	}
+	fprintf(stderr, "abd_model: %llu operations\n", (unsigned long long)count);
 	model_memory_end();
 }
