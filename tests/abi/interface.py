@@ -85,6 +85,7 @@ def main():
     recorded = pathlib.Path(sys.argv[3]).read_text().splitlines()
     different = list(difflib.unified_diff(recorded, lines, "recorded", "now", lineterm="", n=0))
     print(*different, sep="\n")
+    print(f"compared: {sum('(' in line and not line.startswith((' ', 'typedef')) for line in lines)} symbols")
     return len(different) > 0
 
 
