@@ -11,7 +11,7 @@ import re
 import sys
 
 import output
-from columns import print_run
+from columns import print_result
 from compare import became_worse, compare, print_comparison
 from model import load
 from rows import csv_text
@@ -64,16 +64,16 @@ def wrote(command, flag, path, text):
 # ---- commands ------------------------------------------------------------------------------------------------------------
 
 def command_tables(arguments):
-    parser = Parser("tables", "The tables of a run, from its file, as `abd-perf run` prints them.",
+    parser = Parser("tables", "The tables of a result, from its file, as `abd-perf run` prints them.",
                     "Example:\n  abd-perf tables result.json --csv result.csv")
     parser.add_argument("result", metavar="A.json")
     parser.add_argument("--csv", metavar="FILE", help="also write all figures and ratios as rows, for a spreadsheet")
     options = parser.parse_args(arguments)
     if options.csv is not None:
         may_write("tables", "--csv", options.csv)
-    run = read("tables", options.result)
-    print_run(run)
-    return 0 if options.csv is None or wrote("tables", "--csv", options.csv, csv_text(run)) else 1
+    result = read("tables", options.result)
+    print_result(result)
+    return 0 if options.csv is None or wrote("tables", "--csv", options.csv, csv_text(result)) else 1
 
 
 def share(text):
@@ -92,12 +92,12 @@ def expression(text):
 
 
 def command_compare(arguments):
-    parser = Parser("compare", "What changed from run A to run B: for each benchmark the ratio of speeds, B over A, with its interval. What\n"
+    parser = Parser("compare", "What changed from result A to result B: for each benchmark the ratio of speeds, B over A, with its interval. What\n"
                     "surely changed, and by most, comes first.",
                     "Examples:\n  abd-perf compare before.json after.json\n"
                     "  abd-perf compare main.json change.json --fail-if-slower 5%\n\n"
                     "Exit status: 0; 1 unreadable input; 2 slower than allowed; 64 wrong flags.")
-    parser.add_argument("runs", nargs="*", metavar="RUN.json", help="two of them: A.json B.json")
+    parser.add_argument("results", nargs="*", metavar="RESULT.json", help="two of them: A.json B.json")
     parser.add_argument("--fail-if-slower", type=share, metavar="PERCENT",
                         help="exit with 2 when anything surely became slower or larger by more than this, such as 5%%")
     parser.add_argument("--filter", type=expression, default="", metavar="REGEX",
@@ -105,11 +105,11 @@ def command_compare(arguments):
     parser.add_argument("--all", action="store_true", help="show those that did not surely change, too")
     parser.add_argument("--json", metavar="FILE", help="also write all of it to FILE")
     options = parser.parse_args(arguments)
-    if len(options.runs) != 2:
-        parser.error("two runs are compared: A.json B.json (the scenario of this name: abd-perf run compare)")
+    if len(options.results) != 2:
+        parser.error("two results are compared: A.json B.json (the scenario of this name: abd-perf run compare)")
     if options.json is not None:
         may_write("compare", "--json", options.json)
-    comparison = compare(*(read("compare", path) for path in options.runs), options.filter)
+    comparison = compare(*(read("compare", path) for path in options.results), options.filter)
     print_comparison(comparison, options.all)
     worse = [] if options.fail_if_slower is None else became_worse(comparison, options.fail_if_slower)
     if worse:
@@ -129,24 +129,24 @@ def system_python():
 
 
 def command_report(arguments):
-    parser = Parser("report", "One HTML file that needs no other: what a run found, in pictures, sentences and tables; of two runs, also\n"
+    parser = Parser("report", "One HTML file that needs no other: what was found, in pictures, sentences and tables; of two results, also\n"
                     "what changed.",
                     "Examples:\n  abd-perf report result.json -o report.html\n"
                     "  abd-perf report before.json after.json -o change.html\n\n"
                     "Needs python3 with matplotlib (Debian: python3-matplotlib).")
-    parser.add_argument("runs", nargs="*", metavar="RUN.json", help="one run, or two: A.json B.json")
+    parser.add_argument("results", nargs="*", metavar="RESULT.json", help="one result, or two: A.json B.json")
     parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: report.html)")
     options = parser.parse_args(arguments)
-    if not 1 <= len(options.runs) <= 2:
-        parser.error("no run is named: A.json, or A.json B.json" if not options.runs else "a report is of one run or of two")
+    if not 1 <= len(options.results) <= 2:
+        parser.error("no result is named: A.json, or A.json B.json" if not options.results else "a report is of one result or of two")
     may_write("report", "-o", options.output)
-    runs = [read("report", path) for path in options.runs]
+    results = [read("report", path) for path in options.results]
     system_python()
     from page import report, summary
     # The charts show the last result given.
-    if not wrote("report", "-o", options.output, report(runs[-1], compare(*runs) if len(runs) == 2 else None)):
+    if not wrote("report", "-o", options.output, report(results[-1], compare(*results) if len(results) == 2 else None)):
         return 1
-    print(summary(runs[-1], options.output))
+    print(summary(results[-1], options.output))
     return 0
 
 

@@ -15,8 +15,8 @@ class Table:
         self.group, self.title, self.columns, self.keep, self.rows, self.note = group, title, columns, keep, rows, note
         self.together = together  # a parameter to group rows by; otherwise they are in the order measured
 
-    def print(self, run, scenario):
-        entries = [row for entry in select(run, scenario, self.group) if self.keep(entry) for row in self.rows(entry)]
+    def print(self, result, scenario):
+        entries = [row for entry in select(result, scenario, self.group) if self.keep(entry) for row in self.rows(entry)]
         if not entries:
             return
         if self.together:
@@ -71,7 +71,7 @@ def one_thread(entry):
     return number(entry, "threads") == 1
 
 
-def arc_read(run):
+def arc_read(result):
     head = [parameter("<data"), parameter("record", "record_size"), scaled("lz4 bytes", "compressed_bytes", 1, ".0f"), parameter("pages")]
     speeds = [*head, parameter("threads"), mib("set MiB", "set_bytes"),
               *figures("linear", "single, rule on", "single, rule off", "multi", "own decoder"),
@@ -104,10 +104,10 @@ Published: about 5 % of an 8k cached read (OpenZFS PR 8580)."""
 PERCENTILES = ("p50", "p90", "p99", "p99.9")
 
 
-def by_mode(run):
+def by_mode(result):
     """A row per way of reading, with the times of its reads, which are in separate results (group latency)."""
     latency = {tuple(entry["parameters"].get(key) for key in ("data", "threads", "mode")): entry
-               for entry in select(run, "arc-cached-read", "latency")}
+               for entry in select(result, "arc-cached-read", "latency")}
 
     def rows(entry):
         made = []
@@ -130,14 +130,14 @@ def percentile(key):
     return cell(key, text)
 
 
-def arc_cached_read(run):
+def arc_cached_read(result):
     against = [cell(heading, of_mode(lambda entry, mode, other=other: ratio_text(ratio_of(entry, mode, other))))
                for heading, other in (("against bare decode", "bare decode"), ("against openzfs's way", "openzfs's way"))]
     published = cell("<published", of_mode(lambda entry, mode: (ratio_of(entry, mode, "openzfs's way") or {"source": ""})["source"]))
     yield Table("cached", "GB/s of decoded bytes, all threads together; ratios of speeds [95 % interval]; time of a read",
                 [parameter("<data"), parameter("threads"), parameter("<mode"),
                  cell("GB/s", of_mode(lambda entry, mode: figure_text(figure_of(entry, mode)))), *against, published,
-                 *(percentile(key) for key in PERCENTILES)], rows=by_mode(run))
+                 *(percentile(key) for key in PERCENTILES)], rows=by_mode(result))
 
 
 ARC_CACHED_NOTE = """\
@@ -147,7 +147,7 @@ are threads. Times of reads are by the wall clock: with more threads than CPUs, 
 
 # ---- arc-scale -----------------------------------------------------------------------------------------------------------
 
-def arc_scale(run):
+def arc_scale(result):
     yield Table("hit", "hit: keys at random, each depending on what was read last; bytes: what a record takes besides its buffer's memory",
                 [name("records"), figure("read", "read of 8 bytes, ns"), figure("hold", "hold and release, ns"),
                  figure("a line", "a line of memory, ns"), parameter("bytes per record", "bytes"),
@@ -183,7 +183,7 @@ def limit_text(entry):
     return entry["ratios"][0]["of"] if entry["ratios"] else ""
 
 
-def buffer(run):
+def buffer(result):
     yield Table("cost", "what buffers cost, ns each, median ± median absolute deviation", [
         name("cost"), figure("ours", "ns, ours"), parameter("limit", "limit_ns"), target("ours", "limit", "<"),
         parameter("OpenZFS ns", "published_ns"), cell("times as fast", times_as_fast), target("ours", "OpenZFS"),
@@ -199,7 +199,7 @@ def buffer(run):
         cell("<", lambda entry: entry["ratios"][0]["target_verdict"] if entry["ratios"] else "")])
 
 
-def compare(run):
+def compare(result):
     yield Table("sizes", "scattered buffers (4 KiB runs at random addresses) against linear memory, equal contents; GB/s of one side", [
         parameter("<operation", "of"), parameter("size"),
         GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:],
@@ -219,7 +219,7 @@ CODEC_GROUPS = {"output": "decoding into scattered output, 4 KiB runs on both si
                 "compress": "compressing, always by liblz4", "check": "decoding and fletcher_4 of the record"}
 
 
-def codec(run):
+def codec(result):
     head = [parameter("<data"), parameter("record", "record_size"), scaled("lz4 bytes", "compressed_bytes", 1, ".0f")]
     ours = "ours, runs of 4k"
     for group, wanted in (("hot", "1.12"), ("cold", "1.05")):
@@ -246,7 +246,7 @@ def flush_mean_note(entries):
     return "\n".join(said)
 
 
-def flush(run):
+def flush(result):
     head = [name("copies"), parameter("<to", "destination"), parameter("<state"), parameter("size"), parameter("threads")]
     source = {"size": "The source on Optane, one thread: 512 B 496 MB/s non-temporal, 373 with write-back; 1 KiB 642, 688; 2 KiB 725, "
                       "1100; 4 KiB 744, 1200.",
@@ -270,7 +270,7 @@ def calibrate_note(entries):
                       'or abd_tuning_set("flush_auto", ...) and so on; or abd_flush_calibrate() in the process.'])
 
 
-def flush_calibrate(run):
+def flush_calibrate(result):
     yield Table("calibrate", "which policy serves which sizes here; a policy's number is the last size it serves, in bytes", [
         name("round"), figure("cost", "ms of CPU time"), parameter("<auto", "flush_auto"), parameter("<exclusive", "flush_exclusive")],
         note=calibrate_note)
@@ -278,7 +278,7 @@ def flush_calibrate(run):
 
 # ---- the rest ------------------------------------------------------------------------------------------------------------
 
-def dedupe(run):
+def dedupe(result):
     yield Table("proof", "CPU time to prove that extents are equal, ms, by kernel; in memory", [
         name("proofs"), parameter("count", "proofs"), mib("MiB", "bytes"), figure("scalar", "byte loop"), figure("word", "word loop"),
         figure("libc", "memcmp"), figure("auto", "ours"), *judged("ours / byte loop", "auto", "scalar"),
@@ -287,7 +287,7 @@ def dedupe(run):
              "that time there is more than comparing.")
 
 
-def names(run):
+def names(result):
     yield Table("lookup", "looking up paths name by name, ns per component", lambda entries: [
         name("paths"), parameter("count", "paths"), scaled("bytes of a name", "component_bytes", 1, ".1f"), *figures(*names_of(entries))],
         note="rep cmpsb is x86-64's. The source: it is slow to start; comparing words with a masked tail makes git diff faster\n"
@@ -295,7 +295,7 @@ def names(run):
     yield Table("lookup", "look-ups by one way of comparing against another", [name("paths"), *RATIO], rows=by_ratio)
 
 
-def pool(run):
+def pool(result):
     yield Table("memory", "the fixed pool's memory against the default provider's, GB/s", [
         parameter("<operation", "of"), name("size"),
         GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:]], rows=by_ratio, together="of")
@@ -304,8 +304,8 @@ def pool(run):
         note="Hours 1 to 4 make small buffers, 5 to 8 large ones, and so on. The report has every hour.")
 
 
-def memory(run):
-    for group in dict.fromkeys(entry["group"] for entry in select(run, "memory")):
+def memory(result):
+    for group in dict.fromkeys(entry["group"] for entry in select(result, "memory")):
         yield Table(group, f"{group}: MiB in use, and MiB resident by where memory comes from", lambda entries: [
             name("after"), *figures(*names_of(entries))],
             keep=lambda entry: (number(entry, "step") or 0) % 4 in (0, 3))
@@ -320,7 +320,7 @@ Time runs 60 times as fast: reserve_ms is 200, jemalloc's decay 166 ms. reserve_
 plain: malloc and free, without libabd. The report has every step."""
 
 
-def stats_copy(run):
+def stats_copy(result):
     yield Table("fill", "filling a caller's record of 256 bytes, 23 fields, ns", lambda entries: figures(*names_of(entries)))
     yield Table("fill", "ratios of speeds [95 %]", [*RATIO[:3], cell("<the source", of_row(
         lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
@@ -333,20 +333,20 @@ TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_
           "memory": (memory, MEMORY_NOTE), "stats-copy": (stats_copy, "")}
 
 
-def print_scenario(run, scenario):
+def print_scenario(result, scenario):
     if scenario in TABLES:
         make, note = TABLES[scenario]
-        tables = make(run)
+        tables = make(result)
     else:
         tables, note = [Table(group, group, lambda entries: [name("case"), *every_figure(entries)])
-                        for group in dict.fromkeys(entry["group"] for entry in select(run, scenario))], ""
+                        for group in dict.fromkeys(entry["group"] for entry in select(result, scenario))], ""
     for table in tables:
-        table.print(run, scenario)
+        table.print(result, scenario)
     if note:
         print("\n" + note)
 
 
-def print_run(run):
+def print_result(result):
     """Prints the tables of every scenario, in the order in which they were measured."""
-    for scenario in dict.fromkeys(entry["scenario"] for entry in run["results"]):
-        print_scenario(run, scenario)
+    for scenario in dict.fromkeys(entry["scenario"] for entry in result["results"]):
+        print_scenario(result, scenario)

@@ -23,10 +23,10 @@ COUNTED = {"bytes", "x", "%"}  # counted, not measured: one round is enough
 FLEETING = {"time", "memory", "load", "load_after", "busy", "busy_before", "busy_during", "interrupted"}
 
 
-def benchmarks(run):
+def benchmarks(result):
     """{key: [(entry, item)]} of all figures and ratios; a key has several if a benchmark was measured twice."""
     found = {}
-    for entry in run["results"]:
+    for entry in result["results"]:
         name = entry["scenario"], entry["group"], entry["name"]
         conditions = tuple((key, entry["parameters"][key]) for key in CONDITIONS if key in entry["parameters"])
         measured = {figure["name"] for figure in entry["figures"]}
@@ -84,8 +84,8 @@ def pair_of(a, b, unit, name, margin):
     return {**name, "unit": unit, "a": a["median"], "b": b["median"], **ratio, "verdict": verdict, "weight": weight}
 
 
-def noise_of(run):
-    return abs(run["noise"]["median"] - 1) if run["noise"] and run["noise"]["low"] > 0 else 0
+def noise_of(result):
+    return abs(result["noise"]["median"] - 1) if result["noise"] and result["noise"]["low"] > 0 else 0
 
 
 def differences(a, b):
@@ -98,10 +98,10 @@ def compare(a, b, wanted=""):
     """The comparison as `abd-perf compare --json` writes it; wanted: a regular expression on "SCENARIO: NAME, FIGURE"."""
     margin = max(MARGIN, noise_of(a), noise_of(b))
     expression = re.compile(wanted, re.IGNORECASE)
-    sides, times = [benchmarks(run) for run in (a, b)], {}
-    for run in (a, b):
+    sides, times = [benchmarks(result) for result in (a, b)], {}
+    for result in (a, b):
         count = {}
-        for entry in run["results"]:
+        for entry in result["results"]:
             key = entry["scenario"], entry["group"], entry["name"]
             count[key] = count.get(key, 0) + 1
             times[key] = max(times.get(key, 0), count[key])
@@ -140,7 +140,7 @@ def conclusion(comparison):
     count, sure = len(comparison["pairs"]), changed(comparison)
     better, margin = sum(pair["median"] > 1 for pair in sure), f"{comparison['margin'] * 100:.1f} %"
     if not count:
-        return "The runs have no benchmark in common."
+        return "The results have no benchmark in common."
     if not sure:
         return f"Nothing changed: no benchmark of {count} differs by more than its intervals allow for, or by more than {margin}."
     return (f"Of {count} benchmarks {better} are better and {len(sure) - better} are worse. The other {count - len(sure)} did not surely "

@@ -115,7 +115,7 @@ def trust(document):
 
 def headline(document):
     items = listed(findings(document))
-    doubt = " <b class=slower>Read with care: this run has warnings, at the end.</b>" if document["warnings"] else ""
+    doubt = " <b class=slower>Read with care: there are warnings, at the end.</b>" if document["warnings"] else ""
     return (f"<div class=headline><ul>{items}</ul></div>" if items else "") + (f"<p>{doubt}</p>" if doubt else "")
 
 
@@ -144,14 +144,14 @@ def changes(comparison):
     return section(
         "What changed", f"<p class=conclude>{html.escape(conclusion(comparison))} Ratios are of speeds, after over before.</p>",
         f"<p>What differs between the machines, builds and flags:</p><ul>{differ}</ul>" if differ else "",
-        f"<p>{missing} figures are in one of the runs only.</p>" if missing else "",
+        f"<p>{missing} figures are in one of the results only.</p>" if missing else "",
         changed_table(sure[:SHOWN]) if sure else "",
         folded(f"All {len(pairs)} benchmarks", changed_table(pairs)) if pairs else "")
 
 
 def report(document, comparison=None):
     fact = document["environment"].get
-    early = "" if document["complete"] else "<p class=slower>This run was ended early.</p>"
+    early = "" if document["complete"] else "<p class=slower>Measuring was ended early.</p>"
     head = (f"<h1>What libabd's buffers are worth on this machine</h1>{early}<p>abd-perf, {html.escape(fact('cpu', ''))}, "
             f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
             f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""All figures and ratios of a run as rows of comma-separated values (RFC 4180), for a spreadsheet."""
+"""All figures and ratios of a result as rows of comma-separated values (RFC 4180), for a spreadsheet."""
 import csv
 import io
 
@@ -9,12 +9,12 @@ HEADINGS = ("scenario", "group", "name", "conditions", "of", "against", "unit", 
             "target")
 
 
-def csv_text(run):
+def csv_text(result):
     """A row per figure and per ratio; one field holds all conditions: size=64 threads=1."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     rows.writerow(HEADINGS)
-    for entry in run["results"]:
+    for entry in result["results"]:
         conditions = " ".join(f"{name}={parameter_text(entry, name)}" for name in entry["parameters"])
         head = [entry["scenario"], entry["group"], entry["name"], conditions]
         for item in entry["figures"] + entry["ratios"]:

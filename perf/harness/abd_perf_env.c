@@ -151,7 +151,7 @@ static struct abd_perf_env_ticks abd_perf_env_ticks(const struct abd_perf_option
 static struct {
 	struct abd_perf_env_ticks ticks;
 	double own_s;
-} abd_perf_env_start; /* of the run */
+} abd_perf_env_start; /* of measuring */
 
 static double abd_perf_env_own_s(void)
 {
@@ -343,7 +343,7 @@ void abd_perf_env_look_back(const struct abd_perf_options *options)
 		stolen);
 	if (busy + stolen > ABD_PERF_ENV_BUSY)
 		abd_perf_say_warn(
-			"the machine was busy: others took %.0f %% of the CPUs used during the run",
+			"the machine was busy: others took %.0f %% of the CPUs used meanwhile",
 			busy + stolen);
 	getrusage(RUSAGE_SELF, &usage);
 	abd_perf_env_add("interrupted", "%ld times by other work, in %.0f s of our CPU time",

@@ -49,7 +49,7 @@ static const struct argp_option abd_perf_options_table[] = {
 	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
 		2},
 	{"warmup", ABD_PERF_KEY_WARMUP, "SECONDS", 0,
-		"Run every comparison this long before its first round", 2},
+		"Work this long on every comparison before its first round", 2},
 	{"seed", ABD_PERF_KEY_SEED, "N", 0,
 		"Of all that is random (default 1234, fio's in OpenZFS's test)", 2},
 	{NULL, 0, NULL, 0, "What is written:", 3},
@@ -306,14 +306,14 @@ static error_t abd_perf_options_env_key(int key, char *value, struct argp_state 
 }
 
 static const struct argp_option abd_perf_options_env_table[] = {
-	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "The CPUs that a run would use: 0,2-3", 0},
+	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "The CPUs to use: 0,2-3", 0},
 	{0},
 };
 
 static const struct argp abd_perf_options_argp_env = {
 	.options = abd_perf_options_env_table,
 	.parser = abd_perf_options_env_key,
-	.doc = "This machine, as it is recorded with every run.\v"
+	.doc = "This machine, as it is recorded with every result.\v"
 	       "Example:\n"
 	       "  abd-perf env --cpus 2",
 };

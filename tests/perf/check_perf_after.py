@@ -254,7 +254,7 @@ class Report(Case):
         text, _ = self.page(before, after)
         self.assertIn("Of 11 benchmarks 0 are better and 1 are worse", text)
         self.assertRegex(text, r"one copy, one fence \(size 64.*?</td><td>AUTO</td>.*?slower")
-        self.assertIn("4 figures are in one of the runs only", text)
+        self.assertIn("4 figures are in one of the results only", text)
         after["results"] = []
         self.assertIn("no benchmark in common", self.page(before, after)[0])
 
@@ -287,7 +287,7 @@ class Report(Case):
                 self.assertEqual(result.returncode, 1)
                 self.assertNotIn("Traceback", result.stderr)
                 self.assertFalse(os.path.exists(page))
-        self.refused(run("report"), USAGE, "no run")
+        self.refused(run("report"), USAGE, "no result")
         good = self.write("good.json", made_run([]))
         before = sorted(os.listdir(self.directory.name))
         for output in (self.path("no/such/directory"), self.directory.name, ""):
@@ -377,7 +377,7 @@ class Hostile(unittest.TestCase):
             seen += len(a["results"])
             self.check(a, b)
             self.assertEqual(compare.changed(compare.compare(a, a)), [])
-            self.said(columns.print_run, a)
+            self.said(columns.print_result, a)
             rows.csv_text(a).encode("utf-8")
         self.assertGreater(seen, 1000)
 
