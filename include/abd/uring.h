@@ -117,7 +117,8 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  * Units:    offsets and size in bytes.
  * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and the content of
  *           dst's range is then undefined. A pipe or a socket is read in its order, one piece
- *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of its requests is in flight when this returns.
+ *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of its
+ *           requests is in flight when this returns.
  *           Errors: -EINVAL file_off is negative, or file_off + size is past the largest off_t, or
  *           the ring has SQPOLL and abd_uring_begin() was called by this process's parent; -EAGAIN
  *           the kernel takes no request now, or the file has no data now and does not wait
