@@ -316,7 +316,7 @@ burst   as much as allowed is allocated and freed; then small buffers go on for 
 churn   buffers of 4 to 128 KiB are replaced at random, then all but a twentieth are freed
 shift   buffers of 4 KiB give way to buffers of 1 MiB
 sparse  all but one 4 KiB buffer in 64 are freed
-Time runs 60 times as fast: reserve_ms is 200, jemalloc's decay 166 ms. reserve_bytes is an eighth of what is in use at most.
+Time runs 20 times as fast: reserve_ms is 600, jemalloc's decay 500 ms. reserve_bytes is an eighth of what is in use at most.
 plain: malloc and free, without libabd. The report has every step."""
 
 

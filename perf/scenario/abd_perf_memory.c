@@ -48,7 +48,7 @@ static _Noreturn void abd_perf_memory_become(
 	else
 		unsetenv("LD_PRELOAD");
 	/* jemalloc's own default is 10 s. */
-	setenv("MALLOC_CONF", "dirty_decay_ms:166", 1);
+	setenv("MALLOC_CONF", "dirty_decay_ms:500", 1);
 	if (freopen("/dev/null", "w", stderr) != NULL) /* the loader's words about LD_PRELOAD */
 		execl("/proc/self/exe", "abd-perf", "memory-child", source, pattern, bytes,
 			(char *)NULL);

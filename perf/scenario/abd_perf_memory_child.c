@@ -130,9 +130,9 @@ static void abd_perf_memory_burst(struct abd_perf_memory *m, unsigned step)
 	}
 	while (step == 4 && m->count > 0)
 		abd_perf_memory_give(m, m->count - 1);
-	for (unsigned i = 0; i < 16; i++) {
+	for (unsigned i = 0; i < 64; i++) {
 		abd_perf_memory_take(m, 8 * KIB);
-		usleep(1000000 / ABD_PERF_MEMORY_HASTE / 16);
+		usleep(1000000 / ABD_PERF_MEMORY_HASTE / 64);
 		abd_perf_memory_give(m, m->count - 1);
 	}
 }

@@ -7,7 +7,7 @@
 #define ABD_PERF_MEMORY_CHILD_H
 
 /* Time runs so many times as fast as with the defaults, whose reserves go back within 15 s. */
-#define ABD_PERF_MEMORY_HASTE 60
+#define ABD_PERF_MEMORY_HASTE 20
 
 #define ABD_PERF_MEMORY_STEPS 21 /* the last follows a reap */
 
