@@ -102,15 +102,22 @@ Test(abd_verify, damaged_run_tables_are_found, .init = begin, .fini = end)
 	abd_free(linear);
 }
 
+/* Behind the run table of a buffer whose runs have several orders. */
+struct run_class {
+	size_t start;
+	uint32_t first_run, order;
+};
+
 Test(abd_verify, damaged_classes_are_found, .init = begin, .fini = end)
 {
 	abd_t *multi = abd_alloc(7 << 12, false);
-	size_t *words = (size_t *)(void *)&ABD_SCATTER(multi).abd_runs[3];
+	struct run_class *class = (struct run_class *)(void *)&ABD_SCATTER(multi).abd_runs[3];
 
-	/* Three classes of {start, first run and order}. */
-	for (size_t i = 0; i < 6; i++) {
-		damaged(multi, words[i], words[i] + 1, "class");
-		damaged(multi, words[i], words[i] - 1, "class");
+	for (size_t i = 0; i < 3; i++) {
+		damaged(multi, class[i].start, class[i].start + 1, "class");
+		damaged(multi, class[i].start, class[i].start - 1, "class");
+		damaged(multi, class[i].first_run, class[i].first_run + 1, "class");
+		damaged(multi, class[i].order, class[i].order + 1, "class");
 	}
 	abd_free(multi);
 }
