@@ -68,7 +68,7 @@ enum abd_arc_put_flag {
  */
 struct abd_arc_config {
 	size_t config_size;    /**< sizeof(struct abd_arc_config), as the caller knows it */
-	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up */
+	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up; with the pool, to pool_size */
 	/** make the index large enough for so many records; default: it grows as needed */
 	size_t expected_entries;
 	/**
@@ -136,7 +136,7 @@ struct abd_arc_stats {
  *          in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags
  *          out of range), E2BIG (the config is longer than this version knows, and the rest is not
- *          zero), ENOMEM.
+ *          zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than pool_size), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -237,7 +237,8 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  * Change the capacity, evicting what no longer fits.
  *
  * Units:   capacity_bytes in bytes of memory.
- * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN.
+ * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN; -ENOSPC: chunk_provider is pool, and
+ *          capacity_bytes is more than pool_size. The capacity is unchanged after an error.
  * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
  *          The index never shrinks otherwise.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.

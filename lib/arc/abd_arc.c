@@ -4,6 +4,7 @@
  * OpenZFS: arc_init(), arc_fini(), arc_kstat_update() in module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
+#include "abd_chunk.h"
 #include "abd_lz4_decode.h"
 
 #include <string.h>
@@ -30,7 +31,18 @@ static uint64_t abd_arc_seed(const void *salt)
 		0x9e3779b97f4a7c15u);
 }
 
-/* Convert a config of any version to this one. Returns 0, EINVAL or E2BIG. */
+/*
+ * Whether a cache may be so large. The pool can't hold more than its region, and puts would run out
+ * of memory long before the cache is full. Returns 0, EINVAL or ENOSPC.
+ */
+static int abd_arc_capacity_check(size_t capacity)
+{
+	if (capacity < ABD_ARC_CAPACITY_MIN || capacity > PTRDIFF_MAX)
+		return EINVAL;
+	return capacity <= abd_chunk_bytes_max() ? 0 : ENOSPC;
+}
+
+/* Convert a config of any version to this one. Returns 0, EINVAL, ENOSPC or E2BIG. */
 static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_config *from)
 {
 	const size_t least = offsetof(struct abd_arc_config, expected_entries);
@@ -42,13 +54,11 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	for (size_t i = sizeof(*to); i < from->config_size; i++)
 		if (((const char *)from)[i] != 0)
 			return E2BIG;
-	if (to->capacity_bytes < ABD_ARC_CAPACITY_MIN || to->capacity_bytes > PTRDIFF_MAX ||
-		to->hit_batch > ABD_ARC_HIT_BATCH_MAX ||
-		(to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
+	if (to->hit_batch > ABD_ARC_HIT_BATCH_MAX || (to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
 		return EINVAL;
 	if (to->hit_batch == 0)
 		to->hit_batch = ABD_ARC_HIT_BATCH;
-	return 0;
+	return abd_arc_capacity_check(to->capacity_bytes);
 }
 
 static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
@@ -169,8 +179,11 @@ static void abd_arc_resize_index(struct abd_arc *arc)
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	if (capacity_bytes < ABD_ARC_CAPACITY_MIN || capacity_bytes > PTRDIFF_MAX)
-		return -EINVAL;
+
+	int error = abd_arc_capacity_check(capacity_bytes);
+
+	if (error != 0)
+		return -error;
 
 	pthread_mutex_lock(&arc->lock);
 	bool smaller = capacity_bytes < arc->capacity;

@@ -6,6 +6,7 @@
 #include "abd_age.h"
 #include "abd_region.h"
 
+#include <abd/pool.h>
 #include <assert.h>
 #include <string.h>
 
@@ -159,6 +160,16 @@ unsigned abd_chunk_provider_now(void)
 		number = atomic_load(&abd_chunk_provider_number);
 	}
 	return number;
+}
+
+size_t abd_chunk_bytes_max(void)
+{
+	struct abd_pool_stats pool;
+
+	if (abd_chunk_provider(abd_chunk_provider_now()) != &abd_chunk_pool)
+		return SIZE_MAX;
+	abd_pool_stats_get(&pool, sizeof(pool));
+	return (size_t)pool.region_size;
 }
 
 void abd_chunk_reap(void)

@@ -27,6 +27,9 @@ size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 
+/** Bytes that the provider in use can hold; SIZE_MAX if only the machine limits it. */
+size_t abd_chunk_bytes_max(void);
+
 /** Give the reserves of all threads and providers back to the system. */
 void abd_chunk_reap(void);
 
