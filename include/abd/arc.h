@@ -136,7 +136,8 @@ struct abd_arc_stats {
  *          in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags
  *          out of range), E2BIG (the config is longer than this version knows, and the rest is not
- *          zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than pool_size), ENOMEM.
+ *          zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than pool_size),
+ *          ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -240,7 +241,6 @@ ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN; -ENOSPC: chunk_provider is pool, and
  *          capacity_bytes is more than pool_size. The capacity is unchanged after an error.
  * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
- *          The index never shrinks otherwise.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);

@@ -151,11 +151,6 @@ void abd_arc_destroy(abd_arc_t *arc)
 	abd_mem_free(arc, sizeof(*arc), 64);
 }
 
-static size_t abd_arc_entries(const struct abd_arc *arc)
-{
-	return arc->policy.recent.count + arc->policy.frequent.count;
-}
-
 /*
  * Give back the memory that the index no longer needs. One thread at a time; a second one waits,
  * and then joins the lines that the first one still needed.

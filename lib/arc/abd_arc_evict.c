@@ -250,6 +250,17 @@ void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	abd_arc_free_list(arc, &freed);
 }
 
+/* How much memory is in use beyond the capacity. Pinned buffers don't count. Under lock. */
+static size_t abd_arc_excess(const struct abd_arc *arc)
+{
+	size_t used = abd_arc_used(arc) +
+		      abd_arc_index_next_bytes(arc->index, abd_arc_entries(arc)) +
+		      (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+	size_t allowed = arc->capacity + arc->pinned_bytes;
+
+	return used > allowed ? used - allowed : 0;
+}
+
 /* Under reclaim_lock only. */
 static void abd_arc_reclaim_now(struct abd_arc *arc)
 {
@@ -257,12 +268,23 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_link_splice(&waiting, &arc->retired);
-	arc->stats.grace_periods += waiting.next != &waiting;
+
+	/*
+	 * The same wait serves for lines of the index that are no longer needed, if memory is: the
+	 * engine may have asked for their room.
+	 */
+	bool shrunk = abd_arc_excess(arc) > 0 &&
+		      abd_arc_index_shrink_some(arc->index, abd_arc_entries(arc));
+	bool waits = shrunk || waiting.next != &waiting;
+
+	arc->stats.grace_periods += waits;
 	pthread_mutex_unlock(&arc->lock);
-	if (waiting.next != &waiting)
+	if (waits)
 		abd_rcu_synchronize();
 
 	pthread_mutex_lock(&arc->lock);
+	if (shrunk)
+		abd_arc_index_shrink_end(arc->index);
 	abd_arc_pin(arc, &waiting, &freed);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_list(arc, &freed);
@@ -275,17 +297,6 @@ void abd_arc_reclaim(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
-/* How much memory is in use beyond the capacity. Pinned buffers don't count. Under lock. */
-static size_t abd_arc_excess(const struct abd_arc *arc)
-{
-	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
-	size_t used = abd_arc_used(arc) + abd_arc_index_next_bytes(arc->index, entries) +
-		      (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
-	size_t allowed = arc->capacity + arc->pinned_bytes;
-
-	return used > allowed ? used - allowed : 0;
-}
-
 /*
  * Evict more if what waits for readers is less than the excess, because pages of entries are not
  * full. True: waiting for readers will free memory that is needed. Under lock.
@@ -293,13 +304,12 @@ static size_t abd_arc_excess(const struct abd_arc *arc)
 static bool abd_arc_evict_excess(struct abd_arc *arc)
 {
 	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
-	size_t entries = arc->policy.recent.count + arc->policy.frequent.count;
 	/*
 	 * What evicting an entry frees in addition to its buffer: its share of the pages of
 	 * entries. If this did not count, a cache of small records would evict everything, because
 	 * a few entries keep each page in use.
 	 */
-	size_t each = abd_arc_slab_bytes(&arc->entries) / (entries + 1), pages = 0;
+	size_t each = abd_arc_slab_bytes(&arc->entries) / (abd_arc_entries(arc) + 1), pages = 0;
 
 	while (waiting + pages < excess && abd_arc_evict_one(arc, false)) {
 		waiting = arc->evicted_bytes - arc->pinned_bytes;
@@ -313,12 +323,17 @@ void abd_arc_make_room(struct abd_arc *arc)
 	bool again;
 
 	pthread_mutex_lock(&arc->lock);
+	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_entries(arc));
+
 	again = abd_arc_excess(arc) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (!again)
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
+	/* An index that is too large must not cost records. */
+	if (is_sparse)
+		abd_arc_reclaim_now(arc);
 	do {
 		pthread_mutex_lock(&arc->lock);
 		again = abd_arc_evict_excess(arc);

@@ -161,6 +161,12 @@ struct abd_arc {
 	struct abd_arc *registry_next;
 };
 
+/** How many records are in the cache. Under lock. */
+static inline size_t abd_arc_entries(const struct abd_arc *arc)
+{
+	return arc->policy.recent.count + arc->policy.frequent.count;
+}
+
 static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key)
 {
 	return abd_arc_hash_key(arc->seed, key);

@@ -21,6 +21,7 @@
 #define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one in the count of entries passed by */
 #define ABD_ARC_PASSED_MAX 255
 #define ABD_ARC_GROW_STEPS 4
+#define ABD_ARC_SHRINK_STEPS 8192 /* about a millisecond */
 
 static_assert(sizeof(struct abd_arc_line) == 64, "a line is a cache line");
 static_assert(sizeof(struct abd_arc_line) * ABD_ARC_PAGE_LINES == ABD_CHUNK_SIZE,
@@ -285,6 +286,7 @@ struct abd_arc_index *abd_arc_index_new(size_t entries, uint64_t seed)
 	index->seed = seed;
 	index->provider = abd_chunk_provider_now();
 	atomic_init(&index->lines, lines);
+	index->goal = lines;
 	while (index->pages < lines / ABD_ARC_PAGE_LINES) {
 		if (!abd_arc_index_add_page(index)) {
 			abd_arc_index_free(index);
@@ -311,12 +313,12 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries)
 {
 	size_t lines = atomic_load(&index->lines);
 
-	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS; i++, lines++) {
+	/* A doubling that has begun goes on: lines not split yet have twice the entries. */
+	if (entries > index->goal * ABD_ARC_LINE_LOAD)
+		index->goal *= 2;
+	for (unsigned i = 0; i < ABD_ARC_GROW_STEPS && lines < index->goal; i++, lines++) {
 		size_t half = (size_t)1 << abd_log2(lines);
 
-		/* A doubling that has begun goes on: lines not split yet have twice the entries. */
-		if (lines == half && entries <= lines * ABD_ARC_LINE_LOAD)
-			return;
 		if (lines == index->pages * ABD_ARC_PAGE_LINES && !abd_arc_index_add_page(index))
 			return;
 		if (!abd_arc_index_step(
@@ -330,16 +332,18 @@ static void abd_arc_index_turn(struct abd_arc_index *index)
 	atomic_store_explicit(&index->turns, atomic_load(&index->turns) + 1, memory_order_release);
 }
 
-bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+/* Join lines, at most this many, until there are no more than goal. */
+static bool abd_arc_index_join(struct abd_arc_index *index, size_t goal, size_t most)
 {
-	size_t wanted = abd_arc_index_lines_for(entries), lines = atomic_load(&index->lines);
+	size_t lines = atomic_load(&index->lines);
 
 	assert(!index->is_shrinking);
-	if (lines <= wanted)
+	if (lines <= goal)
 		return false;
+	index->goal = goal;
 	index->is_shrinking = true;
 	abd_arc_index_turn(index);
-	for (; lines > wanted; lines--) {
+	for (; lines > goal && most > 0; lines--, most--) {
 		size_t last = lines - 1, half = (size_t)1 << abd_log2(last);
 
 		if (!abd_arc_index_step(
@@ -348,6 +352,30 @@ bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
 	}
 	abd_arc_index_turn(index);
 	return true;
+}
+
+bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
+{
+	return abd_arc_index_join(index, abd_arc_index_lines_for(entries), SIZE_MAX);
+}
+
+/*
+ * Three eighths of what its lines are for: half the lines are then three quarters full, so they are
+ * not doubled again at once.
+ */
+bool abd_arc_index_is_sparse(const struct abd_arc_index *index, size_t entries)
+{
+	size_t lines = atomic_load(&index->lines);
+
+	return lines > index->goal ||
+	       (lines > ABD_ARC_PAGE_LINES && entries < lines / 8 * 3 * ABD_ARC_LINE_LOAD);
+}
+
+bool abd_arc_index_shrink_some(struct abd_arc_index *index, size_t entries)
+{
+	return abd_arc_index_is_sparse(index, entries) &&
+	       abd_arc_index_join(
+		       index, abd_arc_index_lines_for(entries + entries / 3), ABD_ARC_SHRINK_STEPS);
 }
 
 void abd_arc_index_shrink_end(struct abd_arc_index *index)
@@ -374,7 +402,7 @@ size_t abd_arc_index_bytes(const struct abd_arc_index *index)
 size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries)
 {
 	size_t lines = atomic_load(&index->lines), room = atomic_load(&index->directory)->room;
-	bool grows = (lines & (lines - 1)) != 0 || entries + 1 > lines * ABD_ARC_LINE_LOAD;
+	bool grows = lines < index->goal || entries + 1 > index->goal * ABD_ARC_LINE_LOAD;
 
 	if (!grows || lines + ABD_ARC_GROW_STEPS <= index->pages * ABD_ARC_PAGE_LINES)
 		return 0;

@@ -73,6 +73,7 @@ struct abd_arc_directory {
 struct abd_arc_index {
 	_Alignas(64) _Atomic size_t lines; /* at least ABD_ARC_PAGE_LINES */
 	_Atomic size_t turns;              /* odd while lines are joined */
+	size_t goal; /* the number of lines, a power of two, that lines is on its way to */
 	struct abd_arc_directory *_Atomic directory;
 	size_t pages;      /* in the directory */
 	unsigned provider; /* of the pages */
@@ -111,6 +112,13 @@ void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
  * grow between the two calls.
  */
 bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
+/**
+ * The same for an index that is too large for this many entries by half, and ABD_ARC_SHRINK_STEPS
+ * lines at most: the lock is not held for long. False: it is not so large.
+ */
+bool abd_arc_index_shrink_some(struct abd_arc_index *index, size_t entries);
+/** Whether abd_arc_index_shrink_some() would join lines. */
+bool abd_arc_index_is_sparse(const struct abd_arc_index *index, size_t entries);
 void abd_arc_index_shrink_end(struct abd_arc_index *index);
 
 /** Bytes that the index takes. */

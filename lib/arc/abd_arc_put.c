@@ -117,8 +117,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		arc->policy.reserved -= put->reserved;
 		put->reserved = 0;
 		abd_arc_put_publish(arc, put, entry);
-		abd_arc_index_grow(
-			arc->index, arc->policy.recent.count + arc->policy.frequent.count);
+		abd_arc_index_grow(arc->index, abd_arc_entries(arc));
 	}
 	pthread_mutex_unlock(&arc->lock);
 	return entry != NULL ? 0 : -ENOMEM;
