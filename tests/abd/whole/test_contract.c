@@ -387,6 +387,7 @@ Test(abd_contract, only_the_owner_gives_memory_up, .init = begin, .fini = end)
 	broken(abd_take_ownership_of_buf(single, false), "belongs to somebody");
 	broken(abd_take_ownership_of_buf(view_of_single, false), "belongs to somebody");
 	broken(abd_take_ownership_of_buf(multi, false), "not linear");
+	broken(abd_take_ownership_of_buf(gang, false), "buffer of 0 bytes is not linear");
 	abd_free(multi);
 	abd_free(gang);
 	abd_free(foreign);
