@@ -202,6 +202,7 @@ Test(abd_contract_names, reading_writing_and_asking, .init = begin, .fini = end)
 	CALL(abd_pool_region, NULL, NULL);
 	CALL(abd_tuning_set, NULL, NULL);
 	CALL(abd_tuning_get, NULL);
+	CALL(abd_tuning_load, NULL);
 }
 
 #if ABD_HAS_ARC
