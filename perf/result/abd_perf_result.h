@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #define ABD_PERF_PARAMETERS 12
-#define ABD_PERF_FIGURES 8
-#define ABD_PERF_RATIOS 6
+#define ABD_PERF_FIGURES 10
+#define ABD_PERF_RATIOS 10
 
 struct abd_perf_parameter {
 	const char *name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * compare: comparing, testing for zero and copying scattered buffers, against memcmp() and memcpy()
- * on linear memory.
+ * on linear memory, and against the best of several bare loops over the same runs: how far from the
+ * machine's limit an operation is (abd_perf_limit.h).
  *
  * Scattered means 4 KiB runs at random addresses (abd_perf_place.h), which is checked before
  * anything is timed. From 2 MiB up, the linear memory lies on huge pages. Contents are equal, so
@@ -9,6 +10,7 @@
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_env.h"
+#include "abd_perf_limit.h"
 #include "abd_perf_loop.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
@@ -41,7 +43,8 @@ struct abd_perf_operands {
 	char *linear[2]; /* the baseline's */
 	abd_t view[2];   /* that memory as buffers */
 	struct abd_perf_place place;
-	const char *kernel; /* for paths that force one */
+	struct abd_perf_limit limit; /* bare loops over the runs of A and B */
+	const char *kernel;          /* for paths that force one */
 };
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -99,10 +102,12 @@ static void abd_perf_operands_make(struct abd_perf_operands *operands, size_t si
 		abd_copy_from_buf(operands->buffer[i], operands->linear[0], size);
 	}
 	abd_zero(operands->buffer[ZEROS], size);
+	abd_perf_limit_make(&operands->limit, operands->buffer[A], operands->buffer[B]);
 }
 
 static void abd_perf_operands_free(struct abd_perf_operands *operands)
 {
+	abd_perf_limit_free(&operands->limit);
 	for (unsigned i = 0; i < SCATTERED + ABD_PERF_FILLERS; i++)
 		abd_free(operands->buffer[i]);
 	for (unsigned i = 0; i < 2; i++) {
@@ -126,10 +131,19 @@ ABD_PERF_LOOP(
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memcpy,
 	(memcpy(o->linear[B], o->linear[A], o->size), 1))
 
+ABD_PERF_LOOP(
+	struct abd_perf_operands, abd_perf_loop_limit_compare, abd_perf_limit_compare(&o->limit))
+ABD_PERF_LOOP(
+	struct abd_perf_operands, abd_perf_loop_limit_copy, (abd_perf_limit_copy(&o->limit), 1))
+
+#define ABD_PERF_LIMIT_COMPARE "best loop, compare"
+#define ABD_PERF_LIMIT_COPY "best loop, copy"
+
 struct abd_perf_operation {
 	const char *name;
 	double (*run)(void *arg, uint64_t iterations);
 	const char *against; /* NULL: it is a baseline */
+	const char *limit;   /* the baseline of bare loops over the same runs; NULL: none */
 	size_t size_max;     /* 0: all sizes */
 	struct {
 		size_t size_min, size_max;
@@ -138,19 +152,24 @@ struct abd_perf_operation {
 };
 
 static const struct abd_perf_operation abd_perf_operations[] = {
-	{"memcmp", abd_perf_loop_memcmp, NULL, 0, {{0}}},
-	{"memcpy", abd_perf_loop_memcpy, NULL, 0, {{0}}},
-	{"abd_cmp", abd_perf_loop_cmp, "memcmp", 0,
-		{{0, 8 * KIB, 1, 0}, {8 * KIB + 1, MIB, 0.9, 0}, {MIB + 1, 256 * MIB, 0.85, 0}}},
-	{"abd_equal", abd_perf_loop_equal, "memcmp", 0,
-		{{0, 8 * KIB, 1, 0}, {8 * KIB + 1, MIB, 0.9, 0}, {MIB + 1, 256 * MIB, 0.85, 0}}},
+	{"memcmp", abd_perf_loop_memcmp, NULL, NULL, 0, {{0}}},
+	{"memcpy", abd_perf_loop_memcpy, NULL, NULL, 0, {{0}}},
+	{ABD_PERF_LIMIT_COMPARE, abd_perf_loop_limit_compare, NULL, NULL, 0, {{0}}},
+	{ABD_PERF_LIMIT_COPY, abd_perf_loop_limit_copy, NULL, NULL, 0, {{0}}},
+	{"abd_cmp", abd_perf_loop_cmp, "memcmp", ABD_PERF_LIMIT_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
+	{"abd_equal", abd_perf_loop_equal, "memcmp", ABD_PERF_LIMIT_COMPARE, 0,
+		{{0, 8 * KIB, 1, 0}}},
 	/* Both sides fit 32 KiB of first-level cache. */
-	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", 16 * KIB,
+	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", NULL, 16 * KIB,
 		{{4 * KIB, 16 * KIB, 1, 1.5}}},
-	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
-	{"abd_copy", abd_perf_loop_copy, "memcpy", 0,
-		{{0, 16 * KIB, 0.95, 0}, {16 * KIB + 1, 256 * MIB, 0.85, 0}}},
+	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", NULL, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
+	{"abd_copy", abd_perf_loop_copy, "memcpy", ABD_PERF_LIMIT_COPY, 0,
+		{{0, 16 * KIB, 0.95, 0}}},
 };
+
+/* From this size on, what bare loops reach over the same runs is the target's measure. */
+#define ABD_PERF_LIMIT_FROM (64 * KIB)
+#define ABD_PERF_LIMIT_TARGET 0.95
 
 #define ABD_PERF_OPERATIONS (sizeof(abd_perf_operations) / sizeof(abd_perf_operations[0]))
 
@@ -192,6 +211,13 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 				abd_perf_race_ratio(
 					race, i, strcmp(operation->against, "memcpy") == 0))
 				->target = abd_perf_compare_target(operation, operands->size);
+		/* The two baselines of bare loops, if there are any, come third and fourth. */
+		if (operation->limit != NULL && operands->limit.count > 0)
+			abd_perf_result_ratio(result, operation->name, operation->limit,
+				abd_perf_race_ratio(race, i,
+					strcmp(operation->limit, ABD_PERF_LIMIT_COPY) == 0 ? 3 : 2))
+				->target =
+				operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
 	}
 }
 
@@ -207,6 +233,8 @@ static void abd_perf_compare_size(
 	for (unsigned i = 0; i < ABD_PERF_OPERATIONS; i++) {
 		const struct abd_perf_operation *operation = &abd_perf_operations[i];
 
+		if (strncmp(operation->name, "best loop", 9) == 0 && operands->limit.count == 0)
+			continue;
 		if (operation->size_max == 0 || operands->size <= operation->size_max)
 			path[paths++] =
 				(struct abd_perf_path){operation->name, operation->run, operands};

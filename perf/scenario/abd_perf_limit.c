@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The families of loops, and which of them is fastest. Each takes three turns, and its shortest
+ * counts: the race that follows measures the winner.
+ */
+#include "abd_perf_limit.h"
+
+#include "abd_perf_clock.h"
+#include "abd_perf_say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUN = 4096, TURNS = 3 };
+
+static bool abd_perf_limit_libc_compare(size_t count, char *const *a, char *const *b)
+{
+	for (size_t i = 0; i < count; i++)
+		if (memcmp(a[i], b[i], RUN) != 0)
+			return false;
+	return true;
+}
+
+static void abd_perf_limit_libc_copy(size_t count, char *const *a, char *const *b)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy(b[i], a[i], RUN);
+}
+
+static bool abd_perf_limit_everywhere(void)
+{
+	return true;
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define NAME(loop) abd_perf_limit_avx512_##loop
+#define TARGET __attribute__((target("avx512f,avx512bw")))
+#define VEC __m512i
+#define VEC_SIZE 64
+#define LOAD(p) _mm512_loadu_si512(p)
+#define STORE(p, v) _mm512_store_si512(p, v)
+#define STREAM(p, v) _mm512_stream_si512((void *)(p), v)
+#define DIFFER(x, y) _mm512_xor_si512(LOAD(x), LOAD(y))
+#define OR(x, y) _mm512_or_si512(x, y)
+#define IS_ZERO(v) (_mm512_test_epi64_mask(v, v) == 0)
+#include "abd_perf_limit_loops.h"
+
+#define NAME(loop) abd_perf_limit_avx2_##loop
+#define TARGET __attribute__((target("avx2")))
+#define VEC __m256i
+#define VEC_SIZE 32
+#define LOAD(p) _mm256_loadu_si256((const __m256i_u *)(p))
+#define STORE(p, v) _mm256_store_si256((__m256i *)(void *)(p), v)
+#define STREAM(p, v) _mm256_stream_si256((__m256i *)(void *)(p), v)
+#define DIFFER(x, y) _mm256_xor_si256(LOAD(x), LOAD(y))
+#define OR(x, y) _mm256_or_si256(x, y)
+#define IS_ZERO(v) (_mm256_testz_si256(v, v) != 0)
+#include "abd_perf_limit_loops.h"
+
+static bool abd_perf_limit_avx512(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+}
+
+static bool abd_perf_limit_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+#define ABD_PERF_LIMIT_X86(...) __VA_ARGS__
+#else
+#define ABD_PERF_LIMIT_X86(...)
+#endif
+
+static const struct {
+	bool (*supported)(void);
+	bool (*run)(size_t count, char *const *a, char *const *b);
+} abd_perf_limit_compares[] = {{abd_perf_limit_everywhere, abd_perf_limit_libc_compare},
+	ABD_PERF_LIMIT_X86({abd_perf_limit_avx512, abd_perf_limit_avx512_one},
+		{abd_perf_limit_avx512, abd_perf_limit_avx512_pair},
+		{abd_perf_limit_avx512, abd_perf_limit_avx512_four},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_one},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_pair},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_four})};
+
+static const struct {
+	bool (*supported)(void);
+	void (*run)(size_t count, char *const *a, char *const *b);
+} abd_perf_limit_copies[] = {{abd_perf_limit_everywhere, abd_perf_limit_libc_copy},
+	ABD_PERF_LIMIT_X86({abd_perf_limit_avx512, abd_perf_limit_avx512_vectors},
+		{abd_perf_limit_avx512, abd_perf_limit_avx512_stream},
+		{abd_perf_limit_avx512, abd_perf_limit_avx512_stream_pair},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_vectors},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_stream},
+		{abd_perf_limit_avx2, abd_perf_limit_avx2_stream_pair})};
+
+#define ABD_PERF_LIMIT_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+bool abd_perf_limit_compare(const struct abd_perf_limit *limit)
+{
+	return abd_perf_limit_compares[limit->best_compare].run(limit->count, limit->a, limit->b);
+}
+
+void abd_perf_limit_copy(const struct abd_perf_limit *limit)
+{
+	abd_perf_limit_copies[limit->best_copy].run(limit->count, limit->a, limit->b);
+}
+
+/* The shortest time of one pass over the runs. At least 64 KiB a turn, so that the clock can tell.
+ */
+static double abd_perf_limit_time(const struct abd_perf_limit *limit, bool copy)
+{
+	size_t passes = 1 + 16 * 64 / limit->count;
+	double best = 0;
+
+	for (int turn = 0; turn <= TURNS; turn++) {
+		double start = abd_perf_clock_ns(), ns;
+		bool equal = true;
+
+		for (size_t i = 0; i < passes; i++) {
+			if (copy)
+				abd_perf_limit_copy(limit);
+			else
+				equal = abd_perf_limit_compare(limit) && equal;
+		}
+		ns = abd_perf_clock_ns() - start;
+		if (!equal)
+			abd_perf_say_die(1, "a bare loop finds equal runs different");
+		if (turn > 0 && (best == 0 || ns < best)) /* the first turn warms up */
+			best = ns;
+	}
+	return best;
+}
+
+static unsigned abd_perf_limit_find(
+	struct abd_perf_limit *limit, unsigned *index, size_t count, bool copy)
+{
+	unsigned winner = 0;
+	double best = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		double ns;
+
+		if (!(copy ? abd_perf_limit_copies[i].supported()
+			   : abd_perf_limit_compares[i].supported()))
+			continue;
+		*index = i;
+		for (size_t run = 0; run < limit->count && copy; run++)
+			limit->b[run][RUN - 1 - run % RUN] ^= 1;
+		ns = abd_perf_limit_time(limit, copy);
+		if (!abd_perf_limit_libc_compare(limit->count, limit->a, limit->b))
+			abd_perf_say_die(1, "a bare loop does not copy what it should");
+		if (best == 0 || ns < best) {
+			best = ns;
+			winner = i;
+		}
+	}
+	return winner;
+}
+
+void abd_perf_limit_make(struct abd_perf_limit *limit, const abd_t *a, const abd_t *b)
+{
+	size_t count = a->abd_size / RUN;
+
+	*limit = (struct abd_perf_limit){.count = 0};
+	if (abd_is_linear(a) || abd_is_linear(b) || a->abd_size % RUN != 0 ||
+		a->abd_u.abd_scatter.abd_run_count != count ||
+		b->abd_u.abd_scatter.abd_run_count != count)
+		return;
+	limit->count = count;
+	limit->a = malloc(2 * count * sizeof(char *));
+	if (limit->a == NULL)
+		abd_perf_say_die(1, "no memory for the addresses of %zu runs", count);
+	limit->b = limit->a + count;
+	for (size_t i = 0; i < count; i++) {
+		limit->a[i] = a->abd_u.abd_scatter.abd_runs[i].iov_base;
+		limit->b[i] = b->abd_u.abd_scatter.abd_runs[i].iov_base;
+	}
+	limit->best_copy = abd_perf_limit_find(
+		limit, &limit->best_copy, ABD_PERF_LIMIT_COUNT(abd_perf_limit_copies), true);
+	limit->best_compare = abd_perf_limit_find(
+		limit, &limit->best_compare, ABD_PERF_LIMIT_COUNT(abd_perf_limit_compares), false);
+}
+
+void abd_perf_limit_free(struct abd_perf_limit *limit)
+{
+	free(limit->a);
+	limit->a = NULL;
+}
