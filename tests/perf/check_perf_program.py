@@ -439,7 +439,7 @@ class Runs(Case):
                                 env={**os.environ, "ABD_COMPARE": "word"})
         self.assertTrue(document["environment"]["compare_kernel"].startswith("word"))
         kernels = {entry["name"]: entry["parameters"]["kernel"] for entry in document["results"] if entry["group"] == "sizes"}
-        self.assertEqual(kernels, {"4k": "word", "8k": "word"})
+        self.assertEqual(kernels, {"4k": "word (set)", "8k": "word (set)"})
 
     def test_how_long_it_takes_is_said_first(self):
         result = run("run", "flush-calibrate", "--full")
