@@ -13,6 +13,7 @@
 #include "abd_test_provider.h"
 
 #include <abd/pool.h>
+#include <abd/stats.h>
 #include <abd/uring.h>
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -304,6 +306,42 @@ Test(abd_uring, runs_of_the_pool_go_by_registered_buffers)
 		text, sizeof(text));
 
 	cr_assert_eq(abd_test_child_exit(status), 0, "status %x: %s", (unsigned)status, text);
+}
+
+static size_t pool_is_resident(void)
+{
+	struct abd_stats stats;
+
+	return abd_stats_get(&stats, sizeof(stats)) == 0 ? (size_t)stats.resident_pool : SIZE_MAX;
+}
+
+/* The kernel itself refuses here: the process may lock 1 MiB, and has not root's right to more. */
+ABD_TEST_CHILD(registration_is_refused)
+{
+	struct rlimit limit = {1 << 20, 1 << 20};
+	struct abd_uring uring;
+
+	abd_test_child_expect(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+	if (geteuid() == 0 && setuid(65534) != 0)
+		return 0; /* a container without other users */
+	if (!ring_begin())
+		return 0;
+	abd_free(abd_alloc(1 << 20, false)); /* reserves the pool */
+
+	size_t resident = pool_is_resident();
+
+	if (abd_uring_begin(&uring, &ring) == 0)
+		return 0; /* this kernel does not count registered memory */
+	abd_test_child_expect(pool_is_resident() <= resident + (1 << 20));
+	abd_cache_reap_now();
+	abd_test_child_expect(pool_is_resident() <= resident);
+	return 0;
+}
+
+Test(abd_uring, a_registration_that_the_kernel_refuses_costs_no_memory)
+{
+	abd_test_child_passes("registration_is_refused",
+		(const char *[]){"ABD_POOL_SIZE=268435456", "ABD_CHUNK_PROVIDER=pool", NULL});
 }
 
 ABD_TEST_CHILD(read_past_the_end)
