@@ -100,8 +100,7 @@ void abd_arc_readers_free(struct abd_arc *arc);
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
 /** Report all noted hits to the policy. Under lock. */
 void abd_arc_reader_tell(struct abd_arc_reader *reader);
-/** A free slot for a hold, in this thread's own block; NULL: no memory. */
-struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader);
+struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader);
 
 /** Open gives the cache its id and enters it in the registry; close takes it out again. */
 void abd_arc_reader_open(struct abd_arc *arc);
@@ -116,6 +115,16 @@ void abd_arc_reader_holds(
 /** Visit every slot of every block. Under lock; threads may fill and clear slots meanwhile. */
 void abd_arc_reader_each_slot(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg);
+
+/** A free slot for a hold, in this thread's own blocks; NULL: no memory. */
+static inline struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
+{
+	struct abd_arc_hold_slot *slot = &reader->cursor->slot[0];
+
+	if (ABD_LIKELY(atomic_load_explicit(&slot->entry, memory_order_acquire) == NULL))
+		return slot;
+	return abd_arc_reader_slot_slow(reader);
+}
 
 static inline void abd_arc_reader_count(
 	struct abd_arc_reader *reader, enum abd_arc_reader_count which)
@@ -181,18 +190,19 @@ static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
 }
 
 /** Note a hit. Call it inside the read-side section that found the entry. */
-static inline void abd_arc_reader_note(struct abd_arc_reader *reader, struct abd_arc_entry *entry)
+static inline void abd_arc_reader_note(
+	struct abd_arc *arc, struct abd_arc_reader *reader, struct abd_arc_entry *entry)
 {
-	if (!abd_arc_policy_wants(&reader->arc->policy, &entry->item))
+	if (!abd_arc_policy_wants(&arc->policy, &entry->item))
 		return;
-	if (reader->pending == reader->arc->hit_batch) {
+	if (reader->pending == arc->hit_batch) {
 		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
 		reader->patience -= reader->patience > 0;
 		return;
 	}
 	if (reader->pending == 0)
 		reader->slab_frees =
-			atomic_load_explicit(&reader->arc->entries.frees, memory_order_acquire);
+			atomic_load_explicit(&arc->entries.frees, memory_order_acquire);
 	reader->ring[reader->pending++] = entry;
 }
 

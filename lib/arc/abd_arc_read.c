@@ -63,7 +63,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		compressed = abd_arc_entry_is_compressed(entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
 		if (ABD_LIKELY(error == 0 && reader != NULL))
-			abd_arc_reader_note(reader, entry);
+			abd_arc_reader_note(arc, reader, entry);
 	}
 	abd_rcu_read_unlock();
 
@@ -114,7 +114,7 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	if (error == 0) {
 		/* Before the section ends: see abd_arc_impl.h. */
 		atomic_store_explicit(&slot->entry, entry, memory_order_release);
-		abd_arc_reader_note(reader, entry);
+		abd_arc_reader_note(arc, reader, entry);
 		hold->abd = abd_arc_entry_abd(entry);
 		hold->stored_size = abd_get_size(hold->abd);
 		hold->logical_size = entry->item.size;

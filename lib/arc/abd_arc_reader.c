@@ -280,7 +280,7 @@ static struct abd_arc_hold_slot *abd_arc_hold_block_slot(struct abd_arc_hold_blo
  * although others have free slots, but the cursor comes past all of them before there are twice as
  * many.
  */
-struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
+struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader)
 {
 	struct abd_arc_hold_block *block = reader->cursor, *next;
 	struct abd_arc_hold_slot *slot = abd_arc_hold_block_slot(block);
