@@ -355,7 +355,8 @@ static void check_elsewhere(abd_t *record, const unsigned char *model, size_t si
 
 	CHECK(abd_size_alloc_linear(size) == (abd_is_linear(copy) && !abd_is_linear_page(copy)));
 	CHECK(abd_alloc_gang_struct(&own) == &own && abd_is_gang(&own) && abd_get_size(&own) == 0);
-	CHECK(abd_gang_add(&own, record, B_FALSE) == 0 && abd_cmp(&own, record) == 0);
+	abd_gang_add(&own, record, B_FALSE); /* returns nothing in OpenZFS */
+	CHECK(abd_cmp(&own, record) == 0);
 	abd_verify(&own);
 	abd_free(&own);
 	CHECK(abd_get_zeros_struct(&own, size) == &own && abd_cmp_zero(&own, size) == 0);
