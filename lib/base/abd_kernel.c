@@ -34,9 +34,9 @@ static const struct abd_kernel *abd_kernel_nth(const struct abd_choice *choice, 
 }
 
 /* The kernel whose name is the first length bytes of name; NULL where this CPU has none. */
-static const struct abd_kernel *abd_kernel_named(
-	const struct abd_choice *choice, const char *name, size_t length)
+static const struct abd_kernel *abd_kernel_named(const void *arg, const char *name, size_t length)
 {
+	const struct abd_choice *choice = arg;
 	const struct abd_kernel *kernel;
 
 	for (size_t n = 0; (kernel = abd_kernel_nth(choice, n)) != NULL; n++)
@@ -62,137 +62,9 @@ const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const 
 
 /* ---- plans ---- */
 
-void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel)
-{
-	if (plan->count == 0 || plan->rows[plan->count - 1].kernel != kernel)
-		plan->count++;
-	plan->rows[plan->count - 1] = (struct abd_plan_row){last, kernel};
-}
-
-const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size)
-{
-	const struct abd_plan_row *row = plan->rows;
-
-	while (size > row->last)
-		row++;
-	return row->kernel;
-}
-
-/* A number, or a part of a cache: "l1", "l3/2". */
-static bool abd_plan_parse_number(const char *digits, uint64_t *number)
-{
-	uint64_t parts = 1;
-
-	if (digits[0] != 'l')
-		return abd_tunable_parse(digits, 1, SIZE_MAX - 1, number);
-	if (digits[1] < '1' || digits[1] > '0' + ABD_CACHE_LEVELS ||
-		(digits[2] != '\0' &&
-			(digits[2] != '/' || !abd_tunable_parse(digits + 3, 1, 64, &parts))))
-		return false;
-	*number = abd_machine()->cache[digits[1] - '1'] / parts;
-	return true;
-}
-
-/* Read "<=size," at *text, and move *text past it. */
-static bool abd_plan_parse_size(const char **text, size_t *size)
-{
-	char digits[24];
-	size_t length = strcspn(*text, ",");
-	uint64_t number;
-
-	if (length < 2 || length - 2 >= sizeof(digits) || (*text)[length] != ',' ||
-		memcmp(*text, "<=", 2) != 0)
-		return false;
-	memcpy(digits, *text + 2, length - 2);
-	digits[length - 2] = '\0';
-	if (!abd_plan_parse_number(digits, &number))
-		return false;
-	*size = (size_t)number;
-	*text += length + 1;
-	return true;
-}
-
-/* Text without its origin, which is " (in brackets)" at the end. False: longer than a plan. */
-static bool abd_plan_cut(const char *text, char plan[ABD_PLAN_TEXT])
-{
-	size_t length = strlen(text);
-	const char *origin = strstr(text, " (");
-
-	if (origin != NULL && text[length - 1] == ')')
-		length = (size_t)(origin - text);
-	if (length >= ABD_PLAN_TEXT)
-		return false;
-	memcpy(plan, text, length);
-	plan[length] = '\0';
-	return true;
-}
-
-/* Stands for all kernels when only the form of a plan is checked. */
-static const struct abd_kernel abd_kernel_any;
-
-static const struct abd_kernel *abd_plan_kernel(
-	const struct abd_choice *choice, const char *name, size_t length)
-{
-	size_t spelt = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-	if (choice != NULL)
-		return abd_kernel_named(choice, name, length);
-	return length > 0 && spelt == length ? &abd_kernel_any : NULL;
-}
-
-/* choice NULL: names are not looked up. */
-static int abd_plan_read(
-	const struct abd_choice *choice, const char *with_origin, struct abd_plan *plan)
-{
-	struct abd_plan read = {.count = 0};
-	char room[ABD_PLAN_TEXT];
-	const char *text = room;
-
-	if (!abd_plan_cut(with_origin, room))
-		return -EINVAL;
-	for (size_t last = 0; last != SIZE_MAX;) {
-		size_t length = strcspn(text, "<,"), before = last;
-		const struct abd_kernel *kernel = abd_plan_kernel(choice, text, length);
-
-		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
-			return -EINVAL;
-		text += length;
-		last = SIZE_MAX;
-		if (*text != '\0' && !abd_plan_parse_size(&text, &last))
-			return -EINVAL;
-		if (last <= before)
-			return -EINVAL;
-		abd_plan_add(&read, last, kernel);
-	}
-	*plan = read;
-	return 0;
-}
-
 int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan)
 {
-	return abd_plan_read(choice, text, plan);
-}
-
-bool abd_plan_is_text(const char *text)
-{
-	struct abd_plan plan;
-
-	return abd_plan_read(NULL, text, &plan) == 0;
-}
-
-static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < plan->count && used < size; i++) {
-		const struct abd_plan_row *row = &plan->rows[i];
-		const char *form = i < plan->count - 1 ? "%s<=%zu," : "%s";
-
-		used += (size_t)snprintf(
-			text + used, size - used, form, row->kernel->name, row->last);
-	}
-	if (used < size)
-		snprintf(text + used, size - used, " (%s)", plan->origin);
+	return abd_plan_read(text, abd_kernel_named, choice, plan);
 }
 
 void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan)
@@ -201,12 +73,12 @@ void abd_plan_of_family(const struct abd_choice *choice, const char *family, str
 
 	for (; built_in != NULL && built_in->family != NULL; built_in++)
 		if (strcmp(built_in->family, family) == 0 &&
-			abd_plan_read(choice, built_in->plan, plan) == 0) {
+			abd_plan_parse(choice, built_in->plan, plan) == 0) {
 			plan->origin = built_in->origin;
 			return;
 		}
 	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
-		if (abd_plan_read(choice, *text, plan) == 0) {
+		if (abd_plan_parse(choice, *text, plan) == 0) {
 			plan->origin = "derived";
 			return;
 		}

@@ -30,14 +30,9 @@
 #ifndef ABD_KERNEL_H
 #define ABD_KERNEL_H
 
-#include "abd_base.h"
+#include "abd_plan.h"
 
 #include <stdatomic.h>
-
-struct abd_kernel {
-	const char *name;
-	bool (*supported)(void); /* whether this CPU can run it; always the same answer */
-};
 
 /* What every kernel begins with: struct abd_kernel for the chooser, plain fields for the layer. */
 #define ABD_KERNEL_HEAD                          \
@@ -60,27 +55,6 @@ struct abd_kernel {
 #else
 #define ABD_ON_ARM64(...)
 #endif
-
-/* How many rows a plan can have. A measured plan of flush needs 19 at most. */
-#define ABD_PLAN_ROWS 20
-/*
- * Room for a plan as text. Longer texts are refused, so every plan that was set can be shown
- * (lib/tuning keeps this much room for each thread).
- */
-#define ABD_PLAN_TEXT 256
-/* Room for a plan and its origin: "avx512<=4095,avx512-pair (zen4, measured)". */
-#define ABD_PLAN_SHOWN (ABD_PLAN_TEXT + 64)
-
-struct abd_plan_row {
-	size_t last; /* the largest size of the row; SIZE_MAX in the last row */
-	const struct abd_kernel *kernel;
-};
-
-struct abd_plan {
-	size_t count;       /* of rows; 0: no plan */
-	const char *origin; /* a constant: where the plan came from */
-	struct abd_plan_row rows[ABD_PLAN_ROWS];
-};
 
 /* A plan that is built in for a family of CPUs (abd_machine.h). */
 struct abd_plan_built_in {
@@ -214,24 +188,10 @@ void abd_choice_names(const struct abd_choice *choice, char *text, size_t size);
 const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name);
 
 /**
- * A plan from text: "name<=size,name<=size,name". Sizes grow from row to row; the last row has
- * none. A size is a decimal number, or the size of a cache of this machine, or a part of that:
- * "l2", "l3/2". An origin behind the plan, " (in brackets)", is passed over.
+ * A plan from text (abd_plan.h) with kernels of this choice that the CPU has.
  *
  * Returns: 0; -EINVAL, and *plan is not written.
  */
 int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan);
-
-/** Whether text has the form of a plan, whatever kernels it names. */
-bool abd_plan_is_text(const char *text);
-
-/** The plan's kernel for this size. The plan has at least one row. */
-const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);
-
-/**
- * Add a row for the sizes above the last row up to last. If the last row has the same kernel, widen
- * that row instead. The caller makes sure that a row is free.
- */
-void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel);
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef ABD_PROFILE_H
 #define ABD_PROFILE_H
 
-#include "abd_kernel.h"
+#include "abd_plan.h"
 
 enum {
 	ABD_PROFILE_PLANS = 9,

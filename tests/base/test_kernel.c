@@ -264,9 +264,6 @@ Test(abd_kernel, an_origin_is_passed_over_but_nothing_else, .fini = end)
 	cr_assert_str_eq(shown_whole(&choice, true), "fast<=1,plain (set)");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_assert_eq(abd_choice_set(&choice, bad[i]), -EINVAL, "%s", bad[i]);
-	cr_assert(abd_plan_is_text("none-such<=64,fast-2"));
-	cr_assert(!abd_plan_is_text("None<=64,fast") && !abd_plan_is_text("<=64,fast"));
-	cr_assert(!abd_plan_is_text("fast<=64,plain<=64,fast") && !abd_plan_is_text(""));
 }
 
 Test(abd_kernel, a_profile_replaces_what_the_machine_gets_but_not_what_was_set)
