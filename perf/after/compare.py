@@ -18,7 +18,7 @@ from table import print_table, ratio_text
 # even if the intervals exclude 1: they only cover what varies within one process.
 MARGIN = 0.02
 ROUNDS = 6  # the fewest that a verdict can stand on; abd_perf_stat.c says why
-COUNTED = {"bytes", "x", "%"}  # counted, not measured: one round is enough
+COUNTED = {"bytes", "MiB", "x", "%"}  # counted, not measured: one round is enough
 # Facts that differ each time on the same machine, and so don't explain a change.
 FLEETING = {"time", "memory", "load", "load_after", "busy", "busy_before", "busy_during", "interrupted"}
 
