@@ -15,6 +15,7 @@
 #include "abd_perf_stop.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #define ABD_PERF_SCALE_MEMBERS 4
 #define ABD_PERF_SCALE_KEEP 100000 /* records that fit */
@@ -67,14 +68,17 @@ static double abd_perf_scale_member(void *arg, unsigned member, uint64_t iterati
 	uint64_t done = 0, misses = 0;
 
 	(void)iterations;
-	for (; dst != NULL && abd_perf_clock_wall_ns() < writing->deadline_ns; done += 16) {
+	if (dst == NULL)
+		abd_perf_say_die(1, "no memory for a record");
+	do { /* at least once, even if this thread begins late */
 		for (unsigned i = 0; i < 16; i++) {
 			if (member < writing->writers)
 				abd_perf_scale_put(writing, member);
 			else
 				misses += !abd_perf_scale_get(writing, member, dst);
 		}
-	}
+		done += 16;
+	} while (abd_perf_clock_wall_ns() < writing->deadline_ns);
 	free(dst);
 	writing->member[member].done = done;
 	writing->member[member].misses = misses;
@@ -153,20 +157,29 @@ static void abd_perf_scale_crew(const struct abd_perf_options *options,
 	abd_perf_result_figure(result, "a read", "ns", abd_perf_stat(rates.read_ns, done));
 }
 
-/* Put the hot records and use each twice; then put more until the cache evicts. */
+/* Put the hot records, and use each again; then put more until the cache evicts. */
 static void abd_perf_scale_write_fill(struct abd_perf_scale_writing *writing)
 {
+	/* A read within 62 ms of the put would count as the same use. */
+	const struct timespec later = {.tv_nsec = 100000000};
 	struct abd_arc_stats stats;
+	bool done = true;
 	char byte;
 
 	for (uint64_t i = 0; i < ABD_PERF_SCALE_HOT; i++) {
 		abd_arc_key_t key = abd_perf_scale_hot(i);
 
-		if (abd_arc_put(writing->arc, &key, writing->data->bytes, writing->record_size) !=
-				0 ||
-			abd_arc_read(writing->arc, &key, &byte, 0, 1) != 1)
-			abd_perf_say_die(1, "no memory for a record");
+		done &= abd_arc_put(writing->arc, &key, writing->data->bytes,
+				writing->record_size) == 0;
 	}
+	nanosleep(&later, NULL);
+	for (uint64_t i = 0; i < ABD_PERF_SCALE_HOT; i++) {
+		abd_arc_key_t key = abd_perf_scale_hot(i);
+
+		done &= abd_arc_read(writing->arc, &key, &byte, 0, 1) == 1;
+	}
+	if (!done)
+		abd_perf_say_die(1, "no memory for a record");
 
 	do {
 		for (unsigned i = 0; i < 1000; i++)
