@@ -181,37 +181,14 @@ ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize,
 	void (*func_raidz_rec)(void **t, const size_t tsize, void **c, const unsigned *mul),
 	const unsigned *mul);
 
-/* The same from offset 0. */
+/* The same from offset 0; contracts and threads as there. */
 
-static inline void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
-{
-	abd_copy_off(dabd, sabd, 0, 0, size);
-}
-
-static inline void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size)
-{
-	abd_copy_from_buf_off(abd, buf, 0, size);
-}
-
-static inline void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size)
-{
-	abd_copy_to_buf_off(buf, abd, 0, size);
-}
-
-static inline int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size)
-{
-	return abd_cmp_buf_off(abd, buf, 0, size);
-}
-
-static inline int abd_cmp_zero(const abd_t *abd, size_t size)
-{
-	return abd_cmp_zero_off(abd, 0, size);
-}
-
-static inline void abd_zero(abd_t *abd, size_t size)
-{
-	abd_zero_off(abd, 0, size);
-}
+ABD_API void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size);
+ABD_API void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size);
+ABD_API void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size);
+ABD_API int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size);
+ABD_API int abd_cmp_zero(const abd_t *abd, size_t size);
+ABD_API void abd_zero(abd_t *abd, size_t size);
 
 ABD_END_DECLS
 

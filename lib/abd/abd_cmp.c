@@ -121,14 +121,15 @@ int abd_cmp(const abd_t *dabd, const abd_t *sabd)
 	return abd_cmp_spans(kernel, dabd, sabd, dabd->abd_size);
 }
 
-int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
+static int abd_cmp_buf_as(
+	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	const char *with = buf;
 	struct abd_iter iter;
 	int order = 0;
 
-	abd_check_pieces(__func__, abd, off, size);
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	abd_check_pieces(call, abd, off, size);
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
 
 	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
@@ -144,12 +145,22 @@ int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 	return order;
 }
 
-int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
+int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	return abd_cmp_buf_as(__func__, abd, buf, off, size);
+}
+
+int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size)
+{
+	return abd_cmp_buf_as(__func__, abd, buf, 0, size);
+}
+
+static int abd_cmp_zero_as(const char *call, const abd_t *abd, size_t off, size_t size)
 {
 	struct abd_iter iter;
 	bool zero = true;
 
-	abd_check_pieces(__func__, abd, off, size);
+	abd_check_pieces(call, abd, off, size);
 
 	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
@@ -159,6 +170,16 @@ int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 		abd_iter_advance(&iter, iter.len);
 	}
 	return zero ? 0 : 1;
+}
+
+int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
+{
+	return abd_cmp_zero_as(__func__, abd, off, size);
+}
+
+int abd_cmp_zero(const abd_t *abd, size_t size)
+{
+	return abd_cmp_zero_as(__func__, abd, 0, size);
 }
 
 static __attribute__((noinline)) bool abd_equal_spans(const struct abd_compare_kernel *kernel,

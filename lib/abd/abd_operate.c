@@ -138,13 +138,23 @@ static inline bool abd_copy_small(const char *call, char *to, const char *from, 
 	return true;
 }
 
+static inline void abd_copy_as(
+	const char *call, abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+{
+	abd_check_pieces(call, dabd, doff, size);
+	abd_check_pieces(call, sabd, soff, size);
+	if (!abd_copy_small(call, abd_small(dabd, doff, size), abd_small(sabd, soff, size), size))
+		abd_copy_spans(call, abd_copy_for(size), dabd, sabd, doff, soff, size);
+}
+
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	abd_check_pieces(__func__, dabd, doff, size);
-	abd_check_pieces(__func__, sabd, soff, size);
-	if (!abd_copy_small(
-		    __func__, abd_small(dabd, doff, size), abd_small(sabd, soff, size), size))
-		abd_copy_spans(__func__, abd_copy_for(size), dabd, sabd, doff, soff, size);
+	abd_copy_as(__func__, dabd, sabd, doff, soff, size);
+}
+
+void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
+{
+	abd_copy_as(__func__, dabd, sabd, 0, 0, size);
 }
 
 void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
@@ -178,25 +188,31 @@ void abd_copy_from_buf_off(abd_t *abd, const void *buf, size_t off, size_t size)
 	abd_copy_from_buf_as(__func__, abd, buf, off, size);
 }
 
-void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
+void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size)
+{
+	abd_copy_from_buf_as(__func__, abd, buf, 0, size);
+}
+
+static void abd_copy_to_buf_as(
+	const char *call, void *buf, const abd_t *abd, size_t off, size_t size)
 {
 	char *to = buf;
 	struct abd_iter iter;
 
-	abd_check_pieces(__func__, abd, off, size);
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
-	if (abd_copy_small(__func__, buf, abd_small(abd, off, size), size))
+	abd_check_pieces(call, abd, off, size);
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	if (abd_copy_small(call, buf, abd_small(abd, off, size), size))
 		return;
 
 	const struct abd_copy_kernel *kernel = abd_copy_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
 	if (kernel->lanes != NULL) {
-		abd_copy_lanes(__func__, kernel, &(struct abd_sides){.ib = &iter, .a = to});
+		abd_copy_lanes(call, kernel, &(struct abd_sides){.ib = &iter, .a = to});
 		return;
 	}
 	while (iter.len > 0) {
-		abd_require_apart_spans(__func__, to, iter.addr, iter.len);
+		abd_require_apart_spans(call, to, iter.addr, iter.len);
 		kernel->span(to, iter.addr, iter.len, NULL, abd_iter_next(&iter, iter.len));
 		to += iter.len;
 		abd_iter_advance(&iter, iter.len);
@@ -204,14 +220,34 @@ void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
 	abd_copy_finish(kernel);
 }
 
-void abd_zero_off(abd_t *abd, size_t off, size_t size)
+void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
+{
+	abd_copy_to_buf_as(__func__, buf, abd, off, size);
+}
+
+void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size)
+{
+	abd_copy_to_buf_as(__func__, buf, abd, 0, size);
+}
+
+static void abd_zero_as(const char *call, abd_t *abd, size_t off, size_t size)
 {
 	struct abd_iter iter;
 
-	abd_check_pieces(__func__, abd, off, size);
-	abd_iter_begin_write(&iter, __func__, abd, off, size);
+	abd_check_pieces(call, abd, off, size);
+	abd_iter_begin_write(&iter, call, abd, off, size);
 	while (iter.len > 0) {
 		memset(iter.addr, 0, iter.len);
 		abd_iter_advance(&iter, iter.len);
 	}
+}
+
+void abd_zero_off(abd_t *abd, size_t off, size_t size)
+{
+	abd_zero_as(__func__, abd, off, size);
+}
+
+void abd_zero(abd_t *abd, size_t size)
+{
+	abd_zero_as(__func__, abd, 0, size);
 }

@@ -104,7 +104,9 @@ Test(abd_oom, comparing_needs_no_memory, .init = begin, .fini = end)
 {
 	met_is(abd_cmp(x.abd, x.abd), 0);
 	met_is(abd_cmp_buf_off(x.abd, x.model, 0, SIZE), 0);
+	met_is(abd_cmp_buf(x.abd, x.model, SIZE), 0);
 	met_is(abd_cmp_zero_off(x.abd, 0, SIZE), 1);
+	met_is(abd_cmp_zero(x.abd, SIZE), 1);
 	met_is(abd_equal(x.abd, x.abd), true);
 	met_is(abd_equal_off(x.abd, x.abd, 1, 1, 99), true);
 	met_is(abd_equal_buf_off(x.abd, x.model, 0, SIZE), true);
@@ -115,9 +117,13 @@ Test(abd_oom, comparing_needs_no_memory, .init = begin, .fini = end)
 Test(abd_oom, copying_needs_no_memory, .init = begin, .fini = end)
 {
 	met(abd_copy_off(x.abd, y.abd, 0, 0, SIZE));
+	met(abd_copy(x.abd, y.abd, SIZE));
 	met(abd_copy_from_buf_off(x.abd, x.model, 0, SIZE));
+	met(abd_copy_from_buf(x.abd, x.model, SIZE));
 	met(abd_copy_to_buf_off(flat, x.abd, 0, SIZE));
+	met(abd_copy_to_buf(flat, x.abd, SIZE));
 	met(abd_zero_off(y.abd, 0, SIZE));
+	met(abd_zero(y.abd, SIZE));
 	met(abd_flush_copy_off(x.abd, y.abd, 0, 0, SIZE, 0));
 	met(abd_flush_copy_from_buf_off(x.abd, x.model, 0, SIZE, 0));
 	met(abd_flush_copy_to_buf_off(flat, x.abd, 0, SIZE, 0));
