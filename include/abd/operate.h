@@ -181,13 +181,72 @@ ABD_API void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize,
 	void (*func_raidz_rec)(void **t, const size_t tsize, void **c, const unsigned *mul),
 	const unsigned *mul);
 
-/* The same from offset 0; contracts and threads as there. */
+/* ---- the same from offset 0 ------------------------------------------------------------------ */
 
+/**
+ * abd_copy_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  nothing; can't fail.
+ * Threads:  sabd is read, dabd written.
+ * Source:   abd_copy() in include/sys/abd.h.
+ */
 ABD_API void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size);
+
+/**
+ * abd_copy_from_buf_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  nothing; can't fail.
+ * Threads:  abd is written.
+ * Source:   abd_copy_from_buf() in include/sys/abd.h.
+ */
 ABD_API void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size);
+
+/**
+ * abd_copy_to_buf_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  nothing; can't fail.
+ * Threads:  abd is read.
+ * Source:   abd_copy_to_buf() in include/sys/abd.h.
+ */
 ABD_API void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size);
+
+/**
+ * abd_cmp_buf_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  as there.
+ * Threads:  abd is read.
+ * Source:   abd_cmp_buf() in include/sys/abd.h.
+ */
 ABD_API int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size);
+
+/**
+ * abd_cmp_zero_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  0 if all bytes are zero, else 1.
+ * Threads:  abd is read.
+ * Source:   abd_cmp_zero() in include/sys/abd.h.
+ */
 ABD_API int abd_cmp_zero(const abd_t *abd, size_t size);
+
+/**
+ * abd_zero_off() from offset 0.
+ *
+ * Contract: as there.
+ * Units:    size in bytes.
+ * Returns:  nothing; can't fail.
+ * Threads:  abd is written.
+ * Source:   abd_zero() in include/sys/abd.h.
+ */
 ABD_API void abd_zero(abd_t *abd, size_t size);
 
 ABD_END_DECLS

@@ -7,9 +7,9 @@
 /* The next piece; false: there is none. */
 static bool abd_piece_take(struct abd_piece *piece, struct abd_sides *sides)
 {
-	size_t n = sides->ia != NULL ? sides->ia->len : sides->ib->len;
+	size_t n = sides->ia != NULL ? sides->ia->len : SIZE_MAX;
 
-	if (sides->ia != NULL && sides->ib != NULL)
+	if (sides->ib != NULL)
 		n = abd_min(n, sides->ib->len);
 	if (n == 0)
 		return false;

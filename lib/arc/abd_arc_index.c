@@ -373,9 +373,10 @@ bool abd_arc_index_is_sparse(const struct abd_arc_index *index, size_t entries)
 
 bool abd_arc_index_shrink_some(struct abd_arc_index *index, size_t entries)
 {
-	return abd_arc_index_is_sparse(index, entries) &&
-	       abd_arc_index_join(
-		       index, abd_arc_index_lines_for(entries + entries / 3), ABD_ARC_SHRINK_STEPS);
+	if (!abd_arc_index_is_sparse(index, entries))
+		return false;
+	return abd_arc_index_join(
+		index, abd_arc_index_lines_for(entries + entries / 3), ABD_ARC_SHRINK_STEPS);
 }
 
 void abd_arc_index_shrink_end(struct abd_arc_index *index)

@@ -75,24 +75,23 @@ static bool abd_plan_cut(const char *text, char plan[ABD_PLAN_TEXT])
 	return true;
 }
 
-int abd_plan_read(
-	const char *with_origin, abd_plan_named_t *named, const void *arg, struct abd_plan *plan)
+int abd_plan_read(const char *text, abd_plan_named_t *named, const void *arg, struct abd_plan *plan)
 {
 	struct abd_plan read = {.count = 0};
 	char room[ABD_PLAN_TEXT];
-	const char *text = room;
+	const char *rest = room;
 
-	if (!abd_plan_cut(with_origin, room))
+	if (!abd_plan_cut(text, room))
 		return -EINVAL;
 	for (size_t last = 0; last != SIZE_MAX;) {
-		size_t length = strcspn(text, "<,"), before = last;
-		const struct abd_kernel *kernel = named(arg, text, length);
+		size_t length = strcspn(rest, "<,"), before = last;
+		const struct abd_kernel *kernel = named(arg, rest, length);
 
 		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
 			return -EINVAL;
-		text += length;
+		rest += length;
 		last = SIZE_MAX;
-		if (*text != '\0' && !abd_plan_parse_size(&text, &last))
+		if (*rest != '\0' && !abd_plan_parse_size(&rest, &last))
 			return -EINVAL;
 		if (last <= before)
 			return -EINVAL;

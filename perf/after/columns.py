@@ -200,8 +200,9 @@ def buffer(result):
 
 
 def compare(result):
-    yield Table("sizes", "scattered buffers (4 KiB runs at random addresses) against linear memory, and against the best bare loop over the same "
-                "runs; equal contents; GB/s of one side", [
+    title = "scattered buffers (4 KiB runs at random addresses) against linear memory, and against the best bare loop over the same runs; " \
+        "equal contents; GB/s of one side"
+    yield Table("sizes", title, [
         parameter("<operation", "of"), parameter("size"),
         GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:],
         cell("<target", of_row(lambda entry, *pair: target(*pair)[1](entry)))], rows=by_ratio, together="of")

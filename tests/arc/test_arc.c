@@ -570,11 +570,14 @@ Test(arc, without_checksums_lz4_finds_what_it_can)
 	char record[8192], read[8192];
 
 	arc_fill(record, 8192, 1, 0, 0);
-	cr_assert_eq(abd_arc_put(arc, &key, record, 8192), 0);
-	damage(arc, &key, 0); /* the first token: one literal more or less */
-	cr_assert_eq(abd_arc_read(arc, &key, read, 0, 8192), -EBADMSG);
-	cr_assert_eq(arc_stats(arc).damaged, 1);
-	cr_assert_eq(abd_arc_read(arc, &key, read, 0, 8192), -ENOENT);
+	/* From the start into the caller's memory, from further on through scratch. */
+	for (unsigned off = 0; off <= 1; off++) {
+		cr_assert_eq(abd_arc_put(arc, &key, record, 8192), 0);
+		damage(arc, &key, 0); /* the first token: one literal more or less */
+		cr_assert_eq(abd_arc_read(arc, &key, read, off, 8192 - off), -EBADMSG);
+		cr_assert_eq(arc_stats(arc).damaged, off + 1);
+		cr_assert_eq(abd_arc_read(arc, &key, read, 0, 8192), -ENOENT);
+	}
 	abd_arc_destroy(arc);
 }
 

@@ -52,7 +52,8 @@ static int read_text(const char *text, struct abd_profile *profile)
 {
 	char whole[1024];
 
-	snprintf(whole, sizeof(whole), text, abd_machine()->cpu);
+	/* No text has more than two. */
+	snprintf(whole, sizeof(whole), text, abd_machine()->cpu, abd_machine()->cpu);
 	return read_bytes(whole, strlen(whole), profile);
 }
 

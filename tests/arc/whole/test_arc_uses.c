@@ -62,7 +62,7 @@ static double hot_hits(unsigned pieces, unsigned scans)
 			hits += use_piece(arc, (n * scans + i) % HOT, 1, 0);
 	}
 	abd_arc_destroy(arc);
-	return (double)hits / RECORDS;
+	return (double)hits / (double)RECORDS;
 }
 
 Test(arc_uses, a_scan_in_pieces_leaves_the_hot_set, .timeout = 300)
