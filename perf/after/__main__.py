@@ -164,7 +164,8 @@ def main():
     except BrokenPipeError:  # the reader of the tables stopped early
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
-    except OSError as error:  # stdout can't be written
+    except OSError as error:  # stdout can't be written, nor when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail(sys.argv[1], error.strerror)
     sys.exit(status)
 
