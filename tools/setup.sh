@@ -16,7 +16,7 @@ abd_jobs() {
 abd_need_probe() {
 	case $1 in
 	binutils) echo command objdump ;;
-	git | make | cmake | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
+	git | make | cmake | ccache | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
 		echo command "${1%-build}" ;;
 	libc6-dev) echo header stdio.h ;;
 	libcriterion-dev) echo library criterion ;;
@@ -102,4 +102,9 @@ abd_configure() {
 # Print the cmake options that build the library alone: each turns off one of the other things that CMakeLists.txt can build.
 abd_library_only() {
 	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
+}
+
+# Print a regular expression of the tests that say the same in every build: they read the tree, or other programs than the library.
+abd_tests_of_one_build() {
+	echo '^(probe\.)?(docs|layers|leftovers|exports\.(headers|contracts)|dialect\.(names|calls))|^(mirror|plants\.check)$'
 }
