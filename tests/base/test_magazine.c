@@ -175,8 +175,8 @@ Test(abd_magazine, what_is_not_used_goes_back_in_time, .init = begin, .fini = en
 	void *block = abd_magazine_get(OTHER, &source, SIZE, 7);
 
 	/*
-	 * The program goes on with another size, which its magazine serves alone. What it costs to
-	 * wait 60 ms twice is not known on a busy machine.
+	 * The program goes on with another size, which its magazine serves alone. It goes on until
+	 * the reserve is given back: on a busy machine that may take longer than twice 60 ms.
 	 */
 	uint64_t begun = abd_age_now_ms();
 
