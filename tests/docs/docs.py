@@ -320,11 +320,14 @@ def check_order():
         asked, answered = numbered(lines, "## Exercises"), numbered(answers, f"## {title}")
         check(asked > 0, f"{name}: no exercises")
         check(asked == answered, f"{name}: {asked} exercises, {answered} answers under \"{title}\" in answers.md")
+        asked, answered = numbered(lines, "## Reading the source"), numbered(answers, f"### {title}: the source")
+        check(asked == answered, f"{name}: {asked} questions of the source, {answered} answers in answers.md")
 
 
 def check_links():
     files = sources()
     others = {line.split()[0] for line in (HERE / "others.txt").read_text().splitlines() if line.split()[:1]}
+    others |= {line.split("\t")[0] for line in (ROOT / "tests" / "dialect" / "names.tsv").read_text().splitlines()}
     if (book / "map.md").exists():
         others |= {name.removesuffix("()") for _, _, cells in rows(book / "map.md") for name in quoted(cells[0])}
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests")
