@@ -14,18 +14,7 @@ if(ABD_WITH_JEMALLOC AND NOT ABD_JEMALLOC_FOUND)
 	message(FATAL_ERROR "ABD_WITH_JEMALLOC is on, but pkg-config knows no jemalloc (Debian: libjemalloc-dev)")
 endif()
 
-# The cache. bp is the flavour whose threads register themselves; see lib/arc/abd_rcu.h.
-pkg_check_modules(ABD_URCU QUIET liburcu-bp)
-option(ABD_WITH_ARC "Build the adaptive replacement cache (needs liburcu)" ${ABD_URCU_FOUND})
-if(ABD_WITH_ARC AND NOT ABD_URCU_FOUND)
-	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu (Debian: liburcu-dev)")
-endif()
-set(ABD_ARC_LIBRARIES "")
-set(ABD_ARC_LIBRARY_DIRS "")
-if(ABD_WITH_ARC)
-	set(ABD_ARC_LIBRARIES ${ABD_URCU_LIBRARIES})
-	set(ABD_ARC_LIBRARY_DIRS ${ABD_URCU_LIBRARY_DIRS})
-endif()
+option(ABD_WITH_ARC "Build the adaptive replacement cache" ON)
 
 # Reads and writes by io_uring.
 pkg_check_modules(ABD_LIBURING QUIET liburing)
@@ -43,6 +32,6 @@ if(ABD_WITH_URING)
 endif()
 
 # The remaining folders are places where the linker doesn't look by itself.
-foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_ARC_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
+foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
 	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 endforeach()

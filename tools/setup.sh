@@ -24,7 +24,6 @@ abd_need_probe() {
 	libjemalloc-dev) echo library jemalloc ;;
 	liblz4-dev) echo library liblz4 ;;
 	libpmem-dev) echo library libpmem ;;
-	liburcu-dev) echo library liburcu ;;
 	liburing-dev) echo library liburing ;;
 	libxxhash-dev) echo library libxxhash ;;
 	*) echo package "$1" ;;

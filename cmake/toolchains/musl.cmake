@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # x86-64 with musl instead of glibc, linked statically (Debian: musl-tools). Debian has no libraries built for musl, so
-# their glibc archives are linked. musl lacks one function that those call: liburcu prints its last message with it, just before it
-# calls abort(). abort() stands in for that function.
+# their glibc archives are linked. musl lacks one function that such archives call before they give up: abort() stands in for it.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER musl-gcc)

@@ -12,9 +12,9 @@
  * the cache's entries, its index, its ghost lists, and what was evicted but may still be read. Held
  * records that were evicted, replaced or removed can take the cache over its capacity.
  *
- * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not inside
- * a read-side section of liburcu-bp, nor in a signal handler; after fork() the child does not use
- * its parent's arcs. A record that a thread holds when it is killed stays held.
+ * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
+ * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
+ * holds when it ends stays held until another thread releases it.
  *
  * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003).
  * OpenZFS: module/zfs/arc.c.
@@ -26,7 +26,7 @@
 #include <abd/version.h>
 
 #if !ABD_HAS_ARC
-#error "this libabd was built without the cache: ABD_WITH_ARC, which needs liburcu"
+#error "this libabd was built without the cache: ABD_WITH_ARC"
 #endif
 
 ABD_BEGIN_DECLS

@@ -72,6 +72,7 @@ enum abd_arc_reader_count {
 struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
 	struct abd_arc *arc;
+	struct abd_rcu_thread *rcu; /* its thread's */
 	uint64_t slab_frees; /* frees of the entries' slab when the first hit was put into ring */
 	uint32_t pending;    /* hits in ring */
 	uint32_t patience;   /* the lock was busy: how many hits to drop before trying it again */
@@ -88,10 +89,7 @@ struct abd_arc_seat {
 	struct abd_arc_reader *reader;
 };
 
-/**
- * The seat this thread used last. TLS model initial-exec, as everywhere in this layer: a load
- * instead of a call.
- */
+/** The seat this thread used last. */
 extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibility("hidden")));
 
 struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);

@@ -52,11 +52,12 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size,
 	const struct abd_arc_scratch *scratch)
 {
+	struct abd_rcu_thread *rcu = reader != NULL ? reader->rcu : &abd_rcu_self;
 	uint64_t hash = abd_arc_hash(arc, key);
 	bool compressed = false;
 	int error = -ENOENT;
 
-	abd_rcu_read_lock();
+	abd_rcu_read_lock_as(rcu);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
 	if (ABD_LIKELY(entry != NULL)) {
@@ -65,7 +66,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		if (ABD_LIKELY(error == 0 && reader != NULL))
 			abd_arc_reader_note(arc, reader, entry);
 	}
-	abd_rcu_read_unlock();
+	abd_rcu_read_unlock_as(rcu);
 
 	if (error == -EAGAIN)
 		return error; /* the caller gets scratch and tries again */
@@ -106,7 +107,7 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 
 	if (slot == NULL)
 		return -ENOMEM;
-	abd_rcu_read_lock();
+	abd_rcu_read_lock_as(reader->rcu);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
 	if (entry != NULL)
@@ -121,7 +122,7 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		hold->compressed = hold->stored_size < hold->logical_size;
 		hold->entry = slot;
 	}
-	abd_rcu_read_unlock();
+	abd_rcu_read_unlock_as(reader->rcu);
 
 	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
 	if (ABD_UNLIKELY(error == -EBADMSG))

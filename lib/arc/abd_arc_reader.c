@@ -36,6 +36,7 @@ static struct abd_arc *abd_arc_registry_find(uint64_t id)
 
 void abd_arc_reader_open(struct abd_arc *arc)
 {
+	abd_rcu_start();
 	pthread_mutex_lock(&abd_arc_registry);
 	arc->id = ++abd_arc_registry_ids;
 	arc->registry_next = abd_arc_registry_list;
@@ -202,6 +203,7 @@ struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
 			seat.reader = abd_arc_reader_make(arc);
 		if (seat.reader == NULL)
 			return NULL;
+		seat.reader->rcu = &abd_rcu_self;
 		abd_arc_seats->seat[abd_arc_seats->count++] = seat;
 	}
 	abd_arc_seat_last = seat;

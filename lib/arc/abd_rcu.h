@@ -3,83 +3,114 @@
  * RCU as this layer uses it: read-side sections, and a wait until every section that had begun has
  * ended.
  *
- * The flavour is liburcu-bp: it registers a thread at its first section, and unregisters it when it
- * ends. Other flavours such as memb want every thread to call rcu_register_thread(). If our first
- * call did that, a host that uses the same flavour would register its thread twice, or unregister
- * it while we still need it. docs/arc.md has the figures of what bp costs.
+ * A thread counts its sections: the count is odd inside one. It enrols at its first section, and
+ * leaves when it ends, by itself.
  *
- * Invariant: nobody waits for a grace period inside a section, takes a lock there, or allocates.
+ *   reader                              writer
+ *   section++ (odd)                     unlink a record
+ *   ... look up, read ...               a barrier in every thread: membarrier(2)
+ *   section++ (even)                    wait for each thread whose section is odd, until it changes
+ *                                       free the record
  *
- * ThreadSanitizer can't see into liburcu 0.13.2 and reports false races; MemorySanitizer reports
- * false uninitialised reads. Builds for them (ABD_ARC_SHIM) use the shim instead, a read-write
- * lock.
+ * A reader's count reaches memory before the barrier, and then the writer waits; or the reader
+ * looks up after the barrier, and then it can't find the record. So a section costs two plain
+ * stores. A new section changes the count, so no stream of sections can make a writer wait longer.
+ *
+ * Sections of a thread that can't enrol (no membarrier(2), no key left, or its last destructors
+ * run) hold a read-write lock instead, for which the writer waits too.
+ *
+ * It is our own because liburcu's flavours don't fit a library that is opened late. All inlined
+ * read sides take static TLS from the host, which may have none left. memb also wants each thread
+ * registered by hand, and would clash with a host that does so; bp polls every 10 ms.
+ * docs/arc.md has the figures.
+ *
+ * Invariant: nobody waits for a grace period inside a section, takes a lock there, or allocates;
+ * sections don't nest.
+ * Source: the asymmetric barrier of abd_thread.h; McKenney, "Is Parallel Programming Hard", 9.5.
  */
 #ifndef ABD_RCU_H
 #define ABD_RCU_H
 
-#if ABD_ARC_SHIM
+#include "abd_base.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-extern pthread_rwlock_t abd_rcu_shim;
+struct abd_rcu_thread {
+	/* Written by the thread alone. */
+	_Alignas(64) atomic_ulong section;
+	bool enrolled;
+	bool ended;  /* its key's destructor has run: it can't enrol again */
+	bool locked; /* inside a section that holds the lock instead */
+	/* Under the list's lock. */
+	struct abd_rcu_thread **link, *next;
+	unsigned long awaited; /* the section that the writer waits for; 0: none */
+};
 
-static inline void abd_rcu_read_lock(void)
-{
-	pthread_rwlock_rdlock(&abd_rcu_shim);
-}
+extern _Thread_local struct abd_rcu_thread abd_rcu_self __attribute__((visibility("hidden")));
 
-static inline void abd_rcu_read_unlock(void)
-{
-	pthread_rwlock_unlock(&abd_rcu_shim);
-}
-
-/** For tests: whether a section is open. Here: in any thread. */
-static inline bool abd_rcu_read_ongoing(void)
-{
-	if (pthread_rwlock_trywrlock(&abd_rcu_shim) != 0)
-		return true;
-	pthread_rwlock_unlock(&abd_rcu_shim);
-	return false;
-}
-
-static inline void abd_rcu_synchronize(void)
-{
-	pthread_rwlock_wrlock(&abd_rcu_shim);
-	pthread_rwlock_unlock(&abd_rcu_shim);
-}
-
-#else
-
-/*
- * The build defines _LGPL_SOURCE, which makes the read side inline; liburcu allows that to
- * sources under a licence like ours. Sanitizer builds don't define it: liburcu 0.13.2 aligns its
- * readers' records less than it declares, which UBSan reports in inlined code.
+/** Prepare, which takes the system milliseconds once the process has threads. Any number of times.
  */
-#include <stdbool.h>
-#include <urcu/urcu-bp.h>
+void abd_rcu_start(void);
+
+/** Begin a section of a thread that is not enrolled: enrol, or take the lock. */
+void abd_rcu_read_lock_slow(void);
+void abd_rcu_read_unlock_slow(void);
+
+/** Wait until every section that had begun has ended. Outside of sections. Threads: any. */
+void abd_rcu_synchronize(void);
+
+/** membarrier(2). Tests put their own here; the first section of the process decides. */
+extern int (*abd_rcu_membarrier)(int command) __attribute__((visibility("hidden")));
+
+static inline void abd_rcu_step(struct abd_rcu_thread *self, memory_order order)
+{
+	unsigned long section = atomic_load_explicit(&self->section, memory_order_relaxed);
+
+	atomic_store_explicit(&self->section, section + 1, order);
+}
+
+/**
+ * The same for a caller who knows its own thread's: in a shared library, finding &abd_rcu_self is a
+ * call.
+ */
+static inline void abd_rcu_read_lock_as(struct abd_rcu_thread *self)
+{
+	if (ABD_UNLIKELY(!self->enrolled)) {
+		abd_rcu_read_lock_slow();
+		return;
+	}
+	abd_rcu_step(self, memory_order_relaxed);
+	/* the writer's membarrier(2) is the other half */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void abd_rcu_read_unlock_as(struct abd_rcu_thread *self)
+{
+	if (ABD_UNLIKELY(!self->enrolled)) {
+		abd_rcu_read_unlock_slow();
+		return;
+	}
+	abd_rcu_step(self, memory_order_release);
+}
 
 static inline void abd_rcu_read_lock(void)
 {
-	urcu_bp_read_lock();
+	abd_rcu_read_lock_as(&abd_rcu_self);
 }
 
 static inline void abd_rcu_read_unlock(void)
 {
-	urcu_bp_read_unlock();
+	abd_rcu_read_unlock_as(&abd_rcu_self);
 }
 
 /** For tests: whether this thread is inside a section. */
 static inline bool abd_rcu_read_ongoing(void)
 {
-	return urcu_bp_read_ongoing() != 0;
-}
+	const struct abd_rcu_thread *self = &abd_rcu_self;
 
-static inline void abd_rcu_synchronize(void)
-{
-	urcu_bp_synchronize_rcu();
+	return self->locked || atomic_load_explicit(&self->section, memory_order_relaxed) % 2 != 0;
 }
-
-#endif
 
 #endif

@@ -82,11 +82,10 @@ enum {
 extern struct abd_magazine abd_thread_no_magazine __attribute__((visibility("hidden")));
 
 /*
- * initial-exec: one load instead of a call. The loader has room for these 8 bytes even if dlopen()
- * loads the library.
+ * Not of model initial-exec, nor is anything in the library: that takes static TLS of the host,
+ * which may have none left when dlopen() loads us. docs/arc.md says what it costs.
  */
-extern _Thread_local struct abd_thread *abd_thread_current
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct abd_thread *abd_thread_current __attribute__((visibility("hidden")));
 
 /** Called for each thread that ends, before its block is gone. NULL: nothing to do. */
 extern void (*_Atomic abd_thread_ending)(struct abd_thread *thread)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conan 2 recipe. From the tree: conan create packaging/conan --build=missing
 
-lz4, xxhash, jemalloc, liburcu and liburing come from the system: libabd needs just what their packages there offer, and jemalloc
+lz4, xxhash, jemalloc and liburing come from the system: libabd needs just what their packages there offer, and jemalloc
 must be the shared library (see README, "jemalloc never becomes your program's malloc").
 """
 import pathlib
@@ -40,7 +40,6 @@ class AbdConan(ConanFile):
     def system_requirements(self):
         packages = ["liblz4-dev", "libxxhash-dev"]
         packages += ["libjemalloc-dev"] if self.options.with_jemalloc else []
-        packages += ["liburcu-dev"] if self.options.with_arc else []
         packages += ["liburing-dev"] if self.options.with_uring else []
         Apt(self).install(packages)
 

@@ -51,7 +51,7 @@ static int everyday(void)
 	return 0;
 }
 
-/* The first key is the threads', the second the cache's. */
+/* The first key is the threads', the second RCU's, the third the cache's. */
 ABD_TEST_CHILD(arc_no_first_key)
 {
 	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 1);
@@ -61,6 +61,12 @@ ABD_TEST_CHILD(arc_no_first_key)
 ABD_TEST_CHILD(arc_no_second_key)
 {
 	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 2);
+	return everyday();
+}
+
+ABD_TEST_CHILD(arc_no_third_key)
+{
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 3);
 	return everyday();
 }
 
@@ -117,7 +123,7 @@ ABD_TEST_CHILD(arc_no_holds)
 	abd_arc_hold_t hold;
 	abd_arc_t *arc;
 
-	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 2);
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 3);
 	arc = arc_make(1 << 20, 0, 0);
 	expect(arc != NULL && abd_arc_put(arc, &key, "x", 1) == 0);
 	expect(abd_arc_hold(arc, &key, &hold) == -ENOMEM);
@@ -141,5 +147,6 @@ Test(abd_arc_system, without_thread_keys_the_cache_caches)
 {
 	abd_test_child_passes("arc_no_first_key", NULL);
 	abd_test_child_passes("arc_no_second_key", NULL);
+	abd_test_child_passes("arc_no_third_key", NULL);
 	abd_test_child_passes("arc_no_value", NULL);
 }

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Read-side sections and the wait for them: threads come, end and fork, and the system refuses what
+ * it can.
+ */
+#include "abd_rcu.h"
+#include "abd_test.h"
+#include "abd_test_child.h"
+#include "abd_test_wrap.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define expect abd_test_child_expect
+
+enum { READERS = 4, TURNS = 300 };
+
+/* What readers follow, and what they must never see: a cell that the writer has taken back. */
+static struct cell {
+	atomic_int gone;
+} cells[2];
+static struct cell *_Atomic current;
+static atomic_bool stop;
+static atomic_int inside, seen_gone, sections;
+
+static void *follow(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&stop)) {
+		abd_rcu_read_lock();
+		struct cell *cell = atomic_load_explicit(&current, memory_order_acquire);
+
+		for (int i = 0; i < 20; i++)
+			if (atomic_load_explicit(&cell->gone, memory_order_relaxed) != 0)
+				atomic_fetch_add(&seen_gone, 1);
+		abd_rcu_read_unlock();
+		atomic_fetch_add(&sections, 1);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* 0: what a reader follows is never gone before its section ends. */
+static int readers_are_waited_for(void)
+{
+	pthread_t reader[READERS];
+
+	atomic_store(&current, &cells[0]);
+	for (int i = 0; i < READERS; i++)
+		expect(pthread_create(&reader[i], NULL, follow, NULL) == 0);
+	while (atomic_load(&sections) < READERS)
+		sched_yield();
+	for (int turn = 0; turn < TURNS; turn++) {
+		struct cell *old = atomic_load(&current), *new = &cells[old == cells];
+
+		atomic_store(&new->gone, 0);
+		atomic_store_explicit(&current, new, memory_order_release);
+		abd_rcu_synchronize();
+		atomic_store(&old->gone, 1);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(reader[i], NULL);
+	expect(atomic_load(&seen_gone) == 0);
+	return 0;
+}
+
+ABD_TEST_CHILD(rcu_readers)
+{
+	return readers_are_waited_for();
+}
+
+static int membarrier_missing(int command)
+{
+	(void)command;
+	errno = ENOSYS;
+	return -1;
+}
+
+ABD_TEST_CHILD(rcu_no_membarrier)
+{
+	abd_rcu_membarrier = membarrier_missing;
+	return readers_are_waited_for();
+}
+
+ABD_TEST_CHILD(rcu_no_key)
+{
+	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 1);
+	abd_rcu_read_lock();
+	expect(abd_rcu_read_ongoing() && !abd_rcu_self.enrolled);
+	abd_rcu_read_unlock();
+	expect(!abd_rcu_read_ongoing());
+	return readers_are_waited_for();
+}
+
+/* One refusal is for one section: the next one enrols. */
+ABD_TEST_CHILD(rcu_no_value)
+{
+	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 1);
+	abd_rcu_read_lock();
+	expect(abd_rcu_read_ongoing() && !abd_rcu_self.enrolled);
+	abd_rcu_read_unlock();
+	abd_rcu_read_lock();
+	expect(abd_rcu_read_ongoing() && abd_rcu_self.enrolled);
+	abd_rcu_read_unlock();
+	return readers_are_waited_for();
+}
+
+static int (*membarrier_system)(int command);
+static atomic_int barriers_refused;
+
+/* Every other barrier is refused, as by a system that is short of memory. */
+static int membarrier_short(int command)
+{
+	if (command == MEMBARRIER_CMD_PRIVATE_EXPEDITED &&
+		atomic_fetch_add(&barriers_refused, 1) % 2 == 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return membarrier_system(command);
+}
+
+ABD_TEST_CHILD(rcu_barrier_short)
+{
+	membarrier_system = abd_rcu_membarrier;
+	abd_rcu_membarrier = membarrier_short;
+	expect(readers_are_waited_for() == 0);
+	/* 0: no system call at all, on a system without it. */
+	expect(barriers_refused == 0 || barriers_refused >= 2 * TURNS);
+	return 0;
+}
+
+static int membarrier_forbidden(int command)
+{
+	errno = EPERM;
+	return command == MEMBARRIER_CMD_PRIVATE_EXPEDITED ? -1 : 0;
+}
+
+ABD_TEST_CHILD(rcu_barrier_forbidden)
+{
+	abd_rcu_membarrier = membarrier_forbidden;
+	abd_rcu_synchronize();
+	return 0;
+}
+
+Test(abd_rcu, a_writer_waits_for_sections_that_had_begun)
+{
+	abd_test_child_passes("rcu_readers", NULL);
+}
+
+Test(abd_rcu, without_membarrier_a_writer_waits_too)
+{
+	abd_test_child_passes("rcu_no_membarrier", NULL);
+}
+
+Test(abd_rcu, without_thread_keys_a_writer_waits_too)
+{
+	abd_test_child_passes("rcu_no_key", NULL);
+}
+
+Test(abd_rcu, a_thread_whose_value_was_refused_enrols_later)
+{
+	abd_test_child_passes("rcu_no_value", NULL);
+}
+
+Test(abd_rcu, a_barrier_that_is_refused_for_memory_is_tried_again)
+{
+	abd_test_child_passes("rcu_barrier_short", NULL);
+}
+
+Test(abd_rcu, a_barrier_that_is_forbidden_later_ends_the_process)
+{
+	char text[1000];
+	int status = abd_test_child_run("rcu_barrier_forbidden", NULL, text, sizeof(text));
+
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s", text);
+	cr_assert(strstr(text, "membarrier(2) is forbidden now") != NULL, "%s", text);
+}
+
+/* ---- a writer's wait, seen from outside ------------------------------------------------------ */
+
+static atomic_bool may_leave, waited;
+
+static void *stay_inside(void *arg)
+{
+	(void)arg;
+	abd_rcu_read_lock();
+	atomic_store(&inside, 1);
+	while (!atomic_load(&may_leave))
+		usleep(1000);
+	abd_rcu_read_unlock();
+	return NULL;
+}
+
+static void *wait_for_readers(void *arg)
+{
+	(void)arg;
+	abd_rcu_synchronize();
+	atomic_store(&waited, true);
+	return NULL;
+}
+
+static void begin_inside(pthread_t *reader, void *(*run)(void *))
+{
+	atomic_store(&inside, 0);
+	atomic_store(&may_leave, false);
+	atomic_store(&waited, false);
+	cr_assert(pthread_create(reader, NULL, run, NULL) == 0);
+	while (atomic_load(&inside) == 0)
+		usleep(1000);
+}
+
+Test(abd_rcu, a_cancelled_writer_waits_to_the_end_and_the_next_one_finds_no_lock_held)
+{
+	pthread_t reader, writer;
+	void *result;
+
+	begin_inside(&reader, stay_inside);
+	cr_assert(pthread_create(&writer, NULL, wait_for_readers, NULL) == 0);
+	usleep(20000);
+	pthread_cancel(writer);
+	usleep(20000);
+	cr_assert(!atomic_load(&waited));
+	atomic_store(&may_leave, true);
+	pthread_join(writer, &result);
+	cr_assert(result == NULL && atomic_load(&waited));
+	pthread_join(reader, NULL);
+	abd_rcu_synchronize();
+}
+
+static void *end_inside(void *arg)
+{
+	abd_rcu_read_lock();
+	atomic_store(&inside, 1);
+	return arg;
+}
+
+Test(abd_rcu, a_thread_that_ends_inside_a_section_is_not_waited_for)
+{
+	pthread_t reader;
+
+	begin_inside(&reader, end_inside);
+	pthread_join(reader, NULL);
+	abd_rcu_synchronize();
+}
+
+static pthread_key_t late_key;
+static atomic_int late_sections;
+
+/* The key's destructor runs again and again, behind the library's own too. */
+static void read_late(void *left)
+{
+	abd_rcu_read_lock();
+	cr_assert(abd_rcu_read_ongoing());
+	abd_rcu_read_unlock();
+	atomic_fetch_add(&late_sections, abd_rcu_self.ended);
+	pthread_setspecific(late_key, (char *)left - 1);
+}
+
+static void *end_late(void *arg)
+{
+	pthread_setspecific(late_key, &late_sections);
+	abd_rcu_read_lock();
+	abd_rcu_read_unlock();
+	return arg;
+}
+
+Test(abd_rcu, a_threads_last_destructors_have_sections_too)
+{
+	pthread_t thread;
+
+	cr_assert(pthread_key_create(&late_key, read_late) == 0);
+	cr_assert(pthread_create(&thread, NULL, end_late, NULL) == 0);
+	pthread_join(thread, NULL);
+	cr_assert_gt(atomic_load(&late_sections), 0);
+	pthread_key_delete(late_key);
+	abd_rcu_synchronize();
+}
+
+/* Threads enter and leave the list in any order. */
+Test(abd_rcu, threads_that_end_in_any_order_leave_the_list_whole)
+{
+	pthread_t thread[3];
+
+	for (int last = 0; last < 3; last++) {
+		for (int i = 0; i < 3; i++)
+			begin_inside(&thread[i], i == last ? stay_inside : end_inside);
+		atomic_store(&may_leave, true);
+		for (int i = 0; i < 3; i++)
+			pthread_join(thread[i], NULL);
+		abd_rcu_synchronize();
+	}
+}
+
+/* enrolled: whether the forking thread is. */
+static void fork_beside_a_section(bool enrolled)
+{
+	pthread_t reader;
+	int status = 0;
+
+	if (enrolled) {
+		abd_rcu_read_lock();
+		abd_rcu_read_unlock();
+	}
+	begin_inside(&reader, stay_inside);
+
+	pid_t child = fork();
+
+	if (child == 0) {
+		alarm(20);
+		/* The reader is not in the child: nobody is waited for, and sections work. */
+		abd_rcu_synchronize();
+		abd_rcu_read_lock();
+		abd_rcu_read_unlock();
+		abd_rcu_synchronize();
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	atomic_store(&may_leave, true);
+	pthread_join(reader, NULL);
+	cr_assert_eq(status, 0);
+}
+
+static void *fork_unenrolled(void *arg)
+{
+	fork_beside_a_section(false);
+	return arg;
+}
+
+Test(abd_rcu, a_child_of_fork_waits_for_no_thread_of_its_parent)
+{
+	pthread_t thread;
+
+	cr_assert(pthread_create(&thread, NULL, fork_unenrolled, NULL) == 0);
+	pthread_join(thread, NULL);
+	fork_beside_a_section(true);
+}
