@@ -330,7 +330,7 @@ def check_links():
     others |= {line.split("\t")[0] for line in (ROOT / "tests" / "dialect" / "names.tsv").read_text().splitlines()}
     if (book / "map.md").exists():
         others |= {name.removesuffix("()") for _, _, cells in rows(book / "map.md") for name in quoted(cells[0])}
-    known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests")
+    known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
                                       for path in (ROOT / folder).glob("**/*.[ch]")
                                       for name in re.findall(r"\b(\w+)\(", path.read_text())}
     for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md")]:

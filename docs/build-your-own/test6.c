@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "test.h"
+
+enum { SIZE = 20000 };
+static char record[SIZE], back[SIZE];
+
+static void fill(unsigned key)
+{
+	for (size_t i = 0; i < SIZE; i++)
+		record[i] = (char)(key + i / 100);
+}
+
+/* A read, and a put if it missed. */
+static bool request(struct cache *cache, unsigned key)
+{
+	fill(key);
+	bool hit = cache_read(cache, key, back);
+	if (hit)
+		must(memcmp(back, record, SIZE) == 0,
+			"a record came out of the cache with other bytes than went in");
+	else
+		must(cache_put(cache, key, record, SIZE), "a record was not put");
+	return hit;
+}
+
+static bool is_in(struct cache *cache, unsigned key, const char *list)
+{
+	return strcmp(cache_list(cache, key), list) == 0;
+}
+
+int main(void)
+{
+	struct cache *cache = cache_make(3);
+
+	about("room for three; the requests 1 2 1");
+	must(!request(cache, 1) && !request(cache, 2), "an empty cache has no records");
+	must(mem_in_use() < 2 * SIZE, "these records pack well, and were stored as they are");
+	must(request(cache, 1), "record 1 was put, and is not found");
+	must(is_in(cache, 1, "T2"),
+		"record 1 was used twice, and is not in T2: in T1 a scan pushes it out, as in "
+		"any LRU list");
+	must(is_in(cache, 2, "T1"), "record 2 was used once, and is not in T1");
+
+	about("room for three; the requests 1 2 1 3 4");
+	request(cache, 3);
+	request(cache, 4);
+	must(is_in(cache, 1, "T2"),
+		"3 and 4 came, used once, and pushed out 1, which was used twice");
+	must(is_in(cache, 2, "B1"), "2 was evicted from T1: its name should be in B1");
+	must(!cache_read(cache, 2, back), "a ghost has a name and no bytes");
+
+	about("room for three; the requests 1 2 1 3 4 5 2 4");
+	request(cache, 5);
+	must(is_in(cache, 3, "B1") && is_in(cache, 2, ""),
+		"T1 and B1 together have three names at most: 2, the oldest, is forgotten");
+	request(cache, 2);
+	must(is_in(cache, 2, "T1") && cache->target == 0, "2 was forgotten, so it is new");
+	request(cache, 4);
+	must(cache->target == 1, "4 was in B1: T1 was too small, so its target grows by one");
+	must(is_in(cache, 4, "T2"), "4 came back: it was used twice, and belongs into T2");
+	must(is_in(cache, 5, "B1") && is_in(cache, 2, "T1") && is_in(cache, 1, "T2"),
+		"5 made room for 4: T1 had more than its target");
+
+	about("room for three; the requests 1 2 1 3 4 5 2 4 2 6 1");
+	must(request(cache, 2) && is_in(cache, 2, "T2"), "2 is there, and used twice");
+	request(cache, 6);
+	must(is_in(cache, 1, "B2"),
+		"T1 was empty, so the oldest of T2 makes room: 1, whose name goes to B2");
+	request(cache, 1);
+	must(cache->target == 0, "1 was in B2: T1 was too large, so its target shrinks by one");
+	must(is_in(cache, 1, "T2") && is_in(cache, 6, "B1"),
+		"1 came back into T2, and 6 made room for it");
+	cache_end(cache);
+	all_came_back();
+
+	about("four records in use beside a long scan");
+	cache = cache_make(8);
+	for (unsigned round = 0; round < 2; round++)
+		for (unsigned key = 0; key < 4; key++)
+			request(cache, key);
+	for (unsigned key = 100; key < 200; key++)
+		request(cache, key);
+	for (unsigned key = 0; key < 4; key++)
+		must(request(cache, key), "a scan of 100 records pushed out the four in use");
+	cache_end(cache);
+	all_came_back();
+	return 0;
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Build your own: each step fails before it is written and passes afterwards, and a misunderstanding is called by its name.
+
+usage: build_your_own.py CC
+
+The reference solution passes every check; without the file of a step its check says that it is missing; with an empty file, which
+functions are. Then two misunderstandings for each step are put into the solution, one by one, and the check must say what is wrong.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "build-your-own"
+SOLUTION = HERE / "solution"
+STEPS = range(1, 8)
+LINES = 120  # that a step may have
+# step, what stands in the solution, what somebody might write, what the check says
+MISUNDERSTANDINGS = [
+    (1, "\tbuffer->piece[0] = (struct piece){", "\tmini_take(buffer);\n\tbuffer->piece[0] = (struct piece){", "memory that is the caller's was freed"),
+    (1, "\tbuffer->end = NULL;\n", "", "gave its memory away, and freed it all the same"),
+    (2, "\t\toff = 0; /* the next piece is read from its first byte */\n", "", "is no offset into the second"),
+    (2, "smaller(size - i * PAGE, PAGE)", "PAGE", "the buffer ends before"),
+    (3, "return buffer->count == 1;", "return buffer->size <= PAGE;", "what counts is the number of pieces"),
+    (3, "\t\t} else if (want > 1) {\n\t\t\tlargest = want / 2; /* refused: smaller ones for the rest of this buffer */\n", "",
+     "no reason to give up"),
+    (4, "\tview->size = size;", "\tfor (size_t i = 1; i < count; i++)\n\t\tview->piece[i].addr += off % PAGE;\n\tview->size = size;",
+     "only its first piece begins within a page"),
+    (4, "\tif (!own)\n\t\treturn gang;\n", "\t(void)own;\n", "the gang ended children that it did not own"),
+    (5, "return mini_is_linear(buffer) ? buffer->piece[0].addr : mem_get(buffer->size);", "return mem_get(buffer->size);",
+     "its own address would do"),
+    (5, "void mini_return(struct mini *buffer, void *lent)\n{\n",
+     "void mini_return(struct mini *buffer, void *lent)\n{\n\tmini_copy_in(buffer, lent, 0, buffer->size);\n", "mini_return() wrote the copy back"),
+    (6, "\tmove(cache, e, T2);\n", "\tmove(cache, e, e->list);\n", "used twice, and is not in T2"),
+    (6, "move(cache, e, known != NULL ? T2 : T1);", "move(cache, e, T1);", "4 came back"),
+    (7, "if (atomic_load(&shared->slot[slot]) == found)", "if (found != NULL)", "look again after the note is written"),
+    (7, "if (*place != NULL && !noted(shared, *place))", "if (*place != NULL)", "the writer ended a buffer that a reader's note names"),
+]
+
+
+def check(step, folder, compiler):
+    done = subprocess.run([str(HERE / "check"), str(step), str(folder)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "CC": compiler, "CFLAGS": "-w"})
+    return done.returncode, done.stdout + done.stderr
+
+
+def steps(folder, upto, changed=None):
+    """The solution's steps in a folder; changed: one of them, and its text."""
+    for n in range(1, upto + 1):
+        (folder / f"step{n}.c").write_text(changed[1] if changed and changed[0] == n else (SOLUTION / f"step{n}.c").read_text())
+
+
+def try_step(step, compiler):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        lines = len([line for line in (SOLUTION / f"step{step}.c").read_text().splitlines() if line.strip()])
+        if lines > LINES:
+            yield f"step {step} has {lines} lines, more than {LINES}"
+        steps(folder, step - 1)
+        for what, want in (("no file", f"step{step}.c is not there yet"), ("an empty file", "these functions of mini.h are not there yet")):
+            if what == "an empty file":
+                (folder / f"step{step}.c").write_text("#include \"mini.h\"\n")
+            code, said = check(step, folder, compiler)
+            if code == 0 or want not in said:
+                yield f"step {step}, {what}: exit {code}, \"{said.strip()}\""
+        steps(folder, step)
+        code, said = check(step, folder, compiler)
+        if code != 0 or said != f"right: step {step}\n":
+            yield f"step {step}, the solution: exit {code}, \"{said.strip()}\""
+
+
+def try_wrong(wrong, compiler):
+    step, right, mistaken, want = wrong
+    text = (SOLUTION / f"step{step}.c").read_text()
+    if text.count(right) != 1:
+        yield f"step {step}: \"{right}\" stands {text.count(right)} times in the solution"
+        return
+    with tempfile.TemporaryDirectory() as name:
+        steps(pathlib.Path(name), step, (step, text.replace(right, mistaken)))
+        code, said = check(step, name, compiler)
+        # In words: of the misunderstanding, and of nothing but it.
+        if code != 1 or want not in said or len(re.findall("wrong: ", said)) != 1:
+            yield f"step {step}, \"{want}\" is not said: exit {code}, \"{said.strip()}\""
+
+
+def main(compiler):
+    jobs = [(try_step, step) for step in STEPS] + [(try_wrong, wrong) for wrong in MISUNDERSTANDINGS]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        failures = [finding for found in pool.map(lambda job: list(job[0](job[1], compiler)), jobs) for finding in found]
+    for finding in failures:
+        print("FAIL", finding)
+    print(f"{len(jobs) - len(failures)} passed, {len(failures)} failed")
+    return int(bool(failures))
+
+
+sys.exit(main(sys.argv[1]))
