@@ -43,14 +43,13 @@ void row_init(row_t *row, uint_t parity, uint_t disks, size_t size)
 	size_t sectors = size / SECTOR, full = sectors / (disks - parity);
 	size_t longer = sectors % (disks - parity);
 
-	memset(row, 0xa5, sizeof(*row)); /* structs are embedded, whatever the memory held */
+	memset(row, 0, sizeof(*row)); /* OpenZFS looks for a run table's room in the structs */
 	row->parity = parity;
 	row->columns = full > 0 ? disks : parity + (uint_t)longer;
 	for (uint_t c = 0; c < row->columns; c++) {
 		size_t data = c < parity ? 0 : c - parity;
 
 		row->col[c].size = (full + (longer > 0 && (c < parity || data < longer))) * SECTOR;
-		row->col[c].abd = row->col[c].orig = NULL;
 	}
 }
 
