@@ -42,11 +42,14 @@
  * the environment, by abd_flush_calibrate(), or for a group of tunables.
  *
  *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar;
- *                                     several runs together: avx512-pair, avx512-four, avx2-pair,
- *                                     avx2-four
- *   copy                plan          avx512, libc, string, nt-avx512; two runs together:
- *                                     nt-pair-avx512. Up to 512 bytes between linear memory go by
- *                                     memcpy(), whatever the plan
+ *                                     without hints: avx512-near; several runs together:
+ *                                     avx512-pair, avx512-four, avx2-pair, avx2-four
+ *   copy                plan          avx512, libc, string, nt-avx512; two runs or four together:
+ *                                     avx512-four, nt-pair-avx512, nt-four-avx512. Up to 512 bytes
+ *                                     between linear memory go by memcpy(), whatever the plan
+ *   zero                plan          libc, avx512; several runs together: avx512-four,
+ *                                     nt-pair-avx512. Up to 512 bytes of linear memory go by
+ *                                     memset(), whatever the plan
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
  *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
  *   fletcher            plan          avx512, avx2, scalar
@@ -86,7 +89,8 @@ ABD_API int abd_tuning_set(const char *name, const char *value);
  * What a tunable is set to; for kernels the plan in use, for providers the one in use.
  *
  * Units:   text; sizes in bytes, decimal.
- * Returns: the text, or NULL for an unknown name.
+ * Returns: the text, or NULL for an unknown name. "cpu", which can't be set, is how a profile names
+ *          this machine's processor.
  * Owner:   the library; the string lives until this thread's next call.
  * Threads: any.
  * Source:  module parameters in OpenZFS.

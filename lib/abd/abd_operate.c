@@ -8,6 +8,7 @@
 #include "abd_copy_span.h"
 #include "abd_iter.h"
 #include "abd_pieces.h"
+#include "abd_zero_span.h"
 
 #include <abd/operate.h>
 
@@ -65,11 +66,24 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 	return result;
 }
 
-static void abd_pieces_copy(const char *call, const struct abd_copy_kernel *kernel,
+static void abd_pieces_copy_even(const char *call, const struct abd_copy_kernel *kernel,
 	const struct abd_pieces *now, const struct abd_pieces *next)
+{
+	for (unsigned i = 0; i < now->lane_count; i++)
+		abd_require_apart_spans(call, now->lanes.a[i], now->lanes.b[i], now->common);
+	kernel->lanes(&now->lanes, now->common, abd_pieces_hint(now, next));
+}
+
+static void abd_pieces_copy(const char *call, const struct abd_copy_kernel *kernel,
+	struct abd_pieces *now, struct abd_pieces *next)
 {
 	size_t done = 0;
 
+	if (now->even) {
+		abd_pieces_copy_even(call, kernel, now, next);
+		return;
+	}
+	abd_pieces_list(next);
 	for (size_t i = 0; i < now->count; i++)
 		abd_require_apart_spans(call, now->piece[i].a, now->piece[i].b, now->piece[i].size);
 	if (now->lane_count == kernel->lane_count) {
@@ -230,16 +244,64 @@ void abd_copy_to_buf(void *buf, const abd_t *abd, size_t size)
 	abd_copy_to_buf_as(__func__, buf, abd, 0, size);
 }
 
-static void abd_zero_as(const char *call, abd_t *abd, size_t off, size_t size)
+static void abd_pieces_zero(
+	const struct abd_zero_kernel *kernel, struct abd_pieces *now, const struct abd_pieces *next)
 {
+	size_t done = 0;
+
+	if (now->lane_count == kernel->lane_count) {
+		done = now->common;
+		kernel->lanes(&now->lanes, done, abd_pieces_hint(now, next));
+	}
+	for (size_t i = 0; i < now->count && !now->even; i++) {
+		const struct abd_piece *piece = &now->piece[i];
+		size_t before = piece->lane ? done : 0;
+
+		if (before < piece->size)
+			kernel->span(piece->a + before, piece->size - before, NULL);
+	}
+}
+
+static void abd_zero_lanes(const struct abd_zero_kernel *kernel, struct abd_iter *iter)
+{
+	struct abd_sides sides = {.ia = iter};
+	struct abd_pieces pieces[2];
+	unsigned turn = 0;
+
+	abd_pieces_take(&pieces[0], &sides, kernel->lane_count);
+	while (pieces[turn].count > 0) {
+		abd_pieces_take(&pieces[turn ^ 1], &sides, kernel->lane_count);
+		abd_pieces_zero(kernel, &pieces[turn], &pieces[turn ^ 1]);
+		turn ^= 1;
+	}
+}
+
+static __attribute__((noinline)) void abd_zero_spans(
+	const char *call, abd_t *abd, size_t off, size_t size)
+{
+	const struct abd_zero_kernel *kernel = abd_zero_for(size);
 	struct abd_iter iter;
 
-	abd_check_pieces(call, abd, off, size);
 	abd_iter_begin_write(&iter, call, abd, off, size);
+	if (kernel->lanes != NULL)
+		abd_zero_lanes(kernel, &iter);
 	while (iter.len > 0) {
-		memset(iter.addr, 0, iter.len);
+		kernel->span(iter.addr, iter.len, abd_iter_next(&iter, iter.len));
 		abd_iter_advance(&iter, iter.len);
 	}
+	abd_zero_finish(kernel);
+}
+
+static void abd_zero_as(const char *call, abd_t *abd, size_t off, size_t size)
+{
+	char *small;
+
+	abd_check_pieces(call, abd, off, size);
+	small = abd_small(abd, off, size);
+	if (small != NULL)
+		memset(small, 0, size);
+	else
+		abd_zero_spans(call, abd, off, size);
 }
 
 void abd_zero_off(abd_t *abd, size_t off, size_t size)

@@ -19,6 +19,20 @@ enum {
 	ABD_LANE_MIN = 2048,
 };
 
+/*
+ * The lane behind the nth, in a way that hides it from the compiler, which must not unroll loops
+ * over lanes. On Zen 5, 64 to 512 KiB are compared by four lanes no faster than run by run if every
+ * lane has load instructions of its own, and 1.35 times as fast if the same instructions visit all
+ * lanes in turn; copies are alike. (A prefetcher that follows each instruction runs past the ends
+ * of runs; lanes in turn give it nothing to follow.)
+ */
+static inline unsigned abd_lane_next(unsigned n)
+{
+	n++;
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
 struct abd_lanes {
 	char *a[ABD_LANES];
 	const char *b[ABD_LANES];

@@ -17,7 +17,7 @@
 	K(libc)                                              \
 	K(word)                                              \
 	K(scalar)                                            \
-	ABD_ON_X86(K(avx512_pair) K(avx512_four) K(avx2_pair) K(avx2_four))
+	ABD_ON_X86(K(avx512_near) K(avx512_pair) K(avx512_four) K(avx2_pair) K(avx2_four))
 
 #define ABD_COMPARE_DECLARE(name) extern const struct abd_compare_kernel abd_compare_##name;
 #define ABD_COMPARE_ENTRY(name) &abd_compare_##name,
@@ -33,7 +33,9 @@ const struct abd_compare_kernel *const abd_compare_kernels[] = {
  * zen4: 2 cores of a virtual machine, 1 MiB of L2, 32 MiB of L3; 4 KiB runs at random addresses. Up
  * to 4 MiB one run at a time is fastest, at 8 MiB all are level, from 16 MiB four are 1.5 times as
  * fast as one, and two 1.35 times.
- * zen5: bare loops; two are 1.2 times as fast at 16 MiB, 1.1 times at 256 MiB.
+ * zen5: 2 cores of a virtual machine, 48 KiB of L1, 1 MiB of L2, 32 MiB of L3. Four are 1.4 times
+ * as fast as one from where both sides outgrow L1 to where they outgrow L2; above, one with the
+ * heads of the next is fastest.
  * AVX2 was measured on Zen 4 only, where two are faster than four.
  */
 #define ABD_COMPARE_PLAN_INTEL "avx512<=16777215,avx512-pair"
@@ -41,7 +43,7 @@ const struct abd_compare_kernel *const abd_compare_kernels[] = {
 static const struct abd_plan_built_in abd_compare_families[] = {
 	ABD_PLAN_DERIVED("zen3", "avx2<=8388608,avx2-pair"),
 	ABD_PLAN_MEASURED("zen4", "avx512<=8388608,avx512-four"),
-	ABD_PLAN_MEASURED("zen5", "avx512<=8388608,avx512-pair"),
+	ABD_PLAN_MEASURED("zen5", "avx512-near<=24576,avx512-four<=196608,avx512"),
 	ABD_PLAN_DERIVED("icelake", ABD_COMPARE_PLAN_INTEL),
 	ABD_PLAN_DERIVED("sapphirerapids", ABD_COMPARE_PLAN_INTEL),
 	ABD_PLAN_DERIVED("emeraldrapids", ABD_COMPARE_PLAN_INTEL),

@@ -33,12 +33,14 @@ struct abd_compare_kernel {
 	/* equal, for short keys: no hints */
 	bool (*key_equal)(const void *a, const void *b, size_t size);
 	/*
-	 * 0, or how many spans of each side are walked together, and how: of each lane size bytes,
-	 * at least ABD_LANE_MIN. Returns how many bytes from the start are known to be equal in all
-	 * lanes; size only if all are. next: where the caller will go on; never NULL.
+	 * 0, or how many spans of each side, 2 or 4, are walked together, and how: of each lane
+	 * size bytes, at least ABD_LANE_MIN. Returns how many bytes from the start are known to be
+	 * equal in all lanes; size only if all are. next: where the caller will go on; never NULL.
 	 */
 	unsigned lane_count;
 	size_t (*lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
+	/* whether size bytes of each a are zero; NULL without lanes */
+	bool (*zero_lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
 /** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one

@@ -13,8 +13,10 @@
 #include "abd_flush_table.h"
 #include "abd_impl.h"
 #include "abd_lz4_decode.h"
+#include "abd_machine.h"
 #include "abd_profile.h"
 #include "abd_tunable.h"
+#include "abd_zero_span.h"
 
 #include <abd/tuning.h>
 #include <abd/version.h>
@@ -31,6 +33,7 @@ static const struct abd_tunables *const abd_tuning_tables[] = {
 static struct abd_choice *const abd_tuning_choices[] = {
 	&abd_compare_choice,
 	&abd_copy_choice,
+	&abd_zero_choice,
 	&abd_flush_choices[ABD_FLUSH_AUTO],
 	&abd_flush_choices[ABD_FLUSH_SHARED],
 	&abd_flush_choices[ABD_FLUSH_EXCLUSIVE],
@@ -108,6 +111,8 @@ const char *abd_tuning_get(const char *name)
 	static _Thread_local char text[ABD_PLAN_SHOWN];
 
 	ABD_REQUIRE(name != NULL, "name is NULL");
+	if (strcmp(name, "cpu") == 0)
+		return abd_machine()->cpu;
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 

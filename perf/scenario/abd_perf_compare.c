@@ -131,13 +131,18 @@ ABD_PERF_LOOP(
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memcpy,
 	(memcpy(o->linear[B], o->linear[A], o->size), 1))
 
-ABD_PERF_LOOP(
-	struct abd_perf_operands, abd_perf_loop_limit_compare, abd_perf_limit_compare(&o->limit))
-ABD_PERF_LOOP(
-	struct abd_perf_operands, abd_perf_loop_limit_copy, (abd_perf_limit_copy(&o->limit), 1))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_limit_compare,
+	abd_perf_limit_run(&o->limit, ABD_PERF_LIMIT_COMPARE))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_limit_copy,
+	abd_perf_limit_run(&o->limit, ABD_PERF_LIMIT_COPY))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_limit_zero,
+	abd_perf_limit_run(&o->limit, ABD_PERF_LIMIT_ZERO))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_clear, (abd_zero(o->buffer[B], o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memset, (memset(o->linear[B], 0, o->size), 1))
 
-#define ABD_PERF_LIMIT_COMPARE "best loop, compare"
-#define ABD_PERF_LIMIT_COPY "best loop, copy"
+#define ABD_PERF_LOOP_COMPARE "best loop, compare"
+#define ABD_PERF_LOOP_COPY "best loop, copy"
+#define ABD_PERF_LOOP_ZERO "best loop, zero"
 
 struct abd_perf_operation {
 	const char *name;
@@ -154,17 +159,16 @@ struct abd_perf_operation {
 static const struct abd_perf_operation abd_perf_operations[] = {
 	{"memcmp", abd_perf_loop_memcmp, NULL, NULL, 0, {{0}}},
 	{"memcpy", abd_perf_loop_memcpy, NULL, NULL, 0, {{0}}},
-	{ABD_PERF_LIMIT_COMPARE, abd_perf_loop_limit_compare, NULL, NULL, 0, {{0}}},
-	{ABD_PERF_LIMIT_COPY, abd_perf_loop_limit_copy, NULL, NULL, 0, {{0}}},
-	{"abd_cmp", abd_perf_loop_cmp, "memcmp", ABD_PERF_LIMIT_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
-	{"abd_equal", abd_perf_loop_equal, "memcmp", ABD_PERF_LIMIT_COMPARE, 0,
+	{ABD_PERF_LOOP_COMPARE, abd_perf_loop_limit_compare, NULL, NULL, 0, {{0}}},
+	{ABD_PERF_LOOP_COPY, abd_perf_loop_limit_copy, NULL, NULL, 0, {{0}}},
+	{"abd_cmp", abd_perf_loop_cmp, "memcmp", ABD_PERF_LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
+	{"abd_equal", abd_perf_loop_equal, "memcmp", ABD_PERF_LOOP_COMPARE, 0,
 		{{0, 8 * KIB, 1, 0}}},
 	/* Both sides fit 32 KiB of first-level cache. */
 	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", NULL, 16 * KIB,
 		{{4 * KIB, 16 * KIB, 1, 1.5}}},
 	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", NULL, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
-	{"abd_copy", abd_perf_loop_copy, "memcpy", ABD_PERF_LIMIT_COPY, 0,
-		{{0, 16 * KIB, 0.95, 0}}},
+	{"abd_copy", abd_perf_loop_copy, "memcpy", ABD_PERF_LOOP_COPY, 0, {{0, 16 * KIB, 0.95, 0}}},
 };
 
 /* From this size on, what bare loops reach over the same runs is the target's measure. */
@@ -215,7 +219,7 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 		if (operation->limit != NULL && operands->limit.count > 0)
 			abd_perf_result_ratio(result, operation->name, operation->limit,
 				abd_perf_race_ratio(race, i,
-					strcmp(operation->limit, ABD_PERF_LIMIT_COPY) == 0 ? 3 : 2))
+					strcmp(operation->limit, ABD_PERF_LOOP_COPY) == 0 ? 3 : 2))
 				->target =
 				operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
 	}
@@ -241,6 +245,37 @@ static void abd_perf_compare_size(
 	}
 	if (abd_perf_race_run(&race, path, paths, options))
 		abd_perf_compare_record(&race, path, operands, text);
+}
+
+/* abd_zero() against memset() and against the best loop that stores zeroes. */
+static void abd_perf_compare_zeroing(
+	struct abd_perf_operands *operands, const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	const struct abd_perf_path path[] = {
+		{"memset", abd_perf_loop_memset, operands},
+		{"abd_zero", abd_perf_loop_clear, operands},
+		{ABD_PERF_LOOP_ZERO, abd_perf_loop_limit_zero, operands},
+	};
+	char text[24];
+
+	abd_perf_say_step(
+		"zeroing, %s", abd_perf_options_size_text(operands->size, text, sizeof(text)));
+	if (!abd_perf_race_run(&race, path, operands->limit.count > 0 ? 3 : 2, options))
+		return;
+
+	struct abd_perf_result *result =
+		abd_perf_result_add("compare", "sizes", "zeroing, %s", text);
+
+	abd_perf_result_size(result, "size", operands->size);
+	abd_perf_result_text(result, "kernel", abd_tuning_get("zero"));
+	abd_perf_result_race(result, &race, path, (double)operands->size);
+	abd_perf_result_ratio(result, "abd_zero", "memset", abd_perf_race_ratio(&race, 1, 0));
+	if (operands->limit.count > 0)
+		abd_perf_result_ratio(
+			result, "abd_zero", ABD_PERF_LOOP_ZERO, abd_perf_race_ratio(&race, 1, 2))
+			->target =
+			operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
 }
 
 /* ---- kernels, by name ------------------------------------------------------------------------ */
@@ -313,7 +348,8 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 	size_t count = options->record_size != 0 ? 1 : options->quick ? 6 : 10;
 	static struct abd_perf_operands operands;
 
-	abd_perf_say_begin("compare", (unsigned)count + 3 + abd_perf_compare_key_steps(options));
+	abd_perf_say_begin(
+		"compare", 2 * (unsigned)count + 3 + abd_perf_compare_key_steps(options));
 	for (size_t i = 0; i < count && !abd_perf_stop_wanted(); i++) {
 		/* Three scattered buffers and two linear ones. */
 		if (size[i] > abd_perf_env_memory() / 3 / 5) {
@@ -324,6 +360,8 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 		abd_perf_compare_size(&operands, options);
 		if (size[i] == 4 * KIB || size[i] == 128 * KIB || size[i] == 16 * MIB)
 			abd_perf_compare_kernels(&operands, options);
+		if (!abd_perf_stop_wanted())
+			abd_perf_compare_zeroing(&operands, options);
 		abd_perf_operands_free(&operands);
 	}
 	if (options->record_size == 0 && !abd_perf_stop_wanted())

@@ -8,6 +8,7 @@
 #include "abd_pieces.h"
 #include "abd_test.h"
 #include "abd_test_provider.h"
+#include "abd_zero_span.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -188,6 +189,80 @@ Test(abd_pieces, each_byte_is_copied_whatever_the_pieces, .init = begin, .fini =
 	for (size_t i = 0; abd_copy_kernels[i] != NULL; i++)
 		if (abd_copy_kernels[i]->lanes != NULL && abd_copy_kernels[i]->supported())
 			copy_by(abd_copy_kernels[i]->name);
+}
+
+/* Bytes [shift, shift + size) of a filled buffer are zeroed; any byte that is not is found. */
+static void check_zero(abd_t *abd, size_t shift, size_t size, uint64_t *random)
+{
+	static const char ones[2] = {1, 1};
+
+	abd_copy_from_buf(abd, flat, SIZE + SLACK);
+	abd_copy_from_buf_off(abd, ones, shift + size, 1);
+	if (shift > 0)
+		abd_copy_from_buf_off(abd, ones, shift - 1, 1);
+	abd_zero_off(abd, shift, size);
+	abd_test_check(abd_cmp_buf_off(abd, flat + shift + size + 1, shift + size + 1,
+			       SIZE + SLACK - shift - size - 1) == 0,
+		"shift %zu: behind", shift);
+	abd_test_check(abd_cmp_zero_off(abd, shift, size) == 0, "shift %zu", shift);
+	abd_test_check(abd_cmp_zero_off(abd, shift, size + 1) == 1, "shift %zu", shift);
+	abd_test_check(shift == 0 || abd_cmp_zero_off(abd, shift - 1, size) == 1, "%zu", shift);
+	for (unsigned i = 0; i < 12; i++) {
+		size_t at = shift + abd_test_random_below(random, size);
+
+		abd_copy_from_buf_off(abd, ones, at, 1);
+		abd_test_check(abd_cmp_zero_off(abd, shift, size) == 1, "%zu", at);
+		abd_zero_off(abd, at, 1);
+	}
+	abd_test_check(abd_cmp_zero_off(abd, shift, size) == 0, "shift %zu: again", shift);
+}
+
+static void zero_by(const char *tunable, const char *kernel)
+{
+	uint64_t random = 6;
+
+	cr_assert_eq(abd_tuning_set(tunable, kernel), 0);
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		abd_t *abd = make(kind);
+
+		for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
+			check_zero(abd, shifts[i], SIZE, &random);
+			check_zero(abd, shifts[i], SIZE - 4096 - 77, &random);
+		}
+		abd_free(abd);
+	}
+	cr_assert_eq(abd_tuning_set(tunable, "auto"), 0);
+}
+
+Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces, .init = begin, .fini = end)
+{
+	for (size_t i = 0; abd_zero_kernels[i] != NULL; i++)
+		if (abd_zero_kernels[i]->supported())
+			zero_by("zero", abd_zero_kernels[i]->name);
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
+		if (abd_compare_kernels[i]->lanes != NULL && abd_compare_kernels[i]->supported())
+			zero_by("compare", abd_compare_kernels[i]->name);
+}
+
+/* The zeros' one run repeats: lanes over it lie at the same address. */
+Test(abd_pieces, zeros_and_linear_memory_are_even_too, .init = begin, .fini = end)
+{
+	abd_t *zeros = abd_get_zeros(1 << 20), *abd = abd_alloc(1 << 20, false);
+	char byte = 1;
+
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
+		if (abd_tuning_set("compare", abd_compare_kernels[i]->name) != 0)
+			continue;
+		abd_zero(abd, 1 << 20);
+		cr_assert(
+			abd_equal(zeros, abd) && abd_equal(abd, zeros) && abd_equal(zeros, zeros));
+		cr_assert_eq(abd_cmp_zero(zeros, 1 << 20), 0);
+		abd_copy_from_buf_off(abd, &byte, 777777, 1);
+		cr_assert_eq(abd_diff_off(zeros, abd, 0, 0, 1 << 20), 777777);
+		cr_assert_eq(abd_cmp_zero(abd, 1 << 20), 1);
+	}
+	abd_free(zeros);
+	abd_free(abd);
 }
 
 Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract, .init = begin, .fini = end)

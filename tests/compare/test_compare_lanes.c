@@ -85,6 +85,47 @@ static void check_size(
 		}
 }
 
+/* A byte of a lane becomes another: it is found if the kernel walks that lane, and only then. */
+static void check_zero(const struct abd_compare_kernel *kernel, struct room *room, size_t size)
+{
+	struct abd_lanes lanes = lanes_at(room, size, 0), far = lanes;
+
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		memset(lanes.a[i], 0, size);
+		lanes.a[i][-1] = 1;
+		far.a[i] = room->start[i] + ROOM; /* can't be read, only fetched */
+	}
+	abd_test_check(
+		kernel->zero_lanes(&lanes, size, &far), "%s: %zu zeroes", kernel->name, size);
+	for (unsigned lane = 0; lane < ABD_LANES; lane++)
+		for (size_t at = 0; at < size; at += at < 600 || at > size - 600 ? 37 : 509) {
+			lanes.a[lane][size - 1 - at] = 1;
+			abd_test_check(kernel->zero_lanes(&lanes, size, &far) ==
+					       (lane >= kernel->lane_count),
+				"%s: %zu bytes, lane %u, %zu from the end", kernel->name, size,
+				lane, at);
+			lanes.a[lane][size - 1 - at] = 0;
+		}
+}
+
+Test(abd_compare_lanes, every_lane_is_zero_to_its_end_and_no_further)
+{
+	struct room room = room_make();
+
+	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++) {
+		const struct abd_compare_kernel *kernel = abd_compare_kernels[i];
+
+		cr_assert((kernel->zero_lanes != NULL) == (kernel->lane_count > 0));
+		if (kernel->zero_lanes == NULL || !kernel->supported())
+			continue;
+		for (size_t size = ABD_LANE_MIN; size <= ABD_LANE_MIN + 520; size += 65)
+			check_zero(kernel, &room, size);
+		check_zero(kernel, &room, 4096);
+		check_zero(kernel, &room, 4096 + 255);
+	}
+	room_end(&room);
+}
+
 Test(abd_compare_lanes, every_lane_is_compared_to_its_end_and_no_further)
 {
 	struct room room = room_make();

@@ -14,6 +14,7 @@
 #include "abd_test.h"
 #include "abd_test_child.h"
 #include "abd_test_provider.h"
+#include "abd_zero_span.h"
 
 #include <abd/version.h>
 
@@ -115,6 +116,12 @@ Test(abd_tuning, an_unknown_name_is_told)
 	}
 }
 
+Test(abd_tuning, the_processor_is_told_and_can_not_be_set)
+{
+	cr_assert_str_eq(abd_tuning_get("cpu"), abd_machine()->cpu);
+	cr_assert_eq(abd_tuning_set("cpu", "AuthenticAMD-25-17"), -ENOENT);
+}
+
 Test(abd_tuning, null_is_told)
 {
 	abd_test_expect_contract((void)abd_tuning_set(NULL, "1"), "name or value is NULL");
@@ -164,11 +171,11 @@ static void check_edges(struct abd_choice *choice, const char *first, const char
 Test(abd_tuning, every_family_of_kernels_goes_by_its_plan_below_at_and_above_each_row, .fini = end)
 {
 	struct abd_choice *const families[] = {&abd_compare_choice, &abd_copy_choice,
-		&abd_lz4_choice, &abd_fletcher_choice, &abd_crc32c_choice,
+		&abd_zero_choice, &abd_lz4_choice, &abd_fletcher_choice, &abd_crc32c_choice,
 		&abd_flush_choices[ABD_FLUSH_AUTO], &abd_flush_choices[ABD_FLUSH_SHARED],
 		&abd_flush_choices[ABD_FLUSH_EXCLUSIVE], &abd_flush_line_choice};
-	static const char *const everywhere[] = {"scalar", "libc", "scalar", "scalar", "portable",
-		"portable", "portable", "portable", "portable"};
+	static const char *const everywhere[] = {"scalar", "libc", "libc", "scalar", "scalar",
+		"portable", "portable", "portable", "portable", "portable"};
 
 	abd_tuning_set("flush", "auto");
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {

@@ -9,6 +9,7 @@
 #include "abd_machine.h"
 #include "abd_test.h"
 #include "abd_test_provider.h"
+#include "abd_zero_span.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -72,8 +73,12 @@ static void check_difference(size_t size, size_t off)
 
 static void check_size(size_t size)
 {
-	abd_zero(data.copy, data.size);
+	abd_copy_from_buf(data.copy, data.flat, data.size);
+	abd_zero_off(data.copy, 0, size);
 	cr_assert_eq(abd_cmp_zero_off(data.copy, 0, size), 0);
+	cr_assert_eq(abd_cmp_buf_off(data.copy, data.flat + size, size, OFF - 1), 0,
+		"%zu: zeroed too much", size);
+	abd_zero(data.copy, data.size);
 	abd_copy_off(data.copy, data.runs, 0, 0, size);
 	cr_assert_eq(abd_cmp_buf_off(data.copy, data.flat, 0, size), 0);
 	cr_assert_eq(abd_cmp_zero_off(data.copy, size, OFF), 0, "%zu: copied too much", size);
@@ -145,15 +150,21 @@ Test(abd_tuning_families, every_familys_plan_copies_right_at_every_edge, .fini =
 	check_families(&abd_copy_choice);
 }
 
+Test(abd_tuning_families, every_familys_plan_zeroes_right_at_every_edge, .fini = end)
+{
+	check_families(&abd_zero_choice);
+}
+
 /* A misspelt name would never be noticed: the plan would give way to the next. */
 Test(abd_tuning_families, every_built_in_plan_has_the_form_of_one_and_a_family_that_exists)
 {
 	static const char *const known[] = {"zen3", "zen4", "zen5", "skylake", "icelake",
 		"sapphirerapids", "emeraldrapids", "graniterapids", "neoverse-n1", "neoverse-v1",
 		"neoverse-v2", NULL};
-	struct abd_choice *const choices[] = {&abd_compare_choice, &abd_copy_choice};
+	struct abd_choice *const choices[] = {
+		&abd_compare_choice, &abd_copy_choice, &abd_zero_choice};
 
-	for (size_t c = 0; c < 2; c++)
+	for (size_t c = 0; c < 3; c++)
 		for (size_t i = 0; known[i] != NULL; i++) {
 			const struct abd_plan_built_in *family = choices[c]->families;
 

@@ -11,6 +11,13 @@
 #ifndef ABD_COMPARE_LANES_H
 #define ABD_COMPARE_LANES_H
 
+static inline vec vec_none(void)
+{
+	vec none = {0};
+
+	return none;
+}
+
 enum {
 	/* Heads are fetched while the last bytes of the lanes are compared. */
 	LANES_LEAD = ABD_LANE_MIN,
@@ -35,13 +42,13 @@ __attribute__((always_inline)) static inline void lanes_fetch(
 __attribute__((always_inline)) static inline bool lanes_equal(
 	const struct abd_lanes *now, unsigned count, size_t off)
 {
-	vec seen = vec_differ((const uint8_t *)now->a[0] + off, (const uint8_t *)now->b[0] + off);
+	vec seen = vec_none();
 
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i = abd_lane_next(i)) {
 		const uint8_t *a = (const uint8_t *)now->a[i] + off;
 		const uint8_t *b = (const uint8_t *)now->b[i] + off;
 
-		for (unsigned v = i == 0 ? 1 : 0; v < BLOCK_VECTORS; v++)
+		for (unsigned v = 0; v < BLOCK_VECTORS; v++)
 			seen = vec_join(seen, a + v * VEC_SIZE, b + v * VEC_SIZE);
 	}
 	return vec_is_zero(seen);
@@ -61,6 +68,43 @@ __attribute__((always_inline)) static inline size_t lanes_scan(
 			return off;
 	}
 	return lanes_equal(now, count, last) ? size : last;
+}
+
+__attribute__((always_inline)) static inline bool lanes_zero_at(
+	const struct abd_lanes *now, unsigned count, size_t off)
+{
+	vec seen = vec_none();
+
+	for (unsigned i = 0; i < count; i = abd_lane_next(i))
+		for (unsigned v = 0; v < BLOCK_VECTORS; v++)
+			seen = vec_or(
+				seen, vec_load((const uint8_t *)now->a[i] + off + v * VEC_SIZE));
+	return vec_is_zero(seen);
+}
+
+/* One side has half the streams: a line of each lane to come is fetched with each block. */
+__attribute__((always_inline)) static inline bool lanes_zero(
+	const struct abd_lanes *now, unsigned count, size_t size, const struct abd_lanes *next)
+{
+	size_t last = size - BLOCK_SIZE;
+
+	for (size_t off = 0; off < last; off += BLOCK_SIZE) {
+		for (unsigned i = 0; i < count && off < HEADS_BLOCKS * BLOCK_SIZE; i++)
+			__builtin_prefetch(next->a[i] + off / BLOCK_SIZE * ABD_CACHE_LINE, 0, 3);
+		if (!lanes_zero_at(now, count, off))
+			return false;
+	}
+	return lanes_zero_at(now, count, last);
+}
+
+static bool lanes_zero_pair(const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
+{
+	return lanes_zero(now, 2, size, next);
+}
+
+static bool lanes_zero_four(const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
+{
+	return lanes_zero(now, 4, size, next);
 }
 
 static size_t lanes_pair(const struct abd_lanes *now, size_t size, const struct abd_lanes *next)

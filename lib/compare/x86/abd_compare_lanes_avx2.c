@@ -17,6 +17,7 @@ const struct abd_compare_kernel abd_compare_avx2_pair = {
 	.key_equal = vector_key_equal,
 	.lane_count = 2,
 	.lanes = lanes_pair,
+	.zero_lanes = lanes_zero_pair,
 };
 
 const struct abd_compare_kernel abd_compare_avx2_four = {
@@ -29,4 +30,5 @@ const struct abd_compare_kernel abd_compare_avx2_four = {
 	.key_equal = vector_key_equal,
 	.lane_count = 4,
 	.lanes = lanes_four,
+	.zero_lanes = lanes_zero_four,
 };

@@ -25,6 +25,32 @@ static void avx512_span(
 	tail_copy(to, from, size, off);
 }
 
+/*
+ * Four runs together: a block of each in turn. On Zen 5 stores that miss L1 overlap then; 64 KiB to
+ * 512 KiB take 0.7 of the time. No line of the next runs is fetched: that gained nothing.
+ */
+static void four_lanes(const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
+{
+	size_t last = size - BLOCK_SIZE;
+
+	(void)next;
+	for (size_t off = 0; off < last; off += BLOCK_SIZE)
+		for (unsigned i = 0; i < 4; i = abd_lane_next(i))
+			block_store((uint8_t *)now->a[i] + off,
+				block_load((const uint8_t *)now->b[i] + off));
+	for (unsigned i = 0; i < 4; i++)
+		block_store(
+			(uint8_t *)now->a[i] + last, block_load((const uint8_t *)now->b[i] + last));
+}
+
+const struct abd_copy_kernel abd_copy_avx512_four = {
+	.name = "avx512-four",
+	.supported = avx512_supported,
+	.span = avx512_span,
+	.lane_count = 4,
+	.lanes = four_lanes,
+};
+
 const struct abd_copy_kernel abd_copy_avx512 = {
 	.name = "avx512",
 	.supported = avx512_supported,

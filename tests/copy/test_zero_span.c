@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Zeroing kernels, span by span and several together: every byte of the span, and none around it.
+ * Memory behind each span can't be written.
+ */
+#include "abd_test.h"
+#include "abd_zero_span.h"
+
+#include <criterion/criterion.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ROOM = 8192, MARGIN = 256 };
+
+static char *rooms[ABD_LANES];
+
+static void rooms_make(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		rooms[i] = mmap(NULL, ROOM + page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		cr_assert(rooms[i] != MAP_FAILED);
+		cr_assert_eq(mprotect(rooms[i] + ROOM, page, PROT_NONE), 0);
+	}
+}
+
+static void rooms_end(void)
+{
+	for (size_t i = 0; i < ABD_LANES; i++)
+		munmap(rooms[i], ROOM + (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static bool is_all(const char *p, size_t size, char byte)
+{
+	for (size_t i = 0; i < size; i++)
+		if (p[i] != byte)
+			return false;
+	return true;
+}
+
+/* The room's end, before what lies shift bytes ahead of it. */
+static bool is_zeroed(size_t room, size_t size, size_t shift)
+{
+	const char *p = rooms[room] + ROOM - size - shift;
+
+	return is_all(p - MARGIN, MARGIN, 0x5A) && is_all(p, size, 0) &&
+	       is_all(p + size, shift, 0x5A);
+}
+
+static void check_span(const struct abd_zero_kernel *kernel, size_t size, size_t shift)
+{
+	memset(rooms[0], 0x5A, ROOM);
+	kernel->span(rooms[0] + ROOM - size - shift, size, shift % 2 != 0 ? rooms[1] : NULL);
+	abd_zero_finish(kernel);
+	abd_test_check(
+		is_zeroed(0, size, shift), "%s: %zu bytes, shift %zu", kernel->name, size, shift);
+}
+
+/* Lane i ends i * shift bytes ahead of its room's end. */
+static void check_lanes(const struct abd_zero_kernel *kernel, size_t size, size_t shift)
+{
+	struct abd_lanes lanes = {{0}, {0}};
+
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		lanes.a[i] = rooms[i] + ROOM - size - i * shift;
+		memset(rooms[i], 0x5A, ROOM);
+	}
+	kernel->lanes(&lanes, size, &lanes);
+	abd_zero_finish(kernel);
+	for (size_t i = 0; i < ABD_LANES; i++)
+		abd_test_check(i < kernel->lane_count ? is_zeroed(i, size, i * shift)
+						      : is_all(rooms[i], ROOM, 0x5A),
+			"%s: lane %zu, %zu bytes, shift %zu", kernel->name, i, size, shift);
+}
+
+Test(abd_zero_span, every_byte_of_a_span_is_zeroed_and_nothing_else)
+{
+	rooms_make();
+	for (size_t k = 0; abd_zero_kernels[k] != NULL; k++) {
+		if (!abd_zero_kernels[k]->supported())
+			continue;
+		for (size_t size = 1; size <= 1100; size += size < 300 ? 1 : 13)
+			for (size_t shift = 0; shift < 64; shift += 21)
+				check_span(abd_zero_kernels[k], size, shift);
+		for (size_t shift = 0; shift < 64; shift++)
+			check_span(abd_zero_kernels[k], 4096, shift);
+	}
+	rooms_end();
+}
+
+Test(abd_zero_span, every_lane_is_zeroed_whole_and_nothing_else)
+{
+	rooms_make();
+	for (size_t k = 0; abd_zero_kernels[k] != NULL; k++) {
+		const struct abd_zero_kernel *kernel = abd_zero_kernels[k];
+
+		cr_assert((kernel->lanes != NULL) == (kernel->lane_count > 0));
+		if (kernel->lanes == NULL || !kernel->supported())
+			continue;
+		for (size_t size = ABD_LANE_MIN; size <= ABD_LANE_MIN + 600; size += 13)
+			for (size_t shift = 0; shift < 64; shift += 21)
+				check_lanes(kernel, size, shift);
+		for (size_t shift = 0; shift < 64; shift++)
+			check_lanes(kernel, 4096, shift);
+	}
+	rooms_end();
+}
