@@ -9,6 +9,7 @@
 #include "abd_perf_run.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
+#include "abd_perf_tune.h"
 
 #include <abd/version.h>
 
@@ -85,6 +86,7 @@ struct abd_perf_command {
 static const struct abd_perf_command abd_perf_commands[] = {
 	{"list", "abd-perf list", abd_perf_list},
 	{"run", "abd-perf run", abd_perf_run},
+	{"tune", "abd-perf tune", abd_perf_tune},
 	{"compare", "compare", abd_perf_after},
 	{"report", "report", abd_perf_after},
 	{"tables", "tables", abd_perf_after},
@@ -112,7 +114,8 @@ static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
 		state->next = state->argc; /* the rest is the command's */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given: list, run, compare, report, tables or env");
+		argp_error(
+			state, "no command given: list, run, tune, compare, report, tables or env");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -126,6 +129,7 @@ static const struct argp abd_perf_main_argp = {
 	       "Commands:\n"
 	       "  list                       the scenarios\n"
 	       "  run [NAME...]              measure all scenarios, or those named\n"
+	       "  tune                       find the best kernels for this machine\n"
 	       "  compare A.json B.json      what changed from result A to result B\n"
 	       "  report A.json [B.json]     one HTML file of a result or two, with pictures\n"
 	       "  tables A.json              the tables of a result, from its file\n"

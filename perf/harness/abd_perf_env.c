@@ -331,7 +331,7 @@ void abd_perf_env_look(const struct abd_perf_options *options)
 	abd_perf_env_busy(options);
 }
 
-void abd_perf_env_look_back(const struct abd_perf_options *options)
+double abd_perf_env_look_back(const struct abd_perf_options *options)
 {
 	double own_s = abd_perf_env_own_s() - abd_perf_env_start.own_s, busy, stolen;
 	struct rusage usage;
@@ -350,6 +350,7 @@ void abd_perf_env_look_back(const struct abd_perf_options *options)
 		usage.ru_nivcsw, own_s);
 	abd_perf_env_add(
 		"load_after", "%s", abd_perf_env_line("/proc/loadavg", text, sizeof(text)));
+	return busy + stolen;
 }
 
 /* ---- where the data comes from --------------------------------------------------------------- */

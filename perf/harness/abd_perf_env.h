@@ -15,8 +15,11 @@ struct abd_perf_env {
 
 /** Record the facts, once, before measuring. Warns when the machine is busy. */
 void abd_perf_env_look(const struct abd_perf_options *options);
-/** Record after measuring what other processes did meanwhile. Warns when they were busy. */
-void abd_perf_env_look_back(const struct abd_perf_options *options);
+/**
+ * Record after measuring what other processes did meanwhile. Warns when they were busy. Returns the
+ * percent of the CPUs that others used.
+ */
+double abd_perf_env_look_back(const struct abd_perf_options *options);
 /** The i-th fact; NULL after the last. */
 const struct abd_perf_env *abd_perf_env_get(unsigned i);
 /** Record where the measured data comes from. A text given twice is recorded once. */

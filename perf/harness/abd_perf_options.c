@@ -297,6 +297,43 @@ static const struct argp abd_perf_options_argp_run = {
 	       "ctrl-C.",
 };
 
+static const struct argp_option abd_perf_options_tune_table[] = {
+	{"quick", ABD_PERF_KEY_QUICK, NULL, 0, "Every second size, 15 seconds instead of 60", 0},
+	{"output", 'o', "FILE", 0, "Write the profile, for ABD_PROFILE and abd_tuning_load()", 0},
+	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Measure on the first of these CPUs: 2", 0},
+	{"plant-times", ABD_PERF_KEY_PLANT, "KIND", OPTION_HIDDEN, NULL, 0},
+	{0},
+};
+
+static error_t abd_perf_options_tune_key(int key, char *value, struct argp_state *state)
+{
+	struct abd_perf_options *options = state->input;
+
+	if (key == 'o')
+		options->output = value;
+	else if (key == ABD_PERF_KEY_PLANT)
+		options->times = value;
+	else if (key == ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	else
+		return abd_perf_options_key(key, value, state);
+	return 0;
+}
+
+static const struct argp abd_perf_options_argp_tune = {
+	.options = abd_perf_options_tune_table,
+	.parser = abd_perf_options_tune_key,
+	.doc = "Find out which kernel is best for which size on this machine. All kernels of every "
+	       "tunable that is a plan are measured; where another kernel than the present one is "
+	       "surely faster, that is printed.\v"
+	       "Examples:\n"
+	       "  abd-perf tune -o profile\n"
+	       "  ABD_PROFILE=profile abd-perf run\n\n"
+	       "Exit status: 0; 1 the file can't be written, or results were wrong; 2 others "
+	       "disturbed the measuring, and nothing is changed; 64 wrong flags; 130 ended by "
+	       "ctrl-C.",
+};
+
 static error_t abd_perf_options_env_key(int key, char *value, struct argp_state *state)
 {
 	if (key != ABD_PERF_KEY_CPUS)
@@ -344,6 +381,12 @@ void abd_perf_options_env(struct abd_perf_options *options, int argc, char **arg
 {
 	abd_perf_options_init(options);
 	argp_parse(&abd_perf_options_argp_env, argc, argv, 0, NULL, options);
+}
+
+void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **argv)
+{
+	abd_perf_options_init(options);
+	argp_parse(&abd_perf_options_argp_tune, argc, argv, 0, NULL, options);
 }
 
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options)

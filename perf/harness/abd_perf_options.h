@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was asked for on the command line of `abd-perf run` and `abd-perf env`. Sizes are 8k, 1m, 64
- * (bytes).
- * Invariant: no flag is ignored. A flag that none of the chosen scenarios can use is refused.
+ * What was asked for on the command line of `abd-perf run`, `abd-perf tune` and `abd-perf env`.
+ * Sizes are 8k, 1m, 64 (bytes). Invariant: no flag is ignored. A flag that none of the chosen
+ * scenarios can use is refused.
  */
 #ifndef ABD_PERF_OPTIONS_H
 #define ABD_PERF_OPTIONS_H
@@ -41,9 +41,12 @@ struct abd_perf_options {
 	unsigned repeat; /* rounds; 0: the mode's */
 	uint64_t seed;
 	const char *json, *csv; /* NULL: none */
+	const char *output;     /* of tune; NULL: none */
 	enum abd_perf_mode mode;
-	bool quick; /* few sizes and small sets: all modes but ABD_PERF_FULL */
-	bool plant; /* for tests: plant a wrong byte, which must be found */
+	bool quick;        /* few sizes and small sets: all modes but ABD_PERF_FULL */
+	bool plant;        /* for tests: plant a wrong byte, which must be found */
+	const char *times; /* for tests of tune: "slow", "noise", "same" in place of measured ones
+			    */
 
 	int cpus[ABD_PERF_CPUS_MAX]; /* the CPUs to use, in order */
 	unsigned cpu_count;
@@ -56,6 +59,8 @@ struct abd_perf_options {
 void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv);
 /** Read the command line of `abd-perf env`, which only knows --cpus. */
 void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv);
+/** Read the command line of `abd-perf tune`. */
+void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **argv);
 
 /** Rounds and the length of a sample, from --repeat, --runtime and the mode. */
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options);

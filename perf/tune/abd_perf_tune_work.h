@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is measured to find the best plan: for every tunable whose kernels serve sizes, an operation
+ * over the kinds of operands that engines have.
+ *
+ *   scattered   4 KiB runs at random addresses, on both sides
+ *   shifted     the same; the sides' boundaries are 512 bytes apart
+ *   mixed       from scattered to linear memory
+ *   linear      linear memory on both sides
+ *
+ * Hot operands are the same ones again and again. Cold ones lie at a random place of memory that is
+ * larger than the caches. The measure of a kernel is the geometric mean over all of these.
+ */
+#ifndef ABD_PERF_TUNE_WORK_H
+#define ABD_PERF_TUNE_WORK_H
+
+#include "abd_perf_options.h"
+
+enum {
+	ABD_PERF_TUNE_KERNELS = 16,
+	ABD_PERF_TUNE_SIZES = 16,
+	ABD_PERF_TUNE_VARIANTS = 8, /* kinds of operands, hot and cold */
+};
+
+struct abd_perf_tune_subject {
+	const char *name; /* of the tunable */
+	/* every kernel that may serve it, on any CPU; ended by NULL */
+	const char *kernels[ABD_PERF_TUNE_KERNELS];
+	/* the measured sizes, as powers of two, and how many powers apart they are */
+	unsigned first, last, step;
+	unsigned kinds; /* a set of 1 << kind */
+	/* once, over size bytes; kind and cold choose the operands */
+	void (*work)(unsigned kind, bool cold, size_t size);
+};
+
+/** Ended by an empty one. */
+extern const struct abd_perf_tune_subject abd_perf_tune_subjects[];
+
+/** Make the operands. Ends the program when memory is short. */
+void abd_perf_tune_work_make(const struct abd_perf_options *options);
+/** Other hot places, so that no result hangs on where one piece of memory lies. */
+void abd_perf_tune_work_move(void);
+/** The largest size whose operands both fit into the caches. Above, hot and cold are the same. */
+size_t abd_perf_tune_work_hot(void);
+const char *abd_perf_tune_kind_text(unsigned kind);
+
+#endif
