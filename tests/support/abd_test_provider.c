@@ -194,6 +194,7 @@ void abd_test_tunables_restore(void)
 	tunable_fresh("thread_cache_bytes", "ABD_THREAD_CACHE_BYTES", "8388608");
 	tunable_fresh("compare", "ABD_COMPARE", "auto");
 	tunable_fresh("copy", "ABD_COPY", "auto");
+	tunable_fresh("zero", "ABD_ZERO", "auto");
 	tunable_fresh("lz4", "ABD_LZ4", "auto");
 	tunable_fresh("fletcher", "ABD_FLETCHER", "auto");
 	tunable_fresh("crc32c", "ABD_CRC32C", "auto");
