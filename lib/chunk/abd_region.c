@@ -30,10 +30,20 @@ static uint64_t abd_region_mask(size_t word, size_t page, size_t count)
 	return (to == 64 ? 0 : (uint64_t)1 << to) - ((uint64_t)1 << from);
 }
 
-static void abd_region_set(uint64_t *set, size_t page, size_t count)
+/* Returns how many of the pages were not in the set before. */
+static size_t abd_region_set(uint64_t *set, size_t page, size_t count)
 {
-	for (size_t word = page / 64; word * 64 < page + count; word++)
-		set[word] |= abd_region_mask(word, page, count);
+	size_t added = 0;
+
+	for (size_t word = page / 64; word * 64 < page + count; word++) {
+		uint64_t missing = abd_region_mask(word, page, count) & ~set[word];
+
+		/* Mostly none is missing; without a target of its own, counting is a call. */
+		if (missing != 0)
+			added += (size_t)__builtin_popcountll(missing);
+		set[word] |= missing;
+	}
+	return added;
 }
 
 static void abd_region_clear(uint64_t *set, size_t page, size_t count)
@@ -354,17 +364,18 @@ void abd_region_age(struct abd_region_heap *heap)
 static size_t abd_region_mark(struct abd_region *region, size_t page, size_t count)
 {
 	size_t half = page / ABD_REGION_HALF;
-	size_t before = abd_region_count(region->dirty, ABD_REGION_WORDS);
 
 	abd_region_set(region->taken, page, count);
 	abd_region_clear(region->old, page, count);
 	region->taken_pages += count;
 	if (count < ABD_REGION_HALF && region->huge[half]) {
+		/* Such a huge page is dirty as a whole, or not at all. */
+		if ((region->dirty[page / 64] >> page % 64 & 1) != 0)
+			return 0;
 		page = half * ABD_REGION_HALF;
 		count = ABD_REGION_HALF;
 	}
-	abd_region_set(region->dirty, page, count);
-	return abd_region_count(region->dirty, ABD_REGION_WORDS) - before;
+	return abd_region_set(region->dirty, page, count);
 }
 
 /* A run from the fullest region that has one; NULL: none has. *grown: pages that become dirty.
@@ -497,10 +508,9 @@ void abd_region_unpin_resident(struct abd_region_heap *heap)
 	heap->pinned = false;
 	for (size_t left = heap->region_count; left > 0; left--) {
 		struct abd_region *region = heap->hand;
-		size_t before = abd_region_count(region->dirty, ABD_REGION_WORDS);
 
-		abd_region_set(region->dirty, 0, region->size >> ABD_CHUNK_SHIFT);
-		heap->dirty_pages += abd_region_count(region->dirty, ABD_REGION_WORDS) - before;
+		heap->dirty_pages +=
+			abd_region_set(region->dirty, 0, region->size >> ABD_CHUNK_SHIFT);
 		heap->hand = region->ring;
 	}
 	abd_region_walk(heap, 0, false, NULL);
