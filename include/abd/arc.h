@@ -8,9 +8,16 @@
  * the thread. The replacement policy learns of hits in batches. Threads need not register; when a
  * thread ends, the cache takes its block back.
  *
- * The capacity counts bytes of memory: the records' runs with their waste, structs and run tables,
- * the cache's entries, its index, its ghost lists, and what was evicted but may still be read. Held
- * records that were evicted, replaced or removed can take the cache over its capacity.
+ * The capacity counts bytes of memory: slabs of records and entries with what is free in them, runs
+ * of large records with their waste, structs and run tables, the cache's index, its ghost lists,
+ * and what was evicted but may still be read. Held records that were evicted, replaced or removed
+ * can take the cache over its capacity.
+ *
+ * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (7
+ * KiB with 32 MiB, 56 KiB from 256 MiB up) they lie in one piece, in slabs of the cache's own, not
+ * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
+ * of one size become slabs of another: so resident memory is at most 1.1 times the capacity, and 8
+ * MiB, whatever sizes come in whatever order.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
  * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
@@ -127,6 +134,10 @@ struct abd_arc_stats {
 	uint64_t evicted_bytes;
 	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
 	uint64_t index_bytes; /**< part of used_bytes: hash table, entries and ghosts */
+	/* so far */
+	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
+	/* now */
+	uint64_t resident_bytes; /**< memory that the cache keeps from the system */
 };
 
 /**

@@ -74,6 +74,7 @@ typedef struct abd {
 		struct {
 			void *abd_buf;
 			struct abd_end *abd_end; /* abd_get_from_buf_cb(): the callback */
+			void *abd_home;          /* of a cached record: the slab where it lies */
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */

@@ -12,6 +12,9 @@
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
+/* A resize to a smaller capacity takes so many steps, and may wait for readers after each 16. */
+#define ABD_ARC_RESIZE_STEPS 256
+#define ABD_ARC_RESIZE_WAIT 16
 /* Uses of a new record within this time are one use. OpenZFS: ARC_MINTIME, 62 ms. */
 #define ABD_ARC_PERIOD_US 62000
 
@@ -68,16 +71,14 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled just above */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
-	arc->capacity = config->capacity_bytes;
+	arc->capacity = arc->goal = config->capacity_bytes;
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
 
-	size_t entry_size = abd_arc_entry_size(arc);
-
-	arc->entry_cost = (uint32_t)(abd_arc_slab_cost(entry_size) + abd_arc_index_cost());
-	abd_arc_slab_init(&arc->entries, entry_size);
+	arc->index_cost = (uint32_t)abd_arc_index_cost();
+	abd_arc_store_init(&arc->store, arc->capacity);
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
@@ -141,10 +142,9 @@ void abd_arc_destroy(abd_arc_t *arc)
 
 	abd_arc_reader_close(arc);
 	abd_arc_empty(arc);
-	assert(arc->record_bytes == 0 && arc->evicted_bytes == 0);
+	assert(arc->store.bytes == 0 && arc->run_bytes == 0 && arc->evicted_bytes == 0);
 	abd_arc_index_free(arc->index);
 	abd_arc_policy_fini(&arc->policy);
-	abd_arc_slab_fini(&arc->entries);
 	abd_arc_readers_free(arc);
 	pthread_mutex_destroy(&arc->reclaim_lock);
 	pthread_mutex_destroy(&arc->lock);
@@ -171,6 +171,31 @@ static void abd_arc_resize_index(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
+static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
+{
+	arc->capacity = capacity;
+	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity));
+	abd_arc_store_resize(&arc->store, capacity);
+}
+
+/*
+ * Come nearer to a smaller capacity by one step, in which the records of a whole cache would not be
+ * evicted at once: the lock is not held for long. False: the goal is reached.
+ */
+static bool abd_arc_resize_step(struct abd_arc *arc, size_t step)
+{
+	pthread_mutex_lock(&arc->lock);
+	size_t used = abd_min(arc->capacity, abd_arc_used(arc));
+	bool more = arc->capacity > arc->goal;
+
+	if (more) {
+		abd_arc_capacity_set(arc, used > arc->goal + step ? used - step : arc->goal);
+		abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
+	}
+	pthread_mutex_unlock(&arc->lock);
+	return more;
+}
+
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
@@ -181,18 +206,23 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		return -error;
 
 	pthread_mutex_lock(&arc->lock);
-	bool smaller = capacity_bytes < arc->capacity;
+	arc->goal = capacity_bytes;
+	if (capacity_bytes > arc->capacity)
+		abd_arc_capacity_set(arc, capacity_bytes);
 
-	arc->capacity = capacity_bytes;
-	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity_bytes));
-	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
+	bool smaller = capacity_bytes < arc->capacity;
+	size_t step = (arc->capacity - capacity_bytes) / ABD_ARC_RESIZE_STEPS + 1;
+
 	pthread_mutex_unlock(&arc->lock);
+	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
+		if (i % ABD_ARC_RESIZE_WAIT == 0)
+			abd_arc_make_room(arc, -1);
 
 	/* When the cache grows, the index keeps the room that it got for expected_entries. */
 	if (smaller)
 		abd_arc_resize_index(arc);
 	abd_arc_reclaim(arc);
-	abd_arc_make_room(arc);
+	abd_arc_make_room(arc, -1);
 	return 0;
 }
 
@@ -231,11 +261,12 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->target_recent_bytes = policy->target_recent;
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
-	stats->index_bytes = abd_arc_slab_bytes(&arc->entries) +
+	stats->resident_bytes = stats->used_bytes + abd_chunk_idle(arc->store.provider);
+	stats->index_bytes = stats->entries * abd_arc_entry_size(arc) +
 			     abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
 }
 
-static_assert(sizeof(struct abd_arc_stats) == 31 * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_arc_stats) == 33 * sizeof(uint64_t), "no padding");
 
 int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
 {

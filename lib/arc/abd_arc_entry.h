@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An entry: a record in the cache, with its key and its place in the policy. The index points to
- * it. abd_arc_impl.h describes its life.
+ * it. The stored record lies behind it, in the same slot of the store, unless it is too large.
+ * abd_arc_impl.h describes its life.
  */
 #ifndef ABD_ARC_ENTRY_H
 #define ABD_ARC_ENTRY_H
@@ -21,16 +22,17 @@ struct abd_arc_entry {
 	/* size: bytes before compression; the stamp's mark: the last scan found it held */
 	struct abd_arc_item item;
 	/*
-	 * The buffer of exactly the stored bytes. Its struct lies here, so a hit need not fetch
-	 * it from elsewhere. A struct that is followed by a run table can't be here: then this one
-	 * has size 0, and abd_parent points to it. Use abd_arc_entry_abd().
+	 * The buffer of exactly the stored bytes, and abd_home: the slab of this entry's slot. The
+	 * struct lies here, so a hit need not fetch it from elsewhere. A struct that is followed by
+	 * a run table can't be here: then this one has size 0, and abd_parent points to it. Use
+	 * abd_arc_entry_abd().
 	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */
 };
 
 static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
-	"two cache lines, 31 entries to a page; docs/arc.md says what a record costs");
+	"two cache lines; docs/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)

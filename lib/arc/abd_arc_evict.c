@@ -10,6 +10,14 @@
  * freed when the count is 0.
  */
 #include "abd_arc_impl.h"
+#include "abd_chunk.h"
+
+/*
+ * If memory is short, make room for this part of the capacity in addition, and for no more than
+ * this: the lock is not held for long.
+ */
+#define ABD_ARC_ROOM_PART 128
+#define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 
 static void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
 {
@@ -42,42 +50,43 @@ static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
 	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
 }
 
-/*
- * The memory that is freed with an entry. Its places in a page of entries and in the index stay for
- * the next entry.
- */
-static size_t abd_arc_buffer_bytes(const struct abd_arc *arc, const struct abd_arc_entry *entry)
-{
-	return entry->item.cost - arc->entry_cost;
-}
-
 size_t abd_arc_used(const struct abd_arc *arc)
 {
-	return arc->record_bytes + arc->policy.reserved + abd_arc_slab_bytes(&arc->entries) +
-	       abd_arc_policy_ghost_bytes(&arc->policy) + abd_arc_index_bytes(arc->index);
+	return arc->store.bytes + arc->run_bytes + abd_arc_policy_ghost_bytes(&arc->policy) +
+	       abd_arc_index_bytes(arc->index);
+}
+
+/*
+ * What is kept free, for entries that wait for readers and for slabs that are not full: a 32nd of
+ * the capacity, at least 16 KiB and at most 32 MiB.
+ */
+static size_t abd_arc_reserve(size_t capacity)
+{
+	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
+
+	return reserve > 16384 ? reserve : 16384;
 }
 
 size_t abd_arc_target(size_t capacity)
 {
-	/*
-	 * Keep free, for entries that wait for readers and for pages of entries that are not full:
-	 * a 32nd of the capacity, at least 16 KiB and at most 32 MiB.
-	 */
-	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
-
-	return capacity - (reserve > 16384 ? reserve : 16384);
+	return capacity - abd_arc_reserve(capacity);
 }
 
-void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
+void abd_arc_count_record(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(entry);
 	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
 
-	arc->stats.stored_bytes -= stored;
-	arc->stats.logical_bytes -= entry->item.size;
-	arc->stats.metadata_stored_bytes -= is_metadata ? stored : 0;
-	arc->stats.metadata_entries -= is_metadata;
-	arc->evicted_bytes += abd_arc_buffer_bytes(arc, entry);
+	arc->stats.stored_bytes += sign * stored;
+	arc->stats.logical_bytes += sign * entry->item.size;
+	arc->stats.metadata_stored_bytes += is_metadata ? sign * stored : 0;
+	arc->stats.metadata_entries += is_metadata ? sign : 0;
+}
+
+void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	abd_arc_count_record(arc, entry, -(uint64_t)1);
+	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }
 
@@ -146,7 +155,7 @@ static uint64_t abd_arc_pins_add(struct abd_arc_entry *entry, int more)
 static void abd_arc_pinned_count(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
 {
 	size_t count = atomic_load_explicit(&arc->pinned_count, memory_order_relaxed);
-	size_t bytes = abd_arc_buffer_bytes(arc, entry);
+	size_t bytes = abd_arc_entry_bytes(arc, entry);
 
 	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
 	atomic_store_explicit(
@@ -209,32 +218,46 @@ static void abd_arc_pin(
 			       ABD_ARC_STAMP_OWNER;
 
 		next = link->next;
-		if (is_held)
+		if (is_held) {
 			abd_arc_pinned_count(arc, entry, true);
+			abd_arc_store_keep(&arc->store, entry);
+		}
 		abd_arc_link_push(is_held ? &arc->pinned : freed, link);
 	}
 }
 
-/* Free the buffers without the lock, for which others may wait; then free the entries under it. */
-static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+#define ABD_ARC_FREE_PIECE 256
+
+/* Free the slots of some entries. Returns the first one that is left. */
+static struct abd_arc_link *abd_arc_free_piece(
+	struct abd_arc *arc, struct abd_arc_link *link, const struct abd_arc_link *end)
 {
-	struct abd_arc_link *link, *next;
-
-	if (freed->next == freed)
-		return;
-	for (link = freed->next; link != freed; link = link->next)
-		abd_free(abd_arc_entry_abd(abd_arc_link_entry(link)));
-
 	pthread_mutex_lock(&arc->lock);
-	for (link = freed->next; link != freed; link = next) {
+	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+		size_t bytes = abd_arc_entry_bytes(arc, entry);
 
-		next = link->next;
-		arc->record_bytes -= abd_arc_buffer_bytes(arc, entry);
-		arc->evicted_bytes -= abd_arc_buffer_bytes(arc, entry);
-		abd_arc_slab_free(&arc->entries, entry);
+		link = link->next;
+		arc->evicted_bytes -= bytes;
+		arc->run_bytes -= bytes - abd_arc_store_bytes_of(&arc->store, entry);
+		abd_arc_store_free(&arc->store, entry);
 	}
 	pthread_mutex_unlock(&arc->lock);
+	return link;
+}
+
+/*
+ * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
+ * at a time.
+ */
+static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link;
+
+	for (link = freed->next; link != freed; link = link->next)
+		abd_arc_record_free(abd_arc_link_entry(link));
+	for (link = freed->next; link != freed;)
+		link = abd_arc_free_piece(arc, link, freed);
 }
 
 void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
@@ -250,12 +273,11 @@ void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	abd_arc_free_list(arc, &freed);
 }
 
-/* How much memory is in use beyond the capacity. Pinned buffers don't count. Under lock. */
-static size_t abd_arc_excess(const struct abd_arc *arc)
+size_t abd_arc_excess(const struct abd_arc *arc, int class)
 {
 	size_t used = abd_arc_used(arc) +
 		      abd_arc_index_next_bytes(arc->index, abd_arc_entries(arc)) +
-		      (abd_arc_slab_is_full(&arc->entries) ? ABD_ARC_SLAB_PAGE : 0);
+		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
 
 	return used > allowed ? used - allowed : 0;
@@ -270,10 +292,10 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 	abd_arc_link_splice(&waiting, &arc->retired);
 
 	/*
-	 * The same wait serves for lines of the index that are no longer needed, if memory is: the
-	 * engine may have asked for their room.
+	 * The same wait serves for lines of the index that are no longer needed, if memory is
+	 * nearly short: the engine may have asked for their room.
 	 */
-	bool shrunk = abd_arc_excess(arc) > 0 &&
+	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > arc->capacity &&
 		      abd_arc_index_shrink_some(arc->index, abd_arc_entries(arc));
 	bool waits = shrunk || waiting.next != &waiting;
 
@@ -286,8 +308,12 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 	if (shrunk)
 		abd_arc_index_shrink_end(arc->index);
 	abd_arc_pin(arc, &waiting, &freed);
+
+	size_t runs = arc->run_bytes;
+
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_list(arc, &freed);
+	abd_chunk_trim(arc->store.provider, runs > arc->run_bytes, abd_arc_reserve(arc->capacity));
 }
 
 void abd_arc_reclaim(struct abd_arc *arc)
@@ -297,35 +323,48 @@ void abd_arc_reclaim(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
-/*
- * Evict more if what waits for readers is less than the excess, because pages of entries are not
- * full. True: waiting for readers will free memory that is needed. Under lock.
- */
-static bool abd_arc_evict_excess(struct abd_arc *arc)
+/* Evict so many bytes, or all there is. False: there was nothing left. Under lock. */
+static bool abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
 {
-	size_t waiting = arc->evicted_bytes - arc->pinned_bytes, excess = abd_arc_excess(arc);
-	/*
-	 * What evicting an entry frees in addition to its buffer: its share of the pages of
-	 * entries. If this did not count, a cache of small records would evict everything, because
-	 * a few entries keep each page in use.
-	 */
-	size_t each = abd_arc_slab_bytes(&arc->entries) / (abd_arc_entries(arc) + 1), pages = 0;
+	size_t before = arc->evicted_bytes;
+	bool any = false;
 
-	while (waiting + pages < excess && abd_arc_evict_one(arc, false)) {
-		waiting = arc->evicted_bytes - arc->pinned_bytes;
-		pages += each;
-	}
-	return excess > 0 && waiting > 0;
+	while (arc->evicted_bytes - before < bytes && abd_arc_evict_one(arc, false))
+		any = true;
+	return any;
 }
 
-void abd_arc_make_room(struct abd_arc *arc)
+/*
+ * Take a step towards less excess: reclaim what was retired, if that is much, which is the first
+ * thing to try; or empty slabs; or evict. It makes more room than necessary, so that one wait for
+ * readers serves many puts. False: no step is needed, or possible. Under reclaim_lock.
+ */
+static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first)
 {
-	bool again;
+	bool any = false;
 
 	pthread_mutex_lock(&arc->lock);
-	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_entries(arc));
+	size_t excess = abd_arc_excess(arc, class >= 0 ? abd_arc_near(arc, class) : class);
 
-	again = abd_arc_excess(arc) > 0;
+	size_t more = abd_min(arc->capacity / ABD_ARC_ROOM_PART, ABD_ARC_ROOM_MAX);
+
+	if (excess > 0 && is_first)
+		any = arc->evicted_bytes - arc->pinned_bytes >= more;
+	if (excess > 0 && !any)
+		any = abd_arc_move_some(arc, excess + more) ||
+		      abd_arc_evict_some(arc, excess + more);
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_now(arc);
+	return any;
+}
+
+void abd_arc_make_room(struct abd_arc *arc, int class)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_entries(arc));
+	bool again = abd_arc_excess(arc, class) > 0;
+
 	pthread_mutex_unlock(&arc->lock);
 	if (!again)
 		return;
@@ -334,13 +373,9 @@ void abd_arc_make_room(struct abd_arc *arc)
 	/* An index that is too large must not cost records. */
 	if (is_sparse)
 		abd_arc_reclaim_now(arc);
-	do {
-		pthread_mutex_lock(&arc->lock);
-		again = abd_arc_evict_excess(arc);
-		pthread_mutex_unlock(&arc->lock);
-		if (again)
-			abd_arc_reclaim_now(arc);
-	} while (again);
+	again = abd_arc_make_some_room(arc, class, true);
+	while (again)
+		again = abd_arc_make_some_room(arc, class, false);
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
@@ -350,11 +385,9 @@ bool abd_arc_shrink(struct abd_arc *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
-	size_t before = arc->evicted_bytes;
 
 	any = arc->retired.next != &arc->retired;
-	while (arc->evicted_bytes - before <= bytes && abd_arc_evict_one(arc, false))
-		any = true;
+	any |= abd_arc_evict_some(arc, bytes + 1);
 	arc->stats.shrinks += any;
 	pthread_mutex_unlock(&arc->lock);
 

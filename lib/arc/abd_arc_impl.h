@@ -31,6 +31,7 @@
 
 #include "abd_arc_entry.h"
 #include "abd_arc_index.h"
+#include "abd_arc_store.h"
 #include "abd_contract.h"
 
 #include <assert.h>
@@ -73,10 +74,10 @@ struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
 	struct abd_arc *arc;
 	struct abd_rcu_thread *rcu; /* its thread's */
-	uint64_t slab_frees; /* frees of the entries' slab when the first hit was put into ring */
-	uint32_t pending;    /* hits in ring */
-	uint32_t patience;   /* the lock was busy: how many hits to drop before trying it again */
-	bool idle;           /* its thread has ended */
+	uint64_t slab_frees;        /* frees of the store when the first hit was put into ring */
+	uint32_t pending;           /* hits in ring */
+	uint32_t patience; /* the lock was busy: how many hits to drop before trying it again */
+	bool idle;         /* its thread has ended */
 	struct abd_arc_reader *next;
 	struct abd_arc_hold_block *cursor; /* the block where a free slot was found last */
 	struct abd_arc_hold_block holds;
@@ -141,7 +142,7 @@ struct abd_arc {
 	uint64_t seed;
 	uint32_t flags;
 	uint32_t hit_batch;
-	uint32_t entry_cost; /* what a record costs in addition to its buffer */
+	uint32_t index_cost; /* what a record costs in addition to its slot and buffer */
 	struct abd_arc_index *index;
 
 	/* On a line of its own, apart from what every hit reads. */
@@ -150,10 +151,11 @@ struct abd_arc {
 	/* For writers. */
 	_Alignas(64) pthread_mutex_t lock;
 	struct abd_arc_policy policy;
-	struct abd_arc_slab entries;
+	struct abd_arc_store store;
 	size_t capacity;
-	size_t record_bytes;  /* buffers of all entries, retired and pinned ones included */
-	size_t evicted_bytes; /* the part of those that is retired or pinned */
+	size_t goal;          /* the capacity that a resize is on its way to */
+	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
+	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
 	struct abd_arc_link retired, pinned;
 	/* all blocks there ever were; they are freed with the cache */
@@ -199,8 +201,7 @@ static inline void abd_arc_reader_note(
 		return;
 	}
 	if (reader->pending == 0)
-		reader->slab_frees =
-			atomic_load_explicit(&arc->entries.frees, memory_order_acquire);
+		reader->slab_frees = atomic_load_explicit(&arc->store.frees, memory_order_acquire);
 	reader->ring[reader->pending++] = entry;
 }
 
@@ -221,13 +222,32 @@ static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 	       ABD_ARC_STAMP_OWNER;
 }
 
+/** Where an entry's slot has its stored record: behind the entry, at a multiple of 64. */
 static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
 {
-	return sizeof(struct abd_arc_entry) +
-	       ((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0);
+	return abd_round_up(
+		sizeof(struct abd_arc_entry) +
+			((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0),
+		64);
 }
 
 /* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
+
+/**
+ * The class to take a slot from: in the exact algorithm, where a record's cost follows from its
+ * size, the record's own. Under lock.
+ */
+static inline int abd_arc_near(const struct abd_arc *arc, int class)
+{
+	return arc->hit_batch > 1 ? abd_arc_store_near(&arc->store, class) : class;
+}
+
+/** What an entry takes: its slot, and its buffer if that is elsewhere. */
+static inline size_t abd_arc_entry_bytes(
+	const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	return entry->item.cost - arc->index_cost;
+}
 
 /** All bytes that count towards the capacity. Under lock. */
 size_t abd_arc_used(const struct abd_arc *arc);
@@ -248,10 +268,17 @@ void abd_arc_reclaim(struct abd_arc *arc);
 /** Clear the slot, which holds a pinned entry, and free the entry if that was its last hold. */
 void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
 /**
- * Evict and reclaim until the cache is within its capacity, or has nothing left to free. Outside of
+ * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
+ * is). What pinned entries take does not count. Under lock.
+ */
+size_t abd_arc_excess(const struct abd_arc *arc, int class);
+/**
+ * Reclaim, move records and evict, until there is no excess, or nothing left to free. Outside of
  * sections and locks.
  */
-void abd_arc_make_room(struct abd_arc *arc);
+void abd_arc_make_room(struct abd_arc *arc, int class);
+/** Count a record that comes into the cache (sign 1) or leaves it (-1). Under lock. */
+void abd_arc_count_record(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign);
 /**
  * An allocation has failed: evict an eighth of the records and give the memory back. False:
  * nothing was left to evict. Outside of sections and locks.
@@ -259,6 +286,15 @@ void abd_arc_make_room(struct abd_arc *arc);
 bool abd_arc_shrink(struct abd_arc *arc);
 /** What held entries cost, in bytes. Under lock. */
 size_t abd_arc_held_bytes(struct abd_arc *arc);
+
+/* ---- abd_arc_move.c: emptying slabs ---------------------------------------------------------- */
+
+/**
+ * Empty slabs of so many bytes, and about a MiB of records at most, by moving their records to
+ * others. They become free when readers have been waited for. False: no slab is worth that. Under
+ * lock.
+ */
+bool abd_arc_move_some(struct abd_arc *arc, size_t bytes);
 
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
@@ -275,10 +311,16 @@ struct abd_arc_record {
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
 int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t size);
 void abd_arc_record_end(struct abd_arc_record *record);
-/** A new buffer with the record's stored bytes; NULL: no memory. */
-abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadata);
-/** Make abd the entry's buffer. */
-void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd);
+/** Make size bytes at data, in the entry's slot, its buffer. */
+void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);
+/**
+ * Copy the record's stored bytes to the entry's slot at data, or if that is NULL, to a new buffer.
+ * False: no memory.
+ */
+bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_entry *entry,
+	void *data, bool is_metadata);
+/** End the entry's buffer; its slot stays. */
+void abd_arc_record_free(struct abd_arc_entry *entry);
 
 /**
  * The memory that a buffer takes in addition to the entry: an estimate for size bytes, which is

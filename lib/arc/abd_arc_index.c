@@ -237,7 +237,7 @@ static bool abd_arc_index_add_page(struct abd_arc_index *index)
 	if ((directory == NULL || index->pages == directory->room) && !abd_arc_index_extend(index))
 		return false;
 
-	struct abd_arc_line *page = abd_chunk_alloc(index->provider, 0);
+	struct abd_arc_line *page = abd_chunk_alloc_direct(index->provider, 0);
 
 	if (page == NULL)
 		return false;
@@ -259,7 +259,8 @@ static void abd_arc_index_free_pages(struct abd_arc_index *index, size_t first)
 
 	while (index->pages > first) {
 		index->pages--;
-		abd_chunk_free(index->provider, atomic_load(&directory->page[index->pages]), 0);
+		abd_chunk_free_direct(
+			index->provider, atomic_load(&directory->page[index->pages]), 0);
 	}
 }
 

@@ -161,7 +161,7 @@ static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
 		abd_mem_free(old, abd_arc_buckets_bytes(old_count), 64);
 }
 
-/* Keep between one ghost in 8 buckets and one ghost in each bucket. */
+/* Keep between one ghost in 4 buckets and one ghost in each bucket. */
 static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
 {
 	size_t ghosts = abd_arc_ghost_count(policy), count = policy->bucket_count;
@@ -170,7 +170,7 @@ static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
 		abd_arc_ghost_rehash(policy, ABD_ARC_BUCKETS_MIN);
 	else if (ghosts >= count)
 		abd_arc_ghost_rehash(policy, 2 * count);
-	else if (count > ABD_ARC_BUCKETS_MIN && ghosts < count / 8)
+	else if (count > ABD_ARC_BUCKETS_MIN && ghosts < count / 4)
 		abd_arc_ghost_rehash(policy, count / 2);
 }
 
@@ -313,6 +313,17 @@ void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *i
 	abd_arc_list_pull(
 		abd_arc_policy_list(policy, abd_arc_item_list(item)), &item->link, item->cost);
 	atomic_store_explicit(&item->stamp, 0, memory_order_relaxed);
+}
+
+void abd_arc_policy_replace(struct abd_arc_item *from, struct abd_arc_item *to)
+{
+	uint64_t stamp = atomic_load_explicit(&from->stamp, memory_order_relaxed);
+
+	assert(to->cost == from->cost && abd_arc_item_list(from) != ABD_ARC_NONE);
+	to->link = from->link;
+	to->link.next->prev = to->link.prev->next = &to->link;
+	atomic_store_explicit(&to->stamp, stamp, memory_order_relaxed);
+	atomic_store_explicit(&from->stamp, 0, memory_order_relaxed);
 }
 
 /* Case I: x is in T1 or T2. */

@@ -22,20 +22,40 @@ struct abd_arc_put {
 	struct abd_arc_reader *reader;
 	unsigned flags;
 	enum abd_arc_list_id list;
-	size_t reserved;
+	int class;        /* of the slot */
+	bool is_in_slot;  /* the record too; else it has a buffer of its own */
+	size_t reserved;  /* of the policy's capacity */
+	size_t run_bytes; /* for a buffer */
 	struct abd_arc_record record;
-	abd_t *abd;
-	uint64_t checksum[4];
+	struct abd_arc_entry *entry;
 };
+
+/*
+ * Choose the place of the record: in the entry's slot, if there are slots of that size and no slab
+ * was refused, or in a buffer of its own. Returns what it will cost. Under lock.
+ */
+static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *put)
+{
+	size_t head = abd_arc_entry_size(arc);
+	int class = -1;
+
+	if (put->is_in_slot)
+		class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
+	put->is_in_slot = class >= 0;
+	put->class = put->is_in_slot ? class : abd_arc_store_class(&arc->store, head);
+	put->run_bytes = put->is_in_slot ? 0 : abd_arc_record_estimate(put->record.stored_size);
+	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
+}
 
 /* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. */
 static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 {
-	size_t cost = abd_arc_record_estimate(put->record.stored_size) + arc->entry_cost;
 	bool from_frequent;
 	int error = -ENOSPC;
 
 	pthread_mutex_lock(&arc->lock);
+	size_t cost = abd_arc_put_plan(arc, put);
+
 	if (put->reader != NULL)
 		abd_arc_reader_tell(put->reader);
 	if (cost <= arc->policy.capacity) {
@@ -50,33 +70,52 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 		abd_arc_evict_for(arc, put->list, cost, from_frequent);
 		arc->policy.reserved += cost;
 		put->reserved = cost;
+		arc->run_bytes += put->run_bytes;
 		error = 0;
+	} else {
+		put->run_bytes = 0;
 	}
 	pthread_mutex_unlock(&arc->lock);
 	return error;
 }
 
-static void abd_arc_put_fill(
-	const struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
+/*
+ * Take a slot. If there is no room for one, not even after making room, the capacity is exceeded.
+ * False: no memory.
+ */
+static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool exceed)
 {
-	entry->key = *put->key;
-	entry->item.cost = (uint32_t)abd_arc_record_bytes(put->abd) + arc->entry_cost;
-	abd_arc_record_give(entry, put->abd);
-	entry->item.size = (uint32_t)put->record.logical_size;
-	atomic_init(&entry->item.stamp, 0);
-	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
-		memcpy(entry->checksum, put->checksum, sizeof(put->checksum));
+	pthread_mutex_lock(&arc->lock);
+	int class = abd_arc_near(arc, put->class);
+	bool fits = exceed || abd_arc_excess(arc, class) == 0;
+
+	if (fits)
+		put->entry = abd_arc_store_alloc(&arc->store, class, true);
+	pthread_mutex_unlock(&arc->lock);
+	if (fits)
+		return put->entry != NULL;
+	abd_arc_make_room(arc, put->class);
+	return abd_arc_put_take(arc, put, true);
 }
 
-static void abd_arc_put_count(struct abd_arc *arc, const struct abd_arc_put *put)
+/* Fill the entry, which nobody else can see yet. Returns 0 or -ENOMEM. */
+static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put *put)
 {
-	bool is_metadata = (put->flags & ABD_ARC_METADATA) != 0;
+	struct abd_arc_entry *entry = put->entry;
+	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc) : NULL;
+	size_t bytes = abd_arc_store_bytes_of(&arc->store, entry);
 
-	arc->stats.puts++;
-	arc->stats.stored_bytes += put->record.stored_size;
-	arc->stats.logical_bytes += put->record.logical_size;
-	arc->stats.metadata_stored_bytes += is_metadata ? put->record.stored_size : 0;
-	arc->stats.metadata_entries += is_metadata;
+	if (!abd_arc_record_store(&put->record, entry, data, (put->flags & ABD_ARC_METADATA) != 0))
+		return -ENOMEM;
+	if (!put->is_in_slot)
+		bytes += abd_arc_record_bytes(abd_arc_entry_abd(entry));
+	entry->key = *put->key;
+	entry->item.cost = (uint32_t)bytes + arc->index_cost;
+	entry->item.size = (uint32_t)put->record.logical_size;
+	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
+		abd_fletcher_4(
+			abd_arc_entry_abd(entry), 0, put->record.stored_size, entry->checksum);
+	return 0;
 }
 
 /* Put the entry into index and policy. Under lock. */
@@ -100,37 +139,58 @@ static void abd_arc_put_publish(
 		abd_arc_retire(arc, old);
 		arc->stats.replaces++;
 	}
-	arc->record_bytes += entry->item.cost - arc->entry_cost;
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
-	abd_arc_put_count(arc, put);
+	abd_arc_count_record(arc, entry, 1);
+	arc->stats.puts++;
 	/* If the provider refused orders, the run table is larger than what was reserved. */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
-static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
-{
-	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_slab_alloc(&arc->entries);
-
-	if (entry != NULL) {
-		abd_arc_put_fill(arc, put, entry);
-		arc->policy.reserved -= put->reserved;
-		put->reserved = 0;
-		abd_arc_put_publish(arc, put, entry);
-		abd_arc_index_grow(arc->index, abd_arc_entries(arc));
-	}
-	pthread_mutex_unlock(&arc->lock);
-	return entry != NULL ? 0 : -ENOMEM;
-}
-
+/* Give back what was reserved. Under lock. */
 static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 {
-	if (put->reserved == 0)
-		return;
-	pthread_mutex_lock(&arc->lock);
 	arc->policy.reserved -= put->reserved;
+	arc->run_bytes -= put->run_bytes;
+	put->reserved = put->run_bytes = 0;
+}
+
+static void abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	struct abd_arc_entry *entry = put->entry;
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_put_unreserve(arc, put);
+	arc->run_bytes +=
+		abd_arc_entry_bytes(arc, entry) - abd_arc_store_bytes_of(&arc->store, entry);
+	abd_arc_put_publish(arc, put, entry);
+	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
+	abd_arc_index_grow(arc->index, abd_arc_entries(arc));
 	pthread_mutex_unlock(&arc->lock);
-	put->reserved = 0;
+}
+
+static void abd_arc_put_undo(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_put_unreserve(arc, put);
+	if (put->entry != NULL)
+		abd_arc_store_free(&arc->store, put->entry);
+	put->entry = NULL;
+	pthread_mutex_unlock(&arc->lock);
+}
+
+/* Store a record in its place: in a slot, or else in a buffer. */
+static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	int error = abd_arc_put_admit(arc, put);
+
+	if (error != 0)
+		return error;
+	error = abd_arc_put_take(arc, put, false) ? abd_arc_put_fill(arc, put) : -ENOMEM;
+	if (error == 0)
+		abd_arc_put_insert(arc, put);
+	else
+		abd_arc_put_undo(arc, put);
+	return error;
 }
 
 static int abd_arc_put_once(
@@ -138,22 +198,15 @@ static int abd_arc_put_once(
 {
 	int error = abd_arc_record_begin(&put->record, buf, size);
 
-	if (error == 0)
-		error = abd_arc_put_admit(arc, put);
 	if (error != 0)
-		goto out;
-	abd_arc_make_room(arc);
-	error = -ENOMEM;
-	put->abd = abd_arc_record_store(&put->record, (put->flags & ABD_ARC_METADATA) != 0);
-	if (put->abd == NULL)
-		goto out;
-	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
-		abd_fletcher_4(put->abd, 0, put->record.stored_size, put->checksum);
-	error = abd_arc_put_insert(arc, put);
-	if (error != 0)
-		abd_free(put->abd);
-out:
-	abd_arc_put_unreserve(arc, put);
+		return error;
+	put->is_in_slot = true;
+	error = abd_arc_put_in(arc, put);
+	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
+	if (error == -ENOMEM && put->is_in_slot) {
+		put->is_in_slot = false;
+		error = abd_arc_put_in(arc, put);
+	}
 	abd_arc_record_end(&put->record);
 	return error;
 }

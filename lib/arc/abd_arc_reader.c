@@ -234,10 +234,10 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 	uint32_t pending = reader->pending;
 
 	/*
-	 * A page of entries was freed meanwhile, and a noted entry may have been in it. That is
+	 * A slab was freed meanwhile, and a noted entry may have been in it. That is
 	 * rare, so all noted hits are forgotten.
 	 */
-	if (reader->slab_frees != atomic_load_explicit(&arc->entries.frees, memory_order_relaxed))
+	if (reader->slab_frees != atomic_load_explicit(&arc->store.frees, memory_order_relaxed))
 		pending = 0;
 	/* Their neighbours in the lists are rarely in the CPU's cache: fetch them all at once. */
 	for (uint32_t i = 0; i < pending; i++) {

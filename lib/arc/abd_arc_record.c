@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How records are stored: as an lz4 block if that saves an eighth, else as the bytes themselves.
- * The buffer has exactly that size. If it is one run it is linear, so the decoder reads it without
- * a copy.
+ * The buffer has exactly that size. In a slot it is linear, so the decoder reads it without a copy;
+ * one that is too large for that is a buffer like any other.
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
@@ -58,13 +58,51 @@ void abd_arc_record_end(struct abd_arc_record *record)
 	record->scratch = NULL;
 }
 
-abd_t *abd_arc_record_store(const struct abd_arc_record *record, bool is_metadata)
+void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata)
 {
+	void *home = entry->own.abd_u.abd_linear.abd_home;
+
+	abd_get_from_buf_struct(&entry->own, data, size);
+	entry->own.abd_flags |= is_metadata ? ABD_FLAG_META : 0;
+	entry->own.abd_u.abd_linear.abd_home = home;
+}
+
+/* Make abd the entry's buffer. */
+static void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
+{
+	void *home = entry->own.abd_u.abd_linear.abd_home;
+
+	if (abd_is_linear(abd))
+		abd_struct_move(&entry->own, abd);
+	else
+		entry->own = (abd_t){.abd_parent = abd};
+	entry->own.abd_u.abd_linear.abd_home = home;
+}
+
+bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_entry *entry,
+	void *data, bool is_metadata)
+{
+	if (data != NULL) {
+		memcpy(data, record->buf, record->stored_size);
+		abd_arc_record_place(entry, data, record->stored_size, is_metadata);
+		return true;
+	}
+
 	abd_t *abd = abd_alloc(record->stored_size, is_metadata);
 
-	if (abd != NULL)
-		abd_copy_from_buf(abd, record->buf, record->stored_size);
-	return abd;
+	if (abd == NULL)
+		return false;
+	abd_copy_from_buf(abd, record->buf, record->stored_size);
+	abd_arc_record_give(entry, abd);
+	return true;
+}
+
+void abd_arc_record_free(struct abd_arc_entry *entry)
+{
+	void *home = entry->own.abd_u.abd_linear.abd_home;
+
+	abd_free(abd_arc_entry_abd(entry));
+	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
 /* How much memory abd_mem_cache_alloc() takes for a size. */
@@ -74,14 +112,6 @@ static size_t abd_arc_class_size(size_t size)
 		return abd_round_up(size, 4096);
 	abd_mem_cache_class(&size);
 	return size;
-}
-
-void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
-{
-	if (abd_is_linear(abd))
-		abd_struct_move(&entry->own, abd);
-	else
-		entry->own = (abd_t){.abd_parent = abd};
 }
 
 size_t abd_arc_record_bytes(const abd_t *abd)

@@ -45,7 +45,6 @@ void abd_arc_slab_init(struct abd_arc_slab *slab, size_t item_size)
 	slab->per_page = abd_arc_slab_per_page(item_size);
 	slab->pages = 0;
 	slab->partial = NULL;
-	atomic_init(&slab->frees, 0);
 }
 
 static void abd_arc_slab_link(struct abd_arc_slab *slab, struct abd_arc_page *page)
@@ -70,7 +69,7 @@ static void abd_arc_slab_unlink(struct abd_arc_slab *slab, struct abd_arc_page *
 static bool abd_arc_slab_grow(struct abd_arc_slab *slab)
 {
 	unsigned provider = abd_chunk_provider_now();
-	struct abd_arc_page *page = abd_chunk_alloc(provider, 0);
+	struct abd_arc_page *page = abd_chunk_alloc_direct(provider, 0);
 
 	if (page == NULL)
 		return false;
@@ -109,9 +108,8 @@ static void abd_arc_slab_shrink(struct abd_arc_slab *slab, struct abd_arc_page *
 {
 	assert(page->used == 0);
 	abd_arc_slab_unlink(slab, page);
-	abd_chunk_free(page->provider, page, 0);
+	abd_chunk_free_direct(page->provider, page, 0);
 	slab->pages--;
-	atomic_fetch_add_explicit(&slab->frees, 1, memory_order_release);
 }
 
 void abd_arc_slab_free(struct abd_arc_slab *slab, void *item)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Items of one size in pages of 4 KiB: an entry or a ghost costs its size and its share of a page
+ * Items of one size in pages of 4 KiB: a ghost costs its size and its share of a page
  * header, and is not rounded up to a power of two.
- * Invariant: pages is the number of pages. frees rises whenever a page is given back. A thread that
- * saw an item alive, and finds frees unchanged, may still read the item's memory (though it may be
- * another item by now).
+ * Invariant: pages is the number of pages.
  * Contract: abd_init() before the first item. Threads: one at a time, under the cache's lock.
  */
 #ifndef ABD_ARC_SLAB_H
@@ -22,7 +20,6 @@ struct abd_arc_slab {
 	size_t item_size;
 	unsigned per_page;
 	size_t pages;
-	_Atomic uint64_t frees;       /* may be read without lock */
 	struct abd_arc_page *partial; /* those with a free item */
 };
 
@@ -38,12 +35,6 @@ size_t abd_arc_slab_cost(size_t item_size);
 static inline size_t abd_arc_slab_bytes(const struct abd_arc_slab *slab)
 {
 	return slab->pages * ABD_ARC_SLAB_PAGE;
-}
-
-/** Whether the next item needs a page that is not there yet. */
-static inline bool abd_arc_slab_is_full(const struct abd_arc_slab *slab)
-{
-	return slab->partial == NULL;
 }
 
 #endif

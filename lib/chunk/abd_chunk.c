@@ -187,3 +187,21 @@ bool abd_chunk_relieve(unsigned provider)
 {
 	return abd_magazine_relieve(&abd_chunk_source, provider);
 }
+
+size_t abd_chunk_idle(unsigned number)
+{
+	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
+
+	return provider->heap != NULL ? abd_region_idle(provider->heap) : 0;
+}
+
+void abd_chunk_trim(unsigned number, bool reserves, size_t bytes)
+{
+	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
+
+	if (provider->heap == NULL)
+		return;
+	if (reserves)
+		abd_chunk_relieve(number);
+	abd_region_trim(provider->heap, bytes);
+}

@@ -36,6 +36,15 @@ void abd_chunk_reap(void);
 /** After a refusal: give this provider's runs in reserve back to it. False: there were none. */
 bool abd_chunk_relieve(unsigned provider);
 
+/**
+ * Let a provider keep only so many free bytes from the system; reserves: and threads and the depot
+ * none of its runs in reserve. Does nothing if the provider has no regions.
+ */
+void abd_chunk_trim(unsigned provider, bool reserves, size_t bytes);
+
+/** Free bytes that a provider keeps from the system; 0 for a provider without regions. */
+size_t abd_chunk_idle(unsigned provider);
+
 extern const struct abd_source abd_chunk_source;
 
 static inline unsigned abd_chunk_magazine(unsigned provider, unsigned order)
@@ -53,6 +62,19 @@ static inline void *abd_chunk_alloc(unsigned provider, unsigned order)
 {
 	return abd_magazine_get(abd_chunk_magazine(provider, order), &abd_chunk_source,
 		ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+}
+
+/**
+ * The same without reserves, which would keep memory in addition to what its owner counts.
+ */
+static inline void *abd_chunk_alloc_direct(unsigned provider, unsigned order)
+{
+	return abd_chunk_source.alloc(ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+}
+
+static inline void abd_chunk_free_direct(unsigned provider, void *run, unsigned order)
+{
+	abd_chunk_source.free(run, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
 }
 
 static inline void abd_chunk_free(unsigned provider, void *run, unsigned order)

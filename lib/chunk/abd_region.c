@@ -221,7 +221,7 @@ static size_t abd_region_choose(
 
 	size_t count = abd_region_count(set + word, ABD_REGION_HALF_WORDS);
 
-	if (!region->huge[half] || count >= ABD_REGION_SPLIT)
+	if (!region->huge[half] || count >= ABD_REGION_SPLIT || region->heap->splits)
 		return count;
 	memset(set + word, 0, ABD_REGION_HALF_WORDS * sizeof(*set));
 	return 0;
@@ -338,6 +338,29 @@ void abd_region_reap(struct abd_region_heap *heap)
 		abd_region_walk(heap, 0, false, NULL);
 	pthread_mutex_unlock(&heap->lock);
 	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+void abd_region_trim(struct abd_region_heap *heap, size_t bytes)
+{
+	if (abd_region_idle(heap) <= bytes || pthread_mutex_trylock(&heap->purge_lock) != 0)
+		return;
+	pthread_mutex_lock(&heap->lock);
+	for (unsigned i = 0; i < 2 && !heap->pinned; i++) {
+		heap->splits = i > 0;
+		abd_region_walk(heap, bytes >> ABD_CHUNK_SHIFT, false, NULL);
+	}
+	heap->splits = false;
+	pthread_mutex_unlock(&heap->lock);
+	pthread_mutex_unlock(&heap->purge_lock);
+}
+
+size_t abd_region_idle(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&heap->lock);
+	size_t pages = abd_region_free_dirty(heap);
+
+	pthread_mutex_unlock(&heap->lock);
+	return pages << ABD_CHUNK_SHIFT;
 }
 
 void abd_region_age(struct abd_region_heap *heap)

@@ -62,6 +62,7 @@ struct abd_region_heap {
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;
 	bool pinned; /* nothing goes back */
+	bool splits; /* huge pages that are nearly full are not left whole */
 };
 
 #define ABD_REGION_HEAP(map_, unmap_, huge_)                                               \
@@ -79,6 +80,12 @@ void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order);
 
 /** Give all that is free back to the system. Threads: any. */
 void abd_region_reap(struct abd_region_heap *heap);
+
+/** Give free memory back to the system, until only so many bytes are left. Threads: any. */
+void abd_region_trim(struct abd_region_heap *heap, size_t bytes);
+
+/** Bytes that are free, and may be resident. Threads: any. */
+size_t abd_region_idle(struct abd_region_heap *heap);
 
 /** A period has passed: give back what has been free since the last one. Threads: any. */
 void abd_region_age(struct abd_region_heap *heap);

@@ -296,7 +296,7 @@ static size_t record_size(uint64_t key)
 /* What a record of each size costs, from a cache that evicts nothing. */
 static void measure_costs(size_t cost[SIZES], const char *data)
 {
-	abd_arc_t *arc = arc_make(8 << 20, 1, 0);
+	abd_arc_t *arc = arc_make(600000, 1, 0);
 
 	for (uint64_t n = 0; n < SIZES; n++) {
 		abd_arc_key_t key = arc_key(n);

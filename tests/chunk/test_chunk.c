@@ -69,6 +69,32 @@ Test(abd_chunk, every_provider_gives_runs_of_every_order, .init = begin, .fini =
 	cr_assert_eq(abd_test_runs_out_all(), 0);
 }
 
+/* Runs without reserves, of providers with regions and without. */
+static void check_trim(const char *name, bool has_regions)
+{
+	abd_tuning_set("chunk_provider", name);
+
+	unsigned provider = abd_chunk_provider_now();
+	char *run = abd_chunk_alloc_direct(provider, 8);
+
+	cr_assert_not_null(run, "%s", name);
+	memset(run, 1, ABD_CHUNK_SIZE << 8);
+	abd_chunk_free_direct(provider, run, 8);
+	abd_chunk_trim(provider, true, 0);
+	cr_assert_eq(abd_chunk_idle(provider), 0, "%s", name);
+	run = abd_chunk_alloc_direct(provider, 8);
+	abd_chunk_free_direct(provider, run, 8);
+	cr_assert_eq(abd_chunk_idle(provider) > 0, has_regions, "%s", name);
+	abd_chunk_trim(provider, false, (size_t)64 << 20);
+	cr_assert_eq(abd_chunk_idle(provider) > 0, has_regions, "%s", name);
+}
+
+Test(abd_chunk, a_provider_is_trimmed, .init = begin, .fini = end)
+{
+	check_trim("regions", true);
+	check_trim("test", false);
+}
+
 Test(abd_chunk, a_buffer_remembers_its_provider, .init = begin, .fini = end)
 {
 	abd_t *abd = abd_alloc(5 << 12, false), *single = abd_alloc(4096, false);

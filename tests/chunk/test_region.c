@@ -109,6 +109,44 @@ Test(abd_region, one_thread_gives_back_and_no_other_waits_for_it, .init = begin,
 	cr_assert_leq(free_dirty(), 1u << 20 >> ABD_CHUNK_SHIFT);
 }
 
+Test(abd_region, it_is_trimmed_to_a_number_of_bytes, .init = begin, .fini = end)
+{
+	cr_assert_eq(abd_region_idle(&heap), (REGIONS << HALF) << ABD_CHUNK_SHIFT);
+	abd_region_trim(&heap, (REGIONS << HALF) << ABD_CHUNK_SHIFT);
+	cr_assert_eq(free_dirty(), REGIONS << HALF, "it has no more than that");
+	pthread_mutex_lock(&heap.purge_lock);
+	abd_region_trim(&heap, 1 << 20);
+	cr_assert_eq(free_dirty(), REGIONS << HALF, "another thread is at it");
+	pthread_mutex_unlock(&heap.purge_lock);
+	abd_region_pin(&heap, true);
+	abd_region_trim(&heap, 1 << 20);
+	cr_assert_eq(free_dirty(), REGIONS << HALF, "pinned");
+	abd_region_pin(&heap, false);
+	abd_region_trim(&heap, 1 << 20);
+	cr_assert_leq(abd_region_idle(&heap), 1 << 20);
+}
+
+/* Pages here and there, of huge pages that are nearly full: whoever asks for a number gets it. */
+Test(abd_region, huge_pages_are_split_when_it_is_trimmed, .init = begin, .fini = end)
+{
+	enum { PAGES = 1u << HALF };
+	static void *page[PAGES];
+
+	abd_region_reap(&heap);
+	for (unsigned i = 0; i < PAGES; i++)
+		page[i] = abd_region_alloc(&heap, 0);
+	for (unsigned i = 0; i < PAGES; i += 32)
+		abd_region_free(&heap, page[i], 0);
+	abd_region_age(&heap);
+	abd_region_age(&heap);
+	cr_assert_geq(free_dirty(), PAGES / 32);
+	abd_region_trim(&heap, 0);
+	cr_assert_eq(free_dirty(), 0);
+	for (unsigned i = 0; i < PAGES; i++)
+		if (i % 32 != 0)
+			abd_region_free(&heap, page[i], 0);
+}
+
 Test(abd_region, another_heaps_runs_are_not_taken_back, .init = begin, .fini = end)
 {
 	size_t taken = heap.taken_pages;

@@ -104,7 +104,7 @@ static void resize_begin(struct resize *resize)
 	do {
 		wait_ms(5);
 		pthread_mutex_lock(&arc->lock);
-		waits = arc->index->is_shrinking && arc->capacity == resize->capacity;
+		waits = arc->index->is_shrinking && arc->goal == resize->capacity;
 		pthread_mutex_unlock(&arc->lock);
 	} while (!waits);
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Moving records, so that memory can go from slots of one size to slots of another.
+ *
+ * A new entry with the same key, in a slot of another slab, takes the old entry's place in the
+ * index, which readers see as one step, and in the policy. The old one is retired as if it had been
+ * evicted: whoever reads or holds it goes on doing so, and its slot becomes free after a grace
+ * period. So readers and holds know nothing of moves.
+ * The policy does not learn of a move, and hits on the old entry that a thread has noted and not
+ * reported yet are lost.
+ */
+#include "abd_arc_impl.h"
+
+#include <string.h>
+
+#define ABD_ARC_MOVE_BYTES ((size_t)1 << 20)
+
+/* Under lock. Returns how many bytes were copied; 0: the record stays. */
+static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
+{
+	size_t head = abd_arc_entry_size(arc), size = abd_arc_store_bytes_of(&arc->store, from);
+	size_t stored = abd_get_size(abd_arc_entry_abd(from));
+	struct abd_arc_entry *to, *old;
+
+	if (abd_arc_entry_is_pinned(from) || abd_arc_entry_bytes(arc, from) > size)
+		return 0; /* it is held, or its buffer is elsewhere */
+	to = abd_arc_store_alloc_beside(&arc->store, from);
+	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
+	to->key = from->key;
+	to->item.cost = from->item.cost;
+	to->item.size = from->item.size;
+	/* the checksum and the record */
+	memcpy(to->checksum, from->checksum, head - sizeof(*from) + stored);
+	abd_arc_record_place(to, (char *)to + head, stored, abd_arc_entry_is_metadata(from));
+	abd_arc_policy_replace(&from->item, &to->item);
+	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
+	assert(old == from);
+	abd_arc_count_record(arc, to, 1);
+	abd_arc_retire(arc, from);
+	arc->stats.moves++;
+	return size;
+}
+
+/* Returns how many bytes were copied. */
+static size_t abd_arc_move_slab(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
+{
+	struct abd_arc_entry *entry;
+	size_t copied = 0, last = 1;
+	unsigned slot = 0;
+
+	while (last > 0 && (entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
+		last = abd_arc_move(arc, entry);
+		copied += last;
+		if (last == 0)
+			abd_arc_store_keep(&arc->store, entry);
+	}
+	return copied;
+}
+
+bool abd_arc_move_some(struct abd_arc *arc, size_t bytes)
+{
+	struct abd_arc_store_slab *slab;
+	size_t emptied = 0, copied = 0;
+
+	while (emptied < bytes && copied < ABD_ARC_MOVE_BYTES &&
+		(slab = abd_arc_store_drain(&arc->store)) != NULL) {
+		emptied += abd_arc_store_slab_size(&arc->store, slab);
+		copied += abd_arc_move_slab(arc, slab);
+	}
+	return emptied > 0;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Slabs come from the provider directly, without reserves that the cache could not count.
+ */
+#include "abd_arc_store.h"
+#include "abd_chunk.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ABD_ARC_STORE_STEP ((size_t)64)
+/* A slab has 18 slots or more, so a slot is at most a 17th larger than what lies in it. */
+#define ABD_ARC_STORE_SLOTS ((size_t)18)
+/* The smallest slabs: a page, and in larger caches up to 64 KiB. The largest slabs. */
+#define ABD_ARC_STORE_SMALL ((size_t)64 << 10)
+#define ABD_ARC_STORE_LARGE ((size_t)1 << 20)
+/*
+ * The parts of the capacity that the smallest slabs and the largest ones are at most, because each
+ * class in use has a slab that is partly empty.
+ */
+#define ABD_ARC_STORE_SMALL_PART 1024
+#define ABD_ARC_STORE_LARGE_PART 256
+
+struct abd_arc_store_slab {
+	struct abd_arc_store_slab *next, **link; /* in its list; link is NULL on none */
+	char *base;
+	struct abd_arc_entry *free; /* free slots; each entry's key begins with the next one */
+	uint16_t class, slots;
+	uint16_t used, carved; /* slots from carved on were never used */
+	uint8_t fill;
+	bool stuck; /* it was drained, but some of its records could not be moved */
+};
+
+#define ABD_ARC_STORE_RECORD abd_round_up(sizeof(struct abd_arc_store_slab), 64)
+
+static void abd_arc_store_add(struct abd_arc_store *store, size_t slot_size, size_t slab_size)
+{
+	size_t last = store->class_count > 0 ? store->class[store->class_count - 1].slot_size : 0;
+
+	if (slot_size <= last)
+		return;
+	assert(store->class_count < ABD_ARC_STORE_CLASSES);
+	store->class[store->class_count++] = (struct abd_arc_store_class){
+		.slot_size = (uint32_t)slot_size, .slab_size = (uint32_t)slab_size};
+}
+
+/* The largest slab, a power of two times the least, that is no more than bytes and most. */
+static size_t abd_arc_store_slab_for(size_t bytes, size_t least, size_t most)
+{
+	size_t slab = least;
+
+	while (slab < most && 2 * slab <= bytes)
+		slab *= 2;
+	return slab;
+}
+
+void abd_arc_store_init(struct abd_arc_store *store, size_t capacity)
+{
+	size_t slab = abd_arc_store_slab_for(
+		capacity / ABD_ARC_STORE_SMALL_PART, ABD_CHUNK_SIZE, ABD_ARC_STORE_SMALL);
+	size_t step = abd_round_up(sizeof(struct abd_arc_entry), ABD_ARC_STORE_STEP);
+
+	memset(store, 0, sizeof(*store));
+	store->provider = abd_chunk_provider_now();
+	store->slab_min = slab;
+	abd_arc_store_resize(store, capacity);
+	for (; step < slab / (2 * ABD_ARC_STORE_SLOTS); step += ABD_ARC_STORE_STEP)
+		abd_arc_store_add(store, step, slab);
+	for (; slab <= ABD_ARC_STORE_LARGE; slab *= 2)
+		for (size_t n = 2 * ABD_ARC_STORE_SLOTS - 1; n >= ABD_ARC_STORE_SLOTS; n--)
+			if (slab / n >= step)
+				abd_arc_store_add(
+					store, slab / n & ~(ABD_ARC_STORE_STEP - 1), slab);
+}
+
+void abd_arc_store_resize(struct abd_arc_store *store, size_t capacity)
+{
+	store->slab_max = abd_arc_store_slab_for(
+		capacity / ABD_ARC_STORE_LARGE_PART, store->slab_min, ABD_ARC_STORE_LARGE);
+}
+
+int abd_arc_store_class(const struct abd_arc_store *store, size_t size)
+{
+	unsigned low = 0, high = store->class_count;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (store->class[middle].slot_size < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == store->class_count || store->class[low].slab_size > store->slab_max)
+		return -1;
+	return (int)low;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static uint8_t abd_arc_store_fill(const struct abd_arc_store_slab *slab)
+{
+	return (uint8_t)(slab->used * (ABD_ARC_STORE_FILLS - 1u) / slab->slots);
+}
+
+static void abd_arc_store_list(struct abd_arc_store_class *class, struct abd_arc_store_slab *slab)
+{
+	slab->fill = abd_arc_store_fill(slab);
+	slab->link = &class->fill[slab->fill];
+	slab->next = *slab->link;
+	if (slab->next != NULL)
+		slab->next->link = &slab->next;
+	*slab->link = slab;
+}
+
+static void abd_arc_store_unlist(struct abd_arc_store_slab *slab)
+{
+	*slab->link = slab->next;
+	if (slab->next != NULL)
+		slab->next->link = slab->link;
+	slab->link = NULL;
+}
+
+/* A slot was taken or freed. */
+static void abd_arc_store_changed(
+	struct abd_arc_store_class *class, struct abd_arc_store_slab *slab)
+{
+	if (slab->link == NULL || slab->fill == abd_arc_store_fill(slab))
+		return;
+	abd_arc_store_unlist(slab);
+	abd_arc_store_list(class, slab);
+}
+
+/* ---- slabs ----------------------------------------------------------------------------------- */
+
+static unsigned abd_arc_store_order(const struct abd_arc_store_class *class)
+{
+	return abd_log2(class->slab_size >> ABD_CHUNK_SHIFT);
+}
+
+static struct abd_arc_store_slab *abd_arc_store_grow(struct abd_arc_store *store, int number)
+{
+	struct abd_arc_store_class *class = &store->class[number];
+	struct abd_arc_store_slab *slab = abd_mem_alloc(ABD_ARC_STORE_RECORD, 64);
+
+	if (slab == NULL)
+		return NULL;
+	memset(slab, 0, sizeof(*slab));
+	slab->base = abd_chunk_alloc_direct(store->provider, abd_arc_store_order(class));
+	if (slab->base == NULL) {
+		abd_mem_free(slab, ABD_ARC_STORE_RECORD, 64);
+		return NULL;
+	}
+	abd_asan_poison(slab->base, class->slab_size);
+	slab->class = (uint16_t)number;
+	slab->slots = (uint16_t)(class->slab_size / class->slot_size);
+	abd_arc_store_list(class, slab);
+	class->free_slots += slab->slots;
+	store->bytes += class->slab_size + ABD_ARC_STORE_RECORD;
+	return slab;
+}
+
+static void abd_arc_store_end(struct abd_arc_store *store, struct abd_arc_store_slab *slab)
+{
+	struct abd_arc_store_class *class = &store->class[slab->class];
+
+	if (slab->link != NULL) {
+		abd_arc_store_unlist(slab);
+		class->free_slots -= slab->slots;
+	}
+	abd_asan_unpoison(slab->base, class->slab_size);
+	abd_chunk_free_direct(store->provider, slab->base, abd_arc_store_order(class));
+	abd_mem_free(slab, ABD_ARC_STORE_RECORD, 64);
+	store->bytes -= class->slab_size + ABD_ARC_STORE_RECORD;
+	atomic_fetch_add_explicit(&store->frees, 1, memory_order_release);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+static struct abd_arc_store_slab *abd_arc_store_home(const struct abd_arc_entry *entry)
+{
+	return entry->own.abd_u.abd_linear.abd_home;
+}
+
+/* The entry in a slot that may be free. */
+static struct abd_arc_entry *abd_arc_store_slot(
+	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab, unsigned i)
+{
+	return (struct abd_arc_entry *)(void *)(slab->base +
+						(size_t)i * store->class[slab->class].slot_size);
+}
+
+size_t abd_arc_store_bytes_of(const struct abd_arc_store *store, const struct abd_arc_entry *entry)
+{
+	return store->class[abd_arc_store_home(entry)->class].slot_size;
+}
+
+/* A slot that was never used. From now on its stamp may be read at any time. */
+static struct abd_arc_entry *abd_arc_store_carve(
+	const struct abd_arc_store *store, struct abd_arc_store_slab *slab)
+{
+	struct abd_arc_entry *entry = abd_arc_store_slot(store, slab, slab->carved++);
+
+	abd_asan_unpoison(entry, sizeof(*entry));
+	atomic_init(&entry->item.stamp, 0);
+	return entry;
+}
+
+/* The fullest slab with a free slot; NULL: there is none. */
+static struct abd_arc_store_slab *abd_arc_store_fullest(const struct abd_arc_store_class *class)
+{
+	for (unsigned fill = ABD_ARC_STORE_FILLS - 1; fill-- > 0;)
+		if (class->fill[fill] != NULL)
+			return class->fill[fill];
+	return NULL;
+}
+
+int abd_arc_store_near(const struct abd_arc_store *store, int number)
+{
+	bool is_last = number + 1 == (int)store->class_count;
+
+	if (store->class[number].free_slots > 0 || is_last)
+		return number;
+	return store->class[number + 1].free_slots > 0 ? number + 1 : number;
+}
+
+size_t abd_arc_store_next_bytes(const struct abd_arc_store *store, int number)
+{
+	const struct abd_arc_store_class *class = &store->class[number];
+
+	return class->free_slots > 0 ? 0 : class->slab_size + ABD_ARC_STORE_RECORD;
+}
+
+struct abd_arc_entry *abd_arc_store_alloc(struct abd_arc_store *store, int number, bool grow)
+{
+	struct abd_arc_store_class *class = &store->class[number];
+	struct abd_arc_store_slab *slab = abd_arc_store_fullest(class);
+
+	if (slab == NULL && grow)
+		slab = abd_arc_store_grow(store, number);
+	if (slab == NULL)
+		return NULL;
+
+	struct abd_arc_entry *entry = slab->free;
+
+	if (entry != NULL)
+		memcpy(&slab->free, &entry->key, sizeof(slab->free));
+	else
+		entry = abd_arc_store_carve(store, slab);
+	abd_asan_unpoison(entry, class->slot_size);
+	entry->own.abd_u.abd_linear.abd_home = slab;
+	slab->used++;
+	class->free_slots--;
+	abd_arc_store_changed(class, slab);
+	return entry;
+}
+
+void abd_arc_store_free(struct abd_arc_store *store, struct abd_arc_entry *entry)
+{
+	struct abd_arc_store_slab *slab = abd_arc_store_home(entry);
+	struct abd_arc_store_class *class = &store->class[slab->class];
+
+	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
+	memcpy(&entry->key, &slab->free, sizeof(slab->free));
+	slab->free = entry;
+	abd_asan_poison(entry + 1, class->slot_size - sizeof(*entry));
+	slab->used--;
+	slab->stuck = false;
+	class->free_slots += slab->link != NULL;
+	if (slab->used == 0)
+		abd_arc_store_end(store, slab);
+	else
+		abd_arc_store_changed(class, slab);
+}
+
+/* ---- moving ---------------------------------------------------------------------------------- */
+
+/* The emptiest slab of a class; NULL: none is worth the moves. */
+static struct abd_arc_store_slab *abd_arc_store_emptiest(const struct abd_arc_store_class *class)
+{
+	for (unsigned fill = 0; fill < ABD_ARC_STORE_FILLS - 2; fill++)
+		if (class->fill[fill] != NULL && !class->fill[fill]->stuck)
+			return class->fill[fill];
+	return NULL;
+}
+
+struct abd_arc_store_slab *abd_arc_store_drain(struct abd_arc_store *store)
+{
+	struct abd_arc_store_slab *best = NULL;
+
+	for (unsigned i = 0; i < store->class_count; i++) {
+		const struct abd_arc_store_class *class = &store->class[i];
+		struct abd_arc_store_slab *slab = abd_arc_store_emptiest(class);
+
+		/* Its own free slots are among those of the class. */
+		if (slab != NULL && class->free_slots >= slab->slots &&
+			(best == NULL || slab->fill < best->fill))
+			best = slab;
+	}
+	if (best == NULL)
+		return NULL;
+	abd_arc_store_unlist(best);
+	store->class[best->class].free_slots -= (size_t)(best->slots - best->used);
+	return best;
+}
+
+struct abd_arc_entry *abd_arc_store_live(
+	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab, unsigned *slot)
+{
+	while (*slot < slab->carved) {
+		struct abd_arc_entry *entry = abd_arc_store_slot(store, slab, (*slot)++);
+
+		if (atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >
+			ABD_ARC_STAMP_MARK)
+			return entry;
+	}
+	return NULL;
+}
+
+size_t abd_arc_store_slab_size(
+	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab)
+{
+	return store->class[slab->class].slab_size;
+}
+
+struct abd_arc_entry *abd_arc_store_alloc_beside(
+	struct abd_arc_store *store, const struct abd_arc_entry *entry)
+{
+	return abd_arc_store_alloc(store, abd_arc_store_home(entry)->class, false);
+}
+
+void abd_arc_store_keep(struct abd_arc_store *store, const struct abd_arc_entry *entry)
+{
+	struct abd_arc_store_slab *slab = abd_arc_store_home(entry);
+	struct abd_arc_store_class *class = &store->class[slab->class];
+
+	if (slab->link != NULL)
+		return;
+	slab->stuck = true;
+	class->free_slots += (size_t)(slab->slots - slab->used);
+	abd_arc_store_list(class, slab);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records are moved while sizes change: what is read, held and counted stays right.
+ */
+#include "abd_arc_impl.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#define CAPACITY ((size_t)16 << 20)
+
+static char data[1 << 20], got[1 << 20];
+
+static void put(abd_arc_t *arc, uint64_t n, size_t size)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	arc_fill(data, size, n, 1, 64);
+	abd_test_check(
+		abd_arc_put_flags(arc, &key, data, size, n % 5 == 0 ? ABD_ARC_METADATA : 0) == 0,
+		"put");
+}
+
+/* How many of records [0, count) are there; all of them are as they were put. */
+static size_t find(abd_arc_t *arc, uint64_t count, size_t size)
+{
+	size_t found = 0;
+
+	for (uint64_t n = 0; n < count; n++) {
+		abd_arc_key_t key = arc_key(n);
+		ssize_t done = abd_arc_read(arc, &key, got, 0, size);
+
+		if (done == -ENOENT)
+			continue;
+		abd_test_check(done == (ssize_t)size, "read");
+		arc_fill(data, size, n, 1, 64);
+		abd_test_check(memcmp(data, got, size) == 0, "content");
+		found++;
+	}
+	return found;
+}
+
+/* Fill the cache, and evict all but one record in eight: no slab is empty. */
+static uint64_t thin_out(abd_arc_t *arc, size_t size)
+{
+	uint64_t count = 0;
+
+	do
+		put(arc, count++, size);
+	while (arc_stats(arc).evictions == 0);
+	for (uint64_t n = 0; n < count; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		if (n % 8 != 0)
+			abd_arc_remove(arc, &key);
+	}
+	abd_arc_reclaim(arc);
+	return count;
+}
+
+static void move_all(abd_arc_t *arc)
+{
+	bool again;
+
+	do {
+		pthread_mutex_lock(&arc->lock);
+		again = abd_arc_move_some(arc, CAPACITY);
+		pthread_mutex_unlock(&arc->lock);
+		abd_arc_reclaim(arc);
+	} while (again);
+}
+
+static void move_and_look(uint32_t flags)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 1, flags);
+	uint64_t count = thin_out(arc, 1500);
+	struct abd_arc_stats before = arc_stats(arc), after;
+	size_t found = find(arc, count, 1500);
+
+	cr_assert_geq(found, count / 9);
+	cr_assert_geq(before.used_bytes, CAPACITY / 2, "%zu: slabs are empty already",
+		(size_t)before.used_bytes);
+	move_all(arc);
+	after = arc_stats(arc);
+	cr_assert_gt(after.moves, 0);
+	cr_assert_leq(after.used_bytes, before.used_bytes / 4, "%zu bytes are left of %zu",
+		(size_t)after.used_bytes, (size_t)before.used_bytes);
+	cr_assert_eq(find(arc, count, 1500), found, "records were lost");
+	cr_assert_eq(after.entries, before.entries);
+	cr_assert_eq(after.stored_bytes, before.stored_bytes);
+	cr_assert_eq(after.logical_bytes, before.logical_bytes);
+	cr_assert_eq(after.metadata_entries, before.metadata_entries);
+	cr_assert_eq(after.metadata_stored_bytes, before.metadata_stored_bytes);
+	cr_assert_eq(after.recent_bytes + after.frequent_bytes,
+		before.recent_bytes + before.frequent_bytes);
+	cr_assert_eq(after.evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_move, records_that_are_moved_are_what_they_were)
+{
+	move_and_look(0);
+	move_and_look(ABD_ARC_CHECKSUM);
+}
+
+Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	uint64_t count = thin_out(arc, 1500);
+	static abd_arc_hold_t hold[100];
+
+	for (uint64_t n = 0; n < 100; n++) {
+		abd_arc_key_t key = arc_key(8 * n + 8);
+
+		cr_assert_eq(abd_arc_hold(arc, &key, &hold[n]), 0);
+	}
+	size_t found = find(arc, count, 1500);
+
+	move_all(arc);
+	cr_assert_gt(arc_stats(arc).moves, 0);
+	cr_assert_eq(find(arc, count, 1500), found);
+	for (uint64_t n = 0; n < 100; n++) {
+		arc_fill(data, 1500, 8 * n + 8, 1, 64);
+		abd_copy_to_buf_off(got, hold[n].abd, 0, 1500);
+		cr_assert_eq(memcmp(data, got, 1500), 0, "held record %u", (unsigned)n);
+		abd_arc_release(&hold[n]);
+	}
+	abd_arc_reclaim(arc);
+	move_all(arc);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	cr_assert_leq(arc_stats(arc).used_bytes, CAPACITY / 4);
+	abd_arc_destroy(arc);
+}
+
+/* Their buffers are elsewhere, and stay; so do their entries. */
+Test(arc_move, large_records_stay)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < 1000; n++)
+		put(arc, n, 9000);
+	for (uint64_t n = 0; n < 1000; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		if (n % 8 != 0)
+			cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	}
+	abd_arc_reclaim(arc);
+	pthread_mutex_lock(&arc->lock);
+	bool any = abd_arc_move_some(arc, CAPACITY);
+
+	pthread_mutex_unlock(&arc->lock);
+	cr_assert(any, "a slab was tried");
+	cr_assert_eq(arc_stats(arc).moves, 0);
+	cr_assert_eq(find(arc, 1000, 9000), 125);
+	move_all(arc);
+	cr_assert_eq(arc_stats(arc).moves, 0);
+	abd_arc_destroy(arc);
+}
+
+/* A resize moves what is left after it has evicted the most. */
+Test(arc_move, a_small_cache_is_packed_like_a_large_one)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	uint64_t count = 0;
+
+	for (; arc_stats(arc).evictions < 1000; count++)
+		put(arc, count, 320 + (size_t)(count % 3) * 700);
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 4), 0);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+
+	cr_assert_leq(stats.used_bytes, CAPACITY / 4);
+	cr_assert_geq(stats.stored_bytes, CAPACITY / 4 / 2, "%zu bytes of records are left",
+		(size_t)stats.stored_bytes);
+	abd_arc_destroy(arc);
+}

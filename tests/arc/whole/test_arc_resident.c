@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the cache keeps from the system, at every moment, while the records' sizes change: little
+ * more than its capacity. And how much of that is records.
+ */
+#include "abd_arc_impl.h"
+#include "abd_chunk.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define CAPACITY ((size_t)32 << 20)
+#define SLACK ((size_t)8 << 20)
+
+static char data[1 << 20];
+
+static size_t resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long all = 0, pages = 0;
+
+	abd_test_check(
+		file != NULL && fscanf(file, "%lu %lu", &all, &pages) == 2, "/proc/self/statm");
+	fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * Whether the process's resident memory says something: quarantines of checked builds keep more,
+ * and emulators have memory of their own.
+ */
+static bool is_measurable(void)
+{
+	return ABD_TEST_X86 && !ABD_CHECKED && abd_chunk_resident(&abd_chunk_regions) > 0;
+}
+
+/* Put records of one size, or of many (size 0), of which a tenth is used again and again. */
+static void phase(abd_arc_t *arc, uint64_t first, size_t size, size_t before)
+{
+	uint64_t seed = first;
+	size_t bytes = 0, most = 0;
+
+	for (uint64_t n = 0; bytes < CAPACITY + CAPACITY / 2; n++) {
+		abd_arc_key_t key = arc_key(first + n);
+		abd_arc_key_t hot = arc_key(first + abd_test_random(&seed) % (n / 10 + 1) * 10);
+		size_t now = size > 0 ? size : (size_t)64 << abd_test_random(&seed) % 15; /* to 1
+											     MiB */
+		abd_arc_hold_t hold;
+
+		now -= size > 0 ? 0 : (size_t)abd_test_random(&seed) % (now / 2);
+		abd_test_check(abd_arc_put(arc, &key, data, now) == 0, "put");
+		if (abd_arc_hold(arc, &hot, &hold) == 0)
+			abd_arc_release(&hold);
+		bytes += now;
+		if (n % 64 == 0 || now > 65536) {
+			struct abd_arc_stats stats = arc_stats(arc);
+
+			abd_test_check(stats.used_bytes <= CAPACITY, "used");
+			most = abd_min(most, SIZE_MAX) > stats.resident_bytes
+				       ? most
+				       : (size_t)stats.resident_bytes;
+			if (n % 512 == 0 && is_measurable())
+				cr_assert_leq(resident(), before + CAPACITY / 10 * 11 + SLACK,
+					"%zu: %zu bytes, %zu before", size, resident(), before);
+		}
+	}
+	cr_assert_leq(most, CAPACITY / 10 * 11 + SLACK, "%zu: %zu bytes", size, most);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+	size_t waste = (size_t)(stats.used_bytes - stats.stored_bytes);
+	size_t ghosts = (size_t)stats.ghosts * abd_arc_policy_ghost_cost();
+
+	cr_log_info("%zu: %zu bytes of records, %zu records, waste %zu, ghosts %zu", size,
+		(size_t)stats.stored_bytes, (size_t)stats.entries, waste, ghosts);
+	if (size > 0)
+		cr_expect_leq(waste, CAPACITY / 10 + 192 * stats.entries + ghosts,
+			"%zu: waste of %zu", size, waste);
+}
+
+Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change, .timeout = 300)
+{
+	static const size_t size[] = {
+		320, 1280, 320, 4096, 131072, 65, 1900, 2700, 9000, 70000, 0, 1000};
+	size_t before;
+	abd_arc_t *arc;
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	before = resident();
+	arc = arc_make(CAPACITY, 0, 0);
+	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++)
+		phase(arc, (uint64_t)i << 32, size[i], before);
+
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 16), 0);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+
+	cr_assert_leq(stats.used_bytes, CAPACITY / 16);
+	if (!ABD_CHECKED)
+		cr_assert_leq(stats.resident_bytes, CAPACITY / 160 * 11 + SLACK);
+	if (is_measurable())
+		cr_assert_leq(resident(), before + CAPACITY / 160 * 11 + SLACK,
+			"%zu bytes after a resize, %zu before all", resident(), before);
+	abd_arc_destroy(arc);
+}
