@@ -12,6 +12,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   draw BUILD            no check: put what abd-explain draws into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text
+  ease                  prints each page's reading ease (Flesch); no chapter is below 60
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
 
@@ -539,6 +540,36 @@ def check_terms():
                             lambda text, p=pattern: bool(p.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))))
 
 
+# ---- reading ease -----------------------------------------------------------------------------------------------------
+
+# A page is at least this easy to read; these are looked things up in, and are mostly names.
+EASE, REFERENCE = 60, ("map.md", "glossary.md", "reliances.md", "README.md")
+
+
+def syllables(word):
+    """Groups of vowels, a silent e at the end left out: right within a few per cent over a page."""
+    word = re.sub(r"(?<=[^aeiouyl])e$|(?<=[^td])ed$", "", word.lower())
+    return max(1, len(re.findall(r"[aeiouy]+", word)))
+
+
+def ease(path):
+    """Words and Flesch's reading ease of a page's sentences: tables, headings, blocks and what is quoted as code don't count."""
+    lines = ["." if not line or line[0] in "#|<" else re.sub(r"^\s*(?:-|\d+\.) ", ". ", line) for line in parse(path)[1]]
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", " ".join(lines)))
+    sentences = [found for each in re.split(r"[.!?](?=\s|$)", text) if (found := re.findall(r"[A-Za-z][A-Za-z'-]*", each))]
+    words = [word for sentence in sentences for word in sentence]
+    if not words:
+        return 0, 100.0
+    return len(words), 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * sum(map(syllables, words)) / len(words)
+
+
+def check_ease():
+    for path in chapters():
+        words, figure = ease(path)
+        print(f"{figure:5.1f}  {words:5} words  {path.name}")
+        check(figure >= EASE or path.name in REFERENCE, f"{path.name}: reading ease {figure:.0f}, less than {EASE}: shorter sentences, shorter words")
+
+
 # ---- docstrings --------------------------------------------------------------------------------------------------------
 
 EMPTY = re.compile(r"^ \* (\w+):\s+(?:none|nothing changes hands)\.$", re.MULTILINE)
@@ -607,7 +638,7 @@ def main(arguments):
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
     checks = {"map": check_map, "links": check_links, "blocks": check_blocks, "words": check_words, "terms": check_terms,
-              "docstrings": check_docstrings, "table": put_table, "draw": draw}
+              "docstrings": check_docstrings, "ease": check_ease, "table": put_table, "draw": draw}
     if not arguments or arguments[0] not in checks:
         print(__doc__)
         return 2
