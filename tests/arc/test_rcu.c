@@ -10,10 +10,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -262,12 +264,13 @@ static void read_late(void *left)
 	cr_assert(abd_rcu_read_ongoing());
 	abd_rcu_read_unlock();
 	atomic_fetch_add(&late_sections, abd_rcu_self.ended);
-	pthread_setspecific(late_key, (char *)left - 1);
+	pthread_setspecific(late_key, (void *)((uintptr_t)left - 1));
 }
 
 static void *end_late(void *arg)
 {
-	pthread_setspecific(late_key, &late_sections);
+	/* Not in the last of the system's rounds: then ThreadSanitizer has left the thread. */
+	pthread_setspecific(late_key, (void *)(uintptr_t)(PTHREAD_DESTRUCTOR_ITERATIONS - 1));
 	abd_rcu_read_lock();
 	abd_rcu_read_unlock();
 	return arg;

@@ -5,7 +5,8 @@
  *
  * The reader has read before the writer removes the record: the threads wait for each other with
  * relaxed atomics, which give an order in time but none in the memory model. So a checker must find
- * the missing order; it can't rely on a lucky crash.
+ * the missing order; it can't rely on a lucky crash. The reader stays until the writer is done: a
+ * thread that ends takes the list's lock, which would give an order.
  */
 #include "abd_arc_impl.h"
 
@@ -20,7 +21,7 @@ enum { SIZE = 5000 };
 
 static abd_arc_t *arc;
 static const abd_arc_key_t key = {1, {2, 3}, 4};
-static atomic_bool has_looked;
+static atomic_bool has_looked, is_freed;
 static volatile unsigned char seen;
 
 static void look(struct abd_arc_entry *entry)
@@ -44,6 +45,8 @@ static void *read_record(void *plant)
 	if (plant != NULL)
 		look(entry);
 	atomic_store_explicit(&has_looked, true, memory_order_relaxed);
+	while (!atomic_load_explicit(&is_freed, memory_order_relaxed))
+		usleep(1000);
 	return NULL;
 }
 
@@ -66,6 +69,7 @@ int main(int argc, char **argv)
 		usleep(1000);
 	if (abd_arc_remove(arc, &key) != 0 || abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN) != 0)
 		abort();
+	atomic_store_explicit(&is_freed, true, memory_order_relaxed);
 	pthread_join(thread, NULL);
 	abd_arc_destroy(arc);
 	return 0;

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads put, read, hold and remove the same keys. Each call is recorded with its times, and the
+ * history of each key must be linearisable: there is an order of the calls that agrees with their
+ * times, in which each read finds the newest put, or nothing when a remove or eviction came later.
+ *
+ * Every put has a value of its own, so that is decided exactly, without a search: Gibbons and
+ * Korach, "Testing Shared Memories" (SIAM J. Comput. 26:4, 1997). A put and the reads that found
+ * its value are a cluster. Let f be the first end of one of its calls and s the last begin. If
+ * f < s, the value was the key's from f to s at least: a forward zone. Otherwise one moment between
+ * s and f is enough: a backward zone. The history is linearisable if and only if
+ *   1. no read ends before its put begins;
+ *   2. forward zones don't overlap;
+ *   3. no forward zone contains a backward one.
+ * A remove, and a call that found nothing, is a cluster of its own: the key has no record then,
+ * whoever took it away, the cache included.
+ * What a read or hold found must also be one put's bytes, and all of a hold's bytes until its end.
+ */
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { THREADS = 4, CALLS = 60000, HOT = 6, KEYS = 3000, HELD = 8 };
+enum { SIZE_MIN = 256, SIZE_HOT = 6000, SIZE_READ = SIZE_MIN };
+
+/* One call. value 0: it removed the record, or found none. */
+struct call {
+	uint32_t key;
+	bool is_put;
+	uint64_t value, begin, end;
+};
+
+/* ---- the checker ----------------------------------------------------------------------------- */
+
+struct zone {
+	uint64_t begin, end;
+};
+
+static int by_key_and_value(const void *left, const void *right)
+{
+	const struct call *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static int by_begin(const void *left, const void *right)
+{
+	const struct zone *a = left, *b = right;
+
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* The zone of the calls, which have one value; false: rule 1 is broken, or nobody put the value. */
+static bool cluster(const struct call *call, size_t count, struct zone *zone)
+{
+	const struct call *put = NULL;
+	uint64_t read_end = UINT64_MAX;
+
+	*zone = (struct zone){UINT64_MAX, 0};
+	for (size_t i = 0; i < count; i++) {
+		zone->begin = call[i].end < zone->begin ? call[i].end : zone->begin;
+		zone->end = call[i].begin > zone->end ? call[i].begin : zone->end;
+		if (call[i].is_put)
+			put = &call[i];
+		else if (call[i].end < read_end)
+			read_end = call[i].end;
+	}
+	return call->value == 0 || (put != NULL && read_end >= put->begin);
+}
+
+/* zones sorted by begin, no two overlap: whether one contains [begin, end]. */
+static bool contained(const struct zone *zone, size_t count, uint64_t begin, uint64_t end)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (zone[middle].begin < begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && zone[low - 1].end > end;
+}
+
+/* NULL: the calls of one key, sorted by value, are linearisable. Otherwise what is wrong. */
+static const char *check_key(const struct call *call, size_t count, struct zone *forward)
+{
+	size_t forwards = 0, backwards = 0, n;
+	struct zone zone;
+
+	for (size_t i = 0; i < count; i += n) {
+		for (n = 1;
+			call[i].value != 0 && i + n < count && call[i + n].value == call[i].value;)
+			n++;
+		if (!cluster(&call[i], n, &zone))
+			return "a value was read before anybody put it";
+		if (zone.begin < zone.end)
+			forward[forwards++] = zone;
+		else /* from the other end of the same memory */
+			forward[count - ++backwards] = (struct zone){zone.end, zone.begin};
+	}
+	qsort(forward, forwards, sizeof(*forward), by_begin);
+	for (size_t i = 1; i < forwards; i++)
+		if (forward[i - 1].end > forward[i].begin)
+			return "an older value was read after a newer one was there";
+	for (size_t i = count - backwards; i < count; i++)
+		if (contained(forward, forwards, forward[i].begin, forward[i].end))
+			return "a value was read after another put or a remove had ended";
+	return NULL;
+}
+
+/* Sorts the calls. */
+static const char *check(struct call *call, size_t count)
+{
+	struct zone *zone = calloc(count, sizeof(*zone));
+	const char *wrong = NULL;
+	size_t n;
+
+	cr_assert(zone != NULL);
+	qsort(call, count, sizeof(*call), by_key_and_value);
+	for (size_t i = 0; wrong == NULL && i < count; i += n) {
+		for (n = 1; i + n < count && call[i + n].key == call[i].key;)
+			n++;
+		wrong = check_key(&call[i], n, zone);
+	}
+	free(zone);
+	return wrong;
+}
+
+#define CHECK(...)                          \
+	check((struct call[]){__VA_ARGS__}, \
+		sizeof((struct call[]){__VA_ARGS__}) / sizeof(struct call))
+#define PUT(value, begin, end)             \
+	{                                  \
+		1, true, value, begin, end \
+	}
+#define READ(value, begin, end)             \
+	{                                   \
+		1, false, value, begin, end \
+	}
+#define NONE(begin, end)                \
+	{                               \
+		1, false, 0, begin, end \
+	}
+
+Test(arc_history, the_checker_accepts_what_may_be)
+{
+	/* calls that overlap may come in either order */
+	cr_assert_null(CHECK(PUT(1, 0, 9), READ(1, 2, 3)));
+	cr_assert_null(CHECK(PUT(1, 0, 2), PUT(2, 3, 9), READ(1, 4, 5), READ(2, 6, 7)));
+	cr_assert_null(CHECK(PUT(1, 0, 5), PUT(2, 0, 5), READ(2, 6, 7)));
+	cr_assert_null(CHECK(PUT(1, 0, 1), NONE(2, 6), READ(1, 3, 4), NONE(7, 8)));
+	cr_assert_null(CHECK(PUT(1, 0, 1), NONE(2, 3), PUT(2, 4, 5), READ(2, 6, 7)));
+	/* keys have nothing to do with each other */
+	cr_assert_null(CHECK(PUT(1, 0, 1), {2, true, 2, 2, 3}, READ(1, 4, 5)));
+}
+
+Test(arc_history, the_checker_refuses_what_may_not_be)
+{
+	cr_assert_not_null(CHECK(READ(1, 2, 3)));
+	cr_assert_not_null(CHECK(READ(1, 0, 1), PUT(1, 2, 3)));
+	/* a stale read */
+	cr_assert_not_null(CHECK(PUT(1, 0, 1), PUT(2, 2, 3), READ(1, 4, 5)));
+	/* two readers see two puts in different orders */
+	cr_assert_not_null(
+		CHECK(PUT(1, 0, 9), PUT(2, 0, 9), READ(1, 1, 2), READ(2, 3, 4), READ(1, 5, 6)));
+	/* a lost remove, and what one reader no longer found, another did */
+	cr_assert_not_null(CHECK(PUT(1, 0, 1), NONE(2, 3), READ(1, 4, 5)));
+	cr_assert_not_null(CHECK(PUT(1, 0, 9), READ(1, 1, 2), NONE(3, 4), READ(1, 5, 6)));
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* Word 0 is the value, the others follow from it. They don't compress. */
+static uint64_t word(uint64_t value, size_t i)
+{
+	uint64_t state = value + i * 0x9e3779b97f4a7c15;
+
+	return i == 0 ? value : abd_test_random(&state);
+}
+
+static size_t value_size(uint32_t key, uint64_t value)
+{
+	return SIZE_MIN + (key < HOT ? word(value, 1) % (SIZE_HOT - SIZE_MIN) / 8 * 8 : 0);
+}
+
+static bool is_value(const uint64_t *words, size_t size)
+{
+	for (size_t i = 1; i < size / 8; i++)
+		if (words[i] != word(words[0], i))
+			return false;
+	return true;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct held {
+	abd_arc_hold_t hold;
+	uint64_t value;
+	uint32_t key;
+};
+
+struct worker {
+	abd_arc_t *arc;
+	uint64_t number, random;
+	size_t calls;
+	struct call *call;
+	struct held held[HELD];
+	const char *wrong;
+	uint64_t words[SIZE_HOT / 8];
+};
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t worker_put(struct worker *worker, uint32_t key, const abd_arc_key_t *arc_key)
+{
+	uint64_t value = worker->number << 32 | (worker->calls + 1);
+	size_t size = value_size(key, value);
+
+	for (size_t i = 0; i < size / 8; i++)
+		worker->words[i] = word(value, i);
+	worker->call[worker->calls].begin = now();
+	if (abd_arc_put(worker->arc, arc_key, worker->words, size) != 0)
+		worker->wrong = "a put failed";
+	return value;
+}
+
+static uint64_t worker_read(struct worker *worker, const abd_arc_key_t *arc_key)
+{
+	ssize_t size = abd_arc_read(worker->arc, arc_key, worker->words, 0, SIZE_READ);
+
+	if (size < 0)
+		return 0;
+	if (!is_value(worker->words, SIZE_READ))
+		worker->wrong = "a read found a mix";
+	return worker->words[0];
+}
+
+static void worker_release(struct worker *worker, struct held *held)
+{
+	size_t size = held->hold.logical_size;
+
+	if (held->hold.abd == NULL)
+		return;
+	abd_copy_to_buf(worker->words, held->hold.abd, size);
+	if (worker->words[0] != held->value || !is_value(worker->words, size) ||
+		size != value_size(held->key, held->value))
+		worker->wrong = "what was held is not what it was";
+	abd_arc_release(&held->hold);
+}
+
+static uint64_t worker_hold(struct worker *worker, uint32_t key, const abd_arc_key_t *arc_key)
+{
+	struct held *held = &worker->held[worker->calls % HELD];
+
+	worker_release(worker, held);
+	worker->call[worker->calls].begin = now();
+	if (abd_arc_hold(worker->arc, arc_key, &held->hold) != 0)
+		return 0;
+	abd_copy_to_buf_off(&held->value, held->hold.abd, 0, sizeof(held->value));
+	held->key = key;
+	return held->value;
+}
+
+static void *worker_runs(void *arg)
+{
+	struct worker *worker = arg;
+
+	for (; worker->calls < CALLS && worker->wrong == NULL; worker->calls++) {
+		uint64_t random = abd_test_random(&worker->random);
+		uint32_t key = (uint32_t)(random % 2 == 0 ? random / 2 % HOT : random / 2 % KEYS);
+		abd_arc_key_t name = arc_key(key);
+		struct call *call = &worker->call[worker->calls];
+		unsigned what = (unsigned)(random >> 40) % 16;
+
+		*call = (struct call){key, what < 5, 0, now(), 0};
+		if (what < 5)
+			call->value = worker_put(worker, key, &name);
+		else if (what < 6)
+			abd_arc_remove(worker->arc, &name);
+		else if (what < 11)
+			call->value = worker_read(worker, &name);
+		else
+			call->value = worker_hold(worker, key, &name);
+		call->end = now();
+	}
+	for (size_t i = 0; i < HELD; i++)
+		worker_release(worker, &worker->held[i]);
+	return NULL;
+}
+
+/* Everything is removed: then nothing costs anything, and ghosts cost what they say. */
+static void expect_accounts(abd_arc_t *arc)
+{
+	struct abd_arc_stats stats = arc_stats(arc);
+
+	cr_assert_leq(stats.ghost_recent_bytes, 2 * stats.target_bytes);
+	cr_assert_leq(stats.ghost_frequent_bytes, 2 * stats.target_bytes);
+	for (uint32_t key = 0; key < KEYS; key++) {
+		abd_arc_key_t name = arc_key(key);
+
+		abd_arc_remove(arc, &name);
+	}
+	stats = arc_stats(arc);
+	cr_assert_eq(stats.entries, 0);
+	cr_assert_eq(stats.stored_bytes, 0);
+	cr_assert_eq(stats.recent_bytes + stats.frequent_bytes, 0);
+	cr_assert_eq(stats.held_bytes, 0);
+}
+
+static void histories(size_t capacity)
+{
+	struct call *call = calloc((size_t)THREADS * CALLS, sizeof(*call));
+	struct worker *worker = calloc(THREADS, sizeof(*worker));
+	abd_arc_t *arc = arc_make(capacity, 0, 0);
+	pthread_t thread[THREADS];
+	size_t calls = 0;
+
+	cr_assert(call != NULL && worker != NULL && arc != NULL);
+	for (size_t i = 0; i < THREADS; i++) {
+		worker[i].arc = arc;
+		worker[i].number = i + 1;
+		worker[i].random = i;
+		worker[i].call = &call[i * CALLS];
+		cr_assert(pthread_create(&thread[i], NULL, worker_runs, &worker[i]) == 0);
+	}
+	for (size_t i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		cr_assert_null(worker[i].wrong, "%s", worker[i].wrong);
+		calls += worker[i].calls;
+	}
+
+	const char *wrong = check(call, calls);
+
+	cr_assert_null(wrong, "%s", wrong);
+	expect_accounts(arc);
+	abd_arc_destroy(arc);
+	free(worker);
+	free(call);
+}
+
+Test(arc_history, of_every_key_are_linearisable)
+{
+	histories(16 << 20);
+}
+
+Test(arc_history, of_every_key_are_linearisable_while_records_are_evicted)
+{
+	histories(300 << 10);
+}
