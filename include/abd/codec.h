@@ -97,6 +97,88 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t range_off,
 	size_t range_size, size_t src_off, size_t src_size);
 
+/* ---- blocks that can be entered in the middle ------------------------------------------------ */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic" /* C++ has no such arrays; compilers do */
+/**
+ * Where a block can be entered. Each 64 KiB of the record begin with a hub of hub_size bytes; a
+ * match reaches back into its own group of group_size bytes or into the hub of its 64 KiB, nowhere
+ * else. points[i] belongs to the first sequence that begins at or after byte i * group_size of the
+ * record: that byte, and where the sequence is stored. If there is none: the ends of both.
+ * Threads: it is only read by the calls that take it const.
+ */
+struct abd_lz4_index {
+	uint32_t group_size, hub_size, count, reserved;
+	struct {
+		uint32_t logical, stored;
+	} points[];
+};
+#pragma GCC diagnostic pop
+
+/**
+ * Bytes of an index of a record of src_size bytes.
+ *
+ * Units:   bytes; group_size is a power of two, 1 KiB to 64 KiB.
+ * Returns: the size, or 0 for any other group_size, and for a record that lz4 can't serve.
+ * Threads: any.
+ */
+ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
+
+/**
+ * Whether an index that came from outside can be used: whether it has size bytes, its counts agree,
+ * and its points rise and lie within a block of block_size bytes. Every call that takes an index
+ * checks what it uses, but it must trust count.
+ *
+ * Units:   size is the memory that index points to, block_size the block's; bytes.
+ * Returns: 0, or -EBADMSG.
+ * Threads: any.
+ */
+ABD_API int abd_lz4_index_check(const struct abd_lz4_index *index, size_t size, size_t block_size);
+
+/**
+ * abd_lz4_compress() that searches harder: at effort 0 to 2 it is the same; from 3 on chains of
+ * earlier places are followed as far as LZ4HC does at that level, 12 being the most.
+ *
+ * Units:   offsets and size in bytes.
+ * Returns: bytes written, or an error as above; the content of the room is then undefined.
+ * Threads: src is read, dst written.
+ */
+ABD_API ssize_t abd_lz4_compress_effort(
+	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size, int effort);
+
+/**
+ * Compress src [src_off, +src_size) into dst from dst_off to its end so that the block can be
+ * entered at each group, and write where into *index. The block is a standard lz4 block for every
+ * decoder. Block and index depend on the bytes alone.
+ *
+ * Units:   offsets and sizes in bytes; group_size as in abd_lz4_index_size(), whose result *index
+ *          has room for.
+ * Returns: bytes written, or an error as above, -EINVAL also for a group_size that can't be; the
+ *          content of the room and of *index is then undefined.
+ * Threads: src is read, dst and *index written.
+ */
+ABD_API ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off,
+	size_t src_off, size_t src_size, size_t group_size, int effort,
+	struct abd_lz4_index *index);
+
+/**
+ * abd_lz4_decompress_range_to_buf() that enters the block where the index says: it decodes the hub
+ * and the groups that the range lies in.
+ *
+ * An index that does not belong to the block is harmless: nothing outside dst [0, range_size) is
+ * written and nothing outside the block is read. The answer is -EBADMSG, or bytes that are not the
+ * record's, but are made of this block's.
+ *
+ * Units:   offsets and sizes in bytes; the range is of the record before compression.
+ * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
+ *          as above.
+ * Threads: src and *index are read.
+ */
+ABD_API ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *src,
+	size_t range_off, size_t range_size, size_t src_off, size_t src_size,
+	const struct abd_lz4_index *index);
+
 /* ---- as ZFS keeps blocks --------------------------------------------------------------------- */
 
 /** Size of the length that ZFS stores in front of a block, in bytes. */

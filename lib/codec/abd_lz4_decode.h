@@ -41,6 +41,13 @@ struct abd_lz4_decoder {
 	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 		size_t run_count, size_t skip, size_t src_size);
 	/*
+	 * decode() of a group: matches also reach into the hub_size bytes at hub, which lie before
+	 * dst as far as they do in the record. ABD_LZ4_HUB_MARGIN bytes behind them may be read:
+	 * what they hold leaves no trace.
+	 */
+	ssize_t (*decode_group)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
+		size_t skip, size_t src_size, const void *hub, size_t hub_size);
+	/*
 	 * Decode the whole block into several runs of output, through a window; see
 	 * abd_lz4_decode_scatter().
 	 */
@@ -53,6 +60,8 @@ struct abd_lz4_decoder {
  * The smallest window for scattered output: 64 KiB that a match may reach back, and 64 KiB to fill.
  */
 #define ABD_LZ4_WINDOW_MIN ((size_t)128 << 10)
+
+#define ABD_LZ4_HUB_MARGIN ((size_t)128)
 
 /** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
  * line of the table. */

@@ -216,7 +216,8 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 			return -EBADMSG;
 	}
 	length += 4;
-	if (offset == 0 || offset > (size_t)(s->op - s->out_base))
+	if (offset == 0 || (offset > (size_t)(s->op - s->out_base) &&
+				   !abd_lz4_decode_in_hub(s, s->op, offset, length)))
 		return -EBADMSG;
 	if (s->partial)
 		return partial_match(s, offset, length);
@@ -305,6 +306,7 @@ bool abd_lz4_decode_begin(struct abd_lz4_state *s, void *dst, size_t dst_size, s
 {
 	s->partial = stop < dst_size || stop == ABD_LZ4_STOP_PREFIX;
 	s->sink = NULL;
+	s->hub_size = 0;
 	s->out_after = 0;
 	*result = -EBADMSG;
 	if (src_size == 0)

@@ -48,7 +48,9 @@ struct abd_lz4_state {
 	const uint8_t *token_limit; /* the quick loop takes no token after this one */
 	uintptr_t ahead; /* distance from the byte being decoded to the one to prefetch */
 	uint8_t *op;
-	uint8_t *out_base; /* matches reach back to here */
+	uint8_t *out_base; /* matches reach back to here, or lie in the hub as a whole */
+	const uint8_t *hub;
+	size_t hub_size; /* 0: there is no hub */
 	uint8_t *out_end;
 	uint8_t *out_limit; /* the quick loop starts no sequence at or after this */
 
@@ -69,6 +71,18 @@ struct abd_lz4_state {
 	bool stitched;
 	uint8_t stitch[ABD_LZ4_TAIL + ABD_LZ4_HEAD];
 };
+
+/** Whether size bytes that lie offset bytes before op lie within the hub. */
+static inline bool abd_lz4_decode_in_hub(
+	const struct abd_lz4_state *s, const uint8_t *op, size_t offset, uint64_t size)
+{
+	size_t from;
+
+	if (s->hub_size == 0)
+		return false;
+	from = (size_t)(op - s->hub) - offset;
+	return from < s->hub_size && size <= s->hub_size - from;
+}
 
 /**
  * Decode one sequence by the rules.

@@ -103,6 +103,14 @@ static ssize_t abd_lz4_decode_liblz4_decode(void *dst, size_t dst_size, size_t s
 	return result;
 }
 
+/* liblz4 knows no hubs. */
+static ssize_t abd_lz4_decode_liblz4_group(void *dst, size_t dst_size, size_t stop,
+	const struct iovec *runs, size_t skip, size_t src_size, const void *hub, size_t hub_size)
+{
+	return abd_lz4_decode_scalar.decode_group(
+		dst, dst_size, stop, runs, skip, src_size, hub, hub_size);
+}
+
 static ssize_t abd_lz4_decode_liblz4_scatter(const struct iovec *dst_runs, size_t dst_run_count,
 	size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip,
 	size_t src_size, void *window, size_t window_size)
@@ -134,5 +142,6 @@ const struct abd_lz4_decoder abd_lz4_decode_liblz4 = {
 	.name = "liblz4",
 	.supported = abd_lz4_decode_liblz4_supported,
 	.decode = abd_lz4_decode_liblz4_decode,
+	.decode_group = abd_lz4_decode_liblz4_group,
 	.decode_scatter = abd_lz4_decode_liblz4_scatter,
 };

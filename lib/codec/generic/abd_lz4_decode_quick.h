@@ -160,7 +160,7 @@ static inline bool extend(const uint8_t **in, const uint8_t *end, size_t *length
 	return true;
 }
 
-static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
+static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s, const bool hub)
 {
 	const uint8_t *ip = s->ip, *const limit = s->token_limit, *const window_end = s->window_end;
 	uint8_t *op = s->op, *const base = s->out_base, *const out_end = s->out_end;
@@ -198,7 +198,12 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 		token = load_token(in + 2);
 		offset = load_offset(in);
 		in += 2;
-		if (ABD_UNLIKELY(offset - 1 >= (size_t)(out - base)))
+		/* Which of the two it is can't be foretold: one jump for both. */
+		bool within = offset - 1 < (size_t)(out - base);
+
+		if (hub)
+			within |= abd_lz4_decode_in_hub(s, out, offset, length + 4);
+		if (ABD_UNLIKELY(!within))
 			break;
 		if (ABD_LIKELY(length != 15)) {
 			copy_short(out, offset);
@@ -206,6 +211,9 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s)
 			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) ||
 				window_end - in < 4 ||
 				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
+				break;
+			if (hub && offset > (size_t)(out - base) &&
+				!abd_lz4_decode_in_hub(s, out, offset, length + 4))
 				break;
 			token = load_token(in);
 			copy_match(out, offset, length + 4);
@@ -234,7 +242,7 @@ static inline void leave(struct abd_lz4_state *s)
 }
 
 /* Decode to the block's end, or in partial decoding to out_stop. Returns 0 or -EBADMSG. */
-static int decode_all(struct abd_lz4_state *s)
+static inline __attribute__((always_inline)) int decode_all(struct abd_lz4_state *s, const bool hub)
 {
 	int more = 1;
 
@@ -242,7 +250,7 @@ static int decode_all(struct abd_lz4_state *s)
 		if (abd_lz4_decode_enter(s)) {
 			bool edge;
 
-			quick(s);
+			quick(s, hub);
 			edge = s->ip > s->token_limit;
 			if (s->stitched)
 				leave(s);
@@ -268,7 +276,24 @@ static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iove
 	s.copy_literals = copy_exactly;
 	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
 		return result;
-	error = decode_all(&s);
+	error = decode_all(&s, false);
+	return error != 0 ? error : s.op - (uint8_t *)dst;
+}
+
+static ssize_t decode_group(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
+	size_t skip, size_t src_size, const void *hub, size_t hub_size)
+{
+	struct abd_lz4_state s;
+	ssize_t result;
+	int error;
+
+	s.copy_match = copy_match_call;
+	s.copy_literals = copy_exactly;
+	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
+		return result;
+	s.hub = hub;
+	s.hub_size = hub_size;
+	error = decode_all(&s, true);
 	return error != 0 ? error : s.op - (uint8_t *)dst;
 }
 
@@ -288,7 +313,7 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip,
 		    src_size, window, window_size, &result))
 		return result;
-	error = decode_all(&s);
+	error = decode_all(&s, false);
 	return error != 0 ? error : abd_lz4_decode_drain(&s);
 }
 
@@ -297,5 +322,6 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 		.name = #suffix,                                 \
 		.supported = (is_supported),                     \
 		.decode = decode,                                \
+		.decode_group = decode_group,                    \
 		.decode_scatter = decode_scatter,                \
 	}

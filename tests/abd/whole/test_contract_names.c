@@ -174,6 +174,7 @@ Test(abd_contract_names, operating, .init = begin, .fini = end)
 Test(abd_contract_names, coding, .init = begin, .fini = end)
 {
 	uint64_t checksum[4];
+	struct abd_lz4_index index = {1024, 512, 0, 0};
 	ssize_t stored = abd_lz4_compress(linear, abd, 0, 0, SIZE);
 
 	cr_assert(stored > 0);
@@ -187,6 +188,9 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 	CALL(abd_lz4_decompress_to_buf, flat, abd, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress_exact_to_buf, flat, abd, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress_range_to_buf, flat, abd, 0, SIZE, 1, SIZE);
+	CALL(abd_lz4_compress_effort, abd, linear, 0, 1, SIZE, 3);
+	CALL(abd_lz4_compress_indexed, abd, linear, 0, 1, SIZE, 1024, 0, &index);
+	CALL(abd_lz4_decompress_indexed_range_to_buf, flat, abd, 0, SIZE, 1, SIZE, &index);
 	CALL(abd_lz4_length_get, abd, 1, SIZE);
 	CALL(abd_lz4_length_put, mixed, 14, 1);
 	CALL(abd_fletcher_4, abd, 1, SIZE, checksum);

@@ -412,6 +412,40 @@ static bool lz4_decompress_range(void)
 	return there;
 }
 
+static struct {
+	struct abd_lz4_index head;
+	uint32_t points[2 * 9];
+} block_index;
+
+static bool lz4_compress_effort(void)
+{
+	return done(abd_lz4_compress_effort(f.target.abd, f.mixed.abd, 3, 0, 9000, 3));
+}
+
+static bool lz4_compress_indexed(void)
+{
+	return done(abd_lz4_compress_indexed(
+		f.target.abd, f.mixed.abd, 3, 0, 9000, 1024, 3, &block_index.head));
+}
+
+static void prepare_indexed(void)
+{
+	abd_zero(f.target.abd, SIZE);
+	block_size = abd_lz4_compress_indexed(
+		f.target.abd, f.mixed.abd, 3, 0, 9000, 1024, 3, &block_index.head);
+	cr_assert_gt(block_size, 0);
+}
+
+static bool lz4_decompress_indexed_range(void)
+{
+	char to[100];
+	bool there = done(abd_lz4_decompress_indexed_range_to_buf(
+		to, f.target.abd, 5010, 100, 3, (size_t)block_size, &block_index.head));
+
+	cr_assert(!there || memcmp(to, f.mixed.model + 5010, 100) == 0);
+	return there;
+}
+
 static const struct oom_case {
 	const char *name;
 	bool (*call)(void);
@@ -445,6 +479,9 @@ static const struct oom_case {
 	{"abd_borrow_buf", borrow_without_content, NULL},
 	{"abd_borrow_buf of a linear buffer", borrow_linear, NULL},
 	{"abd_lz4_compress", lz4_compress, NULL},
+	{"abd_lz4_compress_effort", lz4_compress_effort, NULL},
+	{"abd_lz4_compress_indexed", lz4_compress_indexed, NULL},
+	{"abd_lz4_decompress_indexed_range_to_buf", lz4_decompress_indexed_range, prepare_indexed},
 	{"abd_lz4_decompress", lz4_decompress, prepare_scattered},
 	{"abd_lz4_decompress into a gang", lz4_decompress, prepare_gang_room},
 	{"abd_lz4_decompress_exact", lz4_decompress_exact, prepare_scattered},

@@ -159,6 +159,7 @@ Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
 Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 {
 	uint64_t sum[4];
+	uint32_t index[6] = {1024, 512, 1};
 
 	met(abd_fletcher_4(x.abd, 0, SIZE, sum));
 	met(abd_fletcher_4_swapped(x.abd, 0, SIZE, sum));
@@ -167,6 +168,8 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 	met(abd_lz4_length_put(y.abd, 4094, 77));
 	met_is(abd_lz4_length_get(y.abd, 4094, 100), 77);
 	met_is(abd_lz4_pays(200, 100), true);
+	met_is(abd_lz4_index_size(1, 1024), sizeof(index));
+	met_is(abd_lz4_index_check((struct abd_lz4_index *)index, sizeof(index), 1), 0);
 }
 
 static void on_contract(const char *message)

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The encoder's two searches: a greedy one that looks at one place per hash, and one that follows
+ * chains of places and looks one byte ahead before it takes a match.
+ * Both keep two tables for a record with groups: where each hash was seen last, and where it was
+ * seen last within the hub. Without the second, later groups would overwrite what they can reach.
+ * Invariant: a place from a table is taken only if it may be reached and holds the same bytes.
+ */
+#include "abd_lz4_encode.h"
+
+#include <assert.h>
+#include <stdint.h>
+
+enum {
+	MATCH_MIN = 4,
+	LAST_LITERALS = 5,
+	LAST_MATCH = 12, /* bytes from the last match's begin to the record's end */
+	OFFSET_MAX = 65535,
+	FAST_BITS = 13,
+	DEEP_BITS = 14,
+	SKIP_BITS = 6, /* after 64 vain looks, every second place is looked at, and so on */
+	LAZY_MAX = 64, /* a match of so many bytes is taken without a look at the next place */
+};
+
+/* Places are stored plus 1: 0 is none. */
+struct abd_lz4_fast {
+	uint32_t seen[1 << FAST_BITS];
+	uint32_t hub[1 << FAST_BITS];
+};
+
+struct abd_lz4_deep {
+	uint32_t seen[1 << DEEP_BITS];
+	uint32_t hub[1 << DEEP_BITS];
+	uint16_t back[1 << 16]; /* from each place to the one before it with this hash; 0: none */
+};
+
+static_assert(sizeof(struct abd_lz4_deep) <= (size_t)256 << 10, "a thread keeps no larger block");
+
+struct abd_lz4_match {
+	size_t at, from, size;
+};
+
+struct abd_lz4_encoder {
+	const uint8_t *src;
+	size_t size;
+	uint8_t *dst, *op, *end;
+	size_t anchor; /* where the next sequence begins */
+	size_t base;   /* its matches reach back to here */
+	size_t hub, hub_end;
+	size_t group_end; /* of the place being looked at: no match goes on past it */
+	size_t event;     /* the next place at which something is to be done */
+	struct abd_lz4_index *index;
+	size_t points; /* how many are set */
+	unsigned depth;
+	void *work;
+};
+
+static inline uint64_t load_64(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return word;
+#else
+	return __builtin_bswap64(word);
+#endif
+}
+
+static inline bool same_4(const uint8_t *a, const uint8_t *b)
+{
+	return memcmp(a, b, MATCH_MIN) == 0;
+}
+
+/* The greedy search hashes five bytes, which leads to longer matches; the other one four. */
+static inline size_t hash_5(const uint8_t *p)
+{
+	return (size_t)(((load_64(p) << 24) * 889523592379u) >> (64 - FAST_BITS));
+}
+
+static inline size_t hash_4(const uint8_t *p)
+{
+	return (uint32_t)load_64(p) * 2654435761u >> (32 - DEEP_BITS);
+}
+
+/* How many bytes at a and b are equal, at most most. b lies behind a. */
+static inline size_t common(const uint8_t *a, const uint8_t *b, size_t most)
+{
+	size_t n = 0;
+
+	for (; n + 8 <= most; n += 8) {
+		uint64_t differ = load_64(a + n) ^ load_64(b + n);
+
+		if (differ != 0)
+			return n + (size_t)__builtin_ctzll(differ) / 8;
+	}
+	while (n < most && a[n] == b[n])
+		n++;
+	return n;
+}
+
+static inline uint8_t *put_length(uint8_t *op, size_t length)
+{
+	for (; length >= 255; length -= 255)
+		*op++ = 255;
+	*op++ = (uint8_t)length;
+	return op;
+}
+
+/* Bytes that a length takes outside the token. */
+static inline size_t length_size(size_t length)
+{
+	return length < 15 ? 0 : (length - 15) / 255 + 1;
+}
+
+/* The token and the literals of a sequence; match is its length less 4. False: no room. */
+static bool put_literals(struct abd_lz4_encoder *e, size_t literals, size_t match, size_t more)
+{
+	size_t need = 1 + length_size(literals) + literals + more;
+	uint8_t *op = e->op;
+
+	if (need > (size_t)(e->end - op))
+		return false;
+	*op++ = (uint8_t)(abd_min(literals, 15) << 4 | abd_min(match, 15));
+	if (literals >= 15)
+		op = put_length(op, literals - 15);
+	memcpy(op, e->src + e->anchor, literals);
+	e->op = op + literals;
+	return true;
+}
+
+/* A sequence begins at the anchor: it is the first of its group, and maybe of some before it. */
+static void begin_sequence(struct abd_lz4_encoder *e)
+{
+	struct abd_lz4_index *index = e->index;
+	size_t anchor = e->anchor, whole = anchor & ~(ABD_LZ4_HUB_EVERY - 1);
+
+	if (index == NULL || e->points == index->count || e->points * index->group_size > anchor)
+		return;
+	for (; e->points < index->count && e->points * index->group_size <= anchor; e->points++) {
+		index->points[e->points].logical = (uint32_t)anchor;
+		index->points[e->points].stored = (uint32_t)(e->op - e->dst);
+	}
+	e->base = anchor;
+	if (e->hub < whole || anchor == 0) {
+		e->hub = anchor;
+		e->hub_end = whole + index->hub_size;
+	}
+}
+
+static bool put_sequence(struct abd_lz4_encoder *e, const struct abd_lz4_match *m)
+{
+	size_t offset = m->at - m->from, match = m->size - MATCH_MIN;
+
+	if (!put_literals(e, m->at - e->anchor, match, 2 + length_size(match)))
+		return false;
+	*e->op++ = (uint8_t)offset;
+	*e->op++ = (uint8_t)(offset >> 8);
+	if (match >= 15)
+		e->op = put_length(e->op, match - 15);
+	e->anchor = m->at + m->size;
+	begin_sequence(e);
+	return true;
+}
+
+/* The record's last literals, and the points of the groups in which no sequence begins. */
+static size_t finish(struct abd_lz4_encoder *e)
+{
+	if (!put_literals(e, e->size - e->anchor, 0, 0))
+		return 0;
+	e->anchor = e->size;
+	while (e->index != NULL && e->points < e->index->count) {
+		e->index->points[e->points].logical = (uint32_t)e->size;
+		e->index->points[e->points++].stored = (uint32_t)(e->op - e->dst);
+	}
+	return (size_t)(e->op - e->dst);
+}
+
+/*
+ * at has reached the end of a hub, or of a group. What is known of 64 KiB is forgotten at their
+ * end: nothing reaches back across it.
+ */
+static void pass(struct abd_lz4_encoder *e, size_t at, uint32_t *seen, uint32_t *hub, size_t bytes)
+{
+	size_t group = e->index->group_size, whole = at & ~(ABD_LZ4_HUB_EVERY - 1);
+	size_t hub_end = whole + e->index->hub_size;
+
+	if (e->group_end <= whole && whole > 0) {
+		memset(seen, 0, bytes);
+		memset(hub, 0, bytes);
+	} else if (e->event == hub_end) {
+		memcpy(hub, seen, bytes);
+	}
+	e->group_end = at - at % group + group;
+	e->event = at < hub_end ? hub_end : e->group_end;
+}
+
+/* How long a match at at may be. */
+static inline size_t most_at(const struct abd_lz4_encoder *e, size_t at)
+{
+	return abd_min(e->size - LAST_LITERALS, e->group_end) - at;
+}
+
+/*
+ * Take the match at from, if it is one, is longer than m and can be reached: if from lies in the
+ * group, or within the hub as a whole.
+ */
+static inline void look(const struct abd_lz4_encoder *e, struct abd_lz4_match *m, size_t at,
+	size_t from, size_t end)
+{
+	size_t most = most_at(e, at);
+
+	if (end - from < most && end <= e->base)
+		most = end - from;
+	if (most < MATCH_MIN || !same_4(e->src + from, e->src + at))
+		return;
+
+	size_t size = common(e->src + from, e->src + at, most);
+
+	if (size > m->size)
+		*m = (struct abd_lz4_match){at, from, size};
+}
+
+/* Lengthen a match to the front, over bytes that would be literals. */
+static void lengthen(const struct abd_lz4_encoder *e, struct abd_lz4_match *m)
+{
+	size_t least = m->from >= e->base ? e->base : e->hub;
+
+	while (m->at > e->anchor && m->from > least && e->src[m->at - 1] == e->src[m->from - 1]) {
+		m->at--;
+		m->from--;
+		m->size++;
+	}
+}
+
+static inline bool hub_serves(const struct abd_lz4_encoder *e, size_t at)
+{
+	return e->base >= e->hub_end && (at ^ e->hub) < ABD_LZ4_HUB_EVERY;
+}
+
+static size_t encode_fast(struct abd_lz4_encoder *e)
+{
+	struct abd_lz4_fast *fast = e->work;
+	size_t at = 0, vain = 0, last = e->size - LAST_MATCH;
+
+	memset(fast->seen, 0, sizeof(fast->seen));
+	while (at <= last) {
+		size_t hash = hash_5(e->src + at), from;
+		struct abd_lz4_match m = {0, 0, 0};
+
+		if (ABD_UNLIKELY(at >= e->event))
+			pass(e, at, fast->seen, fast->hub, sizeof(fast->seen));
+		from = fast->seen[hash];
+		fast->seen[hash] = (uint32_t)at + 1;
+		if (from > e->base && at - from < OFFSET_MAX)
+			look(e, &m, at, from - 1, e->size);
+		from = hub_serves(e, at) ? fast->hub[hash] : 0;
+		if (from > e->hub && from <= e->hub_end)
+			look(e, &m, at, from - 1, e->hub_end);
+		if (m.size == 0) {
+			at += 1 + (vain++ >> SKIP_BITS);
+			continue;
+		}
+		lengthen(e, &m);
+		if (!put_sequence(e, &m))
+			return 0;
+		at = e->anchor;
+		vain = 0;
+		if (at - 2 <= last)
+			fast->seen[hash_5(e->src + at - 2)] = (uint32_t)at - 1;
+	}
+	return finish(e);
+}
+
+static inline void deep_insert(struct abd_lz4_encoder *e, struct abd_lz4_deep *deep, size_t at)
+{
+	size_t hash = hash_4(e->src + at), back;
+
+	if (ABD_UNLIKELY(at >= e->event))
+		pass(e, at, deep->seen, deep->hub, sizeof(deep->seen));
+	back = at + 1 - deep->seen[hash];
+	deep->back[at & OFFSET_MAX] =
+		(uint16_t)(deep->seen[hash] == 0 || back > OFFSET_MAX ? 0 : back);
+	deep->seen[hash] = (uint32_t)at + 1;
+}
+
+/* Follow a chain of places from the one at from (plus 1) on, down to least. */
+static inline void deep_follow(const struct abd_lz4_encoder *e, struct abd_lz4_match *m, size_t at,
+	size_t from, size_t least, size_t end)
+{
+	const struct abd_lz4_deep *deep = e->work;
+
+	for (unsigned left = e->depth; left > 0 && from > least; left--) {
+		size_t back = deep->back[(from - 1) & OFFSET_MAX];
+
+		if (at - (from - 1) > OFFSET_MAX)
+			return;
+		look(e, m, at, from - 1, end);
+		if (back == 0)
+			return;
+		from -= back;
+	}
+}
+
+/* The longest match at at, which becomes known. */
+static inline struct abd_lz4_match deep_find(struct abd_lz4_encoder *e, size_t at)
+{
+	struct abd_lz4_deep *deep = e->work;
+	struct abd_lz4_match m = {0, 0, 0};
+
+	deep_insert(e, deep, at);
+
+	size_t hash = hash_4(e->src + at), back = deep->back[at & OFFSET_MAX];
+
+	if (back > 0)
+		deep_follow(e, &m, at, at + 1 - back, e->base, e->size);
+	if (hub_serves(e, at))
+		deep_follow(e, &m, at, deep->hub[hash], e->hub, e->hub_end);
+	return m;
+}
+
+static size_t encode_deep(struct abd_lz4_encoder *e)
+{
+	struct abd_lz4_deep *deep = e->work;
+	size_t at = 0, last = e->size - LAST_MATCH;
+
+	memset(deep->seen, 0, sizeof(deep->seen));
+	while (at <= last) {
+		struct abd_lz4_match m = deep_find(e, at);
+
+		if (m.size == 0) {
+			at++;
+			continue;
+		}
+		while (m.size < LAZY_MAX && at < last) {
+			struct abd_lz4_match next = deep_find(e, at + 1);
+
+			at++;
+			if (next.size <= m.size)
+				break;
+			m = next;
+		}
+		lengthen(e, &m);
+		if (!put_sequence(e, &m))
+			return 0;
+		for (at++; at < e->anchor && at <= last; at++)
+			deep_insert(e, deep, at);
+		at = e->anchor;
+	}
+	return finish(e);
+}
+
+size_t abd_lz4_encode_work_size(int effort)
+{
+	return effort < 3 ? sizeof(struct abd_lz4_fast) : sizeof(struct abd_lz4_deep);
+}
+
+size_t abd_lz4_encode(void *dst, size_t room, const void *src, size_t size, int effort,
+	struct abd_lz4_index *index, void *work)
+{
+	struct abd_lz4_encoder e = {
+		.src = src,
+		.size = size,
+		.dst = dst,
+		.op = dst,
+		.end = (uint8_t *)dst + room,
+		.group_end = SIZE_MAX,
+		.event = SIZE_MAX,
+		.index = index,
+		.hub_end = SIZE_MAX,
+		.depth = effort < 3 ? 1 : 1u << (effort < 12 ? effort - 1 : 11),
+		.work = work,
+	};
+
+	begin_sequence(&e);
+	if (index != NULL) {
+		e.group_end = index->group_size;
+		e.event = index->hub_size;
+	}
+	if (size <= LAST_MATCH)
+		return finish(&e);
+	return effort < 3 ? encode_fast(&e) : encode_deep(&e);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ranges of blocks with an index: by every decoder, from pieces of every length, and with indexes
+ * that lie.
+ */
+#include "abd_lz4_decode.h"
+#include "abd_test_fault.h"
+#include "test_lz4_block.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <limits.h>
+
+enum { SIZE = 200000, GUARD = 32 };
+
+static uint8_t record[SIZE], back[SIZE + GUARD];
+
+struct indexed {
+	abd_t *block;
+	size_t size, index_size;
+	struct abd_lz4_index *index;
+};
+
+/* Compress the record, and put the block into pieces of up to most bytes. */
+static void compress(struct indexed *to, size_t size, size_t group_size, int effort, size_t most)
+{
+	size_t room = size + size / 200 + 64;
+	uint8_t *bytes = malloc(room);
+	abd_t *src = abd_get_from_buf(record, size), *dst = abd_get_from_buf(bytes, room);
+	uint64_t seed = most;
+
+	to->index_size = abd_lz4_index_size(size, group_size);
+	to->index = malloc(to->index_size);
+	to->size = (size_t)abd_lz4_compress_indexed(
+		dst, src, 0, 0, size, group_size, effort, to->index);
+	to->block = test_record_in_pieces(bytes, to->size, most, &seed);
+	abd_free(src);
+	abd_free(dst);
+	free(bytes);
+}
+
+static void drop(struct indexed *from)
+{
+	abd_free(from->block);
+	free(from->index);
+}
+
+static void check_range(const struct indexed *from, size_t record_size, size_t off, size_t size)
+{
+	size_t there = off >= record_size ? 0 : size < record_size - off ? size : record_size - off;
+	ssize_t got;
+
+	memset(back + size, 0xa5, GUARD);
+	got = abd_lz4_decompress_indexed_range_to_buf(
+		back, from->block, off, size, 0, from->size, from->index);
+	abd_test_check(got == (ssize_t)there, "%zu +%zu of %zu: %zd", off, size, record_size, got);
+	abd_test_check(memcmp(back, record + off, there) == 0, "%zu +%zu: other bytes", off, size);
+	for (size_t i = size; i < size + GUARD; i++)
+		abd_test_check(back[i] == 0xa5, "written behind the range %zu +%zu", off, size);
+}
+
+static void check_record(size_t size, size_t group_size, int effort, size_t most, uint64_t *seed)
+{
+	struct indexed from;
+
+	compress(&from, size, group_size, effort, most);
+	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
+		if (abd_tuning_set("lz4", abd_lz4_decoders[i]->name) != 0)
+			continue;
+		check_range(&from, size, 0, size);
+		for (size_t at = 0; at < size; at += group_size) {
+			check_range(&from, size, at, 1);
+			if (at % 16384 == 0)
+				check_range(&from, size, at, size - at);
+			check_range(&from, size, at + group_size - 1, 2);
+		}
+		for (int k = 0; k < 20; k++)
+			check_range(&from, size, abd_test_random_below(seed, size + 100),
+				abd_test_random_below(seed, k % 4 == 0 ? size : 5000));
+	}
+	abd_tuning_set("lz4", "auto");
+	drop(&from);
+}
+
+Test(abd_lz4_decompress_indexed, ranges_of_all_kinds_of_data_come_back)
+{
+	static const size_t sizes[] = {1, 1024, 65536, 70001, 131072, SIZE};
+	uint64_t seed = 1;
+	size_t cases = abd_test_share(TEST_RECORD_KINDS * 6);
+
+	for (size_t i = 0; i < cases; i++) {
+		size_t size = sizes[i / TEST_RECORD_KINDS];
+
+		test_record_fill(record, size, (unsigned)(i % TEST_RECORD_KINDS), i);
+		check_record(size, 1024, 0, 4096, &seed);
+		check_record(size, 16384, 3, 300, &seed);
+		check_record(size, 65536, 3, 100000, &seed);
+	}
+}
+
+/* Noise in front of each 64 KiB: literals that reach past hubs, groups and 64 KiB. */
+Test(abd_lz4_decompress_indexed, groups_in_which_no_sequence_begins_come_back)
+{
+	uint64_t seed = 2;
+
+	test_record_fill(record, SIZE, 0, 1);
+	test_record_fill(record + 60000, 30000, 2, 1);
+	test_record_fill(record + 131072, 3000, 2, 2);
+	check_record(SIZE, 16384, 0, 4096, &seed);
+	check_record(SIZE, 4096, 3, 4096, &seed);
+	test_record_fill(record + 100000, 100000, 2, 3);
+	check_record(SIZE, 16384, 3, 4096, &seed);
+}
+
+/* Each answer is -EBADMSG or bytes, and only the range is written. */
+static size_t check_lie(const struct indexed *from, uint64_t *seed)
+{
+	size_t refused = 0;
+
+	for (int i = 0; i < 6; i++) {
+		size_t off = abd_test_random_below(seed, SIZE);
+		size_t size = abd_test_random_below(seed, i % 3 == 0 ? SIZE : 5000);
+		ssize_t got;
+
+		memset(back + size, 0xa5, GUARD);
+		got = abd_lz4_decompress_indexed_range_to_buf(
+			back, from->block, off, size, 0, from->size, from->index);
+		abd_test_check(got == -EBADMSG || (got >= 0 && (size_t)got <= size), "%zd", got);
+		for (size_t k = size; k < size + GUARD; k++)
+			abd_test_check(back[k] == 0xa5, "written behind the range");
+		refused += got < 0;
+	}
+	return refused;
+}
+
+Test(abd_lz4_decompress_indexed, an_index_that_lies_is_refused_or_harmless)
+{
+	static const uint32_t values[] = {
+		0, 1, 511, 1024, 16384, 65536, 0x7fffffff, 0x80000000, 0xffff0000, UINT32_MAX};
+	struct indexed from;
+	struct abd_lz4_index *sound;
+	uint64_t seed = 3;
+	size_t refused = 0, words, cases = abd_test_share(3000);
+
+	test_record_fill(record, SIZE, 0, 1);
+	test_record_fill(record + 90000, 20000, 2, 1);
+	compress(&from, SIZE, 16384, 3, 1000);
+	sound = malloc(from.index_size);
+	memcpy(sound, from.index, from.index_size);
+	words = from.index_size / 4;
+	for (size_t i = 0; i < cases; i++) {
+		/* count, the third word, may only shrink: it says how much memory there is. */
+		size_t word = abd_test_random_below(&seed, words);
+		uint32_t value = values[abd_test_random_below(&seed, 10)];
+
+		if (i % 2 == 0)
+			value = ((uint32_t *)from.index)[word] +
+				(uint32_t)abd_test_random_below(&seed, 9) - 4;
+		if (word != 2 || value < sound->count)
+			((uint32_t *)from.index)[word] = value;
+		refused += check_lie(&from, &seed);
+		if (i % 4 == 3)
+			memcpy(from.index, sound, from.index_size);
+	}
+	cr_assert_gt(refused, cases / 4);
+	free(sound);
+	drop(&from);
+}
+
+#define REFUSED(field, value, off)                                                           \
+	do {                                                                                 \
+		uint32_t before = from.index->field;                                         \
+		from.index->field = (value);                                                 \
+		cr_assert_eq(abd_lz4_decompress_indexed_range_to_buf(                        \
+				     back, from.block, off, 4096, 0, from.size, from.index), \
+			-EBADMSG, "%s = %s", #field, #value);                                \
+		from.index->field = before;                                                  \
+	} while (0)
+
+Test(abd_lz4_decompress_indexed, what_an_index_says_is_checked_before_it_is_used)
+{
+	struct indexed from;
+
+	test_record_fill(record, SIZE, 0, 1);
+	compress(&from, SIZE, 16384, 0, 4096);
+	REFUSED(group_size, 0, 100);
+	REFUSED(group_size, 0x80000000u, 100);
+	REFUSED(hub_size, 16385, 100);
+	REFUSED(points[0].logical, 101, 100);
+	REFUSED(points[6].logical, 6 * 16384 - 1, 7 * 16384 - 1);
+	REFUSED(points[6].stored, (uint32_t)from.size + 1, 7 * 16384 - 1);
+	REFUSED(points[4].logical, 4 * 16384 - 1, 7 * 16384 - 1);
+	REFUSED(points[4].logical, UINT32_MAX, 7 * 16384 - 1);
+	REFUSED(points[4].stored, UINT32_MAX, 7 * 16384 - 1);
+	REFUSED(points[8].stored, UINT32_MAX, 8 * 16384 - 100);
+	REFUSED(points[8].logical, 0, 8 * 16384 - 100);
+	/* The block ends before the range, or within the hub; a match reaches out of the hub. */
+	REFUSED(points[6].stored, (uint32_t)from.size, 7 * 16384 - 100);
+	REFUSED(points[4].stored, (uint32_t)from.size, 7 * 16384 - 100);
+	REFUSED(points[4].stored, from.index->points[12].stored, 7 * 16384 - 100);
+	REFUSED(hub_size, 100, 7 * 16384 - 100);
+	drop(&from);
+}
+
+Test(abd_lz4_decompress_indexed, ends_and_errors_are_those_of_ranges)
+{
+	struct indexed from;
+
+	test_record_fill(record, SIZE, 0, 1);
+	compress(&from, SIZE, 16384, 0, 4096);
+	check_range(&from, SIZE, SIZE, 10);
+	check_range(&from, SIZE, SIZE - 1, 10);
+	check_range(&from, SIZE, 50000, 0);
+	cr_assert_eq(abd_lz4_decompress_indexed_range_to_buf(
+			     back, from.block, SIZE_MAX, SIZE_MAX, 0, from.size, from.index),
+		0);
+	cr_assert_eq(abd_lz4_decompress_indexed_range_to_buf(
+			     NULL, from.block, 9, 0, 0, from.size, from.index),
+		0);
+	cr_assert_eq(
+		abd_lz4_decompress_indexed_range_to_buf(back, from.block, 0, 10, 0, 0, from.index),
+		-EBADMSG);
+	/* A block that is cut short of the range. */
+	cr_assert_eq(abd_lz4_decompress_indexed_range_to_buf(
+			     back, from.block, 60000, 100, 0, 20000, from.index),
+		-EBADMSG);
+	abd_test_expect_contract((void)abd_lz4_decompress_indexed_range_to_buf(
+					 back, from.block, 0, 1, 1, from.size, from.index),
+		"abd_lz4_decompress_indexed_range_to_buf: range");
+	abd_test_expect_contract((void)abd_lz4_decompress_indexed_range_to_buf(
+					 NULL, from.block, 0, 1, 0, from.size, from.index),
+		"NULL");
+	abd_test_expect_contract((void)abd_lz4_decompress_indexed_range_to_buf(
+					 back, from.block, 0, 1, 0, from.size, NULL),
+		"NULL");
+	drop(&from);
+}
+
+#if SIZE_MAX > UINT32_MAX
+Test(abd_lz4_decompress_indexed, a_block_of_2_gib_is_refused)
+{
+	abd_t *zeros = abd_get_zeros((size_t)INT_MAX + 1);
+	struct abd_lz4_index index = {16384, 8192, 0, 0};
+
+	cr_assert_eq(abd_lz4_decompress_indexed_range_to_buf(
+			     back, zeros, 0, 10, 0, (size_t)INT_MAX + 1, &index),
+		-EINVAL);
+	abd_free(zeros);
+}
+#endif
