@@ -141,6 +141,9 @@ class Stage:
         text = path.read_text(encoding="utf-8")
         text = PICTURE.sub(self.picture, text)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
+        # A fence without a word is a drawing: its lines are not wrapped.
+        text = re.sub(r"^```(\w*)\n(.*?)^```$", lambda found: found[0] if found[1] else
+                      f"```{{code-block}} text\n:class: drawing\n\n{found[2]}```", text, flags=re.M | re.S)
         text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
         # Ours are written without (); with it, a name may be OpenZFS's.
         parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
