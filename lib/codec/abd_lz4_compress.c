@@ -60,7 +60,7 @@ ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off, s
 	if (size == 0)
 		return -EINVAL;
 	index->group_size = (uint32_t)group_size;
-	index->hub_size = (uint32_t)group_size / 2;
+	index->hub_size = (uint32_t)group_size / 4;
 	index->count = (uint32_t)((size - sizeof(*index)) / sizeof(index->points[0]));
 	index->reserved = 0;
 	return abd_lz4_compress_own(__func__, dst, src, dst_off, src_off, src_size, effort, index);
