@@ -40,10 +40,10 @@ bool abd_chunk_relieve(unsigned provider);
  * Let a provider keep only so many free bytes from the system; reserves: and threads and the depot
  * none of its runs in reserve. Does nothing if the provider has no regions.
  */
-void abd_chunk_trim(unsigned provider, bool reserves, size_t bytes);
+void abd_chunk_trim(unsigned number, bool reserves, size_t bytes);
 
 /** Free bytes that a provider keeps from the system; 0 for a provider without regions. */
-size_t abd_chunk_idle(unsigned provider);
+size_t abd_chunk_idle(unsigned number);
 
 extern const struct abd_source abd_chunk_source;
 
