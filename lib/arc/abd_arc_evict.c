@@ -19,14 +19,6 @@
 #define ABD_ARC_ROOM_PART 128
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 
-static void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
-{
-	link->next = head->next;
-	link->prev = head;
-	link->next->prev = link;
-	head->next = link;
-}
-
 static void abd_arc_link_pull(struct abd_arc_link *link)
 {
 	link->next->prev = link->prev;
@@ -72,24 +64,6 @@ size_t abd_arc_target(size_t capacity)
 	return capacity - abd_arc_reserve(capacity);
 }
 
-void abd_arc_count_record(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign)
-{
-	bool is_metadata = abd_arc_entry_is_metadata(entry);
-	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
-
-	arc->stats.stored_bytes += sign * stored;
-	arc->stats.logical_bytes += sign * entry->item.size;
-	arc->stats.metadata_stored_bytes += is_metadata ? sign * stored : 0;
-	arc->stats.metadata_entries += is_metadata ? sign : 0;
-}
-
-void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
-{
-	abd_arc_count_record(arc, entry, -(uint64_t)1);
-	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
-	abd_arc_link_push(&arc->retired, &entry->item.link);
-}
-
 static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd_arc_entry *entry)
 {
 	bool was_in = abd_arc_index_remove(arc->index, hash, entry);
@@ -102,7 +76,7 @@ void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	abd_arc_unindex(arc, abd_arc_hash(arc, &entry->key), entry);
 	abd_arc_policy_remove(&arc->policy, &entry->item);
-	abd_arc_retire(arc, entry);
+	abd_arc_record_retire(arc, entry);
 }
 
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
@@ -111,7 +85,7 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 	abd_arc_unindex(arc, hash, entry);
 	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
-	abd_arc_retire(arc, entry);
+	abd_arc_record_retire(arc, entry);
 	arc->stats.evictions++;
 }
 

@@ -242,6 +242,15 @@ static inline int abd_arc_near(const struct abd_arc *arc, int class)
 	return arc->hit_batch > 1 ? abd_arc_store_near(&arc->store, class) : class;
 }
 
+/** Put a link at the front of a list. */
+static inline void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
+{
+	link->next = head->next;
+	link->prev = head;
+	link->next->prev = link;
+	head->next = link;
+}
+
 /** What an entry takes: its slot, and its buffer if that is elsewhere. */
 static inline size_t abd_arc_entry_bytes(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
@@ -256,8 +265,6 @@ size_t abd_arc_target(size_t capacity);
 /** Take an entry out of index and policy; evict leaves a ghost, drop leaves none. Under lock. */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
-/** Retire an entry that is in neither index nor policy any more. Under lock. */
-void abd_arc_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
 /**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity. Under lock.
  */
@@ -277,8 +284,6 @@ size_t abd_arc_excess(const struct abd_arc *arc, int class);
  * sections and locks.
  */
 void abd_arc_make_room(struct abd_arc *arc, int class);
-/** Count a record that comes into the cache (sign 1) or leaves it (-1). Under lock. */
-void abd_arc_count_record(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign);
 /**
  * An allocation has failed: evict an eighth of the records and give the memory back. False:
  * nothing was left to evict. Outside of sections and locks.
@@ -330,6 +335,11 @@ size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes still match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);
+
+/** Count a record that comes into the cache (sign 1) or leaves it (-1). Under lock. */
+void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign);
+/** Retire an entry that is in neither index nor policy any more. Under lock. */
+void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
 
 /** Memory for the part of a record that is decoded but not wanted. All zero: none. */
 struct abd_arc_scratch {

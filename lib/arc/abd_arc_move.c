@@ -35,8 +35,8 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	abd_arc_policy_replace(&from->item, &to->item);
 	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
 	assert(old == from);
-	abd_arc_count_record(arc, to, 1);
-	abd_arc_retire(arc, from);
+	abd_arc_record_count(arc, to, 1);
+	abd_arc_record_retire(arc, from);
 	arc->stats.moves++;
 	return size;
 }

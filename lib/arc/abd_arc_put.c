@@ -136,11 +136,11 @@ static void abd_arc_put_publish(
 		if (abd_arc_item_list(&old->item) == ABD_ARC_FREQUENT)
 			list = ABD_ARC_FREQUENT;
 		abd_arc_policy_remove(&arc->policy, &old->item);
-		abd_arc_retire(arc, old);
+		abd_arc_record_retire(arc, old);
 		arc->stats.replaces++;
 	}
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
-	abd_arc_count_record(arc, entry, 1);
+	abd_arc_record_count(arc, entry, 1);
 	arc->stats.puts++;
 	/* If the provider refused orders, the run table is larger than what was reserved. */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
