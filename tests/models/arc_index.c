@@ -79,8 +79,8 @@ static bool model_key_equal(const void *entry, const abd_arc_key_t *key);
 #define abd_arc_hash_key(seed, key) ((void)(seed), (key)->birth)
 #define abd_key_equal(a, b, size) model_key_equal((a), (b))
 #define abd_chunk_provider_now() 0u
-#define abd_chunk_alloc(provider, order) model_alloc(ABD_CHUNK_SIZE)
-#define abd_chunk_free(provider, run, order) model_free((run), ABD_CHUNK_SIZE)
+#define abd_chunk_alloc_direct(provider, order) model_alloc(ABD_CHUNK_SIZE)
+#define abd_chunk_free_direct(provider, run, order) model_free((run), ABD_CHUNK_SIZE)
 #define abd_mem_alloc(size, alignment) model_alloc(size)
 #define abd_mem_free(block, size, alignment) model_free((block), (size))
 #define abd_mem_refused() false
