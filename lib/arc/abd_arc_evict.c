@@ -136,6 +136,13 @@ static void abd_arc_pinned_count(struct abd_arc *arc, const struct abd_arc_entry
 		&arc->pinned_count, more ? count + 1 : count - 1, memory_order_relaxed);
 }
 
+/* Nobody can see this entry or holds it. It has no list: abd_arc_store_live() must not find it. */
+static void abd_arc_freed_push(struct abd_arc_link *freed, struct abd_arc_entry *entry)
+{
+	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
+	abd_arc_link_push(freed, &entry->item.link);
+}
+
 /* The slot that a pinned entry counts no longer holds it. If it was the last one: into freed. */
 static void abd_arc_unpin_slot(
 	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_link *freed)
@@ -147,7 +154,7 @@ static void abd_arc_unpin_slot(
 		return;
 	abd_arc_pinned_count(arc, entry, false);
 	abd_arc_link_pull(&entry->item.link);
-	abd_arc_link_push(freed, &entry->item.link);
+	abd_arc_freed_push(freed, entry);
 }
 
 struct abd_arc_pinning {
@@ -195,25 +202,29 @@ static void abd_arc_pin(
 		if (is_held) {
 			abd_arc_pinned_count(arc, entry, true);
 			abd_arc_store_keep(&arc->store, entry);
+			abd_arc_link_push(&arc->pinned, link);
+		} else {
+			abd_arc_freed_push(freed, entry);
 		}
-		abd_arc_link_push(is_held ? &arc->pinned : freed, link);
 	}
 }
 
 #define ABD_ARC_FREE_PIECE 256
 
-/* Free the slots of some entries. Returns the first one that is left. */
-static struct abd_arc_link *abd_arc_free_piece(
-	struct abd_arc *arc, struct abd_arc_link *link, const struct abd_arc_link *end)
+/* Free the slots of some entries. Returns the first one that is left. *runs: bytes elsewhere. */
+static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_arc_link *link,
+	const struct abd_arc_link *end, size_t *runs)
 {
 	pthread_mutex_lock(&arc->lock);
 	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
 		size_t bytes = abd_arc_entry_bytes(arc, entry);
+		size_t elsewhere = bytes - abd_arc_store_bytes_of(&arc->store, entry);
 
 		link = link->next;
 		arc->evicted_bytes -= bytes;
-		arc->run_bytes -= bytes - abd_arc_store_bytes_of(&arc->store, entry);
+		arc->run_bytes -= elsewhere;
+		*runs += elsewhere;
 		abd_arc_store_free(&arc->store, entry);
 	}
 	pthread_mutex_unlock(&arc->lock);
@@ -222,16 +233,18 @@ static struct abd_arc_link *abd_arc_free_piece(
 
 /*
  * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
- * at a time.
+ * at a time. Returns the bytes of the buffers.
  */
-static void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+static size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_link *link;
+	size_t runs = 0;
 
 	for (link = freed->next; link != freed; link = link->next)
 		abd_arc_record_free(abd_arc_link_entry(link));
 	for (link = freed->next; link != freed;)
-		link = abd_arc_free_piece(arc, link, freed);
+		link = abd_arc_free_piece(arc, link, freed, &runs);
+	return runs;
 }
 
 void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
@@ -283,11 +296,13 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 		abd_arc_index_shrink_end(arc->index);
 	abd_arc_pin(arc, &waiting, &freed);
 
-	size_t runs = arc->run_bytes;
+	size_t reserve = abd_arc_reserve(arc->capacity);
 
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_list(arc, &freed);
-	abd_chunk_trim(arc->store.provider, runs > arc->run_bytes, abd_arc_reserve(arc->capacity));
+
+	size_t runs = abd_arc_free_list(arc, &freed);
+
+	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
 }
 
 void abd_arc_reclaim(struct abd_arc *arc)

@@ -19,11 +19,13 @@
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t head = abd_arc_entry_size(arc), size = abd_arc_store_bytes_of(&arc->store, from);
-	size_t stored = abd_get_size(abd_arc_entry_abd(from));
 	struct abd_arc_entry *to, *old;
 
 	if (abd_arc_entry_is_pinned(from) || abd_arc_entry_bytes(arc, from) > size)
 		return 0; /* it is held, or its buffer is elsewhere */
+
+	size_t stored = abd_get_size(abd_arc_entry_abd(from));
+
 	to = abd_arc_store_alloc_beside(&arc->store, from);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
 	to->key = from->key;
