@@ -412,9 +412,10 @@ static bool lz4_decompress_range(void)
 	return there;
 }
 
-static struct {
+/* With memory for 9 points behind the head. */
+static union {
 	struct abd_lz4_index head;
-	uint32_t points[2 * 9];
+	uint8_t memory[sizeof(struct abd_lz4_index) + 9 * 2 * sizeof(uint32_t)];
 } block_index;
 
 static bool lz4_compress_effort(void)
