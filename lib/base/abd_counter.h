@@ -28,7 +28,7 @@ static inline void abd_counter_add_to(struct abd_thread *thread, size_t counter,
  */
 static inline void abd_counter_add(size_t counter, uint64_t delta)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_LIKELY(thread != NULL))
 		abd_counter_add_to(thread, counter, delta);

@@ -406,9 +406,13 @@ void abd_magazine_put_slow(
 	struct abd_thread *thread = abd_thread_self();
 
 	if (thread != NULL) {
+		/* A thread without a slot always comes here, and counts here. */
+		bool look = abd_thread_mine() == thread || --thread->puts_left == 0;
+
 		if (thread->puts_left == 0)
 			abd_magazine_count_down(thread);
-		abd_magazine_look(thread);
+		if (look)
+			abd_magazine_look(thread);
 	}
 	if (thread == NULL || !abd_magazine_store(thread, index, source, block, size, tag))
 		source->free(block, size, tag);
@@ -431,6 +435,18 @@ static void abd_magazine_fill(
 	abd_thread_leave(thread);
 }
 
+/* What abd_magazine_get() does, for a thread without a slot. NULL: the magazine is empty. */
+static void *abd_magazine_pop(struct abd_thread *thread, unsigned index)
+{
+	void *block = NULL;
+
+	abd_magazine_enter(thread);
+	if (thread->magazine[index]->count > 0)
+		block = thread->magazine[index]->slot[--thread->magazine[index]->count];
+	abd_thread_leave(thread);
+	return block;
+}
+
 void *abd_magazine_get_slow(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
@@ -438,6 +454,11 @@ void *abd_magazine_get_slow(
 
 	if (thread == NULL)
 		return source->alloc(size, tag);
+
+	void *own = abd_thread_mine() == thread ? NULL : abd_magazine_pop(thread, index);
+
+	if (own != NULL)
+		return own;
 	abd_magazine_look(thread);
 
 	struct abd_depot_batch *batch = abd_depot_get(index);

@@ -87,7 +87,7 @@ static inline struct abd_thread *abd_magazine_put_pair(
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(abd_thread_enter(thread))) {
 		struct abd_magazine *magazine = thread->magazine[index];
@@ -109,7 +109,7 @@ static inline void *abd_magazine_get(
 static inline void abd_magazine_put(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(--thread->puts_left > 0) &&
 		ABD_LIKELY(abd_thread_enter(thread))) {
@@ -134,7 +134,7 @@ static inline void abd_magazine_put(
 static inline struct abd_thread *abd_magazine_get_pair(
 	unsigned first, unsigned second, void **first_block, void **second_block)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return NULL;
@@ -154,7 +154,7 @@ static inline struct abd_thread *abd_magazine_get_pair(
 static inline struct abd_thread *abd_magazine_put_pair(
 	unsigned first, unsigned second, void *first_block, void *second_block)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	/* The last free before a look at the clock goes the slow way, where the count begins again.
 	 */
@@ -178,7 +178,7 @@ static inline struct abd_thread *abd_magazine_put_pair(
 static inline size_t abd_magazine_get_many(
 	unsigned index, struct iovec *blocks, size_t count, size_t size)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return 0;
@@ -200,7 +200,7 @@ static inline size_t abd_magazine_get_many(
  */
 static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
 {
-	struct abd_thread *thread = abd_thread_current;
+	struct abd_thread *thread = abd_thread_mine();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return 0;

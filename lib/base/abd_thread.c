@@ -23,6 +23,54 @@ static struct abd_thread *abd_thread_list;
 static atomic_uint abd_thread_listed;
 static uint64_t abd_thread_counter_ended[ABD_COUNTER_COUNT];
 
+#ifdef ABD_THREAD_POINTER
+
+struct abd_thread_slot abd_thread_slots[ABD_THREAD_SLOTS];
+
+/* Under the lock, as what follows. */
+static void abd_thread_slot_take(struct abd_thread *thread)
+{
+	struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
+
+	if (atomic_load_explicit(&slot->owner, memory_order_relaxed) != 0)
+		return;
+	atomic_store_explicit(&slot->thread, thread, memory_order_relaxed);
+	atomic_store_explicit(&slot->owner, ABD_THREAD_POINTER, memory_order_relaxed);
+}
+
+static void abd_thread_slot_leave(void)
+{
+	struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
+
+	if (atomic_load_explicit(&slot->owner, memory_order_relaxed) == ABD_THREAD_POINTER)
+		atomic_store_explicit(&slot->owner, 0, memory_order_relaxed);
+}
+
+/* The child has one thread. A new one may come to have the pointer of one that is gone. */
+static void abd_thread_slots_fork(void)
+{
+	for (size_t i = 0; i < ABD_THREAD_SLOTS; i++)
+		if (abd_thread_slots[i].owner != ABD_THREAD_POINTER)
+			atomic_store(&abd_thread_slots[i].owner, 0);
+}
+
+#else
+
+static void abd_thread_slot_take(struct abd_thread *thread)
+{
+	(void)thread;
+}
+
+static void abd_thread_slot_leave(void)
+{
+}
+
+static void abd_thread_slots_fork(void)
+{
+}
+
+#endif
+
 static pthread_once_t abd_thread_key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t abd_thread_key;
 static bool abd_thread_key_made;
@@ -35,6 +83,7 @@ static void abd_thread_end(void *arg)
 	if (ending != NULL)
 		ending(thread);
 	pthread_mutex_lock(&abd_thread_lock);
+	abd_thread_slot_leave();
 	*thread->link = thread->next;
 	if (thread->next != NULL)
 		thread->next->link = thread->link;
@@ -70,6 +119,7 @@ static void abd_thread_fork_child(void)
 {
 	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)
 		atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+	abd_thread_slots_fork();
 	pthread_mutex_unlock(&abd_thread_lock);
 }
 
@@ -88,6 +138,7 @@ static void abd_thread_enlist(struct abd_thread *thread)
 		thread->next->link = &thread->next;
 	abd_thread_list = thread;
 	atomic_fetch_add(&abd_thread_listed, 1);
+	abd_thread_slot_take(thread);
 	pthread_mutex_unlock(&abd_thread_lock);
 }
 
@@ -187,7 +238,7 @@ void abd_thread_visit(bool (*wanted)(const struct abd_thread *thread, void *arg)
 
 void abd_thread_counter_add(size_t counter, uint64_t delta)
 {
-	struct abd_thread *thread = abd_thread_start();
+	struct abd_thread *thread = abd_thread_self();
 
 	if (thread != NULL) {
 		atomic_fetch_add_explicit(&thread->counter[counter], delta, memory_order_relaxed);

@@ -83,7 +83,8 @@ extern struct abd_magazine abd_thread_no_magazine __attribute__((visibility("hid
 
 /*
  * Not of model initial-exec, nor is anything in the library: that takes static TLS of the host,
- * which may have none left when dlopen() loads us. docs/arc.md says what it costs.
+ * which may have none left when dlopen() loads us. So in a shared library it is found by a call of
+ * the loader; hence abd_thread_mine().
  */
 extern _Thread_local struct abd_thread *abd_thread_current __attribute__((visibility("hidden")));
 
@@ -94,6 +95,59 @@ extern void (*_Atomic abd_thread_ending)(struct abd_thread *thread)
 /** Make this thread's block; NULL: no memory. */
 struct abd_thread *abd_thread_start(void);
 
+/* Elsewhere the call is cheap (AArch64), or was not measured. */
+#if defined(__x86_64__) && (defined(__clang__) || __GNUC__ >= 11)
+#define ABD_THREAD_POINTER ((uintptr_t)__builtin_thread_pointer())
+
+/*
+ * Where a thread finds its block without that call: in the slot that its thread pointer selects, if
+ * it was the first to come there. Stacks of 8 MiB and a guard page select slots in turn.
+ * Invariant: owner is a living thread's, or 0; that thread alone reads thread.
+ */
+#define ABD_THREAD_SLOTS 256
+
+struct abd_thread_slot {
+	atomic_uintptr_t owner;
+	_Atomic(struct abd_thread *) thread;
+};
+
+extern struct abd_thread_slot abd_thread_slots[ABD_THREAD_SLOTS]
+	__attribute__((visibility("hidden")));
+
+static inline struct abd_thread_slot *abd_thread_slot(uintptr_t pointer)
+{
+	return &abd_thread_slots[(pointer >> 12) % ABD_THREAD_SLOTS];
+}
+
+/**
+ * This thread's block; NULL: it has none yet, or another thread has its slot. No call in any case:
+ * a function that may call has to save registers first, which costs as much as the call.
+ */
+static inline struct abd_thread *abd_thread_mine(void)
+{
+	const struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
+
+	if (ABD_UNLIKELY(
+		    atomic_load_explicit(&slot->owner, memory_order_relaxed) != ABD_THREAD_POINTER))
+		return NULL;
+
+	struct abd_thread *thread = atomic_load_explicit(&slot->thread, memory_order_relaxed);
+
+	if (thread == NULL)
+		__builtin_unreachable();
+	return thread;
+}
+
+#else
+
+static inline struct abd_thread *abd_thread_mine(void)
+{
+	return abd_thread_current;
+}
+
+#endif
+
+/** This thread's block, found by the call and made if need be; NULL: no memory. */
 static inline struct abd_thread *abd_thread_self(void)
 {
 	struct abd_thread *thread = abd_thread_current;
@@ -128,7 +182,7 @@ static inline bool abd_thread_enter(struct abd_thread *thread)
  */
 bool abd_thread_enter_slow(struct abd_thread *thread);
 
-/** Add delta to a counter of a thread that may have no block yet. */
+/** Add delta to a counter of a thread that may have no block yet, or no slot. */
 void abd_thread_counter_add(size_t counter, uint64_t delta);
 /** Sum all threads, ended ones included, into sum[0, ABD_COUNTER_COUNT). Threads: any. */
 void abd_thread_counters_sum(uint64_t *sum);

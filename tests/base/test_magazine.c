@@ -607,6 +607,38 @@ Test(abd_magazine, pairs_bring_the_look_at_the_clock_nearer, .init = begin, .fin
 	abd_magazine_put(INDEX, &source, second, SIZE, 7);
 }
 
+#ifdef ABD_THREAD_POINTER
+/* Another thread has its slot: it uses its magazines all the same, and looks at the clock. */
+Test(abd_magazine, a_thread_without_a_slot_has_magazines, .init = begin, .fini = end)
+{
+	struct abd_thread *self = abd_thread_self();
+	struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
+	void *first = NULL, *second = NULL;
+
+	cr_assert_eq(abd_thread_mine(), self);
+	look();
+	take_and_put(2);
+	atomic_store(&slot->owner, ABD_THREAD_POINTER + 1);
+	cr_assert_null(abd_thread_mine());
+	cr_assert_null(abd_magazine_get_pair(INDEX, INDEX, &first, &second));
+	cr_assert_eq(abd_magazine_get_many(INDEX, NULL, 2, SIZE), 0);
+	first = abd_magazine_get(INDEX, &source, SIZE, 7);
+	second = abd_magazine_get(INDEX, &source, SIZE, 7);
+	cr_assert_eq(kept(INDEX), 0);
+	self->puts_left = 100;
+	abd_magazine_put(INDEX, &source, abd_magazine_get(INDEX, &source, SIZE, 7), SIZE, 7);
+	cr_assert_eq(kept(INDEX), 1, "the source gave it");
+	cr_assert_eq(abd_thread_self(), self);
+	self->puts_left = 2;
+	abd_magazine_put(INDEX, &source, first, SIZE, 7);
+	cr_assert_eq(self->puts_left, 1);
+	abd_magazine_put(INDEX, &source, second, SIZE, 7);
+	cr_assert_gt(self->puts_left, 1, "it was looked at");
+	cr_assert_eq(kept(INDEX), 3);
+	atomic_store(&slot->owner, ABD_THREAD_POINTER);
+}
+#endif
+
 /* ---- time ---- */
 
 static void *sleep_without_magazines(void *arg)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -256,3 +257,59 @@ Test(abd_thread, where_the_system_has_no_barrier_threads_are_asked)
 	abd_test_child_passes("membarrier_is_unknown", NULL);
 	abd_test_child_passes("membarrier_can_only_be_registered", NULL);
 }
+
+#ifdef ABD_THREAD_POINTER
+
+static void *find_slot(void *arg)
+{
+	struct abd_thread *self = abd_thread_self();
+
+	*(struct abd_thread_slot **)arg =
+		abd_thread_mine() == self ? abd_thread_slot(ABD_THREAD_POINTER) : NULL;
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	return NULL;
+}
+
+/* A thread's slot is free when it has ended, and in a child of fork(), where it is gone. */
+ABD_TEST_CHILD(slots_are_left)
+{
+	struct abd_thread_slot *slot = NULL;
+	pthread_t thread;
+	int status = 1;
+
+	abd_thread_self();
+	pthread_barrier_init(&meeting, NULL, 2);
+	abd_test_child_expect(pthread_create(&thread, NULL, find_slot, &slot) == 0);
+	pthread_barrier_wait(&meeting);
+	if (slot != NULL) {
+		abd_test_child_expect(slot->owner != 0);
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(slot->owner != 0 || abd_thread_mine() != abd_thread_self());
+		abd_test_child_expect(waitpid(pid, &status, 0) == pid && status == 0);
+	}
+	pthread_barrier_wait(&meeting);
+	pthread_join(thread, NULL);
+	abd_test_child_expect(slot == NULL || slot->owner == 0);
+
+	/* All slots are another's: a thread has none, and leaves them alone. */
+	for (size_t i = 0; i < ABD_THREAD_SLOTS; i++)
+		abd_thread_slots[i].owner = 1;
+	abd_test_child_expect(pthread_create(&thread, NULL, find_slot, &slot) == 0);
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	pthread_join(thread, NULL);
+	abd_test_child_expect(slot == NULL);
+	for (size_t i = 0; i < ABD_THREAD_SLOTS; i++)
+		abd_test_child_expect(abd_thread_slots[i].owner == 1);
+	return 0;
+}
+
+Test(abd_thread, slots_are_left_by_threads_that_are_gone)
+{
+	abd_test_child_passes("slots_are_left", NULL);
+}
+
+#endif
