@@ -336,8 +336,8 @@ size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes still match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);
 
-/** Count a record that comes into the cache (sign 1) or leaves it (-1). Under lock. */
-void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign);
+/** Count a record that comes into the cache (more) or leaves it. Under lock. */
+void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more);
 /** Retire an entry that is in neither index nor policy any more. Under lock. */
 void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
 

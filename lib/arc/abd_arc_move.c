@@ -37,7 +37,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	abd_arc_policy_replace(&from->item, &to->item);
 	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
 	assert(old == from);
-	abd_arc_record_count(arc, to, 1);
+	abd_arc_record_count(arc, to, true);
 	abd_arc_record_retire(arc, from);
 	arc->stats.moves++;
 	return size;

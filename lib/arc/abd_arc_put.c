@@ -140,7 +140,7 @@ static void abd_arc_put_publish(
 		arc->stats.replaces++;
 	}
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
-	abd_arc_record_count(arc, entry, 1);
+	abd_arc_record_count(arc, entry, true);
 	arc->stats.puts++;
 	/* If the provider refused orders, the run table is larger than what was reserved. */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);

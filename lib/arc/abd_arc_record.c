@@ -137,20 +137,25 @@ size_t abd_arc_record_estimate(size_t size)
 	return (cost.head_size > 0 ? abd_arc_class_size(cost.head_size) : 0) + cost.run_bytes;
 }
 
-void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t sign)
+static void abd_arc_record_add(uint64_t *sum, uint64_t value, bool more)
+{
+	*sum = more ? *sum + value : *sum - value;
+}
+
+void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(entry);
 	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
 
-	arc->stats.stored_bytes += sign * stored;
-	arc->stats.logical_bytes += sign * entry->item.size;
-	arc->stats.metadata_stored_bytes += is_metadata ? sign * stored : 0;
-	arc->stats.metadata_entries += is_metadata ? sign : 0;
+	abd_arc_record_add(&arc->stats.stored_bytes, stored, more);
+	abd_arc_record_add(&arc->stats.logical_bytes, entry->item.size, more);
+	abd_arc_record_add(&arc->stats.metadata_stored_bytes, is_metadata ? stored : 0, more);
+	abd_arc_record_add(&arc->stats.metadata_entries, is_metadata, more);
 }
 
 void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	abd_arc_record_count(arc, entry, -(uint64_t)1);
+	abd_arc_record_count(arc, entry, false);
 	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }

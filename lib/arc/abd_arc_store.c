@@ -209,9 +209,9 @@ static struct abd_arc_entry *abd_arc_store_carve(
 /* The fullest slab with a free slot; NULL: there is none. */
 static struct abd_arc_store_slab *abd_arc_store_fullest(const struct abd_arc_store_class *class)
 {
-	for (unsigned fill = ABD_ARC_STORE_FILLS - 1; fill-- > 0;)
-		if (class->fill[fill] != NULL)
-			return class->fill[fill];
+	for (unsigned full = ABD_ARC_STORE_FILLS - 1; full > 0; full--)
+		if (class->fill[full - 1] != NULL)
+			return class->fill[full - 1];
 	return NULL;
 }
 
