@@ -150,3 +150,27 @@ Test(abd_lz4_encode, effort_makes_blocks_smaller)
 	cr_assert_lt(deepest, deep, "%zu, %zu", deepest, deep);
 	cr_assert_eq(check_block(131072, 99, 16384, "effort 99"), deepest);
 }
+
+/* The room ends before a literal, a token, an offset or a length, of whichever sequence. */
+Test(abd_lz4_encode, any_room_too_small_is_refused_and_not_left)
+{
+	enum { SIZE = 3000, GROUP = 1024 };
+	struct abd_lz4_index *index = make_index(SIZE, GROUP);
+	void *work = malloc(abd_lz4_encode_work_size(3));
+
+	for (unsigned kind = 0; kind < TEST_RECORD_KINDS; kind++)
+		for (int effort = 0; effort <= 3; effort += 3) {
+			test_record_fill(record, SIZE, kind, kind);
+			size_t whole = check_block(SIZE, effort, GROUP, "whole");
+
+			for (size_t room = 0; room < whole; room++) {
+				block[room] = 0xa5;
+				abd_test_check(abd_lz4_encode(block, room, record, SIZE, effort,
+						       index, work) == 0 &&
+						       block[room] == 0xa5,
+					"kind %u, effort %d, room of %zu", kind, effort, room);
+			}
+		}
+	free(index);
+	free(work);
+}

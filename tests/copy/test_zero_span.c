@@ -58,19 +58,19 @@ static void check_span(const struct abd_zero_kernel *kernel, size_t size, size_t
 		is_zeroed(0, size, shift), "%s: %zu bytes, shift %zu", kernel->name, size, shift);
 }
 
-/* Lane i ends i * shift bytes ahead of its room's end. */
+/* Lane i ends (i + 1) * shift bytes ahead of its room's end. */
 static void check_lanes(const struct abd_zero_kernel *kernel, size_t size, size_t shift)
 {
 	struct abd_lanes lanes = {{0}, {0}};
 
 	for (size_t i = 0; i < ABD_LANES; i++) {
-		lanes.a[i] = rooms[i] + ROOM - size - i * shift;
+		lanes.a[i] = rooms[i] + ROOM - size - (i + 1) * shift;
 		memset(rooms[i], 0x5A, ROOM);
 	}
 	kernel->lanes(&lanes, size, &lanes);
 	abd_zero_finish(kernel);
 	for (size_t i = 0; i < ABD_LANES; i++)
-		abd_test_check(i < kernel->lane_count ? is_zeroed(i, size, i * shift)
+		abd_test_check(i < kernel->lane_count ? is_zeroed(i, size, (i + 1) * shift)
 						      : is_all(rooms[i], ROOM, 0x5A),
 			"%s: lane %zu, %zu bytes, shift %zu", kernel->name, i, size, shift);
 }
