@@ -167,6 +167,79 @@ Test(abd_lz4_decompress_indexed, an_index_that_lies_is_refused_or_harmless)
 	drop(&from);
 }
 
+/*
+ * A group in several runs of input and behind its hub, damaged, by every decoder: what the first
+ * one says of it, all say, and nothing behind dst_size is written.
+ */
+static size_t check_damaged(const struct indexed *from, const uint8_t *bytes, size_t size,
+	size_t most, size_t dst_size, const uint8_t *hub)
+{
+	struct iovec runs[64];
+	static uint8_t first[32768 + GUARD];
+	ssize_t expected = 0;
+	size_t count = 0;
+
+	for (size_t at = 0; at < size; at += most)
+		runs[count++] = (struct iovec){
+			(void *)(uintptr_t)(bytes + at), most < size - at ? most : size - at};
+	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
+		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
+		uint8_t *dst = back + 32768;
+		ssize_t got;
+
+		if (!decoder->supported())
+			continue;
+		memset(dst + dst_size, 0xa5, GUARD);
+		got = decoder->decode_group(dst, dst_size, ABD_LZ4_STOP_PREFIX, runs, 0, size, hub,
+			from->index->hub_size);
+		for (size_t k = dst_size; k < dst_size + GUARD; k++)
+			abd_test_check(dst[k] == 0xa5, "%s: written behind", decoder->name);
+		if (i == 0)
+			expected = got;
+		abd_test_check(got == expected, "%s: %zd, not %zd", decoder->name, got, expected);
+		if (got > 0 && i == 0)
+			memcpy(first, dst, (size_t)got);
+		abd_test_check(got <= 0 || memcmp(first, dst, (size_t)got) == 0, "%s: other bytes",
+			decoder->name);
+	}
+	return expected < 0;
+}
+
+Test(abd_lz4_decompress_indexed, every_decoder_says_the_same_of_a_damaged_group)
+{
+	static uint8_t bytes[32768];
+	size_t cases = abd_test_share(20000), refused = 0;
+	struct indexed from;
+	uint64_t seed = 5;
+
+	for (size_t i = 0; i < cases; i++) {
+		if (i % 100 == 0) {
+			if (i > 0)
+				drop(&from);
+			test_record_fill(record, 65536, (unsigned)(i / 100 % TEST_RECORD_KINDS), i);
+			compress(&from, 65536, 16384, (int)(i / 100 % 2) * 3, 1 << 20);
+		}
+
+		uint32_t begin = from.index->points[2].stored;
+		size_t left = from.size - begin;
+		size_t size = abd_test_random_below(&seed, left < 20000 ? left + 1 : 20001);
+		size_t most =
+			i % 3 == 0 ? size / 60 + 1 + abd_test_random_below(&seed, 400) : 32768;
+
+		/* The hub lies where it is in the record; dst is the group's place. */
+		memcpy(back, record, from.index->hub_size);
+		memset(back + from.index->hub_size, 0, ABD_LZ4_HUB_MARGIN);
+		abd_copy_to_buf_off(bytes, from.block, begin, size);
+		for (size_t k = abd_test_random_below(&seed, 4); k > 0 && size > 0; k--)
+			bytes[abd_test_random_below(&seed, size)] =
+				i % 2 == 0 ? 0xff : (uint8_t)abd_test_random_below(&seed, 256);
+		refused += check_damaged(&from, bytes, size, most,
+			i % 4 == 0 ? abd_test_random_below(&seed, 3000) : 20000, back);
+	}
+	drop(&from);
+	cr_assert_gt(refused, cases / 10);
+}
+
 #define REFUSED(field, value, off)                                                           \
 	do {                                                                                 \
 		uint32_t before = from.index->field;                                         \
