@@ -185,7 +185,7 @@ static void pass(struct abd_lz4_encoder *e, size_t at, uint32_t *seen, uint32_t 
 	size_t group = e->index->group_size, whole = at & ~(ABD_LZ4_HUB_EVERY - 1);
 	size_t hub_end = whole + e->index->hub_size;
 
-	if (e->group_end <= whole && whole > 0) {
+	if (e->group_end <= whole) {
 		memset(seen, 0, bytes);
 		memset(hub, 0, bytes);
 	} else if (e->event == hub_end) {
@@ -210,7 +210,7 @@ static inline void look(const struct abd_lz4_encoder *e, struct abd_lz4_match *m
 {
 	size_t most = most_at(e, at);
 
-	if (end - from < most && end <= e->base)
+	if (end - from < most)
 		most = end - from;
 	if (most < MATCH_MIN || !same_4(e->src + from, e->src + at))
 		return;
@@ -252,7 +252,9 @@ static size_t encode_fast(struct abd_lz4_encoder *e)
 			pass(e, at, fast->seen, fast->hub, sizeof(fast->seen));
 		from = fast->seen[hash];
 		fast->seen[hash] = (uint32_t)at + 1;
-		if (from > e->base && at - from < OFFSET_MAX)
+		/* Nothing is remembered from before these 64 KiB. */
+		assert(from == 0 || at - from < OFFSET_MAX);
+		if (from > e->base)
 			look(e, &m, at, from - 1, e->size);
 		from = hub_serves(e, at) ? fast->hub[hash] : 0;
 		if (from > e->hub && from <= e->hub_end)

@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 
 enum { SIZE = 200000, GUARD = 32 };
 
@@ -171,12 +172,13 @@ Test(abd_lz4_decompress_indexed, an_index_that_lies_is_refused_or_harmless)
  * A group in several runs of input and behind its hub, damaged, by every decoder: what the first
  * one says of it, all say, and nothing behind dst_size is written.
  */
-static size_t check_damaged(const struct indexed *from, const uint8_t *bytes, size_t size,
-	size_t most, size_t dst_size, const uint8_t *hub)
+static bool check_damaged(const struct indexed *from, const uint8_t *bytes, size_t size,
+	size_t most, size_t dst_size, size_t stop)
 {
+	static uint8_t first[32768];
+	uint8_t *dst = back + 32768;
+	ssize_t expected = -1, got;
 	struct iovec runs[64];
-	static uint8_t first[32768 + GUARD];
-	ssize_t expected = 0;
 	size_t count = 0;
 
 	for (size_t at = 0; at < size; at += most)
@@ -184,23 +186,24 @@ static size_t check_damaged(const struct indexed *from, const uint8_t *bytes, si
 			(void *)(uintptr_t)(bytes + at), most < size - at ? most : size - at};
 	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
 		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
-		uint8_t *dst = back + 32768;
-		ssize_t got;
+		size_t sure;
 
 		if (!decoder->supported())
 			continue;
 		memset(dst + dst_size, 0xa5, GUARD);
-		got = decoder->decode_group(dst, dst_size, ABD_LZ4_STOP_PREFIX, runs, 0, size, hub,
-			from->index->hub_size);
+		got = decoder->decode_group(
+			dst, dst_size, stop, runs, 0, size, back, from->index->hub_size);
 		for (size_t k = dst_size; k < dst_size + GUARD; k++)
 			abd_test_check(dst[k] == 0xa5, "%s: written behind", decoder->name);
-		if (i == 0)
+		if (expected == -1) {
 			expected = got;
-		abd_test_check(got == expected, "%s: %zd, not %zd", decoder->name, got, expected);
-		if (got > 0 && i == 0)
-			memcpy(first, dst, (size_t)got);
-		abd_test_check(got <= 0 || memcmp(first, dst, (size_t)got) == 0, "%s: other bytes",
-			decoder->name);
+			memcpy(first, dst, dst_size);
+		}
+		abd_test_check(got == expected || stop < dst_size, "%s: %zd, not %zd",
+			decoder->name, got, expected);
+		sure = got < 0 || expected < 0 ? 0 : (size_t)(got < expected ? got : expected);
+		sure = sure < stop ? sure : stop;
+		abd_test_check(memcmp(first, dst, sure) == 0, "%s: other bytes", decoder->name);
 	}
 	return expected < 0;
 }
@@ -223,6 +226,10 @@ Test(abd_lz4_decompress_indexed, every_decoder_says_the_same_of_a_damaged_group)
 		uint32_t begin = from.index->points[2].stored;
 		size_t left = from.size - begin;
 		size_t size = abd_test_random_below(&seed, left < 20000 ? left + 1 : 20001);
+		size_t dst_size = i % 4 == 0 ? abd_test_random_below(&seed, 3000) : 20000;
+		size_t stop = i % 5 == 0   ? ABD_LZ4_STOP_WHOLE
+			      : i % 5 == 1 ? abd_test_random_below(&seed, dst_size + 1)
+					   : ABD_LZ4_STOP_PREFIX;
 		size_t most =
 			i % 3 == 0 ? size / 60 + 1 + abd_test_random_below(&seed, 400) : 32768;
 
@@ -233,11 +240,33 @@ Test(abd_lz4_decompress_indexed, every_decoder_says_the_same_of_a_damaged_group)
 		for (size_t k = abd_test_random_below(&seed, 4); k > 0 && size > 0; k--)
 			bytes[abd_test_random_below(&seed, size)] =
 				i % 2 == 0 ? 0xff : (uint8_t)abd_test_random_below(&seed, 256);
-		refused += check_damaged(&from, bytes, size, most,
-			i % 4 == 0 ? abd_test_random_below(&seed, 3000) : 20000, back);
+		refused += check_damaged(&from, bytes, size, most, dst_size, stop);
 	}
 	drop(&from);
 	cr_assert_gt(refused, cases / 10);
+}
+
+Test(abd_lz4_decompress_indexed, a_match_may_not_reach_out_of_the_hub_by_its_length)
+{
+	static uint8_t bytes[1000];
+	struct abd_lz4_index index = {16384, 4096, 3, 0};
+	struct indexed from = {.index = &index};
+	/* A literal; a match 20 bytes ahead of the hub's end, of 19 bytes and ext more. */
+	size_t offset = 32768 + 1 - (index.hub_size - 20);
+
+	memset(bytes, 0, sizeof(bytes));
+	bytes[0] = 0x1f;
+	bytes[2] = (uint8_t)offset;
+	bytes[3] = (uint8_t)(offset >> 8);
+	bytes[5] = 0xf0; /* literals to the end */
+	memset(bytes + 6, 255, 3);
+	bytes[9] = (uint8_t)(sizeof(bytes) - 10 - 15 - 3 * 255);
+	for (unsigned ext = 0; ext < 60; ext++) {
+		bytes[4] = (uint8_t)ext;
+		cr_assert_eq(check_damaged(&from, bytes, sizeof(bytes), sizeof(bytes), 20000,
+				     ABD_LZ4_STOP_PREFIX),
+			ext > 1, "%u", ext);
+	}
 }
 
 #define REFUSED(field, value, off)                                                           \
@@ -306,6 +335,25 @@ Test(abd_lz4_decompress_indexed, ends_and_errors_are_those_of_ranges)
 	abd_test_expect_contract((void)abd_lz4_decompress_indexed_range_to_buf(
 					 back, from.block, 0, 1, 0, from.size, NULL),
 		"NULL");
+	drop(&from);
+}
+
+Test(abd_lz4_decompress_indexed, no_memory_for_a_list_of_many_pieces_is_said)
+{
+	struct indexed from;
+	char reserve[32];
+
+	test_record_fill(record, SIZE, 0, 1);
+	compress(&from, SIZE, 16384, 0, 300);
+	snprintf(reserve, sizeof(reserve), "%s", abd_tuning_get("thread_cache_bytes"));
+	abd_tuning_set("thread_cache_bytes", "0"); /* reserves can't be refused */
+	abd_test_fault_at(0);
+	cr_expect_eq(abd_lz4_decompress_indexed_range_to_buf(
+			     back, from.block, 0, 10, 0, from.size, from.index),
+		-ENOMEM);
+	abd_test_fault_end();
+	abd_tuning_set("thread_cache_bytes", reserve);
+	check_range(&from, SIZE, 0, 10);
 	drop(&from);
 }
 

@@ -264,6 +264,11 @@ static inline __attribute__((always_inline)) int decode_all(struct abd_lz4_state
 	return more < 0 ? more : 0;
 }
 
+static __attribute__((noinline)) int decode_block(struct abd_lz4_state *s)
+{
+	return decode_all(s, false);
+}
+
 static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 	size_t run_count, size_t skip, size_t src_size)
 {
@@ -276,7 +281,7 @@ static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iove
 	s.copy_literals = copy_exactly;
 	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
 		return result;
-	error = decode_all(&s, false);
+	error = decode_block(&s);
 	return error != 0 ? error : s.op - (uint8_t *)dst;
 }
 
@@ -313,7 +318,7 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip,
 		    src_size, window, window_size, &result))
 		return result;
-	error = decode_all(&s, false);
+	error = decode_block(&s);
 	return error != 0 ? error : abd_lz4_decode_drain(&s);
 }
 
