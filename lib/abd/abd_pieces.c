@@ -90,7 +90,8 @@ __attribute__((always_inline)) static inline bool abd_pieces_take_even(
 	}
 	for (unsigned i = 0; sides->ib == NULL && i < lane_count; i++) {
 		pieces->lanes.b[i] = sides->b;
-		sides->b += sides->b != NULL ? n : 0;
+		if (sides->b != NULL)
+			sides->b += n;
 	}
 	pieces->count = pieces->lane_count = lane_count;
 	pieces->common = n;

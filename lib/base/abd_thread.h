@@ -131,11 +131,7 @@ static inline struct abd_thread *abd_thread_mine(void)
 		    atomic_load_explicit(&slot->owner, memory_order_relaxed) != ABD_THREAD_POINTER))
 		return NULL;
 
-	struct abd_thread *thread = atomic_load_explicit(&slot->thread, memory_order_relaxed);
-
-	if (thread == NULL)
-		__builtin_unreachable();
-	return thread;
+	return atomic_load_explicit(&slot->thread, memory_order_relaxed);
 }
 
 #else

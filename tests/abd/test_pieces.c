@@ -290,6 +290,7 @@ Test(abd_pieces, pieces_come_in_order_and_short_ones_take_no_lane, .init = begin
 	for (abd_pieces_take(&pieces, &sides, 4); pieces.count > 0;
 		abd_pieces_take(&pieces, &sides, 4)) {
 		cr_assert(pieces.lane_count <= 4 && pieces.count <= ABD_PIECES);
+		abd_pieces_list(&pieces);
 		for (size_t i = 0; i < pieces.count; i++) {
 			cr_assert_eq(pieces.piece[i].lane, pieces.piece[i].size >= ABD_LANE_MIN);
 			total += pieces.piece[i].size;
