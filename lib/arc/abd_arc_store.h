@@ -65,16 +65,16 @@ static inline size_t abd_arc_store_slot_size(const struct abd_arc_store *store, 
 {
 	return store->class[class].slot_size;
 }
-/** This class, or the next one if only that has a free slot. */
-int abd_arc_store_near(const struct abd_arc_store *store, int class);
+/** The number of this class, or of the next one if only that has a free slot. */
+int abd_arc_store_near(const struct abd_arc_store *store, int number);
 /** Bytes that the next slot of this class takes from the system: none, or a slab. */
-size_t abd_arc_store_next_bytes(const struct abd_arc_store *store, int class);
+size_t abd_arc_store_next_bytes(const struct abd_arc_store *store, int number);
 
 /**
  * A slot of this class. Its entry knows its slab, and is not initialised otherwise. NULL: there is
  * no free slot, and a new slab is not wanted (grow is false) or can't be had.
  */
-struct abd_arc_entry *abd_arc_store_alloc(struct abd_arc_store *store, int class, bool grow);
+struct abd_arc_entry *abd_arc_store_alloc(struct abd_arc_store *store, int number, bool grow);
 /** Free a slot, and its slab with the last one. */
 void abd_arc_store_free(struct abd_arc_store *store, struct abd_arc_entry *entry);
 
