@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 		options.script = abd_explain_read(options.file);
 	}
 	abd_explain_trace_begin(&trace);
-	right = abd_explain_run(&trace, options.script, message);
+	right = abd_explain_run(&trace, options.file, options.script, message);
 	if (!right)
 		fprintf(stderr, "abd-explain: %s\n", message);
 	else

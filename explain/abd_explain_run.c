@@ -434,9 +434,10 @@ static void abd_explain_run_finish(struct abd_explain_run *run)
 	abd_contract_handler_set(NULL);
 }
 
-bool abd_explain_run(struct abd_explain_trace *trace, char *text, char message[ABD_EXPLAIN_MESSAGE])
+bool abd_explain_run(struct abd_explain_trace *trace, const char *path, char *text,
+	char message[ABD_EXPLAIN_MESSAGE])
 {
-	struct abd_explain_run run = {.trace = trace};
+	struct abd_explain_run run = {.trace = trace, .path = path};
 	bool right = true;
 
 	FILE *errors = stderr;

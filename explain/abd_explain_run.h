@@ -19,6 +19,7 @@ enum { ABD_EXPLAIN_WORDS = 256, ABD_EXPLAIN_MESSAGE = 512 };
 
 struct abd_explain_run {
 	struct abd_explain_trace *trace;
+	const char *path; /* of the script; NULL: none */
 	struct abd_explain_world world;
 	struct abd_explain_step *step;
 	unsigned line;
@@ -42,11 +43,11 @@ struct abd_explain_word {
 extern const struct abd_explain_word abd_explain_words[];
 
 /**
- * Carry out a script. Returns whether it is right; if not, message says what is wrong. Changes
- * text.
+ * Carry out a script, which stands in the file path, or in none: NULL. Returns whether it is right;
+ * if not, message says what is wrong. Changes text.
  */
-bool abd_explain_run(
-	struct abd_explain_trace *trace, char *text, char message[ABD_EXPLAIN_MESSAGE]);
+bool abd_explain_run(struct abd_explain_trace *trace, const char *path, char *text,
+	char message[ABD_EXPLAIN_MESSAGE]);
 
 /* ---- for the statements ---------------------------------------------------------------------- */
 
@@ -128,6 +129,14 @@ void abd_explain_pair_compress(struct abd_explain_run *run);
 void abd_explain_pair_decompress(struct abd_explain_run *run);
 void abd_explain_pair_flush_copy(struct abd_explain_run *run);
 void abd_explain_use_iov(struct abd_explain_run *run);
+void abd_explain_use_load(struct abd_explain_run *run);
+
+void abd_explain_cache_arc(struct abd_explain_run *run);
+void abd_explain_cache_put(struct abd_explain_run *run);
+void abd_explain_cache_read(struct abd_explain_run *run);
+void abd_explain_cache_hold(struct abd_explain_run *run);
+void abd_explain_cache_release(struct abd_explain_run *run);
+void abd_explain_cache_remove(struct abd_explain_run *run);
 
 void abd_explain_tell_draw(struct abd_explain_run *run);
 void abd_explain_tell_pool(struct abd_explain_run *run);

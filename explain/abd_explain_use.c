@@ -4,6 +4,11 @@
  */
 #include "abd_explain_range.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 /*
  * The caller's memory for a range. One byte if the range reaches past the end: the library refuses
  * it first.
@@ -111,4 +116,35 @@ void abd_explain_use_iov(struct abd_explain_run *run)
 	abd_explain_range_list(run, &range, &spans, "entry");
 	abd_explain_trace_mark(
 		abd_explain_run_draw(run, range.buffer), range.off, covered, "described");
+}
+
+void abd_explain_use_load(struct abd_explain_run *run)
+{
+	struct abd_explain_buffer *buffer = abd_explain_world_newest(&run->world);
+	const char *file, *folder = run->path != NULL ? strrchr(run->path, '/') : NULL;
+	struct abd_explain_range range;
+	char path[512];
+	ssize_t got = -1;
+	int fd;
+
+	if (run->word_count > 2)
+		buffer = abd_explain_run_buffer(run);
+	file = abd_explain_run_word(run, "FILE");
+	abd_explain_run_end(run);
+	if (buffer == NULL)
+		abd_explain_run_wrong(run, "'load' needs a buffer: expected an alloc first");
+	range = (struct abd_explain_range){buffer, 0, abd_get_size(buffer->abd)};
+	snprintf(path, sizeof(path), "%.*s%s",
+		folder != NULL && file[0] != '/' ? (int)(folder + 1 - run->path) : 0,
+		folder != NULL ? run->path : "", file);
+	abd_explain_run_call(run, "abd_pread(fd, %s, 0, %zu, 0)", buffer->name, range.size);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		got = abd_pread(fd, buffer->abd, 0, range.size, 0);
+		close(fd);
+	}
+	if (got <= 0)
+		abd_explain_run_wrong(run, "'%.200s' can't be read: expected a file", file);
+	range.size = (size_t)got;
+	abd_explain_range_touched(run, &range, "read from the file");
 }

@@ -68,6 +68,8 @@ static void abd_explain_world_free_all(struct abd_explain_world *world)
 
 void abd_explain_world_reset(struct abd_explain_world *world)
 {
+	abd_explain_cache_end(world->cache);
+	world->cache = NULL;
 	abd_explain_world_free_all(world);
 	abd_explain_memory_unhold(world);
 	abd_explain_heap_reset();

@@ -13,6 +13,7 @@
 #ifndef ABD_EXPLAIN_WORLD_H
 #define ABD_EXPLAIN_WORLD_H
 
+#include "abd_explain_cache.h"
 #include "abd_explain_trace.h"
 
 #include <abd/abd.h>
@@ -68,7 +69,8 @@ struct abd_explain_world {
 	struct abd_explain_buffer *buffers; /* newest first, with the freed ones */
 	struct abd_explain_borrow *borrows; /* newest first */
 	unsigned buffer_count;
-	char *pool_base; /* NULL until first needed */
+	struct abd_explain_cache *cache; /* NULL until a script makes one */
+	char *pool_base;                 /* NULL until first needed */
 	size_t page_count;
 	struct abd_explain_page *pages;
 	abd_t **held; /* per page: a run that fragments the pool and begins there, or NULL */

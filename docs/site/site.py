@@ -90,13 +90,13 @@ def doxygen(build, version):
 # ---- the sources -----------------------------------------------------------------------------------------------------
 
 
-PICTURE = re.compile(r"^```text explain=(?P<script>\S+)\n(?P<text>.*?)^```\n", flags=re.M | re.S)
+PICTURE = re.compile(r"^```text explain=(?P<script>\S+)(?P<needs> \S+)?\n(?P<text>.*?)^```\n", flags=re.M | re.S)
 
 
 def pictures(explain):
     for path in DOCS.glob("*.md"):
         old = path.read_text(encoding="utf-8")
-        new = PICTURE.sub(lambda found: f"```text explain={found['script']}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
+        new = PICTURE.sub(lambda found: f"```text explain={found['script']}{found['needs'] or ''}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
         if new != old:
             path.write_text(new, encoding="utf-8")
             print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")

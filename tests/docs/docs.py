@@ -27,8 +27,8 @@ FOLDER is docs unless said otherwise (planted mistakes live in folders of their 
   ```text explain=FILE          the picture that abd-explain draws of docs/FILE; left out where there is no abd-explain
   ```                           a drawing
 
-checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc: where
-the cache is built.
+checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc, also
+after explain: where the cache is built.
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
 import concurrent.futures
@@ -450,7 +450,7 @@ def check_measured(block, build):
 
 def check_explain(block, build):
     program = shutil.which("abd-explain", path=build.path)
-    if program is None:
+    if program is None or not build.applies(block):
         return
     script = book / block.tags["explain"]
     if not check(script.exists(), f"{block}: {script.name} does not exist"):
@@ -611,10 +611,10 @@ def draw(folder):
     def picture(found):
         done = subprocess.run([program, "-f", str(book / found.group(1))], capture_output=True, text=True)
         check(done.returncode == 0, f"{found.group(1)}: {done.stderr.strip()}")
-        return f"```text explain={found.group(1)}\n{done.stdout}```\n"
+        return f"```text explain={found.group(1)}{found.group(2) or ''}\n{done.stdout}```\n"
     for path in chapters():
         text = path.read_text()
-        drawn = re.sub(r"^```text explain=(\S+)\n.*?^```\n", picture, text, flags=re.MULTILINE | re.DOTALL)
+        drawn = re.sub(r"^```text explain=(\S+)( \S+)?\n.*?^```\n", picture, text, flags=re.MULTILINE | re.DOTALL)
         if drawn != text:
             path.write_text(drawn)
 

@@ -23,7 +23,9 @@ HERE = pathlib.Path(__file__).parent
 PROGRAM = sys.argv[1]
 DRAWN = HERE / "drawn.script"
 WORDS = HERE / "words.script"
-SCRIPTS = [DRAWN, WORDS, *sorted((HERE.parent.parent / "docs/pictures").glob("*.script"))]
+PICTURES = HERE.parent.parent / "docs/pictures"
+CACHE = subprocess.run([PROGRAM, "arc 64k"], capture_output=True).returncode == 0  # or the library was built without
+SCRIPTS = [DRAWN, WORDS, *(path for path in sorted(PICTURES.glob("*.script")) if CACHE or "\narc " not in path.read_text())]
 
 
 def explain(*arguments, script=None, **more):
@@ -149,6 +151,25 @@ class Truth(unittest.TestCase):
             self.assertEqual(counters.get("borrow_copy_bytes", 0), 5000 * copies, script)
             self.assertEqual(sum(shot["kind"] == "memory" for shot in step["shots"]), copies, script)
 
+    def test_what_is_loaded_is_what_the_file_begins_with(self):
+        text = (PICTURES / "alice.txt").read_text()
+        for script, start in ((f"alloc 8k; load {PICTURES}/alice.txt; read 5000 40", 5000), (f"alloc 1m; load a {PICTURES}/alice.txt; read 131052 20", 131052)):
+            note = json.loads(explain("-j-", script).stdout.splitlines()[-1])["notes"][-1]
+            self.assertEqual(note, "They are " + re.sub(r"[^!-~]", ".", text[start:start + (40 if start == 5000 else 20)]))
+
+    @unittest.skipUnless(CACHE, "the library was built without the cache")
+    def test_a_caches_lists_hold_what_was_put_and_used(self):
+        def lists(script):
+            shot = json.loads(explain("-j-", script).stdout.splitlines()[-1])["shots"][0]
+            return {part["place"]: part["size"] for part in shot["parts"]}
+        page = f"alloc 8k; load {PICTURES}/alice.txt; arc 1m; arc_put 1 20; "
+        self.assertNotIn("T2", lists(page + "arc_read 99 0 1"))
+        once, twice = lists(page + "arc_put 21"), lists(page + "arc_read 3 0 1")
+        self.assertEqual(sum(once.values()), sum(twice.values()))
+        self.assertTrue(0 < twice["T2"] < twice["T1"] < once["T1"])
+        refused = json.loads(explain("-j-", page + "arc_remove 3; arc_read 3 0 1").stdout.splitlines()[-1])
+        self.assertEqual((refused["outcome"], refused["notes"]), ("refused", ["-ENOENT: the cache has no such record."]))
+
     def test_fragmentation_is_real(self):
         for size in (4096, 8192, 65536):
             steps = [json.loads(line) for line in explain("-j-", f"fragment {size}; alloc 256k; pool").stdout.splitlines()]
@@ -187,6 +208,14 @@ class Mistakes(unittest.TestCase):
         ("alloc 4k; write 0", 1, "expected SIZE after '0'"),
         ("alloc \x01", 1, "byte 0x01"),
         ("\n\nsay gr\u00fc\u00df dich", 3, "expected ASCII"),
+        ("load x", 1, "'load' needs a buffer"),
+        ("alloc 4k; load", 1, "expected FILE after 'load'"),
+        ("alloc 4k; load /nonexistent", 1, "can't be read: expected a file"),
+        ("alloc 4k; load /", 1, "can't be read: expected a file"),
+        *([("arc 2m", 1, "too large"), ("arc 1", 1, "expected 64k to 1m"), ("arc 1m; arc 1m", 1, "one in a script"),
+           ("arc_put 1", 1, "expected arc SIZE first"), ("arc_release", 1, "expected arc_hold first"),
+           ("linear 1k; arc 1m; arc_put 1; arc_hold 1; arc_hold 1", 1, "expected arc_release first")] if CACHE else
+          [("arc 1m", 1, "built without the cache")]),
         ("gang " + "a " * 300, 1, "at most 256 words"),
     )
 
