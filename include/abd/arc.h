@@ -204,7 +204,7 @@ ABD_API int abd_arc_put_flags(
  *          size bytes, neither from the engine's allocator nor from the library. Nothing is evicted
  *          for a read. Nothing outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
- *          not freed until this call returns.
+ *          not freed until this call returns. One evicted before takes the cache's lock.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_read(
@@ -218,8 +218,9 @@ ABD_API ssize_t abd_arc_read(
  *          -ENOMEM: nothing is evicted for a hold. After an error *hold is unchanged.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
- *          until it is released.
- * Threads: any; wait-free look-up; writes to this thread's own block only.
+ *          until it is released. If it was evicted, reads and holds still find it until then.
+ * Threads: any; wait-free look-up; writes to this thread's own block only, unless the record was
+ *          evicted: then also takes the cache's lock.
  * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
  */
 ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);

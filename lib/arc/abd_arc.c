@@ -159,7 +159,7 @@ static void abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
-	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_entries(arc));
+	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_indexed(arc));
 
 	pthread_mutex_unlock(&arc->lock);
 	if (shrunk) {

@@ -35,6 +35,19 @@ static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
 	"two cache lines; docs/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
+/*
+ * Stamps of an entry that has left the policy. Below ABD_ARC_STAMP_RETIRED: it is pinned, and
+ * counts the slots that hold it, in twos. From there on: it is retired, and this is its batch, in
+ * twos. 0: nobody holds it any more, and it will be freed.
+ */
+#define ABD_ARC_STAMP_RETIRED (ABD_ARC_STAMP_OWNER + ((uint64_t)1 << 62))
+
+static inline bool abd_arc_entry_is_retired(const struct abd_arc_entry *entry)
+{
+	return atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >=
+	       ABD_ARC_STAMP_RETIRED;
+}
+
 static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 {
 	return (struct abd_arc_entry *)(void *)((char *)item -

@@ -2,7 +2,8 @@
 /*
  * Eviction, and what follows: an evicted entry waits for a grace period (retired), then until
  * nobody holds it (pinned), and is then freed. Whoever waited for the grace period looks at all
- * slots once; what that costs does not grow with the entries that are pinned already. Writers wait
+ * slots once; what that costs does not grow with the entries that are pinned already. An evicted
+ * entry stays in the index until nobody holds it, and is found there under the lock. Writers wait
  * for grace periods, and only when the memory is needed: the cache has no background thread. A part
  * of the capacity is kept free for entries that wait (abd_arc_target()), so that one grace period
  * serves many evictions.
@@ -75,6 +76,10 @@ static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	abd_arc_unindex(arc, abd_arc_hash(arc, &entry->key), entry);
+	if (abd_arc_item_list(&entry->item) == ABD_ARC_NONE) {
+		arc->leaving--;
+		return;
+	}
 	abd_arc_policy_remove(&arc->policy, &entry->item);
 	abd_arc_record_retire(arc, entry);
 }
@@ -83,7 +88,8 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	uint64_t hash = abd_arc_hash(arc, &entry->key);
 
-	abd_arc_unindex(arc, hash, entry);
+	abd_arc_index_leave(arc->index, hash, entry);
+	arc->leaving++;
 	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
 	abd_arc_record_retire(arc, entry);
 	arc->stats.evictions++;
@@ -120,7 +126,7 @@ static uint64_t abd_arc_pins_add(struct abd_arc_entry *entry, int more)
 {
 	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
 
-	assert(stamp >= ABD_ARC_STAMP_OWNER);
+	assert(abd_arc_entry_is_pinned(entry));
 	stamp = more > 0 ? stamp + 2 : stamp - 2;
 	atomic_store_explicit(&entry->item.stamp, stamp, memory_order_relaxed);
 	return (stamp - ABD_ARC_STAMP_OWNER) / 2;
@@ -162,6 +168,23 @@ struct abd_arc_pinning {
 	struct abd_arc_link *freed;
 };
 
+/* Whether all slots were looked at since the grace period that this retired entry waited for. */
+static bool abd_arc_is_looked_at(const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
+
+	return (stamp - ABD_ARC_STAMP_RETIRED) / 2 < arc->looked;
+}
+
+static void abd_arc_pin_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	atomic_store_explicit(&entry->item.stamp, ABD_ARC_STAMP_OWNER, memory_order_relaxed);
+	abd_arc_link_pull(&entry->item.link);
+	abd_arc_link_push(&arc->pinned, &entry->item.link);
+	abd_arc_pinned_count(arc, entry, true);
+	abd_arc_store_keep(&arc->store, entry);
+}
+
 static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 {
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
@@ -172,6 +195,9 @@ static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 	/* It was released by a thread that did not see yet that the entry was pinned. */
 	if (slot->counted != NULL)
 		abd_arc_unpin_slot(pinning->arc, slot, pinning->freed);
+	if (entry != NULL && abd_arc_entry_is_retired(entry) &&
+		abd_arc_is_looked_at(pinning->arc, entry))
+		abd_arc_pin_entry(pinning->arc, entry);
 	if (entry != NULL && abd_arc_entry_is_pinned(entry)) {
 		slot->counted = entry;
 		abd_arc_pins_add(entry, 1);
@@ -179,34 +205,31 @@ static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 }
 
 /*
- * No section can see what is in waiting any more. Pin what slots hold, and move the rest to freed.
- * Under lock.
+ * No section can see the batches before end any more, except by what it holds. Pin what slots hold:
+ * it leaves the list of those that wait to be freed. Entries that no slot holds now are held no
+ * more, because abd_arc_is_found() says no. Under lock.
  */
-static void abd_arc_pin(
-	struct abd_arc *arc, struct abd_arc_link *waiting, struct abd_arc_link *freed)
+static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *freed)
 {
-	struct abd_arc_link *link, *next;
-
-	if (waiting->next == waiting && arc->pinned.next == &arc->pinned)
-		return;
-	for (link = waiting->next; link != waiting; link = link->next)
-		atomic_store_explicit(&abd_arc_link_entry(link)->item.stamp, ABD_ARC_STAMP_OWNER,
-			memory_order_relaxed);
+	arc->looked = end;
 	abd_arc_reader_each_slot(arc, abd_arc_pin_slot, &(struct abd_arc_pinning){arc, freed});
-	for (link = waiting->next; link != waiting; link = next) {
-		struct abd_arc_entry *entry = abd_arc_link_entry(link);
-		bool is_held = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >
-			       ABD_ARC_STAMP_OWNER;
+}
 
-		next = link->next;
-		if (is_held) {
-			abd_arc_pinned_count(arc, entry, true);
-			abd_arc_store_keep(&arc->store, entry);
-			abd_arc_link_push(&arc->pinned, link);
-		} else {
-			abd_arc_freed_push(freed, entry);
-		}
-	}
+bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	if (abd_arc_item_list(&entry->item) != ABD_ARC_NONE || abd_arc_entry_is_pinned(entry))
+		return true;
+	if (!abd_arc_entry_is_retired(entry) || abd_arc_is_looked_at(arc, entry))
+		return false;
+	return arc->hit_batch > 1 || abd_arc_reader_is_held(arc, entry);
+}
+
+/* Under lock. */
+static void abd_arc_slot_set(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
+	struct abd_arc_entry *entry, struct abd_arc_link *freed)
+{
+	atomic_store_explicit(&slot->entry, entry, memory_order_release);
+	abd_arc_pin_slot(slot, &(struct abd_arc_pinning){arc, freed});
 }
 
 #define ABD_ARC_FREE_PIECE 256
@@ -222,6 +245,8 @@ static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_a
 		size_t elsewhere = bytes - abd_arc_store_bytes_of(&arc->store, entry);
 
 		link = link->next;
+		arc->leaving -=
+			abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
 		arc->evicted_bytes -= bytes;
 		arc->run_bytes -= elsewhere;
 		*runs += elsewhere;
@@ -247,7 +272,25 @@ static size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 	return runs;
 }
 
-void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
+struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
+	uint64_t hash, const abd_arc_key_t *key)
+{
+	struct abd_arc_link freed = {&freed, &freed};
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
+
+	if (entry != NULL && !abd_arc_is_found(arc, entry))
+		entry = NULL;
+	if (entry != NULL)
+		abd_arc_slot_set(arc, slot, entry, &freed);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_free_list(arc, &freed);
+	return entry;
+}
+
+/* Clear a slot that holds a pinned entry, and free the entry if that was its last hold. */
+static void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 {
 	struct abd_arc_link freed = {&freed, &freed};
 
@@ -260,10 +303,23 @@ void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	abd_arc_free_list(arc, &freed);
 }
 
+void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
+{
+	const struct abd_arc_entry *entry =
+		atomic_load_explicit(&slot->entry, memory_order_relaxed);
+
+	/* Looked at while it is held: afterwards another thread may free it. */
+	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
+		abd_arc_entry_is_pinned(entry))
+		abd_arc_unpin(arc, slot);
+	else
+		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+}
+
 size_t abd_arc_excess(const struct abd_arc *arc, int class)
 {
 	size_t used = abd_arc_used(arc) +
-		      abd_arc_index_next_bytes(arc->index, abd_arc_entries(arc)) +
+		      abd_arc_index_next_bytes(arc->index, abd_arc_indexed(arc)) +
 		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
 
@@ -277,13 +333,14 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_link_splice(&waiting, &arc->retired);
+	uint64_t end = ++arc->batch;
 
 	/*
 	 * The same wait serves for lines of the index that are no longer needed, if memory is
 	 * nearly short: the engine may have asked for their room.
 	 */
 	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > arc->capacity &&
-		      abd_arc_index_shrink_some(arc->index, abd_arc_entries(arc));
+		      abd_arc_index_shrink_some(arc->index, abd_arc_indexed(arc));
 	bool waits = shrunk || waiting.next != &waiting;
 
 	arc->stats.grace_periods += waits;
@@ -294,7 +351,8 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 	pthread_mutex_lock(&arc->lock);
 	if (shrunk)
 		abd_arc_index_shrink_end(arc->index);
-	abd_arc_pin(arc, &waiting, &freed);
+	abd_arc_pin(arc, end, &freed);
+	abd_arc_link_splice(&freed, &waiting);
 
 	size_t reserve = abd_arc_reserve(arc->capacity);
 
@@ -351,7 +409,7 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 void abd_arc_make_room(struct abd_arc *arc, int class)
 {
 	pthread_mutex_lock(&arc->lock);
-	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_entries(arc));
+	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_indexed(arc));
 	bool again = abd_arc_excess(arc, class) > 0;
 
 	pthread_mutex_unlock(&arc->lock);

@@ -11,10 +11,14 @@
  *                             +---------------------+
  *
  * The life of an entry: abd_arc_put() fills it and puts it into the index and into T1 or T2.
- * Eviction, removal or a new put of the same key takes it out of both (retired). After a grace
- * period no read-side section can see it. If no slot of any block holds it, it is freed. Else it is
- * pinned: it counts the slots that hold it, and the last of their releases frees it. Each step
- * happens under lock, except filling the entry's buffer and freeing it.
+ * Removal or a new put of the same key takes it out of both (retired); eviction takes it out of the
+ * policy, and marks it in the index as leaving. After a grace period no read-side section can see
+ * it. If no slot of any block holds it, it is freed. Else it is pinned: it counts the slots that
+ * hold it, and the last of their releases frees it. Each step happens under lock, except filling
+ * the entry's buffer and freeing it.
+ *
+ * An entry that is leaving is found and held under lock, until it turns out that nobody holds it:
+ * so what is held is found, though evicted.
  *
  * Why a hold needs no locked instruction: the thread writes it to its own block inside the section
  * that found the entry in the index. Before an entry is freed, a writer waits for a grace period,
@@ -111,6 +115,9 @@ void abd_arc_reader_close(struct abd_arc *arc);
 void abd_arc_reader_holds(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
 
+/** Whether a slot holds this entry. Under lock. */
+bool abd_arc_reader_is_held(struct abd_arc *arc, const struct abd_arc_entry *entry);
+
 /** Visit every slot of every block. Under lock; threads may fill and clear slots meanwhile. */
 void abd_arc_reader_each_slot(
 	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg);
@@ -157,6 +164,9 @@ struct abd_arc {
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
+	size_t leaving;       /* entries of the index that are leaving */
+	/* what is retired now is of this batch; who holds those before looked is known */
+	uint64_t batch, looked;
 	struct abd_arc_link retired, pinned;
 	/* all blocks there ever were; they are freed with the cache */
 	struct abd_arc_reader *readers;
@@ -174,6 +184,12 @@ struct abd_arc {
 static inline size_t abd_arc_entries(const struct abd_arc *arc)
 {
 	return arc->policy.recent.count + arc->policy.frequent.count;
+}
+
+/** How many entries the index has. Under lock. */
+static inline size_t abd_arc_indexed(const struct abd_arc *arc)
+{
+	return abd_arc_entries(arc) + arc->leaving;
 }
 
 static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key)
@@ -218,8 +234,9 @@ static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 /** Whether the entry has left the cache, and counts the slots that hold it. */
 static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 {
-	return atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >=
-	       ABD_ARC_STAMP_OWNER;
+	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
+
+	return stamp >= ABD_ARC_STAMP_OWNER && stamp < ABD_ARC_STAMP_RETIRED;
 }
 
 /** Where an entry's slot has its stored record: behind the entry, at a multiple of 64. */
@@ -262,9 +279,25 @@ static inline size_t abd_arc_entry_bytes(
 size_t abd_arc_used(const struct abd_arc *arc);
 /** How much of a capacity the policy may use for records. */
 size_t abd_arc_target(size_t capacity);
-/** Take an entry out of index and policy; evict leaves a ghost, drop leaves none. Under lock. */
+/**
+ * Evict takes an entry out of the policy, which keeps a ghost, and marks it as leaving. Drop takes
+ * one, leaving or not, out of index and policy. Under lock.
+ */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
+/**
+ * Whether an entry of the index is found by its key. One that is leaving is, while somebody may
+ * hold it; in the exact algorithm, while somebody does. Under lock.
+ */
+bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
+/**
+ * Find the entry of key, leaving or not, and hold it in this slot. NULL: there is none. Outside of
+ * sections and locks.
+ */
+struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
+	uint64_t hash, const abd_arc_key_t *key);
+/** End what a slot holds. */
+void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
 /**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity. Under lock.
  */
@@ -272,8 +305,6 @@ void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
-/** Clear the slot, which holds a pinned entry, and free the entry if that was its last hold. */
-void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
 /**
  * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
  * is). What pinned entries take does not count. Under lock.

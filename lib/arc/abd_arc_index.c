@@ -33,9 +33,21 @@ static struct abd_arc_line *abd_arc_index_line(struct abd_arc_line *page, size_t
 	return &page[(home + i) % ABD_ARC_PAGE_LINES];
 }
 
-static struct abd_arc_entry *abd_arc_line_get(const struct abd_arc_line *line, unsigned slot)
+/* As it is in the slot: perhaps with ABD_ARC_SLOT_CLOSED. */
+static struct abd_arc_entry *abd_arc_line_raw(const struct abd_arc_line *line, unsigned slot)
 {
 	return atomic_load_explicit(&line->slot[slot], memory_order_relaxed);
+}
+
+static struct abd_arc_entry *abd_arc_slot_open(struct abd_arc_entry *raw)
+{
+	return (struct abd_arc_entry *)((uintptr_t)raw & ~ABD_ARC_SLOT_CLOSED);
+}
+
+/* The slot's entry, leaving or not; NULL: the slot is empty. */
+static struct abd_arc_entry *abd_arc_line_get(const struct abd_arc_line *line, unsigned slot)
+{
+	return abd_arc_slot_open(abd_arc_line_raw(line, slot));
 }
 
 static unsigned abd_arc_line_passed(const struct abd_arc_line *line)
@@ -89,7 +101,7 @@ static bool abd_arc_index_add(
 }
 
 /*
- * Replace entry from by to, which may be NULL. Returns how many lines from had passed;
+ * Replace entry from by what to says, an entry or not. Returns how many lines from had passed;
  * ABD_ARC_PAGE_LINES: it is not there.
  */
 static size_t abd_arc_index_swap(struct abd_arc_line *page, size_t home,
@@ -104,6 +116,8 @@ static size_t abd_arc_index_swap(struct abd_arc_line *page, size_t home,
 			atomic_store_explicit(&line->slot[slot], to, memory_order_release);
 			return i;
 		}
+		if (abd_arc_line_passed(line) == 0)
+			break;
 	}
 	return ABD_ARC_PAGE_LINES;
 }
@@ -113,12 +127,45 @@ bool abd_arc_index_remove(
 {
 	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
 	struct abd_arc_line *page = abd_arc_index_page(index, home);
-	size_t passed = abd_arc_index_swap(page, home, entry, NULL);
+	size_t passed = abd_arc_index_swap(page, home, entry, ABD_ARC_SLOT_EMPTY);
 
 	if (passed == ABD_ARC_PAGE_LINES)
 		return false;
 	abd_arc_index_pass(page, home, passed, false);
 	return true;
+}
+
+struct abd_arc_entry *abd_arc_index_find_any(
+	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+	struct abd_arc_line *page = abd_arc_index_page(index, home);
+
+	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
+		const struct abd_arc_line *line = abd_arc_index_line(page, home, i);
+		uint64_t tags = atomic_load_explicit(&line->tags, memory_order_relaxed);
+
+		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
+			struct abd_arc_entry *entry = abd_arc_line_get(line, slot);
+
+			if ((tags >> 8 * slot & 0xff) == hash >> 56 && entry != NULL &&
+				abd_key_equal(entry, key, sizeof(*key)))
+				return entry;
+		}
+		if (abd_arc_line_passed(line) == 0)
+			break;
+	}
+	return NULL;
+}
+
+void abd_arc_index_leave(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry)
+{
+	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
+	size_t passed = abd_arc_index_swap(abd_arc_index_page(index, home), home, entry,
+		(struct abd_arc_entry *)((uintptr_t)entry | ABD_ARC_SLOT_CLOSED));
+
+	assert(passed < ABD_ARC_PAGE_LINES); /* an entry in a list of the policy is in the index */
+	(void)passed;
 }
 
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
@@ -127,7 +174,7 @@ bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_ar
 	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
 	struct abd_arc_line *page = abd_arc_index_page(index, home);
 
-	*old = abd_arc_index_find_from(page, home, hash, &entry->key);
+	*old = abd_arc_index_find_any(index, hash, &entry->key);
 	if (*old == NULL)
 		return abd_arc_index_add(page, home, hash, entry);
 
@@ -172,18 +219,20 @@ static bool abd_arc_index_move(
 
 		more = abd_arc_line_passed(line) > 0;
 		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
-			struct abd_arc_entry *entry = abd_arc_line_get(line, slot);
+			struct abd_arc_entry *raw = abd_arc_line_raw(line, slot);
+			const struct abd_arc_entry *entry = abd_arc_slot_open(raw);
 			uint64_t hash =
 				entry != NULL ? abd_arc_hash_key(index->seed, &entry->key) : 0;
 
 			if (entry == NULL || abd_arc_index_home(hash, step->lines) != step->from ||
 				abd_arc_index_home(hash, step->next) != step->to)
 				continue;
-			if (!out && !abd_arc_index_add(to, step->to, hash, entry))
+			if (!out && !abd_arc_index_add(to, step->to, hash, raw))
 				return false;
 			if (!out)
 				continue;
-			atomic_store_explicit(&line->slot[slot], NULL, memory_order_release);
+			atomic_store_explicit(
+				&line->slot[slot], ABD_ARC_SLOT_EMPTY, memory_order_release);
 			abd_arc_index_pass(page, at, i, false);
 		}
 	}
@@ -244,7 +293,7 @@ static bool abd_arc_index_add_page(struct abd_arc_index *index)
 	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
 		atomic_init(&page[i].tags, 0);
 		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++)
-			atomic_init(&page[i].slot[slot], NULL);
+			atomic_init(&page[i].slot[slot], ABD_ARC_SLOT_EMPTY);
 	}
 	atomic_store_explicit(
 		&atomic_load(&index->directory)->page[index->pages], page, memory_order_release);

@@ -20,6 +20,9 @@
  *
  * Invariants: an entry is found from its home on, over lines whose count is not 0. Readers may
  * still see an entry that was taken out until a grace period has passed.
+ * An entry that is leaving (evicted, but perhaps held) stays in its slot, with bit 0 of the pointer
+ * set. Only who has the lock may look into it, so once it is taken out no grace period is needed.
+ * An empty slot has bit 0 set too, so a look-up needs one test for both.
  * While a line is split or joined, its entries stand in both places. They leave the old place after
  * lines has changed. So a reader who finds nothing looks once more if its key has another home by
  * now (once for each doubling or joining). If lines rose and fell again meanwhile, the home would
@@ -50,6 +53,9 @@
 
 /** An entry begins with its key. */
 struct abd_arc_entry;
+
+#define ABD_ARC_SLOT_CLOSED ((uintptr_t)1)
+#define ABD_ARC_SLOT_EMPTY ((struct abd_arc_entry *)ABD_ARC_SLOT_CLOSED)
 
 struct abd_arc_line {
 	/*
@@ -96,6 +102,11 @@ void abd_arc_index_free(struct abd_arc_index *index);
 bool abd_arc_index_put(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry,
 	struct abd_arc_entry **old);
 struct abd_arc_entry *abd_arc_index_neighbour(struct abd_arc_index *index, uint64_t hash);
+/** The entry of key, leaving or not; NULL: there is none. */
+struct abd_arc_entry *abd_arc_index_find_any(
+	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key);
+/** This entry, which is in the index, is leaving. */
+void abd_arc_index_leave(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry);
 /** Take an entry out. False: it is not in the index, and nothing has changed. */
 bool abd_arc_index_remove(
 	struct abd_arc_index *index, uint64_t hash, const struct abd_arc_entry *entry);
@@ -157,11 +168,18 @@ static inline uint64_t abd_arc_index_zeroes(uint64_t x)
 	return (x - 0x0101010101010101u) & ~x & 0x0080808080808080u;
 }
 
-/** The entry of key in this page, or NULL. */
+/** What abd_arc_index_find() returned is no entry to look into: it may be one that is leaving. */
+static inline bool abd_arc_index_is_leaving(const struct abd_arc_entry *found)
+{
+	return ((uintptr_t)found & ABD_ARC_SLOT_CLOSED) != 0;
+}
+
+/** The entry of key in this page, or NULL, or what abd_arc_index_is_leaving() says. */
 static inline struct abd_arc_entry *abd_arc_index_find_from(
 	struct abd_arc_line *page, size_t home, uint64_t hash, const abd_arc_key_t *key)
 {
 	uint64_t pattern = (hash >> 56) * 0x0001010101010101u;
+	struct abd_arc_entry *leaving = NULL;
 
 	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
 		struct abd_arc_line *line = &page[(home + i) % ABD_ARC_PAGE_LINES];
@@ -172,19 +190,25 @@ static inline struct abd_arc_entry *abd_arc_index_find_from(
 			struct abd_arc_entry *entry = atomic_load_explicit(
 				&line->slot[__builtin_ctzll(match) / 8], memory_order_acquire);
 
-			if (ABD_LIKELY(entry != NULL && abd_key_equal(entry, key, sizeof(*key))))
+			if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
+				leaving = entry != ABD_ARC_SLOT_EMPTY ? entry : leaving;
+			else if (ABD_LIKELY(abd_key_equal(entry, key, sizeof(*key))))
 				return entry;
 		}
 		if (ABD_LIKELY(tags >> 56 == 0))
 			break;
 	}
-	return NULL;
+	return leaving;
 }
 
-/** The entry of key, or NULL. Inside a read-side section. */
+/**
+ * The entry of key, or NULL. If abd_arc_index_is_leaving() says so, there is none, but one that is
+ * leaving may have the key: abd_arc_index_find_any() knows. Inside a read-side section.
+ */
 static inline struct abd_arc_entry *abd_arc_index_find(
 	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
 {
+	struct abd_arc_entry *leaving = NULL;
 	size_t turn, home, now, turn_now;
 
 	do {
@@ -194,13 +218,14 @@ static inline struct abd_arc_entry *abd_arc_index_find(
 		struct abd_arc_entry *entry =
 			abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key);
 
-		if (ABD_LIKELY(entry != NULL))
+		if (ABD_LIKELY(entry != NULL && !abd_arc_index_is_leaving(entry)))
 			return entry;
+		leaving = entry != NULL ? entry : leaving;
 		now = abd_arc_index_home(
 			hash, atomic_load_explicit(&index->lines, memory_order_acquire));
 		turn_now = atomic_load_explicit(&index->turns, memory_order_acquire);
 	} while (ABD_UNLIKELY(now != home || turn_now != turn));
-	return NULL;
+	return leaving;
 }
 
 #endif

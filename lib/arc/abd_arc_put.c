@@ -118,6 +118,14 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	return 0;
 }
 
+/* Evict an entry that others must not find any more, held or not. Under lock. */
+static void abd_arc_evict_out(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	if (abd_arc_item_list(&entry->item) != ABD_ARC_NONE)
+		abd_arc_evict(arc, entry);
+	abd_arc_drop(arc, entry);
+}
+
 /* Put the entry into index and policy. Under lock. */
 static void abd_arc_put_publish(
 	struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
@@ -130,8 +138,10 @@ static void abd_arc_put_publish(
 	 * Then one of its records is evicted.
 	 */
 	while (!abd_arc_index_put(arc->index, put->hash, entry, &old))
-		abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, put->hash));
-	if (old != NULL) {
+		abd_arc_evict_out(arc, abd_arc_index_neighbour(arc->index, put->hash));
+	if (old != NULL && abd_arc_item_list(&old->item) == ABD_ARC_NONE) {
+		arc->leaving--;
+	} else if (old != NULL) {
 		/* New content is not a use: the new record goes into the old one's list. */
 		if (abd_arc_item_list(&old->item) == ABD_ARC_FREQUENT)
 			list = ABD_ARC_FREQUENT;
@@ -164,7 +174,7 @@ static void abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		abd_arc_entry_bytes(arc, entry) - abd_arc_store_bytes_of(&arc->store, entry);
 	abd_arc_put_publish(arc, put, entry);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
-	abd_arc_index_grow(arc->index, abd_arc_entries(arc));
+	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -251,11 +261,10 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 	bool much;
 
 	pthread_mutex_lock(&arc->lock);
-	abd_rcu_read_lock();
-	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
+	bool found = entry != NULL && abd_arc_is_found(arc, entry);
 
-	abd_rcu_read_unlock();
-	if (entry != NULL) {
+	if (found) {
 		abd_arc_drop(arc, entry);
 		arc->stats.removes++;
 	}
@@ -264,5 +273,5 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 	pthread_mutex_unlock(&arc->lock);
 	if (much)
 		abd_arc_reclaim(arc);
-	return entry != NULL ? 0 : -ENOENT;
+	return found ? 0 : -ENOENT;
 }

@@ -26,10 +26,8 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 	const struct abd_arc_entry *damaged)
 {
 	pthread_mutex_lock(&arc->lock);
-	abd_rcu_read_lock();
-	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
 
-	abd_rcu_read_unlock();
 	if (entry == damaged) {
 		abd_arc_drop(arc, entry);
 		arc->stats.damaged++;
@@ -37,7 +35,43 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 	pthread_mutex_unlock(&arc->lock);
 }
 
-/* Inside a section. */
+static void abd_arc_hold_fill(
+	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
+{
+	hold->abd = abd_arc_entry_abd(entry);
+	hold->stored_size = abd_get_size(hold->abd);
+	hold->logical_size = entry->item.size;
+	hold->compressed = hold->stored_size < hold->logical_size;
+	hold->entry = slot;
+}
+
+/* Hold what a look-up found leaving. It may be gone by now, or another record may be there. */
+static ABD_COLD int abd_arc_hold_leaving(struct abd_arc *arc, struct abd_arc_reader *reader,
+	const abd_arc_key_t *key, abd_arc_hold_t *hold)
+{
+	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	if (slot == NULL)
+		return -ENOMEM;
+	struct abd_arc_entry *entry = abd_arc_hold_any(arc, slot, hash, key);
+
+	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
+	if (entry == NULL)
+		return -ENOENT;
+	if (!abd_arc_record_is_sound(arc, entry)) {
+		abd_arc_damaged(arc, hash, key, entry);
+		abd_arc_slot_release(arc, slot);
+		return -EBADMSG;
+	}
+	abd_arc_hold_fill(hold, slot, entry);
+	return 0;
+}
+
+/* What abd_arc_read_once() returns for a record that is leaving. */
+#define ABD_ARC_READ_LEAVING 1
+
+/* Inside a section, or while the entry is held. */
 static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
 	size_t off, size_t size, const struct abd_arc_scratch *scratch)
 {
@@ -60,7 +94,9 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	abd_rcu_read_lock_as(rcu);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
-	if (ABD_LIKELY(entry != NULL)) {
+	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry))) {
+		error = ABD_ARC_READ_LEAVING;
+	} else if (ABD_LIKELY(entry != NULL)) {
 		compressed = abd_arc_entry_is_compressed(entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
 		if (ABD_LIKELY(error == 0 && reader != NULL))
@@ -68,13 +104,41 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	}
 	abd_rcu_read_unlock_as(rcu);
 
-	if (error == -EAGAIN)
-		return error; /* the caller gets scratch and tries again */
+	if (ABD_UNLIKELY(error > 0 || error == -EAGAIN))
+		return error; /* the caller gets scratch and tries again, or goes by a hold */
 	abd_arc_count(arc, reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
 	if (error == 0 && compressed && size > 0)
 		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
 	if (ABD_UNLIKELY(error == -EBADMSG))
 		abd_arc_damaged(arc, hash, key, entry);
+	return error;
+}
+
+/* Read a record that is leaving: hold it under the lock, and decode it without. */
+static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_reader *reader,
+	const abd_arc_key_t *key, void *dst, size_t off, size_t size)
+{
+	struct abd_arc_scratch scratch = {NULL, 0, false};
+	abd_arc_hold_t hold;
+	int error = reader != NULL ? abd_arc_hold_leaving(arc, reader, key, &hold) : -ENOMEM;
+
+	if (error != 0)
+		return error;
+	struct abd_arc_hold_slot *slot = hold.entry;
+	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
+
+	error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch);
+	if (error == -EAGAIN) {
+		error = abd_arc_scratch_get(&scratch, off + size);
+		if (error == 0)
+			error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch);
+		abd_arc_scratch_put(&scratch);
+	}
+	if (error == 0 && hold.compressed && size > 0)
+		abd_arc_reader_count(reader, ABD_ARC_COUNT_DECODES);
+	if (error == -EBADMSG)
+		abd_arc_damaged(arc, abd_arc_hash(arc, key), key, entry);
+	abd_arc_slot_release(arc, slot);
 	return error;
 }
 
@@ -93,6 +157,8 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 			error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch);
 		abd_arc_scratch_put(&scratch);
 	}
+	if (ABD_UNLIKELY(error == ABD_ARC_READ_LEAVING))
+		error = abd_arc_read_leaving(arc, reader, key, dst, off, size);
 	if (ABD_LIKELY(reader != NULL))
 		abd_arc_reader_settle(reader);
 	return error == 0 ? (ssize_t)size : error;
@@ -110,19 +176,19 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	abd_rcu_read_lock_as(reader->rcu);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
-	if (entry != NULL)
+	bool is_leaving = abd_arc_index_is_leaving(entry);
+
+	if (entry != NULL && !is_leaving)
 		error = abd_arc_record_is_sound(arc, entry) ? 0 : -EBADMSG;
 	if (error == 0) {
 		/* Before the section ends: see abd_arc_impl.h. */
 		atomic_store_explicit(&slot->entry, entry, memory_order_release);
 		abd_arc_reader_note(arc, reader, entry);
-		hold->abd = abd_arc_entry_abd(entry);
-		hold->stored_size = abd_get_size(hold->abd);
-		hold->logical_size = entry->item.size;
-		hold->compressed = hold->stored_size < hold->logical_size;
-		hold->entry = slot;
+		abd_arc_hold_fill(hold, slot, entry);
 	}
 	abd_rcu_read_unlock_as(reader->rcu);
+	if (ABD_UNLIKELY(is_leaving))
+		return abd_arc_hold_leaving(arc, reader, key, hold);
 
 	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
 	if (ABD_UNLIKELY(error == -EBADMSG))
@@ -156,10 +222,5 @@ void abd_arc_release(abd_arc_hold_t *hold)
 	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
-	/* Looked at while it is held: afterwards another thread may free it. */
-	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
-		abd_arc_entry_is_pinned(entry))
-		abd_arc_unpin(arc, slot);
-	else
-		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	abd_arc_slot_release(arc, slot);
 }

@@ -329,6 +329,26 @@ static void abd_arc_reader_unmark(struct abd_arc_hold_slot *slot, void *arg)
 		abd_arc_item_mark(&entry->item, false);
 }
 
+struct abd_arc_reader_search {
+	const struct abd_arc_entry *entry;
+	bool found;
+};
+
+static void abd_arc_reader_compare(struct abd_arc_hold_slot *slot, void *arg)
+{
+	struct abd_arc_reader_search *search = arg;
+
+	search->found |= atomic_load_explicit(&slot->entry, memory_order_relaxed) == search->entry;
+}
+
+bool abd_arc_reader_is_held(struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	struct abd_arc_reader_search search = {entry, false};
+
+	abd_arc_reader_each_slot(arc, abd_arc_reader_compare, &search);
+	return search.found;
+}
+
 struct abd_arc_reader_visit {
 	void (*visit)(struct abd_arc_entry *entry, void *arg);
 	void *arg;

@@ -311,7 +311,8 @@ struct abd_arc_entry *abd_arc_store_live(
 		struct abd_arc_entry *entry = abd_arc_store_slot(store, slab, (*slot)++);
 
 		if (atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >
-			ABD_ARC_STAMP_MARK)
+				ABD_ARC_STAMP_MARK &&
+			!abd_arc_entry_is_retired(entry))
 			return entry;
 	}
 	return NULL;

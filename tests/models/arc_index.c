@@ -251,7 +251,7 @@ struct life {
 	uint32_t from, to;
 };
 
-static struct {
+static struct known {
 	uint32_t put, out; /* when its put began; when it was removed */
 	_Alignas(64) unsigned char bytes[sizeof(struct abd_arc_entry)];
 } entries[ENTRIES];
@@ -408,7 +408,7 @@ static void check(enum key key, const struct abd_arc_entry *found)
 		look.wrong = "it goes on too long";
 	if (found == NULL)
 		check_missed(key);
-	else if (entries[number_of(found)].out < look.begin_by)
+	else if (!abd_arc_index_is_leaving(found) && entries[number_of(found)].out < look.begin_by)
 		look.wrong = "what was found had been taken out before the look-up began";
 }
 
@@ -462,7 +462,7 @@ static const struct beginning {
 	{"a full directory", 512, 0, "", false},
 };
 
-static const char *operations = "gsecdrxy";
+static const char *operations = "gsecdrxyl";
 
 static struct {
 	const struct beginning *beginning;
@@ -502,10 +502,23 @@ static bool put(enum key key)
 
 static void take_out(enum key key)
 {
+	struct known *known = &entries[number_of(keys[key].entry)];
+
 	keys[key].life[keys[key].lives - 1].to = history.now;
 	abd_arc_index_remove(the_index, keys[key].key.birth, keys[key].entry);
-	entries[number_of(keys[key].entry)].out = ++history.now;
+	history.now++;
+	known->out = known->out == NEVER ? history.now : known->out;
 	keys[key].entry = NULL;
+}
+
+/* From now on no look-up may look into the entry, but each must say that it may be there. */
+static bool leave(enum key key)
+{
+	if (keys[key].entry == NULL || entries[number_of(keys[key].entry)].out != NEVER)
+		return false;
+	abd_arc_index_leave(the_index, keys[key].key.birth, keys[key].entry);
+	entries[number_of(keys[key].entry)].out = ++history.now;
+	return true;
 }
 
 /*
@@ -556,6 +569,8 @@ static bool do_one(char operation)
 		return join_end();
 	case 'r':
 		return put(KEY_A);
+	case 'l':
+		return leave(KEY_C);
 	case 'c':
 	case 'x':
 		return keys[key].entry == NULL && put(key);

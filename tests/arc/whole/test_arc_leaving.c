@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A record that is evicted while it is held is found as long as it is held: no second copy is made.
+ * What a remove or a put has replaced is never found again, held or not.
+ */
+#include "abd_arc_impl.h"
+#include "abd_mem.h"
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "arc_data.h"
+
+#include <abd/operate.h>
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+enum { CAPACITY = 1 << 20, SIZE = 4096 };
+
+static char data[SIZE], got[SIZE];
+
+static void put(abd_arc_t *arc, uint64_t n, uint64_t version)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	arc_fill(data, SIZE, n, version, 64);
+	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+}
+
+static int hold(abd_arc_t *arc, uint64_t n, abd_arc_hold_t *held)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	return abd_arc_hold(arc, &key, held);
+}
+
+static ssize_t read_all(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	return abd_arc_read(arc, &key, got, 0, SIZE);
+}
+
+/* Evict record n, which nobody waits for. */
+static void evict(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	pthread_mutex_unlock(&arc->lock);
+}
+
+static void expect_found(abd_arc_t *arc, uint64_t n, const abd_arc_hold_t *held)
+{
+	abd_arc_hold_t again;
+
+	cr_assert_eq(hold(arc, n, &again), 0, "it is found");
+	cr_assert_eq(again.abd, held->abd, "and it is the same buffer");
+	cr_assert_eq(again.logical_size, held->logical_size);
+	abd_arc_release(&again);
+	arc_fill(data, SIZE, n, 0, 64);
+	cr_assert_eq(read_all(arc, n), SIZE);
+	cr_assert_arr_eq(got, data, SIZE);
+}
+
+static void expect_none(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_hold_t again;
+
+	cr_assert_eq(hold(arc, n, &again), -ENOENT);
+	cr_assert_eq(read_all(arc, n), -ENOENT);
+}
+
+static void evicted_while_held(uint32_t hit_batch, uint32_t flags)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, hit_batch, flags);
+	abd_arc_hold_t first, second;
+
+	put(arc, 1, 0);
+	put(arc, 2, 0);
+	cr_assert_eq(hold(arc, 1, &first), 0);
+	evict(arc, 1);
+	expect_found(arc, 1, &first); /* before a grace period */
+	abd_arc_reclaim(arc);
+	cr_assert_eq(atomic_load(&arc->pinned_count), 1);
+	expect_found(arc, 1, &first);
+	cr_assert_eq(hold(arc, 1, &second), 0);
+	abd_arc_release(&first);
+	expect_found(arc, 1, &second);
+	abd_arc_release(&second);
+	expect_none(arc, 1);
+	cr_assert_eq(arc->leaving, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+
+	/* One that nobody holds is gone after the grace period. */
+	evict(arc, 2);
+	abd_arc_reclaim(arc);
+	expect_none(arc, 2);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_leaving, what_is_evicted_while_held_is_found)
+{
+	evicted_while_held(0, 0);
+	evicted_while_held(0, ABD_ARC_CHECKSUM);
+}
+
+Test(arc_leaving, in_the_exact_algorithm_too_and_nothing_else_is)
+{
+	evicted_while_held(1, 0);
+
+	abd_arc_t *arc = arc_make(CAPACITY, 1, 0);
+	abd_arc_key_t key = arc_key(1);
+
+	put(arc, 1, 0);
+	evict(arc, 1);
+	expect_none(arc, 1);
+	cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_leaving, after_a_remove_or_a_put_the_old_one_is_not_found)
+{
+	for (unsigned pinned = 0; pinned < 2; pinned++) {
+		abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+		abd_arc_key_t key = arc_key(1);
+		abd_arc_hold_t first, second, newest;
+
+		put(arc, 1, 0);
+		put(arc, 2, 0);
+		cr_assert_eq(hold(arc, 1, &first), 0);
+		cr_assert_eq(hold(arc, 2, &second), 0);
+		evict(arc, 1);
+		evict(arc, 2);
+		if (pinned == 1)
+			abd_arc_reclaim(arc);
+		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+		put(arc, 2, 1);
+		for (unsigned i = 0; i < 2; i++) {
+			expect_none(arc, 1);
+			cr_assert_eq(read_all(arc, 2), SIZE);
+			cr_assert_arr_eq(got, data, SIZE);
+			cr_assert_eq(hold(arc, 2, &newest), 0);
+			cr_assert_neq(newest.abd, second.abd);
+			abd_arc_release(&newest);
+			abd_arc_reclaim(arc);
+		}
+		cr_assert_eq(arc->leaving, 0);
+		abd_arc_release(&first);
+		abd_arc_release(&second);
+		cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+		abd_arc_destroy(arc);
+	}
+}
+
+/* Thousands are held, while lines of the index are split and joined around them. */
+Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
+{
+	enum { MANY = 3000 };
+	static abd_arc_hold_t held[MANY];
+	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
+
+	for (uint64_t n = 0; n < MANY; n++) {
+		put(arc, n, 0);
+		cr_assert_eq(hold(arc, n, &held[n]), 0);
+	}
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY), 0);
+	cr_assert_gt(atomic_load(&arc->pinned_count), MANY / 2);
+	for (uint64_t n = 0; n < MANY; n++)
+		expect_found(arc, n, &held[n]);
+	cr_assert_eq(abd_arc_resize(arc, 16 << 20), 0);
+	for (uint64_t n = MANY; n < 6 * MANY; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		cr_assert_eq(abd_arc_put(arc, &key, data, 64), 0);
+	}
+	for (uint64_t n = 0; n < MANY; n++)
+		expect_found(arc, n, &held[n]);
+	for (uint64_t n = 0; n < MANY; n++)
+		abd_arc_release(&held[n]);
+	abd_arc_destroy(arc);
+}
+
+/* The range starts inside a compressed record, so reading it takes scratch. */
+Test(arc_leaving, a_range_of_it_is_decoded)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_key_t key = arc_key(1);
+	abd_arc_hold_t held;
+
+	arc_fill(data, SIZE, 1, 0, 8);
+	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(hold(arc, 1, &held), 0);
+	evict(arc, 1);
+	cr_assert(held.compressed);
+	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), 2000);
+	cr_assert_arr_eq(got, data + 1000, 2000);
+	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 0), 0);
+	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, SIZE), -EINVAL);
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
+static bool refuse(void)
+{
+	return true;
+}
+
+/* Without memory to hold it there is no reading it, and nothing is lost. */
+Test(arc_leaving, without_memory_the_answer_is_enomem)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held[ABD_ARC_HOLDS], more;
+
+	put(arc, 1, 0);
+	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+		cr_assert_eq(hold(arc, 1, &held[i]), 0);
+	evict(arc, 1);
+	atomic_store(&abd_mem_fault, refuse);
+	cr_assert_eq(hold(arc, 1, &more), -ENOMEM);
+	cr_assert_eq(read_all(arc, 1), -ENOMEM);
+	atomic_store(&abd_mem_fault, NULL);
+	expect_found(arc, 1, &held[0]);
+	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+		abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+}
+
+static void *read_without_a_block(void *arc)
+{
+	atomic_store(&abd_mem_fault, refuse);
+	cr_assert_eq(read_all(arc, 1), -ENOMEM);
+	atomic_store(&abd_mem_fault, NULL);
+	return NULL;
+}
+
+Test(arc_leaving, nor_does_a_thread_without_a_block_read_it)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held;
+	pthread_t thread;
+
+	put(arc, 1, 0);
+	cr_assert_eq(hold(arc, 1, &held), 0);
+	evict(arc, 1);
+	cr_assert_eq(pthread_create(&thread, NULL, read_without_a_block, arc), 0);
+	pthread_join(thread, NULL);
+	expect_found(arc, 1, &held);
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
+/* Bytes that no longer match their checksum, or are no lz4 block, are found by nobody any more. */
+Test(arc_leaving, a_damaged_one_is_dropped)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		abd_arc_t *arc = arc_make(CAPACITY, 0, i < 2 ? ABD_ARC_CHECKSUM : 0);
+		abd_arc_key_t key = arc_key(1);
+		abd_arc_hold_t held, again;
+
+		arc_fill(data, SIZE, 1, 0, 8);
+		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		cr_assert_eq(hold(arc, 1, &held), 0);
+		evict(arc, 1);
+		memset(abd_to_buf((abd_t *)(uintptr_t)held.abd), 0xff, 64);
+		if (i == 0)
+			cr_assert_eq(hold(arc, 1, &again), -EBADMSG);
+		else
+			cr_assert_eq(read_all(arc, 1), -EBADMSG);
+		cr_assert_eq(arc_stats(arc).damaged, 1);
+		expect_none(arc, 1);
+		abd_arc_release(&held);
+		abd_arc_destroy(arc);
+	}
+}
+
+/* The slot that takes it still counts a record that was released without its knowing (arc_holds).
+ */
+Test(arc_leaving, a_slot_that_counts_another_record_lets_go_of_it)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t first, second, third;
+
+	put(arc, 1, 0);
+	put(arc, 2, 0);
+	cr_assert_eq(hold(arc, 1, &first), 0);
+	cr_assert_eq(hold(arc, 2, &second), 0);
+	evict(arc, 1);
+	evict(arc, 2);
+	abd_arc_reclaim(arc);
+
+	struct abd_arc_hold_slot *slot = first.entry;
+
+	atomic_store(&slot->entry, NULL);
+	cr_assert_eq(hold(arc, 2, &third), 0);
+	cr_assert_eq(third.entry, slot);
+	cr_assert_eq(atomic_load(&arc->pinned_count), 1);
+	expect_none(arc, 1);
+	abd_arc_release(&second);
+	abd_arc_release(&third);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
