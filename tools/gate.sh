@@ -28,12 +28,13 @@ gate_build() { # PRESET [CMAKE-BUILD-OPTION...]
 		{ cat "build/$gate_preset.log"; exit 1; }
 }
 
-# Run tests of a build and show those that failed. It is a failure to find no test, and so is an exit code of ctest other than 0,
+# Run tests of a build and show those that failed, without those that say the same in every build and those whose name
+# fits LEFT-OUT. It is a failure to find no test, and so is an exit code of ctest other than 0,
 # whatever its log says.
-gate_ctest() { # BUILD-FOLDER CTEST-OPTION...
-	gate_folder=$1 gate_code=0
-	shift
-	ctest --test-dir "$gate_folder" -j "$gate_jobs" --no-label-summary --no-tests=error --output-on-failure "$@" \
+gate_ctest() { # BUILD-FOLDER LEFT-OUT CTEST-OPTION...
+	gate_folder=$1 gate_without="$(abd_tests_of_one_build)${2:+|$2}" gate_code=0
+	shift 2
+	ctest --test-dir "$gate_folder" -j "$gate_jobs" --no-label-summary --no-tests=error --output-on-failure -E "$gate_without" "$@" \
 		>"$gate_folder/gate.log" 2>&1 || gate_code=$?
 	[ "$gate_code" -eq 0 ] || grep -Ev '^ *$|^ *Start +[0-9]|   Passed  ' "$gate_folder/gate.log" || :
 	# shellcheck disable=SC2046

@@ -103,6 +103,12 @@ abd_library_only() {
 	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
 }
 
+# Print the tests of figures that are the same in every build: hit ratios, memory over a long run. The code that they run is also run
+# by short tests. Builds with a checker leave them out, except in tier full.
+abd_tests_of_figures() {
+	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan*"
+}
+
 # Print a regular expression of the tests that say the same in every build: they read the tree, or other programs than the library.
 abd_tests_of_one_build() {
 	echo '^(probe\.)?(docs|layers|leftovers|exports\.(headers|contracts)|dialect\.(names|calls))|^(mirror|plants\.check)$'
