@@ -19,7 +19,8 @@
 
 static pthread_mutex_t abd_depot_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_depot_batch *abd_depot_list[ABD_MAGAZINE_COUNT];
-static size_t abd_depot_bytes_of[ABD_MAGAZINE_COUNT], abd_depot_bytes;
+static atomic_size_t abd_depot_bytes_of[ABD_MAGAZINE_COUNT]; /* changed under the lock */
+static size_t abd_depot_bytes;
 static struct abd_depot_batch *abd_depot_empty;
 static unsigned abd_depot_empty_count;
 
@@ -129,6 +130,9 @@ struct abd_depot_batch *abd_depot_get(unsigned index)
 {
 	struct abd_depot_batch *batch = NULL;
 
+	/* Mostly nothing is there while a burst allocates: don't lock for that. */
+	if (atomic_load_explicit(&abd_depot_bytes_of[index], memory_order_relaxed) == 0)
+		return NULL;
 	pthread_mutex_lock(&abd_depot_lock);
 	if (abd_depot_list[index] != NULL)
 		batch = abd_depot_unlink(index, &abd_depot_list[index]);

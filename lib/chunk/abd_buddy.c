@@ -21,6 +21,7 @@ static void abd_buddy_push(struct abd_buddy *buddy, uint32_t page, unsigned orde
 		buddy->pages[first].prev = (uint16_t)page;
 	buddy->free_first[order] = page;
 	buddy->free_runs[order]++;
+	buddy->free_orders |= 1u << order;
 }
 
 static void abd_buddy_remove(struct abd_buddy *buddy, uint32_t page, unsigned order)
@@ -34,7 +35,8 @@ static void abd_buddy_remove(struct abd_buddy *buddy, uint32_t page, unsigned or
 	if (record->next != ABD_BUDDY_NONE)
 		buddy->pages[record->next].prev = record->prev;
 	record->state = 0;
-	buddy->free_runs[order]--;
+	if (--buddy->free_runs[order] == 0)
+		buddy->free_orders &= ~(1u << order);
 }
 
 void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint32_t page_count,
@@ -64,13 +66,12 @@ void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint3
 
 uint32_t abd_buddy_alloc(struct abd_buddy *buddy, unsigned order)
 {
-	unsigned from = order;
+	uint32_t large_enough = buddy->free_orders >> order << order;
 
-	while (from <= buddy->order_max && buddy->free_first[from] == ABD_BUDDY_NONE)
-		from++;
-	if (from > buddy->order_max)
+	if (large_enough == 0)
 		return ABD_BUDDY_NONE;
 
+	unsigned from = (unsigned)__builtin_ctz(large_enough);
 	uint32_t page = buddy->free_first[from];
 
 	abd_buddy_remove(buddy, page, from);

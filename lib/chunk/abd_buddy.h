@@ -27,6 +27,7 @@ struct abd_buddy {
 	unsigned order_max;
 	uint32_t free_first[ABD_BUDDY_ORDERS];
 	size_t free_runs[ABD_BUDDY_ORDERS]; /* how many free runs of each order there are */
+	uint32_t free_orders;               /* bit n: there are free runs of order n */
 };
 
 /**

@@ -21,22 +21,23 @@
 
 /* ---- sets of pages ---- */
 
-/* The part of [page, page + count) that lies in a word. */
-static uint64_t abd_region_mask(size_t word, size_t page, size_t count)
+/*
+ * Runs are powers of two and begin at multiples of their size, so a run of pages lies in one word
+ * of a set, or fills words: the same mask fits each of its words.
+ */
+static uint64_t abd_region_mask(size_t page, size_t count)
 {
-	size_t from = page > word * 64 ? page - word * 64 : 0;
-	size_t to = abd_min(page + count - word * 64, 64);
-
-	return (to == 64 ? 0 : (uint64_t)1 << to) - ((uint64_t)1 << from);
+	return count >= 64 ? UINT64_MAX : (((uint64_t)1 << count) - 1) << page % 64;
 }
 
 /* Returns how many of the pages were not in the set before. */
 static size_t abd_region_set(uint64_t *set, size_t page, size_t count)
 {
+	uint64_t mask = abd_region_mask(page, count);
 	size_t added = 0;
 
 	for (size_t word = page / 64; word * 64 < page + count; word++) {
-		uint64_t missing = abd_region_mask(word, page, count) & ~set[word];
+		uint64_t missing = mask & ~set[word];
 
 		/* Mostly none is missing; without a target of its own, counting is a call. */
 		if (missing != 0)
@@ -48,8 +49,10 @@ static size_t abd_region_set(uint64_t *set, size_t page, size_t count)
 
 static void abd_region_clear(uint64_t *set, size_t page, size_t count)
 {
+	uint64_t mask = abd_region_mask(page, count);
+
 	for (size_t word = page / 64; word * 64 < page + count; word++)
-		set[word] &= ~abd_region_mask(word, page, count);
+		set[word] &= ~mask;
 }
 
 static size_t abd_region_count(const uint64_t *set, size_t words)
@@ -72,18 +75,31 @@ static void abd_region_unlist(struct abd_region *region)
 	region->link = NULL;
 }
 
-/* Put the region on the list that it belongs to now. */
+/* The list that the region belongs to now. */
+static unsigned abd_region_list(const struct abd_region *region)
+{
+	uint32_t orders = region->buddy.free_orders;
+
+	return orders == 0 ? 0 : abd_log2(orders) + 1;
+}
+
 static void abd_region_enlist(struct abd_region *region)
 {
-	unsigned list = ABD_CHUNK_ORDERS;
-
-	while (list > 0 && region->buddy.free_runs[list - 1] == 0)
-		list--;
-	region->link = &region->heap->list[list];
+	region->listed = abd_region_list(region);
+	region->link = &region->heap->list[region->listed];
 	region->next = *region->link;
 	if (region->next != NULL)
 		region->next->link = &region->next;
 	*region->link = region;
+}
+
+/* A run was taken or freed: the region may belong to another list now. */
+static void abd_region_relist(struct abd_region *region)
+{
+	if (region->link == NULL || abd_region_list(region) == region->listed)
+		return;
+	abd_region_unlist(region);
+	abd_region_enlist(region);
 }
 
 static void abd_region_join_ring(struct abd_region *region)
@@ -420,8 +436,7 @@ static void *abd_region_take(
 	*grown = abd_region_mark(region, page, (size_t)1 << order);
 	heap->taken_pages += (size_t)1 << order;
 	heap->dirty_pages += *grown;
-	abd_region_unlist(region);
-	abd_region_enlist(region);
+	abd_region_relist(region);
 	return region->base + ((size_t)page << ABD_CHUNK_SHIFT);
 }
 
@@ -475,10 +490,7 @@ static bool abd_region_give(const struct abd_region_heap *heap, struct abd_regio
 		return false;
 	abd_region_clear(region->taken, page, (size_t)1 << order);
 	region->taken_pages -= (size_t)1 << order;
-	if (region->link != NULL) {
-		abd_region_unlist(region);
-		abd_region_enlist(region);
-	}
+	abd_region_relist(region);
 	return true;
 }
 

@@ -41,6 +41,7 @@ struct abd_region {
 	size_t size;
 	struct abd_region_heap *heap;
 	struct abd_region *next, **link;       /* in its list; link is NULL on none */
+	unsigned listed;                       /* the number of that list */
 	struct abd_region *ring, *ring_before; /* in the ring of all the heap's regions */
 	size_t taken_pages;
 	bool huge[ABD_REGION_HALVES]; /* has huge-page advice */
