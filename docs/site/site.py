@@ -6,7 +6,8 @@ what "pictures" does: it draws the chapters' pictures anew, in the chapters.
 The book's chapters are staged as they are, but for what only makes sense on a site: links to headers lead to their reference, a
 picture that a chapter has as text stands there as SVG too, both drawn by abd-explain of the same script.
 
-usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|pictures...
+usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|epub|pdf|pictures...
+epub and pdf are the book without the reference: libabd.epub and libabd.pdf, which a browser (chromium) prints.
 """
 import argparse
 import os
@@ -106,7 +107,7 @@ class Stage:
     def __init__(self, build, explain, known):
         self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
         shutil.rmtree(self.source, ignore_errors=True)
-        for folder in ("reference", "manual", "extra", "static"):
+        for folder in ("reference", "manual", "extra", "static", "drawn"):
             (self.source / folder).mkdir(parents=True)
         for name in ("conf.py",):
             shutil.copy(HERE / name, self.source / name)
@@ -120,8 +121,8 @@ class Stage:
         script = DOCS / found["script"]
         self.pictures += 1
         name = f"{script.stem}-{self.pictures}.svg"
-        run(self.explain, "--svg", self.source / "static" / name, "-f", script)
-        return (f":::{{image}} static/{name}\n:alt: what abd-explain draws of {script.name}; as text below\n:class: picture\n:::\n\n"
+        run(self.explain, "--svg", self.source / "drawn" / name, "-f", script)
+        return (f":::{{image}} drawn/{name}\n:alt: what abd-explain draws of {script.name}; as text below\n:class: picture\n:::\n\n"
                 f"<details class=\"as-text\"><summary>as text</summary>\n\n```text\n{found['text']}```\n\n</details>\n")
 
     @staticmethod
@@ -160,7 +161,8 @@ class Stage:
         """Chapters in the order in which the book's README links them; what is to look things up comes after."""
         names = {path.stem: path for path in sorted(DOCS.glob("*.md")) if path.stem != "README"}
         readme = self.chapter(DOCS / "README.md")
-        order = [name for name in dict.fromkeys(re.findall(r"\((\w[\w-]*)\.md\)", readme)) if name in names]
+        numbered = re.findall(r"^\| \d+ \| \[[^]]*\]\((\w[\w-]*)\.md\)", readme, flags=re.M)
+        order = [name for name in dict.fromkeys(numbered + re.findall(r"\((\w[\w-]*)\.md\)", readme)) if name in names]
         order += [name for name in names if name not in order]
         look_up = [name for name in order if name in ("map", "glossary", "answers")]
         for name in order:
@@ -264,13 +266,42 @@ def complete(html):
                           encoding="utf-8")
 
 
+def printed(stage, xml, build, options):
+    """The book as one file: as EPUB, and, printed by a browser from a single page, as PDF. What is interactive or on other pages stays out."""
+    shutil.rmtree(stage.source / "reference")
+    for name in ("play.md", "explain.md"):
+        (stage.source / name).unlink()
+    index = (stage.source / "index.md").read_text(encoding="utf-8")
+    index = re.sub(r"^- .*(?:play|explain|reference/index)\.md\).*\n", "", index, flags=re.M)
+    index = re.sub(r"^(?:play|explain|reference/index)\n", "", index, flags=re.M)
+    index = re.sub(r"\n```{toctree}\n:caption: Try\n(?:.*\n)*?```\n", "\n", index)
+    stage.write("index.md", index)
+    for path in stage.source.glob("*.md"):
+        text = re.sub(r"\[([^]\n]*)\]\(reference/[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
+        text = re.sub(r"{c:func}(`\w+`)", r"\1", text)
+        # What is one click away on a screen stays out on paper: the picture shows it.
+        path.write_text(re.sub(r"<details class=\"as-text\">.*?</details>\n", "", text, flags=re.S), encoding="utf-8")
+    if "epub" in options.what:
+        sphinx(stage, xml, build, options, "epub")
+        shutil.move(next((build / "epub").glob("*.epub")), build / "libabd.epub")
+        print(build / "libabd.epub")
+    if "pdf" in options.what:
+        browser = shutil.which("chromium") or shutil.which("google-chrome")
+        if browser is None:
+            sys.exit("the PDF needs a browser (Debian: chromium)")
+        sphinx(stage, xml, build, options, "singlehtml")
+        run(browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", "--virtual-time-budget=20000",
+            f"--print-to-pdf={build / 'libabd.pdf'}", (build / "singlehtml/index.html").as_uri())
+        print(build / "libabd.pdf")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--explain", required=True)
     parser.add_argument("--perf")
     parser.add_argument("--version", default="0.0.0")
-    parser.add_argument("what", nargs="+", choices=("html", "man", "pictures"))
+    parser.add_argument("what", nargs="+", choices=("html", "man", "epub", "pdf", "pictures"))
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
@@ -284,6 +315,7 @@ def main():
     stage.reference()
     for what in options.what:
         shutil.rmtree(options.build / what, ignore_errors=True)
+        (options.build / f"libabd.{what}").unlink(missing_ok=True)
     if "man" in options.what:
         manual(stage, xml, options.build, options)
         shutil.rmtree(stage.source / "manual")  # no page of the site
@@ -292,6 +324,8 @@ def main():
         sphinx(stage, xml, options.build, options, "html")
         complete(options.build / "html")
         print(f"{options.build}/html/index.html")
+    if {"epub", "pdf"} & set(options.what):
+        printed(stage, xml, options.build, options)
 
 
 if __name__ == "__main__":
