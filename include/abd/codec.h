@@ -127,14 +127,42 @@ ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
 
 /**
  * Whether an index that came from outside can be used: whether it has size bytes, its counts agree,
- * and its points rise and lie within a block of block_size bytes. Every call that takes an index
- * checks what it uses, but it must trust count.
+ * and its points rise and lie within the record and a block of block_size bytes. Every call that
+ * takes an index checks what it uses, but it must trust count.
  *
  * Units:   size is the memory that index points to, block_size the block's; bytes.
  * Returns: 0, or -EBADMSG.
  * Threads: any.
  */
 ABD_API int abd_lz4_index_check(const struct abd_lz4_index *index, size_t size, size_t block_size);
+
+/** The form of an index in a file takes so many bytes more than the index. */
+#define ABD_LZ4_INDEX_FORM 8
+
+/**
+ * Write an index in the form for files, the same on every machine: little-endian words of 32 bits:
+ * the bytes 'A', 'B', 'I' and the version, 1; block_size, group_size, hub_size and count; logical
+ * and stored of each point; the crc32c of all these.
+ *
+ * Units:   sizes in bytes, index_size and block_size as in abd_lz4_index_check().
+ * Returns: bytes written; -ENOSPC if there is too little room; -EBADMSG if the index is refused by
+ *          abd_lz4_index_check().
+ * Threads: *index is read, dst written.
+ */
+ABD_API ssize_t abd_lz4_index_put(void *dst, size_t dst_size, const struct abd_lz4_index *index,
+	size_t index_size, size_t block_size);
+
+/**
+ * Read the form at the begin of src [0, src_size) into *index, which has index_size bytes. Nothing
+ * in src is trusted: what comes back has passed abd_lz4_index_check().
+ *
+ * Units:   sizes in bytes; block_size is that of the block the index must belong to.
+ * Returns: bytes read; -ENOSPC if *index is too small; -EBADMSG if the form is damaged, of another
+ *          version or of a block of another size. The content of *index is then undefined.
+ * Threads: src is read, *index written.
+ */
+ABD_API ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size, const void *src,
+	size_t src_size, size_t block_size);
 
 /**
  * abd_lz4_compress() that searches harder: at effort 0 to 2 it is the same; from 3 on chains of

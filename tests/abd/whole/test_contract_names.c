@@ -188,6 +188,8 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 	CALL(abd_lz4_decompress_to_buf, flat, abd, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress_exact_to_buf, flat, abd, SIZE, 1, SIZE);
 	CALL(abd_lz4_decompress_range_to_buf, flat, abd, 0, SIZE, 1, SIZE);
+	CALL(abd_lz4_index_put, NULL, 1, &index, sizeof(index), 1);
+	CALL(abd_lz4_index_get, NULL, 1, flat, SIZE, 1);
 	CALL(abd_lz4_compress_effort, abd, linear, 0, 1, SIZE, 3);
 	CALL(abd_lz4_compress_indexed, abd, linear, 0, 1, SIZE, 1024, 0, &index);
 	CALL(abd_lz4_decompress_indexed_range_to_buf, flat, abd, 0, SIZE, 1, SIZE, &index);

@@ -160,6 +160,7 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 {
 	uint64_t sum[4];
 	uint32_t index[6] = {1024, 512, 1};
+	uint8_t form[sizeof(index) + ABD_LZ4_INDEX_FORM];
 
 	met(abd_fletcher_4(x.abd, 0, SIZE, sum));
 	met(abd_fletcher_4_swapped(x.abd, 0, SIZE, sum));
@@ -170,6 +171,10 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 	met_is(abd_lz4_pays(200, 100), true);
 	met_is(abd_lz4_index_size(1, 1024), sizeof(index));
 	met_is(abd_lz4_index_check((struct abd_lz4_index *)index, sizeof(index), 1), 0);
+	met_is(abd_lz4_index_put(form, sizeof(form), (void *)index, sizeof(index), 1),
+		sizeof(form));
+	met_is(abd_lz4_index_get((void *)index, sizeof(index), form, sizeof(form), 1),
+		sizeof(form));
 }
 
 static void on_contract(const char *message)
