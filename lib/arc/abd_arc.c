@@ -12,8 +12,12 @@
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
-/* A resize to a smaller capacity takes so many steps, and may wait for readers after each 16. */
+/*
+ * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
+ * records at most, and may wait for readers after each 16.
+ */
 #define ABD_ARC_RESIZE_STEPS 256
+#define ABD_ARC_RESIZE_PIECE ((size_t)1024)
 #define ABD_ARC_RESIZE_WAIT 16
 /* Uses of a new record within this time are one use. OpenZFS: ARC_MINTIME, 62 ms. */
 #define ABD_ARC_PERIOD_US 62000
@@ -152,13 +156,14 @@ void abd_arc_destroy(abd_arc_t *arc)
 }
 
 /*
- * Give back the memory that the index no longer needs. One thread at a time; a second one waits,
- * and then joins the lines that the first one still needed.
+ * Give back some of the memory that the index no longer needs. One thread at a time; a second one
+ * waits, and then joins the lines that the first one still needed. False: no lines were joined.
  */
-static void abd_arc_resize_index(struct abd_arc *arc)
+static bool abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
+	size_t before = abd_arc_index_bytes(arc->index);
 	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_indexed(arc));
 
 	pthread_mutex_unlock(&arc->lock);
@@ -166,9 +171,21 @@ static void abd_arc_resize_index(struct abd_arc *arc)
 		abd_rcu_synchronize();
 		pthread_mutex_lock(&arc->lock);
 		abd_arc_index_shrink_end(arc->index);
+		shrunk = abd_arc_index_bytes(arc->index) < before;
 		pthread_mutex_unlock(&arc->lock);
 	}
 	pthread_mutex_unlock(&arc->reclaim_lock);
+	return shrunk;
+}
+
+/* Give back some of the memory that the ghosts no longer need. False: there is none. */
+static bool abd_arc_resize_ghosts(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool any = abd_arc_policy_tidy(&arc->policy);
+
+	pthread_mutex_unlock(&arc->lock);
+	return any;
 }
 
 static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
@@ -196,6 +213,14 @@ static bool abd_arc_resize_step(struct abd_arc *arc, size_t step)
 	return more;
 }
 
+/* What a record costs on average; 4 KiB if there is none. Under lock. */
+static size_t abd_arc_record_mean(const struct abd_arc *arc)
+{
+	size_t count = abd_arc_entries(arc);
+
+	return count > 0 ? (arc->policy.recent.bytes + arc->policy.frequent.bytes) / count : 4096;
+}
+
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
@@ -211,7 +236,8 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		abd_arc_capacity_set(arc, capacity_bytes);
 
 	bool smaller = capacity_bytes < arc->capacity;
-	size_t step = (arc->capacity - capacity_bytes) / ABD_ARC_RESIZE_STEPS + 1;
+	size_t step = abd_min((arc->capacity - capacity_bytes) / ABD_ARC_RESIZE_STEPS + 1,
+		ABD_ARC_RESIZE_PIECE * abd_arc_record_mean(arc));
 
 	pthread_mutex_unlock(&arc->lock);
 	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
@@ -219,8 +245,10 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 			abd_arc_make_room(arc, -1);
 
 	/* When the cache grows, the index keeps the room that it got for expected_entries. */
-	if (smaller)
-		abd_arc_resize_index(arc);
+	while (smaller && abd_arc_resize_index(arc))
+		continue;
+	while (abd_arc_resize_ghosts(arc))
+		continue;
 	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc, -1);
 	return 0;

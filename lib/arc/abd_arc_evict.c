@@ -19,6 +19,8 @@
  */
 #define ABD_ARC_ROOM_PART 128
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
+/* And no more records than this at a time: a quarter of a millisecond. */
+#define ABD_ARC_EVICT_PIECE 1024
 
 static void abd_arc_link_pull(struct abd_arc_link *link)
 {
@@ -333,6 +335,8 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_link_splice(&waiting, &arc->retired);
+	arc->retired_count = 0;
+
 	uint64_t end = ++arc->batch;
 
 	/*
@@ -363,6 +367,14 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
 }
 
+void abd_arc_reclaim_much(struct abd_arc *arc)
+{
+	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+		return; /* somebody is at it */
+	abd_arc_reclaim_now(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
 void abd_arc_reclaim(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
@@ -370,15 +382,18 @@ void abd_arc_reclaim(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 }
 
-/* Evict so many bytes, or all there is. False: there was nothing left. Under lock. */
-static bool abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
+/*
+ * Evict so many bytes, or all there is, or ABD_ARC_EVICT_PIECE records. Returns how many bytes; 0:
+ * there was nothing left. Under lock.
+ */
+static size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
 {
 	size_t before = arc->evicted_bytes;
-	bool any = false;
 
-	while (arc->evicted_bytes - before < bytes && abd_arc_evict_one(arc, false))
-		any = true;
-	return any;
+	for (unsigned i = 0; i < ABD_ARC_EVICT_PIECE && arc->evicted_bytes - before < bytes; i++)
+		if (!abd_arc_evict_one(arc, false))
+			break;
+	return arc->evicted_bytes - before;
 }
 
 /*
@@ -391,6 +406,8 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	bool any = false;
 
 	pthread_mutex_lock(&arc->lock);
+	(void)abd_arc_policy_tidy(&arc->policy);
+
 	size_t excess = abd_arc_excess(arc, class >= 0 ? abd_arc_near(arc, class) : class);
 
 	size_t more = abd_min(arc->capacity / ABD_ARC_ROOM_PART, ABD_ARC_ROOM_MAX);
@@ -399,7 +416,7 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 		any = arc->evicted_bytes - arc->pinned_bytes >= more;
 	if (excess > 0 && !any)
 		any = abd_arc_move_some(arc, excess + more) ||
-		      abd_arc_evict_some(arc, excess + more);
+		      abd_arc_evict_some(arc, excess + more) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
@@ -428,13 +445,16 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 
 bool abd_arc_shrink(struct abd_arc *arc)
 {
+	size_t evicted = 0;
 	bool any;
 
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
 
 	any = arc->retired.next != &arc->retired;
-	any |= abd_arc_evict_some(arc, bytes + 1);
+	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
+		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
+	any |= evicted > 0;
 	arc->stats.shrinks += any;
 	pthread_mutex_unlock(&arc->lock);
 

@@ -9,6 +9,8 @@
 #ifndef ABD_ARC_HASH_H
 #define ABD_ARC_HASH_H
 
+#include "abd_base.h"
+
 #include <abd/arc.h>
 
 /* Multiply, and combine the product's halves: the middle bits depend on every bit of a and b. */
@@ -32,6 +34,17 @@ static inline uint64_t abd_arc_mix(uint64_t a, uint64_t b)
 	return x ^ x >> 32;
 }
 #endif
+
+/**
+ * The place of a hash in a table of so many places, at least 2, that grows by one at a time (linear
+ * hashing). If the place does not exist yet: the one that will be split to make it.
+ */
+static inline size_t abd_arc_hash_home(uint64_t hash, size_t places)
+{
+	size_t mask = ((size_t)2 << abd_log2(places - 1)) - 1, home = (size_t)hash & mask;
+
+	return home < places ? home : home & mask >> 1;
+}
 
 static inline uint64_t abd_arc_hash_key(uint64_t seed, const abd_arc_key_t *key)
 {

@@ -168,6 +168,7 @@ struct abd_arc {
 	/* what is retired now is of this batch; who holds those before looked is known */
 	uint64_t batch, looked;
 	struct abd_arc_link retired, pinned;
+	size_t retired_count;
 	/* all blocks there ever were; they are freed with the cache */
 	struct abd_arc_reader *readers;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
@@ -305,6 +306,10 @@ void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
+/** So many retired records are freed although there is room for more, so no put frees many. */
+#define ABD_ARC_RETIRED_MUCH 2048
+/** The same, unless another thread is reclaiming. */
+void abd_arc_reclaim_much(struct abd_arc *arc);
 /**
  * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
  * is). What pinned entries take does not count. Under lock.

@@ -21,7 +21,7 @@
 #define ABD_ARC_PASSED ((uint64_t)1 << 56) /* one in the count of entries passed by */
 #define ABD_ARC_PASSED_MAX 255
 #define ABD_ARC_GROW_STEPS 4
-#define ABD_ARC_SHRINK_STEPS 8192 /* about a millisecond */
+#define ABD_ARC_SHRINK_STEPS 4096 /* about half a millisecond */
 
 static_assert(sizeof(struct abd_arc_line) == 64, "a line is a cache line");
 static_assert(sizeof(struct abd_arc_line) * ABD_ARC_PAGE_LINES == ABD_CHUNK_SIZE,
@@ -406,7 +406,7 @@ static bool abd_arc_index_join(struct abd_arc_index *index, size_t goal, size_t 
 
 bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries)
 {
-	return abd_arc_index_join(index, abd_arc_index_lines_for(entries), SIZE_MAX);
+	return abd_arc_index_join(index, abd_arc_index_lines_for(entries), ABD_ARC_SHRINK_STEPS);
 }
 
 /*

@@ -38,7 +38,7 @@
 #ifndef ABD_ARC_INDEX_H
 #define ABD_ARC_INDEX_H
 
-#include "abd_base.h"
+#include "abd_arc_hash.h"
 #include "abd_rcu.h"
 
 #include <abd/arc.h>
@@ -117,16 +117,13 @@ bool abd_arc_index_remove(
  */
 void abd_arc_index_grow(struct abd_arc_index *index, size_t entries);
 /**
- * Join lines until there are no more than this many entries need. False: there were no more lines
- * than that. True: the caller waits for a grace period, which it may do without the lock, and then
- * calls abd_arc_index_shrink_end() to give the free pages back. One thread at a time. The index may
- * grow between the two calls.
+ * Join lines, ABD_ARC_SHRINK_STEPS at most, until there are no more than this many entries need:
+ * the lock is not held for long. False: there were no more lines than that. True: the caller waits
+ * for a grace period, which it may do without the lock, and then calls abd_arc_index_shrink_end()
+ * to give the free pages back. One thread at a time. The index may grow between the two calls.
  */
 bool abd_arc_index_shrink(struct abd_arc_index *index, size_t entries);
-/**
- * The same for an index that is too large for this many entries by half, and ABD_ARC_SHRINK_STEPS
- * lines at most: the lock is not held for long. False: it is not so large.
- */
+/** The same for an index that is too large for this many entries by half. False: it is not. */
 bool abd_arc_index_shrink_some(struct abd_arc_index *index, size_t entries);
 /** Whether abd_arc_index_shrink_some() would join lines. */
 bool abd_arc_index_is_sparse(const struct abd_arc_index *index, size_t entries);
@@ -139,15 +136,10 @@ size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entrie
 /** Bytes of the index per entry, right after its lines were doubled. */
 size_t abd_arc_index_cost(void);
 
-/**
- * The line that an entry with this hash should be in. If that line does not exist yet: the line
- * that will be split to make it.
- */
+/** The line that an entry with this hash should be in. */
 static inline size_t abd_arc_index_home(uint64_t hash, size_t lines)
 {
-	size_t mask = ((size_t)2 << abd_log2(lines - 1)) - 1, home = (size_t)hash & mask;
-
-	return home < lines ? home : home & mask >> 1;
+	return abd_arc_hash_home(hash, lines);
 }
 
 static inline struct abd_arc_line *abd_arc_index_page(struct abd_arc_index *index, size_t home)

@@ -13,9 +13,11 @@
 
 #include <string.h>
 
+/* How much is moved at a time, with the lock: a small record takes as long as one of 1 KiB. */
 #define ABD_ARC_MOVE_BYTES ((size_t)1 << 20)
+#define ABD_ARC_MOVE_LEAST ((size_t)1 << 10)
 
-/* Under lock. Returns how many bytes were copied; 0: the record stays. */
+/* Under lock. Returns how many bytes were copied, or took as long; 0: the record stays. */
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t head = abd_arc_entry_size(arc), size = abd_arc_store_bytes_of(&arc->store, from);
@@ -40,10 +42,10 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	abd_arc_record_count(arc, to, true);
 	abd_arc_record_retire(arc, from);
 	arc->stats.moves++;
-	return size;
+	return size > ABD_ARC_MOVE_LEAST ? size : ABD_ARC_MOVE_LEAST;
 }
 
-/* Returns how many bytes were copied. */
+/* Returns how many bytes were copied, or took as long. */
 static size_t abd_arc_move_slab(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
 {
 	struct abd_arc_entry *entry;

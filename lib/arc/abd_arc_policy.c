@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The four lists, p, and the hash table of ghosts.
+ * The four lists, p, and the hash table of ghosts. No call does more than a few steps for the table
+ * as a whole: others wait for the lock.
  * Source: Megiddo and Modha, FAST 2003, figure 4; the cases are named as there.
  */
 #include "abd_arc_policy.h"
+#include "abd_arc_hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -17,7 +19,10 @@ struct abd_arc_ghost {
 	uint32_t list;               /* the list that the record was evicted from */
 };
 
-#define ABD_ARC_BUCKETS_MIN 64
+#define ABD_ARC_PAGE_BUCKETS 64
+/* Buckets split or joined at a time: so the table's size follows that of the lists. */
+#define ABD_ARC_BUCKET_STEPS 2
+#define ABD_ARC_TIDY_STEPS 1024
 
 static void abd_arc_list_init(struct abd_arc_list *list)
 {
@@ -63,18 +68,24 @@ static struct abd_arc_list *abd_arc_policy_ghosts(struct abd_arc_policy *policy,
 
 size_t abd_arc_policy_ghost_cost(void)
 {
-	/* Buckets are doubled when there are as many ghosts: then 2 pointers for each ghost. */
+	/* There are as many buckets as ghosts, and up to twice as many while they grow fewer. */
 	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
 }
 
-static size_t abd_arc_buckets_bytes(size_t count)
+#define ABD_ARC_BUCKET_PAGE (ABD_ARC_PAGE_BUCKETS * sizeof(struct abd_arc_ghost *))
+
+static size_t abd_arc_buckets_room(size_t pages)
 {
-	return count * sizeof(struct abd_arc_ghost *);
+	return pages * sizeof(struct abd_arc_ghost **);
 }
 
 size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
 {
-	return abd_arc_slab_bytes(&policy->ghosts) + abd_arc_buckets_bytes(policy->bucket_count);
+	size_t pages = policy->bucket_count / ABD_ARC_PAGE_BUCKETS +
+		       (policy->bucket_count % ABD_ARC_PAGE_BUCKETS > 0);
+
+	return abd_arc_slab_bytes(&policy->ghosts) + pages * ABD_ARC_BUCKET_PAGE +
+	       abd_arc_buckets_room(policy->bucket_pages);
 }
 
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
@@ -92,10 +103,16 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 
 /* ---- ghosts ---------------------------------------------------------------------------------- */
 
+static struct abd_arc_ghost **abd_arc_ghost_place(
+	const struct abd_arc_policy *policy, size_t bucket)
+{
+	return &policy->bucket[bucket / ABD_ARC_PAGE_BUCKETS][bucket % ABD_ARC_PAGE_BUCKETS];
+}
+
 static struct abd_arc_ghost **abd_arc_ghost_bucket(
 	const struct abd_arc_policy *policy, uint64_t hash)
 {
-	return &policy->bucket[hash & (policy->bucket_count - 1)];
+	return abd_arc_ghost_place(policy, abd_arc_hash_home(hash, policy->bucket_count));
 }
 
 /* The pointer that points to the ghost of a hash; NULL: there is no such ghost. */
@@ -136,42 +153,117 @@ static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
 	return policy->ghost_recent.count + policy->ghost_frequent.count;
 }
 
-/* Change the number of buckets. If memory is refused, buckets and chains stay as they are. */
-static void abd_arc_ghost_rehash(struct abd_arc_policy *policy, size_t count)
+/* Room for one more page of buckets; false: no memory. Only pointers to pages are copied. */
+static bool abd_arc_buckets_reserve(struct abd_arc_policy *policy, size_t pages)
 {
-	struct abd_arc_ghost **old = policy->bucket;
-	struct abd_arc_ghost **bucket = abd_mem_alloc(abd_arc_buckets_bytes(count), 64);
-	size_t old_count = policy->bucket_count;
+	size_t room = policy->bucket_pages > 0 ? 2 * policy->bucket_pages : 1;
+	struct abd_arc_ghost ***bucket;
 
+	if (pages < policy->bucket_pages)
+		return true;
+	bucket = abd_mem_alloc(abd_arc_buckets_room(room), 64);
 	if (bucket == NULL)
-		return;
-	memset(bucket, 0, abd_arc_buckets_bytes(count));
-	policy->bucket = bucket;
-	policy->bucket_count = count;
-	for (size_t i = 0; i < old_count; i++) {
-		for (struct abd_arc_ghost *ghost = old[i], *next; ghost != NULL; ghost = next) {
-			struct abd_arc_ghost **to = abd_arc_ghost_bucket(policy, ghost->hash);
-
-			next = ghost->chain;
-			ghost->chain = *to;
-			*to = ghost;
-		}
+		return false;
+	if (pages > 0) {
+		memcpy(bucket, policy->bucket, abd_arc_buckets_room(pages));
+		abd_mem_free(policy->bucket, abd_arc_buckets_room(pages), 64);
 	}
-	if (old_count > 0)
-		abd_mem_free(old, abd_arc_buckets_bytes(old_count), 64);
+	policy->bucket = bucket;
+	policy->bucket_pages = room;
+	return true;
 }
 
-/* Keep between one ghost in 4 buckets and one ghost in each bucket. */
+/* One more page, which the next bucket is the first of. If memory is refused, all stays. */
+static bool abd_arc_buckets_page(struct abd_arc_policy *policy)
+{
+	size_t pages = policy->bucket_count / ABD_ARC_PAGE_BUCKETS;
+	struct abd_arc_ghost **page;
+
+	if (!abd_arc_buckets_reserve(policy, pages))
+		return false;
+	page = abd_mem_alloc(ABD_ARC_BUCKET_PAGE, 64);
+	if (page == NULL)
+		return false;
+	memset(page, 0, ABD_ARC_BUCKET_PAGE);
+	policy->bucket[pages] = page;
+	return true;
+}
+
+static void abd_arc_ghost_chain(struct abd_arc_policy *policy, struct abd_arc_ghost *ghost)
+{
+	struct abd_arc_ghost **bucket = abd_arc_ghost_bucket(policy, ghost->hash);
+
+	ghost->chain = *bucket;
+	*bucket = ghost;
+}
+
+/* The number of buckets has changed: put a bucket's ghosts where they belong now. */
+static void abd_arc_ghost_rechain(struct abd_arc_policy *policy, struct abd_arc_ghost **bucket)
+{
+	struct abd_arc_ghost *ghost = *bucket, *next;
+
+	for (*bucket = NULL; ghost != NULL; ghost = next) {
+		next = ghost->chain;
+		abd_arc_ghost_chain(policy, ghost);
+	}
+}
+
+/* The bucket that is split to make this one. */
+static size_t abd_arc_bucket_parent(size_t bucket)
+{
+	return bucket - ((size_t)1 << abd_log2(bucket));
+}
+
+static bool abd_arc_bucket_split(struct abd_arc_policy *policy)
+{
+	size_t bucket = policy->bucket_count;
+
+	if (bucket % ABD_ARC_PAGE_BUCKETS == 0 && !abd_arc_buckets_page(policy))
+		return false;
+	policy->bucket_count++;
+	abd_arc_ghost_rechain(policy, abd_arc_ghost_place(policy, abd_arc_bucket_parent(bucket)));
+	return true;
+}
+
+static void abd_arc_bucket_join(struct abd_arc_policy *policy)
+{
+	size_t bucket = --policy->bucket_count;
+
+	abd_arc_ghost_rechain(policy, abd_arc_ghost_place(policy, bucket));
+	if (bucket % ABD_ARC_PAGE_BUCKETS == 0)
+		abd_mem_free(
+			policy->bucket[bucket / ABD_ARC_PAGE_BUCKETS], ABD_ARC_BUCKET_PAGE, 64);
+}
+
+static bool abd_arc_buckets_are_sparse(const struct abd_arc_policy *policy)
+{
+	return policy->bucket_count > ABD_ARC_PAGE_BUCKETS &&
+	       abd_arc_ghost_count(policy) < policy->bucket_count / 2;
+}
+
+/* Come nearer to between one ghost in 2 buckets and one ghost in each bucket. */
 static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
 {
-	size_t ghosts = abd_arc_ghost_count(policy), count = policy->bucket_count;
+	size_t ghosts = abd_arc_ghost_count(policy);
 
-	if (count == 0)
-		abd_arc_ghost_rehash(policy, ABD_ARC_BUCKETS_MIN);
-	else if (ghosts >= count)
-		abd_arc_ghost_rehash(policy, 2 * count);
-	else if (count > ABD_ARC_BUCKETS_MIN && ghosts < count / 4)
-		abd_arc_ghost_rehash(policy, count / 2);
+	for (unsigned i = 0; i < ABD_ARC_BUCKET_STEPS; i++) {
+		if (policy->bucket_count == 0)
+			policy->bucket_count =
+				abd_arc_buckets_page(policy) ? ABD_ARC_PAGE_BUCKETS : 0;
+		else if (ghosts >= policy->bucket_count)
+			(void)abd_arc_bucket_split(policy);
+		else if (abd_arc_buckets_are_sparse(policy))
+			abd_arc_bucket_join(policy);
+	}
+}
+
+bool abd_arc_policy_tidy(struct abd_arc_policy *policy)
+{
+	bool any = abd_arc_buckets_are_sparse(policy);
+
+	for (unsigned i = 0; i < ABD_ARC_TIDY_STEPS && abd_arc_buckets_are_sparse(policy); i++)
+		abd_arc_bucket_join(policy);
+	return any;
 }
 
 static void abd_arc_ghost_make(
@@ -185,13 +277,10 @@ static void abd_arc_ghost_make(
 	if (ghost == NULL)
 		return;
 
-	struct abd_arc_ghost **bucket = abd_arc_ghost_bucket(policy, hash);
-
 	ghost->hash = hash;
 	ghost->cost = cost;
 	ghost->list = list;
-	ghost->chain = *bucket;
-	*bucket = ghost;
+	abd_arc_ghost_chain(policy, ghost);
 	abd_arc_list_push(abd_arc_policy_ghosts(policy, list), &ghost->link, cost);
 }
 
@@ -212,10 +301,14 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 	while (abd_arc_policy_drop_ghost(policy))
 		continue;
 	abd_arc_slab_fini(&policy->ghosts);
+	while (policy->bucket_count > ABD_ARC_PAGE_BUCKETS)
+		abd_arc_bucket_join(policy);
 	if (policy->bucket_count > 0)
-		abd_mem_free(policy->bucket, abd_arc_buckets_bytes(policy->bucket_count), 64);
+		abd_mem_free(policy->bucket[0], ABD_ARC_BUCKET_PAGE, 64);
+	if (policy->bucket_pages > 0)
+		abd_mem_free(policy->bucket, abd_arc_buckets_room(policy->bucket_pages), 64);
 	policy->bucket = NULL;
-	policy->bucket_count = 0;
+	policy->bucket_count = policy->bucket_pages = 0;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */

@@ -80,8 +80,10 @@ struct abd_arc_policy {
 	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
 	struct abd_arc_list recent, frequent, ghost_recent, ghost_frequent;
 	struct abd_arc_slab ghosts;
-	struct abd_arc_ghost **bucket;
-	size_t bucket_count; /* a power of two, or 0 */
+	/* pages of buckets; one bucket more or less at a time, as in the index */
+	struct abd_arc_ghost ***bucket;
+	size_t bucket_pages; /* room in bucket: a power of two, or 0 */
+	size_t bucket_count; /* 0, or at least one page's */
 	/*
 	 * What readers look at on each hit. It changes rarely, and has a cache line of its own.
 	 */
@@ -160,6 +162,10 @@ struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, 
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /** Free the ghosts beyond the lists' bounds, where incoming bytes are about to go into list. */
 void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming);
+/**
+ * Give back about a thousand of the buckets that the ghosts no longer need. False: there are none.
+ */
+bool abd_arc_policy_tidy(struct abd_arc_policy *policy);
 /** Free the oldest ghost of the longer list; false: there is none. */
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 

@@ -175,7 +175,12 @@ static void abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_put_publish(arc, put, entry);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
+
+	bool much = arc->retired_count >= ABD_ARC_RETIRED_MUCH;
+
 	pthread_mutex_unlock(&arc->lock);
+	if (much)
+		abd_arc_reclaim_much(arc);
 }
 
 static void abd_arc_put_undo(struct abd_arc *arc, struct abd_arc_put *put)

@@ -16,14 +16,12 @@ static uint64_t hash_of(uint64_t n)
 	return n * 32;
 }
 
-static void evict_all(struct abd_arc_policy *policy)
+static void evict(struct abd_arc_policy *policy, uint64_t n)
 {
-	for (uint64_t n = 1; n <= GHOSTS; n++) {
-		struct abd_arc_item item = {.cost = COST};
+	struct abd_arc_item item = {.cost = COST};
 
-		abd_arc_policy_insert(policy, &item, ABD_ARC_RECENT, hash_of(n));
-		abd_arc_policy_evict(policy, &item, hash_of(n));
-	}
+	abd_arc_policy_insert(policy, &item, ABD_ARC_RECENT, hash_of(n));
+	abd_arc_policy_evict(policy, &item, hash_of(n));
 }
 
 /* The last ones: the oldest are given up first. */
@@ -38,31 +36,78 @@ static void the_newest_are_known(struct abd_arc_policy *policy, size_t count)
 		ABD_ARC_RECENT, "one that was given up");
 }
 
-Test(arc_ghosts, buckets_grow_with_the_ghosts_and_shrink_with_them)
+/* Others wait for the lock meanwhile: with a table of any size, a call does a few steps. */
+static void expect_few(size_t now, size_t before)
+{
+	cr_assert_leq(now, before + 2);
+	cr_assert_geq(now + 2, before);
+}
+
+Test(arc_ghosts, buckets_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time)
 {
 	struct abd_arc_policy policy;
-	size_t most;
+	size_t before = 64;
 
 	abd_init();
 	abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, abd_arc_policy_ghost_cost());
-	evict_all(&policy);
-	most = policy.bucket_count;
-	cr_assert_geq(most, GHOSTS);
-	cr_assert_lt(most, 2 * GHOSTS);
+	for (uint64_t n = 1; n <= GHOSTS; n++) {
+		evict(&policy, n);
+		expect_few(policy.bucket_count, before);
+		before = policy.bucket_count;
+	}
+	cr_assert_geq(before, GHOSTS - 1);
+	cr_assert_leq(before, GHOSTS + 1);
 	for (size_t i = LEFT; i < GHOSTS; i++)
 		cr_assert(abd_arc_policy_drop_ghost(&policy));
-
-	abd_test_fault_from(0);
-	abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0);
-	cr_assert_eq(abd_test_fault_end(), 1);
-	cr_assert_eq(policy.bucket_count, most, "without memory all stays as it is");
-	while (most > LEFT * 8) {
+	for (size_t i = 0; i < GHOSTS / 4; i++) {
 		abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0);
-		cr_assert_eq(policy.bucket_count, most / 2, "halved once a call");
-		most /= 2;
+		expect_few(policy.bucket_count, before);
+		before = policy.bucket_count;
 	}
-	abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0);
-	cr_assert_eq(policy.bucket_count, most, "enough is enough");
+	cr_assert_gt(before, 64);
+	cr_assert(abd_arc_policy_tidy(&policy));
+	cr_assert_eq(policy.bucket_count, 64, "enough is enough");
+	cr_assert_not(abd_arc_policy_tidy(&policy));
 	the_newest_are_known(&policy, LEFT);
 	abd_arc_policy_fini(&policy);
+	cr_assert_eq(abd_arc_policy_ghost_bytes(&policy), 0);
+}
+
+/* Its memory is refused at each step in turn: chains become longer, and no ghost is lost. */
+Test(arc_ghosts, without_memory_for_more_buckets_all_are_found)
+{
+	enum { BEFORE = 64 };
+
+	for (unsigned fault = 0; fault < 3; fault++) {
+		struct abd_arc_policy policy;
+
+		abd_init();
+		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, abd_arc_policy_ghost_cost());
+		for (uint64_t n = 1; n <= BEFORE; n++)
+			evict(&policy, n);
+		cr_assert_eq(policy.bucket_count, BEFORE);
+		abd_test_fault_from(fault);
+		evict(&policy, BEFORE + 1);
+		(void)abd_test_fault_end();
+		cr_assert_eq(policy.bucket_count, fault < 2 ? BEFORE : BEFORE + 1);
+		for (uint64_t n = BEFORE + 2; n <= GHOSTS; n++)
+			evict(&policy, n);
+		the_newest_are_known(&policy, GHOSTS);
+		abd_arc_policy_fini(&policy);
+	}
+}
+
+Test(arc_ghosts, without_memory_for_the_first_buckets_there_are_none)
+{
+	struct abd_arc_policy policy;
+
+	abd_init();
+	for (unsigned fault = 0; fault < 2; fault++) {
+		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, abd_arc_policy_ghost_cost());
+		abd_test_fault_from(fault);
+		evict(&policy, 1);
+		(void)abd_test_fault_end();
+		cr_assert_eq(policy.bucket_count, 0);
+		abd_arc_policy_fini(&policy);
+	}
 }

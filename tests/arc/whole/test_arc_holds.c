@@ -151,6 +151,30 @@ Test(arc_holds, slots_are_used_again)
 }
 
 /*
+ * Evicted records are freed a few thousand at a time, although there is room for more of them: no
+ * put frees them all. A put does not wait for who is reclaiming.
+ */
+Test(arc_holds, no_put_frees_many_records)
+{
+	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
+	size_t most = 0;
+
+	for (uint64_t n = 0; n < 120000; n++) {
+		put(arc, n);
+		most = arc->retired_count > most ? arc->retired_count : most;
+	}
+	cr_assert_gt(arc_stats(arc).evictions, 20000);
+	cr_assert_leq(most, ABD_ARC_RETIRED_MUCH);
+
+	pthread_mutex_lock(&arc->reclaim_lock);
+	for (uint64_t n = 0; n < 2 * ABD_ARC_RETIRED_MUCH; n++)
+		put(arc, n);
+	cr_assert_gt(arc->retired_count, ABD_ARC_RETIRED_MUCH);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_destroy(arc);
+}
+
+/*
  * A release that does not see yet that its entry is pinned only clears the slot. The next look at
  * the slots finds that, also if the slot holds another record by then.
  */
