@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the picture's own units; a phone shows 480 of them on 360 to 400 pixels. */
+/* In the picture's own units, pixels of a phone that is 360 or more of them wide. */
 enum {
-	ABD_EXPLAIN_WIDTH = 480,
-	ABD_EXPLAIN_MARGIN = 16,
+	ABD_EXPLAIN_WIDTH = 352,
+	ABD_EXPLAIN_MARGIN = 8,
 	ABD_EXPLAIN_BOX = ABD_EXPLAIN_WIDTH - 2 * ABD_EXPLAIN_MARGIN,
 	ABD_EXPLAIN_BOX_LEAST = 120,
 	ABD_EXPLAIN_PART_LEAST = 12,
 	ABD_EXPLAIN_LINE = 17,
 	ABD_EXPLAIN_HUES = 6,
 	ABD_EXPLAIN_POOL_PAGE = 7,
-	ABD_EXPLAIN_POOL_PAGES = ABD_EXPLAIN_BOX / ABD_EXPLAIN_POOL_PAGE, /* 64 */
+	ABD_EXPLAIN_POOL_PAGES = ABD_EXPLAIN_BOX / ABD_EXPLAIN_POOL_PAGE, /* 48 */
 };
 
 /*

@@ -10,6 +10,7 @@ usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] h
 epub and pdf are the book without the reference: libabd.epub and libabd.pdf, which a browser (chromium) prints.
 """
 import argparse
+import html
 import os
 import pathlib
 import re
@@ -103,6 +104,21 @@ def pictures(explain):
             print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")
 
 
+NARROW = 50  # columns that fit a telephone, 390 px wide, at 11 px
+
+
+def folded(lines):
+    """A wide drawing as several narrow ones, to be read like lines of music: cut where the fewest lines go on."""
+    width, start = max(map(len, lines)), 0
+    lines = [line.ljust(width) for line in lines]
+    while width - start > NARROW:
+        crossing = {at: sum(line[at - 1] != " " and line[at] != " " for line in lines) for at in range(start + NARROW // 2, start + NARROW + 1)}
+        cut = min(crossing, key=lambda at: (crossing[at], -at))
+        yield [line[start:cut].rstrip() for line in lines]
+        start = cut
+    yield [line[start:].rstrip() for line in lines]
+
+
 class Stage:
     def __init__(self, build, explain, known):
         self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
@@ -126,6 +142,18 @@ class Stage:
                 f"<details class=\"as-text\"><summary>as text</summary>\n\n```text\n{found['text']}```\n\n</details>\n")
 
     @staticmethod
+    def drawing(drawn, before):
+        """A fence without a word is a drawing: for those who can't see it, what was said before; for narrow screens and paper, folded."""
+        said = re.sub(r"\s+", " ", re.sub(r"[`*]|\]\([^)]*\)", "", before.rstrip().rsplit("\n\n", 1)[-1])).replace("[", "").lstrip("# ")
+        said = html.escape(f"A drawing. {said}", quote=True)
+        lines = drawn.splitlines()
+        indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+        lines = [line[indent:] for line in lines]
+        shapes = {"wide": [lines], "narrow": list(folded(lines))} if max(map(len, lines)) > NARROW else {"any": [lines]}
+        return "\n".join(f'<pre class="drawing {shape}" role="img" aria-label="{said}">' + "\n\n".join(
+            html.escape("\n".join(part).rstrip()) for part in parts) + "</pre>\n" for shape, parts in shapes.items())
+
+    @staticmethod
     def link(found):
         """A link out of docs/: to a header's reference, or else just its words."""
         text, target = found["text"], found["target"].split("#")[0].rstrip("/")
@@ -142,9 +170,8 @@ class Stage:
         text = path.read_text(encoding="utf-8")
         text = PICTURE.sub(self.picture, text)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
-        # A fence without a word is a drawing: its lines are not wrapped.
         text = re.sub(r"^```(\w*)\n(.*?)^```$", lambda found: found[0] if found[1] else
-                      f"```{{code-block}} text\n:class: drawing\n\n{found[2]}```", text, flags=re.M | re.S)
+                      self.drawing(found[2], text[:found.start()]), text, flags=re.M | re.S)
         text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
         # Ours are written without (); with it, a name may be OpenZFS's.
         parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
