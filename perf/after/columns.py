@@ -159,6 +159,13 @@ def arc_scale(result):
                 lambda entries: [name("record"), *every_figure(entries)])
 
 
+def arc_life(result):
+    yield Table("phase", "phase: resident and waste in % of the capacity and of what is used; resident_bytes: the statistic, in % of what is resident; "
+                "puts in ns by the wall clock, then in CPU time",
+                lambda entries: [name("phase"), parameter("puts", "puts"), parameter("waits per 1000 puts", "waits per 1000 puts"),
+                                 *every_figure(entries)])
+
+
 # ---- buffer, compare -----------------------------------------------------------------------------------------------------
 
 def raced_against(entry):
@@ -330,6 +337,7 @@ def stats_copy(result):
 
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
+          "arc-life": (arc_life, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "flush": (flush, ""),
           "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
           "memory": (memory, MEMORY_NOTE), "stats-copy": (stats_copy, "")}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arc-life: what a cache promises in memory and time, over a life of eight phases:
+ *
+ *   small     new records of 64 bytes to 1 KiB
+ *   large     new records of 32 KiB
+ *   mixed     a skewed set of keys is read, and what is missing is put; 64 bytes to 64 KiB
+ *   scan      the same, and after each read a new record that is never read
+ *   shrink    mixed, while another thread resizes to a quarter
+ *   grow      mixed, while it resizes back
+ *   burst     mixed, while 4,096 records are held
+ *   after     mixed, with all of them released
+ *
+ * Beside it one thread reads, if there are two CPUs. Of each phase: the most memory that was
+ * resident, and how far resident_bytes of the statistics is from it at the end; what the records
+ * cost beyond their bytes and 160 bytes each; the time of puts by the wall clock and, for machines
+ * that do other things, in CPU time; waits for readers; hits.
+ * --runtime says how long a phase takes: 450 makes it an hour.
+ */
+#include "abd_perf_clock.h"
+#include "abd_perf_data.h"
+#include "abd_perf_filter.h"
+#include "abd_perf_latency.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+#include "abd_perf_stop.h"
+
+#include <abd/abd.h>
+#include <abd/arc.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ABD_PERF_LIFE_DATA ((size_t)4 << 20)
+#define ABD_PERF_LIFE_HOLDS 4096
+#define ABD_PERF_LIFE_SAMPLE_NS 5e6 /* between looks at what is resident */
+
+enum abd_perf_life_kind { LIFE_SMALL, LIFE_LARGE, LIFE_MIXED, LIFE_SCAN };
+
+struct abd_perf_life_phase {
+	const char *name;
+	enum abd_perf_life_kind kind;
+	unsigned resize; /* meanwhile, to this part of the capacity; 0: none */
+	bool holds;
+};
+
+static const struct abd_perf_life_phase abd_perf_life_phases[] = {
+	{"small", LIFE_SMALL, 0, false},
+	{"large", LIFE_LARGE, 0, false},
+	{"mixed", LIFE_MIXED, 0, false},
+	{"scan", LIFE_SCAN, 0, false},
+	{"shrink", LIFE_MIXED, 4, false},
+	{"grow", LIFE_MIXED, 1, false},
+	{"burst", LIFE_MIXED, 0, true},
+	{"after", LIFE_MIXED, 0, false},
+};
+
+struct abd_perf_life {
+	abd_arc_t *arc;
+	size_t capacity;
+	unsigned char *data;
+	char *read; /* what the writer reads into */
+	uint64_t random, next, keys;
+	size_t base; /* resident before there was a cache */
+	unsigned resize;
+	atomic_bool stop;
+	atomic_bool wrong;
+	/* of this phase */
+	struct abd_perf_latency wall, cpu;
+	uint64_t looked, found;
+	double peak;
+};
+
+static size_t abd_perf_life_resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	size_t all, resident = 0;
+
+	if (file == NULL || fscanf(file, "%zu %zu", &all, &resident) != 2)
+		abd_perf_say_die(1, "/proc/self/statm can't be read");
+	fclose(file);
+	return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static double abd_perf_life_part(uint64_t *random)
+{
+	return (double)(abd_perf_random(random) >> 11) / 9007199254740992.0;
+}
+
+/* The size of a record of the mixed phases follows from its key: 64 bytes to 64 KiB. */
+static size_t abd_perf_life_size(uint64_t n)
+{
+	uint64_t random = n + 1;
+
+	return (size_t)(64 * exp2(10 * abd_perf_life_part(&random)));
+}
+
+static abd_arc_key_t abd_perf_life_key(enum abd_perf_life_kind kind, uint64_t n)
+{
+	return (abd_arc_key_t){kind, {n * 8, 0}, 1};
+}
+
+/* A record begins with its number. */
+static void abd_perf_life_put(
+	struct abd_perf_life *life, enum abd_perf_life_kind kind, uint64_t n, size_t size)
+{
+	size_t at = abd_perf_random(&life->random) % (ABD_PERF_LIFE_DATA - size) & ~(size_t)63;
+	abd_arc_key_t key = abd_perf_life_key(kind, n);
+
+	memcpy(life->data + at, &n, sizeof(n));
+
+	double wall = abd_perf_clock_wall_ns(), cpu = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+	if (abd_arc_put(life->arc, &key, life->data + at, size) != 0)
+		abd_perf_say_die(1, "no memory for a record");
+	abd_perf_latency_add(&life->cpu, abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	abd_perf_latency_add(&life->wall, abd_perf_clock_wall_ns() - wall);
+}
+
+/* Returns whether it was there. */
+static bool abd_perf_life_get(struct abd_perf_life *life, uint64_t n, char *dst)
+{
+	abd_arc_key_t key = abd_perf_life_key(LIFE_MIXED, n);
+
+	if (abd_arc_read(life->arc, &key, dst, 0, abd_perf_life_size(n)) < 0)
+		return false;
+	if (memcmp(dst, &n, sizeof(n)) != 0)
+		atomic_store(&life->wrong, true);
+	return true;
+}
+
+/* A few keys are read often, most of them seldom. */
+static uint64_t abd_perf_life_pick(const struct abd_perf_life *life, uint64_t *random)
+{
+	double part = abd_perf_life_part(random);
+
+	return (uint64_t)(part * part * part * (double)life->keys);
+}
+
+static void abd_perf_life_step(struct abd_perf_life *life, enum abd_perf_life_kind kind)
+{
+	uint64_t n;
+
+	if (kind != LIFE_MIXED)
+		abd_perf_life_put(life, kind, life->next++,
+			kind == LIFE_LARGE ? 32768 : 64 + abd_perf_random(&life->random) % 961);
+	if (kind == LIFE_SMALL || kind == LIFE_LARGE)
+		return;
+	n = abd_perf_life_pick(life, &life->random);
+	life->looked++;
+	if (abd_perf_life_get(life, n, life->read))
+		life->found++;
+	else
+		abd_perf_life_put(life, LIFE_MIXED, n, abd_perf_life_size(n));
+}
+
+static void *abd_perf_life_reader(void *arg)
+{
+	struct abd_perf_life *life = arg;
+	char *dst = malloc(65536);
+	uint64_t random = 12345;
+
+	while (dst != NULL && !atomic_load(&life->stop))
+		abd_perf_life_get(life, abd_perf_life_pick(life, &random), dst);
+	free(dst);
+	return NULL;
+}
+
+static void *abd_perf_life_resizer(void *arg)
+{
+	struct abd_perf_life *life = arg;
+
+	if (abd_arc_resize(life->arc, life->capacity / life->resize) != 0)
+		atomic_store(&life->wrong, true);
+	return NULL;
+}
+
+static void abd_perf_life_sample(struct abd_perf_life *life)
+{
+	double resident = (double)(abd_perf_life_resident() - life->base);
+
+	life->peak = resident > life->peak ? resident : life->peak;
+}
+
+/* Work for so many ns. */
+static void abd_perf_life_work(
+	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
+{
+	double start = abd_perf_clock_wall_ns(), now = start, sample = 0;
+
+	for (; now < start + ns && !abd_perf_stop_wanted(); now = abd_perf_clock_wall_ns()) {
+		if (now > sample + ABD_PERF_LIFE_SAMPLE_NS) {
+			abd_perf_life_sample(life);
+			sample = now;
+		}
+		for (unsigned i = 0; i < 16; i++)
+			abd_perf_life_step(life, phase->kind);
+	}
+	abd_perf_life_sample(life);
+}
+
+static size_t abd_perf_life_hold(struct abd_perf_life *life, abd_arc_hold_t *hold)
+{
+	size_t held = 0;
+
+	for (unsigned i = 0; i < ABD_PERF_LIFE_HOLDS; i++) {
+		abd_arc_key_t key =
+			abd_perf_life_key(LIFE_MIXED, abd_perf_life_pick(life, &life->random));
+
+		held += abd_arc_hold(life->arc, &key, &hold[held]) == 0;
+	}
+	return held;
+}
+
+static void abd_perf_life_figure(
+	struct abd_perf_result *result, const char *name, const char *unit, double value)
+{
+	abd_perf_result_figure(result, name, unit, abd_perf_stat(&value, 1));
+}
+
+static void abd_perf_life_add(const struct abd_perf_life *life,
+	const struct abd_perf_life_phase *phase, const struct abd_arc_stats *before)
+{
+	struct abd_perf_result *result =
+		abd_perf_result_add("arc-life", "phase", "%s", phase->name);
+	double resident = (double)(abd_perf_life_resident() - life->base), puts, beyond;
+	struct abd_arc_stats now;
+
+	abd_arc_stats_get(life->arc, &now, sizeof(now));
+	puts = (double)(now.puts - before->puts);
+	beyond = (double)now.used_bytes - (double)now.stored_bytes - 160 * (double)now.entries;
+	abd_perf_result_number(result, "puts", puts);
+	abd_perf_result_number(result, "waits per 1000 puts",
+		puts > 0 ? 1000 * (double)(now.grace_periods - before->grace_periods) / puts : 0);
+	abd_perf_life_figure(result, "resident, most", "%",
+		100 * life->peak /
+			(double)(phase->resize == 4 ? life->capacity : now.capacity_bytes));
+	abd_perf_life_figure(
+		result, "resident_bytes", "%", 100 * (double)now.resident_bytes / resident);
+	abd_perf_life_figure(
+		result, "waste", "%", 100 * (beyond > 0 ? beyond : 0) / (double)now.used_bytes);
+	abd_perf_life_figure(result, "p50", "ns", abd_perf_latency_percentile(&life->wall, 50));
+	abd_perf_life_figure(result, "p99.9", "ns", abd_perf_latency_percentile(&life->wall, 99.9));
+	abd_perf_life_figure(
+		result, "p99.999", "ns", abd_perf_latency_percentile(&life->wall, 99.999));
+	abd_perf_life_figure(result, "longest", "ns", (double)life->wall.max_ns);
+	abd_perf_life_figure(
+		result, "p99.999 CPU", "ns", abd_perf_latency_percentile(&life->cpu, 99.999));
+	abd_perf_life_figure(result, "longest CPU", "ns", (double)life->cpu.max_ns);
+	if (life->looked > 0)
+		abd_perf_life_figure(
+			result, "hits", "%", 100 * (double)life->found / (double)life->looked);
+}
+
+static void abd_perf_life_phase(
+	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
+{
+	abd_arc_hold_t *hold = calloc(ABD_PERF_LIFE_HOLDS, sizeof(*hold));
+	struct abd_arc_stats before;
+	pthread_t resizer;
+	size_t held = 0;
+
+	abd_perf_say_step("%s", phase->name);
+	if (hold == NULL)
+		abd_perf_say_die(1, "no memory for holds");
+	memset(&life->wall, 0, sizeof(life->wall));
+	memset(&life->cpu, 0, sizeof(life->cpu));
+	life->looked = life->found = 0;
+	life->peak = 0;
+	abd_arc_stats_get(life->arc, &before, sizeof(before));
+	life->resize = phase->resize;
+	if (phase->holds)
+		held = abd_perf_life_hold(life, hold);
+	if (phase->resize > 0 && pthread_create(&resizer, NULL, abd_perf_life_resizer, life) != 0)
+		abd_perf_say_die(1, "a thread can't be started");
+	abd_perf_life_work(life, phase, ns);
+	if (phase->resize > 0)
+		pthread_join(resizer, NULL);
+	while (held > 0)
+		abd_arc_release(&hold[--held]);
+	free(hold);
+	if (life->wall.count > 0 && !abd_perf_stop_wanted() && abd_perf_filter_passes())
+		abd_perf_life_add(life, phase, &before);
+}
+
+static double abd_perf_life_seconds(const struct abd_perf_options *options)
+{
+	if (options->runtime_s > 0)
+		return options->runtime_s;
+	return options->mode == ABD_PERF_FULL ? 5 : options->mode == ABD_PERF_QUICK ? 0.2 : 1;
+}
+
+static int abd_perf_life_run(const struct abd_perf_options *options)
+{
+	static struct abd_perf_life life;
+	struct abd_arc_config config = {.config_size = sizeof(config)};
+	const size_t phases = sizeof(abd_perf_life_phases) / sizeof(abd_perf_life_phases[0]);
+	pthread_t reader;
+	bool reads;
+
+	memset(&life, 0, sizeof(life));
+	life.capacity = (size_t)(options->mode == ABD_PERF_FULL ? 256 : 64) << 20;
+	life.random = options->seed;
+	life.keys = life.capacity / 4096; /* some twice what fits */
+	life.data = malloc(ABD_PERF_LIFE_DATA);
+	life.read = malloc(65536);
+	if (life.data == NULL || life.read == NULL)
+		abd_perf_say_die(1, "no memory for data");
+	for (size_t i = 0; i < ABD_PERF_LIFE_DATA; i++)
+		life.data[i] = (unsigned char)(abd_perf_random(&life.random) >> 32);
+	memset(life.read, 1, 65536);
+	life.base = abd_perf_life_resident();
+	config.capacity_bytes = life.capacity;
+	life.arc = abd_arc_create(&config);
+	if (life.arc == NULL)
+		abd_perf_say_die(1, "no memory for a cache");
+	abd_perf_say_begin("arc-life", (unsigned)phases);
+	reads = options->cpu_count > 1 &&
+		pthread_create(&reader, NULL, abd_perf_life_reader, &life) == 0;
+	for (size_t i = 0; i < phases && !abd_perf_stop_wanted(); i++)
+		abd_perf_life_phase(
+			&life, &abd_perf_life_phases[i], 1e9 * abd_perf_life_seconds(options));
+	atomic_store(&life.stop, true);
+	if (reads)
+		pthread_join(reader, NULL);
+	abd_arc_destroy(life.arc);
+	free(life.read);
+	free(life.data);
+	return atomic_load(&life.wrong);
+}
+
+const struct abd_perf_scenario abd_perf_arc_life = {
+	.name = "arc-life",
+	.summary = "a cache's memory and times over phases: small, large, scan, resizes, holds",
+	.normal_s = 8,
+	.full_s = 40,
+	.run = abd_perf_life_run,
+};
