@@ -7,6 +7,7 @@
  */
 #include "abd_perf_run.h"
 #include "abd_perf_after.h"
+#include "abd_perf_child.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
@@ -97,6 +98,14 @@ static double abd_perf_run_seconds(
 	return seconds * (1 + 2 * rounds * sample) / 3;
 }
 
+static unsigned abd_perf_run_processes(
+	const struct abd_perf_scenario *scenario, const struct abd_perf_options *options)
+{
+	if (options->processes != 0)
+		return options->processes;
+	return scenario->headline || options->name_count > 0 ? 3 : 1;
+}
+
 static void abd_perf_run_announce(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
@@ -104,7 +113,8 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 	char text[32];
 
 	for (size_t i = 0; i < count; i++)
-		total_s += abd_perf_run_seconds(chosen[i], options);
+		total_s += abd_perf_run_seconds(chosen[i], options) *
+			   abd_perf_run_processes(chosen[i], options);
 	if (options->filter != NULL) {
 		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
@@ -170,6 +180,52 @@ static int abd_perf_run_write(const struct abd_perf_options *options)
 	return status;
 }
 
+/*
+ * Measure in other processes what was measured in this one. One that fails costs its own figures,
+ * but not those of the others.
+ */
+static int abd_perf_run_more(char **argv, const struct abd_perf_options *options,
+	const struct abd_perf_scenario *const *chosen, size_t count)
+{
+	const struct abd_perf_scenario *again[ABD_PERF_NAMES_MAX];
+	int status = 0;
+
+	for (unsigned number = 2; !abd_perf_stop_wanted() && status == 0; number++) {
+		size_t many = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			if (abd_perf_run_processes(chosen[i], options) >= number)
+				again[many++] = chosen[i];
+		}
+		if (many == 0)
+			break;
+
+		char *text = abd_perf_child_run(argv, options, again, many, number, &status);
+
+		if (text != NULL && !abd_perf_json_add(text) && status == 0)
+			status = 1;
+		free(text);
+	}
+	return status;
+}
+
+/* A process that another one started: it measures, and its figures go to that one. */
+static int abd_perf_run_as_child(const struct abd_perf_options *options,
+	const struct abd_perf_scenario *const *chosen, size_t count)
+{
+	char path[32], *json;
+	int status;
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", options->figures_fd);
+	fprintf(stderr, "abd-perf: process %u\n", options->process);
+	status = abd_perf_run_all(options, chosen, count);
+	json = status == 0 ? abd_perf_json_text(options, !abd_perf_stop_wanted()) : NULL;
+	if (json != NULL && abd_perf_file_write(path, json) != 0)
+		status = 1;
+	free(json);
+	return abd_perf_stop_wanted() ? 130 : status;
+}
+
 int abd_perf_run(int argc, char **argv)
 {
 	static struct abd_perf_options options;
@@ -181,16 +237,26 @@ int abd_perf_run(int argc, char **argv)
 	count = abd_perf_run_choose(&options, chosen);
 	abd_perf_run_check(&options, chosen, count);
 	abd_perf_place_keep();
+	abd_perf_place_layout(options.process);
 	abd_perf_stop_install();
+	if (options.process > 1) {
+		abd_perf_crew_pin(options.cpus[0]);
+		return abd_perf_run_as_child(&options, chosen, count);
+	}
 	abd_perf_run_announce(&options, chosen, count);
 	abd_perf_env_look(&options);
 	abd_perf_crew_pin(options.cpus[0]);
 	abd_perf_race_noise_measure(&options);
 	abd_perf_run_print_head(&options);
 	status = abd_perf_run_all(&options, chosen, count);
-	abd_perf_env_look_back(&options);
 	if (status != 0)
 		return status;
+
+	int more = abd_perf_run_more(argv, &options, chosen, count);
+
+	abd_perf_env_look_back(&options);
 	status = abd_perf_run_write(&options);
-	return abd_perf_stop_wanted() ? 130 : status;
+	if (abd_perf_stop_wanted())
+		return 130;
+	return status != 0 ? status : more;
 }

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares two result files, A and B, benchmark by benchmark.
 
-A benchmark is a figure or a ratio under its conditions. Its comparison is the ratio of B's speed to A's, so more than 1 is better. A and B
-were measured separately, so the interval is the widest that both intervals allow: [low B / high A, high B / low A].
-A figure's interval covers two comparisons: of the figures themselves, and of the figures in units of the reference loop. A change of the
-CPU's clock moves the first for arithmetic and the second for memory; a change of code moves both. A ratio was taken within rounds, where
-the clock matters little, so it is compared only once.
-Invariant: a result compared with itself gets only the verdict "can't tell", because every such interval contains 1.
+A benchmark is a figure or a ratio under its conditions. Its comparison is the ratio of B's speed to A's, so more than 1 is better.
+The unit is the process: where memory came to lie moves a figure by more than its rounds show, and another process has it elsewhere. Each
+side is the mean of its processes' medians, as logarithms; the spread is that between processes. With three processes a row's own spread
+says little, so it is joined with that of all rows, as limma does (Smyth, "Linear models and empirical Bayes methods", 2004). A row is
+changed if it surely differs by more than SMALLEST, after Benjamini and Hochberg's correction over all rows: of the rows called changed,
+at most SHARE are not. A row measured in one process gets no verdict.
+A figure is compared twice: as it is, and in units of the reference loop. A change of the CPU's clock moves the first for arithmetic and
+the second for memory; a change of code moves both, so the less sure of the two counts. A ratio was taken within rounds, where the clock
+matters little, so it is compared only once.
+Invariant: a result compared with itself gets only the verdict "can't tell", because every difference is 0.
 """
 import math
 import re
+import statistics
 
 from model import CONDITIONS, geometric_mean, number, parameter_text
 from table import print_table, ratio_text
 
-# Each time a program is started its data lies elsewhere in memory, which alone moves figures. A smaller difference than this is no change,
-# even if the intervals exclude 1: they only cover what varies within one process.
-MARGIN = 0.02
-ROUNDS = 6  # the fewest that a verdict can stand on; abd_perf_stat.c says why
-COUNTED = {"bytes", "MiB", "x", "%"}  # counted, not measured: one round is enough
+SMALLEST = math.log(1.01)  # a smaller difference is of no interest
+SHARE = 0.05
+PRIOR = 4  # degrees of freedom that the spread of all rows counts for
+LEAST = 0.005  # the least spread between processes that is believed: rows whose processes agree exactly are no exception
+CHANGES = {"faster", "slower", "smaller", "larger"}
+COUNTED = {"bytes", "MiB", "x", "%"}  # counted, not measured
 # Facts that differ each time on the same machine, and so don't explain a change.
 FLEETING = {"time", "memory", "load", "load_after", "busy", "busy_before", "busy_during", "interrupted"}
 
@@ -47,45 +53,85 @@ def full_name(entry, times):
     return f"{entry['name']} ({', '.join(parts)})" if ambiguous and parts else entry["name"]
 
 
-def ratio_of_speeds(a, b, unit):
-    """B's speed over A's; None if the ratio is too large or too small for a float."""
-    more = unit in ("ratio", "%") or (unit.endswith("/s") and len(unit) > 2)
-    over, under = (b, a) if more else (a, b)
-    low, high = over["low"] / under["high"], over["high"] / under["low"]
-    x, y = a.get("relative"), b.get("relative")
-    if x and y:
-        low, high = min(low, x["low"] / y["high"]), max(high, x["high"] / y["low"])
-    if not (low > 0 and math.isfinite(high)):
-        return None
-    return {"median": over["median"] / under["median"], "low": low, "high": high}
-
-
-def verdict_of(ratio, rounds, unit, margin):
-    """(verdict, weight). The weight is how far from 1 the ratio surely is, as a logarithm; 0 if that is not sure."""
-    if rounds < ROUNDS and unit not in COUNTED:
-        return "can't tell", 0
-    if ratio["low"] > 1 + margin:
-        better = {"%": "larger"}.get(unit, "smaller") if unit in COUNTED else "faster"
-        return better, math.log(ratio["low"])
-    if ratio["high"] < 1 - margin:
-        worse = {"%": "smaller"}.get(unit, "larger") if unit in COUNTED else "slower"
-        return worse, -math.log(ratio["high"])
-    return "can't tell", 0
-
-
-def pair_of(a, b, unit, name, margin):
-    """The comparison of figures a and b; None if they can't be compared."""
+def pair_of(a, b, unit, name):
+    """The medians of figures a and b with what their verdict is computed from; None if they can't be compared."""
     if not (a["low"] > 0 and b["low"] > 0):
         return None
-    ratio = ratio_of_speeds(a, b, unit)
-    if ratio is None:
+    more = unit in ("ratio", "%") or (unit.endswith("/s") and len(unit) > 2)
+    over, under = (b, a) if more else (a, b)
+    median = over["median"] / under["median"]
+    if not (median > 0 and math.isfinite(median)):
         return None
-    verdict, weight = verdict_of(ratio, min(a["rounds"], b["rounds"]), unit, margin)
-    return {**name, "unit": unit, "a": a["median"], "b": b["median"], **ratio, "verdict": verdict, "weight": weight}
+    views = [(over["processes"], under["processes"])]
+    if a.get("relative") and b.get("relative"):  # a time, whatever the figure's unit
+        views.append((a["relative"]["processes"], b["relative"]["processes"]))
+    return {**name, "unit": unit, "a": a["median"], "b": b["median"], "median": median, "processes": min(len(side) for side in views[0]),
+            "views": [[[math.log(value) for value in side] for side in view] for view in views if min(map(len, view)) > 1]}
 
 
-def noise_of(result):
-    return abs(result["noise"]["median"] - 1) if result["noise"] and result["noise"]["low"] > 0 else 0
+def variance_of(view):
+    """(variance between processes, degrees of freedom) of both sides together."""
+    freedom = sum(len(side) - 1 for side in view)
+    return sum(statistics.variance(side) * (len(side) - 1) for side in view) / freedom, freedom
+
+
+def tail(t, freedom):
+    """P(T > t) of Student's distribution, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cosine, odd = math.cos(angle) ** 2, freedom % 2
+    total = term = math.cos(angle) if odd and freedom > 1 else 0 if odd else 1
+    for i in range(3 if odd else 2, freedom - 1, 2):
+        term *= cosine * (i - 1) / i
+        total += term
+    inside = 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+    return max((1 - inside) / 2, 0)
+
+
+def quantile(freedom):
+    """The t that 2.5 % lie beyond."""
+    low, high = 0, 1000
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle, freedom) > 0.025 else (low, middle)
+    return low
+
+
+def judge(pairs):
+    """Gives every pair its interval, and p: how likely so large a difference is if the true one is no larger than SMALLEST."""
+    typical = [variance_of(view)[0] for pair in pairs for view in pair["views"]]
+    # The median of a row's variances is below their mean, by the ratio of a chi-square's with 4 degrees of freedom.
+    prior = max(statistics.median(typical) * 4 / 3.36 if typical else 0, LEAST ** 2)
+    for pair in pairs:
+        pair.update(low=pair["median"], high=pair["median"], p=1)
+        for i, view in enumerate(pair.pop("views")):
+            variance, freedom = variance_of(view)
+            freedom += PRIOR
+            error = math.sqrt((PRIOR * prior + (freedom - PRIOR) * variance) / freedom * sum(1 / len(side) for side in view))
+            difference = statistics.fmean(view[0]) - statistics.fmean(view[1])
+            reach = quantile(freedom) * error
+            low, high = (math.exp(min(max(value, -700), 700)) for value in (difference - reach, difference + reach))
+            p = tail((abs(difference) - SMALLEST) / error, freedom)
+            if i > 0:  # the less sure of the two, and neither if they contradict each other
+                p = max(p, pair["p"]) if difference * (pair["low"] + pair["high"] - 2) > 0 else 1
+                low, high = min(low, pair["low"]), max(high, pair["high"])
+            pair.update(low=min(low, pair["median"]), high=max(high, pair["median"]), p=p)
+    return correct(pairs)
+
+
+def correct(pairs):
+    """Benjamini and Hochberg: the k surest rows are changed, for the largest k whose k-th p is at most k * SHARE of all."""
+    order = sorted((pair for pair in pairs if pair["processes"] > 1), key=lambda pair: pair["p"])
+    sure = max((k for k, pair in enumerate(order, 1) if pair["p"] <= k * SHARE / len(order)), default=0)
+    changed_rows = {id(pair) for pair in order[:sure]}
+    for pair in pairs:
+        pair["verdict"] = verdict_of(pair) if id(pair) in changed_rows else "can't tell" if pair["processes"] > 1 else "one process"
+    return pairs
+
+
+def verdict_of(pair):
+    if pair["unit"] not in COUNTED:
+        return "faster" if pair["median"] > 1 else "slower"
+    return ("smaller" if pair["median"] > 1 else "larger") if pair["unit"] != "%" else "larger" if pair["median"] > 1 else "smaller"
 
 
 def differences(a, b):
@@ -96,7 +142,6 @@ def differences(a, b):
 
 def compare(a, b, wanted=""):
     """The comparison as `abd-perf compare --json` writes it; wanted: a regular expression on "SCENARIO: NAME, FIGURE"."""
-    margin = max(MARGIN, noise_of(a), noise_of(b))
     expression = re.compile(wanted, re.IGNORECASE)
     sides, times = [benchmarks(result) for result in (a, b)], {}
     for result in (a, b):
@@ -116,18 +161,15 @@ def compare(a, b, wanted=""):
             continue
         both = min(len(of_a), len(of_b))
         only = [only[0] + len(of_a) - both, only[1] + len(of_b) - both]
-        pairs += [pair_of(x, y, unit, name, margin) for (_, x), (_, y) in zip(of_a, of_b)]
-    pairs = [pair for pair in pairs if pair]
+        pairs += [pair_of(x, y, unit, name) for (_, x), (_, y) in zip(of_a, of_b)]
+    pairs = judge([pair for pair in pairs if pair])
     # First what surely changed, the largest changes first; then the rest, by their medians.
-    pairs.sort(key=lambda pair: (-pair["weight"], -abs(math.log(pair["median"]))))
-    for pair in pairs:
-        del pair["weight"]
-    return {"format": "abd-perf-compare-1", "margin": margin, "only_a": only[0], "only_b": only[1],
-            "differences": differences(a, b), "pairs": pairs}
+    pairs.sort(key=lambda pair: (pair["verdict"] not in CHANGES, -abs(math.log(pair["median"]))))
+    return {"format": "abd-perf-compare-1", "only_a": only[0], "only_b": only[1], "differences": differences(a, b), "pairs": pairs}
 
 
 def changed(comparison):
-    return [pair for pair in comparison["pairs"] if pair["verdict"] != "can't tell"]
+    return [pair for pair in comparison["pairs"] if pair["verdict"] in CHANGES]
 
 
 def became_worse(comparison, allowed):
@@ -138,13 +180,14 @@ def became_worse(comparison, allowed):
 def conclusion(comparison):
     """The comparison in a sentence, for the terminal and the page."""
     count, sure = len(comparison["pairs"]), changed(comparison)
-    better, margin = sum(pair["median"] > 1 for pair in sure), f"{comparison['margin'] * 100:.1f} %"
+    alone = sum(pair["processes"] < 2 for pair in comparison["pairs"])
+    better, one = sum(pair["median"] > 1 for pair in sure), f" {alone} were measured in one process, which supports no verdict." if alone else ""
     if not count:
         return "The results have no benchmark in common."
     if not sure:
-        return f"Nothing changed: no benchmark of {count} differs by more than its intervals allow for, or by more than {margin}."
+        return f"Nothing changed: no benchmark of {count} surely differs by more than 1 %, by its spread between processes.{one}"
     return (f"Of {count} benchmarks {better} are better and {len(sure) - better} are worse. The other {count - len(sure)} did not surely "
-            f"change: their intervals allow for the difference, or it is below {margin}.")
+            f"change by more than 1 %, by their spread between processes.{one}")
 
 
 def print_comparison(comparison, everything):

@@ -56,13 +56,20 @@ def summary(item):
     value["mad"] = value["mad"] if is_number(value["mad"]) else 0
     if not all(is_number(number) for number in value.values()) or not value["low"] <= value["median"] <= value["high"]:
         return None
-    return {**value, "rounds": int(item["rounds"]) if is_number(item.get("rounds")) else 0}
+    return {**value, "rounds": int(item["rounds"]) if is_number(item.get("rounds")) else 0, "processes": processes(item)}
+
+
+def processes(item):
+    """The median of each process; none if one is damaged."""
+    value = item.get("processes")
+    return value if isinstance(value, list) and all(is_number(number) and number > 0 for number in value) else []
 
 
 def relative(item):
     """The figure in units of the reference loop; None if its interval is missing or damaged."""
     value = {name: dictionary(item.get("relative")).get(name) for name in NUMBERS[:3]}
-    return value if all(is_number(number) for number in value.values()) and 0 < value["low"] <= value["high"] else None
+    sound = all(is_number(number) for number in value.values()) and 0 < value["low"] <= value["high"]
+    return {**value, "processes": processes(item["relative"])} if sound else None
 
 
 def figures(result):

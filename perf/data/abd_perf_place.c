@@ -10,6 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/*
+ * How many runs of a buffer are exchanged. A last run that is used in part stays: with deep checks
+ * the rest of it is guarded.
+ */
+static size_t abd_perf_place_runs(const abd_t *abd)
+{
+	if (abd_is_linear(abd))
+		return 0;
+	return abd->abd_u.abd_scatter.abd_run_count - (abd->abd_size % 4096 != 0);
+}
 
 /* Every run's address, buffer by buffer. */
 static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_count)
@@ -17,7 +29,7 @@ static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_co
 	size_t runs = 0;
 
 	for (size_t i = 0; i < count; i++)
-		runs += abd_is_linear(buffers[i]) ? 0 : buffers[i]->abd_u.abd_scatter.abd_run_count;
+		runs += abd_perf_place_runs(buffers[i]);
 
 	void ***list = malloc((runs + 1) * sizeof(*list));
 
@@ -25,21 +37,28 @@ static void ***abd_perf_place_list(abd_t **buffers, size_t count, size_t *run_co
 		abd_perf_say_die(1, "no memory to place %zu runs", runs);
 	*run_count = runs;
 	for (size_t i = 0, at = 0; i < count; i++) {
-		for (size_t j = 0; !abd_is_linear(buffers[i]) &&
-				   j < buffers[i]->abd_u.abd_scatter.abd_run_count;
-			j++)
+		for (size_t j = 0; j < abd_perf_place_runs(buffers[i]); j++)
 			list[at++] = &buffers[i]->abd_u.abd_scatter.abd_runs[j].iov_base;
 	}
 	return list;
 }
 
-void abd_perf_place_shuffle(abd_t **buffers, size_t count, uint64_t *random)
+static uint64_t abd_perf_place_random; /* only places, so that data is the same in all processes */
+
+void abd_perf_place_layout(unsigned number)
+{
+	abd_perf_place_random = (uint64_t)getpid() << 32 | number;
+	/* Kept: what comes after it on the heap lies at another place within its page. */
+	abd_perf_keep(malloc(16 + 16 * abd_perf_random_below(&abd_perf_place_random, 4096)));
+}
+
+void abd_perf_place_shuffle(abd_t **buffers, size_t count)
 {
 	size_t runs;
 	void ***list = abd_perf_place_list(buffers, count, &runs);
 
 	for (size_t i = runs; i > 1; i--) {
-		size_t j = abd_perf_random_below(random, i);
+		size_t j = abd_perf_random_below(&abd_perf_place_random, i);
 		void *swap = *list[i - 1];
 
 		*list[i - 1] = *list[j];

@@ -22,10 +22,16 @@ struct abd_perf_place {
  * This changes private fields: freeing in random order would not be enough, because allocators
  * prefer low addresses, and letting an allocator age for days takes too long.
  */
-void abd_perf_place_shuffle(abd_t **buffers, size_t count, uint64_t *random);
+void abd_perf_place_shuffle(abd_t **buffers, size_t count);
 
 /** Count how the buffers' runs lie, to see whether the shuffle worked. */
 struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count);
+
+/**
+ * Draw the addresses of what is placed from now on anew: each process that measures the same rows
+ * calls it with another number.
+ */
+void abd_perf_place_layout(unsigned number);
 
 /** Set a tunable. Ends the program when the library refuses the name or the value. */
 void abd_perf_place_tune(const char *name, const char *value);

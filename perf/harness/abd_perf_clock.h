@@ -2,9 +2,9 @@
 /*
  * Clocks in nanoseconds, and a random generator: the same seed gives the same numbers.
  *
- * Work is timed by its thread's CPU time, which leaves out the time that a shared machine gives to
- * others. When a crew has more threads than CPUs, its threads wait for each other; CPU time would
- * leave that out too, so the wall clock is used.
+ * The work of one thread is timed by its CPU time, which leaves out the time that a shared machine
+ * gives to others. Threads of a crew wait for each other; CPU time would leave that out too, so the
+ * wall clock is used.
  *
  * The generator is splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
  * generators", 2014).

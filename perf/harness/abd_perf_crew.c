@@ -4,6 +4,7 @@
  */
 #include "abd_perf_crew.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_race.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,7 +57,8 @@ struct abd_perf_crew *abd_perf_crew_make(unsigned count, const struct abd_perf_o
 	if (crew == NULL)
 		return NULL;
 	crew->count = count;
-	abd_perf_clock = count <= options->cpu_count ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	abd_perf_clock = count == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	abd_perf_race_cpus = count < options->cpu_count ? count : options->cpu_count;
 	pthread_barrier_init(&crew->start, NULL, count);
 	pthread_barrier_init(&crew->end, NULL, count);
 	for (unsigned i = 0; i < count; i++) {
@@ -80,7 +82,7 @@ double abd_perf_crew_run(struct abd_perf_crew *crew,
 	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg,
 	uint64_t iterations)
 {
-	double speed = 0;
+	double longest = 0;
 
 	crew->work = work;
 	crew->arg = arg;
@@ -91,8 +93,8 @@ double abd_perf_crew_run(struct abd_perf_crew *crew,
 	crew->member[0].ns = work(arg, 0, iterations);
 	pthread_barrier_wait(&crew->end);
 	for (unsigned i = 0; i < crew->count; i++)
-		speed += (double)iterations / crew->member[i].ns;
-	return (double)iterations / speed;
+		longest = crew->member[i].ns > longest ? crew->member[i].ns : longest;
+	return longest / crew->count;
 }
 
 void abd_perf_crew_end(struct abd_perf_crew *crew)
@@ -101,6 +103,7 @@ void abd_perf_crew_end(struct abd_perf_crew *crew)
 	for (unsigned i = 1; i < crew->count; i++)
 		pthread_join(crew->member[i].thread, NULL);
 	abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
+	abd_perf_race_cpus = 1;
 	pthread_barrier_destroy(&crew->start);
 	pthread_barrier_destroy(&crew->end);
 	free(crew);

@@ -155,10 +155,14 @@ static struct {
 
 static double abd_perf_env_own_s(void)
 {
+	struct rusage children;
 	struct timespec now;
 
+	getrusage(RUSAGE_CHILDREN, &children);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)(now.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
+	       (double)now.tv_nsec / 1e9 +
+	       (double)(children.ru_utime.tv_usec + children.ru_stime.tv_usec) / 1e6;
 }
 
 /* Percent of our CPUs' time since before: *busy by other processes, *stolen by other machines. */

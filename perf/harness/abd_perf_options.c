@@ -24,7 +24,9 @@ enum {
 	ABD_PERF_KEY_CSV,
 	ABD_PERF_KEY_QUICK,
 	ABD_PERF_KEY_FULL,
-	ABD_PERF_KEY_PLANT
+	ABD_PERF_KEY_PLANT,
+	ABD_PERF_KEY_PROCESSES,
+	ABD_PERF_KEY_AS_PROCESS
 };
 
 static const struct argp_option abd_perf_options_table[] = {
@@ -46,6 +48,10 @@ static const struct argp_option abd_perf_options_table[] = {
 	{NULL, 0, NULL, 0, "How it is measured:", 2},
 	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 2},
 	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0, "Rounds of every comparison (default 9)", 2},
+	{"processes", ABD_PERF_KEY_PROCESSES, "N", 0,
+		"Measure in N processes (default 3 for named scenarios and those of the headline, "
+		"else 1)",
+		2},
 	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
 		2},
 	{"warmup", ABD_PERF_KEY_WARMUP, "SECONDS", 0,
@@ -57,6 +63,7 @@ static const struct argp_option abd_perf_options_table[] = {
 	{"csv", ABD_PERF_KEY_CSV, "FILE", 0, "All figures and ratios as rows, for a spreadsheet",
 		3},
 	{"plant-wrong-byte", ABD_PERF_KEY_PLANT, NULL, OPTION_HIDDEN, NULL, 0},
+	{"as-process", ABD_PERF_KEY_AS_PROCESS, "N,FD", OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 
@@ -256,6 +263,14 @@ static error_t abd_perf_options_key(int key, char *value, struct argp_state *sta
 		options->repeat =
 			(unsigned)abd_perf_options_number(value, 1, 500, "--repeat", state);
 		return 0;
+	case ABD_PERF_KEY_PROCESSES:
+		options->processes =
+			(unsigned)abd_perf_options_number(value, 1, 100, "--processes", state);
+		return 0;
+	case ABD_PERF_KEY_AS_PROCESS:
+		if (sscanf(value, "%u,%d", &options->process, &options->figures_fd) != 2)
+			return ARGP_ERR_UNKNOWN;
+		return 0;
 	case ABD_PERF_KEY_SEED:
 		options->seed = abd_perf_options_number(value, 0, UINT32_MAX, "--seed", state);
 		return 0;
@@ -362,6 +377,7 @@ static void abd_perf_options_init(struct abd_perf_options *options)
 
 	memset(options, 0, sizeof(*options));
 	options->seed = 1234;
+	options->process = 1;
 	options->quick = true;
 	options->warmup_s = -1;
 	sched_getaffinity(0, sizeof(allowed), &allowed);

@@ -39,6 +39,10 @@ struct abd_perf_options {
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
 	double warmup_s; /* per comparison, before its first round; below 0: the scenario's own */
 	unsigned repeat; /* rounds; 0: the mode's */
+	/* 0: 3 for what is named and for scenarios with headline rows, 1 for the others */
+	unsigned processes;
+	unsigned process; /* which of them this is, from 1 */
+	int figures_fd;   /* of process 2 and later: where the figures go */
 	uint64_t seed;
 	const char *json, *csv; /* NULL: none */
 	const char *output;     /* of tune; NULL: none */

@@ -10,11 +10,14 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define ABD_PERF_RACE_CHAIN 400000u
+#define ABD_PERF_RACE_IDLE 0.05 /* clocks that differ by less say the same */
 
 struct abd_perf_summary abd_perf_race_noise;
 clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
+unsigned abd_perf_race_cpus = 1;
 
 /*
  * The number of iterations that fills sample_ns. Doubles it until the path takes an eighth of that,
@@ -57,6 +60,42 @@ double abd_perf_race_reference_ns(void)
 	return abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
+struct abd_perf_race_clocks abd_perf_race_clocks_read(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (struct abd_perf_race_clocks){abd_perf_clock_wall_ns(),
+		abd_perf_clock_read(CLOCK_PROCESS_CPUTIME_ID), usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
+void abd_perf_race_clocks_add(
+	struct abd_perf_race *race, unsigned path, const struct abd_perf_race_clocks *before)
+{
+	struct abd_perf_race_clocks now = abd_perf_race_clocks_read();
+
+	race->wall_ns[path] += (now.wall_ns - before->wall_ns) * abd_perf_race_cpus;
+	race->cpu_ns[path] += now.cpu_ns - before->cpu_ns;
+	race->waits[path] += now.waits - before->waits;
+	race->interrupts[path] += now.interrupts - before->interrupts;
+}
+
+/* Time that the wall clock shows and CPU time does not, and where it went. */
+static void abd_perf_race_idle(
+	const struct abd_perf_race *race, unsigned path, struct abd_perf_summary *summary)
+{
+	double idle = race->wall_ns[path] > 0 ? 1 - race->cpu_ns[path] / race->wall_ns[path] : 0;
+
+	if (idle < ABD_PERF_RACE_IDLE)
+		return;
+	summary->idle = idle;
+	if (race->waits[path] > race->interrupts[path])
+		summary->idle_why = "threads waited";
+	else
+		summary->idle_why = race->interrupts[path] > 0 ? "other programs had the CPU"
+							       : "another machine had the CPU";
+}
+
 static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_perf_path *paths,
 	const uint64_t *iterations, uint64_t *random)
 {
@@ -69,9 +108,20 @@ static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_per
 		const struct abd_perf_path *path = &paths[order[i]];
 		uint64_t count = iterations[order[i]];
 
+		struct abd_perf_race_clocks before = abd_perf_race_clocks_read();
+
 		race->ns[order[i]][race->rounds] = path->run(path->arg, count) / (double)count;
+		abd_perf_race_clocks_add(race, order[i], &before);
 	}
 	race->reference_ns[race->rounds] = abd_perf_race_reference_ns();
+}
+
+void abd_perf_race_clocks_clear(struct abd_perf_race *race)
+{
+	memset(race->wall_ns, 0, sizeof(race->wall_ns));
+	memset(race->cpu_ns, 0, sizeof(race->cpu_ns));
+	memset(race->waits, 0, sizeof(race->waits));
+	memset(race->interrupts, 0, sizeof(race->interrupts));
 }
 
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
@@ -90,6 +140,9 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 		iterations[i] = abd_perf_race_calibrate(&paths[i], sample_ns);
 	if (options->warmup_s > 0 && !abd_perf_stop_wanted())
 		abd_perf_race_warm(paths, count, iterations, options->warmup_s);
+	if (!abd_perf_stop_wanted())
+		abd_perf_race_round(race, paths, iterations, &random); /* overwritten */
+	abd_perf_race_clocks_clear(race);
 	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
 		abd_perf_race_round(race, paths, iterations, &random);
 		race->rounds++;
@@ -104,6 +157,7 @@ static struct abd_perf_summary abd_perf_race_relate(
 	double relative[ABD_PERF_ROUNDS_MAX];
 	struct abd_perf_summary of;
 
+	abd_perf_race_idle(race, path, &summary);
 	for (unsigned i = 0; i < race->rounds; i++) {
 		if (race->reference_ns[i] <= 0)
 			return summary;

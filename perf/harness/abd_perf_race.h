@@ -5,7 +5,7 @@
  * called once, in a new random order; ratios are taken within a round.
  *
  * Each path's number of iterations is found once, before the first round, such that a sample lasts
- * about the time asked for.
+ * about the time asked for. One round more comes first and is thrown away: it warms all up.
  */
 #ifndef ABD_PERF_RACE_H
 #define ABD_PERF_RACE_H
@@ -27,6 +27,9 @@ struct abd_perf_path {
 struct abd_perf_race {
 	unsigned paths, rounds;                             /* rounds: those completed */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
+	/* the wall clock and the CPU time of a sample, of all CPUs used; context switches of all */
+	double wall_ns[ABD_PERF_PATHS_MAX], cpu_ns[ABD_PERF_PATHS_MAX];
+	long waits[ABD_PERF_PATHS_MAX], interrupts[ABD_PERF_PATHS_MAX];
 	/* abd_perf_race_reference_ns() in each round; 0: not measured */
 	double reference_ns[ABD_PERF_ROUNDS_MAX];
 };
@@ -40,6 +43,21 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
  * depends on the CPU's clock alone, so a change of the clock can be told from a change of the code.
  */
 double abd_perf_race_reference_ns(void);
+
+/** Both clocks around a sample. */
+struct abd_perf_race_clocks {
+	double wall_ns, cpu_ns;
+	long waits, interrupts;
+};
+struct abd_perf_race_clocks abd_perf_race_clocks_read(void);
+/** Forget what was added. */
+void abd_perf_race_clocks_clear(struct abd_perf_race *race);
+/** Add what passed since before to a path's clocks. */
+void abd_perf_race_clocks_add(
+	struct abd_perf_race *race, unsigned path, const struct abd_perf_race_clocks *before);
+
+/** How many CPUs the samples use; abd_perf_crew_make() sets it. */
+extern unsigned abd_perf_race_cpus;
 
 /** ns per iteration of a path. */
 struct abd_perf_summary abd_perf_race_ns(const struct abd_perf_race *race, unsigned path);

@@ -24,6 +24,12 @@ struct abd_perf_summary {
 	 * rounds; 0 without one.
 	 */
 	double relative, relative_low, relative_high;
+	/*
+	 * The share of the wall clock in which the CPUs used did not work for us, and why; NULL: no
+	 * more than a few percent, so both clocks say the same.
+	 */
+	double idle;
+	const char *idle_why;
 };
 
 enum abd_perf_verdict { ABD_PERF_CANT_TELL, ABD_PERF_FASTER, ABD_PERF_SLOWER };

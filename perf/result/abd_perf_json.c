@@ -5,6 +5,7 @@
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
 #include "abd_perf_jobs.h"
+#include "abd_perf_merge.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
@@ -69,6 +70,10 @@ static json_t *abd_perf_json_figure(const struct abd_perf_figure *figure)
 
 	json_object_set_new(object, "name", abd_perf_json_string(figure->name));
 	json_object_set_new(object, "unit", abd_perf_json_string(figure->unit));
+	json_object_set_new(object, "idle",
+		value->idle_why != NULL
+			? json_pack("{s:f, s:s}", "share", value->idle, "why", value->idle_why)
+			: json_null());
 	json_object_set_new(object, "relative",
 		value->relative > 0 ? json_pack("{s:f, s:f, s:f}", "median", value->relative, "low",
 					      value->relative_low, "high", value->relative_high)
@@ -143,6 +148,20 @@ static json_t *abd_perf_json_options(const struct abd_perf_options *options)
 		options->filter != NULL ? abd_perf_json_string(options->filter) : json_null());
 }
 
+static json_t *abd_perf_json_more; /* results of other processes */
+
+bool abd_perf_json_add(const char *text)
+{
+	json_t *tree = json_loads(text, 0, NULL), *results = json_object_get(tree, "results");
+
+	if (abd_perf_json_more == NULL)
+		abd_perf_json_more = json_array();
+	if (results != NULL)
+		json_array_append(abd_perf_json_more, results);
+	json_decref(tree);
+	return results != NULL;
+}
+
 static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool complete)
 {
 	json_t *warnings = json_array(), *sources = json_array(), *results = json_array();
@@ -154,6 +173,9 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 		json_array_append_new(sources, abd_perf_json_string(source));
 	for (size_t i = 0; i < abd_perf_result_count(); i++)
 		json_array_append_new(results, abd_perf_json_result(abd_perf_result_get(i)));
+	for (size_t i = 0; i < json_array_size(abd_perf_json_more); i++)
+		abd_perf_merge_add(results, json_array_get(abd_perf_json_more, i));
+	abd_perf_merge_end(results);
 	return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
 		"abd-perf-1", "fio version", "abd-perf " ABD_VERSION_STRING, "complete",
 		(int)complete, "environment", abd_perf_json_environment(), "sources", sources,

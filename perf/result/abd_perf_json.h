@@ -10,13 +10,15 @@
  *   noise        the same code against itself: a ratio's value
  *   warnings     [text]
  *   results      [{scenario, group, name, parameters: {name: number or text},
- *                  figures: [{name, unit, SUMMARY, relative: {median, low, high}}],
+ *                  figures: [{name, unit, SUMMARY, relative: {median, low, high, processes},
+ *                             idle: {share, why}}],
  *                  ratios: [{of, against, SUMMARY, verdict, target, target_verdict, source}]}]
- *                  SUMMARY: median, low, high, mad, rounds
+ *                  SUMMARY: median, low, high, mad, rounds, processes: [the median of each]
  *   fio version, jobs
  *                as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
  *
  * In text that is not UTF-8 (file names may hold any bytes), each wrong byte is written as \\xff.
+ * idle is the share of the wall clock that CPU time does not show, and why; null: a few percent.
  * relative is the time in units of a loop of arithmetic that was timed in the same rounds; null
  * without one. low and high are the 95 % interval of the median. target and source are null when
  * there is none. docs/abd-perf-1.schema.json is the schema for programs.
@@ -26,6 +28,8 @@
 
 #include "abd_perf_options.h"
 
+/** Add the results of another process, from its text; false: that is no result. */
+bool abd_perf_json_add(const char *text);
 /** The whole of it as text, which the caller frees; NULL: no memory. */
 char *abd_perf_json_text(const struct abd_perf_options *options, bool complete);
 

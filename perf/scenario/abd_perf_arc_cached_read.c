@@ -248,5 +248,6 @@ const struct abd_perf_scenario abd_perf_arc_cached_read = {
 		ABD_PERF_USES_IO_SIZE,
 	.normal_s = 12,
 	.full_s = 480,
+	.headline = true,
 	.run = abd_perf_cached_run,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * In a slice every thread reads its file, again from the start after its end, until a common
- * deadline, and records how long each read took. Speeds are by CPU time, so that time that a shared
- * machine gives to others does not count: reads per second of CPU time, times the number of CPUs
- * that the threads use. Latencies are by the wall clock: a reader waits through interruptions too.
+ * deadline, and records how long each read took. Speeds are by the wall clock, from the barrier at
+ * which all threads start until the last has ended: waiting for each other counts. Only one thread
+ * alone is timed by its CPU time, which leaves out what a shared machine gives to others.
  */
 #include "abd_perf_arc_cached_time.h"
 #include "abd_perf_clock.h"
@@ -101,7 +101,6 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 static double abd_perf_cached_slice(
 	struct abd_perf_cached_crew *crew, unsigned mode, double slice_ns, double *wall_ns)
 {
-	unsigned cpus = crew->set->options->cpu_count;
 	double begun = abd_perf_clock_wall_ns(), taken_ns = 0;
 	uint64_t reads = 0;
 
@@ -115,7 +114,7 @@ static double abd_perf_cached_slice(
 		reads += lane->reads;
 		taken_ns += lane->taken_ns;
 	}
-	return (double)reads / taken_ns * (crew->threads < cpus ? crew->threads : cpus);
+	return (double)reads / (crew->threads == 1 ? taken_ns : *wall_ns);
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -154,10 +153,12 @@ static void abd_perf_cached_round(struct abd_perf_cached_time *time,
 	abd_perf_shuffle(order, CACHED_MODES, random);
 	for (unsigned i = 0; i < CACHED_MODES; i++) {
 		unsigned mode = order[i];
+		struct abd_perf_race_clocks before = abd_perf_race_clocks_read();
 		double wall_ns, rate = abd_perf_cached_slice(crew, mode, slice_ns, &wall_ns);
 
 		if (!counts)
 			continue;
+		abd_perf_race_clocks_add(&time->race, mode, &before);
 		time->race.ns[mode][time->race.rounds] = 1 / rate;
 		time->taken_ns[mode] += wall_ns;
 		if (slice_ns > 0.5e9)

@@ -5,12 +5,13 @@
  * by lz4 and returned.
  *
  * Records whose payload fits one 4 KiB page and larger ones are measured apart, because only the
- * latter can be multi-chunk. Hot: each thread's set takes at most half of the second-level cache,
- * and was read before the clock starts. Cold: the sets of all paths together are larger than the
- * last-level cache if memory allows, and are read at random; see abd_perf_arc_cold_bytes().
+ * latter can be multi-chunk. Hot: 12 MiB of distinct records for all threads, read before the clock
+ * starts. Cold: the sets of all paths together take four times the last-level cache, and are read
+ * at random; left out, with a warning, if that is too much for this machine or without --full.
  * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
  */
 #include "abd_perf_arc_set.h"
+#include "abd_perf_chase.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_env.h"
@@ -26,6 +27,7 @@
 #include <string.h>
 
 #define ABD_PERF_MIB ((size_t)1 << 20)
+#define ABD_PERF_ARC_COLD_QUICK (192 * ABD_PERF_MIB)
 #define ABD_PERF_ARC_CLAIM "about 5 % of an 8k cached read (OpenZFS PR 8580)"
 
 /* One comparison: a crew reads a set. */
@@ -98,34 +100,27 @@ static double abd_perf_arc_path_run(void *arg, uint64_t iterations)
 
 /* ---- sizes of sets --------------------------------------------------------------------------- */
 
-static size_t abd_perf_arc_hot_bytes(void)
+/* Payload bytes of one path's cold set; 0: more than this machine has, or has time for. */
+static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
-	size_t l2 = abd_perf_env_cache(2);
+	size_t bytes = abd_perf_arc_cold() / (cell->options->quick ? cell->set.kinds : 1);
+	size_t most = (size_t)((double)(abd_perf_env_memory() / 4 / cell->set.kinds) * fill);
 
-	return (l2 != 0 ? l2 : ABD_PERF_MIB) / 2;
+	if (bytes <= most && (!cell->options->quick || bytes <= ABD_PERF_ARC_COLD_QUICK))
+		return bytes;
+	abd_perf_say_warn("cold sets of %zu MiB are left out: %s", bytes / ABD_PERF_MIB,
+		bytes <= most ? "they take --full" : "too little memory");
+	return 0;
 }
 
 /*
- * Payload bytes of one path's cold set. With --full: 1.25 times the last-level cache. Without it:
- * half of that cache, but at most 192 MiB. The paths take turns, so a record is read again only
- * after the sets of all paths. All sets together take at most a quarter of the available memory.
+ * The number of buffers of each kind: every thread gets an equal share of them. 0: the set is left
+ * out.
  */
-static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
-{
-	size_t cache = abd_perf_env_last_cache();
-	size_t bytes = cell->options->quick ? cache / 2 : cache / 4 * 5;
-	size_t most = (size_t)((double)(abd_perf_env_memory() / 4 / cell->set.kinds) * fill);
-
-	if (cell->options->quick && bytes > 192 * ABD_PERF_MIB)
-		bytes = 192 * ABD_PERF_MIB;
-	return bytes < most ? bytes : most;
-}
-
-/* The number of buffers of each kind: every thread gets an equal share of them. */
 static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 {
 	const struct abd_perf_arc_set *set = &cell->set;
-	size_t payload = 0, pages = 0;
+	size_t payload = 0, pages = 0, slots;
 
 	for (size_t i = 0; i < set->member_count; i++) {
 		size_t size = set->records->record[set->members[i]].payload_size;
@@ -133,12 +128,17 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 		payload += size;
 		pages += (size + 4095) / 4096 * 4096;
 	}
+	if (cell->hot) {
+		slots = ABD_PERF_ARC_HOT / set->records->record_size;
+		slots = slots < set->member_count ? slots : set->member_count;
+	} else {
+		slots = abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) /
+			(payload / set->member_count);
+		if (slots == 0)
+			return 0;
+	}
 
-	size_t mean = payload / set->member_count;
-	size_t bytes = cell->hot ? abd_perf_arc_hot_bytes()
-				 : abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) /
-					   cell->threads_most;
-	size_t share = bytes / mean;
+	size_t share = slots / cell->threads_most;
 
 	return (share > 2 ? share : 2) * cell->threads_most;
 }
@@ -159,6 +159,9 @@ static void abd_perf_arc_describe(
 	abd_perf_result_number(result, "compressed_bytes", mean);
 	abd_perf_result_number(result, "set_bytes",
 		(double)set->payload_bytes / (cell->hot ? cell->threads_most : 1));
+	if (!cell->hot)
+		abd_perf_result_number(
+			result, "line_ns", abd_perf_chase_ns(set->payload_bytes * set->kinds));
 	abd_perf_result_number(result, "single_run_share", abd_perf_arc_set_single_share(set));
 	abd_perf_result_number(result, "record_share",
 		(double)set->member_count / (double)(set->records->count + set->records->raw));
@@ -247,7 +250,12 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 	cell->threads_most = threads != 0 ? threads : cell->options->cpu_count;
 	if (cell->threads_most > 1024)
 		cell->threads_most = 1024;
-	abd_perf_arc_set_make(&cell->set, abd_perf_arc_slots(cell), cell->options->seed);
+
+	size_t slots = abd_perf_arc_slots(cell);
+
+	if (slots == 0)
+		return 0;
+	abd_perf_arc_set_make(&cell->set, slots, cell->options->seed);
 	if (cell->options->plant)
 		abd_perf_arc_set_damage(&cell->set);
 	memset(cell->at, 0, sizeof(cell->at));

@@ -5,6 +5,7 @@
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_env.h"
 #include "abd_perf_say.h"
 
 #include <stdlib.h>
@@ -16,6 +17,11 @@
 
 const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS] = {
 	"linear", "single, rule on", "single, rule off", "multi", "own decoder"};
+
+size_t abd_perf_arc_cold(void)
+{
+	return 4 * abd_perf_env_last_cache();
+}
 
 static size_t abd_perf_arc_round(size_t size, size_t unit)
 {
@@ -98,7 +104,7 @@ static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, si
 	set->payload_bytes += record->payload_size;
 }
 
-static void abd_perf_arc_set_shuffle_runs(struct abd_perf_arc_set *set, uint64_t *random)
+static void abd_perf_arc_set_shuffle_runs(struct abd_perf_arc_set *set)
 {
 	abd_t **buffers = malloc(set->slots * sizeof(*buffers));
 
@@ -106,7 +112,7 @@ static void abd_perf_arc_set_shuffle_runs(struct abd_perf_arc_set *set, uint64_t
 		abd_perf_say_die(1, "no memory for %zu buffers", set->slots);
 	for (size_t i = 0; i < set->slots; i++)
 		buffers[i] = set->visit[ABD_PERF_ARC_MULTI][i].abd;
-	abd_perf_place_shuffle(buffers, set->slots, random);
+	abd_perf_place_shuffle(buffers, set->slots);
 	set->place = abd_perf_place_look(buffers, set->slots);
 	free(buffers);
 }
@@ -131,7 +137,7 @@ void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t 
 	free(order);
 	abd_perf_arc_tune("10", "1");
 	if (set->kinds > ABD_PERF_ARC_MULTI)
-		abd_perf_arc_set_shuffle_runs(set, &random);
+		abd_perf_arc_set_shuffle_runs(set);
 	for (size_t i = 0; i < slots; i++) {
 		for (unsigned kind = 0; kind < set->kinds; kind++) {
 			const struct abd_perf_arc_visit *visit = &set->visit[kind][i];

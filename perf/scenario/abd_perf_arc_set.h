@@ -60,6 +60,17 @@ struct abd_perf_arc_set {
 	struct abd_perf_place place; /* of multi's runs */
 };
 
+/**
+ * A hot set: distinct records of this many bytes. A set of few records is learnt branch by branch,
+ * which no engine's records are (a Zen 4 decodes 4 of them at twice the speed of 4,096).
+ */
+#define ABD_PERF_ARC_HOT ((size_t)12 << 20)
+/**
+ * The bytes that a cold set takes in all its paths together: four times the last-level cache. The
+ * paths take turns, so as much is read before a record is read again.
+ */
+size_t abd_perf_arc_cold(void);
+
 /** Fill a set with slots records, in random order. Ends the program when there is no memory. */
 void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t seed);
 void abd_perf_arc_set_free(struct abd_perf_arc_set *set);

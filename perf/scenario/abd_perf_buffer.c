@@ -168,7 +168,6 @@ static void abd_perf_buffer_row(
 		{row->name, work.run, &work},
 		{row->against, base.run, &base},
 	};
-	uint64_t random = options->seed;
 
 	abd_perf_say_step("%s", row->name);
 	abd_perf_case_begin(&work);
@@ -176,7 +175,7 @@ static void abd_perf_buffer_row(
 		abd_perf_case_begin(&base);
 	/* The iterator would join runs that lie side by side. */
 	if (work.run == abd_perf_work_iterate)
-		abd_perf_place_shuffle(&work.abd, 1, &random);
+		abd_perf_place_shuffle(&work.abd, 1);
 	if (abd_perf_race_run(&race, path, base.run != NULL ? 2 : 1, options))
 		abd_perf_buffer_record(row, &race);
 	abd_perf_case_end(&work);

@@ -5,14 +5,14 @@
  *
  * The buffers are those of arc-read (abd_perf_arc_set.h), so only the decoders differ. Data: fio's,
  * whose long literals suit wide copies; real files; and rows of three compression ratios, whose
- * short matches do not. One thread. Hot: a set that fits half of the second-level cache. Cold,
- * with --full: 300 MiB of payloads for each path, read at random.
+ * short matches do not. One thread. Hot: 12 MiB of distinct records, read before. Cold, with
+ * --full: payloads of four times the last-level cache for each path, read at random.
  */
 #include "abd_perf_arc_set.h"
+#include "abd_perf_chase.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_codec_forms.h"
 #include "abd_perf_codec_part.h"
-#include "abd_perf_env.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
@@ -25,7 +25,6 @@
 #include <string.h>
 
 #define ABD_PERF_MIB ((size_t)1 << 20)
-#define ABD_PERF_CODEC_COLD (300 * ABD_PERF_MIB)
 
 enum { LINEAR, BORROW, MULTI, SINGLE, PATHS };
 
@@ -97,7 +96,13 @@ static void abd_perf_codec_record(const struct abd_perf_race *race,
 	abd_perf_result_text(result, "data", data);
 	abd_perf_result_size(result, "record_size", set->records->record_size);
 	abd_perf_result_number(result, "compressed_bytes", mean);
+	abd_perf_result_number(result, "distinct_bytes",
+		(double)((set->slots < set->member_count ? set->slots : set->member_count) *
+			 set->records->record_size));
 	abd_perf_result_number(result, "set_bytes", (double)set->payload_bytes);
+	if (!hot)
+		abd_perf_result_number(
+			result, "line_ns", abd_perf_chase_ns((size_t)set->payload_bytes));
 	abd_perf_result_text(result, "decoder", abd_tuning_get("lz4"));
 	abd_perf_result_race(result, race, path, (double)set->records->record_size);
 	abd_perf_result_claims(result, race, path, abd_perf_codec_claims,
@@ -133,7 +138,7 @@ static int abd_perf_codec_set(const struct abd_perf_data *data,
 	struct abd_perf_arc_set set = {.records = records, .kinds = ABD_PERF_ARC_KINDS};
 	uint32_t *members = malloc((records->count + 1) * sizeof(*members));
 	char *dst = malloc(records->record_size), size[24];
-	size_t payload = 0, l2 = abd_perf_env_cache(2);
+	size_t payload = 0;
 	int status = 0;
 
 	if (members == NULL || dst == NULL)
@@ -148,9 +153,11 @@ static int abd_perf_codec_set(const struct abd_perf_data *data,
 		abd_perf_options_size_text(records->record_size, size, sizeof(size)),
 		hot ? "hot" : "cold");
 	if (set.member_count * 10 >= records->count && set.member_count > 0) {
-		size_t bytes = hot ? (l2 != 0 ? l2 : ABD_PERF_MIB) / 2 : ABD_PERF_CODEC_COLD;
-		size_t slots = bytes / (payload / set.member_count);
+		size_t distinct = ABD_PERF_ARC_HOT / records->record_size;
+		size_t slots = hot ? distinct : abd_perf_arc_cold() / (payload / set.member_count);
 
+		if (hot && slots > set.member_count)
+			slots = set.member_count;
 		set.members = members;
 		abd_perf_arc_set_make(&set, slots > 2 ? slots : 2, options->seed);
 		status = abd_perf_codec_race(&set, data->name, hot, dst, options);
@@ -188,7 +195,7 @@ static int abd_perf_codec_data(
 
 static int abd_perf_codec_run(const struct abd_perf_options *options)
 {
-	size_t bytes = (options->quick ? 8 : 32) * ABD_PERF_MIB;
+	size_t bytes = (options->quick ? 16 : 32) * ABD_PERF_MIB;
 	struct abd_perf_data data[5];
 	unsigned steps = options->quick ? 16 : 46;
 	int status = 0;
@@ -218,5 +225,6 @@ const struct abd_perf_scenario abd_perf_codec = {
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
 	.normal_s = 9,
 	.full_s = 60,
+	.headline = true,
 	.run = abd_perf_codec_run,
 };

@@ -8,7 +8,7 @@
  */
 #include "abd_perf_codec_forms.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_env.h"
+#include "abd_perf_arc_set.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_records.h"
@@ -218,7 +218,7 @@ static abd_t *abd_perf_forms_alloc(unsigned form, size_t size)
 }
 
 /* Exchange the single pages of all buffers that have them. */
-static void abd_perf_forms_shuffle(struct abd_perf_forms *forms, uint64_t seed)
+static void abd_perf_forms_shuffle(struct abd_perf_forms *forms)
 {
 	abd_t **buffers = malloc((2 * forms->slots + 2) * sizeof(*buffers));
 	size_t count = 0;
@@ -231,7 +231,7 @@ static void abd_perf_forms_shuffle(struct abd_perf_forms *forms, uint64_t seed)
 	}
 	buffers[count++] = forms->record[PAGES];
 	buffers[count++] = forms->block[PAGES];
-	abd_perf_place_shuffle(buffers, count, &seed);
+	abd_perf_place_shuffle(buffers, count);
 	free(buffers);
 }
 
@@ -255,24 +255,23 @@ static void abd_perf_forms_alloc_all(struct abd_perf_forms *forms)
 }
 
 /*
- * Choose records whose blocks fit one page (group->small) or don't, as many as fit in half of the
- * second-level cache, and make their buffers. Returns whether such records are common in the data.
+ * Choose records whose blocks fit one page (group->small) or don't, as many as are not learnt by
+ * heart, and make their buffers. Returns whether such records are common in the data.
  */
 static bool abd_perf_forms_make(struct abd_perf_forms *forms,
-	const struct abd_perf_records *records, const struct abd_perf_forms_group *group,
-	uint64_t seed)
+	const struct abd_perf_records *records, const struct abd_perf_forms_group *group)
 {
-	size_t l2 = abd_perf_env_cache(2), room = (l2 != 0 ? l2 : 1 << 20) / 2, used = 0, at = 0;
+	size_t used = 0, at = 0;
 	const struct abd_perf_record **chosen = malloc((records->count + 1) * sizeof(*chosen));
 
 	forms->record_size = records->record_size;
 	forms->slots = 0;
-	for (; at < records->count && used < room; at++) {
+	for (; at < records->count && used < ABD_PERF_ARC_HOT / 4; at++) {
 		const struct abd_perf_record *record = &records->record[at];
 
 		if ((record->payload_size <= 4096) != group->small)
 			continue;
-		used += group->compresses ? records->record_size : record->payload_size;
+		used += records->record_size;
 		chosen[forms->slots++] = record;
 	}
 	forms->slot = calloc(forms->slots + 1, sizeof(*forms->slot));
@@ -281,7 +280,7 @@ static bool abd_perf_forms_make(struct abd_perf_forms *forms,
 	for (size_t i = 0; i < forms->slots; i++)
 		forms->slot[i].block_size = chosen[i]->payload_size;
 	abd_perf_forms_alloc_all(forms);
-	abd_perf_forms_shuffle(forms, seed);
+	abd_perf_forms_shuffle(forms);
 	for (size_t i = 0; i < forms->slots; i++) {
 		for (unsigned form = 0; form < FORMS; form++)
 			abd_copy_from_buf(forms->slot[i].block[form], chosen[i]->payload,
@@ -436,7 +435,7 @@ static int abd_perf_forms_one(const struct abd_perf_data *data,
 	abd_perf_say_step("%s, %s %s", group->name, data->name,
 		abd_perf_options_size_text(record_size, size, sizeof(size)));
 	abd_perf_records_make(&records, data, record_size);
-	if (abd_perf_forms_make(&forms, &records, group, options->seed))
+	if (abd_perf_forms_make(&forms, &records, group))
 		status = abd_perf_forms_race(&forms, group, data->name, options);
 	abd_perf_forms_free(&forms);
 	abd_perf_records_free(&records);

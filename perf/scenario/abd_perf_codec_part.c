@@ -162,7 +162,7 @@ void abd_perf_codec_sums(const struct abd_perf_options *options)
 			abd_perf_say_die(1, "no memory for a buffer");
 	}
 	abd_perf_place_tune("max_order", "10");
-	abd_perf_place_shuffle(abds, 8, &random);
+	abd_perf_place_shuffle(abds, 8);
 	for (size_t off = 0; off < ABD_PERF_RECORD; off += sizeof(uint64_t)) {
 		uint64_t word = abd_perf_random(&random);
 

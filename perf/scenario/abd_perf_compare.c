@@ -89,7 +89,7 @@ static void abd_perf_operands_make(struct abd_perf_operands *operands, size_t si
 			abd_perf_say_die(1, "no memory for scattered buffers of %zu bytes", size);
 	}
 	abd_perf_place_tune("max_order", "10");
-	abd_perf_place_shuffle(operands->buffer, SCATTERED + ABD_PERF_FILLERS, &random);
+	abd_perf_place_shuffle(operands->buffer, SCATTERED + ABD_PERF_FILLERS);
 	operands->place = abd_perf_place_look(operands->buffer, SCATTERED + ABD_PERF_FILLERS);
 	abd_perf_operands_check(operands);
 	for (unsigned i = 0; i < 2; i++)

@@ -84,7 +84,7 @@ static void abd_perf_dedupe_make(
 				set->file_size / MIB);
 	}
 	abd_perf_place_tune("max_order", "10");
-	abd_perf_place_shuffle(set->file, set->files, &set->random);
+	abd_perf_place_shuffle(set->file, set->files);
 }
 
 static void abd_perf_dedupe_free(struct abd_perf_dedupe *set)

@@ -245,7 +245,7 @@ static void abd_perf_flush_memory(const struct abd_perf_options *options)
 	if (abd_perf_flush_source == NULL || abd_perf_flush_place[LINEAR].dst == NULL ||
 		abd_perf_flush_place[SCATTERED].dst == NULL)
 		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
-	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1, &random);
+	abd_perf_place_shuffle(&abd_perf_flush_place[SCATTERED].dst, 1);
 	for (size_t i = 0; i < 16 * MIB; i++)
 		/* never zero, so that a planted byte shows */
 		abd_perf_flush_source[i] = (char)(abd_perf_random(&random) | 1);

@@ -18,6 +18,7 @@ struct abd_perf_scenario {
 	 * last-level cache, where cold sets are large. Only used to show how long measuring takes.
 	 */
 	double normal_s, full_s;
+	bool headline; /* has rows that stand at the top of the page: several processes */
 	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
 	int (*run)(const struct abd_perf_options *options);
 };

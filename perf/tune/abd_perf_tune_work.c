@@ -223,7 +223,7 @@ void abd_perf_tune_work_make(const struct abd_perf_options *options)
 	abd_perf_place_tune("max_order", "0");
 	for (unsigned i = 0; i < 2; i++)
 		work.runs[i] = scattered(size);
-	abd_perf_place_shuffle(work.runs, 2, &work.random);
+	abd_perf_place_shuffle(work.runs, 2);
 	for (unsigned size_log = 13; size_log <= 20; size_log += 3)
 		make_blocks(options, (size_t)1 << size_log);
 	abd_perf_place_tune("max_order", "10");

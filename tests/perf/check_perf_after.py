@@ -7,10 +7,12 @@ import copy
 import html.parser
 import io
 import json
+import math
 import os
 import random
 import re
 import stat
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -57,9 +59,32 @@ class Compare(Case):
                 self.assertRegex(self.said(*pair_of(before, after, unit)), rf"a case +ours .*{unit} .*{verdict}\n")
 
     def test_what_intervals_or_rounds_do_not_support_is_not_told(self):
-        for more, after in (({"spread": 0.08}, 9), ({"rounds": 5}, 9), ({}, 9.95)):
+        for more, after in (({"spread": 0.3}, 9), ({"processes": 1}, 9), ({}, 9.95)):
             with self.subTest(more=more):
                 self.assertIn("Nothing changed", self.said(*pair_of(10, after, **more)))
+
+    def rows(self, chance, slower=1.0):
+        """A run of 40 rows; each has a spread between its processes, of 0.3 to 6 %, and none within them: low = high = median."""
+        results = []
+        for row in range(40):
+            middle = 10 * (slower if row == 7 else 1)
+            processes = [middle * math.exp(chance.gauss(0, 0.003 * 20 ** (row / 39))) for _ in range(6)]
+            value = {**figure("ours", statistics.median(processes), spread=0, relative=False), "processes": processes}
+            results.append({**entry("buffer", "cost", f"row {row}", {}), "figures": [value]})
+        return model.load(self.write("rows.json", made_run(results)))
+
+    def test_the_spread_between_processes_decides_not_that_within_one(self):
+        chance, wrong, found = random.Random(24), 0, 0
+        for _ in range(20):
+            wrong += len(compare.changed(compare.compare(self.rows(chance), self.rows(chance))))
+            sure = compare.changed(compare.compare(self.rows(chance), self.rows(chance, 0.95)))
+            found += "row 7" in [pair["name"] for pair in sure]
+        self.assertLessEqual(wrong, 20 * 40 * 0.02)
+        self.assertGreaterEqual(found, 19)
+
+    def test_tails_are_those_of_the_tables(self):
+        for t, freedom, share in ((12.706, 1, 0.025), (4.303, 2, 0.025), (2.776, 4, 0.025), (3.365, 5, 0.01), (1.860, 8, 0.05), (0, 7, 0.5)):
+            self.assertAlmostEqual(compare.tail(t, freedom), share, delta=0.0001)
 
     def test_another_clock_is_no_change_of_speed(self):
         before, after = pair_of(10, 12)
@@ -73,7 +98,7 @@ class Compare(Case):
         self.assertEqual(self.compare(*slower, "--fail-if-slower", "15%").returncode, 0)
         self.assertEqual(self.compare(*slower).returncode, 0)
         self.assertEqual(self.compare(*faster, "--fail-if-slower", "5%").returncode, 0)
-        self.assertEqual(self.compare(*pair_of(10, 9, spread=0.08), "--fail-if-slower", "5%").returncode, 0)
+        self.assertEqual(self.compare(*pair_of(10, 9, spread=0.3), "--fail-if-slower", "5%").returncode, 0)
 
     def test_the_surest_and_largest_change_comes_first(self):
         values = (("a little", 0.95), ("most", 0.5), ("better", 1.4), ("much", 0.8))

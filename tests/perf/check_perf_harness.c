@@ -5,7 +5,9 @@
  * It is a program of its own, because abd-perf's sources are not part of the library that the unit
  * tests link.
  */
+#include "abd_perf_chase.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_crew.h"
 #include "abd_perf_latency.h"
 #include "abd_perf_filter.h"
 #include "abd_perf_race.h"
@@ -124,10 +126,10 @@ static void check_latencies(void)
 
 static void check_verdicts(void)
 {
-	struct abd_perf_summary five = {2, 1.9, 2.1, 0, 5, 0, 0, 0},
-				sure = {1.05, 1.03, 1.07, 0, 15, 0, 0, 0},
-				across = {1.01, 0.99, 1.03, 0, 15, 0, 0, 0},
-				slow = {0.9, 0.88, 0.93, 0, 15, 0, 0, 0};
+	struct abd_perf_summary five = {.median = 2, .low = 1.9, .high = 2.1, .rounds = 5},
+				sure = {.median = 1.05, .low = 1.03, .high = 1.07, .rounds = 15},
+				across = {.median = 1.01, .low = 0.99, .high = 1.03, .rounds = 15},
+				slow = {.median = 0.9, .low = 0.88, .high = 0.93, .rounds = 15};
 
 	check(abd_perf_stat_verdict(&five, 0) == ABD_PERF_CANT_TELL,
 		"five rounds never support a verdict");
@@ -180,6 +182,82 @@ static bool relative_is_to_the_reference(void)
 	return ns.relative_low <= ns.relative && ns.relative <= ns.relative_high &&
 	       fabs(ns.relative * reference_ns / ns.median - 1) < 0.05 &&
 	       abd_perf_race_rate(&race, 0, 7).relative == ns.relative;
+}
+
+/* The second call comes after calibrating: it is the round that is thrown away. */
+static double cold_start(void *arg, uint64_t iterations)
+{
+	unsigned *calls = arg;
+
+	return (++*calls == 2 ? 1e9 : 20e6) * (double)iterations;
+}
+
+static void check_first_round(void)
+{
+	static struct abd_perf_race race;
+	unsigned calls = 0;
+	struct abd_perf_path path = {"a", cold_start, &calls};
+	struct abd_perf_options options = {.repeat = 3, .seed = 1};
+	bool warm = abd_perf_race_run(&race, &path, 1, &options) && race.rounds == 3;
+
+	for (unsigned i = 0; i < race.rounds; i++)
+		warm = warm && race.ns[0][i] == 20e6;
+	check(warm, "the first round is thrown away");
+}
+
+/* Member 0 works; the other one waits 5 ms in vain. */
+static double wait_or_work(void *arg, unsigned member, uint64_t iterations)
+{
+	double start = abd_perf_clock_ns();
+
+	(void)arg;
+	for (uint64_t i = 0; i < iterations && member > 0; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	return abd_perf_clock_ns() - start;
+}
+
+static double crew_sample(void *arg, uint64_t iterations)
+{
+	return abd_perf_crew_run(arg, wait_or_work, NULL, iterations);
+}
+
+static void check_crew(void)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_options options = {.repeat = 2, .seed = 1, .cpu_count = 2};
+
+	options.cpus[0] = options.cpus[1] = sched_getcpu();
+
+	struct abd_perf_path path = {"a", crew_sample, abd_perf_crew_make(2, &options)};
+
+	abd_perf_race_run(&race, &path, 1, &options);
+	abd_perf_crew_end(path.arg);
+
+	struct abd_perf_summary ns = abd_perf_race_ns(&race, 0);
+
+	check(ns.median >= 2.5e6, "what a thread of a crew waits is part of the crew's time");
+	check(ns.idle > 0.5 && ns.idle_why != NULL && strcmp(ns.idle_why, "threads waited") == 0,
+		"a figure whose two clocks differ says why");
+}
+
+/* All lines are on one circle, and no step tells the next one: hardly two are alike. */
+static void check_chase(void)
+{
+	enum { LINES = 4096, WORDS = 16 };
+	static uint32_t memory[LINES * WORDS], step[LINES];
+	uint32_t at = 0, alike = 0, length = 0;
+
+	abd_perf_chase_link(memory, LINES, 7);
+	do {
+		uint32_t next = memory[at * WORDS];
+
+		alike += step[(next - at) % LINES]++ >= 8;
+		at = next;
+		length++;
+	} while (at != 0 && length <= LINES);
+	check(length == LINES, "a chase visits every line once");
+	check(alike < LINES / 100, "a chase has no stride");
+	check(abd_perf_chase_ns((size_t)1 << 20) > 0, "a line's time is above 0");
 }
 
 static void check_filter(void)
@@ -278,6 +356,9 @@ int main(void)
 	check(hundredth_is_not_told_in_five_rounds(), "1 % more steps can't be told in 5 rounds");
 	check_times();
 	check_options();
+	check_first_round();
+	check_crew();
+	check_chase();
 	check_filter(); /* last, for it leaves a filter behind */
 	return failures != 0;
 }

@@ -3,6 +3,7 @@
  * What abd-perf takes from outside: flags at the edges of their rules, and a tree of files
  * (--input), which becomes bytes, records and a table of names.
  */
+#include "abd_perf_compare_key.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
 #include "abd_perf_names_set.h"
@@ -213,8 +214,47 @@ static void check_tree(void)
 	check(system(remove) == 0, "the tree is removed");
 }
 
+/*
+ * A model that looks for the last 8 lengths among the 10,000 before, and guesses what came after
+ * them there, is right about as often as one that throws dice.
+ */
+static void check_keys(void)
+{
+	enum { DRAWS = 20000, PAST = 10000, SEEN = 8 };
+	struct abd_perf_key *key = malloc(ABD_PERF_KEYS * sizeof(*key));
+	uint64_t random = 1234;
+	unsigned right = 0, short_keys = 0;
+
+	if (key == NULL)
+		exit(1);
+	abd_perf_compare_key_draw(key, 0, true, &random);
+	for (size_t i = 0; i < ABD_PERF_KEYS; i++)
+		short_keys += key[i].length <= 8;
+	for (size_t i = PAST; i < DRAWS; i += 10) {
+		size_t best = 0, guess = i - 1;
+
+		for (size_t j = i - PAST + SEEN; j < i; j++) {
+			size_t same = 0;
+
+			while (same < SEEN && key[j - 1 - same].length == key[i - 1 - same].length)
+				same++;
+			if (same >= best) {
+				best = same;
+				guess = j;
+			}
+		}
+		right += key[guess].length == key[i].length && guess != i;
+	}
+	check(right * 20 < (DRAWS - PAST) / 10,
+		"lengths of keys can't be foretold from 10,000 before");
+	check(short_keys > ABD_PERF_KEYS / 9 && short_keys < ABD_PERF_KEYS / 7,
+		"an eighth of the keys are of up to 8 bytes");
+	free(key);
+}
+
 int main(void)
 {
+	check_keys();
 	check_sizes();
 	check_refusals();
 	check_line();

@@ -158,6 +158,24 @@ class Json(Case):
         with open(file) as stream:
             self.assertEqual(json.load(stream)["results"][0]["parameters"]["size"], 1048576)
 
+    def test_records_are_too_many_to_be_learnt(self):
+        found = [entry["parameters"]["distinct_bytes"] for entry in json.loads(whole_run()[1])["results"]
+                 if (entry["scenario"], entry["group"]) == ("codec", "hot") and entry["parameters"]["data"] != "files"]
+        self.assertGreater(len(found), 0)
+        self.assertGreaterEqual(min(found), 12 << 20)
+
+    def test_every_process_has_its_part_in_a_figure(self):
+        file = self.path("result.json")
+        result = run("run", *FEW, *FILL, "--processes", "3", "--json", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file) as stream:
+            entry = json.load(stream)["results"][0]
+        for value in entry["figures"] + entry["ratios"]:
+            self.assertEqual(len(value["processes"]), 3)
+            self.assertEqual(value["median"], sorted(value["processes"])[1])
+            self.assertTrue(value["low"] <= min(value["processes"]) and max(value["processes"]) <= value["high"])
+            self.assertEqual(value["rounds"], 3)
+
     def test_one_round_tells_nothing(self):
         verdicts = {ratio["verdict"] for entry in json.loads(whole_run()[1])["results"] for ratio in entry["ratios"]}
         self.assertEqual(verdicts, {"can't tell"})

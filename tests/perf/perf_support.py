@@ -12,7 +12,7 @@ import unittest
 
 PERF = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath(sys.argv[2])
-FEW = ["--quick", "--repeat", "1", "--runtime", "0.02", "--warmup", "0"]  # as little as can be measured
+FEW = ["--quick", "--repeat", "1", "--runtime", "0.02", "--warmup", "0", "--processes", "1"]  # as little as can be measured
 USAGE = 64
 SLOWER = 2
 
@@ -86,18 +86,24 @@ class Case(unittest.TestCase):
             self.assertIn(word, result.stderr)
 
 
-def figure(name, median, unit="GB/s", spread=0.01, rounds=9, relative=True):
+def around(median, spread, processes=3):
+    """The medians of processes, as far apart as spread says."""
+    return [median * (1 + spread * (i - (processes - 1) / 2) / processes) for i in range(processes)]
+
+
+def figure(name, median, unit="GB/s", spread=0.01, rounds=9, relative=True, processes=3):
     value = {"name": name, "unit": unit, "median": median, "low": median * (1 - spread), "high": median * (1 + spread), "mad": 0,
-             "rounds": rounds, "relative": None}
+             "rounds": rounds, "relative": None, "idle": None, "processes": around(median, spread, processes)}
     if relative and unit in ("GB/s", "1/s", "ns", "ms", "s"):  # a time, whatever the unit
         time = median if unit not in ("GB/s", "1/s") else 1 / median
-        value["relative"] = {"median": time, "low": time * (1 - spread), "high": time * (1 + spread)}
+        value["relative"] = {"median": time, "low": time * (1 - spread), "high": time * (1 + spread),
+                             "processes": around(time, spread, processes)}
     return value
 
 
 def ratio(of, against, median, verdict="faster"):
     return {"of": of, "against": against, "median": median, "low": median * 0.99, "high": median * 1.01, "mad": 0, "rounds": 9,
-            "verdict": verdict, "target": None, "target_verdict": None, "source": None}
+            "processes": around(median, 0.01), "verdict": verdict, "target": None, "target_verdict": None, "source": None}
 
 
 def entry(scenario, group, name, parameters, figures=(), ratios=()):
