@@ -86,6 +86,15 @@ struct abd_arc_config {
 	 */
 	uint32_t hit_batch;
 	uint32_t flags; /**< enum abd_arc_flags */
+	/**
+	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
+	 * an eighth: a read of a range then decodes only its groups, but a put takes longer. 0:
+	 * none are
+	 */
+	uint32_t lz4_index_min;
+	/** the group_size for that (16 KiB); records of one group, or more than 64, have no index
+	 */
+	uint32_t lz4_index_group;
 };
 
 /** A held record. abd is the cached buffer itself; the holder may only read it. */
@@ -133,7 +142,7 @@ struct abd_arc_stats {
 	/** part of used_bytes: evicted or removed buffers that may still be read, or are held */
 	uint64_t evicted_bytes;
 	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
-	uint64_t index_bytes; /**< part of used_bytes: hash table, entries and ghosts */
+	uint64_t index_bytes; /**< part of used_bytes: hash table, entries, ghosts, lz4 indexes */
 	/* so far */
 	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
 	/* now */

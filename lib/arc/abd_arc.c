@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define ABD_ARC_HIT_BATCH 64
+#define ABD_ARC_LZ4_GROUP (16 << 10)
 /*
  * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
  * records at most, and may wait for readers after each 16.
@@ -65,6 +66,10 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 		return EINVAL;
 	if (to->hit_batch == 0)
 		to->hit_batch = ABD_ARC_HIT_BATCH;
+	if (to->lz4_index_group == 0)
+		to->lz4_index_group = ABD_ARC_LZ4_GROUP;
+	if (abd_lz4_index_size(0, to->lz4_index_group) == 0)
+		return EINVAL;
 	return abd_arc_capacity_check(to->capacity_bytes);
 }
 
@@ -75,6 +80,8 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled just above */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
+	arc->block_index_min = config->lz4_index_min;
+	arc->block_index_group = config->lz4_index_group;
 	arc->capacity = arc->goal = config->capacity_bytes;
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
@@ -290,8 +297,8 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->resident_bytes = stats->used_bytes + abd_chunk_idle(arc->store.provider);
-	stats->index_bytes = stats->entries * abd_arc_entry_size(arc) +
-			     abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
+	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
+			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
 }
 
 static_assert(sizeof(struct abd_arc_stats) == 33 * sizeof(uint64_t), "no padding");

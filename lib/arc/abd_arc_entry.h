@@ -19,7 +19,10 @@
  */
 struct abd_arc_entry {
 	abd_arc_key_t key; /* first: the index compares it */
-	/* size: bytes before compression; the stamp's mark: the last scan found it held */
+	/*
+	 * size: bytes before compression; indexed: an index of the lz4 block lies behind the
+	 * checksum; the stamp's mark: the last scan found it held
+	 */
 	struct abd_arc_item item;
 	/*
 	 * The buffer of exactly the stored bytes, and abd_home: the slab of this entry's slot. The

@@ -38,6 +38,8 @@
 #include "abd_arc_store.h"
 #include "abd_contract.h"
 
+#include <abd/codec.h>
+
 #include <assert.h>
 #include <pthread.h>
 
@@ -149,7 +151,9 @@ struct abd_arc {
 	uint64_t seed;
 	uint32_t flags;
 	uint32_t hit_batch;
-	uint32_t index_cost; /* what a record costs in addition to its slot and buffer */
+	uint32_t index_cost;        /* what a record costs in addition to its slot and buffer */
+	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
+	uint32_t block_index_group; /* bytes of the record for each of its points */
 	struct abd_arc_index *index;
 
 	/* On a line of its own, apart from what every hit reads. */
@@ -240,13 +244,33 @@ static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 	return stamp >= ABD_ARC_STAMP_OWNER && stamp < ABD_ARC_STAMP_RETIRED;
 }
 
-/** Where an entry's slot has its stored record: behind the entry, at a multiple of 64. */
-static inline size_t abd_arc_entry_size(const struct abd_arc *arc)
+static inline size_t abd_arc_checksum_size(const struct abd_arc *arc)
+{
+	return (arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0;
+}
+
+/**
+ * Where the slot of an entry whose block has an index of so many bytes has its stored record:
+ * behind entry, checksum and index, at a multiple of 64.
+ */
+static inline size_t abd_arc_entry_size(const struct abd_arc *arc, size_t index_size)
 {
 	return abd_round_up(
-		sizeof(struct abd_arc_entry) +
-			((arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0),
-		64);
+		sizeof(struct abd_arc_entry) + abd_arc_checksum_size(arc) + index_size, 64);
+}
+
+/** Where an entry has its block's index, if it is indexed. */
+static inline struct abd_lz4_index *abd_arc_entry_index(
+	const struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	return (void *)((char *)entry->checksum + abd_arc_checksum_size(arc));
+}
+
+static inline size_t abd_arc_entry_index_size(
+	const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	return entry->item.indexed ? abd_lz4_index_size(entry->item.size, arc->block_index_group)
+				   : 0;
 }
 
 /* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
@@ -345,12 +369,14 @@ struct abd_arc_record {
 	size_t stored_size;
 	size_t logical_size;
 	bool compressed;
-	void *scratch;
+	void *scratch; /* the index, if there is one, and behind it the block */
 	size_t scratch_size;
+	size_t index_size; /* of the index; 0: there is none */
 };
 
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
-int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t size);
+int abd_arc_record_begin(
+	const struct abd_arc *arc, struct abd_arc_record *record, const void *buf, size_t size);
 void abd_arc_record_end(struct abd_arc_record *record);
 /** Make size bytes at data, in the entry's slot, its buffer. */
 void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);
@@ -384,14 +410,17 @@ struct abd_arc_scratch {
 	bool is_own; /* the library's memory, because the engine's allocator refused */
 };
 
-/** Get scratch of this size. Returns 0 or -ENOMEM. Outside of read-side sections. */
+/**
+ * Get scratch for a range that ends at this byte of its record. Returns 0 or -ENOMEM. Outside of
+ * read-side sections.
+ */
 int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size);
 void abd_arc_scratch_put(struct abd_arc_scratch *scratch);
 /**
  * Read [off, off + size), which lies within the record, into dst. Returns 0; -EBADMSG; -EAGAIN:
- * this needs scratch of off + size bytes, and there is none. Allocates nothing.
+ * this needs scratch for a range that ends at off + size, and there is none. Allocates nothing.
  */
-int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size,
-	const struct abd_arc_scratch *scratch);
+int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
+	size_t off, size_t size, const struct abd_arc_scratch *scratch);
 
 #endif

@@ -20,7 +20,8 @@
 /* Under lock. Returns how many bytes were copied, or took as long; 0: the record stays. */
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
-	size_t head = abd_arc_entry_size(arc), size = abd_arc_store_bytes_of(&arc->store, from);
+	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from));
+	size_t size = abd_arc_store_bytes_of(&arc->store, from);
 	struct abd_arc_entry *to, *old;
 
 	if (abd_arc_entry_is_pinned(from) || abd_arc_entry_bytes(arc, from) > size)
@@ -33,7 +34,8 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	to->key = from->key;
 	to->item.cost = from->item.cost;
 	to->item.size = from->item.size;
-	/* the checksum and the record */
+	to->item.indexed = from->item.indexed;
+	/* the checksum, the index and the record */
 	memcpy(to->checksum, from->checksum, head - sizeof(*from) + stored);
 	abd_arc_record_place(to, (char *)to + head, stored, abd_arc_entry_is_metadata(from));
 	abd_arc_policy_replace(&from->item, &to->item);

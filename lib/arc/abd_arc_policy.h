@@ -63,7 +63,9 @@ struct abd_arc_item {
 	struct abd_arc_link link;
 	_Atomic uint64_t stamp;
 	uint32_t cost;
-	uint32_t size; /* the owner's; the policy does not touch it */
+	/* the owner's; the policy does not touch them */
+	uint32_t size : 31;
+	uint32_t indexed : 1;
 };
 
 struct abd_arc_ghost;

@@ -36,9 +36,13 @@ struct abd_arc_put {
  */
 static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *put)
 {
-	size_t head = abd_arc_entry_size(arc);
+	size_t head = abd_arc_entry_size(arc, put->record.index_size);
 	int class = -1;
 
+	if (abd_arc_store_class(&arc->store, head) < 0) {
+		put->record.index_size = 0; /* a block does without, in a cache so small */
+		head = abd_arc_entry_size(arc, 0);
+	}
 	if (put->is_in_slot)
 		class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
 	put->is_in_slot = class >= 0;
@@ -102,7 +106,8 @@ static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool 
 static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
-	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc) : NULL;
+	size_t index_size = put->record.index_size;
+	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc, index_size) : NULL;
 	size_t bytes = abd_arc_store_bytes_of(&arc->store, entry);
 
 	if (!abd_arc_record_store(&put->record, entry, data, (put->flags & ABD_ARC_METADATA) != 0))
@@ -111,7 +116,10 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 		bytes += abd_arc_record_bytes(abd_arc_entry_abd(entry));
 	entry->key = *put->key;
 	entry->item.cost = (uint32_t)bytes + arc->index_cost;
-	entry->item.size = (uint32_t)put->record.logical_size;
+	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;
+	entry->item.indexed = index_size > 0;
+	if (index_size > 0)
+		memcpy(abd_arc_entry_index(arc, entry), put->record.scratch, index_size);
 	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
 		abd_fletcher_4(
 			abd_arc_entry_abd(entry), 0, put->record.stored_size, entry->checksum);
@@ -211,7 +219,7 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 static int abd_arc_put_once(
 	struct abd_arc *arc, struct abd_arc_put *put, const void *buf, size_t size)
 {
-	int error = abd_arc_record_begin(&put->record, buf, size);
+	int error = abd_arc_record_begin(arc, &put->record, buf, size);
 
 	if (error != 0)
 		return error;

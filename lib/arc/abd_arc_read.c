@@ -79,7 +79,7 @@ static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *e
 		return -EINVAL;
 	if (!abd_arc_record_is_sound(arc, entry))
 		return -EBADMSG;
-	return abd_arc_record_read(entry, dst, off, size, scratch);
+	return abd_arc_record_read(arc, entry, dst, off, size, scratch);
 }
 
 static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,

@@ -8,6 +8,7 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
+#include "abd_lz4_decompress_indexed.h"
 #include "abd_lz4_frame.h"
 
 #include <abd/codec.h>
@@ -24,7 +25,40 @@ static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 	abd_get_from_buf_struct(view, memory, size);
 }
 
-int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t size)
+/* An index lies with its entry, for which the smallest slots are meant. */
+#define ABD_ARC_GROUPS_MAX 64
+
+/* Bytes of the index that a record of this size will have; 0: none. */
+static size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
+{
+	if (arc->block_index_min == 0 || size < arc->block_index_min ||
+		size <= arc->block_index_group ||
+		size > (size_t)arc->block_index_group * ABD_ARC_GROUPS_MAX)
+		return 0;
+	return abd_lz4_index_size(size, arc->block_index_group);
+}
+
+/* Compress with an index if the record gets one and both together save an eighth, else without. */
+static ssize_t abd_arc_record_compress(
+	const struct abd_arc *arc, struct abd_arc_record *record, const abd_t *src, abd_t *dst)
+{
+	size_t size = record->logical_size, head = abd_arc_record_index_size(arc, size);
+	ssize_t produced = -ENOSPC;
+	abd_t room;
+
+	if (head > 0) {
+		abd_get_from_buf_struct(
+			&room, (char *)record->scratch + head, abd_lz4_room(size) - head);
+		produced = abd_lz4_compress_indexed(
+			&room, src, 0, 0, size, arc->block_index_group, 0, record->scratch);
+		abd_free(&room);
+	}
+	record->index_size = produced > 0 ? head : 0;
+	return produced > 0 ? produced : abd_lz4_compress(dst, src, 0, 0, size);
+}
+
+int abd_arc_record_begin(
+	const struct abd_arc *arc, struct abd_arc_record *record, const void *buf, size_t size)
 {
 	size_t room = abd_lz4_room(size);
 	abd_t src, dst;
@@ -40,11 +74,11 @@ int abd_arc_record_begin(struct abd_arc_record *record, const void *buf, size_t 
 
 	abd_arc_record_view(&src, buf, size);
 	abd_get_from_buf_struct(&dst, record->scratch, room);
-	produced = abd_lz4_compress(&dst, &src, 0, 0, size);
+	produced = abd_arc_record_compress(arc, record, &src, &dst);
 	abd_free(&dst);
 	abd_free(&src);
 	if (produced > 0) {
-		record->buf = record->scratch;
+		record->buf = (const char *)record->scratch + record->index_size;
 		record->stored_size = (size_t)produced;
 		record->compressed = true;
 	}
@@ -151,6 +185,7 @@ void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool
 	abd_arc_record_add(&arc->stats.logical_bytes, entry->item.size, more);
 	abd_arc_record_add(&arc->stats.metadata_stored_bytes, is_metadata ? stored : 0, more);
 	abd_arc_record_add(&arc->stats.metadata_entries, is_metadata, more);
+	abd_arc_record_add(&arc->stats.index_bytes, abd_arc_entry_index_size(arc, entry), more);
 }
 
 void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
@@ -177,6 +212,7 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 
 int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size)
 {
+	size += ABD_LZ4_SLACK;
 	scratch->size = size;
 	scratch->buf = abd_buf_alloc(size, false);
 	scratch->is_own = scratch->buf == NULL;
@@ -205,25 +241,33 @@ static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, siz
 	return abd_lz4_decompress_range_to_buf(dst, abd, 0, size, 0, stored_size);
 }
 
-int abd_arc_record_read(struct abd_arc_entry *entry, void *dst, size_t off, size_t size,
-	const struct abd_arc_scratch *scratch)
+int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
+	size_t off, size_t size, const struct abd_arc_scratch *scratch)
 {
+	const abd_t *abd = abd_arc_entry_abd(entry);
+
 	if (size == 0)
 		return 0;
 	if (!abd_arc_entry_is_compressed(entry)) {
-		abd_copy_to_buf_off(dst, abd_arc_entry_abd(entry), off, size);
+		abd_copy_to_buf_off(dst, abd, off, size);
 		return 0;
 	}
 
 	if (ABD_LIKELY(off == 0))
 		return abd_arc_record_decode(entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
 
-	/* Matches may reach back to any byte before the range, so those are decoded too. */
+	/* Matches may reach back to bytes before the range, so those are decoded too. */
 	size_t end = off + size;
 
 	if (scratch->buf == NULL)
 		return -EAGAIN;
-	assert(scratch->size >= end);
+	assert(scratch->size >= end + ABD_LZ4_SLACK);
+	if (entry->item.indexed) {
+		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0, abd_get_size(abd),
+			abd_arc_entry_index(arc, entry), scratch->buf);
+
+		return got == (ssize_t)size ? 0 : -EBADMSG;
+	}
 	if (abd_arc_record_decode(entry, scratch->buf, end) != (ssize_t)end)
 		return -EBADMSG;
 	memcpy(dst, (const char *)scratch->buf + off, size);

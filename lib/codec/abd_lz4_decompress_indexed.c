@@ -13,6 +13,7 @@
 #include "abd_allocator.h"
 #include "abd_check.h"
 #include "abd_lz4_decode.h"
+#include "abd_lz4_decompress_indexed.h"
 #include "abd_lz4_encode.h"
 #include "abd_runs.h"
 
@@ -20,9 +21,6 @@
 
 #include <errno.h>
 #include <limits.h>
-
-/* So much more room than is wanted lets the decoder's quick loop reach the last byte wanted. */
-#define ABD_LZ4_SLACK ((size_t)256)
 
 struct abd_lz4_entry {
 	size_t logical, stored;
@@ -33,6 +31,7 @@ struct abd_lz4_block {
 	const struct abd_lz4_index *index;
 	struct abd_runs runs;
 	size_t size;
+	uint8_t *window; /* the caller's, or NULL */
 };
 
 static struct abd_lz4_entry abd_lz4_entry_at(const struct abd_lz4_index *index, size_t i)
@@ -81,7 +80,7 @@ static ssize_t abd_lz4_decode_window(const struct abd_lz4_block *block, struct a
 	struct abd_lz4_entry entry, size_t hub_end, uint8_t *dst, size_t off, size_t end)
 {
 	size_t size = end - first.logical + ABD_LZ4_SLACK, hub_size = 0, from;
-	uint8_t *window = abd_allocator_get(size, false);
+	uint8_t *window = block->window != NULL ? block->window : abd_allocator_get(size, false);
 	ssize_t result = -EBADMSG;
 
 	if (window == NULL)
@@ -109,7 +108,8 @@ static ssize_t abd_lz4_decode_window(const struct abd_lz4_block *block, struct a
 		result = (ssize_t)there;
 	}
 out:
-	abd_allocator_put(window, size, false);
+	if (block->window == NULL)
+		abd_allocator_put(window, size, false);
 	return result;
 }
 
@@ -149,17 +149,16 @@ direct:
 	return result < 0 ? result : (ssize_t)entry.logical + result;
 }
 
-ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *src, size_t range_off,
-	size_t range_size, size_t src_off, size_t src_size, const struct abd_lz4_index *index)
+ssize_t abd_lz4_decompress_indexed(void *dst, const abd_t *src, size_t range_off, size_t range_size,
+	size_t src_off, size_t src_size, const struct abd_lz4_index *index, void *window)
 {
-	struct abd_lz4_block block = {
-		.decoder = abd_lz4_decoder_for(src_size), .index = index, .size = src_size};
+	struct abd_lz4_block block = {.decoder = abd_lz4_decoder_for(src_size),
+		.index = index,
+		.size = src_size,
+		.window = window};
 	size_t most, end;
 	ssize_t result;
 
-	abd_check_range(__func__, src, src_off, src_size);
-	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
-	ABD_REQUIRE(index != NULL, "index is NULL");
 	if (src_size > INT_MAX)
 		return -EINVAL;
 	if (src_size == 0 || abd_lz4_index_size(0, index->group_size) == 0 ||
@@ -179,4 +178,14 @@ ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *src, siz
 	if ((size_t)result < end && (size_t)result + index->group_size <= most)
 		return -EBADMSG;
 	return (size_t)result > range_off ? result - (ssize_t)range_off : 0;
+}
+
+ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *src, size_t range_off,
+	size_t range_size, size_t src_off, size_t src_size, const struct abd_lz4_index *index)
+{
+	abd_check_range(__func__, src, src_off, src_size);
+	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
+	ABD_REQUIRE(index != NULL, "index is NULL");
+	return abd_lz4_decompress_indexed(
+		dst, src, range_off, range_size, src_off, src_size, index, NULL);
 }

@@ -2,9 +2,9 @@
 /*
  * libFuzzer target: blocks with an index. A list makes a record, which is compressed with groups:
  * liblz4 must decode the block, every range must come out right, and the index must survive its
- * form. Then the index is damaged, or the input's own bytes are the block: whatever the index says,
- * a range is refused or has at most its size, and only its own memory is written. Allocations of
- * exactly their size show that. Wrong bytes are the block's own: the memory that the library
+ * form. Then the index is damaged, or the block is one that was made without: whatever the index
+ * says, a range is refused or has at most its size, and only its own memory is written. Allocations
+ * of exactly their size show that. Wrong bytes are the block's own: the memory that the library
  * decodes through is made to differ between two runs, and the answers must not.
  */
 #include "fuzz_lz4_buffers.h"
@@ -139,19 +139,37 @@ static const char *compress(
 	return NULL;
 }
 
-/* An index of the input's own bytes, which are the block too. */
-static void invent(struct indexed *to, const struct fuzz_lz4_input *input, size_t group_size)
+/*
+ * An index of the input's own block, which was not made for one: where groups and a hub would be,
+ * matches reach everywhere.
+ */
+static void invent(
+	struct indexed *to, const struct fuzz_lz4_input *input, size_t size, size_t group_size)
 {
-	size_t count = 1 + input->header[FUZZ_MORE] % 16;
+	size_t count = (size + group_size - 1) / group_size, made = 0, at = 0, i = 0;
 
-	to->index_size = 16 + count * 8;
-	to->index = calloc(1, to->index_size);
-	to->index->group_size = (uint32_t)group_size;
-	to->index->hub_size = (uint32_t)group_size / 4;
-	to->index->count = (uint32_t)count;
-	for (size_t i = 1; i < count; i++) {
-		to->index->points[i].logical = (uint32_t)(i * group_size + i * 7);
-		to->index->points[i].stored = (uint32_t)(input->size * i / count);
+	to->index_size = abd_lz4_index_size(size, group_size);
+	to->index = malloc(to->index_size);
+	*to->index = (struct abd_lz4_index){
+		(uint32_t)group_size, (uint32_t)group_size, (uint32_t)count, 0};
+	to->index->hub_size >>= input->header[FUZZ_MORE] % 8;
+	while (i < count) {
+		bool end = made >= size || at >= input->size;
+
+		if (end || i * group_size <= made) {
+			to->index->points[i].logical = (uint32_t)made;
+			to->index->points[i++].stored = (uint32_t)at;
+			continue;
+		}
+		unsigned token = input->block[at++];
+		size_t literals = token >> 4;
+
+		if (literals == 15)
+			literals += lz4_walk_extension(input->block, input->size, &at);
+		at += literals + 2;
+		made += literals + (token & 15) + 4;
+		if ((token & 15) == 15 && at < input->size)
+			made += lz4_walk_extension(input->block, input->size, &at);
 	}
 	fuzz_lz4_buffer_make(&to->block, input->size, 0, 0, input->seed);
 	if (input->size > 0)
@@ -187,17 +205,18 @@ static const char *check(const struct fuzz_lz4_input *input, size_t off, size_t 
 	const char *fault = NULL;
 	size_t made = fuzz_lz4_model(record, sizeof(record), input->block, input->size);
 
-	if (input->header[FUZZ_DECODER] >= 128) {
+	if (input->header[FUZZ_DECODER] >= 192) {
 		fault = compress(&from, input, made, group_size);
 		if (fault == NULL)
 			fault = check_sound(&from, made, off, size);
 		if (fault == NULL)
 			fault = check_form(&from);
 	} else {
-		invent(&from, input, group_size);
+		invent(&from, input, made, group_size);
 	}
 	if (fault == NULL) {
-		damage(&from, input);
+		if (input->header[FUZZ_LESS] % 2 == 0)
+			damage(&from, input);
 		fault = check_lie(&from, off, size);
 	}
 	fuzz_lz4_buffer_free(&from.block);

@@ -220,7 +220,8 @@ Test(abd_contract_names, reading_writing_and_asking, .init = begin, .fini = end)
 #if ABD_HAS_ARC
 Test(abd_contract_names, caching)
 {
-	struct abd_arc_config config = {sizeof(config), ABD_ARC_CAPACITY_MIN, 0, 0, 0};
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = ABD_ARC_CAPACITY_MIN};
 	abd_arc_t *arc = abd_arc_create(&config);
 	abd_arc_key_t key = {1, {2, 3}, 4};
 	abd_arc_hold_t hold = {0};
