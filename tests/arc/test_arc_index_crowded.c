@@ -154,12 +154,18 @@ static void fill_and_pass_every_line(void)
 
 Test(arc_crowded, a_look_up_ends_where_every_line_has_been_passed)
 {
+	struct abd_arc_entry absent;
+
 	fill_and_pass_every_line();
 	all_are_found();
 	for (uint64_t home = 0; home < LINES; home++) {
 		abd_arc_key_t key = new_key(home, LINES - 1);
 
-		cr_assert_null(abd_arc_index_find(crowd.index, abd_arc_hash_key(SEED, &key), &key));
+		uint64_t hash = abd_arc_hash_key(SEED, &key);
+
+		cr_assert_null(abd_arc_index_find(crowd.index, hash, &key));
+		cr_assert_null(abd_arc_index_find_any(crowd.index, hash, &key));
+		cr_assert_not(abd_arc_index_remove(crowd.index, hash, &absent));
 	}
 	no_line_is_passed_when_all_are_out();
 	end();
@@ -233,6 +239,16 @@ Test(arc_crowded, a_line_that_finds_no_room_is_not_joined)
 }
 
 /* Records, not entries alone: one of the page makes room for each that comes. */
+static abd_arc_key_t key_at_9(const abd_arc_t *arc, uint64_t *n)
+{
+	abd_arc_key_t key;
+
+	do
+		key = arc_key((*n)++);
+	while (abd_arc_hash(arc, &key) % LINES != 9);
+	return key;
+}
+
 Test(arc_crowded, a_record_whose_page_is_full_takes_the_place_of_another)
 {
 	enum { ROOM = SLOTS + 255, RECORDS = ROOM + 20 };
@@ -243,11 +259,8 @@ Test(arc_crowded, a_record_whose_page_is_full_takes_the_place_of_another)
 
 	cr_assert_not_null(arc);
 	for (size_t i = 0; i < RECORDS; i++) {
-		abd_arc_key_t key;
+		abd_arc_key_t key = key_at_9(arc, &n);
 
-		do
-			key = arc_key(n++);
-		while (abd_arc_hash(arc, &key) % LINES != 9);
 		got = 0;
 		cr_assert_eq(abd_arc_put(arc, &key, "x", 1), 0);
 		cr_assert_eq(abd_arc_read(arc, &key, &got, 0, 1), 1);
@@ -256,6 +269,17 @@ Test(arc_crowded, a_record_whose_page_is_full_takes_the_place_of_another)
 	cr_assert_eq(arc->index->lines, LINES);
 	cr_assert_eq(arc_stats(arc).entries, ROOM);
 	cr_assert_eq(arc_stats(arc).evictions, RECORDS - ROOM);
+
+	/* One that is leaving gives its place up, too. */
+	abd_arc_key_t last = key_at_9(arc, &n);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_evict(arc, abd_arc_index_neighbour(arc->index, 9));
+	pthread_mutex_unlock(&arc->lock);
+	cr_assert_eq(arc->leaving, 1);
+	cr_assert_eq(abd_arc_put(arc, &last, "x", 1), 0);
+	cr_assert_eq(arc->leaving, 0);
+	cr_assert_eq(arc_stats(arc).entries, ROOM);
 	for (uint64_t i = 0; i < n; i++) {
 		abd_arc_key_t key = arc_key(i);
 

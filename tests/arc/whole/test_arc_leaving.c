@@ -92,8 +92,20 @@ static void evicted_while_held(uint32_t hit_batch, uint32_t flags)
 	cr_assert_eq(arc->leaving, 0);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
 
-	/* One that nobody holds is gone after the grace period. */
+	/* One that nobody held when that was looked at is not found, even before it is freed. */
 	evict(arc, 2);
+	arc->looked += 2;
+	expect_none(arc, 2);
+	arc->looked -= 2;
+
+	/* Nor one whose last hold was released a moment ago. */
+	abd_arc_key_t key = arc_key(2);
+	struct abd_arc_entry *entry =
+		abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key);
+	uint64_t stamp = atomic_exchange(&entry->item.stamp, 0);
+
+	expect_none(arc, 2);
+	atomic_store(&entry->item.stamp, stamp);
 	abd_arc_reclaim(arc);
 	expect_none(arc, 2);
 	abd_arc_destroy(arc);
@@ -182,6 +194,11 @@ Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
 	abd_arc_destroy(arc);
 }
 
+static bool refuse(void)
+{
+	return true;
+}
+
 /* The range starts inside a compressed record, so reading it takes scratch. */
 Test(arc_leaving, a_range_of_it_is_decoded)
 {
@@ -198,13 +215,14 @@ Test(arc_leaving, a_range_of_it_is_decoded)
 	cr_assert_arr_eq(got, data + 1000, 2000);
 	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 0), 0);
 	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, SIZE), -EINVAL);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	atomic_store(&abd_mem_fault, refuse);
+	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), -ENOMEM);
+	atomic_store(&abd_mem_fault, NULL);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), 2000);
 	abd_arc_release(&held);
 	abd_arc_destroy(arc);
-}
-
-static bool refuse(void)
-{
-	return true;
 }
 
 /* Without memory to hold it there is no reading it, and nothing is lost. */
