@@ -19,9 +19,10 @@ import matplotlib.pyplot as plot  # noqa: E402
 from model import median_of  # noqa: E402
 
 # Placeholders that the page's style replaces: text, grid, and a colour per series (Okabe and Ito's, which colour-blind readers can tell apart).
-TEXT, GRID = "#010101", "#020202"
+TEXT, GRID, PAGE, LOSS = "#010101", "#020202", "#030303", "#040404"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
-VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
+VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", PAGE: "var(--page)", LOSS: "var(--bad)",
+              **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
 MARKERS = ["o", "s", "^", "D", "v", "P"]
 STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "text.color": TEXT, "axes.labelcolor": TEXT,
          "axes.edgecolor": "#888888", "xtick.color": TEXT, "ytick.color": TEXT, "grid.color": GRID, "axes.grid": True, "axes.axisbelow": True,
@@ -40,6 +41,10 @@ def svg(draw, title, kind, height):
     text = data.getvalue()
     text = re.sub("<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
     text = re.sub(' (?:width|height)="[0-9.]+pt"', "", text)
+    # What matplotlib writes for every tick and letter, made short: a page has 30 drawings.
+    for long, short in ((r"font: ([0-9.]+px) '[^;\"]*", r"font: \1 sans-serif"), (r'<g id="[a-z0-9_.]*">', "<g>"), (r"(\.\d)\d+", r"\1"),
+                        (r"; stroke-linecap: square", ""), (r' transform="rotate\(-0 [^)]*\)"', ""), (r"\s*\n\s*", " "), ("> <", "><")):
+        text = re.sub(long, short, text)
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, variable)
     return text.replace("<svg ", f'<svg class="{kind}" role="img" aria-label="{html.escape(title)}" ', 1)
@@ -76,13 +81,19 @@ def dots(axes, narrow, labels, series, published=None):
         y = [ratio["median"] for ratio in points.values()]
         low = [ratio["median"] - ratio["low"] for ratio in points.values()]
         high = [ratio["high"] - ratio["median"] for ratio in points.values()]
-        axes.errorbar(x, y, yerr=[low, high], fmt=MARKERS[i % len(MARKERS)], color=COLOURS[i % len(COLOURS)], capsize=3,
-                      markersize=5, label=name)
+        colour = COLOURS[i % len(COLOURS)]
+        axes.errorbar(x, y, yerr=[low, high], fmt=MARKERS[i % len(MARKERS)], color=colour, capsize=3, markersize=5, label=name)
+        for place, ratio in zip(x, points.values()):  # a tie is hollow; a loss is crossed out, in the colour of losses
+            if ratio["verdict"] != "faster":
+                axes.plot([place], [ratio["median"]], MARKERS[i % len(MARKERS)], color=colour, markerfacecolor=PAGE, markersize=5)
+            if ratio["verdict"] == "slower":
+                axes.plot([place], [ratio["median"]], "x", color=LOSS, markersize=10, markeredgewidth=2)
     axes.axhline(1, color="#888888", linewidth=1)
     if published:
         axes.axhline(published, color="#888888", linewidth=1, linestyle="--", label=f"the source: {published}")
     places(axes, labels, narrow)
-    axes.set_ylabel("times as fast" if narrow else "times as fast, 95 % interval")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("times as fast" if narrow else "times as fast, 95 % interval; x: slower, hollow: can't tell")
     legend(axes, narrow)
 
 
@@ -95,6 +106,9 @@ def lines(axes, narrow, labels, series):
     """Lines over named places; series: (name, {place: value}, more arguments for plot())."""
     for name, points, style in series:
         axes.plot([labels.index(place) for place in points], list(points.values()), label=name, **style)
+        if points and not narrow:  # a series is named at its end, too
+            axes.annotate(name, (labels.index(list(points)[-1]), list(points.values())[-1]), xytext=(6, 0), textcoords="offset points",
+                          fontsize=8, va="center", annotation_clip=False)
     places(axes, labels, narrow)
 
 

@@ -28,6 +28,12 @@ def verdict(ratio, yes, no):
     return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell on so few rounds, or there is no difference")
 
 
+def losses(document):
+    """[(ratio, its entry)] of everything that is surely slower with it, the worst first: with ours, or with the rule on."""
+    found = [(ratio, entry) for entry in document["results"] for ratio in entry["ratios"] if ratio["verdict"] == "slower"]
+    return sorted(found, key=lambda pair: pair[0]["median"])
+
+
 # ---- the five questions ----------------------------------------------------------------------------------------------------
 
 def question_rule(document):
@@ -105,7 +111,11 @@ def finding_rule(document):
         return None
     text = (f"The single-chunk rule: reading cached 8k records is {faster(ratio['median'])} with it "
             f"[{percent(ratio['low'])}, {percent(ratio['high'])}] ({entry['name']})")
-    return text + "; " + verdict(ratio, "leave it on", "it does not pay here") + "."
+    every = [value for scenario, of, against in (("arc-cached-read", "single-chunk", "openzfs's way"),
+                                                 ("arc-read", "single, rule on", "single, rule off"))
+             for value in medians_of(select(document, scenario), of, against)]
+    return (text + "; " + verdict(ratio, "leave it on", "it does not pay here")
+            + f". In all {len(every)} cells: {spread(every, '.3f')} times the speed, {sum(value < 1 for value in every)} of them below 1.")
 
 
 def finding_decoder(document):

@@ -9,7 +9,7 @@ import os
 
 from chart import COLOURS
 from compare import changed, conclusion
-from findings import findings, questions
+from findings import findings, losses, questions
 from model import CONDITIONS, interval, parameter_text
 from sections import SECTIONS, cell, section
 
@@ -119,6 +119,19 @@ def headline(document):
     return (f"<div class=headline><ul>{items}</ul></div>" if items else "") + (f"<p>{doubt}</p>" if doubt else "")
 
 
+def slower(document):
+    """Every loss, the worst first, before anything is praised."""
+    found, every = losses(document), sum(len(entry["ratios"]) for entry in document["results"])
+    rows = [row(f"{entry['scenario']}: {entry['name']}", f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"),
+                (ratio["rounds"], "d"), (max(len(ratio["processes"]), 1), "d")) for ratio, entry in found]
+    head = ("case", "ratio of speeds", "median", "low", "high", "rounds", "processes")
+    if not every:
+        return ""
+    return section("What is slower with it", f"<p>{len(found)} of {every} ratios are surely below 1, the worst first.</p>",
+                   table(head, rows[:12]) if rows else "",
+                   folded(f"All {len(rows)} losses", table(head, rows)) if len(rows) > 12 else "")
+
+
 def five(document):
     """Claim and measurement side by side."""
     rows = "".join(
@@ -156,7 +169,7 @@ def report(document, comparison=None):
             f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
             f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "
             "median.</p>")
-    parts = [head, headline(document), changes(comparison) if comparison else "", five(document)]
+    parts = [head, headline(document), slower(document), changes(comparison) if comparison else "", five(document)]
     parts += [make(document) for make in SECTIONS]
     parts += [trust(document), table_ratios(document), table_figures(document)]
     return PAGE.format(body="\n".join(part for part in parts if part),

@@ -226,6 +226,33 @@ class Report(Case):
         self.assertRegex(last[0], "^The report is /.*/report.html$")
         self.assertEqual([line[:3] for line in last[1:]], ["1. ", "2. ", "3. "])
 
+    def test_every_loss_stands_before_the_praise(self):
+        results = made_results()
+        results.append(entry("arc-read", "cold", "fio 128k, cold", {"data": "fio", "record_size": 131072, "threads": 1}, [],
+                             [("single, rule on", "single, rule off", 0.77, "slower")]))
+        text = self.pages(results)[0]
+        losses = text[text.index("<h2>What is slower with it"):text.index("<h2>Five claims")]
+        self.assertIn("1 of ", losses)
+        self.assertIn("arc-read: fio 128k, cold", losses)
+        self.assertIn(">0.770<", losses)
+        # The headline says how the cell it stands for compares with the others.
+        self.assertRegex(text, "In all 3 cells: 0.770 to 1.100 times the speed, 1 of them below 1")
+
+    def test_a_loss_is_drawn_apart_from_a_tie_and_axes_start_at_zero(self):
+        def page(verdict):
+            return self.pages([entry("codec", "hot", "fio 8k, hot", {"data": "fio", "record_size": 8192}, [("ours, runs of 4k", 2.0)],
+                                     [("ours, runs of 4k", "liblz4, linear", 0.9, verdict)])])[0]
+        kinds = [page(verdict) for verdict in ("slower", "can't tell", "faster")]
+        drawn = [re.findall(r"<svg.*?</svg>", text, re.DOTALL)[0] for text in kinds]
+        self.assertEqual([drawing.count("var(--bad)") > 0 for drawing in drawn], [True, False, False])
+        self.assertEqual([drawing.count("fill: var(--page)") > 0 for drawing in drawn], [True, True, False])
+        for drawing in drawn:
+            self.assertIn(">0.0</text>", drawing)
+
+    def test_a_drawing_is_short(self):
+        for drawing in re.findall(r"<svg.*?</svg>", self.made()[0], re.DOTALL):
+            self.assertLess(len(drawing), 20000)
+
     def test_all_five_claims_stand_beside_what_was_measured(self):
         text, said = self.made()
         for words in ("+5 % of ARC-cached 8k reads", "-25 % sys time", "rep cmpsb is slow to start", "on Optane: 512 0.75, 1k 1.07",
