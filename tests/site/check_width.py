@@ -17,18 +17,18 @@ HTML = pathlib.Path(sys.argv[1]).resolve()
 MEASURE = """
 const seen = e => e.getClientRects().length > 0, name = e => e.tagName + " " + e.innerText.slice(0, 60);
 const found = [...document.querySelectorAll("pre, .table-wrapper")].filter(e => seen(e) && e.scrollWidth > e.clientWidth + 1)
-	.map(e => `${name(e)}: ${e.scrollWidth} px in ${e.clientWidth}`);
+    .map(e => `${name(e)}: ${e.scrollWidth} px in ${e.clientWidth}`);
 if (document.documentElement.scrollWidth > innerWidth)
-	found.push(`the page: ${document.documentElement.scrollWidth} px`);
+    found.push(`the page: ${document.documentElement.scrollWidth} px`);
 const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (texts.nextNode()) {
-	const of = texts.currentNode.parentElement, size = parseFloat(getComputedStyle(of).fontSize);
-	if (texts.currentNode.data.trim() && seen(of) && size < 11)
-		found.push(`text of ${size} px: ${texts.currentNode.data.trim().slice(0, 40)}`);
+    const of = texts.currentNode.parentElement, size = parseFloat(getComputedStyle(of).fontSize);
+    if (texts.currentNode.data.trim() && seen(of) && size < 11)
+        found.push(`text of ${size} px: ${texts.currentNode.data.trim().slice(0, 40)}`);
 }
 for (const each of document.querySelectorAll("[role=main] img, pre.drawing"))
-	if (!(each.alt || each.getAttribute("aria-label")))
-		found.push(`not described: ${each.src || name(each)}`);
+    if (!(each.alt || each.getAttribute("aria-label")))
+        found.push(`not described: ${each.src || name(each)}`);
 return [found, [...document.querySelectorAll("img.picture")].map(e => [e.getAttribute("src"), e.clientWidth / e.naturalWidth])];
 """
 
