@@ -67,6 +67,14 @@ enum abd_arc_flags {
 enum abd_arc_put_flag {
 	/** the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
 	ABD_ARC_METADATA = 1 << 0,
+	/** abd_arc_hold_or_fill(): -EAGAIN where it would wait */
+	ABD_ARC_NOWAIT = 1 << 1,
+	/** the bytes are an lz4 block already */
+	ABD_ARC_STORED = 1 << 2,
+	/** keep the bytes as they are, uncompressed */
+	ABD_ARC_PLAIN = 1 << 3,
+	/** the policy does not learn of this use */
+	ABD_ARC_NO_TOUCH = 1 << 4,
 };
 
 /**
@@ -105,6 +113,13 @@ typedef struct abd_arc_held {
 	bool compressed;
 	void *entry; /**< private */
 } abd_arc_hold_t;
+
+/** A record that the caller is to fetch. */
+typedef struct abd_arc_fetched {
+	abd_t *abd;  /**< where to, of size bytes; the filler may read and write it */
+	size_t size; /**< bytes in abd */
+	void *entry; /**< private */
+} abd_arc_fill_t;
 
 /** Counters and gauges of one cache. 8-byte fields only; new ones are added at the end. */
 struct abd_arc_stats {
@@ -168,7 +183,8 @@ ABD_API abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 /**
  * Destroy a cache and all its records.
  *
- * Contract: no other call with this arc is in progress or follows; nothing is held.
+ * Contract: no other call with this arc is in progress or follows; nothing is held, or being
+ *           filled.
  * Returns:  nothing; NULL is ignored.
  * Owner:    the caller has no cache any more.
  * Threads:  one; no other thread uses this arc.
@@ -254,6 +270,68 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
  * Source:  arc_freed() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
+
+/**
+ * Hold the record of key as abd_arc_hold() does, or begin to fill it in if there is none. One
+ * thread fills a key at a time; others that ask for it sleep until the fill has ended, and then
+ * hold the record. The filler fetches the record into fill->abd, which is memory of the cache (of
+ * the pool, where chunk_provider is pool) and counts against the capacity. From 4 KiB up, its runs
+ * are whole pages at page boundaries, as O_DIRECT wants them.
+ *
+ * flags: ABD_ARC_NOWAIT, ABD_ARC_NO_TOUCH, and ABD_ARC_METADATA for the record that is filled in.
+ *
+ * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX.
+ * Returns: 0: *hold holds the record. 1: *fill is the caller's to fill, and *hold is unchanged.
+ *          Otherwise an error, and then neither: -EAGAIN another thread fills, and flags say
+ *          NOWAIT; -EDEADLK this thread itself is filling key; -ENOSPC a buffer that can never fit;
+ *          -EINVAL size 0, or an unknown flag; -ENOMEM as abd_arc_put(), and who waited first gets
+ *          to fill. A record that is found damaged is dropped, and is to be filled.
+ * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
+ *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
+ *          abandons it: its buffer is freed, so transfers into it must have ended.
+ * Threads: any. Look-up as abd_arc_hold(); only who finds no record takes the cache's lock. Who
+ *          waits sleeps, for as long as the filler takes.
+ * Source:  arc_read() in module/zfs/arc.c, for a header whose read is in progress.
+ */
+ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
+	unsigned flags, abd_arc_hold_t *hold, abd_arc_fill_t *fill);
+
+/**
+ * End a fill: the first bytes of fill->abd become the record of its key, and all who wait for it
+ * wake. flags say what the bytes are: 0: the record, to be compressed as by abd_arc_put();
+ * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
+ * a buffer that is full (stored_size is fill->size) becomes the record's, with no byte copied,
+ * unless more than a 16th of it is padding.
+ *
+ * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
+ *           fill->size.
+ * Units:    stored_size in bytes of fill->abd; logical_size in bytes of the record: the same,
+ *           except for ABD_ARC_STORED, where it is more.
+ * Returns:  0, and *hold holds the record, unless hold is NULL. -ESTALE: the key's record was put
+ *           or removed since the fill began, so that what was fetched may be older; nothing is
+ *           stored, and all who wait look again. Other errors, after which who waited first gets to
+ *           fill: -EINVAL flags or sizes as above are broken; -ENOSPC, -ENOMEM as abd_arc_put().
+ *           After an error *hold is unchanged.
+ * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the
+ *           caller's to release.
+ * Threads:  any, not only the one that began the fill. May wait for readers.
+ * Source:   arc_read_done() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical_size,
+	unsigned flags, abd_arc_hold_t *hold);
+
+/**
+ * End a fill without a record. Of those who wait, the one that came first wakes and gets to fill;
+ * the others go on waiting. If the key's record was put or removed since the fill began, all wake
+ * and look again.
+ *
+ * Contract: as abd_arc_fill_commit().
+ * Returns:  nothing; *fill is left empty.
+ * Owner:    the fill has ended; its buffer is freed.
+ * Threads:  any, not only the one that began the fill.
+ * Source:   arc_read_done() in module/zfs/arc.c, after an error.
+ */
+ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
 
 /**
  * Change the capacity, evicting what no longer fits.

@@ -147,8 +147,16 @@ void abd_arc_destroy(abd_arc_t *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	size_t held = abd_arc_held_bytes(arc);
+	const struct abd_arc_filling *filling = abd_arc_filling_any(arc);
 
 	pthread_mutex_unlock(&arc->lock);
+	if (ABD_UNLIKELY(filling != NULL))
+		abd_contract_fail(__func__,
+			"the fill of %llu:%llx:%llx:%llu was neither committed nor abandoned",
+			(unsigned long long)filling->key.pool,
+			(unsigned long long)filling->key.dva[0],
+			(unsigned long long)filling->key.dva[1],
+			(unsigned long long)filling->key.birth);
 	ABD_REQUIRE(held == 0, "records of %zu bytes are held while their cache ends", held);
 
 	abd_arc_reader_close(arc);
@@ -157,6 +165,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 	abd_arc_index_free(arc->index);
 	abd_arc_policy_fini(&arc->policy);
 	abd_arc_readers_free(arc);
+	abd_arc_fillings_free(arc);
 	pthread_mutex_destroy(&arc->reclaim_lock);
 	pthread_mutex_destroy(&arc->lock);
 	abd_mem_free(arc, sizeof(*arc), 64);

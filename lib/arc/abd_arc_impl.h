@@ -143,6 +143,63 @@ static inline void abd_arc_reader_count(
 	atomic_store_explicit(&reader->count[which], value + 1, memory_order_relaxed);
 }
 
+/* ---- abd_arc_filling.c: keys whose record somebody is fetching ------------------------------- */
+
+#define ABD_ARC_FILLING_BUCKETS 64
+
+/** A thread that waits for a fill. On its own stack. */
+struct abd_arc_waiter {
+	struct abd_arc_waiter *next;
+	struct abd_arc_reader *reader;
+	_Atomic uint32_t state;
+};
+
+enum abd_arc_waiter_state {
+	ABD_ARC_WAITING,
+	ABD_ARC_WAITED, /* the fill has ended: look again */
+	ABD_ARC_CHOSEN, /* the fill is this thread's now */
+};
+
+/** A fill. Under lock. Freed when its cache ends. */
+struct abd_arc_filling {
+	abd_arc_key_t key;
+	uint64_t hash;
+	struct abd_arc *arc;
+	struct abd_arc_reader *owner; /* of the thread that fills; NULL while its end is decided */
+	abd_t *abd;                   /* what was handed out, or NULL */
+	size_t bytes;                 /* that abd takes of the capacity */
+	/* the key's record was put or removed since the fill began: what is filled in may be old */
+	bool is_overtaken;
+	struct abd_arc_waiter *first, **last;
+	struct abd_arc_filling *next;
+};
+
+/** The fill of key, or NULL. Under lock. */
+struct abd_arc_filling *abd_arc_filling_find(
+	const struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
+/** Begin a fill of key, which has none. NULL: no memory. Under lock. */
+struct abd_arc_filling *abd_arc_filling_begin(
+	struct abd_arc *arc, struct abd_arc_reader *owner, uint64_t hash, const abd_arc_key_t *key);
+/** Wait for a fill. Called under lock, returns without: ABD_ARC_WAITED or ABD_ARC_CHOSEN. */
+enum abd_arc_waiter_state abd_arc_filling_wait(
+	struct abd_arc_filling *filling, struct abd_arc_reader *reader);
+/** Give back what the fill's buffer takes of the capacity. Under lock. */
+void abd_arc_filling_unreserve(struct abd_arc_filling *filling);
+/** The fill succeeded: wake all who wait. Outside of locks. */
+void abd_arc_filling_done(struct abd_arc_filling *filling);
+/**
+ * It did not: who waited first is woken, and the fill is his; or if it was overtaken, all are.
+ * Outside of locks.
+ */
+void abd_arc_filling_pass(struct abd_arc_filling *filling);
+/** A record of this key was put or removed. Under lock. */
+void abd_arc_filling_overtake(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
+/** The thread of this block ends: what it was filling is passed on. Outside of locks. */
+void abd_arc_filling_leave(struct abd_arc_reader *owner);
+/** A fill that has not ended, or NULL. Under lock. */
+const struct abd_arc_filling *abd_arc_filling_any(const struct abd_arc *arc);
+void abd_arc_fillings_free(struct abd_arc *arc);
+
 /* ---- abd_arc.c ------------------------------------------------------------------------------- */
 
 struct abd_arc {
@@ -176,6 +233,9 @@ struct abd_arc {
 	/* all blocks there ever were; they are freed with the cache */
 	struct abd_arc_reader *readers;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
+	size_t fillings;            /* in the table */
+	struct abd_arc_filling *filling[ABD_ARC_FILLING_BUCKETS];
+	struct abd_arc_filling *filling_unused; /* kept, so that a late commit can be named */
 	/* counted by threads that have no block, because there was no memory for it */
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
 
@@ -361,11 +421,43 @@ size_t abd_arc_held_bytes(struct abd_arc *arc);
  */
 bool abd_arc_move_some(struct abd_arc *arc, size_t bytes);
 
+/* ---- abd_arc_read.c -------------------------------------------------------------------------- */
+
+/** Hold what a slot holds: fill *hold. */
+void abd_arc_hold_fill(
+	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+/** abd_arc_hold(), and whether the policy is to learn of it. */
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, const abd_arc_key_t *key,
+	abd_arc_hold_t *hold, bool touch);
+
+/* ---- abd_arc_put.c --------------------------------------------------------------------------- */
+
+/** Where a record's bytes come from: the caller's memory or, if that is NULL, a buffer. */
+struct abd_arc_source {
+	const void *buf;
+	abd_t *abd;
+	size_t stored_size; /* bytes there */
+	size_t logical_size;
+	bool as_is; /* don't compress: a block already, or to be kept plain */
+	bool give;  /* abd may become the record's buffer */
+	bool given; /* it has */
+};
+
+/**
+ * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
+ * there: then -ESTALE when it was overtaken. If slot is not NULL, it holds the record afterwards.
+ */
+int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned flags,
+	struct abd_arc_source *source, const struct abd_arc_filling *filling,
+	struct abd_arc_hold_slot *slot);
+
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
 /** A record on its way into the cache. */
 struct abd_arc_record {
-	const void *buf; /* what will be stored: the caller's memory, or scratch */
+	const void *buf; /* what will be stored: the caller's memory, or scratch; or NULL: abd */
+	abd_t *abd;
+	bool give; /* abd becomes the entry's buffer */
 	size_t stored_size;
 	size_t logical_size;
 	bool compressed;
@@ -375,8 +467,8 @@ struct abd_arc_record {
 };
 
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
-int abd_arc_record_begin(
-	const struct abd_arc *arc, struct abd_arc_record *record, const void *buf, size_t size);
+int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
+	const struct abd_arc_source *source);
 void abd_arc_record_end(struct abd_arc_record *record);
 /** Make size bytes at data, in the entry's slot, its buffer. */
 void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);

@@ -28,6 +28,8 @@ struct abd_arc_put {
 	size_t run_bytes; /* for a buffer */
 	struct abd_arc_record record;
 	struct abd_arc_entry *entry;
+	const struct abd_arc_filling *filling; /* that the put ends, or NULL */
+	struct abd_arc_hold_slot *slot;        /* that is to hold the record, or NULL */
 };
 
 /*
@@ -47,7 +49,9 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 		class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
 	put->is_in_slot = class >= 0;
 	put->class = put->is_in_slot ? class : abd_arc_store_class(&arc->store, head);
-	put->run_bytes = put->is_in_slot ? 0 : abd_arc_record_estimate(put->record.stored_size);
+	put->run_bytes = put->is_in_slot    ? 0
+			 : put->record.give ? abd_arc_record_bytes(put->record.abd)
+					    : abd_arc_record_estimate(put->record.stored_size);
 	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
 }
 
@@ -172,23 +176,34 @@ static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 	put->reserved = put->run_bytes = 0;
 }
 
-static void abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
+/* Returns 0; -ESTALE: another put or a remove was faster than the fill that this put would end. */
+static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
+	bool much = false;
+	int error = 0;
 
 	pthread_mutex_lock(&arc->lock);
+	if (put->filling != NULL && put->filling->is_overtaken) {
+		error = -ESTALE;
+		goto out;
+	}
+	if (put->filling == NULL)
+		abd_arc_filling_overtake(arc, put->hash, put->key);
 	abd_arc_put_unreserve(arc, put);
 	arc->run_bytes +=
 		abd_arc_entry_bytes(arc, entry) - abd_arc_store_bytes_of(&arc->store, entry);
 	abd_arc_put_publish(arc, put, entry);
+	if (put->slot != NULL)
+		atomic_store_explicit(&put->slot->entry, entry, memory_order_release);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
-
-	bool much = arc->retired_count >= ABD_ARC_RETIRED_MUCH;
-
+	much = arc->retired_count >= ABD_ARC_RETIRED_MUCH;
+out:
 	pthread_mutex_unlock(&arc->lock);
 	if (much)
 		abd_arc_reclaim_much(arc);
+	return error;
 }
 
 static void abd_arc_put_undo(struct abd_arc *arc, struct abd_arc_put *put)
@@ -209,36 +224,58 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 	if (error != 0)
 		return error;
 	error = abd_arc_put_take(arc, put, false) ? abd_arc_put_fill(arc, put) : -ENOMEM;
-	if (error == 0)
-		abd_arc_put_insert(arc, put);
-	else
+	if (error == 0) {
+		error = abd_arc_put_insert(arc, put);
+		if (error != 0)
+			abd_arc_record_free(put->entry);
+	}
+	if (error != 0)
 		abd_arc_put_undo(arc, put);
 	return error;
 }
 
 static int abd_arc_put_once(
-	struct abd_arc *arc, struct abd_arc_put *put, const void *buf, size_t size)
+	struct abd_arc *arc, struct abd_arc_put *put, struct abd_arc_source *source)
 {
-	int error = abd_arc_record_begin(arc, &put->record, buf, size);
+	int error = abd_arc_record_begin(arc, &put->record, source);
 
 	if (error != 0)
 		return error;
-	put->is_in_slot = true;
+	put->is_in_slot = !put->record.give;
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
 	if (error == -ENOMEM && put->is_in_slot) {
 		put->is_in_slot = false;
 		error = abd_arc_put_in(arc, put);
 	}
+	source->given = put->record.give && (error == 0 || error == -ESTALE);
 	abd_arc_record_end(&put->record);
+	return error;
+}
+
+int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned flags,
+	struct abd_arc_source *source, const struct abd_arc_filling *filling,
+	struct abd_arc_hold_slot *slot)
+{
+	struct abd_arc_put put = {.key = key,
+		.flags = flags,
+		.list = ABD_ARC_RECENT,
+		.filling = filling,
+		.slot = slot};
+	int error;
+
+	put.hash = abd_arc_hash(arc, key);
+	put.reader = abd_arc_reader_get(arc);
+	do
+		error = abd_arc_put_once(arc, &put, source);
+	while (error == -ENOMEM && abd_arc_shrink(arc));
 	return error;
 }
 
 static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t *key,
 	const void *buf, size_t size, unsigned flags)
 {
-	struct abd_arc_put put = {.key = key, .flags = flags, .list = ABD_ARC_RECENT};
-	int error;
+	struct abd_arc_source source = {.buf = buf, .stored_size = size, .logical_size = size};
 
 	ABD_REQUIRE_IN(
 		call, arc != NULL && key != NULL && buf != NULL, "cache, key or memory is NULL");
@@ -246,13 +283,7 @@ static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t 
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
 		return -ENOSPC;
-
-	put.hash = abd_arc_hash(arc, key);
-	put.reader = abd_arc_reader_get(arc);
-	do
-		error = abd_arc_put_once(arc, &put, buf, size);
-	while (error == -ENOMEM && abd_arc_shrink(arc));
-	return error;
+	return abd_arc_put_source(arc, key, flags, &source, NULL, NULL);
 }
 
 int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size)
@@ -274,6 +305,7 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 	bool much;
 
 	pthread_mutex_lock(&arc->lock);
+	abd_arc_filling_overtake(arc, hash, key);
 	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
 	bool found = entry != NULL && abd_arc_is_found(arc, entry);
 

@@ -35,7 +35,7 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 	pthread_mutex_unlock(&arc->lock);
 }
 
-static void abd_arc_hold_fill(
+void abd_arc_hold_fill(
 	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
 {
 	hold->abd = abd_arc_entry_abd(entry);
@@ -165,7 +165,7 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 }
 
 static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
-	const abd_arc_key_t *key, abd_arc_hold_t *hold)
+	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
 {
 	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
 	uint64_t hash = abd_arc_hash(arc, key);
@@ -183,7 +183,8 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	if (error == 0) {
 		/* Before the section ends: see abd_arc_impl.h. */
 		atomic_store_explicit(&slot->entry, entry, memory_order_release);
-		abd_arc_reader_note(arc, reader, entry);
+		if (touch)
+			abd_arc_reader_note(arc, reader, entry);
 		abd_arc_hold_fill(hold, slot, entry);
 	}
 	abd_rcu_read_unlock_as(reader->rcu);
@@ -196,6 +197,15 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	return error;
 }
 
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, const abd_arc_key_t *key,
+	abd_arc_hold_t *hold, bool touch)
+{
+	int error = abd_arc_hold_once(arc, reader, key, hold, touch);
+
+	abd_arc_reader_settle(reader);
+	return error;
+}
+
 int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL, "cache, key or hold is NULL");
@@ -204,11 +214,7 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 
 	if (ABD_UNLIKELY(reader == NULL))
 		return -ENOMEM;
-
-	int error = abd_arc_hold_once(arc, reader, key, hold);
-
-	abd_arc_reader_settle(reader);
-	return error;
+	return abd_arc_hold_touch(arc, reader, key, hold, true);
 }
 
 void abd_arc_release(abd_arc_hold_t *hold)

@@ -80,6 +80,9 @@ static void abd_arc_reader_end(void *seats_arg)
 			continue;
 		pthread_mutex_lock(&arc->lock);
 		abd_arc_reader_tell(seats->seat[i].reader);
+		pthread_mutex_unlock(&arc->lock);
+		abd_arc_filling_leave(seats->seat[i].reader);
+		pthread_mutex_lock(&arc->lock);
 		seats->seat[i].reader->idle = true;
 		pthread_mutex_unlock(&arc->lock);
 	}

@@ -57,33 +57,46 @@ static ssize_t abd_arc_record_compress(
 	return produced > 0 ? produced : abd_lz4_compress(dst, src, 0, 0, size);
 }
 
-int abd_arc_record_begin(
-	const struct abd_arc *arc, struct abd_arc_record *record, const void *buf, size_t size)
+int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
+	const struct abd_arc_source *source)
 {
-	size_t room = abd_lz4_room(size);
+	size_t size = source->logical_size, room = abd_lz4_room(size);
+	const abd_t *from = source->abd;
 	abd_t src, dst;
 	ssize_t produced;
 
-	*record = (struct abd_arc_record){.buf = buf, .stored_size = size, .logical_size = size};
-	if (room == size)
+	*record = (struct abd_arc_record){.buf = source->buf,
+		.abd = source->abd,
+		.give = source->give,
+		.stored_size = source->stored_size,
+		.logical_size = size};
+	if (room == size || source->as_is)
 		return 0; /* fewer than 8 bytes: an eighth is less than one byte */
 	record->scratch = abd_buf_alloc(room, false);
 	if (record->scratch == NULL)
 		return -ENOMEM;
 	record->scratch_size = room;
 
-	abd_arc_record_view(&src, buf, size);
+	if (source->buf != NULL) {
+		abd_arc_record_view(&src, source->buf, size);
+		from = &src;
+	}
 	abd_get_from_buf_struct(&dst, record->scratch, room);
-	produced = abd_arc_record_compress(arc, record, &src, &dst);
+	produced = abd_arc_record_compress(arc, record, from, &dst);
 	abd_free(&dst);
-	abd_free(&src);
+	if (source->buf != NULL)
+		abd_free(&src);
 	if (produced > 0) {
 		record->buf = (const char *)record->scratch + record->index_size;
+		record->give = false;
 		record->stored_size = (size_t)produced;
 		record->compressed = true;
 	}
-	assert(produced != -ENOMEM); /* lz4 takes memory only if a buffer is not one piece */
-	return 0;
+	/* Of one piece of memory lz4 needs no copy. */
+	assert(produced != -ENOMEM || source->buf == NULL);
+	if (produced == -ENOMEM)
+		abd_arc_record_end(record);
+	return produced == -ENOMEM ? -ENOMEM : 0;
 }
 
 void abd_arc_record_end(struct abd_arc_record *record)
@@ -116,8 +129,15 @@ static void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
 bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_entry *entry,
 	void *data, bool is_metadata)
 {
+	if (record->give) {
+		abd_arc_record_give(entry, record->abd);
+		return true;
+	}
 	if (data != NULL) {
-		memcpy(data, record->buf, record->stored_size);
+		if (record->buf != NULL)
+			memcpy(data, record->buf, record->stored_size);
+		else
+			abd_copy_to_buf(data, record->abd, record->stored_size);
 		abd_arc_record_place(entry, data, record->stored_size, is_metadata);
 		return true;
 	}
@@ -126,7 +146,10 @@ bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_en
 
 	if (abd == NULL)
 		return false;
-	abd_copy_from_buf(abd, record->buf, record->stored_size);
+	if (record->buf != NULL)
+		abd_copy_from_buf(abd, record->buf, record->stored_size);
+	else
+		abd_copy(abd, record->abd, record->stored_size);
 	abd_arc_record_give(entry, abd);
 	return true;
 }

@@ -225,6 +225,7 @@ Test(abd_contract_names, caching)
 	abd_arc_t *arc = abd_arc_create(&config);
 	abd_arc_key_t key = {1, {2, 3}, 4};
 	abd_arc_hold_t hold = {0};
+	abd_arc_fill_t fill = {0};
 
 	cr_assert_not_null(arc);
 	CALL(abd_arc_create, NULL);
@@ -233,6 +234,9 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_read, arc, &key, NULL, 0, 10);
 	CALL(abd_arc_hold, arc, &key, NULL);
 	CALL(abd_arc_release, &hold);
+	CALL(abd_arc_hold_or_fill, arc, &key, 10, 0, NULL, &fill);
+	CALL(abd_arc_fill_commit, &fill, 10, 10, 0, NULL);
+	CALL(abd_arc_fill_abandon, &fill);
 	CALL(abd_arc_remove, arc, NULL);
 	CALL(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
 	CALL(abd_arc_stats_get, arc, NULL, 8);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads put, read, hold and remove the same keys. Each call is recorded with its times, and the
- * history of each key must be linearisable: there is an order of the calls that agrees with their
- * times, in which each read finds the newest put, or nothing when a remove or eviction came later.
+ * Threads put, read, hold, fill and remove the same keys. Each call is recorded with its times, and
+ * the history of each key must be linearisable: there is an order of the calls that agrees with
+ * their times, in which each read finds the newest put, or nothing when a remove or eviction came
+ * later.
  *
  * Every put has a value of its own, so that is decided exactly, without a search: Gibbons and
  * Korach, "Testing Shared Memories" (SIAM J. Comput. 26:4, 1997). A put and the reads that found
@@ -20,6 +21,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -275,6 +277,48 @@ static uint64_t worker_hold(struct worker *worker, uint32_t key, const abd_arc_k
 	return held->value;
 }
 
+/* How many threads are filling each key. */
+static atomic_int filling[KEYS];
+
+/*
+ * Hold, or fetch what is missing, which is a put of a new value; but one that was overtaken never
+ * was: then it is no call of this key. *is_put: it was a put.
+ */
+static uint64_t worker_fill(
+	struct worker *worker, uint32_t *key, const abd_arc_key_t *arc_key, bool *is_put)
+{
+	uint64_t value = worker->number << 32 | (worker->calls + 1);
+	size_t size = value_size(*key, value);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+	int result = abd_arc_hold_or_fill(worker->arc, arc_key, size, 0, &hold, &fill);
+
+	*is_put = result == 1;
+	if (result == 1) {
+		if (atomic_fetch_add(&filling[*key], 1) != 0)
+			worker->wrong = "two threads fill a key";
+		for (size_t i = 0; i < size / 8; i++)
+			worker->words[i] = word(value, i);
+		abd_copy_from_buf(fill.abd, worker->words, size);
+		atomic_fetch_sub(&filling[*key], 1);
+		worker->call[worker->calls].begin = now();
+		result = worker->calls % 8 == 0 ? (abd_arc_fill_abandon(&fill), -ESTALE)
+						: abd_arc_fill_commit(&fill, size, size, 0, &hold);
+	}
+	if (result == -ESTALE) {
+		*key = KEYS;
+		*is_put = false;
+		return 0;
+	}
+	if (result != 0) {
+		worker->wrong = "a fill failed";
+		return 0;
+	}
+	abd_copy_to_buf_off(&value, hold.abd, 0, sizeof(value));
+	abd_arc_release(&hold);
+	return value;
+}
+
 static void *worker_runs(void *arg)
 {
 	struct worker *worker = arg;
@@ -293,6 +337,8 @@ static void *worker_runs(void *arg)
 			abd_arc_remove(worker->arc, &name);
 		else if (what < 11)
 			call->value = worker_read(worker, &name);
+		else if (what < 12)
+			call->value = worker_fill(worker, &call->key, &name, &call->is_put);
 		else
 			call->value = worker_hold(worker, key, &name);
 		call->end = now();

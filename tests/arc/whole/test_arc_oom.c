@@ -52,6 +52,36 @@ static int hold(void)
 	return error == -ENOENT ? 0 : error;
 }
 
+static int fill_in(unsigned flags, bool commit)
+{
+	abd_arc_key_t key = arc_key(2000);
+	abd_arc_hold_t held;
+	abd_arc_fill_t fill;
+	int error = abd_arc_hold_or_fill(arc, &key, RECORD, flags, &held, &fill);
+
+	if (error == 1 && !commit) {
+		abd_arc_fill_abandon(&fill);
+		return 0;
+	}
+	if (error == 1) {
+		abd_copy_from_buf(fill.abd, record, RECORD);
+		error = abd_arc_fill_commit(&fill, RECORD, RECORD, 0, &held);
+	}
+	if (error == 0)
+		abd_arc_release(&held);
+	return error;
+}
+
+static int hold_or_fill(void)
+{
+	return fill_in(ABD_ARC_METADATA, true);
+}
+
+static int fill_abandon(void)
+{
+	return fill_in(0, false);
+}
+
 static int removal(void)
 {
 	abd_arc_key_t key = arc_key(6);
@@ -91,6 +121,9 @@ static const struct {
 	{"abd_arc_read", get},
 	{"abd_arc_hold", hold},
 	{"abd_arc_release", hold},
+	{"abd_arc_hold_or_fill", hold_or_fill},
+	{"abd_arc_fill_commit", hold_or_fill},
+	{"abd_arc_fill_abandon", fill_abandon},
 	{"abd_arc_remove", removal},
 	{"abd_arc_stats_get", stats},
 	{"abd_arc_resize", resize},
@@ -126,6 +159,7 @@ static size_t run(size_t i, size_t n, bool all)
 	sites = abd_test_fault_end();
 	cr_assert(error == 0 || error == -ENOMEM, "%s, site %zu: %d", calls[i].name, n, error);
 	cr_assert_eq(arc->policy.reserved, 0, "%s keeps room, site %zu", calls[i].name, n);
+	cr_assert_eq(arc->fillings, 0, "%s leaves a fill open, site %zu", calls[i].name, n);
 	cr_assert_eq(calls[i].call(), 0, "%s does not recover from site %zu", calls[i].name, n);
 	abd_arc_destroy(arc);
 	after = abd_test_stats();

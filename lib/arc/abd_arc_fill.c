@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The miss path. Who finds no record, and no fill of the key, begins one and gets a buffer; others
+ * wait. The fill ends with a put, out of that buffer, or goes to who waited first.
+ * Invariants: what is handed out counts against the capacity from before it is allocated until it
+ * is freed or is the record's buffer. A fill that a put or remove has overtaken publishes nothing:
+ * what was read before a write is not found after it.
+ * OpenZFS: arc_read() for a header with ARC_FLAG_IO_IN_PROGRESS; leases that a delete revokes:
+ * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
+ */
+#include "abd_arc_impl.h"
+
+#include <abd/codec.h>
+
+/* Reserve what a buffer of this size takes. Returns 0 or -ENOSPC. */
+static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size)
+{
+	struct abd_arc *arc = filling->arc;
+	size_t bytes = abd_arc_record_estimate(size);
+	bool fits;
+
+	pthread_mutex_lock(&arc->lock);
+	fits = bytes <= arc->policy.capacity;
+	if (fits) {
+		abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
+		arc->policy.reserved += bytes;
+		arc->run_bytes += bytes;
+		filling->bytes = bytes;
+	}
+	pthread_mutex_unlock(&arc->lock);
+	if (fits)
+		abd_arc_make_room(arc, -1);
+	return fits ? 0 : -ENOSPC;
+}
+
+/* Make the buffer of a fill that has just begun. Returns 0, -ENOSPC or -ENOMEM. */
+static int abd_arc_fill_prepare(
+	struct abd_arc_filling *filling, size_t size, bool is_metadata, abd_arc_fill_t *fill)
+{
+	struct abd_arc *arc = filling->arc;
+	int error = abd_arc_fill_reserve(filling, size);
+	abd_t *abd;
+
+	if (error != 0)
+		return error;
+	do
+		abd = abd_alloc(size, is_metadata);
+	while (abd == NULL && abd_arc_shrink(arc));
+	if (abd == NULL)
+		return -ENOMEM;
+
+	size_t bytes = abd_arc_record_bytes(abd);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_filling_unreserve(filling);
+	arc->policy.reserved += bytes;
+	arc->run_bytes += bytes;
+	filling->bytes = bytes;
+	filling->abd = abd;
+	pthread_mutex_unlock(&arc->lock);
+	*fill = (abd_arc_fill_t){abd, size, filling};
+	return 0;
+}
+
+/*
+ * Begin a fill of key, or wait for one. 1: *filling is this thread's. 0: look again. -EAGAIN: it
+ * would wait, and may not. -EDEADLK: it would wait for itself. -ENOMEM.
+ */
+static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader,
+	const abd_arc_key_t *key, unsigned flags, struct abd_arc_filling **filling)
+{
+	uint64_t hash = abd_arc_hash(arc, key);
+	int result = 0;
+
+	pthread_mutex_lock(&arc->lock);
+	*filling = abd_arc_filling_find(arc, hash, key);
+	if (*filling != NULL && (*filling)->owner == reader) {
+		result = -EDEADLK;
+	} else if (*filling != NULL && (flags & ABD_ARC_NOWAIT) != 0) {
+		result = -EAGAIN;
+	} else if (*filling != NULL) {
+		return abd_arc_filling_wait(*filling, reader) == ABD_ARC_CHOSEN;
+	} else {
+		/* The record may have come since the look-up. */
+		struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
+
+		if (entry == NULL || !abd_arc_is_found(arc, entry)) {
+			*filling = abd_arc_filling_begin(arc, reader, hash, key);
+			result = *filling != NULL ? 1 : -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&arc->lock);
+	return result;
+}
+
+int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, unsigned flags,
+	abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL && fill != NULL,
+		"cache, key, hold or fill is NULL");
+	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
+	struct abd_arc_filling *filling = NULL;
+
+	if (size == 0 || (flags & ~known) != 0)
+		return -EINVAL;
+	if (size > ABD_ARC_RECORD_MAX)
+		return -ENOSPC;
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	int result = reader != NULL ? 0 : -ENOMEM;
+
+	while (result == 0) {
+		result =
+			abd_arc_hold_touch(arc, reader, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
+		if (result == 0)
+			return 0;
+		/* One that is damaged was dropped: it is fetched again. */
+		if (result == -ENOENT || result == -EBADMSG)
+			result = abd_arc_fill_join(arc, reader, key, flags, &filling);
+	}
+	if (result < 0)
+		return result;
+
+	int error = abd_arc_fill_prepare(filling, size, (flags & ABD_ARC_METADATA) != 0, fill);
+
+	if (error != 0)
+		abd_arc_filling_pass(filling);
+	return error == 0 ? 1 : error;
+}
+
+/* End what the caller has of a fill. Its buffer is this thread's now. */
+static abd_t *abd_arc_fill_claim(
+	const char *call, abd_arc_fill_t *fill, struct abd_arc_filling **filling)
+{
+	ABD_REQUIRE_IN(call, fill != NULL && fill->entry != NULL, "nothing is being filled");
+	*filling = fill->entry;
+	struct abd_arc *arc = (*filling)->arc;
+
+	pthread_mutex_lock(&arc->lock);
+	bool is_open = (*filling)->owner != NULL && (*filling)->abd == fill->abd;
+
+	if (is_open) {
+		(*filling)->owner = NULL;
+		(*filling)->abd = NULL;
+	}
+	pthread_mutex_unlock(&arc->lock);
+	ABD_REQUIRE_IN(
+		call, is_open, "a fill of %zu bytes was committed or abandoned before", fill->size);
+	abd_t *abd = fill->abd;
+
+	*fill = (abd_arc_fill_t){NULL, 0, NULL};
+	return abd;
+}
+
+void abd_arc_fill_abandon(abd_arc_fill_t *fill)
+{
+	struct abd_arc_filling *filling;
+
+	abd_free(abd_arc_fill_claim(__func__, fill, &filling));
+	abd_arc_filling_pass(filling);
+}
+
+/* Whether the sizes agree with the flags; lz4 blocks are shorter than their records. */
+static bool abd_arc_fill_is_valid(size_t stored_size, size_t logical_size, unsigned flags)
+{
+	if (stored_size == 0 || logical_size > ABD_ARC_RECORD_MAX)
+		return false;
+	switch (flags) {
+	case 0:
+	case ABD_ARC_PLAIN:
+		return stored_size == logical_size;
+	case ABD_ARC_STORED:
+		return stored_size < logical_size;
+	default:
+		return false;
+	}
+}
+
+/* Put what was filled in. */
+static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling,
+	struct abd_arc_source *source, abd_arc_hold_t *hold)
+{
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_hold_slot *slot = NULL;
+	abd_arc_key_t key = filling->key;
+	unsigned flags = (source->abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
+	int error;
+
+	if (hold != NULL && reader != NULL)
+		slot = abd_arc_reader_slot(reader);
+	if (hold != NULL && slot == NULL)
+		return -ENOMEM;
+	if (source->give) {
+		/* From here on it counts as what will be stored. */
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_filling_unreserve(filling);
+		pthread_mutex_unlock(&arc->lock);
+	}
+	error = abd_arc_put_source(arc, &key, flags, source, filling, slot);
+	if (error == 0 && hold != NULL)
+		abd_arc_hold_fill(
+			hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
+	return error;
+}
+
+int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical_size,
+	unsigned flags, abd_arc_hold_t *hold)
+{
+	ABD_REQUIRE(fill != NULL && fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
+		stored_size, fill->size);
+	size_t size = fill->size;
+	struct abd_arc_filling *filling;
+	abd_t *abd = abd_arc_fill_claim(__func__, fill, &filling);
+	struct abd_arc *arc = filling->arc;
+	struct abd_arc_source source = {.abd = abd,
+		.stored_size = stored_size,
+		.logical_size = logical_size,
+		.as_is = flags != 0,
+		/* unless whole pages would be wasted, as in a buffer that is not full */
+		.give = stored_size == size && abd_arc_record_bytes(abd) - size <= size / 16};
+	int error = -EINVAL;
+
+	if (abd_arc_fill_is_valid(stored_size, logical_size, flags))
+		error = abd_arc_fill_put(arc, filling, &source, hold);
+	if (!source.given)
+		abd_free(abd);
+	if (error == 0 || error == -ESTALE)
+		abd_arc_filling_done(filling);
+	else
+		abd_arc_filling_pass(filling);
+	return error;
+}
