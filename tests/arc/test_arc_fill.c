@@ -423,6 +423,25 @@ Test(abd_arc_fill, an_abandoned_one_goes_to_who_waited_first)
 	abd_arc_destroy(arc);
 }
 
+/* Nobody is left in its list then. */
+Test(abd_arc_fill, an_abandoned_one_may_have_one_waiter)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	struct asker asker = {.abandon = true};
+	atomic_int fills = 0;
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
+	start(&asker, 1, arc, &fills);
+	until_they_wait(arc, 1);
+	abd_arc_fill_abandon(&fill);
+	join(&asker, 1);
+	cr_assert_eq(fills, 1);
+	expect_nothing_reserved(arc);
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_fill, one_that_was_overtaken_lets_all_look_again)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
