@@ -291,8 +291,7 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 	return entry;
 }
 
-/* Clear a slot that holds a pinned entry, and free the entry if that was its last hold. */
-static void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
+void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 {
 	struct abd_arc_link freed = {&freed, &freed};
 
@@ -303,19 +302,6 @@ static void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	abd_arc_unpin_slot(arc, slot, &freed);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_list(arc, &freed);
-}
-
-void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
-{
-	const struct abd_arc_entry *entry =
-		atomic_load_explicit(&slot->entry, memory_order_relaxed);
-
-	/* Looked at while it is held: afterwards another thread may free it. */
-	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
-		abd_arc_entry_is_pinned(entry))
-		abd_arc_unpin(arc, slot);
-	else
-		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
 }
 
 size_t abd_arc_excess(const struct abd_arc *arc, int class)

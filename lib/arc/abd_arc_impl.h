@@ -381,8 +381,22 @@ bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
 	uint64_t hash, const abd_arc_key_t *key);
+/** Clear the slot, which holds a pinned entry, and free the entry if that was its last hold. */
+void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
 /** End what a slot holds. */
-void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
+static inline void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
+{
+	const struct abd_arc_entry *entry =
+		atomic_load_explicit(&slot->entry, memory_order_relaxed);
+
+	/* Looked at while it is held: afterwards another thread may free it. */
+	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
+		abd_arc_entry_is_pinned(entry))
+		abd_arc_unpin(arc, slot);
+	else
+		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+}
+
 /**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity. Under lock.
  */
