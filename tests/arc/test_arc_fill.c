@@ -455,6 +455,7 @@ Test(abd_arc_fill, one_that_was_overtaken_lets_all_look_again)
 		cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
 		start(asker, 4, arc, &fills);
 		until_they_wait(arc, 4);
+		fetch(&fill, 1, 8);
 		arc_fill(data, SIZE, 1, 1, 8);
 		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
 		if (commit == 0)
