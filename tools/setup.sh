@@ -109,8 +109,8 @@ abd_tests_of_figures() {
 	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan*"
 }
 
-# Print a regular expression of the tests that say the same in every build: they read the tree, other programs than the library, or kill
-# one a hundred times.
+# Print a regular expression of the tests that say the same in every build: they read the tree or other programs than the library, or
+# start one many times.
 abd_tests_of_one_build() {
-	echo '^(probe\.)?(docs|layers|leftovers|exports\.(headers|contracts)|dialect\.(names|calls))|^(mirror|plants\.check|flush_log\.killed)$'
+	echo '^(probe\.)?(docs|layers|leftovers|exports\.(headers|contracts)|dialect\.(names|calls))|^(mirror|plants\.check|flush_log\.killed|host\.memory)$'
 }
