@@ -76,8 +76,8 @@ Test(arc_indexed, ranges_come_back_in_slots_and_in_buffers)
 	static const size_t sizes[] = {32768, 32769, 65536, 131072, 200001, MIB};
 
 	for (uint32_t flags = 0; flags <= ABD_ARC_CHECKSUM; flags += ABD_ARC_CHECKSUM)
-		for (size_t capacity = 8 * MIB; capacity <= 256 * MIB; capacity *= 32) {
-			abd_arc_t *arc = make(capacity, flags, 32768, 0);
+		for (unsigned large = 0; large < 2; large++) {
+			abd_arc_t *arc = make((large ? 256 : 8) * MIB, flags, 32768, 0);
 
 			for (unsigned i = 0; i < 6; i++) {
 				put(arc, i, sizes[i], 20);
