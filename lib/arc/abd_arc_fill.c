@@ -111,7 +111,7 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	while (result == 0) {
 		result =
 			abd_arc_hold_touch(arc, reader, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
-		if (result == 0)
+		if (result >= 0)
 			return 0;
 		/* One that is damaged was dropped: it is fetched again. */
 		if (result == -ENOENT || result == -EBADMSG)

@@ -76,14 +76,19 @@ static void abd_arc_waiter_wake(struct abd_arc_waiter *waiter, enum abd_arc_wait
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+static void abd_arc_filling_append(struct abd_arc_filling *filling, struct abd_arc_waiter *waiter)
+{
+	*filling->last = waiter;
+	filling->last = &waiter->next;
+}
+
 enum abd_arc_waiter_state abd_arc_filling_wait(
 	struct abd_arc_filling *filling, struct abd_arc_reader *reader)
 {
 	struct abd_arc_waiter waiter = {.reader = reader};
 	uint32_t state;
 
-	*filling->last = &waiter;
-	filling->last = &waiter.next;
+	abd_arc_filling_append(filling, &waiter);
 	pthread_mutex_unlock(&filling->arc->lock);
 	while ((state = atomic_load_explicit(&waiter.state, memory_order_acquire)) ==
 		ABD_ARC_WAITING)

@@ -224,13 +224,15 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 	if (error != 0)
 		return error;
 	error = abd_arc_put_take(arc, put, false) ? abd_arc_put_fill(arc, put) : -ENOMEM;
-	if (error == 0) {
-		error = abd_arc_put_insert(arc, put);
-		if (error != 0)
-			abd_arc_record_free(put->entry);
-	}
-	if (error != 0)
+	if (error != 0) {
 		abd_arc_put_undo(arc, put);
+		return error;
+	}
+	error = abd_arc_put_insert(arc, put);
+	if (error != 0) {
+		abd_arc_record_free(put->entry);
+		abd_arc_put_undo(arc, put);
+	}
 	return error;
 }
 

@@ -110,7 +110,7 @@ ssize_t abd_lz4_index_put(void *dst, size_t dst_size, const struct abd_lz4_index
 ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size, const void *src,
 	size_t src_size, size_t block_size)
 {
-	const uint8_t *form = src, *p = form + FORM_HEAD;
+	const uint8_t *form = src;
 	size_t size;
 
 	ABD_REQUIRE(index != NULL || index_size == 0, "index is NULL");
@@ -128,7 +128,9 @@ ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size, const 
 	index->hub_size = get_32(form + 12);
 	index->count = get_32(form + 16);
 	index->reserved = 0;
-	for (uint32_t i = 0; i < index->count; i++, p += FORM_POINT) {
+	for (uint32_t i = 0; i < index->count; i++) {
+		const uint8_t *p = form + FORM_HEAD + i * FORM_POINT;
+
 		index->points[i].logical = get_32(p);
 		index->points[i].stored = get_32(p + 4);
 	}

@@ -22,7 +22,7 @@ from model import median_of  # noqa: E402
 TEXT, GRID, PAGE, LOSS = "#010101", "#020202", "#030303", "#040404"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 VARIABLES = {TEXT: "var(--text)", GRID: "var(--line)", PAGE: "var(--page)", LOSS: "var(--bad)",
-              **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
+             **{colour: f"var(--c{i})" for i, colour in enumerate(COLOURS)}}
 MARKERS = ["o", "s", "^", "D", "v", "P"]
 STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "text.color": TEXT, "axes.labelcolor": TEXT,
          "axes.edgecolor": "#888888", "xtick.color": TEXT, "ytick.color": TEXT, "grid.color": GRID, "axes.grid": True, "axes.axisbelow": True,

@@ -639,6 +639,52 @@ Test(abd_arc_fill, a_thread_without_memory_gets_no_hold)
 	abd_arc_destroy(arc);
 }
 
+Test(abd_arc_fill, a_buffer_that_would_be_the_records_comes_back_without_memory)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "0"), 0);
+	cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
+	fetch(&fill, 1, 64);
+	abd_test_fault_from(0);
+	int committed = abd_arc_fill_commit(&fill, SIZE, SIZE, ABD_ARC_PLAIN, NULL);
+
+	(void)abd_test_fault_end();
+	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+	cr_assert_eq(committed, -ENOMEM);
+	expect_nothing_reserved(arc);
+	cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
+	abd_arc_fill_abandon(&fill);
+	abd_arc_destroy(arc);
+}
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+Test(abd_arc_fill, what_is_found_without_a_touch_was_not_used)
+{
+	for (unsigned touched = 0; touched < 2; touched++) {
+		abd_arc_t *arc = arc_make(1 << 20, 1, 0);
+		abd_arc_key_t key = arc_key(1);
+		abd_arc_hold_t hold;
+		abd_arc_fill_t fill;
+
+		arc_fill(data, SIZE, 1, 0, 64);
+		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		for (int i = 0; i < 10; i++) {
+			cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE,
+					     touched ? 0 : ABD_ARC_NO_TOUCH, &hold, &fill),
+				0);
+			abd_arc_release(&hold);
+		}
+		cr_assert_eq(arc->policy.frequent.count, touched);
+		abd_arc_destroy(arc);
+	}
+}
+
 /* ---- contracts ------------------------------------------------------------------------------- */
 
 Test(abd_arc_fill, broken_contracts_are_named)

@@ -314,6 +314,37 @@ static struct abd_depot_batch *batch_of(const struct abd_source *from, size_t co
 	return batch;
 }
 
+/* Take the one batch there is and put it back, again and again. */
+static void *take_and_give_back(void *arg)
+{
+	atomic_uint *owners = arg;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		struct abd_depot_batch *batch = abd_depot_get(INDEX);
+
+		if (batch == NULL)
+			continue;
+		abd_test_check(atomic_fetch_add(owners, 1) == 0, "two have the batch");
+		atomic_fetch_sub(owners, 1);
+		abd_depot_put(INDEX, batch);
+	}
+	return NULL;
+}
+
+Test(abd_magazine, a_batch_is_taken_by_one_thread, .init = begin, .fini = end)
+{
+	atomic_uint owners = 0;
+	pthread_t thread[3];
+
+	abd_depot_put(INDEX, batch_of(&source, 3, 7));
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, take_and_give_back, &owners), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	abd_depot_batch_end(abd_depot_get(INDEX));
+	cr_assert_eq(atomic_load(&out), 0);
+}
+
 Test(abd_magazine, a_refusal_takes_what_is_of_its_kind_and_nothing_else, .init = begin, .fini = end)
 {
 	static const struct abd_source stranger = {source_alloc, source_free};
