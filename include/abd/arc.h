@@ -243,7 +243,8 @@ ABD_API ssize_t abd_arc_read(
  *          -ENOMEM: nothing is evicted for a hold. After an error *hold is unchanged.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
- *          until it is released. If it was evicted, reads and holds still find it until then.
+ *          until it is released. If it was evicted, reads and holds still find it until then; not
+ *          if the cache had moved the record since the hold, or its page of the index is full.
  * Threads: any; wait-free look-up; writes to this thread's own block only, unless the record was
  *          evicted: then also takes the cache's lock.
  * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
