@@ -130,7 +130,7 @@ struct abd_arc_stats {
 	uint64_t damaged;   /**< records dropped because checksum or lz4 found them damaged */
 	uint64_t puts;      /**< records stored, replacements included */
 	uint64_t replaces;  /**< puts that found their key present */
-	uint64_t removes;   /**< records removed by abd_arc_remove() */
+	uint64_t removes;   /**< records removed by a call */
 	uint64_t evictions; /**< records removed by the policy */
 	uint64_t ghost_hits_recent;   /**< puts of records evicted after one use */
 	uint64_t ghost_hits_frequent; /**< puts of records evicted after several uses */
@@ -236,6 +236,28 @@ ABD_API ssize_t abd_arc_read(
 	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size);
 
 /**
+ * abd_arc_read() with flags: ABD_ARC_NO_TOUCH reads without teaching the policy, as a backup wants
+ * that passes through all records once.
+ *
+ * Units:   as abd_arc_read().
+ * Returns: as abd_arc_read(); -EINVAL also for another flag.
+ * Threads: as abd_arc_read().
+ * Source:  ARC_FLAG_NO_BUF and prefetches in arc_access(), module/zfs/arc.c.
+ */
+ABD_API ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
+	size_t size, unsigned flags);
+
+/**
+ * Whether the cache has a record of key: whether abd_arc_hold() would find it now. This is no hit,
+ * and the policy does not learn of it.
+ *
+ * Returns: true or false.
+ * Threads: any; wait-free look-up. One that was evicted takes the cache's lock.
+ * Source:  arc_cached() in module/zfs/arc.c.
+ */
+ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
+
+/**
  * Hold the cached buffer of key itself, without a copy, for any length of time.
  *
  * Units:   the hold's stored_size and logical_size in bytes.
@@ -261,6 +283,32 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
  * Source:   arc_buf_destroy() in module/zfs/arc.c.
  */
 ABD_API void abd_arc_release(abd_arc_hold_t *hold);
+
+/**
+ * Read bytes [off, off + size) of a held record into dst, decompressing them: abd_arc_read() of
+ * what is held, also when the cache no longer has it.
+ *
+ * Contract: *hold came from a call of this cache, and has not been released.
+ * Units:    as abd_arc_read().
+ * Returns:  as abd_arc_read(), but never -ENOENT. -EBADMSG: the hold still has to be released.
+ * Owner:    nothing changes hands; the record stays held.
+ * Threads:  any, several at a time, until the hold is released. Takes no lock. No hit is counted.
+ * Source:   arc_buf_fill() in module/zfs/arc.c.
+ */
+ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size);
+
+/**
+ * Forget the record that is held, unless its key has another record by now: for who finds that it
+ * is wrong or too old, while others may be replacing it. One of the same bytes may count as the
+ * same.
+ *
+ * Contract: *hold is a hold of this cache, and has not been released.
+ * Returns:  0; -ENOENT: the cache no longer has the record, and nothing has changed.
+ * Owner:    the record stays held, and valid.
+ * Threads:  any.
+ * Source:   arc_freed() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold);
 
 /**
  * Forget the record of key.

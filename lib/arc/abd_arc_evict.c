@@ -209,7 +209,7 @@ static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 /*
  * No section can see the batches before end any more, except by what it holds. Pin what slots hold:
  * it leaves the list of those that wait to be freed. Entries that no slot holds now are held no
- * more, because abd_arc_is_found() says no. Under lock.
+ * more, because abd_arc_find() says so. Under lock.
  */
 static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *freed)
 {
@@ -217,13 +217,20 @@ static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *
 	abd_arc_reader_each_slot(arc, abd_arc_pin_slot, &(struct abd_arc_pinning){arc, freed});
 }
 
-bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
+static bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
 	if (abd_arc_item_list(&entry->item) != ABD_ARC_NONE || abd_arc_entry_is_pinned(entry))
 		return true;
 	if (!abd_arc_entry_is_retired(entry) || abd_arc_is_looked_at(arc, entry))
 		return false;
 	return arc->hit_batch > 1 || abd_arc_reader_is_held(arc, entry);
+}
+
+struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key)
+{
+	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
+
+	return entry != NULL && abd_arc_is_found(arc, entry) ? entry : NULL;
 }
 
 /* Under lock. */
@@ -280,10 +287,8 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 	struct abd_arc_link freed = {&freed, &freed};
 
 	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
+	struct abd_arc_entry *entry = abd_arc_find(arc, hash, key);
 
-	if (entry != NULL && !abd_arc_is_found(arc, entry))
-		entry = NULL;
 	if (entry != NULL)
 		abd_arc_slot_set(arc, slot, entry, &freed);
 	pthread_mutex_unlock(&arc->lock);

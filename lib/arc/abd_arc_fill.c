@@ -80,14 +80,9 @@ static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader,
 		result = -EAGAIN;
 	} else if (*filling != NULL) {
 		return abd_arc_filling_wait(*filling, reader) == ABD_ARC_CHOSEN;
-	} else {
-		/* The record may have come since the look-up. */
-		struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
-
-		if (entry == NULL || !abd_arc_is_found(arc, entry)) {
-			*filling = abd_arc_filling_begin(arc, reader, hash, key);
-			result = *filling != NULL ? 1 : -ENOMEM;
-		}
+	} else if (abd_arc_find(arc, hash, key) == NULL) { /* it has not come since the look-up */
+		*filling = abd_arc_filling_begin(arc, reader, hash, key);
+		result = *filling != NULL ? 1 : -ENOMEM;
 	}
 	pthread_mutex_unlock(&arc->lock);
 	return result;

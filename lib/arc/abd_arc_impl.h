@@ -371,10 +371,10 @@ size_t abd_arc_target(size_t capacity);
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
 /**
- * Whether an entry of the index is found by its key. One that is leaving is, while somebody may
+ * The entry that is found by this key, or NULL. One that is leaving is found while somebody may
  * hold it; in the exact algorithm, while somebody does. Under lock.
  */
-bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
+struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
 /**
  * Find the entry of key, leaving or not, and hold it in this slot. NULL: there is none. Outside of
  * sections and locks.
@@ -440,6 +440,16 @@ bool abd_arc_move_some(struct abd_arc *arc, size_t bytes);
 /** Hold what a slot holds: fill *hold. */
 void abd_arc_hold_fill(
 	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+/** What is held. */
+static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hold)
+{
+	const struct abd_arc_hold_slot *slot = hold->entry;
+
+	return atomic_load_explicit(&slot->entry, memory_order_relaxed);
+}
+
+/** The cache of a hold that has not been released: else, that call has broken its contract. */
+struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
 /** abd_arc_hold(), and whether the policy is to learn of it. */
 int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, const abd_arc_key_t *key,
 	abd_arc_hold_t *hold, bool touch);

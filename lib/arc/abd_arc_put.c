@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Putting and removing.
+ * Putting.
  *
  * A put compresses without a lock. It asks the policy, which may evict. It waits for readers only
  * if too little memory is left. Then it puts the record in, which readers see as one step. A put
@@ -297,28 +297,4 @@ int abd_arc_put_flags(
 	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags)
 {
 	return abd_arc_put_as(__func__, arc, key, buf, size, flags);
-}
-
-int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
-{
-	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
-
-	uint64_t hash = abd_arc_hash(arc, key);
-	bool much;
-
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_filling_overtake(arc, hash, key);
-	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
-	bool found = entry != NULL && abd_arc_is_found(arc, entry);
-
-	if (found) {
-		abd_arc_drop(arc, entry);
-		arc->stats.removes++;
-	}
-	/* More waits to be freed than the cache keeps room for: free it before the next put. */
-	much = arc->evicted_bytes - arc->pinned_bytes > arc->capacity - arc->policy.capacity;
-	pthread_mutex_unlock(&arc->lock);
-	if (much)
-		abd_arc_reclaim(arc);
-	return found ? 0 : -ENOENT;
 }

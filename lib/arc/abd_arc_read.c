@@ -84,7 +84,7 @@ static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *e
 
 static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size,
-	const struct abd_arc_scratch *scratch)
+	const struct abd_arc_scratch *scratch, bool touch)
 {
 	struct abd_rcu_thread *rcu = reader != NULL ? reader->rcu : &abd_rcu_self;
 	uint64_t hash = abd_arc_hash(arc, key);
@@ -99,7 +99,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	} else if (ABD_LIKELY(entry != NULL)) {
 		compressed = abd_arc_entry_is_compressed(entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
-		if (ABD_LIKELY(error == 0 && reader != NULL))
+		if (ABD_LIKELY(error == 0 && reader != NULL && touch))
 			abd_arc_reader_note(arc, reader, entry);
 	}
 	abd_rcu_read_unlock_as(rcu);
@@ -114,32 +114,56 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	return error;
 }
 
+/* Read what is held: outside of sections, where memory can be had. */
+static int abd_arc_read_held(struct abd_arc *arc, struct abd_arc_reader *reader,
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+{
+	struct abd_arc_scratch scratch = {NULL, 0, false};
+	int error;
+
+	while ((error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch)) == -EAGAIN &&
+		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
+		continue;
+	abd_arc_scratch_put(&scratch);
+	if (error == 0 && abd_arc_entry_is_compressed(entry) && size > 0)
+		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
+	if (error == -EBADMSG)
+		abd_arc_damaged(arc, abd_arc_hash(arc, &entry->key), &entry->key, entry);
+	return error;
+}
+
 /* Read a record that is leaving: hold it under the lock, and decode it without. */
 static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_reader *reader,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size)
 {
-	struct abd_arc_scratch scratch = {NULL, 0, false};
 	abd_arc_hold_t hold;
 	int error = reader != NULL ? abd_arc_hold_leaving(arc, reader, key, &hold) : -ENOMEM;
 
 	if (error != 0)
 		return error;
-	struct abd_arc_hold_slot *slot = hold.entry;
-	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
-
-	error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch);
-	if (error == -EAGAIN) {
-		error = abd_arc_scratch_get(&scratch, off + size);
-		if (error == 0)
-			error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch);
-		abd_arc_scratch_put(&scratch);
-	}
-	if (error == 0 && hold.compressed && size > 0)
-		abd_arc_reader_count(reader, ABD_ARC_COUNT_DECODES);
-	if (error == -EBADMSG)
-		abd_arc_damaged(arc, abd_arc_hash(arc, key), key, entry);
-	abd_arc_slot_release(arc, slot);
+	error = abd_arc_read_held(arc, reader, abd_arc_held_entry(&hold), dst, off, size);
+	abd_arc_slot_release(arc, hold.entry);
 	return error;
+}
+
+static ssize_t abd_arc_read_touch(struct abd_arc *arc, const abd_arc_key_t *key, void *dst,
+	size_t off, size_t size, bool touch)
+{
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_scratch scratch = {NULL, 0, false};
+	int error;
+
+	while (ABD_UNLIKELY((error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch,
+				     touch)) == -EAGAIN) &&
+		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
+		continue;
+	if (ABD_UNLIKELY(scratch.buf != NULL))
+		abd_arc_scratch_put(&scratch);
+	if (ABD_UNLIKELY(error == ABD_ARC_READ_LEAVING))
+		error = abd_arc_read_leaving(arc, reader, key, dst, off, size);
+	if (ABD_LIKELY(reader != NULL))
+		abd_arc_reader_settle(reader);
+	return error == 0 ? (ssize_t)size : error;
 }
 
 ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
@@ -147,21 +171,37 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
 	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
 
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-	struct abd_arc_scratch scratch = {NULL, 0, false};
-	int error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch);
+	return abd_arc_read_touch(arc, key, dst, off, size, true);
+}
 
-	if (ABD_UNLIKELY(error == -EAGAIN)) {
-		error = abd_arc_scratch_get(&scratch, off + size);
-		if (error == 0)
-			error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch);
-		abd_arc_scratch_put(&scratch);
-	}
-	if (ABD_UNLIKELY(error == ABD_ARC_READ_LEAVING))
-		error = abd_arc_read_leaving(arc, reader, key, dst, off, size);
-	if (ABD_LIKELY(reader != NULL))
-		abd_arc_reader_settle(reader);
-	return error == 0 ? (ssize_t)size : error;
+ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
+	size_t size, unsigned flags)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+
+	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
+		return -EINVAL;
+	return abd_arc_read_touch(arc, key, dst, off, size, flags == 0);
+}
+
+bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	abd_rcu_read_lock();
+	const struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+
+	abd_rcu_read_unlock();
+	if (ABD_LIKELY(!abd_arc_index_is_leaving(entry)))
+		return entry != NULL;
+	pthread_mutex_lock(&arc->lock);
+	bool found = abd_arc_find(arc, hash, key) != NULL;
+
+	pthread_mutex_unlock(&arc->lock);
+	return found;
 }
 
 static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
@@ -215,6 +255,28 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 	if (ABD_UNLIKELY(reader == NULL))
 		return -ENOMEM;
 	return abd_arc_hold_touch(arc, reader, key, hold, true);
+}
+
+ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size)
+{
+	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
+
+	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	int error = abd_arc_read_held(
+		arc, abd_arc_reader_get(arc), abd_arc_held_entry(hold), dst, off, size);
+
+	return error == 0 ? (ssize_t)size : error;
+}
+
+struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
+{
+	ABD_REQUIRE_IN(call, hold != NULL && hold->entry != NULL, "nothing is held");
+	const struct abd_arc_hold_slot *slot = hold->entry;
+	struct abd_arc_entry *entry = abd_arc_held_entry(hold);
+
+	ABD_REQUIRE_IN(call, entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
+		"a hold of %zu bytes was released before", hold->stored_size);
+	return slot->reader->arc;
 }
 
 void abd_arc_release(abd_arc_hold_t *hold)

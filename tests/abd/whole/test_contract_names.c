@@ -232,7 +232,11 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_put, arc, &key, NULL, 10);
 	CALL(abd_arc_put_flags, arc, &key, NULL, 10, 0);
 	CALL(abd_arc_read, arc, &key, NULL, 0, 10);
+	CALL(abd_arc_read_flags, arc, &key, NULL, 0, 10, 0);
+	CALL(abd_arc_contains, arc, NULL);
 	CALL(abd_arc_hold, arc, &key, NULL);
+	CALL(abd_arc_hold_read, &hold, NULL, 0, 0);
+	CALL(abd_arc_hold_drop, arc, &hold);
 	CALL(abd_arc_release, &hold);
 	CALL(abd_arc_hold_or_fill, arc, &key, 10, 0, NULL, &fill);
 	CALL(abd_arc_fill_commit, &fill, 10, 10, 0, NULL);

@@ -52,6 +52,38 @@ static int hold(void)
 	return error == -ENOENT ? 0 : error;
 }
 
+static int get_flags(void)
+{
+	abd_arc_key_t key = arc_key(4);
+	char to[RECORD];
+	ssize_t result = abd_arc_read_flags(arc, &key, to, 10, 5000, ABD_ARC_NO_TOUCH);
+
+	return result >= 0 || result == -ENOENT ? 0 : (int)result;
+}
+
+static int contains(void)
+{
+	abd_arc_key_t key = arc_key(4);
+
+	return (int)abd_arc_contains(arc, &key) * 0;
+}
+
+/* Read what is held in the middle, and drop it. */
+static int hold_read(void)
+{
+	abd_arc_key_t key = arc_key(5);
+	abd_arc_hold_t held;
+	char to[RECORD];
+	ssize_t result = abd_arc_hold(arc, &key, &held);
+
+	if (result == 0) {
+		result = abd_arc_hold_read(&held, to, 10, 5000);
+		cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
+		abd_arc_release(&held);
+	}
+	return result >= 0 || result == -ENOENT ? 0 : (int)result;
+}
+
 static int fill_in(unsigned flags, bool commit)
 {
 	abd_arc_key_t key = arc_key(2000);
@@ -119,7 +151,11 @@ static const struct {
 	{"abd_arc_put", put},
 	{"abd_arc_put_flags", put_flags},
 	{"abd_arc_read", get},
+	{"abd_arc_read_flags", get_flags},
+	{"abd_arc_contains", contains},
 	{"abd_arc_hold", hold},
+	{"abd_arc_hold_read", hold_read},
+	{"abd_arc_hold_drop", hold_read},
 	{"abd_arc_release", hold},
 	{"abd_arc_hold_or_fill", hold_or_fill},
 	{"abd_arc_fill_commit", hold_or_fill},

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads that teach the policy nothing, reads of what is held, and asking what is there.
+ */
+#include "abd_arc_impl.h"
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+#define broken(statement, text) abd_test_expect_contract(statement, text)
+
+enum { SIZE = 8192 };
+
+static char data[SIZE], got[SIZE];
+
+static void put(abd_arc_t *arc, uint64_t n, uint64_t version)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	arc_fill(data, SIZE, n, version, 8);
+	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+}
+
+static void evict(abd_arc_t *arc, const abd_arc_hold_t *held)
+{
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_evict(arc, abd_arc_held_entry(held));
+	pthread_mutex_unlock(&arc->lock);
+}
+
+Test(abd_arc_read, without_a_touch_the_policy_learns_nothing)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
+	abd_arc_key_t key = arc_key(1), none = arc_key(2);
+
+	put(arc, 1, 0);
+	for (unsigned touch = 0; touch < 2; touch++) {
+		uint64_t hits = arc_stats(arc).hits;
+		unsigned flags = touch ? 0 : ABD_ARC_NO_TOUCH;
+
+		memset(got, 0, SIZE);
+		cr_assert_eq(
+			abd_arc_read_flags(arc, &key, got, 100, SIZE - 100, flags), SIZE - 100);
+		cr_assert_arr_eq(got, data + 100, SIZE - 100);
+		cr_assert_eq(arc_stats(arc).hits, hits + 1);
+		cr_assert_eq(arc_stats(arc).hits_told, touch);
+		cr_assert_eq(arc_stats(arc).frequent_bytes > 0, touch);
+		cr_assert_eq(abd_arc_read_flags(arc, &none, got, 0, SIZE, flags), -ENOENT);
+		cr_assert_eq(abd_arc_read_flags(arc, &key, got, 1, SIZE, flags), -EINVAL);
+	}
+	cr_assert_eq(abd_arc_read_flags(arc, &key, got, 0, SIZE, ABD_ARC_NOWAIT), -EINVAL);
+	cr_assert_eq(abd_arc_read_flags(arc, &key, NULL, SIZE, 0, 0), 0);
+	broken((void)abd_arc_read_flags(NULL, &key, got, 0, 1, 0), "is NULL");
+	broken((void)abd_arc_read_flags(arc, NULL, got, 0, 1, 0), "is NULL");
+	broken((void)abd_arc_read_flags(arc, &key, NULL, 0, 1, 0), "memory is NULL");
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_read, contains_is_what_a_hold_would_find_and_no_hit)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(1), none = arc_key(2);
+	abd_arc_hold_t hold;
+
+	put(arc, 1, 0);
+	abd_test_fault_from(0);
+	cr_assert(abd_arc_contains(arc, &key));
+	cr_assert_not(abd_arc_contains(arc, &none));
+	cr_assert_eq(abd_test_fault_end(), 0, "no memory is asked for");
+	cr_assert_eq(arc_stats(arc).hits + arc_stats(arc).misses, 0);
+
+	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	evict(arc, &hold);
+	abd_arc_reclaim(arc);
+	cr_assert(abd_arc_contains(arc, &key), "it is evicted, but held");
+	uint64_t stamp = atomic_exchange(&abd_arc_held_entry(&hold)->item.stamp, 0);
+
+	cr_assert_not(abd_arc_contains(arc, &key), "its last hold was released a moment ago");
+	atomic_store(&abd_arc_held_entry(&hold)->item.stamp, stamp);
+	abd_arc_release(&hold);
+	cr_assert_not(abd_arc_contains(arc, &key));
+	broken((void)abd_arc_contains(NULL, &key), "is NULL");
+	broken((void)abd_arc_contains(arc, NULL), "is NULL");
+	abd_arc_destroy(arc);
+}
+
+static void *reads_held(void *arg)
+{
+	static char to[SIZE];
+
+	cr_assert_eq(abd_arc_hold_read(arg, to, 5, SIZE - 5), SIZE - 5);
+	cr_assert_arr_eq(to, data + 5, SIZE - 5);
+	return NULL;
+}
+
+Test(abd_arc_read, what_is_held_is_read_in_any_range_by_any_thread)
+{
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
+		abd_arc_key_t key = arc_key(1);
+		abd_arc_hold_t hold;
+		pthread_t thread;
+
+		put(arc, 1, 0);
+		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		for (size_t off = 0; off <= SIZE; off += 512) {
+			memset(got, 0, SIZE);
+			cr_assert_eq(abd_arc_hold_read(&hold, got, off, SIZE - off),
+				(ssize_t)(SIZE - off));
+			cr_assert_arr_eq(got, data + off, SIZE - off);
+		}
+		cr_assert_eq(arc_stats(arc).decodes, SIZE / 512);
+		cr_assert_eq(arc_stats(arc).hits, 1);
+		cr_assert_eq(abd_arc_hold_read(&hold, got, SIZE + 1, 0), -EINVAL);
+		cr_assert_eq(abd_arc_hold_read(&hold, got, SIZE, 1), -EINVAL);
+		cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+		abd_test_fault_from(0);
+		cr_assert_eq(abd_arc_hold_read(&hold, got, 0, SIZE), SIZE);
+		cr_assert_eq(abd_arc_hold_read(&hold, got, 1, SIZE - 1), -ENOMEM);
+		abd_test_fault_end();
+		cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+		pthread_create(&thread, NULL, reads_held, &hold);
+		pthread_join(thread, NULL);
+		abd_arc_release(&hold);
+		abd_arc_destroy(arc);
+	}
+}
+
+Test(abd_arc_read, what_is_held_and_damaged_is_dropped)
+{
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
+		abd_arc_key_t key = arc_key(1);
+		abd_arc_hold_t hold;
+
+		put(arc, 1, 0);
+		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&hold))) ^= 0x10;
+		for (unsigned i = 0; i < 2; i++) {
+			cr_assert_eq(abd_arc_hold_read(&hold, got, i, SIZE - i), -EBADMSG);
+			cr_assert_eq(arc_stats(arc).damaged, 1);
+			cr_assert_not(abd_arc_contains(arc, &key));
+		}
+		abd_arc_release(&hold);
+		abd_arc_destroy(arc);
+	}
+}
+
+Test(abd_arc_read, a_hold_that_was_released_is_not_read)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(1);
+	abd_arc_hold_t hold, copy;
+
+	put(arc, 1, 0);
+	put(arc, 2, 0);
+	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	broken((void)abd_arc_hold_read(&hold, NULL, 0, 1), "memory is NULL");
+	copy = hold;
+	abd_arc_release(&hold);
+	broken((void)abd_arc_hold_read(NULL, got, 0, 1), "nothing is held");
+	broken((void)abd_arc_hold_read(&hold, got, 0, 1), "nothing is held");
+	broken((void)abd_arc_hold_read(&copy, got, 0, 1), "released before");
+	key = arc_key(2);
+	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	broken((void)abd_arc_hold_read(&copy, got, 0, 1), "released before");
+	abd_arc_release(&hold);
+	abd_arc_destroy(arc);
+}

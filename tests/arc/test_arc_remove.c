@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Removing what is held, and only that.
+ */
+#include "abd_arc_impl.h"
+#include "abd_test.h"
+#include "arc_data.h"
+
+#include <criterion/criterion.h>
+
+#define broken(statement, text) abd_test_expect_contract(statement, text)
+
+enum { SMALL = 1500, LARGE = 1 << 20, HELD = 40 };
+
+static char data[LARGE];
+
+static void put(abd_arc_t *arc, uint64_t n, size_t size, uint64_t version)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	arc_fill(data, size, n, version, 64);
+	cr_assert_eq(abd_arc_put(arc, &key, data, size), 0);
+}
+
+static abd_arc_hold_t hold(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+	abd_arc_hold_t held;
+
+	cr_assert_eq(abd_arc_hold(arc, &key, &held), 0);
+	return held;
+}
+
+static bool contains(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	return abd_arc_contains(arc, &key);
+}
+
+Test(abd_arc_remove, what_is_held_is_dropped_once)
+{
+	abd_arc_t *arc = arc_make(4 << 20, 0, 0);
+
+	for (size_t size = SMALL; size <= LARGE; size += LARGE - SMALL) {
+		put(arc, 1, size, 0);
+		abd_arc_hold_t held = hold(arc, 1);
+
+		cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
+		cr_assert_not(contains(arc, 1));
+		cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
+		cr_assert_eq(abd_get_size(held.abd), size, "it is still held");
+		abd_arc_release(&held);
+	}
+	cr_assert_eq(arc_stats(arc).removes, 2);
+
+	put(arc, 1, SMALL, 0);
+	abd_arc_hold_t held = hold(arc, 1);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_evict(arc, abd_arc_held_entry(&held));
+	pthread_mutex_unlock(&arc->lock);
+	cr_assert(contains(arc, 1), "it is evicted, but held");
+	cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
+	cr_assert_not(contains(arc, 1));
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_remove, another_record_of_the_key_is_not_dropped)
+{
+	abd_arc_t *arc = arc_make(8 << 20, 0, 0);
+	static const struct {
+		size_t first, second;
+		uint64_t version;
+	} cases[] = {
+		{SMALL, SMALL, 1},     /* other bytes */
+		{SMALL, SMALL - 1, 0}, /* fewer */
+		{LARGE, LARGE, 0},     /* the same, but such a large one is never moved */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put(arc, i, cases[i].first, 0);
+		abd_arc_hold_t held = hold(arc, i);
+
+		put(arc, i, cases[i].second, cases[i].version);
+		cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
+		cr_assert(contains(arc, i), "case %zu", i);
+		abd_arc_release(&held);
+	}
+	cr_assert_eq(arc_stats(arc).removes, 0);
+	abd_arc_destroy(arc);
+}
+
+/* Of each 8 records one stays; the oldest were evicted. */
+static uint64_t first(uint64_t count)
+{
+	return 8 * (count / 16) + 1;
+}
+
+Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
+{
+	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
+	static abd_arc_hold_t held[HELD];
+	uint64_t count = 0, moved = 0;
+
+	for (; arc_stats(arc).evictions == 0; count++)
+		put(arc, count, SMALL, 0);
+	for (uint64_t n = 0; n < count; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		if (n % 8 != 1)
+			(void)abd_arc_remove(arc, &key);
+	}
+	abd_arc_reclaim(arc);
+	for (uint64_t i = 0; i < HELD; i++)
+		held[i] = hold(arc, first(count) + 8 * i);
+	pthread_mutex_lock(&arc->lock);
+	while (abd_arc_move_some(arc, LARGE))
+		continue;
+	pthread_mutex_unlock(&arc->lock);
+	for (uint64_t i = 0; i < HELD; i++) {
+		abd_arc_hold_t again = hold(arc, first(count) + 8 * i);
+
+		moved += again.abd != held[i].abd;
+		abd_arc_release(&again);
+		cr_assert_eq(abd_arc_hold_drop(arc, &held[i]), 0);
+		cr_assert_not(contains(arc, first(count) + 8 * i));
+		abd_arc_release(&held[i]);
+	}
+	cr_assert_gt(moved, 0);
+	abd_arc_destroy(arc);
+}
+
+/* A fill may have read what a holder then found wrong; but not when the record was gone already. */
+Test(abd_arc_remove, a_drop_overtakes_a_fill_only_if_it_drops)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
+	abd_arc_key_t key = arc_key(1);
+	abd_arc_hold_t got;
+	abd_arc_fill_t fill;
+
+	for (int present = 0; present < 2; present++) {
+		put(arc, 1, SMALL, 0);
+		abd_arc_hold_t held = hold(arc, 1);
+		struct abd_arc_entry *entry = abd_arc_held_entry(&held);
+
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_evict(arc, entry);
+		pthread_mutex_unlock(&arc->lock);
+		/* a thread that has found it notes its hold only now, after the fill has begun */
+		atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, NULL);
+		cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SMALL, 0, &got, &fill), 1);
+		atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, entry);
+		if (present == 0) {
+			pthread_mutex_lock(&arc->lock);
+			abd_arc_drop(arc, entry);
+			pthread_mutex_unlock(&arc->lock);
+		}
+		abd_copy_from_buf(fill.abd, data, SMALL);
+		cr_assert_eq(abd_arc_hold_drop(arc, &held), present ? 0 : -ENOENT);
+		cr_assert_eq(
+			abd_arc_fill_commit(&fill, SMALL, SMALL, 0, NULL), present ? -ESTALE : 0);
+		abd_arc_release(&held);
+	}
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_remove, a_drop_wants_a_hold_of_the_cache)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0), *other = arc_make(1 << 20, 0, 0);
+
+	put(arc, 1, SMALL, 0);
+	abd_arc_hold_t held = hold(arc, 1);
+
+	broken((void)abd_arc_hold_drop(other, &held), "the hold is of another cache");
+	broken((void)abd_arc_hold_drop(NULL, &held), "cache is NULL");
+	broken((void)abd_arc_hold_drop(arc, NULL), "nothing is held");
+	cr_assert(contains(arc, 1));
+	abd_arc_release(&held);
+	broken((void)abd_arc_hold_drop(arc, &held), "nothing is held");
+	abd_arc_destroy(arc);
+	abd_arc_destroy(other);
+}
