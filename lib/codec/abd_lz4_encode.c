@@ -4,6 +4,7 @@
  * chains of places and looks one byte ahead before it takes a match.
  * Both keep two tables for a record with groups: where each hash was seen last, and where it was
  * seen last within the hub. Without the second, later groups would overwrite what they can reach.
+ * The greedy search begins each group with a copy of the second, and so looks only once.
  * Invariant: a place from a table is taken only if it may be reached and holds the same bytes.
  */
 #include "abd_lz4_encode.h"
@@ -16,18 +17,19 @@ enum {
 	LAST_LITERALS = 5,
 	LAST_MATCH = 12, /* bytes from the last match's begin to the record's end */
 	OFFSET_MAX = 65535,
-	FAST_BITS = 13,
+	FAST_BITS = 14, /* more would cost small groups too much: each copies a table */
 	DEEP_BITS = 14,
 	SKIP_BITS = 6, /* after 64 vain looks, every second place is looked at, and so on */
 	LAZY_MAX = 64, /* a match of so many bytes is taken without a look at the next place */
 };
 
-/* Places are stored plus 1: 0 is none. */
+/* Places within these 64 KiB. 0 is their first place or none: bytes are compared anyway. */
 struct abd_lz4_fast {
-	uint32_t seen[1 << FAST_BITS];
-	uint32_t hub[1 << FAST_BITS];
+	uint16_t seen[1 << FAST_BITS];
+	uint16_t hub[1 << FAST_BITS];
 };
 
+/* Places are stored plus 1: 0 is none. */
 struct abd_lz4_deep {
 	uint32_t seen[1 << DEEP_BITS];
 	uint32_t hub[1 << DEEP_BITS];
@@ -113,20 +115,11 @@ static inline size_t length_size(size_t length)
 	return length < 15 ? 0 : (length - 15) / 255 + 1;
 }
 
-/* The token and the literals of a sequence; match is its length less 4. False: no room. */
-static bool put_literals(struct abd_lz4_encoder *e, size_t literals, size_t match, size_t more)
+/* The token and the length of a sequence's literals; match is its length less 4. */
+static inline uint8_t *put_token(uint8_t *op, size_t literals, size_t match)
 {
-	size_t need = 1 + length_size(literals) + literals + more;
-	uint8_t *op = e->op;
-
-	if (need > (size_t)(e->end - op))
-		return false;
 	*op++ = (uint8_t)(abd_min(literals, 15) << 4 | abd_min(match, 15));
-	if (literals >= 15)
-		op = put_length(op, literals - 15);
-	memcpy(op, e->src + e->anchor, literals);
-	e->op = op + literals;
-	return true;
+	return literals < 15 ? op : put_length(op, literals - 15);
 }
 
 /* A sequence begins at the anchor: it is the first of its group, and maybe of some before it. */
@@ -148,16 +141,31 @@ static void begin_sequence(struct abd_lz4_encoder *e)
 	}
 }
 
-static bool put_sequence(struct abd_lz4_encoder *e, const struct abd_lz4_match *m)
+/*
+ * False: no room. After these literals the record has twelve bytes or more, and the block eight: an
+ * offset, a token and five literals. So few literals can be copied as eight bytes or twice eight.
+ */
+static inline bool put_sequence(struct abd_lz4_encoder *e, const struct abd_lz4_match *m)
 {
 	size_t offset = m->at - m->from, match = m->size - MATCH_MIN;
+	size_t literals = m->at - e->anchor, lengths = length_size(literals) + length_size(match);
+	const uint8_t *from = e->src + e->anchor;
+	uint8_t *op = e->op;
 
-	if (!put_literals(e, m->at - e->anchor, match, 2 + length_size(match)))
+	if (1 + literals + lengths + 2 + 1 + LAST_LITERALS > (size_t)(e->end - op))
 		return false;
-	*e->op++ = (uint8_t)offset;
-	*e->op++ = (uint8_t)(offset >> 8);
-	if (match >= 15)
-		e->op = put_length(e->op, match - 15);
+	op = put_token(op, literals, match);
+	if (literals > 16) {
+		memcpy(op, from, literals);
+	} else {
+		memcpy(op, from, 8);
+		if (literals > 8)
+			memcpy(op + 8, from + 8, 8);
+	}
+	op += literals;
+	*op++ = (uint8_t)offset;
+	*op++ = (uint8_t)(offset >> 8);
+	e->op = match < 15 ? op : put_length(op, match - 15);
 	e->anchor = m->at + m->size;
 	begin_sequence(e);
 	return true;
@@ -166,9 +174,13 @@ static bool put_sequence(struct abd_lz4_encoder *e, const struct abd_lz4_match *
 /* The record's last literals, and the points of the groups in which no sequence begins. */
 static size_t finish(struct abd_lz4_encoder *e)
 {
-	if (!put_literals(e, e->size - e->anchor, 0, 0))
+	size_t literals = e->size - e->anchor;
+
+	if (1 + length_size(literals) + literals > (size_t)(e->end - e->op))
 		return 0;
-	e->anchor = e->size;
+	e->op = put_token(e->op, literals, 0);
+	memcpy(e->op, e->src + e->anchor, literals);
+	e->op += literals;
 	while (e->index != NULL && e->points < e->index->count) {
 		e->index->points[e->points].logical = (uint32_t)e->size;
 		e->index->points[e->points++].stored = (uint32_t)(e->op - e->dst);
@@ -180,7 +192,7 @@ static size_t finish(struct abd_lz4_encoder *e)
  * at has reached the end of a hub, or of a group. What is known of 64 KiB is forgotten at their
  * end: nothing reaches back across it.
  */
-static void pass(struct abd_lz4_encoder *e, size_t at, uint32_t *seen, uint32_t *hub, size_t bytes)
+static void pass(struct abd_lz4_encoder *e, size_t at, void *seen, void *hub, size_t bytes)
 {
 	size_t group = e->index->group_size, whole = at & ~(ABD_LZ4_HUB_EVERY - 1);
 	size_t hub_end = whole + e->index->hub_size;
@@ -238,40 +250,57 @@ static inline bool hub_serves(const struct abd_lz4_encoder *e, size_t at)
 	return e->base >= e->hub_end && (at ^ e->hub) < ABD_LZ4_HUB_EVERY;
 }
 
+/* at has reached an event: forget what is out of reach now. Returns where these 64 KiB begin. */
+static size_t fast_pass(struct abd_lz4_encoder *e, size_t at)
+{
+	struct abd_lz4_fast *fast = e->work;
+	bool group = at >= e->group_end;
+
+	pass(e, at, fast->seen, fast->hub, sizeof(fast->seen));
+	if (group)
+		memcpy(fast->seen, fast->hub, sizeof(fast->seen));
+	return at & ~(ABD_LZ4_HUB_EVERY - 1);
+}
+
 static size_t encode_fast(struct abd_lz4_encoder *e)
 {
 	struct abd_lz4_fast *fast = e->work;
-	size_t at = 0, vain = 0, last = e->size - LAST_MATCH;
+	size_t at = 0, step = 1 << SKIP_BITS, last = e->size - LAST_MATCH, whole = 0;
 
 	memset(fast->seen, 0, sizeof(fast->seen));
-	while (at <= last) {
-		size_t hash = hash_5(e->src + at), from;
+	for (size_t stop = abd_min(e->event, last + 1);;) {
 		struct abd_lz4_match m = {0, 0, 0};
 
-		if (ABD_UNLIKELY(at >= e->event))
-			pass(e, at, fast->seen, fast->hub, sizeof(fast->seen));
-		from = fast->seen[hash];
-		fast->seen[hash] = (uint32_t)at + 1;
-		/* Nothing is remembered from before these 64 KiB. */
-		assert(from == 0 || at - from < OFFSET_MAX);
-		if (from > e->base)
-			look(e, &m, at, from - 1, e->size);
-		from = hub_serves(e, at) ? fast->hub[hash] : 0;
-		if (from > e->hub && from <= e->hub_end)
-			look(e, &m, at, from - 1, e->hub_end);
+		if (ABD_UNLIKELY(at >= stop)) {
+			if (at > last)
+				return finish(e);
+			whole = fast_pass(e, at);
+			stop = abd_min(e->event, last + 1);
+		}
+
+		uint16_t *seen = &fast->seen[hash_5(e->src + at)];
+		size_t from = whole + *seen;
+
+		*seen = (uint16_t)at;
+		/* 0 for none is the place itself where 64 KiB begin. */
+		if (same_4(e->src + from, e->src + at) && from < at) {
+			if (from >= e->base)
+				look(e, &m, at, from, e->size);
+			else if (from >= e->hub && from < e->hub_end)
+				look(e, &m, at, from, e->hub_end);
+		}
 		if (m.size == 0) {
-			at += 1 + (vain++ >> SKIP_BITS);
+			at += step++ >> SKIP_BITS;
 			continue;
 		}
 		lengthen(e, &m);
 		if (!put_sequence(e, &m))
 			return 0;
 		at = e->anchor;
-		vain = 0;
-		if (at - 2 <= last)
-			fast->seen[hash_5(e->src + at - 2)] = (uint32_t)at - 1;
+		step = 1 << SKIP_BITS;
+		if (at <= last)
+			fast->seen[hash_5(e->src + at - 2)] = (uint16_t)(at - 2);
 	}
-	return finish(e);
 }
 
 static inline void deep_insert(struct abd_lz4_encoder *e, struct abd_lz4_deep *deep, size_t at)

@@ -27,8 +27,8 @@
 size_t abd_lz4_encode_work_size(int effort);
 
 /**
- * Encode size bytes of src into dst. index is NULL, or has room for its points; its group_size and
- * hub_size say where groups lie, its count how many there are.
+ * Encode size bytes of src into dst. index has room for its points; its group_size and hub_size say
+ * where groups lie, its count how many there are. From effort 3 on it may be NULL.
  *
  * Returns: bytes written, or 0 if they are more than room.
  * Owner:   work holds abd_lz4_encode_work_size(effort) bytes, of no use afterwards.
