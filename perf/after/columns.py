@@ -335,10 +335,47 @@ def stats_copy(result):
         lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
 
 
+def per_record(key, heading):
+    """Bytes of a block, index included, in per cent of the record's."""
+    def text(entry):
+        made, size = number(entry, key), number(entry, "record_size")
+        return format(made / size * 100, ".1f") if made and size else ""
+    return heading, text
+
+
+def lz4(result):
+    head = [parameter("<data"), parameter("record", "record_size")]
+    yield Table("encode", "compressing whole records, groups of 16k; and bytes", [
+        *head, *(per_record(f"{kind}_bytes", f"{kind}, %") for kind in ("plain", "indexed", "deep")),
+        parameter("<path", "of"), GB_S, parameter("<against"), *RATIO[2:]], rows=by_ratio,
+        note=lambda rows: mean_note("plain, scattered", "liblz4, linear", "1.0")(list({row["name"]: row for row in rows}.values())))
+    yield Table("decode", "decoding whole records", [*head, parameter("<path", "of"), GB_S, parameter("<against"), *RATIO[2:]], rows=by_ratio)
+    times = [*figures("no index", "indexed", "indexed at 3", "all"), ratio("indexed / no index", "indexed", "no index"),
+             ratio("indexed / all", "indexed", "all"), ratio("indexed at 3 / all", "indexed at 3", "all")]
+    yield Table("place", "4k of a record by where they lie, ns", [*head, scaled("at KiB", "place", 1 / 1024, ".0f"), *times])
+    yield Table("curve", "4k anywhere by size of groups, ns; and bytes, index included", [
+        *head, parameter("groups", "group_size"), *(per_record(f"{kind}_bytes", f"{kind}, %") for kind in ("plain", "indexed", "deep")), *times])
+
+
+LZ4_NOTE = """\
+plain        abd_lz4_compress() and abd_lz4_decompress_range_to_buf()
+indexed      abd_lz4_compress_indexed() at effort 0; at 3 (deep): at effort 3. A hub is a quarter of a group.
+scattered    source and block in 4 KiB runs at random addresses; all blocks that are decoded lie so"""
+
+
+def arc_cached_range(result):
+    yield Table("read", "one thread, 4k and 8k at random places of cached records, ns", [
+        name("read"), *figures("no index", "indexed"), ratio("indexed / no index", "indexed", "no index")])
+    yield Table("put", "what a put costs, ns; and bytes, index included", [
+        name("put"), *(per_record(f"{kind}_bytes", f"{kind}, %") for kind in ("plain", "indexed")), *figures("no index", "indexed"),
+        ratio("indexed / no index", "indexed", "no index")])
+
+
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
           "arc-life": (arc_life, ""),
-          "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "flush": (flush, ""),
+          "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "lz4": (lz4, LZ4_NOTE),
+          "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
           "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
           "memory": (memory, MEMORY_NOTE), "stats-copy": (stats_copy, "")}
 

@@ -591,5 +591,59 @@ def section_memory(document):
     return section(title, *parts) if parts else ""
 
 
-SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_flush, section_flush_threads, section_compare,
+LZ4_PATHS = ("no index", "indexed", "indexed at 3")
+
+
+def section_lz4_place(document):
+    """A line per way over the place in the record; the data measured first, records of 128k if there are."""
+    entries = [entry for entry in select(document, "lz4", "place", data="files") if number(entry, "place") is not None]
+    size = 131072 if any(number(entry, "record_size") == 131072 for entry in entries) else None
+    entries = sorted((entry for entry in entries if size in (None, number(entry, "record_size"))), key=lambda entry: number(entry, "place"))
+    if len(entries) < 2:
+        return ""
+
+    def draw(axes, narrow):
+        curves(axes, narrow, entries, lambda entry: number(entry, "place") / 1024, LZ4_PATHS)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("KiB into the record")
+        axes.set_ylabel("ns for 4 KiB")
+        legend(axes, narrow)
+
+    title = "What do 4 KiB of a compressed record cost, by where they lie?"
+    curve = [value for value in medians_of(select(document, "lz4", "curve", group_size=16384), "indexed", "all")]
+    return section(title, picture(draw, title), conclude(
+        "Without an index everything before the place is decoded; with one, the hub of its 64 KiB and its group of 16 KiB. " +
+        (f"At a place at random 4 KiB come {spread(curve, '.1f')} times as fast as all of the record." if curve else "")))
+
+
+def section_lz4_groups(document):
+    """A point per size of groups: time for 4 KiB against bytes."""
+    series = {}
+    for entry in of_sizes(select(document, "lz4", "curve"), "group_size"):
+        for name, key in (("indexed", "indexed_bytes"), ("indexed at 3", "deep_bytes")):
+            made, plain, figure = number(entry, key), number(entry, "plain_bytes"), median_of(figure_of(entry, name))
+            if made and plain and figure and entry["parameters"].get("record_size") == 131072:
+                series.setdefault(f"{entry['parameters'].get('data', '')}, {name}", []).append(
+                    (made / plain, figure, size_text(entry["parameters"]["group_size"])))
+    if not series:
+        return ""
+
+    def draw(axes, narrow):
+        for i, (name, points) in enumerate(series.items()):
+            axes.plot([x for x, _, _ in points], [y for _, y, _ in points], label=name, **line_style(i))
+            for x, y, text in points if not narrow else ():
+                axes.annotate(text, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        axes.set_xlabel("bytes of block and index, against liblz4's block")
+        axes.set_ylabel("ns for 4 KiB anywhere")
+        axes.set_ylim(bottom=0)
+        legend(axes, narrow, 3)
+
+    title = "How large should a group be?"
+    return section(title, picture(draw, title, 4), conclude(
+        "Records of 128 KiB. Small groups are quick to enter and cost bytes, since matches stay within them; a harder search (effort 3) "
+        "takes bytes back. The names at the points are the sizes of groups."))
+
+
+SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_lz4_place, section_lz4_groups,
+            section_flush, section_flush_threads, section_compare,
             section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn, section_memory)

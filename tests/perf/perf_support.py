@@ -153,6 +153,15 @@ def made_results():
     results.append(entry("stats-copy", "fill", "filling a record of 256 bytes", {"fields": 23},
                          [("guarded stores", 40.0, "ns"), ("memset, one copy", 10.0, "ns")],
                          [("memset, one copy", "guarded stores", 4.0)]))
+    for place in (0, 65536):
+        results.append(entry("lz4", "place", f"128k of files, at {place >> 10}k",
+                             {"data": "files", "record_size": 131072, "group_size": 16384, "place": place},
+                             [("no index", 1000.0 + place, "ns"), ("indexed", 900.0, "ns"), ("indexed at 3", 800.0, "ns")]))
+    for group in (4096, 16384):
+        results.append(entry("lz4", "curve", f"128k of files, groups of {group >> 10}k",
+                             {"data": "files", "record_size": 131072, "group_size": group, "plain_bytes": 50000.0, "indexed_bytes": 55000.0,
+                              "deep_bytes": 49000.0}, [("indexed", 900.0, "ns"), ("indexed at 3", 800.0, "ns")],
+                             [("indexed", "all", group / 2560)]))
     for step, used, resident in ((0, 64.0, 66.0), (1, 0.0, 33.0), (2, 0.0, 2.0)):
         results.append(entry("memory", "burst", f"burst, step {step}", {"step": step},
                              [("in use", used, "MiB"), ("regions", resident, "MiB"), ("plain glibc", used, "MiB")]))
