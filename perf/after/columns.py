@@ -154,9 +154,6 @@ def arc_scale(result):
                  ratio("read / line, speeds", "read", "a line")])
     yield Table("on top", "on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted",
                 lambda entries: [name("records"), *every_figure(entries)])
-    yield Table("sharing", "sharing: what a thread pays for an operation", lambda entries: [name("operation"), *every_figure(entries)])
-    yield Table("writing", "writing: puts into a full cache, by the wall clock",
-                lambda entries: [name("record"), *every_figure(entries)])
 
 
 def arc_life(result):
@@ -223,11 +220,6 @@ def compare(result):
 
 # ---- codec, flush --------------------------------------------------------------------------------------------------------
 
-CODEC_GROUPS = {"output": "decoding into scattered output, 4 KiB runs on both sides",
-                "mixed": "decoding from runs of mixed orders, the largest that fit the block", "page": "records whose block fits one page",
-                "compress": "compressing, always by liblz4", "check": "decoding and fletcher_4 of the record"}
-
-
 def codec(result):
     head = [parameter("<data"), parameter("record", "record_size"), scaled("lz4 bytes", "compressed_bytes", 1, ".0f")]
     ours = "ours, runs of 4k"
@@ -236,11 +228,6 @@ def codec(result):
             *head, *figures("liblz4, linear", "liblz4, borrow", ours, "ours, one run"),
             *judged("ours / linear", ours, "liblz4, linear"), *judged("ours / borrow", ours, "liblz4, borrow")],
             note=notes(mean_note(ours, "liblz4, linear", wanted), mean_note(ours, "liblz4, borrow", "1.17")))
-    for group in CODEC_GROUPS:
-        yield Table(group, f"{CODEC_GROUPS[group]}: GB/s of record bytes, hot", lambda entries: [*head, *every_figure(entries)])
-    yield Table("range", "4k out of a record of 128k, ns", [
-        parameter("<data"), *figures("all", "first 4k", "any 4k"), ratio("first / all", "first 4k", "all"), target("first 4k", "all"),
-        ratio("any / all", "any 4k", "all"), target("any 4k", "all")])
     yield Table("sums", "checksums of 128k in 4 KiB runs, and their share of a plain sum's speed", [
         parameter("<checksum", "of"), GB_S, *RATIO[1:3]], rows=by_ratio)
 
@@ -272,46 +259,7 @@ def flush(result):
         ratio("ratio [95 %]", "NODRAIN, one drain", "ordered")])
 
 
-def calibrate_note(entries):
-    last = entries[-1]["parameters"]
-    return "\n".join(["To start processes with it, without measuring again:",
-                      *(f"export ABD_{key.upper()}={last.get(key, '')}" for key in ("flush_auto", "flush_shared", "flush_exclusive")),
-                      'or abd_tuning_set("flush_auto", ...) and so on; or abd_flush_calibrate() in the process.'])
-
-
-def flush_calibrate(result):
-    yield Table("calibrate", "which policy serves which sizes here; a policy's number is the last size it serves, in bytes", [
-        name("round"), figure("cost", "ms of CPU time"), parameter("<auto", "flush_auto"), parameter("<exclusive", "flush_exclusive")],
-        note=calibrate_note)
-
-
 # ---- the rest ------------------------------------------------------------------------------------------------------------
-
-def dedupe(result):
-    yield Table("proof", "CPU time to prove that extents are equal, ms, by kernel; in memory", [
-        name("proofs"), parameter("count", "proofs"), mib("MiB", "bytes"), figure("scalar", "byte loop"), figure("word", "word loop"),
-        figure("libc", "memcmp"), figure("auto", "ours"), *judged("ours / byte loop", "auto", "scalar"),
-        *judged("ours / memcmp", "auto", "libc")],
-        note="The source: sys time of duperemove 1m30.7s with a byte loop, 1m8.9s with a word loop, -25 % (linux-fsdevel, Jul 2021); in\n"
-             "that time there is more than comparing.")
-
-
-def names(result):
-    yield Table("lookup", "looking up paths name by name, ns per component", lambda entries: [
-        name("paths"), parameter("count", "paths"), scaled("bytes of a name", "component_bytes", 1, ".1f"), *figures(*names_of(entries))],
-        note="rep cmpsb is x86-64's. The source: it is slow to start; comparing words with a masked tail makes git diff faster\n"
-             "(linux-kernel, Dec 2010).")
-    yield Table("lookup", "look-ups by one way of comparing against another", [name("paths"), *RATIO], rows=by_ratio)
-
-
-def pool(result):
-    yield Table("memory", "the fixed pool's memory against the default provider's, GB/s", [
-        parameter("<operation", "of"), name("size"),
-        GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:]], rows=by_ratio, together="of")
-    yield Table("churn", "a day of churn: buffers that came out as a single run, in % of those made in that hour", lambda entries: [
-        parameter("hour"), *figures(*names_of(entries))], keep=lambda entry: (number(entry, "hour") or 0) % 2 == 0,
-        note="Hours 1 to 4 make small buffers, 5 to 8 large ones, and so on. The report has every hour.")
-
 
 def memory(result):
     for group in dict.fromkeys(entry["group"] for entry in select(result, "memory")):
@@ -329,12 +277,6 @@ Time runs 20 times as fast: reserve_ms is 600, jemalloc's decay 500 ms. reserve_
 plain: malloc and free, without libabd. The report has every step."""
 
 
-def stats_copy(result):
-    yield Table("fill", "filling a caller's record of 256 bytes, 23 fields, ns", lambda entries: figures(*names_of(entries)))
-    yield Table("fill", "ratios of speeds [95 %]", [*RATIO[:3], cell("<the source", of_row(
-        lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
-
-
 def per_record(key, heading):
     """Bytes of a block, index included, in per cent of the record's."""
     def text(entry):
@@ -350,7 +292,7 @@ def lz4(result):
         parameter("<path", "of"), GB_S, parameter("<against"), *RATIO[2:]], rows=by_ratio,
         note=lambda rows: mean_note("plain, scattered", "liblz4, linear", "1.0")(list({row["name"]: row for row in rows}.values())))
     yield Table("decode", "decoding whole records", [*head, parameter("<path", "of"), GB_S, parameter("<against"), *RATIO[2:]], rows=by_ratio)
-    times = [*figures("no index", "indexed", "indexed at 3", "all"), ratio("indexed / no index", "indexed", "no index"),
+    times = [*figures("no index", "indexed", "indexed at 3", "all"), ratio("no index / all", "no index", "all"), ratio("indexed / no index", "indexed", "no index"),
              ratio("indexed / all", "indexed", "all"), ratio("indexed at 3 / all", "indexed at 3", "all")]
     yield Table("place", "4k of a record by where they lie, ns", [*head, scaled("at KiB", "place", 1 / 1024, ".0f"), *times])
     yield Table("curve", "4k anywhere by size of groups, ns; and bytes, index included", [
@@ -376,8 +318,7 @@ TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_
           "arc-life": (arc_life, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "lz4": (lz4, LZ4_NOTE),
           "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
-          "flush-calibrate": (flush_calibrate, ""), "dedupe": (dedupe, ""), "names": (names, ""), "pool": (pool, ""),
-          "memory": (memory, MEMORY_NOTE), "stats-copy": (stats_copy, "")}
+          "memory": (memory, MEMORY_NOTE)}
 
 
 def print_scenario(result, scenario):

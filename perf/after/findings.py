@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What matters, in words: the findings at the top of the page, and the five sources' questions with claim and measurement.
+"""What matters, in words: the findings at the top of the page, and four sources' questions with claim and measurement.
 
 A sentence says "worth it" only if the interval of the ratio lies on one side of 1 (the ratio's verdict); else "can't tell".
 """
-from model import (figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, number, ratio_of, select, size_text,
+from model import (figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, number, select, size_text,
                    spread)
 from sections import flush_best
 
@@ -34,7 +34,7 @@ def losses(document):
     return sorted(found, key=lambda pair: pair[0]["median"])
 
 
-# ---- the five questions ----------------------------------------------------------------------------------------------------
+# ---- the four questions ----------------------------------------------------------------------------------------------------
 
 def question_rule(document):
     ratio, entry = first_ratio(document, RULE)
@@ -44,24 +44,33 @@ def question_rule(document):
             verdict(ratio, "treat single-run buffers as linear (the default)", "the rule does not pay here"))
 
 
-def question_dedupe(document):
-    for entry in select(document, "dedupe", "proof"):
-        word, ours = ratio_of(entry, "word", "scalar"), ratio_of(entry, "auto", "scalar")
-        if median_of(word) and median_of(ours):
-            return (f"{100 / word['median'] - 100:+.0f} % time by words, {100 / ours['median'] - 100:+.0f} % by ours "
-                    f"({entry['name']})", verdict(ours, "never compare extents byte by byte: abd_equal_off()",
-                                                  "a byte loop is as good here"))
+def by_kernel(document):
+    """What a byte loop, a word loop and the best kernel of ours compare of 128k in runs, GB/s; None if they were not measured."""
+    for entry in select(document, "compare", "kernels", size=131072):
+        loop, word = figure_of(entry, "scalar"), figure_of(entry, "word")
+        best = max((figure for figure in entry["figures"] if figure["name"] not in ("memcmp", "libc")), default=None,
+                   key=lambda figure: figure["median"])
+        if median_of(loop) and median_of(word) and best:
+            return loop, word, best
     return None
 
 
-def question_names(document):
-    ratio, entry = first_ratio(document, [("names", "lookup", {}, "masked words", "rep cmpsb")])
-    ours = first_ratio(document, [("names", "lookup", {}, "ours", "memcmp")])[0]
+def question_words(document):
+    found = by_kernel(document)
+    if found is None:
+        return None
+    loop, word, best = found
+    return (f"{100 * loop['median'] / word['median'] - 100:+.0f} % time by words, {100 * loop['median'] / best['median'] - 100:+.0f} % by "
+            f"{best['name']} (128k in runs of 4k)",
+            verdict({"verdict": "faster" if best["low"] > loop["high"] else ""}, "never compare byte by byte: abd_equal() chooses", ""))
+
+
+def question_keys(document):
+    ratio, _ = first_ratio(document, [("compare", "keys", {"size": 0}, "abd_key_equal", "memcmp")])
     if ratio is None:
         return None
-    more = f"; abd_key_equal {ours['median']:.2f} times memcmp's" if ours else ""
-    return (f"a look-up by masked words has {interval(ratio)} times the speed of rep cmpsb ({entry['name']}){more}",
-            verdict(ratio, "compare short names by words", "a string instruction is as good here"))
+    return (f"abd_key_equal() has {interval(ratio)} times the speed of a call of memcmp(), lengths drawn anew",
+            verdict(ratio, "compare short names by abd_key_equal()", "memcmp() is as good here"))
 
 
 def question_flush(document):
@@ -73,28 +82,18 @@ def question_flush(document):
     parts = [f"{size_text(number(entry, 'size'))} {flush_best(entry, True) / flush_best(entry, False):.2f}" for entry in entries]
     won = [entry for entry in entries if flush_best(entry, True) > flush_best(entry, False)]
     advice = ("go around the cache at these sizes" if not won else "write back at these sizes" if len(won) == len(entries) else
-              "write back from " + size_text(number(won[0], "size")) + " up") + "; AUTO knows (abd-perf run flush-calibrate)"
+              "write back from " + size_text(number(won[0], "size")) + " up") + "; AUTO knows"
     return f"through the cache / around it: {', '.join(parts)} (one writer, ordinary memory)", advice
-
-
-def question_stats(document):
-    ratio, _ = first_ratio(document, [("stats-copy", "fill", {}, "memset, one copy", "guarded stores")])
-    if ratio is None:
-        return None
-    return (f"one copy has {interval(ratio)} times the speed of guarded stores",
-            verdict(ratio, "fill a record on the stack, copy it once", "store by store is as good here"))
 
 
 QUESTIONS = [
     ("Is a scatter buffer of one run worth treating as linear?", "OpenZFS PR 8580, 2019", "+5 % of ARC-cached 8k reads", question_rule),
     ("What does comparing by words save a dedupe?", "linux-fsdevel, 2021", "-25 % sys time for a byte loop (duperemove, 80 GB)",
-     question_dedupe),
+     question_words),
     ("How should short names be compared?", "linux-kernel, 2010", "rep cmpsb is slow to start; words with a masked tail win",
-     question_names),
+     question_keys),
     ("Which way is a copy made durable fastest?", "dm-devel, 2020",
      "through the cache / around it on Optane: 512 0.75, 1k 1.07, 2k 1.52, 4k 1.61", question_flush),
-    ("Should a caller's record be stored to field by field?", "linux-kernel, 2017",
-     "statx 5.53 s field by field, 1.57 s with one copy; fstat 1.46 s", question_stats),
 ]
 
 
@@ -139,14 +138,11 @@ def finding_cached(document):
 
 
 def finding_compare(document):
-    for entry in select(document, "compare", "kernels"):
-        loop = figure_of(entry, "scalar")
-        best = max((figure for figure in entry["figures"] if figure["name"] not in ("memcmp", "libc")), default=None,
-                   key=lambda figure: figure["median"])
-        if number(entry, "size") == 131072 and median_of(loop) and best:
-            return (f"Comparing 128k of scattered bytes: {best['name']} has {best['median'] / loop['median']:.1f} times the speed of a "
-                    "byte loop; call abd_equal() and let it choose.")
-    return None
+    found = by_kernel(document)
+    if found is None:
+        return None
+    return (f"Comparing 128k of scattered bytes: {found[2]['name']} has {found[2]['median'] / found[0]['median']:.1f} times the speed of a "
+            "byte loop; call abd_equal() and let it choose.")
 
 
 def finding_flush(document):

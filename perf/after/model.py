@@ -13,9 +13,9 @@ FORMAT = "abd-perf-1"
 NUMBERS = ("median", "low", "high", "mad")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 # Parameters that say how something was measured. Others (compressed_bytes, best) say what was found.
-CONDITIONS = ("data", "set", "pages", "record_size", "io_size", "size", "extent_size", "length", "lengths", "destination", "state",
+CONDITIONS = ("data", "set", "pages", "record_size", "io_size", "size", "length", "destination", "state",
               "batch", "threads", "max_order", "count", "mode")
-SIZES = {"record_size", "io_size", "size", "extent_size", "file_size"}  # shown as 8k, 1m
+SIZES = {"record_size", "io_size", "size", "file_size"}  # shown as 8k, 1m
 
 
 # ---- reading -------------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def slower(document):
                    folded(f"All {len(rows)} losses", table(head, rows)) if len(rows) > 12 else "")
 
 
-def five(document):
+def claims(document):
     """Claim and measurement side by side."""
     rows = "".join(
         f"<div class=claim><b>{html.escape(question)}</b><span><small>source</small>{html.escape(source)}</span>"
@@ -140,7 +140,7 @@ def five(document):
         f"<span><small>measured here</small>{html.escape(here or 'not measured')}</span>"
         f"<span><small>so</small>{html.escape(advice or '')}</span></div>"
         for question, source, claim, here, advice in questions(document))
-    return section("Five claims, and this machine", rows)
+    return section("Four claims, and this machine", rows)
 
 
 def changed_table(pairs):
@@ -169,7 +169,7 @@ def report(document, comparison=None):
             f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
             f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "
             "median.</p>")
-    parts = [head, headline(document), slower(document), changes(comparison) if comparison else "", five(document)]
+    parts = [head, headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
     parts += [make(document) for make in SECTIONS]
     parts += [trust(document), table_ratios(document), table_figures(document)]
     return PAGE.format(body="\n".join(part for part in parts if part),
@@ -178,7 +178,7 @@ def report(document, comparison=None):
 
 
 def summary(document, output):
-    """For the terminal: the five questions, where the page is, and what matters."""
+    """For the terminal: the four questions, where the page is, and what matters."""
     lines = []
     for question, source, claim, here, advice in questions(document):
         lines += [f"{question}", f"  {source}: {claim}", f"  here: {here or 'not measured'}"] + ([f"  so: {advice}"] if advice else [])

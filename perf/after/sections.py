@@ -185,15 +185,6 @@ def codec_sentence(document, against):
     return ". ".join(part[0].upper() + part[1:] for part in parts)
 
 
-def codec_ranges(document):
-    entries = select(document, "codec", "range")
-    first, anywhere = medians_of(entries, "first 4k", "all"), medians_of(entries, "any 4k", "all")
-    if not first or not anywhere:
-        return ""
-    return (f"<p>4 KiB out of a record of 128 KiB: the first are there {spread(first, '.0f')} times as fast as all of it, "
-            f"those at a place at random {spread(anywhere)} times, since what lies before them has to be decoded.</p>")
-
-
 def section_codec(document):
     entries = select(document, "codec", "hot") + select(document, "codec", "cold")
     parts = []
@@ -205,8 +196,6 @@ def section_codec(document):
         image = codec_chart(entries, against, title)
         if image:
             parts.append(section(title, image, conclude(f"{words}. {codec_sentence(document, against)}.")))
-    if parts:
-        parts.append(codec_ranges(document))
     return "\n".join(parts)
 
 
@@ -340,55 +329,6 @@ def section_flush_threads(document):
         "2.15 times as much with 4 (1.3 to 2.8 GB/s), through it half (1.6 to 0.8)."))
 
 
-def section_dedupe(document):
-    entries = [entry for entry in select(document, "dedupe", "proof") if number(entry, "bytes")]
-    places = [entry["name"] for entry in entries]
-    kernels = {"auto": "ours", "scalar": "byte loop", "word": "word loop", "libc": "memcmp"}
-    series = []
-    for name in names_of(entries):
-        points = {entry["name"]: number(entry, "bytes") / 1e6 / median_of(figure_of(entry, name)) for entry in entries
-                  if median_of(figure_of(entry, name))}
-        if points and not name.endswith(", reading"):
-            series.append((kernels.get(name, name), points))
-    if not series:
-        return ""
-    title, said = "What is a fast comparison worth to deduplication?", []
-    for of, against, words in (("auto", "scalar", "ours for a byte loop"), ("auto", "libc", "ours for memcmp")):
-        values = medians_of(entries, of, against)
-        if values:
-            said.append(f"{words}: {spread(values)} times the speed")
-    saved = [100 - 100 / value for value in medians_of(entries, "word", "scalar")]
-    ours = [100 - 100 / value for value in medians_of(entries, "auto", "scalar")]
-    tail = ""
-    if saved and ours:
-        tail = (f" Of comparing, a word loop saves {spread(saved, '.0f')} % of a byte loop's time, ours {spread(ours, '.0f')} %. The "
-                "source's word loop saved 25 % of duperemove's system time, in which there is more than comparing.")
-    image = picture(lambda axes, narrow: bars(axes, narrow, places, series, "GB/s of proven duplicates"), title,
-                    1.2 + 0.28 * len(series) * len(places))
-    return section(title, image, conclude(
-        f"Extents of the same hash, proven equal byte for byte; {html.escape('; '.join(said)) or 'no ratios were measured'}.{tail}"))
-
-
-def section_names(document):
-    entries = [entry for entry in select(document, "names", "lookup") if any(median_of(figure) for figure in entry["figures"])]
-    if not entries:
-        return ""
-    methods = names_of(entries)
-    places = [entry["name"] for entry in entries]
-    series = [(name, {entry["name"]: median_of(figure_of(entry, name)) for entry in entries if median_of(figure_of(entry, name))})
-              for name in methods]
-    title, said = "What is comparing names by words worth to looking up paths?", []
-    for of, against in (("masked words", "rep cmpsb"), ("ours", "rep cmpsb"), ("ours", "memcmp")):
-        values = medians_of(entries, of, against)
-        if values:
-            said.append(f"{of} / {against}: {spread(values)}")
-    image = picture(lambda axes, narrow: bars(axes, narrow, places, series, "ns per component of a path"), title,
-                    1.2 + 0.24 * len(series) * len(places), 1.8 + 0.24 * len(series) * len(places))
-    return section(title, image, conclude(
-        "Less is better. Whole look-ups, of which comparing is a part; ratios of speeds: "
-        f"{html.escape('; '.join(said)) or 'not measured'}. The source said that rep cmpsb is slow to start."))
-
-
 # ---- the cache -----------------------------------------------------------------------------------------------------------
 
 CACHED_MODES = ("bare decode", "cache", "scatter", "single-chunk", "openzfs's way")
@@ -471,28 +411,7 @@ def section_latency(document):
     return section(title, *parts, conclude("Reads of 128 KiB, less is better. " + html.escape("; ".join(said)) + "."))
 
 
-# ---- the fifth source ----------------------------------------------------------------------------------------------------
-
-def section_stats(document):
-    fills = select(document, "stats-copy", "fill")
-    parts, said, title = [], [], "Should a record be filled where the caller wants it?"
-    if fills and any(median_of(figure) for figure in fills[0]["figures"]):
-        points = {figure["name"]: median_of(figure) for figure in fills[0]["figures"] if median_of(figure)}
-        parts.append(picture(lambda axes, narrow: bars(axes, narrow, list(points), [("ns", points)], "ns"), title,
-                             1 + 0.35 * len(points)))
-        one, same = medians_of(fills, "memset, one copy", "guarded stores"), medians_of(fills, "initialiser, one copy",
-                                                                                        "memset, one copy")
-        if one:
-            said.append(f"Filling a record on the stack and copying it once is {one[0]:.2f} times as fast as 23 stores that each "
-                        "check the caller's address; in Linux, whose guard costs more, statx() became 3.5 times as fast")
-        if same:
-            said.append(f"A designated initialiser is {same[0]:.2f} times as fast as memset; the review found no difference")
-    if not parts:
-        return ""
-    return section(title, *parts, conclude(html.escape(". ".join(said)) + "."))
-
-
-# ---- growth: hits among many records, single runs after a day of churn -----------------------------------------------
+# ---- growth: hits among many records ---------------------------------------------------------------------------------
 
 def curve_chart(entries, label_of, title, xlabel, ylabel):
     """A line per figure, over the entries in their order."""
@@ -529,21 +448,6 @@ def section_hits(document):
             f"{median_of(figure_of(few, 'a line')):.0f}")
     return section(title, image, conclude(
         "Less is better. What grows is the way to memory, not the way through the index: " + html.escape(said) + "."))
-
-
-def section_churn(document):
-    entries = sorted((entry for entry in select(document, "pool", "churn") if number(entry, "hour") is not None),
-                     key=lambda entry: number(entry, "hour"))
-    if not entries:
-        return ""
-    title = "How many buffers come out as a single run, when memory is fragmented?"
-    image = curve_chart(entries, lambda entry: f"{number(entry, 'hour'):g}", title,
-                        "hour: 1 to 4 small buffers, 5 to 8 large ones, and so on", "% of buffers made in that hour")
-    least = {name: min(median_of(figure_of(entry, name)) for entry in entries) for name in names_of(entries)}
-    said = "; ".join(f"{name}: {value:.0f} %" for name, value in least.items())
-    return section(title, image, conclude(
-        f"The least of the day, by how full the pool is: {html.escape(said)}. Buffers that are no single run are borrowed by a copy, "
-        "unless they are decoded where they lie. Memory to spare is what keeps the rule working."))
 
 
 # ---- memory: what is resident beside what is in use ------------------------------------------------------------------
@@ -646,4 +550,4 @@ def section_lz4_groups(document):
 
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_lz4_place, section_lz4_groups,
             section_flush, section_flush_threads, section_compare,
-            section_keys, section_dedupe, section_names, section_stats, section_buffer, section_hits, section_churn, section_memory)
+            section_keys, section_buffer, section_hits, section_memory)

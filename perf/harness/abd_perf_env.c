@@ -5,6 +5,7 @@
  */
 #include "abd_perf_env.h"
 #include "abd_perf_build.h"
+#include "abd_perf_result.h"
 #include "abd_perf_say.h"
 
 #include <abd/abd.h>
@@ -20,28 +21,62 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ABD_PERF_ENV_MAX 48
-#define ABD_PERF_ENV_SOURCES 16
 #define ABD_PERF_ENV_BUSY 10 /* percent of the CPUs used by others: more is worth a warning */
 
-static struct abd_perf_env abd_perf_env_table[ABD_PERF_ENV_MAX];
-static unsigned abd_perf_env_count;
+json_t *abd_perf_env_facts(void)
+{
+	static json_t *facts;
+
+	if (facts == NULL)
+		facts = json_object();
+	return facts;
+}
+
+json_t *abd_perf_env_sources(void)
+{
+	static json_t *sources;
+
+	if (sources == NULL)
+		sources = json_array();
+	return sources;
+}
+
+void abd_perf_env_source(const char *origin)
+{
+	json_t *of, *source = abd_perf_result_string(origin);
+	size_t i;
+
+	json_array_foreach(abd_perf_env_sources(), i, of)
+	{
+		if (json_equal(of, source)) {
+			json_decref(source);
+			return;
+		}
+	}
+	json_array_append_new(abd_perf_env_sources(), source);
+}
+
+void abd_perf_env_print(void)
+{
+	const char *name;
+	json_t *text;
+
+	json_object_foreach(abd_perf_env_facts(), name, text)
+		printf("%-16s %s\n", name, json_string_value(text));
+}
 
 static void abd_perf_env_add(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 static void abd_perf_env_add(const char *name, const char *format, ...)
 {
-	struct abd_perf_env *fact = &abd_perf_env_table[abd_perf_env_count];
+	char text[200];
 	va_list arguments;
 
-	if (abd_perf_env_count == ABD_PERF_ENV_MAX)
-		return;
-	abd_perf_env_count++;
-	fact->name = name;
 	va_start(arguments, format);
-	vsnprintf(fact->text, sizeof(fact->text), format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	json_object_set_new(abd_perf_env_facts(), name, abd_perf_result_string(text));
 }
 
 /* The first line of a file, or "unknown". */
@@ -55,6 +90,14 @@ static const char *abd_perf_env_line(const char *path, char *line, size_t room)
 		fclose(file);
 	line[strcspn(line, "\n")] = '\0';
 	return line;
+}
+
+/* A fact that is the first line of a file. */
+static void abd_perf_env_add_line(const char *name, const char *path)
+{
+	char text[200];
+
+	abd_perf_env_add(name, "%s", abd_perf_env_line(path, text, sizeof(text)));
 }
 
 /* The value in the line "key ... : value" of a file, or "unknown". */
@@ -254,11 +297,8 @@ static void abd_perf_env_cpu(const struct abd_perf_options *options)
 	abd_perf_env_add("cache_l1d", "%zu KiB", abd_perf_env_cache(1) >> 10);
 	abd_perf_env_add("cache_l2", "%zu KiB", abd_perf_env_cache(2) >> 10);
 	abd_perf_env_add("cache_last", "%zu KiB", abd_perf_env_last_cache() >> 10);
-	abd_perf_env_add("smt", "%s",
-		abd_perf_env_line("/sys/devices/system/cpu/smt/control", text, sizeof(text)));
-	abd_perf_env_add("governor", "%s",
-		abd_perf_env_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text,
-			sizeof(text)));
+	abd_perf_env_add_line("smt", "/sys/devices/system/cpu/smt/control");
+	abd_perf_env_add_line("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	abd_perf_env_turbo();
 	abd_perf_env_features();
 }
@@ -272,11 +312,9 @@ static void abd_perf_env_system(void)
 
 	abd_perf_env_add("virtual_machine", "%s", virtual ? "yes" : "not seen");
 	abd_perf_env_add("memory", "%zu MiB to be had", abd_perf_env_memory() >> 20);
-	abd_perf_env_add("thp", "%s",
-		abd_perf_env_line("/sys/kernel/mm/transparent_hugepage/enabled", text, 120));
-	abd_perf_env_add(
-		"aslr", "%s", abd_perf_env_line("/proc/sys/kernel/randomize_va_space", text, 120));
-	abd_perf_env_add("load", "%s", abd_perf_env_line("/proc/loadavg", text, 120));
+	abd_perf_env_add_line("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	abd_perf_env_add_line("aslr", "/proc/sys/kernel/randomize_va_space");
+	abd_perf_env_add_line("load", "/proc/loadavg");
 	if (uname(&name) == 0)
 		abd_perf_env_add("system", "%s %s %s", name.sysname, name.release, name.machine);
 }
@@ -339,7 +377,6 @@ double abd_perf_env_look_back(const struct abd_perf_options *options)
 {
 	double own_s = abd_perf_env_own_s() - abd_perf_env_start.own_s, busy, stolen;
 	struct rusage usage;
-	char text[128];
 
 	abd_perf_env_others(options, &abd_perf_env_start.ticks, own_s, &busy, &stolen);
 	abd_perf_env_add("busy_during",
@@ -352,39 +389,6 @@ double abd_perf_env_look_back(const struct abd_perf_options *options)
 	getrusage(RUSAGE_SELF, &usage);
 	abd_perf_env_add("interrupted", "%ld times by other work, in %.0f s of our CPU time",
 		usage.ru_nivcsw, own_s);
-	abd_perf_env_add(
-		"load_after", "%s", abd_perf_env_line("/proc/loadavg", text, sizeof(text)));
+	abd_perf_env_add_line("load_after", "/proc/loadavg");
 	return busy + stolen;
-}
-
-/* ---- where the data comes from --------------------------------------------------------------- */
-
-static char abd_perf_env_sources[ABD_PERF_ENV_SOURCES][256];
-static unsigned abd_perf_env_source_count;
-
-void abd_perf_env_source(const char *origin)
-{
-	for (unsigned i = 0; i < abd_perf_env_source_count; i++) {
-		if (strcmp(abd_perf_env_sources[i], origin) == 0)
-			return;
-	}
-	if (abd_perf_env_source_count < ABD_PERF_ENV_SOURCES)
-		snprintf(abd_perf_env_sources[abd_perf_env_source_count++],
-			sizeof(abd_perf_env_sources[0]), "%s", origin);
-}
-
-const char *abd_perf_env_source_get(unsigned i)
-{
-	return i < abd_perf_env_source_count ? abd_perf_env_sources[i] : NULL;
-}
-
-const struct abd_perf_env *abd_perf_env_get(unsigned i)
-{
-	return i < abd_perf_env_count ? &abd_perf_env_table[i] : NULL;
-}
-
-void abd_perf_env_print(void)
-{
-	for (unsigned i = 0; i < abd_perf_env_count; i++)
-		printf("%-16s %s\n", abd_perf_env_table[i].name, abd_perf_env_table[i].text);
 }

@@ -8,10 +8,7 @@
 
 #include "abd_perf_options.h"
 
-struct abd_perf_env {
-	const char *name;
-	char text[200];
-};
+#include <jansson.h>
 
 /** Record the facts, once, before measuring. Warns when the machine is busy. */
 void abd_perf_env_look(const struct abd_perf_options *options);
@@ -20,12 +17,12 @@ void abd_perf_env_look(const struct abd_perf_options *options);
  * percent of the CPUs that others used.
  */
 double abd_perf_env_look_back(const struct abd_perf_options *options);
-/** The i-th fact; NULL after the last. */
-const struct abd_perf_env *abd_perf_env_get(unsigned i);
+/** The facts: {name: text}. */
+json_t *abd_perf_env_facts(void);
 /** Record where the measured data comes from. A text given twice is recorded once. */
 void abd_perf_env_source(const char *origin);
-/** The i-th of these texts; NULL after the last. */
-const char *abd_perf_env_source_get(unsigned i);
+/** These texts. */
+json_t *abd_perf_env_sources(void);
 /** Print all facts, one per line. */
 void abd_perf_env_print(void);
 

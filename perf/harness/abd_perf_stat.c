@@ -56,15 +56,6 @@ struct abd_perf_summary abd_perf_stat(const double *values, unsigned n)
 	return summary;
 }
 
-struct abd_perf_summary abd_perf_stat_scale(struct abd_perf_summary summary, double factor)
-{
-	summary.median *= factor;
-	summary.low *= factor;
-	summary.high *= factor;
-	summary.mad *= factor;
-	return summary;
-}
-
 enum abd_perf_verdict abd_perf_stat_verdict(const struct abd_perf_summary *ratio, double margin)
 {
 	if (ratio->rounds < ABD_PERF_ROUNDS_MIN)

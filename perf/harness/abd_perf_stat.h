@@ -36,8 +36,6 @@ enum abd_perf_verdict { ABD_PERF_CANT_TELL, ABD_PERF_FASTER, ABD_PERF_SLOWER };
 
 /** Summarise n values, 1 to ABD_PERF_ROUNDS_MAX, in any order. */
 struct abd_perf_summary abd_perf_stat(const double *values, unsigned n);
-/** The same in another unit. */
-struct abd_perf_summary abd_perf_stat_scale(struct abd_perf_summary summary, double factor);
 
 /**
  * The verdict on a ratio. To be sure, its interval must lie on one side of 1, farther away than

@@ -4,31 +4,15 @@
  * bw and iops are by the wall clock, as in fio.
  */
 #include "abd_perf_jobs.h"
-#include "abd_perf_say.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-static struct abd_perf_job **abd_perf_jobs_list;
-static size_t abd_perf_jobs_count;
-
 /* fio's default percentiles, as fio writes them. */
 static const char *const abd_perf_jobs_percentile[] = {"1.000000", "5.000000", "10.000000",
 	"20.000000", "30.000000", "40.000000", "50.000000", "60.000000", "70.000000", "80.000000",
 	"90.000000", "95.000000", "99.000000", "99.500000", "99.900000", "99.950000", "99.990000"};
-
-struct abd_perf_job *abd_perf_jobs_add(void)
-{
-	struct abd_perf_job *job = calloc(1, sizeof(*job));
-	struct abd_perf_job **list = realloc(
-		abd_perf_jobs_list, (abd_perf_jobs_count + 1) * sizeof(abd_perf_jobs_list[0]));
-
-	if (job == NULL || list == NULL)
-		abd_perf_say_die(1, "no memory for a job's figures");
-	abd_perf_jobs_list = list;
-	return list[abd_perf_jobs_count++] = job;
-}
 
 void abd_perf_jobs_slice(struct abd_perf_job *job, double bytes_per_s)
 {
@@ -122,20 +106,23 @@ static json_t *abd_perf_jobs_options(const struct abd_perf_job *job)
 	return options;
 }
 
-json_t *abd_perf_jobs_json(void)
+json_t *abd_perf_jobs_list(void)
 {
-	json_t *list = json_array();
+	static json_t *list;
 
-	for (size_t i = 0; i < abd_perf_jobs_count; i++) {
-		const struct abd_perf_job *job = abd_perf_jobs_list[i];
-
-		json_array_append_new(list,
-			json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "jobname",
-				job->name, "groupid", (int)i, "error", 0, "eta", 0, "elapsed",
-				(int)(job->taken_ns / 1e9 + job->ramp_s), "job options",
-				abd_perf_jobs_options(job), "read", abd_perf_jobs_direction(job),
-				"write", abd_perf_jobs_direction(NULL), "trim",
-				abd_perf_jobs_direction(NULL)));
-	}
+	if (list == NULL)
+		list = json_array();
 	return list;
+}
+
+void abd_perf_jobs_add(const struct abd_perf_job *job)
+{
+	json_t *list = abd_perf_jobs_list();
+
+	json_array_append_new(list,
+		json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "jobname", job->name,
+			"groupid", (int)json_array_size(list), "error", 0, "eta", 0, "elapsed",
+			(int)(job->taken_ns / 1e9 + job->ramp_s), "job options",
+			abd_perf_jobs_options(job), "read", abd_perf_jobs_direction(job), "write",
+			abd_perf_jobs_direction(NULL), "trim", abd_perf_jobs_direction(NULL)));
 }

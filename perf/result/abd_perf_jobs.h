@@ -25,14 +25,11 @@ struct abd_perf_job {
 	unsigned slices;
 };
 
-/**
- * A new job at the end of the list, zeroed, for the caller to fill. Ends the program when there is
- * no memory.
- */
-struct abd_perf_job *abd_perf_jobs_add(void);
 /** Add the speed of one slice. */
 void abd_perf_jobs_slice(struct abd_perf_job *job, double bytes_per_s);
-/** All of them: the value of "jobs". */
-json_t *abd_perf_jobs_json(void);
+/** Put a job at the end of the list. */
+void abd_perf_jobs_add(const struct abd_perf_job *job);
+/** The list: the value of "jobs". */
+json_t *abd_perf_jobs_list(void);
 
 #endif

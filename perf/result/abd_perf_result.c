@@ -3,110 +3,136 @@
  * The list of results, in the order they were measured.
  */
 #include "abd_perf_result.h"
-#include "abd_perf_options.h"
-#include "abd_perf_say.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct abd_perf_result *abd_perf_results;
-static size_t abd_perf_results_count, abd_perf_results_room;
-
-struct abd_perf_result *abd_perf_result_add(
-	const char *scenario, const char *group, const char *format, ...)
+json_t *abd_perf_result_list(void)
 {
-	va_list arguments;
+	static json_t *list;
 
-	if (abd_perf_results_count == abd_perf_results_room) {
-		abd_perf_results_room = abd_perf_results_room * 2 + 64;
-		abd_perf_results = realloc(
-			abd_perf_results, abd_perf_results_room * sizeof(*abd_perf_results));
-		if (abd_perf_results == NULL)
-			abd_perf_say_die(1, "no memory for results");
+	if (list == NULL)
+		list = json_array();
+	return list;
+}
+
+/* Bytes of the UTF-8 character that text begins with; 0: it begins with none. */
+static size_t abd_perf_result_sign(const char *text)
+{
+	for (size_t size = 1; size <= 4 && text[size - 1] != '\0'; size++) {
+		json_t *sign = json_stringn(text, size);
+
+		json_decref(sign);
+		if (sign != NULL)
+			return size;
 	}
+	return 0;
+}
 
-	struct abd_perf_result *result = &abd_perf_results[abd_perf_results_count++];
+json_t *abd_perf_result_string(const char *text)
+{
+	json_t *string = json_string(text);
+	char *escaped, *to;
 
-	memset(result, 0, sizeof(*result));
-	result->scenario = scenario;
-	result->group = group;
+	if (string != NULL)
+		return string;
+	to = escaped = malloc(strlen(text) * 4 + 1);
+	if (escaped == NULL)
+		return NULL;
+	while (*text != '\0') {
+		size_t size = abd_perf_result_sign(text);
+
+		if (size > 0)
+			to = (char *)mempcpy(to, text, size);
+		else
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
+		text += size > 0 ? size : 1;
+	}
+	*to = '\0';
+	string = json_string(escaped);
+	free(escaped);
+	return string;
+}
+
+json_t *abd_perf_result_add(const char *scenario, const char *group, const char *format, ...)
+{
+	char name[96];
+	va_list arguments;
+	json_t *result;
+
 	va_start(arguments, format);
-	vsnprintf(result->name, sizeof(result->name), format, arguments);
+	vsnprintf(name, sizeof(name), format, arguments);
 	va_end(arguments);
+	result = json_pack("{s:s, s:s, s:o, s:{}, s:[], s:[]}", "scenario", scenario, "group",
+		group, "name", abd_perf_result_string(name), "parameters", "figures", "ratios");
+	json_array_append_new(abd_perf_result_list(), result);
 	return result;
 }
 
-size_t abd_perf_result_count(void)
+void abd_perf_result_text(json_t *result, const char *name, const char *text)
 {
-	return abd_perf_results_count;
+	json_object_set_new(
+		json_object_get(result, "parameters"), name, abd_perf_result_string(text));
 }
 
-const struct abd_perf_result *abd_perf_result_get(size_t i)
+/* Whole numbers stay whole: sizes of sets and records must not be rounded. */
+void abd_perf_result_number(json_t *result, const char *name, double number)
 {
-	return &abd_perf_results[i];
+	bool whole = number == floor(number) && fabs(number) < 1e15;
+
+	json_object_set_new(json_object_get(result, "parameters"), name,
+		whole ? json_integer((json_int_t)number) : json_real(number));
 }
 
-static struct abd_perf_parameter *abd_perf_result_parameter(
-	struct abd_perf_result *result, const char *name)
+void abd_perf_result_size(json_t *result, const char *name, size_t size)
 {
-	assert(result->parameters < ABD_PERF_PARAMETERS);
-
-	struct abd_perf_parameter *parameter = &result->parameter[result->parameters++];
-
-	parameter->name = name;
-	return parameter;
+	abd_perf_result_number(result, name, (double)size);
 }
 
-void abd_perf_result_text(struct abd_perf_result *result, const char *name, const char *text)
+json_t *abd_perf_result_summary(const struct abd_perf_summary *summary)
 {
-	struct abd_perf_parameter *parameter = abd_perf_result_parameter(result, name);
-
-	snprintf(parameter->text, sizeof(parameter->text), "%s", text);
+	return json_pack("{s:f, s:f, s:f, s:f, s:i}", "median", summary->median, "low",
+		summary->low, "high", summary->high, "mad", summary->mad, "rounds",
+		(int)summary->rounds);
 }
 
-void abd_perf_result_number(struct abd_perf_result *result, const char *name, double number)
+void abd_perf_result_figure(
+	json_t *result, const char *name, const char *unit, struct abd_perf_summary value)
 {
-	struct abd_perf_parameter *parameter = abd_perf_result_parameter(result, name);
+	json_t *figure = abd_perf_result_summary(&value);
 
-	parameter->number = number;
-	parameter->is_number = true;
-	snprintf(parameter->text, sizeof(parameter->text), "%.6g", number);
+	json_object_set_new(figure, "name", abd_perf_result_string(name));
+	json_object_set_new(figure, "unit", abd_perf_result_string(unit));
+	json_object_set_new(figure, "idle",
+		value.idle_why != NULL
+			? json_pack("{s:f, s:s}", "share", value.idle, "why", value.idle_why)
+			: json_null());
+	json_object_set_new(figure, "relative",
+		value.relative > 0 ? json_pack("{s:f, s:f, s:f}", "median", value.relative, "low",
+					     value.relative_low, "high", value.relative_high)
+				   : json_null());
+	json_array_append_new(json_object_get(result, "figures"), figure);
 }
 
-void abd_perf_result_size(struct abd_perf_result *result, const char *name, size_t size)
+void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
+	struct abd_perf_summary value, double target, const char *source)
 {
-	struct abd_perf_parameter *parameter = abd_perf_result_parameter(result, name);
+	json_t *ratio = abd_perf_result_summary(&value);
 
-	parameter->number = (double)size;
-	parameter->is_number = true;
-	abd_perf_options_size_text(size, parameter->text, sizeof(parameter->text));
+	json_object_set_new(ratio, "of", abd_perf_result_string(of));
+	json_object_set_new(ratio, "against", abd_perf_result_string(against));
+	json_object_set_new(ratio, "verdict", json_string(""));
+	json_object_set_new(ratio, "target", target != 0 ? json_real(target) : json_null());
+	json_object_set_new(ratio, "target_verdict", json_null());
+	json_object_set_new(
+		ratio, "source", source != NULL ? abd_perf_result_string(source) : json_null());
+	json_array_append_new(json_object_get(result, "ratios"), ratio);
 }
 
-void abd_perf_result_figure(struct abd_perf_result *result, const char *name, const char *unit,
-	struct abd_perf_summary value)
-{
-	assert(result->figures < ABD_PERF_FIGURES);
-	result->figure[result->figures++] = (struct abd_perf_figure){name, unit, value};
-}
-
-struct abd_perf_ratio *abd_perf_result_ratio(struct abd_perf_result *result, const char *of,
-	const char *against, struct abd_perf_summary value)
-{
-	assert(result->ratios < ABD_PERF_RATIOS);
-
-	struct abd_perf_ratio *ratio = &result->ratio[result->ratios++];
-
-	*ratio = (struct abd_perf_ratio){.of = of,
-		.against = against,
-		.value = value,
-		.verdict = abd_perf_stat_verdict(&value, abd_perf_race_margin())};
-	return ratio;
-}
-
-void abd_perf_result_race(struct abd_perf_result *result, const struct abd_perf_race *race,
+void abd_perf_result_race(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, double bytes)
 {
 	for (unsigned i = 0; i < race->paths; i++)
@@ -114,24 +140,11 @@ void abd_perf_result_race(struct abd_perf_result *result, const struct abd_perf_
 			bytes > 0 ? abd_perf_race_rate(race, i, bytes) : abd_perf_race_ns(race, i));
 }
 
-void abd_perf_result_claims(struct abd_perf_result *result, const struct abd_perf_race *race,
+void abd_perf_result_claims(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, const struct abd_perf_claim *claim, unsigned count)
 {
-	for (; count > 0; count--, claim++) {
-		struct abd_perf_ratio *ratio = abd_perf_result_ratio(result, path[claim->of].name,
-			path[claim->against].name,
-			abd_perf_race_ratio(race, claim->of, claim->against));
-
-		ratio->target = claim->target;
-		ratio->source = claim->source;
-	}
-}
-
-const char *abd_perf_result_target_text(const struct abd_perf_ratio *ratio)
-{
-	if (ratio->target == 0)
-		return "";
-	if (ratio->value.low >= ratio->target)
-		return "met";
-	return ratio->value.high < ratio->target ? "missed" : "can't tell";
+	for (; count > 0; count--, claim++)
+		abd_perf_result_ratio(result, path[claim->of].name, path[claim->against].name,
+			abd_perf_race_ratio(race, claim->of, claim->against), claim->target,
+			claim->source);
 }

@@ -96,7 +96,7 @@ static int abd_perf_ranged_race(
 {
 	static struct abd_perf_race race;
 	struct abd_perf_path path[CACHES];
-	struct abd_perf_result *result;
+	json_t *result;
 	char record[24], io[24];
 
 	abd_perf_options_size_text(way->record_size, record, sizeof(record));

@@ -37,9 +37,8 @@ static const struct {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void abd_perf_cached_conditions(struct abd_perf_result *result,
-	const struct abd_perf_cached_set *set, const struct abd_perf_cached_time *time,
-	unsigned threads)
+static void abd_perf_cached_conditions(json_t *result, const struct abd_perf_cached_set *set,
+	const struct abd_perf_cached_time *time, unsigned threads)
 {
 	struct abd_arc_stats stats;
 
@@ -64,34 +63,31 @@ static void abd_perf_cached_add_speeds(const struct abd_perf_cached_set *set,
 {
 	char size[24];
 	const char *const *name = abd_perf_cached_name;
-	struct abd_perf_result *result = abd_perf_result_add("arc-cached-read", "cached",
-		"%s %s, %u thread%s", set->data->name,
-		abd_perf_options_size_text(set->record_size, size, sizeof(size)), threads,
-		threads > 1 ? "s" : "");
+	json_t *result = abd_perf_result_add("arc-cached-read", "cached", "%s %s, %u thread%s",
+		set->data->name, abd_perf_options_size_text(set->record_size, size, sizeof(size)),
+		threads, threads > 1 ? "s" : "");
 
 	abd_perf_cached_conditions(result, set, time, threads);
 	for (unsigned mode = 0; mode < CACHED_MODES; mode++)
 		abd_perf_result_figure(result, name[mode], "GB/s",
 			abd_perf_race_rate(&time->race, mode, (double)set->read_size));
 	abd_perf_result_ratio(result, name[CACHED_CACHE], name[CACHED_BARE],
-		abd_perf_race_ratio(&time->race, CACHED_CACHE, CACHED_BARE))
-		->target = 1 / 1.03;
+		abd_perf_race_ratio(&time->race, CACHED_CACHE, CACHED_BARE), 1 / 1.03, NULL);
 	abd_perf_result_ratio(result, name[CACHED_CACHE], name[CACHED_OPENZFS],
-		abd_perf_race_ratio(&time->race, CACHED_CACHE, CACHED_OPENZFS));
+		abd_perf_race_ratio(&time->race, CACHED_CACHE, CACHED_OPENZFS), 0, NULL);
 	abd_perf_result_ratio(result, name[CACHED_SCATTER], name[CACHED_OPENZFS],
-		abd_perf_race_ratio(&time->race, CACHED_SCATTER, CACHED_OPENZFS));
+		abd_perf_race_ratio(&time->race, CACHED_SCATTER, CACHED_OPENZFS), 0, NULL);
 	abd_perf_result_ratio(result, name[CACHED_SINGLE], name[CACHED_OPENZFS],
-		abd_perf_race_ratio(&time->race, CACHED_SINGLE, CACHED_OPENZFS))
-		->source = ABD_PERF_CACHED_SOURCE;
+		abd_perf_race_ratio(&time->race, CACHED_SINGLE, CACHED_OPENZFS), 0,
+		ABD_PERF_CACHED_SOURCE);
 }
 
 static void abd_perf_cached_add_latency(const struct abd_perf_cached_set *set,
 	const struct abd_perf_cached_time *time, unsigned threads, unsigned mode)
 {
 	const struct abd_perf_latency *latency = &time->latency[mode];
-	struct abd_perf_result *result = abd_perf_result_add("arc-cached-read", "latency",
-		"%s, %u thread%s, %s", set->data->name, threads, threads > 1 ? "s" : "",
-		abd_perf_cached_name[mode]);
+	json_t *result = abd_perf_result_add("arc-cached-read", "latency", "%s, %u thread%s, %s",
+		set->data->name, threads, threads > 1 ? "s" : "", abd_perf_cached_name[mode]);
 
 	abd_perf_result_text(result, "data", set->data->name);
 	abd_perf_result_number(result, "threads", threads);
@@ -110,11 +106,12 @@ static void abd_perf_cached_add_latency(const struct abd_perf_cached_set *set,
 static void abd_perf_cached_add_job(const struct abd_perf_cached_set *set,
 	const struct abd_perf_cached_time *time, unsigned threads, unsigned mode)
 {
-	struct abd_perf_job *job = abd_perf_jobs_add();
+	static struct abd_perf_job filled;
+	struct abd_perf_job *job = &filled;
 
+	*job = (struct abd_perf_job){.data = set->data->name};
 	snprintf(job->name, sizeof(job->name), "%s, %u thread%s, %s", set->data->name, threads,
 		threads > 1 ? "s" : "", abd_perf_cached_name[mode]);
-	job->data = set->data->name;
 	job->mode = abd_perf_cached_name[mode];
 	job->threads = threads;
 	job->read_size = set->read_size;
@@ -126,6 +123,7 @@ static void abd_perf_cached_add_job(const struct abd_perf_cached_set *set,
 	job->latency = time->latency[mode];
 	for (unsigned i = 0; i < time->race.rounds; i++)
 		abd_perf_jobs_slice(job, (double)set->read_size * 1e9 / time->race.ns[mode][i]);
+	abd_perf_jobs_add(job);
 }
 
 static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, unsigned threads)

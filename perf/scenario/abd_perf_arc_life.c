@@ -218,8 +218,7 @@ static size_t abd_perf_life_hold(struct abd_perf_life *life, abd_arc_hold_t *hol
 	return held;
 }
 
-static void abd_perf_life_figure(
-	struct abd_perf_result *result, const char *name, const char *unit, double value)
+static void abd_perf_life_figure(json_t *result, const char *name, const char *unit, double value)
 {
 	abd_perf_result_figure(result, name, unit, abd_perf_stat(&value, 1));
 }
@@ -227,8 +226,7 @@ static void abd_perf_life_figure(
 static void abd_perf_life_add(const struct abd_perf_life *life,
 	const struct abd_perf_life_phase *phase, const struct abd_arc_stats *before)
 {
-	struct abd_perf_result *result =
-		abd_perf_result_add("arc-life", "phase", "%s", phase->name);
+	json_t *result = abd_perf_result_add("arc-life", "phase", "%s", phase->name);
 	double resident = (double)(abd_perf_life_resident() - life->base), puts, beyond;
 	struct abd_arc_stats now;
 

@@ -10,7 +10,7 @@
  * at random; left out, with a warning, if that is too much for this machine or without --full.
  * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
  */
-#include "abd_perf_arc_set.h"
+#include "abd_perf_arc_read.h"
 #include "abd_perf_chase.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
@@ -32,10 +32,11 @@
 
 /* One comparison: a crew reads a set. */
 struct abd_perf_arc_cell {
+	const struct abd_perf_arc_study *study;
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
 	struct abd_perf_arc_set set;
-	bool hot;
+	bool hot, one_page;
 	unsigned threads;      /* of this comparison */
 	unsigned threads_most; /* that the set is made for */
 	struct abd_perf_crew *crew;
@@ -46,7 +47,7 @@ struct abd_perf_arc_cell {
 
 struct abd_perf_arc_path {
 	struct abd_perf_arc_cell *cell;
-	unsigned number; /* its place among the names */
+	unsigned number; /* of its way */
 };
 
 /* Read the next n records of a member's share [first, end). */
@@ -54,10 +55,11 @@ static unsigned abd_perf_arc_read_some(
 	const struct abd_perf_arc_path *path, unsigned member, size_t first, size_t end, uint64_t n)
 {
 	struct abd_perf_arc_cell *cell = path->cell;
+	const struct abd_perf_arc_way *way = &cell->study->ways[path->number];
 	const struct abd_perf_arc_visit *visit =
-		cell->set.visit[abd_perf_arc_path_kind(&cell->set, path->number)];
+		cell->set.visit[cell->set.kinds > way->kind ? way->kind : ABD_PERF_ARC_ON];
 	int record_size = (int)cell->set.records->record_size;
-	bool own_decoder = path->number == ABD_PERF_ARC_DECODER;
+	bool own_decoder = way->own_decoder;
 	char *dst = cell->dst[member];
 	size_t at = cell->at[path->number][member];
 	unsigned errors = 0;
@@ -145,91 +147,96 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-static void abd_perf_arc_describe(
-	struct abd_perf_result *result, const struct abd_perf_arc_cell *cell, bool one_page)
+static void abd_perf_arc_describe(json_t *result, const struct abd_perf_arc_cell *cell)
 {
 	const struct abd_perf_arc_set *set = &cell->set;
-	double mean = (double)set->payload_bytes / (double)set->slots;
+	size_t distinct = set->slots < set->member_count ? set->slots : set->member_count;
 
 	abd_perf_result_text(result, "data", cell->data->name);
 	abd_perf_result_size(result, "record_size", set->records->record_size);
-	abd_perf_result_text(result, "pages", one_page ? "1" : ">1");
-	abd_perf_result_text(result, "set", cell->hot ? "hot" : "cold");
-	abd_perf_result_number(result, "threads", cell->threads);
-	abd_perf_result_number(result, "compressed_bytes", mean);
+	if (cell->study->pages) {
+		abd_perf_result_text(result, "pages", cell->one_page ? "1" : ">1");
+		abd_perf_result_text(result, "set", cell->hot ? "hot" : "cold");
+		abd_perf_result_number(result, "threads", cell->threads);
+		abd_perf_result_number(
+			result, "single_run_share", abd_perf_arc_set_single_share(set));
+	}
+	abd_perf_result_number(
+		result, "compressed_bytes", (double)set->payload_bytes / (double)set->slots);
+	abd_perf_result_number(
+		result, "distinct_bytes", (double)(distinct * set->records->record_size));
 	abd_perf_result_number(result, "set_bytes",
 		(double)set->payload_bytes / (cell->hot ? cell->threads_most : 1));
 	if (!cell->hot)
 		abd_perf_result_number(
 			result, "line_ns", abd_perf_chase_ns(set->payload_bytes * set->kinds));
-	abd_perf_result_number(result, "single_run_share", abd_perf_arc_set_single_share(set));
 	abd_perf_result_number(result, "record_share",
 		(double)set->member_count / (double)(set->records->count + set->records->raw));
 	abd_perf_result_number(result, "neighbour_share",
 		set->place.pairs > 0 ? (double)set->place.neighbours / (double)set->place.pairs
 				     : 0);
+	abd_perf_result_text(result, "decoder", abd_tuning_get("lz4"));
 	abd_perf_result_text(result, "origin", cell->data->origin);
 }
 
-static void abd_perf_arc_record(
-	const struct abd_perf_race *race, const struct abd_perf_arc_cell *cell, bool one_page)
+/* "fio 8k, >1 page, hot, 2 threads", or "fio 8k, hot". */
+static void abd_perf_arc_name(const struct abd_perf_arc_cell *cell, char name[96])
 {
-	char size[24];
-	struct abd_perf_result *result = abd_perf_result_add("arc-read", cell->hot ? "hot" : "cold",
-		"%s %s, %s, %s, %u thread%s", cell->data->name,
+	char size[24], threads[24] = "";
+
+	if (cell->study->pages)
+		snprintf(threads, sizeof(threads), ", %u thread%s", cell->threads,
+			cell->threads > 1 ? "s" : "");
+	snprintf(name, 96, "%s %s%s, %s%s", cell->data->name,
 		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
-		one_page ? "1 page" : ">1 page", cell->hot ? "hot" : "cold", cell->threads,
-		cell->threads > 1 ? "s" : "");
-	const char *const *name = abd_perf_arc_path_name;
-
-	abd_perf_arc_describe(result, cell, one_page);
-	unsigned decoder = race->paths - 1; /* comes last */
-
-	for (unsigned i = 0; i < race->paths; i++)
-		abd_perf_result_figure(result, name[i == decoder ? ABD_PERF_ARC_DECODER : i],
-			"GB/s",
-			abd_perf_race_rate(race, i, (double)cell->set.records->record_size));
-	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_OFF],
-		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_OFF))
-		->source = ABD_PERF_ARC_CLAIM;
-	if (decoder > ABD_PERF_ARC_MULTI) {
-		abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_MULTI],
-			abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_MULTI));
-		abd_perf_result_ratio(result, name[ABD_PERF_ARC_DECODER], name[ABD_PERF_ARC_MULTI],
-			abd_perf_race_ratio(race, decoder, ABD_PERF_ARC_MULTI));
-	}
-	abd_perf_result_ratio(result, name[ABD_PERF_ARC_DECODER], name[ABD_PERF_ARC_LINEAR],
-		abd_perf_race_ratio(race, decoder, ABD_PERF_ARC_LINEAR));
-	abd_perf_result_ratio(result, name[ABD_PERF_ARC_ON], name[ABD_PERF_ARC_LINEAR],
-		abd_perf_race_ratio(race, ABD_PERF_ARC_ON, ABD_PERF_ARC_LINEAR));
+		!cell->study->pages ? ""
+		: cell->one_page    ? ", 1 page"
+				    : ", >1 page",
+		cell->hot ? "hot" : "cold", threads);
 }
 
-/* Race the paths over the set with threads threads. Returns an exit status. */
-static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, bool one_page)
+/* Race the ways over the set with threads threads. Returns an exit status. */
+static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 {
 	static struct abd_perf_race race;
+	const struct abd_perf_arc_study *study = cell->study;
 	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_PATHS];
 	struct abd_perf_path path[ABD_PERF_ARC_PATHS];
-	unsigned paths = cell->set.kinds + 1;
-	char size[24];
+	unsigned paths = 0, where[ABD_PERF_ARC_PATHS];
+	char name[96];
 
-	abd_perf_say_step("%s %s, payload of %s, %s, %u thread%s", cell->data->name,
-		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
-		one_page ? "one page" : "several pages", cell->hot ? "hot" : "cold", threads,
-		threads > 1 ? "s" : "");
-	for (unsigned i = 0; i < paths; i++) {
-		unsigned number = i < cell->set.kinds ? i : ABD_PERF_ARC_DECODER;
-
-		arc_path[i] = (struct abd_perf_arc_path){cell, number};
-		path[i] = (struct abd_perf_path){
-			abd_perf_arc_path_name[number], abd_perf_arc_path_run, &arc_path[i]};
-	}
 	cell->threads = threads;
+	abd_perf_arc_name(cell, name);
+	abd_perf_say_step("%s", name);
+	for (unsigned i = 0; i < study->way_count; i++) {
+		where[i] = ABD_PERF_ARC_PATHS; /* left out: payloads of one page are no runs */
+		if (cell->one_page && study->ways[i].kind == ABD_PERF_ARC_MULTI &&
+			!study->ways[i].own_decoder)
+			continue;
+		where[i] = paths;
+		arc_path[paths] = (struct abd_perf_arc_path){cell, i};
+		path[paths] = (struct abd_perf_path){
+			study->ways[i].name, abd_perf_arc_path_run, &arc_path[paths]};
+		paths++;
+	}
 	cell->crew = abd_perf_crew_make(threads, cell->options);
 	if (cell->crew == NULL)
 		abd_perf_say_die(1, "%u threads can't be started", threads);
-	if (abd_perf_race_run(&race, path, paths, cell->options))
-		abd_perf_arc_record(&race, cell, one_page);
+	if (abd_perf_race_run(&race, path, paths, cell->options)) {
+		json_t *result = abd_perf_result_add(
+			study->scenario, cell->hot ? "hot" : "cold", "%s", name);
+
+		abd_perf_arc_describe(result, cell);
+		abd_perf_result_race(result, &race, path, (double)cell->set.records->record_size);
+		for (unsigned i = 0; i < study->claim_count; i++) {
+			struct abd_perf_claim claim = study->claims[i];
+
+			claim.of = where[claim.of];
+			claim.against = where[claim.against];
+			if (claim.of < paths && claim.against < paths)
+				abd_perf_result_claims(result, &race, path, &claim, 1);
+		}
+	}
 	abd_perf_crew_end(cell->crew);
 	if (atomic_load(&cell->errors) == 0)
 		return 0;
@@ -241,15 +248,12 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads, b
  * One class of one record size, hot or cold: make the set, check every record, race with 1 and with
  * N threads.
  */
-static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
+static int abd_perf_arc_class(struct abd_perf_arc_cell *cell)
 {
 	unsigned threads = cell->options->threads;
 	int status = 0;
 
-	cell->set.kinds = one_page ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_KINDS;
-	cell->threads_most = threads != 0 ? threads : cell->options->cpu_count;
-	if (cell->threads_most > 1024)
-		cell->threads_most = 1024;
+	cell->set.kinds = cell->one_page ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_KINDS;
 
 	size_t slots = abd_perf_arc_slots(cell);
 
@@ -262,9 +266,9 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell, bool one_page)
 	if (!abd_perf_arc_set_check(&cell->set))
 		status = 1;
 	if (status == 0 && threads == 0 && cell->threads_most > 1)
-		status = abd_perf_arc_race(cell, 1, one_page);
+		status = abd_perf_arc_race(cell, 1);
 	if (status == 0 && !abd_perf_stop_wanted())
-		status = abd_perf_arc_race(cell, cell->threads_most, one_page);
+		status = abd_perf_arc_race(cell, cell->threads_most);
 	abd_perf_arc_set_free(&cell->set);
 	return status;
 }
@@ -285,6 +289,9 @@ static size_t abd_perf_arc_members(
 static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t record_size)
 {
 	struct abd_perf_records records;
+	/* Cold sets are large: making them takes most of the time, and --quick leaves them out. */
+	bool cold =
+		cell->study->pages ? cell->options->mode != ABD_PERF_QUICK : !cell->options->quick;
 	uint32_t *members;
 	int status = 0;
 
@@ -297,18 +304,13 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	}
 	cell->set.records = &records;
 	cell->set.members = members;
-	for (int one_page = 1; one_page >= 0; one_page--) {
-		cell->set.member_count = abd_perf_arc_members(&records, one_page != 0, members);
-		/*
-		 * Making cold sets takes most of the time, because they are large: --quick leaves
-		 * them out.
-		 */
-		for (int hot = 1; hot >= (cell->options->mode == ABD_PERF_QUICK) &&
-				  cell->set.member_count > 0;
-			hot--) {
+	for (int one_page = cell->study->pages; one_page >= 0; one_page--) {
+		cell->one_page = one_page != 0;
+		cell->set.member_count = abd_perf_arc_members(&records, cell->one_page, members);
+		for (int hot = 1; hot >= !cold && cell->set.member_count > 0; hot--) {
 			cell->hot = hot != 0;
 			if (status == 0 && !abd_perf_stop_wanted())
-				status = abd_perf_arc_class(cell, one_page != 0);
+				status = abd_perf_arc_class(cell);
 		}
 	}
 	for (unsigned i = 0; i < cell->threads_most; i++)
@@ -318,15 +320,44 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 	return status;
 }
 
+int abd_perf_arc_study_run(const struct abd_perf_arc_study *study, const struct abd_perf_data *data,
+	const size_t *size, size_t count, const struct abd_perf_options *options)
+{
+	static struct abd_perf_arc_cell cell;
+	int status = 0;
+
+	cell.study = study;
+	cell.options = options;
+	cell.data = data;
+	cell.threads_most = !study->pages           ? 1
+			    : options->threads != 0 ? options->threads
+						    : options->cpu_count;
+	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++)
+		status = abd_perf_arc_record_size(&cell, size[i]);
+	return status;
+}
+
+static const struct abd_perf_arc_way abd_perf_arc_ways[] = {
+	{"linear", ABD_PERF_ARC_LINEAR, false},
+	{"single, rule on", ABD_PERF_ARC_ON, false},
+	{"single, rule off", ABD_PERF_ARC_OFF, false},
+	{"multi", ABD_PERF_ARC_MULTI, false},
+	{"own decoder", ABD_PERF_ARC_MULTI, true},
+};
+
 static int abd_perf_arc_run(const struct abd_perf_options *options)
 {
+	static const struct abd_perf_claim claims[] = {{1, 2, 0, ABD_PERF_ARC_CLAIM},
+		{1, 3, 0, NULL}, {4, 3, 0, NULL}, {4, 0, 0, NULL}, {1, 0, 0, NULL}};
+	static const struct abd_perf_arc_study study = {
+		"arc-read", abd_perf_arc_ways, claims, 5, 5, true};
 	static const size_t all[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
 	static const size_t few[] = {8 << 10, 16 << 10, 128 << 10};
 	const size_t *size = options->record_size != 0 ? &options->record_size
 			     : options->quick          ? few
 						       : all;
 	size_t count = options->record_size != 0 ? 1 : options->quick ? 3 : 6;
-	static struct abd_perf_arc_cell cell;
+	bool both = options->cpu_count > 1 && options->threads == 0;
 	struct abd_perf_data data[2];
 	int status = 0;
 
@@ -335,14 +366,10 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	if (data[0].size < size[0])
 		abd_perf_say_die(
 			1, "%s: %zu bytes are less than one record", data[0].origin, data[0].size);
-	cell.options = options;
-	cell.threads_most = options->threads != 0 ? options->threads : options->cpu_count;
-	abd_perf_say_begin("arc-read",
-		(unsigned)count * (cell.threads_most > 1 && options->threads == 0 ? 12 : 6));
+	abd_perf_say_begin("arc-read", (unsigned)count * (both ? 12 : 6));
 	for (unsigned i = 0; i < 2; i++) {
-		cell.data = &data[i];
-		for (size_t j = 0; j < count && status == 0 && !abd_perf_stop_wanted(); j++)
-			status = abd_perf_arc_record_size(&cell, size[j]);
+		if (status == 0)
+			status = abd_perf_arc_study_run(&study, &data[i], size, count, options);
 		free(data[i].bytes);
 	}
 	return status;

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arc-scale: how the cache's costs change as it grows: with more records, more readers, and writers
- * at the same time.
+ * arc-scale: how the cache's costs change as it grows.
  *
  *   hit      one record of 8 bytes, by number of records (1e3 to 1e7), keys at random. The next key
  *            depends on the data read, so no two look-ups overlap. Measured beside it is a line:
  *            the same walk over single cache lines on huge pages, one per record. A hit reads at
  *            least one such line.
  *   on top   whole cached reads of 8 KiB, compared with decoding the same blocks
- *   sharing  two threads at one key, two threads at a key each, one thread: if a hit wrote a shared
- *            line, the first would be slow
- *   writing  puts into a full cache, where each put evicts: 1 and 2 writers, with and without
- *            readers
  *
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
-#include "abd_perf_arc_scale_write.h"
 #include "abd_perf_arc_cached_set.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_crew.h"
 #include "abd_perf_env.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
@@ -26,9 +19,6 @@
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -134,8 +124,7 @@ static double abd_perf_scale_run_line(void *arg, uint64_t iterations)
 static void abd_perf_scale_add_hit(const struct abd_perf_scale_set *set,
 	const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
-	struct abd_perf_result *result =
-		abd_perf_result_add("arc-scale", "hit", "%zu records", set->records);
+	json_t *result = abd_perf_result_add("arc-scale", "hit", "%zu records", set->records);
 	struct abd_arc_stats stats;
 
 	abd_arc_stats_get(set->arc, &stats, sizeof(stats));
@@ -191,8 +180,7 @@ static double abd_perf_scale_top_run(void *arg, uint64_t iterations)
 static void abd_perf_scale_top_add(
 	size_t records, const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
-	struct abd_perf_result *result =
-		abd_perf_result_add("arc-scale", "on top", "%zu records", records);
+	json_t *result = abd_perf_result_add("arc-scale", "on top", "%zu records", records);
 	double ns[ABD_PERF_ROUNDS_MAX];
 
 	for (unsigned i = 0; i < race->rounds; i++)
@@ -233,79 +221,6 @@ static int abd_perf_scale_top(const struct abd_perf_options *options, size_t rec
 	return bare.errors + cache.errors > 0;
 }
 
-/* ---- two threads at one key ------------------------------------------------------------------ */
-
-enum { SCALE_ONE_KEY, SCALE_TWO_KEYS, SCALE_ALONE, SCALE_SHARINGS };
-
-static const char *const abd_perf_scale_sharing_name[SCALE_SHARINGS] = {
-	"two threads, one key", "two threads, a key each", "one thread"};
-
-struct abd_perf_scale_sharing {
-	struct abd_perf_scale_set *set;
-	struct abd_perf_crew *crew;
-	unsigned way;
-	bool holds; /* else reads */
-};
-
-static double abd_perf_scale_share_member(void *arg, unsigned member, uint64_t iterations)
-{
-	const struct abd_perf_scale_sharing *sharing = arg;
-	abd_arc_key_t key = abd_perf_cached_key(sharing->way == SCALE_TWO_KEYS ? member : 0);
-	double start = abd_perf_clock_ns();
-	uint64_t value;
-
-	for (uint64_t i = 0; i < iterations; i++) {
-		abd_arc_hold_t hold;
-
-		if (!sharing->holds)
-			abd_arc_read(sharing->set->arc, &key, &value, 0, sizeof(value));
-		else if (abd_arc_hold(sharing->set->arc, &key, &hold) == 0)
-			abd_arc_release(&hold);
-	}
-	return abd_perf_clock_ns() - start;
-}
-
-/* ns per operation of one thread: the crew's ns per operation, times its threads. */
-static double abd_perf_scale_share_run(void *arg, uint64_t iterations)
-{
-	struct abd_perf_scale_sharing *sharing = arg;
-
-	if (sharing->way == SCALE_ALONE)
-		return abd_perf_scale_share_member(sharing, 0, iterations);
-	return 2 *
-	       abd_perf_crew_run(sharing->crew, abd_perf_scale_share_member, sharing, iterations);
-}
-
-static void abd_perf_scale_share(const struct abd_perf_options *options, bool holds)
-{
-	static struct abd_perf_race race;
-	struct abd_perf_scale_sharing sharing[SCALE_SHARINGS];
-	struct abd_perf_path path[SCALE_SHARINGS];
-	struct abd_perf_scale_set set;
-
-	abd_perf_say_step("two threads, one key");
-	abd_perf_scale_set_make(&set, 1000, options);
-	struct abd_perf_crew *crew = abd_perf_crew_make(2, options);
-
-	if (crew == NULL)
-		abd_perf_say_die(1, "2 threads can't be started");
-	for (unsigned i = 0; i < SCALE_SHARINGS; i++) {
-		sharing[i] = (struct abd_perf_scale_sharing){&set, crew, i, holds};
-		path[i] = (struct abd_perf_path){
-			abd_perf_scale_sharing_name[i], abd_perf_scale_share_run, &sharing[i]};
-	}
-	if (abd_perf_race_run(&race, path, SCALE_SHARINGS, options)) {
-		struct abd_perf_result *result = abd_perf_result_add(
-			"arc-scale", "sharing", holds ? "hold and release" : "read of 8 bytes");
-
-		abd_perf_result_race(result, &race, path, 0);
-		abd_perf_result_claims(result, &race, path,
-			&(struct abd_perf_claim){SCALE_ONE_KEY, SCALE_TWO_KEYS, 0, NULL}, 1);
-	}
-	abd_perf_crew_end(crew);
-	abd_perf_scale_set_free(&set);
-}
-
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
 /* 480 bytes per record is generous: its 8 bytes, at most 240 of the cache's own, and a line. */
@@ -319,10 +234,10 @@ static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t r
 static int abd_perf_scale_run(const struct abd_perf_options *options)
 {
 	static const size_t records[] = {1000, 10000, 100000, 1000000, 10000000};
-	static const size_t record_size[] = {64, 8192}, top[] = {100, 400, 20000};
+	static const size_t top[] = {100, 400, 20000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 18);
+	abd_perf_say_begin("arc-scale", 8);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_stop_wanted())
@@ -330,20 +245,14 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	for (unsigned i = 0; i < 3; i++)
 		if (status == 0 && !abd_perf_stop_wanted())
 			status = abd_perf_scale_top(options, top[i]);
-	for (unsigned holds = 0; holds < 2 && options->cpu_count > 1; holds++)
-		if (status == 0 && !abd_perf_stop_wanted())
-			abd_perf_scale_share(options, holds > 0);
-	for (unsigned i = 0; i < 2; i++)
-		if (status == 0 && !abd_perf_stop_wanted())
-			abd_perf_scale_write(options, record_size[i]);
 	return status;
 }
 
 const struct abd_perf_scenario abd_perf_arc_scale = {
 	.name = "arc-scale",
-	.summary = "the cache's costs by number of records, readers and writers",
+	.summary = "the cache's costs by number of records",
 	.uses = 0,
-	.normal_s = 15,
-	.full_s = 90,
+	.normal_s = 6,
+	.full_s = 60,
 	.run = abd_perf_scale_run,
 };

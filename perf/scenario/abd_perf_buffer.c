@@ -7,13 +7,15 @@
  * only shows the order of magnitude. When a cost must not grow with the buffer, a small and a large
  * buffer are raced against each other.
  */
-#include "abd_perf_buffer_work.h"
+#include "abd_perf_clock.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
+
+#include <abd/abd.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,96 @@
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
+#define CHILD (4 * KIB) /* bytes of a gang's child */
+
+struct abd_perf_case {
+	double (*run)(void *arg, uint64_t iterations);
+	size_t size;             /* of the buffer */
+	size_t count;            /* children of a gang; buffers of a burst */
+	const char *max_order;   /* NULL: 10 */
+	const char *linear_page; /* NULL: 1 */
+	bool hold;               /* a buffer of this size is there before the clock starts */
+
+	abd_t *abd;   /* that buffer */
+	abd_t **many; /* count children, or room for a burst */
+	abd_t *gang;
+	size_t bytes, step; /* of the gang; of a seek in it */
+};
+
+/* ---- what is timed --------------------------------------------------------------------------- */
+
+static void abd_perf_case_tune(const struct abd_perf_case *work)
+{
+	abd_perf_place_tune("max_order", work->max_order != NULL ? work->max_order : "10");
+	abd_perf_place_tune("linear_page", work->linear_page != NULL ? work->linear_page : "1");
+}
+
+static int abd_perf_work_nothing(void *buf, size_t len, void *count)
+{
+	(void)buf, (void)len;
+	++*(uint64_t *)count;
+	return 0;
+}
+
+static char abd_perf_work_memory[4096];
+
+/*
+ * Defines the loop NAME: one turn does EACH operations, and the loop returns the ns that iterations
+ * of them took. It contains only the calls: no timing, and no branches that a call's result does
+ * not need. The code may use w, the case; byte, view and off are its own.
+ */
+#define WORK(NAME, EACH, ...)                                                             \
+	static double abd_perf_work_##NAME(void *arg, uint64_t iterations)                \
+	{                                                                                 \
+		struct abd_perf_case *w = arg;                                            \
+		uint64_t each = (EACH), turns = iterations / each + (each > 1), seen = 0; \
+		size_t off = 0;                                                           \
+		double start;                                                             \
+		abd_t view;                                                               \
+		char byte;                                                                \
+                                                                                          \
+		(void)w, (void)view, (void)byte, (void)off;                               \
+		abd_perf_case_tune(w);                                                    \
+		start = abd_perf_clock_ns();                                              \
+		for (uint64_t i = 0; i < turns; i++) {                                    \
+			__VA_ARGS__;                                                      \
+		}                                                                         \
+		abd_perf_keep(&seen);                                                     \
+		return (abd_perf_clock_ns() - start) * (double)iterations /               \
+		       (double)(turns * each);                                            \
+	}
+
+#define EVERY(statement)                      \
+	for (size_t j = 0; j < w->count; j++) \
+	statement
+
+WORK(alloc, 1, abd_free(abd_alloc(w->size, false)))
+WORK(burst, w->count, EVERY(w->many[j] = abd_alloc(w->size, false)); EVERY(abd_free(w->many[j])))
+WORK(malloc, 1, void *memory = malloc(w->size); abd_perf_keep(memory); free(memory))
+WORK(malloc_burst, w->count, EVERY(w->many[j] = malloc(w->size)); abd_perf_keep(w->many);
+	EVERY(free(w->many[j])))
+WORK(borrow, 1, void *buf = abd_borrow_buf_copy(w->abd, w->size);
+	abd_return_buf(w->abd, buf, w->size))
+WORK(view, 1, abd_free(abd_get_offset_size(w->abd, w->size - 512, 512)))
+WORK(view_struct, 1, abd_free(abd_get_offset_struct(&view, w->abd, w->size - 512, 512)))
+WORK(from_buf, 1, abd_free(abd_get_from_buf(abd_perf_work_memory, sizeof(abd_perf_work_memory))))
+WORK(zeros, 1, abd_free(abd_get_zeros(w->size)))
+/* The cost is that of the call and the seek. */
+WORK(seek_end, 1, abd_copy_to_buf_off(&byte, w->abd, w->size - 1, 1); abd_perf_keep(&byte))
+WORK(seek_start, 1, abd_copy_to_buf_off(&byte, w->abd, 0, 1); abd_perf_keep(&byte))
+WORK(iterate, 1, abd_iterate_func(w->abd, 0, w->size, abd_perf_work_nothing, &seen))
+/* Making and freeing the gang counts. */
+WORK(gang_append, w->count, abd_alloc_gang_struct(&view);
+	EVERY((void)abd_gang_add(&view, w->many[j], false)); abd_free(&view))
+WORK(gang_iterate, w->count,
+	abd_iterate_func(w->gang, 0, abd_get_size(w->gang), abd_perf_work_nothing, &seen))
+/* Steps of 0.618 of the size visit all parts and rarely repeat one (Weyl's sequence). */
+WORK(gang_seek, 1, off += w->step; off -= off >= w->bytes ? w->bytes : 0;
+	abd_copy_to_buf_off(&byte, w->gang, off, 1); abd_perf_keep(&byte))
+WORK(gang_four, 1, abd_t *gang = abd_alloc_gang();
+	EVERY((void)abd_gang_add(gang, w->many[j], false)); abd_free(gang))
+
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 struct abd_perf_row {
 	const char *name;
@@ -115,6 +207,47 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 
 #define ABD_PERF_ROWS (sizeof(abd_perf_buffer_rows) / sizeof(abd_perf_buffer_rows[0]))
 
+static void *abd_perf_case_need(void *memory, size_t size)
+{
+	if (memory == NULL)
+		abd_perf_say_die(1, "no memory for a buffer of %zu bytes", size);
+	return memory;
+}
+
+static void abd_perf_case_gang(struct abd_perf_case *work)
+{
+	work->gang = abd_perf_case_need(abd_alloc_gang(), 0);
+	for (size_t i = 0; i < work->count; i++) {
+		work->many[i] = abd_perf_case_need(abd_alloc_linear(CHILD, false), CHILD);
+		if (abd_gang_add(work->gang, work->many[i], false) != 0)
+			abd_perf_case_need(NULL, CHILD);
+	}
+	work->bytes = abd_get_size(work->gang);
+	work->step = (size_t)((double)work->bytes * 0.6180339887);
+}
+
+static void abd_perf_case_begin(struct abd_perf_case *work)
+{
+	abd_perf_case_tune(work);
+	if (work->hold) {
+		work->abd = abd_perf_case_need(abd_alloc(work->size, false), work->size);
+		abd_zero(work->abd, work->size);
+	}
+	if (work->count > 0)
+		work->many = abd_perf_case_need(calloc(work->count, sizeof(abd_t *)), work->count);
+	if (work->count > 0 && work->size == 0)
+		abd_perf_case_gang(work);
+}
+
+static void abd_perf_case_end(struct abd_perf_case *work)
+{
+	abd_free(work->gang);
+	for (size_t i = 0; work->gang != NULL && i < work->count; i++)
+		abd_free(work->many[i]);
+	free(work->many);
+	abd_free(work->abd);
+}
+
 /* How many times as fast as a fixed figure we are; ns is our time. */
 static struct abd_perf_summary abd_perf_buffer_against(
 	double fixed_ns, const struct abd_perf_summary *ns)
@@ -128,9 +261,8 @@ static struct abd_perf_summary abd_perf_buffer_against(
 
 static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct abd_perf_race *race)
 {
-	struct abd_perf_result *result = abd_perf_result_add("buffer", "cost", "%s", row->name);
+	json_t *result = abd_perf_result_add("buffer", "cost", "%s", row->name);
 	struct abd_perf_summary ns = abd_perf_race_ns(race, 0);
-	struct abd_perf_ratio *ratio;
 
 	if (row->work.size != 0)
 		abd_perf_result_size(result, "size", row->work.size);
@@ -140,22 +272,20 @@ static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct 
 		result, "max_order", row->work.max_order != NULL ? row->work.max_order : "10");
 	abd_perf_result_figure(result, "ours", "ns", ns);
 	if (row->published_ns != 0) {
-		ratio = abd_perf_result_ratio(
-			result, "ours", "OpenZFS", abd_perf_buffer_against(row->published_ns, &ns));
-		ratio->target = row->published_target;
-		ratio->source = "libzpool at be7657e3f2, on another machine";
+		abd_perf_result_ratio(result, "ours", "OpenZFS",
+			abd_perf_buffer_against(row->published_ns, &ns), row->published_target,
+			"libzpool at be7657e3f2, on another machine");
 		abd_perf_result_number(result, "published_ns", row->published_ns);
 	}
 	if (row->limit_ns != 0) {
-		ratio = abd_perf_result_ratio(
-			result, "ours", "limit", abd_perf_buffer_against(row->limit_ns, &ns));
-		ratio->target = 1;
+		abd_perf_result_ratio(result, "ours", "limit",
+			abd_perf_buffer_against(row->limit_ns, &ns), 1, NULL);
 		abd_perf_result_number(result, "limit_ns", row->limit_ns);
 	}
 	if (race->paths > 1) {
 		abd_perf_result_figure(result, row->against, "ns", abd_perf_race_ns(race, 1));
-		abd_perf_result_ratio(result, "ours", row->against, abd_perf_race_ratio(race, 0, 1))
-			->target = row->target;
+		abd_perf_result_ratio(result, "ours", row->against, abd_perf_race_ratio(race, 0, 1),
+			row->target, NULL);
 	}
 }
 
@@ -185,18 +315,24 @@ static void abd_perf_buffer_row(
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static struct abd_perf_summary abd_perf_buffer_once(double value)
+/* What was counted, against a limit; OpenZFS has published. */
+static void abd_perf_buffer_counted(json_t *result, double value, const char *unit, double limit,
+	const char *limit_text, double published)
 {
-	return abd_perf_stat(&value, 1);
+	double ratio = limit / value;
+
+	abd_perf_result_figure(result, "ours", unit, abd_perf_stat(&value, 1));
+	abd_perf_result_number(
+		result, strcmp(unit, "x") == 0 ? "published_x" : "published_bytes", published);
+	abd_perf_result_ratio(result, limit_text, "ours", abd_perf_stat(&ratio, 1), 1, NULL);
 }
 
 /* Bytes of struct and run table of a 128 KiB buffer at max_order 0, as the library counts them. */
 static void abd_perf_buffer_struct(void)
 {
 	struct abd_stats before, after;
-	struct abd_perf_result *result =
+	json_t *result =
 		abd_perf_result_add("buffer", "memory", "struct + table, 128 KiB, max_order 0");
-	struct abd_perf_ratio *ratio;
 	abd_t *abd;
 
 	abd_perf_place_tune("max_order", "0");
@@ -208,11 +344,7 @@ static void abd_perf_buffer_struct(void)
 
 	double bytes = (double)(after.struct_size - before.struct_size);
 
-	abd_perf_result_figure(result, "ours", "bytes", abd_perf_buffer_once(bytes));
-	abd_perf_result_number(result, "published_bytes", 592);
-	ratio = abd_perf_result_ratio(
-		result, "limit of 600 bytes", "ours", abd_perf_buffer_once(600 / bytes));
-	ratio->target = 1;
+	abd_perf_buffer_counted(result, bytes, "bytes", 600, "limit of 600 bytes", 592);
 }
 
 /* Bytes of memory that this process occupies. */
@@ -254,16 +386,11 @@ static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 	abd_cache_reap_now();
 	abd_perf_place_tune("max_order", "10");
 
-	struct abd_perf_result *result = abd_perf_result_add("buffer", "memory",
+	json_t *result = abd_perf_result_add("buffer", "memory",
 		"heap growth over payload, %zu MiB in 128 KiB buffers, max_order %s", payload / MIB,
 		max_order);
-	struct abd_perf_ratio *ratio;
 
-	abd_perf_result_figure(result, "ours", "x", abd_perf_buffer_once(growth));
-	abd_perf_result_number(result, "published_x", 2);
-	ratio = abd_perf_result_ratio(
-		result, "limit of 1.05x", "ours", abd_perf_buffer_once(1.05 / growth));
-	ratio->target = 1;
+	abd_perf_buffer_counted(result, growth, "x", 1.05, "limit of 1.05x", 2);
 }
 
 static int abd_perf_buffer_run(const struct abd_perf_options *options)

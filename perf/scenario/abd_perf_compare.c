@@ -198,13 +198,15 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 	const struct abd_perf_path *path, const struct abd_perf_operands *operands,
 	const char *text)
 {
-	struct abd_perf_result *result = abd_perf_result_add("compare", "sizes", "%s", text);
+	json_t *result = abd_perf_result_add("compare", "sizes", "%s", text);
 
 	abd_perf_result_size(result, "size", operands->size);
 	abd_perf_result_number(result, "runs_neighbours", (double)operands->place.neighbours);
 	abd_perf_result_number(result, "runs_pairs", (double)operands->place.pairs);
 	abd_perf_result_text(result, "kernel", abd_tuning_get("compare"));
 	abd_perf_result_race(result, race, path, (double)operands->size);
+	double limit = operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
+
 	for (unsigned i = 0; i < race->paths; i++) {
 		const struct abd_perf_operation *operation = abd_perf_operations;
 
@@ -213,15 +215,14 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 		if (operation->against != NULL)
 			abd_perf_result_ratio(result, operation->name, operation->against,
 				abd_perf_race_ratio(
-					race, i, strcmp(operation->against, "memcpy") == 0))
-				->target = abd_perf_compare_target(operation, operands->size);
+					race, i, strcmp(operation->against, "memcpy") == 0),
+				abd_perf_compare_target(operation, operands->size), NULL);
 		/* The two baselines of bare loops, if there are any, come third and fourth. */
 		if (operation->limit != NULL && operands->limit.count > 0)
 			abd_perf_result_ratio(result, operation->name, operation->limit,
 				abd_perf_race_ratio(race, i,
-					strcmp(operation->limit, ABD_PERF_LOOP_COPY) == 0 ? 3 : 2))
-				->target =
-				operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
+					strcmp(operation->limit, ABD_PERF_LOOP_COPY) == 0 ? 3 : 2),
+				limit, NULL);
 	}
 }
 
@@ -264,18 +265,16 @@ static void abd_perf_compare_zeroing(
 	if (!abd_perf_race_run(&race, path, operands->limit.count > 0 ? 3 : 2, options))
 		return;
 
-	struct abd_perf_result *result =
-		abd_perf_result_add("compare", "sizes", "zeroing, %s", text);
+	json_t *result = abd_perf_result_add("compare", "sizes", "zeroing, %s", text);
 
 	abd_perf_result_size(result, "size", operands->size);
 	abd_perf_result_text(result, "kernel", abd_tuning_get("zero"));
 	abd_perf_result_race(result, &race, path, (double)operands->size);
-	abd_perf_result_ratio(result, "abd_zero", "memset", abd_perf_race_ratio(&race, 1, 0));
-	if (operands->limit.count > 0)
-		abd_perf_result_ratio(
-			result, "abd_zero", ABD_PERF_LOOP_ZERO, abd_perf_race_ratio(&race, 1, 2))
-			->target =
-			operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0;
+	abd_perf_result_claims(result, &race, path,
+		(const struct abd_perf_claim[]){{1, 0, 0, NULL},
+			{1, 2, operands->size >= ABD_PERF_LIMIT_FROM ? ABD_PERF_LIMIT_TARGET : 0,
+				NULL}},
+		race.paths - 1);
 }
 
 /* ---- kernels, by name ------------------------------------------------------------------------ */
@@ -325,14 +324,13 @@ static void abd_perf_compare_kernels(
 	if (!run)
 		return;
 
-	struct abd_perf_result *result =
-		abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
+	json_t *result = abd_perf_result_add("compare", "kernels", "abd_equal by kernel, %s", text);
 
 	abd_perf_result_size(result, "size", operands->size);
 	abd_perf_result_race(result, &race, path, (double)operands->size);
 	/* "auto" takes the widest kernel, which comes last. */
-	abd_perf_result_ratio(
-		result, path[paths - 1].name, "memcmp", abd_perf_race_ratio(&race, paths - 1, 0));
+	abd_perf_result_claims(
+		result, &race, path, &(struct abd_perf_claim){paths - 1, 0, 0, NULL}, 1);
 }
 
 /* ---- the scenario ---------------------------------------------------------------------------- */

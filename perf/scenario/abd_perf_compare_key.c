@@ -98,8 +98,7 @@ static void abd_perf_key_race(unsigned length, bool differ, const struct abd_per
 	if (!abd_perf_race_run(&race, path, 2, options))
 		return;
 
-	struct abd_perf_result *result =
-		abd_perf_result_add("compare", "keys", "abd_key_equal, %s bytes", text);
+	json_t *result = abd_perf_result_add("compare", "keys", "abd_key_equal, %s bytes", text);
 
 	abd_perf_result_number(result, "size", length);
 	abd_perf_result_text(result, "length", text);

@@ -90,11 +90,10 @@ static double abd_perf_flush_together(void *arg, uint64_t iterations)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
+static json_t *abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
 	const struct abd_perf_race *race, const struct abd_perf_path *path)
 {
-	struct abd_perf_result *result =
-		abd_perf_result_add("flush", cell->group, "%s", cell->what);
+	json_t *result = abd_perf_result_add("flush", cell->group, "%s", cell->what);
 	double bytes = (double)cell->size * cell->batch;
 
 	abd_perf_result_text(result, "destination",
@@ -108,15 +107,15 @@ static struct abd_perf_result *abd_perf_flush_record(const struct abd_perf_flush
 }
 
 /* Ratios of AUTO to the fixed policy with the highest median, and to libpmem. */
-static void abd_perf_flush_compare(struct abd_perf_result *result, const struct abd_perf_race *race,
-	const struct abd_perf_flush_way *ways)
+static void abd_perf_flush_compare(
+	json_t *result, const struct abd_perf_race *race, const struct abd_perf_flush_way *ways)
 {
 	unsigned best = 0;
 
 	for (unsigned i = 1; i < race->paths; i++) {
 		if (ways[i].policy == NULL)
-			abd_perf_result_ratio(
-				result, "AUTO", ways[i].name, abd_perf_race_ratio(race, 0, i));
+			abd_perf_result_ratio(result, "AUTO", ways[i].name,
+				abd_perf_race_ratio(race, 0, i), 0, NULL);
 		else if (best == 0 ||
 			 abd_perf_race_ns(race, i).median < abd_perf_race_ns(race, best).median)
 			best = i;
@@ -124,8 +123,8 @@ static void abd_perf_flush_compare(struct abd_perf_result *result, const struct 
 	if (best == 0)
 		return;
 	abd_perf_result_text(result, "best", ways[best].name);
-	abd_perf_result_ratio(result, "AUTO", "best", abd_perf_race_ratio(race, 0, best))->target =
-		0.95;
+	abd_perf_result_ratio(
+		result, "AUTO", "best", abd_perf_race_ratio(race, 0, best), 0.95, NULL);
 }
 
 /* Whether each way copies correctly. plant: damage a copy first, which must be noticed. */
@@ -217,8 +216,8 @@ static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *op
 	}
 	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, 2, options))
-		abd_perf_result_ratio(abd_perf_flush_record(&cell, &race, path),
-			"NODRAIN, one drain", "ordered", abd_perf_race_ratio(&race, 0, 1));
+		abd_perf_result_claims(abd_perf_flush_record(&cell, &race, path), &race, path,
+			&(struct abd_perf_claim){0, 1, 0, NULL}, 1);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

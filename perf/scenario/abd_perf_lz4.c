@@ -46,6 +46,7 @@ struct abd_perf_lz4_set {
 	abd_t *out[FORMS]; /* room for a block */
 	struct abd_lz4_index *index;
 	char *back;
+	abd_t *scattered; /* room for a record */
 };
 
 struct abd_perf_lz4_path {
@@ -54,6 +55,7 @@ struct abd_perf_lz4_path {
 	ssize_t (*work)(struct abd_perf_lz4_set *set, const struct abd_perf_lz4_slot *slot,
 		const struct abd_perf_lz4_path *path, size_t from);
 	unsigned form, block; /* of the record or the room; which block */
+	bool scattered;       /* decodes into runs */
 	int effort;           /* -1: no index */
 	size_t place;         /* SIZE_MAX: anywhere */
 	size_t at, errors;
@@ -99,6 +101,29 @@ static ssize_t abd_perf_lz4_decode(struct abd_perf_lz4_set *set,
 	(void)from;
 	return abd_lz4_decompress_to_buf(
 		set->back, slot->block[path->block], set->record_size, 0, slot->size[path->block]);
+}
+
+static ssize_t abd_perf_lz4_scatter(struct abd_perf_lz4_set *set,
+	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+{
+	(void)path, (void)from;
+	return abd_lz4_decompress(
+		set->scattered, slot->block[PLAIN], 0, set->record_size, 0, slot->size[PLAIN]);
+}
+
+/* As OpenZFS's zio_decompress_data() does it for a scattered record. */
+static ssize_t abd_perf_lz4_borrow(struct abd_perf_lz4_set *set,
+	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+{
+	void *block = abd_borrow_buf_copy(slot->block[PLAIN], slot->size[PLAIN]);
+	void *record = abd_borrow_buf(set->scattered, set->record_size);
+	int size =
+		LZ4_decompress_safe(block, record, (int)slot->size[PLAIN], (int)set->record_size);
+
+	(void)path, (void)from;
+	abd_return_buf_copy(set->scattered, record, set->record_size);
+	abd_return_buf(slot->block[PLAIN], block, slot->size[PLAIN]);
+	return size;
 }
 
 static ssize_t abd_perf_lz4_range(struct abd_perf_lz4_set *set,
@@ -202,6 +227,7 @@ static void abd_perf_lz4_set_make(
 	abd_perf_place_tune("max_order", "0");
 	for (unsigned form = 0; form < FORMS; form++)
 		set->out[form] = abd_perf_lz4_alloc(bound, form);
+	set->scattered = abd_perf_lz4_alloc(record_size, PAGES);
 	if (set->slot == NULL || set->back == NULL || set->index == NULL)
 		abd_perf_say_die(1, "no memory for records");
 	for (size_t i = 0; i < set->count; i++) {
@@ -230,6 +256,7 @@ static void abd_perf_lz4_set_free(struct abd_perf_lz4_set *set)
 	}
 	for (unsigned form = 0; form < FORMS; form++)
 		abd_free(set->out[form]);
+	abd_free(set->scattered);
 	abd_perf_place_tune("max_order", "10");
 	free(set->slot);
 	free(set->index);
@@ -251,6 +278,8 @@ static bool abd_perf_lz4_right(const struct abd_perf_lz4_path *path, bool plant)
 		size = size > 0 ? abd_lz4_decompress_to_buf(set->back, set->out[path->form],
 					  set->record_size, 0, (size_t)size)
 				: size;
+	if (path->scattered)
+		abd_copy_to_buf(set->back, set->scattered, set->record_size);
 	if (plant)
 		set->back[0] = (char)(set->back[0] + 1);
 	return size == (ssize_t)(range ? ABD_PERF_LZ4_RANGE : set->record_size) &&
@@ -274,7 +303,7 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 	static const char *const bytes[BLOCKS] = {"plain_bytes", "indexed_bytes", "deep_bytes"};
 	struct abd_perf_lz4_path ways[ABD_PERF_PATHS_MAX];
 	struct abd_perf_path path[ABD_PERF_PATHS_MAX];
-	struct abd_perf_result *result;
+	json_t *result;
 	char text[40], size[24];
 	size_t errors = 0;
 
@@ -335,13 +364,18 @@ static const struct abd_perf_lz4_group abd_perf_lz4_groups[] = {
 			{E_LINEAR, E_LIBLZ4, 0, NULL}, {E_INDEXED, E_LIBLZ4, 0, NULL},
 			{E_INDEXED_PAGES, E_LIBLZ4, 0, NULL}, {E_DEEP, E_HC, 1, NULL}},
 		7, 5, true},
-	{"decode", (const char *const[]){"liblz4, linear", "plain", "indexed", "indexed at 3"},
+	{"decode",
+		(const char *const[]){"liblz4, linear", "plain", "indexed", "indexed at 3",
+			"plain, to scattered", "liblz4, both borrowed"},
 		(const struct abd_perf_lz4_path[]){{.work = abd_perf_lz4_liblz4_decode},
 			{.work = abd_perf_lz4_decode},
 			{.work = abd_perf_lz4_decode, .block = INDEXED},
-			{.work = abd_perf_lz4_decode, .block = DEEP}},
-		(const struct abd_perf_claim[]){{1, 0, 1, NULL}, {2, 1, 1, NULL}, {3, 1, 1, NULL}},
-		4, 3, true},
+			{.work = abd_perf_lz4_decode, .block = DEEP},
+			{.work = abd_perf_lz4_scatter, .scattered = true},
+			{.work = abd_perf_lz4_borrow, .scattered = true}},
+		(const struct abd_perf_claim[]){{1, 0, 1, NULL}, {2, 1, 1, NULL}, {3, 1, 1, NULL},
+			{4, 0, 0, NULL}, {4, 5, 1, NULL}},
+		6, 5, true},
 #define ABD_PERF_LZ4_RANGES(name)                                                          \
 	{                                                                                  \
 		name, (const char *const[]){"no index", "indexed", "indexed at 3", "all"}, \
@@ -349,9 +383,9 @@ static const struct abd_perf_lz4_group abd_perf_lz4_groups[] = {
 				{.work = abd_perf_lz4_range, .block = INDEXED},            \
 				{.work = abd_perf_lz4_range, .block = DEEP},               \
 				{.work = abd_perf_lz4_decode}},                            \
-			(const struct abd_perf_claim[]){{1, 0, 0, NULL}, {1, 3, 0, NULL},  \
-				{2, 0, 0, NULL}, {2, 3, 0, NULL}},                         \
-			4, 4, false                                                        \
+			(const struct abd_perf_claim[]){{0, 3, 0, NULL}, {1, 0, 0, NULL},  \
+				{1, 3, 0, NULL}, {2, 0, 0, NULL}, {2, 3, 0, NULL}},        \
+			4, 5, false                                                        \
 	}
 	ABD_PERF_LZ4_RANGES("place"),
 	ABD_PERF_LZ4_RANGES("curve"),

@@ -103,14 +103,14 @@ static void abd_perf_memory_add(const struct abd_perf_memory_run *runs, const ch
 {
 	for (unsigned step = 0; step < ABD_PERF_MEMORY_STEPS; step++) {
 		bool last = step == ABD_PERF_MEMORY_STEPS - 1;
-		struct abd_perf_result *result = abd_perf_result_add("memory", pattern,
+		json_t *result = abd_perf_result_add("memory", pattern,
 			last ? "%s, after a reap" : "%s, step %u", pattern, step);
 
 		abd_perf_result_number(result, "step", step);
 		for (unsigned i = 0; i < ABD_PERF_MEMORY_SOURCES; i++) {
 			if (!runs[i].present)
 				continue;
-			if (result->figures == 0)
+			if (json_array_size(json_object_get(result, "figures")) == 0)
 				abd_perf_result_figure(result, "in use", "MiB",
 					abd_perf_stat(&runs[i].bytes[step], 1));
 			abd_perf_result_figure(result, abd_perf_memory_source[i], "MiB",

@@ -9,8 +9,7 @@
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
 	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
-	abd_perf_flush, abd_perf_flush_calibrate, abd_perf_dedupe, abd_perf_names, abd_perf_pool,
-	abd_perf_memory, abd_perf_stats_copy, abd_perf_lz4, abd_perf_arc_cached_range;
+	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range;
 
 const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_arc_read,
@@ -25,12 +24,7 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_codec,
 	&abd_perf_lz4,
 	&abd_perf_flush,
-	&abd_perf_flush_calibrate,
-	&abd_perf_dedupe,
-	&abd_perf_names,
-	&abd_perf_pool,
 	&abd_perf_memory,
-	&abd_perf_stats_copy,
 	NULL,
 };
 

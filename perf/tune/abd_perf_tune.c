@@ -189,9 +189,7 @@ static void tune_add_head(void)
 	gmtime_r(&now, &utc);
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
 	add("# A profile of libabd %s, by abd-perf tune, %s\n", abd_version(), date);
-	for (unsigned i = 0; abd_perf_env_get(i) != NULL; i++)
-		if (strcmp(abd_perf_env_get(i)->name, "cpu") == 0)
-			add("# %.120s\n", abd_perf_env_get(i)->text);
+	add("# %.120s\n", json_string_value(json_object_get(abd_perf_env_facts(), "cpu")));
 	add("# caches: %zu KiB, %zu KiB, %zu KiB\n", abd_perf_env_cache(1) >> 10,
 		abd_perf_env_cache(2) >> 10, abd_perf_env_last_cache() >> 10);
 	add("# A line of figures: the size; the kernel there; how many times as fast it is as\n"

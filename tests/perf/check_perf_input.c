@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What abd-perf takes from outside: flags at the edges of their rules, and a tree of files
- * (--input), which becomes bytes, records and a table of names.
+ * (--input), which becomes bytes and records.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
-#include "abd_perf_names_set.h"
 #include "abd_perf_records.h"
 
 #include <fcntl.h>
@@ -18,15 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-	BIG = 40000,
-	LIMIT = 16384,
-	SHARE = LIMIT / 8,
-	NAMES = 64,
-	LARGE = 7,
-	RECORD = 1024,
-	USAGE = 64
-};
+enum { BIG = 40000, LIMIT = 16384, SHARE = LIMIT / 8, LARGE = 7, RECORD = 1024, USAGE = 64 };
 
 static unsigned failures;
 
@@ -175,22 +166,9 @@ static void check_bytes(char *root)
 	free(data.bytes);
 }
 
-static void check_names(const char *root)
-{
-	struct abd_perf_names_set set;
-
-	abd_perf_names_set_make(&set, root, NAMES * 2);
-	check(set.count == NAMES + LARGE + 3 && set.components == set.count + 1,
-		"every file has its path");
-	check(strcmp((const char *)set.text + set.path[1], "dir/xyz") == 0,
-		"in the order of names");
-	check(abd_perf_names_check(&set), "every method finds every name");
-	abd_perf_names_set_free(&set);
-}
-
 static void check_tree(void)
 {
-	char root[] = "/tmp/check_perf_input.XXXXXX", remove[64], name[NAMES + 1];
+	char root[] = "/tmp/check_perf_input.XXXXXX", remove[64], name[8];
 	int folder;
 
 	check(mkdtemp(root) != NULL && chdir(root) == 0 && mkdir("dir", 0700) == 0, root);
@@ -202,13 +180,7 @@ static void check_tree(void)
 		snprintf(name, sizeof(name), "f%u", i);
 		put(folder, name, BIG);
 	}
-	for (unsigned i = 1; i <= NAMES; i++) {
-		memset(name, 'n', i);
-		name[i] = '\0';
-		put(folder, name, 1);
-	}
 	check_bytes(root);
-	check_names(root);
 	close(folder);
 	snprintf(remove, sizeof(remove), "rm -r %s", root);
 	check(system(remove) == 0, "the tree is removed");

@@ -15,9 +15,7 @@ import tempfile
 import time
 import unittest
 
-from perf_support import FEW, PERF, SOURCE, USAGE, Case, measured, python_with, run, scenarios, whole_run, write_input
-
-FILL = ["stats-copy", "--filter", "filling"]  # the smallest thing that can be measured
+from perf_support import FEW, PERF, SMALL, SOURCE, USAGE, Case, measured, python_with, run, scenarios, whole_run, write_input
 
 
 class Refusals(Case):
@@ -76,7 +74,7 @@ class Refusals(Case):
         for flag in ("--json", "--csv"):
             for path in (self.path("no/such/directory/file"), self.directory.name, ""):
                 with self.subTest(flag=flag, path=path):
-                    result = run("run", *FEW, *FILL, flag, path)
+                    result = run("run", *FEW, *SMALL, flag, path)
                     self.refused(result, 1, flag)
                     self.assertNotIn("[1/", result.stderr)
 
@@ -166,7 +164,7 @@ class Json(Case):
 
     def test_every_process_has_its_part_in_a_figure(self):
         file = self.path("result.json")
-        result = run("run", *FEW, *FILL, "--processes", "3", "--json", file)
+        result = run("run", *FEW, *SMALL, "--processes", "3", "--json", file)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(file) as stream:
             entry = json.load(stream)["results"][0]
@@ -213,18 +211,18 @@ class Outputs(Case):
             for path in ("/dev/full", device):
                 with self.subTest(flag=flag, path=path):
                     kept = self.path("kept")
-                    result = run("run", *FEW, *FILL, flag, path, other, kept)
+                    result = run("run", *FEW, *SMALL, flag, path, other, kept)
                     self.assertEqual(result.returncode, 1)
                     self.assertIn("No space left", result.stderr)
                     self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
                     self.assertTrue(os.path.islink(device))
                     self.assertGreater(os.path.getsize(kept), 0)  # the other output was written all the same
-                    self.assertIn("stats-copy: filling", result.stdout)  # and so were the tables
+                    self.assertIn("compare: scattered buffers", result.stdout)  # and so were the tables
                     os.unlink(kept)
 
     def test_what_can_not_be_printed_is_an_error(self):
         result = self.path("result.json")
-        self.assertEqual(run("run", *FEW, *FILL, "--json", result).returncode, 0)
+        self.assertEqual(run("run", *FEW, *SMALL, "--json", result).returncode, 0)
         for words in (["list"], ["env"], ["tables", result]):
             with self.subTest(words=words):
                 with open("/dev/full", "w") as full:
@@ -234,7 +232,7 @@ class Outputs(Case):
     def test_a_link_to_a_file_stays_a_link(self):
         file, link = self.write("result.json", "old"), self.path("latest.json")
         os.symlink(file, link)
-        self.assertEqual(run("run", *FEW, *FILL, "--json", link).returncode, 0)
+        self.assertEqual(run("run", *FEW, *SMALL, "--json", link).returncode, 0)
         self.assertTrue(os.path.islink(link))
         with open(file) as stream:
             self.assertEqual(json.load(stream)["format"], "abd-perf-1")
@@ -247,7 +245,7 @@ class Outputs(Case):
             with self.subTest(flag=flag):
                 file = self.write("result", "old")
                 before = sorted(os.listdir(self.directory.name))
-                result = run("run", *FEW, *FILL, flag, file, preexec_fn=limit)
+                result = run("run", *FEW, *SMALL, flag, file, preexec_fn=limit)
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertEqual(sorted(os.listdir(self.directory.name)), before)
                 with open(file) as stream:
@@ -272,14 +270,14 @@ class Outputs(Case):
         file = self.path("result.json")
         if not may_hide():
             self.skipTest("no namespace in which python3 could be hidden")
-        result = hidden("run", *FEW, *FILL, "--json", file)
+        result = hidden("run", *FEW, *SMALL, "--json", file)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("tables need python3", result.stderr)
         with open(file) as stream:
             self.assertEqual(json.load(stream)["format"], "abd-perf-1")
-        result = hidden("run", *FEW, *FILL)
+        result = hidden("run", *FEW, *SMALL)
         self.assertIn('"format": "abd-perf-1"', result.stdout)
-        for command in (["compare", file, file], ["report", file], ["run", *FEW, *FILL, "--csv", self.path("rows")]):
+        for command in (["compare", file, file], ["report", file], ["run", *FEW, *SMALL, "--csv", self.path("rows")]):
             result = hidden(*command)
             self.assertEqual(result.returncode, 1)
             self.assertEqual([line for line in result.stderr.splitlines() if "needs python3 (Debian: python3)" in line],
@@ -412,18 +410,19 @@ class Runs(Case):
                          "".join(tables(part) for part in parts))
 
     def test_a_scenario_without_columns_of_its_own_has_tables(self):
-        document = json.loads(measured("stats-copy")[1])
+        document = json.loads(measured(*SMALL)[1])
         for entry in document["results"]:
             entry["scenario"] = "new"
         said = run("tables", self.write("new.json", document)).stdout
-        self.assertIn("new: fill", said)
-        self.assertIn("guarded stores", said)
+        self.assertIn("new: sizes", said)
+        self.assertIn("abd_cmp", said)
 
     def test_a_planted_wrong_byte_fails_the_run_and_writes_no_figures(self):
         file = self.path("result.json")
         for arguments, words in ((["arc-read", "--record-size", "8k", "--input", self.input], "was not read back as it was written"),
-                                 (FILL, "filled the record wrong"), (["dedupe"], "found extents unequal that are equal"),
-                                 (["names", "--input", self.directory.name], "is wrong")):
+                                 (["lz4", "--record-size", "128k", "--input", self.input], "was not what it should be"),
+                                 (["arc-cached-range", "--input", self.input], "was not what it should be"),
+                                 (["flush", "--record-size", "512"], "copied 512 bytes wrong")):
             with self.subTest(arguments=arguments):
                 result = run("run", *FEW, *arguments, "--plant-wrong-byte", "--json", file)
                 self.assertEqual(result.returncode, 1)
@@ -437,7 +436,7 @@ class Runs(Case):
         self.assertEqual({name for name in names if not name.startswith("view")}, set())
 
     def test_a_filter_that_matches_nothing_says_so(self):
-        document = self.results("stats-copy", "--filter", "no such step")
+        document = self.results("compare", "--record-size", "512", "--filter", "no such step")
         self.assertEqual(document["results"], [])
         self.assertIn("left nothing", " ".join(document["warnings"]))
 
@@ -447,7 +446,7 @@ class Runs(Case):
             return used.ru_utime + used.ru_stime
 
         start, before = time.monotonic(), cpu()
-        self.results(*FILL, "--warmup", "0.5")
+        self.results(*SMALL, "--warmup", "0.5")
         self.assertGreater(time.monotonic() - start, 0.5)
         self.assertGreater(cpu() - before, 0.02)
 
@@ -460,11 +459,11 @@ class Runs(Case):
         self.assertEqual(kernels, {"4k": "word (set)", "8k": "word (set)"})
 
     def test_how_long_it_takes_is_said_first(self):
-        result = run("run", "flush-calibrate", "--full")
+        result = run("run", "compare", "--record-size", "512", *FEW)
         self.assertEqual(result.returncode, 0)
         lines = [line for line in result.stderr.splitlines() if "warning" not in line]
         self.assertRegex(lines[0], r"^abd-perf: this will take about \d+ s")
-        self.assertRegex(lines[1], r"^flush-calibrate: round 1 \[1/7\], about \d+ s left")
+        self.assertRegex(lines[1], r"^compare: 512 \[1/\d+\], about \d+ s left")
 
     def test_interrupt_keeps_what_was_measured(self):
         file = self.path("result.json")
@@ -484,7 +483,7 @@ class Runs(Case):
 
     def test_progress_is_one_line_on_a_terminal(self):
         master, slave = pty.openpty()
-        process = subprocess.Popen([PERF, "run", "stats-copy", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
+        process = subprocess.Popen([PERF, "run", "compare", "--record-size", "512", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
         os.close(slave)
         seen = b""
         while True:
@@ -499,7 +498,7 @@ class Runs(Case):
         self.assertEqual(process.wait(), 0)
         self.assertIn(b"\r\x1b[K", seen)
         self.assertIn(b"s left", seen)
-        steps = [line for line in seen.split(b"\n") if b"stats-copy: " in line]
+        steps = [line for line in seen.split(b"\n") if b"compare: " in line]
         self.assertLessEqual(len(steps), 2)
 
 
