@@ -69,7 +69,7 @@ static int abd_perf_env(int argc, char **argv)
 	return abd_perf_printed();
 }
 
-/* compare, report and tables are the Python program's commands; it reads their flags. */
+/* compare and all that follows it are the Python program's commands; it reads their flags. */
 static int abd_perf_after(int argc, char **argv)
 {
 	(void)argc;
@@ -90,6 +90,8 @@ static const struct abd_perf_command abd_perf_commands[] = {
 	{"compare", "compare", abd_perf_after},
 	{"report", "report", abd_perf_after},
 	{"tables", "tables", abd_perf_after},
+	{"baseline", "baseline", abd_perf_after},
+	{"trend", "trend", abd_perf_after},
 	{"env", "abd-perf env", abd_perf_env},
 	/* for the scenario memory, not for users */
 	{"memory-child", "memory-child", abd_perf_memory_child},
@@ -114,8 +116,8 @@ static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
 		state->next = state->argc; /* the rest is the command's */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(
-			state, "no command given: list, run, tune, compare, report, tables or env");
+		argp_error(state, "no command given: list, run, tune, compare, report, tables, "
+				  "baseline, trend or env");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -133,6 +135,9 @@ static const struct argp abd_perf_main_argp = {
 	       "  compare A.json B.json      what changed from result A to result B\n"
 	       "  report A.json [B.json]     one HTML file of a result or two, with pictures\n"
 	       "  tables A.json              the tables of a result, from its file\n"
+	       "  baseline save|check NAME A.json\n"
+	       "                             keep a result, and check others against it\n"
+	       "  trend DIR                  what changed from result to result in a folder\n"
 	       "  env                        this machine, as it is recorded with every result\n\n"
 	       "abd-perf COMMAND --help explains each.\v"
 	       "Examples:\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shows what abd-perf measured: tables for people, a comparison of two results, rows for a spreadsheet, the page.
+"""Shows what abd-perf measured: tables for people, a comparison of two results or of many, rows for a spreadsheet, the page.
 
 abd-perf starts it as `python3 FOLDER COMMAND ...`. It reads results (model.py) and writes what was asked for (output.py).
 """
@@ -10,6 +10,7 @@ import os
 import re
 import sys
 
+import baseline
 import output
 from columns import print_result
 from compare import became_worse, compare, print_comparison
@@ -150,7 +151,49 @@ def command_report(arguments):
     return 0
 
 
-COMMANDS = {"tables": command_tables, "compare": command_compare, "report": command_report}
+def command_baseline(arguments):
+    parser = Parser("baseline", "A result that later ones are checked against, one for each machine.",
+                    "Examples:\n  abd-perf baseline save main result.json\n"
+                    "  abd-perf baseline check main now.json --fail-if-slower 5%\n\n"
+                    "check prints a line for each change. Exit status: 0; 1 unreadable input, or no such baseline; 2 slower than allowed;\n"
+                    "3 the baseline is of another machine, nothing is compared; 64 wrong flags.")
+    parser.add_argument("action", choices=("save", "check"))
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("result", metavar="RESULT.json")
+    parser.add_argument("--dir", default="abd-perf-baselines", metavar="DIR", help="where baselines are kept (default: abd-perf-baselines)")
+    parser.add_argument("--fail-if-slower", type=share, default=0, metavar="PERCENT",
+                        help="exit with 2 only when something became slower or larger by more than this, such as 5%%")
+    options = parser.parse_args(arguments)
+    if not baseline.NAME.fullmatch(options.name):
+        parser.error(f"'{options.name}' is no name: letters, digits and . _ -")
+    status = 0
+    try:
+        if options.action == "save":
+            lines = baseline.save(options.dir, options.name, options.result)
+        else:
+            status, lines = baseline.check(options.dir, options.name, options.result, options.fail_if_slower)
+    except OSError as error:
+        fail("baseline", f"--dir {options.dir}: {error.strerror}")
+    except ValueError as error:
+        fail("baseline", error)
+    print("\n".join(lines))
+    return status
+
+
+def command_trend(arguments):
+    parser = Parser("trend", "What changed from result to result in a folder, machine by machine, in order of time: a line for each change.",
+                    "Example:\n  abd-perf trend results")
+    parser.add_argument("folder", metavar="DIR")
+    options = parser.parse_args(arguments)
+    try:
+        print("\n".join(baseline.trend(options.folder)))
+    except ValueError as error:
+        fail("trend", error)
+    return 0
+
+
+COMMANDS = {"tables": command_tables, "compare": command_compare, "report": command_report, "baseline": command_baseline,
+            "trend": command_trend}
 
 
 def main():

@@ -149,6 +149,9 @@ class Compare(Case):
             with self.subTest(text=text):
                 self.refused(run("compare", file, self.write("bad.json", text)), 1, "bad.json")
         self.refused(run("compare", file, self.path("missing.json")), 1, "missing.json")
+        whole = json.dumps(made_run(made_results()))
+        for words, part in ((["compare", file], 10), (["tables"], len(whole) // 2), (["report", "-o", self.path("page.html")], len(whole) - 1)):
+            self.refused(run(*words, self.write("cut.json", whole[:part])), 1, "cut.json")
         self.refused(run("compare", file, file, "--json", "/dev/full"), 1, "No space left")
         self.refused(run("compare", file, file, "--json", ""), 1, "--json")
         self.refused(run("compare", file, file, "--json", self.path("no/such/file")), 1, "--json")
@@ -160,6 +163,74 @@ class Compare(Case):
             self.assertIn("no benchmark in common", self.said(before, after))
         after["results"] = [None, 1, {}, {"figures": 1}]
         self.assertIn("no benchmark in common", self.said(before, after))
+
+
+class Baseline(Case):
+    def baseline(self, action, document, *arguments, name="main"):
+        return run("baseline", action, name, self.write("result.json", document), "--dir", self.path("kept"), *arguments)
+
+    def test_a_change_is_a_line_and_an_exit_status(self):
+        before, after = pair_of(10, 9)
+        self.assertEqual(self.baseline("save", before).returncode, 0)
+        self.assertEqual(len(os.listdir(self.path("kept"))), 1)
+        same, slower, allowed = (self.baseline("check", *words) for words in ((before,), (after,), (after, "--fail-if-slower", "15%")))
+        self.assertEqual([same.returncode, slower.returncode, allowed.returncode], [0, SLOWER, 0])
+        self.assertEqual(len(same.stdout.splitlines()), 1)
+        self.assertIn("Nothing changed", same.stdout)
+        for result in (slower, allowed):
+            self.assertEqual(len(result.stdout.splitlines()), 2)
+            self.assertRegex(result.stdout, r"^slower: buffer: a case, ours: 10 to 9 GB/s, 0\.900 \[")
+        self.assertEqual(self.baseline("check", pair_of(10, 11)[1]).returncode, 0)
+
+    def test_another_machine_is_told_and_not_compared(self):
+        here, there = pair_of(10, 9)
+        there["environment"]["cpu"] = "another"
+        self.assertEqual(self.baseline("save", here).returncode, 0)
+        result = self.baseline("check", there)
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        self.assertIn('"another" here', result.stdout)
+        # Each has its own.
+        self.assertEqual(self.baseline("save", there).returncode, 0)
+        self.assertEqual([self.baseline("check", document).returncode for document in (here, there)], [0, 0])
+        # What may change on one machine is compared and told.
+        here["environment"]["compiler"] = "a later one"
+        here["results"] = pair_of(10, 5)[1]["results"]
+        result = self.baseline("check", here)
+        self.assertEqual(result.returncode, SLOWER)
+        self.assertIn('then "a later one"', result.stdout)
+
+    def test_what_can_not_be_a_baseline_is_refused(self):
+        good = pair_of(10, 10)[0]
+        self.refused(self.baseline("check", good), 1, "no baseline main")
+        for document, word in (({**good, "complete": False}, "ended early"), ({**good, "results": []}, "no results"), ("{", "result.json")):
+            self.refused(self.baseline("save", document), 1, word)
+        for name in ("../main", "", ".", "a/b"):
+            self.refused(self.baseline("save", good, name=name), USAGE, "no name")
+        self.refused(run("baseline", "save", "main", self.write("result.json", good), "--dir", "/dev/null/x"), 1, "--dir")
+        self.assertFalse(os.path.exists(self.path("kept")))
+        self.assertEqual(self.baseline("save", good).returncode, 0)
+        kept = os.path.join(self.path("kept"), os.listdir(self.path("kept"))[0])
+        with open(kept, "r+") as stream:
+            stream.truncate(1000)
+        self.refused(self.baseline("check", good), 1, kept)
+
+    def test_a_trend_is_a_line_for_each_change_of_each_machine(self):
+        folder = self.path("results")
+        os.mkdir(folder)
+        for day, value, cpu in ((1, 10, "a"), (2, 10.01, "a"), (3, 9, "a"), (4, 9.02, "a"), (5, 5, "b"), (6, 10, "a")):
+            document = pair_of(value, value)[0]
+            document["environment"].update(cpu=cpu, time=f"2026-01-0{day}")
+            self.write(f"results/{9 - day}.json", document)
+        self.write("results/bad.json", "{")
+        lines = run("trend", folder).stdout.splitlines()
+        self.assertEqual(len(lines), 5, lines)
+        self.assertIn("left out: ", lines[0])
+        self.assertRegex(lines[1], "^a, .*: 5 results$")
+        self.assertRegex(lines[2], r"^2026-01-03 6\.json: slower: buffer: a case, ours: 10 to 9 ")
+        self.assertRegex(lines[3], r"^2026-01-06 3\.json: faster: ")
+        self.assertRegex(lines[4], "^b, .*: 1 result$")
+        self.refused(run("trend", self.path("nothing")), 1, "no results")
 
 
 @unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
