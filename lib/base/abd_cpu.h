@@ -12,9 +12,11 @@
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
 	ABD_CPU_SSE42,
-	ABD_CPU_AVX2, /* with BMI and BMI2: files for AVX2 are compiled with them */
+	ABD_CPU_PCLMULQDQ, /* with SSE4.2 */
+	ABD_CPU_AVX2,      /* with BMI and BMI2: files for AVX2 are compiled with them */
 	ABD_CPU_BMI2,
-	ABD_CPU_AVX512BW, /* with F and VL */
+	ABD_CPU_AVX512BW,   /* with F and VL */
+	ABD_CPU_VPCLMULQDQ, /* with AVX512BW and PCLMULQDQ */
 	ABD_CPU_CLFLUSH,
 	ABD_CPU_CLFLUSHOPT,
 	ABD_CPU_CLWB,

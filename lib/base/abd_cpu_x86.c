@@ -29,6 +29,20 @@ static bool abd_cpu_has_avx512bw(void)
 	return f & bw & vl;
 }
 
+static bool abd_cpu_has_pclmulqdq(void)
+{
+	bool mul = __builtin_cpu_supports("pclmul"), crc = __builtin_cpu_supports("sse4.2");
+
+	return mul & crc;
+}
+
+static bool abd_cpu_has_vpclmulqdq(void)
+{
+	bool wide = __builtin_cpu_supports("vpclmulqdq");
+
+	return wide & abd_cpu_has_avx512bw() & abd_cpu_has_pclmulqdq();
+}
+
 bool abd_cpu_has(enum abd_cpu_feature feature)
 {
 	__builtin_cpu_init();
@@ -37,6 +51,8 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 		return __builtin_cpu_supports("sse2");
 	case ABD_CPU_SSE42:
 		return __builtin_cpu_supports("sse4.2");
+	case ABD_CPU_PCLMULQDQ:
+		return abd_cpu_has_pclmulqdq();
 	case ABD_CPU_AVX2:
 		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
 		       __builtin_cpu_supports("bmi2");
@@ -44,6 +60,8 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 		return __builtin_cpu_supports("bmi2");
 	case ABD_CPU_AVX512BW:
 		return abd_cpu_has_avx512bw();
+	case ABD_CPU_VPCLMULQDQ:
+		return abd_cpu_has_vpclmulqdq();
 	case ABD_CPU_CLFLUSH:
 		return (abd_cpuid_leaf(1).d & (1u << 19)) != 0;
 	case ABD_CPU_CLFLUSHOPT:

@@ -4,8 +4,8 @@
  */
 #include "abd_crc32c.h"
 
-#define ABD_CRC32C_KERNELS(K) \
-	ABD_ON_X86(K(sse42))  \
+#define ABD_CRC32C_KERNELS(K)                     \
+	ABD_ON_X86(K(vpclmul) K(pclmul) K(sse42)) \
 	K(portable)
 
 #define ABD_CRC32C_DECLARE(name) extern const struct abd_crc32c_kernel abd_crc32c_##name;

@@ -107,6 +107,8 @@ static int can_not_be_forced(uint32_t hidden)
 		{bit(CLWB), "flush_line", "clwb"},
 		{bit(AVX512BW), "copy", "avx512"},
 		{bit(AVX512BW), "copy", "nt-avx512"},
+		{bit(VPCLMULQDQ), "crc32c", "vpclmul"},
+		{bit(PCLMULQDQ), "crc32c", "pclmul"},
 		{bit(SSE42), "crc32c", "sse42"},
 	};
 

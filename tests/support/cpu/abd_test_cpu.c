@@ -28,11 +28,13 @@ static unsigned level_of(enum abd_cpu_feature feature)
 		return 1;
 	case ABD_CPU_AVX2:
 	case ABD_CPU_BMI2:
+	case ABD_CPU_PCLMULQDQ:
 		return 2;
 	case ABD_CPU_CLFLUSHOPT:
 	case ABD_CPU_CLWB:
 		return 3;
 	case ABD_CPU_AVX512BW:
+	case ABD_CPU_VPCLMULQDQ:
 	case ABD_CPU_MOVDIR64B:
 	case ABD_CPU_NEON:
 		break;
