@@ -27,7 +27,10 @@ struct abd_choice abd_fletcher_choice = {
 void abd_fletcher_begin(
 	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap)
 {
-	*state = (struct abd_fletcher_state){.kernel = kernel, .byteswap = byteswap};
+	state->kernel = kernel;
+	state->byteswap = byteswap;
+	state->carried = 0;
+	memset(state->lanes, 0, 4 * sizeof(*state->lanes) * (kernel->step / 4));
 }
 
 static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t count)

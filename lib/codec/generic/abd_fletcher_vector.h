@@ -17,19 +17,44 @@ enum { LANES = VEC_SIZE / 4, HALF = LANES / 2 };
 
 static_assert(VEC_SIZE <= 4 * ABD_FLETCHER_LANES, "the state holds all lanes");
 
-/* lanes holds the sums a, b, c, d of the even words, then those of the odd words. */
+/*
+ * moment[m] becomes the sum of x times C(j, m), over the x of all lanes j: the number of ways to
+ * choose m of j. Lanes come in falling order; what is added at lane j is added up j times more.
+ */
+static inline void count(uint64_t moment[4], uint64_t x)
+{
+	moment[3] += moment[2];
+	moment[2] += moment[1];
+	moment[1] += moment[0];
+	moment[0] += x;
+}
+
+/*
+ * The true sums from those of the lanes. After N words, word m has been counted once in a, and with
+ * x = N - m x times in b, C(x + 1, 2) times in c and C(x + 2, 3) times in d. A lane takes every
+ * LANES-th word, beginning with word j, and counts its own words with t: x = LANES t - j. Written
+ * out, each true sum is one of the lanes' moments, with factors that depend on LANES alone.
+ *
+ * lanes holds the sums a, b, c, d of the even words, then those of the odd words.
+ */
 static void join(uint64_t sum[4], const uint64_t *lanes)
 {
-	const uint64_t *even = lanes, *odd = lanes + 4 * HALF;
+	const uint64_t n = LANES, pairs = n * (n - 1) / 2, triples = pairs * (n - 2) / 3;
+	uint64_t a[4] = {0}, b[4] = {0}, c[4] = {0}, d[4] = {0};
 
-	memset(sum, 0, 4 * sizeof(*sum));
-	for (size_t j = 0; j < HALF; j++, even++, odd++) {
-		const uint64_t e[4] = {even[0], even[HALF], even[2 * HALF], even[3 * HALF]};
-		const uint64_t o[4] = {odd[0], odd[HALF], odd[2 * HALF], odd[3 * HALF]};
+	for (size_t j = LANES; j-- > 0;) {
+		const uint64_t *lane = lanes + j % 2 * 4 * HALF + j / 2;
 
-		fletcher_join(sum, e, LANES, 2 * (int64_t)j);
-		fletcher_join(sum, o, LANES, 2 * (int64_t)j + 1);
+		count(a, lane[0]);
+		count(b, lane[HALF]);
+		count(c, lane[2 * HALF]);
+		count(d, lane[3 * HALF]);
 	}
+	sum[0] = a[0];
+	sum[1] = n * b[0] - a[1];
+	sum[2] = n * n * c[0] - pairs * b[0] - n * b[1] + a[2];
+	sum[3] = n * n * n * d[0] - n * n * (n - 1) * c[0] - n * n * c[1] + triples * b[0] +
+		 pairs * b[1] + n * b[2] - a[3];
 }
 
 static inline __attribute__((always_inline)) void add(
