@@ -195,7 +195,7 @@ const char *abd_explain_world_why_not_free(
 			buffer->view_count, buffer->view_count > 1 ? "s" : "");
 	if (buffer->gang_count > 0)
 		return abd_explain_trace_text(
-			trace, "%s is in a living gang; the gang ends first", buffer->name);
+			trace, "%s is a member of a gang; free the gang first", buffer->name);
 	if (buffer->borrow_count > 0)
 		return abd_explain_trace_text(trace,
 			"%s is borrowed from; what is borrowed is returned first", buffer->name);

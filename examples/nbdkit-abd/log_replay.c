@@ -181,8 +181,8 @@ static uint64_t sequence_when_free(const struct log *log)
 static int lost(const struct log *log, uint64_t place, uint64_t sequence, uint64_t durable)
 {
 	nbdkit_error("%s: the log is damaged at byte %" PRIu64 ": record %" PRIu64
-		     " and maybe more are not whole, but all before %" PRIu64
-		     " had been flushed. Nothing was changed; " LOG_REMEDY,
+		     " (perhaps others too) is not whole, though all before record %" PRIu64
+		     " were flushed. Nothing was changed; " LOG_REMEDY,
 		log->path, place, sequence, durable);
 	return -EBADMSG;
 }

@@ -190,7 +190,7 @@ ABD_API bool abd_size_alloc_linear(size_t size);
  * Free a buffer of any kind, its data if it owns them, and the children that were added to it with
  * free_on_free.
  *
- * Contract: nobody uses it or borrows from it any more, and it is in no living gang. Its
+ * Contract: nobody uses it or borrows from it any more, and it is a member of no gang. Its
  *           views have been freed before (checked builds report it).
  * Returns:  nothing; NULL is ignored. A struct that belongs to the caller is left with size 0.
  * Owner:    the caller has no buffer any more.

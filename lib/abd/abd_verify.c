@@ -61,11 +61,11 @@ static void abd_verify_scatter(const char *call, const abd_t *abd)
 		ABD_REQUIRE_IN(call, runs[i].iov_base != NULL && runs[i].iov_len > 0,
 			"run %zu is empty", i);
 		ABD_REQUIRE_IN(call, last || runs[i].iov_len == ABD_CHUNK_SIZE << order,
-			"run %zu of %zu has %zu bytes, no power of two of chunks", i, run_count,
+			"run %zu of %zu has %zu bytes, which is not 4 KiB << n", i, run_count,
 			runs[i].iov_len);
 		ABD_REQUIRE_IN(call,
 			order <= (i > 0 ? abd_run_order(runs[i - 1].iov_len) : abd->abd_order),
-			"run %zu has order %u, more than the one before", i, order);
+			"run %zu has order %u, a higher one than the run before it", i, order);
 		bytes += runs[i].iov_len;
 	}
 	ABD_REQUIRE_IN(call,

@@ -160,7 +160,7 @@ static inline uint64_t abd_arc_index_zeroes(uint64_t x)
 	return (x - 0x0101010101010101u) & ~x & 0x0080808080808080u;
 }
 
-/** What abd_arc_index_find() returned is no entry to look into: it may be one that is leaving. */
+/** abd_arc_index_find() met a closed slot: its entry may be leaving, and must not be read here. */
 static inline bool abd_arc_index_is_leaving(const struct abd_arc_entry *found)
 {
 	return ((uintptr_t)found & ABD_ARC_SLOT_CLOSED) != 0;

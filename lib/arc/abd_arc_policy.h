@@ -49,9 +49,10 @@ struct abd_arc_list {
 
 /*
  * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1, and young until
- * twice this time. From there on: it is in T2, and came to its front at this clock, counted in
- * twos. The owner's are bit 0 (abd_arc_item_mark()) and, for items in no list, all stamps from
- * ABD_ARC_STAMP_OWNER on. The clock would reach 2^61 after centuries.
+ * twice this time. From there on: it is in T2, and the clock stood at half of the stamp's low bits
+ * when it came to the front. The policy leaves two things to the item's owner: bit 0
+ * (abd_arc_item_mark()), and, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
+ * The clock would reach 2^61 after centuries.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
 #define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)

@@ -57,8 +57,7 @@ struct abd_region_heap {
 	void (*unmap)(void *base, size_t size); /* NULL: regions stay for ever */
 	bool huge;                              /* map() gives huge-page advice */
 	pthread_mutex_t lock;                   /* protects everything below, and the regions */
-	pthread_mutex_t purge_lock; /* taken before lock: its holder alone purges and ends regions
-				     */
+	pthread_mutex_t purge_lock; /* taken before lock; its holder alone purges, ends regions */
 	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest free order + 1; 0: full */
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;

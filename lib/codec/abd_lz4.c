@@ -51,8 +51,8 @@ ssize_t abd_lz4_compress(
 }
 
 /*
- * Decode the record's first dst_size bytes (stop is ABD_LZ4_STOP_PREFIX), or the whole record,
- * which must fit into dst_size bytes (ABD_LZ4_STOP_WHOLE).
+ * Decode into dst. stop says how much: ABD_LZ4_STOP_PREFIX, the record's first dst_size bytes;
+ * ABD_LZ4_STOP_WHOLE, the whole record, which must fit into dst_size bytes.
  */
 static ssize_t abd_lz4_decode_to(
 	void *dst, const abd_t *src, size_t dst_size, size_t stop, size_t src_off, size_t src_size)

@@ -201,7 +201,7 @@ static void abd_uring_check_request(const char *call, const struct abd_uring *ur
 		"ring or request is NULL");
 	ABD_REQUIRE_IN(call, size > 0, "size is 0");
 	ABD_REQUIRE_IN(call, !abd_uring_is_unusable(uring),
-		"the ring's thread transfers the memory of another process");
+		"the ring was made before fork(): its kernel thread transfers the parent's memory");
 }
 
 size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,

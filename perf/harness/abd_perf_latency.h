@@ -51,7 +51,8 @@ static inline void abd_perf_latency_add(struct abd_perf_latency *latency, double
 /** Add all operations of from to to. */
 void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_latency *from);
 /**
- * The time that percent of the operations did not exceed, 0 < percent <= 100; 0 without operations.
+ * A percentile: that share of the operations took this time or less. 0 < percent <= 100; the
+ * answer is 0 if there were no operations.
  */
 double abd_perf_latency_percentile(const struct abd_perf_latency *latency, double percent);
 double abd_perf_latency_mean(const struct abd_perf_latency *latency);

@@ -49,8 +49,7 @@ struct abd_perf_options {
 	enum abd_perf_mode mode;
 	bool quick;        /* few sizes and small sets: all modes but ABD_PERF_FULL */
 	bool plant;        /* for tests: plant a wrong byte, which must be found */
-	const char *times; /* for tests of tune: "slow", "noise", "same" in place of measured ones
-			    */
+	const char *times; /* for tests of tune: invented times, "slow", "noise" or "same" */
 
 	int cpus[ABD_PERF_CPUS_MAX]; /* the CPUs to use, in order */
 	unsigned cpu_count;

@@ -83,8 +83,8 @@ Test(abd_verify, damaged_run_tables_are_found, .init = begin, .fini = end)
 	damaged(multi, ABD_SCATTER(multi).abd_run_count, 2, "runs hold");
 	damaged(multi, runs[1].iov_base, NULL, "run 1 is empty");
 	damaged(multi, runs[2].iov_len, 0, "run 2 is empty");
-	damaged(multi, runs[0].iov_len, 12288, "no power of two");
-	damaged(multi, runs[1].iov_len, 32768, "more than the one before");
+	damaged(multi, runs[0].iov_len, 12288, "which is not 4 KiB << n");
+	damaged(multi, runs[1].iov_len, 32768, "a higher one than the run before it");
 	damaged(multi, runs[2].iov_len, 1, "runs hold");
 	damaged(multi, multi->abd_order, 1, "order");
 	damaged(multi, multi->abd_order, 3, "order");

@@ -753,7 +753,8 @@ Test(abd_uring_kernel, a_child_goes_without_what_its_parent_registered, .init = 
 	cr_assert_eq(abd_uring_pread(&child, -1, abd, 0, 4096, 0), -EINVAL);
 	cr_assert_eq(abd_uring_pwrite(&child, -1, abd, 0, 4096, 0), -EINVAL);
 	abd_test_expect_contract(n = abd_uring_prep_write(&child, &sqe, -1, abd, 0, 4096, 0),
-		"abd_uring_prep_write: the ring's thread transfers the memory of another process");
+		"abd_uring_prep_write: the ring was made before fork(): its kernel thread transfers "
+		"the parent's memory");
 	cr_assert_eq(n, 0);
 	cr_assert_eq(kernel.executed, 0);
 	abd_uring_end(&child);
