@@ -1,52 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * crc32c by carry-less multiplication of 64 bytes.
+ * crc32c by carry-less multiplication, 64 bytes at a time.
+ *
+ * 16 bytes with D bits behind them count as their polynomial times x^D. Modulo crc32c's polynomial
+ * these are the first eight bytes times x^(D + 64) and the second eight times x^D, which is again
+ * 16 bytes: they can be added to the 16 bytes that lie D bits further on, and forgotten. So four
+ * vectors are folded onto the next four, until four are left; then these onto one.
+ *
+ *      [ 0 ][ 1 ][ 2 ][ 3 ] [ 4 ][ 5 ][ 6 ][ 7 ] ...        0 is folded onto 4, 1 onto 5, ...
+ *
+ * The CPU's crc32 instruction takes that one, and the bytes behind it.
+ * Invariant: nothing outside the span is read.
+ * V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ", Intel, 2009.
  */
+#include "abd_crc32c.h"
+#include "abd_crc32c_words.h"
+
 #include "abd_cpu.h"
 
 #include <immintrin.h>
-#include <stdint.h>
 
-typedef __m512i vec;
-#define VEC_SIZE 64
+enum { VEC = 64, STREAMS = 4, STEP = STREAMS * VEC };
 
-static const uint64_t fold_vec[2] = {0x1c19243b00000000, 0x75bba45b00000000};
-static const uint64_t fold_streams[2] = {0xe9a5d8be00000000, 0x1426a81500000000};
+/*
+ * x^(D + 63) and x^(D - 1) modulo the polynomial, with x^i in bit 63 - i, to fold by D = 8 * VEC and
+ * 8 * STEP bits. One power less than said above: a product has 127 bits, which count as 128.
+ */
+static const uint64_t by_vec[2] = {0x1c19243b00000000, 0x75bba45b00000000};
+static const uint64_t by_step[2] = {0xe9a5d8be00000000, 0x1426a81500000000};
 
-static inline vec vec_load(const void *p)
-{
-	return _mm512_loadu_si512(p);
-}
-
-static inline void vec_store(void *p, vec v)
-{
-	_mm512_storeu_si512(p, v);
-}
-
-static inline vec vec_add(vec x, vec y)
-{
-	return _mm512_xor_si512(x, y);
-}
-
-static inline vec vec_low(uint32_t x)
-{
-	return _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)x));
-}
-
-static inline vec vec_pairs(const uint64_t pair[2])
+static inline __m512i pairs(const uint64_t pair[2])
 {
 	return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)pair));
 }
 
-static inline vec vec_fold(vec x, vec pairs, vec onto)
+static inline __m512i fold(__m512i x, __m512i factors, __m512i onto)
 {
-	vec first = _mm512_clmulepi64_epi128(x, pairs, 0x00);
-	vec second = _mm512_clmulepi64_epi128(x, pairs, 0x11);
+	__m512i first = _mm512_clmulepi64_epi128(x, factors, 0x00);
+	__m512i second = _mm512_clmulepi64_epi128(x, factors, 0x11);
 
 	return _mm512_ternarylogic_epi64(first, second, onto, 0x96); /* the sum of all three */
 }
 
-#include "abd_crc32c_fold.h"
+static uint32_t add(uint32_t state, const void *span, size_t size)
+{
+	const uint8_t *p = span;
+	uint8_t last[VEC];
+	__m512i x[STREAMS], factors = pairs(by_step);
+
+	if (size < STEP)
+		return abd_crc32c_words(state, p, size);
+	for (int i = 0; i < STREAMS; i++)
+		x[i] = _mm512_loadu_si512(p + i * VEC);
+	x[0] = _mm512_xor_si512(x[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
+
+	for (p += STEP, size -= STEP; size >= STEP; p += STEP, size -= STEP)
+		for (int i = 0; i < STREAMS; i++)
+			x[i] = fold(x[i], factors, _mm512_loadu_si512(p + i * VEC));
+
+	factors = pairs(by_vec);
+	for (int i = 1; i < STREAMS; i++)
+		x[i] = fold(x[i - 1], factors, x[i]);
+	for (; size >= VEC; p += VEC, size -= VEC)
+		x[STREAMS - 1] = fold(x[STREAMS - 1], factors, _mm512_loadu_si512(p));
+	_mm512_storeu_si512(last, x[STREAMS - 1]);
+	return abd_crc32c_words(abd_crc32c_words(0, last, VEC), p, size);
+}
 
 static bool supported(void)
 {
