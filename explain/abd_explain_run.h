@@ -128,6 +128,7 @@ void abd_explain_pair_iterate2(struct abd_explain_run *run);
 void abd_explain_pair_compress(struct abd_explain_run *run);
 void abd_explain_pair_decompress(struct abd_explain_run *run);
 void abd_explain_pair_flush_copy(struct abd_explain_run *run);
+void abd_explain_enter(struct abd_explain_run *run);
 void abd_explain_use_iov(struct abd_explain_run *run);
 void abd_explain_use_load(struct abd_explain_run *run);
 

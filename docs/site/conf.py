@@ -52,6 +52,6 @@ class TagsAreApart(logging.Filter):
 logging.getLogger("sphinx.sphinx.domains.c").addFilter(TagsAreApart())
 
 epub_show_urls = "no"
-epub_exclude_files = ["interactive.html"]
+epub_exclude_files = ["interactive.html", "interactive-arc.html", "interactive-lz4.html"]
 epub_tocdup = False
 epub_tocscope = "includehidden"  # the chapters are in a toctree that pages do not show

@@ -347,7 +347,9 @@ def main():
         manual(stage, xml, options.build, options)
         shutil.rmtree(stage.source / "manual")  # no page of the site
     if "html" in options.what:
-        run(sys.executable, HERE / "play/grid.py", options.explain, stage.source / "extra/interactive.html")
+        run(sys.executable, HERE / "play/grid.py", options.explain, "buffers", stage.source / "extra/interactive.html")
+        run(sys.executable, HERE / "play/grid.py", options.explain, "enter", stage.source / "extra/interactive-lz4.html")
+        run(sys.executable, HERE / "play/arc.py", options.explain, stage.source / "extra/interactive-arc.html")
         sphinx(stage, xml, options.build, options, "html")
         complete(options.build / "html")
         print(f"{options.build}/html/index.html")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The interactive page and the search, clicked through in headless Chromium: with a mouse, with a keyboard, on a phone, in the dark.
+"""The interactive pages and the search, clicked through in headless Chromium: with a mouse, with a keyboard, on a phone, in the dark.
 
 usage: check_play.py HTML-FOLDER ABD-EXPLAIN [--screens FOLDER]     --screens: leave pictures of what was seen
 """
@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,12 +24,25 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 # In a change's check a few stories, at random but the same ones; in full ten times as many.
 MORE = 10 if os.environ.get("ABD_GATE_TIER") == "full" else 1
-SITE, EXPLAIN = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SITE, EXPLAIN = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 SCREENS = pathlib.Path(sys.argv[4]) if sys.argv[3:4] == ["--screens"] else None
 PAGE = (SITE / "interactive.html").as_uri()
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--hide-scrollbars")
 WIDE, PHONE = (1200, 900), (390, 844)
+
+# Text whose color is too near to what is behind it.
+CONTRAST = """
+    const luminance = (color) => { const [r, g, b] = color.match(/[\\d.]+/g).map((each) => (each /= 255) <= 0.03928 ?
+        each / 12.92 : ((each + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const behind = (each) => { for (; each; each = each.parentElement) { const color = getComputedStyle(each).backgroundColor;
+        if (!/, 0\\)$/.test(color)) return color; } return "rgb(255, 255, 255)"; };
+    return [...document.querySelectorAll("h1, h2, h3, p, label, button, td, small, span, summary, .outcome")]
+        .filter((each) => each.textContent.trim() && getComputedStyle(each).color !== "rgba(0, 0, 0, 0)" && !each.disabled)
+        .map((each) => { const a = luminance(getComputedStyle(each).color), b = luminance(behind(each));
+            return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), each.tagName + "." + each.className + " " + each.textContent.slice(0, 30)]; })
+        .filter(([ratio]) => ratio < 4.5)"""
 
 
 class Browser(unittest.TestCase):
@@ -233,22 +247,12 @@ class Play(Browser):
         self.assertEqual(small, [])
 
     def test_text_can_be_read_in_light_and_dark(self):
-        contrast = """
-            const luminance = (color) => { const [r, g, b] = color.match(/[\\d.]+/g).map((each) => (each /= 255) <= 0.03928 ?
-                each / 12.92 : ((each + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-            const behind = (each) => { for (; each; each = each.parentElement) { const color = getComputedStyle(each).backgroundColor;
-                if (!/, 0\\)$/.test(color)) return color; } return "rgb(255, 255, 255)"; };
-            return [...document.querySelectorAll("h1, h2, h3, p, label, button, td, small, span, summary, .outcome")]
-                .filter((each) => each.textContent.trim() && getComputedStyle(each).color !== "rgba(0, 0, 0, 0)" && !each.disabled)
-                .map((each) => { const a = luminance(getComputedStyle(each).color), b = luminance(behind(each));
-                    return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), each.tagName + "." + each.className + " " + each.textContent.slice(0, 30)]; })
-                .filter(([ratio]) => ratio < 4.5)"""
         papers = set()
         for scheme in ("light", "dark"):
             self.open(scheme=scheme, choices="#gang=both&slice=past&borrow=write")
             for button in range(len(self.all("#steps button"))):
                 self.script("document.querySelectorAll('#steps button')[arguments[0]].click()", button)
-                self.assertEqual(self.script(contrast), [], f"{scheme}: {self.current()}")
+                self.assertEqual(self.script(CONTRAST), [], f"{scheme}: {self.current()}")
             papers.add(self.script("return getComputedStyle(document.body).backgroundColor"))
             self.screen(f"scheme-{scheme}")
         self.assertEqual(len(papers), 2)
@@ -261,6 +265,109 @@ class Play(Browser):
     def test_a_wrong_address_shows_the_first_story(self):
         self.open(choices="#size=5&max_order=%00&nonsense")
         self.assertEqual(self.current(), "alloc 12k")
+
+
+class Enter(Browser):
+    PAGE = (SITE / "interactive-lz4.html").as_uri()
+    same, bars = Play.same, Play.bars
+
+    def test_what_is_shown_is_what_the_library_did(self):
+        random.seed(7)
+        for size in (WIDE, PHONE):
+            self.open(size, page=self.PAGE)
+            for _ in range(2 * MORE):
+                for control in self.controls():
+                    self.choose(control["name"], random.choice(control["choices"])[0])
+                self.assertTrue(self.current().startswith("enter record"))
+                self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), size[0])
+                script = self.one("#command").get_attribute("textContent")[len("abd-explain '"):-1]
+                done = subprocess.run([EXPLAIN, "--json=-", script], capture_output=True, text=True, check=True, cwd=ROOT / "docs/pictures")
+                steps = [json.loads(line) for line in done.stdout.splitlines()]
+                self.same(len(steps) - 1, steps[-1])
+            self.screen(f"enter-{size[0]}")
+
+    def test_a_hub_and_the_range_s_groups_are_read(self):
+        self.open(page=self.PAGE, choices="#off=65000&count=4k&group=16k")
+        read = [[int(number) for number in re.findall(r"\d+", each.text)] for each in self.all("#step .marked") if "read:" in each.text]
+        self.assertEqual(len(read), 3)  # the first hub, the rest of group 3, the beginning of group 4 with its hub
+        self.assertEqual(read[0][0], 0)
+        self.assertIn("Without the index it would be", self.one("#step").text)
+
+
+class Arc(Browser):
+    PAGE = (SITE / "interactive-arc.html").as_uri()
+
+    def lists(self):
+        return [[box.text for box in row.find_elements(By.CSS_SELECTOR, "button")] for row in self.all("#lists .row")]
+
+    def target(self):
+        return [int(word) for word in self.one("#target").text.split() if word.isdigit()]
+
+    def test_the_lists_move_as_the_library_s_do(self):
+        random.seed(3)
+        for room in (3, 4):
+            for _ in range(2 * MORE):
+                self.open(page=self.PAGE, choices=f"#room={room}")
+                shown = []
+                for _ in range(25):
+                    boxes = [self.one("#new"), *self.all("#lists button")]
+                    random.choice(boxes).click()
+                    shown.append((self.lists(), self.target()[0], "hit" in self.one("#told").text))
+                self.compare(shown, self.one("#command").get_attribute("textContent")[len("abd-explain '"):-1])
+
+    def compare(self, shown, script):
+        done = subprocess.run([EXPLAIN, "--json=-", script], capture_output=True, text=True, check=True, cwd=ROOT / "docs/pictures")
+        steps = [json.loads(line) for line in done.stdout.splitlines()]
+        steps = [step for step in steps if step["statement"].startswith("arc_")]
+        # A read that misses is followed by the put.
+        ends = [step for step in steps if step["outcome"] == "done"]
+        self.assertEqual(len(ends), len(shown))
+        cost = ends[0]["shots"][0]["parts"][0]["size"]
+        for step, (lists, target, hit) in zip(ends, shown):
+            sizes = {part["place"]: part["size"] for shot in step["shots"] for part in shot["parts"]}
+            marks = step["shots"][0]["marks"]
+            self.assertEqual([len(each) for each in lists], [round(sizes.get(name, 0) / cost) for name in ("T1", "T2", "B1", "B2")], script)
+            self.assertEqual(target, marks[0]["size"] if marks else 0, script)
+            self.assertEqual(hit, step["statement"].startswith("arc_read"), script)
+
+    def test_the_chapter_s_ten_requests_end_as_its_table_says(self):
+        rows = re.findall(r"^   (\d) {9}(.{9})(.{10})(.{7})(.{7})(\d)    ", (ROOT / "docs/arc-keep.md").read_text(), flags=re.M)
+        self.assertEqual(len(rows), 10)
+        for count in range(1, 11):
+            self.open(page=self.PAGE, choices="#room=3&requests=" + "".join("ABCDEF"[int(row[0]) - 1] for row in rows[:count]))
+            wanted = [["ABCDEF"[int(number) - 1] for number in part.split()] for part in rows[count - 1][1:5]]
+            self.assertEqual(self.lists(), wanted, f"request {count}")
+            target, most = self.target()
+            self.assertEqual(round(3 * target / most), int(rows[count - 1][5]), f"request {count}")
+
+    def test_a_scan_leaves_what_was_used_again(self):
+        self.open(PHONE, page=self.PAGE, choices="#room=4&requests=ABAB")
+        self.one("#scan").click()
+        self.assertEqual(self.lists()[1], ["B", "A"])
+        self.screen("arc-scan")
+        self.one("#back").click()
+        self.assertIn("7 requests, 2 hits", self.one("#sofar").text)
+        self.one("#anew").click()
+        self.assertEqual(self.lists(), [[], [], [], []])
+
+    def test_a_keyboard_is_enough(self):
+        self.open(page=self.PAGE, choices="#room=4&requests=AB")
+        self.script("document.querySelector('[data-letter=A]').focus()")
+        ActionChains(self.driver).send_keys(Keys.ENTER).perform()
+        self.assertEqual(self.lists()[:2], [["B"], ["A"]])
+        self.assertEqual(self.script("return document.activeElement.dataset.letter"), "A")
+
+    def test_it_can_be_read_and_touched_at_any_width(self):
+        for size, scheme in (((320, 700), "light"), (PHONE, "dark"), (WIDE, "light")):
+            self.open(size, scheme, self.PAGE, "#room=4&requests=ABABCDEFGHACA")
+            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), size[0])
+            self.assertEqual(self.script(CONTRAST), [])
+            self.assertEqual(self.script("return [...document.querySelectorAll('label, button')].filter((each) => each.getBoundingClientRect().height < 24).length"), 0)
+            self.screen(f"arc-{size[0]}")
+
+    def test_a_wrong_address_is_an_empty_cache(self):
+        self.open(page=self.PAGE, choices="#room=7&requests=%00a!")
+        self.assertEqual(self.lists(), [[], [], [], []])
 
 
 class Search(Browser):

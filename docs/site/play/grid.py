@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The interactive page: every story that its controls can tell, run by abd-explain on the library, in one file of HTML.
+"""The interactive pages of buffers and of lz4: every story that their controls can tell, run by abd-explain on the library, each
+page one file of HTML.
 
 The choices are data here; the page makes its controls of them and only looks up what was recorded. Steps and buffers that are the
 same in many stories are stored once.
 
-usage: grid.py ABD-EXPLAIN OUTPUT
+usage: grid.py ABD-EXPLAIN PAGE OUTPUT     PAGE: buffers or enter
 """
 import itertools
 import json
@@ -28,8 +29,23 @@ CONTROLS = (
 )
 
 
+GROUPS = (("16k", "16 KiB"), ("64k", "64 KiB"), ("8k", "8 KiB"), ("4k", "4 KiB"))
+ENTER = (
+    ("off", "Read from byte", "enter", (("65000", "65000"), ("0", "0"), ("4k", "4096"), ("40000", "40000"), ("110000", "110000"))),
+    ("count", "So many bytes", "enter", (("4k", "4096"), ("1", "1"), ("16000", "16000"))),
+    ("group", "Groups of", "enter", GROUPS),
+)
+
+
+def enter(off, count, group):
+    """The statements of one story of the page on lz4."""
+    yield "record = alloc 128k"
+    yield "load alice.txt"
+    yield f"enter record {off} {count} {group}"
+
+
 def story(size, max_order, free, gang, slice, borrow):
-    """The statements of one story."""
+    """The statements of one story of the page on buffers."""
     total = SIZES[size]
     if free != "all":
         yield f"fragment {free}"
@@ -61,6 +77,15 @@ def story(size, max_order, free, gang, slice, borrow):
         # Zeros can't be written back, and the library says so.
         yield from ("return",) if borrow == "read" else ("poke new", "return_copy")
     yield "stats"
+
+
+# Title, what it says below, controls, stories.
+PAGES = {
+    "buffers": ("Play with buffers", "Choose, then watch where the bytes lie, what is copied, and what it costs. Each picture is a record of what "
+                "the library did.", CONTROLS, story),
+    "enter": ("Enter a block in the middle", "128 KiB of a book, compressed in groups that can be entered. Choose a range, and see which bytes of "
+              "the block the library reads for it. (A byte counts as read if the range suffers when it is damaged.)", ENTER, enter),
+}
 
 
 class Table:
@@ -96,10 +121,11 @@ class Recorder:
                            self.strings(step.get("pool") or "")])
 
 
-def record(explain):
-    keys = list(itertools.product(*([name for name, _ in choices] for *_, choices in CONTROLS)))
+def record(explain, controls, story):
+    keys = list(itertools.product(*([name for name, _ in choices] for *_, choices in controls)))
     script = "".join("reset\ntitle {}\n{}\n".format(" ".join(key), "\n".join(story(*key))) for key in keys)
-    done = subprocess.run([explain, "--json=-", "-f", "-"], input=script, capture_output=True, text=True)
+    done = subprocess.run([explain, "--json=-", "-f", "-"], input=script, capture_output=True, text=True,
+                          cwd=HERE.parents[1] / "pictures")
     if done.returncode != 0:
         sys.exit(done.stderr)
     recorder, stories, current = Recorder(), {}, None
@@ -110,14 +136,16 @@ def record(explain):
         else:
             current.append(recorder.step(step))
     assert len(stories) == len(keys)
-    return {"controls": [{"name": name, "label": label, "step": about, "choices": choices} for name, label, about, choices in CONTROLS],
+    return {"controls": [{"name": name, "label": label, "step": about, "choices": choices} for name, label, about, choices in controls],
             "strings": recorder.strings.values, "parts": recorder.parts.values, "shots": recorder.shots.values,
             "steps": recorder.steps.values, "stories": stories}
 
 
-def main(explain, output):
-    data = json.dumps(record(explain), separators=(",", ":")).replace("<", "\\u003c")
+def main(explain, page, output):
+    title, about, controls, story = PAGES[page]
+    data = json.dumps(record(explain, controls, story), separators=(",", ":")).replace("<", "\\u003c")
     page = (HERE / "play.html").read_text(encoding="utf-8")
+    page = page.replace("@title@", title).replace("@about@", about)
     for name, text in (("play.css", (HERE / "play.css").read_text()), ("play.js", (HERE / "play.js").read_text()), ("traces", data)):
         mark = f"@{name}@"
         assert page.count(mark) == 1

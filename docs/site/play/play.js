@@ -209,5 +209,5 @@
 			turn(at - 1);
 	});
 	addEventListener("resize", fit);
-	turn(about("alloc"));
+	turn(about(traces.controls[0].step));
 })();
