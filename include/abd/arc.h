@@ -121,6 +121,14 @@ typedef struct abd_arc_fetched {
 	void *entry; /**< private */
 } abd_arc_fill_t;
 
+/** A read of a batch. The caller sets the fields up to size. */
+typedef struct abd_arc_io {
+	abd_arc_key_t key;
+	void *dst; /**< holds at least size bytes */
+	size_t off, size;
+	ssize_t result; /**< what abd_arc_read() would have returned */
+} abd_arc_io_t;
+
 /** Counters and gauges of one cache. 8-byte fields only; new ones are added at the end. */
 struct abd_arc_stats {
 	/* so far */
@@ -319,6 +327,34 @@ ABD_API int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold);
  * Source:  arc_freed() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key);
+
+/**
+ * abd_arc_read() of n ranges, one after another. The memory that their look-ups go through is
+ * fetched for several keys at once, which is what a cache of many records waits for.
+ *
+ * Contract: each dst holds its size bytes, and no two of them overlap.
+ * Units:    as abd_arc_read(). n may be 0, and keys may occur twice.
+ * Returns:  how many of the results are not negative. Each ios[i].result is size, or the error of
+ *           its own read; the other reads go on.
+ * Threads:  as abd_arc_read().
+ * Source:   dmu_buf_hold_array_by_dnode() in module/zfs/dmu.c issues the reads of all blocks of a
+ *           range before it waits for one.
+ */
+ABD_API size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n);
+
+/**
+ * abd_arc_hold() of n keys, one after another; the memory that the look-ups go through, and the
+ * first bytes of each record, are fetched for several keys at once.
+ *
+ * Units:   n keys, holds and results. n may be 0, and keys may occur twice.
+ * Returns: how many records are held. Each results[i] is 0, and then holds[i] is the caller's to
+ *          release; or the error of abd_arc_hold(), and then holds[i] is unchanged.
+ * Owner:   as abd_arc_hold(): each hold is released alone.
+ * Threads: as abd_arc_hold().
+ * Source:  as abd_arc_read_many().
+ */
+ABD_API size_t abd_arc_hold_many(
+	abd_arc_t *arc, const abd_arc_key_t *keys, abd_arc_hold_t *holds, int *results, size_t n);
 
 /**
  * Hold the record of key as abd_arc_hold() does, or begin to fill it in if there is none. One

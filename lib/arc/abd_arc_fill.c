@@ -66,10 +66,9 @@ static int abd_arc_fill_prepare(
  * Begin a fill of key, or wait for one. 1: *filling is this thread's. 0: look again. -EAGAIN: it
  * would wait, and may not. -EDEADLK: it would wait for itself. -ENOMEM.
  */
-static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader,
+static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
 	const abd_arc_key_t *key, unsigned flags, struct abd_arc_filling **filling)
 {
-	uint64_t hash = abd_arc_hash(arc, key);
 	int result = 0;
 
 	pthread_mutex_lock(&arc->lock);
@@ -101,16 +100,17 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	if (size > ABD_ARC_RECORD_MAX)
 		return -ENOSPC;
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	uint64_t hash = abd_arc_hash(arc, key);
 	int result = reader != NULL ? 0 : -ENOMEM;
 
 	while (result == 0) {
-		result =
-			abd_arc_hold_touch(arc, reader, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
+		result = abd_arc_hold_touch(
+			arc, reader, hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
 		if (result >= 0)
 			return 0;
 		/* One that is damaged was dropped: it is fetched again. */
 		if (result == -ENOENT || result == -EBADMSG)
-			result = abd_arc_fill_join(arc, reader, key, flags, &filling);
+			result = abd_arc_fill_join(arc, reader, hash, key, flags, &filling);
 	}
 	if (result < 0)
 		return result;

@@ -270,6 +270,12 @@ static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
 	return abd_arc_reader_get_slow(arc);
 }
 
+/** The RCU of this thread, whose block this is; NULL: it has none. */
+static inline struct abd_rcu_thread *abd_arc_reader_rcu(const struct abd_arc_reader *reader)
+{
+	return ABD_LIKELY(reader != NULL) ? reader->rcu : &abd_rcu_self;
+}
+
 /** Note a hit. Call it inside the read-side section that found the entry. */
 static inline void abd_arc_reader_note(
 	struct abd_arc *arc, struct abd_arc_reader *reader, struct abd_arc_entry *entry)
@@ -450,9 +456,11 @@ static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hol
 
 /** The cache of a hold that has not been released: else, that call has broken its contract. */
 struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
-/** abd_arc_hold(), and whether the policy is to learn of it. */
-int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, const abd_arc_key_t *key,
-	abd_arc_hold_t *hold, bool touch);
+/** abd_arc_hold() and abd_arc_read(), and whether the policy is to learn of it. */
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch);
+ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch);
 
 /* ---- abd_arc_put.c --------------------------------------------------------------------------- */
 

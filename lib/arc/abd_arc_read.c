@@ -82,12 +82,11 @@ static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *e
 	return abd_arc_record_read(arc, entry, dst, off, size, scratch);
 }
 
-static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
+static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size,
 	const struct abd_arc_scratch *scratch, bool touch)
 {
-	struct abd_rcu_thread *rcu = reader != NULL ? reader->rcu : &abd_rcu_self;
-	uint64_t hash = abd_arc_hash(arc, key);
+	struct abd_rcu_thread *rcu = abd_arc_reader_rcu(reader);
 	bool compressed = false;
 	int error = -ENOENT;
 
@@ -146,15 +145,14 @@ static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_rea
 	return error;
 }
 
-static ssize_t abd_arc_read_touch(struct abd_arc *arc, const abd_arc_key_t *key, void *dst,
-	size_t off, size_t size, bool touch)
+ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch)
 {
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	struct abd_arc_scratch scratch = {NULL, 0, false};
 	int error;
 
-	while (ABD_UNLIKELY((error = abd_arc_read_once(arc, reader, key, dst, off, size, &scratch,
-				     touch)) == -EAGAIN) &&
+	while (ABD_UNLIKELY((error = abd_arc_read_once(arc, reader, hash, key, dst, off, size,
+				     &scratch, touch)) == -EAGAIN) &&
 		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
 		continue;
 	if (ABD_UNLIKELY(scratch.buf != NULL))
@@ -171,7 +169,8 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
 	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
 
-	return abd_arc_read_touch(arc, key, dst, off, size, true);
+	return abd_arc_read_touch(
+		arc, abd_arc_reader_get(arc), abd_arc_hash(arc, key), key, dst, off, size, true);
 }
 
 ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
@@ -182,7 +181,8 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 
 	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
 		return -EINVAL;
-	return abd_arc_read_touch(arc, key, dst, off, size, flags == 0);
+	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), abd_arc_hash(arc, key), key, dst,
+		off, size, flags == 0);
 }
 
 bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
@@ -204,11 +204,10 @@ bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 	return found;
 }
 
-static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
+static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
 {
 	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
-	uint64_t hash = abd_arc_hash(arc, key);
 	int error = -ENOENT;
 
 	if (slot == NULL)
@@ -237,10 +236,10 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	return error;
 }
 
-int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, const abd_arc_key_t *key,
-	abd_arc_hold_t *hold, bool touch)
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
 {
-	int error = abd_arc_hold_once(arc, reader, key, hold, touch);
+	int error = abd_arc_hold_once(arc, reader, hash, key, hold, touch);
 
 	abd_arc_reader_settle(reader);
 	return error;
@@ -254,7 +253,7 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 
 	if (ABD_UNLIKELY(reader == NULL))
 		return -ENOMEM;
-	return abd_arc_hold_touch(arc, reader, key, hold, true);
+	return abd_arc_hold_touch(arc, reader, abd_arc_hash(arc, key), key, hold, true);
 }
 
 ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size)

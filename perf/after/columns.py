@@ -152,6 +152,10 @@ def arc_scale(result):
                 [name("records"), figure("read", "read of 8 bytes, ns"), figure("hold", "hold and release, ns"),
                  figure("a line", "a line of memory, ns"), parameter("bytes per record", "bytes"),
                  ratio("read / line, speeds", "read", "a line")])
+    yield Table("many", "many: reads of 8 bytes, and holds with their release, ns each; keys at random, known beforehand; one call for each, "
+                "and in batches",
+                [name("records and batches"), *figures("hold", "hold_many"), ratio("hold_many / hold, speeds", "hold_many", "hold"),
+                 *figures("read", "read_many"), ratio("read_many / read, speeds", "read_many", "read")])
     yield Table("on top", "on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted",
                 lambda entries: [name("records"), *every_figure(entries)])
 

@@ -6,10 +6,12 @@
  *            depends on the data read, so no two look-ups overlap. Measured beside it is a line:
  *            the same walk over single cache lines on huge pages, one per record. A hit reads at
  *            least one such line.
+ *   many     the same records, by size of batches, with single calls beside them
  *   on top   whole cached reads of 8 KiB, compared with decoding the same blocks
  *
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
+#include "abd_perf_arc_scale_many.h"
 #include "abd_perf_arc_cached_set.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_env.h"
@@ -234,14 +236,18 @@ static bool abd_perf_scale_fits(const struct abd_perf_options *options, size_t r
 static int abd_perf_scale_run(const struct abd_perf_options *options)
 {
 	static const size_t records[] = {1000, 10000, 100000, 1000000, 10000000};
-	static const size_t top[] = {100, 400, 20000};
+	static const size_t top[] = {100, 400, 20000}, batched[] = {10000, 1000000, 10000000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 8);
+	abd_perf_say_begin("arc-scale", 23);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_stop_wanted())
 			status = abd_perf_scale_hit(options, records[i]);
+	for (unsigned i = 0; i < 3; i++)
+		if (status == 0 && abd_perf_scale_fits(options, batched[i]) &&
+			!abd_perf_stop_wanted())
+			status = abd_perf_scale_many(options, batched[i]);
 	for (unsigned i = 0; i < 3; i++)
 		if (status == 0 && !abd_perf_stop_wanted())
 			status = abd_perf_scale_top(options, top[i]);
@@ -252,7 +258,7 @@ const struct abd_perf_scenario abd_perf_arc_scale = {
 	.name = "arc-scale",
 	.summary = "the cache's costs by number of records",
 	.uses = 0,
-	.normal_s = 6,
-	.full_s = 60,
+	.normal_s = 8,
+	.full_s = 100,
 	.run = abd_perf_scale_run,
 };

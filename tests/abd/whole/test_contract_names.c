@@ -235,6 +235,8 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_read_flags, arc, &key, NULL, 0, 10, 0);
 	CALL(abd_arc_contains, arc, NULL);
 	CALL(abd_arc_hold, arc, &key, NULL);
+	CALL(abd_arc_hold_many, arc, &key, &hold, NULL, 1);
+	CALL(abd_arc_read_many, arc, NULL, 1);
 	CALL(abd_arc_hold_read, &hold, NULL, 0, 0);
 	CALL(abd_arc_hold_drop, arc, &hold);
 	CALL(abd_arc_release, &hold);

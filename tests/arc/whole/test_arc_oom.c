@@ -68,6 +68,34 @@ static int contains(void)
 	return (int)abd_arc_contains(arc, &key) * 0;
 }
 
+/* More holds than a thread's first block has room for. */
+static int hold_many(void)
+{
+	abd_arc_key_t key[RECORDS];
+	abd_arc_hold_t held[RECORDS];
+	int result[RECORDS], error = 0;
+
+	for (uint64_t n = 0; n < RECORDS; n++)
+		key[n] = arc_key(n);
+	abd_arc_hold_many(arc, key, held, result, RECORDS);
+	for (unsigned n = 0; n < RECORDS; n++) {
+		if (result[n] == 0)
+			abd_arc_release(&held[n]);
+		else if (result[n] != -ENOENT)
+			error = result[n];
+	}
+	return error;
+}
+
+static int read_many(void)
+{
+	char to[2][RECORD];
+	abd_arc_io_t io[2] = {{arc_key(4), to[0], 10, 5000, 0}, {arc_key(5), to[1], 0, RECORD, 0}};
+
+	abd_arc_read_many(arc, io, 2);
+	return io[0].result < 0 && io[0].result != -ENOENT ? (int)io[0].result : 0;
+}
+
 /* Read what is held in the middle, and drop it. */
 static int hold_read(void)
 {
@@ -154,6 +182,8 @@ static const struct {
 	{"abd_arc_read_flags", get_flags},
 	{"abd_arc_contains", contains},
 	{"abd_arc_hold", hold},
+	{"abd_arc_hold_many", hold_many},
+	{"abd_arc_read_many", read_many},
 	{"abd_arc_hold_read", hold_read},
 	{"abd_arc_hold_drop", hold_read},
 	{"abd_arc_release", hold},
