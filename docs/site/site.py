@@ -119,7 +119,19 @@ def folded(lines):
     yield [line[start:].rstrip() for line in lines]
 
 
+def glossary():
+    """The glossary's rows: its terms, what they mean, what else they are not called."""
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", (DOCS / "glossary.md").read_text(encoding="utf-8"), flags=re.M)
+    return [(terms.split(", "), meaning, other) for terms, meaning, other in rows if terms != "term"]
+
+
+def slug(term):
+    return term.lower().replace(" ", "-")
+
+
 class Stage:
+    terms = {slug(term): term for terms, _, _ in glossary() for term in terms}
+
     def __init__(self, build, explain, known):
         self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
         shutil.rmtree(self.source, ignore_errors=True)
@@ -166,8 +178,19 @@ class Stage:
             return f"[{text}]({target[5:]})"
         return text
 
+    @staticmethod
+    def glossary(text):
+        """The table as Sphinx's glossary: its terms can be linked to, and a telephone needs no columns."""
+        entries = "\n".join("\n".join(terms) + f"\n  {meaning}" + ("" if other == "—" else f" (Not: {other}.)") + "\n"
+                            for terms, meaning, other in glossary())
+        return re.sub(r"(?:^\|.*\n)+", lambda _: f"```{{glossary}}\n{entries}```\n", text, flags=re.M).replace(
+            "The last column holds words", "Behind \"not\" stand words")
+
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
+        if path.name == "glossary.md":
+            text = self.glossary(text)
+        text = re.sub(r"\[([^\]\n]+)\]\(glossary\.md#([\w-]+)\)", lambda found: f"{{term}}`{found[1]} <{self.terms[found[2]]}>`", text)
         text = PICTURE.sub(self.picture, text)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
         text = re.sub(r"^```(\w*)\n(.*?)^```$", lambda found: found[0] if found[1] else
@@ -196,8 +219,12 @@ class Stage:
             self.write(f"{name}.md", self.chapter(names[name]))
         self.write("play.md", (HERE / "play.md").read_text())
         self.write("explain.md", explain_page(self.explain))
-        self.write("index.md", "---\nhide-toc: true\n---\n" + readme + "\n- [Play with buffers](play.md), in the browser\n- [`abd-explain`](explain.md), on the command "
-                   "line\n- [The reference](reference/index.md), of every public call\n"
+        first = ("Play with [buffers and the cache](play.md) in the browser, or with [abd-explain](explain.md) on the command line; or look into "
+                 "[the reference](reference/index.md).\n\n")
+        mark = "This is the book of it"
+        assert readme.count(mark) == 1
+        readme = re.sub(r'<pre class="drawing.*?</pre>\n', lambda _: (HERE / "front.svg").read_text(), readme, count=1, flags=re.S)
+        self.write("index.md", "---\nhide-toc: true\n---\n" + readme.replace(mark, first + mark)
                    + self.toctree("The book", [name for name in order if name not in look_up], True)
                    + self.toctree("Try", ["play", "explain"]) + self.toctree("Look up", [*look_up, "reference/index"]))
 
@@ -299,7 +326,7 @@ def printed(stage, xml, build, options):
     for name in ("play.md", "explain.md"):
         (stage.source / name).unlink()
     index = (stage.source / "index.md").read_text(encoding="utf-8")
-    index = re.sub(r"^- .*(?:play|explain|reference/index)\.md\).*\n", "", index, flags=re.M)
+    index = re.sub(r"^Play with .*\n\n", "", index, flags=re.M)
     index = re.sub(r"^(?:play|explain|reference/index)\n", "", index, flags=re.M)
     index = re.sub(r"\n```{toctree}\n:caption: Try\n(?:.*\n)*?```\n", "\n", index)
     stage.write("index.md", index)

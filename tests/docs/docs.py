@@ -11,7 +11,8 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
   draw BUILD            no check: put what abd-explain draws into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
-  terms                 one word for one thing: the glossary's last column is found nowhere in the text
+  terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
+                        from a chapter, and one of several words from where each chapter first has it
   ease                  prints each page's reading ease (Flesch); no chapter is below 60
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
@@ -257,7 +258,13 @@ def slug(heading):
 
 
 def anchors(path):
-    return {slug(line) for line in parse(path)[1] if line.startswith("#")}
+    return {slug(line) for line in parse(path)[1] if line.startswith("#")} | \
+        ({slug(term) for _, term in glossary_terms()} if path.name == "glossary.md" else set())
+
+
+def glossary_terms():
+    """(line, term) of each; a row may explain two."""
+    return [(line, term) for line, _, cells in rows(book / "glossary.md") for term in cells[0].split(", ")]
 
 
 def check_link(where, path, target):
@@ -529,7 +536,29 @@ def check_words():
         check_lines(path, "not in the dictionary: ", wrong)
 
 
+def first_use(name, term):
+    """What stands around a chapter's first use of a term, in its sentences: (place, text from the character before it), or None."""
+    for number, line in enumerate(parse(book / name)[1], 1):
+        if line[:1] in ("#", "|"):
+            continue
+        text = re.sub(r"`[^`]*`|(?<=\])\([^)]*\)", lambda code: "\0" * len(code.group(0)), line)
+        found = re.search(rf"\b{re.escape(term)}s?\b", text, re.IGNORECASE)
+        if found:
+            return f"{name}:{number}", line[max(0, found.start() - 1):]
+    return None
+
+
+def check_linked():
+    names = [name for name in order() if (book / name).exists()]
+    texts = "".join((book / name).read_text() for name in names)
+    for line, term in glossary_terms():
+        check(f"](glossary.md#{slug(term)})" in texts, f"glossary.md:{line}: no chapter links \"{term}\"")
+        for place, text in (first_use(name, term) or ("", "") for name in names if " " in term):
+            check(not place or re.match(rf"\[[^]]*\]\(glossary\.md#{slug(term)}\)", text), f"{place}: the first \"{term}\" is no link to the glossary")
+
+
 def check_terms():
+    check_linked()
     for line, _, cells in rows(book / "glossary.md"):
         if not check(len(cells) == 3, f"glossary.md:{line}: {len(cells)} columns, not 3"):
             continue

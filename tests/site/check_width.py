@@ -26,7 +26,7 @@ while (texts.nextNode()) {
     if (texts.currentNode.data.trim() && seen(of) && size < 11)
         found.push(`text of ${size} px: ${texts.currentNode.data.trim().slice(0, 40)}`);
 }
-for (const each of document.querySelectorAll("[role=main] img, pre.drawing"))
+for (const each of document.querySelectorAll("[role=main] img, pre.drawing, svg.front"))
     if (!(each.alt || each.getAttribute("aria-label")))
         found.push(`not described: ${each.src || name(each)}`);
 return [found, [...document.querySelectorAll("img.picture")].map(e => [e.getAttribute("src"), e.clientWidth / e.naturalWidth])];
