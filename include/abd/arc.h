@@ -256,6 +256,20 @@ ABD_API ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, voi
 	size_t size, unsigned flags);
 
 /**
+ * Read the whole record of key into dst, for who does not know its size.
+ *
+ * Units:   capacity in bytes of dst; *size_needed in bytes of the record before compression.
+ * Returns: the record's size, which is *size_needed too; -ENOSPC: dst is too small for
+ *          *size_needed bytes, and is unchanged. Other errors leave *size_needed unchanged:
+ *          -ENOENT and -EBADMSG as abd_arc_read(), -ENOMEM as abd_arc_hold(). Each of the first two
+ *          is a hit.
+ * Threads: as abd_arc_hold().
+ * Source:  arc_read() in module/zfs/arc.c, whose header knows the size.
+ */
+ABD_API ssize_t abd_arc_read_all(
+	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t capacity, size_t *size_needed);
+
+/**
  * Whether the cache has a record of key: whether abd_arc_hold() would find it now. This is no hit,
  * and the policy does not learn of it.
  *
@@ -355,6 +369,37 @@ ABD_API size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n);
  */
 ABD_API size_t abd_arc_hold_many(
 	abd_arc_t *arc, const abd_arc_key_t *keys, abd_arc_hold_t *holds, int *results, size_t n);
+
+/**
+ * Forget all records of a pool, those that are held included. Fills of the pool that have begun end
+ * with -ESTALE. What is put into the pool, or begun to be filled, during the call may stay.
+ *
+ * Units:   the result in records.
+ * Returns: how many there were; never an error.
+ * Owner:   nothing changes hands; held records stay valid for their holders. The memory of the
+ *          others is free when the call returns.
+ * Threads: any. Looks at all records of the cache, without its lock. Removes a few at a time with
+ *          the lock, and pauses now and then, so that puts beside it go on. Waits for readers.
+ * Source:  arc_flush() in module/zfs/arc.c.
+ */
+ABD_API ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool);
+
+/**
+ * Visit all records, in no order. A record that is in the cache from begin to end of the call is
+ * visited once, also if it is replaced meanwhile. Others that come or go may be visited or not. One
+ * that was evicted is not, held or not.
+ *
+ * visit gets a copy of the key, and the sizes of the record that was there a moment ago; it returns
+ * 0 to go on. It may use the cache, but not destroy it.
+ *
+ * Units:   stored_size in bytes as stored; logical_size in bytes before compression.
+ * Returns: 0, or what visit returned to end the walk.
+ * Threads: any. Takes no lock, and is in no section while visit runs.
+ * Source:  none in OpenZFS; the cursor of Redis's SCAN.
+ */
+ABD_API int abd_arc_each(abd_arc_t *arc,
+	int (*visit)(const abd_arc_key_t *key, size_t stored_size, size_t logical_size, void *arg),
+	void *arg);
 
 /**
  * Hold the record of key as abd_arc_hold() does, or begin to fill it in if there is none. One

@@ -217,7 +217,7 @@ static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *
 	abd_arc_reader_each_slot(arc, abd_arc_pin_slot, &(struct abd_arc_pinning){arc, freed});
 }
 
-static bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
+bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
 	if (abd_arc_item_list(&entry->item) != ABD_ARC_NONE || abd_arc_entry_is_pinned(entry))
 		return true;

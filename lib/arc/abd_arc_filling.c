@@ -157,6 +157,15 @@ void abd_arc_filling_overtake(struct abd_arc *arc, uint64_t hash, const abd_arc_
 		filling->is_overtaken = true;
 }
 
+void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool)
+{
+	struct abd_arc_filling *filling;
+
+	for (size_t i = 0; arc->fillings > 0 && i < ABD_ARC_FILLING_BUCKETS; i++)
+		for (filling = arc->filling[i]; filling != NULL; filling = filling->next)
+			filling->is_overtaken |= filling->key.pool == pool;
+}
+
 /* One fill of this thread, taken from it, and its buffer; NULL: it has none. */
 static struct abd_arc_filling *abd_arc_filling_take(struct abd_arc_reader *owner, abd_t **abd)
 {

@@ -194,6 +194,8 @@ void abd_arc_filling_done(struct abd_arc_filling *filling);
 void abd_arc_filling_pass(struct abd_arc_filling *filling);
 /** A record of this key was put or removed. Under lock. */
 void abd_arc_filling_overtake(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
+/** The records of this pool are being removed. Under lock. */
+void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool);
 /** The thread of this block ends: what it was filling is passed on. Outside of locks. */
 void abd_arc_filling_leave(struct abd_arc_reader *owner);
 /** A fill that has not ended, or NULL. Under lock. */
@@ -376,6 +378,11 @@ size_t abd_arc_target(size_t capacity);
  */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
+/**
+ * Whether an entry of the index is found by its key, leaving or not. If not, its buffer may have
+ * been freed already. Under lock.
+ */
+bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
 /**
  * The entry that is found by this key, or NULL. One that is leaving is found while somebody may
  * hold it; in the exact algorithm, while somebody does. Under lock.

@@ -267,6 +267,24 @@ ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, siz
 	return error == 0 ? (ssize_t)size : error;
 }
 
+ssize_t abd_arc_read_all(
+	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t capacity, size_t *size_needed)
+{
+	ABD_REQUIRE(
+		arc != NULL && key != NULL && size_needed != NULL, "cache, key or size is NULL");
+	ABD_REQUIRE(dst != NULL || capacity == 0, "memory is NULL");
+	abd_arc_hold_t hold;
+	ssize_t result = abd_arc_hold(arc, key, &hold);
+
+	if (result != 0)
+		return result;
+	*size_needed = hold.logical_size;
+	result = hold.logical_size <= capacity ? abd_arc_hold_read(&hold, dst, 0, hold.logical_size)
+					       : -ENOSPC;
+	abd_arc_release(&hold);
+	return result;
+}
+
 struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE_IN(call, hold != NULL && hold->entry != NULL, "nothing is held");

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Removing.
+ * Removing: a key's record, what is held, or all records of a pool.
  * Invariant: who removes a key's record also overtakes its fill, which may have read what is no
  * longer true.
  * OpenZFS: arc_freed() in module/zfs/arc.c.
  */
 #include "abd_arc_impl.h"
+#include "abd_arc_walk.h"
 
 #include <abd/compare.h>
+
+#include <time.h>
 
 /*
  * Whether these are one record: the same entry, or copies made by a move. Only what lies in a slot
@@ -22,23 +25,38 @@ static bool abd_arc_is_same(
 		       abd_equal(abd_arc_entry_abd(a), abd_arc_entry_abd(b)));
 }
 
+/*
+ * Take an entry out of the cache, and overtake its key's fill. One that is not found goes too:
+ * a reader that has seen it may only now note its hold, and then it would be found. Returns whether
+ * it was found. Under lock.
+ */
+static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	bool found = abd_arc_is_found(arc, entry);
+
+	abd_arc_filling_overtake(arc, abd_arc_hash(arc, &entry->key), &entry->key);
+	abd_arc_drop(arc, entry);
+	arc->stats.removes += found;
+	return found;
+}
+
 /* Remove the record of key, but if held is not NULL only if that is it. Returns 0 or -ENOENT. */
 static int abd_arc_remove_if(
 	struct abd_arc *arc, const abd_arc_key_t *key, struct abd_arc_entry *held)
 {
 	uint64_t hash = abd_arc_hash(arc, key);
-	bool much;
+	bool found = false, much;
 
 	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_find(arc, hash, key);
-	bool found = entry != NULL && (held == NULL || abd_arc_is_same(arc, held, entry));
+	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
 
-	if (found || held == NULL)
+	if (held != NULL && entry != NULL &&
+		!(abd_arc_is_found(arc, entry) && abd_arc_is_same(arc, held, entry)))
+		entry = NULL;
+	if (entry != NULL)
+		found = abd_arc_remove_entry(arc, entry);
+	else if (held == NULL)
 		abd_arc_filling_overtake(arc, hash, key);
-	if (found) {
-		abd_arc_drop(arc, entry);
-		arc->stats.removes++;
-	}
 	/* More waits to be freed than the cache keeps room for: free it before the next put. */
 	much = arc->evicted_bytes - arc->pinned_bytes > arc->capacity - arc->policy.capacity;
 	pthread_mutex_unlock(&arc->lock);
@@ -61,4 +79,70 @@ int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold)
 	struct abd_arc_entry *held = abd_arc_held_entry(hold);
 
 	return abd_arc_remove_if(arc, &held->key, held);
+}
+
+/* ---- pools ----------------------------------------------------------------------------------- */
+
+/*
+ * After so many steps with the lock, of about five records each, free what they removed, and pause.
+ * Without a pause this thread takes the lock again before one that waits for it has woken: then
+ * p99.9 of puts beside it is 250 us (AMD Zen 4, 2 cores), and with it 75 us. sched_yield() is no
+ * pause where each thread has a core.
+ */
+#define ABD_ARC_POOL_STEPS 64
+#define ABD_ARC_POOL_PAUSE_NS 50000
+
+static void abd_arc_pool_pause(struct abd_arc *arc)
+{
+	const struct timespec pause = {0, ABD_ARC_POOL_PAUSE_NS};
+
+	abd_arc_reclaim(arc);
+	nanosleep(&pause, NULL);
+}
+
+/* Look without the lock whether this step may have something of the pool to remove. */
+static bool abd_arc_pool_is_near(struct abd_arc_walk *walk, uint64_t pool)
+{
+	abd_rcu_read_lock();
+	abd_arc_walk_step(walk, false);
+	bool near = walk->leaving;
+
+	for (size_t i = 0; i < walk->count; i++)
+		near |= walk->found[i]->key.pool == pool;
+	abd_rcu_read_unlock();
+	return near;
+}
+
+/* Remove what this step finds of the pool. Returns how many records were there. */
+static size_t abd_arc_pool_remove(struct abd_arc *arc, struct abd_arc_walk *walk, uint64_t pool)
+{
+	size_t removed = 0;
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_walk_step(walk, true);
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->found[i]->key.pool == pool)
+			removed += abd_arc_remove_entry(arc, walk->found[i]);
+	pthread_mutex_unlock(&arc->lock);
+	return removed;
+}
+
+ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
+{
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	struct abd_arc_walk walk = {.index = arc->index};
+	size_t removed = 0, steps = 0;
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_filling_overtake_pool(arc, pool);
+	pthread_mutex_unlock(&arc->lock);
+	do {
+		if (!abd_arc_pool_is_near(&walk, pool))
+			continue;
+		removed += abd_arc_pool_remove(arc, &walk, pool);
+		if (++steps % ABD_ARC_POOL_STEPS == 0)
+			abd_arc_pool_pause(arc);
+	} while (abd_arc_walk_next(&walk));
+	abd_arc_reclaim(arc);
+	return (ssize_t)removed;
 }

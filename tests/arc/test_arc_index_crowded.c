@@ -5,6 +5,7 @@
  * this test knows it.
  */
 #include "abd_arc_impl.h"
+#include "abd_arc_walk.h"
 #include "arc_data.h"
 
 #include <criterion/criterion.h>
@@ -79,8 +80,33 @@ static void take_out(const struct abd_arc_entry *entry)
 	crowd.in[entry - crowd.entry] = false;
 }
 
+/* A walk, with the lock and without. */
+static void all_are_walked_over(void)
+{
+	for (unsigned locked = 0; locked < 2; locked++) {
+		struct abd_arc_walk walk = {.index = crowd.index};
+		size_t found = 0, in = 0;
+		bool once[ENTRIES] = {false};
+
+		do {
+			abd_arc_walk_step(&walk, locked != 0);
+			for (size_t i = 0; i < walk.count; i++) {
+				cr_assert_not(once[walk.found[i] - crowd.entry]);
+				once[walk.found[i] - crowd.entry] = true;
+				found++;
+			}
+		} while (abd_arc_walk_next(&walk));
+		for (size_t i = 0; i < crowd.count; i++) {
+			cr_assert_eq(once[i], crowd.in[i], "entry %zu", i);
+			in += crowd.in[i];
+		}
+		cr_assert_eq(found, in);
+	}
+}
+
 static void all_are_found(void)
 {
+	all_are_walked_over();
 	for (size_t i = 0; i < crowd.count; i++) {
 		struct abd_arc_entry *entry = &crowd.entry[i];
 

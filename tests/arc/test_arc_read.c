@@ -59,6 +59,57 @@ Test(abd_arc_read, without_a_touch_the_policy_learns_nothing)
 	abd_arc_destroy(arc);
 }
 
+Test(abd_arc_read, all_of_a_record_whose_size_is_not_known)
+{
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
+		abd_arc_key_t key = arc_key(1), none = arc_key(2);
+		size_t size = 77;
+
+		put(arc, 1, 0);
+		cr_assert_eq(abd_arc_read_all(arc, &none, got, SIZE, &size), -ENOENT);
+		cr_assert_eq(size, 77);
+		for (size_t room = 0; room < SIZE; room += SIZE - 1) {
+			memset(got, 1, SIZE);
+			cr_assert_eq(abd_arc_read_all(arc, &key, got, room, &size), -ENOSPC);
+			cr_assert_eq(size, SIZE);
+			cr_assert_eq(got[0], 1, "nothing was written");
+			size = 77;
+		}
+		memset(got, 0, SIZE);
+		cr_assert_eq(abd_arc_read_all(arc, &key, got, SIZE, &size), SIZE);
+		cr_assert_eq(size, SIZE);
+		cr_assert_arr_eq(got, data, SIZE);
+		cr_assert_eq(arc_stats(arc).hits, 3);
+		cr_assert_eq(arc_stats(arc).misses, 1);
+		cr_assert_eq(arc_stats(arc).decodes, 1);
+		cr_assert_eq(arc_stats(arc).held_bytes, 0);
+
+		abd_arc_hold_t hold;
+
+		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&hold))) ^= 0x10;
+		abd_arc_release(&hold);
+		cr_assert_eq(abd_arc_read_all(arc, &key, got, SIZE, &size), -EBADMSG);
+		cr_assert_eq(arc_stats(arc).damaged, 1);
+		cr_assert_eq(arc_stats(arc).held_bytes, 0);
+		abd_arc_destroy(arc);
+	}
+}
+
+Test(abd_arc_read, all_of_nothing_breaks_the_contract)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(1);
+	size_t size;
+
+	broken((void)abd_arc_read_all(NULL, &key, got, 1, &size), "is NULL");
+	broken((void)abd_arc_read_all(arc, NULL, got, 1, &size), "is NULL");
+	broken((void)abd_arc_read_all(arc, &key, got, 1, NULL), "is NULL");
+	broken((void)abd_arc_read_all(arc, &key, NULL, 1, &size), "memory is NULL");
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_read, contains_is_what_a_hold_would_find_and_no_hit)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);

@@ -122,7 +122,8 @@ Test(abd_checksum, crc32c_continues_from_a_result)
 
 Test(abd_checksum, every_crc32c_kernel_equals_the_definition_at_any_alignment)
 {
-	/* A step of the kernels takes 8, 256 or 768 bytes: all sizes to two of the largest steps. */
+	/* A step of the kernels takes 8, 256 or 768 bytes: all sizes to two of the largest steps.
+	 */
 	uint8_t bytes[1600];
 	uint64_t seed = 3;
 

@@ -226,6 +226,7 @@ Test(abd_contract_names, caching)
 	abd_arc_key_t key = {1, {2, 3}, 4};
 	abd_arc_hold_t hold = {0};
 	abd_arc_fill_t fill = {0};
+	size_t size;
 
 	cr_assert_not_null(arc);
 	CALL(abd_arc_create, NULL);
@@ -233,6 +234,7 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_put_flags, arc, &key, NULL, 10, 0);
 	CALL(abd_arc_read, arc, &key, NULL, 0, 10);
 	CALL(abd_arc_read_flags, arc, &key, NULL, 0, 10, 0);
+	CALL(abd_arc_read_all, arc, &key, NULL, 10, &size);
 	CALL(abd_arc_contains, arc, NULL);
 	CALL(abd_arc_hold, arc, &key, NULL);
 	CALL(abd_arc_hold_many, arc, &key, &hold, NULL, 1);
@@ -244,6 +246,8 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_fill_commit, &fill, 10, 10, 0, NULL);
 	CALL(abd_arc_fill_abandon, &fill);
 	CALL(abd_arc_remove, arc, NULL);
+	CALL(abd_arc_remove_pool, NULL, 7);
+	CALL(abd_arc_each, arc, NULL, NULL);
 	CALL(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
 	CALL(abd_arc_stats_get, arc, NULL, 8);
 	cr_assert_eq(abd_arc_put(arc, &key, "record", 6), 0);

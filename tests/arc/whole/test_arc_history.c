@@ -333,6 +333,8 @@ static void *worker_runs(void *arg)
 		*call = (struct call){key, what < 5, 0, now(), 0};
 		if (what < 5)
 			call->value = worker_put(worker, key, &name);
+		else if (what < 6 && (random >> 44) % 256 == 0)
+			abd_arc_remove_pool(worker->arc, name.pool);
 		else if (what < 6)
 			abd_arc_remove(worker->arc, &name);
 		else if (what < 11)

@@ -61,6 +61,16 @@ static int get_flags(void)
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
+static int get_all(void)
+{
+	abd_arc_key_t key = arc_key(4);
+	char to[RECORD];
+	size_t size;
+	ssize_t result = abd_arc_read_all(arc, &key, to, RECORD, &size);
+
+	return result >= 0 || result == -ENOENT ? 0 : (int)result;
+}
+
 static int contains(void)
 {
 	abd_arc_key_t key = arc_key(4);
@@ -150,6 +160,22 @@ static int removal(void)
 	return error == -ENOENT ? 0 : error;
 }
 
+static int remove_pool(void)
+{
+	return (int)abd_arc_remove_pool(arc, 7) * 0;
+}
+
+static int visit(const abd_arc_key_t *key, size_t stored_size, size_t logical_size, void *arg)
+{
+	(void)key, (void)stored_size, (void)logical_size, (void)arg;
+	return 0;
+}
+
+static int each(void)
+{
+	return abd_arc_each(arc, visit, NULL);
+}
+
 static int stats(void)
 {
 	struct abd_arc_stats now;
@@ -180,6 +206,7 @@ static const struct {
 	{"abd_arc_put_flags", put_flags},
 	{"abd_arc_read", get},
 	{"abd_arc_read_flags", get_flags},
+	{"abd_arc_read_all", get_all},
 	{"abd_arc_contains", contains},
 	{"abd_arc_hold", hold},
 	{"abd_arc_hold_many", hold_many},
@@ -191,6 +218,8 @@ static const struct {
 	{"abd_arc_fill_commit", hold_or_fill},
 	{"abd_arc_fill_abandon", fill_abandon},
 	{"abd_arc_remove", removal},
+	{"abd_arc_remove_pool", remove_pool},
+	{"abd_arc_each", each},
 	{"abd_arc_stats_get", stats},
 	{"abd_arc_resize", resize},
 	{"abd_arc_create", create},

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Visiting all records. What a step finds is copied inside its read-side section, and the visitor
+ * is called outside: it may do anything with the cache, and take its time.
+ * Invariant: no lock is taken, and nothing is allocated.
+ * OpenZFS: none.
+ */
+#include "abd_arc_walk.h"
+#include "abd_arc_impl.h"
+
+struct abd_arc_walk_copy {
+	abd_arc_key_t key;
+	size_t stored_size, logical_size;
+};
+
+/* One step. Returns how many records it copied. */
+static size_t abd_arc_walk_copies(
+	struct abd_arc_walk *walk, struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST])
+{
+	abd_rcu_read_lock();
+	abd_arc_walk_step(walk, false);
+	for (size_t i = 0; i < walk->count; i++) {
+		struct abd_arc_entry *entry = walk->found[i];
+
+		copy[i] = (struct abd_arc_walk_copy){
+			entry->key, abd_get_size(abd_arc_entry_abd(entry)), entry->item.size};
+	}
+	abd_rcu_read_unlock();
+	return walk->count;
+}
+
+int abd_arc_each(abd_arc_t *arc,
+	int (*visit)(const abd_arc_key_t *key, size_t stored_size, size_t logical_size, void *arg),
+	void *arg)
+{
+	ABD_REQUIRE(arc != NULL && visit != NULL, "cache or function is NULL");
+	struct abd_arc_walk walk = {.index = arc->index};
+	struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST];
+	int result = 0;
+
+	do {
+		size_t count = abd_arc_walk_copies(&walk, copy);
+
+		for (size_t i = 0; result == 0 && i < count; i++)
+			result =
+				visit(&copy[i].key, copy[i].stored_size, copy[i].logical_size, arg);
+	} while (result == 0 && abd_arc_walk_next(&walk));
+	return result;
+}
