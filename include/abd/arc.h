@@ -145,7 +145,7 @@ struct abd_arc_stats {
 	uint64_t hits_told;           /**< hits that reached the policy */
 	/** hits the policy never learnt of, because its lock was busy when a batch was full */
 	uint64_t hits_dropped;
-	uint64_t grace_periods; /**< waits for readers */
+	uint64_t grace_periods; /**< times that what was evicted was freed, after its readers */
 	uint64_t shrinks;       /**< times the cache gave up memory because an allocation failed */
 	/* now */
 	uint64_t capacity_bytes;
@@ -170,6 +170,8 @@ struct abd_arc_stats {
 	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
 	/* now */
 	uint64_t resident_bytes; /**< memory that the cache keeps from the system */
+	/* so far */
+	uint64_t waits; /**< how often a call waited for readers */
 };
 
 /**

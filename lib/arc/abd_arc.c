@@ -84,6 +84,7 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->block_index_group = config->lz4_index_group;
 	arc->capacity = arc->goal = config->capacity_bytes;
 	arc->retired.next = arc->retired.prev = &arc->retired;
+	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
@@ -178,6 +179,8 @@ void abd_arc_destroy(abd_arc_t *arc)
 static bool abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_reclaim_finish(arc); /* lines are joined again only when readers have been waited
+					for */
 	pthread_mutex_lock(&arc->lock);
 	size_t before = abd_arc_index_bytes(arc->index);
 	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_indexed(arc));
@@ -310,7 +313,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
 }
 
-static_assert(sizeof(struct abd_arc_stats) == 33 * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_arc_stats) == 34 * sizeof(uint64_t), "no padding");
 
 int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Eviction, and what follows: an evicted entry waits for a grace period (retired), then until
- * nobody holds it (pinned), and is then freed. Whoever waited for the grace period looks at all
- * slots once; what that costs does not grow with the entries that are pinned already. An evicted
- * entry stays in the index until nobody holds it, and is found there under the lock. Writers wait
- * for grace periods, and only when the memory is needed: the cache has no background thread. A part
- * of the capacity is kept free for entries that wait (abd_arc_target()), so that one grace period
- * serves many evictions.
+ * Eviction, and what follows. An evicted entry is retired. A grace period is begun for all that is
+ * retired; when it has passed, they wait no longer: those that somebody holds are pinned, the
+ * others are freed. Whoever finds that it has passed looks at all slots once; what that costs does
+ * not grow with the entries that are pinned already. An evicted entry stays in the index until
+ * nobody holds it, and is found there under the lock.
+ * The cache has no background thread. A put begins a grace period when enough is retired, and later
+ * puts find that it has passed. So a put waits for readers only if they stay for longer than the
+ * part of the capacity that is kept free for this lasts (abd_arc_target()). If memory runs short
+ * in spite of that, because slabs are partly empty, puts evict ahead of need.
  * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there each header has a reference count, and is
  * freed when the count is 0.
  */
@@ -21,6 +23,10 @@
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 /* And no more records than this at a time: a quarter of a millisecond. */
 #define ABD_ARC_EVICT_PIECE 1024
+/* A grace period begins when this part of what is kept free is retired. */
+#define ABD_ARC_RETIRED_PART 8
+/* While one is under way, each eighth eviction looks whether it has passed. */
+#define ABD_ARC_RETIRED_LOOK 8
 
 static void abd_arc_link_pull(struct abd_arc_link *link)
 {
@@ -309,9 +315,10 @@ void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	abd_arc_free_list(arc, &freed);
 }
 
-size_t abd_arc_excess(const struct abd_arc *arc, int class)
+/* The same if so much more had been taken. */
+static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t more)
 {
-	size_t used = abd_arc_used(arc) +
+	size_t used = abd_arc_used(arc) + more +
 		      abd_arc_index_next_bytes(arc->index, abd_arc_indexed(arc)) +
 		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
 	size_t allowed = arc->capacity + arc->pinned_bytes;
@@ -319,58 +326,9 @@ size_t abd_arc_excess(const struct abd_arc *arc, int class)
 	return used > allowed ? used - allowed : 0;
 }
 
-/* Under reclaim_lock only. */
-static void abd_arc_reclaim_now(struct abd_arc *arc)
+size_t abd_arc_excess(const struct abd_arc *arc, int class)
 {
-	struct abd_arc_link waiting = {&waiting, &waiting}, freed = {&freed, &freed};
-
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_link_splice(&waiting, &arc->retired);
-	arc->retired_count = 0;
-
-	uint64_t end = ++arc->batch;
-
-	/*
-	 * The same wait serves for lines of the index that are no longer needed, if memory is
-	 * nearly short: the engine may have asked for their room.
-	 */
-	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > arc->capacity &&
-		      abd_arc_index_shrink_some(arc->index, abd_arc_indexed(arc));
-	bool waits = shrunk || waiting.next != &waiting;
-
-	arc->stats.grace_periods += waits;
-	pthread_mutex_unlock(&arc->lock);
-	if (waits)
-		abd_rcu_synchronize();
-
-	pthread_mutex_lock(&arc->lock);
-	if (shrunk)
-		abd_arc_index_shrink_end(arc->index);
-	abd_arc_pin(arc, end, &freed);
-	abd_arc_link_splice(&freed, &waiting);
-
-	size_t reserve = abd_arc_reserve(arc->capacity);
-
-	pthread_mutex_unlock(&arc->lock);
-
-	size_t runs = abd_arc_free_list(arc, &freed);
-
-	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
-}
-
-void abd_arc_reclaim_much(struct abd_arc *arc)
-{
-	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
-		return; /* somebody is at it */
-	abd_arc_reclaim_now(arc);
-	pthread_mutex_unlock(&arc->reclaim_lock);
-}
-
-void abd_arc_reclaim(struct abd_arc *arc)
-{
-	pthread_mutex_lock(&arc->reclaim_lock);
-	abd_arc_reclaim_now(arc);
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	return abd_arc_excess_with(arc, class, 0);
 }
 
 /*
@@ -387,6 +345,154 @@ static size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
 	return arc->evicted_bytes - before;
 }
 
+static bool abd_arc_retired_much(const struct abd_arc *arc)
+{
+	return arc->retired_count >= ABD_ARC_RETIRED_MUCH ||
+	       arc->retired_bytes >= abd_arc_reserve(arc->capacity) / ABD_ARC_RETIRED_PART;
+}
+
+/* How much more room than necessary is made, if memory is short. */
+static size_t abd_arc_room(const struct abd_arc *arc)
+{
+	return abd_min(arc->capacity / ABD_ARC_ROOM_PART, ABD_ARC_ROOM_MAX);
+}
+
+/*
+ * Whether memory is nearly short. Not in the exact algorithm, whose evictions don't depend on how
+ * records are packed while there is room.
+ */
+bool abd_arc_is_nearly_short(const struct abd_arc *arc)
+{
+	return arc->hit_batch > 1 && abd_arc_excess_with(arc, -1, abd_arc_room(arc)) > 0;
+}
+
+/*
+ * If memory is nearly short, empty slabs, or evict, so that nobody need wait. Returns whether
+ * so much is retired that a grace period is to begin.
+ */
+static bool abd_arc_evict_ahead(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	size_t room = abd_arc_room(arc);
+	bool is_short = abd_arc_is_nearly_short(arc);
+
+	if (is_short && arc->retired_bytes < room && !abd_arc_move_some(arc, room))
+		(void)abd_arc_evict_some(arc, room);
+
+	bool much = is_short || abd_arc_retired_much(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	return much;
+}
+
+/*
+ * What is retired waits from now on. Nothing waits yet. Under reclaim_lock, as the next three: only
+ * its holder changes period.
+ */
+static void abd_arc_reclaim_begin(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	assert(arc->period == 0);
+	abd_arc_link_splice(&arc->waiting, &arc->retired);
+	arc->retired_count = 0;
+	arc->retired_bytes = 0;
+	arc->batch++;
+
+	/*
+	 * The same grace period serves for lines of the index that are no longer needed, if memory
+	 * is nearly short: the engine may have asked for their room.
+	 */
+	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > arc->capacity &&
+		      abd_arc_index_shrink_some(arc->index, abd_arc_indexed(arc));
+	bool waits = shrunk || arc->waiting.next != &arc->waiting;
+
+	arc->stats.grace_periods += waits;
+	pthread_mutex_unlock(&arc->lock);
+	if (waits)
+		arc->period = abd_rcu_period_begin();
+}
+
+/* Nothing waits any longer: free what nobody holds. waited: for readers. */
+static void abd_arc_reclaim_end(struct abd_arc *arc, bool waited)
+{
+	struct abd_arc_link freed = {&freed, &freed};
+
+	arc->period = 0;
+	pthread_mutex_lock(&arc->lock);
+	arc->stats.waits += waited;
+	if (arc->index->is_shrinking)
+		abd_arc_index_shrink_end(arc->index);
+	abd_arc_pin(arc, arc->batch, &freed);
+	abd_arc_link_splice(&freed, &arc->waiting);
+
+	size_t reserve = abd_arc_reserve(arc->capacity);
+
+	pthread_mutex_unlock(&arc->lock);
+
+	size_t runs = abd_arc_free_list(arc, &freed);
+
+	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
+}
+
+/* End it if the grace period of what waits has passed. False: it has not. */
+static bool abd_arc_reclaim_try(struct abd_arc *arc)
+{
+	if (arc->period != 0 && !abd_rcu_period_has_passed(arc->period))
+		return false;
+	abd_arc_reclaim_end(arc, false);
+	return true;
+}
+
+/* Wait, and end it. */
+static void abd_arc_reclaim_wait(struct abd_arc *arc)
+{
+	if (abd_arc_reclaim_try(arc))
+		return;
+	abd_rcu_period_wait(arc->period);
+	abd_arc_reclaim_end(arc, true);
+}
+
+void abd_arc_reclaim_finish(struct abd_arc *arc)
+{
+	if (arc->period != 0)
+		abd_arc_reclaim_wait(arc);
+}
+
+static void abd_arc_reclaim_now(struct abd_arc *arc)
+{
+	abd_arc_reclaim_finish(arc);
+	abd_arc_reclaim_begin(arc);
+	abd_arc_reclaim_wait(arc);
+}
+
+bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
+{
+	bool waits = arc->waiting.next != &arc->waiting;
+
+	return abd_arc_retired_much(arc) ||
+	       (waits && arc->retired_count % ABD_ARC_RETIRED_LOOK == 0);
+}
+
+void abd_arc_reclaim_some(struct abd_arc *arc)
+{
+	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+		return; /* somebody is at it */
+	bool passed = arc->period == 0 || abd_arc_reclaim_try(arc);
+
+	if (passed && abd_arc_evict_ahead(arc)) {
+		abd_arc_reclaim_begin(arc);
+		(void)abd_arc_reclaim_try(arc);
+	}
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
+void abd_arc_reclaim(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_reclaim_now(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
 /*
  * Take a step towards less excess: reclaim what was retired, if that is much, which is the first
  * thing to try; or empty slabs; or evict. It makes more room than necessary, so that one wait for
@@ -400,14 +506,13 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	(void)abd_arc_policy_tidy(&arc->policy);
 
 	size_t excess = abd_arc_excess(arc, class >= 0 ? abd_arc_near(arc, class) : class);
-
-	size_t more = abd_min(arc->capacity / ABD_ARC_ROOM_PART, ABD_ARC_ROOM_MAX);
+	size_t room = abd_arc_room(arc);
 
 	if (excess > 0 && is_first)
-		any = arc->evicted_bytes - arc->pinned_bytes >= more;
+		any = arc->retired_bytes >= room;
 	if (excess > 0 && !any)
-		any = abd_arc_move_some(arc, excess + more) ||
-		      abd_arc_evict_some(arc, excess + more) > 0;
+		any = abd_arc_move_some(arc, excess + room) ||
+		      abd_arc_evict_some(arc, excess + room) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
@@ -425,6 +530,7 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_reclaim_finish(arc); /* this is the shortest wait */
 	/* An index that is too large must not cost records. */
 	if (is_sparse)
 		abd_arc_reclaim_now(arc);
@@ -442,7 +548,7 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
 
-	any = arc->retired.next != &arc->retired;
+	any = arc->evicted_bytes > arc->pinned_bytes;
 	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
 		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
 	any |= evicted > 0;

@@ -7,15 +7,16 @@
  *   | counters            |   | lock                |  | key                  |  | stored |
  *   | unreported hits ----|-->| policy: T1 T2 B1 B2 |<>| item: link, cost ... |  | record |
  *   | holds --------------|---|---------------------|->| own: the abd --------|->|        |
- *   +---------------------+   | retired, pinned     |  +----------------------+  +--------+
+ *   +---------------------+   | retired ... pinned  |  +----------------------+  +--------+
  *                             +---------------------+
  *
  * The life of an entry: abd_arc_put() fills it and puts it into the index and into T1 or T2.
  * Removal or a new put of the same key takes it out of both (retired); eviction takes it out of the
- * policy, and marks it in the index as leaving. After a grace period no read-side section can see
- * it. If no slot of any block holds it, it is freed. Else it is pinned: it counts the slots that
- * hold it, and the last of their releases frees it. Each step happens under lock, except filling
- * the entry's buffer and freeing it.
+ * policy, and marks it in the index as leaving. It waits for a grace period (retired until that
+ * begins, then waiting), after which no read-side section can see it. If no slot of any block holds
+ * it, it is freed. Else it is pinned: it counts the slots that hold it, and the last of their
+ * releases frees it. Each step happens under lock, except filling the entry's buffer and freeing
+ * it.
  *
  * An entry that is leaving is found and held under lock, until it turns out that nobody holds it:
  * so what is held is found, though evicted.
@@ -217,6 +218,7 @@ struct abd_arc {
 
 	/* On a line of its own, apart from what every hit reads. */
 	_Alignas(64) pthread_mutex_t reclaim_lock;
+	uint64_t period; /* the grace period that waiting waits for, or 0. Under reclaim_lock. */
 
 	/* For writers. */
 	_Alignas(64) pthread_mutex_t lock;
@@ -230,8 +232,8 @@ struct abd_arc {
 	size_t leaving;       /* entries of the index that are leaving */
 	/* what is retired now is of this batch; who holds those before looked is known */
 	uint64_t batch, looked;
-	struct abd_arc_link retired, pinned;
-	size_t retired_count;
+	struct abd_arc_link retired, waiting, pinned;
+	size_t retired_count, retired_bytes;
 	/* all blocks there ever were; they are freed with the cache */
 	struct abd_arc_reader *readers;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
@@ -417,10 +419,19 @@ void abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
+/** What is waiting: wait for its grace period, and free it. Under reclaim_lock only. */
+void abd_arc_reclaim_finish(struct abd_arc *arc);
 /** So many retired records are freed although there is room for more, so no put frees many. */
-#define ABD_ARC_RETIRED_MUCH 2048
-/** The same, unless another thread is reclaiming. */
-void abd_arc_reclaim_much(struct abd_arc *arc);
+#define ABD_ARC_RETIRED_MUCH 512
+/** Whether so much is retired that it is time for abd_arc_reclaim_some(). Under lock. */
+bool abd_arc_reclaim_is_due(const struct abd_arc *arc);
+/** Whether a put that took memory calls abd_arc_reclaim_some() at once. Under lock. */
+bool abd_arc_is_nearly_short(const struct abd_arc *arc);
+/**
+ * Free what has waited for a grace period, begin one for what was retired since, and evict if
+ * memory is nearly short: all without waiting. Outside of sections and locks.
+ */
+void abd_arc_reclaim_some(struct abd_arc *arc);
 /**
  * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
  * is). What pinned entries take does not count. Under lock.

@@ -24,6 +24,7 @@ struct abd_arc_put {
 	enum abd_arc_list_id list;
 	int class;        /* of the slot */
 	bool is_in_slot;  /* the record too; else it has a buffer of its own */
+	bool grows;       /* its slot takes a slab from the system */
 	size_t reserved;  /* of the policy's capacity */
 	size_t run_bytes; /* for a buffer */
 	struct abd_arc_record record;
@@ -97,6 +98,7 @@ static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool 
 	int class = abd_arc_near(arc, put->class);
 	bool fits = exceed || abd_arc_excess(arc, class) == 0;
 
+	put->grows = abd_arc_store_next_bytes(&arc->store, class) > 0;
 	if (fits)
 		put->entry = abd_arc_store_alloc(&arc->store, class, true);
 	pthread_mutex_unlock(&arc->lock);
@@ -198,11 +200,12 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		atomic_store_explicit(&put->slot->entry, entry, memory_order_release);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
-	much = arc->retired_count >= ABD_ARC_RETIRED_MUCH;
+	much = abd_arc_reclaim_is_due(arc) ||
+	       ((put->grows || !put->is_in_slot) && abd_arc_is_nearly_short(arc));
 out:
 	pthread_mutex_unlock(&arc->lock);
 	if (much)
-		abd_arc_reclaim_much(arc);
+		abd_arc_reclaim_some(arc);
 	return error;
 }
 

@@ -217,6 +217,7 @@ void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 	atomic_store_explicit(
 		&entry->item.stamp, ABD_ARC_STAMP_RETIRED + 2 * arc->batch, memory_order_relaxed);
 	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
+	arc->retired_bytes += abd_arc_entry_bytes(arc, entry);
 	arc->retired_count++;
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }

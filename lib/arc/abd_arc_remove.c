@@ -57,11 +57,10 @@ static int abd_arc_remove_if(
 		found = abd_arc_remove_entry(arc, entry);
 	else if (held == NULL)
 		abd_arc_filling_overtake(arc, hash, key);
-	/* More waits to be freed than the cache keeps room for: free it before the next put. */
-	much = arc->evicted_bytes - arc->pinned_bytes > arc->capacity - arc->policy.capacity;
+	much = abd_arc_reclaim_is_due(arc);
 	pthread_mutex_unlock(&arc->lock);
 	if (much)
-		abd_arc_reclaim(arc);
+		abd_arc_reclaim_some(arc);
 	return found ? 0 : -ENOENT;
 }
 

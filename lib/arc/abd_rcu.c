@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that enrol, and the writer that waits for them; see abd_rcu.h.
- * Invariants: a thread's own memory is in the list only while the thread lives. One writer waits at
- * a time, and holds the list's lock only while it looks, so threads come and go meanwhile.
+ * Threads that enrol, and grace periods; see abd_rcu.h.
+ * Invariants: a thread's own memory is in the list only while the thread lives. The lock is held
+ * only while somebody looks, so threads come and go while a writer waits. One grace period at a
+ * time is under way; whoever asks meanwhile gets the next one, which whoever asks for it begins.
  */
 #include "abd_rcu.h"
 #include "abd_contract.h"
@@ -24,11 +25,16 @@ enum { ABD_RCU_LOOKS = 64, ABD_RCU_SLEEP_NS = 20000 };
 
 _Thread_local struct abd_rcu_thread abd_rcu_self;
 
-static pthread_mutex_t abd_rcu_writer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t abd_rcu_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_rcu_thread *abd_rcu_list;
-/* For threads that are not enrolled. */
-static pthread_rwlock_t abd_rcu_fallback = PTHREAD_RWLOCK_INITIALIZER;
+/*
+ * Sections of threads that are not enrolled. Each grace period changes the phase, and waits for
+ * those of the phase before.
+ */
+static size_t abd_rcu_guests[2];
+static unsigned abd_rcu_phase;
+/* Grace periods so far: all that have begun have ended, or all but one. */
+static uint64_t abd_rcu_begun, abd_rcu_ended;
 
 static pthread_once_t abd_rcu_once = PTHREAD_ONCE_INIT;
 static pthread_key_t abd_rcu_key;
@@ -65,7 +71,10 @@ static void abd_rcu_fork_end(void)
 	pthread_mutex_unlock(&abd_rcu_lock);
 }
 
-/* The child has one thread. The others' memory may be reused, so they leave the list. */
+/*
+ * The child has one thread. The others' memory may be reused, so they leave the list, and their
+ * sections don't count.
+ */
 static void abd_rcu_fork_child(void)
 {
 	struct abd_rcu_thread *self = &abd_rcu_self;
@@ -77,13 +86,12 @@ static void abd_rcu_fork_child(void)
 		self->next = NULL;
 		self->awaited = 0;
 	}
+	abd_rcu_guests[0] = abd_rcu_guests[1] = 0;
+	abd_rcu_guests[self->phase] += self->is_guest;
 	pthread_mutex_unlock(&abd_rcu_lock);
-	/* Their holders may be gone. */
-	pthread_mutex_init(&abd_rcu_writer, NULL);
-	pthread_rwlock_init(&abd_rcu_fallback, NULL);
 }
 
-static void abd_rcu_begin(void)
+static void abd_rcu_prepare(void)
 {
 	abd_rcu_works = abd_rcu_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
 			pthread_key_create(&abd_rcu_key, abd_rcu_end) == 0;
@@ -92,7 +100,7 @@ static void abd_rcu_begin(void)
 
 void abd_rcu_start(void)
 {
-	pthread_once(&abd_rcu_once, abd_rcu_begin);
+	pthread_once(&abd_rcu_once, abd_rcu_prepare);
 }
 
 static bool abd_rcu_enrol(struct abd_rcu_thread *self)
@@ -117,34 +125,19 @@ ABD_COLD void abd_rcu_read_lock_slow(void)
 		abd_rcu_read_lock();
 		return;
 	}
-	pthread_rwlock_rdlock(&abd_rcu_fallback);
-	abd_rcu_self.locked = true;
+	pthread_mutex_lock(&abd_rcu_lock);
+	abd_rcu_self.phase = abd_rcu_phase;
+	abd_rcu_self.is_guest = true;
+	abd_rcu_guests[abd_rcu_phase]++;
+	pthread_mutex_unlock(&abd_rcu_lock);
 }
 
 ABD_COLD void abd_rcu_read_unlock_slow(void)
 {
-	abd_rcu_self.locked = false;
-	pthread_rwlock_unlock(&abd_rcu_fallback);
-}
-
-/* How many sections the writer must wait for; first: look which ones. */
-static size_t abd_rcu_look(bool first)
-{
-	size_t awaited = 0;
-
 	pthread_mutex_lock(&abd_rcu_lock);
-	for (struct abd_rcu_thread *thread = abd_rcu_list; thread != NULL; thread = thread->next) {
-		unsigned long section =
-			atomic_load_explicit(&thread->section, memory_order_acquire);
-
-		if (first)
-			thread->awaited = section % 2 != 0 ? section : 0;
-		else if (thread->awaited != section)
-			thread->awaited = 0;
-		awaited += thread->awaited != 0;
-	}
+	abd_rcu_self.is_guest = false;
+	abd_rcu_guests[abd_rcu_self.phase]--;
 	pthread_mutex_unlock(&abd_rcu_lock);
-	return awaited;
 }
 
 static void abd_rcu_barrier_all(void)
@@ -157,6 +150,67 @@ static void abd_rcu_barrier_all(void)
 	}
 }
 
+/* Begin a grace period: see which sections it waits for. Under the lock. */
+static void abd_rcu_period_next(void)
+{
+	if (abd_rcu_works)
+		abd_rcu_barrier_all();
+	for (struct abd_rcu_thread *thread = abd_rcu_list; thread != NULL; thread = thread->next) {
+		unsigned long section =
+			atomic_load_explicit(&thread->section, memory_order_acquire);
+
+		thread->awaited = section % 2 != 0 ? section : 0;
+	}
+	abd_rcu_phase ^= 1;
+	abd_rcu_begun++;
+}
+
+/* See whether the sections that the grace period under way waits for have ended. Under the lock. */
+static void abd_rcu_look(void)
+{
+	size_t awaited = abd_rcu_guests[abd_rcu_phase ^ 1];
+
+	for (struct abd_rcu_thread *thread = abd_rcu_list; thread != NULL; thread = thread->next) {
+		if (thread->awaited != atomic_load_explicit(&thread->section, memory_order_acquire))
+			thread->awaited = 0;
+		awaited += thread->awaited != 0;
+	}
+	if (awaited == 0)
+		abd_rcu_ended = abd_rcu_begun;
+}
+
+uint64_t abd_rcu_period_begin(void)
+{
+	abd_rcu_start();
+	pthread_mutex_lock(&abd_rcu_lock);
+	if (abd_rcu_ended < abd_rcu_begun)
+		abd_rcu_look();
+
+	/* One that is under way may have begun too early for the caller. */
+	uint64_t period = abd_rcu_begun + 1;
+
+	if (abd_rcu_ended == abd_rcu_begun)
+		abd_rcu_period_next();
+	pthread_mutex_unlock(&abd_rcu_lock);
+	return period;
+}
+
+bool abd_rcu_period_has_passed(uint64_t period)
+{
+	pthread_mutex_lock(&abd_rcu_lock);
+	if (abd_rcu_ended < abd_rcu_begun && abd_rcu_ended < period)
+		abd_rcu_look();
+	if (abd_rcu_ended == abd_rcu_begun && abd_rcu_begun < period) {
+		abd_rcu_period_next();
+		abd_rcu_look();
+	}
+
+	bool passed = abd_rcu_ended >= period;
+
+	pthread_mutex_unlock(&abd_rcu_lock);
+	return passed;
+}
+
 static void abd_rcu_pause(unsigned looks)
 {
 	struct timespec sleep = {0, ABD_RCU_SLEEP_NS};
@@ -165,21 +219,18 @@ static void abd_rcu_pause(unsigned looks)
 		nanosleep(&sleep, NULL);
 }
 
-void abd_rcu_synchronize(void)
+void abd_rcu_period_wait(uint64_t period)
 {
 	int cancel;
 
 	/* nanosleep() would end a cancelled thread here, with our caller's locks. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	abd_rcu_start();
-	pthread_mutex_lock(&abd_rcu_writer);
-	pthread_rwlock_wrlock(&abd_rcu_fallback);
-	pthread_rwlock_unlock(&abd_rcu_fallback);
-	if (abd_rcu_works) {
-		abd_rcu_barrier_all();
-		for (unsigned looks = 0; abd_rcu_look(looks == 0) > 0; looks++)
-			abd_rcu_pause(looks);
-	}
-	pthread_mutex_unlock(&abd_rcu_writer);
+	for (unsigned looks = 0; !abd_rcu_period_has_passed(period); looks++)
+		abd_rcu_pause(looks);
 	pthread_setcancelstate(cancel, NULL);
+}
+
+void abd_rcu_synchronize(void)
+{
+	abd_rcu_period_wait(abd_rcu_period_begin());
 }

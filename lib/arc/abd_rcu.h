@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RCU as this layer uses it: read-side sections, and a wait until every section that had begun has
- * ended.
+ * RCU as this layer uses it: read-side sections, and grace periods. A grace period has passed when
+ * every section that had begun when it began has ended. Whoever unlinked a record begins one, goes
+ * on with other work, and later asks whether it has passed; or waits.
  *
  * A thread counts its sections: the count is odd inside one. It enrols at its first section, and
  * leaves when it ends, by itself.
  *
  *   reader                              writer
  *   section++ (odd)                     unlink a record
- *   ... look up, read ...               a barrier in every thread: membarrier(2)
- *   section++ (even)                    wait for each thread whose section is odd, until it changes
+ *   ... look up, read ...               begin: a barrier in every thread, by membarrier(2);
+ *   section++ (even)                           note each thread whose section is odd
+ *                                       passed: all of those sections have changed
  *                                       free the record
  *
  * A reader's count reaches memory before the barrier, and then the writer waits; or the reader
@@ -17,7 +19,8 @@
  * stores. A new section changes the count, so no stream of sections can make a writer wait longer.
  *
  * Sections of a thread that can't enrol (no membarrier(2), no key left, or its last destructors
- * run) hold a read-write lock instead, for which the writer waits too.
+ * run) are counted under a lock instead, in one of two counters: a grace period waits for one of
+ * them, while new sections count in the other.
  *
  * It is our own because liburcu's flavours don't fit a library that is opened late. All inlined
  * read sides take static TLS from the host, which may have none left. memb also wants each thread
@@ -36,16 +39,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct abd_rcu_thread {
 	/* Written by the thread alone. */
 	_Alignas(64) atomic_ulong section;
 	bool enrolled;
-	bool ended;  /* its key's destructor has run: it can't enrol again */
-	bool locked; /* inside a section that holds the lock instead */
-	/* Under the list's lock. */
+	bool ended; /* its key's destructor has run: it can't enrol again */
+	/* Under the lock. */
+	bool is_guest;  /* inside a section that is counted with those of other threads */
+	unsigned phase; /* in which counter */
 	struct abd_rcu_thread **link, *next;
-	unsigned long awaited; /* the section that the writer waits for; 0: none */
+	unsigned long awaited; /* the section that a grace period waits for; 0: none */
 };
 
 extern _Thread_local struct abd_rcu_thread abd_rcu_self __attribute__((visibility("hidden")));
@@ -54,10 +59,19 @@ extern _Thread_local struct abd_rcu_thread abd_rcu_self __attribute__((visibilit
  */
 void abd_rcu_start(void);
 
-/** Begin a section of a thread that is not enrolled: enrol, or take the lock. */
+/** Begin a section of a thread that is not enrolled: enrol, or count it under the lock. */
 void abd_rcu_read_lock_slow(void);
 void abd_rcu_read_unlock_slow(void);
 
+/**
+ * Begin a grace period for what is unlinked by now. Returns its number. It may begin only when the
+ * one under way has passed, and somebody asks. Outside of sections. Threads: any.
+ */
+uint64_t abd_rcu_period_begin(void);
+/** Whether it has passed. Never waits for readers. Outside of sections. Threads: any. */
+bool abd_rcu_period_has_passed(uint64_t period);
+/** Wait until it has passed. Outside of sections. Threads: any. */
+void abd_rcu_period_wait(uint64_t period);
 /** Wait until every section that had begun has ended. Outside of sections. Threads: any. */
 void abd_rcu_synchronize(void);
 
@@ -110,7 +124,8 @@ static inline bool abd_rcu_read_ongoing(void)
 {
 	const struct abd_rcu_thread *self = &abd_rcu_self;
 
-	return self->locked || atomic_load_explicit(&self->section, memory_order_relaxed) % 2 != 0;
+	return self->is_guest ||
+	       atomic_load_explicit(&self->section, memory_order_relaxed) % 2 != 0;
 }
 
 #endif

@@ -235,7 +235,7 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 	beyond = (double)now.used_bytes - (double)now.stored_bytes - 160 * (double)now.entries;
 	abd_perf_result_number(result, "puts", puts);
 	abd_perf_result_number(result, "waits per 1000 puts",
-		puts > 0 ? 1000 * (double)(now.grace_periods - before->grace_periods) / puts : 0);
+		puts > 0 ? 1000 * (double)(now.waits - before->waits) / puts : 0);
 	abd_perf_life_figure(result, "resident, most", "%",
 		100 * life->peak /
 			(double)(phase->resize == 4 ? life->capacity : now.capacity_bytes));

@@ -111,7 +111,7 @@ Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
 	static abd_arc_hold_t hold[100];
 
 	for (uint64_t n = 0; n < 100; n++) {
-		abd_arc_key_t key = arc_key(8 * n + 8);
+		abd_arc_key_t key = arc_key(8 * n + 400);
 
 		cr_assert_eq(abd_arc_hold(arc, &key, &hold[n]), 0);
 	}
@@ -121,7 +121,7 @@ Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
 	cr_assert_gt(arc_stats(arc).moves, 0);
 	cr_assert_eq(find(arc, count, 1500), found);
 	for (uint64_t n = 0; n < 100; n++) {
-		arc_fill(data, 1500, 8 * n + 8, 1, 64);
+		arc_fill(data, 1500, 8 * n + 400, 1, 64);
 		abd_copy_to_buf_off(got, hold[n].abd, 0, 1500);
 		cr_assert_eq(memcmp(data, got, 1500), 0, "held record %u", (unsigned)n);
 		abd_arc_release(&hold[n]);

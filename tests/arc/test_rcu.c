@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Read-side sections and the wait for them: threads come, end and fork, and the system refuses what
- * it can.
+ * Read-side sections and grace periods: threads come, end and fork, and the system refuses what it
+ * can.
  */
 #include "abd_rcu.h"
 #include "abd_test.h"
@@ -75,6 +75,85 @@ static int readers_are_waited_for(void)
 	return 0;
 }
 
+/* A thread that goes into a section, and leaves it, when it is asked to. */
+struct visitor {
+	pthread_t thread;
+	atomic_bool is_inside, may_leave, has_left, may_end;
+};
+
+static void until(const atomic_bool *flag)
+{
+	while (!atomic_load(flag))
+		usleep(100);
+}
+
+static void *visit(void *arg)
+{
+	struct visitor *visitor = arg;
+
+	abd_rcu_read_lock();
+	atomic_store(&visitor->is_inside, true);
+	until(&visitor->may_leave);
+	abd_rcu_read_unlock();
+	atomic_store(&visitor->has_left, true);
+	until(&visitor->may_end);
+	return NULL;
+}
+
+static bool visitor_begin(struct visitor *visitor)
+{
+	*visitor = (struct visitor){0};
+	if (pthread_create(&visitor->thread, NULL, visit, visitor) != 0)
+		return false;
+	until(&visitor->is_inside);
+	return true;
+}
+
+static void visitor_leave(struct visitor *visitor)
+{
+	atomic_store(&visitor->may_leave, true);
+	until(&visitor->has_left);
+}
+
+static void visitor_end(struct visitor *visitor)
+{
+	atomic_store(&visitor->may_end, true);
+	pthread_join(visitor->thread, NULL);
+}
+
+/* 0: periods wait for the sections that had begun, for those alone, and one after the other. */
+static int periods_pass_in_turn(void)
+{
+	struct visitor early, late;
+	uint64_t none = abd_rcu_period_begin();
+
+	expect(abd_rcu_period_has_passed(none));
+	expect(visitor_begin(&early));
+	uint64_t first = abd_rcu_period_begin();
+
+	expect(visitor_begin(&late));
+	uint64_t second = abd_rcu_period_begin();
+
+	expect(none < first && first < second);
+	expect(!abd_rcu_period_has_passed(first) && !abd_rcu_period_has_passed(second));
+	expect(abd_rcu_period_has_passed(none));
+	visitor_leave(&early);
+	/* Only whoever asks for the second one begins it. */
+	expect(abd_rcu_period_has_passed(first) && !abd_rcu_period_has_passed(second));
+	expect(abd_rcu_period_has_passed(first));
+	visitor_leave(&late);
+	expect(abd_rcu_period_has_passed(second));
+	expect(abd_rcu_period_has_passed(abd_rcu_period_begin()));
+	visitor_end(&early);
+	visitor_end(&late);
+	return 0;
+}
+
+ABD_TEST_CHILD(rcu_periods)
+{
+	return periods_pass_in_turn();
+}
+
 ABD_TEST_CHILD(rcu_readers)
 {
 	return readers_are_waited_for();
@@ -91,6 +170,12 @@ ABD_TEST_CHILD(rcu_no_membarrier)
 {
 	abd_rcu_membarrier = membarrier_missing;
 	return readers_are_waited_for();
+}
+
+ABD_TEST_CHILD(rcu_periods_no_membarrier)
+{
+	abd_rcu_membarrier = membarrier_missing;
+	return periods_pass_in_turn();
 }
 
 ABD_TEST_CHILD(rcu_no_key)
@@ -156,6 +241,16 @@ ABD_TEST_CHILD(rcu_barrier_forbidden)
 Test(abd_rcu, a_writer_waits_for_sections_that_had_begun)
 {
 	abd_test_child_passes("rcu_readers", NULL);
+}
+
+Test(abd_rcu, a_grace_period_waits_for_the_sections_that_had_begun_and_no_others)
+{
+	abd_test_child_passes("rcu_periods", NULL);
+}
+
+Test(abd_rcu, without_membarrier_grace_periods_pass_too)
+{
+	abd_test_child_passes("rcu_periods_no_membarrier", NULL);
 }
 
 Test(abd_rcu, without_membarrier_a_writer_waits_too)
@@ -351,6 +446,43 @@ static void fork_beside_a_section(bool enrolled)
 	atomic_store(&may_leave, true);
 	pthread_join(reader, NULL);
 	cr_assert_eq(status, 0);
+}
+
+/* 0: the child's grace periods pass, though a section of its parent's that is not in it does not.
+ */
+ABD_TEST_CHILD(rcu_no_membarrier_fork)
+{
+	struct visitor visitor;
+	int status = 0;
+
+	abd_rcu_membarrier = membarrier_missing;
+	expect(visitor_begin(&visitor));
+	abd_rcu_read_lock();
+
+	pid_t child = fork_counted();
+
+	if (child == 0) {
+		alarm(20);
+		uint64_t period = abd_rcu_period_begin();
+
+		if (abd_rcu_period_has_passed(period))
+			_exit(1); /* this thread's own section counts */
+		abd_rcu_read_unlock();
+		abd_rcu_synchronize();
+		child_end();
+	}
+	abd_rcu_read_unlock();
+	expect(waitpid(child, &status, 0) == child);
+	visitor_leave(&visitor);
+	visitor_end(&visitor);
+	expect(status == 0);
+	abd_rcu_synchronize();
+	return 0;
+}
+
+Test(abd_rcu, without_membarrier_a_child_of_fork_waits_for_its_own_thread_only)
+{
+	abd_test_child_passes("rcu_no_membarrier_fork", NULL);
 }
 
 static void *fork_unenrolled(void *arg)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and may hold it by
- * writing it into a slot of its own. The writer replaces the record, evicts it, waits for readers, reads the slots, and frees the
- * record if no slot holds it. Else it pins the record, which counts the slots that hold it, and the last release frees it. A release
- * that has not seen yet that its record is pinned only clears its slot (abd_arc_hold_once(), abd_arc_release(), abd_arc_reclaim_now(),
- * abd_arc_pin(), abd_arc_unpin()).
+ * writing it into a slot of its own. The writer replaces the record and evicts the old one. For all it evicted so far it begins a
+ * grace period, and goes on evicting. Later it sees that the grace period has passed: it reads the slots, and frees the records that
+ * no slot holds. The others it pins: a pinned record counts the slots that hold it, and the last release frees it. A release
+ * that has not seen yet that its record is pinned only clears its slot (abd_arc_hold_once(), abd_arc_release(),
+ * abd_arc_reclaim_begin(), abd_arc_reclaim_end(), abd_arc_pin(), abd_arc_unpin()). Grace periods themselves: arc_period.pml.
  *
  * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section. This is
  * what a grace period promises, and the model needs no more of it. All other memory accesses happen in order.
@@ -24,7 +25,11 @@
 
 byte indexed = 0;             /* the record that the index leads to, or NONE */
 bool freed[RECORDS];
-bool retired[RECORDS];        /* out of the index, not freed */
+bool retired[RECORDS];        /* out of the index; no grace period has begun for it */
+bool waiting[RECORDS];        /* one has begun */
+bool period;                  /* it is under way */
+bool awaited[READERS];        /* for this reader's section */
+byte seen[READERS];           /* how many had ended when it began */
 byte slot[READERS] = NONE;    /* as others see it */
 byte buffered[READERS] = NONE;
 bool has_buffered[READERS];
@@ -118,30 +123,56 @@ proctype reader(byte me)
 	readers_left--
 }
 
-/* Wait for the sections that have begun to end. */
-inline grace_period()
+/* A grace period begins for what is retired: see which sections it waits for. */
+inline period_begin()
 {
-	i = 0;
-	do
-	:: i < READERS ->
-		seen = sections[i];
-		(!in_section[i] || sections[i] != seen);
-		i++
-	:: else -> break
-	od
+	atomic {
+		!locked;
+		r = 0;
+		do
+		:: r < RECORDS ->
+			waiting[r] = retired[r];
+			retired[r] = false;
+			r++
+		:: else -> break
+		od;
+		period = true;
+		i = 0;
+		do
+		:: i < READERS ->
+			awaited[i] = in_section[i];
+			seen[i] = (awaited[i] -> sections[i] : 0);
+			i++
+		:: else -> break
+		od;
+		i = 0;
+		r = 0
+	}
 }
 
-/* Look at the slots, one by one: releases go on meanwhile. Free the record, or pin it. Under the lock. */
-inline look(record)
+#define passed(i) (!awaited[i] || sections[i] != seen[i])
+
+/*
+ * Nothing waits any longer. Look at the slots, one by one: releases go on meanwhile. Free the records, or pin them. Under the lock.
+ */
+inline look()
 {
 	atomic { !locked -> locked = true };
 	atomic {
-		if
-		:: record != NONE -> assert(retired[record]); retired[record] = false; pinned[record] = true
-		:: else
-		fi
+		r = 0;
+		do
+		:: r < RECORDS -> pinned[r] = pinned[r] || waiting[r]; r++
+		:: else -> break
+		od;
+		period = false;
+		i = 0;
+		do
+		:: i < READERS -> awaited[i] = false; seen[i] = 0; i++
+		:: else -> break
+		od;
+		i = 0;
+		r = 0
 	};
-	i = 0;
 	do
 	:: i < READERS ->
 		atomic {
@@ -160,38 +191,51 @@ inline look(record)
 	:: else -> break
 	od;
 	atomic {
-		if
-		:: record != NONE && pins[record] == 0 && pinned[record] ->
-			assert(!freed[record]);
-			freed[record] = true;
-			pinned[record] = false
-		:: else
-		fi;
+		r = 0;
+		do
+		:: r < RECORDS ->
+			if
+			:: waiting[r] && pinned[r] && pins[r] == 0 ->
+				assert(!freed[r]);
+				freed[r] = true;
+				pinned[r] = false
+			:: else
+			fi;
+			waiting[r] = false;
+			r++
+		:: else -> break
+		od;
+		i = 0;
+		r = 0;
 		locked = false
 	}
 }
 
 proctype writer()
 {
-	byte i, seen, next = 1, old, r;
+	byte i, next = 1, r;
 
 	do
 	:: next <= RECORDS ->
 		/* Under the lock: replace the record, the last time by none. */
 		atomic {
 			!locked;
-			old = indexed;
+			retired[indexed] = true;
 			indexed = (next < RECORDS -> next : NONE);
-			retired[old] = true;
 			next++
 		}
-		grace_period();
-		look(old)
-	:: else -> break
+	:: !period && (retired[0] || retired[1] || retired[2]) -> period_begin()
+	:: period && passed(0) && passed(1) -> look()
+	:: next > RECORDS -> break
 	od;
 	/* The end of the cache: all have gone. */
 	(readers_left == 0);
-	look(NONE);
+	if
+	:: period -> look()
+	:: else
+	fi;
+	period_begin();
+	look();
 	r = 0;
 	do
 	:: r < RECORDS -> assert(freed[r]); r++

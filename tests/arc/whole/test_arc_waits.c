@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How often puts wait for readers: hardly ever in the steady state, whatever the cache held before.
+ * How often puts wait for readers: hardly ever in the steady state, whatever the cache held before,
+ * and only if a reader stays for longer than memory lasts.
  */
+#include "abd_rcu.h"
 #include "arc_data.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <unistd.h>
 
 enum { CAPACITY = 32 << 20, LARGE = 32768, SMALL = 64, PUTS = 4000 };
 
@@ -51,4 +55,118 @@ Test(arc_waits, the_index_shrinks_after_many_small_records, .timeout = 120)
 	cr_expect_leq(after.used_bytes, after.capacity_bytes);
 	abd_arc_destroy(arc);
 	abd_arc_destroy(fresh);
+}
+
+/* A reader that stays in its section until it may leave, or for a time. */
+struct reader {
+	pthread_t thread;
+	unsigned stay_us; /* 0: until may_leave */
+	atomic_bool is_inside, may_leave;
+};
+
+static void *reader_stay(void *arg)
+{
+	struct reader *reader = arg;
+
+	abd_rcu_read_lock();
+	atomic_store(&reader->is_inside, true);
+	for (unsigned us = 0; reader->stay_us == 0 || us < reader->stay_us; us += 100) {
+		if (reader->stay_us == 0 && atomic_load(&reader->may_leave))
+			break;
+		usleep(100);
+	}
+	abd_rcu_read_unlock();
+	return NULL;
+}
+
+static void reader_begin(struct reader *reader, unsigned stay_us)
+{
+	*reader = (struct reader){.stay_us = stay_us};
+	cr_assert(pthread_create(&reader->thread, NULL, reader_stay, reader) == 0);
+	while (!atomic_load(&reader->is_inside))
+		usleep(100);
+}
+
+static void reader_leave(struct reader *reader)
+{
+	atomic_store(&reader->may_leave, true);
+	pthread_join(reader->thread, NULL);
+}
+
+static abd_arc_t *make_full(void)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	cr_assert(arc != NULL);
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	put_many(arc, 0, 2 * CAPACITY / LARGE, LARGE);
+	return arc;
+}
+
+/* Half of what is kept free: 512 KiB. */
+Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
+{
+	abd_arc_t *arc = make_full();
+	struct reader reader;
+
+	for (uint64_t round = 0; round < 50; round++) {
+		struct abd_arc_stats before = arc_stats(arc);
+
+		reader_begin(&reader, 0);
+		put_many(arc, (round + 1) << 30, CAPACITY / 64 / LARGE, LARGE);
+
+		struct abd_arc_stats inside = arc_stats(arc);
+
+		reader_leave(&reader);
+		cr_assert_eq(inside.waits, before.waits);
+		cr_assert_eq(inside.evictions - before.evictions, CAPACITY / 64 / LARGE);
+		cr_assert_geq(inside.evicted_bytes, (uint64_t)CAPACITY / 64);
+		/* What waited is freed by the next puts. */
+		put_many(arc, (round + 101) << 30, CAPACITY / 64 / LARGE, LARGE);
+		cr_assert_leq(arc_stats(arc).evicted_bytes, (uint64_t)CAPACITY / 64);
+	}
+	cr_assert_eq(arc_stats(arc).waits, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_waits, a_put_waits_for_a_reader_that_stays_for_longer_than_memory_lasts, .timeout = 120)
+{
+	abd_arc_t *arc = make_full();
+	struct reader reader;
+
+	reader_begin(&reader, 200000);
+	put_many(arc, 1u << 30, CAPACITY / 16 / LARGE, LARGE);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+
+	reader_leave(&reader);
+	cr_assert_geq(stats.waits, 1);
+	cr_assert_leq(stats.used_bytes, stats.capacity_bytes);
+	abd_arc_destroy(arc);
+}
+
+/* Slots of many sizes leave slabs partly empty: puts evict ahead of need. */
+Test(arc_waits, puts_of_many_sizes_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	struct reader reader;
+	uint64_t n = 0, random = 1;
+
+	cr_assert(arc != NULL);
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	for (unsigned i = 0; i < 20000; i++)
+		put_many(arc, n++, 1, 64 + abd_test_random(&random) % (LARGE / 2));
+	for (unsigned round = 0; round < 50; round++) {
+		struct abd_arc_stats before = arc_stats(arc);
+
+		reader_begin(&reader, 0);
+		for (unsigned i = 0; i < 5; i++)
+			put_many(arc, n++, 1, 64 + abd_test_random(&random) % (LARGE / 2));
+		cr_assert_eq(arc_stats(arc).waits, before.waits, "round %u", round);
+		reader_leave(&reader);
+		for (unsigned i = 0; i < 100; i++)
+			put_many(arc, n++, 1, 64 + abd_test_random(&random) % (LARGE / 2));
+	}
+	cr_assert_leq(arc_stats(arc).waits, n / 500);
+	abd_arc_destroy(arc);
 }
