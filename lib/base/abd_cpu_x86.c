@@ -38,9 +38,10 @@ static bool abd_cpu_has_pclmulqdq(void)
 
 static bool abd_cpu_has_vpclmulqdq(void)
 {
-	bool wide = __builtin_cpu_supports("vpclmulqdq");
+	bool mul = __builtin_cpu_supports("vpclmulqdq"), wide = abd_cpu_has_avx512bw(),
+	     rest = abd_cpu_has_pclmulqdq();
 
-	return wide & abd_cpu_has_avx512bw() & abd_cpu_has_pclmulqdq();
+	return mul & wide & rest;
 }
 
 bool abd_cpu_has(enum abd_cpu_feature feature)
