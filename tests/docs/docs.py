@@ -9,7 +9,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
-  draw BUILD            no check: put what abd-explain draws into the chapters
+  draw BUILD            no check: put what abd-explain draws and the tables of kept results into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a chapter, and one of several words from where each chapter first has it
@@ -26,6 +26,7 @@ FOLDER is docs unless said otherwise (planted mistakes live in folders of their 
   ```sh measured                commands whose output is figures: not run; programs, scenarios and tests named must exist
   ```text measured              figures of a machine that is named beside them: not compared
   ```text explain=FILE          the picture that abd-explain draws of docs/FILE; left out where there is no abd-explain
+  ```text figures=FILE          machine, date and tables of docs/FILE, a kept result of abd-perf run --json: as draw puts them
   ```                           a drawing
 
 checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc, also
@@ -35,6 +36,7 @@ Prints one FAIL line for each finding; the last line is "N passed, N failed".
 import concurrent.futures
 import difflib
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -467,10 +469,25 @@ def check_explain(block, build):
           f"{block}: abd-explain draws something else of {script.name}:\n{done.stderr}{difference(block.text, done.stdout)}")
 
 
+def kept_figures(name):
+    """What a chapter says of a kept result: where and when it was measured, then the tables that abd-perf makes of it."""
+    environment = json.loads((book / name).read_text())["environment"]
+    family = re.search(r"\((\w+), measured\)", environment["compare_kernel"])
+    done = subprocess.run([sys.executable, str(ROOT / "perf" / "after"), "tables", str(book / name)], capture_output=True, text=True)
+    return done.stderr + (f"{environment['cpu']}{f' ({family.group(1)})' if family else ''}, CPUs {environment['cpus_used']}; "
+                          f"{environment['time'][:10]}, commit {environment['git_revision']};\n{environment['busy_during']}\n") + done.stdout
+
+
+def check_figures(block):
+    if check((book / block.tags["figures"]).exists(), f"{block}: {block.tags['figures']} does not exist"):
+        difference_is = difference(block.text, kept_figures(block.tags["figures"]))
+        check(not difference_is, f"{block}: {block.tags['figures']} says something else:\n{difference_is}")
+
+
 def known_tag(block):
     kind = (block.language, next(iter(block.tags), ""))
     return kind in {("", ""), ("c", "example"), ("c", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
-                    ("text", "measured"), ("text", "explain")}
+                    ("text", "measured"), ("text", "explain"), ("text", "figures")}
 
 
 def check_blocks(folder, only=None):
@@ -506,6 +523,8 @@ def check_blocks(folder, only=None):
             check_measured(block, build)
         elif "explain" in block.tags:
             check_explain(block, build)
+        elif "figures" in block.tags:
+            check_figures(block)
 
 
 # ---- words and terms ---------------------------------------------------------------------------------------------------
@@ -632,7 +651,7 @@ def check_docstrings():
 
 
 def draw(folder):
-    """Every picture of abd-explain's becomes what it draws now."""
+    """Every picture of abd-explain's becomes what it draws now, every table of a kept result what that says."""
     program = shutil.which("abd-explain", path=Build(folder).path)
     if not check(program, "there is no abd-explain"):
         return
@@ -643,7 +662,9 @@ def draw(folder):
         return f"```text explain={found.group(1)}{found.group(2) or ''}\n{done.stdout}```\n"
     for path in chapters():
         text = path.read_text()
-        drawn = re.sub(r"^```text explain=(\S+)( \S+)?\n.*?^```\n", picture, text, flags=re.MULTILINE | re.DOTALL)
+        drawn = re.sub(r"^```text figures=(\S+)\n.*?^```\n", lambda found: f"```text figures={found[1]}\n{kept_figures(found[1])}```\n", text,
+                       flags=re.MULTILINE | re.DOTALL)
+        drawn = re.sub(r"^```text explain=(\S+)( \S+)?\n.*?^```\n", picture, drawn, flags=re.MULTILINE | re.DOTALL)
         if drawn != text:
             path.write_text(drawn)
 
