@@ -75,6 +75,8 @@ enum abd_arc_put_flag {
 	ABD_ARC_PLAIN = 1 << 3,
 	/** the policy does not learn of this use */
 	ABD_ARC_NO_TOUCH = 1 << 4,
+	/** with ABD_ARC_STORED: decode the block once before it is stored */
+	ABD_ARC_VERIFY = 1 << 5,
 };
 
 /**
@@ -433,7 +435,8 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * wake. flags say what the bytes are: 0: the record, to be compressed as by abd_arc_put();
  * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
  * a buffer that is full (stored_size is fill->size) becomes the record's, with no byte copied,
- * unless more than a 16th of it is padding.
+ * unless more than a 16th of it is padding. A block that is damaged is found by the reads of it;
+ * with ABD_ARC_STORED | ABD_ARC_VERIFY, which decodes it once, by this call.
  *
  * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
  *           fill->size.
@@ -442,7 +445,8 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * Returns:  0, and *hold holds the record, unless hold is NULL. -ESTALE: the key's record was put
  *           or removed since the fill began, so that what was fetched may be older; nothing is
  *           stored, and all who wait look again. Other errors, after which who waited first gets to
- *           fill: -EINVAL flags or sizes as above are broken; -ENOSPC, -ENOMEM as abd_arc_put().
+ *           fill: -EINVAL flags or sizes as above are broken; -EBADMSG what was to be verified is
+ *           no block of a record of logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
  *           After an error *hold is unchanged.
  * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the
  *           caller's to release.
@@ -464,6 +468,28 @@ ABD_API int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t
  * Source:   arc_read_done() in module/zfs/arc.c, after an error.
  */
 ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
+
+/**
+ * Store a buffer as the record of key, and replace the record that key had. The buffer becomes the
+ * cache's. flags and logical_size are those of abd_arc_fill_commit(). With ABD_ARC_PLAIN or
+ * ABD_ARC_STORED no byte is copied, however much of the buffer's memory is padding. Without these
+ * flags the record is compressed; if that saves less than an eighth, the buffer is kept as it is,
+ * unless more than a 16th of it is padding. The record is metadata if the buffer is
+ * (ABD_FLAG_META).
+ *
+ * Contract: nobody uses or views the buffer or borrows from it, and it is in no gang.
+ * Units:    logical_size in bytes of the record: the buffer's size, except for ABD_ARC_STORED,
+ *           where it is more.
+ * Returns:  0; -EINVAL: flags or sizes are broken, or the cache can't take the buffer: a gang, one
+ *           that does not own its memory (a view, zeros, abd_get_from_buf()), or one in a struct of
+ *           the caller's (abd_alloc_linear_struct()); -EBADMSG: with ABD_ARC_VERIFY, abd is no
+ *           block of a record of logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
+ * Owner:    the cache. After an error the buffer is still the caller's, and unchanged.
+ * Threads:  as abd_arc_put().
+ * Source:   arc_write() in module/zfs/arc.c, which shares the buffer with the header.
+ */
+ABD_API int abd_arc_put_abd(
+	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags);
 
 /**
  * Change the capacity, evicting what no longer fits.

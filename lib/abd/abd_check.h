@@ -32,4 +32,15 @@ static inline void abd_check(const char *call, const abd_t *abd)
 	abd_checked_verify(call, abd);
 }
 
+/** Check a call after which the caller has no buffer any more. */
+static inline void abd_check_end(const char *call, const abd_t *abd)
+{
+	abd_check(call, abd);
+	ABD_REQUIRE_IN(
+		call, abd->abd_size > 0 || abd_is_gang(abd), "size 0: freed before, or never made");
+	ABD_REQUIRE_IN(call, __atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
+		"a buffer of %zu bytes is in a gang that lives", abd->abd_size);
+	abd_checked_end(call, abd);
+}
+
 #endif

@@ -154,22 +154,6 @@ void abd_arc_fill_abandon(abd_arc_fill_t *fill)
 	abd_arc_filling_pass(filling);
 }
 
-/* Whether the sizes agree with the flags; lz4 blocks are shorter than their records. */
-static bool abd_arc_fill_is_valid(size_t stored_size, size_t logical_size, unsigned flags)
-{
-	if (stored_size == 0 || logical_size > ABD_ARC_RECORD_MAX)
-		return false;
-	switch (flags) {
-	case 0:
-	case ABD_ARC_PLAIN:
-		return stored_size == logical_size;
-	case ABD_ARC_STORED:
-		return stored_size < logical_size;
-	default:
-		return false;
-	}
-}
-
 /* Put what was filled in. */
 static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling,
 	struct abd_arc_source *source, abd_arc_hold_t *hold)
@@ -213,9 +197,9 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		.as_is = flags != 0,
 		/* unless whole pages would be wasted, as in a buffer that is not full */
 		.give = stored_size == size && abd_arc_record_bytes(abd) - size <= size / 16};
-	int error = -EINVAL;
+	int error = abd_arc_put_check(arc, &source, flags);
 
-	if (abd_arc_fill_is_valid(stored_size, logical_size, flags))
+	if (error == 0)
 		error = abd_arc_fill_put(arc, filling, &source, hold);
 	if (!source.given)
 		abd_free(abd);

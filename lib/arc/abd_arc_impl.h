@@ -494,6 +494,11 @@ struct abd_arc_source {
 };
 
 /**
+ * Whether the sizes of a source with an abd agree with these flags of abd_arc_fill_commit(), and if
+ * they want it, whether its block is sound. Returns 0, -EINVAL, -EBADMSG or -ENOMEM.
+ */
+int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags);
+/**
  * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
  * there: then -ESTALE when it was overtaken. If slot is not NULL, it holds the record afterwards.
  */
@@ -520,6 +525,8 @@ struct abd_arc_record {
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source);
 void abd_arc_record_end(struct abd_arc_record *record);
+/** Whether the source's bytes are a block of its record. Returns 0, -EBADMSG or -ENOMEM. */
+int abd_arc_record_verify(const struct abd_arc_source *source);
 /** Make size bytes at data, in the entry's slot, its buffer. */
 void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);
 /**

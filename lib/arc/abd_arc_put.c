@@ -10,6 +10,7 @@
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
 #include "abd_arc_impl.h"
+#include "abd_check.h"
 
 #include <abd/codec.h>
 
@@ -300,4 +301,68 @@ int abd_arc_put_flags(
 	abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size, unsigned flags)
 {
 	return abd_arc_put_as(__func__, arc, key, buf, size, flags);
+}
+
+/* ---- what lies in a buffer ------------------------------------------------------------------- */
+
+/* lz4 blocks are shorter than their records. */
+static bool abd_arc_put_is_valid(const struct abd_arc_source *source, unsigned flags)
+{
+	if (source->stored_size == 0 || source->logical_size > ABD_ARC_RECORD_MAX)
+		return false;
+	switch (flags) {
+	case 0:
+	case ABD_ARC_PLAIN:
+		return source->stored_size == source->logical_size;
+	case ABD_ARC_STORED:
+	case ABD_ARC_STORED | ABD_ARC_VERIFY:
+		return source->stored_size < source->logical_size;
+	default:
+		return false;
+	}
+}
+
+int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags)
+{
+	int error = 0;
+
+	if (!abd_arc_put_is_valid(source, flags))
+		return -EINVAL;
+	if ((flags & ABD_ARC_VERIFY) == 0)
+		return 0;
+	do
+		error = abd_arc_record_verify(source);
+	while (error == -ENOMEM && abd_arc_shrink(arc));
+	return error;
+}
+
+/* Whether an entry can take the buffer over: data and struct are freed with it. */
+static bool abd_arc_put_is_owner(const abd_t *abd)
+{
+	const unsigned both = ABD_FLAG_OWNER | ABD_FLAG_ALLOCD;
+
+	return (abd->abd_flags & both) == both && !abd_is_gang(abd);
+}
+
+int abd_arc_put_abd(
+	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL && abd != NULL, "cache, key or buffer is NULL");
+	abd_check_end(__func__, abd);
+	if (!abd_arc_put_is_owner(abd))
+		return -EINVAL;
+	size_t size = abd_get_size(abd);
+	unsigned put_flags = (abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
+	struct abd_arc_source source = {.abd = abd,
+		.stored_size = size,
+		.logical_size = logical_size,
+		.as_is = flags != 0,
+		.give = flags != 0 || abd_arc_record_bytes(abd) - size <= size / 16};
+	int error = abd_arc_put_check(arc, &source, flags);
+
+	if (error == 0)
+		error = abd_arc_put_source(arc, key, put_flags, &source, NULL, NULL);
+	if (error == 0 && !source.given)
+		abd_free(abd);
+	return error;
 }

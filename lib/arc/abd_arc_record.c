@@ -254,6 +254,19 @@ void abd_arc_scratch_put(struct abd_arc_scratch *scratch)
 	scratch->buf = NULL;
 }
 
+int abd_arc_record_verify(const struct abd_arc_source *source)
+{
+	size_t size = source->logical_size;
+	struct abd_arc_scratch scratch;
+	int error = abd_arc_scratch_get(&scratch, size);
+
+	if (error == 0 && abd_lz4_decompress_exact_to_buf(scratch.buf, source->abd, size, 0,
+				  source->stored_size) != (ssize_t)size)
+		error = -EBADMSG;
+	abd_arc_scratch_put(&scratch);
+	return error;
+}
+
 /* Decode the first size bytes of a compressed record. */
 static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, size_t size)
 {

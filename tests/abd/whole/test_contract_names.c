@@ -245,6 +245,7 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_hold_or_fill, arc, &key, 10, 0, NULL, &fill);
 	CALL(abd_arc_fill_commit, &fill, 10, 10, 0, NULL);
 	CALL(abd_arc_fill_abandon, &fill);
+	CALL(abd_arc_put_abd, arc, &key, NULL, 10, 0);
 	CALL(abd_arc_remove, arc, NULL);
 	CALL(abd_arc_remove_pool, NULL, 7);
 	CALL(abd_arc_each, arc, NULL, NULL);

@@ -234,8 +234,13 @@ static uint64_t worker_put(struct worker *worker, uint32_t key, const abd_arc_ke
 
 	for (size_t i = 0; i < size / 8; i++)
 		worker->words[i] = word(value, i);
+	abd_t *abd = worker->calls % 4 == 0 ? abd_alloc(size, false) : NULL;
+
+	if (abd != NULL)
+		abd_copy_from_buf(abd, worker->words, size);
 	worker->call[worker->calls].begin = now();
-	if (abd_arc_put(worker->arc, arc_key, worker->words, size) != 0)
+	if ((abd != NULL ? abd_arc_put_abd(worker->arc, arc_key, abd, size, ABD_ARC_PLAIN)
+			 : abd_arc_put(worker->arc, arc_key, worker->words, size)) != 0)
 		worker->wrong = "a put failed";
 	return value;
 }
