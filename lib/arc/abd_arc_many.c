@@ -39,16 +39,6 @@ static const struct abd_arc_entry *abd_arc_many_entry(
 	return NULL;
 }
 
-/*
- * Two cache lines: an entry, or a record's first bytes. Inline at every level of optimisation: gcc
- * takes a function that only prefetches for one without effect, and leaves out calls of it.
- */
-static inline __attribute__((always_inline)) void abd_arc_many_prefetch(const void *at)
-{
-	__builtin_prefetch(at);
-	__builtin_prefetch((const char *)at + 64);
-}
-
 /* Fetch what the look-ups of these hashes will go through, and the records' first bytes. */
 static void abd_arc_many_fetch(
 	struct abd_arc *arc, struct abd_rcu_thread *rcu, const uint64_t *hash, size_t n)
@@ -67,16 +57,18 @@ static void abd_arc_many_fetch(
 	}
 	for (size_t i = 0; i < n; i++) {
 		entry[i] = abd_arc_many_entry(line[i], hash[i]);
-		if (entry[i] != NULL)
-			abd_arc_many_prefetch(entry[i]);
+		if (entry[i] != NULL) { /* two cache lines */
+			__builtin_prefetch(entry[i]);
+			__builtin_prefetch(&entry[i]->own);
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
 		const abd_t *own = entry[i] != NULL ? &entry[i]->own : NULL;
 
 		if (own == NULL)
 			continue;
-		abd_arc_many_prefetch(own->abd_size > 0 ? own->abd_u.abd_linear.abd_buf
-							: (const void *)own->abd_parent);
+		__builtin_prefetch(own->abd_size > 0 ? own->abd_u.abd_linear.abd_buf
+						     : (const void *)own->abd_parent);
 	}
 	abd_rcu_read_unlock_as(rcu);
 }
@@ -87,13 +79,10 @@ static size_t abd_arc_many_count(size_t at, size_t n)
 	return n - at < ABD_ARC_BATCH ? n - at : ABD_ARC_BATCH;
 }
 
-size_t abd_arc_hold_many(
-	abd_arc_t *arc, const abd_arc_key_t *keys, abd_arc_hold_t *holds, int *results, size_t n)
+/* Not inlined: a single key need not save registers for this. */
+static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_key_t *keys,
+	abd_arc_hold_t *holds, int *results, size_t n)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	ABD_REQUIRE((keys != NULL && holds != NULL && results != NULL) || n == 0,
-		"%zu keys: keys, holds or results is NULL", n);
-
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	uint64_t hash[ABD_ARC_BATCH];
 	size_t held = 0, count;
@@ -102,37 +91,41 @@ size_t abd_arc_hold_many(
 		count = abd_arc_many_count(at, n);
 		for (size_t i = 0; i < count; i++)
 			hash[i] = abd_arc_hash(arc, &keys[at + i]);
-		if (count > 1)
-			abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
-		for (size_t i = 0; i < count; i++) {
-			results[at + i] = ABD_LIKELY(reader != NULL)
-						  ? abd_arc_hold_touch(arc, reader, hash[i],
-							    &keys[at + i], &holds[at + i], true)
-						  : -ENOMEM;
-			held += results[at + i] == 0;
+		abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
+		for (size_t i = at; i < at + count; i++) {
+			results[i] = -ENOMEM;
+			if (ABD_LIKELY(reader != NULL))
+				results[i] = abd_arc_hold_touch(
+					arc, reader, hash[i - at], &keys[i], &holds[i], true);
+			held += results[i] == 0;
 		}
 	}
 	return held;
 }
 
-size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n)
+size_t abd_arc_hold_many(
+	abd_arc_t *arc, const abd_arc_key_t *keys, abd_arc_hold_t *holds, int *results, size_t n)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	ABD_REQUIRE(ios != NULL || n == 0, "%zu reads at NULL", n);
+	ABD_REQUIRE(n == 0 || (keys != NULL && holds != NULL && results != NULL),
+		"%zu keys: keys, holds or results is NULL", n);
+	if (n != 1)
+		return abd_arc_many_hold(arc, keys, holds, results, n);
+	results[0] = abd_arc_hold(arc, keys, holds);
+	return results[0] == 0;
+}
 
+static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *ios, size_t n)
+{
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	uint64_t hash[ABD_ARC_BATCH];
 	size_t done = 0, count;
 
-	for (size_t i = 0; i < n; i++)
-		ABD_REQUIRE(
-			ios[i].dst != NULL || ios[i].size == 0, "memory of read %zu is NULL", i);
 	for (size_t at = 0; at < n; at += count) {
 		count = abd_arc_many_count(at, n);
 		for (size_t i = 0; i < count; i++)
 			hash[i] = abd_arc_hash(arc, &ios[at + i].key);
-		if (count > 1)
-			abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
+		abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
 		for (size_t i = 0; i < count; i++) {
 			abd_arc_io_t *io = &ios[at + i];
 
@@ -142,4 +135,17 @@ size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n)
 		}
 	}
 	return done;
+}
+
+size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n)
+{
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(ios != NULL || n == 0, "%zu reads at NULL", n);
+	for (size_t i = 0; i < n; i++)
+		ABD_REQUIRE(
+			ios[i].dst != NULL || ios[i].size == 0, "memory of read %zu is NULL", i);
+	if (n != 1)
+		return abd_arc_many_read(arc, ios, n);
+	ios->result = abd_arc_read(arc, &ios->key, ios->dst, ios->off, ios->size);
+	return ios->result >= 0;
 }
