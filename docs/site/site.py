@@ -188,6 +188,7 @@ class Stage:
 
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
+        text = text.replace("](site/play.md", "](play.md")
         if path.name == "glossary.md":
             text = self.glossary(text)
         text = re.sub(r"\[([^\]\n]+)\]\(glossary\.md#([\w-]+)\)", lambda found: f"{{term}}`{found[1]} <{self.terms[found[2]]}>`", text)
@@ -331,7 +332,7 @@ def printed(stage, xml, build, options):
     index = re.sub(r"\n```{toctree}\n:caption: Try\n(?:.*\n)*?```\n", "\n", index)
     stage.write("index.md", index)
     for path in stage.source.glob("*.md"):
-        text = re.sub(r"\[([^]\n]*)\]\(reference/[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
+        text = re.sub(r"\[([^]\n]*)\]\((?:reference/|play\.md)[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
         text = re.sub(r"{c:func}(`\w+`)", r"\1", text)
         # What is one click away on a screen stays out on paper: the picture shows it.
         path.write_text(re.sub(r"<details class=\"as-text\">.*?</details>\n", "", text, flags=re.S), encoding="utf-8")
