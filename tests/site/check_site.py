@@ -77,6 +77,11 @@ class Site(unittest.TestCase):
         for path in SITE.rglob("*.css"):
             self.assertNotRegex(path.read_text(encoding="utf-8"), r"(@import|url\()\s*[\"']?(https?:)?/", path)
 
+    def test_the_front_page_has_its_picture_and_leads_to_the_pages_to_play_with(self):
+        text = (SITE / "index.html").read_text(encoding="utf-8")
+        self.assertEqual(text.count('<svg class="front" role="img"'), 1)
+        self.assertRegex(text, r'<p>Play with <a [^>]*href="play.html"')
+
     def test_every_chapter_is_a_page_that_the_index_leads_to(self):
         led = {self.target(SITE / "index.html", link)[0] for link in PAGES[SITE / "index.html"].leads}
         for path in (ROOT / "docs").glob("*.md"):
