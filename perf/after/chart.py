@@ -31,23 +31,66 @@ STYLE = {"figure.facecolor": "none", "axes.facecolor": "none", "text.color": TEX
 WIDTHS = {"wide": 8.0, "narrow": 3.9}  # inches of 72 points; shown on about 930 and 360 pixels
 
 
+def shorter(tag):
+    for long, short in ((r"font: ([0-9.]+px) '[^;\"]*", r"font: \1 sans-serif"), (r'<g id="[a-z0-9_.]*">', "<g>"), (r"(\.\d)\d+", r"\1"),
+                        (r"(\d)\.0\b", r"\1"), (r" ([MLQCz]) ", r"\1"), (r'"M ', '"M'), (r"; stroke-linecap: square", ""),
+                        (r' transform="rotate\(-0 [^)]*\)"', ""), ("xlink:href", "href")):
+        tag = re.sub(long, short, tag)
+    return tag
+
+
+def without_groups(text):
+    """The drawing without the groups that say nothing."""
+    said, parts = [], []
+    for part in re.split("(<g[^>]*>|</g>)", text):
+        if part.startswith("<g"):
+            said.append(part != "<g>")
+        if not (part == "<g>" or part == "</g>" and not said.pop()):
+            parts.append(part)
+    return "".join(parts)
+
+
+def shared(page):
+    """(the page with a class in place of each style that its drawings have, the rules of these classes); names of parts are short."""
+    names, rules = {}, {}
+
+    def tag(found):
+        text = re.sub(r'(?<=[#"])[mp][0-9a-f]{10}\b', lambda name: names.setdefault(name[0], f"i{len(names)}"), found[0])
+        text = re.sub(r' style="([^"]*)"', lambda style: f" class={rules.setdefault(style[1], f's{len(rules)}')}", text)
+        return text.replace("/>", " />")
+
+    page = re.sub("<svg.*?</svg>", lambda drawing: re.sub("<[^<>]*>", tag, drawing[0]), page, flags=re.DOTALL)
+    return page, "\n".join(f".{name} {{{style}}}" for style, name in rules.items())
+
+
+def apart(figure, axes):
+    """Moves the names at the ends of lines up, where one would lie on another."""
+    names = [text for text in axes.texts if text.get_gid() == "end"]
+    figure.draw_without_rendering()
+    points, least = {text: axes.transData.transform(text.xy)[1] * 72 / figure.dpi for text in names}, -math.inf
+    for text in sorted(names, key=points.get):
+        least = max(points[text], least + 8.5)
+        text.set_position((6, least - points[text]))
+
+
 def svg(draw, title, kind, height):
     with plot.rc_context({**STYLE, "svg.hashsalt": title + kind}):
         figure, axes = plot.subplots(figsize=(WIDTHS[kind], height), layout="constrained")
         draw(axes, kind == "narrow")
+        apart(figure, axes)
+        plot.setp(axes.get_xgridlines() + axes.get_ygridlines(), clip_on=False)  # they end with the axes anyway
         data = io.StringIO()
         figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
         plot.close(figure)
     text = data.getvalue()
     text = re.sub("<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
-    text = re.sub(' (?:width|height)="[0-9.]+pt"', "", text)
-    # What matplotlib writes for every tick and letter, made short: a page has 30 drawings.
-    for long, short in ((r"font: ([0-9.]+px) '[^;\"]*", r"font: \1 sans-serif"), (r'<g id="[a-z0-9_.]*">', "<g>"), (r"(\.\d)\d+", r"\1"),
-                        (r"; stroke-linecap: square", ""), (r' transform="rotate\(-0 [^)]*\)"', ""), (r"\s*\n\s*", " "), ("> <", "><")):
-        text = re.sub(long, short, text)
+    unused = ' (?:width|height)="[0-9.]+pt"| xmlns(?::xlink)?="[^"]*"| version="1.1"|<style.*?</style>|<path [^>]*"fill: none"/>'
+    text = re.sub(unused, "", text, flags=re.DOTALL)
     for colour, variable in VARIABLES.items():
         text = text.replace(colour, variable)
-    return text.replace("<svg ", f'<svg class="{kind}" role="img" aria-label="{html.escape(title)}" ', 1)
+    # What matplotlib writes for every tick and letter, made short; within tags only, what people read stays as it is.
+    text = re.sub("<[^<>]*>", lambda tag: shorter(tag[0]), re.sub(r"\s*\n\s*", " ", text)).replace("> <", "><")
+    return without_groups(text).replace("<svg ", f'<svg class="{kind}" role="img" aria-label="{html.escape(title)}" ', 1)
 
 
 def picture(draw, title, height=3.6, narrow_height=None):
@@ -93,7 +136,8 @@ def dots(axes, narrow, labels, series, published=None):
         axes.axhline(published, color="#888888", linewidth=1, linestyle="--", label=f"the source: {published}")
     places(axes, labels, narrow)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("times as fast" if narrow else "times as fast, 95 % interval; x: slower, hollow: can't tell")
+    axes.set_ylabel("times as fast")
+    axes.set_xlabel("with 95 % intervals; x: slower, hollow: can't tell")
     legend(axes, narrow)
 
 
@@ -108,7 +152,7 @@ def lines(axes, narrow, labels, series):
         axes.plot([labels.index(place) for place in points], list(points.values()), label=name, **style)
         if points and not narrow:  # a series is named at its end, too
             axes.annotate(name, (labels.index(list(points)[-1]), list(points.values())[-1]), xytext=(6, 0), textcoords="offset points",
-                          fontsize=8, va="center", annotation_clip=False)
+                          fontsize=8, va="center", annotation_clip=False, gid="end")
     places(axes, labels, narrow)
 
 
@@ -126,6 +170,13 @@ def bars(axes, narrow, names, series, unit):
     axes.margins(x=0.12)
     axes.set_xlabel(unit)
     legend(axes, narrow)
+
+
+def powers_of_ten(axis):
+    """A logarithmic axis whose numbers are plain ones."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter(lambda value, _: "")
 
 
 def powers_of_two(axes, values):

@@ -7,7 +7,7 @@ Invariant: text from a result is escaped wherever it becomes markup, and a class
 import html
 import os
 
-from chart import COLOURS
+from chart import COLOURS, shared
 from compare import changed, conclusion
 from findings import findings, losses, questions
 from model import CONDITIONS, interval, parameter_text
@@ -28,7 +28,7 @@ body {{ font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: va
   margin: auto; padding: 1rem; overflow-wrap: break-word }}
 h1 {{ font-size: 1.5rem; line-height: 1.25 }} h2 {{ font-size: 1.25rem; line-height: 1.3; margin-top: 2.4rem }}
 h3 {{ font-size: 1rem; margin-bottom: .3rem }}
-figure {{ margin: .5rem 0 }} svg {{ width: 100%; height: auto }} svg text {{ font-family: system-ui, sans-serif !important }}
+figure {{ margin: .5rem 0 }} svg {{ width: 100%; height: auto; stroke-linejoin: round }} svg text {{ font-family: system-ui, sans-serif !important }}
 svg.narrow {{ display: none }}
 .headline {{ background: var(--soft); border-radius: .5rem; padding: .3rem 1rem }} .headline li {{ margin: .5rem 0 }}
 .conclude {{ border-left: .25rem solid var(--c0); padding-left: .75rem }}
@@ -38,12 +38,15 @@ svg.narrow {{ display: none }}
 .scroll {{ overflow-x: auto }} table {{ border-collapse: collapse; font-size: .85rem }}
 th, td {{ border-bottom: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top }}
 .tight td, .tight th {{ white-space: nowrap }}
+.tight td[rowspan] {{ white-space: normal; min-width: 7rem; max-width: 16rem }}
 td.n {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }}
+.figures td:nth-last-child(-n+4) {{ text-align: right; font-variant-numeric: tabular-nums }}
 .faster, .met, .smaller {{ color: var(--good) }} .slower, .missed, .larger {{ color: var(--bad) }}
 summary {{ cursor: pointer; font-size: 1.25rem; font-weight: bold; margin-top: 1.5rem }}
 @media (max-width: 640px) {{
   svg.wide {{ display: none }} svg.narrow {{ display: block }} .claim {{ grid-template-columns: 1fr }}
   table {{ font-size: .9rem }} th, td {{ padding: .3rem .5rem }} ul {{ padding-left: 1.2rem }} }}
+{rules}
 </style></head><body>
 {body}
 </body></html>
@@ -53,20 +56,34 @@ summary {{ cursor: pointer; font-size: 1.25rem; font-weight: bold; margin-top: 1
 KINDS = {"faster", "slower", "smaller", "larger", "met", "missed"}
 
 
-def row(*cells):
-    """A table row of text and numbers: a number is given as (value, format), a verdict as [text]."""
+def cells(items):
+    """Cells of text and numbers: a number is given as (value, format), a verdict as [text]."""
     def one(item):
         if isinstance(item, tuple):
             return cell(format(*item))
         text = html.escape(item if isinstance(item, str) else item[0])
         kind = item[0].split(": ")[-1] if isinstance(item, list) else ""
-        return f'<td class="{kind}">{text}</td>' if kind in KINDS else f"<td>{text}</td>"
-    return f"<tr>{''.join(one(item) for item in cells)}</tr>"
+        return f"<td class={kind}>{text}" if kind in KINDS else f"<td>{text}"
+    return "".join(one(item) for item in items)
 
 
-def table(headings, rows):
+def row(*items):
+    return "<tr>" + cells(items)
+
+
+def rows_of(document, lines):
+    """Rows for lines(entry), with the entry's name and conditions once before them."""
+    found = []
+    for entry in document["results"]:
+        made = [cells(line) for line in lines(entry)]
+        head = "".join(f"<td rowspan={len(made)}>{html.escape(text)}" for text in (entry["scenario"], entry["name"], conditions(entry)))
+        found += [f"<tr>{'' if i else head}{line}" for i, line in enumerate(made)]
+    return found
+
+
+def table(headings, rows, kind="tight"):
     head = "".join(f"<th>{html.escape(heading)}" for heading in headings)
-    return f"<div class=scroll><table class=tight><tr>{head}</tr>{''.join(rows)}</table></div>"
+    return f"<div class=scroll><table class='{kind}'><tr>{head}</tr>{''.join(rows)}</table></div>"
 
 
 def folded(title, *parts):
@@ -82,15 +99,16 @@ def numbers(item, form):
 
 
 def table_figures(document):
-    rows = [row(entry["scenario"], entry["name"], conditions(entry), figure["name"], figure["unit"], *numbers(figure, ".4g"),
-                (figure["rounds"], "d")) for entry in document["results"] for figure in entry["figures"]]
-    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", "unit", "median", "low", "high", "rounds"), rows))
+    rows = rows_of(document, lambda entry: [[figure["name"], figure["unit"], *(format(figure[name], ".4g") for name in ("median", "low", "high")), str(figure["rounds"])]
+                                            for figure in entry["figures"]])
+    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", "unit", "median", "low", "high", "rounds"), rows,
+                                                    "tight figures"))
 
 
 def table_ratios(document):
-    rows = [row(entry["scenario"], entry["name"], conditions(entry), f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"),
-                [ratio["verdict"]], ["" if ratio["target"] is None else f"{ratio['target']:g}: {ratio['target_verdict']}"],
-                ratio["source"]) for entry in document["results"] for ratio in entry["ratios"]]
+    rows = rows_of(document, lambda entry: [[f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"), [ratio["verdict"]],
+                                             ["" if ratio["target"] is None else f"{ratio['target']:g}: {ratio['target_verdict']}"],
+                                             ratio["source"]] for ratio in entry["ratios"]])
     return folded(f"All {len(rows)} ratios", table(("scenario", "case", "conditions", "ratio of speeds", "median", "low", "high", "verdict",
                                                     "target", "the source"), rows))
 
@@ -172,7 +190,8 @@ def report(document, comparison=None):
     parts = [head, headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
     parts += [make(document) for make in SECTIONS]
     parts += [trust(document), table_ratios(document), table_figures(document)]
-    return PAGE.format(body="\n".join(part for part in parts if part),
+    body, rules = shared("\n".join(part for part in parts if part))
+    return PAGE.format(body=body, rules=rules,
                        light=" ".join(f"--c{i}: {colour};" for i, colour in enumerate(COLOURS)),
                        dark=" ".join(f"--c{i}: {colour};" for i, colour in enumerate(DARK)))
 

@@ -2,19 +2,19 @@
 """A section per question: a chart, a conclusion, the source's figure beside ours. Questions that were not measured get no section."""
 import html
 
-from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_two)
+from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_ten, powers_of_two)
 from model import (figure_of, geometric_mean, median_of, medians_of, names_of, number, of_sizes, ratio_of, select, size_text,
                    spread)
 
 
 def cell(value):
-    return f'<td class="n">{value}</td>'
+    return f"<td class=n>{value}"
 
 
 def rows_table(head, rows):
     """A small table of text; all columns but the first are numbers, aligned right."""
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" if i == 0 else cell(html.escape(text))
-                                    for i, text in enumerate(row)) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}" if i == 0 else cell(html.escape(text)) for i, text in enumerate(row))
+                   for row in rows)
     return (f"<div class=scroll><table><tr>{''.join(f'<th>{html.escape(text)}' for text in head)}</tr>{body}</table></div>")
 
 
@@ -122,7 +122,7 @@ def section_buffer(document):
         names = [entry["name"] for entry in entries]
         axes.set_yticks(range(len(entries)), [name.replace(", ", ",\n") for name in names] if narrow else names)
         axes.invert_yaxis()
-        axes.set_xscale("log")
+        powers_of_ten(axes.xaxis)
         axes.set_xlabel("ns (logarithmic)")
         legend(axes, narrow)
 
@@ -394,7 +394,7 @@ def section_latency(document):
 
             def draw(axes, narrow, labels=labels, series=series):
                 lines(axes, narrow, labels, series)
-                axes.set_yscale("log")
+                powers_of_ten(axes.yaxis)
                 axes.set_ylabel("us (logarithmic)")
                 axes.set_xlabel("percentile of reads")
                 legend(axes, narrow)
@@ -407,7 +407,7 @@ def section_latency(document):
     for entry in entries:
         half, rare = median_of(figure_of(entry, "p50")), median_of(figure_of(entry, "p99.9"))
         if entry["parameters"].get("mode") == "cache" and half and rare:
-            said.append(f"{entry['name']}: half take {half / 1000:.3g} us or less, one in a thousand more than {rare / 1000:.3g}")
+            said.append(f"{entry['name']}: half take {half / 1000:.3g} us or less, one in a thousand more than {rare / 1000:,.0f}")
     return section(title, *parts, conclude("Reads of 128 KiB, less is better. " + html.escape("; ".join(said)) + "."))
 
 
@@ -537,7 +537,7 @@ def section_lz4_groups(document):
             axes.plot([x for x, _, _ in points], [y for _, y, _ in points], label=name, **line_style(i))
             for x, y, text in points if not narrow else ():
                 axes.annotate(text, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
-        axes.set_xlabel("bytes of block and index, against liblz4's block")
+        axes.set_xlabel("bytes, against liblz4's block" if narrow else "bytes of block and index, against liblz4's block")
         axes.set_ylabel("ns for 4 KiB anywhere")
         axes.set_ylim(bottom=0)
         legend(axes, narrow, 3)

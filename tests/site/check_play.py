@@ -11,16 +11,15 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
+
+import browser
+from browser import CONTRAST, PHONE, WIDE
 
 # In a change's check a few stories, at random but the same ones; in full ten times as many.
 MORE = 10 if os.environ.get("ABD_GATE_TIER") == "full" else 1
@@ -28,62 +27,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SITE, EXPLAIN = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 SCREENS = pathlib.Path(sys.argv[4]) if sys.argv[3:4] == ["--screens"] else None
 PAGE = (SITE / "interactive.html").as_uri()
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--hide-scrollbars")
-WIDE, PHONE = (1200, 900), (390, 844)
-
-# Text whose color is too near to what is behind it.
-CONTRAST = """
-    const luminance = (color) => { const [r, g, b] = color.match(/[\\d.]+/g).map((each) => (each /= 255) <= 0.03928 ?
-        each / 12.92 : ((each + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-    const behind = (each) => { for (; each; each = each.parentElement) { const color = getComputedStyle(each).backgroundColor;
-        if (!/, 0\\)$/.test(color)) return color; } return "rgb(255, 255, 255)"; };
-    return [...document.querySelectorAll("h1, h2, h3, p, label, button, td, small, span, summary, .outcome")]
-        .filter((each) => each.textContent.trim() && getComputedStyle(each).color !== "rgba(0, 0, 0, 0)" && !each.disabled)
-        .map((each) => { const a = luminance(getComputedStyle(each).color), b = luminance(behind(each));
-            return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), each.tagName + "." + each.className + " " + each.textContent.slice(0, 30)]; })
-        .filter(([ratio]) => ratio < 4.5)"""
+browser.SCREENS = SCREENS
 
 
-class Browser(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.profile = tempfile.TemporaryDirectory(prefix="abd-play-")
-        options = Options()
-        for flag in (*FLAGS, f"--user-data-dir={cls.profile.name}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        cls.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.driver.quit()
-        cls.profile.cleanup()
-
-    def tearDown(self):
-        self.assertEqual([line for line in self.driver.get_log("browser") if line["level"] in ("SEVERE", "WARNING")], [])
-
+class Browser(browser.Browser):
     def open(self, size=WIDE, scheme="light", page=PAGE, choices=""):
-        width, height = size
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1,
-                                                                           "mobile": size == PHONE})
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        self.driver.get("about:blank")
-        self.driver.get(page + choices)
-
-    def all(self, selector):
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def one(self, selector):
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def script(self, text, *arguments):
-        return self.driver.execute_script(text, *arguments)
-
-    def screen(self, name):
-        if SCREENS:
-            SCREENS.mkdir(parents=True, exist_ok=True)
-            self.driver.save_screenshot(str(SCREENS / f"{name}.png"))
+        super().open(page, size, scheme, choices)
 
     def current(self):
         return self.one("#steps [aria-current]").text

@@ -18,7 +18,7 @@ MEASURE = """
 const seen = e => e.getClientRects().length > 0, name = e => e.tagName + " " + e.innerText.slice(0, 60);
 const found = [...document.querySelectorAll("pre, .table-wrapper")].filter(e => seen(e) && e.scrollWidth > e.clientWidth + 1)
     .map(e => `${name(e)}: ${e.scrollWidth} px in ${e.clientWidth}`);
-if (document.documentElement.scrollWidth > innerWidth)
+if (document.documentElement.scrollWidth > screen.width) // innerWidth grows with the page
     found.push(`the page: ${document.documentElement.scrollWidth} px`);
 const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (texts.nextNode()) {
