@@ -2,8 +2,8 @@
 /*
  * First abd-perf looks at the machine and races A against A, which shows how far the figures can be
  * trusted. Then it measures scenario by scenario.
- * Invariant: what was measured is written, even when ctrl-C ends measuring early; nothing is
- * written when a result was wrong.
+ * Invariant: what was measured is written, even when ctrl-C or a lack of memory ends measuring
+ * early; nothing is written when a result was wrong.
  */
 #include "abd_perf_run.h"
 #include "abd_perf_after.h"
@@ -16,6 +16,7 @@
 #include "abd_perf_json.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
+#include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
@@ -151,15 +152,18 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 		status = chosen[i]->run(options);
 		abd_perf_say_end();
 	}
-	if (!abd_perf_stop_wanted() && options->filter != NULL && abd_perf_filter_count() == 0)
-		abd_perf_say_warn("--filter '%s' left nothing to measure", options->filter);
+	if (status == 0 && options->filter != NULL && !abd_perf_stop_wanted() &&
+		abd_perf_filter_count() == 0) {
+		abd_perf_say_error("--filter '%s' left nothing to measure", options->filter);
+		status = 1;
+	}
 	return status;
 }
 
 /* Try every output, even when another one failed. Returns an exit status. */
-static int abd_perf_run_write(const struct abd_perf_options *options)
+static int abd_perf_run_write(const struct abd_perf_options *options, bool complete)
 {
-	char *json = abd_perf_json_text(options, !abd_perf_stop_wanted());
+	char *json = abd_perf_json_text(options, complete);
 	int status = 0, error;
 
 	if (json == NULL)
@@ -174,10 +178,20 @@ static int abd_perf_run_write(const struct abd_perf_options *options)
 	}
 	if (abd_perf_after_here() && abd_perf_after_tables(json, options->csv) != 0)
 		status = 1;
-	if (abd_perf_stop_wanted())
+	if (!complete)
 		printf("\nended early: the tables hold what was measured until then\n");
 	free(json);
 	return status;
+}
+
+static const struct abd_perf_options *abd_perf_run_options;
+
+/* A scenario can't go on: what others measured before is kept. */
+static void abd_perf_run_died(void)
+{
+	abd_perf_say_dying = NULL;
+	if (json_array_size(abd_perf_result_list()) > 0)
+		abd_perf_run_write(abd_perf_run_options, false);
 }
 
 /*
@@ -248,14 +262,17 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_crew_pin(options.cpus[0]);
 	abd_perf_race_noise_measure(&options);
 	abd_perf_run_print_head(&options);
+	abd_perf_run_options = &options;
+	abd_perf_say_dying = abd_perf_run_died;
 	status = abd_perf_run_all(&options, chosen, count);
+	abd_perf_say_dying = NULL;
 	if (status != 0)
 		return status;
 
 	int more = abd_perf_run_more(argv, &options, chosen, count);
 
 	abd_perf_env_look_back(&options);
-	status = abd_perf_run_write(&options);
+	status = abd_perf_run_write(&options, !abd_perf_stop_wanted());
 	if (abd_perf_stop_wanted())
 		return 130;
 	return status != 0 ? status : more;

@@ -152,6 +152,8 @@ void abd_perf_say_error(const char *format, ...)
 	va_end(arguments);
 }
 
+void (*abd_perf_say_dying)(void);
+
 void abd_perf_say_die(int status, const char *format, ...)
 {
 	va_list arguments;
@@ -159,5 +161,7 @@ void abd_perf_say_die(int status, const char *format, ...)
 	va_start(arguments, format);
 	abd_perf_say_line(format, arguments);
 	va_end(arguments);
+	if (abd_perf_say_dying != NULL)
+		abd_perf_say_dying();
 	exit(status);
 }

@@ -33,6 +33,8 @@ const char *abd_perf_say_warning(unsigned i);
 
 /** Print "abd-perf: ...": something went wrong, but the program goes on. */
 void abd_perf_say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** What is done before the program ends so; NULL: nothing. */
+extern void (*abd_perf_say_dying)(void);
 /** Print "abd-perf: ..." and end the program. */
 void abd_perf_say_die(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));

@@ -436,9 +436,32 @@ class Runs(Case):
         self.assertEqual({name for name in names if not name.startswith("view")}, set())
 
     def test_a_filter_that_matches_nothing_says_so(self):
-        document = self.results("compare", "--record-size", "512", "--filter", "no such step")
-        self.assertEqual(document["results"], [])
-        self.assertIn("left nothing", " ".join(document["warnings"]))
+        file = self.write("result.json", "old")
+        result = run("run", *FEW, "compare", "--record-size", "512", "--filter", "no such step", "--json", file)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("left nothing", result.stderr.splitlines()[-1])
+        with open(file) as stream:
+            self.assertEqual(stream.read(), "old")
+
+    def test_one_cpu_is_enough(self):
+        one = {min(os.sched_getaffinity(0))}
+        document = self.results("flush", "arc-read", "arc-cached-read", "--record-size", "16k", "--input", self.input,
+                                preexec_fn=lambda: os.sched_setaffinity(0, one))
+        self.assertEqual({entry["scenario"] for entry in document["results"]}, {"flush", "arc-read", "arc-cached-read"})
+        self.assertEqual({entry["parameters"].get("threads", 1) for entry in document["results"]}, {1})
+
+    def test_a_lack_of_memory_costs_no_figures_of_before(self):
+        file = self.path("result.json")
+        limit = 400 << 20
+        result = run("run", *FEW, "compare", "flush", "--record-size", "512", "--json", file, env={**os.environ, "ABD_CHUNK_PROVIDER": "malloc"},
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no memory for two destinations", result.stderr.splitlines()[-1])
+        with open(file) as stream:
+            document = json.load(stream)
+        self.assertEqual({entry["scenario"] for entry in document["results"]}, {"compare"})
+        self.assertIs(document["complete"], False)
+        self.assertIn("compare: scattered buffers", result.stdout)
 
     def test_warming_up_takes_its_time(self):
         def cpu():
