@@ -503,6 +503,20 @@ ABD_API int abd_arc_put_abd(
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
+ * Give memory back to the system, as an engine wants when the system is short of it: free what
+ * waits to be freed, then evict. The capacity stays, so the cache grows again as records come.
+ * Stops when so many bytes are free, or no record is left, or the time is up; a step that has begun
+ * takes about a millisecond more.
+ *
+ * Units:   bytes of used_bytes; max_ns in nanoseconds; 0: nothing is evicted; UINT64_MAX: no limit.
+ * Returns: by how many bytes used_bytes fell. Records that are held are evicted in their turn, and
+ *          their memory is free only when they are released.
+ * Threads: any; others go on meanwhile. Waits for readers.
+ * Source:  arc_reduce_target_size() and arc_evict() in module/zfs/arc.c.
+ */
+ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
+
+/**
  * Fill *stats. stats_size is the size of the record that the caller was compiled with: a shorter
  * record is filled as far as it goes, and a longer one gets zeroes in the unknown tail.
  *

@@ -15,6 +15,8 @@
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
 
+#include <time.h>
+
 /*
  * If memory is short, make room for this part of the capacity in addition, and for no more than
  * this: the lock is not held for long.
@@ -558,6 +560,62 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	abd_arc_reclaim(arc);
 	abd_cache_reap_now();
 	return any;
+}
+
+/* What is in use and not pinned. Under lock. */
+static size_t abd_arc_used_unpinned(const struct abd_arc *arc)
+{
+	return abd_arc_used(arc) - arc->pinned_bytes;
+}
+
+/*
+ * Take a step towards so much in use: empty slabs, or evict, and free that. False: no step is
+ * needed, or possible.
+ */
+static bool abd_arc_trim_some(struct abd_arc *arc, size_t goal)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	pthread_mutex_lock(&arc->lock);
+	(void)abd_arc_policy_tidy(&arc->policy);
+
+	size_t used = abd_arc_used_unpinned(arc), over = used - abd_min(used, goal);
+	bool any = over > 0 && (abd_arc_move_some(arc, over) || abd_arc_evict_some(arc, over) > 0);
+
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_now(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	return any;
+}
+
+static uint64_t abd_arc_trim_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
+{
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	uint64_t begin = abd_arc_trim_clock();
+
+	pthread_mutex_lock(&arc->lock);
+	size_t before = abd_arc_used(arc), goal = abd_arc_used_unpinned(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	goal -= abd_min(goal, bytes);
+	abd_arc_reclaim(arc); /* what waits to be freed costs no record */
+	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_some(arc, goal))
+		continue;
+	abd_cache_reap_now();
+
+	pthread_mutex_lock(&arc->lock);
+	size_t after = abd_arc_used(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	return before - abd_min(before, after);
 }
 
 static void abd_arc_held_add(struct abd_arc_entry *entry, void *bytes)

@@ -225,6 +225,11 @@ static int resize(void)
 	return abd_arc_resize(arc, 400000);
 }
 
+static int trim(void)
+{
+	return (int)abd_arc_trim(arc, 100000, UINT64_MAX) * 0;
+}
+
 static int create(void)
 {
 	abd_arc_t *other = arc_make(1 << 20, 0, 0);
@@ -262,6 +267,7 @@ static const struct {
 	{"abd_arc_each", each},
 	{"abd_arc_stats_get", stats},
 	{"abd_arc_resize", resize},
+	{"abd_arc_trim", trim},
 	{"abd_arc_create", create},
 	{"abd_arc_destroy", create},
 };
