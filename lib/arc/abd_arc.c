@@ -222,11 +222,11 @@ static bool abd_arc_resize_step(struct abd_arc *arc, size_t step)
 {
 	pthread_mutex_lock(&arc->lock);
 	size_t used = abd_min(arc->capacity, abd_arc_used(arc));
-	bool more = arc->capacity > arc->goal;
+	bool more = abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 
-	if (more) {
+	if (!more && arc->capacity > arc->goal) {
 		abd_arc_capacity_set(arc, used > arc->goal + step ? used - step : arc->goal);
-		abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
+		more = true;
 	}
 	pthread_mutex_unlock(&arc->lock);
 	return more;

@@ -25,6 +25,12 @@
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 /* And no more records than this at a time: a quarter of a millisecond. */
 #define ABD_ARC_EVICT_PIECE 1024
+/*
+ * A put evicts no more records than this for the policy, and frees as many ghosts and some more
+ * with each record. The rest is left to the next puts.
+ */
+#define ABD_ARC_EVICT_PUT 256
+#define ABD_ARC_TRIM_STEP 4
 /* A grace period begins when this part of what is kept free is retired. */
 #define ABD_ARC_RETIRED_PART 8
 /* While one is under way, each eighth eviction looks whether it has passed. */
@@ -116,17 +122,29 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 	return true;
 }
 
-void abd_arc_evict_for(
+bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
+	size_t most = arc->hit_batch > 1 ? ABD_ARC_EVICT_PUT : SIZE_MAX;
+	size_t step = arc->hit_batch > 1 ? ABD_ARC_TRIM_STEP : SIZE_MAX;
 	/*
-	 * Trim at each step: each eviction leaves a ghost, which takes memory too, and many would
+	 * Trim at each step too: each eviction leaves a ghost, which takes memory, and many would
 	 * leave more ghosts than their bounds allow.
 	 */
-	abd_arc_policy_trim(&arc->policy, list, incoming);
-	while (abd_arc_policy_is_over(&arc->policy, incoming) &&
-		abd_arc_evict_one(arc, from_frequent))
-		abd_arc_policy_trim(&arc->policy, list, incoming);
+	bool more = abd_arc_policy_trim(&arc->policy, list, incoming, most);
+
+	/* Ghosts that have to go anyway must not cost records, where nothing needs room now. */
+	if (more && incoming == 0)
+		return true;
+	while (abd_arc_policy_is_over(&arc->policy, incoming)) {
+		if (most == 0)
+			return true;
+		if (!abd_arc_evict_one(arc, from_frequent))
+			break;
+		most--;
+		more = abd_arc_policy_trim(&arc->policy, list, incoming, step);
+	}
+	return more;
 }
 
 /*

@@ -413,9 +413,10 @@ static inline void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold
 }
 
 /**
- * Evict until incoming more bytes, which will go into list, fit the policy's capacity. Under lock.
+ * Evict until incoming more bytes, which will go into list, fit the policy's capacity; but not many
+ * records at once, except in the exact algorithm. True: some are left to evict. Under lock.
  */
-void abd_arc_evict_for(
+bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);

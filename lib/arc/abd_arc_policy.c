@@ -507,21 +507,25 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
  * REPLACE, so at most c is counted for them. REPLACE does not change L1: it moves records from T1
  * to B1.
  */
-void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming)
+bool abd_arc_policy_trim(
+	struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming, size_t most)
 {
 	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);
 	size_t records =
 		abd_min(policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
 
-	while (policy->ghost_recent.count > 0 &&
-		recent + policy->ghost_recent.bytes > policy->capacity)
+	for (; most > 0 && policy->ghost_recent.count > 0 &&
+		recent + policy->ghost_recent.bytes > policy->capacity;
+		most--)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_recent);
-	while (policy->ghost_frequent.count > 0 &&
+	for (; most > 0 && policy->ghost_frequent.count > 0 &&
 		records + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
-			2 * policy->capacity)
+			2 * policy->capacity;
+		most--)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
 	if (policy->bucket_count > 0)
 		abd_arc_ghost_resize(policy);
+	return most == 0;
 }
 
 void abd_arc_policy_resize(struct abd_arc_policy *policy, size_t capacity)

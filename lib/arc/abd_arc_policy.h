@@ -11,8 +11,8 @@
  * and shrinks when T2 evicted it.
  *
  * Invariants, after each call: every list's bytes are the sum of its items' costs; |T1| + |B1| <= c
- * and |T1| + |B1| + |T2| + |B2| <= 2c, unless a single record is larger; 0 <= p <= c. A key is in
- * one list at most.
+ * and |T1| + |B1| + |T2| + |B2| <= 2c, unless a single record is larger, or calls that do no more
+ * than a piece at a time have not come to it yet; 0 <= p <= c. A key is in one list at most.
  *
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
  * pair), p moves once by mistake.
@@ -163,8 +163,12 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
 struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, bool from_frequent);
 /** Take a record out of its list, and leave a ghost if there is memory for one. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
-/** Free the ghosts beyond the lists' bounds, where incoming bytes are about to go into list. */
-void abd_arc_policy_trim(struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming);
+/**
+ * Free the ghosts beyond the lists' bounds, where incoming bytes are about to go into list: so many
+ * at most. True: some may be left.
+ */
+bool abd_arc_policy_trim(
+	struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming, size_t most);
 /**
  * Give back about a thousand of the buckets that the ghosts no longer need. False: there are none.
  */

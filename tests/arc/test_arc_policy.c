@@ -119,11 +119,11 @@ static bool our_request(struct abd_arc_policy *policy, uint64_t x)
 
 	enum abd_arc_list_id list = abd_arc_policy_ask(policy, x, 1, &from_frequent);
 
-	abd_arc_policy_trim(policy, list, 1);
+	abd_arc_policy_trim(policy, list, 1, SIZE_MAX);
 	while (abd_arc_policy_is_over(policy, 1)) {
 		victim = abd_arc_policy_victim(policy, from_frequent);
 		abd_arc_policy_evict(policy, victim, (uint64_t)(victim - items));
-		abd_arc_policy_trim(policy, list, 1);
+		abd_arc_policy_trim(policy, list, 1, SIZE_MAX);
 	}
 	item->cost = 1;
 	abd_arc_policy_insert(policy, item, list, x);

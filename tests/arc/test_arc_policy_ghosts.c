@@ -60,7 +60,7 @@ Test(arc_ghosts, buckets_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_ti
 	for (size_t i = LEFT; i < GHOSTS; i++)
 		cr_assert(abd_arc_policy_drop_ghost(&policy));
 	for (size_t i = 0; i < GHOSTS / 4; i++) {
-		abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0);
+		abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, SIZE_MAX);
 		expect_few(policy.bucket_count, before);
 		before = policy.bucket_count;
 	}

@@ -208,3 +208,48 @@ Test(arc_holds, a_release_that_saw_no_pin_is_found_later)
 		abd_arc_destroy(arc);
 	}
 }
+
+/*
+ * A large record needs the room of thousands of small ones. Its put evicts some of them, and those
+ * that follow the rest: nobody waits while all go. In the exact algorithm they go at once.
+ */
+static void put_large_among_small(uint32_t hit_batch, size_t least, size_t most)
+{
+	enum { LARGE = 1 << 20, SMALL = 64 };
+	abd_arc_t *arc = arc_make(64 << 20, hit_batch, 0);
+	static char large[LARGE];
+	abd_arc_key_t key;
+	uint64_t n = 0;
+
+	arc_fill(large, LARGE, 1, 1, 64);
+	do {
+		key = arc_key(n++);
+		cr_assert_eq(abd_arc_put(arc, &key, large, SMALL), 0);
+	} while (arc_stats(arc).evictions < 1000);
+
+	struct abd_arc_stats before = arc_stats(arc);
+
+	key = arc_key(n++);
+	cr_assert_eq(abd_arc_put(arc, &key, large, LARGE), 0);
+
+	struct abd_arc_stats after = arc_stats(arc);
+
+	cr_assert_geq(after.evictions - before.evictions, least);
+	cr_assert_leq(after.evictions - before.evictions, most, "%zu records at once",
+		(size_t)(after.evictions - before.evictions));
+	for (unsigned i = 0; i < 200; i++) {
+		key = arc_key(n++);
+		cr_assert_eq(abd_arc_put(arc, &key, large, SMALL), 0);
+	}
+	after = arc_stats(arc);
+	cr_assert_geq(after.evictions - before.evictions, LARGE / 300);
+	cr_assert_leq(after.recent_bytes + after.frequent_bytes, after.target_bytes);
+	cr_assert_leq(after.used_bytes, after.capacity_bytes);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_holds, a_put_of_a_large_record_evicts_a_few_small_ones_at_a_time, .timeout = 120)
+{
+	put_large_among_small(0, 100, 1024);
+	put_large_among_small(1, 3000, 10000);
+}
