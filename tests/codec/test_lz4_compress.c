@@ -5,6 +5,7 @@
  */
 #include "test_lz4_block.h"
 
+#include <abd/tuning.h>
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,16 +14,41 @@ enum { SIZE = 90000, GROUP = 16384 };
 
 static uint8_t record[SIZE], block[SIZE + 2000];
 
-/* Compress the record in pieces of up to most bytes into pieces of up to most, and compare. */
+enum { PLAIN = -1 }; /* an effort: without groups */
+
+static ssize_t compress(
+	abd_t *dst, const abd_t *src, size_t src_off, int effort, struct abd_lz4_index *index)
+{
+	return effort == PLAIN
+		       ? abd_lz4_compress(dst, src, 0, src_off, SIZE)
+		       : abd_lz4_compress_indexed(dst, src, 0, src_off, SIZE, GROUP, effort, index);
+}
+
+/* The record from byte off on in runs of up to 4 KiB << order. */
+static abd_t *record_in_runs(size_t off, unsigned order)
+{
+	char text[2] = {(char)('0' + order), 0};
+	abd_t *abd;
+
+	abd_tuning_set("max_order", text);
+	abd = abd_alloc(off + SIZE, false);
+	abd_tuning_set("max_order", "10");
+	abd_copy_from_buf_off(abd, record, off, SIZE);
+	return abd;
+}
+
+/* Compress the record in pieces of up to most bytes, or in runs, into pieces of up to most. */
 static void check_pieces(const uint8_t *expected, size_t size, const struct abd_lz4_index *wanted,
 	size_t index_size, size_t most, int effort, uint64_t *seed)
 {
-	abd_t *src = test_record_in_pieces(record, SIZE, most, seed);
+	bool runs = most % 2 == 0;
+	size_t off = runs ? most % 10000 : 0;
+	abd_t *src = runs ? record_in_runs(off, (unsigned)most / 2 % 4)
+			  : test_record_in_pieces(record, SIZE, most, seed);
 	abd_t *dst = test_record_in_pieces(block, sizeof(block), most, seed);
-	struct abd_lz4_index *index = malloc(index_size);
+	struct abd_lz4_index *index = calloc(1, index_size);
 
-	abd_test_check(abd_lz4_compress_indexed(dst, src, 0, 0, SIZE, GROUP, effort, index) ==
-			       (ssize_t)size,
+	abd_test_check(compress(dst, src, off, effort, index) == (ssize_t)size,
 		"pieces up to %zu: another size", most);
 	abd_test_check(abd_cmp_buf_off(dst, expected, 0, size) == 0 &&
 			       memcmp(index, wanted, index_size) == 0,
@@ -35,7 +61,7 @@ static void check_pieces(const uint8_t *expected, size_t size, const struct abd_
 static void check_segmentation(int effort, size_t cases)
 {
 	size_t index_size = abd_lz4_index_size(SIZE, GROUP), size;
-	struct abd_lz4_index *index = malloc(index_size);
+	struct abd_lz4_index *index = calloc(1, index_size);
 	uint8_t *expected = malloc(sizeof(block));
 	abd_t *src, *dst;
 	uint64_t seed = 5;
@@ -44,9 +70,10 @@ static void check_segmentation(int effort, size_t cases)
 		test_record_fill(record + at, 15000, (unsigned)(at / 15000), at);
 	src = abd_get_from_buf(record, SIZE);
 	dst = abd_get_from_buf(expected, sizeof(block));
-	size = (size_t)abd_lz4_compress_indexed(dst, src, 0, 0, SIZE, GROUP, effort, index);
-	cr_assert_eq(test_block_fault(expected, size, record, SIZE, index), NULL);
-	cr_assert_eq(abd_lz4_index_check(index, index_size, size), 0);
+	size = (size_t)compress(dst, src, 0, effort, index);
+	cr_assert_eq(test_block_fault(expected, size, record, SIZE, effort == PLAIN ? NULL : index),
+		NULL);
+	cr_assert(effort == PLAIN || abd_lz4_index_check(index, index_size, size) == 0);
 	for (size_t i = 0; i < cases; i++)
 		check_pieces(expected, size, index, index_size,
 			16 + abd_test_random_below(&seed, i % 3 == 0 ? 3000 : 40000), effort,
@@ -59,6 +86,7 @@ static void check_segmentation(int effort, size_t cases)
 
 Test(abd_lz4_compress, a_thousand_ways_to_split_the_same_bytes_give_the_same_block)
 {
+	check_segmentation(PLAIN, abd_test_share(1000));
 	check_segmentation(0, abd_test_share(700));
 	check_segmentation(3, abd_test_share(300));
 }
