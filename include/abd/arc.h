@@ -206,7 +206,8 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
 
 /**
  * Store size bytes of buf as the record of key, and replace the record that key had. The record is
- * compressed with lz4, or stored as it is when lz4 saves less than an eighth (abd_lz4_pays()).
+ * compressed with lz4, or stored as it is when lz4 saves less than an eighth (abd_lz4_pays()), or
+ * when it looks as if (abd_lz4_might_pay()).
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM no memory, even after

@@ -224,6 +224,19 @@ ABD_API ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *
 ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 
 /**
+ * Whether compressing bytes [src_off, +src_size) of src might save an eighth: a guess from 1 KiB of
+ * samples, many times as fast as trying. False for what looks random: encrypted, or compressed
+ * already. It is wrong about long pieces of such bytes that repeat at odd distances. Records of
+ * less than 64 KiB are not sampled: true, but for size 0.
+ *
+ * Units:   offset and size in bytes.
+ * Returns: false if not, as far as samples say; true promises nothing.
+ * Threads: src is read.
+ * Source:  none in OpenZFS.
+ */
+ABD_API bool abd_lz4_might_pay(const abd_t *src, size_t src_off, size_t src_size);
+
+/**
  * Write a block's length as ZFS has it, big-endian, into dst [dst_off, +4). The block goes behind
  * it.
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How records are stored: as an lz4 block if that saves an eighth, else as the bytes themselves.
+ * What looks random is not tried (abd_lz4_might_pay()).
  * The buffer has exactly that size. In a slot it is linear, so the decoder reads it without a copy;
  * one that is too large for that is a buffer like any other.
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
@@ -64,6 +65,7 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	const abd_t *from = source->abd;
 	abd_t src, dst;
 	ssize_t produced;
+	int result = 0;
 
 	*record = (struct abd_arc_record){.buf = source->buf,
 		.abd = source->abd,
@@ -72,20 +74,22 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 		.logical_size = size};
 	if (room == size || source->as_is)
 		return 0; /* fewer than 8 bytes: an eighth is less than one byte */
-	record->scratch = abd_buf_alloc(room, false);
-	if (record->scratch == NULL)
-		return -ENOMEM;
-	record->scratch_size = room;
-
 	if (source->buf != NULL) {
 		abd_arc_record_view(&src, source->buf, size);
 		from = &src;
 	}
+	if (!abd_lz4_might_pay(from, 0, size))
+		goto out;
+	record->scratch = abd_buf_alloc(room, false);
+	if (record->scratch == NULL) {
+		result = -ENOMEM;
+		goto out;
+	}
+	record->scratch_size = room;
+
 	abd_get_from_buf_struct(&dst, record->scratch, room);
 	produced = abd_arc_record_compress(arc, record, from, &dst);
 	abd_free(&dst);
-	if (source->buf != NULL)
-		abd_free(&src);
 	if (produced > 0) {
 		record->buf = (const char *)record->scratch + record->index_size;
 		record->give = false;
@@ -94,9 +98,14 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	}
 	/* Of one piece of memory lz4 needs no copy. */
 	assert(produced != -ENOMEM || source->buf == NULL);
-	if (produced == -ENOMEM)
+	if (produced == -ENOMEM) {
 		abd_arc_record_end(record);
-	return produced == -ENOMEM ? -ENOMEM : 0;
+		result = -ENOMEM;
+	}
+out:
+	if (source->buf != NULL)
+		abd_free(&src);
+	return result;
 }
 
 void abd_arc_record_end(struct abd_arc_record *record)

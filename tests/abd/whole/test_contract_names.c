@@ -194,6 +194,7 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 	CALL(abd_lz4_compress_indexed, abd, linear, 0, 1, SIZE, 1024, 0, &index);
 	CALL(abd_lz4_decompress_indexed_range_to_buf, flat, abd, 0, SIZE, 1, SIZE, &index);
 	CALL(abd_lz4_length_get, abd, 1, SIZE);
+	CALL(abd_lz4_might_pay, abd, 1, SIZE);
 	CALL(abd_lz4_length_put, mixed, 14, 1);
 	CALL(abd_fletcher_4, abd, 1, SIZE, checksum);
 	CALL(abd_fletcher_4_swapped, abd, 1, SIZE, checksum);

@@ -169,6 +169,7 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 	met(abd_lz4_length_put(y.abd, 4094, 77));
 	met_is(abd_lz4_length_get(y.abd, 4094, 100), 77);
 	met_is(abd_lz4_pays(200, 100), true);
+	met_is(abd_lz4_might_pay(x.abd, 0, SIZE), true);
 	met_is(abd_lz4_index_size(1, 1024), sizeof(index));
 	met_is(abd_lz4_index_check((struct abd_lz4_index *)index, sizeof(index), 1), 0);
 	met_is(abd_lz4_index_put(form, sizeof(form), (void *)index, sizeof(index), 1),
