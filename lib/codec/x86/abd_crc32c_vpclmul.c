@@ -23,8 +23,8 @@
 enum { VEC = 64, STREAMS = 4, STEP = STREAMS * VEC };
 
 /*
- * x^(D + 63) and x^(D - 1) modulo the polynomial, with x^i in bit 63 - i, to fold by D = 8 * VEC and
- * 8 * STEP bits. One power less than said above: a product has 127 bits, which count as 128.
+ * x^(D + 63) and x^(D - 1) modulo the polynomial, with x^i in bit 63 - i, to fold by D = 8 * VEC
+ * and 8 * STEP bits. One power less than said above: a product has 127 bits, which count as 128.
  */
 static const uint64_t by_vec[2] = {0x1c19243b00000000, 0x75bba45b00000000};
 static const uint64_t by_step[2] = {0xe9a5d8be00000000, 0x1426a81500000000};
