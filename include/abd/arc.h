@@ -506,8 +506,8 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 /**
  * Give memory back to the system, as an engine wants when the system is short of it: free what
  * waits to be freed, then evict. The capacity stays, so the cache grows again as records come.
- * Stops when so many bytes are free, or no record is left, or the time is up; a step that has begun
- * takes about a millisecond more.
+ * Stops when so many bytes are free, or no record is left, or the time is up; the step that has
+ * begun, with its wait for readers, comes on top of that.
  *
  * Units:   bytes of used_bytes; max_ns in nanoseconds; 0: nothing is evicted; UINT64_MAX: no limit.
  * Returns: by how many bytes used_bytes fell. Records that are held are evicted in their turn, and
