@@ -3,6 +3,7 @@
 import html
 
 from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, picture, powers_of_ten, powers_of_two)
+from columns import TABLES
 from model import (figure_of, geometric_mean, median_of, medians_of, names_of, number, of_sizes, ratio_of, select, size_text,
                    spread)
 
@@ -548,6 +549,22 @@ def section_lz4_groups(document):
         "takes bytes back. The names at the points are the sizes of groups."))
 
 
+def section_own(document):
+    """Bars for each scenario that abd-perf itself does not have: a user's own (abd_perf.h)."""
+    parts = []
+    for scenario in dict.fromkeys(entry["scenario"] for entry in document["results"]):
+        entries = [entry for entry in select(document, scenario) if any(median_of(figure) for figure in entry["figures"])]
+        if scenario in TABLES or not entries:
+            continue
+        places = list(dict.fromkeys(entry["name"] for entry in entries))
+        series = [(name, {entry["name"]: median_of(figure_of(entry, name)) for entry in entries if median_of(figure_of(entry, name))})
+                  for name in names_of(entries)]
+        unit = entries[0]["figures"][0]["unit"]
+        parts.append(section(html.escape(scenario), picture(lambda axes, narrow: bars(axes, narrow, places, series, unit), scenario,
+                                                            1.2 + 0.28 * len(series) * len(places))))
+    return "\n".join(parts)
+
+
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_lz4_place, section_lz4_groups,
             section_flush, section_flush_threads, section_compare,
-            section_keys, section_buffer, section_hits, section_memory)
+            section_keys, section_buffer, section_hits, section_memory, section_own)

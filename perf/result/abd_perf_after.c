@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * As built, the Python program lies in after/ beside this one; as installed, in ../share/abd/after.
- * It gets the result through a pipe, so tables are printed even when no file can be written.
+ * As built, abd-perf has the Python program in after/ beside it; as installed, in
+ * ../share/abd/after. It gets the result through a pipe, so tables are printed even when no file
+ * can be written.
  */
 #include "abd_perf_after.h"
 #include "abd_perf_say.h"
@@ -71,7 +72,9 @@ bool abd_perf_after_here(void)
 /* Find the Python program's folder. Ends this program when there is none. */
 static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 {
-	static const char *const place[] = {"../share/abd/after", "after"};
+	/* The last is for a user's own program, which may lie anywhere. */
+	static const char *const place[] = {
+		"../share/abd/after", "after", ABD_PERF_AFTER_INSTALLED};
 	char self[ABD_PERF_AFTER_PATH];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	const char *beside;
@@ -80,8 +83,10 @@ static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 		abd_perf_say_die(1, "/proc/self/exe: %s", strerror(errno));
 	self[length] = '\0';
 	beside = dirname(self);
-	for (unsigned i = 0; i < 2; i++) {
-		int used = snprintf(folder, ABD_PERF_AFTER_PATH, "%s/%s", beside, place[i]);
+	for (unsigned i = 0; i < 3; i++) {
+		bool anywhere = place[i][0] == '/';
+		int used = snprintf(folder, ABD_PERF_AFTER_PATH, "%s%s%s", anywhere ? "" : beside,
+			anywhere ? "" : "/", place[i]);
 
 		if (used < ABD_PERF_AFTER_PATH && access(folder, X_OK) == 0)
 			return;

@@ -26,7 +26,7 @@
 #define MIB ((size_t)1 << 20)
 #define CHILD (4 * KIB) /* bytes of a gang's child */
 
-struct abd_perf_case {
+struct abd_perf_cost {
 	double (*run)(void *arg, uint64_t iterations);
 	size_t size;             /* of the buffer */
 	size_t count;            /* children of a gang; buffers of a burst */
@@ -42,7 +42,7 @@ struct abd_perf_case {
 
 /* ---- what is timed --------------------------------------------------------------------------- */
 
-static void abd_perf_case_tune(const struct abd_perf_case *work)
+static void abd_perf_cost_tune(const struct abd_perf_cost *work)
 {
 	abd_perf_place_tune("max_order", work->max_order != NULL ? work->max_order : "10");
 	abd_perf_place_tune("linear_page", work->linear_page != NULL ? work->linear_page : "1");
@@ -65,7 +65,7 @@ static char abd_perf_work_memory[4096];
 #define WORK(NAME, EACH, ...)                                                             \
 	static double abd_perf_work_##NAME(void *arg, uint64_t iterations)                \
 	{                                                                                 \
-		struct abd_perf_case *w = arg;                                            \
+		struct abd_perf_cost *w = arg;                                            \
 		uint64_t each = (EACH), turns = iterations / each + (each > 1), seen = 0; \
 		size_t off = 0;                                                           \
 		double start;                                                             \
@@ -73,7 +73,7 @@ static char abd_perf_work_memory[4096];
 		char byte;                                                                \
                                                                                           \
 		(void)w, (void)view, (void)byte, (void)off;                               \
-		abd_perf_case_tune(w);                                                    \
+		abd_perf_cost_tune(w);                                                    \
 		start = abd_perf_clock_ns();                                              \
 		for (uint64_t i = 0; i < turns; i++) {                                    \
 			__VA_ARGS__;                                                      \
@@ -117,9 +117,9 @@ WORK(gang_four, 1, abd_t *gang = abd_alloc_gang();
 
 struct abd_perf_row {
 	const char *name;
-	struct abd_perf_case work;
+	struct abd_perf_cost work;
 	const char *against;       /* what the base is, in words */
-	struct abd_perf_case base; /* raced against work; none if its function is NULL */
+	struct abd_perf_cost base; /* raced against work; none if its function is NULL */
 	double target;             /* least speed of work over base; 0: for information */
 	double published_ns;       /* OpenZFS's; 0: none */
 	double published_target;   /* how many times as fast as that */
@@ -207,39 +207,39 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 
 #define ABD_PERF_ROWS (sizeof(abd_perf_buffer_rows) / sizeof(abd_perf_buffer_rows[0]))
 
-static void *abd_perf_case_need(void *memory, size_t size)
+static void *abd_perf_cost_need(void *memory, size_t size)
 {
 	if (memory == NULL)
 		abd_perf_say_die(1, "no memory for a buffer of %zu bytes", size);
 	return memory;
 }
 
-static void abd_perf_case_gang(struct abd_perf_case *work)
+static void abd_perf_cost_gang(struct abd_perf_cost *work)
 {
-	work->gang = abd_perf_case_need(abd_alloc_gang(), 0);
+	work->gang = abd_perf_cost_need(abd_alloc_gang(), 0);
 	for (size_t i = 0; i < work->count; i++) {
-		work->many[i] = abd_perf_case_need(abd_alloc_linear(CHILD, false), CHILD);
+		work->many[i] = abd_perf_cost_need(abd_alloc_linear(CHILD, false), CHILD);
 		if (abd_gang_add(work->gang, work->many[i], false) != 0)
-			abd_perf_case_need(NULL, CHILD);
+			abd_perf_cost_need(NULL, CHILD);
 	}
 	work->bytes = abd_get_size(work->gang);
 	work->step = (size_t)((double)work->bytes * 0.6180339887);
 }
 
-static void abd_perf_case_begin(struct abd_perf_case *work)
+static void abd_perf_cost_begin(struct abd_perf_cost *work)
 {
-	abd_perf_case_tune(work);
+	abd_perf_cost_tune(work);
 	if (work->hold) {
-		work->abd = abd_perf_case_need(abd_alloc(work->size, false), work->size);
+		work->abd = abd_perf_cost_need(abd_alloc(work->size, false), work->size);
 		abd_zero(work->abd, work->size);
 	}
 	if (work->count > 0)
-		work->many = abd_perf_case_need(calloc(work->count, sizeof(abd_t *)), work->count);
+		work->many = abd_perf_cost_need(calloc(work->count, sizeof(abd_t *)), work->count);
 	if (work->count > 0 && work->size == 0)
-		abd_perf_case_gang(work);
+		abd_perf_cost_gang(work);
 }
 
-static void abd_perf_case_end(struct abd_perf_case *work)
+static void abd_perf_cost_end(struct abd_perf_cost *work)
 {
 	abd_free(work->gang);
 	for (size_t i = 0; work->gang != NULL && i < work->count; i++)
@@ -293,23 +293,23 @@ static void abd_perf_buffer_row(
 	const struct abd_perf_row *row, const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
-	struct abd_perf_case work = row->work, base = row->base;
+	struct abd_perf_cost work = row->work, base = row->base;
 	struct abd_perf_path path[] = {
 		{row->name, work.run, &work},
 		{row->against, base.run, &base},
 	};
 
 	abd_perf_say_step("%s", row->name);
-	abd_perf_case_begin(&work);
+	abd_perf_cost_begin(&work);
 	if (base.run != NULL)
-		abd_perf_case_begin(&base);
+		abd_perf_cost_begin(&base);
 	/* The iterator would join runs that lie side by side. */
 	if (work.run == abd_perf_work_iterate)
 		abd_perf_place_shuffle(&work.abd, 1);
 	if (abd_perf_race_run(&race, path, base.run != NULL ? 2 : 1, options))
 		abd_perf_buffer_record(row, &race);
-	abd_perf_case_end(&work);
-	abd_perf_case_end(&base);
+	abd_perf_cost_end(&work);
+	abd_perf_cost_end(&base);
 	abd_cache_reap_now();
 }
 

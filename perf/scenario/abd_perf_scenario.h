@@ -23,8 +23,10 @@ struct abd_perf_scenario {
 	int (*run)(const struct abd_perf_options *options);
 };
 
-/** All scenarios, in the order in which they are measured; NULL after the last. */
-extern const struct abd_perf_scenario *const abd_perf_scenarios[];
+/** abd-perf's own scenarios. */
+extern const struct abd_perf_scenario *const abd_perf_scenarios_all[];
+/** This program's scenarios, in the order in which they are measured; NULL after the last. */
+extern const struct abd_perf_scenario *const *abd_perf_scenarios;
 
 /** The scenario of this name; NULL: there is none. */
 const struct abd_perf_scenario *abd_perf_scenario_find(const char *name);

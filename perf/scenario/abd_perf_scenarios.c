@@ -5,13 +5,12 @@
 #include "abd_perf_scenario.h"
 
 #include <stddef.h>
-#include <string.h>
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
 	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
 	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range;
 
-const struct abd_perf_scenario *const abd_perf_scenarios[] = {
+const struct abd_perf_scenario *const abd_perf_scenarios_all[] = {
 	&abd_perf_arc_read,
 #if ABD_PERF_WITH_ARC
 	&abd_perf_arc_cached_read,
@@ -27,12 +26,3 @@ const struct abd_perf_scenario *const abd_perf_scenarios[] = {
 	&abd_perf_memory,
 	NULL,
 };
-
-const struct abd_perf_scenario *abd_perf_scenario_find(const char *name)
-{
-	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
-		if (strcmp(abd_perf_scenarios[i]->name, name) == 0)
-			return abd_perf_scenarios[i];
-	}
-	return NULL;
-}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds out which command is meant. Each command reads its own command line.
+ */
+#include "abd_perf_command.h"
+#include "abd_perf_after.h"
+#include "abd_perf_env.h"
+#include "abd_perf_options.h"
+#include "abd_perf_run.h"
+#include "abd_perf_say.h"
+#include "abd_perf_scenario.h"
+
+#include <abd/version.h>
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+const struct abd_perf_scenario *const *abd_perf_scenarios;
+
+const struct abd_perf_scenario *abd_perf_scenario_find(const char *name)
+{
+	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
+		if (strcmp(abd_perf_scenarios[i]->name, name) == 0)
+			return abd_perf_scenarios[i];
+	}
+	return NULL;
+}
+
+/* ---- list and env ---------------------------------------------------------------------------- */
+
+static const struct argp abd_perf_list_argp = {
+	.doc = "The scenarios: what each measures, and the flags that only some can use.\v"
+	       "Example:\n"
+	       "  abd-perf list",
+};
+
+/* The exit status of a command that has printed everything. */
+static int abd_perf_printed(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	abd_perf_say_error("standard output: %s", strerror(errno));
+	return 1;
+}
+
+static int abd_perf_list(int argc, char **argv)
+{
+	char text[32];
+
+	argp_parse(&abd_perf_list_argp, argc, argv, 0, NULL, NULL);
+	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++) {
+		const struct abd_perf_scenario *scenario = abd_perf_scenarios[i];
+
+		printf("%-16s %s\n", scenario->name, scenario->summary);
+		printf("%-16s about %s", "",
+			abd_perf_say_time(scenario->normal_s, text, sizeof(text)));
+		printf(", --full %s", abd_perf_say_time(scenario->full_s, text, sizeof(text)));
+		if (scenario->uses != 0)
+			printf("; also takes%s%s%s%s",
+				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
+				scenario->uses & ABD_PERF_USES_RECORD_SIZE ? " --record-size" : "",
+				scenario->uses & ABD_PERF_USES_IO_SIZE ? " --io-size" : "",
+				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "");
+		printf("\n");
+	}
+	return abd_perf_printed();
+}
+
+static int abd_perf_env(int argc, char **argv)
+{
+	static struct abd_perf_options options;
+
+	abd_perf_options_env(&options, argc, argv);
+	abd_perf_env_look(&options);
+	abd_perf_env_print();
+	return abd_perf_printed();
+}
+
+/* compare and all that follows it are the Python program's commands; it reads their flags. */
+static int abd_perf_after(int argc, char **argv)
+{
+	(void)argc;
+	abd_perf_after_become(argv);
+}
+
+/* ---- which command --------------------------------------------------------------------------- */
+
+static const struct abd_perf_command abd_perf_commands[] = {
+	{"list", "abd-perf list", abd_perf_list},
+	{"run", "abd-perf run", abd_perf_run},
+	{"compare", "compare", abd_perf_after},
+	{"report", "report", abd_perf_after},
+	{"tables", "tables", abd_perf_after},
+	{"baseline", "baseline", abd_perf_after},
+	{"trend", "trend", abd_perf_after},
+	{"env", "abd-perf env", abd_perf_env},
+	{NULL, NULL, NULL},
+};
+
+static void abd_perf_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "abd-perf %s\n", abd_version());
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = abd_perf_version;
+
+static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
+{
+	int *first = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		(void)value;
+		*first = state->next - 1;
+		state->next = state->argc; /* the rest is the command's */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command given: list, run, tune, compare, report, tables, "
+				  "baseline, trend or env");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp abd_perf_main_argp = {
+	.parser = abd_perf_main_key,
+	.args_doc = "COMMAND [FLAG...]",
+	.doc = "Measure what libabd's buffers are worth on this machine.\n\n"
+	       "Commands:\n"
+	       "  list                       the scenarios\n"
+	       "  run [NAME...]              measure all scenarios, or those named\n"
+	       "  tune                       find the best kernels for this machine\n"
+	       "  compare A.json B.json      what changed from result A to result B\n"
+	       "  report A.json [B.json]     one HTML file of a result or two, with pictures\n"
+	       "  tables A.json              the tables of a result, from its file\n"
+	       "  baseline save|check NAME A.json\n"
+	       "                             keep a result, and check others against it\n"
+	       "  trend DIR                  what changed from result to result in a folder\n"
+	       "  env                        this machine, as it is recorded with every result\n\n"
+	       "abd-perf COMMAND --help explains each.\v"
+	       "Examples:\n"
+	       "  abd-perf run --json before.json\n"
+	       "  abd-perf report before.json -o report.html",
+};
+
+static const struct abd_perf_command *abd_perf_command_find(
+	const struct abd_perf_command *command, const char *name)
+{
+	while (command != NULL && command->name != NULL && strcmp(command->name, name) != 0)
+		command++;
+	return command != NULL && command->name != NULL ? command : NULL;
+}
+
+int abd_perf_command(int argc, char **argv, const struct abd_perf_scenario *const *scenarios,
+	const struct abd_perf_command *more)
+{
+	const struct abd_perf_command *command;
+	char called[32];
+	int first = 0;
+
+	abd_perf_scenarios = scenarios;
+	argp_parse(&abd_perf_main_argp, argc, argv, ARGP_IN_ORDER, NULL, &first);
+	command = abd_perf_command_find(abd_perf_commands, argv[first]);
+	if (command == NULL)
+		command = abd_perf_command_find(more, argv[first]);
+	if (command != NULL) {
+		/* --help then says "abd-perf run", not "abd-perf". */
+		strcpy(called, command->called);
+		argv[first] = called;
+		return command->run(argc - first, argv + first);
+	}
+	if (abd_perf_scenario_find(argv[first]) != NULL)
+		abd_perf_say_die(
+			EX_USAGE, "'%s' is a scenario: abd-perf run %s", argv[first], argv[first]);
+	abd_perf_say_die(EX_USAGE, "no command is named '%s'; see abd-perf --help", argv[first]);
+}

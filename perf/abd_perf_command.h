@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program's commands.
+ */
+#ifndef ABD_PERF_COMMAND_H
+#define ABD_PERF_COMMAND_H
+
+#include "abd_perf_scenario.h"
+
+struct abd_perf_command {
+	const char *name, *called; /* called: for --help and errors */
+	int (*run)(int argc, char **argv);
+};
+
+/**
+ * Do what the command line asks for, with these scenarios, NULL after the last. more: commands
+ * beside those that every program has, ended by an empty one; NULL: none. Returns the exit status.
+ */
+int abd_perf_command(int argc, char **argv, const struct abd_perf_scenario *const *scenarios,
+	const struct abd_perf_command *more);
+
+#endif
