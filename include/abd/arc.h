@@ -17,7 +17,12 @@
  * KiB with 32 MiB, 56 KiB from 256 MiB up) they lie in one piece, in slabs of the cache's own, not
  * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
  * of one size become slabs of another: so resident memory is at most 1.1 times the capacity, and 8
- * MiB, whatever sizes come in whatever order.
+ * MiB, whatever sizes come in whatever order. Buffers that abd_arc_put_abd() took over are the
+ * exception: they stay where they were allocated. Of those below 4 KiB the allocator gives nothing
+ * back before the last in a page is free; this comes on top, and resident_bytes does not see it.
+ *
+ * What was evicted is found by reads, holds and abd_arc_contains() until its memory is freed, held
+ * or not. It no longer counts as an entry. A call that removes it counts it as removed.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
  * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
@@ -317,7 +322,8 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
  *
  * Contract: *hold came from a call of this cache, and has not been released.
  * Units:    as abd_arc_read().
- * Returns:  as abd_arc_read(), but never -ENOENT. -EBADMSG: the hold still has to be released.
+ * Returns:  as abd_arc_read(), but never -ENOENT. -EBADMSG: the record is dropped from the cache,
+ *           and its hold still has to be released.
  * Owner:    nothing changes hands; the record stays held.
  * Threads:  any, several at a time, until the hold is released. Takes no lock. No hit is counted.
  * Source:   arc_buf_fill() in module/zfs/arc.c.
@@ -417,9 +423,9 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *
  * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0: *hold holds the record. 1: *fill is the caller's to fill, and *hold is unchanged.
- *          Otherwise an error, and then neither: -EAGAIN another thread fills, and flags say
- *          NOWAIT; -EDEADLK this thread itself is filling key; -ENOSPC a buffer that can never fit;
- *          -EINVAL size 0, or an unknown flag; -ENOMEM as abd_arc_put(), and who waited first gets
+ *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
+ *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit;
+ *          -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as abd_arc_put(), and who waited first gets
  *          to fill. A record that is found damaged is dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
@@ -435,9 +441,10 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * End a fill: the first bytes of fill->abd become the record of its key, and all who wait for it
  * wake. flags say what the bytes are: 0: the record, to be compressed as by abd_arc_put();
  * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
- * a buffer that is full (stored_size is fill->size) becomes the record's, with no byte copied,
- * unless more than a 16th of it is padding. A block that is damaged is found by the reads of it;
- * with ABD_ARC_STORED | ABD_ARC_VERIFY, which decodes it once, by this call.
+ * a buffer of 4 KiB and more that is full (stored_size is fill->size) becomes the record's, with no
+ * byte copied, unless more than a 16th of it is padding. A block that is damaged is found by the
+ * reads of it; with ABD_ARC_STORED | ABD_ARC_VERIFY, which decodes it once, by this call.
+ * ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
  *
  * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
  *           fill->size.

@@ -9,6 +9,7 @@
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
  */
 #include "abd_arc_impl.h"
+#include "abd_chunk_provider.h"
 
 #include <abd/codec.h>
 
@@ -195,8 +196,12 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		.stored_size = stored_size,
 		.logical_size = logical_size,
 		.as_is = flags != 0,
-		/* unless whole pages would be wasted, as in a buffer that is not full */
-		.give = stored_size == size && abd_arc_record_bytes(abd) - size <= size / 16};
+		/*
+		 * Unless whole pages would be wasted, as in a buffer that is not full; or it lies
+		 * in a page with others, which stays resident for the last of them.
+		 */
+		.give = stored_size == size && size >= ABD_CHUNK_SIZE &&
+			abd_arc_record_bytes(abd) - size <= size / 16};
 	int error = abd_arc_put_check(arc, &source, flags);
 
 	if (error == 0)

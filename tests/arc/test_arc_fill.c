@@ -49,6 +49,37 @@ static void expect_nothing_reserved(abd_arc_t *arc)
 	cr_assert_eq(arc->fillings, 0);
 }
 
+/* Whether a record lies behind its entry. */
+static bool is_in_slot(const abd_arc_t *arc, const abd_arc_hold_t *hold)
+{
+	struct abd_arc_entry *entry = abd_arc_held_entry(hold);
+	abd_t *abd = abd_arc_entry_abd(entry);
+
+	return abd_is_linear(abd) && abd_to_buf(abd) == (char *)entry + abd_arc_entry_size(arc, 0);
+}
+
+/* What lies in a page with other buffers keeps the page resident until the last of them goes. */
+Test(abd_arc_fill, a_small_record_moves_into_a_slab_and_a_page_becomes_the_records)
+{
+	abd_arc_t *arc = arc_make(32 << 20, 0, 0);
+	static const size_t sizes[] = {1, 256, 4095, 4096, SIZE};
+
+	for (uint64_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {
+		abd_arc_hold_t hold;
+		abd_arc_fill_t fill;
+
+		cr_assert_eq(ask(arc, n, sizes[n], &hold, &fill), 1);
+		fetch(&fill, n, 64);
+		cr_assert_eq(
+			abd_arc_fill_commit(&fill, sizes[n], sizes[n], ABD_ARC_PLAIN, &hold), 0);
+		cr_assert_eq(is_in_slot(arc, &hold), sizes[n] < 4096, "%zu bytes", sizes[n]);
+		expect_record(arc, n, sizes[n], 64);
+		abd_arc_release(&hold);
+	}
+	expect_nothing_reserved(arc);
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_fill, what_was_filled_in_is_held_and_found)
 {
 	abd_arc_t *arc = arc_make(8 << 20, 0, ABD_ARC_CHECKSUM);
