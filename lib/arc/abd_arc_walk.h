@@ -129,8 +129,10 @@ static inline void abd_arc_walk_step(struct abd_arc_walk *walk, bool locked)
 /** Go on to the next step. False: the walk has ended. */
 static inline bool abd_arc_walk_next(struct abd_arc_walk *walk)
 {
+	if (walk->last == UINT64_MAX)
+		return false;
 	walk->at = walk->last + 1;
-	return walk->at != 0;
+	return true;
 }
 
 #endif
