@@ -126,13 +126,15 @@ void abd_depot_put(unsigned index, struct abd_depot_batch *batch)
 	abd_depot_end_all(leaving);
 }
 
+bool abd_depot_is_empty(unsigned index)
+{
+	return atomic_load_explicit(&abd_depot_bytes_of[index], memory_order_relaxed) == 0;
+}
+
 struct abd_depot_batch *abd_depot_get(unsigned index)
 {
 	struct abd_depot_batch *batch = NULL;
 
-	/* Mostly nothing is there while a burst allocates: don't lock for that. */
-	if (atomic_load_explicit(&abd_depot_bytes_of[index], memory_order_relaxed) == 0)
-		return NULL;
 	pthread_mutex_lock(&abd_depot_lock);
 	if (abd_depot_list[index] != NULL)
 		batch = abd_depot_unlink(index, &abd_depot_list[index]);

@@ -34,6 +34,9 @@ void abd_depot_batch_end(struct abd_depot_batch *batch);
 /** Put a batch into the depot, for threads that need blocks for magazine number index. */
 void abd_depot_put(unsigned index, struct abd_depot_batch *batch);
 
+/** Whether there was none a moment ago, without a lock: so it mostly is while a burst allocates. */
+bool abd_depot_is_empty(unsigned index);
+
 /** The batch that was put last; NULL: none. */
 struct abd_depot_batch *abd_depot_get(unsigned index);
 

@@ -24,7 +24,7 @@ enum {
 	SAMPLE_SIZE = 64,
 	SAMPLED = SAMPLES * SAMPLE_SIZE,
 	PHASE_SAMPLES = 4, /* so many lie at multiples of a distance, the next ones further on */
-	PHASE_MAX = 1024,
+	PHASE = 1323,
 	REPEATS_MIN = 3,        /* in noise there is one in 30,000 records */
 	SAMPLED_MIN = 64 << 10, /* smaller ones are tried in less than three times the time */
 };
@@ -32,16 +32,16 @@ enum {
 /*
  * Where the distance between samples is a multiple of a repeated piece, samples of one phase are
  * equal; the phases differ, so that records of fio, whose pages begin at random, are seen to repeat
- * bytes behind that.
+ * bytes behind that. Multiples of PHASE are spread over each power of two from 16 to 2,048: of
+ * fields of equal size, every other of them random, samples must not see the random ones alone.
  */
 static void abd_lz4_sample(uint8_t *to, const abd_t *src, size_t src_off, size_t src_size)
 {
 	size_t distance = src_size / SAMPLES;
-	size_t phase = abd_min(distance / PHASE_SAMPLES, PHASE_MAX);
 	struct abd_iter iter;
 
 	for (size_t i = 0; i < SAMPLES; i++) {
-		size_t at = i * distance + i / PHASE_SAMPLES * phase;
+		size_t at = i * distance + i / PHASE_SAMPLES * PHASE;
 
 		for (abd_iter_begin(&iter, src, src_off + at, SAMPLE_SIZE); iter.len > 0;
 			abd_iter_advance(&iter, iter.len)) {

@@ -68,6 +68,20 @@ Test(abd_lz4_might_pay, an_eighth_of_zeros_in_noise_is_seen_wherever_it_lies)
 		}
 }
 
+/* Where every other field is random, samples must not fall into these alone. */
+Test(abd_lz4_might_pay, fields_of_any_power_of_two_are_seen)
+{
+	uint64_t seed = 7;
+
+	for (size_t i = 0; i < SIZES; i++)
+		for (size_t field = 8; field <= 1024; field *= 2) {
+			abd_test_random_fill(&seed, record, sizes[i]);
+			for (size_t at = 0; at < sizes[i]; at++)
+				record[at] = at / field % 2 == 0 ? record[at] : 'x';
+			abd_test_check(might_pay(sizes[i]), "%zu: fields of %zu", sizes[i], field);
+		}
+}
+
 /* Also fio's: each 4 KiB begin with 1,392 bytes of noise, and go on with a pattern. */
 Test(abd_lz4_might_pay, what_lz4_makes_smaller_is_not_refused)
 {

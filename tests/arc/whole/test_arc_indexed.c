@@ -97,11 +97,13 @@ Test(arc_indexed, what_is_small_or_large_or_would_not_save_an_eighth_has_none)
 	put(arc, 3, 65536, 20);
 	put(arc, 4, 65537, 20);
 	put(arc, 5, 65536, 64);
+	put(arc, 6, 32768, 64); /* small enough to be tried */
 	cr_assert_not(is_indexed(arc, 1));
 	cr_assert(is_indexed(arc, 2));
 	cr_assert(is_indexed(arc, 3));
 	cr_assert_not(is_indexed(arc, 4));
 	cr_assert_not(is_indexed(arc, 5));
+	cr_assert_not(is_indexed(arc, 6));
 	check(arc, 4, 65537, 20);
 	check(arc, 5, 65536, 64);
 	abd_arc_destroy(arc);
