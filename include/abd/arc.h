@@ -425,8 +425,9 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  * Returns: 0: *hold holds the record. 1: *fill is the caller's to fill, and *hold is unchanged.
  *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
  *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit;
- *          -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as abd_arc_put(), and who waited first gets
- *          to fill. A record that is found damaged is dropped, and is to be filled.
+ *          -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as
+ *          abd_arc_put(), and who waited first gets to fill. A record that is found damaged is
+ *          dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
  *          abandons it: its buffer is freed, so transfers into it must have ended.

@@ -154,7 +154,8 @@ const struct abd_perf_tune_subject abd_perf_tune_subjects[] = {
 		work_lz4},
 	{"fletcher", {"avx512", "avx2", "scalar"}, 12, 24, 4, 1 << SCATTERED | 1 << LINEAR,
 		work_fletcher},
-	{"crc32c", {"vpclmul", "pclmul", "sse42"}, 12, 24, 4, 1 << SCATTERED | 1 << LINEAR, work_crc32c},
+	{"crc32c", {"vpclmul", "pclmul", "sse42"}, 12, 24, 4, 1 << SCATTERED | 1 << LINEAR,
+		work_crc32c},
 	{.name = NULL},
 };
 
