@@ -20,7 +20,7 @@ foreach(option ARC URING)
 	endif()
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/abd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-	COMPONENT abd_development FILES_MATCHING PATTERN *.h ${abd_absent})
+	COMPONENT abd_development FILES_MATCHING PATTERN *.h PATTERN *.hpp ${abd_absent})
 install(FILES ${PROJECT_BINARY_DIR}/include/abd/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/abd
 	COMPONENT abd_development)
 

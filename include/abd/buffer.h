@@ -50,6 +50,16 @@ typedef enum abd_flags {
 
 struct abd_gang;
 
+/*
+ * The tag of abd_t's struct. abd.hpp has a namespace abd, and C++ allows no type of the same name
+ * beside it. So in C++ the type is called abd_t only.
+ */
+#ifdef __cplusplus
+#define ABD_TAG abd_buffer
+#else
+#define ABD_TAG abd
+#endif
+
 /**
  * A buffer. A complete type, so that engines can embed it and initialise it with the _struct calls;
  * its content does not matter before that. All fields are private, except that abd_flags and
@@ -59,17 +69,17 @@ struct abd_gang;
  *        which. The data belongs to the buffer if ABD_FLAG_OWNER is set, else to its parent, its
  *        children, or the caller.
  */
-typedef struct abd {
+typedef struct ABD_TAG {
 	abd_flags_t abd_flags;
 	uint8_t abd_provider;    /* private: which provider the runs go back to */
 	uint8_t abd_class_count; /* private: scatter: how many orders occur in the run table */
 	uint8_t abd_order;       /* private: scatter: order of the first run */
 	uint8_t abd_zeros;       /* private: scatter: all zeros, read-only */
 	size_t abd_size;
-	struct abd *abd_parent; /* private: what a view was made from */
-	uint32_t abd_gang_refs; /* private, atomic: gang entries that refer to this buffer */
-	uint32_t abd_children;  /* private, atomic: live views; counted in checked builds */
-	void *abd_borrows;      /* private: borrows not yet returned; tracked in checked builds */
+	struct ABD_TAG *abd_parent; /* private: what a view was made from */
+	uint32_t abd_gang_refs;     /* private, atomic: gang entries that refer to this buffer */
+	uint32_t abd_children;      /* private, atomic: live views; counted in checked builds */
+	void *abd_borrows; /* private: borrows not yet returned; tracked in checked builds */
 	union {
 		struct {
 			void *abd_buf;
@@ -83,7 +93,7 @@ typedef struct abd {
 		} abd_scatter;
 		struct {
 			struct abd_gang *abd_table; /* NULL while empty, and in a view */
-			struct abd *abd_root;       /* in a view: the gang whose table it shares */
+			struct ABD_TAG *abd_root;   /* in a view: the gang whose table it shares */
 			size_t abd_offset;          /* in a view: of the first byte, in the root */
 		} abd_gang;
 	} abd_u; /* private */

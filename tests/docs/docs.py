@@ -20,6 +20,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
 FOLDER is docs unless said otherwise (planted mistakes live in folders of their own). Fences in the book:
 
   ```c example=NAME             a program, or what stands in main() of one; built and run
+  ```cpp example=NAME           the same in C++17, a whole program; left out where the build has no C++ compiler
   ```c file=PATH                an excerpt: these lines stand so in PATH
   ```sh run=NAME [exit=N]       commands, run by sh -eu in an empty folder; the build's programs are in PATH
   ```text output=NAME           what the example or the commands of that NAME print, byte by byte
@@ -372,18 +373,22 @@ class Build:
         self.checked = re.search(r"^ABD_CHECKED:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
         self.arc = re.search(r"^ABD_WITH_ARC:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
         self.cc = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
+        cxx = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
+        self.cxx = cxx and not cxx.group(1).endswith("NOTFOUND") and cxx.group(1)
         self.path = os.pathsep.join([str(self.folder / "examples"), str(self.folder / "perf"),
                                      str(self.folder / "explain"), str(self.folder / "tests"), os.environ["PATH"]])
 
     def compile(self, source, program):
         lib = self.folder / "lib"
+        compiler = [self.cc, "-std=gnu11"] if source.suffix == ".c" else [self.cxx, "-std=c++17"]
         return subprocess.run(
-            [self.cc, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", f"-I{self.folder}/include",
+            [*compiler, "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", f"-I{self.folder}/include",
              str(source), "-o", str(program), f"-L{lib}", f"-Wl,-rpath,{lib}", "-labd"], capture_output=True, text=True)
 
     def applies(self, block):
         wanted = block.tags.get("checked", "")
-        return (wanted == "" or (wanted == "only") == self.checked) and (block.tags.get("needs") != "arc" or self.arc)
+        return (wanted == "" or (wanted == "only") == self.checked) and (block.tags.get("needs") != "arc" or self.arc) \
+            and (block.language != "cpp" or self.cxx)
 
 
 def whole_program(text):
@@ -407,7 +412,7 @@ def do_block(block, build):
     """Run an example or commands. Returns (findings, output)."""
     with tempfile.TemporaryDirectory(prefix="abd-book-") as folder:
         if "example" in block.tags:
-            source, program = pathlib.Path(folder) / "example.c", pathlib.Path(folder) / "example"
+            source, program = pathlib.Path(folder) / f"example.{block.language}", pathlib.Path(folder) / "example"
             source.write_text(whole_program(block.text))
             built = build.compile(source, program)
             if built.returncode != 0:
@@ -486,7 +491,7 @@ def check_figures(block):
 
 def known_tag(block):
     kind = (block.language, next(iter(block.tags), ""))
-    return kind in {("", ""), ("c", "example"), ("c", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
+    return kind in {("", ""), ("c", "example"), ("cpp", "example"), ("c", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
                     ("text", "measured"), ("text", "explain"), ("text", "figures")}
 
 

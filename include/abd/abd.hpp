@@ -1,0 +1,912 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libabd from C++17 on: owners that end what they began, and answers that are not passed over. It
+ * needs no exceptions and no RTTI, and adds nothing to the library: each method is a C call.
+ *
+ *   buffer               owns a buffer           view, mutable_view   own a view of one
+ *   const_ref, ref       a buffer of any owner, as an argument: what may be read, and written
+ *   read_borrow, write_borrow, fresh_borrow      bytes in one piece, given back at the end
+ *   bytes, const_bytes   an address and a size   result, status       a value or a negative errno
+ *   arc, arc_hold, arc_fill, held                the cache, what is held, what is to be fetched
+ *   buf_resource         memory of abd_buf_alloc() for std::pmr
+ *
+ * A method has the name of its C call, or nearly, and the order of its arguments. That call's
+ * contract, units and threads stand in the C header. Where an owner moves, the C object stays at
+ * its address, so views and borrows of it stay good. What is moved from is empty, and may only be
+ * assigned to and destroyed.
+ *
+ * The order of ends is the caller's, as in C: a buffer outlives its views, borrows, pieces and
+ * gangs that refer to it; a cache its holds and fills. Declare them in that order, and C++ ends
+ * them in the reverse. Checked builds report what breaks it.
+ *
+ * No method throws. An error is a result that must be looked at; its value() ends the program with
+ * a line on stderr. It never throws, because the files of one program may be compiled with
+ * exceptions and without, and would disagree. Who wants an exception throws
+ * std::system_error(r.code()). What is passed to for_each() and the like must not throw: C frames
+ * lie between. A handler of abd_contract_handler_set() must not throw through a destructor.
+ *
+ * C names. The tag of abd_t is abd_buffer in C++, because this header has a namespace abd. The enum
+ * abd_flush_durability is hidden by the function: say enum abd_flush_durability, or durability.
+ *
+ * Used as they are, with get() of what is above (tests/cpp/cpp.py compares this list):
+ *   in the caller's struct: abd_alloc_linear_struct abd_alloc_gang_struct abd_get_offset_struct
+ *       abd_get_zeros_struct abd_get_from_buf_struct
+ *   another form of what is above: abd_arc_put abd_arc_read abd_get_offset abd_copy
+ *       abd_copy_from_buf abd_copy_to_buf abd_cmp_buf abd_cmp_zero abd_zero abd_buf_free
+ *   callbacks of several buffers: abd_iterate_func2 abd_raidz_gen_iterate abd_raidz_rec_iterate
+ *   moves between a buffer and its memory: abd_take_ownership_of_buf abd_release_ownership_of_buf
+ *   with an lz4 block's index, in memory of the caller's: abd_lz4_index_size abd_lz4_index_check
+ *       abd_lz4_index_put abd_lz4_index_get abd_lz4_compress_indexed
+ *       abd_lz4_decompress_indexed_range_to_buf
+ *   as good from C: abd_is_aligned abd_fletcher_4 abd_fletcher_4_swapped
+ *       abd_lz4_might_pay abd_lz4_length_get abd_lz4_length_put abd_pool_stats_get
+ *   of no buffer: abd_size_alloc_linear abd_is_from_pages abd_key_equal abd_key_equal_long
+ *       abd_lz4_pays abd_flush_drain abd_flush_durability abd_flush_calibrate
+ *   of the process: abd_init abd_fini abd_version abd_cache_reap_now abd_allocator_set
+ *       abd_contract_handler_set abd_pool_region abd_tuning_set abd_tuning_get abd_tuning_load
+ *       abd_compat_scatter_enabled
+ *   with liburing's own structs: abd_uring_begin abd_uring_end abd_uring_prep_read
+ *       abd_uring_prep_write abd_uring_pread abd_uring_pwrite
+ */
+#ifndef ABD_ABD_HPP
+#define ABD_ABD_HPP
+
+#if __cplusplus < 201703L
+#error "abd.hpp needs C++17"
+#endif
+
+#include <abd/abd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <memory_resource>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace abd
+{
+
+/* ---- bytes and answers ----------------------------------------------------------------------- */
+
+/**
+ * Bytes of somebody else: an address and a size. Made from those two, or from what has data() and
+ * size(): an array, std::string, std::vector, std::span. Becomes a std::span where one is asked
+ * for.
+ */
+template <class B> class basic_bytes
+{
+	using address = std::conditional_t<std::is_const_v<B>, const void *, void *>;
+	template <class C>
+	using element = std::remove_pointer_t<decltype(std::data(std::declval<C &>()))>;
+	template <class E>
+	static constexpr bool keeps_const = std::is_const_v<B> || !std::is_const_v<E>;
+	template <class C, class E>
+	static constexpr bool fits = !std::is_same_v<std::decay_t<C>, basic_bytes> &&
+				     std::is_trivially_copyable_v<E> && keeps_const<E>;
+	B *data_ = nullptr;
+	size_t size_ = 0;
+
+      public:
+	basic_bytes() noexcept = default;
+	basic_bytes(address data, size_t size) noexcept : data_(static_cast<B *>(data)), size_(size)
+	{
+	}
+	template <class C, class E = element<C>, std::enable_if_t<fits<C, E>, int> = 0>
+	basic_bytes(C &&of) noexcept : basic_bytes(std::data(of), std::size(of) * sizeof(E))
+	{
+	}
+	B *data() const noexcept { return data_; }
+	size_t size() const noexcept { return size_; }
+	B *begin() const noexcept { return data_; }
+	B *end() const noexcept { return data_ + size_; }
+};
+using bytes = basic_bytes<std::byte>;
+using const_bytes = basic_bytes<const std::byte>;
+
+/** What becomes a result that is an error: a negative errno, as the C calls return it. */
+struct failure {
+	int error;
+};
+
+namespace detail
+{
+[[noreturn]] inline void no_value(int error) noexcept
+{
+	std::fprintf(stderr, "abd: value() of a result that is error %d\n", error);
+	std::abort();
+}
+} // namespace detail
+
+/** A T, or a negative errno; the T is then empty. */
+template <class T> class [[nodiscard]] result
+{
+	friend class arc;
+	friend class arc_fill;
+	T value_{};
+	int error_ = 0;
+
+	/* fill(value) returns the error. */
+	template <class F> result(std::in_place_t, F fill) : error_(fill(value_)) {}
+
+      public:
+	result(T value) noexcept : value_(std::move(value)) {}
+	result(failure f) noexcept : error_(f.error) {}
+	explicit operator bool() const noexcept { return __builtin_expect(error_ == 0, 1); }
+	int error() const noexcept { return error_; }
+	std::error_code code() const noexcept { return {-error_, std::generic_category()}; }
+	/** The value; without one the program ends. */
+	T &value() &noexcept { return error_ == 0 ? value_ : (detail::no_value(error_), value_); }
+	T &&value() &&noexcept { return std::move(value()); }
+	/** The value, when it is known that there is one. */
+	T &operator*() noexcept { return value_; }
+	T *operator->() noexcept { return &value_; }
+};
+
+/** 0, or a negative errno. */
+template <> class [[nodiscard]] result<void>
+{
+	int error_ = 0;
+
+      public:
+	result() noexcept = default;
+	result(failure f) noexcept : error_(f.error) {}
+	explicit operator bool() const noexcept { return __builtin_expect(error_ == 0, 1); }
+	int error() const noexcept { return error_; }
+	std::error_code code() const noexcept { return {-error_, std::generic_category()}; }
+	void value() const noexcept { return error_ == 0 ? void() : detail::no_value(error_); }
+};
+using status = result<void>;
+
+/** A size, or a negative errno: what the C call returned, as one word. */
+template <> class [[nodiscard]] result<size_t>
+{
+	ssize_t size_;
+
+      public:
+	result(failure f) noexcept : size_(f.error) {}
+	/** From a C call. */
+	static result from(ssize_t size) noexcept
+	{
+		result made(failure{0});
+
+		made.size_ = size;
+		return made;
+	}
+	explicit operator bool() const noexcept { return __builtin_expect(size_ >= 0, 1); }
+	int error() const noexcept { return size_ < 0 ? static_cast<int>(size_) : 0; }
+	std::error_code code() const noexcept { return {-error(), std::generic_category()}; }
+	size_t value() const noexcept
+	{
+		return size_ < 0 ? (detail::no_value(error()), 0) : **this;
+	}
+	size_t operator*() const noexcept { return static_cast<size_t>(size_); }
+};
+
+namespace detail
+{
+inline result<size_t> sized(ssize_t n) noexcept
+{
+	return result<size_t>::from(n);
+}
+inline status done(int error) noexcept
+{
+	return failure{error};
+}
+
+/* What the library made, or NULL with errno, which is then not 0. */
+template <class T, class P, class... A> result<T> made(P *p, A... more) noexcept
+{
+	if (p != nullptr)
+		return T(p, more...);
+	if (errno <= 0)
+		__builtin_unreachable();
+	return failure{-errno};
+}
+
+struct end_buffer {
+	void operator()(abd_t *abd) const { abd_free(abd); }
+	void operator()(const abd_t *view) const { abd_free_const(view); }
+};
+struct end_read {
+	const abd_t *abd;
+	size_t size;
+	void operator()(const std::byte *buf) const { abd_return_buf_const(abd, buf, size); }
+};
+struct end_write {
+	abd_t *abd;
+	size_t size;
+	void operator()(std::byte *buf) const { abd_return_buf_copy(abd, buf, size); }
+};
+} // namespace detail
+
+/* ---- borrows and pieces ---------------------------------------------------------------------- */
+
+/** The first bytes of a buffer in one piece; its destructor ends the borrow. */
+template <class B, class End> class basic_borrow
+{
+      protected:
+	std::unique_ptr<B, End> buf_;
+
+      public:
+	basic_borrow() noexcept : buf_(nullptr, End{}) {}
+	template <class A> basic_borrow(B *buf, A *abd, size_t n) : buf_(buf, End{abd, n}) {}
+	B *data() const noexcept { return buf_.get(); }
+	size_t size() const noexcept { return buf_.get_deleter().size; }
+	B *begin() const noexcept { return data(); }
+	B *end() const noexcept { return data() + size(); }
+	/** End the borrow now. */
+	void reset() { buf_.reset(); }
+};
+/** To read: abd_borrow_buf_const(). Nobody writes to the buffer meanwhile. */
+using read_borrow = basic_borrow<const std::byte, detail::end_read>;
+/** To write, all of it: abd_borrow_buf(), whose content is undefined. Its end writes it back. */
+using fresh_borrow = basic_borrow<std::byte, detail::end_write>;
+
+/** To change: abd_borrow_buf_copy(). Its end writes the bytes back. */
+class write_borrow : public fresh_borrow
+{
+      public:
+	using fresh_borrow::fresh_borrow;
+	/** End it by abd_return_buf(). Contract: the bytes were not changed. */
+	void return_unchanged()
+	{
+		const detail::end_write at = buf_.get_deleter();
+
+		abd_return_buf(at.abd, buf_.release(), at.size);
+	}
+};
+
+/**
+ * The runs of a range of a buffer, in order: for (abd::const_bytes run : buffer.pieces()). Runs
+ * that are neighbours in memory come as one. The buffer outlives the runs. To be walked once.
+ */
+template <class B> class basic_pieces
+{
+	const abd_t *abd_;
+	size_t off_, left_;
+	std::array<iovec, 8> iov_;
+	size_t at_ = 0, count_ = 0;
+
+	void fetch()
+	{
+		size_t covered = 0;
+
+		at_ = 0;
+		count_ = static_cast<size_t>(abd_to_iov(
+			abd_, off_, left_, iov_.data(), static_cast<int>(iov_.size()), &covered));
+		off_ += covered;
+		left_ -= covered;
+	}
+
+      public:
+	struct sentinel {
+	};
+	struct iterator {
+		basic_pieces *in;
+		basic_bytes<B> operator*() const noexcept
+		{
+			return {in->iov_[in->at_].iov_base, in->iov_[in->at_].iov_len};
+		}
+		iterator &operator++()
+		{
+			if (++in->at_ == in->count_)
+				in->fetch();
+			return *this;
+		}
+		bool operator!=(sentinel) const noexcept { return in->count_ != 0; }
+	};
+	template <class A>
+	basic_pieces(A *abd, size_t off, size_t size) : abd_(abd), off_(off), left_(size)
+	{
+		static_assert(std::is_const_v<B> || !std::is_const_v<A>, "who may write");
+		fetch();
+	}
+	iterator begin() noexcept { return {this}; }
+	sentinel end() const noexcept { return {}; }
+};
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+class view;
+class mutable_view;
+
+/** What can be done with anything that may be read; D has get(). */
+template <class D> class reads
+{
+	const abd_t *me() const noexcept { return static_cast<const D *>(this)->get(); }
+
+      public:
+	size_t size() const noexcept { return abd_get_size(me()); }
+	bool is_linear() const noexcept { return abd_is_linear(me()); }
+	bool is_linear_page() const noexcept { return abd_is_linear_page(me()); }
+	bool is_zeros() const noexcept { return abd_is_zeros(me()); }
+	bool is_gang() const noexcept { return abd_is_gang(me()); }
+	void verify() const { abd_verify(me()); }
+
+	/** The memory of a linear buffer. */
+	const std::byte *to_buf() const
+	{
+		return static_cast<const std::byte *>(abd_to_buf_const(me()));
+	}
+	result<read_borrow> borrow(size_t n) const
+	{
+		auto buf = static_cast<const std::byte *>(abd_borrow_buf_const(me(), n));
+
+		return detail::made<read_borrow>(buf, me(), n);
+	}
+	template <class V = view> result<V> slice(size_t off, size_t size) const
+	{
+		return detail::made<V>(abd_get_offset_const(me(), off, size));
+	}
+	basic_pieces<const std::byte> pieces(size_t off, size_t size) const
+	{
+		return {me(), off, size};
+	}
+	basic_pieces<const std::byte> pieces() const { return {me(), 0, size()}; }
+	/** f(const_bytes) returns 0 to go on. */
+	template <class F> int for_each(size_t off, size_t size, F f) const
+	{
+		auto call = [](const void *buf, size_t len, void *p) noexcept -> int {
+			return (*static_cast<F *>(p))(const_bytes(buf, len));
+		};
+		return abd_iterate_func_const(me(), off, size, call, &f);
+	}
+	void copy_to_buf(bytes dst, size_t off = 0) const
+	{
+		abd_copy_to_buf_off(dst.data(), me(), off, dst.size());
+	}
+	void flush_copy_to_buf(bytes dst, size_t off, unsigned flags) const
+	{
+		abd_flush_copy_to_buf_off(dst.data(), me(), off, dst.size(), flags);
+	}
+	result<size_t> pwrite(int fd, size_t off, size_t size, off_t file_off) const
+	{
+		return detail::sized(abd_pwrite(fd, me(), off, size, file_off));
+	}
+	int cmp_buf(const_bytes buf, size_t off = 0) const
+	{
+		return abd_cmp_buf_off(me(), buf.data(), off, buf.size());
+	}
+	bool equal_buf(const_bytes buf, size_t off = 0) const
+	{
+		return abd_equal_buf_off(me(), buf.data(), off, buf.size());
+	}
+	bool all_zero(size_t off, size_t size) const
+	{
+		return abd_cmp_zero_off(me(), off, size) == 0;
+	}
+
+	uint32_t crc32c(size_t off, size_t size, uint32_t seed = 0) const
+	{
+		return abd_crc32c(me(), off, size, seed);
+	}
+	uint64_t xxh3(size_t off, size_t size, uint64_t seed = 0) const
+	{
+		return abd_xxh3(me(), off, size, seed);
+	}
+};
+
+/** And with anything that may be written. */
+template <class D> class writes : public reads<D>
+{
+	abd_t *me() noexcept { return static_cast<D *>(this)->get(); }
+
+      public:
+	using reads<D>::to_buf;
+	using reads<D>::pieces;
+	using reads<D>::for_each;
+	std::byte *to_buf() { return static_cast<std::byte *>(abd_to_buf(me())); }
+	result<write_borrow> borrow_copy(size_t n)
+	{
+		auto buf = static_cast<std::byte *>(abd_borrow_buf_copy(me(), n));
+
+		return detail::made<write_borrow>(buf, me(), n);
+	}
+	result<fresh_borrow> borrow_fresh(size_t n)
+	{
+		auto buf = static_cast<std::byte *>(abd_borrow_buf(me(), n));
+
+		return detail::made<fresh_borrow>(buf, me(), n);
+	}
+	template <class V = mutable_view> result<V> slice_mutable(size_t off, size_t size)
+	{
+		return detail::made<V>(abd_get_offset_size(me(), off, size));
+	}
+	basic_pieces<std::byte> pieces(size_t off, size_t size) { return {me(), off, size}; }
+	basic_pieces<std::byte> pieces() { return {me(), 0, this->size()}; }
+	/** f(bytes) returns 0 to go on. */
+	template <class F> int for_each(size_t off, size_t size, F f)
+	{
+		auto call = [](void *buf, size_t len, void *p) noexcept -> int {
+			return (*static_cast<F *>(p))(bytes(buf, len));
+		};
+		return abd_iterate_func(me(), off, size, call, &f);
+	}
+	void zero(size_t off, size_t size) { abd_zero_off(me(), off, size); }
+	void copy_from_buf(const_bytes src, size_t off = 0)
+	{
+		abd_copy_from_buf_off(me(), src.data(), off, src.size());
+	}
+	void flush_copy_from_buf(const_bytes src, size_t off, unsigned flags)
+	{
+		abd_flush_copy_from_buf_off(me(), src.data(), off, src.size(), flags);
+	}
+	result<size_t> pread(int fd, size_t off, size_t size, off_t file_off)
+	{
+		return detail::sized(abd_pread(fd, me(), off, size, file_off));
+	}
+};
+
+/** A buffer of another owner, who outlives its use, to be read: the type of arguments. */
+class const_ref : public reads<const_ref>
+{
+	const abd_t *abd_;
+
+      public:
+	const_ref(const abd_t *abd) noexcept : abd_(abd) {}
+	template <class D> const_ref(const reads<D> &of) : abd_(static_cast<const D &>(of).get()) {}
+	const abd_t *get() const noexcept { return abd_; }
+};
+
+/** The same, to be written. */
+class ref : public writes<ref>
+{
+	abd_t *abd_;
+
+      public:
+	ref(abd_t *abd) noexcept : abd_(abd) {}
+	template <class D> ref(writes<D> &of) : abd_(static_cast<D &>(of).get()) {}
+	abd_t *get() const noexcept { return abd_; }
+};
+
+/** A view to read through. What it views outlives it. */
+class view : public reads<view>
+{
+	std::unique_ptr<const abd_t, detail::end_buffer> abd_;
+
+      public:
+	view() noexcept = default;
+	/** Takes over what abd_get_offset_const() returned. */
+	explicit view(const abd_t *abd) noexcept : abd_(abd) {}
+	explicit operator bool() const noexcept { return abd_ != nullptr; }
+	const abd_t *get() const noexcept { return abd_.get(); }
+};
+
+/** The C object and its owner. It moves and is not copied; where it is const, it is only read. */
+template <class D> class owns : public writes<D>
+{
+	std::unique_ptr<abd_t, detail::end_buffer> abd_;
+
+      public:
+	owns() noexcept = default;
+	/** Takes over what a C call returned. */
+	explicit owns(abd_t *abd) noexcept : abd_(abd) {}
+	explicit operator bool() const noexcept { return abd_ != nullptr; }
+	abd_t *get() noexcept { return abd_.get(); }
+	const abd_t *get() const noexcept { return abd_.get(); }
+	/** Hands the C object to the caller, who frees it. */
+	[[nodiscard]] abd_t *release() noexcept { return abd_.release(); }
+};
+
+/** A view to write through. What it views outlives it. */
+class mutable_view : public owns<mutable_view>
+{
+	using owns::owns;
+};
+
+/** A buffer of any kind. */
+class buffer : public owns<buffer>
+{
+	static result<buffer> own(abd_t *abd) { return detail::made<buffer>(abd); }
+
+      public:
+	using owns::owns;
+	static result<buffer> alloc(size_t n, bool meta = false) { return own(abd_alloc(n, meta)); }
+	static result<buffer> alloc_linear(size_t size, bool is_metadata = false)
+	{
+		return own(abd_alloc_linear(size, is_metadata));
+	}
+	static result<buffer> alloc_for_io(size_t size, bool is_metadata = false)
+	{
+		return own(abd_alloc_for_io(size, is_metadata));
+	}
+	static result<buffer> alloc_sametype(ref of, size_t n)
+	{
+		return own(abd_alloc_sametype(of.get(), n));
+	}
+	static result<buffer> alloc_gang() { return own(abd_alloc_gang()); }
+	static result<buffer> zeros(size_t size) { return own(abd_get_zeros(size)); }
+	/** Over memory that outlives it. */
+	static result<buffer> from_buf(bytes b)
+	{
+		return own(abd_get_from_buf(b.data(), b.size()));
+	}
+	/** Over memory that it takes over: free_cb runs at its end. */
+	static result<buffer> from_buf_cb(
+		bytes b, void (*free_cb)(void *, size_t, void *), void *arg)
+	{
+		return own(abd_get_from_buf_cb(b.data(), b.size(), free_cb, arg));
+	}
+	/** Over the memory of an iovec, which outlives it. */
+	static result<buffer> from_iov(const iovec *iov, int n)
+	{
+		return own(abd_from_iov(iov, n));
+	}
+	/** Append to a gang a child that outlives it. */
+	status gang_add(ref cabd) { return detail::done(abd_gang_add(get(), cabd.get(), false)); }
+	/** Append a child that becomes the gang's; after an error it is still the caller's. */
+	status gang_add(buffer &&cabd)
+	{
+		const int error = abd_gang_add(get(), cabd.get(), true);
+
+		return error == 0 ? (static_cast<void>(cabd.release()), status()) : failure{error};
+	}
+};
+
+/* ---- two buffers, lz4, counters -------------------------------------------------------------- */
+
+inline int cmp(const_ref a, const_ref b)
+{
+	return abd_cmp(a.get(), b.get());
+}
+inline bool equal(const_ref a, const_ref b)
+{
+	return abd_equal(a.get(), b.get());
+}
+inline bool equal_off(const_ref a, const_ref b, size_t a_off, size_t b_off, size_t size)
+{
+	return abd_equal_off(a.get(), b.get(), a_off, b_off, size);
+}
+inline size_t diff_off(const_ref a, const_ref b, size_t a_off, size_t b_off, size_t size)
+{
+	return abd_diff_off(a.get(), b.get(), a_off, b_off, size);
+}
+inline void copy_off(ref dst, const_ref src, size_t dst_off, size_t src_off, size_t size)
+{
+	abd_copy_off(dst.get(), src.get(), dst_off, src_off, size);
+}
+inline void flush_copy_off(
+	ref dst, const_ref src, size_t dst_off, size_t src_off, size_t size, unsigned flags)
+{
+	abd_flush_copy_off(dst.get(), src.get(), dst_off, src_off, size, flags);
+}
+
+inline result<size_t> lz4_compress(ref dst, const_ref src, size_t dst_off, size_t src_off, size_t n)
+{
+	return detail::sized(abd_lz4_compress(dst.get(), src.get(), dst_off, src_off, n));
+}
+inline result<size_t> lz4_compress_effort(
+	ref dst, const_ref src, size_t dst_off, size_t src_off, size_t n, int effort)
+{
+	return detail::sized(
+		abd_lz4_compress_effort(dst.get(), src.get(), dst_off, src_off, n, effort));
+}
+inline result<size_t> lz4_decompress(
+	ref dst, const_ref src, size_t dst_off, size_t dst_size, size_t src_off, size_t n)
+{
+	return detail::sized(
+		abd_lz4_decompress(dst.get(), src.get(), dst_off, dst_size, src_off, n));
+}
+inline result<size_t> lz4_decompress_to_buf(bytes dst, const_ref src, size_t src_off, size_t n)
+{
+	return detail::sized(
+		abd_lz4_decompress_to_buf(dst.data(), src.get(), dst.size(), src_off, n));
+}
+inline result<size_t> lz4_decompress_exact(
+	ref dst, const_ref src, size_t dst_off, size_t size, size_t src_off, size_t n)
+{
+	return detail::sized(
+		abd_lz4_decompress_exact(dst.get(), src.get(), dst_off, size, src_off, n));
+}
+inline result<size_t> lz4_decompress_exact_to_buf(
+	bytes dst, const_ref src, size_t src_off, size_t n)
+{
+	return detail::sized(
+		abd_lz4_decompress_exact_to_buf(dst.data(), src.get(), dst.size(), src_off, n));
+}
+/** Bytes [range_off, +dst.size()) of the record. */
+inline result<size_t> lz4_decompress_range_to_buf(
+	bytes dst, const_ref src, size_t range_off, size_t src_off, size_t n)
+{
+	return detail::sized(abd_lz4_decompress_range_to_buf(
+		dst.data(), src.get(), range_off, dst.size(), src_off, n));
+}
+
+/** How far flush-copies move data: what abd_flush_durability() returns. */
+using durability = enum ::abd_flush_durability;
+
+inline abd_stats stats_get()
+{
+	abd_stats stats;
+
+	abd_stats_get(&stats, sizeof(stats));
+	return stats;
+}
+
+/**
+ * Memory of abd_buf_alloc() for containers: std::pmr::vector<char> v(&resource). Alignments go up
+ * to 4 KiB. Without memory it does what the standard library does there: it throws std::bad_alloc.
+ * Two resources are never equal. Any thread may use it.
+ */
+class buf_resource final : public std::pmr::memory_resource
+{
+	bool is_metadata_;
+
+	/* abd_buf_alloc() aligns by the size. */
+	static size_t room(size_t size, size_t alignment) noexcept
+	{
+		const size_t least = alignment > 64 ? 4096 : alignment > 16 ? 64 : 1;
+
+		return size < least ? least : size;
+	}
+	void *do_allocate(size_t size, size_t alignment) override
+	{
+		void *buf = alignment > 4096 ? nullptr
+					     : abd_buf_alloc(room(size, alignment), is_metadata_);
+
+		/* This one throws, also where this file is compiled without exceptions. */
+		return buf != nullptr ? buf
+				      : std::pmr::null_memory_resource()->allocate(size, alignment);
+	}
+	void do_deallocate(void *buf, size_t size, size_t alignment) override
+	{
+		abd_buf_free_marked(buf, room(size, alignment), is_metadata_);
+	}
+	bool do_is_equal(const memory_resource &other) const noexcept override
+	{
+		return this == &other;
+	}
+
+      public:
+	explicit buf_resource(bool is_metadata = false) noexcept : is_metadata_(is_metadata) {}
+};
+
+#if ABD_HAS_ARC
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+/** A record that is held, to be read. */
+class held
+{
+	friend class arc;
+	friend class arc_fill;
+
+      protected:
+	abd_arc_hold_t raw_;
+	held() noexcept {}
+	explicit held(const abd_arc_hold_t &raw) noexcept : raw_(raw) {}
+	held(const held &) = default;
+
+      public:
+	/** The cached buffer itself: an lz4 block if compressed(), else the record. */
+	const_ref buffer() const noexcept { return raw_.abd; }
+	size_t stored_size() const noexcept { return raw_.stored_size; }
+	size_t logical_size() const noexcept { return raw_.logical_size; }
+	bool compressed() const noexcept { return raw_.compressed; }
+	/** dst.size() bytes of the record from off. */
+	result<size_t> read(bytes dst, size_t off = 0) const
+	{
+		return detail::sized(abd_arc_hold_read(&raw_, dst.data(), off, dst.size()));
+	}
+	const abd_arc_hold_t *get() const noexcept { return &raw_; }
+};
+
+/** A hold, or none. Its destructor ends it, in any thread. Its cache outlives it. */
+class arc_hold : public held
+{
+      public:
+	arc_hold() noexcept : held(abd_arc_hold_t{}) {}
+	/** Takes over what a C call filled in. */
+	explicit arc_hold(const abd_arc_hold_t &raw) noexcept : held(raw) {}
+	arc_hold(arc_hold &&from) noexcept : held(std::exchange(from.raw_, abd_arc_hold_t{})) {}
+	arc_hold &operator=(arc_hold &&from) noexcept
+	{
+		arc_hold old(std::move(*this));
+
+		raw_ = std::exchange(from.raw_, abd_arc_hold_t{});
+		return *this;
+	}
+	~arc_hold() { release(); }
+	explicit operator bool() const noexcept { return raw_.entry != nullptr; }
+	/** End it now, if there is one. */
+	void release()
+	{
+		if (raw_.entry != nullptr)
+			abd_arc_release(&raw_);
+	}
+};
+
+/**
+ * A record that the caller is to fetch, or none. Its destructor abandons it, unless it was
+ * committed, in any thread. Its cache outlives it, and so does the thread that began it.
+ */
+class arc_fill
+{
+	friend class arc;
+	abd_arc_fill_t raw_{};
+
+      public:
+	arc_fill() noexcept = default;
+	arc_fill(arc_fill &&from) noexcept : raw_(std::exchange(from.raw_, abd_arc_fill_t{})) {}
+	arc_fill &operator=(arc_fill &&from) noexcept
+	{
+		arc_fill old(std::move(*this));
+
+		raw_ = std::exchange(from.raw_, abd_arc_fill_t{});
+		return *this;
+	}
+	~arc_fill() { abandon(); }
+	explicit operator bool() const noexcept { return raw_.entry != nullptr; }
+	/** Where the record goes, until the fill ends. */
+	ref buffer() const noexcept { return raw_.abd; }
+	size_t size() const noexcept { return raw_.size; }
+	/** The first stored_size bytes are the record. The fill has ended, whatever is returned. */
+	status commit(size_t stored_size, size_t logical_size, unsigned flags = 0)
+	{
+		return detail::done(
+			abd_arc_fill_commit(&raw_, stored_size, logical_size, flags, nullptr));
+	}
+	result<arc_hold> commit_and_hold(
+		size_t stored_size, size_t logical_size, unsigned flags = 0)
+	{
+		return {std::in_place, [&](arc_hold &got) {
+				return abd_arc_fill_commit(
+					&raw_, stored_size, logical_size, flags, &got.raw_);
+			}};
+	}
+	/** End it without a record, if it has not ended. */
+	void abandon()
+	{
+		if (raw_.entry != nullptr)
+			abd_arc_fill_abandon(&raw_);
+	}
+};
+
+/** What hold_or_fill() gives: one of the two. */
+struct arc_found {
+	arc_hold hold;
+	arc_fill fill;
+};
+
+/**
+ * A cache. Any thread may call its methods, but only one assigns to it or destroys it. It outlives
+ * its holds and fills. const methods change no record.
+ */
+class arc
+{
+	struct end_arc {
+		void operator()(abd_arc_t *p) const { abd_arc_destroy(p); }
+	};
+	struct end_hold {
+		abd_arc_hold_t &raw;
+		~end_hold() { abd_arc_release(&raw); }
+	};
+	std::unique_ptr<abd_arc_t, end_arc> arc_;
+
+      public:
+	using key = abd_arc_key_t;
+	arc() noexcept = default;
+	/** Takes over what abd_arc_create() returned. */
+	explicit arc(abd_arc_t *raw) noexcept : arc_(raw) {}
+	/** config_size need not be set. */
+	static result<arc> create(abd_arc_config config)
+	{
+		config.config_size = sizeof(config);
+		return detail::made<arc>(abd_arc_create(&config));
+	}
+	explicit operator bool() const noexcept { return arc_ != nullptr; }
+	abd_arc_t *get() const noexcept { return arc_.get(); }
+
+	status put(const key &k, const_bytes record, unsigned flags = 0)
+	{
+		return detail::done(
+			abd_arc_put_flags(get(), &k, record.data(), record.size(), flags));
+	}
+	/** The buffer becomes the cache's; after an error it is still the caller's. */
+	status put_abd(const key &k, buffer &&record, size_t logical_size, unsigned flags = 0)
+	{
+		const int error = abd_arc_put_abd(get(), &k, record.get(), logical_size, flags);
+
+		return error == 0 ? (static_cast<void>(record.release()), status())
+				  : failure{error};
+	}
+	/** dst.size() bytes of the record from off. */
+	result<size_t> read(const key &k, bytes dst, size_t off = 0, unsigned flags = 0) const
+	{
+		return detail::sized(
+			abd_arc_read_flags(get(), &k, dst.data(), off, dst.size(), flags));
+	}
+	result<size_t> read_all(const key &k, bytes dst, size_t &size_needed) const
+	{
+		return detail::sized(
+			abd_arc_read_all(get(), &k, dst.data(), dst.size(), &size_needed));
+	}
+	size_t read_many(abd_arc_io_t *ios, size_t n) const
+	{
+		return abd_arc_read_many(get(), ios, n);
+	}
+	bool contains(const key &k) const { return abd_arc_contains(get(), &k); }
+
+	result<arc_hold> hold(const key &k) const
+	{
+		return {std::in_place,
+			[&](arc_hold &got) { return abd_arc_hold(get(), &k, &got.raw_); }};
+	}
+	/** Hold the record while f(const held &) runs: by the same instructions as in C. */
+	template <class F> status with(const key &k, F &&f) const
+	{
+		held got;
+		const int error = abd_arc_hold(get(), &k, &got.raw_);
+
+		if (__builtin_expect(error == 0, 1)) {
+			const end_hold end{got.raw_};
+			std::forward<F>(f)(static_cast<const held &>(got));
+		}
+		return detail::done(error);
+	}
+	/** n keys, holds and results. What holds[] had is released before. */
+	size_t hold_many(const key *keys, arc_hold *holds, int *results, size_t n) const
+	{
+		static_assert(sizeof(arc_hold) == sizeof(abd_arc_hold_t), "so an array is one too");
+		for (size_t i = 0; i < n; i++)
+			holds[i].release();
+		return abd_arc_hold_many(
+			get(), keys, reinterpret_cast<abd_arc_hold_t *>(holds), results, n);
+	}
+	/** Hold the record, or begin to fill it in. */
+	result<arc_found> hold_or_fill(const key &k, size_t size, unsigned flags = 0)
+	{
+		return {std::in_place, [&](arc_found &got) {
+				const int answer = abd_arc_hold_or_fill(
+					get(), &k, size, flags, &got.hold.raw_, &got.fill.raw_);
+
+				return answer < 0 ? answer : 0;
+			}};
+	}
+
+	status remove(const key &k) { return detail::done(abd_arc_remove(get(), &k)); }
+	status hold_drop(const held &h) { return detail::done(abd_arc_hold_drop(get(), h.get())); }
+	result<size_t> remove_pool(uint64_t p)
+	{
+		return detail::sized(abd_arc_remove_pool(get(), p));
+	}
+	/** f(key, stored_size, logical_size) returns 0 to go on. */
+	template <class F> int each(F f) const
+	{
+		auto call = [](const key *k, size_t stored, size_t logical,
+				    void *p) noexcept -> int {
+			return (*static_cast<F *>(p))(*k, stored, logical);
+		};
+		return abd_arc_each(get(), call, &f);
+	}
+	status resize(size_t capacity_bytes)
+	{
+		return detail::done(abd_arc_resize(get(), capacity_bytes));
+	}
+	size_t trim(size_t size, uint64_t max_ns) { return abd_arc_trim(get(), size, max_ns); }
+	abd_arc_stats stats_get() const
+	{
+		abd_arc_stats stats;
+
+		abd_arc_stats_get(get(), &stats, sizeof(stats));
+		return stats;
+	}
+};
+#endif
+
+} // namespace abd
+
+#if __cplusplus >= 202002L
+template <class B>
+inline constexpr bool std::ranges::enable_borrowed_range<abd::basic_bytes<B>> = true;
+#endif
+
+#endif

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""abd.hpp: what compiles, what does not, what is left out, and what it costs.
+
+usage: cpp.py compile INCLUDE...            cpp_run.cpp, by each compiler, as C++17 and C++20, with exceptions and without
+       cpp.py misuse INCLUDE...             in cpp_misuse.cpp the lines marked "wrong" are refused, and no others
+       cpp.py calls [--without NAME]        each public function is called by abd.hpp or listed in its head, and each struct
+                                            that a function hides is named there; NAME: as if abd.hpp did not have it
+       cpp.py path INCLUDE...               the read paths of cpp_path.cpp have the instructions of cpp_path.c
+
+The compilers are g++ and clang++; in ci both must be there. Prints one FAIL line for each finding; the last line is
+"N passed, N failed".
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wnon-virtual-dtor -Werror".split()
+MODES = ([], ["-fno-exceptions", "-fno-rtti"])
+# How many instructions more than C's a path may have, at most.
+MORE = {"path_with": 0, "path_read": 0, "path_borrow": 0, "path_hold": 10}
+passed, failures = 0, []
+
+
+def check(ok, finding):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failures.append(finding)
+
+
+def compilers():
+    """Pairs for C++ and C."""
+    pairs = [("g++", "gcc"), ("clang++", "clang")]
+    found = [pair for pair in pairs if all(map(shutil.which, pair))]
+    check(len(found) == 2 or found and "ABD_GATE_TIER" not in os.environ, f"compilers: {found}, of {pairs}")
+    return found
+
+
+def run(compiler, *options):
+    return subprocess.run([compiler, *map(str, options)], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+
+
+def check_compile(*includes):
+    for cxx, _ in compilers():
+        for standard in ("c++17", "c++20"):
+            for mode in MODES:
+                done = run(cxx, f"-std={standard}", *mode, *WARNINGS, "-fsyntax-only", *(f"-I{i}" for i in includes), HERE / "cpp_run.cpp")
+                check(done.returncode == 0, f"{cxx} {standard} {' '.join(mode)}:\n{done.stderr}")
+
+
+def check_misuse(*includes):
+    path = HERE / "cpp_misuse.cpp"
+    wrong = {number for number, line in enumerate(path.read_text().splitlines(), 1) if re.search(r"/\* wrong\b.*\*/$", line)}
+    check(len(wrong) >= 20, f"{path.name} marks only {len(wrong)} lines")
+    for cxx, _ in compilers():
+        for standard in ("c++17", "c++20"):
+            unlimited = "-ferror-limit=0" if "clang" in cxx else "-fmax-errors=0"
+            done = run(cxx, f"-std={standard}", "-Wall", "-Werror", "-fsyntax-only", unlimited, *(f"-I{i}" for i in includes), path)
+            # An error within the header is that of the line that asks for it.
+            said = {int(n) for n in re.findall(rf"{path.name}:(\d+):\d+: +(?:error:|  required from|note: in instantiation)", done.stderr)}
+            said |= {int(n) for n in re.findall(rf"{path.name}:(\d+):\d+:   required from here", done.stderr)}
+            for number in sorted(wrong ^ said):
+                what = "is refused" if number in said else "is let through"
+                check(False, f"{cxx} {standard}: {path.name}:{number} {what}")
+            check(not wrong ^ said, f"{cxx} {standard}: {len(wrong ^ said)} lines")
+
+
+def public():
+    """The functions of the recorded interface, and those that the headers define."""
+    lines = (ROOT / "tests" / "abi" / "libabd-x86_64.txt").read_text().splitlines()
+    names = {found[1] for line in lines if (found := re.match(r"(?!typedef|enum \w+$|struct \w+:)\S.*?\b(abd_\w+)\(", line))}
+    check(len(names) >= 120, f"only {len(names)} functions are recorded")
+    for path in (ROOT / "include" / "abd").glob("*.h"):
+        if path.name != "key.h":  # what is public there is abd_key_equal()
+            names |= set(re.findall(r"static inline [^;{(]*?\b(abd_\w+)\s*\(", path.read_text()))
+    return names | {"abd_key_equal"}
+
+
+def tags():
+    texts = [path.read_text() for path in (ROOT / "include" / "abd").glob("*.h")]
+    return {name for text in texts for name in re.findall(r"^(?:typedef )?(?:struct|enum|union) (\w+)\b", text, re.MULTILINE)}
+
+
+def check_calls(*options):
+    text = (ROOT / "include" / "abd" / "abd.hpp").read_text()
+    if options:
+        text = re.sub(rf"\b{options[1]}\b", "gone", text)
+    head, code = text.split("*/", 2)[1], re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    listed = set(re.findall(r"\babd_\w+\b", head.split("Used as they are")[1]))
+    called = set(re.findall(r"\b(abd_\w+)\(", code))
+    functions = public()
+    for name in sorted(functions):
+        check((name in listed) != (name in called), f"{name}: {'called and listed' if name in called else 'neither called nor listed'}")
+    for name in sorted(listed - functions):
+        check(False, f"{name}: listed, and no public function")
+    for name in sorted(functions & tags()):
+        check(name in head.split("Used as they are")[0], f"{name}: a function hides a struct or enum, and the head does not say so")
+
+
+def bodies(assembly):
+    """The instructions of each function: labels by their order, without directives, and without what lies apart as cold."""
+    found, name = {}, None
+    for line in assembly.splitlines():
+        label = re.match(r"(path_\w+):", line)
+        if label:
+            name = label[1]
+            found[name] = []
+        elif re.match(r"\s+\.cfi_endproc|\s+\.size", line):
+            name = None
+        elif name and re.match(r"\s+[a-z]", line):
+            found[name].append(" ".join(re.sub(r"#.*", "", line).split()))
+    for name, lines in found.items():
+        labels = []
+        for i, line in enumerate(lines):
+            def numbered(match):
+                if match[0] not in labels:
+                    labels.append(match[0])
+                return f".L{labels.index(match[0])}"
+            lines[i] = re.sub(r"\.L\w+", numbered, line)
+    return found
+
+
+def check_path(*includes):
+    with tempfile.TemporaryDirectory(prefix="abd-cpp-") as folder:
+        for cxx, cc in compilers():
+            texts = []
+            for compiler, source, language in ((cc, "cpp_path.c", ["-std=c11"]), (cxx, "cpp_path.cpp", ["-std=c++17", "-fno-exceptions"])):
+                out = pathlib.Path(folder) / "path.s"
+                done = run(compiler, *language, "-O2", "-S", "-o", out, *(f"-I{i}" for i in includes), HERE / source)
+                check(done.returncode == 0, f"{compiler} {source}: {done.stderr}")
+                texts.append(bodies(out.read_text()))
+            for name, more in MORE.items():
+                in_c, in_cxx = (text.get(name, []) for text in texts)
+                check(len(in_c) > 5, f"{cc}: {name} has {len(in_c)} instructions")
+                same = " and the same" if in_c == in_cxx else ""
+                print(f"{cxx} {name}: {len(in_cxx)} instructions, {len(in_c)} in C{same}")
+                check(len(in_cxx) <= len(in_c) + more, f"{cxx}: {name} has {len(in_cxx)} instructions, {len(in_c)} in C:\n"
+                      + "\n".join(in_cxx) + "\nin C:\n" + "\n".join(in_c))
+
+
+{"compile": check_compile, "misuse": check_misuse, "calls": check_calls, "path": check_path}[sys.argv[1]](*sys.argv[2:])
+for failure in failures:
+    print("FAIL", failure)
+print(f"{passed} passed, {len(failures)} failed")
+sys.exit(1 if failures else 0)

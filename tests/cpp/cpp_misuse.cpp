@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What abd.hpp refuses. Each line that ends in "wrong" must not compile, and every other one must:
+ * cpp.py compiles the file once and compares the lines of the errors.
+ */
+#include <abd/abd.hpp>
+
+#include <string>
+
+static void changes(abd::ref)
+{
+}
+
+static void reads(abd::const_ref)
+{
+}
+
+void owners(abd::buffer buffer, abd::mutable_view part, abd::view view)
+{
+	abd::buffer moved = std::move(buffer);
+	abd::buffer copied = moved;    /* wrong */
+	copied = moved;                /* wrong */
+	abd::view seen = view;         /* wrong */
+	abd::mutable_view two = part;  /* wrong */
+	abd::buffer raw = moved.get(); /* wrong */
+	abd::buffer::alloc(5);         /* wrong: the answer is not looked at */
+	delete moved;                  /* wrong */
+}
+
+void const_is_for_reading(abd::buffer &buffer, const abd::buffer &fixed, abd::view view)
+{
+	buffer.zero(0, 1);
+	fixed.zero(0, 1); /* wrong */
+	view.zero(0, 1);  /* wrong */
+	reads(fixed);
+	reads(view);
+	changes(buffer);
+	changes(fixed);                       /* wrong */
+	changes(view);                        /* wrong */
+	changes(fixed.get());                 /* wrong */
+	view.borrow_copy(1).value();          /* wrong */
+	for (abd::bytes run : fixed.pieces()) /* wrong */
+		*run.data() = std::byte{};
+	*fixed.to_buf() = std::byte{}; /* wrong */
+	*buffer.to_buf() = std::byte{};
+	auto lent = view.borrow(1);
+	*lent->data() = std::byte{};                                   /* wrong */
+	abd::mutable_view part = std::move(fixed.slice(0, 1).value()); /* wrong */
+	fixed.slice_mutable(0, 1).value();                             /* wrong */
+	abd::basic_pieces<std::byte> runs(fixed.get(), 0, 1);          /* wrong */
+}
+
+void bytes_keep_const(const std::string &fixed, std::string &text, abd::buffer &buffer)
+{
+	struct owner {
+		std::string name;
+	} owners[2];
+	abd::const_bytes read = fixed;
+	abd::bytes write = text;
+	read = write;
+	write = read;                  /* wrong */
+	abd::bytes hidden = fixed;     /* wrong */
+	abd::const_bytes of = owners;  /* wrong: not plain bytes */
+	abd::const_bytes all = buffer; /* wrong: not one piece of memory */
+}
+
+#if ABD_HAS_ARC
+void holds(abd::arc &cache, const abd::arc &fixed, abd::arc_hold hold, abd::arc_fill fill)
+{
+	abd::arc other = cache;     /* wrong */
+	abd::arc_hold twice = hold; /* wrong */
+	abd::arc_fill two = fill;   /* wrong */
+	abd::held sliced = hold;    /* wrong */
+	changes(hold.buffer());     /* wrong */
+	changes(fill.buffer());
+	hold.buffer().zero(0, 1);                      /* wrong */
+	cache.put({}, fixed.get());                    /* wrong */
+	fixed.remove({}).value();                      /* wrong */
+	cache.remove({});                              /* wrong: the answer is not looked at */
+	cache.put_abd({}, std::move(hold), 1).value(); /* wrong */
+	static_cast<void>(fixed.contains({}));
+}
+#endif
