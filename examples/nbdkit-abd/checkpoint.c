@@ -62,7 +62,7 @@ static int write_block(struct pass *pass, uint64_t block, uint32_t epoch)
 	/* The block was zeroed since: that record comes later, and makes a hole. */
 	if (entry->dirty != epoch || entry->written || entry->content == &device->contents.zero)
 		return 0;
-	error = device_load(device, block, pass->whole);
+	error = device_load(device, block, abd_to_buf(pass->whole), 0, device->block_size);
 	if (error == 0)
 		error = backing_write(&device->backing, pass->whole, block * device->block_size,
 			device_block_bytes(device, block));

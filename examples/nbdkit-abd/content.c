@@ -31,7 +31,8 @@ int contents_init(struct contents *contents, uint64_t blocks)
 
 	while (count < blocks)
 		count *= 2;
-	*contents = (struct contents){.bucket_count = count, .next_id = 1};
+	*contents = (struct contents){
+		.bucket_count = count, .next_id = content_first_id(blocks), .zero.is_listed = true};
 	contents->bucket = mmap(NULL, bucket_bytes(contents), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (contents->bucket == MAP_FAILED) {
@@ -66,13 +67,18 @@ void contents_fini(struct contents *contents)
 		pthread_mutex_destroy(&contents->lock[i]);
 }
 
-struct content *content_new(struct contents *contents, uint64_t checksum)
+uint64_t contents_next_id(struct contents *contents)
+{
+	return atomic_fetch_add_explicit(&contents->next_id, 1, memory_order_relaxed);
+}
+
+struct content *content_new(struct contents *contents, uint64_t checksum, uint64_t id)
 {
 	struct content *content = calloc(1, sizeof(*content));
 
 	if (content == NULL)
 		return NULL;
-	content->id = atomic_fetch_add_explicit(&contents->next_id, 1, memory_order_relaxed);
+	content->id = id;
 	content->checksum = checksum;
 	content->refs = 1;
 	atomic_fetch_add_explicit(&contents->count, 1, memory_order_relaxed);

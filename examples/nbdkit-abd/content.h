@@ -29,7 +29,7 @@ struct content {
 	uint64_t checksum; /* XXH3 of the block */
 	_Atomic content_place_t place;
 	uint32_t refs;  /* blocks of the map, and calls under way; under the bucket's lock */
-	bool is_listed; /* in the table; likewise */
+	bool is_listed; /* in the table, or the zero content; likewise */
 };
 
 #define CONTENT_LOCKS 64
@@ -52,8 +52,17 @@ int contents_init(struct contents *contents, uint64_t blocks);
 
 void contents_fini(struct contents *contents);
 
+/** The id of what a block held before anybody wrote it; the zero content's id is 0. */
+static inline uint64_t content_first_id(uint64_t block)
+{
+	return block + 1;
+}
+
+/** An id that nothing had before. */
+uint64_t contents_next_id(struct contents *contents);
+
 /** A new content that nobody can find yet, with one reference for the caller. NULL: no memory. */
-struct content *content_new(struct contents *contents, uint64_t checksum);
+struct content *content_new(struct contents *contents, uint64_t checksum, uint64_t id);
 
 /** Let others find it. */
 void content_list(struct contents *contents, struct content *content);

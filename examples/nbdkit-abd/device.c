@@ -18,7 +18,10 @@ size_t device_block_bytes(const struct device *device, uint64_t block)
 
 void device_put_content(struct device *device, struct content *content)
 {
-	cache_forget(&device->cache, content_put(&device->contents, content));
+	abd_arc_key_t key = cache_key(content_put(&device->contents, content));
+
+	if (key.dva[0] != 0)
+		(void)abd_arc_remove(device->arc, &key);
 }
 
 /* ---- replay ---------------------------------------------------------------------------------- */
@@ -45,7 +48,8 @@ static struct content *replay_content(
 			return content;
 		content_put(&device->contents, content);
 	}
-	content = content_new(&device->contents, record->content);
+	content = content_new(
+		&device->contents, record->content, contents_next_id(&device->contents));
 	if (content != NULL) {
 		atomic_store(&content->place, place);
 		content_list(&device->contents, content);
@@ -127,8 +131,11 @@ no_log:
 
 int device_start(struct device *device)
 {
-	int error = cache_open(&device->cache, device->params->cache_size, device->block_size);
+	int error = 0;
 
+	device->arc = cache_open(device->params->cache_size, device->block_size);
+	if (device->arc == NULL)
+		error = -errno;
 	if (error == 0 && !device->params->readonly) {
 		error = -pthread_create(&device->checkpointer, NULL, checkpoint_main, device);
 		device->has_checkpointer = error == 0;
@@ -158,8 +165,7 @@ static void say_counters(struct device *device)
 {
 	struct abd_arc_stats stats;
 
-	if (device->cache.arc == NULL ||
-		abd_arc_stats_get(device->cache.arc, &stats, sizeof(stats)) != 0)
+	if (device->arc == NULL || abd_arc_stats_get(device->arc, &stats, sizeof(stats)) != 0)
 		return;
 	nbdkit_debug("abd: cache hits %" PRIu64 " misses %" PRIu64 " evictions %" PRIu64
 		     " stored %" PRIu64 " logical %" PRIu64,
@@ -168,6 +174,8 @@ static void say_counters(struct device *device)
 		     " payload %" PRIu64 " syncs %" PRIu64,
 		device->log.data_records, device->log.same_records, device->log.zero_records,
 		device->log.payload_bytes, device->log.syncs);
+	nbdkit_debug("abd: fetches file %" PRIu64 " log %" PRIu64, device->fetches_file,
+		device->fetches_log);
 	nbdkit_debug("abd: dedupe hits %" PRIu64 " refuted %" PRIu64 ", checkpoint blocks %" PRIu64,
 		device->dedupe_hits, device->dedupe_refuted, device->checkpoint_blocks);
 }
@@ -185,7 +193,7 @@ void device_close(struct device *device)
 				device->backing.path, strerror(-error), device->log.path);
 	}
 	say_counters(device);
-	cache_close(&device->cache);
+	abd_arc_destroy(device->arc);
 	contents_fini(&device->contents);
 	map_fini(&device->map);
 	log_close(&device->log);

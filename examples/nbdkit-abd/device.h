@@ -21,10 +21,11 @@ struct device {
 	struct log log;
 	struct contents contents;
 	struct map map;
-	struct cache cache;
+	abd_arc_t *arc;
 	pthread_t checkpointer;
 	bool has_checkpointer;
 	_Atomic uint64_t dedupe_hits, dedupe_refuted, checkpoint_blocks;
+	_Atomic uint64_t fetches_file, fetches_log; /* blocks that the cache did not have */
 };
 
 /**
@@ -64,11 +65,18 @@ bool device_is_zero(struct device *device, uint64_t offset);
 size_t device_block_bytes(const struct device *device, uint64_t block);
 
 /**
- * Load a whole block into dst. If the map did not know the block's content, it learns it, unless
- * memory is short.
- * Contract: its map lock is held, for writing unless the map knows. Returns 0 or -errno.
+ * Read bytes [from, from + size) of a block into dst, through the cache: if it does not have them,
+ * one of all who read the block fetches it. If the map did not know the block's content, it learns
+ * it, unless memory is short.
+ * Contract: no map lock is held. Returns 0 or -errno.
  */
-int device_load(struct device *device, uint64_t block, abd_t *dst);
+int device_read_block(struct device *device, uint64_t block, void *dst, size_t from, size_t size);
+
+/**
+ * The same for this call alone: what the cache does not have is not put into it.
+ * Contract: the block's map lock is held. Returns 0 or -errno.
+ */
+int device_load(struct device *device, uint64_t block, void *dst, size_t from, size_t size);
 
 /**
  * The content of a block's bytes, with a reference for the caller; cached, not logged. NULL: no

@@ -12,42 +12,6 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read a part of a block that has to be loaded whole first. Under its map lock. */
-static int read_loaded(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
-{
-	abd_t *whole = abd_alloc_linear(device->block_size, false);
-	int error;
-
-	if (whole == NULL)
-		return -ENOMEM;
-	error = device_load(device, block, whole);
-	if (error == 0)
-		abd_copy_to_buf_off(dst, whole, from, size);
-	abd_free(whole);
-	return error;
-}
-
-static int read_block(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
-{
-	pthread_rwlock_t *lock = map_lock_of(&device->map, block);
-	const struct content *content;
-	int error = 0;
-
-	pthread_rwlock_rdlock(lock);
-	content = device->map.entry[block].content;
-	if (content == &device->contents.zero) {
-		memset(dst, 0, size);
-	} else if (content == NULL) {
-		pthread_rwlock_unlock(lock);
-		pthread_rwlock_wrlock(lock); /* the map will learn what it holds */
-		error = read_loaded(device, block, dst, from, size);
-	} else if (!cache_read(&device->cache, content->id, dst, from, size)) {
-		error = read_loaded(device, block, dst, from, size);
-	}
-	pthread_rwlock_unlock(lock);
-	return error;
-}
-
 int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 {
 	char *to = dst;
@@ -57,7 +21,7 @@ int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 		size_t from = (size_t)(offset % device->block_size);
 		size_t now = device->block_size - from < size ? device->block_size - from : size;
 
-		error = read_block(device, offset / device->block_size, to, from, now);
+		error = device_read_block(device, offset / device->block_size, to, from, now);
 		to += now;
 		offset += now;
 		size -= now;
@@ -67,53 +31,32 @@ int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* A content's bytes as they go to the log: taken from the cache, else compressed here. */
-struct payload {
+/*
+ * Append entry with its content's bytes: as the cache has them, which compressed them; plain if it
+ * does not.
+ */
+static int append_bytes(
+	struct device *device, struct log_entry *entry, void *bytes, uint32_t *epoch)
+{
+	abd_arc_key_t key = cache_key(entry->content->id);
 	abd_arc_hold_t hold;
-	bool is_held;
-	abd_t *own;
-};
+	abd_t plain;
+	int error;
 
-/* Compressed if that pays, else as it is. NULL: no memory. */
-static abd_t *encode(const struct device *device, void *bytes, struct log_entry *entry)
-{
-	size_t size = device->block_size;
-	abd_t *own = abd_alloc_linear(size, false);
-	ssize_t encoded;
-	abd_t block;
-
-	if (own == NULL)
-		return NULL;
-	abd_get_from_buf_struct(&block, bytes, size);
-	encoded = abd_lz4_compress(own, &block, 0, 0, size);
-	entry->compressed = encoded > 0 && abd_lz4_pays(size, (size_t)encoded);
-	entry->payload_size = entry->compressed ? (size_t)encoded : size;
-	if (!entry->compressed)
-		abd_copy(own, &block, size);
-	abd_free(&block);
-	return own;
-}
-
-static int payload_get(
-	struct device *device, struct payload *payload, void *bytes, struct log_entry *entry)
-{
-	payload->own = NULL;
-	payload->is_held = cache_hold(&device->cache, entry->content->id, &payload->hold);
-	if (payload->is_held) {
-		entry->payload = payload->hold.abd;
-		entry->payload_size = payload->hold.stored_size;
-		entry->compressed = payload->hold.compressed;
-		return 0;
+	if (abd_arc_hold(device->arc, &key, &hold) == 0) {
+		entry->payload = hold.abd;
+		entry->payload_size = hold.stored_size;
+		entry->compressed = hold.compressed;
+		error = log_append(&device->log, entry, epoch);
+		abd_arc_release(&hold);
+	} else {
+		abd_get_from_buf_struct(&plain, bytes, device->block_size);
+		entry->payload = &plain;
+		entry->payload_size = device->block_size;
+		error = log_append(&device->log, entry, epoch);
+		abd_free(&plain);
 	}
-	entry->payload = payload->own = encode(device, bytes, entry);
-	return payload->own != NULL ? 0 : -ENOMEM;
-}
-
-static void payload_put(struct payload *payload)
-{
-	if (payload->is_held)
-		abd_arc_release(&payload->hold);
-	abd_free(payload->own);
+	return error;
 }
 
 /*
@@ -125,7 +68,6 @@ static int record_content(
 {
 	struct log_entry entry = {.type = LOG_DATA, .block = block, .count = 1, .content = content};
 	struct map_entry *mapped = &device->map.entry[block];
-	struct payload payload = {.is_held = false};
 	struct content *old = mapped->content;
 	uint32_t epoch = 0;
 	int error;
@@ -133,14 +75,8 @@ static int record_content(
 	if (content == &device->contents.zero)
 		entry.type = LOG_ZERO;
 	error = log_append(&device->log, &entry, &epoch);
-	if (error == -EAGAIN) {
-		error = payload_get(device, &payload, bytes, &entry);
-		if (error == 0)
-			error = log_append(&device->log, &entry, &epoch);
-		else
-			log_unreserve(&device->log);
-		payload_put(&payload);
-	}
+	if (error == -EAGAIN)
+		error = append_bytes(device, &entry, bytes, &epoch);
 	if (error != 0)
 		return error;
 	content_get(&device->contents, content);
@@ -174,7 +110,7 @@ static int write_whole(struct device *device, uint64_t block, void *bytes)
 static int merge(struct device *device, uint64_t block, abd_t *whole, const void *src, size_t from,
 	size_t size)
 {
-	int error = device_load(device, block, whole);
+	int error = device_load(device, block, abd_to_buf(whole), 0, device->block_size);
 	struct content *content;
 
 	if (error == 0 && src != NULL)

@@ -133,12 +133,6 @@ void log_unreserve(struct log *log);
 int log_append(struct log *log, const struct log_entry *entry, uint32_t *epoch);
 
 /**
- * Whether content can be recorded without a payload just now; may change until log_append() is
- * called.
- */
-bool log_has(struct log *log, const struct content *content);
-
-/**
  * Make all records durable that were appended before this call. Returns 0, or -EIO; once the log
  * has failed, every later call returns -EIO.
  */
@@ -181,6 +175,9 @@ uint64_t log_line_checksum(const void *line, uint64_t place);
 
 /** Whether a line of the mapping is whole. */
 bool log_line_is_whole(const struct log *log, uint64_t place);
+
+/** Whether the payload of a whole record is, too. */
+bool log_payload_is_whole(const struct log *log, const struct log_record *record, uint64_t place);
 
 /** Put a line into the mapping: its checksum first, then a flush-copy. */
 void log_line_put(const struct log *log, void *line, uint64_t place);

@@ -118,16 +118,6 @@ static bool in_active(const struct log *log, content_place_t place)
 	return log->active != NULL && place >> 32 == log->active->epoch;
 }
 
-bool log_has(struct log *log, const struct content *content)
-{
-	bool has;
-
-	pthread_mutex_lock(&log->lock);
-	has = in_active(log, atomic_load(&content->place));
-	pthread_mutex_unlock(&log->lock);
-	return has;
-}
-
 /* Fill the record for entry, except for the fields that depend on its place. Under lock. */
 static int fill_record(const struct log *log, const struct log_entry *entry,
 	uint64_t payload_checksum, struct log_record *record)
@@ -417,8 +407,10 @@ int log_pin(struct log *log, const struct content *content, abd_t *payload, bool
 	place = (where & UINT32_MAX) * LOG_LINE;
 	memcpy(&record, log->map + place, sizeof(record));
 	error = -EBADMSG; /* somebody else wrote to the file */
-	if (record.type != LOG_DATA || record.payload_size == 0 ||
-		log_record_size(record.payload_size) > log->record_max)
+	if (!log_line_is_whole(log, place) || record.type != LOG_DATA ||
+		record.content != content->checksum ||
+		log_record_size(record.payload_size) > log->record_max ||
+		!log_payload_is_whole(log, &record, place))
 		goto fail;
 	*compressed = record.compressed != 0;
 	abd_get_from_buf_struct(payload, log->map + place + LOG_LINE, record.payload_size);

@@ -33,7 +33,7 @@ static bool look(const struct log *log, const struct log_segment *segment, uint6
 	       segment->end - place >= log_record_size(record->payload_size);
 }
 
-static bool payload_is_whole(const struct log *log, const struct log_record *record, uint64_t place)
+bool log_payload_is_whole(const struct log *log, const struct log_record *record, uint64_t place)
 {
 	uint64_t checksum;
 	abd_t payload;
@@ -58,7 +58,7 @@ static int replay_segment(struct replay *replay, struct log_segment *segment)
 	segment->tail = segment->start + LOG_LINE;
 	while (error == 0 && look(log, segment, segment->tail, &record) &&
 		record.sequence == replay->sequence && record.incarnation >= replay->incarnation &&
-		payload_is_whole(log, &record, segment->tail)) {
+		log_payload_is_whole(log, &record, segment->tail)) {
 		error = replay->visit(replay->arg, log, &record, segment->tail, segment->epoch);
 		segment->tail += log_record_size(record.payload_size);
 		replay->sequence++;

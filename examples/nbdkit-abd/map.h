@@ -17,9 +17,13 @@
 #define MAP_LOCKS 256
 
 struct map_entry {
-	struct content *content; /* NULL: not known yet, what the backing file holds */
-	uint32_t dirty;          /* epoch of its newest record; 0: clean, the backing file has it */
-	bool written; /* dirty, and written to the backing file, which was not synced yet */
+	/*
+	 * NULL: not known yet, what the backing file holds. From that to what it is, whoever has
+	 * the lock for reading may change it; all other changes need the lock for writing.
+	 */
+	_Atomic(struct content *) content;
+	uint32_t dirty; /* epoch of its newest record; 0: clean, the backing file has it */
+	bool written;   /* dirty, and written to the backing file, which was not synced yet */
 };
 
 struct map_lock {

@@ -5,6 +5,7 @@ The plugin's path is in ABD_NBDKIT_PLUGIN; ABD_NBDKIT_LIBRARIES is where the lib
 """
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -15,8 +16,10 @@ import unittest
 import nbd
 
 PLUGIN = os.environ["ABD_NBDKIT_PLUGIN"]
-POWER = os.path.join(os.environ["ABD_NBDKIT_LIBRARIES"], "libpower_loss.so")
-WEAK = os.path.join(os.environ["ABD_NBDKIT_LIBRARIES"], "libweak_checksum.so")
+LIBRARIES = os.environ["ABD_NBDKIT_LIBRARIES"]
+POWER = os.path.join(LIBRARIES, "libpower_loss.so")
+WEAK = os.path.join(LIBRARIES, "libweak_checksum.so")
+SLOW = os.path.join(LIBRARIES, "libslow_reads.so")
 TIER = os.environ.get("ABD_GATE_TIER", "ci")
 SECTOR = 512
 
@@ -57,7 +60,7 @@ class Server:
         """What the plugin counts, which it says when it ends: 'records data 106 same 6' as {'records data': 106, ...}."""
         found = {}
         for line in self.said().splitlines():
-            if "debug: abd: cache hits" in line or "debug: abd: records" in line or "debug: abd: dedupe" in line:
+            if re.search("debug: abd: (cache hits|records|fetches|dedupe)", line):
                 words = line.split("abd: ", 1)[1].replace(",", "").split()
                 name, group = [], ""
                 for word in words:
