@@ -59,11 +59,12 @@ static int abd_perf_list(int argc, char **argv)
 			abd_perf_say_time(scenario->normal_s, text, sizeof(text)));
 		printf(", --full %s", abd_perf_say_time(scenario->full_s, text, sizeof(text)));
 		if (scenario->uses != 0)
-			printf("; also takes%s%s%s%s",
+			printf("; also takes%s%s%s%s%s",
 				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
 				scenario->uses & ABD_PERF_USES_RECORD_SIZE ? " --record-size" : "",
 				scenario->uses & ABD_PERF_USES_IO_SIZE ? " --io-size" : "",
-				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "");
+				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "",
+				scenario->uses & ABD_PERF_USES_TRACE ? " --trace" : "");
 		printf("\n");
 	}
 	return abd_perf_printed();

@@ -37,8 +37,10 @@ static size_t abd_perf_run_choose(
 			abd_perf_say_die(EX_USAGE, "no scenario is named '%s'; see abd-perf list",
 				options->names[i]);
 	}
-	for (size_t i = 0; options->name_count == 0 && abd_perf_scenarios[i] != NULL; i++)
-		chosen[count++] = abd_perf_scenarios[i];
+	for (size_t i = 0; options->name_count == 0 && abd_perf_scenarios[i] != NULL; i++) {
+		if (!abd_perf_scenarios[i]->aside)
+			chosen[count++] = abd_perf_scenarios[i];
+	}
 	return count;
 }
 
@@ -46,7 +48,8 @@ static size_t abd_perf_run_choose(
 static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
-	static const char *const flag[] = {"--input", "--threads", "--record-size", "--io-size"};
+	static const char *const flag[] = {
+		"--input", "--threads", "--record-size", "--io-size", "--trace"};
 	unsigned used = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -104,7 +107,7 @@ static unsigned abd_perf_run_processes(
 {
 	if (options->processes != 0)
 		return options->processes;
-	return scenario->headline || options->name_count > 0 ? 3 : 1;
+	return !scenario->aside && (scenario->headline || options->name_count > 0) ? 3 : 1;
 }
 
 static void abd_perf_run_announce(const struct abd_perf_options *options,

@@ -3,7 +3,7 @@
 
 A scenario that is not listed here still gets tables: one per group, with all its figures and ratios (generic()).
 """
-from model import figure_of, geometric_mean, medians_of, names_of, number, ratio_of, select
+from model import figure_of, geometric_mean, medians_of, names_of, number, parameter_text, ratio_of, select
 from table import (cell, every_figure, figure, figure_text, figures, judged, mib, name, parameter, print_columns, ratio, ratio_text,
                    scaled, target, time_text)
 
@@ -167,6 +167,41 @@ def arc_life(result):
                                  *every_figure(entries)])
 
 
+ROOFS = ("MIN", "PFOO-L", "farthest first")  # they know the future
+
+
+def percent_of(key):
+    def text(entry):
+        found = figure_of(entry, key)
+        return format(found["median"], ".1f") if found else ""
+    return cell(key, text)
+
+
+def policy_note(entries):
+    """Means over all rooms of a trace: the cache as it is, the best of the others, and the lowest bound."""
+    said = []
+    for data in dict.fromkeys(parameter_text(entry, "data") for entry in entries):
+        rows = [entry for entry in entries if parameter_text(entry, "data") == data]
+        names = [key for key in names_of(rows) if all(figure_of(entry, key) for entry in rows)]
+        mean = {key: sum(figure_of(entry, key)["median"] for entry in rows) / len(rows) for key in names}
+        others = [key for key in names if key not in ROOFS and not key.startswith("ARC")]
+        roofs = [key for key in ROOFS[:2] if key in mean]
+        if not others or "ARC" not in mean:
+            continue
+        best = max(others, key=mean.get)
+        said.append(f"{data:12} ARC {mean['ARC']:5.1f}; best of the others: {best} {mean[best]:.1f} ({mean[best] - mean['ARC']:+.1f})"
+                    + "".join(f"; {key} {mean[key]:.1f}" for key in roofs))
+    return "\n".join(["Means over the rooms:", *said]) if said else ""
+
+
+def arc_policy(result):
+    for group, title in (("hits", "hits, % of requests; room: part of the bytes that are asked for"), ("bytes", "hits, % of the bytes of requests")):
+        yield Table(group, title, lambda entries: [name("trace, room"), *(percent_of(key) for key in names_of(entries))], note=policy_note)
+    for group, title in (("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones"),
+                         ("cost", "ns of a request, of records of 64 bytes; simulated policies know no threads, and hold no bytes")):
+        yield Table(group, title, lambda entries: [name("trace, room"), *figures(*names_of(entries))])
+
+
 # ---- buffer, compare -----------------------------------------------------------------------------------------------------
 
 def raced_against(entry):
@@ -319,7 +354,7 @@ def arc_cached_range(result):
 
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
-          "arc-life": (arc_life, ""),
+          "arc-life": (arc_life, ""), "arc-policy": (arc_policy, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "lz4": (lz4, LZ4_NOTE),
           "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
           "memory": (memory, MEMORY_NOTE)}

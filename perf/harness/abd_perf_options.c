@@ -26,7 +26,8 @@ enum {
 	ABD_PERF_KEY_FULL,
 	ABD_PERF_KEY_PLANT,
 	ABD_PERF_KEY_PROCESSES,
-	ABD_PERF_KEY_AS_PROCESS
+	ABD_PERF_KEY_AS_PROCESS,
+	ABD_PERF_KEY_TRACE
 };
 
 static const struct argp_option abd_perf_options_table[] = {
@@ -44,6 +45,8 @@ static const struct argp_option abd_perf_options_table[] = {
 	{"record-size", ABD_PERF_KEY_RECORD_SIZE, "SIZE", 0, "Only this record size: 8k, 128k, 1m",
 		1},
 	{"io-size", ABD_PERF_KEY_IO_SIZE, "SIZE", 0, "Read this much at a time (default 128k)", 1},
+	{"trace", ABD_PERF_KEY_TRACE, "FILE", 0,
+		"Requests: lines of KEY SIZE [POOL], or oracleGeneral (default: made ones)", 1},
 	{"threads", 't', "N", 0, "Only with N threads (default: 1, then one per CPU)", 1},
 	{NULL, 0, NULL, 0, "How it is measured:", 2},
 	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 2},
@@ -221,6 +224,10 @@ static bool abd_perf_options_what(
 	case 'i':
 		options->input = value;
 		options->given |= ABD_PERF_USES_INPUT;
+		return true;
+	case ABD_PERF_KEY_TRACE:
+		options->trace = value;
+		options->given |= ABD_PERF_USES_TRACE;
 		return true;
 	case 't':
 		options->threads =

@@ -18,6 +18,7 @@ enum {
 	ABD_PERF_USES_THREADS = 1 << 1,
 	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
 	ABD_PERF_USES_IO_SIZE = 1 << 3,
+	ABD_PERF_USES_TRACE = 1 << 4,
 };
 
 /* How much is measured: --quick, neither, --full. */
@@ -33,6 +34,7 @@ struct abd_perf_options {
 
 	const char *filter; /* a regular expression; NULL: all steps */
 	const char *input;  /* NULL: the machine's own files */
+	const char *trace;  /* NULL: made ones */
 	unsigned threads;   /* 0: measure with 1, and with one per CPU */
 	size_t record_size; /* 0: all */
 	size_t io_size;     /* 0: the scenario's own */

@@ -19,6 +19,7 @@ struct abd_perf_scenario {
 	 */
 	double normal_s, full_s;
 	bool headline; /* has rows that stand at the top of the page: several processes */
+	bool aside; /* only run if it is named, and in one process: it counts more than it times */
 	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
 	int (*run)(const struct abd_perf_options *options);
 };

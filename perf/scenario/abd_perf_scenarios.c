@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
-	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
-	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range;
+	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_arc_policy, abd_perf_buffer,
+	abd_perf_compare, abd_perf_codec, abd_perf_flush, abd_perf_memory, abd_perf_lz4,
+	abd_perf_arc_cached_range;
 
 const struct abd_perf_scenario *const abd_perf_scenarios_all[] = {
 	&abd_perf_arc_read,
@@ -17,6 +18,7 @@ const struct abd_perf_scenario *const abd_perf_scenarios_all[] = {
 	&abd_perf_arc_cached_range,
 	&abd_perf_arc_scale,
 	&abd_perf_arc_life,
+	&abd_perf_arc_policy,
 #endif
 	&abd_perf_buffer,
 	&abd_perf_compare,

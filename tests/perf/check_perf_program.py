@@ -79,6 +79,31 @@ class Refusals(Case):
                     self.assertNotIn("[1/", result.stderr)
 
 
+class Trace(Case):
+    def test_a_trace_that_is_missing_packed_or_damaged_is_refused(self):
+        for name, content, word in (("text", "a 1\nb x\n", "line 2"), ("x.oracleGeneral.bin", "x" * 25, "byte"), ("x.zst", "", "zstd -d")):
+            with self.subTest(name=name):
+                result = run("arc-policy", "--trace", self.write(name, content))
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(word, result.stderr)
+        self.assertIn("No such file", run("arc-policy", "--trace", self.path("missing")).stderr)
+        self.refused(run("run", "buffer", "--trace", self.input), USAGE, "--trace", "buffer")
+
+    def test_no_policy_has_more_hits_than_who_knows_the_future(self):
+        file = self.path("result.json")
+        trace = self.write("trace", "".join(f"key{i * i % 1009 % (1 + i % 300)} {4096 + i % 2 * 512}\n" for i in range(20000)))
+        result = run("arc-policy", *FEW, "--trace", trace, "--json", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file) as stream:
+            entries = [entry for entry in json.load(stream)["results"] if entry["group"] in ("hits", "bytes")]
+        self.assertEqual({entry["parameters"]["data"] for entry in entries}, {"trace"})
+        for entry in entries:
+            hits = {figure["name"]: figure["median"] for figure in entry["figures"]}
+            self.assertEqual(len(hits), 12)
+            self.assertGreaterEqual(hits["PFOO-L"] + 1e-4, max(hits.values()))
+            self.assertGreater(min(hits.values()), 0)
+
+
 class Help(Case):
     def test_every_command_shows_an_example(self):
         for command in ("", "list", "run", "tune", "compare", "report", "tables", "baseline", "trend", "env"):

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all simulated policies share: nodes, their hash table, their lists.
+ */
+#include "abd_perf_policy.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct abd_perf_policy abd_perf_policy_library, abd_perf_policy_library_exact,
+	abd_perf_policy_arc, abd_perf_policy_clock, abd_perf_policy_sieve, abd_perf_policy_2q,
+	abd_perf_policy_s3_fifo, abd_perf_policy_w_tinylfu, abd_perf_policy_lirs;
+
+const struct abd_perf_policy *const abd_perf_policies[] = {&abd_perf_policy_library,
+	&abd_perf_policy_library_exact, &abd_perf_policy_arc, &abd_perf_policy_lru,
+	&abd_perf_policy_clock, &abd_perf_policy_2q, &abd_perf_policy_lirs,
+	&abd_perf_policy_w_tinylfu, &abd_perf_policy_s3_fifo, &abd_perf_policy_sieve, NULL};
+
+/* A ghost: hash, two links, the chain and its bucket, size and list. */
+#define ABD_PERF_GHOST_BYTES 48
+#define ABD_PERF_BUCKETS 1024
+
+uint64_t abd_perf_policy_hash(uint64_t key)
+{
+	return abd_perf_random(&key);
+}
+
+void *abd_perf_policy_alloc(size_t size)
+{
+	void *made = calloc(1, size);
+
+	if (made == NULL)
+		abd_perf_say_die(1, "no memory for a simulated cache");
+	return made;
+}
+
+void abd_perf_link_push(struct abd_perf_link *head, struct abd_perf_link *link)
+{
+	link->next = head->next;
+	link->prev = head;
+	link->next->prev = link;
+	head->next = link;
+}
+
+void abd_perf_link_pull(struct abd_perf_link *link)
+{
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+}
+
+void abd_perf_node_put(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list)
+{
+	abd_perf_link_push(&cache->list[list].head, &node->link);
+	cache->list[list].bytes += node->size;
+	cache->list[list].count++;
+	cache->used += list < ABD_PERF_GHOSTS ? node->size : 0;
+	node->list = (uint8_t)list;
+}
+
+void abd_perf_node_pull(struct abd_perf_cache *cache, struct abd_perf_node *node)
+{
+	abd_perf_link_pull(&node->link);
+	cache->list[node->list].bytes -= node->size;
+	cache->list[node->list].count--;
+	cache->used -= node->list < ABD_PERF_GHOSTS ? node->size : 0;
+}
+
+void abd_perf_node_move(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list)
+{
+	abd_perf_node_pull(cache, node);
+	abd_perf_node_put(cache, node, list);
+}
+
+/* The pointer that points to the node of a key, or to NULL. */
+static struct abd_perf_node **abd_perf_node_find(struct abd_perf_cache *cache, uint64_t key)
+{
+	struct abd_perf_node **at =
+		&cache->bucket[abd_perf_policy_hash(key) & (cache->buckets - 1)];
+
+	while (*at != NULL && (*at)->key != key)
+		at = &(*at)->chain;
+	return at;
+}
+
+static void abd_perf_cache_grow(struct abd_perf_cache *cache)
+{
+	struct abd_perf_node **old = cache->bucket, *node;
+	size_t count = cache->buckets;
+
+	cache->buckets = count > 0 ? 2 * count : ABD_PERF_BUCKETS;
+	cache->bucket = abd_perf_policy_alloc(cache->buckets * sizeof(struct abd_perf_node *));
+	for (size_t i = 0; i < count; i++) {
+		while ((node = old[i]) != NULL) {
+			struct abd_perf_node **at = &cache->bucket[abd_perf_policy_hash(node->key) &
+								   (cache->buckets - 1)];
+
+			old[i] = node->chain;
+			node->chain = *at;
+			*at = node;
+		}
+	}
+	free(old);
+}
+
+struct abd_perf_node *abd_perf_node_new(
+	struct abd_perf_cache *cache, const struct abd_perf_request *request)
+{
+	struct abd_perf_node *node = cache->spare, **at;
+
+	if (cache->nodes++ == cache->buckets)
+		abd_perf_cache_grow(cache);
+	if (node != NULL)
+		cache->spare = node->chain;
+	else
+		node = abd_perf_policy_alloc(sizeof(*node));
+	at = abd_perf_node_find(cache, request->key);
+	*node = (struct abd_perf_node){
+		.key = request->key, .size = request->size, .next = request->next};
+	*at = node;
+	return node;
+}
+
+void abd_perf_node_forget(struct abd_perf_cache *cache, struct abd_perf_node *node)
+{
+	abd_perf_node_pull(cache, node);
+	*abd_perf_node_find(cache, node->key) = node->chain;
+	node->next = ABD_PERF_NEVER;
+	node->chain = cache->spare;
+	cache->spare = node;
+	cache->nodes--;
+}
+
+struct abd_perf_node *abd_perf_node_oldest(struct abd_perf_cache *cache, unsigned list)
+{
+	return cache->list[list].count > 0
+		       ? (struct abd_perf_node *)(void *)cache->list[list].head.prev
+		       : NULL;
+}
+
+struct abd_perf_node *abd_perf_node_newer(
+	struct abd_perf_cache *cache, const struct abd_perf_node *node)
+{
+	struct abd_perf_link *newer = node->link.prev;
+
+	return newer != &cache->list[node->list].head ? (struct abd_perf_node *)(void *)newer
+						      : NULL;
+}
+
+void abd_perf_list_trim(struct abd_perf_cache *cache, unsigned list, size_t bytes)
+{
+	while (cache->list[list].bytes > bytes)
+		abd_perf_node_forget(cache, abd_perf_node_oldest(cache, list));
+}
+
+void abd_perf_cache_begin(
+	struct abd_perf_cache *cache, const struct abd_perf_policy *policy, size_t capacity)
+{
+	*cache = (struct abd_perf_cache){.policy = policy, .capacity = capacity};
+	for (unsigned i = 0; i < ABD_PERF_LISTS; i++)
+		cache->list[i].head.next = cache->list[i].head.prev = &cache->list[i].head;
+	abd_perf_cache_grow(cache);
+	if (policy->begin != NULL)
+		policy->begin(cache);
+}
+
+static void abd_perf_nodes_free(struct abd_perf_node *node)
+{
+	while (node != NULL) {
+		struct abd_perf_node *next = node->chain;
+
+		free(node);
+		node = next;
+	}
+}
+
+void abd_perf_cache_end(struct abd_perf_cache *cache)
+{
+	if (cache->policy->end != NULL)
+		cache->policy->end(cache);
+	for (size_t i = 0; i < cache->buckets; i++)
+		abd_perf_nodes_free(cache->bucket[i]);
+	abd_perf_nodes_free(cache->spare);
+	free(cache->bucket);
+}
+
+bool abd_perf_cache_access(struct abd_perf_cache *cache, const struct abd_perf_request *request)
+{
+	struct abd_perf_node *node;
+
+	if (cache->policy->access != NULL)
+		return cache->policy->access(cache, request);
+	if (request->size > cache->capacity)
+		return false;
+	node = *abd_perf_node_find(cache, request->key);
+	if (node != NULL && node->list < ABD_PERF_GHOSTS) {
+		cache->policy->hit(cache, node, request);
+		return true;
+	}
+	cache->policy->miss(cache, node, request);
+	return false;
+}
+
+double abd_perf_cache_memory(struct abd_perf_cache *cache)
+{
+	size_t records = 0, ghosts = 0;
+
+	if (cache->policy->memory != NULL)
+		return cache->policy->memory(cache);
+	for (unsigned i = 0; i < ABD_PERF_LISTS; i++)
+		*(i < ABD_PERF_GHOSTS ? &records : &ghosts) += cache->list[i].count;
+	if (records == 0)
+		return 0;
+	return cache->policy->record_bytes +
+	       (double)(ghosts * ABD_PERF_GHOST_BYTES + cache->own_bytes) / (double)records;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Policies: which record goes when a cache is full. Each is simulated over keys and sizes, without
+ * the records' bytes: a hash table of nodes, and lists of these. A node is a record in the cache,
+ * or a ghost: the key of one that went.
+ *
+ * A policy is two functions, for a request that finds its record and for one that does not; what
+ * they need to move nodes is below. The capacity counts bytes of records, not what a policy notes
+ * about them: that is counted beside it. The exceptions are the library's own cache, which is not
+ * simulated (abd_perf_policy_library.c), and bounds that know the future (abd_perf_policy_roof.c).
+ */
+#ifndef ABD_PERF_POLICY_H
+#define ABD_PERF_POLICY_H
+
+#include "abd_perf_trace.h"
+
+struct abd_perf_link {
+	struct abd_perf_link *next, *prev;
+};
+
+struct abd_perf_list {
+	struct abd_perf_link head; /* next: the newest; prev: the oldest */
+	size_t bytes, count;
+};
+
+struct abd_perf_node {
+	struct abd_perf_link link;   /* first: a pointer to it points to the node */
+	struct abd_perf_link other;  /* of a second list, which is the policy's own */
+	struct abd_perf_node *chain; /* in its bucket, or the next spare one */
+	uint64_t key;
+	uint32_t size;
+	uint32_t next; /* of a bound that knows the future */
+	uint8_t list;
+	uint8_t uses;  /* what the policy notes of hits */
+	bool is_other; /* it is in the policy's own list, too */
+};
+
+/* Lists from this number on are of ghosts. */
+enum { ABD_PERF_GHOSTS = 3, ABD_PERF_LISTS = 5 };
+
+struct abd_perf_cache {
+	const struct abd_perf_policy *policy;
+	size_t capacity, used; /* bytes of records */
+	struct abd_perf_list list[ABD_PERF_LISTS];
+	/* the policy's own */
+	size_t target;
+	struct abd_perf_node *hand;
+	void *own;
+	size_t own_bytes; /* of own: what the policy would need for it */
+	struct abd_perf_node **bucket, *spare;
+	size_t buckets, nodes;
+	double held; /* of the library's: the mean share of capacity that records take once full */
+};
+
+struct abd_perf_policy {
+	const char *name;
+	unsigned record_bytes; /* what it notes in each record: links, marks */
+	void (*hit)(struct abd_perf_cache *cache, struct abd_perf_node *node,
+		const struct abd_perf_request *request);
+	/*
+	 * Not in the cache; ghost: its ghost, or NULL. The request's size is at most the capacity.
+	 */
+	void (*miss)(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
+		const struct abd_perf_request *request);
+	void (*begin)(struct abd_perf_cache *cache); /* NULL: nothing to do */
+	void (*end)(struct abd_perf_cache *cache);
+	/* Instead of hit and miss, where the cache is no simulated one. */
+	bool (*access)(struct abd_perf_cache *cache, const struct abd_perf_request *request);
+	/* Instead of what record_bytes and ghosts come to. */
+	double (*memory)(struct abd_perf_cache *cache);
+};
+
+/** All of them, NULL after the last; the library's cache first, as it is by default. */
+extern const struct abd_perf_policy *const abd_perf_policies[];
+/** Belady's MIN, which knows the future. */
+extern const struct abd_perf_policy abd_perf_policy_min;
+extern const struct abd_perf_policy abd_perf_policy_lru;
+
+void abd_perf_cache_begin(
+	struct abd_perf_cache *cache, const struct abd_perf_policy *policy, size_t capacity);
+void abd_perf_cache_end(struct abd_perf_cache *cache);
+/** A request: returns whether its record was there. It is there after that, if the policy wants. */
+bool abd_perf_cache_access(struct abd_perf_cache *cache, const struct abd_perf_request *request);
+/** Bytes that the policy notes, ghosts included, for each record that is in the cache now. */
+double abd_perf_cache_memory(struct abd_perf_cache *cache);
+
+/**
+ * PFOO-L of Berger, Beckmann and Harchol-Balter ("Practical Bounds on Optimal Caching with Variable
+ * Object Sizes", 2018): no policy whatever has more hits, but none need have so many. A record that
+ * stays from one use to the next costs its size times the requests between; the cheapest stay,
+ * until the capacity times all requests is spent. In requests; by_bytes: in bytes of requests.
+ */
+double abd_perf_policy_pfoo(const struct abd_perf_trace *trace, size_t capacity, bool by_bytes);
+
+/* ---- for policies ---------------------------------------------------------------------------- */
+
+/** Put a node that is in no list to the front of one. */
+void abd_perf_node_put(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list);
+/** Take a node out of its list. */
+void abd_perf_node_pull(struct abd_perf_cache *cache, struct abd_perf_node *node);
+void abd_perf_node_move(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list);
+/** A node for a request, in no list. */
+struct abd_perf_node *abd_perf_node_new(
+	struct abd_perf_cache *cache, const struct abd_perf_request *request);
+/** Take a node out of its list, and end it. */
+void abd_perf_node_forget(struct abd_perf_cache *cache, struct abd_perf_node *node);
+/** The oldest of a list; NULL: it is empty. */
+struct abd_perf_node *abd_perf_node_oldest(struct abd_perf_cache *cache, unsigned list);
+/** The one that came before it to its list's front, after it; NULL: it is the newest. */
+struct abd_perf_node *abd_perf_node_newer(
+	struct abd_perf_cache *cache, const struct abd_perf_node *node);
+/** Forget the oldest of a list until it has so many bytes at most. */
+void abd_perf_list_trim(struct abd_perf_cache *cache, unsigned list, size_t bytes);
+
+void abd_perf_link_push(struct abd_perf_link *head, struct abd_perf_link *link);
+void abd_perf_link_pull(struct abd_perf_link *link);
+uint64_t abd_perf_policy_hash(uint64_t key);
+/** Memory that must be there. */
+void *abd_perf_policy_alloc(size_t size);
+
+static inline bool abd_perf_cache_is_full(const struct abd_perf_cache *cache, size_t incoming)
+{
+	return cache->used + incoming > cache->capacity;
+}
+
+#endif
