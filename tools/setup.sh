@@ -16,7 +16,7 @@ abd_jobs() {
 abd_need_probe() {
 	case $1 in
 	binutils) echo command objdump ;;
-	git | make | cmake | ccache | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
+	git | make | cmake | cargo | rustc | ccache | ninja-build | pkg-config | clang | clang-format | gcovr | python3 | valgrind | lcov | gcc | g++ | fio)
 		echo command "${1%-build}" ;;
 	libc6-dev) echo header stdio.h ;;
 	libcriterion-dev) echo library criterion ;;

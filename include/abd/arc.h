@@ -112,7 +112,10 @@ struct abd_arc_config {
 	uint32_t lz4_index_group;
 };
 
-/** A held record. abd is the cached buffer itself; the holder may only read it. */
+/**
+ * A held record. abd is the cached buffer itself. It lasts until the release, whatever becomes of
+ * the record meanwhile; any number of threads may read it, and nobody may write it.
+ */
 typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
 	size_t stored_size;  /**< bytes in abd */
@@ -121,9 +124,12 @@ typedef struct abd_arc_held {
 	void *entry; /**< private */
 } abd_arc_hold_t;
 
-/** A record that the caller is to fetch. */
+/**
+ * A record that the caller is to fetch. abd lasts until the fill ends, and threads use it as they
+ * use any buffer. Its content is not initialised: what is committed must have been written.
+ */
 typedef struct abd_arc_fetched {
-	abd_t *abd;  /**< where to, of size bytes; the filler may read and write it */
+	abd_t *abd;  /**< where to, of size bytes */
 	size_t size; /**< bytes in abd */
 	void *entry; /**< private */
 } abd_arc_fill_t;

@@ -21,7 +21,7 @@ FOLDER is docs unless said otherwise (planted mistakes live in folders of their 
 
   ```c example=NAME             a program, or what stands in main() of one; built and run
   ```cpp example=NAME           the same in C++17, a whole program; left out where the build has no C++ compiler
-  ```c file=PATH                an excerpt: these lines stand so in PATH
+  ```c file=PATH                an excerpt: these lines stand so in PATH; rust likewise
   ```sh run=NAME [exit=N]       commands, run by sh -eu in an empty folder; the build's programs are in PATH
   ```text output=NAME           what the example or the commands of that NAME print, byte by byte
   ```sh measured                commands whose output is figures: not run; programs, scenarios and tests named must exist
@@ -491,7 +491,7 @@ def check_figures(block):
 
 def known_tag(block):
     kind = (block.language, next(iter(block.tags), ""))
-    return kind in {("", ""), ("c", "example"), ("cpp", "example"), ("c", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
+    return kind in {("", ""), ("c", "example"), ("cpp", "example"), ("c", "file"), ("rust", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
                     ("text", "measured"), ("text", "explain"), ("text", "figures")}
 
 

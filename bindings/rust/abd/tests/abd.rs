@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! What the types do; what they forbid is tested in their documentation.
+use abd::{sys, Buffer, Cache, Found, Key};
+use std::io::{Read, Result, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SIZE: usize = 100_000;
+
+fn errno<T>(result: Result<T>) -> Option<i32> {
+    result.err().and_then(|error| error.raw_os_error())
+}
+
+#[test]
+fn buffers_of_every_kind_hold_what_flat_memory_holds() -> Result<()> {
+    // Pages between free ones, so that what follows lies in several pieces.
+    let pages = (0..200).map(|_| Buffer::for_io(4096)).collect::<Result<Vec<_>>>()?;
+    let _kept: Vec<_> = pages.into_iter().step_by(2).collect();
+    let mut flat: Vec<u8> = (0..SIZE).map(|i| (i * i / 77) as u8 & 31).collect();
+    let (mut memory, mut block) = (vec![0; SIZE], Buffer::zeroed(SIZE)?);
+    let kinds = [Buffer::zeroed(SIZE), Buffer::for_io(SIZE), Buffer::linear(SIZE)];
+    for (kind, buffer) in kinds.into_iter().chain([Buffer::over(&mut memory)]).enumerate() {
+        let mut buffer = buffer?;
+        assert_eq!(buffer.view().runs().count() > 1, kind < 2);
+        buffer.view_mut().write_all(&flat)?;
+        buffer.view_mut().borrow()?[5000..].fill(7);
+        buffer.view_mut().slice(8000..SIZE).runs().for_each(|run| run.fill(9));
+        flat[5000..8000].fill(7);
+        flat[8000..].fill(9);
+        std::mem::forget(buffer.view().borrow()?);
+        assert_eq!(*buffer.view().slice(100..SIZE).borrow()?, flat[100..]);
+        assert_eq!(buffer.view().runs().collect::<Vec<_>>().concat(), flat);
+        let mut read = Vec::new();
+        let rest = buffer.view().slice(3..SIZE);
+        { rest }.read_to_end(&mut read)?;
+        assert_eq!(read, flat[3..]);
+        let mut other = Buffer::over(&mut read)?;
+        other.view_mut().zero();
+        other.view_mut().flush_copy_from(rest, sys::ABD_FLUSH_AUTO);
+        assert!(other.view() == rest && other.view().crc32c(0) == rest.crc32c(0));
+        other.view_mut().slice(9..10).copy_from(block.view().slice(0..1));
+        assert!(other.view().same(rest) == 9 && other.view() != rest);
+        let size = buffer.view().lz4_compress(block.view_mut().slice(10..SIZE / 2))?;
+        let small = buffer.view().lz4_compress(block.view_mut().slice(SIZE / 2..SIZE / 2 + 9));
+        assert_eq!(errno(small), Some(sys::ENOSPC));
+        let packed = block.view().slice(10..10 + size);
+        buffer.view_mut().zero();
+        packed.lz4_decompress(buffer.view_mut())?;
+        assert_eq!(*buffer.view().borrow()?, flat);
+        let damaged = packed.slice(1..size).lz4_decompress(buffer.view_mut());
+        assert_eq!(errno(damaged), Some(sys::EBADMSG));
+        let program = std::fs::File::open("/proc/self/exe")?;
+        assert_eq!(buffer.view_mut().read_file(&program, 0)?, SIZE);
+        assert_eq!(*buffer.view().borrow()?, std::fs::read("/proc/self/exe")?[..SIZE]);
+    }
+    assert!(Buffer::zeroed(SIZE)?.view() == Buffer::over(&mut [0; SIZE])?.view());
+    Ok(())
+}
+
+#[test]
+#[should_panic(expected = "bytes 4000..4097 of 4096")]
+fn a_range_past_the_end_panics() {
+    Buffer::zeroed(4096).unwrap().view().read_at(4000, &mut [0; 97]);
+}
+
+#[test]
+fn eight_threads_that_miss_a_key_fill_it_once() -> Result<()> {
+    let (cache, fills, key) = (Cache::new(16 << 20)?, AtomicUsize::new(0), Key::default());
+    let read = || match cache.hold_or_fill(&key, 8192, 0)? {
+        Found::Hold(hold) => Ok(hold),
+        Found::Fill(mut fill) => {
+            fills.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            fill.with(|mut room| room.write_all(&[b'x'; 8192]))?;
+            fill.commit(8192, 0)
+        }
+    };
+    let held: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<_>>()
+    })?;
+    assert_eq!((held.len(), fills.into_inner(), cache.stats().entries), (8, 1, 1));
+    let mut last = [0; 2];
+    assert!(cache.remove(&key)? && !cache.remove(&key)? && !cache.read_at(&key, 0, &mut last)?);
+    held[7].read_at(8190, &mut last)?;
+    assert_eq!((&last, held[7].len(), held[7].stored().1), (b"xx", 8192, true));
+    drop(held);
+    assert_eq!(cache.stats().held_bytes, 0);
+    Ok(())
+}
+
+#[test]
+fn a_fill_ends_with_what_was_written_or_with_nothing() -> Result<()> {
+    let (cache, key) = (Cache::new(1 << 20)?, Key { pool: 1, ..Key::default() });
+    let fill = |flags| match cache.hold_or_fill(&key, 4096, flags) {
+        Ok(Found::Fill(fill)) => Ok(fill),
+        other => Err(errno(other)),
+    };
+    let mut first = fill(0).unwrap();
+    assert_eq!(fill(0).unwrap_err(), Some(sys::EDEADLK));
+    let busy = std::thread::scope(|s| s.spawn(|| fill(sys::ABD_ARC_NOWAIT).err()).join().unwrap());
+    assert_eq!(busy, Some(Some(sys::EAGAIN)));
+    first.write_all(b"abc")?;
+    let hold = first.commit(3, sys::ABD_ARC_PLAIN)?;
+    assert!(cache.remove(&key)?);
+    assert_eq!((&*hold.stored().0.borrow()?, hold.stored().1), (&b"abc"[..], false));
+    let mut second = fill(0).unwrap();
+    cache.put(&key, &[1; 64], 0)?;
+    second.with(|mut room| room.write_at(0, b"old"));
+    assert_eq!(errno(second.commit(4096, 0)), Some(sys::ESTALE));
+    cache.remove(&key)?;
+    fill(0).unwrap().write_all(&[1; 4096])?;
+    let mut third = fill(0).unwrap();
+    third.write_all(&[2; 96])?;
+    let all = third.with(|room| room.view().borrow().map(|all| all.to_vec()))?;
+    assert_eq!(all, [[2; 96].as_ref(), &[0; 4000]].concat());
+    Ok(())
+}
+
+#[test]
+fn a_cache_whose_guards_were_leaked_is_leaked() -> Result<()> {
+    let (held, filled, key) = (Cache::new(1 << 20)?, Cache::new(1 << 20)?, Key::default());
+    held.put(&key, &[1; 64], 0)?;
+    std::mem::forget(held.hold(&key)?);
+    std::mem::forget(filled.hold_or_fill(&key, 4096, 0)?);
+    Ok(())
+}
