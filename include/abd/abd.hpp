@@ -79,8 +79,8 @@ namespace abd
 
 /**
  * Bytes of somebody else: an address and a size. Made from those two, or from what has data() and
- * size(): an array, std::string, std::vector, std::span. Becomes a std::span where one is asked
- * for.
+ * size(), such as std::string, std::vector or std::span, or from an array (a literal counts with
+ * its last 0). Becomes a std::span where one is asked for.
  */
 template <class B> class basic_bytes
 {

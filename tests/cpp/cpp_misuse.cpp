@@ -44,10 +44,10 @@ void const_is_for_reading(abd::buffer &buffer, const abd::buffer &fixed, abd::vi
 	*fixed.to_buf() = std::byte{}; /* wrong */
 	*buffer.to_buf() = std::byte{};
 	auto lent = view.borrow(1);
-	*lent->data() = std::byte{};                                   /* wrong */
-	abd::mutable_view part = std::move(fixed.slice(0, 1).value()); /* wrong */
-	fixed.slice_mutable(0, 1).value();                             /* wrong */
-	abd::basic_pieces<std::byte> runs(fixed.get(), 0, 1);          /* wrong */
+	*lent->data() = std::byte{};                          /* wrong */
+	abd::mutable_view part = fixed.slice(0, 1).value();   /* wrong */
+	fixed.slice_mutable(0, 1).value();                    /* wrong */
+	abd::basic_pieces<std::byte> runs(fixed.get(), 0, 1); /* wrong */
 }
 
 void bytes_keep_const(const std::string &fixed, std::string &text, abd::buffer &buffer)

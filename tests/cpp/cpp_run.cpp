@@ -37,7 +37,7 @@ static std::string text(size_t size)
 
 static abd::buffer filled(const std::string &content)
 {
-	abd::buffer made = std::move(abd::buffer::alloc(content.size()).value());
+	abd::buffer made = abd::buffer::alloc(content.size()).value();
 
 	made.copy_from_buf(content);
 	return made;
@@ -72,13 +72,13 @@ static void buffers_move_and_end_once()
 	abd_t *const at = first.get();
 
 	CHECK(first && !second && live() == 1);
-	abd::view seen = std::move(first.slice(10, 50).value());
+	abd::view seen = first.slice(10, 50).value();
 	second = std::move(first);
 	CHECK(second.get() == at && !first);
 	CHECK(seen.equal_buf(text(100000).substr(10, 50)));
-	first = std::move(abd::buffer::alloc_linear(64).value());
+	first = abd::buffer::alloc_linear(64).value();
 	CHECK(live() == 2);
-	first = std::move(abd::buffer::zeros(100).value());
+	first = abd::buffer::zeros(100).value();
 	CHECK(live() == 1 && first.is_zeros() && first.all_zero(0, 100));
 	first = abd::buffer(second.release());
 	CHECK(first.get() == at && !second);
@@ -103,7 +103,7 @@ static void borrows_are_given_back()
 	abd::buffer buffer = filled(content);
 
 	{
-		abd::read_borrow read = std::move(buffer.borrow(50000).value());
+		abd::read_borrow read = buffer.borrow(50000).value();
 		abd::read_borrow moved = std::move(read);
 
 		CHECK(read.data() == nullptr && moved.size() == 50000);
@@ -129,7 +129,7 @@ static void borrows_are_given_back()
 		looked_at->return_unchanged();
 	}
 	CHECK(buffer.equal_buf(content));
-	abd::buffer linear = std::move(abd::buffer::alloc_linear(10).value());
+	abd::buffer linear = abd::buffer::alloc_linear(10).value();
 	linear.zero(0, 10);
 	linear.to_buf()[3] = std::byte{'x'};
 	CHECK(std::as_const(linear).to_buf()[3] == std::byte{'x'} && linear.is_linear());
@@ -145,7 +145,7 @@ static void runs_come_in_order()
 		iov.push_back({&memory[i * 200], 100 + i});
 		flat += memory.substr(i * 200, 100 + i);
 	}
-	abd::buffer gang = std::move(abd::buffer::from_iov(iov.data(), 20).value());
+	abd::buffer gang = abd::buffer::from_iov(iov.data(), 20).value();
 	CHECK(gang.is_gang() && gang.size() == flat.size() && gang.equal_buf(flat));
 	size_t runs = 0;
 	for (abd::const_bytes run : std::as_const(gang).pieces()) {
@@ -180,15 +180,15 @@ static int ended;
 static void gangs_and_views()
 {
 	std::vector<char> memory(300);
-	abd::buffer over = std::move(abd::buffer::from_buf(memory).value());
-	abd::buffer gang = std::move(abd::buffer::alloc_gang().value());
-	abd::buffer like = std::move(abd::buffer::alloc_sametype(over, 100).value());
+	abd::buffer over = abd::buffer::from_buf(memory).value();
+	abd::buffer gang = abd::buffer::alloc_gang().value();
+	abd::buffer like = abd::buffer::alloc_sametype(over, 100).value();
 
 	like.zero(0, 100);
 	CHECK(gang.gang_add(over) && over && gang.size() == 300);
 	CHECK(gang.gang_add(std::move(like)) && !like && gang.size() == 400);
 	{
-		abd::mutable_view part = std::move(gang.slice_mutable(290, 20).value());
+		abd::mutable_view part = gang.slice_mutable(290, 20).value();
 		abd::mutable_view moved = std::move(part);
 
 		moved.copy_from_buf(std::string_view("0123456789abcdefghij"));
@@ -207,7 +207,7 @@ static void gangs_and_views()
 		CHECK(adopted && ended == 0);
 	}
 	CHECK(ended == 1);
-	abd::buffer for_io = std::move(abd::buffer::alloc_for_io(100).value());
+	abd::buffer for_io = abd::buffer::alloc_for_io(100).value();
 	for_io.zero(0, 100);
 	CHECK(reinterpret_cast<uintptr_t>(for_io.borrow(100)->data()) % 4096 == 0);
 	CHECK(!over.is_linear_page() && abd::const_ref(over).get() == over.get());
@@ -216,7 +216,7 @@ static void gangs_and_views()
 static void two_buffers()
 {
 	const std::string content = text(70000);
-	abd::buffer a = filled(content), b = std::move(abd::buffer::alloc(70000).value());
+	abd::buffer a = filled(content), b = abd::buffer::alloc(70000).value();
 
 	abd::copy_off(b, a, 0, 0, 70000);
 	CHECK(abd::equal(a, b) && abd::cmp(a, b) == 0);
@@ -240,8 +240,8 @@ static void two_buffers()
 static void lz4_there_and_back()
 {
 	const std::string content = text(100000);
-	abd::buffer record = filled(content), room = std::move(abd::buffer::alloc(100000).value());
-	abd::buffer out = std::move(abd::buffer::alloc(100000).value());
+	abd::buffer record = filled(content), room = abd::buffer::alloc(100000).value();
+	abd::buffer out = abd::buffer::alloc(100000).value();
 	std::string flat(100000, 0), part(1000, 0);
 
 	const size_t hard = abd::lz4_compress_effort(room, record, 0, 0, 100000, 6).value();
@@ -259,7 +259,7 @@ static void lz4_there_and_back()
 static void files_there_and_back()
 {
 	const std::string content = text(50000);
-	abd::buffer buffer = filled(content), back = std::move(abd::buffer::alloc(50000).value());
+	abd::buffer buffer = filled(content), back = abd::buffer::alloc(50000).value();
 	std::FILE *file = std::tmpfile();
 
 	CHECK(file != nullptr);
@@ -333,7 +333,7 @@ static abd::arc make_arc()
 
 	config.capacity_bytes = 16 << 20;
 	config.flags = ABD_ARC_CHECKSUM;
-	return std::move(abd::arc::create(config).value());
+	return abd::arc::create(config).value();
 }
 
 static void records_are_put_read_and_held()
@@ -353,7 +353,7 @@ static void records_are_put_read_and_held()
 	CHECK(cache.read(key_of(2), part).error() == -ENOENT);
 	CHECK(cache.read_all(key_of(1), part, needed).error() == -ENOSPC && needed == 20000);
 
-	abd::arc_hold hold = std::move(cache.hold(key_of(1)).value()), moved;
+	abd::arc_hold hold = cache.hold(key_of(1)).value(), moved;
 	CHECK(hold && hold.compressed() && hold.logical_size() == 20000);
 	CHECK(hold.buffer().size() == hold.stored_size());
 	moved = std::move(hold);
@@ -414,7 +414,7 @@ static void buffers_are_given_away_or_kept()
 {
 	abd::arc cache = make_arc();
 	abd::buffer given = filled(text(8192)), view_of = filled(text(100));
-	abd::buffer linear = std::move(abd::buffer::alloc_gang().value());
+	abd::buffer linear = abd::buffer::alloc_gang().value();
 
 	CHECK(cache.put_abd(key_of(1), std::move(given), 8192, ABD_ARC_PLAIN) && !given);
 	CHECK(linear.gang_add(view_of));
