@@ -66,6 +66,11 @@ enum abd_arc_flags {
 	 * hold
 	 */
 	ABD_ARC_CHECKSUM = 1 << 0,
+	/**
+	 * store a record when its key is put the second time, and only remember the key the first
+	 * time: what is put once then takes no room from what is used. abd_arc_put() says more
+	 */
+	ABD_ARC_SECOND_TIME = 1 << 1,
 };
 
 /** Flags of a record. */
@@ -177,14 +182,16 @@ struct abd_arc_stats {
 	uint64_t target_recent_bytes;  /**< what |T1| should be: p */
 	/** part of used_bytes: evicted or removed buffers that may still be read, or are held */
 	uint64_t evicted_bytes;
-	uint64_t held_bytes;  /**< cost of records that are held, cached or not */
-	uint64_t index_bytes; /**< part of used_bytes: hash table, entries, ghosts, lz4 indexes */
+	uint64_t held_bytes; /**< cost of records that are held, cached or not */
+	/** part of used_bytes: hash table, entries, ghosts, lz4 indexes, keys remembered */
+	uint64_t index_bytes;
 	/* so far */
 	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
 	/* now */
 	uint64_t resident_bytes; /**< memory that the cache keeps from the system */
 	/* so far */
-	uint64_t waits; /**< how often a call waited for readers */
+	uint64_t waits;      /**< how often a call waited for readers */
+	uint64_t remembered; /**< puts that stored nothing, as ABD_ARC_SECOND_TIME wants */
 };
 
 /**
@@ -219,6 +226,14 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * Store size bytes of buf as the record of key, and replace the record that key had. The record is
  * compressed with lz4, or stored as it is when lz4 saves less than an eighth (abd_lz4_pays()), or
  * when it looks as if (abd_lz4_might_pay()).
+ *
+ * In a cache with ABD_ARC_SECOND_TIME the first put of a key stores nothing, compresses nothing and
+ * returns 0; it is counted as remembered. The next put of the key is stored. So is, at once, a put
+ * of a key that the cache has, or evicted and has a ghost of, and a fill whose commit wants a hold,
+ * or that others wait for. Keys are remembered in a table with a place for each 512 to 1,024 bytes
+ * of the capacity. A newer key takes an older one's place there, and the older one counts as new
+ * again: that befalls 63 % of the keys while as many others are put as there are places. Removed
+ * keys stay remembered. A resize that makes another table forgets all.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM no memory, even after
@@ -462,7 +477,8 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  *           stored, and all who wait look again. Other errors, after which who waited first gets to
  *           fill: -EINVAL flags or sizes as above are broken; -EBADMSG what was to be verified is
  *           no block of a record of logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
- *           After an error *hold is unchanged.
+ *           After an error *hold is unchanged. 0 also if hold is NULL and the key is only
+ *           remembered, as ABD_ARC_SECOND_TIME wants.
  * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the
  *           caller's to release.
  * Threads:  any, not only the one that began the fill. May wait for readers.
@@ -499,7 +515,8 @@ ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
  *           that does not own its memory (a view, zeros, abd_get_from_buf()), or one in a struct of
  *           the caller's (abd_alloc_linear_struct()); -EBADMSG: with ABD_ARC_VERIFY, abd is no
  *           block of a record of logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
- * Owner:    the cache. After an error the buffer is still the caller's, and unchanged.
+ * Owner:    the cache, which frees it at once if the key is only remembered. After an error the
+ *           buffer is still the caller's, and unchanged.
  * Threads:  as abd_arc_put().
  * Source:   arc_write() in module/zfs/arc.c, which shares the buffer with the header.
  */

@@ -62,7 +62,8 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	for (size_t i = sizeof(*to); i < from->config_size; i++)
 		if (((const char *)from)[i] != 0)
 			return E2BIG;
-	if (to->hit_batch > ABD_ARC_HIT_BATCH_MAX || (to->flags & ~(unsigned)ABD_ARC_CHECKSUM) != 0)
+	if (to->hit_batch > ABD_ARC_HIT_BATCH_MAX ||
+		(to->flags & ~(unsigned)(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME)) != 0)
 		return EINVAL;
 	if (to->hit_batch == 0)
 		to->hit_batch = ABD_ARC_HIT_BATCH;
@@ -71,6 +72,25 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	if (abd_lz4_index_size(0, to->lz4_index_group) == 0)
 		return EINVAL;
 	return abd_arc_capacity_check(to->capacity_bytes);
+}
+
+static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
+{
+	size_t seen_bytes = abd_arc_seen_bytes(&arc->seen);
+
+	arc->capacity = capacity;
+	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity) - seen_bytes);
+	abd_arc_store_resize(&arc->store, capacity);
+}
+
+/* The table of keys that were put before, for this capacity. False: no memory. */
+static bool abd_arc_seen_start(struct abd_arc *arc)
+{
+	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0)
+		return true;
+	abd_arc_seen_init(&arc->seen, arc->capacity);
+	abd_arc_capacity_set(arc, arc->capacity);
+	return arc->seen.places > 0;
 }
 
 static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
@@ -115,6 +135,8 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	if (arc == NULL)
 		goto no_memory;
 	abd_arc_start(arc, &known);
+	if (!abd_arc_seen_start(arc))
+		goto no_table;
 	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
 	arc->index =
 		abd_arc_index_new(abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
@@ -124,6 +146,8 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	return arc;
 
 no_index:
+	abd_arc_seen_fini(&arc->seen);
+no_table:
 	abd_mem_free(arc, sizeof(*arc), 64);
 no_memory:
 	errno = ENOMEM;
@@ -165,6 +189,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 	assert(arc->store.bytes == 0 && arc->run_bytes == 0 && arc->evicted_bytes == 0);
 	abd_arc_index_free(arc->index);
 	abd_arc_policy_fini(&arc->policy);
+	abd_arc_seen_fini(&arc->seen);
 	abd_arc_readers_free(arc);
 	abd_arc_fillings_free(arc);
 	pthread_mutex_destroy(&arc->reclaim_lock);
@@ -207,13 +232,6 @@ static bool abd_arc_resize_ghosts(struct abd_arc *arc)
 	return any;
 }
 
-static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
-{
-	arc->capacity = capacity;
-	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity));
-	abd_arc_store_resize(&arc->store, capacity);
-}
-
 /*
  * Come nearer to a smaller capacity by one step, in which the records of a whole cache would not be
  * evicted at once: the lock is not held for long. False: the goal is reached.
@@ -240,6 +258,24 @@ static size_t abd_arc_record_mean(const struct abd_arc *arc)
 	return count > 0 ? (arc->policy.recent.bytes + arc->policy.frequent.bytes) / count : 4096;
 }
 
+/*
+ * A table of keys for this capacity, if it needs another one than the cache has. It is large, so it
+ * is made without the lock.
+ */
+static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capacity)
+{
+	struct abd_arc_seen seen = {NULL, 0};
+
+	pthread_mutex_lock(&arc->lock);
+	bool is_other = (arc->flags & ABD_ARC_SECOND_TIME) != 0 &&
+			arc->seen.places != abd_arc_seen_places(capacity);
+
+	pthread_mutex_unlock(&arc->lock);
+	if (is_other)
+		abd_arc_seen_init(&seen, capacity);
+	return seen;
+}
+
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
@@ -248,17 +284,19 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 
 	if (error != 0)
 		return -error;
+	struct abd_arc_seen seen = abd_arc_resize_seen(arc, capacity_bytes);
 
 	pthread_mutex_lock(&arc->lock);
 	arc->goal = capacity_bytes;
-	if (capacity_bytes > arc->capacity)
-		abd_arc_capacity_set(arc, capacity_bytes);
+	abd_arc_seen_resize(&arc->seen, &seen, capacity_bytes);
+	abd_arc_capacity_set(arc, capacity_bytes > arc->capacity ? capacity_bytes : arc->capacity);
 
 	bool smaller = capacity_bytes < arc->capacity;
 	size_t step = abd_min((arc->capacity - capacity_bytes) / ABD_ARC_RESIZE_STEPS + 1,
 		ABD_ARC_RESIZE_PIECE * abd_arc_record_mean(arc));
 
 	pthread_mutex_unlock(&arc->lock);
+	abd_arc_seen_fini(&seen);
 	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
 		if (i % ABD_ARC_RESIZE_WAIT == 0)
 			abd_arc_make_room(arc, -1);
@@ -310,10 +348,11 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->resident_bytes = stats->used_bytes + abd_chunk_idle(arc->store.provider);
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
-			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index);
+			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index) +
+			      abd_arc_seen_bytes(&arc->seen);
 }
 
-static_assert(sizeof(struct abd_arc_stats) == 34 * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_arc_stats) == 35 * sizeof(uint64_t), "no padding");
 
 int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
 {

@@ -62,7 +62,7 @@ static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->store.bytes + arc->run_bytes + abd_arc_policy_ghost_bytes(&arc->policy) +
-	       abd_arc_index_bytes(arc->index);
+	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 }
 
 /*

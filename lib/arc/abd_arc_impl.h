@@ -36,6 +36,7 @@
 
 #include "abd_arc_entry.h"
 #include "abd_arc_index.h"
+#include "abd_arc_seen.h"
 #include "abd_arc_store.h"
 #include "abd_contract.h"
 
@@ -224,6 +225,7 @@ struct abd_arc {
 	_Alignas(64) pthread_mutex_t lock;
 	struct abd_arc_policy policy;
 	struct abd_arc_store store;
+	struct abd_arc_seen seen; /* without places, unless first puts are only remembered */
 	size_t capacity;
 	size_t goal;          /* the capacity that a resize is on its way to */
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */

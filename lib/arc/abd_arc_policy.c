@@ -128,6 +128,11 @@ static struct abd_arc_ghost **abd_arc_ghost_find(const struct abd_arc_policy *po
 	return *link != NULL ? link : NULL;
 }
 
+bool abd_arc_policy_has_ghost(const struct abd_arc_policy *policy, uint64_t hash)
+{
+	return abd_arc_ghost_find(policy, hash) != NULL;
+}
+
 static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghost **link)
 {
 	struct abd_arc_ghost *ghost = *link;

@@ -146,6 +146,8 @@ static inline bool abd_arc_policy_wants(
 		return false;
 	return stamp >= ABD_ARC_STAMP_FREQUENT || !abd_arc_policy_is_young(policy, stamp);
 }
+/** Whether a record of this hash was evicted and has a ghost. */
+bool abd_arc_policy_has_ghost(const struct abd_arc_policy *policy, uint64_t hash);
 /** A record was used. Does nothing if it is in no list. */
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item);
 

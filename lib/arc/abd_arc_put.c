@@ -2,6 +2,7 @@
 /*
  * Putting.
  *
+ * If first puts are only remembered, whether this is one is decided before anything else is done.
  * A put compresses without a lock. It asks the policy, which may evict. It waits for readers only
  * if too little memory is left. Then it puts the record in, which readers see as one step. A put
  * reserves room before it allocates memory, so the cache stays within its capacity. The one
@@ -259,6 +260,30 @@ static int abd_arc_put_once(
 	return error;
 }
 
+/*
+ * Whether this is the first put of its key, which is only remembered. The key has no record then:
+ * one that is leaving counts as there, because a reader may yet hold it. Nobody waits for the
+ * record: who does asks for it the second time.
+ */
+static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *put)
+{
+	const struct abd_arc_filling *filling = put->filling;
+
+	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0 || put->slot != NULL)
+		return false;
+	pthread_mutex_lock(&arc->lock);
+	bool first = (filling == NULL || (filling->first == NULL && !filling->is_overtaken)) &&
+		     abd_arc_index_find_any(arc->index, put->hash, put->key) == NULL &&
+		     !abd_arc_policy_has_ghost(&arc->policy, put->hash) &&
+		     !abd_arc_seen_before(&arc->seen, put->hash);
+
+	if (first && filling == NULL)
+		abd_arc_filling_overtake(arc, put->hash, put->key);
+	arc->stats.remembered += first;
+	pthread_mutex_unlock(&arc->lock);
+	return first;
+}
+
 int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot *slot)
@@ -271,6 +296,8 @@ int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned f
 	int error;
 
 	put.hash = abd_arc_hash(arc, key);
+	if (abd_arc_put_is_first(arc, &put))
+		return 0;
 	put.reader = abd_arc_reader_get(arc);
 	do
 		error = abd_arc_put_once(arc, &put, source);

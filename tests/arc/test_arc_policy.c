@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The policy against two simple models. For pages of one size it is the algorithm in the paper,
- * list by list and step by step; the other is the same in bytes, through the whole cache. A last
- * part checks the purpose: more hits than LRU.
+ * list by list and step by step; the other is the same in bytes, through the whole cache, with and
+ * without first puts that are only remembered. A last part checks the purpose: more hits than LRU.
  */
-#include "abd_arc_policy.h"
+#include "abd_arc_impl.h"
 #include "arc_data.h"
 #include "arc_trace.h"
 
@@ -251,7 +251,8 @@ static size_t model_step(size_t cost, size_t mine, size_t other)
 	return mine >= other ? cost : (size_t)((double)cost * ((double)other / (double)mine));
 }
 
-static bool model_request(struct bytes_model *m, struct record x)
+/* is_new: it is only remembered, unless it is in a list. */
+static bool model_request(struct bytes_model *m, struct record x, bool is_new)
 {
 	size_t at, step;
 	bool in_b2 = false;
@@ -276,6 +277,8 @@ static bool model_request(struct bytes_model *m, struct record x)
 		model_take(m, B2, at);
 		list = T2;
 		in_b2 = true;
+	} else if (is_new) {
+		return false;
 	}
 	model_trim(m, list, x.cost);
 	while (model_is_full(m, x.cost)) {
@@ -323,7 +326,25 @@ static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 	return false;
 }
 
-Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .timeout = 120)
+enum { PLACES = 1024 }; /* of the table of a cache of this capacity */
+
+/*
+ * Whether a put of this key is its first one, as far as the cache may remember. last has the key
+ * that was put last in each place. A record that was evicted is in the index for a while.
+ */
+static bool model_is_new(struct abd_arc *arc, uint64_t *last, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+	uint64_t hash = abd_arc_hash(arc, &key), *place = &last[hash % PLACES];
+
+	if (abd_arc_index_find_any(arc->index, hash, &key) != NULL ||
+		abd_arc_policy_has_ghost(&arc->policy, hash) || *place == n + 1)
+		return false;
+	*place = n + 1;
+	return true;
+}
+
+static void compare_in_bytes(uint32_t flags)
 {
 	static char data[100 + SIZES * 37];
 	size_t cost[SIZES];
@@ -332,7 +353,8 @@ Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .t
 	measure_costs(cost, data);
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
 		struct bytes_model *m = calloc(1, sizeof(*m));
-		abd_arc_t *arc = arc_make(600000, 1, 0);
+		abd_arc_t *arc = arc_make(600000, 1, flags);
+		uint64_t last[PLACES] = {0};
 		struct arc_trace trace;
 
 		m->c = arc_stats(arc).target_bytes;
@@ -340,7 +362,8 @@ Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .t
 		arc_trace_begin(&trace, (enum arc_trace_kind)kind, 3000, 42);
 		for (size_t step = 0; step < 20000; step++) {
 			uint64_t n = arc_trace_next(&trace);
-			bool hit = model_request(m, (struct record){n, cost[n % SIZES]});
+			bool is_new = flags != 0 && model_is_new(arc, last, n);
+			bool hit = model_request(m, (struct record){n, cost[n % SIZES]}, is_new);
 
 			cr_assert_eq(cache_request(arc, n, data), hit, "%s, step %zu, key %zu",
 				arc_trace_names[kind], step, (size_t)n);
@@ -356,10 +379,21 @@ Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .t
 			cr_assert_eq(stats.ghost_frequent_bytes, m->bytes[B2]);
 			cr_assert_eq(stats.ghosts, m->count[B1] + m->count[B2]);
 		}
+		cr_assert_eq(arc_stats(arc).remembered > 0, flags != 0);
 		arc_trace_end(&trace);
 		abd_arc_destroy(arc);
 		free(m);
 	}
+}
+
+Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .timeout = 120)
+{
+	compare_in_bytes(0);
+}
+
+Test(arc_policy, and_so_are_they_if_first_puts_are_only_remembered, .timeout = 120)
+{
+	compare_in_bytes(ABD_ARC_SECOND_TIME);
 }
 
 /* ---- more hits than LRU ---------------------------------------------------------------------- */

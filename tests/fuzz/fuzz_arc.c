@@ -144,7 +144,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	config.capacity_bytes = ABD_ARC_CAPACITY_MIN << fuzz_byte(&in) % 4;
 	config.hit_batch = fuzz_byte(&in) % 4;
-	config.flags = fuzz_byte(&in) % 2;
+	unsigned flags = fuzz_byte(&in);
+
+	config.flags = flags % 2 | (flags >= 192 ? ABD_ARC_SECOND_TIME : 0);
 	memset(model, 0, sizeof(model));
 
 	abd_arc_t *arc = abd_arc_create(&config);

@@ -14,7 +14,8 @@
  *   2. forward zones don't overlap;
  *   3. no forward zone contains a backward one.
  * A remove, and a call that found nothing, is a cluster of its own: the key has no record then,
- * whoever took it away, the cache included.
+ * whoever took it away, the cache included. A put that is only remembered is one whose record went
+ * at once: after it no older one is found.
  * What a read or hold found must also be one put's bytes, and all of a hold's bytes until its end.
  */
 #include "arc_data.h"
@@ -297,6 +298,7 @@ static uint64_t worker_fill(
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 	int result = abd_arc_hold_or_fill(worker->arc, arc_key, size, 0, &hold, &fill);
+	bool wants_hold = worker->calls % 2 == 0;
 
 	*is_put = result == 1;
 	if (result == 1) {
@@ -308,7 +310,10 @@ static uint64_t worker_fill(
 		atomic_fetch_sub(&filling[*key], 1);
 		worker->call[worker->calls].begin = now();
 		result = worker->calls % 8 == 0 ? (abd_arc_fill_abandon(&fill), -ESTALE)
-						: abd_arc_fill_commit(&fill, size, size, 0, &hold);
+						: abd_arc_fill_commit(&fill, size, size, 0,
+							  wants_hold ? &hold : NULL);
+		if (result == 0 && !wants_hold)
+			return value;
 	}
 	if (result == -ESTALE) {
 		*key = KEYS;
@@ -374,11 +379,11 @@ static void expect_accounts(abd_arc_t *arc)
 	cr_assert_eq(stats.held_bytes, 0);
 }
 
-static void histories(size_t capacity)
+static void histories(size_t capacity, uint32_t flags)
 {
 	struct call *call = calloc((size_t)THREADS * CALLS, sizeof(*call));
 	struct worker *worker = calloc(THREADS, sizeof(*worker));
-	abd_arc_t *arc = arc_make(capacity, 0, 0);
+	abd_arc_t *arc = arc_make(capacity, 0, flags);
 	pthread_t thread[THREADS];
 	size_t calls = 0;
 
@@ -407,10 +412,16 @@ static void histories(size_t capacity)
 
 Test(arc_history, of_every_key_are_linearisable)
 {
-	histories(16 << 20);
+	histories(16 << 20, 0);
 }
 
 Test(arc_history, of_every_key_are_linearisable_while_records_are_evicted)
 {
-	histories(300 << 10);
+	histories(300 << 10, 0);
+}
+
+/* A table with a place for every sixth key. */
+Test(arc_history, of_every_key_are_linearisable_while_first_puts_are_only_remembered)
+{
+	histories(300 << 10, ABD_ARC_SECOND_TIME);
 }

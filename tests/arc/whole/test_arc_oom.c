@@ -240,6 +240,23 @@ static int create(void)
 	return 0;
 }
 
+/* A resize goes on without memory for a table. */
+static int second_time(void)
+{
+	abd_arc_t *other = arc_make(1 << 20, 0, ABD_ARC_SECOND_TIME);
+	abd_arc_key_t key = arc_key(1);
+	int error = 0;
+
+	if (other == NULL)
+		return -errno;
+	for (unsigned i = 0; i < 2 && error == 0; i++)
+		error = abd_arc_put(other, &key, record, RECORD);
+	cr_assert_eq(abd_arc_resize(other, 2 << 20), 0);
+	cr_assert_eq(abd_arc_resize(other, 1 << 18), 0);
+	abd_arc_destroy(other);
+	return error;
+}
+
 static const struct {
 	const char *name;
 	int (*call)(void);
@@ -269,6 +286,7 @@ static const struct {
 	{"abd_arc_resize", resize},
 	{"abd_arc_trim", trim},
 	{"abd_arc_create", create},
+	{"abd_arc_create, second time", second_time},
 	{"abd_arc_destroy", create},
 };
 

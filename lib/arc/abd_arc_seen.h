@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which keys were put before: what a cache with ABD_ARC_SECOND_TIME remembers of records that it
+ * did not store.
+ *
+ *   hash of a key   [ tag: its upper 32 bits | ........ | place: its lowest bits ]
+ *   table           [ tag ][ tag ][ tag ] ...
+ *
+ * Each key has one place, and the last key that was put there is the one that is remembered. So
+ * nothing has to be counted, moved or freed, and a put looks at one line of memory. A key is
+ * forgotten when another one comes to its place: of keys since which as many others came as there
+ * are places, 37 % are remembered.
+ * Invariant: what a key is taken for decides only whether its record is stored. Two keys are taken
+ * for one if place and tag are equal; a place that was not used yet has the tag 0.
+ * Threads: under the cache's lock.
+ * OpenZFS: l2arc_mfuonly in module/zfs/arc.c, which lets only what was used twice into the second
+ * level.
+ */
+#ifndef ABD_ARC_SEEN_H
+#define ABD_ARC_SEEN_H
+
+#include "abd_base.h"
+
+/** All zero: a table without places, which takes every key for one that was put before. */
+struct abd_arc_seen {
+	uint32_t *tag;
+	size_t places; /* a power of two, or 0 */
+};
+
+/** How many places a cache of this capacity has: one for each 512 to 1,024 bytes. */
+size_t abd_arc_seen_places(size_t capacity);
+/** An empty table for a cache of this capacity. Without memory it has no places. */
+void abd_arc_seen_init(struct abd_arc_seen *seen, size_t capacity);
+void abd_arc_seen_fini(struct abd_arc_seen *seen);
+/**
+ * The cache gets this capacity. If that wants another number of places, exchange the table for
+ * *other, which was made for that capacity; but keep it if it is too small and other has no places,
+ * so that only a table that is too large is given up without another one.
+ */
+void abd_arc_seen_resize(struct abd_arc_seen *seen, struct abd_arc_seen *other, size_t capacity);
+
+static inline size_t abd_arc_seen_bytes(const struct abd_arc_seen *seen)
+{
+	return seen->places * sizeof(*seen->tag);
+}
+
+/** Whether the key of this hash is remembered. From now on it is. */
+static inline bool abd_arc_seen_before(struct abd_arc_seen *seen, uint64_t hash)
+{
+	uint32_t tag = (uint32_t)(hash >> 32);
+
+	if (seen->places == 0)
+		return true;
+	uint32_t *place = &seen->tag[hash & (seen->places - 1)];
+	bool before = *place == tag;
+
+	*place = tag;
+	return before;
+}
+
+#endif
