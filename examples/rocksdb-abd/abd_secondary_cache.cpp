@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * RocksDB's side: a SecondaryCache whose blocks lie in an ARC of libabd, registered under abd://
+ * when this shared object is loaded.
+ *
+ *   primary cache  -- it has no such block -->  Lookup: hold, decode once, make RocksDB's object
+ *                  <-- it evicts a block ------  Insert: is it there? may it come in? then compress
+ *                                                once, into the ARC's own memory
+ *
+ * Invariant: a key stands for the same bytes for ever, as a file's blocks do in RocksDB. So a block
+ * that comes back from the primary cache and is still here is not compressed again.
+ * Nothing here throws, and what can't be stored is not stored: RocksDB has the file.
+ * RocksDB: SecondaryCache in include/rocksdb/secondary_cache.h, CompressedSecondaryCache.
+ */
+#include "admission.h"
+
+#include <abd/abd.h>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/secondary_cache.h>
+#include <rocksdb/utilities/object_registry.h>
+#include <rocksdb/utilities/options_type.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+namespace
+{
+
+using namespace ROCKSDB_NAMESPACE;
+
+struct abd_options {
+	size_t capacity = 64 << 20;
+	int effort = 0;         /* of the search for matches, 0 to 12: abd_lz4_compress_effort() */
+	int admission = -1;     /* asked for so often; 0: every block; -1: as the cache can hold */
+	bool erase = false;     /* what goes to the primary cache for good leaves this one */
+	bool standalone = true; /* the primary cache takes a block only the second time */
+	bool checksum = false;  /* verify each block's checksum at each hit */
+	bool report = false;    /* the counters go to stderr when the cache ends */
+};
+
+#define OPTION(name, type)                                            \
+	{                                                             \
+#name,                                                \
+		{                                                     \
+			offsetof(abd_options, name), OptionType::type \
+		}                                                     \
+	}
+const std::unordered_map<std::string, OptionTypeInfo> option_types = {
+	OPTION(capacity, kSizeT),
+	OPTION(effort, kInt),
+	OPTION(admission, kInt),
+	OPTION(erase, kBoolean),
+	OPTION(standalone, kBoolean),
+	OPTION(checksum, kBoolean),
+	OPTION(report, kBoolean),
+};
+
+/* A block that was found. RocksDB takes its value and deletes the handle. */
+class found final : public SecondaryCacheResultHandle
+{
+      public:
+	bool IsReady() override { return true; }
+	void Wait() override {}
+	void *Value() override { return value; }
+	size_t Size() override { return charge; }
+
+	void *value = nullptr;
+	size_t charge = 0;
+};
+
+/* A key of the ARC has 32 bytes: RocksDB's own, zeroes, and its length. */
+bool key_of(const Slice &from, abd_arc_key_t *key)
+{
+	unsigned char bytes[sizeof(*key)] = {0};
+
+	if (from.size() >= sizeof(bytes))
+		return false;
+	memcpy(bytes, from.data(), from.size());
+	bytes[sizeof(bytes) - 1] = static_cast<unsigned char>(from.size());
+	memcpy(key, bytes, sizeof(bytes));
+	return true;
+}
+
+uint64_t hash_of(const abd_arc_key_t &key)
+{
+	uint64_t hash = key.birth;
+
+	for (uint64_t word : {key.pool, key.dva[0], key.dva[1]}) {
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+class abd_secondary_cache final : public SecondaryCache
+{
+      public:
+	abd_secondary_cache() { RegisterOptions("AbdOptions", &options, &option_types); }
+
+	~abd_secondary_cache() override
+	{
+		if (options.report && arc != nullptr)
+			fputs(stats().c_str(), stderr);
+		abd_arc_destroy(arc);
+	}
+
+	const char *Name() const override { return "abd"; }
+
+	Status PrepareOptions(const ConfigOptions &config_options) override
+	{
+		struct abd_arc_config config = {};
+
+		if (arc != nullptr)
+			return Status::InvalidArgument("abd: options can't change any more");
+		if (options.effort < 0 || options.effort > 12)
+			return Status::InvalidArgument("abd: effort is 0 to 12");
+		if (options.admission < -1 || options.admission > UINT8_MAX)
+			return Status::InvalidArgument("abd: admission is -1 to 255");
+		config.config_size = sizeof(config);
+		config.capacity_bytes = options.capacity;
+		config.flags = options.checksum ? ABD_ARC_CHECKSUM : 0;
+		if (!gate.open(options.capacity / 2048))
+			return Status::MemoryLimit("abd: no memory for the table of counts");
+		arc = abd_arc_create(&config);
+		if (arc == nullptr)
+			return error_of(-errno, "abd: no cache of that capacity");
+		return SecondaryCache::PrepareOptions(config_options);
+	}
+
+	std::unique_ptr<SecondaryCacheResultHandle> Lookup(const Slice &slice,
+		const Cache::CreateCallback &create, bool /*wait*/, bool advise_erase,
+		bool &is_in_sec_cache) override
+	{
+		abd_arc_key_t key;
+		abd_arc_hold_t hold;
+
+		is_in_sec_cache = false;
+		if (arc == nullptr || !key_of(slice, &key))
+			return nullptr;
+		if (gate.note(hash_of(key)))
+			renew();
+		if (abd_arc_hold(arc, &key, &hold) != 0)
+			return nullptr;
+		std::unique_ptr<found> result(new (std::nothrow) found);
+
+		if (result != nullptr && !make(hold, create, result.get()))
+			result.reset();
+		if (result != nullptr && advise_erase && options.erase)
+			(void)abd_arc_hold_drop(arc, &hold);
+		abd_arc_release(&hold);
+		return result;
+	}
+
+	Status Insert(
+		const Slice &slice, void *value, const Cache::CacheItemHelper *helper) override
+	{
+		abd_arc_key_t key;
+		abd_arc_hold_t hold;
+		abd_arc_fill_t fill;
+
+		if (value == nullptr)
+			return Status::InvalidArgument("abd: no value");
+		if (arc == nullptr || !key_of(slice, &key))
+			return Status::OK();
+		if (!abd_arc_contains(arc, &key) && !admits(hash_of(key))) {
+			refused.fetch_add(1, std::memory_order_relaxed);
+			return Status::OK();
+		}
+		size_t size = helper->size_cb(value);
+		int got = abd_arc_hold_or_fill(arc, &key, size, ABD_ARC_NOWAIT, &hold, &fill);
+
+		if (got == 0)
+			abd_arc_release(&hold); /* it comes back: the ARC has learnt of a use */
+		else if (got == 1)
+			got = store(&fill, value, size, helper);
+		if (got == -EAGAIN || got == -ENOSPC)
+			return Status::OK(); /* another thread stores it; it can never fit */
+		return error_of(got, "abd: a block was not stored");
+	}
+
+	bool SupportForceErase() const override { return options.standalone; }
+
+	void Erase(const Slice &slice) override
+	{
+		abd_arc_key_t key;
+
+		if (arc != nullptr && key_of(slice, &key))
+			(void)abd_arc_remove(arc, &key);
+	}
+
+	/* Handles are ready when they are handed out. */
+	void WaitAll(std::vector<SecondaryCacheResultHandle *>) override {}
+
+	Status SetCapacity(size_t capacity) override
+	{
+		int error = abd_arc_resize(arc, capacity);
+
+		if (error == 0)
+			options.capacity = capacity;
+		return error_of(error, "abd: no cache of that capacity");
+	}
+
+	Status GetCapacity(size_t &capacity) override
+	{
+		capacity = options.capacity;
+		return Status::OK();
+	}
+
+	std::string GetPrintableOptions() const override
+	{
+		return "    capacity : " + std::to_string(options.capacity) +
+		       "\n    effort : " + std::to_string(options.effort) +
+		       "\n    admission : " + std::to_string(options.admission) + "\n" + stats();
+	}
+
+	/* As DB::GetProperty(): "abd.stats" is all counters in lines, "abd.hits" one of them. */
+	Status GetOption(const ConfigOptions &config_options, const std::string &name,
+		std::string *value) const override
+	{
+		if (name.compare(0, 4, "abd.") != 0)
+			return SecondaryCache::GetOption(config_options, name, value);
+		*value = name == "abd.stats" ? stats() : stat(name.c_str() + 4);
+		return value->empty() ? Status::NotFound(name) : Status::OK();
+	}
+
+      private:
+	static Status error_of(int error, const char *what)
+	{
+		if (error >= 0)
+			return Status::OK();
+		return error == -ENOMEM ? Status::MemoryLimit(what, strerror(ENOMEM))
+					: Status::InvalidArgument(what, strerror(-error));
+	}
+
+	bool admits(uint64_t hash)
+	{
+		return options.admission < 0 ? gate.admits(hash)
+					     : gate.count(hash) >= unsigned(options.admission);
+	}
+
+	void renew()
+	{
+		struct abd_arc_stats now;
+
+		(void)abd_arc_stats_get(arc, &now, sizeof(now));
+		gate.renew(now.entries, now.used_bytes >= now.capacity_bytes / 16 * 15);
+	}
+
+	/* Make RocksDB's object of what is held: from the bytes where they lie, or decoded once. */
+	static bool make(
+		const abd_arc_hold_t &hold, const Cache::CreateCallback &create, found *result)
+	{
+		size_t size = hold.logical_size;
+
+		if (!hold.compressed && abd_is_linear(hold.abd))
+			return create(
+				abd_to_buf_const(hold.abd), size, &result->value, &result->charge)
+				.ok();
+		void *block = abd_buf_alloc(size, false);
+		bool made =
+			block != nullptr &&
+			abd_arc_hold_read(&hold, block, 0, size) == static_cast<ssize_t>(size) &&
+			create(block, size, &result->value, &result->charge).ok();
+
+		abd_buf_free(block, size);
+		return made;
+	}
+
+	/* End the fill with the block's bytes, compressed if that saves an eighth. */
+	int store(abd_arc_fill_t *fill, void *value, size_t size,
+		const Cache::CacheItemHelper *helper)
+	{
+		void *block = abd_buf_alloc(size, false);
+		unsigned flags = ABD_ARC_STORED;
+		abd_t from;
+
+		if (block == nullptr || !helper->saveto_cb(value, 0, size, block).ok()) {
+			abd_arc_fill_abandon(fill);
+			abd_buf_free(block, size);
+			return block == nullptr ? -ENOMEM : -EINVAL;
+		}
+		abd_get_from_buf_struct(&from, block, size);
+		ssize_t stored =
+			abd_lz4_compress_effort(fill->abd, &from, 0, 0, size, options.effort);
+
+		if (stored <= 0 || !abd_lz4_pays(size, static_cast<size_t>(stored))) {
+			abd_copy(fill->abd, &from, size);
+			stored = static_cast<ssize_t>(size);
+			flags = ABD_ARC_PLAIN;
+		}
+		abd_free(&from);
+		abd_buf_free(block, size);
+		return abd_arc_fill_commit(fill, static_cast<size_t>(stored), size, flags, nullptr);
+	}
+
+	std::string stats() const;
+	std::string stat(const char *name) const;
+
+	abd_options options;
+	admission gate;
+	abd_arc_t *arc = nullptr;
+	std::atomic<uint64_t> refused{0};
+};
+
+#define COUNTER(name)                                       \
+	{                                                   \
+#name, offsetof(struct abd_arc_stats, name) \
+	}
+const struct {
+	const char *name;
+	size_t offset;
+} counters[] = {
+	COUNTER(hits),
+	COUNTER(misses),
+	COUNTER(puts),
+	COUNTER(removes),
+	COUNTER(evictions),
+	COUNTER(damaged),
+	COUNTER(ghost_hits_recent),
+	COUNTER(ghost_hits_frequent),
+	COUNTER(capacity_bytes),
+	COUNTER(used_bytes),
+	COUNTER(resident_bytes),
+	COUNTER(stored_bytes),
+	COUNTER(logical_bytes),
+	COUNTER(entries),
+};
+
+std::string abd_secondary_cache::stat(const char *name) const
+{
+	struct abd_arc_stats now = {};
+
+	if (strcmp(name, "refused") == 0)
+		return std::to_string(refused.load());
+	if (strcmp(name, "bar") == 0)
+		return std::to_string(gate.now());
+	if (arc != nullptr)
+		(void)abd_arc_stats_get(arc, &now, sizeof(now));
+	for (const auto &counter : counters) {
+		uint64_t value;
+
+		memcpy(&value, reinterpret_cast<const char *>(&now) + counter.offset,
+			sizeof(value));
+		if (strcmp(name, counter.name) == 0)
+			return std::to_string(value);
+	}
+	return "";
+}
+
+std::string abd_secondary_cache::stats() const
+{
+	std::string text;
+
+	for (const auto &counter : counters)
+		text += "abd." + std::string(counter.name) + " : " + stat(counter.name) + "\n";
+	return text + "abd.refused : " + stat("refused") + "\nabd.bar : " + stat("bar") + "\n";
+}
+
+SecondaryCache *create(
+	const std::string &uri, std::unique_ptr<SecondaryCache> *guard, std::string *message)
+{
+	std::unique_ptr<abd_secondary_cache> cache(new (std::nothrow) abd_secondary_cache);
+	size_t at = uri.find("://");
+	ConfigOptions config;
+	Status status;
+
+	/* RocksDB prepares what the factory made, once it has set its own options. */
+	config.invoke_prepare_options = false;
+	if (cache != nullptr && at != std::string::npos)
+		status = cache->ConfigureFromString(config, uri.substr(at + 3));
+	if (!status.ok())
+		*message = status.ToString();
+	else
+		*guard = std::move(cache);
+	return guard->get();
+}
+
+__attribute__((constructor)) void enter()
+{
+	ObjectLibrary::Default()->AddFactory<SecondaryCache>(
+		ObjectLibrary::PatternEntry("abd").AddSeparator("://", false), create);
+}
+
+} /* namespace */
