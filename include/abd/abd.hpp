@@ -19,11 +19,12 @@
  * gangs that refer to it; a cache its holds and fills. Declare them in that order, and C++ ends
  * them in the reverse. Checked builds report what breaks it.
  *
- * No method throws. An error is a result that must be looked at; its value() ends the program with
- * a line on stderr. It never throws, because the files of one program may be compiled with
- * exceptions and without, and would disagree. Who wants an exception throws
- * std::system_error(r.code()). What is passed to for_each() and the like must not throw: C frames
- * lie between. A handler of abd_contract_handler_set() must not throw through a destructor.
+ * Nothing here throws, but for buf_resource, as std::pmr wants it. An error is a result that must
+ * be looked at. value() of an error ends the program with a line on stderr: it does not throw,
+ * because the files of one program may be compiled with exceptions and without, and would disagree.
+ * Who wants an exception throws std::system_error(r.code()). What is passed to for_each() and
+ * each() ends the program where it throws, since C frames lie between; to with(), it may throw. A
+ * handler of abd_contract_handler_set() must not throw through a destructor.
  *
  * C names. The tag of abd_t is abd_buffer in C++, because this header has a namespace abd. The enum
  * abd_flush_durability is hidden by the function: say enum abd_flush_durability, or durability.
@@ -149,15 +150,17 @@ template <class T> class [[nodiscard]] result
 	/** The value, when it is known that there is one. */
 	T &operator*() noexcept { return value_; }
 	T *operator->() noexcept { return &value_; }
+	const T &operator*() const noexcept { return value_; }
+	const T *operator->() const noexcept { return &value_; }
 };
 
 /** 0, or a negative errno. */
 template <> class [[nodiscard]] result<void>
 {
-	int error_ = 0;
+	int error_;
 
       public:
-	result() noexcept = default;
+	result(int error = 0) noexcept : error_(error) {}
 	result(failure f) noexcept : error_(f.error) {}
 	explicit operator bool() const noexcept { return __builtin_expect(error_ == 0, 1); }
 	int error() const noexcept { return error_; }
@@ -172,15 +175,8 @@ template <> class [[nodiscard]] result<size_t>
 	ssize_t size_;
 
       public:
+	result(ssize_t size) noexcept : size_(size) {}
 	result(failure f) noexcept : size_(f.error) {}
-	/** From a C call. */
-	static result from(ssize_t size) noexcept
-	{
-		result made(failure{0});
-
-		made.size_ = size;
-		return made;
-	}
 	explicit operator bool() const noexcept { return __builtin_expect(size_ >= 0, 1); }
 	int error() const noexcept { return size_ < 0 ? static_cast<int>(size_) : 0; }
 	std::error_code code() const noexcept { return {-error(), std::generic_category()}; }
@@ -193,15 +189,6 @@ template <> class [[nodiscard]] result<size_t>
 
 namespace detail
 {
-inline result<size_t> sized(ssize_t n) noexcept
-{
-	return result<size_t>::from(n);
-}
-inline status done(int error) noexcept
-{
-	return failure{error};
-}
-
 /* What the library made, or NULL with errno, which is then not 0. */
 template <class T, class P, class... A> result<T> made(P *p, A... more) noexcept
 {
@@ -370,7 +357,7 @@ template <class D> class reads
 	}
 	result<size_t> pwrite(int fd, size_t off, size_t size, off_t file_off) const
 	{
-		return detail::sized(abd_pwrite(fd, me(), off, size, file_off));
+		return abd_pwrite(fd, me(), off, size, file_off);
 	}
 	int cmp_buf(const_bytes buf, size_t off = 0) const
 	{
@@ -442,7 +429,7 @@ template <class D> class writes : public reads<D>
 	}
 	result<size_t> pread(int fd, size_t off, size_t size, off_t file_off)
 	{
-		return detail::sized(abd_pread(fd, me(), off, size, file_off));
+		return abd_pread(fd, me(), off, size, file_off);
 	}
 };
 
@@ -542,13 +529,15 @@ class buffer : public owns<buffer>
 		return own(abd_from_iov(iov, n));
 	}
 	/** Append to a gang a child that outlives it. */
-	status gang_add(ref cabd) { return detail::done(abd_gang_add(get(), cabd.get(), false)); }
+	status gang_add(ref cabd) { return abd_gang_add(get(), cabd.get(), false); }
 	/** Append a child that becomes the gang's; after an error it is still the caller's. */
 	status gang_add(buffer &&cabd)
 	{
 		const int error = abd_gang_add(get(), cabd.get(), true);
 
-		return error == 0 ? (static_cast<void>(cabd.release()), status()) : failure{error};
+		if (error == 0)
+			static_cast<void>(cabd.release());
+		return error;
 	}
 };
 
@@ -582,43 +571,38 @@ inline void flush_copy_off(
 
 inline result<size_t> lz4_compress(ref dst, const_ref src, size_t dst_off, size_t src_off, size_t n)
 {
-	return detail::sized(abd_lz4_compress(dst.get(), src.get(), dst_off, src_off, n));
+	return abd_lz4_compress(dst.get(), src.get(), dst_off, src_off, n);
 }
 inline result<size_t> lz4_compress_effort(
 	ref dst, const_ref src, size_t dst_off, size_t src_off, size_t n, int effort)
 {
-	return detail::sized(
-		abd_lz4_compress_effort(dst.get(), src.get(), dst_off, src_off, n, effort));
+	return abd_lz4_compress_effort(dst.get(), src.get(), dst_off, src_off, n, effort);
 }
 inline result<size_t> lz4_decompress(
 	ref dst, const_ref src, size_t dst_off, size_t dst_size, size_t src_off, size_t n)
 {
-	return detail::sized(
-		abd_lz4_decompress(dst.get(), src.get(), dst_off, dst_size, src_off, n));
+	return abd_lz4_decompress(dst.get(), src.get(), dst_off, dst_size, src_off, n);
 }
 inline result<size_t> lz4_decompress_to_buf(bytes dst, const_ref src, size_t src_off, size_t n)
 {
-	return detail::sized(
-		abd_lz4_decompress_to_buf(dst.data(), src.get(), dst.size(), src_off, n));
+	return abd_lz4_decompress_to_buf(dst.data(), src.get(), dst.size(), src_off, n);
 }
 inline result<size_t> lz4_decompress_exact(
 	ref dst, const_ref src, size_t dst_off, size_t size, size_t src_off, size_t n)
 {
-	return detail::sized(
-		abd_lz4_decompress_exact(dst.get(), src.get(), dst_off, size, src_off, n));
+	return abd_lz4_decompress_exact(dst.get(), src.get(), dst_off, size, src_off, n);
 }
 inline result<size_t> lz4_decompress_exact_to_buf(
 	bytes dst, const_ref src, size_t src_off, size_t n)
 {
-	return detail::sized(
-		abd_lz4_decompress_exact_to_buf(dst.data(), src.get(), dst.size(), src_off, n));
+	return abd_lz4_decompress_exact_to_buf(dst.data(), src.get(), dst.size(), src_off, n);
 }
 /** Bytes [range_off, +dst.size()) of the record. */
 inline result<size_t> lz4_decompress_range_to_buf(
 	bytes dst, const_ref src, size_t range_off, size_t src_off, size_t n)
 {
-	return detail::sized(abd_lz4_decompress_range_to_buf(
-		dst.data(), src.get(), range_off, dst.size(), src_off, n));
+	return abd_lz4_decompress_range_to_buf(
+		dst.data(), src.get(), range_off, dst.size(), src_off, n);
 }
 
 /** How far flush-copies move data: what abd_flush_durability() returns. */
@@ -694,7 +678,7 @@ class held
 	/** dst.size() bytes of the record from off. */
 	result<size_t> read(bytes dst, size_t off = 0) const
 	{
-		return detail::sized(abd_arc_hold_read(&raw_, dst.data(), off, dst.size()));
+		return abd_arc_hold_read(&raw_, dst.data(), off, dst.size());
 	}
 	const abd_arc_hold_t *get() const noexcept { return &raw_; }
 };
@@ -707,11 +691,9 @@ class arc_hold : public held
 	/** Takes over what a C call filled in. */
 	explicit arc_hold(const abd_arc_hold_t &raw) noexcept : held(raw) {}
 	arc_hold(arc_hold &&from) noexcept : held(std::exchange(from.raw_, abd_arc_hold_t{})) {}
-	arc_hold &operator=(arc_hold &&from) noexcept
+	arc_hold &operator=(arc_hold from) noexcept
 	{
-		arc_hold old(std::move(*this));
-
-		raw_ = std::exchange(from.raw_, abd_arc_hold_t{});
+		std::swap(raw_, from.raw_);
 		return *this;
 	}
 	~arc_hold() { release(); }
@@ -736,11 +718,9 @@ class arc_fill
       public:
 	arc_fill() noexcept = default;
 	arc_fill(arc_fill &&from) noexcept : raw_(std::exchange(from.raw_, abd_arc_fill_t{})) {}
-	arc_fill &operator=(arc_fill &&from) noexcept
+	arc_fill &operator=(arc_fill from) noexcept
 	{
-		arc_fill old(std::move(*this));
-
-		raw_ = std::exchange(from.raw_, abd_arc_fill_t{});
+		std::swap(raw_, from.raw_);
 		return *this;
 	}
 	~arc_fill() { abandon(); }
@@ -751,8 +731,7 @@ class arc_fill
 	/** The first stored_size bytes are the record. The fill has ended, whatever is returned. */
 	status commit(size_t stored_size, size_t logical_size, unsigned flags = 0)
 	{
-		return detail::done(
-			abd_arc_fill_commit(&raw_, stored_size, logical_size, flags, nullptr));
+		return abd_arc_fill_commit(&raw_, stored_size, logical_size, flags, nullptr);
 	}
 	result<arc_hold> commit_and_hold(
 		size_t stored_size, size_t logical_size, unsigned flags = 0)
@@ -807,27 +786,25 @@ class arc
 
 	status put(const key &k, const_bytes record, unsigned flags = 0)
 	{
-		return detail::done(
-			abd_arc_put_flags(get(), &k, record.data(), record.size(), flags));
+		return abd_arc_put_flags(get(), &k, record.data(), record.size(), flags);
 	}
 	/** The buffer becomes the cache's; after an error it is still the caller's. */
 	status put_abd(const key &k, buffer &&record, size_t logical_size, unsigned flags = 0)
 	{
 		const int error = abd_arc_put_abd(get(), &k, record.get(), logical_size, flags);
 
-		return error == 0 ? (static_cast<void>(record.release()), status())
-				  : failure{error};
+		if (error == 0)
+			static_cast<void>(record.release());
+		return error;
 	}
 	/** dst.size() bytes of the record from off. */
 	result<size_t> read(const key &k, bytes dst, size_t off = 0, unsigned flags = 0) const
 	{
-		return detail::sized(
-			abd_arc_read_flags(get(), &k, dst.data(), off, dst.size(), flags));
+		return abd_arc_read_flags(get(), &k, dst.data(), off, dst.size(), flags);
 	}
 	result<size_t> read_all(const key &k, bytes dst, size_t &size_needed) const
 	{
-		return detail::sized(
-			abd_arc_read_all(get(), &k, dst.data(), dst.size(), &size_needed));
+		return abd_arc_read_all(get(), &k, dst.data(), dst.size(), &size_needed);
 	}
 	size_t read_many(abd_arc_io_t *ios, size_t n) const
 	{
@@ -850,7 +827,7 @@ class arc
 			const end_hold end{got.raw_};
 			std::forward<F>(f)(static_cast<const held &>(got));
 		}
-		return detail::done(error);
+		return error;
 	}
 	/** n keys, holds and results. What holds[] had is released before. */
 	size_t hold_many(const key *keys, arc_hold *holds, int *results, size_t n) const
@@ -872,12 +849,9 @@ class arc
 			}};
 	}
 
-	status remove(const key &k) { return detail::done(abd_arc_remove(get(), &k)); }
-	status hold_drop(const held &h) { return detail::done(abd_arc_hold_drop(get(), h.get())); }
-	result<size_t> remove_pool(uint64_t p)
-	{
-		return detail::sized(abd_arc_remove_pool(get(), p));
-	}
+	status remove(const key &k) { return abd_arc_remove(get(), &k); }
+	status hold_drop(const held &h) { return abd_arc_hold_drop(get(), h.get()); }
+	result<size_t> remove_pool(uint64_t p) { return abd_arc_remove_pool(get(), p); }
 	/** f(key, stored_size, logical_size) returns 0 to go on. */
 	template <class F> int each(F f) const
 	{
@@ -887,10 +861,7 @@ class arc
 		};
 		return abd_arc_each(get(), call, &f);
 	}
-	status resize(size_t capacity_bytes)
-	{
-		return detail::done(abd_arc_resize(get(), capacity_bytes));
-	}
+	status resize(size_t capacity_bytes) { return abd_arc_resize(get(), capacity_bytes); }
 	size_t trim(size_t size, uint64_t max_ns) { return abd_arc_trim(get(), size, max_ns); }
 	abd_arc_stats stats_get() const
 	{

@@ -95,6 +95,7 @@ static void errors_are_answers()
 	abd::status().value();
 	abd::result<abd::buffer> some = abd::buffer::alloc(10);
 	CHECK(some && some.error() == 0 && some->size() == 10 && (*some).size() == 10);
+	CHECK(std::as_const(some)->size() == 10 && (*std::as_const(some)).size() == 10);
 }
 
 static void borrows_are_given_back()
@@ -371,6 +372,14 @@ static void records_are_put_read_and_held()
 	CHECK(cache.with(key_of(4), [&](const abd::held &) { seen = 0; }).error() == -ENOENT);
 	CHECK(seen == 20000);
 
+#if __cpp_exceptions
+	try {
+		static_cast<void>(cache.with(key_of(3), [](const abd::held &) { throw 5; }));
+	} catch (int) {
+		seen = 0;
+	}
+	CHECK(seen == 0 && cache.stats_get().held_bytes == 0);
+#endif
 	abd::arc other = std::move(cache);
 	CHECK(other && !cache && other.contains(key_of(3)));
 }
