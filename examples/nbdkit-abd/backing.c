@@ -150,6 +150,11 @@ int backing_read(const struct backing *backing, abd_t *dst, uint64_t offset, siz
 	return 0;
 }
 
+void backing_read_ahead(const struct backing *backing, uint64_t offset, uint64_t size)
+{
+	(void)posix_fadvise(backing->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
 int backing_write(const struct backing *backing, const abd_t *src, uint64_t offset, size_t size)
 {
 	ssize_t put = abd_pwrite(backing->fd, src, 0, size, (off_t)offset);

@@ -43,6 +43,9 @@ void backing_discard(struct backing *backing);
  */
 int backing_read(const struct backing *backing, abd_t *dst, uint64_t offset, size_t size);
 
+/** Let the system begin to read a range of which the parts will be read one after another. */
+void backing_read_ahead(const struct backing *backing, uint64_t offset, uint64_t size);
+
 /** Write src [0, size) at offset. Returns 0 or -errno. Not durable before backing_sync(). */
 int backing_write(const struct backing *backing, const abd_t *src, uint64_t offset, size_t size);
 

@@ -64,6 +64,9 @@ bool device_is_zero(struct device *device, uint64_t offset);
 /** Bytes of a block that lie in the device: the whole block, except perhaps for the last one. */
 size_t device_block_bytes(const struct device *device, uint64_t block);
 
+/** If the cache does not have the block at offset, let the system begin to read the range. */
+void device_read_ahead(struct device *device, uint64_t offset, uint64_t size);
+
 /**
  * Read bytes [from, from + size) of a block into dst, through the cache: if it does not have them,
  * one of all who read the block fetches it. If the map did not know the block's content, it learns

@@ -249,6 +249,21 @@ int device_read_block(struct device *device, uint64_t block, void *dst, size_t f
 	return error;
 }
 
+void device_read_ahead(struct device *device, uint64_t offset, uint64_t size)
+{
+	uint64_t block = offset / device->block_size;
+	pthread_rwlock_t *lock = map_lock_of(&device->map, block);
+	abd_arc_key_t key;
+	bool is_clean;
+
+	pthread_rwlock_rdlock(lock);
+	key = cache_key(id_of(device, block));
+	is_clean = device->map.entry[block].dirty == 0;
+	pthread_rwlock_unlock(lock);
+	if (is_clean && key.dva[0] != 0 && !abd_arc_contains(device->arc, &key))
+		backing_read_ahead(&device->backing, offset, size);
+}
+
 /* ---- beside the cache ------------------------------------------------------------------------ */
 
 static int load_from_file(

@@ -17,6 +17,8 @@ int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
 	char *to = dst;
 	int error = 0;
 
+	if (size > device->block_size)
+		device_read_ahead(device, offset, size);
 	while (size > 0 && error == 0) {
 		size_t from = (size_t)(offset % device->block_size);
 		size_t now = device->block_size - from < size ? device->block_size - from : size;

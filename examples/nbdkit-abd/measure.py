@@ -4,8 +4,9 @@
 
 usage: measure.py PLUGIN [--rounds N] [--seconds S] [--size MiB] [--folder DIR] [--disk DIR] [WORKLOAD...]
 
-Interleaved: each round asks all of them. Prints MiB/s (median, lowest to highest) and the plugin's share of the others' (median of
-the rounds' ratios). "cold": the server was just started, and its file is not in the page cache; each block is read once at most.
+Interleaved: each round asks all of them. Two tables: MiB/s, and MiB for each second that the server's threads ran, which depends
+less on what else the machine does. Each has medians (lowest to highest), and the plugin's share of the others' (median of the rounds'
+ratios). "cold": the server was just started, and its file is not in the page cache; each block is read once at most.
 Files of cold workloads lie in --disk (/var/tmp), others in --folder (/dev/shm: on a disk syncs would cost what that disk takes).
 The data is OpenZFS's sequential_reads': 66 % compressible in pieces of 4 KiB. Needs nbdkit and fio.
 """
@@ -58,7 +59,14 @@ class Server:
         while not os.path.exists(self.socket) and self.process.poll() is None:
             time.sleep(0.01)
 
+    def ran(self):
+        """Seconds of all its threads, in user and kernel mode."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
+            return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def fio(self, options):
+        """MiB/s, and MiB for each second that the server ran."""
+        ran = self.ran()
         output = os.path.join(self.folder, "fio.json")
         command = ["fio", "--name=job", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={self.socket}", "--thread",
                    "--output-format=json", f"--output={output}", *DATA, *options]
@@ -68,7 +76,9 @@ class Server:
         job = json.loads(found[found.index("{"):])["jobs"][0]  # notes may come first
         if job["error"]:
             raise SystemExit(f"fio: {self.name}: error {job['error']}")
-        return (job["read"]["bw_bytes"] + job["write"]["bw_bytes"]) / (1 << 20)
+        moved = (job["read"]["io_bytes"] + job["write"]["io_bytes"]) / (1 << 20)
+        rate = (job["read"]["bw_bytes"] + job["write"]["bw_bytes"]) / (1 << 20)
+        return rate, moved / max(self.ran() - ran, 0.01)
 
     def resident(self):
         """MiB of memory, the pages of mapped files left out."""
@@ -106,12 +116,12 @@ def hot(server, options, arguments):
     return server.fio([*options, *DEEP, f"--size={arguments.size}M", "--time_based", f"--runtime={arguments.seconds}"])
 
 
-def show(name, rates):
+def row(name, rates):
     texts = [f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})" for values in rates.values()]
     for other in NAMES[1:]:
         ratios = [mine / theirs for mine, theirs in zip(rates["abd"], rates[other])]
         texts.append(f"{statistics.median(ratios):.2f}")
-    print(f"| {name} | " + " | ".join(texts) + " |", flush=True)
+    return f"| {name} | " + " | ".join(texts) + " |"
 
 
 def measure(arguments, folder, disk):
@@ -122,8 +132,9 @@ def measure(arguments, folder, disk):
         servers = {name: Server(folder, name, arguments) for name in NAMES}
     if any(name.startswith("cold") for name in names):
         make_images(disk, arguments)
-    print("| MiB/s | " + " | ".join(NAMES) + " | " + " | ".join(f"abd / {name}" for name in NAMES[1:]) + " |")
-    print("|---" * (2 * len(NAMES)) + "|")
+    columns = " | ".join(NAMES) + " | " + " | ".join(f"abd / {name}" for name in NAMES[1:]) + " |\n" + "|---" * 8 + "|"
+    of_processor = ["", "| MiB/s of processor | " + columns]
+    print("| MiB/s | " + columns, flush=True)
     try:
         for server in servers.values():
             server.fio(["--rw=read", "--bs=1M", "--iodepth=4", f"--size={arguments.size}M"])
@@ -135,8 +146,10 @@ def measure(arguments, folder, disk):
                         rates[kind].append(cold(disk, kind, WORKLOADS[name], arguments))
                     else:
                         rates[kind].append(hot(servers[kind], WORKLOADS[name], arguments))
-            show(name, rates)
-        print("memory, MiB: " + ", ".join(f"{server.name} {server.resident():.0f}" for server in servers.values()))
+            print(row(name, {kind: [rate for rate, _ in found] for kind, found in rates.items()}), flush=True)
+            of_processor.append(row(name, {kind: [rate for _, rate in found] for kind, found in rates.items()}))
+        print("\n".join(of_processor))
+        print("\nmemory, MiB: " + ", ".join(f"{server.name} {server.resident():.0f}" for server in servers.values()))
     finally:
         for server in servers.values():
             server.stop()
