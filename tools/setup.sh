@@ -103,10 +103,10 @@ abd_library_only() {
 	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
 }
 
-# Print the tests of figures that are the same in every build: hit ratios, memory over a long run. The code that they run is also run
-# by short tests. Builds with a checker leave them out, except in tier full.
+# Print the tests whose answer is the same in every build: hit ratios, memory over a long run, a record of gigabytes. The code that
+# they run is also run by short tests. Builds with a checker leave them out, except in tier full.
 abd_tests_of_figures() {
-	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan*"
+	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
 }
 
 # Print a regular expression of the tests that say the same in every build: they read the tree or other programs than the library, or

@@ -501,7 +501,7 @@ class Hostile(unittest.TestCase):
 
     def test_damaged_runs_are_compared_and_printed(self):
         sound, seen = {"format": "abd-perf-1", "environment": {"cpu": "x"}, "options": {}, "results": made_results()}, 0
-        for _ in range(300):
+        for _ in range(100):
             document = self.damage(sound)
             if not isinstance(document, dict) or not isinstance(document.get("results"), list):
                 continue
