@@ -279,7 +279,7 @@ def manual(stage, xml, build, options):
     help2man(options.explain, out / "man1/abd-explain.1", "draw what operations on buffers do", options, build / "explain.h2m")
     if options.perf:
         commands = "".join(f'.SS "abd\\-perf {command}"\n.nf\n{roff(run(options.perf, command, "--help"))}.fi\n'
-                           for command in ("list", "run", "compare", "report", "env"))
+                           for command in re.findall(r"^  ([a-z]+) ", run(options.perf, "--help"), re.MULTILINE))
         (build / "perf.h2m").write_text(f"[COMMANDS]\n{commands}\n[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
         help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
 

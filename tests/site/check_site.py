@@ -147,7 +147,10 @@ class Manual(unittest.TestCase):
         self.assertIn("fragment", (MAN / "man1/abd-explain.1").read_text())
         self.assertIn("\\-\\-svg", (MAN / "man1/abd-explain.1").read_text())
         if (MAN / "man1/abd-perf.1").exists():
-            self.assertIn("\\-\\-repeat", (MAN / "man1/abd-perf.1").read_text())
+            text = (MAN / "man1/abd-perf.1").read_text()
+            self.assertIn("\\-\\-repeat", text)
+            for command in ("baseline", "trend", "tune", "tables"):
+                self.assertIn(f'.SS "abd\\-perf {command}"', text)
 
 
 if __name__ == "__main__":
