@@ -17,17 +17,13 @@
 #define ABD_ARC_MOVE_BYTES ((size_t)1 << 20)
 #define ABD_ARC_MOVE_LEAST ((size_t)1 << 10)
 
-/* Under lock. Returns how many bytes were copied, or took as long; 0: the record stays. */
+/* Under lock. Returns how many bytes were copied, or took as long. */
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from));
 	size_t size = abd_arc_store_bytes_of(&arc->store, from);
-	struct abd_arc_entry *to, *old;
-
-	if (abd_arc_entry_is_pinned(from) || abd_arc_entry_bytes(arc, from) > size)
-		return 0; /* it is held, or its buffer is elsewhere */
-
 	size_t stored = abd_get_size(abd_arc_entry_abd(from));
+	struct abd_arc_entry *to, *old;
 
 	to = abd_arc_store_alloc_beside(&arc->store, from);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
@@ -47,19 +43,36 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	return size > ABD_ARC_MOVE_LEAST ? size : ABD_ARC_MOVE_LEAST;
 }
 
+/*
+ * Whether nothing in a drained slab has to stay: what is held, or has its buffer elsewhere. If
+ * something has, nothing is moved: the slab would not become free, and two such slabs could take
+ * each other's records for ever. Under lock.
+ */
+static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
+{
+	struct abd_arc_entry *entry;
+	unsigned slot = 0;
+
+	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
+		if (!abd_arc_entry_is_pinned(entry) &&
+			abd_arc_entry_bytes(arc, entry) ==
+				abd_arc_store_bytes_of(&arc->store, entry))
+			continue;
+		abd_arc_store_keep(&arc->store, entry);
+		return false;
+	}
+	return true;
+}
+
 /* Returns how many bytes were copied, or took as long. */
 static size_t abd_arc_move_slab(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
 {
 	struct abd_arc_entry *entry;
-	size_t copied = 0, last = 1;
+	size_t copied = 0;
 	unsigned slot = 0;
 
-	while (last > 0 && (entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
-		last = abd_arc_move(arc, entry);
-		copied += last;
-		if (last == 0)
-			abd_arc_store_keep(&arc->store, entry);
-	}
+	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL)
+		copied += abd_arc_move(arc, entry);
 	return copied;
 }
 
@@ -70,6 +83,9 @@ bool abd_arc_move_some(struct abd_arc *arc, size_t bytes)
 
 	while (emptied < bytes && copied < ABD_ARC_MOVE_BYTES &&
 		(slab = abd_arc_store_drain(&arc->store)) != NULL) {
+		copied += ABD_ARC_MOVE_LEAST;
+		if (!abd_arc_move_may(arc, slab))
+			continue;
 		emptied += abd_arc_store_slab_size(&arc->store, slab);
 		copied += abd_arc_move_slab(arc, slab);
 	}
