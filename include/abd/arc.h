@@ -22,7 +22,8 @@
  * back before the last in a page is free; this comes on top, and resident_bytes does not see it.
  *
  * What was evicted is found by reads, holds and abd_arc_contains() until its memory is freed, held
- * or not. It no longer counts as an entry. A call that removes it counts it as removed.
+ * or not. It no longer counts as an entry. With damaged being 0, puts is always the sum of entries,
+ * replaces, removes and evictions: a record is counted where it was first taken out.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
  * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
@@ -90,6 +91,36 @@ enum abd_arc_put_flag {
 };
 
 /**
+ * A record that was evicted, for evicted_cb, which is called once for each of them, when nobody
+ * finds or holds it any more. Not told of: records that a call removed or replaced, before or after
+ * they were evicted; those that are damaged, or had to leave a full page of the index; and what is
+ * in the cache when it is destroyed.
+ *
+ * What was evicted together is told of together, up to about a thousand records, by the thread
+ * whose call finds that readers have left it: a put, fill, remove, resize or trim; a release that
+ * ends the last hold of one; or abd_arc_destroy(), for what was evicted before. A hit never does,
+ * unless the record found was evicted. The call has no lock, is in no read-side section, and goes
+ * on when evicted_cb returns; other threads may be in evicted_cb too. If a put or remove of the key
+ * comes while evicted_cb runs, which of the two is first is for the engine to order.
+ *
+ * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
+ * from it; nor use it at all while it is being destroyed. What it evicts or releases of this one is
+ * told of by a later call. What it puts there may take it over its capacity until then.
+ *
+ * Owner: *evicted and its buffer are lent until evicted_cb returns; abd_arc_evicted_take() keeps
+ *        the buffer.
+ */
+typedef struct abd_arc_evicted {
+	abd_arc_key_t key;
+	/** the record as stored; ABD_FLAG_META in abd_flags: metadata. NULL: it was taken. */
+	const abd_t *abd;
+	size_t stored_size;  /**< bytes in abd */
+	size_t logical_size; /**< bytes of the record */
+	unsigned flags; /**< of abd_arc_put_abd(): ABD_ARC_STORED, an lz4 block; or ABD_ARC_PLAIN */
+	void *entry;    /**< private */
+} abd_arc_evicted_t;
+
+/**
  * How to make a cache. Every field after the first two may be 0, for its default. New fields are
  * added at the end.
  */
@@ -115,6 +146,9 @@ struct abd_arc_config {
 	/** the group_size for that (16 KiB); records of one group, or more than 64, have no index
 	 */
 	uint32_t lz4_index_group;
+	/** called for each record that was evicted, as abd_arc_evicted_t says; NULL: nothing is */
+	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
+	void *evicted_arg; /**< its second argument */
 };
 
 /**
@@ -156,7 +190,7 @@ struct abd_arc_stats {
 	uint64_t damaged;   /**< records dropped because checksum or lz4 found them damaged */
 	uint64_t puts;      /**< records stored, replacements included */
 	uint64_t replaces;  /**< puts that found their key present */
-	uint64_t removes;   /**< records removed by a call */
+	uint64_t removes;   /**< records removed by a call, unless they were evicted before */
 	uint64_t evictions; /**< records removed by the policy */
 	uint64_t ghost_hits_recent;   /**< puts of records evicted after one use */
 	uint64_t ghost_hits_frequent; /**< puts of records evicted after several uses */
@@ -192,6 +226,7 @@ struct abd_arc_stats {
 	/* so far */
 	uint64_t waits;      /**< how often a call waited for readers */
 	uint64_t remembered; /**< puts that stored nothing, as ABD_ARC_SECOND_TIME wants */
+	uint64_t told;       /**< evicted records that evicted_cb was called for */
 };
 
 /**
@@ -547,6 +582,20 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
  * Source:  arc_reduce_target_size() and arc_evict() in module/zfs/arc.c.
  */
 ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
+
+/**
+ * Keep the buffer of an evicted record, so that it need not be copied. Its memory no longer counts
+ * for the cache. It can be given to another one by abd_arc_put_abd().
+ *
+ * Contract: called by evicted_cb, for the record that it was called with, which was not taken yet.
+ * Returns:  the buffer, of stored_size bytes, and evicted->abd is NULL; or NULL: it has no memory
+ *           of its own, but lies in a slab of the cache, as small records do, or there is no memory
+ *           for its struct. Then it can be copied from evicted->abd.
+ * Owner:    the caller, until abd_free().
+ * Threads:  the one that is in evicted_cb.
+ * Source:   none in OpenZFS, where l2arc_write_buffers() copies.
+ */
+ABD_API abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted) __attribute__((warn_unused_result));
 
 /**
  * Fill *stats. stats_size is the size of the record that the caller was compiled with: a shorter

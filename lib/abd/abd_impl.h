@@ -82,6 +82,8 @@ static inline void abd_struct_clear(abd_t *abd)
  * struct. Nobody else may refer to the buffer yet.
  */
 void abd_struct_move(abd_t *to, abd_t *from);
+/** The reverse: the caller's struct is no buffer any more. NULL: no memory; nothing has changed. */
+abd_t *abd_struct_move_out(const abd_t *from);
 /* The magazine of structs without tables. */
 #define ABD_STRUCT_MAGAZINE ((unsigned)((sizeof(struct abd) - 1) / 64))
 

@@ -61,3 +61,14 @@ void abd_struct_move(abd_t *to, abd_t *from)
 	to->abd_flags &= ~(unsigned)ABD_FLAG_ALLOCD;
 	abd_struct_free(from);
 }
+
+abd_t *abd_struct_move_out(const abd_t *from)
+{
+	abd_t *to = abd_struct_alloc();
+
+	if (to == NULL)
+		return NULL;
+	*to = *from;
+	to->abd_flags |= ABD_FLAG_ALLOCD;
+	return to;
+}

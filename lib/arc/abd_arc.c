@@ -106,6 +106,9 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
+	arc->untold.next = arc->untold.prev = &arc->untold;
+	arc->evicted_cb = config->evicted_cb;
+	arc->evicted_arg = config->evicted_arg;
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
 
@@ -170,6 +173,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 	if (arc == NULL)
 		return;
 
+	abd_arc_require_untelling(__func__, arc);
 	pthread_mutex_lock(&arc->lock);
 	size_t held = abd_arc_held_bytes(arc);
 	const struct abd_arc_filling *filling = abd_arc_filling_any(arc);
@@ -218,7 +222,7 @@ static bool abd_arc_resize_index(struct abd_arc *arc)
 		shrunk = abd_arc_index_bytes(arc->index) < before;
 		pthread_mutex_unlock(&arc->lock);
 	}
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_reclaim_unlock(arc);
 	return shrunk;
 }
 
@@ -279,6 +283,7 @@ static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capac
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	abd_arc_require_untelling(__func__, arc);
 
 	int error = abd_arc_capacity_check(capacity_bytes);
 
@@ -352,7 +357,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 			      abd_arc_seen_bytes(&arc->seen);
 }
 
-static_assert(sizeof(struct abd_arc_stats) == 35 * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_arc_stats) == 36 * sizeof(uint64_t), "no padding");
 
 int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
 {

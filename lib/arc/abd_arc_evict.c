@@ -36,29 +36,6 @@
 /* While one is under way, each eighth eviction looks whether it has passed. */
 #define ABD_ARC_RETIRED_LOOK 8
 
-static void abd_arc_link_pull(struct abd_arc_link *link)
-{
-	link->next->prev = link->prev;
-	link->prev->next = link->next;
-}
-
-/* Move all links of from to the front of to, which may be empty or not. */
-static void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
-{
-	if (from->next == from)
-		return;
-	from->next->prev = to;
-	from->prev->next = to->next;
-	to->next->prev = from->prev;
-	to->next = from->next;
-	from->next = from->prev = from;
-}
-
-static struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
-{
-	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
-}
-
 size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->store.bytes + arc->run_bytes + abd_arc_policy_ghost_bytes(&arc->policy) +
@@ -283,6 +260,7 @@ static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_a
 		arc->leaving -=
 			abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
 		arc->evicted_bytes -= bytes;
+		arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
 		arc->run_bytes -= elsewhere;
 		*runs += elsewhere;
 		abd_arc_store_free(&arc->store, entry);
@@ -293,9 +271,9 @@ static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_a
 
 /*
  * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
- * at a time. Returns the bytes of the buffers.
+ * at a time.
  */
-static size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_link *link;
 	size_t runs = 0;
@@ -305,6 +283,26 @@ static size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 	for (link = freed->next; link != freed;)
 		link = abd_arc_free_piece(arc, link, freed, &runs);
 	return runs;
+}
+
+void abd_arc_free_end(struct abd_arc *arc, size_t runs)
+{
+	pthread_mutex_lock(&arc->lock);
+	size_t reserve = abd_arc_reserve(arc->capacity);
+
+	pthread_mutex_unlock(&arc->lock);
+	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
+}
+
+/* The last holds of these were released: free them, but first tell of them. */
+static void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	if (ABD_LIKELY(arc->evicted_cb == NULL)) {
+		abd_arc_free_list(arc, freed);
+		return;
+	}
+	abd_arc_untold_add(arc, freed);
+	abd_arc_tell(arc);
 }
 
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
@@ -318,7 +316,7 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 	if (entry != NULL)
 		abd_arc_slot_set(arc, slot, entry, &freed);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_list(arc, &freed);
+	abd_arc_free_released(arc, &freed);
 	return entry;
 }
 
@@ -332,7 +330,7 @@ void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
 	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
 	abd_arc_unpin_slot(arc, slot, &freed);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_list(arc, &freed);
+	abd_arc_free_released(arc, &freed);
 }
 
 /* The same if so much more had been taken. */
@@ -341,7 +339,8 @@ static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t m
 	size_t used = abd_arc_used(arc) + more +
 		      abd_arc_index_next_bytes(arc->index, abd_arc_indexed(arc)) +
 		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
-	size_t allowed = arc->capacity + arc->pinned_bytes;
+	size_t allowed = arc->capacity + arc->pinned_bytes +
+			 abd_min(arc->untold_bytes, abd_arc_reserve(arc->capacity));
 
 	return used > allowed ? used - allowed : 0;
 }
@@ -444,14 +443,11 @@ static void abd_arc_reclaim_end(struct abd_arc *arc, bool waited)
 		abd_arc_index_shrink_end(arc->index);
 	abd_arc_pin(arc, arc->batch, &freed);
 	abd_arc_link_splice(&freed, &arc->waiting);
-
-	size_t reserve = abd_arc_reserve(arc->capacity);
-
 	pthread_mutex_unlock(&arc->lock);
-
-	size_t runs = abd_arc_free_list(arc, &freed);
-
-	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
+	if (ABD_LIKELY(arc->evicted_cb == NULL))
+		abd_arc_free_end(arc, abd_arc_free_list(arc, &freed));
+	else
+		abd_arc_untold_add(arc, &freed);
 }
 
 /* End it if the grace period of what waits has passed. False: it has not. */
@@ -478,6 +474,21 @@ void abd_arc_reclaim_finish(struct abd_arc *arc)
 		abd_arc_reclaim_wait(arc);
 }
 
+void abd_arc_reclaim_unlock(struct abd_arc *arc)
+{
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_tell(arc);
+}
+
+/* What is told of is freed only then. Between two steps that free memory. */
+static void abd_arc_reclaim_pause(struct abd_arc *arc)
+{
+	if (ABD_LIKELY(arc->evicted_cb == NULL))
+		return;
+	abd_arc_reclaim_unlock(arc);
+	pthread_mutex_lock(&arc->reclaim_lock);
+}
+
 static void abd_arc_reclaim_now(struct abd_arc *arc)
 {
 	abd_arc_reclaim_finish(arc);
@@ -495,7 +506,7 @@ bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
 
 void abd_arc_reclaim_some(struct abd_arc *arc)
 {
-	if (pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+	if (abd_arc_is_telling(arc) || pthread_mutex_trylock(&arc->reclaim_lock) != 0)
 		return; /* somebody is at it */
 	bool passed = arc->period == 0 || abd_arc_reclaim_try(arc);
 
@@ -503,14 +514,14 @@ void abd_arc_reclaim_some(struct abd_arc *arc)
 		abd_arc_reclaim_begin(arc);
 		(void)abd_arc_reclaim_try(arc);
 	}
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_reclaim_unlock(arc);
 }
 
 void abd_arc_reclaim(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	abd_arc_reclaim_now(arc);
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_reclaim_unlock(arc);
 }
 
 /*
@@ -546,7 +557,8 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 	bool again = abd_arc_excess(arc, class) > 0;
 
 	pthread_mutex_unlock(&arc->lock);
-	if (!again)
+	/* What a callback puts may be too much until the next put. */
+	if (!again || abd_arc_is_telling(arc))
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
@@ -554,10 +566,13 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 	/* An index that is too large must not cost records. */
 	if (is_sparse)
 		abd_arc_reclaim_now(arc);
+	abd_arc_reclaim_pause(arc);
 	again = abd_arc_make_some_room(arc, class, true);
-	while (again)
+	while (again) {
+		abd_arc_reclaim_pause(arc);
 		again = abd_arc_make_some_room(arc, class, false);
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	}
+	abd_arc_reclaim_unlock(arc);
 }
 
 bool abd_arc_shrink(struct abd_arc *arc)
@@ -565,10 +580,12 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	size_t evicted = 0;
 	bool any;
 
+	if (abd_arc_is_telling(arc))
+		return false;
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
 
-	any = arc->evicted_bytes > arc->pinned_bytes;
+	any = arc->evicted_bytes > arc->pinned_bytes + arc->untold_bytes;
 	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
 		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
 	any |= evicted > 0;
@@ -580,10 +597,10 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	return any;
 }
 
-/* What is in use and not pinned. Under lock. */
+/* What is in use, neither pinned nor about to be freed by another thread. Under lock. */
 static size_t abd_arc_used_unpinned(const struct abd_arc *arc)
 {
-	return abd_arc_used(arc) - arc->pinned_bytes;
+	return abd_arc_used(arc) - arc->pinned_bytes - arc->untold_bytes;
 }
 
 /*
@@ -602,7 +619,7 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t goal)
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
-	pthread_mutex_unlock(&arc->reclaim_lock);
+	abd_arc_reclaim_unlock(arc);
 	return any;
 }
 
@@ -617,6 +634,7 @@ static uint64_t abd_arc_trim_clock(void)
 size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	abd_arc_require_untelling(__func__, arc);
 	uint64_t begin = abd_arc_trim_clock();
 
 	pthread_mutex_lock(&arc->lock);

@@ -27,6 +27,9 @@
  * entry is pinned. One that does not see yet that its entry is being pinned only clears its slot:
  * the next look at the blocks finds that the slot was counted and is clear.
  *
+ * If the engine wants to know what is evicted, an entry that would be freed is put into untold
+ * first: see abd_arc_tell.c.
+ *
  * Locks, in the order they are taken: abd_arc_registry (a thread ends; a cache is created or
  * destroyed), reclaim_lock (one thread at a time waits for readers), lock (everything else). No
  * thread waits for a grace period while it has lock.
@@ -216,6 +219,8 @@ struct abd_arc {
 	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
 	uint32_t block_index_group; /* bytes of the record for each of its points */
 	struct abd_arc_index *index;
+	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
+	void *evicted_arg;
 
 	/* On a line of its own, apart from what every hit reads. */
 	_Alignas(64) pthread_mutex_t reclaim_lock;
@@ -231,11 +236,12 @@ struct abd_arc {
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
+	size_t untold_bytes;  /* the part of those in untold, or being told of */
 	size_t leaving;       /* entries of the index that are leaving */
 	/* what is retired now is of this batch; who holds those before looked is known */
 	uint64_t batch, looked;
-	struct abd_arc_link retired, waiting, pinned;
-	size_t retired_count, retired_bytes;
+	struct abd_arc_link retired, waiting, pinned, untold;
+	size_t retired_count, retired_bytes, untold_count;
 	/* all blocks there ever were; they are freed with the cache */
 	struct abd_arc_reader *readers;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
@@ -365,6 +371,29 @@ static inline void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_l
 	head->next = link;
 }
 
+/** Move all links of from to the front of to, which may be empty or not. */
+static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
+{
+	if (from->next == from)
+		return;
+	from->next->prev = to;
+	from->prev->next = to->next;
+	to->next->prev = from->prev;
+	to->next = from->next;
+	from->next = from->prev = from;
+}
+
+static inline void abd_arc_link_pull(struct abd_arc_link *link)
+{
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+}
+
+static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
+{
+	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
+}
+
 /** What an entry takes: its slot, and its buffer if that is elsewhere. */
 static inline size_t abd_arc_entry_bytes(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
@@ -422,6 +451,14 @@ bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
+/** Let others reclaim, and tell of what was evicted. */
+void abd_arc_reclaim_unlock(struct abd_arc *arc);
+/**
+ * Free entries that nobody can see or hold, and then what memory need not be kept. Returns how many
+ * bytes lay outside of slots. Outside of locks.
+ */
+size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_free_end(struct abd_arc *arc, size_t runs);
 /** What is waiting: wait for its grace period, and free it. Under reclaim_lock only. */
 void abd_arc_reclaim_finish(struct abd_arc *arc);
 /** So many retired records are freed although there is room for more, so no put frees many. */
@@ -452,6 +489,33 @@ void abd_arc_make_room(struct abd_arc *arc, int class);
 bool abd_arc_shrink(struct abd_arc *arc);
 /** What held entries cost, in bytes. Under lock. */
 size_t abd_arc_held_bytes(struct abd_arc *arc);
+
+/* ---- abd_arc_tell.c: telling of what was evicted --------------------------------------------- */
+
+/**
+ * Tell of these before they are freed, those that were not evicted excepted. Nobody can see or hold
+ * them any more. Outside of locks; abd_arc_tell() follows.
+ */
+void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_tell_slow(struct abd_arc *arc);
+/** Tell of all there is to tell of, and free it. Outside of sections and locks. */
+static inline void abd_arc_tell(struct abd_arc *arc)
+{
+	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
+		abd_arc_tell_slow(arc);
+}
+
+bool abd_arc_is_telling_slow(const struct abd_arc *arc);
+/** Whether this thread is in the callback of this cache: then it reclaims nothing here. */
+static inline bool abd_arc_is_telling(const struct abd_arc *arc)
+{
+	return ABD_UNLIKELY(arc->evicted_cb != NULL) && abd_arc_is_telling_slow(arc);
+}
+
+static inline void abd_arc_require_untelling(const char *call, const struct abd_arc *arc)
+{
+	ABD_REQUIRE_IN(call, !abd_arc_is_telling(arc), "called by the evicted_cb of this cache");
+}
 
 /* ---- abd_arc_move.c: emptying slabs ---------------------------------------------------------- */
 

@@ -34,9 +34,10 @@ static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entr
 {
 	bool found = abd_arc_is_found(arc, entry);
 
+	/* One that is leaving was counted when it was evicted. */
+	arc->stats.removes += abd_arc_item_list(&entry->item) != ABD_ARC_NONE;
 	abd_arc_filling_overtake(arc, abd_arc_hash(arc, &entry->key), &entry->key);
 	abd_arc_drop(arc, entry);
-	arc->stats.removes += found;
 	return found;
 }
 
@@ -129,6 +130,7 @@ static size_t abd_arc_pool_remove(struct abd_arc *arc, struct abd_arc_walk *walk
 ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	abd_arc_require_untelling(__func__, arc);
 	struct abd_arc_walk walk = {.index = arc->index};
 	size_t removed = 0, steps = 0;
 

@@ -252,6 +252,7 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_each, arc, NULL, NULL);
 	CALL(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
 	CALL(abd_arc_trim, NULL, 1, 1);
+	CALL(abd_arc_evicted_take, NULL);
 	CALL(abd_arc_stats_get, arc, NULL, 8);
 	cr_assert_eq(abd_arc_put(arc, &key, "record", 6), 0);
 	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);

@@ -230,6 +230,36 @@ static int trim(void)
 	return (int)abd_arc_trim(arc, 100000, UINT64_MAX) * 0;
 }
 
+static void take(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)arg;
+	abd_free(abd_arc_evicted_take(evicted));
+}
+
+/* A record in a struct of the entry's, so that taking it over allocates. */
+static int evicted_take(void)
+{
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = 1 << 20, .evicted_cb = take};
+	abd_arc_t *other = abd_arc_create(&config);
+	abd_arc_key_t key = arc_key(1);
+	abd_t *abd = abd_alloc_linear(3000, false);
+	int error = other == NULL || abd == NULL ? -ENOMEM : 0;
+
+	if (error == 0) {
+		abd_copy_from_buf(abd, record, 3000);
+		error = abd_arc_put_abd(other, &key, abd, 3000, ABD_ARC_PLAIN);
+	}
+	if (error != 0 && abd != NULL)
+		abd_free(abd);
+	if (other != NULL) {
+		(void)abd_arc_trim(other, SIZE_MAX, UINT64_MAX);
+		cr_assert_eq(arc_stats(other).told, error == 0);
+		abd_arc_destroy(other);
+	}
+	return error;
+}
+
 static int create(void)
 {
 	abd_arc_t *other = arc_make(1 << 20, 0, 0);
@@ -285,6 +315,7 @@ static const struct {
 	{"abd_arc_stats_get", stats},
 	{"abd_arc_resize", resize},
 	{"abd_arc_trim", trim},
+	{"abd_arc_evicted_take", evicted_take},
 	{"abd_arc_create", create},
 	{"abd_arc_create, second time", second_time},
 	{"abd_arc_destroy", create},

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Telling the engine what was evicted, so that a second level can take it over.
+ *
+ * In a cache with an evicted_cb, entries that would be freed are put into untold instead. The call
+ * that put them there lets its locks go, tells of those that are still in the index, and frees all.
+ * One that was removed, replaced, moved or overtaken by a put is not in the index any more.
+ *
+ * Invariants: an entry is told of once at most. A call tells of no more than there was when it
+ * began to. While a thread is in a callback of a cache, it reclaims nothing there: so callbacks
+ * don't nest, and a callback that puts into its own cache ends.
+ * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
+ * copies what will soon be evicted.
+ */
+#include "abd_arc_impl.h"
+#include "abd_impl.h"
+
+/* The caches in whose callbacks this thread is, the innermost first. On its stack. */
+struct abd_arc_telling {
+	const struct abd_arc *arc;
+	const struct abd_arc_telling *outer;
+};
+
+static _Thread_local const struct abd_arc_telling *abd_arc_telling_now;
+
+bool abd_arc_is_telling_slow(const struct abd_arc *arc)
+{
+	const struct abd_arc_telling *telling = abd_arc_telling_now;
+
+	while (telling != NULL && telling->arc != arc)
+		telling = telling->outer;
+	return telling != NULL;
+}
+
+void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	size_t count = 0, bytes = 0;
+
+	for (struct abd_arc_link *link = freed->next; link != freed; link = link->next) {
+		bytes += abd_arc_entry_bytes(arc, abd_arc_link_entry(link));
+		count++;
+	}
+	pthread_mutex_lock(&arc->lock);
+	arc->untold_count += count;
+	arc->untold_bytes += bytes;
+	abd_arc_link_splice(&arc->untold, freed);
+	pthread_mutex_unlock(&arc->lock);
+}
+
+/* Who told of this many has told of all that were there. */
+static size_t abd_arc_untold_count(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	size_t count = arc->untold_count;
+
+	pthread_mutex_unlock(&arc->lock);
+	return count;
+}
+
+/*
+ * Take the entry that has waited longest, or NULL. *evicted: it is the record of its key that was
+ * evicted, and no other has come since.
+ */
+static struct abd_arc_entry *abd_arc_untold_take(struct abd_arc *arc, bool *evicted)
+{
+	struct abd_arc_entry *entry = NULL;
+
+	pthread_mutex_lock(&arc->lock);
+	if (arc->untold_count > 0) {
+		struct abd_arc_link *link = arc->untold.prev;
+
+		entry = abd_arc_link_entry(link);
+		abd_arc_link_pull(link);
+		arc->untold_count--;
+		*evicted = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &entry->key),
+				   &entry->key) == entry;
+	}
+	pthread_mutex_unlock(&arc->lock);
+	return entry;
+}
+
+static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	bool is_sound = abd_arc_record_is_sound(arc, entry);
+	const abd_t *abd = abd_arc_entry_abd(entry);
+	abd_arc_evicted_t evicted = {.key = entry->key,
+		.abd = abd,
+		.stored_size = abd_get_size(abd),
+		.logical_size = entry->item.size,
+		.flags = abd_arc_entry_is_compressed(entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
+		.entry = entry};
+
+	if (is_sound)
+		arc->evicted_cb(&evicted, arc->evicted_arg);
+	pthread_mutex_lock(&arc->lock);
+	arc->stats.told += is_sound;
+	arc->stats.damaged += !is_sound;
+	pthread_mutex_unlock(&arc->lock);
+}
+
+void abd_arc_tell_slow(struct abd_arc *arc)
+{
+	struct abd_arc_telling telling = {arc, abd_arc_telling_now};
+	struct abd_arc_entry *entry;
+	bool evicted = false;
+	size_t runs = 0;
+
+	if (abd_arc_is_telling_slow(arc))
+		return; /* a later call does it */
+	abd_arc_telling_now = &telling;
+	for (size_t n = abd_arc_untold_count(arc);
+		n > 0 && (entry = abd_arc_untold_take(arc, &evicted)) != NULL; n--) {
+		struct abd_arc_link freed = {&freed, &freed};
+
+		if (evicted)
+			abd_arc_tell_entry(arc, entry);
+		abd_arc_link_push(&freed, &entry->item.link);
+		runs += abd_arc_free_list(arc, &freed);
+	}
+	abd_arc_telling_now = telling.outer;
+	abd_arc_free_end(arc, runs);
+}
+
+abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
+{
+	ABD_REQUIRE(evicted != NULL && evicted->abd != NULL, "no record, or it was taken before");
+	struct abd_arc_entry *entry = evicted->entry;
+	abd_t *abd = abd_arc_entry_abd(entry);
+
+	if ((abd->abd_flags & ABD_FLAG_OWNER) == 0)
+		return NULL; /* it lies in a slab, with others */
+	if (abd == &entry->own) {
+		abd = abd_struct_move_out(&entry->own);
+		if (abd == NULL)
+			return NULL;
+		abd->abd_u.abd_linear.abd_home = NULL;
+	}
+	/* The entry has no buffer any more. */
+	entry->own.abd_size = 0;
+	entry->own.abd_parent = NULL;
+	evicted->abd = NULL;
+	return abd;
+}

@@ -1,0 +1,728 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was evicted is told of once, with its bytes, outside of locks; and who is told may keep the
+ * buffer, and use the cache.
+ */
+#include "abd_arc_impl.h"
+#include "abd_test.h"
+#include "abd_test_fault.h"
+#include "arc_data.h"
+
+#include <abd/codec.h>
+#include <abd/operate.h>
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define broken(statement, text) abd_test_expect_contract(statement, text)
+
+enum { CAPACITY = 4 << 20, KEYS = 3000, LARGEST = 60000, HELD = 16 };
+
+static char data[LARGEST], got[LARGEST];
+
+static abd_arc_t *make(size_t capacity, uint32_t hit_batch, uint32_t flags,
+	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg), void *arg)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = capacity,
+		.hit_batch = hit_batch,
+		.flags = flags,
+		.evicted_cb = evicted_cb,
+		.evicted_arg = arg};
+	abd_arc_t *arc = abd_arc_create(&config);
+
+	cr_assert_not_null(arc);
+	return arc;
+}
+
+/* From a few bytes to what needs runs of its own; most of them small. */
+static size_t size_of(uint64_t n, uint64_t version)
+{
+	uint64_t state = n << 32 | version;
+	size_t most = abd_test_random(&state) % 16 == 0 ? LARGEST : 2000;
+
+	return 16 + abd_test_random_below(&state, most - 15);
+}
+
+/* The higher, the less a record compresses. */
+static unsigned random_of(uint64_t n)
+{
+	return (unsigned)(n % 3 * 32);
+}
+
+static int put_from(void *buf, abd_arc_t *arc, uint64_t n, uint64_t version)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	arc_fill(buf, size_of(n, version), n, version, random_of(n));
+	return abd_arc_put(arc, &key, buf, size_of(n, version));
+}
+
+static int put(abd_arc_t *arc, uint64_t n, uint64_t version)
+{
+	return put_from(data, arc, n, version);
+}
+
+/* The bytes of an evicted record are those of its key and this version. */
+static void expect_bytes(const abd_t *abd, const abd_arc_evicted_t *evicted, uint64_t version)
+{
+	static char expected[LARGEST];
+	uint64_t n = evicted->key.dva[0];
+	size_t size = size_of(n, version);
+
+	abd_test_check(evicted->logical_size == size && evicted->stored_size == abd_get_size(abd),
+		"sizes of %u", (unsigned)n);
+	if (evicted->flags == ABD_ARC_STORED)
+		abd_test_check(abd_lz4_decompress_exact_to_buf(
+				       got, abd, size, 0, evicted->stored_size) == (ssize_t)size,
+			"a block");
+	else
+		abd_copy_to_buf(got, abd, size);
+	arc_fill(expected, size, n, version, random_of(n));
+	abd_test_check(memcmp(got, expected, size) == 0, "bytes of %u", (unsigned)n);
+}
+
+/* Take the cache's record n out, as the policy would. */
+static void evict(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	pthread_mutex_unlock(&arc->lock);
+}
+
+static void expect_unlocked(abd_arc_t *arc)
+{
+	cr_assert_eq(pthread_mutex_trylock(&arc->reclaim_lock), 0);
+	cr_assert_eq(pthread_mutex_trylock(&arc->lock), 0);
+	pthread_mutex_unlock(&arc->lock);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+enum fate { ABSENT, LIVE, TOLD };
+
+static struct {
+	abd_arc_t *arc;
+	bool takes;
+	uint64_t told;
+	struct {
+		uint64_t version;
+		enum fate fate;
+	} key[KEYS];
+} model;
+
+static void model_told(abd_arc_evicted_t *evicted, void *arg)
+{
+	uint64_t n = evicted->key.dva[0];
+
+	abd_test_check(arg == &model, "the argument");
+	abd_test_check(model.key[n].fate == LIVE, "%u: %d", (unsigned)n, model.key[n].fate);
+	model.key[n].fate = TOLD;
+	model.told++;
+	expect_unlocked(model.arc);
+	expect_bytes(evicted->abd, evicted, model.key[n].version);
+	if (!model.takes)
+		return;
+
+	abd_t *abd = abd_arc_evicted_take(evicted);
+
+	if (abd != NULL) {
+		expect_bytes(abd, evicted, model.key[n].version);
+		abd_free(abd);
+	}
+}
+
+static void model_remove(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+	bool was_live = model.key[n].fate == LIVE;
+	int error = abd_arc_remove(arc, &key);
+
+	/* One that is about to be told of is not found, and then it is not told of. */
+	abd_test_check(error == -ENOENT || (error == 0 && was_live), "%u: %d", (unsigned)n, error);
+	if (model.key[n].fate == LIVE)
+		model.key[n].fate = ABSENT;
+}
+
+/* Slabs in which records are held must not take each other's records in turn, without an end. */
+static void model_trim(abd_arc_t *arc)
+{
+	size_t freed = abd_arc_trim(arc, CAPACITY / 4, 5000000000);
+	struct abd_arc_stats now = arc_stats(arc);
+
+	cr_assert(freed + now.held_bytes >= CAPACITY / 4 || now.entries == 0, "%zu", freed);
+}
+
+static void model_step(abd_arc_t *arc, uint64_t *state, abd_arc_hold_t *held)
+{
+	uint64_t n = abd_test_random_below(state, KEYS);
+	abd_arc_hold_t *hold = &held[n % HELD];
+	abd_arc_key_t key = arc_key(n);
+
+	switch (abd_test_random_below(state, 8)) {
+	case 0:
+		model_remove(arc, n);
+		break;
+	case 1:
+		if (hold->entry != NULL)
+			abd_arc_release(hold);
+		else
+			(void)abd_arc_hold(arc, &key, hold);
+		break;
+	case 2:
+		if (n % 100 == 0)
+			model_trim(arc);
+		else if (n % 100 == 1)
+			cr_assert_eq(abd_arc_resize(arc, CAPACITY - n * 1000), 0);
+		break;
+	default:
+		/* Before the put: it may tell of others, but no longer of this key's old record. */
+		model.key[n].version++;
+		model.key[n].fate = ABSENT;
+		cr_assert_eq(put(arc, n, model.key[n].version), 0);
+		model.key[n].fate = LIVE;
+	}
+}
+
+static void expect_sum(const struct abd_arc_stats *now)
+{
+	cr_assert_eq(now->puts, now->entries + now->replaces + now->removes + now->evictions,
+		"%u puts", (unsigned)now->puts);
+}
+
+static void run_model(uint32_t hit_batch, bool takes, uint64_t seed)
+{
+	static abd_arc_hold_t held[HELD];
+	struct abd_arc_stats now;
+	uint64_t state = seed, left = 0;
+
+	memset(&model, 0, sizeof(model));
+	model.takes = takes;
+	abd_arc_t *arc = model.arc = make(CAPACITY, hit_batch, 0, model_told, &model);
+
+	for (size_t i = 0; i < abd_test_share(30000); i++) {
+		model_step(arc, &state, held);
+		if (i % 1000 == 0) {
+			now = arc_stats(arc);
+			expect_sum(&now);
+			cr_assert_eq(now.told, model.told);
+			cr_assert_leq(now.used_bytes, now.capacity_bytes + now.held_bytes);
+		}
+	}
+	for (unsigned i = 0; i < HELD; i++)
+		if (held[i].entry != NULL)
+			abd_arc_release(&held[i]);
+	now = arc_stats(arc);
+	expect_sum(&now);
+	cr_assert_gt(now.told, now.evictions / 2);
+	abd_arc_destroy(arc);
+	for (unsigned n = 0; n < KEYS; n++)
+		left += model.key[n].fate == LIVE;
+	cr_assert_eq(
+		left, now.entries, "%u live, %u entries", (unsigned)left, (unsigned)now.entries);
+}
+
+Test(abd_arc_tell, each_evicted_record_is_told_of_once_unless_a_call_overtook_it)
+{
+	run_model(0, false, 1);
+	run_model(0, true, 2);
+	run_model(1, false, 3);
+	run_model(1, true, 4);
+}
+
+/* ---- single records -------------------------------------------------------------------------- */
+
+static struct {
+	unsigned count;
+	uint64_t last;
+	abd_t *taken;
+} told;
+
+static void count_told(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)arg;
+	told.count++;
+	told.last = evicted->key.dva[0];
+}
+
+Test(abd_arc_tell, one_that_is_held_is_told_of_by_the_last_release)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+	abd_arc_key_t key = arc_key(5);
+	abd_arc_hold_t first, second;
+
+	told.count = 0;
+	cr_assert_eq(put(arc, 5, 0), 0);
+	cr_assert_eq(abd_arc_hold(arc, &key, &first), 0);
+	evict(arc, 5);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(told.count, 0, "it is held");
+	cr_assert_eq(abd_arc_hold(arc, &key, &second), 0);
+	abd_arc_release(&first);
+	cr_assert_eq(told.count, 0, "it is held again");
+	abd_arc_release(&second);
+	cr_assert_eq(told.count, 1);
+	cr_assert_eq(told.last, 5);
+	cr_assert_not(abd_arc_contains(arc, &key));
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	cr_assert_eq(arc->untold_bytes, 0);
+	abd_arc_destroy(arc);
+	cr_assert_eq(told.count, 1);
+}
+
+Test(abd_arc_tell, what_a_call_removed_or_replaced_is_not_told_of)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+	struct abd_arc_stats now;
+
+	told.count = 0;
+	for (uint64_t n = 0; n < 6; n++)
+		cr_assert_eq(put(arc, n, 0), 0);
+	for (uint64_t n = 2; n < 6; n++)
+		evict(arc, n);
+	for (uint64_t n = 0; n < 4; n += 2) { /* one that is cached, and one that is leaving */
+		abd_arc_key_t key = arc_key(n);
+
+		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(put(arc, n + 1, 1), 0);
+	}
+	/* One that had to leave a full page of the index. */
+	abd_arc_key_t key = arc_key(4);
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_drop(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(told.count, 1);
+	cr_assert_eq(told.last, 5);
+	now = arc_stats(arc);
+	cr_assert_eq(now.entries, 2);
+	cr_assert_eq(now.evictions, 4);
+	cr_assert_eq(now.removes, 1, "the other one was evicted");
+	cr_assert_eq(now.replaces, 1);
+	expect_sum(&now);
+	abd_arc_destroy(arc);
+	cr_assert_eq(told.count, 1, "what is in the cache when it ends is not told of");
+}
+
+Test(abd_arc_tell, what_was_evicted_is_told_of_at_the_latest_when_the_cache_ends)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+
+	told.count = 0;
+	for (uint64_t n = 0; n < 3; n++)
+		cr_assert_eq(put(arc, n, 0), 0);
+	evict(arc, 1);
+	cr_assert_eq(told.count, 0);
+	abd_arc_destroy(arc);
+	cr_assert_eq(told.count, 1);
+	cr_assert_eq(told.last, 1);
+}
+
+Test(abd_arc_tell, what_is_damaged_is_not_told_of)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, count_told, NULL);
+	struct abd_arc_entry *entry;
+
+	told.count = 0;
+	for (uint64_t n = 0; n < 2; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		cr_assert_eq(put(arc, n, 0), 0);
+		entry = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key);
+		entry->checksum[0] ^= n;
+		evict(arc, n);
+	}
+	abd_arc_reclaim(arc);
+	cr_assert_eq(told.count, 1);
+	cr_assert_eq(told.last, 0);
+	cr_assert_eq(arc_stats(arc).told, 1);
+	cr_assert_eq(arc_stats(arc).damaged, 1);
+	abd_arc_destroy(arc);
+}
+
+/* ---- taking buffers over --------------------------------------------------------------------- */
+
+static void take_told(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)arg;
+	told.count++;
+	told.taken = abd_arc_evicted_take(evicted);
+	cr_assert_eq(evicted->abd == NULL, told.taken != NULL);
+	if (told.taken != NULL)
+		broken(told.taken = abd_arc_evicted_take(evicted), "it was taken before");
+}
+
+Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	static char record[LARGEST];
+
+	arc_fill(record, LARGEST, 1, 1, 64);
+	/* runs and a table; one run; memory of a linear buffer, whose struct lies in the entry */
+	for (unsigned kind = 0; kind < 3; kind++) {
+		size_t size = kind == 0 ? LARGEST : kind == 1 ? 4096 : 3000;
+		abd_t *abd = kind == 2 ? abd_alloc_linear(size, true) : abd_alloc(size, true);
+		abd_arc_key_t key = arc_key(1);
+		struct iovec before, after;
+		size_t covered;
+
+		abd_copy_from_buf(abd, record, size);
+		abd_to_iov(abd, 0, 1, &before, 1, &covered);
+		cr_assert_eq(abd_arc_put_abd(arc, &key, abd, size, ABD_ARC_PLAIN), 0);
+		told.taken = NULL;
+		evict(arc, 1);
+		abd_arc_reclaim(arc);
+		cr_assert_not_null(told.taken, "kind %u", kind);
+		abd_to_iov(told.taken, 0, 1, &after, 1, &covered);
+		cr_assert_eq(before.iov_base, after.iov_base);
+		cr_assert_eq(abd_get_size(told.taken), size);
+		cr_assert_eq(abd_cmp_buf(told.taken, record, size), 0);
+		cr_assert((told.taken->abd_flags & ABD_FLAG_META) != 0);
+		cr_assert_eq(arc->run_bytes, 0);
+		/* It is a buffer like any other: a cache takes it. */
+		cr_assert_eq(abd_arc_put_abd(arc, &key, told.taken, size, ABD_ARC_PLAIN), 0);
+		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	}
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_tell, what_lies_in_a_slab_is_only_lent)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	abd_arc_key_t key = arc_key(1);
+
+	cr_assert_eq(abd_arc_put(arc, &key, "record", 6), 0);
+	evict(arc, 1);
+	told.count = 0;
+	abd_arc_reclaim(arc);
+	cr_assert_eq(told.count, 1);
+	cr_assert_null(told.taken);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_tell, without_memory_for_a_struct_it_is_only_lent)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	abd_arc_key_t key = arc_key(1);
+	abd_t *abd = abd_alloc_linear(3000, false);
+
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	abd_zero(abd, 3000);
+	cr_assert_eq(abd_arc_put_abd(arc, &key, abd, 3000, ABD_ARC_PLAIN), 0);
+	evict(arc, 1);
+	told.count = 0;
+	abd_test_fault_from(0);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(abd_test_fault_end(), 1);
+	cr_assert_eq(told.count, 1);
+	cr_assert_null(told.taken);
+	cr_assert_eq(arc->run_bytes, 0);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+	abd_arc_destroy(arc);
+}
+
+/* ---- calls from within ----------------------------------------------------------------------- */
+
+enum { ROUNDS = 4000 };
+
+static struct {
+	abd_arc_t *arc, *other;
+	abd_arc_hold_t hold;
+	uint64_t next, told;
+	bool inside, ending;
+} self;
+
+/* Use the cache that tells; more goes in than goes out. */
+static void told_uses_it(abd_arc_evicted_t *evicted, void *arg)
+{
+	static char inner[LARGEST]; /* the put that tells may still read data */
+	uint64_t n = evicted->key.dva[0];
+	char byte;
+
+	(void)arg;
+	abd_test_check(!self.inside, "it is called while it runs");
+	self.told++;
+	if (self.ending)
+		return;
+	self.inside = true;
+	abd_test_check(!abd_arc_contains(self.arc, &evicted->key), "it is not found");
+	for (unsigned i = 0; i < 2 && n < ROUNDS; i++)
+		cr_assert_eq(put_from(inner, self.arc, ROUNDS + self.next++, 0), 0);
+	if (self.hold.entry != NULL)
+		abd_arc_release(&self.hold);
+	abd_arc_key_t key = arc_key(ROUNDS + self.next - 1);
+
+	(void)abd_arc_read(self.arc, &key, &byte, 0, 1);
+	(void)abd_arc_hold(self.arc, &key, &self.hold);
+	key = arc_key(ROUNDS + self.next / 2);
+	(void)abd_arc_remove(self.arc, &key);
+	self.inside = false;
+}
+
+Test(abd_arc_tell, the_callback_may_use_the_cache)
+{
+	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
+		struct abd_arc_stats now;
+
+		memset(&self, 0, sizeof(self));
+		self.arc = make(CAPACITY, hit_batch, 0, told_uses_it, NULL);
+		for (uint64_t n = 0; n < ROUNDS; n++) {
+			cr_assert_eq(put(self.arc, n, 0), 0);
+			now = arc_stats(self.arc);
+			cr_assert_leq(now.used_bytes,
+				CAPACITY + now.held_bytes + CAPACITY / 16 + LARGEST);
+		}
+		cr_assert_gt(self.told, ROUNDS / 2);
+		expect_sum(&now);
+		if (self.hold.entry != NULL)
+			abd_arc_release(&self.hold);
+		self.ending = true;
+		abd_arc_destroy(self.arc);
+	}
+}
+
+static void told_ends_it(abd_arc_evicted_t *evicted, void *arg)
+{
+	abd_arc_t *arc = self.arc;
+
+	(void)arg;
+	self.told++;
+	broken(abd_arc_destroy(arc), "called by the evicted_cb");
+	broken((void)abd_arc_resize(arc, CAPACITY), "called by the evicted_cb");
+	broken((void)abd_arc_trim(arc, 1, 0), "called by the evicted_cb");
+	broken((void)abd_arc_remove_pool(arc, evicted->key.pool), "called by the evicted_cb");
+	cr_assert_eq(abd_arc_resize(self.other, CAPACITY), 0, "of another cache");
+}
+
+Test(abd_arc_tell, the_callback_must_not_end_or_shrink_its_cache)
+{
+	memset(&self, 0, sizeof(self));
+	self.other = make(CAPACITY / 2, 0, 0, NULL, NULL);
+	self.arc = make(CAPACITY, 0, 0, told_ends_it, NULL);
+	cr_assert_eq(put(self.arc, 1, 0), 0);
+	evict(self.arc, 1);
+	abd_arc_reclaim(self.arc);
+	cr_assert_eq(self.told, 1);
+	broken(abd_free(abd_arc_evicted_take(NULL)), "no record");
+	abd_arc_destroy(self.arc);
+	abd_arc_destroy(self.other);
+}
+
+/* In the callback memory that is refused is refused: the cache is not emptied for it. */
+static void told_without_memory(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)evicted;
+	(void)arg;
+	if (self.told++ > 0)
+		return;
+	uint64_t entries = arc_stats(self.arc).entries;
+	abd_arc_key_t key = arc_key(KEYS);
+
+	/* It does not fit into a slot, nor gets memory of its own. */
+	arc_fill(data, LARGEST, KEYS, 0, 64);
+	abd_test_fault_from(0);
+	int error = abd_arc_put(self.arc, &key, data, LARGEST);
+
+	abd_test_fault_end();
+	cr_assert_eq(error, -ENOMEM);
+	cr_assert_eq(arc_stats(self.arc).entries, entries);
+}
+
+Test(abd_arc_tell, without_memory_a_put_of_the_callback_evicts_nothing)
+{
+	memset(&self, 0, sizeof(self));
+	self.arc = make(CAPACITY, 0, 0, told_without_memory, NULL);
+	for (uint64_t n = 0; n < 10; n++)
+		cr_assert_eq(put(self.arc, n, 0), 0);
+	evict(self.arc, 1);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
+	abd_arc_reclaim(self.arc);
+	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
+	cr_assert_eq(self.told, 1);
+	abd_arc_destroy(self.arc);
+}
+
+/* What the one evicts goes into the other. */
+static void told_to_other(abd_arc_evicted_t *evicted, void *arg)
+{
+	abd_arc_t *to = *(abd_arc_t **)arg;
+
+	self.told++;
+	if (self.ending)
+		return;
+	abd_t *abd = abd_arc_evicted_take(evicted);
+
+	if (abd == NULL) {
+		abd = abd_alloc(evicted->stored_size, false);
+		cr_assert_not_null(abd);
+		abd_copy(abd, evicted->abd, evicted->stored_size);
+	}
+	cr_assert_eq(
+		abd_arc_put_abd(to, &evicted->key, abd, evicted->logical_size, evicted->flags), 0);
+}
+
+Test(abd_arc_tell, two_caches_may_give_to_each_other)
+{
+	memset(&self, 0, sizeof(self));
+	self.arc = make(CAPACITY, 0, 0, told_to_other, &self.other);
+	self.other = make(CAPACITY, 0, 0, told_to_other, &self.arc);
+	for (uint64_t n = 0; n < ROUNDS; n++)
+		cr_assert_eq(put(self.arc, n, 0), 0);
+	for (uint64_t n = 0; n < ROUNDS; n++) {
+		abd_arc_key_t key = arc_key(n);
+		size_t size = size_of(n, 0), needed;
+		ssize_t result = abd_arc_read_all(self.arc, &key, got, sizeof(got), &needed);
+
+		if (result == -ENOENT)
+			result = abd_arc_read_all(self.other, &key, got, sizeof(got), &needed);
+		if (result == -ENOENT)
+			continue;
+		abd_test_check(result == (ssize_t)size, "size");
+		arc_fill(data, size, n, 0, random_of(n));
+		abd_test_check(memcmp(got, data, size) == 0, "bytes");
+	}
+	cr_assert_gt(arc_stats(self.arc).entries + arc_stats(self.other).entries,
+		arc_stats(self.arc).entries * 3 / 2);
+	self.ending = true;
+	abd_arc_destroy(self.arc);
+	abd_arc_destroy(self.other);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, EACH = 20000 };
+
+static struct {
+	abd_arc_t *arc;
+	atomic_uchar told[THREADS * EACH];
+	bool takes;
+} many;
+
+static void many_told(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&many.told[evicted->key.dva[0]], 1);
+	if (!many.takes)
+		return;
+	abd_free(abd_arc_evicted_take(evicted));
+}
+
+/* Put records of its own, hold others meanwhile, and release them later. */
+static void *many_run(void *arg)
+{
+	size_t first = (size_t)(uintptr_t)arg * EACH, each = abd_test_share(EACH);
+	char record[3000];
+	abd_arc_hold_t held[HELD];
+	uint64_t state = first;
+
+	memset(held, 0, sizeof(held));
+	for (size_t i = 0; i < each; i++) {
+		abd_arc_key_t key = arc_key(first + i);
+		abd_arc_hold_t *hold = &held[i % HELD];
+		size_t size = 100 + abd_test_random_below(&state, sizeof(record) - 100);
+
+		arc_fill(record, size, first + i, 0, 64);
+		abd_test_check(abd_arc_put(many.arc, &key, record, size) == 0, "put");
+		if (hold->entry != NULL)
+			abd_arc_release(hold);
+		key = arc_key(abd_test_random_below(&state, THREADS * EACH));
+		if (abd_arc_hold(many.arc, &key, hold) != 0)
+			hold->entry = NULL;
+	}
+	for (unsigned i = 0; i < HELD; i++)
+		if (held[i].entry != NULL)
+			abd_arc_release(&held[i]);
+	return NULL;
+}
+
+Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once, .timeout = 120)
+{
+	for (unsigned takes = 0; takes < 2; takes++) {
+		pthread_t thread[THREADS];
+		size_t once = 0, each = abd_test_share(EACH);
+		struct abd_arc_stats now;
+
+		memset(&many, 0, sizeof(many));
+		many.takes = takes > 0;
+		many.arc = make(CAPACITY, 0, 0, many_told, NULL);
+		for (size_t i = 0; i < THREADS; i++)
+			cr_assert_eq(
+				pthread_create(&thread[i], NULL, many_run, (void *)(uintptr_t)i),
+				0);
+		for (size_t i = 0; i < THREADS; i++)
+			cr_assert_eq(pthread_join(thread[i], NULL), 0);
+		now = arc_stats(many.arc);
+		abd_arc_destroy(many.arc);
+		for (size_t i = 0; i < THREADS * EACH; i++) {
+			abd_test_check(many.told[i] < 2, "%zu: %u times", i, many.told[i]);
+			once += many.told[i];
+		}
+		cr_assert_eq(once, now.evictions);
+		cr_assert_eq(once + now.entries, THREADS * each);
+	}
+}
+
+static struct {
+	abd_arc_t *arc;
+	pthread_t slow;
+	atomic_bool has_begun, may_end;
+} slow;
+
+static void slow_told(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)evicted;
+	(void)arg;
+	if (!pthread_equal(pthread_self(), slow.slow))
+		return;
+	atomic_store(&slow.has_begun, true);
+	while (!atomic_load(&slow.may_end))
+		sched_yield();
+}
+
+static void *slow_run(void *arg)
+{
+	char record[1000];
+
+	slow.slow = pthread_self();
+	for (uint64_t n = 0; !atomic_load(&slow.has_begun); n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		arc_fill(record, sizeof(record), n, 0, 64);
+		abd_test_check(abd_arc_put(slow.arc, &key, record, sizeof(record)) == 0, "put");
+	}
+	return arg;
+}
+
+Test(abd_arc_tell, while_one_thread_is_told_others_put_and_the_cache_stays_full)
+{
+	char record[1000];
+	pthread_t thread;
+	uint64_t entries, n = 1u << 20;
+
+	memset(&slow, 0, sizeof(slow));
+	slow.arc = make(CAPACITY, 0, 0, slow_told, NULL);
+	cr_assert_eq(pthread_create(&thread, NULL, slow_run, NULL), 0);
+	while (!atomic_load(&slow.has_begun))
+		sched_yield();
+	entries = arc_stats(slow.arc).entries;
+	for (size_t i = 0; i < 20000; i++) {
+		abd_arc_key_t key = arc_key(n + i);
+
+		arc_fill(record, sizeof(record), n + i, 0, 64);
+		abd_test_check(abd_arc_put(slow.arc, &key, record, sizeof(record)) == 0, "put");
+		if (i % 100 == 0) {
+			struct abd_arc_stats now = arc_stats(slow.arc);
+
+			cr_assert_leq(now.used_bytes, CAPACITY + CAPACITY / 32);
+			cr_assert_geq(now.entries, entries * 9 / 10);
+		}
+	}
+	atomic_store(&slow.may_end, true);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	abd_arc_destroy(slow.arc);
+}
