@@ -167,9 +167,6 @@ def arc_life(result):
                                  *every_figure(entries)])
 
 
-ROOFS = ("MIN", "PFOO-L", "farthest first")  # they know the future
-
-
 def percent_of(key):
     def text(entry):
         found = figure_of(entry, key)
@@ -177,26 +174,27 @@ def percent_of(key):
     return cell(key, text)
 
 
-def policy_note(entries):
-    """Means over all rooms of a trace: the cache as it is, the best of the others, and the lowest bound."""
-    said = []
-    for data in dict.fromkeys(parameter_text(entry, "data") for entry in entries):
-        rows = [entry for entry in entries if parameter_text(entry, "data") == data]
-        names = [key for key in names_of(rows) if all(figure_of(entry, key) for entry in rows)]
-        mean = {key: sum(figure_of(entry, key)["median"] for entry in rows) / len(rows) for key in names}
-        others = [key for key in names if key not in ROOFS and not key.startswith("ARC")]
-        roofs = [key for key in ROOFS[:2] if key in mean]
-        if not others or "ARC" not in mean:
-            continue
-        best = max(others, key=mean.get)
-        said.append(f"{data:12} ARC {mean['ARC']:5.1f}; best of the others: {best} {mean[best]:.1f} ({mean[best] - mean['ARC']:+.1f})"
-                    + "".join(f"; {key} {mean[key]:.1f}" for key in roofs))
-    return "\n".join(["Means over the rooms:", *said]) if said else ""
-
-
 def arc_policy(result):
-    for group, title in (("hits", "hits, % of requests; room: part of the bytes that are asked for"), ("bytes", "hits, % of the bytes of requests")):
-        yield Table(group, title, lambda entries: [name("trace, room"), *(percent_of(key) for key in names_of(entries))], note=policy_note)
+    for group, title in (("hits", "of requests"), ("bytes", "of the bytes of requests")):
+        traces = {}
+        for entry in select(result, "arc-policy", group):
+            traces.setdefault(parameter_text(entry, "data"), []).append(entry)
+
+        def mean(entry, key):
+            found = [figure_of(each, key) for each in traces[parameter_text(entry, "data")]]
+            return sum(figure["median"] for figure in found) / len(found) if all(found) else None
+
+        def means(key, against="", form=".1f"):
+            def text(entry):
+                value, less = mean(entry, key), mean(entry, against) if against else 0
+                return "" if value is None or less is None else format(value - less, form)
+            return cell(key, text)
+
+        yield Table(group, f"hits, % {title}; room: part of the bytes that are asked for", lambda entries: [
+            name("trace, room"), *(percent_of(key) for key in names_of(entries))])
+        yield Table(group, f"means over these rooms, % {title}: ARC's hits, and how many points others have more", lambda entries: [
+            parameter("<trace", "data"), means("ARC"), *(means(key, "ARC", "+.1f") for key in names_of(entries) if key != "ARC")],
+            keep=lambda entry: traces[parameter_text(entry, "data")][0] is entry)
     for group, title in (("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones"),
                          ("cost", "ns of a request, of records of 64 bytes; simulated policies know no threads, and hold no bytes")):
         yield Table(group, title, lambda entries: [name("trace, room"), *figures(*names_of(entries))])

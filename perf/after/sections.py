@@ -419,8 +419,7 @@ def curve_chart(entries, label_of, title, xlabel, ylabel):
     labels = [label_of(entry) for entry in entries]
     series = []
     for i, name in enumerate(names_of(entries)):
-        points = {label: median_of(figure_of(entry, name)) for label, entry in zip(labels, entries)
-                  if median_of(figure_of(entry, name)) is not None}
+        points = {label: figure_of(entry, name)["median"] for label, entry in zip(labels, entries) if figure_of(entry, name)}
         if points:
             series.append((name, points, line_style(i)))
 

@@ -234,6 +234,14 @@ class Baseline(Case):
 
 
 @unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
+class Tables(Case):
+    def test_policies_are_compared_by_their_means_over_the_rooms(self):
+        result = run("tables", self.write("result.json", made_run(made_results())))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\nloop, 1/16 +0\.0 +30\.0 +60\.0\n")
+        self.assertRegex(result.stdout, r"\nloop +20\.0 +\+20\.0 +\+40\.0\n")
+
+
 class Report(Case):
     drawn = None
 
@@ -282,7 +290,7 @@ class Report(Case):
             with self.subTest(words=words):
                 self.assertIn(words, text)
         # The cache, latency, two of codec, two of lz4, flush and its threads, keys, memory; each for wide and narrow.
-        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [10, 10])
+        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [11, 11])
 
     def test_the_headline_is_what_matters(self):
         text, said = self.made()

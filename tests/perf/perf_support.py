@@ -158,6 +158,9 @@ def made_results():
                              {"data": "files", "record_size": 131072, "group_size": group, "plain_bytes": 50000.0, "indexed_bytes": 55000.0,
                               "deep_bytes": 49000.0}, [("indexed", 900.0, "ns"), ("indexed at 3", 800.0, "ns")],
                              [("indexed", "all", group / 2560)]))
+    for part, least, best in ((16, 0.0, 30.0), (4, 40.0, 50.0)):
+        results.append(entry("arc-policy", "hits", f"loop, 1/{part}", {"data": "loop", "part": part},
+                             [("ARC", least, "%"), ("LIRS", best, "%"), ("MIN", 60.0, "%")]))
     for step, used, resident in ((0, 64.0, 66.0), (1, 0.0, 33.0), (2, 0.0, 2.0)):
         results.append(entry("memory", "burst", f"burst, step {step}", {"step": step},
                              [("in use", used, "MiB"), ("regions", resident, "MiB"), ("plain glibc", used, "MiB")]))
