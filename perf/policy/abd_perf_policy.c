@@ -10,12 +10,13 @@
 #include <string.h>
 
 extern const struct abd_perf_policy abd_perf_policy_library, abd_perf_policy_library_exact,
-	abd_perf_policy_arc, abd_perf_policy_clock, abd_perf_policy_sieve, abd_perf_policy_2q,
-	abd_perf_policy_s3_fifo, abd_perf_policy_w_tinylfu, abd_perf_policy_lirs;
+	abd_perf_policy_library_second, abd_perf_policy_arc, abd_perf_policy_clock,
+	abd_perf_policy_sieve, abd_perf_policy_2q, abd_perf_policy_s3_fifo,
+	abd_perf_policy_w_tinylfu, abd_perf_policy_lirs;
 
 const struct abd_perf_policy *const abd_perf_policies[] = {&abd_perf_policy_library,
-	&abd_perf_policy_library_exact, &abd_perf_policy_arc, &abd_perf_policy_lru,
-	&abd_perf_policy_clock, &abd_perf_policy_2q, &abd_perf_policy_lirs,
+	&abd_perf_policy_library_exact, &abd_perf_policy_library_second, &abd_perf_policy_arc,
+	&abd_perf_policy_lru, &abd_perf_policy_clock, &abd_perf_policy_2q, &abd_perf_policy_lirs,
 	&abd_perf_policy_w_tinylfu, &abd_perf_policy_s3_fifo, &abd_perf_policy_sieve, NULL};
 
 /* A ghost: hash, two links, the chain and its bucket, size and list. */

@@ -25,9 +25,10 @@ struct abd_perf_library {
 	uint64_t requests, evictions, looks; /* looks: while it was full */
 };
 
-static void abd_perf_library_make(struct abd_perf_cache *cache, uint32_t hit_batch)
+static void abd_perf_library_make(struct abd_perf_cache *cache, uint32_t hit_batch, uint32_t flags)
 {
-	struct abd_arc_config config = {.config_size = sizeof(config), .hit_batch = hit_batch};
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .hit_batch = hit_batch, .flags = flags};
 	struct abd_perf_library *own = abd_perf_policy_alloc(sizeof(*own));
 
 	own->capacity = cache->capacity + cache->capacity / 16 + ABD_ARC_CAPACITY_MIN;
@@ -40,12 +41,18 @@ static void abd_perf_library_make(struct abd_perf_cache *cache, uint32_t hit_bat
 
 static void abd_perf_library_begin(struct abd_perf_cache *cache)
 {
-	abd_perf_library_make(cache, 0);
+	abd_perf_library_make(cache, 0, 0);
 }
 
 static void abd_perf_library_begin_exact(struct abd_perf_cache *cache)
 {
-	abd_perf_library_make(cache, 1);
+	abd_perf_library_make(cache, 1, 0);
+}
+
+/* A fill that ends without a hold is a put, and the first one of a key is only remembered. */
+static void abd_perf_library_begin_second(struct abd_perf_cache *cache)
+{
+	abd_perf_library_make(cache, 0, ABD_ARC_SECOND_TIME);
 }
 
 static void abd_perf_library_end(struct abd_perf_cache *cache)
@@ -124,6 +131,11 @@ const struct abd_perf_policy abd_perf_policy_library = {.name = "ARC",
 	.memory = abd_perf_library_memory};
 const struct abd_perf_policy abd_perf_policy_library_exact = {.name = "ARC, exact",
 	.begin = abd_perf_library_begin_exact,
+	.end = abd_perf_library_end,
+	.access = abd_perf_library_access,
+	.memory = abd_perf_library_memory};
+const struct abd_perf_policy abd_perf_policy_library_second = {.name = "ARC, 2nd put",
+	.begin = abd_perf_library_begin_second,
 	.end = abd_perf_library_end,
 	.access = abd_perf_library_access,
 	.memory = abd_perf_library_memory};

@@ -17,6 +17,7 @@ pub const ABD_FLUSH_AUTO: c_uint = 0;
 pub const ABD_FLUSH_SHARED: c_uint = 1;
 pub const ABD_FLUSH_EXCLUSIVE: c_uint = 2;
 pub const ABD_ARC_CHECKSUM: c_uint = 1 << 0;
+pub const ABD_ARC_SECOND_TIME: c_uint = 1 << 1;
 pub const ABD_ARC_METADATA: c_uint = 1 << 0;
 pub const ABD_ARC_NOWAIT: c_uint = 1 << 1;
 pub const ABD_ARC_STORED: c_uint = 1 << 2;
@@ -88,7 +89,7 @@ pub struct abd_arc_stats {
     pub ghost_recent_bytes: u64, pub ghost_frequent_bytes: u64, pub ghosts: u64,
     pub target_bytes: u64, pub target_recent_bytes: u64, pub evicted_bytes: u64,
     pub held_bytes: u64, pub index_bytes: u64, pub moves: u64, pub resident_bytes: u64,
-    pub waits: u64,
+    pub waits: u64, pub remembered: u64,
 }
 
 pub type abd_iter_const_func_t = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> c_int;
