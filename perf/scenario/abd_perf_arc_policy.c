@@ -237,8 +237,8 @@ const struct abd_perf_scenario abd_perf_arc_policy = {
 	.name = "arc-policy",
 	.summary = "hits of the cache's policy, of nine others and of who knows the future",
 	.uses = ABD_PERF_USES_TRACE,
-	.normal_s = 18,
-	.full_s = 200,
+	.normal_s = 16,
+	.full_s = 80,
 	.aside = true,
 	.run = abd_perf_policy_run_all,
 };

@@ -658,6 +658,42 @@ static void check_oracle_general(void)
 	abd_perf_trace_free(&trace);
 }
 
+/* What is read has sizes and an order that can be followed; what is not, says where. */
+static void check_damage(void)
+{
+	static const char letters[] = "a1 0\t\n\r#-7\0z9";
+	uint64_t random = 3;
+	unsigned taken = 0, refused = 0;
+	bool right = true;
+
+	for (unsigned round = 0; round < 4000; round++) {
+		char bytes[240], error[80];
+		size_t length = abd_perf_random_below(&random, sizeof(bytes));
+		struct abd_perf_trace trace;
+
+		for (size_t i = 0; i < length; i++)
+			bytes[i] = round % 4 == 0 ? (char)abd_perf_random(&random)
+						  : letters[abd_perf_random_below(
+							    &random, sizeof(letters) - 1)];
+		if (reads(bytes, length, round % 2 == 0, &trace, error)) {
+			taken++;
+			for (size_t i = 0; i < trace.count; i++)
+				right &= trace.request[i].size > 0 &&
+					 trace.request[i].size <= ABD_PERF_TRACE_SIZE_MAX &&
+					 (trace.request[i].next == ABD_PERF_NEVER ||
+						 (trace.request[i].next > i &&
+							 trace.request[i].next < trace.count));
+		} else {
+			refused++;
+			right &= strncmp(error, "line ", 5) == 0 ||
+				 strncmp(error, "byte ", 5) == 0 ||
+				 strcmp(error, "no request in it") == 0;
+		}
+		abd_perf_trace_free(&trace);
+	}
+	check(right && taken > 0 && refused > 0, "whatever bytes come, they are read or refused");
+}
+
 /* Zipf's law: the first rank's share is 1 / H, and every rank comes. */
 static void check_made(void)
 {
@@ -693,6 +729,7 @@ int main(void)
 	check_bounds();
 	check_text();
 	check_oracle_general();
+	check_damage();
 	check_made();
 	check_library();
 	return failures != 0;
