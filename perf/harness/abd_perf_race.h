@@ -13,7 +13,7 @@
 #include "abd_perf_options.h"
 #include "abd_perf_stat.h"
 
-#define ABD_PERF_PATHS_MAX 10
+#define ABD_PERF_PATHS_MAX 11
 
 struct abd_perf_path {
 	const char *name;

@@ -14,10 +14,11 @@ extern const struct abd_perf_policy abd_perf_policy_library, abd_perf_policy_lib
 	abd_perf_policy_sieve, abd_perf_policy_2q, abd_perf_policy_s3_fifo,
 	abd_perf_policy_w_tinylfu, abd_perf_policy_lirs;
 
-const struct abd_perf_policy *const abd_perf_policies[] = {&abd_perf_policy_library,
-	&abd_perf_policy_library_exact, &abd_perf_policy_library_second, &abd_perf_policy_arc,
-	&abd_perf_policy_lru, &abd_perf_policy_clock, &abd_perf_policy_2q, &abd_perf_policy_lirs,
-	&abd_perf_policy_w_tinylfu, &abd_perf_policy_s3_fifo, &abd_perf_policy_sieve, NULL};
+const struct abd_perf_policy *const abd_perf_policies[ABD_PERF_POLICIES + 1] = {
+	&abd_perf_policy_library, &abd_perf_policy_library_exact, &abd_perf_policy_library_second,
+	&abd_perf_policy_arc, &abd_perf_policy_lru, &abd_perf_policy_clock, &abd_perf_policy_2q,
+	&abd_perf_policy_lirs, &abd_perf_policy_w_tinylfu, &abd_perf_policy_s3_fifo,
+	&abd_perf_policy_sieve, NULL};
 
 /* A ghost: hash, two links, the chain and its bucket, size and list. */
 #define ABD_PERF_GHOST_BYTES 48

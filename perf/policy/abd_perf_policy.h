@@ -70,8 +70,9 @@ struct abd_perf_policy {
 	double (*memory)(struct abd_perf_cache *cache);
 };
 
+enum { ABD_PERF_POLICIES = 11 };
 /** All of them, NULL after the last; the library's cache first, as it is by default. */
-extern const struct abd_perf_policy *const abd_perf_policies[];
+extern const struct abd_perf_policy *const abd_perf_policies[ABD_PERF_POLICIES + 1];
 /** Belady's MIN, which knows the future. */
 extern const struct abd_perf_policy abd_perf_policy_min;
 extern const struct abd_perf_policy abd_perf_policy_lru;

@@ -30,7 +30,7 @@ static const unsigned abd_perf_policy_modes[] = {
 	[ABD_PERF_NORMAL] = 64 | 16 | 4 | 2, [ABD_PERF_QUICK] = 16, [ABD_PERF_FULL] = 127};
 #define ABD_PERF_POLICY_MEMORY_PART 4
 
-enum { POLICIES = 10, COST_RECORD = 64, COST_PART = 8 };
+enum { POLICIES = ABD_PERF_POLICIES, COST_RECORD = 64, COST_PART = 8 };
 
 struct abd_perf_policy_run {
 	double requests, bytes; /* hits */

@@ -99,7 +99,8 @@ class Trace(Case):
         self.assertEqual({entry["parameters"]["data"] for entry in entries}, {"trace"})
         for entry in entries:
             hits = {figure["name"]: figure["median"] for figure in entry["figures"]}
-            self.assertEqual(len(hits), 12)
+            self.assertEqual(len(hits), 13)
+            self.assertIn("SIEVE", hits)
             self.assertGreaterEqual(hits["PFOO-L"] + 1e-4, max(hits.values()))
             self.assertGreater(min(hits.values()), 0)
 
