@@ -266,8 +266,8 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * returns 0; it is counted as remembered. The next put of the key is stored. So is, at once, a put
  * of a key that the cache has, or evicted and has a ghost of, and a fill whose commit wants a hold,
  * or that others wait for. Keys are remembered in a table with a place for each 512 to 1,024 bytes
- * of the capacity. A newer key takes an older one's place there, and the older one counts as new
- * again: that befalls 63 % of the keys while as many others are put as there are places. Removed
+ * of the capacity. Newer keys take an older one's place there, and the older one counts as new
+ * again: that befalls 59 % of the keys while as many others are put as there are places. Removed
  * keys stay remembered. A resize that makes another table forgets all.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.

@@ -3,15 +3,16 @@
  * Which keys were put before: what a cache with ABD_ARC_SECOND_TIME remembers of records that it
  * did not store.
  *
- *   hash of a key   [ tag: its upper 32 bits | ........ | place: its lowest bits ]
- *   table           [ tag ][ tag ][ tag ] ...
+ *   hash of a key   [ tag: its upper 32 bits | ........ | pair: its lowest bits ]
+ *   table           [ tag tag ][ tag tag ][ tag tag ] ...
  *
- * Each key has one place, and the last key that was put there is the one that is remembered. So
- * nothing has to be counted, moved or freed, and a put looks at one line of memory. A key is
- * forgotten when another one comes to its place: of keys since which as many others came as there
- * are places, 37 % are remembered.
+ * Each key has one pair of places, and the last two keys that were put there are remembered. So
+ * nothing has to be counted or freed, and a put looks at one line of memory. With single places,
+ * two keys that come by turns would overwrite each other for ever: of 900 keys used in turn and
+ * 16,384 places, 50 were never stored. A key is forgotten when two others have come: of keys since
+ * which as many others came as there are places, 41 % are remembered.
  * Invariant: what a key is taken for decides only whether its record is stored. Two keys are taken
- * for one if place and tag are equal; a place that was not used yet has the tag 0.
+ * for one if pair and tag are equal; a place that was not used yet has the tag 0.
  * Threads: under the cache's lock.
  * OpenZFS: l2arc_mfuonly in module/zfs/arc.c, which lets only what was used twice into the second
  * level.
@@ -24,7 +25,7 @@
 /** All zero: a table without places, which takes every key for one that was put before. */
 struct abd_arc_seen {
 	uint32_t *tag;
-	size_t places; /* a power of two, or 0 */
+	size_t places; /* a power of two, at least 2, or 0 */
 };
 
 /** How many places a cache of this capacity has: one for each 512 to 1,024 bytes. */
@@ -51,11 +52,13 @@ static inline bool abd_arc_seen_before(struct abd_arc_seen *seen, uint64_t hash)
 
 	if (seen->places == 0)
 		return true;
-	uint32_t *place = &seen->tag[hash & (seen->places - 1)];
-	bool before = *place == tag;
+	uint32_t *pair = &seen->tag[2 * (size_t)(hash & (seen->places / 2 - 1))];
 
-	*place = tag;
-	return before;
+	if (pair[0] == tag || pair[1] == tag)
+		return true;
+	pair[1] = pair[0];
+	pair[0] = tag;
+	return false;
 }
 
 #endif

@@ -329,18 +329,21 @@ static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 enum { PLACES = 1024 }; /* of the table of a cache of this capacity */
 
 /*
- * Whether a put of this key is its first one, as far as the cache may remember. last has the key
- * that was put last in each place. A record that was evicted is in the index for a while.
+ * Whether a put of this key is its first one, as far as the cache may remember. last has the two
+ * keys that were put last in each pair of places. A record that was evicted is in the index for a
+ * while.
  */
-static bool model_is_new(struct abd_arc *arc, uint64_t *last, uint64_t n)
+static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 {
 	abd_arc_key_t key = arc_key(n);
-	uint64_t hash = abd_arc_hash(arc, &key), *place = &last[hash % PLACES];
+	uint64_t hash = abd_arc_hash(arc, &key), *pair = last[hash % (PLACES / 2)];
 
 	if (abd_arc_index_find_any(arc->index, hash, &key) != NULL ||
-		abd_arc_policy_has_ghost(&arc->policy, hash) || *place == n + 1)
+		abd_arc_policy_has_ghost(&arc->policy, hash) || pair[0] == n + 1 ||
+		pair[1] == n + 1)
 		return false;
-	*place = n + 1;
+	pair[1] = pair[0];
+	pair[0] = n + 1;
 	return true;
 }
 
@@ -354,7 +357,7 @@ static void compare_in_bytes(uint32_t flags)
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
 		struct bytes_model *m = calloc(1, sizeof(*m));
 		abd_arc_t *arc = arc_make(600000, 1, flags);
-		uint64_t last[PLACES] = {0};
+		uint64_t last[PLACES / 2][2] = {{0}};
 		struct arc_trace trace;
 
 		m->c = arc_stats(arc).target_bytes;
