@@ -126,11 +126,6 @@ void abd_depot_put(unsigned index, struct abd_depot_batch *batch)
 	abd_depot_end_all(leaving);
 }
 
-bool abd_depot_is_empty(unsigned index)
-{
-	return atomic_load_explicit(&abd_depot_bytes_of[index], memory_order_relaxed) == 0;
-}
-
 struct abd_depot_batch *abd_depot_get(unsigned index)
 {
 	struct abd_depot_batch *batch = NULL;
@@ -140,6 +135,13 @@ struct abd_depot_batch *abd_depot_get(unsigned index)
 		batch = abd_depot_unlink(index, &abd_depot_list[index]);
 	pthread_mutex_unlock(&abd_depot_lock);
 	return batch;
+}
+
+struct abd_depot_batch *abd_depot_get_any(unsigned index)
+{
+	if (atomic_load_explicit(&abd_depot_bytes_of[index], memory_order_relaxed) == 0)
+		return NULL;
+	return abd_depot_get(index);
 }
 
 static bool abd_depot_belongs(

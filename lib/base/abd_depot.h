@@ -34,11 +34,11 @@ void abd_depot_batch_end(struct abd_depot_batch *batch);
 /** Put a batch into the depot, for threads that need blocks for magazine number index. */
 void abd_depot_put(unsigned index, struct abd_depot_batch *batch);
 
-/** Whether there was none a moment ago, without a lock: so it mostly is while a burst allocates. */
-bool abd_depot_is_empty(unsigned index);
-
 /** The batch that was put last; NULL: none. */
 struct abd_depot_batch *abd_depot_get(unsigned index);
+
+/** The same, without a lock if there was none a moment ago, as mostly while a burst allocates. */
+struct abd_depot_batch *abd_depot_get_any(unsigned index);
 
 /**
  * Give batches back to their sources: those of one source and group (tag >> 8), or all if source is

@@ -461,7 +461,7 @@ void *abd_magazine_get_slow(
 		return own;
 	abd_magazine_look(thread);
 
-	struct abd_depot_batch *batch = abd_depot_is_empty(index) ? NULL : abd_depot_get(index);
+	struct abd_depot_batch *batch = abd_depot_get_any(index);
 
 	if (batch == NULL)
 		return source->alloc(size, tag);
