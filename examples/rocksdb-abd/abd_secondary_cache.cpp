@@ -13,6 +13,7 @@
  * RocksDB: SecondaryCache in include/rocksdb/secondary_cache.h, CompressedSecondaryCache.
  */
 #include "admission.h"
+#include "zstd_blocks.h"
 
 #include <abd/abd.h>
 
@@ -34,6 +35,7 @@ using namespace ROCKSDB_NAMESPACE;
 struct abd_options {
 	size_t capacity = 64 << 20;
 	int effort = 0;         /* of the search for matches, 0 to 12: abd_lz4_compress_effort() */
+	int zstd = 0;           /* compress by zstd at that level; 0: by lz4 */
 	int admission = -1;     /* asked for so often; 0: every block; -1: as the cache can hold */
 	bool erase = false;     /* what goes to the primary cache for good leaves this one */
 	bool standalone = true; /* the primary cache takes a block only the second time */
@@ -51,6 +53,7 @@ struct abd_options {
 const std::unordered_map<std::string, OptionTypeInfo> option_types = {
 	OPTION(capacity, kSizeT),
 	OPTION(effort, kInt),
+	OPTION(zstd, kInt),
 	OPTION(admission, kInt),
 	OPTION(erase, kBoolean),
 	OPTION(standalone, kBoolean),
@@ -117,6 +120,8 @@ class abd_secondary_cache final : public SecondaryCache
 			return Status::InvalidArgument("abd: options can't change any more");
 		if (options.effort < 0 || options.effort > 12)
 			return Status::InvalidArgument("abd: effort is 0 to 12");
+		if (options.zstd < 0 || options.zstd > ZSTD_maxCLevel())
+			return Status::InvalidArgument("abd: zstd is 0, or one of its levels");
 		if (options.admission < -1 || options.admission > UINT8_MAX)
 			return Status::InvalidArgument("abd: admission is -1 to 255");
 		config.config_size = sizeof(config);
@@ -169,8 +174,8 @@ class abd_secondary_cache final : public SecondaryCache
 			refused.fetch_add(1, std::memory_order_relaxed);
 			return Status::OK();
 		}
-		size_t size = helper->size_cb(value);
-		int got = abd_arc_hold_or_fill(arc, &key, size, ABD_ARC_NOWAIT, &hold, &fill);
+		size_t size = helper->size_cb(value), room = size + (options.zstd > 0);
+		int got = abd_arc_hold_or_fill(arc, &key, room, ABD_ARC_NOWAIT, &hold, &fill);
 
 		if (got == 0)
 			abd_arc_release(&hold); /* it comes back: the ARC has learnt of a use */
@@ -250,22 +255,45 @@ class abd_secondary_cache final : public SecondaryCache
 	}
 
 	/* Make RocksDB's object of what is held: from the bytes where they lie, or decoded once. */
-	static bool make(
-		const abd_arc_hold_t &hold, const Cache::CreateCallback &create, found *result)
+	bool make(const abd_arc_hold_t &hold, const Cache::CreateCallback &create, found *result)
 	{
 		size_t size = hold.logical_size;
+		void *copy = nullptr;
+		const void *block;
 
-		if (!hold.compressed && abd_is_linear(hold.abd))
-			return create(
-				abd_to_buf_const(hold.abd), size, &result->value, &result->charge)
-				.ok();
-		void *block = abd_buf_alloc(size, false);
-		bool made =
-			block != nullptr &&
-			abd_arc_hold_read(&hold, block, 0, size) == static_cast<ssize_t>(size) &&
-			create(block, size, &result->value, &result->charge).ok();
+		if (hold.compressed || !abd_is_linear(hold.abd)) {
+			copy = abd_buf_alloc(size, false);
+			if (copy == nullptr || abd_arc_hold_read(&hold, copy, 0, size) < 0) {
+				abd_buf_free(copy, size);
+				return false;
+			}
+			block = copy;
+		} else {
+			block = abd_to_buf_const(hold.abd);
+		}
+		bool made = options.zstd > 0 ? make_of_frame(block, size, create, result)
+					     : make_of(block, size, create, result);
+		abd_buf_free(copy, size);
+		return made;
+	}
 
-		abd_buf_free(block, size);
+	static bool make_of(
+		const void *block, size_t size, const Cache::CreateCallback &create, found *result)
+	{
+		return create(block, size, &result->value, &result->charge).ok();
+	}
+
+	static bool make_of_frame(
+		const void *stored, size_t size, const Cache::CreateCallback &create, found *result)
+	{
+		if (static_cast<const char *>(stored)[--size] == 0)
+			return make_of(stored, size, create, result);
+		size_t full = zstd_blocks::size_of(stored, size);
+		void *block = full > 0 ? abd_buf_alloc(full, false) : nullptr;
+		bool made = block != nullptr && zstd_blocks::decode(block, full, stored, size) &&
+			    make_of(block, full, create, result);
+
+		abd_buf_free(block, full);
 		return made;
 	}
 
@@ -274,14 +302,25 @@ class abd_secondary_cache final : public SecondaryCache
 		const Cache::CacheItemHelper *helper)
 	{
 		void *block = abd_buf_alloc(size, false);
+		int error = -ENOMEM;
+
+		if (block != nullptr)
+			error = helper->saveto_cb(value, 0, size, block).ok() ? 0 : -EINVAL;
+		if (error != 0)
+			abd_arc_fill_abandon(fill);
+		else if (options.zstd > 0)
+			error = store_frame(fill, block, size);
+		else
+			error = store_block(fill, block, size);
+		abd_buf_free(block, size);
+		return error;
+	}
+
+	int store_block(abd_arc_fill_t *fill, void *block, size_t size)
+	{
 		unsigned flags = ABD_ARC_STORED;
 		abd_t from;
 
-		if (block == nullptr || !helper->saveto_cb(value, 0, size, block).ok()) {
-			abd_arc_fill_abandon(fill);
-			abd_buf_free(block, size);
-			return block == nullptr ? -ENOMEM : -EINVAL;
-		}
 		abd_get_from_buf_struct(&from, block, size);
 		ssize_t stored =
 			abd_lz4_compress_effort(fill->abd, &from, 0, 0, size, options.effort);
@@ -292,8 +331,25 @@ class abd_secondary_cache final : public SecondaryCache
 			flags = ABD_ARC_PLAIN;
 		}
 		abd_free(&from);
-		abd_buf_free(block, size);
 		return abd_arc_fill_commit(fill, static_cast<size_t>(stored), size, flags, nullptr);
+	}
+
+	int store_frame(abd_arc_fill_t *fill, const void *block, size_t size)
+	{
+		void *frame = abd_buf_alloc(size, false);
+		size_t n = frame == nullptr ? 0
+					    : zstd_blocks::encode(frame, size - size / 8, block,
+						      size, options.zstd);
+		char is_frame = n > 0;
+
+		if (n > 0)
+			block = frame;
+		else
+			n = size;
+		abd_copy_from_buf_off(fill->abd, block, 0, n);
+		abd_copy_from_buf_off(fill->abd, &is_frame, n, 1);
+		abd_buf_free(frame, size);
+		return abd_arc_fill_commit(fill, n + 1, n + 1, ABD_ARC_PLAIN, nullptr);
 	}
 
 	std::string stats() const;

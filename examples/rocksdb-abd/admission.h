@@ -4,8 +4,8 @@
  *
  * Look-ups are counted in two rows of bytes; a key's count is the lesser of its two. What the cache
  * holds are the keys that were asked for most: so the bar is the count that as many keys reach as
- * the cache has records. After every `window` look-ups the bar is found anew and all counts are
- * halved, so what was popular long ago is forgotten. While there is room, everybody comes in.
+ * the cache has records. It is found anew eight times in a window; at the window's end all counts
+ * are halved, so what was popular long ago is forgotten. While there is room, everybody comes in.
  * Invariant: a lost increment, of two threads at once, is a lost increment and nothing worse.
  * Source: Einziger, Friedman and Manes, "TinyLFU: A Highly Efficient Cache Admission Policy"; the
  * bar stands for the victim's count, which the library's cache does not tell.
@@ -30,7 +30,7 @@ class admission
 		while (n < 8 * records)
 			n *= 2;
 		mask = n - 1;
-		window = 2 * n;
+		window = n;
 		for (auto &row : rows) {
 			row.reset(new (std::nothrow) cell[n]);
 			if (row == nullptr)
@@ -53,7 +53,7 @@ class admission
 		if (++pending < BATCH)
 			return false;
 		pending = 0;
-		return (seen.fetch_add(BATCH, relaxed) + BATCH) % window == 0;
+		return (seen.fetch_add(BATCH, relaxed) + BATCH) % (window / 8) == 0;
 	}
 
 	/** How often a key was asked for, as far as it is remembered. */
@@ -65,32 +65,23 @@ class admission
 	}
 
 	/** Whether the block of this key may be stored. */
-	bool admits(uint64_t hash) const
-	{
-		/* Counts rise from half to all of what they will be when the bar is found again. */
-		size_t progress = seen.load(relaxed) % window;
-		size_t half = bar.load(relaxed) * (window + progress);
+	bool admits(uint64_t hash) const { return count(hash) >= bar.load(relaxed); }
 
-		return 2 * count(hash) * window >= half;
-	}
-
-	/** Find the bar for a cache that has so many records, and forget half. One thread at a
-	 * time. */
+	/** Find the bar for a cache that has so many records. One thread at a time. */
 	void renew(size_t records, bool full)
 	{
 		size_t reach[UINT8_MAX + 1] = {0}, keys = 0;
+		bool forget = seen.load(relaxed) % window < window / 8;
 		unsigned least = UINT8_MAX;
 
-		for (auto &row : rows)
-			for (size_t i = 0; i <= mask; i++) {
-				uint8_t value = row[i].load(relaxed);
-
-				reach[value] += &row == &rows[0];
-				row[i].store(value / 2, relaxed);
-			}
-		while (least > 1 && keys + reach[least] <= records)
+		for (size_t i = 0; i <= mask; i++)
+			reach[rows[0][i].load(relaxed)]++;
+		while (least > 2 && keys + reach[least] <= records)
 			keys += reach[least--];
 		bar.store(full ? least : 1, relaxed);
+		for (size_t i = 0; forget && i <= mask; i++)
+			for (auto &row : rows)
+				row[i].store(row[i].load(relaxed) / 2, relaxed);
 	}
 
 	unsigned now() const { return bar.load(relaxed); }
