@@ -15,6 +15,7 @@
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
 
+#include <string.h>
 #include <time.h>
 
 /*
@@ -209,6 +210,20 @@ static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 	}
 }
 
+/* The same in a look at all slots: an entry that did not wait is neither retired nor pinned. */
+static inline void abd_arc_pin_slot_waiting(struct abd_arc_hold_slot *slot, void *arg)
+{
+	const struct abd_arc_entry *entry =
+		atomic_load_explicit(&slot->entry, memory_order_acquire);
+	const struct abd_arc_pinning *pinning = arg;
+	size_t bit = abd_arc_bit(entry);
+
+	if (entry == slot->counted)
+		return;
+	if (slot->counted != NULL || (pinning->arc->waiting_bits[bit / 64] >> bit % 64 & 1) != 0)
+		abd_arc_pin_slot(slot, arg);
+}
+
 /*
  * No section can see the batches before end any more, except by what it holds. Pin what slots hold:
  * it leaves the list of those that wait to be freed. Entries that no slot holds now are held no
@@ -217,7 +232,8 @@ static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
 static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *freed)
 {
 	arc->looked = end;
-	abd_arc_reader_each_slot(arc, abd_arc_pin_slot, &(struct abd_arc_pinning){arc, freed});
+	arc->slots_looked = abd_arc_reader_each_slot(
+		arc, abd_arc_pin_slot_waiting, &(struct abd_arc_pinning){arc, freed});
 }
 
 bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
@@ -366,7 +382,9 @@ static size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
 
 static bool abd_arc_retired_much(const struct abd_arc *arc)
 {
-	return arc->retired_count >= ABD_ARC_RETIRED_MUCH ||
+	size_t many = abd_min(arc->slots_looked / ABD_ARC_RETIRED_SLOTS, ABD_ARC_RETIRED_MOST);
+
+	return (arc->retired_count >= ABD_ARC_RETIRED_MUCH && arc->retired_count >= many) ||
 	       arc->retired_bytes >= abd_arc_reserve(arc->capacity) / ABD_ARC_RETIRED_PART;
 }
 
@@ -413,6 +431,8 @@ static void abd_arc_reclaim_begin(struct abd_arc *arc)
 	pthread_mutex_lock(&arc->lock);
 	assert(arc->period == 0);
 	abd_arc_link_splice(&arc->waiting, &arc->retired);
+	memcpy(arc->waiting_bits, arc->retired_bits, sizeof(arc->waiting_bits));
+	memset(arc->retired_bits, 0, sizeof(arc->retired_bits));
 	arc->retired_count = 0;
 	arc->retired_bytes = 0;
 	arc->batch++;

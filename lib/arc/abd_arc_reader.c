@@ -310,19 +310,6 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 	return &added->slot[0];
 }
 
-void abd_arc_reader_each_slot(
-	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg)
-{
-	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
-		struct abd_arc_hold_block *block = &reader->holds;
-
-		for (; block != NULL;
-			block = atomic_load_explicit(&block->next, memory_order_acquire))
-			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
-				visit(&block->slot[i], arg);
-	}
-}
-
 static void abd_arc_reader_unmark(struct abd_arc_hold_slot *slot, void *arg)
 {
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);

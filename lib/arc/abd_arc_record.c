@@ -228,6 +228,7 @@ void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
 	arc->retired_bytes += abd_arc_entry_bytes(arc, entry);
 	arc->retired_count++;
+	arc->retired_bits[abd_arc_bit(entry) / 64] |= (uint64_t)1 << abd_arc_bit(entry) % 64;
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }
 
