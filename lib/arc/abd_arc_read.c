@@ -278,9 +278,10 @@ ssize_t abd_arc_read_all(
 
 	if (result != 0)
 		return result;
-	*size_needed = hold.logical_size;
 	result = hold.logical_size <= capacity ? abd_arc_hold_read(&hold, dst, 0, hold.logical_size)
 					       : -ENOSPC;
+	if (result >= 0 || result == -ENOSPC)
+		*size_needed = hold.logical_size;
 	abd_arc_release(&hold);
 	return result;
 }

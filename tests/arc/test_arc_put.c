@@ -320,10 +320,17 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 		cr_assert_not(contains(arc, 1));
 
 		cr_assert_eq(put_abd(arc, 1, bad, logical, ABD_ARC_STORED), 0);
-		cr_assert_eq(arc_stats(arc).damaged, i);
+		cr_assert_eq(arc_stats(arc).damaged, 2 * i);
 		cr_assert_eq(abd_arc_read(arc, &key, got, 0, logical), -EBADMSG, "block %u", i);
-		cr_assert_eq(arc_stats(arc).damaged, i + 1);
+		cr_assert_eq(arc_stats(arc).damaged, 2 * i + 1);
 		cr_assert_not(contains(arc, 1), "it was dropped");
+
+		bad = make_bad(i, &logical);
+		size = 77;
+		cr_assert_eq(put_abd(arc, 1, bad, logical, ABD_ARC_STORED), 0);
+		cr_assert_eq(abd_arc_read_all(arc, &key, got, sizeof(got), &size), -EBADMSG);
+		cr_assert_eq(size, 77, "of a damaged record no size is known");
+		abd_arc_remove(arc, &key);
 	}
 	abd_arc_destroy(arc);
 }
