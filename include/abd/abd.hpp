@@ -147,11 +147,16 @@ template <class T> class [[nodiscard]] result
 	std::error_code code() const noexcept { return {-error_, std::generic_category()}; }
 	/** The value; without one the program ends. */
 	T &value() &noexcept { return error_ == 0 ? value_ : (detail::no_value(error_), value_); }
+	const T &value() const &noexcept
+	{
+		return error_ == 0 ? value_ : (detail::no_value(error_), value_);
+	}
 	T &&value() &&noexcept { return std::move(value()); }
 	/** The value, when it is known that there is one. */
-	T &operator*() noexcept { return value_; }
+	T &operator*() &noexcept { return value_; }
+	T &&operator*() &&noexcept { return std::move(value_); }
 	T *operator->() noexcept { return &value_; }
-	const T &operator*() const noexcept { return value_; }
+	const T &operator*() const &noexcept { return value_; }
 	const T *operator->() const noexcept { return &value_; }
 };
 
@@ -231,7 +236,7 @@ template <class B, class End> class basic_borrow
 	size_t size() const noexcept { return buf_.get_deleter().size; }
 	B *begin() const noexcept { return data(); }
 	B *end() const noexcept { return data() + size(); }
-	/** End the borrow now. */
+	/** End the borrow now: data() is NULL then, and size() says nothing. */
 	void reset() { buf_.reset(); }
 };
 /** To read: abd_borrow_buf_const(). Nobody writes to the buffer meanwhile. */
@@ -255,7 +260,8 @@ class write_borrow : public fresh_borrow
 
 /**
  * The runs of a range of a buffer, in order: for (abd::const_bytes run : buffer.pieces()). Runs
- * that are neighbours in memory come as one. The buffer outlives the runs. To be walked once.
+ * that are neighbours in memory come as one, except in a gang. The buffer outlives the runs. To be
+ * walked once; no range of C++20.
  */
 template <class B> class basic_pieces
 {
@@ -818,9 +824,13 @@ class arc
 		return {std::in_place,
 			[&](arc_hold &got) { return abd_arc_hold(get(), &k, &got.raw_); }};
 	}
-	/** Hold the record while f(const held &) runs: by the same instructions as in C. */
+	/**
+	 * Hold the record while f(const held &) runs: by the same instructions as in C. f returns
+	 * nothing: what it finds wrong it keeps itself.
+	 */
 	template <class F> status with(const key &k, F &&f) const
 	{
+		static_assert(std::is_void_v<std::invoke_result_t<F, const held &>>);
 		held got;
 		const int error = abd_arc_hold(get(), &k, &got.raw_);
 

@@ -268,7 +268,9 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * or that others wait for. Keys are remembered in a table with a place for each 512 to 1,024 bytes
  * of the capacity. Newer keys take an older one's place there, and the older one counts as new
  * again: that befalls 59 % of the keys while as many others are put as there are places. Removed
- * keys stay remembered. A resize that makes another table forgets all.
+ * keys stay remembered. A resize that makes another table forgets all. That a record can never fit
+ * is said by the put that would store it. So a writer first writes the device, then puts: what a
+ * fill reads after a put that stored nothing must be the new bytes.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM no memory, even after
@@ -282,10 +284,10 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
 ABD_API int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size);
 
 /**
- * abd_arc_put() with flags of enum abd_arc_put_flag.
+ * abd_arc_put() with flags: 0 or ABD_ARC_METADATA.
  *
  * Units:   size in bytes.
- * Returns: as abd_arc_put(); -EINVAL also for a flag this version does not know.
+ * Returns: as abd_arc_put(); -EINVAL also for any other flag.
  * Owner:   nothing changes hands; buf is copied.
  * Threads: as abd_arc_put().
  * Source:  the type in struct arc_buf_hdr, data or metadata.

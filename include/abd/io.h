@@ -13,7 +13,7 @@ ABD_BEGIN_DECLS
 
 /**
  * Describe abd [off, off + size) as an iovec, for readv(), writev(), sendmsg(), io_uring: nothing
- * is copied. Runs that are neighbours in memory share an entry.
+ * is copied. Runs that are neighbours in memory share an entry, except in a gang.
  *
  * Units:   off and size in bytes, iov_max in entries.
  * Returns: entries written, at most iov_max. *covered is how many bytes they describe: call again

@@ -121,7 +121,7 @@ void abd_linear_free(abd_t *abd)
 abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
 {
 	ABD_REQUIRE(abd != NULL, "struct is NULL");
-	ABD_REQUIRE(buf != NULL, "memory is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	if (size == 0) {
 		errno = EINVAL;
 		return NULL;
@@ -133,7 +133,7 @@ abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
 
 abd_t *abd_get_from_buf(void *buf, size_t size)
 {
-	ABD_REQUIRE(buf != NULL, "memory is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 	if (size == 0) {
 		errno = EINVAL;
 		return NULL;
@@ -159,7 +159,7 @@ abd_t *abd_get_from_buf_cb(
 	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
 {
 	ABD_REQUIRE(free_cb != NULL, "function is NULL");
-	ABD_REQUIRE(buf != NULL, "memory is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
 
 	abd_t *abd = abd_get_from_buf(buf, size);
 	struct abd_end *end;

@@ -310,8 +310,8 @@ static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t 
 {
 	struct abd_arc_source source = {.buf = buf, .stored_size = size, .logical_size = size};
 
-	ABD_REQUIRE_IN(
-		call, arc != NULL && key != NULL && buf != NULL, "cache, key or memory is NULL");
+	ABD_REQUIRE_IN(call, arc != NULL && key != NULL && (buf != NULL || size == 0),
+		"cache, key or memory is NULL");
 	if (size == 0 || (flags & ~(unsigned)ABD_ARC_METADATA) != 0)
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)

@@ -35,6 +35,7 @@ Test(abd_alloc, size_0_is_invalid, .init = begin, .fini = end)
 	refused(abd_get_zeros(0), EINVAL, "get_zeros");
 	refused(abd_get_zeros_struct(&own, 0), EINVAL, "get_zeros_struct");
 	refused(abd_get_from_buf(&byte, 0), EINVAL, "get_from_buf");
+	refused(abd_get_from_buf(NULL, 0), EINVAL, "get_from_buf of nothing");
 	refused(abd_get_from_buf_struct(&own, &byte, 0), EINVAL, "get_from_buf_struct");
 	cr_assert_null(abd_buf_alloc(0, false));
 	cr_assert_eq(errno, EINVAL);

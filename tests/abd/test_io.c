@@ -249,6 +249,7 @@ Test(abd_io, the_callback_ends_memory_once, .init = begin, .fini = end)
 	abd_free(gang);
 	cr_assert_eq(count, 2);
 	cr_assert_null(abd_get_from_buf_cb(&count, 0, ended, &count));
+	cr_assert_null(abd_get_from_buf_cb(NULL, 0, ended, &count));
 	cr_assert_eq(errno, EINVAL);
 	cr_assert_eq(count, 2);
 }

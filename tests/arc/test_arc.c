@@ -66,6 +66,7 @@ Test(arc, ranges_outside_the_record_are_refused)
 	cr_assert_eq(abd_arc_read(arc, &key, NULL, 0, 0), 0);
 	cr_assert_eq(abd_arc_read(arc, &other, read, 0, 1), -ENOENT);
 	cr_assert_eq(abd_arc_put(arc, &key, record, 0), -EINVAL);
+	cr_assert_eq(abd_arc_put(arc, &key, NULL, 0), -EINVAL);
 	cr_assert_eq(abd_arc_put_flags(arc, &key, record, 10, 2), -EINVAL);
 	abd_arc_destroy(arc);
 }

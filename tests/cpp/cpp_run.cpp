@@ -182,6 +182,10 @@ static void gangs_and_views()
 {
 	std::vector<char> memory(300);
 	abd::buffer over = abd::buffer::from_buf(memory).value();
+	std::vector<char> nothing;
+	CHECK(abd::buffer::from_buf(nothing).error() == -EINVAL);
+	const auto fixed = abd::buffer::alloc(1);
+	CHECK(fixed.value().size() == 1 && fixed->size() == 1);
 	abd::buffer gang = abd::buffer::alloc_gang().value();
 	abd::buffer like = abd::buffer::alloc_sametype(over, 100).value();
 

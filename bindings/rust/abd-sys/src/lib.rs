@@ -35,9 +35,7 @@ pub struct abd_t {
 
 /// A cache: only ever behind a pointer.
 #[repr(C)]
-pub struct abd_arc_t {
-    private: [u8; 0],
-}
+pub struct abd_arc_t([u8; 0]);
 
 #[repr(C)]
 pub struct iovec {

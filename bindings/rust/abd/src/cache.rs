@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{marker::PhantomData, mem, ptr::NonNull};
 
 /// A cache of records, compressed where that pays: C's arc, which is another thing in Rust.
-/// Flags are those of `sys`, such as `sys::ABD_ARC_PLAIN`. Holds and fills can't outlive it:
+/// Flags are those of `sys` that the C call takes. Holds and fills can't outlive it:
 /// ```
 /// fn release_first(c: abd::Cache, k: abd::Key) { let hold = c.hold(&k); drop(hold); drop(c); }
 /// ```
