@@ -43,17 +43,6 @@ size_t abd_arc_used(const struct abd_arc *arc)
 	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 }
 
-/*
- * What is kept free, for entries that wait for readers and for slabs that are not full: a 32nd of
- * the capacity, at least 16 KiB and at most 32 MiB.
- */
-static size_t abd_arc_reserve(size_t capacity)
-{
-	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
-
-	return reserve > 16384 ? reserve : 16384;
-}
-
 size_t abd_arc_target(size_t capacity)
 {
 	return capacity - abd_arc_reserve(capacity);
@@ -258,56 +247,6 @@ static void abd_arc_slot_set(struct abd_arc *arc, struct abd_arc_hold_slot *slot
 {
 	atomic_store_explicit(&slot->entry, entry, memory_order_release);
 	abd_arc_pin_slot(slot, &(struct abd_arc_pinning){arc, freed});
-}
-
-#define ABD_ARC_FREE_PIECE 256
-
-/* Free the slots of some entries. Returns the first one that is left. *runs: bytes elsewhere. */
-static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_arc_link *link,
-	const struct abd_arc_link *end, size_t *runs)
-{
-	pthread_mutex_lock(&arc->lock);
-	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
-		struct abd_arc_entry *entry = abd_arc_link_entry(link);
-		size_t bytes = abd_arc_entry_bytes(arc, entry);
-		size_t elsewhere = bytes - abd_arc_store_bytes_of(&arc->store, entry);
-
-		link = link->next;
-		arc->leaving -=
-			abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
-		arc->evicted_bytes -= bytes;
-		arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
-		arc->run_bytes -= elsewhere;
-		*runs += elsewhere;
-		abd_arc_store_free(&arc->store, entry);
-	}
-	pthread_mutex_unlock(&arc->lock);
-	return link;
-}
-
-/*
- * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
- * at a time.
- */
-size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
-{
-	struct abd_arc_link *link;
-	size_t runs = 0;
-
-	for (link = freed->next; link != freed; link = link->next)
-		abd_arc_record_free(abd_arc_link_entry(link));
-	for (link = freed->next; link != freed;)
-		link = abd_arc_free_piece(arc, link, freed, &runs);
-	return runs;
-}
-
-void abd_arc_free_end(struct abd_arc *arc, size_t runs)
-{
-	pthread_mutex_lock(&arc->lock);
-	size_t reserve = abd_arc_reserve(arc->capacity);
-
-	pthread_mutex_unlock(&arc->lock);
-	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
 }
 
 /* The last holds of these were released: free them, but first tell of them. */

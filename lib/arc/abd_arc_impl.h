@@ -292,6 +292,17 @@ static inline size_t abd_arc_reader_each_slot(
 	return count;
 }
 
+/**
+ * What is kept free, for entries that wait for readers and for slabs that are not full: a 32nd of
+ * the capacity, at least 16 KiB and at most 32 MiB.
+ */
+static inline size_t abd_arc_reserve(size_t capacity)
+{
+	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
+
+	return reserve > 16384 ? reserve : 16384;
+}
+
 /** How many records are in the cache. Under lock. */
 static inline size_t abd_arc_entries(const struct abd_arc *arc)
 {
@@ -488,12 +499,6 @@ bool abd_arc_evict_for(
 void abd_arc_reclaim(struct abd_arc *arc);
 /** Let others reclaim, and tell of what was evicted. */
 void abd_arc_reclaim_unlock(struct abd_arc *arc);
-/**
- * Free entries that nobody can see or hold, and then what memory need not be kept. Returns how many
- * bytes lay outside of slots. Outside of locks.
- */
-size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
-void abd_arc_free_end(struct abd_arc *arc, size_t runs);
 /** What is waiting: wait for its grace period, and free it. Under reclaim_lock only. */
 void abd_arc_reclaim_finish(struct abd_arc *arc);
 /**
@@ -532,8 +537,14 @@ bool abd_arc_shrink(struct abd_arc *arc);
 /** What held entries cost, in bytes. Under lock. */
 size_t abd_arc_held_bytes(struct abd_arc *arc);
 
-/* ---- abd_arc_tell.c: telling of what was evicted --------------------------------------------- */
+/* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */
 
+/**
+ * Free entries that nobody can see or hold, and then what memory need not be kept. Returns how many
+ * bytes lay outside of slots. Outside of locks.
+ */
+size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_free_end(struct abd_arc *arc, size_t runs);
 /**
  * Tell of these before they are freed, those that were not evicted excepted. Nobody can see or hold
  * them any more. Outside of locks; abd_arc_tell() follows.

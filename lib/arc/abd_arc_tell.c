@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Telling the engine what was evicted, so that a second level can take it over.
+ * Freeing what left the cache for good; and first telling the engine what was evicted, so that a
+ * second level can take it over.
  *
  * In a cache with an evicted_cb, entries that would be freed are put into untold instead. The call
  * that put them there lets its locks go, tells of those that are still in the index, and frees all.
@@ -14,6 +15,60 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+#define ABD_ARC_FREE_PIECE 256
+
+/* Free the slots of some entries. Returns the first one that is left. *runs: bytes elsewhere. */
+static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_arc_link *link,
+	const struct abd_arc_link *end, size_t *runs)
+{
+	pthread_mutex_lock(&arc->lock);
+	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
+		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+		size_t bytes = abd_arc_entry_bytes(arc, entry);
+		size_t elsewhere = bytes - abd_arc_store_bytes_of(&arc->store, entry);
+
+		link = link->next;
+		arc->leaving -=
+			abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
+		arc->evicted_bytes -= bytes;
+		arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
+		arc->run_bytes -= elsewhere;
+		*runs += elsewhere;
+		abd_arc_store_free(&arc->store, entry);
+	}
+	pthread_mutex_unlock(&arc->lock);
+	return link;
+}
+
+/*
+ * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
+ * at a time.
+ */
+size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link;
+	size_t runs = 0;
+
+	for (link = freed->next; link != freed; link = link->next)
+		abd_arc_record_free(abd_arc_link_entry(link));
+	for (link = freed->next; link != freed;)
+		link = abd_arc_free_piece(arc, link, freed, &runs);
+	return runs;
+}
+
+void abd_arc_free_end(struct abd_arc *arc, size_t runs)
+{
+	pthread_mutex_lock(&arc->lock);
+	size_t reserve = abd_arc_reserve(arc->capacity);
+
+	pthread_mutex_unlock(&arc->lock);
+	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
 
 /* The caches in whose callbacks this thread is, the innermost first. On its stack. */
 struct abd_arc_telling {

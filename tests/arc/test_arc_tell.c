@@ -593,6 +593,33 @@ Test(abd_arc_tell, two_caches_may_give_to_each_other)
 	abd_arc_destroy(self.other);
 }
 
+static void count_ends(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)evicted;
+	++*(uint64_t *)arg;
+}
+
+/* In the callback of the first, the second evicts, and tells. */
+Test(abd_arc_tell, what_a_full_second_level_evicts_is_told_of_too)
+{
+	uint64_t ended = 0;
+
+	memset(&self, 0, sizeof(self));
+	self.other = make(CAPACITY, 0, 0, count_ends, &ended);
+	self.arc = make(CAPACITY, 0, 0, told_to_other, &self.other);
+	for (uint64_t n = 0; n < 3 * (uint64_t)ROUNDS; n++)
+		cr_assert_eq(put(self.arc, n, 0), 0);
+
+	struct abd_arc_stats first = arc_stats(self.arc), second = arc_stats(self.other);
+
+	cr_assert_gt(ended, ROUNDS / 2);
+	cr_assert_eq(second.told, ended);
+	cr_assert_eq(second.puts, first.told);
+	self.ending = true;
+	abd_arc_destroy(self.arc);
+	abd_arc_destroy(self.other);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, EACH = 20000 };

@@ -88,7 +88,8 @@ def clash(libraries):
         for name in found:
             ours.setdefault(name, pathlib.Path(library).name)
     beside = [pathlib.Path(each) for each in libraries if each.endswith(".h")]
-    for path in [*sorted((ROOT / "include" / "abd").glob("**/*.h*")), *beside]:
+    headers = [path for path in sorted((ROOT / "include" / "abd").glob("**/*.h*")) if path.suffix != ".hpp"]  # C++ has a namespace
+    for path in [*headers, *beside]:
         compat = path.parent.name == "compat"
         for name in declared(path):
             if not compat or PREFIX.match(name):  # OpenZFS's own spellings are what compat is for

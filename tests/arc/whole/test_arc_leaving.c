@@ -320,3 +320,51 @@ Test(arc_leaving, a_slot_that_counts_another_record_lets_go_of_it)
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
 	abd_arc_destroy(arc);
 }
+
+/* A thread that does not see yet that a record is pinned only clears its slot, and may use it
+ * again. */
+Test(arc_leaving, a_slot_that_was_only_cleared_may_hold_the_same_record_again)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t first, second, again;
+
+	put(arc, 1, 0);
+	cr_assert_eq(hold(arc, 1, &first), 0);
+	cr_assert_eq(hold(arc, 1, &second), 0);
+	evict(arc, 1);
+	abd_arc_reclaim(arc);
+
+	struct abd_arc_hold_slot *slot = first.entry;
+
+	atomic_store(&slot->entry, NULL);
+	cr_assert_eq(hold(arc, 1, &again), 0);
+	cr_assert_eq(again.entry, slot);
+	abd_arc_release(&second);
+	abd_arc_reclaim(arc);
+	cr_assert_gt(arc_stats(arc).held_bytes, 0, "it is held once more");
+	abd_arc_release(&again);
+	cr_assert_eq(arc_stats(arc).held_bytes, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+/* Each of them is looked at once for every so many evictions. */
+Test(arc_leaving, beside_many_slots_more_is_retired_before_they_are_looked_at)
+{
+	enum { MANY = 1000 };
+	abd_arc_t *arc = arc_make((size_t)MANY * CAPACITY / 4, 0, 0);
+
+	for (uint64_t n = 0; n < MANY; n++) {
+		abd_arc_key_t key = arc_key(n);
+
+		cr_assert_eq(abd_arc_put(arc, &key, data, 64), 0);
+	}
+	arc->slots_looked = MANY * ABD_ARC_RETIRED_SLOTS;
+	for (uint64_t n = 0; n < MANY; n++) {
+		cr_assert(!abd_arc_reclaim_is_due(arc), "after %u", (unsigned)n);
+		evict(arc, n);
+	}
+	cr_assert(abd_arc_reclaim_is_due(arc));
+	arc->slots_looked = 0;
+	abd_arc_destroy(arc);
+}
