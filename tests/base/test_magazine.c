@@ -798,6 +798,7 @@ static unsigned aged;
 static void age_one(void)
 {
 	aged++;
+	abd_age_check(abd_age_now_ms()); /* as another thread might meanwhile: nothing happens */
 }
 
 static void *add_twice(void *arg)
