@@ -326,11 +326,10 @@ Test(arc_leaving, a_slot_that_counts_another_record_lets_go_of_it)
 Test(arc_leaving, a_slot_that_was_only_cleared_may_hold_the_same_record_again)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
-	abd_arc_hold_t first, second, again;
+	abd_arc_hold_t first, again;
 
 	put(arc, 1, 0);
 	cr_assert_eq(hold(arc, 1, &first), 0);
-	cr_assert_eq(hold(arc, 1, &second), 0);
 	evict(arc, 1);
 	abd_arc_reclaim(arc);
 
@@ -339,9 +338,8 @@ Test(arc_leaving, a_slot_that_was_only_cleared_may_hold_the_same_record_again)
 	atomic_store(&slot->entry, NULL);
 	cr_assert_eq(hold(arc, 1, &again), 0);
 	cr_assert_eq(again.entry, slot);
-	abd_arc_release(&second);
 	abd_arc_reclaim(arc);
-	cr_assert_gt(arc_stats(arc).held_bytes, 0, "it is held once more");
+	cr_assert_gt(arc_stats(arc).held_bytes, 0, "it was not freed meanwhile");
 	abd_arc_release(&again);
 	cr_assert_eq(arc_stats(arc).held_bytes, 0);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
