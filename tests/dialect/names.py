@@ -4,11 +4,11 @@
 
 usage: names.py clash LIBRARY...   every external symbol of the libraries (nm) and every name that the public headers (and any .h that
                                    is named beside) declare, macros included: not defined by OpenZFS, or by the files that the library takes the place of
-       names.py cited [FILE...]    every name cited as OpenZFS's is in names.tsv, with the file it is cited with; without FILE, those
+       names.py cited [FILE...]    every name cited as OpenZFS's is in names.txt, with the file it is cited with; without FILE, those
                                    of the book, of include/, lib/ and tests/docs/others.txt
-       names.py update TSV         make names.tsv anew from a list of all names of OpenZFS (name, kind, file)
+       names.py update TSV         make names.txt anew from a list of all names of OpenZFS (name, kind, file)
 
-names.tsv holds those rows of that list that can matter: names with one of our prefixes, and names that are cited. To make the
+names.txt holds what of that list can matter: names with one of our prefixes, and names that are cited. To make the
 list for another commit: a tags program over module/zfs, module/zcommon, module/os/{linux,freebsd}/zfs, include, lib/libzpool and
 cmd, with prototypes and members.
 """
@@ -16,9 +16,10 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NAMES = pathlib.Path(__file__).resolve().parent / "names.tsv"
+NAMES = pathlib.Path(__file__).resolve().parent / "names.txt"
 # What the library stands for: there a name of ours is meant to be the same.
 OURS = re.compile(r"(^|/)abd(_os)?\.[ch]$")
 PREFIX = re.compile(r"(?i)^(zfs_)?abd")
@@ -38,10 +39,12 @@ def check(ok, finding):
 
 
 def read(path):
-    rows = [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
     names = {}
-    for name, kind, file in rows:
-        names.setdefault(name, []).append((kind, file))
+    for line in path.read_text().splitlines():
+        place, _, listed = line.partition(": ")
+        for name in [] if line.startswith("#") else listed.split():
+            file, kind = place.split()
+            names.setdefault(name, []).append((kind, file))
     return names
 
 
@@ -184,21 +187,17 @@ def cited(paths):
 def update(tsv):
     names = {name for path in sources() for _, name, _ in cited_in(path) if name}
     files = {file for path in sources() for _, name, file in cited_in(path) if file and not name}
-    head = "# Names of OpenZFS at commit be7657e3f2 that could clash with ours or are cited: name, kind, file. Made by names.py update.\n"
-    kept, seen = [], set()
-    for line in tsv.read_text().splitlines():
-        if line.startswith("#"):
-            continue
-        name, kind, file = line.split("\t")
-        if PREFIX.match(name) or name in names:
-            kept.append(line)
-            seen.add(file)
-    for line in tsv.read_text().splitlines():
-        file = line.split("\t")[-1]
-        if file in files - seen:
-            kept.append(line)
-            seen.add(file)
-    NAMES.write_text(head + "\n".join(sorted(kept)) + "\n")
+    wanted = [tuple(line.split("\t")) for line in tsv.read_text().splitlines() if not line.startswith("#")]
+    kept = {row for row in wanted if PREFIX.match(row[0]) or row[0] in names}
+    for row in wanted:  # of a file that is cited without a name, its first
+        if row[2] in files - {file for _, _, file in kept}:
+            kept.add(row)
+    lines = ["# Names of OpenZFS at commit be7657e3f2 that could clash with ours or are cited, by file and kind. Made by names.py update."]
+    for file, kind in sorted({(file, kind) for _, kind, file in kept}):
+        place = f"{file} {kind}: "
+        listed = sorted(name for name, of_kind, at in kept if (at, of_kind) == (file, kind))
+        lines += [place + line for line in textwrap.wrap(" ".join(listed), 140 - len(place), break_long_words=False)]
+    NAMES.write_text("\n".join(lines) + "\n")
 
 
 def main(arguments):
