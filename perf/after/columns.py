@@ -141,8 +141,9 @@ def arc_cached_read(result):
 
 
 ARC_CACHED_NOTE = """\
-Each thread has a file of its own, all of it in the cache; all modes read it in turns. Speeds are by CPU time, of as many CPUs as there
-are threads. Times of reads are by the wall clock: with more threads than CPUs, or with busy neighbours, they include waiting for a CPU."""
+Each thread has a file of its own, all of it in the cache; all modes read it in turns. One thread alone is timed by its CPU time; several
+by the wall clock, from their common start until the last has ended. Times of reads are by the wall clock: with more threads than CPUs,
+or with busy neighbours, they include waiting for a CPU."""
 
 
 # ---- arc-scale -----------------------------------------------------------------------------------------------------------

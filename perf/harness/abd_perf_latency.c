@@ -6,7 +6,6 @@
 #include "abd_perf_latency.h"
 
 #include <math.h>
-#include <stdio.h>
 
 void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_latency *from)
 {
@@ -62,15 +61,4 @@ double abd_perf_latency_deviation(const struct abd_perf_latency *latency)
 		latency->count > 0 ? latency->square_ns / (double)latency->count - mean * mean : 0;
 
 	return variance > 0 ? sqrt(variance) : 0;
-}
-
-const char *abd_perf_latency_text(double ns, char text[16])
-{
-	static const char *const unit[] = {"ns", "us", "ms", "s"};
-	unsigned i = 0;
-
-	for (; ns >= 1000 && i < 3; i++)
-		ns /= 1000;
-	snprintf(text, 16, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, unit[i]);
-	return text;
 }

@@ -58,7 +58,5 @@ double abd_perf_latency_percentile(const struct abd_perf_latency *latency, doubl
 double abd_perf_latency_mean(const struct abd_perf_latency *latency);
 /** Standard deviation. */
 double abd_perf_latency_deviation(const struct abd_perf_latency *latency);
-/** "16.1 us", "4.20 ms" in text. Returns text. */
-const char *abd_perf_latency_text(double ns, char text[16]);
 
 #endif

@@ -49,7 +49,11 @@ static void abd_perf_race_warm(const struct abd_perf_path *paths, unsigned count
 	}
 }
 
-double abd_perf_race_reference_ns(void)
+/*
+ * How long a fixed chain of arithmetic takes now: about a millisecond, without touching memory. It
+ * depends on the CPU's clock alone, so a change of the clock can be told from a change of the code.
+ */
+static double abd_perf_race_reference_ns(void)
 {
 	static uint64_t random;
 	double start = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
@@ -60,7 +64,13 @@ double abd_perf_race_reference_ns(void)
 	return abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-struct abd_perf_race_clocks abd_perf_race_clocks_read(void)
+/* Both clocks around a sample. */
+struct abd_perf_race_clocks {
+	double wall_ns, cpu_ns;
+	long waits, interrupts;
+};
+
+static struct abd_perf_race_clocks abd_perf_race_clocks_read(void)
 {
 	struct rusage usage;
 
@@ -69,7 +79,7 @@ struct abd_perf_race_clocks abd_perf_race_clocks_read(void)
 		abd_perf_clock_read(CLOCK_PROCESS_CPUTIME_ID), usage.ru_nvcsw, usage.ru_nivcsw};
 }
 
-void abd_perf_race_clocks_add(
+static void abd_perf_race_clocks_add(
 	struct abd_perf_race *race, unsigned path, const struct abd_perf_race_clocks *before)
 {
 	struct abd_perf_race_clocks now = abd_perf_race_clocks_read();
@@ -116,7 +126,8 @@ static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_per
 	race->reference_ns[race->rounds] = abd_perf_race_reference_ns();
 }
 
-void abd_perf_race_clocks_clear(struct abd_perf_race *race)
+/* Forget what the rounds that don't count have added. */
+static void abd_perf_race_clocks_clear(struct abd_perf_race *race)
 {
 	memset(race->wall_ns, 0, sizeof(race->wall_ns));
 	memset(race->cpu_ns, 0, sizeof(race->cpu_ns));
@@ -134,6 +145,7 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 
 	race->paths = count;
 	race->rounds = 0;
+	race->counts = false;
 	if (!abd_perf_filter_passes())
 		return false;
 	for (unsigned i = 0; i < count && !abd_perf_stop_wanted(); i++)
@@ -143,6 +155,7 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 	if (!abd_perf_stop_wanted())
 		abd_perf_race_round(race, paths, iterations, &random); /* overwritten */
 	abd_perf_race_clocks_clear(race);
+	race->counts = true;
 	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
 		abd_perf_race_round(race, paths, iterations, &random);
 		race->rounds++;

@@ -25,36 +25,19 @@ struct abd_perf_path {
 };
 
 struct abd_perf_race {
-	unsigned paths, rounds;                             /* rounds: those completed */
+	unsigned paths, rounds; /* rounds: those completed */
+	bool counts; /* what runs now: false while iterations are found and all is warmed up */
 	double ns[ABD_PERF_PATHS_MAX][ABD_PERF_ROUNDS_MAX]; /* per iteration */
 	/* the wall clock and the CPU time of a sample, of all CPUs used; context switches of all */
 	double wall_ns[ABD_PERF_PATHS_MAX], cpu_ns[ABD_PERF_PATHS_MAX];
 	long waits[ABD_PERF_PATHS_MAX], interrupts[ABD_PERF_PATHS_MAX];
-	/* abd_perf_race_reference_ns() in each round; 0: not measured */
+	/* how long a loop of arithmetic took in each round; 0: not measured */
 	double reference_ns[ABD_PERF_ROUNDS_MAX];
 };
 
 /** Measure. False: stopped before a single round was complete, or left out by --filter. */
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,
 	unsigned count, const struct abd_perf_options *options);
-
-/**
- * How long a fixed chain of arithmetic takes now: about a millisecond, without touching memory. It
- * depends on the CPU's clock alone, so a change of the clock can be told from a change of the code.
- */
-double abd_perf_race_reference_ns(void);
-
-/** Both clocks around a sample. */
-struct abd_perf_race_clocks {
-	double wall_ns, cpu_ns;
-	long waits, interrupts;
-};
-struct abd_perf_race_clocks abd_perf_race_clocks_read(void);
-/** Forget what was added. */
-void abd_perf_race_clocks_clear(struct abd_perf_race *race);
-/** Add what passed since before to a path's clocks. */
-void abd_perf_race_clocks_add(
-	struct abd_perf_race *race, unsigned path, const struct abd_perf_race_clocks *before);
 
 /** How many CPUs the samples use; abd_perf_crew_make() sets it. */
 extern unsigned abd_perf_race_cpus;

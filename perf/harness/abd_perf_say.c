@@ -99,19 +99,6 @@ void abd_perf_say_step(const char *format, ...)
 	say.step++;
 }
 
-void abd_perf_say_tick(const char *format, ...)
-{
-	va_list arguments;
-
-	abd_perf_say_wipe();
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	if (!isatty(STDERR_FILENO))
-		fputc('\n', stderr);
-	fflush(stderr);
-}
-
 void abd_perf_say_end(void)
 {
 	abd_perf_say_wipe();

@@ -20,11 +20,6 @@ const char *abd_perf_say_time(double seconds, char *text, size_t room);
 void abd_perf_say_begin(const char *what, unsigned total);
 /** The next step starts; it is not shown where --filter leaves it out. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/**
- * Show how far the present step is: on a terminal in place of the progress line, else in a line of
- * its own.
- */
-void abd_perf_say_tick(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 
 /** Print a warning and keep it. abd_perf_say_warning(i) is the i-th; NULL after the last. */

@@ -8,15 +8,13 @@
  * OpenZFS decodes the whole record for each such read unless it keeps it decoded (openzfs PR
  * 19107).
  */
+#include "abd_perf_arc_cached_set.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_data.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 #include "abd_perf_stop.h"
-
-#include <abd/arc.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +33,6 @@ struct abd_perf_ranged {
 	char *dst;
 };
 
-static abd_arc_key_t abd_perf_ranged_key(size_t i)
-{
-	return (abd_arc_key_t){1, {i, 0}, i + 1};
-}
-
 static double abd_perf_ranged_read(void *arg, uint64_t iterations)
 {
 	struct abd_perf_ranged *path = arg;
@@ -48,7 +41,7 @@ static double abd_perf_ranged_read(void *arg, uint64_t iterations)
 
 	for (uint64_t i = 0; i < iterations; i++) {
 		abd_arc_key_t key =
-			abd_perf_ranged_key(abd_perf_random_below(&path->random, path->records));
+			abd_perf_cached_key(abd_perf_random_below(&path->random, path->records));
 		size_t off = abd_perf_random_below(&path->random, places) * path->io_size;
 
 		path->errors += abd_arc_read(path->arc, &key, path->dst, off, path->io_size) !=
@@ -63,11 +56,8 @@ static double abd_perf_ranged_put(void *arg, uint64_t iterations)
 	double start = abd_perf_clock_ns();
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		abd_arc_key_t key = abd_perf_ranged_key(path->at);
-
-		path->errors += abd_arc_put(path->arc, &key,
-					path->data->bytes + path->at * path->record_size,
-					path->record_size) != 0;
+		path->errors +=
+			!abd_perf_cached_put(path->arc, path->data, path->at, path->record_size);
 		path->at = path->at + 1 < path->records ? path->at + 1 : 0;
 	}
 	return abd_perf_clock_ns() - start;
@@ -77,7 +67,7 @@ static double abd_perf_ranged_put(void *arg, uint64_t iterations)
 static bool abd_perf_ranged_right(const struct abd_perf_ranged *path, bool plant)
 {
 	for (size_t off = 0; off < path->records * path->record_size; off += path->io_size) {
-		abd_arc_key_t key = abd_perf_ranged_key(off / path->record_size);
+		abd_arc_key_t key = abd_perf_cached_key(off / path->record_size);
 		ssize_t size = abd_arc_read(
 			path->arc, &key, path->dst, off % path->record_size, path->io_size);
 
@@ -135,19 +125,15 @@ static int abd_perf_ranged_size(const struct abd_perf_data *data, size_t record_
 	if (data->size < record_size)
 		abd_perf_say_die(1, "%s has less than one record", data->name);
 	for (unsigned i = 0; i < CACHES; i++) {
-		struct abd_arc_config config = {.config_size = sizeof(config),
-			.capacity_bytes = 8 * ABD_PERF_RANGED_BYTES,
-			.lz4_index_min = i == INDEXED ? 32 << 10 : 0};
-
 		way[i] = (struct abd_perf_ranged){.data = data,
-			.arc = abd_arc_create(&config),
+			.arc = abd_perf_cached_fill(data, data->size / record_size, record_size,
+				8 * ABD_PERF_RANGED_BYTES, i == INDEXED ? 32 << 10 : 0),
 			.record_size = record_size,
 			.records = data->size / record_size,
 			.random = options->seed,
 			.dst = malloc(16 << 10)};
-		if (way[i].arc == NULL || way[i].dst == NULL)
-			abd_perf_say_die(1, "no memory for a cache");
-		abd_perf_ranged_put(&way[i], way[i].records);
+		if (way[i].dst == NULL)
+			abd_perf_say_die(1, "no memory to read into");
 	}
 	for (size_t io = 4 << 10; io <= 8 << 10 && status == 0; io *= 2) {
 		for (unsigned i = 0; i < CACHES; i++) {

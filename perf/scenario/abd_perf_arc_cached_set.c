@@ -4,6 +4,7 @@
  * files; their keys do not.
  */
 #include "abd_perf_arc_cached_set.h"
+#include "abd_perf_clock.h"
 #include "abd_perf_say.h"
 
 #include <lz4.h>
@@ -13,9 +14,11 @@
 const char *const abd_perf_cached_name[CACHED_MODES] = {
 	"bare decode", "cache", "scatter", "openzfs's way", "single-chunk"};
 
-static const void *abd_perf_cached_source(const struct abd_perf_cached_set *set, size_t record)
+/* The content of a record. */
+static const void *abd_perf_cached_source(
+	const struct abd_perf_data *data, size_t record, size_t record_size)
 {
-	return set->data->bytes + record % (set->data->size / set->record_size) * set->record_size;
+	return data->bytes + record % (data->size / record_size) * record_size;
 }
 
 /* ---- one record, in each way ----------------------------------------------------------------- */
@@ -84,24 +87,42 @@ bool abd_perf_cached_record(
 	}
 }
 
+double abd_perf_cached_walk_run(void *arg, uint64_t iterations)
+{
+	struct abd_perf_cached_walk *walk = arg;
+	double start = abd_perf_clock_ns();
+
+	for (uint64_t i = 0; i < iterations; i++) {
+		walk->errors += !abd_perf_cached_record(walk->set, walk->mode, walk->at, walk->dst);
+		walk->at = walk->at + 1 < walk->set->records ? walk->at + 1 : 0;
+	}
+	return abd_perf_clock_ns() - start;
+}
+
 /* ---- filling, and checking every record in every way ----------------------------------------- */
 
-abd_arc_t *abd_perf_cached_fill(
-	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity)
+bool abd_perf_cached_put(
+	abd_arc_t *arc, const struct abd_perf_data *data, size_t record, size_t record_size)
+{
+	abd_arc_key_t key = abd_perf_cached_key(record);
+
+	return abd_arc_put(arc, &key, abd_perf_cached_source(data, record, record_size),
+		       record_size) == 0;
+}
+
+abd_arc_t *abd_perf_cached_fill(const struct abd_perf_data *data, size_t records,
+	size_t record_size, size_t capacity, uint32_t index_min)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = capacity,
-		.expected_entries = records};
-	size_t sources = data->size / record_size;
+		.expected_entries = records,
+		.lz4_index_min = index_min};
 	abd_arc_t *arc = abd_arc_create(&config);
 
 	if (arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
 	for (size_t i = 0; i < records; i++) {
-		abd_arc_key_t key = abd_perf_cached_key(i);
-
-		if (abd_arc_put(arc, &key, data->bytes + i % sources * record_size, record_size) !=
-			0)
+		if (!abd_perf_cached_put(arc, data, i, record_size))
 			abd_perf_say_die(1, "no memory for %zu records", records);
 	}
 	return arc;
@@ -127,9 +148,10 @@ static void abd_perf_cached_look(struct abd_perf_cached_set *set)
 void abd_perf_cached_set_make(struct abd_perf_cached_set *set)
 {
 	abd_tuning_set("linear_page", "1");
-	set->on = abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity);
+	set->on = abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity, 0);
 	abd_tuning_set("linear_page", "0");
-	set->off = abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity);
+	set->off =
+		abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity, 0);
 	abd_tuning_set("linear_page", "1");
 	abd_perf_cached_look(set);
 }
@@ -153,7 +175,8 @@ bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set)
 			if (set->options->plant && i == set->records / 2)
 				dst[0] = (char)(dst[0] + 1);
 			good = good &&
-			       memcmp(dst, abd_perf_cached_source(set, i), set->record_size) == 0;
+			       memcmp(dst, abd_perf_cached_source(set->data, i, set->record_size),
+				       set->record_size) == 0;
 		}
 	}
 	free(dst);

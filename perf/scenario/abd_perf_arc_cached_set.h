@@ -50,10 +50,14 @@ static inline abd_arc_key_t abd_perf_cached_key(size_t record)
 
 /**
  * Make a cache and fill it with records, in the order of their keys. Their content is cut from
- * data, again and again. Ends the program when there is no memory.
+ * data, again and again; from index_min bytes up (0: never) blocks have an index. Ends the program
+ * when there is no memory.
  */
-abd_arc_t *abd_perf_cached_fill(
-	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity);
+abd_arc_t *abd_perf_cached_fill(const struct abd_perf_data *data, size_t records,
+	size_t record_size, size_t capacity, uint32_t index_min);
+/** Put a record as abd_perf_cached_fill() does. False: it could not be put. */
+bool abd_perf_cached_put(
+	abd_arc_t *arc, const struct abd_perf_data *data, size_t record, size_t record_size);
 
 /**
  * Fill the caches of a set; the caller has set the members up to files. Ends the program when there
@@ -67,5 +71,16 @@ bool abd_perf_cached_set_check(const struct abd_perf_cached_set *set);
 /** Read one record into dst in one of the modes. False: reading failed. */
 bool abd_perf_cached_record(
 	const struct abd_perf_cached_set *set, unsigned mode, size_t record, char *dst);
+
+/* One record after another, in one of the modes. */
+struct abd_perf_cached_walk {
+	const struct abd_perf_cached_set *set;
+	unsigned mode;
+	char *dst;
+	size_t at, errors;
+};
+
+/** For a path of a race; arg is a walk. */
+double abd_perf_cached_walk_run(void *arg, uint64_t iterations);
 
 #endif

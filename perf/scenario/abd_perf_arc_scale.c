@@ -6,12 +6,13 @@
  *            depends on the data read, so no two look-ups overlap. Measured beside it is a line:
  *            the same walk over single cache lines on huge pages, one per record. A hit reads at
  *            least one such line.
- *   many     the same records, by size of batches, with single calls beside them
+ *   many     the same records, by size of batches, with single calls beside them. All paths draw a
+ *            batch of keys first, and then hold and release, or read, each record. The keys are
+ *            known beforehand either way, so the CPU may overlap single look-ups too.
  *   on top   whole cached reads of 8 KiB, compared with decoding the same blocks
  *
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
-#include "abd_perf_arc_scale_many.h"
 #include "abd_perf_arc_cached_set.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_env.h"
@@ -52,8 +53,8 @@ static void abd_perf_scale_set_make(
 	const struct abd_perf_data data = {.bytes = zero, .size = sizeof(zero)};
 
 	*set = (struct abd_perf_scale_set){.records = records, .random = options->seed};
-	set->arc = abd_perf_cached_fill(
-		&data, records, sizeof(zero), ((size_t)1 << 20) + records * (400 + sizeof(zero)));
+	set->arc = abd_perf_cached_fill(&data, records, sizeof(zero),
+		((size_t)1 << 20) + records * (400 + sizeof(zero)), 0);
 }
 
 static void abd_perf_scale_lines_make(struct abd_perf_scale_set *set)
@@ -68,10 +69,14 @@ static void abd_perf_scale_lines_make(struct abd_perf_scale_set *set)
 	memset(set->line, 0, bytes);
 }
 
-static void abd_perf_scale_set_free(struct abd_perf_scale_set *set)
+/* Returns an exit status. */
+static int abd_perf_scale_set_end(struct abd_perf_scale_set *set)
 {
+	if (set->errors > 0)
+		abd_perf_say_warn("%zu of the records were not in the cache", set->errors);
 	free(set->line);
 	abd_arc_destroy(set->arc);
+	return set->errors > 0;
 }
 
 /* ---- one hit, by the number of records ------------------------------------------------------- */
@@ -150,34 +155,119 @@ static int abd_perf_scale_hit(const struct abd_perf_options *options, size_t rec
 
 	if (abd_perf_race_run(&race, path, 3, options))
 		abd_perf_scale_add_hit(&set, &race, path);
-	if (set.errors > 0)
-		abd_perf_say_warn("%zu of the records were not in the cache", set.errors);
-	abd_perf_scale_set_free(&set);
-	return set.errors > 0;
+	return abd_perf_scale_set_end(&set);
+}
+
+/* ---- look-ups in batches --------------------------------------------------------------------- */
+
+#define ABD_PERF_MANY_MAX 64
+
+enum { MANY_HOLD, MANY_HOLD_BATCH, MANY_READ, MANY_READ_BATCH, MANY_PATHS };
+
+/* Each path has its own keys; an iteration is one key. */
+struct abd_perf_many {
+	struct abd_perf_scale_set set;
+	size_t n; /* keys in a batch */
+	unsigned way;
+};
+
+static void abd_perf_many_hold(struct abd_perf_many *many, const abd_arc_key_t *key)
+{
+	abd_arc_hold_t hold[ABD_PERF_MANY_MAX];
+	int result[ABD_PERF_MANY_MAX];
+
+	if (many->way == MANY_HOLD_BATCH)
+		abd_arc_hold_many(many->set.arc, key, hold, result, many->n);
+	for (size_t i = 0; i < many->n; i++) {
+		if (many->way == MANY_HOLD)
+			result[i] = abd_arc_hold(many->set.arc, &key[i], &hold[i]);
+		if (result[i] == 0)
+			abd_arc_release(&hold[i]);
+		else
+			many->set.errors++;
+	}
+}
+
+static void abd_perf_many_read(struct abd_perf_many *many, const abd_arc_key_t *key)
+{
+	abd_arc_io_t io[ABD_PERF_MANY_MAX];
+	uint64_t value[ABD_PERF_MANY_MAX];
+	size_t done = 0;
+
+	for (size_t i = 0; i < many->n; i++) {
+		io[i].key = key[i];
+		io[i].dst = &value[i];
+		io[i].off = 0;
+		io[i].size = sizeof(value[i]);
+	}
+	if (many->way == MANY_READ_BATCH)
+		done = abd_arc_read_many(many->set.arc, io, many->n);
+	for (size_t i = 0; i < many->n && many->way == MANY_READ; i++)
+		done += abd_arc_read(many->set.arc, &io[i].key, io[i].dst, 0, io[i].size) > 0;
+	many->set.errors += many->n - done;
+}
+
+static double abd_perf_many_run(void *arg, uint64_t iterations)
+{
+	struct abd_perf_many *many = arg;
+	uint64_t batches = (iterations + many->n - 1) / many->n;
+	abd_arc_key_t key[ABD_PERF_MANY_MAX];
+	double start = abd_perf_clock_ns();
+
+	for (uint64_t i = 0; i < batches; i++) {
+		for (size_t j = 0; j < many->n; j++)
+			key[j] = abd_perf_cached_key(
+				abd_perf_random_below(&many->set.random, many->set.records));
+		if (many->way <= MANY_HOLD_BATCH)
+			abd_perf_many_hold(many, key);
+		else
+			abd_perf_many_read(many, key);
+	}
+	return (abd_perf_clock_ns() - start) * (double)iterations / (double)(batches * many->n);
+}
+
+static void abd_perf_many_race(
+	struct abd_perf_scale_set *set, size_t n, const struct abd_perf_options *options)
+{
+	static const char *const name[MANY_PATHS] = {"hold", "hold_many", "read", "read_many"};
+	static struct abd_perf_race race;
+	struct abd_perf_many many[MANY_PATHS];
+	struct abd_perf_path path[MANY_PATHS];
+	const struct abd_perf_claim claim[] = {
+		{MANY_HOLD_BATCH, MANY_HOLD, n == 16 && set->records == 1000000 ? 2.5 : 0, NULL},
+		{MANY_READ_BATCH, MANY_READ, 0, NULL}};
+
+	abd_perf_say_step("batches of %zu among %zu records", n, set->records);
+	for (unsigned i = 0; i < MANY_PATHS; i++) {
+		many[i] = (struct abd_perf_many){*set, n, i};
+		many[i].set.random = options->seed + i;
+		path[i] = (struct abd_perf_path){name[i], abd_perf_many_run, &many[i]};
+	}
+	if (abd_perf_race_run(&race, path, MANY_PATHS, options)) {
+		json_t *result = abd_perf_result_add(
+			"arc-scale", "many", "%zu records, batches of %zu", set->records, n);
+
+		abd_perf_result_number(result, "records", (double)set->records);
+		abd_perf_result_number(result, "batch", (double)n);
+		abd_perf_result_race(result, &race, path, 0);
+		abd_perf_result_claims(result, &race, path, claim, 2);
+	}
+	for (unsigned i = 0; i < MANY_PATHS; i++)
+		set->errors += many[i].set.errors;
+}
+
+static int abd_perf_scale_many(const struct abd_perf_options *options, size_t records)
+{
+	static const size_t size[] = {1, 2, 4, 16, ABD_PERF_MANY_MAX};
+	struct abd_perf_scale_set set;
+
+	abd_perf_scale_set_make(&set, records, options);
+	for (unsigned i = 0; i < sizeof(size) / sizeof(size[0]) && !abd_perf_stop_wanted(); i++)
+		abd_perf_many_race(&set, size[i], options);
+	return abd_perf_scale_set_end(&set);
 }
 
 /* ---- what a whole cached read costs on top of decoding the block ----------------------------- */
-
-struct abd_perf_scale_topping {
-	const struct abd_perf_cached_set *set;
-	unsigned mode;
-	size_t at;
-	char *dst;
-	size_t errors;
-};
-
-static double abd_perf_scale_top_run(void *arg, uint64_t iterations)
-{
-	struct abd_perf_scale_topping *topping = arg;
-	double start = abd_perf_clock_ns();
-
-	for (uint64_t i = 0; i < iterations; i++) {
-		topping->errors += !abd_perf_cached_record(
-			topping->set, topping->mode, topping->at, topping->dst);
-		topping->at = topping->at + 1 < topping->set->records ? topping->at + 1 : 0;
-	}
-	return abd_perf_clock_ns() - start;
-}
 
 static void abd_perf_scale_top_add(
 	size_t records, const struct abd_perf_race *race, const struct abd_perf_path *path)
@@ -205,10 +295,10 @@ static int abd_perf_scale_top(const struct abd_perf_options *options, size_t rec
 		.capacity = ((size_t)4 << 20) + records * 8192,
 		.files = 1};
 	char *dst = aligned_alloc(4096, set.record_size);
-	struct abd_perf_scale_topping bare = {&set, CACHED_BARE, 0, dst, 0},
-				      cache = {&set, CACHED_CACHE, 0, dst, 0};
-	const struct abd_perf_path path[] = {{"bare decode", abd_perf_scale_top_run, &bare},
-		{"cache", abd_perf_scale_top_run, &cache}};
+	struct abd_perf_cached_walk bare = {&set, CACHED_BARE, dst, 0, 0},
+				    cache = {&set, CACHED_CACHE, dst, 0, 0};
+	const struct abd_perf_path path[] = {{"bare decode", abd_perf_cached_walk_run, &bare},
+		{"cache", abd_perf_cached_walk_run, &cache}};
 
 	if (dst == NULL)
 		abd_perf_say_die(1, "no memory to decode into");

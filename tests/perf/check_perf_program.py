@@ -354,7 +354,7 @@ class Jobs(Case):
             read = job["read"]
             seconds = read["runtime"] / 1000
             self.assertEqual(read["io_bytes"], read["total_ios"] * 131072)
-            self.assertGreaterEqual(seconds, 0.1)  # and more on a busy machine
+            self.assertGreater(seconds, 0.05)  # about 0.1, and more on a busy machine
             self.assertLess(seconds, 10)
             self.assertAlmostEqual(read["bw_bytes"] * seconds / read["io_bytes"], 1, delta=0.02)
             self.assertAlmostEqual(read["bw"] * 1024 / read["bw_bytes"], 1, delta=0.001)
