@@ -2,7 +2,8 @@
 /*
  * What you build: a small buffer in pieces, and a small cache. You write step1.c to step7.c; "check
  * N" compiles step1.c to stepN.c with given.c and testN.c. docs/build-your-own.md says what each
- * step is about.
+ * step is about. What returns a pointer returns NULL when memory is refused, and leaves none
+ * behind.
  */
 #ifndef MINI_H
 #define MINI_H
@@ -16,11 +17,11 @@
 #define PAGE ((size_t)4096)
 
 void *mem_get(size_t size);           /* from the heap; NULL when it is refused */
-void mem_put(void *mem, size_t size); /* back to the heap */
+void mem_put(void *mem, size_t size); /* back to the heap, with the size it was asked for */
 void *mem_run(size_t pages);          /* pages side by side: 1, 2, 4, 8...; NULL when refused */
 void mem_run_put(void *run, size_t pages); /* back to where runs come from */
 
-/* Squeeze size bytes into room at to; returns the bytes used, or 0 if it saves nothing. */
+/* Squeeze size bytes into as much room at to; returns the bytes used, or 0 if it saves nothing. */
 size_t pack(char *to, const char *from, size_t size);
 void unpack(char *to, size_t size, const char *from, size_t packed);
 
@@ -42,7 +43,7 @@ struct mini {
 	struct piece piece[];
 };
 
-struct mini *mini_new(size_t count); /* a struct with room for count pieces, all else 0 */
+struct mini *mini_new(size_t count); /* room for count pieces: count is set, all else is 0 */
 struct mini *mini_alloc_linear(size_t size);
 struct mini *mini_wrap(void *mem, size_t size); /* the memory stays the caller's */
 void mini_take(struct mini *buffer); /* the buffer owns the memory from now on (it is the heap's) */
@@ -54,6 +55,8 @@ void mini_free(struct mini *buffer);
 typedef int mini_func(char *addr, size_t len, void *arg);
 
 struct mini *mini_alloc_pages(size_t size); /* in runs of one page */
+/* Gives every run back. Runs of one page have it as their end(), and the longer ones of step 3. */
+void mini_end_runs(struct mini *buffer);
 /*
  * Call func on each piece of [off, off + size), in order; stop when it returns something other
  * than 0, and return that.
@@ -64,8 +67,6 @@ void mini_copy_in(struct mini *to, const void *from, size_t off, size_t size);
 
 /* ---- step 3: the single-run rule ---- */
 
-void mini_end_runs(struct mini *buffer); /* from step 2: gives every run back, whatever its length
-					  */
 struct mini *mini_alloc(size_t size); /* below 1,536 bytes linear, else the largest runs there are
 				       */
 bool mini_is_linear(const struct mini *buffer);
@@ -108,8 +109,9 @@ struct entry *cache_find(struct cache *cache, unsigned key);     /* given.c: NUL
 struct entry *cache_oldest(struct cache *cache, enum list list); /* given.c: NULL: it is empty */
 
 struct cache *cache_make(size_t records);
-bool cache_read(struct cache *cache, unsigned key, void *to); /* false: it is not there, so put it
-							       */
+/* False: no record is there. Then it changes nothing, ghost or not: the put that follows does. */
+bool cache_read(struct cache *cache, unsigned key, void *to);
+/* False: memory was refused, and nothing was changed. A record that is there is replaced, in T2. */
 bool cache_put(struct cache *cache, unsigned key, const void *from, size_t size);
 const char *cache_list(struct cache *cache, unsigned key); /* "T1", "T2", "B1", "B2" or "" */
 void cache_end(struct cache *cache);
@@ -128,7 +130,10 @@ struct mini *shared_look(_Atomic(struct mini *) *slot); /* given.c: a load; a wr
 							   behind it */
 struct mini *shared_hold(struct shared *shared, size_t slot, size_t note);
 void shared_release(struct shared *shared, size_t note);
-/* The one writer's. False: too much is waiting, and nothing was changed. buffer may be NULL. */
+/*
+ * The one writer's: puts buffer (or NULL) into the slot, and ends each buffer that waits and that
+ * no note names any more. False: too much is waiting, and nothing was put.
+ */
 bool shared_replace(struct shared *shared, size_t slot, struct mini *buffer);
 
 #endif
