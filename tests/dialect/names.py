@@ -135,9 +135,9 @@ def cited_in(path):
     """(line, name or None, file or None) of all that a file cites as OpenZFS's."""
     if path.name == "others.txt":
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            words = line.split()
-            if len(words) == 3 and words[1] == "OpenZFS":
-                yield number, words[0], words[2]
+            project, _, file = line.partition(":")[0].partition(" ")
+            if project == "OpenZFS" and file:
+                yield from ((number, name, file) for name in line.partition(": ")[2].split())
         return
     if path.suffix != ".md":
         for number, text in comments(path):

@@ -337,8 +337,8 @@ def check_order():
 
 def check_links():
     files = sources()
-    others = {line.split()[0] for line in (HERE / "others.txt").read_text().splitlines() if line.split()[:1]}
-    others |= {name for line in (ROOT / "tests" / "dialect" / "names.txt").read_text().splitlines() for name in line.partition(": ")[2].split()}
+    others = {name for path in (HERE / "others.txt", ROOT / "tests" / "dialect" / "names.txt")
+              for line in path.read_text().splitlines() for name in line.partition(": ")[2].split()}
     if (book / "map.md").exists():
         others |= {name.removesuffix("()") for _, _, cells in rows(book / "map.md") for name in quoted(cells[0])}
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
