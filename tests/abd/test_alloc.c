@@ -3,13 +3,6 @@
  * Which kind a buffer becomes, and what sizes are refused.
  */
 #include "abd_impl.h"
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #include "abd_test_fixture.h"
 
 static void refused(abd_t *abd, int error, const char *what)
@@ -19,7 +12,9 @@ static void refused(abd_t *abd, int error, const char *what)
 	errno = 0;
 }
 
-Test(abd_alloc, size_0_is_invalid, .init = begin, .fini = end)
+TestSuite(abd_alloc, .init = begin, .fini = end);
+
+Test(abd_alloc, size_0_is_invalid)
 {
 	abd_t own, was;
 	abd_t *like = abd_alloc(9000, false);
@@ -48,7 +43,7 @@ Test(abd_alloc, size_0_is_invalid, .init = begin, .fini = end)
 /* More than any machine has that a size can say: 2^60, or 3.75 GiB of 4. */
 #define FAR (sizeof(size_t) == 8 ? SIZE_MAX / 16 + 1 : SIZE_MAX / 16 * 15)
 
-Test(abd_alloc, sizes_that_no_machine_has_are_refused, .init = begin, .fini = end)
+Test(abd_alloc, sizes_that_no_machine_has_are_refused)
 {
 	/* Of 4 GiB, a 32-bit machine may well have the half. */
 	size_t half = sizeof(size_t) == 8 ? SIZE_MAX / 2 : FAR;
@@ -69,7 +64,7 @@ Test(abd_alloc, sizes_that_no_machine_has_are_refused, .init = begin, .fini = en
 	abd_free(like);
 }
 
-Test(abd_alloc, zeros_have_any_size, .init = begin, .fini = end)
+Test(abd_alloc, zeros_have_any_size)
 {
 	size_t sizes[] = {1, 4095, 65535, 65536, 65537, (16 << 20) + 1, FAR >> 4, SIZE_MAX};
 
@@ -91,7 +86,7 @@ Test(abd_alloc, zeros_have_any_size, .init = begin, .fini = end)
 	}
 }
 
-Test(abd_alloc, scattered_from_the_smallest_size_up, .init = begin, .fini = end)
+Test(abd_alloc, scattered_from_the_smallest_size_up)
 {
 	for (size_t size = 1; size < 9000; size += 13) {
 		bool small = size < 1536;
@@ -128,12 +123,12 @@ static void check_sametype(struct abd_test_buffer *b)
 	}
 }
 
-Test(abd_alloc, sametype_keeps_kind_and_mark_of_every_kind, .init = begin, .fini = end)
+Test(abd_alloc, sametype_keeps_kind_and_mark_of_every_kind)
 {
 	abd_test_each_kind(check_sametype);
 }
 
-Test(abd_alloc, for_io_is_aligned_whatever_the_size, .init = begin, .fini = end)
+Test(abd_alloc, for_io_is_aligned_whatever_the_size)
 {
 	for (unsigned way = 0; way < 4; way++) {
 		abd_tuning_set("scatter_enabled", way & 1 ? "0" : "1");
@@ -153,7 +148,7 @@ Test(abd_alloc, for_io_is_aligned_whatever_the_size, .init = begin, .fini = end)
 	}
 }
 
-Test(abd_alloc, start_and_end_may_be_called_any_time, .init = begin, .fini = end)
+Test(abd_alloc, start_and_end_may_be_called_any_time)
 {
 	abd_init();
 	abd_init();

@@ -3,12 +3,6 @@
  * Borrowing from every kind: the first n bytes, in place where the kind is linear, a copy
  * elsewhere; written back only when asked.
  */
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 typedef void check_t(struct abd_test_buffer *b, size_t n);
@@ -44,7 +38,9 @@ static void copy_and_return(struct abd_test_buffer *b, size_t n)
 	cr_assert_eq(abd_test_differs(b), b->size, "%s, %zu bytes", b->kind, n);
 }
 
-Test(abd_borrow, unchanged_copy_returns_without_writing, .init = begin, .fini = end)
+TestSuite(abd_borrow, .init = begin, .fini = end);
+
+Test(abd_borrow, unchanged_copy_returns_without_writing)
 {
 	every_kind(copy_and_return);
 }
@@ -63,13 +59,12 @@ static void write_back(struct abd_test_buffer *b, size_t n)
 	cr_assert_eq(abd_test_differs(b), b->size, "%s, %zu bytes", b->kind, n);
 }
 
-Test(abd_borrow, what_was_written_is_in_the_buffer_and_nothing_behind_it, .init = begin,
-	.fini = end)
+Test(abd_borrow, what_was_written_is_in_the_buffer_and_nothing_behind_it)
 {
 	every_kind(write_back);
 }
 
-Test(abd_borrow, a_borrowed_copy_is_aligned_as_linear_memory, .init = begin, .fini = end)
+Test(abd_borrow, a_borrowed_copy_is_aligned_as_linear_memory)
 {
 	abd_t *abd = abd_alloc(5 << 12, false);
 
@@ -83,8 +78,7 @@ Test(abd_borrow, a_borrowed_copy_is_aligned_as_linear_memory, .init = begin, .fi
 	abd_free(abd);
 }
 
-Test(abd_borrow, eight_kib_of_order_one_is_lent_twice_at_the_same_address, .init = begin,
-	.fini = end)
+Test(abd_borrow, eight_kib_of_order_one_is_lent_twice_at_the_same_address)
 {
 	abd_tuning_set("max_order", "1");
 
@@ -101,7 +95,7 @@ Test(abd_borrow, eight_kib_of_order_one_is_lent_twice_at_the_same_address, .init
 	abd_free(abd);
 }
 
-Test(abd_borrow, without_the_rule_the_same_buffer_copies, .init = begin, .fini = end)
+Test(abd_borrow, without_the_rule_the_same_buffer_copies)
 {
 	abd_tuning_set("linear_page", "0");
 

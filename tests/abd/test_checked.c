@@ -8,9 +8,6 @@
 #include "abd_checked.h"
 #include "abd_quarantine.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

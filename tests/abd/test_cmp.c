@@ -4,10 +4,6 @@
  * with one byte changed.
  */
 #include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 static void begin(void)
 {
@@ -120,12 +116,14 @@ static void check_pair(struct abd_test_buffer *a, struct abd_test_buffer *b)
 		check_changed(a, b, b_off[i]);
 }
 
-Test(abd_cmp, every_pair_of_kinds_compares_at_every_boundary, .init = begin, .fini = end)
+TestSuite(abd_cmp, .init = begin, .fini = end);
+
+Test(abd_cmp, every_pair_of_kinds_compares_at_every_boundary)
 {
 	abd_test_each_pair(check_pair);
 }
 
-Test(abd_cmp, every_pair_of_kinds_compares_by_the_scalar_kernel, .init = begin, .fini = end)
+Test(abd_cmp, every_pair_of_kinds_compares_by_the_scalar_kernel)
 {
 	abd_tuning_set("compare", "scalar");
 	abd_test_each_pair(check_pair);
@@ -152,12 +150,12 @@ static void check_zero(struct abd_test_buffer *b)
 	}
 }
 
-Test(abd_cmp, one_byte_that_is_not_zero_is_found_anywhere, .init = begin, .fini = end)
+Test(abd_cmp, one_byte_that_is_not_zero_is_found_anywhere)
 {
 	abd_test_each_kind(check_zero);
 }
 
-Test(abd_cmp, bytes_compare_as_unsigned, .init = begin, .fini = end)
+Test(abd_cmp, bytes_compare_as_unsigned)
 {
 	uint8_t low[3] = {1, 0x7f, 9}, high[3] = {1, 0x80, 0};
 	abd_t a, b;
@@ -171,7 +169,7 @@ Test(abd_cmp, bytes_compare_as_unsigned, .init = begin, .fini = end)
 	abd_free(&b);
 }
 
-Test(abd_cmp, sizes_that_differ_are_not_equal, .init = begin, .fini = end)
+Test(abd_cmp, sizes_that_differ_are_not_equal)
 {
 	abd_t *a = abd_get_zeros(5000), *b = abd_get_zeros(5001);
 

@@ -6,11 +6,6 @@
 #include "../flush/flush_recorder.h"
 
 #include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define SIZE ABD_TEST_KIND_SIZE
 #define LONGEST ((size_t)8192) /* of a copy */

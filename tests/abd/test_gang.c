@@ -4,12 +4,6 @@
  * share: whole/test_regressions.c, bug 3.
  */
 #include "abd_gang.h"
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #include "abd_test_fixture.h"
 
 /*
@@ -44,7 +38,9 @@ static int count_up(void *buf, size_t len, void *priv)
 	return 0;
 }
 
-Test(abd_gang, thousands_of_children_are_one_buffer, .init = begin, .fini = end)
+TestSuite(abd_gang, .init = begin, .fini = end);
+
+Test(abd_gang, thousands_of_children_are_one_buffer)
 {
 	abd_t *gang = big_gang(CHILDREN);
 	size_t size = abd_get_size(gang);
@@ -57,7 +53,7 @@ Test(abd_gang, thousands_of_children_are_one_buffer, .init = begin, .fini = end)
 	abd_free(gang);
 }
 
-Test(abd_gang, seeking_finds_the_child_of_every_byte, .init = begin, .fini = end)
+Test(abd_gang, seeking_finds_the_child_of_every_byte)
 {
 	for (size_t children = 1; children < 40; children++) {
 		abd_t *gang = big_gang(children);
@@ -74,7 +70,7 @@ Test(abd_gang, seeking_finds_the_child_of_every_byte, .init = begin, .fini = end
 	}
 }
 
-Test(abd_gang, a_big_gang_is_swallowed_and_shared_whole, .init = begin, .fini = end)
+Test(abd_gang, a_big_gang_is_swallowed_and_shared_whole)
 {
 	abd_t *gang = big_gang(500), *second = big_gang(500), *third = big_gang(7);
 	size_t size = abd_get_size(gang), all;
@@ -92,7 +88,7 @@ Test(abd_gang, a_big_gang_is_swallowed_and_shared_whole, .init = begin, .fini = 
 	abd_free(gang);
 }
 
-Test(abd_gang, partial_views_of_gangs_are_taken_apart_exactly, .init = begin, .fini = end)
+Test(abd_gang, partial_views_of_gangs_are_taken_apart_exactly)
 {
 	abd_t *source = big_gang(12);
 	size_t size = abd_get_size(source);
@@ -116,7 +112,7 @@ Test(abd_gang, partial_views_of_gangs_are_taken_apart_exactly, .init = begin, .f
 	abd_free(source);
 }
 
-Test(abd_gang, a_view_sees_what_its_gang_was_when_it_was_made, .init = begin, .fini = end)
+Test(abd_gang, a_view_sees_what_its_gang_was_when_it_was_made)
 {
 	abd_t *gang = big_gang(5), *view = abd_get_offset(gang, 3);
 	size_t size = abd_get_size(gang);
@@ -132,7 +128,7 @@ Test(abd_gang, a_view_sees_what_its_gang_was_when_it_was_made, .init = begin, .f
 	abd_free(gang);
 }
 
-Test(abd_gang, one_child_may_come_again_and_again, .init = begin, .fini = end)
+Test(abd_gang, one_child_may_come_again_and_again)
 {
 	abd_t *gang = abd_alloc_gang(), *other = abd_alloc_gang(), *child = abd_alloc(5000, false);
 
@@ -149,7 +145,7 @@ Test(abd_gang, one_child_may_come_again_and_again, .init = begin, .fini = end)
 	abd_free(child);
 }
 
-Test(abd_gang, an_owned_child_may_be_there_twice_by_a_splice, .init = begin, .fini = end)
+Test(abd_gang, an_owned_child_may_be_there_twice_by_a_splice)
 {
 	abd_t *gang = abd_alloc_gang(), *donor = abd_alloc_gang(),
 	      *child = abd_alloc_linear(10, false);

@@ -3,12 +3,6 @@
  * A gang's table grows by doubling: adding a child costs the same whether it is the tenth or the
  * thousandth.
  */
-#include "abd_test.h"
-#include "abd_test_fault.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 Test(abd_gang_growth, a_thousand_children_need_a_few_tables, .init = begin, .fini = end)

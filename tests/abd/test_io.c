@@ -3,21 +3,10 @@
  * Making iovecs of buffers and buffers of iovecs, files with short transfers, memory with a
  * callback.
  */
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
+#include "abd_test_fixture.h"
 
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "abd_test_fixture.h"
 
 /* ---- a system that does less than asked: preadv() and pwritev() of our own ------------------- */
 
@@ -89,7 +78,9 @@ static void lazy_pair(int fd, struct abd_test_buffer *b, struct abd_test_buffer 
 		b->kind, back->kind, limit, abd_test_differs(back));
 }
 
-Test(abd_io, transfers_go_on_where_they_fell_short, .init = begin, .fini = end)
+TestSuite(abd_io, .init = begin, .fini = end);
+
+Test(abd_io, transfers_go_on_where_they_fell_short)
 {
 	size_t limits[] = {1, 511, 4095, 4096, 4097, 15990};
 	int fd = memfd_create("abd", 0);
@@ -107,7 +98,7 @@ Test(abd_io, transfers_go_on_where_they_fell_short, .init = begin, .fini = end)
 	close(fd);
 }
 
-Test(abd_io, a_device_that_takes_nothing_is_an_error, .init = begin, .fini = end)
+Test(abd_io, a_device_that_takes_nothing_is_an_error)
 {
 	abd_t *abd = abd_get_zeros(100), *to = abd_alloc(100, false);
 	int fd = memfd_create("abd", 0);
@@ -121,7 +112,7 @@ Test(abd_io, a_device_that_takes_nothing_is_an_error, .init = begin, .fini = end
 	abd_free(to);
 }
 
-Test(abd_io, offsets_that_no_file_has_are_refused, .init = begin, .fini = end)
+Test(abd_io, offsets_that_no_file_has_are_refused)
 {
 	const off_t last = (off_t)(((uint64_t)1 << (sizeof(off_t) * 8 - 1)) - 1);
 	const off_t wrong[] = {-1, -4096, -last - 1, last, last - 98};
@@ -140,7 +131,7 @@ Test(abd_io, offsets_that_no_file_has_are_refused, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-Test(abd_io, interruptions_without_end_are_an_error, .init = begin, .fini = end)
+Test(abd_io, interruptions_without_end_are_an_error)
 {
 	abd_t *abd = abd_alloc(100, false);
 	int fd = memfd_create("abd", 0);
@@ -185,12 +176,12 @@ static void check_iov(struct abd_test_buffer *b, size_t off, size_t size)
 	check_iov_of(b, off, size, 8);
 }
 
-Test(abd_io, iovecs_describe_every_kind_and_range, .init = begin, .fini = end)
+Test(abd_io, iovecs_describe_every_kind_and_range)
 {
 	abd_test_each_range(check_iov);
 }
 
-Test(abd_io, odd_counts_of_entries_are_answered, .init = begin, .fini = end)
+Test(abd_io, odd_counts_of_entries_are_answered)
 {
 	abd_t *abd = abd_alloc(5 << 12, false);
 	struct iovec iov = {NULL, 5};
@@ -203,7 +194,7 @@ Test(abd_io, odd_counts_of_entries_are_answered, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-Test(abd_io, an_iovec_becomes_a_gang_by_reference, .init = begin, .fini = end)
+Test(abd_io, an_iovec_becomes_a_gang_by_reference)
 {
 	char text[] = "gone with the wind";
 	struct iovec iov[] = {{text + 14, 4}, {NULL, 0}, {text, 4}, {text + 13, 1}};
@@ -231,7 +222,7 @@ static void ended(void *buf, size_t size, void *arg)
 	++*(unsigned *)arg;
 }
 
-Test(abd_io, the_callback_ends_memory_once, .init = begin, .fini = end)
+Test(abd_io, the_callback_ends_memory_once)
 {
 	unsigned count = 0;
 	abd_t *abd = abd_get_from_buf_cb(malloc(100), 100, ended, &count), *view, *gang;
@@ -275,12 +266,12 @@ static void check_file(struct abd_test_buffer *b)
 	close(fd);
 }
 
-Test(abd_io, files_hold_what_every_kind_held, .init = begin, .fini = end)
+Test(abd_io, files_hold_what_every_kind_held)
 {
 	abd_test_each_kind(check_file);
 }
 
-Test(abd_io, errors_of_the_system_come_back, .init = begin, .fini = end)
+Test(abd_io, errors_of_the_system_come_back)
 {
 	abd_t *abd = abd_alloc(5 << 12, false);
 	int fds[2], file = memfd_create("abd", 0);
@@ -298,7 +289,7 @@ Test(abd_io, errors_of_the_system_come_back, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-Test(abd_io, a_full_device_is_told, .init = begin, .fini = end)
+Test(abd_io, a_full_device_is_told)
 {
 	abd_t *abd = abd_get_zeros(10000);
 	int fd = open("/dev/full", O_WRONLY);
@@ -335,7 +326,7 @@ Test(abd_io, a_write_that_falls_short_is_asked_for_again)
 	abd_test_child_passes("io_short_write", NULL);
 }
 
-Test(abd_io, short_transfers_are_continued, .init = begin, .fini = end)
+Test(abd_io, short_transfers_are_continued)
 {
 	int fd = memfd_create("abd", MFD_ALLOW_SEALING);
 	size_t size = 300 * 4096 + 17;
@@ -387,12 +378,12 @@ static void check_aligned(struct abd_test_buffer *b)
 		}
 }
 
-Test(abd_io, aligned_is_said_of_each_piece, .init = begin, .fini = end)
+Test(abd_io, aligned_is_said_of_each_piece)
 {
 	abd_test_each_kind(check_aligned);
 }
 
-Test(abd_io, what_was_made_for_io_is_aligned_for_direct_io, .init = begin, .fini = end)
+Test(abd_io, what_was_made_for_io_is_aligned_for_direct_io)
 {
 	abd_t *abd = abd_alloc_for_io(7 * 4096, false);
 

@@ -2,12 +2,6 @@
 /*
  * Iterating over every kind, every pair of kinds, at every boundary, against flat bytes.
  */
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 struct walk {
@@ -47,7 +41,9 @@ static void check_range(struct abd_test_buffer *b, size_t off, size_t size)
 	abd_test_check((w.calls == 0) == (size == 0), "calls for nothing");
 }
 
-Test(abd_iter, iterating_meets_every_byte_once_in_order, .init = begin, .fini = end)
+TestSuite(abd_iter, .init = begin, .fini = end);
+
+Test(abd_iter, iterating_meets_every_byte_once_in_order)
 {
 	abd_test_each_range(check_range);
 }
@@ -68,12 +64,12 @@ static void check_pair(struct abd_test_buffer *a, struct abd_test_buffer *b)
 	}
 }
 
-Test(abd_iter, every_pair_of_kinds_iterates_side_by_side, .init = begin, .fini = end)
+Test(abd_iter, every_pair_of_kinds_iterates_side_by_side)
 {
 	abd_test_each_pair(check_pair);
 }
 
-Test(abd_iter, iterating_ends_at_the_first_answer_that_is_not_zero, .init = begin, .fini = end)
+Test(abd_iter, iterating_ends_at_the_first_answer_that_is_not_zero)
 {
 	struct abd_test_buffer a, b;
 
@@ -103,7 +99,7 @@ static int count_calls(void *buf, size_t len, void *priv)
 	return 0;
 }
 
-Test(abd_iter, neighbouring_runs_are_handed_out_as_one_piece, .init = begin, .fini = end)
+Test(abd_iter, neighbouring_runs_are_handed_out_as_one_piece)
 {
 	size_t calls = 0;
 

@@ -4,12 +4,6 @@
  * copy, and only its written part is copied back to the buffer.
  */
 #include "abd_lease.h"
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 static bool one_piece(const struct abd_test_buffer *b, size_t off, size_t size)

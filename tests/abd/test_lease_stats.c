@@ -4,10 +4,6 @@
  * piece that is lent in place copies none.
  */
 #include "abd_lease.h"
-#include "abd_test.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 enum { SIZE = 3 * 4096, WRITTEN = 5000 };

@@ -3,14 +3,12 @@
  * How linear memory is aligned, and who owns it.
  */
 #include "abd_impl.h"
-#include "abd_test.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
+TestSuite(abd_linear, .init = begin, .fini = end);
+
 /* The rule: 64 bytes from 64 bytes up, 4 KiB from 4 KiB up, malloc's below. */
-Test(abd_linear, linear_memory_is_aligned_for_every_size, .init = begin, .fini = end)
+Test(abd_linear, linear_memory_is_aligned_for_every_size)
 {
 	for (size_t size = 1; size <= 9000; size++) {
 		size_t alignment = size >= 4096 ? 4096 : size >= 64 ? 64 : 16;
@@ -28,7 +26,7 @@ Test(abd_linear, linear_memory_is_aligned_for_every_size, .init = begin, .fini =
 	}
 }
 
-Test(abd_linear, large_linear_memory_is_aligned, .init = begin, .fini = end)
+Test(abd_linear, large_linear_memory_is_aligned)
 {
 	size_t sizes[] = {65536, 262143, 262144, 262145, 1 << 20, (3 << 20) + 1};
 
@@ -41,7 +39,7 @@ Test(abd_linear, large_linear_memory_is_aligned, .init = begin, .fini = end)
 	}
 }
 
-Test(abd_linear, ownership_moves_and_is_counted, .init = begin, .fini = end)
+Test(abd_linear, ownership_moves_and_is_counted)
 {
 	abd_t *abd = abd_alloc_linear(5000, true), *other;
 	void *buf = abd_to_buf(abd);

@@ -3,12 +3,6 @@
  * Copying and zeroing over every kind, every pair of kinds, at every boundary, against
  * flat bytes.
  */
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 static void check_memory(const struct abd_test_buffer *b, const char *what, size_t off, size_t size)
@@ -43,7 +37,9 @@ static void flat_range(struct abd_test_buffer *b, size_t off, size_t size)
 	abd_test_check(size == 0 || abd_cmp_zero_off(b->abd, off, size) == 0, "cmp_zero_off");
 }
 
-Test(abd_operate, every_kind_and_range_holds_what_flat_bytes_hold, .init = begin, .fini = end)
+TestSuite(abd_operate, .init = begin, .fini = end);
+
+Test(abd_operate, every_kind_and_range_holds_what_flat_bytes_hold)
 {
 	abd_test_each_range(flat_range);
 }
@@ -72,12 +68,12 @@ static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
 	check_memory(s, "as a source", 0, 0);
 }
 
-Test(abd_operate, every_pair_of_kinds_copies_at_every_boundary, .init = begin, .fini = end)
+Test(abd_operate, every_pair_of_kinds_copies_at_every_boundary)
 {
 	abd_test_each_pair(copy_pair);
 }
 
-Test(abd_operate, calls_without_an_offset_start_at_zero, .init = begin, .fini = end)
+Test(abd_operate, calls_without_an_offset_start_at_zero)
 {
 	struct abd_test_buffer d, s;
 	uint8_t flat[100];
@@ -105,7 +101,7 @@ static void copy_onto_itself(struct abd_test_buffer *b)
 	check_memory(b, "copy onto itself", 1, b->size - 2);
 }
 
-Test(abd_operate, a_buffer_is_copied_onto_itself_unchanged, .init = begin, .fini = end)
+Test(abd_operate, a_buffer_is_copied_onto_itself_unchanged)
 {
 	abd_test_each_kind(copy_onto_itself);
 }
@@ -126,7 +122,7 @@ static int never2(void *bufa, void *bufb, size_t len, void *priv)
 }
 
 /* OpenZFS's engines pass a raidz column that has neither bytes nor a buffer. */
-Test(abd_operate, nothing_of_no_buffer_is_nothing, .init = begin, .fini = end)
+Test(abd_operate, nothing_of_no_buffer_is_nothing)
 {
 	abd_t *volatile none = NULL;
 	abd_t *abd = abd_alloc(100, false);

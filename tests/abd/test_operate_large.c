@@ -5,9 +5,6 @@
  */
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 enum { SIZE = (32 << 20) + 100 };
 
 Test(abd_copy_large, copies_beyond_the_caches_are_whole)

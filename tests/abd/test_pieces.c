@@ -7,12 +7,7 @@
 #include "abd_copy_span.h"
 #include "abd_pieces.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
 #include "abd_zero_span.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { SIZE = 80 << 10, SLACK = 8192 };
 
@@ -124,15 +119,16 @@ static void compare_by(const char *kernel)
 	}
 }
 
-Test(abd_pieces, the_first_difference_counts_though_a_later_lane_has_one, .init = begin,
-	.fini = end)
+TestSuite(abd_pieces, .init = begin, .fini = end);
+
+Test(abd_pieces, the_first_difference_counts_though_a_later_lane_has_one)
 {
 	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
 		if (abd_compare_kernels[i]->lanes != NULL && abd_compare_kernels[i]->supported())
 			compare_by(abd_compare_kernels[i]->name);
 }
 
-Test(abd_pieces, whole_buffers_are_ordered_by_lanes, .init = begin, .fini = end)
+Test(abd_pieces, whole_buffers_are_ordered_by_lanes)
 {
 	abd_t *a = filled(abd_alloc(SIZE, false)), *b = filled(abd_alloc(SIZE, false));
 	char byte = (char)(flat[5000] ^ 0x80);
@@ -184,7 +180,7 @@ static void copy_by(const char *kernel)
 	}
 }
 
-Test(abd_pieces, each_byte_is_copied_whatever_the_pieces, .init = begin, .fini = end)
+Test(abd_pieces, each_byte_is_copied_whatever_the_pieces)
 {
 	for (size_t i = 0; abd_copy_kernels[i] != NULL; i++)
 		if (abd_copy_kernels[i]->lanes != NULL && abd_copy_kernels[i]->supported())
@@ -234,7 +230,7 @@ static void zero_by(const char *tunable, const char *kernel)
 	cr_assert_eq(abd_tuning_set(tunable, "auto"), 0);
 }
 
-Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces, .init = begin, .fini = end)
+Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces)
 {
 	for (size_t i = 0; abd_zero_kernels[i] != NULL; i++)
 		if (abd_zero_kernels[i]->supported())
@@ -245,7 +241,7 @@ Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces, .init =
 }
 
 /* The zeros' one run repeats: lanes over it lie at the same address. */
-Test(abd_pieces, zeros_and_linear_memory_are_even_too, .init = begin, .fini = end)
+Test(abd_pieces, zeros_and_linear_memory_are_even_too)
 {
 	abd_t *zeros = abd_get_zeros(1 << 20), *abd = abd_alloc(1 << 20, false);
 	char byte = 1;
@@ -265,7 +261,7 @@ Test(abd_pieces, zeros_and_linear_memory_are_even_too, .init = begin, .fini = en
 	abd_free(abd);
 }
 
-Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract, .init = begin, .fini = end)
+Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract)
 {
 	abd_t *abd = abd_alloc(SIZE, false);
 
@@ -277,7 +273,7 @@ Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract, .init = begin,
 	abd_free(abd);
 }
 
-Test(abd_pieces, pieces_come_in_order_and_short_ones_take_no_lane, .init = begin, .fini = end)
+Test(abd_pieces, pieces_come_in_order_and_short_ones_take_no_lane)
 {
 	abd_t *a = abd_alloc(SIZE, false), *b = abd_alloc(SIZE, false);
 	struct abd_iter ia, ib;

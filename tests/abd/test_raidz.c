@@ -3,12 +3,6 @@
  * raidz iteration: every piece once, on all sides at once, in whole sectors; data that ends before
  * the parity does, or after it.
  */
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #include "abd_test_fixture.h"
 
 /*
@@ -90,7 +84,9 @@ static void check_gen(size_t shapes, unsigned parity, size_t off, size_t csize, 
 	free(c);
 }
 
-Test(abd_raidz, parity_is_made_over_every_shape, .init = begin, .fini = end)
+TestSuite(abd_raidz, .init = begin, .fini = end);
+
+Test(abd_raidz, parity_is_made_over_every_shape)
 {
 	size_t csizes[] = {512, 1024, 4096, 4608, 16384, 20480, 12288 + 100};
 
@@ -107,7 +103,7 @@ Test(abd_raidz, parity_is_made_over_every_shape, .init = begin, .fini = end)
 			}
 }
 
-Test(abd_raidz, data_behind_the_parity_is_not_looked_at, .init = begin, .fini = end)
+Test(abd_raidz, data_behind_the_parity_is_not_looked_at)
 {
 	size_t csizes[] = {512, 1536, 4096, 4608, 12288 + 100};
 	size_t more[] = {1, 100, 512, 4096, 20480};
@@ -124,7 +120,7 @@ Test(abd_raidz, data_behind_the_parity_is_not_looked_at, .init = begin, .fini = 
 
 /* Data that is there and that is not, as the engine names its columns: NULL, or a buffer with dsize
  * 0. */
-Test(abd_raidz, a_column_without_data_is_not_looked_at, .init = begin, .fini = end)
+Test(abd_raidz, a_column_without_data_is_not_looked_at)
 {
 	abd_t *parity = abd_alloc(8192, false), *zeros = abd_get_zeros(512);
 
@@ -140,7 +136,7 @@ Test(abd_raidz, a_column_without_data_is_not_looked_at, .init = begin, .fini = e
 	abd_free(parity);
 }
 
-Test(abd_raidz, nothing_to_do_calls_nothing, .init = begin, .fini = end)
+Test(abd_raidz, nothing_to_do_calls_nothing)
 {
 	abd_t *abd = abd_alloc(4096, false);
 
@@ -194,7 +190,7 @@ static void check_rec(size_t shapes, unsigned parity, size_t size)
 	free(c);
 }
 
-Test(abd_raidz, targets_are_rebuilt_over_every_shape, .init = begin, .fini = end)
+Test(abd_raidz, targets_are_rebuilt_over_every_shape)
 {
 	size_t sizes[] = {512, 4096, 16384, 20480, 12288 + 100};
 
@@ -212,7 +208,7 @@ static void rec_sums(void **t, const size_t tsize, void **c, const unsigned *mul
 }
 
 /* A column that was filled up with zeros is read as any other. */
-Test(abd_raidz, parity_is_only_read_while_targets_are_rebuilt, .init = begin, .fini = end)
+Test(abd_raidz, parity_is_only_read_while_targets_are_rebuilt)
 {
 	abd_t *zeros = abd_get_zeros(16384), *target = abd_alloc(8192, false);
 	uint8_t *ones = malloc(8192);

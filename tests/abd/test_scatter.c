@@ -4,12 +4,6 @@
  * seeking finds its bytes.
  */
 #include "abd_impl.h"
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-
 #include "abd_test_fixture.h"
 
 /* The orders that OpenZFS's rule gives: the highest that fits and is not above the last refusal. */
@@ -153,17 +147,19 @@ static void check_grid(bool rule)
 	}
 }
 
-Test(abd_scatter, runs_follow_the_rule_for_every_size_order_and_refusal, .init = begin, .fini = end)
+TestSuite(abd_scatter, .init = begin, .fini = end);
+
+Test(abd_scatter, runs_follow_the_rule_for_every_size_order_and_refusal)
 {
 	check_grid(true);
 }
 
-Test(abd_scatter, without_the_rule_only_linearity_differs, .init = begin, .fini = end)
+Test(abd_scatter, without_the_rule_only_linearity_differs)
 {
 	check_grid(false);
 }
 
-Test(abd_scatter, seeking_finds_each_byte_of_every_class, .init = begin, .fini = end)
+Test(abd_scatter, seeking_finds_each_byte_of_every_class)
 {
 	unsigned orders[64];
 	size_t size = (2047 - 3) * 4096 - 5; /* orders 10 down to 2 */
@@ -187,7 +183,7 @@ Test(abd_scatter, seeking_finds_each_byte_of_every_class, .init = begin, .fini =
 	abd_free(abd);
 }
 
-Test(abd_scatter, refusals_are_counted_and_the_plan_is_made_anew, .init = begin, .fini = end)
+Test(abd_scatter, refusals_are_counted_and_the_plan_is_made_anew)
 {
 	static const char *const scripts[] = {
 		"x", "xx", "xxx", ".x", ".xx", "x.x", "..x", ".x.x", "xx.x"};
@@ -209,7 +205,7 @@ Test(abd_scatter, refusals_are_counted_and_the_plan_is_made_anew, .init = begin,
 	}
 }
 
-Test(abd_scatter, a_refusal_of_single_pages_is_no_memory, .init = begin, .fini = end)
+Test(abd_scatter, a_refusal_of_single_pages_is_no_memory)
 {
 	abd_test_refuse_orders(0x7ff);
 	for (size_t size = 1536; size < 70000; size += 4096) {
@@ -224,7 +220,7 @@ Test(abd_scatter, a_refusal_of_single_pages_is_no_memory, .init = begin, .fini =
 	cr_assert_eq(abd_test_runs_out_all(), 0);
 }
 
-Test(abd_scatter, random_refusals_never_lose_a_run, .init = begin, .fini = end)
+Test(abd_scatter, random_refusals_never_lose_a_run)
 {
 	uint64_t seed = 1;
 	abd_t *abds[32] = {NULL};
@@ -242,7 +238,7 @@ Test(abd_scatter, random_refusals_never_lose_a_run, .init = begin, .fini = end)
 		abd_free(abds[i]);
 }
 
-Test(abd_scatter, what_a_buffer_will_cost_is_what_it_costs, .init = begin, .fini = end)
+Test(abd_scatter, what_a_buffer_will_cost_is_what_it_costs)
 {
 	for (unsigned order = 0; order <= ABD_CHUNK_ORDER_MAX; order += 2) {
 		char text[8];

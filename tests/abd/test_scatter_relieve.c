@@ -4,11 +4,6 @@
  * asks for the page again.
  */
 #include "abd_base.h"
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 Test(abd_relieve, a_page_is_refused_only_when_the_thread_keeps_none_back, .init = begin,

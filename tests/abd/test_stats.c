@@ -4,11 +4,8 @@
  * borrows.
  */
 #include "abd_test.h"
-#include "abd_test_provider.h"
 
 #include <abd/compat/openzfs.h>
-
-#include <criterion/criterion.h>
 
 static void begin(void)
 {
@@ -20,7 +17,9 @@ static void end(void)
 	abd_test_provider_end();
 }
 
-Test(abd_stats, a_shorter_record_is_filled_as_far_as_it_goes, .init = begin, .fini = end)
+TestSuite(abd_stats, .init = begin, .fini = end);
+
+Test(abd_stats, a_shorter_record_is_filled_as_far_as_it_goes)
 {
 	abd_t *abd = abd_alloc(5 << 12, false);
 	struct abd_stats whole = abd_test_stats();
@@ -35,7 +34,7 @@ Test(abd_stats, a_shorter_record_is_filled_as_far_as_it_goes, .init = begin, .fi
 	abd_free(abd);
 }
 
-Test(abd_stats, the_tail_of_a_longer_record_is_zeroed, .init = begin, .fini = end)
+Test(abd_stats, the_tail_of_a_longer_record_is_zeroed)
 {
 	struct abd_stats whole = abd_test_stats();
 	uint64_t longer[sizeof(whole) / 8 + 8];
@@ -48,7 +47,7 @@ Test(abd_stats, the_tail_of_a_longer_record_is_zeroed, .init = begin, .fini = en
 	cr_assert_eq(longer[sizeof(whole) / 8 + 7], 0x5a5a5a5a5a5a5a5a);
 }
 
-Test(abd_stats, sizes_that_no_record_has_are_invalid, .init = begin, .fini = end)
+Test(abd_stats, sizes_that_no_record_has_are_invalid)
 {
 	struct abd_stats stats;
 
@@ -56,7 +55,7 @@ Test(abd_stats, sizes_that_no_record_has_are_invalid, .init = begin, .fini = end
 		cr_assert_eq(abd_stats_get(&stats, size), size > 0 && size % 8 == 0 ? 0 : -EINVAL);
 }
 
-Test(abd_stats, borrows_are_counted_with_the_bytes_they_copy, .init = begin, .fini = end)
+Test(abd_stats, borrows_are_counted_with_the_bytes_they_copy)
 {
 	abd_t *multi = abd_alloc(5 << 12, false), *single = abd_alloc(4096, false);
 	struct abd_stats at = abd_test_stats(), now;
@@ -80,7 +79,7 @@ Test(abd_stats, borrows_are_counted_with_the_bytes_they_copy, .init = begin, .fi
 	abd_free(single);
 }
 
-Test(abd_stats, openzfs_engines_assign_to_the_switch, .init = begin, .fini = end)
+Test(abd_stats, openzfs_engines_assign_to_the_switch)
 {
 	zfs_abd_scatter_enabled = B_FALSE;
 	cr_assert(abd_size_alloc_linear(1 << 20));

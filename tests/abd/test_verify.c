@@ -5,10 +5,6 @@
  */
 #include "abd_gang.h"
 #include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 static void begin(void)
 {
@@ -36,12 +32,14 @@ static void verify(struct abd_test_buffer *b)
 	abd_verify(b->abd);
 }
 
-Test(abd_verify, sound_buffers_of_every_kind_pass, .init = begin, .fini = end)
+TestSuite(abd_verify, .init = begin, .fini = end);
+
+Test(abd_verify, sound_buffers_of_every_kind_pass)
 {
 	abd_test_each_kind(verify);
 }
 
-Test(abd_verify, damaged_flags_are_found, .init = begin, .fini = end)
+Test(abd_verify, damaged_flags_are_found)
 {
 	abd_t *linear = abd_alloc_linear(100, false), *single = abd_alloc(4096, false);
 	abd_t *multi = abd_alloc(5 << 12, false), *gang = abd_alloc_gang(),
@@ -71,7 +69,7 @@ Test(abd_verify, damaged_flags_are_found, .init = begin, .fini = end)
 	abd_free(linear);
 }
 
-Test(abd_verify, damaged_run_tables_are_found, .init = begin, .fini = end)
+Test(abd_verify, damaged_run_tables_are_found)
 {
 	abd_t *linear = abd_alloc_linear(100, false), *multi = abd_alloc((7 << 12) - 5, false);
 	abd_t *view;
@@ -108,7 +106,7 @@ struct run_class {
 	uint32_t first_run, order;
 };
 
-Test(abd_verify, damaged_classes_are_found, .init = begin, .fini = end)
+Test(abd_verify, damaged_classes_are_found)
 {
 	abd_t *multi = abd_alloc(7 << 12, false);
 	struct run_class *class = (struct run_class *)(void *)&ABD_SCATTER(multi).abd_runs[3];
@@ -122,7 +120,7 @@ Test(abd_verify, damaged_classes_are_found, .init = begin, .fini = end)
 	abd_free(multi);
 }
 
-Test(abd_verify, damaged_gangs_are_found, .init = begin, .fini = end)
+Test(abd_verify, damaged_gangs_are_found)
 {
 	abd_t *gang = abd_alloc_gang(), *child = abd_alloc_linear(100, false), *view;
 	struct abd_gang_entry *entries;

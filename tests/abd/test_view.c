@@ -3,13 +3,7 @@
  * What a view consists of and what it costs: it is linear if it lies within one run. And views of
  * read-only buffers.
  */
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
 #include "abd_impl.h"
-
-#include <criterion/criterion.h>
-
 #include "abd_test_fixture.h"
 
 #define PAGES 7
@@ -66,7 +60,9 @@ static void check_view(abd_t *parent, abd_t *root, size_t root_off, size_t off, 
 static const size_t edges[] = {1, 2, 511, 512, 2048, 4095, 4096, 4097, 8191, 8192, 8193, 12288,
 	16383, 16384, 16385, SIZE - 1, SIZE};
 
-Test(abd_view, what_lies_within_one_run_is_linear, .init = begin, .fini = end)
+TestSuite(abd_view, .init = begin, .fini = end);
+
+Test(abd_view, what_lies_within_one_run_is_linear)
 {
 	static const char *const max_order[] = {"0", "1", "2", "10"};
 
@@ -82,7 +78,7 @@ Test(abd_view, what_lies_within_one_run_is_linear, .init = begin, .fini = end)
 	}
 }
 
-Test(abd_view, a_view_of_a_view_that_was_scattered_may_be_linear, .init = begin, .fini = end)
+Test(abd_view, a_view_of_a_view_that_was_scattered_may_be_linear)
 {
 	abd_t *abd = scatter("1"), *outer = abd_get_offset_size(abd, 4095, SIZE - 5000);
 
@@ -95,8 +91,7 @@ Test(abd_view, a_view_of_a_view_that_was_scattered_may_be_linear, .init = begin,
 	abd_free(abd);
 }
 
-Test(abd_view, borrowing_within_a_run_copies_nothing_and_writes_the_parent, .init = begin,
-	.fini = end)
+Test(abd_view, borrowing_within_a_run_copies_nothing_and_writes_the_parent)
 {
 	abd_t *abd = scatter("0");
 	struct abd_stats at = abd_test_stats();
@@ -116,7 +111,7 @@ Test(abd_view, borrowing_within_a_run_copies_nothing_and_writes_the_parent, .ini
 	abd_free(abd);
 }
 
-Test(abd_view, without_the_rule_a_view_within_a_run_is_scattered, .init = begin, .fini = end)
+Test(abd_view, without_the_rule_a_view_within_a_run_is_scattered)
 {
 	abd_t *abd = scatter("0"), *view;
 
@@ -129,7 +124,7 @@ Test(abd_view, without_the_rule_a_view_within_a_run_is_scattered, .init = begin,
 	abd_free(abd);
 }
 
-Test(abd_view, a_view_of_a_single_run_is_linear_and_no_page, .init = begin, .fini = end)
+Test(abd_view, a_view_of_a_single_run_is_linear_and_no_page)
 {
 	abd_t *single = abd_alloc(8192, true), *view = abd_get_offset_size(single, 1, 8000);
 	abd_t *same = abd_alloc_sametype(single, 8000), *of_view = abd_alloc_sametype(view, 8000);
@@ -144,7 +139,7 @@ Test(abd_view, a_view_of_a_single_run_is_linear_and_no_page, .init = begin, .fin
 	abd_free(single);
 }
 
-Test(abd_view, zeros_stay_scattered_and_stay_zeros, .init = begin, .fini = end)
+Test(abd_view, zeros_stay_scattered_and_stay_zeros)
 {
 	abd_t *zeros = abd_get_zeros(100), *view = abd_get_offset(zeros, 1);
 
@@ -162,7 +157,7 @@ static int add_bytes(const void *buf, size_t len, void *priv)
 }
 
 /* Nothing here casts. */
-Test(abd_view, what_may_only_be_read_is_viewed_iterated_and_borrowed, .init = begin, .fini = end)
+Test(abd_view, what_may_only_be_read_is_viewed_iterated_and_borrowed)
 {
 	abd_t *owner = scatter("0");
 	const abd_t *abd = owner, *view = abd_get_offset_const(abd, 5000, 100);
@@ -193,7 +188,7 @@ Test(abd_view, what_may_only_be_read_is_viewed_iterated_and_borrowed, .init = be
 	abd_free(owner);
 }
 
-Test(abd_view, views_carry_no_mark_of_ownership, .init = begin, .fini = end)
+Test(abd_view, views_carry_no_mark_of_ownership)
 {
 	abd_t *abd = abd_alloc(5 << 12, true), *view = abd_get_offset(abd, 1);
 
@@ -203,7 +198,7 @@ Test(abd_view, views_carry_no_mark_of_ownership, .init = begin, .fini = end)
 	abd_free(abd);
 }
 
-Test(abd_view, views_cost_the_same_for_two_chunks_and_for_many, .init = begin, .fini = end)
+Test(abd_view, views_cost_the_same_for_two_chunks_and_for_many)
 {
 	abd_tuning_set("max_order", "0");
 

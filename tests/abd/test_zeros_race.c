@@ -6,14 +6,8 @@
  */
 #include "abd_mem.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 static _Atomic long second_tid;
 static _Atomic int first_holds, second_asks, second_slept;

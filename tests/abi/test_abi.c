@@ -5,10 +5,8 @@
  * that hold their own size may grow at the end. tests/gates/abi compares the whole interface; this
  * test works on every architecture and shows the figures in the source.
  */
-#include <abd/abd.h>
+#include "abd_test.h"
 #include <assert.h>
-#include <criterion/criterion.h>
-#include <stddef.h>
 
 #define at(type, member, place) \
 	static_assert(offsetof(type, member) == (place), #member " of " #type " moved")

@@ -7,8 +7,6 @@
 
 #include "abd_test.h"
 
-#include <stdlib.h>
-
 enum arc_trace_kind { ARC_ZIPF, ARC_SCANS, ARC_LOOP, ARC_LOOP_ZIPF, ARC_MIXED, ARC_TRACES };
 
 static const char *const arc_trace_names[] = {

@@ -5,9 +5,6 @@
  */
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #define MIB ((size_t)1 << 20)
 
 static const size_t sizes[] = {

@@ -3,16 +3,9 @@
  * The miss path: one fill for each missing key, whoever asks, and however it ends.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

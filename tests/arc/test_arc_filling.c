@@ -5,8 +5,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-
 Test(abd_arc_filling, many_keys_share_buckets)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);

@@ -4,12 +4,7 @@
  * and read while it grows and shrinks.
  */
 #include "abd_arc_impl.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 enum { ENTRIES = 30000 };
 

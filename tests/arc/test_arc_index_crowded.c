@@ -8,9 +8,6 @@
 #include "abd_arc_walk.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 enum { ENTRIES = 600, LINES = ABD_ARC_PAGE_LINES, SLOTS = ABD_ARC_LINE_SLOTS, SEED = 5 };
 
 /* Entries in the order in which they were put in, and whether they still are. */

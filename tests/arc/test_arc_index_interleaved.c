@@ -16,9 +16,6 @@ static void before_load(void);
 #include "abd_arc_walk.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 /* Below LINES * LOAD and above, so that lines are doubled and joined between 64 and 128. */
 enum { FEW = 300, MANY = 400, CHANGES = 3, LOADS = 20, LOOKED_UP = 6 };
 /* A step loads every slot of a line. */

@@ -4,17 +4,10 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>
 #include <abd/operate.h>
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

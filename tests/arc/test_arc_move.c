@@ -5,9 +5,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #define CAPACITY ((size_t)16 << 20)
 
 static char data[1 << 20], got[1 << 20];

@@ -8,9 +8,6 @@
 #include "arc_data.h"
 #include "arc_trace.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-
 /* ---- the paper's ARC(c), after its figure 4: arrays, searched from end to end ---------------- */
 
 enum { T1, T2, B1, B2, LISTS };

@@ -3,10 +3,7 @@
  * The ghosts' hash table grows and shrinks with their number, and loses none of them.
  */
 #include "abd_arc_policy.h"
-#include "abd_test_fault.h"
-
-#include <abd/abd.h>
-#include <criterion/criterion.h>
+#include "abd_test.h"
 
 enum { GHOSTS = 1000, LEFT = 10, COST = 4096 };
 

@@ -4,13 +4,10 @@
  * a put does is in test_arc.c.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>
 #include <abd/io.h>
-
-#include <criterion/criterion.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

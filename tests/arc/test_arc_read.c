@@ -3,12 +3,7 @@
  * Reads that teach the policy nothing, reads of what is held, and asking what is there.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

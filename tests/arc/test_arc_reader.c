@@ -4,10 +4,7 @@
  * caches.
  */
 #include "abd_arc_impl.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
 
 enum { RECORD = 4096 };
 

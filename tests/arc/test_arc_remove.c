@@ -3,10 +3,7 @@
  * Removing what is held, and only that; and all records of a pool.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

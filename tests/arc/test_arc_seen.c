@@ -4,16 +4,9 @@
  * is compared with an array of keys; so is the cache, put by put.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { SIZE = 4096, MIB = 1 << 20 };
 

@@ -5,10 +5,6 @@
 #include "abd_arc_store.h"
 #include "abd_chunk.h"
 #include "abd_test.h"
-#include "abd_test_fault.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 #define MIB ((size_t)1 << 20)
 

@@ -6,13 +6,7 @@
  */
 #include "abd_arc_walk.h"
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

@@ -5,21 +5,10 @@
  */
 #include "abd_rcu.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define expect abd_test_child_expect
 

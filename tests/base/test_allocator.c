@@ -4,14 +4,6 @@
  * linear memory. Each test needs a process that has not allocated yet.
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 
 static struct {
 	/* threads race for them in one of the tests */

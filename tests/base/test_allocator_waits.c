@@ -5,15 +5,6 @@
  * until the allocation has been seen to wait.
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 static char *pages;
 static size_t page_size;

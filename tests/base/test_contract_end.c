@@ -3,12 +3,6 @@
  * How a broken contract ends: one line, the handler if there is one, and in any case abort().
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
 
 static char memory[16];
 

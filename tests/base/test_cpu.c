@@ -5,11 +5,6 @@
 #include "abd_cpu.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static char flags[8192]; /* " fpu vme ... " of the first CPU; empty where there are none */
 
 static void flags_read(void)

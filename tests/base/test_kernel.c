@@ -6,14 +6,6 @@
 #include "abd_kernel.h"
 #include "abd_machine.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 

@@ -5,12 +5,7 @@
 #include "abd_machine.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 Test(abd_machine, a_processor_is_in_the_family_that_its_numbers_say)
 {

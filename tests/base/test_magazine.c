@@ -9,18 +9,9 @@
 #include "abd_magazine.h"
 #include "abd_mem.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_provider.h"
 
-#include <criterion/criterion.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define SIZE ((size_t)4096)
 #define INDEX (ABD_MAGAZINE_COUNT - 1) /* of an order that the tests here do not use otherwise */
@@ -73,7 +64,9 @@ static void end(void)
 	abd_test_tunables_restore();
 }
 
-Test(abd_magazine, a_reap_gives_everything_back, .init = begin, .fini = end)
+TestSuite(abd_magazine, .init = begin, .fini = end);
+
+Test(abd_magazine, a_reap_gives_everything_back)
 {
 	take_and_put(300);
 	abd_magazine_reap();
@@ -83,7 +76,7 @@ Test(abd_magazine, a_reap_gives_everything_back, .init = begin, .fini = end)
 
 #if !ABD_CHECKED
 
-Test(abd_magazine, a_block_that_was_put_is_had_again, .init = begin, .fini = end)
+Test(abd_magazine, a_block_that_was_put_is_had_again)
 {
 	void *block = abd_magazine_get(INDEX, &source, SIZE, 7);
 
@@ -102,7 +95,7 @@ static void set(const char *name, size_t value)
 	cr_assert_eq(abd_tuning_set(name, text), 0);
 }
 
-Test(abd_magazine, no_more_is_kept_than_the_tunables_say, .init = begin, .fini = end)
+Test(abd_magazine, no_more_is_kept_than_the_tunables_say)
 {
 	size_t limits[] = {0, SIZE - 1, SIZE, 10 * SIZE + 1, 100 * SIZE};
 	size_t reserves[] = {0, 2 * SIZE, 20 * SIZE, 1000 * SIZE};
@@ -123,7 +116,7 @@ Test(abd_magazine, no_more_is_kept_than_the_tunables_say, .init = begin, .fini =
 	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
 }
 
-Test(abd_magazine, a_full_magazine_keeps_its_younger_half, .init = begin, .fini = end)
+Test(abd_magazine, a_full_magazine_keeps_its_younger_half)
 {
 	take_and_put(CAPACITY + 1);
 	cr_assert_eq(atomic_load(&out), CAPACITY + 1);
@@ -141,7 +134,7 @@ Test(abd_magazine, a_full_magazine_keeps_its_younger_half, .init = begin, .fini 
 
 /* The depot is full of one size: another's blocks are kept all the same, in the thread and in the
  * depot. */
-Test(abd_magazine, what_is_in_reserve_makes_room_for_sizes_in_use, .init = begin, .fini = end)
+Test(abd_magazine, what_is_in_reserve_makes_room_for_sizes_in_use)
 {
 	set("thread_cache_bytes", 20 * SIZE);
 	set("reserve_bytes", 200 * SIZE);
@@ -166,7 +159,7 @@ Test(abd_magazine, what_is_in_reserve_makes_room_for_sizes_in_use, .init = begin
 	set("reserve_bytes", 64 << 20);
 }
 
-Test(abd_magazine, what_is_not_used_goes_back_in_time, .init = begin, .fini = end)
+Test(abd_magazine, what_is_not_used_goes_back_in_time)
 {
 	set("reserve_ms", 60);
 	take_and_put(1000);
@@ -244,7 +237,7 @@ static bool visits_work(void)
 		       MEMBARRIER_CMD_PRIVATE_EXPEDITED) > 0;
 }
 
-Test(abd_magazine, a_reap_takes_what_sleeping_threads_keep, .init = begin, .fini = end)
+Test(abd_magazine, a_reap_takes_what_sleeping_threads_keep)
 {
 	struct other o;
 	pthread_t thread = other_begin(&o);
@@ -256,8 +249,7 @@ Test(abd_magazine, a_reap_takes_what_sleeping_threads_keep, .init = begin, .fini
 	other_end(&o, thread);
 }
 
-Test(abd_magazine, a_refusal_takes_what_sleeping_threads_keep_of_that_kind, .init = begin,
-	.fini = end)
+Test(abd_magazine, a_refusal_takes_what_sleeping_threads_keep_of_that_kind)
 {
 	static const struct abd_source stranger = {source_alloc, source_free};
 	struct other o;
@@ -273,7 +265,7 @@ Test(abd_magazine, a_refusal_takes_what_sleeping_threads_keep_of_that_kind, .ini
 	other_end(&o, thread);
 }
 
-Test(abd_magazine, refusals_one_after_another_leave_others_alone, .init = begin, .fini = end)
+Test(abd_magazine, refusals_one_after_another_leave_others_alone)
 {
 	struct other o;
 	pthread_t thread = other_begin(&o);
@@ -288,8 +280,7 @@ Test(abd_magazine, refusals_one_after_another_leave_others_alone, .init = begin,
 	other_end(&o, thread);
 }
 
-Test(abd_magazine, tunables_keep_their_values_where_nonsense_is_asked_for, .init = begin,
-	.fini = end)
+Test(abd_magazine, tunables_keep_their_values_where_nonsense_is_asked_for)
 {
 	static const char *const names[] = {"thread_cache_bytes", "reserve_bytes", "reserve_ms"};
 
@@ -331,7 +322,7 @@ static void *take_and_give_back(void *arg)
 	return NULL;
 }
 
-Test(abd_magazine, a_batch_is_taken_by_one_thread, .init = begin, .fini = end)
+Test(abd_magazine, a_batch_is_taken_by_one_thread)
 {
 	atomic_uint owners = 0;
 	pthread_t thread[3];
@@ -345,7 +336,7 @@ Test(abd_magazine, a_batch_is_taken_by_one_thread, .init = begin, .fini = end)
 	cr_assert_eq(atomic_load(&out), 0);
 }
 
-Test(abd_magazine, a_refusal_takes_what_is_of_its_kind_and_nothing_else, .init = begin, .fini = end)
+Test(abd_magazine, a_refusal_takes_what_is_of_its_kind_and_nothing_else)
 {
 	static const struct abd_source stranger = {source_alloc, source_free};
 
@@ -365,7 +356,7 @@ Test(abd_magazine, a_refusal_takes_what_is_of_its_kind_and_nothing_else, .init =
 }
 
 /* Somebody has made the reserve smaller since this batch was filled. */
-Test(abd_magazine, a_batch_that_is_too_large_for_the_depot_ends, .init = begin, .fini = end)
+Test(abd_magazine, a_batch_that_is_too_large_for_the_depot_ends)
 {
 	struct abd_depot_batch *batch = batch_of(&source, 10, 7);
 
@@ -406,7 +397,7 @@ static void release_batches(void)
 	}
 }
 
-Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source, .init = begin, .fini = end)
+Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source)
 {
 	void *one_more = abd_magazine_get(INDEX, &source, SIZE, 7);
 
@@ -420,8 +411,7 @@ Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source, .init =
 	release_batches();
 }
 
-Test(abd_magazine, without_memory_for_a_magazine_a_batch_serves_one_block, .init = begin,
-	.fini = end)
+Test(abd_magazine, without_memory_for_a_magazine_a_batch_serves_one_block)
 {
 	void *block;
 
@@ -451,8 +441,7 @@ static void *keep_ten_and_end(void *arg)
 	return arg;
 }
 
-Test(abd_magazine, a_thread_that_ends_without_memory_for_batches_leaks_nothing, .init = begin,
-	.fini = end)
+Test(abd_magazine, a_thread_that_ends_without_memory_for_batches_leaks_nothing)
 {
 	pthread_t thread;
 
@@ -472,8 +461,7 @@ static bool reap_meanwhile(void)
 	return false;
 }
 
-Test(abd_magazine, a_magazine_that_is_taken_while_a_batch_is_made_needs_none, .init = begin,
-	.fini = end)
+Test(abd_magazine, a_magazine_that_is_taken_while_a_batch_is_made_needs_none)
 {
 	void *one_more = abd_magazine_get(INDEX, &source, SIZE, 7);
 
@@ -510,7 +498,7 @@ static void *many_of_none(void *arg)
 	return NULL;
 }
 
-Test(abd_magazine, a_thread_without_magazines_has_none_of_many, .init = begin, .fini = end)
+Test(abd_magazine, a_thread_without_magazines_has_none_of_many)
 {
 	size_t count = 1;
 	pthread_t thread;
@@ -526,8 +514,7 @@ static void *reap(void *arg)
 	return arg;
 }
 
-Test(abd_magazine, a_thread_that_is_asked_for_its_magazines_has_none_of_many, .init = begin,
-	.fini = end)
+Test(abd_magazine, a_thread_that_is_asked_for_its_magazines_has_none_of_many)
 {
 	int worked = atomic_exchange(&abd_thread_visits, ABD_THREAD_VISITS_FAIL);
 	struct iovec iov;
@@ -566,7 +553,7 @@ static void look(void)
 	abd_thread_self()->puts_left = 100;
 }
 
-Test(abd_magazine, a_pair_is_taken_and_given_whole_or_not_at_all, .init = begin, .fini = end)
+Test(abd_magazine, a_pair_is_taken_and_given_whole_or_not_at_all)
 {
 	void *first = NULL, *second = NULL, *a = abd_magazine_get(INDEX, &source, SIZE, 7),
 	     *b = abd_magazine_get(OTHER, &source, SIZE, 7);
@@ -591,7 +578,7 @@ Test(abd_magazine, a_pair_is_taken_and_given_whole_or_not_at_all, .init = begin,
 }
 
 /* Buffers of up to 64 bytes: struct and memory are of one class. */
-Test(abd_magazine, a_pair_may_be_of_one_size, .init = begin, .fini = end)
+Test(abd_magazine, a_pair_may_be_of_one_size)
 {
 	void *first = NULL, *second = NULL;
 
@@ -621,7 +608,7 @@ Test(abd_magazine, a_pair_may_be_of_one_size, .init = begin, .fini = end)
 }
 
 /* Pairs count as frees, so a thread that frees nothing else looks at the clock too. */
-Test(abd_magazine, pairs_bring_the_look_at_the_clock_nearer, .init = begin, .fini = end)
+Test(abd_magazine, pairs_bring_the_look_at_the_clock_nearer)
 {
 	void *first = NULL, *second = NULL;
 
@@ -640,7 +627,7 @@ Test(abd_magazine, pairs_bring_the_look_at_the_clock_nearer, .init = begin, .fin
 
 #ifdef ABD_THREAD_POINTER
 /* Another thread has its slot: it uses its magazines all the same, and looks at the clock. */
-Test(abd_magazine, a_thread_without_a_slot_has_magazines, .init = begin, .fini = end)
+Test(abd_magazine, a_thread_without_a_slot_has_magazines)
 {
 	struct abd_thread *self = abd_thread_self();
 	struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
@@ -686,7 +673,7 @@ static void age_now(void)
 	abd_age_check(abd_age_now_ms());
 }
 
-Test(abd_magazine, threads_that_sleep_lose_what_they_keep_in_time, .init = begin, .fini = end)
+Test(abd_magazine, threads_that_sleep_lose_what_they_keep_in_time)
 {
 	pthread_barrier_t barrier;
 	pthread_t thread, sleeper;
@@ -714,7 +701,7 @@ Test(abd_magazine, threads_that_sleep_lose_what_they_keep_in_time, .init = begin
 }
 
 /* Systems without membarrier(2): each thread gives its reserve up when it frees next. */
-Test(abd_magazine, where_threads_can_not_be_visited_they_are_asked, .init = begin, .fini = end)
+Test(abd_magazine, where_threads_can_not_be_visited_they_are_asked)
 {
 	struct other o;
 	pthread_t thread = other_begin(&o);
@@ -750,7 +737,7 @@ static void *robbed_thread(void *arg)
 	return NULL;
 }
 
-Test(abd_magazine, threads_that_are_visited_at_work_lose_nothing, .init = begin, .fini = end)
+Test(abd_magazine, threads_that_are_visited_at_work_lose_nothing)
 {
 	pthread_t thread[4];
 	size_t twice[4] = {0};
@@ -767,7 +754,7 @@ Test(abd_magazine, threads_that_are_visited_at_work_lose_nothing, .init = begin,
 	}
 }
 
-Test(abd_magazine, a_forked_child_takes_what_its_parents_threads_kept, .init = begin, .fini = end)
+Test(abd_magazine, a_forked_child_takes_what_its_parents_threads_kept)
 {
 	struct other o;
 	pthread_t thread = other_begin(&o);
@@ -861,7 +848,7 @@ static void run_threads(void *(*function)(void *), void **arg)
 		pthread_join(thread[i], NULL);
 }
 
-Test(abd_magazine, counters_are_exact_after_threads_ended, .init = begin, .fini = end)
+Test(abd_magazine, counters_are_exact_after_threads_ended)
 {
 	struct abd_stats before = abd_test_stats(), after;
 
@@ -880,7 +867,7 @@ static void *free_one(void *arg)
 	return NULL;
 }
 
-Test(abd_magazine, buffers_end_in_other_threads_than_they_began, .init = begin, .fini = end)
+Test(abd_magazine, buffers_end_in_other_threads_than_they_began)
 {
 	struct abd_stats before = abd_test_stats(), after;
 	void *abds[THREADS];
@@ -909,7 +896,7 @@ static void *leave_late(void *arg)
 }
 
 /* A destructor of the engine's may run after ours, and use the library once more. */
-Test(abd_magazine, a_thread_that_ended_may_start_again, .init = begin, .fini = end)
+Test(abd_magazine, a_thread_that_ended_may_start_again)
 {
 	struct abd_stats before, after;
 

@@ -4,8 +4,7 @@
  */
 #include "abd_mem_cache.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
+#include "abd_test.h"
 
 static void *relieve(void *answer)
 {

@@ -5,9 +5,6 @@
  */
 #include "abd_mem_cache.h"
 #include "abd_test.h"
-#include "abd_test_fault.h"
-
-#include <criterion/criterion.h>
 
 Test(abd_mem, every_size_fits_its_class_and_wastes_little)
 {

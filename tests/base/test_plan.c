@@ -4,8 +4,7 @@
  */
 #include "abd_plan.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
+#include "abd_test.h"
 
 static const struct abd_kernel one = {.name = "one"}, two = {.name = "two"};
 

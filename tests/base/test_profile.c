@@ -5,14 +5,8 @@
 #include "abd_machine.h"
 #include "abd_profile.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static char said[512]; /* on stderr, while the last profile was read */
 

@@ -5,21 +5,14 @@
  */
 #include "abd_counter.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
 #include "abd_thread.h"
 
-#include <criterion/criterion.h>
 #include <linux/filter.h>
 #include <linux/membarrier.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 /* As many lives as SECONDS allow on a slow machine: who asks and who ends take the same lock. */
 enum { THREADS = 2, LIVES = 5000, SECONDS = 3, EACH = 3 };

@@ -4,10 +4,7 @@
  */
 #include "abd_tunable.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "abd_test.h"
 
 static bool parse(const char *text, uint64_t low, uint64_t high, uint64_t expected)
 {

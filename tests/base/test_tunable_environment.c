@@ -3,13 +3,8 @@
  * Tunables from the environment: names in capitals, as long as they fit the buffer; values that
  * can't be accepted are reported.
  */
-#include "abd_test_child.h"
+#include "abd_test.h"
 #include "abd_tunable.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TEN "abcdefghij"
 #define LONG_NAME TEN TEN TEN TEN TEN TEN TEN TEN

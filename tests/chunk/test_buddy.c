@@ -5,8 +5,6 @@
 #include "abd_buddy.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-
 enum { PAGES = 1000, ORDER_MAX = 6 };
 
 static struct abd_buddy buddy;

@@ -5,9 +5,6 @@
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 static void begin(void)
 {
@@ -54,7 +51,9 @@ static void check_provider(const char *name)
 	abd_chunk_reap();
 }
 
-Test(abd_chunk, every_provider_gives_runs_of_every_order, .init = begin, .fini = end)
+TestSuite(abd_chunk, .init = begin, .fini = end);
+
+Test(abd_chunk, every_provider_gives_runs_of_every_order)
 {
 	check_provider("jemalloc");
 	check_provider("regions");
@@ -89,13 +88,13 @@ static void check_trim(const char *name, bool has_regions)
 	cr_assert_eq(abd_chunk_idle(provider) > 0, has_regions, "%s", name);
 }
 
-Test(abd_chunk, a_provider_is_trimmed, .init = begin, .fini = end)
+Test(abd_chunk, a_provider_is_trimmed)
 {
 	check_trim("regions", true);
 	check_trim("test", false);
 }
 
-Test(abd_chunk, a_buffer_remembers_its_provider, .init = begin, .fini = end)
+Test(abd_chunk, a_buffer_remembers_its_provider)
 {
 	abd_t *abd = abd_alloc(5 << 12, false), *single = abd_alloc(4096, false);
 
@@ -106,14 +105,14 @@ Test(abd_chunk, a_buffer_remembers_its_provider, .init = begin, .fini = end)
 	cr_assert_eq(abd_test_runs_out_all(), 0);
 }
 
-Test(abd_chunk, the_table_has_an_end, .init = begin, .fini = end)
+Test(abd_chunk, the_table_has_an_end)
 {
 	/* Behind those of the library and the one of the tests there is one place at most. */
 	abd_chunk_provider_add(&abd_chunk_malloc);
 	cr_assert_eq(abd_chunk_provider_add(&abd_chunk_malloc), -ENOSPC);
 }
 
-Test(abd_chunk, a_provider_that_is_not_there_is_not_taken, .init = begin, .fini = end)
+Test(abd_chunk, a_provider_that_is_not_there_is_not_taken)
 {
 	cr_assert_eq(abd_tuning_set("chunk_provider", "slab"), -EINVAL);
 	cr_assert_eq(abd_tuning_set("chunk_provider", ""), -EINVAL);

@@ -5,13 +5,6 @@
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 struct run {
 	uint64_t *address;

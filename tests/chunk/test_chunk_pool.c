@@ -5,14 +5,9 @@
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
 
-#include <criterion/criterion.h>
 #include <linux/mempolicy.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static void begin(void)
 {

@@ -4,12 +4,8 @@
  * take no memory.
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
 
 #include <abd/pool.h>
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 enum { TAKEN = 64, FOUR_GIB_SHIFT = 32 };
 

@@ -5,13 +5,6 @@
  */
 #include "abd_chunk.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 

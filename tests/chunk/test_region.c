@@ -7,12 +7,8 @@
 #include "abd_mem.h"
 #include "abd_region.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
-#include "abd_test_wrap.h"
 
-#include <criterion/criterion.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #define HALF 9 /* the order of a run of half a region */
 

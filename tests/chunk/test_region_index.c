@@ -6,9 +6,6 @@
 #include "abd_mem.h"
 #include "abd_region_index.h"
 #include "abd_test.h"
-#include "abd_test_wrap.h"
-
-#include <criterion/criterion.h>
 
 /* In leaves that no map of a process gets. */
 #define ADDRESS(leaf) ((const void *)(uintptr_t)((uint64_t)(leaf) << (ABD_REGION_SHIFT + 13)))

@@ -5,10 +5,6 @@
  */
 #include "abd_crc32c.h"
 #include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -5,10 +5,7 @@
  */
 #include "abd_fletcher.h"
 
-#include <criterion/criterion.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "abd_test.h"
 
 enum { SIZE = 20000 };
 

@@ -3,15 +3,9 @@
  * lz4 over every pair of kinds: compressed data comes back, damage is reported, nothing is written
  * outside the room.
  */
-#include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <lz4.h>
-#include <stdlib.h>
-
 #include "abd_test_fixture.h"
+
+#include <lz4.h>
 
 #define SIZE ABD_TEST_KIND_SIZE
 
@@ -96,13 +90,15 @@ static void check_pair(size_t src_kind, size_t dst_kind)
 	abd_test_drop(&src);
 }
 
-Test(abd_lz4, every_pair_of_kinds_compresses_and_comes_back, .init = begin, .fini = end)
+TestSuite(abd_lz4, .init = begin, .fini = end);
+
+Test(abd_lz4, every_pair_of_kinds_compresses_and_comes_back)
 {
 	for (size_t i = 0; i < abd_test_kind_count * abd_test_kind_count; i++)
 		check_pair(i / abd_test_kind_count, i % abd_test_kind_count);
 }
 
-Test(abd_lz4, room_that_is_too_small_is_told, .init = begin, .fini = end)
+Test(abd_lz4, room_that_is_too_small_is_told)
 {
 	struct abd_test_buffer src;
 
@@ -117,7 +113,7 @@ Test(abd_lz4, room_that_is_too_small_is_told, .init = begin, .fini = end)
 	abd_test_drop(&src);
 }
 
-Test(abd_lz4, nothing_compresses_to_a_token, .init = begin, .fini = end)
+Test(abd_lz4, nothing_compresses_to_a_token)
 {
 	abd_t *abd = abd_alloc(5000, false), *dst = abd_alloc(5000, false);
 	char byte = 7;
@@ -137,7 +133,7 @@ Test(abd_lz4, nothing_compresses_to_a_token, .init = begin, .fini = end)
 	abd_free(dst);
 }
 
-Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid, .init = begin, .fini = end)
+Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid)
 {
 	abd_t *zeros = abd_get_zeros((size_t)3 << 30), *dst = abd_alloc(5000, false);
 	char byte;
@@ -154,7 +150,7 @@ Test(abd_lz4, sizes_that_lz4_can_not_serve_are_invalid, .init = begin, .fini = e
  * Every byte of a block damaged in turn, every length cut: what liblz4 makes of it, or -EBADMSG;
  * never a byte outside the room.
  */
-Test(abd_lz4, damage_is_told_or_harmless, .init = begin, .fini = end)
+Test(abd_lz4, damage_is_told_or_harmless)
 {
 	struct abd_test_buffer src, block;
 	char *flat = malloc(4001), *damaged = malloc(SIZE), *expected = malloc(4001);

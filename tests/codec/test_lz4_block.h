@@ -10,7 +10,6 @@
 #include "abd_test.h"
 
 #include <abd/codec.h>
-#include <stdlib.h>
 
 struct test_block {
 	const uint8_t *block;

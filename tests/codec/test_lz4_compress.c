@@ -6,8 +6,6 @@
 #include "test_lz4_block.h"
 
 #include <abd/tuning.h>
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <limits.h>
 
 enum { SIZE = 90000, GROUP = 16384 };

@@ -6,7 +6,6 @@
 #include "abd_test.h"
 
 #include <abd/codec.h>
-#include <criterion/criterion.h>
 
 Test(abd_lz4_contract, ranges_past_the_end_are_told_by_the_call_with_its_numbers)
 {

@@ -8,8 +8,6 @@
 #include "abd_test.h"
 #include "test_lz4_decode_case.h"
 
-#include <criterion/criterion.h>
-
 #include <lz4hc.h>
 
 enum { CASES = 100000, RECORD_MAX = 200000, BLOCK_MAX = LZ4_COMPRESSBOUND(RECORD_MAX) };

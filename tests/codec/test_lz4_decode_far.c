@@ -8,8 +8,6 @@
 
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-
 enum { FAR = 65535, SEQUENCES = 30000, OUTPUT_MAX = 1 << 20, BLOCK_MAX = 1 << 19 };
 
 static uint8_t block[BLOCK_MAX];

@@ -5,10 +5,7 @@
  */
 #include "abd_lz4_decode.h"
 
-#include <criterion/criterion.h>
-
-#include <errno.h>
-#include <string.h>
+#include "abd_test.h"
 
 enum {
 	RUN = 65536,

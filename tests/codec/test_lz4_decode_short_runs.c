@@ -7,9 +7,7 @@
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
 #include <lz4.h>
-#include <stdlib.h>
 
 enum {
 	FIRST = 65535,

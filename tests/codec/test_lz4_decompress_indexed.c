@@ -4,13 +4,9 @@
  * that lie.
  */
 #include "abd_lz4_decode.h"
-#include "abd_test_fault.h"
 #include "test_lz4_block.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 
 enum { SIZE = 200000, GUARD = 32 };
 

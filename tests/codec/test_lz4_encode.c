@@ -6,7 +6,6 @@
 #include "abd_lz4_encode.h"
 #include "test_lz4_block.h"
 
-#include <criterion/criterion.h>
 #include <lz4.h>
 
 enum { SIZE_MOST = 200000 };

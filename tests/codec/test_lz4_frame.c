@@ -3,10 +3,6 @@
  * ZFS's length in front of a block, its rule of an eighth, and a block exchanged that way.
  */
 #include "abd_test.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
 
 Test(abd_lz4_frame, an_eighth_must_be_saved)
 {

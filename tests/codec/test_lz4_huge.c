@@ -6,12 +6,7 @@
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define PIECE ((size_t)2 << 20)
 /* 2.1 GiB, as match of one byte: 255 and 255 and so on. */

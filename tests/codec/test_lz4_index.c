@@ -5,9 +5,6 @@
 #include "abd_test.h"
 
 #include <abd/codec.h>
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
 
 Test(abd_lz4_index, a_size_holds_one_point_for_each_group)
 {

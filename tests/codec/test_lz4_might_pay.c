@@ -5,8 +5,6 @@
  */
 #include "test_lz4_block.h"
 
-#include <criterion/criterion.h>
-
 enum { SIZE_MOST = 1 << 20 };
 
 static const size_t sizes[] = {65536, 65537, 98313, 131072, 200001, SIZE_MOST};

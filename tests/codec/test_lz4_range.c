@@ -5,13 +5,6 @@
  */
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
-#include "abd_test_fault.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Words from a small vocabulary between random bytes: matches near and far, literals short and

@@ -8,15 +8,7 @@
 #include "abd_compare_kernel.h"
 #include <abd/key.h>
 
-#include <criterion/criterion.h>
-
-#include <errno.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "abd_test.h"
 
 enum {
 	LENGTH_MAX = 4200,

@@ -8,9 +8,6 @@
 
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <sys/mman.h>
-
 enum { HUGE_SIZE = 16 << 20, PAGE = 64 << 10, ROOM = HUGE_SIZE + PAGE };
 
 /* ROOM bytes, behind which none can be read. */

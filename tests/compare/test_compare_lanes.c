@@ -6,10 +6,6 @@
 #include "abd_compare_kernel.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 enum { ROOM = 8192 };
 
 struct room {

@@ -4,11 +4,7 @@
  * can run are left.
  */
 #include "abd_compare_kernel.h"
-#include "abd_test_wrap.h"
-
-#include <criterion/criterion.h>
-
-#include <string.h>
+#include "abd_test.h"
 
 Test(abd_compare_names, a_cpu_without_vectors_is_offered_none)
 {

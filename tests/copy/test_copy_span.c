@@ -5,13 +5,7 @@
  */
 #include "abd_copy_span.h"
 
-#include <criterion/criterion.h>
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "abd_test.h"
 
 enum { ROOM = 16384, LINE = 64, MARGIN = 2 * LINE };
 

@@ -6,10 +6,6 @@
 #include "abd_copy_span.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 enum { ROOM = 8192, MARGIN = 256 };
 
 static char *rooms[2 * ABD_LANES];

@@ -6,10 +6,6 @@
 #include "abd_test.h"
 #include "abd_zero_span.h"
 
-#include <criterion/criterion.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 enum { ROOM = 8192, MARGIN = 256 };
 
 static char *rooms[ABD_LANES];

@@ -14,9 +14,7 @@
 
 #include "abd_flush_span.h"
 
-#include <criterion/criterion.h>
-
-#include <string.h>
+#include "abd_test.h"
 
 #define RECORDER_LINES 1024 /* power of two; the largest case touches a quarter of them */
 

@@ -9,14 +9,6 @@
 
 #include "abd_test.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
-
 #define SIZE_MAX_TESTED 8192
 #define PAGE ((size_t)4096)
 

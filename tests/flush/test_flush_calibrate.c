@@ -5,12 +5,7 @@
  */
 #include "abd_flush_span.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
 #include "abd_cpu.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 

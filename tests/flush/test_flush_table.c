@@ -5,9 +5,6 @@
 #include "abd_flush_table.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-
 Test(abd_flush_table, kernels_around_the_cache_come_first_and_every_kernel_has_the_machines_fence)
 {
 	bool through = false;

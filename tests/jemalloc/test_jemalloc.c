@@ -9,10 +9,6 @@
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 #if ABD_TEST_JEMALLOC
 

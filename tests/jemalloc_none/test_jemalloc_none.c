@@ -7,8 +7,6 @@
 #include "abd_jemalloc.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-
 Test(abd_jemalloc_none, the_c_library_serves_a_program_without_the_companion)
 {
 	cr_assert_not(abd_jemalloc_present());

@@ -9,16 +9,8 @@
  *   ABD_TEST_SEED=n        another order of things (1)
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_provider.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { THREADS = 4, PLACES = 32, SHARED = 8, LIFE = 400, HAND_OVERS = 3 };
 

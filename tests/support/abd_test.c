@@ -4,9 +4,6 @@
  */
 #include "abd_test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 _Thread_local jmp_buf abd_test_jump;
 _Thread_local char abd_test_message[256];
 

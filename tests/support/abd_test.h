@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all tests share: they expect a broken contract, and they draw random numbers that can be
- * repeated. Works under Criterion and under the forkless runner.
+ * What every unit test begins with: Criterion, the C library, and what tests share. They expect a
+ * broken contract, and draw random numbers that can be repeated. Works under Criterion and under
+ * the forkless runner.
  */
 #ifndef ABD_TEST_H
 #define ABD_TEST_H
 
-#include <abd/abd.h>
+#include "abd_test_child.h"
+#include "abd_test_fault.h"
+#include "abd_test_kinds.h"
+#include "abd_test_provider.h"
+#include "abd_test_wrap.h"
 
+#include <abd/abd.h>
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 extern _Thread_local jmp_buf abd_test_jump;
 extern _Thread_local char abd_test_message[256];

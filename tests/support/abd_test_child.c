@@ -2,15 +2,7 @@
 /*
  * Starting the test program anew: /proc/self/exe with ABD_TEST_CHILD naming the function.
  */
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "abd_test.h"
 
 #define VARIABLES 512
 

@@ -3,7 +3,7 @@
  * The fault hook: it numbers the sites in the order in which they are reached, and refuses those
  * from first to last.
  */
-#include "abd_test_fault.h"
+#include "abd_test.h"
 
 #include "abd_mem.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fixture of tests that leave nothing behind. begin() installs the test provider, which can
- * refuse. end() checks that all gauges are as before and that all runs have been freed. Include it
- * once per test file, after criterion's header.
+ * refuse. end() checks that all gauges are as before and that all runs have been freed. A test file
+ * includes it in place of abd_test.h.
  */
 #ifndef ABD_TEST_FIXTURE_H
 #define ABD_TEST_FIXTURE_H
 
 #include "abd_test.h"
-#include "abd_test_provider.h"
 
 static struct abd_stats before;
 

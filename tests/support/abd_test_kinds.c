@@ -3,14 +3,9 @@
  * Makes each kind from simpler ones: first a base with memory of its own, then views and gangs,
  * whose pieces are slices of their parents' pieces.
  */
-#include "abd_test_kinds.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
 
 #include "abd_impl.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define SIZE ABD_TEST_KIND_SIZE
 

@@ -5,18 +5,13 @@
  * adjacent runs, they come from one region instead; its space is reused only after all its runs are
  * freed.
  */
-#include "abd_test_provider.h"
+#include "abd_test.h"
 
 #include "abd_chunk.h"
 #include "abd_quarantine.h"
 
 #include <abd/buffer.h>
 #include <abd/tuning.h>
-
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
 #define MAGIC 0x72756e2d69732d6dull
 #define REGION_PAGES ((size_t)16384)

@@ -2,16 +2,12 @@
 /*
  * The wrapped calls. No header declares them: --wrap fixes their names.
  */
-#include "abd_test_wrap.h"
+#include "abd_test.h"
 
 #include "abd_cpu.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 
 static atomic_uint countdown[ABD_TEST_CALLS];
 

@@ -12,16 +12,9 @@
 #include "abd_machine.h"
 #include "abd_profile.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_provider.h"
 #include "abd_zero_span.h"
 
 #include <abd/version.h>
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 struct name_and_values {
 	const char *name;

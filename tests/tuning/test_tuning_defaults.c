@@ -4,9 +4,6 @@
  * default must be changed there too.
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
-
-#include <criterion/criterion.h>
 
 static const struct {
 	const char *name, *value;

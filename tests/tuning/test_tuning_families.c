@@ -8,12 +8,7 @@
 #include "abd_copy_span.h"
 #include "abd_machine.h"
 #include "abd_test.h"
-#include "abd_test_provider.h"
 #include "abd_zero_span.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { OFF = 3, EDGE_MAX = 64 << 20 };
 

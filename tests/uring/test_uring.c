@@ -4,28 +4,15 @@
  * do less than it is asked: io_uring_submit() here cuts requests short and is interrupted on its
  * way to the real one.
  */
+#include "abd_test_fixture.h"
 #include "test_uring_kernel.h"
-
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_fault.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
 
 #include <abd/pool.h>
 #include <abd/stats.h>
 #include <abd/uring.h>
-#include <criterion/criterion.h>
-#include <fcntl.h>
 #include <liburing.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "abd_test_fixture.h"
 
 #define ENTRIES 8 /* of the ring: fewer than a buffer has pieces */
 

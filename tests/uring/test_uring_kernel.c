@@ -6,22 +6,11 @@
  * Its calls that enter the kernel are ours for all rings of this program, and real ones are passed
  * on.
  */
+#include "abd_test_fixture.h"
 #include "test_uring_kernel.h"
-
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_fault.h"
-#include "abd_test_wrap.h"
 
 #include <abd/pool.h>
 #include <abd/uring.h>
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "abd_test_fixture.h"
 
 enum { ENTRIES = 8, ALL = 1 << 30, MORE = ALL - 1, PAGES = 20, SIZE = PAGES << 12, END = -100000 };
 
@@ -270,20 +259,21 @@ static void transfers(const int *submits, const int *results, const int *waits)
 	close(fd);
 }
 
-Test(abd_uring_kernel, requests_taken_a_few_at_a_time_are_handed_over_again, .init = begin,
-	.fini = end)
+TestSuite(abd_uring_kernel, .init = begin, .fini = end);
+
+Test(abd_uring_kernel, requests_taken_a_few_at_a_time_are_handed_over_again)
 {
 	transfers((const int[]){3, 0, 2, -EINTR, 0, 1, END}, always, always);
 	cr_assert_eq(kernel.executed, 2 * PAGES);
 }
 
-Test(abd_uring_kernel, requests_to_be_repeated_are, .init = begin, .fini = end)
+Test(abd_uring_kernel, requests_to_be_repeated_are)
 {
 	transfers(always, (const int[]){ALL, -EINTR, -EINTR, 1, ALL, 4095, END}, always);
 	cr_assert_eq(kernel.executed, 2 * (PAGES + 4));
 }
 
-Test(abd_uring_kernel, interrupted_waits_go_on, .init = begin, .fini = end)
+Test(abd_uring_kernel, interrupted_waits_go_on)
 {
 	transfers(
 		always, always, (const int[]){-EINTR, 0, -EINTR, -EINTR, -EAGAIN, 0, -EAGAIN, END});
@@ -321,7 +311,7 @@ static ssize_t read_with(const int *submits, const int *results)
 	return moved;
 }
 
-Test(abd_uring_kernel, what_can_not_go_on_is_told_at_once, .init = begin, .fini = end)
+Test(abd_uring_kernel, what_can_not_go_on_is_told_at_once)
 {
 	cr_assert_eq(read_with((const int[]){-EAGAIN, 0, END}, always), -EAGAIN);
 	cr_assert_eq(kernel.executed, 0);
@@ -333,7 +323,7 @@ Test(abd_uring_kernel, what_can_not_go_on_is_told_at_once, .init = begin, .fini 
 }
 
 /* Some files know no flag for requests that must not wait; they are asked without. */
-Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most)
 {
 	static const int unknown[] = {-EOPNOTSUPP, END};
 	abd_t *abd = pages_alloc(1);
@@ -358,8 +348,7 @@ Test(abd_uring_kernel, a_pipe_that_never_waits_is_asked_twice_at_most, .init = b
 }
 
 /* Such a file makes nobody wait for another end. */
-Test(abd_uring_kernel, a_file_on_a_disk_is_read_whole_whatever_its_flags, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, a_file_on_a_disk_is_read_whole_whatever_its_flags)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1);
@@ -374,14 +363,14 @@ Test(abd_uring_kernel, a_file_on_a_disk_is_read_whole_whatever_its_flags, .init 
 	close(fd);
 }
 
-Test(abd_uring_kernel, interruptions_without_end_are_an_error, .init = begin, .fini = end)
+Test(abd_uring_kernel, interruptions_without_end_are_an_error)
 {
 	cr_assert_eq(read_with(always, for_ever(-EINTR)), -EINTR);
 	cr_assert_eq(read_with(for_ever(-EINTR), always), -EINTR);
 	cr_assert_eq(read_with(for_ever(0), always), -EAGAIN);
 }
 
-Test(abd_uring_kernel, a_wait_that_never_succeeds_is_a_broken_contract, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_wait_that_never_succeeds_is_a_broken_contract)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -407,8 +396,7 @@ static void engine_expects(unsigned from, unsigned to)
 }
 
 /* Some of the engine's completions wait when a transfer begins, and more come in among its own. */
-Test(abd_uring_kernel, completions_of_others_stay_in_the_ring_in_their_order, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, completions_of_others_stay_in_the_ring_in_their_order)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1), *back = pages_alloc(2);
@@ -433,8 +421,7 @@ Test(abd_uring_kernel, completions_of_others_stay_in_the_ring_in_their_order, .i
 	close(fd);
 }
 
-Test(abd_uring_kernel, completions_of_others_that_come_in_meanwhile_stay, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, completions_of_others_that_come_in_meanwhile_stay)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1);
@@ -452,7 +439,7 @@ Test(abd_uring_kernel, completions_of_others_that_come_in_meanwhile_stay, .init 
 }
 
 /* The second answer, told while another request is under way, is nobody's. */
-Test(abd_uring_kernel, a_request_that_is_answered_twice_counts_once, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_request_that_is_answered_twice_counts_once)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1);
@@ -474,8 +461,7 @@ Test(abd_uring_kernel, a_request_that_is_answered_twice_counts_once, .init = beg
 	close(fd);
 }
 
-Test(abd_uring_kernel, more_bytes_than_were_asked_for_are_a_broken_contract, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, more_bytes_than_were_asked_for_are_a_broken_contract)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -487,7 +473,7 @@ Test(abd_uring_kernel, more_bytes_than_were_asked_for_are_a_broken_contract, .in
 }
 
 Test(abd_uring_kernel, a_refusal_halfway_leaves_nothing_under_way_and_nothing_prepared,
-	.init = begin, .fini = end)
+	.init = begin)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1);
@@ -506,8 +492,7 @@ Test(abd_uring_kernel, a_refusal_halfway_leaves_nothing_under_way_and_nothing_pr
 	close(fd);
 }
 
-Test(abd_uring_kernel, the_first_error_is_told_and_all_answers_are_awaited, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, the_first_error_is_told_and_all_answers_are_awaited)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -521,7 +506,7 @@ Test(abd_uring_kernel, the_first_error_is_told_and_all_answers_are_awaited, .ini
 	abd_free(abd);
 }
 
-Test(abd_uring_kernel, a_write_that_moves_nothing_is_an_error, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_write_that_moves_nothing_is_an_error)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1);
@@ -536,8 +521,7 @@ Test(abd_uring_kernel, a_write_that_moves_nothing_is_an_error, .init = begin, .f
 
 /* ---- broken contracts ------------------------------------------------------------------------ */
 
-Test(abd_uring_kernel, a_ring_that_can_not_be_shared_is_a_broken_contract, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, a_ring_that_can_not_be_shared_is_a_broken_contract)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -571,7 +555,7 @@ Test(abd_uring_kernel, a_ring_that_can_not_be_shared_is_a_broken_contract, .init
 
 /* Then the kernel looks for no more of them, or has no place to put them. */
 Test(abd_uring_kernel, completions_of_others_that_stop_the_ring_are_a_broken_contract,
-	.init = begin, .fini = end)
+	.init = begin)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -595,8 +579,7 @@ Test(abd_uring_kernel, completions_of_others_that_stop_the_ring_are_a_broken_con
 }
 
 /* Where a thread takes requests from the ring, none can be taken back. */
-Test(abd_uring_kernel, a_thread_that_can_not_be_woken_is_a_broken_contract, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, a_thread_that_can_not_be_woken_is_a_broken_contract)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -616,7 +599,7 @@ Test(abd_uring_kernel, a_thread_that_can_not_be_woken_is_a_broken_contract, .ini
 }
 
 /* It has answered all of a ring full of requests before it tells that it took them. */
-Test(abd_uring_kernel, a_thread_that_lags_behind_is_waited_for, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_thread_that_lags_behind_is_waited_for)
 {
 	int fd = memfd_create("abd", 0);
 	abd_t *abd = pages_alloc(1), *back = pages_alloc(2);
@@ -649,8 +632,7 @@ Test(abd_uring_kernel, a_thread_that_lags_behind_is_waited_for, .init = begin, .
 }
 
 /* Returning would leave the kernel with memory that the caller may free. */
-Test(abd_uring_kernel, a_ring_that_is_broken_is_not_left_with_the_buffer, .init = begin,
-	.fini = end)
+Test(abd_uring_kernel, a_ring_that_is_broken_is_not_left_with_the_buffer)
 {
 	abd_t *abd = pages_alloc(1);
 
@@ -661,7 +643,7 @@ Test(abd_uring_kernel, a_ring_that_is_broken_is_not_left_with_the_buffer, .init 
 	abd_free(abd);
 }
 
-Test(abd_uring_kernel, rings_and_requests_are_never_null, .init = begin, .fini = end)
+Test(abd_uring_kernel, rings_and_requests_are_never_null)
 {
 	struct abd_uring none = {0};
 	struct io_uring_sqe sqe;
@@ -697,7 +679,7 @@ Test(abd_uring_kernel, rings_and_requests_are_never_null, .init = begin, .fini =
 }
 
 /* The kernel takes -1 for the file's current position. */
-Test(abd_uring_kernel, offsets_that_no_file_has_are_refused, .init = begin, .fini = end)
+Test(abd_uring_kernel, offsets_that_no_file_has_are_refused)
 {
 	static const off_t wrong[] = {-1, -2, INT32_MIN, (off_t)INT64_MIN, (off_t)INT64_MAX};
 	abd_t *abd = pages_alloc(1);
@@ -729,7 +711,7 @@ Test(abd_uring_kernel, offsets_that_no_file_has_are_refused, .init = begin, .fin
 
 /* ---- a child of the process that called abd_uring_begin(): its byte is 0 --------------------- */
 
-Test(abd_uring_kernel, a_child_goes_without_what_its_parent_registered, .init = begin, .fini = end)
+Test(abd_uring_kernel, a_child_goes_without_what_its_parent_registered)
 {
 	static char bytes[4096];
 	unsigned char *home =

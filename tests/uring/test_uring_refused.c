@@ -6,12 +6,7 @@
 #include "abd_test.h"
 
 #include <abd/uring.h>
-#include <criterion/criterion.h>
-#include <fcntl.h>
 #include <liburing.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 Test(abd_uring_refused, a_file_that_is_sealed_is_not_written)
 {

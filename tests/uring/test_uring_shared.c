@@ -5,21 +5,13 @@
  * a child. Each test is skipped if the system has no such ring.
  */
 #include "abd_test.h"
-#include "abd_test_child.h"
 
 #include <abd/io.h>
 #include <abd/pool.h>
 #include <abd/uring.h>
-#include <criterion/criterion.h>
-#include <fcntl.h>
 #include <liburing.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { ENTRIES = 8, PIECES = 40, SIZE = PIECES << 12, WAITING = 5, FILE_SIZE = 1 << 20 };
 

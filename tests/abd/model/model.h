@@ -29,8 +29,6 @@
 #include "abd_base.h"
 #include "abd_test.h"
 
-#include <stdio.h>
-
 enum {
 	EPISODE = 20000,
 	OBJECTS = 64,

@@ -6,10 +6,6 @@
  */
 #include "model.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-
 void model_op_borrow(void)
 {
 	struct object *o = model_any();

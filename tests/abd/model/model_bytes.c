@@ -7,8 +7,6 @@
  */
 #include "model.h"
 
-#include <criterion/criterion.h>
-
 void model_slice_add(struct object *o, struct object *base, size_t off, size_t len)
 {
 	cr_assert(o->slice_count < ENTRIES);

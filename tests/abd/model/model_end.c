@@ -5,8 +5,6 @@
  */
 #include "model.h"
 
-#include <stdlib.h>
-
 static size_t entries_of(const struct object *gang, const struct object *child)
 {
 	size_t count = 0;

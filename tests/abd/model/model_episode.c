@@ -4,15 +4,6 @@
  * Invariant: after a step, the gauges are what the living buffers add up to.
  */
 #include "model.h"
-#include "abd_test_fault.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -7,9 +7,6 @@
  */
 #include "model.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-
 static void entry_add(struct object *gang, struct object *child, size_t size, bool owned)
 {
 	cr_assert(gang->entry_count < 2 * ENTRIES);

@@ -6,10 +6,6 @@
  */
 #include "model.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 void model_op_to_iov(void)
 {
 	struct object *o = model_any();

@@ -4,7 +4,6 @@
  */
 #include "model.h"
 
-#include <errno.h>
 #include <lz4.h>
 
 /* What liblz4 makes of a block, or less: it lets some damage pass that the format forbids. */

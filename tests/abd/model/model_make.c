@@ -4,10 +4,6 @@
  */
 #include "model.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-
 /* Whether a constructor's answer was allowed; true when there is a buffer. */
 bool model_made(const abd_t *abd, const char *what)
 {

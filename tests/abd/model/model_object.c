@@ -6,9 +6,6 @@
 #include "model.h"
 #include "abd_gang.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 struct model model;
 
 void model_gauge_add(struct abd_stats *to, const struct abd_stats *gauge, uint64_t sign)

@@ -4,8 +4,6 @@
  */
 #include "model.h"
 
-#include <errno.h>
-
 void model_op_copy(void)
 {
 	struct model_pair p;

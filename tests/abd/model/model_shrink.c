@@ -6,14 +6,9 @@
  * Invariant: each operation draws from a seed of its own, so it stays the same when others are left
  * out.
  */
-#include "abd_test_child.h"
 #include "model.h"
 
-#include <criterion/criterion.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 /* The end of what lives, told and not done: the library can't be trusted any more. */
 static void trace_frees(void)

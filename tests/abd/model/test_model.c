@@ -12,8 +12,7 @@
  */
 #include "model/model.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "abd_test.h"
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {

@@ -4,17 +4,6 @@
  * anything is damaged.
  */
 #include "abd_gang.h"
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
 #include "abd_test_fixture.h"
 
 #define SIZE ABD_TEST_KIND_SIZE
@@ -112,12 +101,14 @@ static void every_past_the_end(struct abd_test_buffer *b)
 	abd_test_drop(&other);
 }
 
-Test(abd_contract, no_range_reaches_past_the_end_of_any_kind, .init = begin, .fini = end)
+TestSuite(abd_contract, .init = begin, .fini = end);
+
+Test(abd_contract, no_range_reaches_past_the_end_of_any_kind)
 {
 	abd_test_each_kind(every_past_the_end);
 }
 
-Test(abd_contract, views_and_room_end_where_the_buffer_ends, .init = begin, .fini = end)
+Test(abd_contract, views_and_room_end_where_the_buffer_ends)
 {
 	struct abd_test_buffer b;
 	abd_t view;
@@ -217,7 +208,7 @@ static void null_buffers(struct abd_test_buffer *b)
 	broken(abd_tuning_get(NULL), "NULL");
 }
 
-Test(abd_contract, null_is_no_buffer, .init = begin, .fini = end)
+Test(abd_contract, null_is_no_buffer)
 {
 	abd_t *gang = abd_alloc_gang();
 
@@ -229,7 +220,7 @@ Test(abd_contract, null_is_no_buffer, .init = begin, .fini = end)
 	abd_buf_free(NULL, 100);
 }
 
-Test(abd_contract, nothing_is_also_a_size, .init = begin, .fini = end)
+Test(abd_contract, nothing_is_also_a_size)
 {
 	struct abd_test_buffer b;
 
@@ -247,7 +238,7 @@ Test(abd_contract, nothing_is_also_a_size, .init = begin, .fini = end)
 	abd_test_drop(&b);
 }
 
-Test(abd_contract, copies_onto_what_they_overlap_are_told, .init = begin, .fini = end)
+Test(abd_contract, copies_onto_what_they_overlap_are_told)
 {
 	abd_t *linear = abd_alloc_linear(9000, false), *single = abd_alloc(8192, false);
 
@@ -266,7 +257,7 @@ Test(abd_contract, copies_onto_what_they_overlap_are_told, .init = begin, .fini 
 	abd_free(single);
 }
 
-Test(abd_contract, only_equal_sizes_compare, .init = begin, .fini = end)
+Test(abd_contract, only_equal_sizes_compare)
 {
 	abd_t *a = abd_alloc(5000, false), *b = abd_alloc(5001, false);
 
@@ -295,7 +286,7 @@ static void misfit_borrows(struct abd_test_buffer *b)
 	cr_assert_eq(abd_test_differs(b), b->size, "%s was written", b->kind);
 }
 
-Test(abd_contract, borrows_and_returns_fit_the_buffer, .init = begin, .fini = end)
+Test(abd_contract, borrows_and_returns_fit_the_buffer)
 {
 	abd_test_each_kind(misfit_borrows);
 }
@@ -311,7 +302,7 @@ static void write_zeros(abd_t *zeros, abd_t *other, size_t off, size_t size)
 	broken(abd_raidz_rec_iterate(&other, &zeros, SIZE, 1, raidz_rec, NULL), "can't be written");
 }
 
-Test(abd_contract, zeros_are_never_written, .init = begin, .fini = end)
+Test(abd_contract, zeros_are_never_written)
 {
 	struct abd_test_buffer other;
 	abd_t *zeros = abd_get_zeros(SIZE), *view = abd_get_offset_size(zeros, 9, 100);
@@ -340,7 +331,7 @@ Test(abd_contract, zeros_are_never_written, .init = begin, .fini = end)
 	abd_test_drop(&other);
 }
 
-Test(abd_contract, gangs_take_what_they_can_hold, .init = begin, .fini = end)
+Test(abd_contract, gangs_take_what_they_can_hold)
 {
 	abd_t *gang = abd_alloc_gang(), *linear = abd_alloc_linear(100, false);
 	abd_t *second = abd_alloc_gang(), *zeros = abd_get_zeros(SIZE_MAX), *view, freed;
@@ -368,7 +359,7 @@ Test(abd_contract, gangs_take_what_they_can_hold, .init = begin, .fini = end)
 	abd_free(zeros);
 }
 
-Test(abd_contract, only_the_owner_gives_memory_up, .init = begin, .fini = end)
+Test(abd_contract, only_the_owner_gives_memory_up)
 {
 	abd_t *single = abd_alloc(4096, false), *linear = abd_alloc_linear(100, false);
 	abd_t *view = abd_get_offset(linear, 1), *view_of_single = abd_get_offset(single, 1);
@@ -397,7 +388,7 @@ Test(abd_contract, only_the_owner_gives_memory_up, .init = begin, .fini = end)
 	abd_free(single);
 }
 
-Test(abd_contract, raidz_takes_one_to_three_and_whole_sectors, .init = begin, .fini = end)
+Test(abd_contract, raidz_takes_one_to_three_and_whole_sectors)
 {
 	abd_t *c[] = {abd_alloc(8192, false), abd_alloc(8192, false), abd_alloc(8192, false)};
 	abd_t *d = abd_alloc(8192, false), *gang = abd_alloc_gang();
@@ -430,7 +421,7 @@ Test(abd_contract, raidz_takes_one_to_three_and_whole_sectors, .init = begin, .f
 		abd_free(c[i]);
 }
 
-Test(abd_contract, a_freed_struct_of_the_callers_reaches_nowhere, .init = begin, .fini = end)
+Test(abd_contract, a_freed_struct_of_the_callers_reaches_nowhere)
 {
 	abd_t abd;
 
@@ -500,13 +491,13 @@ Test(abd_contract, the_handler_gets_the_line_and_must_not_return)
 	cr_assert_eq(abd_test_child_exit(status), 42);
 }
 
-Test(abd_contract, memory_of_size_0_given_back_is_told, .init = begin, .fini = end)
+Test(abd_contract, memory_of_size_0_given_back_is_told)
 {
 	abd_test_expect_contract(abd_buf_free(flat, 0), "size 0");
 	abd_buf_free(NULL, 0);
 }
 
-Test(abd_contract, a_struct_freed_twice_is_told, .init = begin, .fini = end)
+Test(abd_contract, a_struct_freed_twice_is_told)
 {
 	abd_t abd;
 

@@ -6,13 +6,7 @@
  */
 #include "abd_test.h"
 
-#include <abd/abd.h>
 #include <abd/compat/openzfs.h>
-
-#include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #pragma GCC diagnostic ignored "-Wunused-result" /* nothing is returned */
 
@@ -86,7 +80,9 @@ static void ended(void *buf, size_t size, void *arg)
 	(void)buf, (void)size, (void)arg;
 }
 
-Test(abd_contract_names, making_and_ending, .init = begin, .fini = end)
+TestSuite(abd_contract_names, .init = begin, .fini = end);
+
+Test(abd_contract_names, making_and_ending)
 {
 	struct iovec holes[2] = {{flat, 10}, {NULL, 10}};
 	abd_t child;
@@ -112,7 +108,7 @@ Test(abd_contract_names, making_and_ending, .init = begin, .fini = end)
 	CALL(abd_verify, NULL);
 }
 
-Test(abd_contract_names, converting, .init = begin, .fini = end)
+Test(abd_contract_names, converting)
 {
 	size_t covered;
 
@@ -138,7 +134,7 @@ Test(abd_contract_names, converting, .init = begin, .fini = end)
 #endif
 }
 
-Test(abd_contract_names, operating, .init = begin, .fini = end)
+Test(abd_contract_names, operating)
 {
 	CALL(abd_iterate_func, abd, 1, SIZE, visit, NULL);
 	CALL(abd_iterate_func_const, abd, 1, SIZE, visit_const, NULL);
@@ -171,7 +167,7 @@ Test(abd_contract_names, operating, .init = begin, .fini = end)
 	CALL(abd_is_aligned, NULL, 0, 1, 512);
 }
 
-Test(abd_contract_names, coding, .init = begin, .fini = end)
+Test(abd_contract_names, coding)
 {
 	uint64_t checksum[4];
 	struct abd_lz4_index index = {1024, 512, 0, 0};
@@ -202,7 +198,7 @@ Test(abd_contract_names, coding, .init = begin, .fini = end)
 	CALL(abd_xxh3, abd, 1, SIZE, 0);
 }
 
-Test(abd_contract_names, reading_writing_and_asking, .init = begin, .fini = end)
+Test(abd_contract_names, reading_writing_and_asking)
 {
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
@@ -263,7 +259,7 @@ Test(abd_contract_names, caching)
 #endif
 
 #if ABD_HAS_URING
-Test(abd_contract_names, io_uring, .init = begin, .fini = end)
+Test(abd_contract_names, io_uring)
 {
 	struct abd_uring uring = {0};
 

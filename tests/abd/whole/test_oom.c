@@ -8,16 +8,8 @@
  */
 #include "abd_gang.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_fault.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
 
 #include <abd/pool.h>
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define SIZE ABD_TEST_KIND_SIZE
 

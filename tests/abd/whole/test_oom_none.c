@@ -5,14 +5,8 @@
  * public call; tests/gates/oom compares the three with what the library exports.
  */
 #include "abd_test.h"
-#include "abd_test_fault.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
 
 #include <abd/compat/openzfs.h>
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #define SIZE ABD_TEST_KIND_SIZE
 

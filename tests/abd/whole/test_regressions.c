@@ -6,20 +6,9 @@
  */
 #include "abd_gang.h"
 #include "abd_lease.h"
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_fault.h"
-#include "abd_test_kinds.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <limits.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "abd_test_fixture.h"
+
+#include <limits.h>
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 

@@ -6,13 +6,7 @@
 #include "abd_chunk.h"
 #include "abd_mem.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/sysinfo.h>
 
 #define expect(condition) abd_test_child_expect(condition)

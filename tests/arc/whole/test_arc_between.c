@@ -7,14 +7,10 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdlib.h>
 
 static void run_in_thread(void *(*function)(void *), void *arg)
 {

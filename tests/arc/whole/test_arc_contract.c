@@ -5,8 +5,6 @@
 #include "abd_arc_impl.h"
 #include "abd_test.h"
 
-#include <criterion/criterion.h>
-
 #define broken(statement, text) abd_test_expect_contract(statement, text)
 
 static abd_arc_t *make(size_t capacity, size_t expected)

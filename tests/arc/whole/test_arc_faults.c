@@ -5,16 +5,7 @@
  */
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { SIZE = 5000, KEYS = 300, CAPACITY = 1 << 20 };
 

@@ -20,12 +20,6 @@
  */
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <time.h>
-
 enum { THREADS = 4, CALLS = 60000, HOT = 6, KEYS = 3000, HELD = 8 };
 enum { SIZE_MIN = 256, SIZE_HOT = 6000, SIZE_READ = SIZE_MIN };
 

@@ -7,11 +7,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <time.h>
-
 enum { MANY = 40000, BATCH = 2000, SIZE = 64, CAPACITY = 64 << 20 };
 
 static char data[SIZE];

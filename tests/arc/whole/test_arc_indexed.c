@@ -6,10 +6,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <stdlib.h>
-
 #define MIB ((size_t)1 << 20)
 
 static char data[2 << 20], got[2 << 20];

@@ -5,14 +5,9 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
 
 #include <abd/operate.h>
-
-#include <criterion/criterion.h>
-#include <pthread.h>
 
 enum { CAPACITY = 1 << 20, SIZE = 4096 };
 

@@ -6,12 +6,7 @@
  */
 #include "abd_mem.h"
 #include "abd_rcu.h"
-#include "abd_test_child.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
 
 enum { RECORD = 9000, RECORDS = 60 };
 

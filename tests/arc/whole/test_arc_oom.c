@@ -5,13 +5,7 @@
  * and the call works again afterwards.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { RECORD = 9000, RECORDS = 20 };
 

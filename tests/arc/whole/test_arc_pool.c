@@ -3,10 +3,7 @@
  * A cache over the pool, whose region can't hold more than pool_size: a larger cache is refused at
  * once, and one of that size is filled without running out of memory.
  */
-#include "abd_test_child.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
 
 #define POOL ((size_t)32 << 20)
 #define expect(condition) abd_test_child_expect(condition)

@@ -5,15 +5,9 @@
  */
 #include "abd_arc_impl.h"
 
-#include <criterion/criterion.h>
+#include "abd_test.h"
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ENTRIES = 5000, STUCK_S = 5 };
 

@@ -7,10 +7,6 @@
 #include "abd_chunk.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #define CAPACITY ((size_t)32 << 20)
 #define SLACK ((size_t)8 << 20)
 

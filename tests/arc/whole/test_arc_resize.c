@@ -6,11 +6,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <time.h>
-
 enum { RECORD = 64, MIB = 1 << 20 };
 
 static void put(abd_arc_t *arc, uint64_t n)

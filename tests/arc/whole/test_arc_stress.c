@@ -7,12 +7,6 @@
  */
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <time.h>
-
 enum { KEYS = 200, RECORD = 20000, THREADS = 4, HANDED = 8 };
 
 struct stress {

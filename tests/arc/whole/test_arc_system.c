@@ -5,14 +5,7 @@
  * such a place returns -ENOMEM.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 #define expect(condition) abd_test_child_expect(condition)
 

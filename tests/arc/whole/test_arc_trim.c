@@ -4,10 +4,7 @@
  * on.
  */
 #include "abd_arc_impl.h"
-#include "abd_test.h"
 #include "arc_data.h"
-
-#include <criterion/criterion.h>
 
 enum {
 	CAPACITY = 32 << 20,

@@ -6,9 +6,6 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 enum { RECORD = 8192, HOT = 1000, CAPACITY = 16 << 20 };
 
 static char data[RECORD];

@@ -6,10 +6,6 @@
 #include "abd_rcu.h"
 #include "arc_data.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <unistd.h>
-
 enum { CAPACITY = 32 << 20, LARGE = 32768, SMALL = 64, PUTS = 4000 };
 
 static char data[LARGE];

@@ -8,15 +8,8 @@
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_provider.h"
 
-#include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
 #define expect(condition) abd_test_child_expect(condition)

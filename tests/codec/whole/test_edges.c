@@ -5,17 +5,10 @@
  */
 #include "abd_fletcher.h"
 #include "abd_lz4_decode.h"
-#include "abd_test.h"
-#include "abd_test_fault.h"
-#include "abd_test_provider.h"
+#include "abd_test_fixture.h"
 
-#include <criterion/criterion.h>
 #include <limits.h>
 #include <lz4.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-
-#include "abd_test_fixture.h"
 
 enum {
 	PAGES = 100, /* more runs than are kept on the stack */
@@ -79,7 +72,9 @@ static void check_decodes(const abd_t *src, size_t off, size_t size)
 	free(buf);
 }
 
-Test(abd_codec_edges, a_record_in_a_hundred_runs_or_children_is_decoded, .init = begin, .fini = end)
+TestSuite(abd_codec_edges, .init = begin, .fini = end);
+
+Test(abd_codec_edges, a_record_in_a_hundred_runs_or_children_is_decoded)
 {
 	abd_t *from, *block, *gang;
 	ssize_t size;
@@ -107,8 +102,7 @@ Test(abd_codec_edges, a_record_in_a_hundred_runs_or_children_is_decoded, .init =
  * Each decoder may need memory of its own; whatever is refused, it says so and leaves nothing
  * behind.
  */
-Test(abd_codec_edges, memory_refused_while_decoding_is_told_at_every_site, .init = begin,
-	.fini = end)
+Test(abd_codec_edges, memory_refused_while_decoding_is_told_at_every_site)
 {
 	abd_t *gang, *from, *dst;
 	uint8_t *buf = malloc(SIZE);
@@ -154,7 +148,7 @@ Test(abd_codec_edges, memory_refused_while_decoding_is_told_at_every_site, .init
 	free(data);
 }
 
-Test(abd_codec_edges, a_block_is_never_longer_than_an_int, .init = begin, .fini = end)
+Test(abd_codec_edges, a_block_is_never_longer_than_an_int)
 {
 	abd_t *zeros = abd_get_zeros((size_t)3 << 30), *dst = scattered(5 << 12);
 	size_t long_size = (size_t)INT_MAX + 1;
@@ -168,7 +162,7 @@ Test(abd_codec_edges, a_block_is_never_longer_than_an_int, .init = begin, .fini 
 	abd_free(dst);
 }
 
-Test(abd_codec_edges, no_bytes_are_no_block, .init = begin, .fini = end)
+Test(abd_codec_edges, no_bytes_are_no_block)
 {
 	abd_t *src = scattered(5 << 12), *dst = scattered(5 << 12);
 	char buf[10];
@@ -184,7 +178,7 @@ Test(abd_codec_edges, no_bytes_are_no_block, .init = begin, .fini = end)
  * A buffer of zeros is a block too: no literals, then a match at offset 0, which the format
  * forbids.
  */
-Test(abd_codec_edges, zeros_are_no_block, .init = begin, .fini = end)
+Test(abd_codec_edges, zeros_are_no_block)
 {
 	abd_t *zeros = abd_get_zeros(SIZE), *dst = scattered(5 << 12);
 	char buf[10];
@@ -195,7 +189,7 @@ Test(abd_codec_edges, zeros_are_no_block, .init = begin, .fini = end)
 	abd_free(dst);
 }
 
-Test(abd_codec_edges, broken_contracts_are_told, .init = begin, .fini = end)
+Test(abd_codec_edges, broken_contracts_are_told)
 {
 	abd_t *abd = scattered(5 << 12);
 
@@ -233,7 +227,7 @@ Test(abd_codec_edges, an_empty_span_changes_no_checksum)
  * Decoding that stops early gives the wanted bytes, by every decoder, where the block is one piece
  * and where it is not.
  */
-Test(abd_codec_edges, decoding_stops_where_it_is_told, .init = begin, .fini = end)
+Test(abd_codec_edges, decoding_stops_where_it_is_told)
 {
 	char *block = malloc(2 * SIZE), *to = malloc(SIZE);
 	int size;
@@ -262,7 +256,7 @@ Test(abd_codec_edges, decoding_stops_where_it_is_told, .init = begin, .fini = en
 }
 
 /* Room of more than an int counts, of which a block fills a little: the rest is not touched. */
-Test(abd_codec_edges, room_of_2_gib_and_more_is_room, .init = begin, .fini = end)
+Test(abd_codec_edges, room_of_2_gib_and_more_is_room)
 {
 	enum { ROOMS = 64, ROOM = 32 << 20, FIRST = 1000 };
 	char *block = malloc(2 * SIZE), *to = malloc(SIZE), *window = malloc(ABD_LZ4_WINDOW_MIN);

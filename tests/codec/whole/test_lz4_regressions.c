@@ -4,12 +4,6 @@
  * tests/plants puts each of them back.
  */
 #include "abd_lz4_decode.h"
-#include "abd_test.h"
-#include "abd_test_provider.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-
 #include "abd_test_fixture.h"
 
 enum { ROOM = 5 << 12 };

@@ -10,12 +10,6 @@
 #include "abd_flush_kernel.h"
 #include "abd_lz4_decode.h"
 #include "abd_test.h"
-#include "abd_test_child.h"
-#include "abd_test_wrap.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define bit(feature) (1u << ABD_CPU_##feature)
 #define expect(condition) abd_test_child_expect(condition)
