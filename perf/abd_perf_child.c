@@ -3,7 +3,7 @@
  * The child gets the parent's flags, then one that says where its figures go; of two flags the last
  * counts. It prints its progress, and nothing else.
  */
-#include "abd_perf_child.h"
+#include "abd_perf_run.h"
 #include "abd_perf_say.h"
 
 #include <errno.h>

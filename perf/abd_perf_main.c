@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abd-perf: the library's own scenarios, and the commands that only it has.
+ * abd-perf: the library's own scenarios, and the commands that only it has. A scenario is a line
+ * here and a file with its struct (CONTRIBUTING.md).
  */
 #include "abd_perf_command.h"
 #include "abd_perf_memory_child.h"
@@ -9,6 +10,29 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
+	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_arc_policy, abd_perf_buffer,
+	abd_perf_compare, abd_perf_codec, abd_perf_flush, abd_perf_memory, abd_perf_lz4,
+	abd_perf_arc_cached_range;
+
+static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
+	&abd_perf_arc_read,
+#if ABD_PERF_WITH_ARC
+	&abd_perf_arc_cached_read,
+	&abd_perf_arc_cached_range,
+	&abd_perf_arc_scale,
+	&abd_perf_arc_life,
+	&abd_perf_arc_policy,
+#endif
+	&abd_perf_buffer,
+	&abd_perf_compare,
+	&abd_perf_codec,
+	&abd_perf_lz4,
+	&abd_perf_flush,
+	&abd_perf_memory,
+	NULL,
+};
 
 /* `abd-perf arc-policy FLAGS` is `abd-perf run arc-policy FLAGS`. */
 static int abd_perf_main_policy(int argc, char **argv)
@@ -36,5 +60,5 @@ int main(int argc, char **argv)
 		{NULL, NULL, NULL},
 	};
 
-	return abd_perf_command(argc, argv, abd_perf_scenarios_all, more);
+	return abd_perf_command(argc, argv, abd_perf_main_scenarios, more);
 }

@@ -7,7 +7,6 @@
  */
 #include "abd_perf_run.h"
 #include "abd_perf_after.h"
-#include "abd_perf_child.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"

@@ -23,7 +23,6 @@ abd_need_probe() {
 	libjansson-dev) echo library jansson ;;
 	libjemalloc-dev) echo library jemalloc ;;
 	liblz4-dev) echo library liblz4 ;;
-	libpmem-dev) echo library libpmem ;;
 	liburing-dev) echo library liburing ;;
 	libxxhash-dev) echo library libxxhash ;;
 	*) echo package "$1" ;;

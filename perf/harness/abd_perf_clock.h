@@ -72,4 +72,22 @@ static inline void abd_perf_keep(const void *value)
 	__asm__ volatile("" : : "r"(value) : "memory");
 }
 
+/**
+ * The simplest path of a race, one expression in a loop: defines name(arg, iterations). expression
+ * may use o, which is arg as a pointer to type.
+ */
+#define ABD_PERF_LOOP(type, name, expression)               \
+	static double name(void *arg, uint64_t iterations)  \
+	{                                                   \
+		type *o = arg;                              \
+		double start = abd_perf_clock_ns();         \
+		long result = 0;                            \
+                                                            \
+		for (uint64_t i = 0; i < iterations; i++) { \
+			result += (expression);             \
+			abd_perf_keep(&result);             \
+		}                                           \
+		return abd_perf_clock_ns() - start;         \
+	}
+
 #endif

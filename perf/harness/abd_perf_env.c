@@ -158,6 +158,17 @@ size_t abd_perf_env_memory(void)
 	return kib != 0 ? kib << 10 : (size_t)1 << 30;
 }
 
+size_t abd_perf_env_resident(bool own)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	size_t all, resident = 0, shared = 0;
+
+	if (file == NULL || fscanf(file, "%zu %zu %zu", &all, &resident, &shared) != 3)
+		abd_perf_say_die(1, "/proc/self/statm can't be read");
+	fclose(file);
+	return (resident - (own ? shared : 0)) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 struct abd_perf_env_ticks {
 	unsigned long long all, busy, stolen;
 };

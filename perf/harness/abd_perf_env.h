@@ -32,5 +32,7 @@ size_t abd_perf_env_cache(unsigned level);
 size_t abd_perf_env_last_cache(void);
 /** Bytes of memory that are available now. */
 size_t abd_perf_env_memory(void);
+/** Bytes of memory that this process occupies; own: without what it shares with others. */
+size_t abd_perf_env_resident(bool own);
 
 #endif

@@ -5,7 +5,6 @@
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
 #include "abd_perf_jobs.h"
-#include "abd_perf_merge.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"

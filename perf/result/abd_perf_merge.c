@@ -3,7 +3,7 @@
  * Works on the tree that abd_perf_json.h describes. Until abd_perf_merge_end(), "parts" of a figure
  * or ratio holds the summaries of the other processes.
  */
-#include "abd_perf_merge.h"
+#include "abd_perf_json.h"
 #include "abd_perf_race.h"
 
 #include <math.h>

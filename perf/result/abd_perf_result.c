@@ -117,6 +117,11 @@ void abd_perf_result_figure(
 	json_array_append_new(json_object_get(result, "figures"), figure);
 }
 
+void abd_perf_result_value(json_t *result, const char *name, const char *unit, double value)
+{
+	abd_perf_result_figure(result, name, unit, abd_perf_stat(&value, 1));
+}
+
 void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
 	struct abd_perf_summary value, double target, const char *source)
 {

@@ -21,6 +21,8 @@ void abd_perf_result_number(json_t *result, const char *name, double number);
 void abd_perf_result_size(json_t *result, const char *name, size_t size);
 void abd_perf_result_figure(
 	json_t *result, const char *name, const char *unit, struct abd_perf_summary value);
+/** A figure that was counted, or measured once. */
+void abd_perf_result_value(json_t *result, const char *name, const char *unit, double value);
 /**
  * A ratio of figures, or of a figure and something published. target: at least; 0: none. source:
  * what was published; NULL: nothing. Its verdict follows from its interval (abd_perf_merge_end()).

@@ -19,6 +19,7 @@
  */
 #include "abd_perf_clock.h"
 #include "abd_perf_data.h"
+#include "abd_perf_env.h"
 #include "abd_perf_filter.h"
 #include "abd_perf_latency.h"
 #include "abd_perf_result.h"
@@ -32,10 +33,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ABD_PERF_LIFE_DATA ((size_t)4 << 20)
 #define ABD_PERF_LIFE_HOLDS 4096
@@ -76,17 +75,6 @@ struct abd_perf_life {
 	uint64_t looked, found;
 	double peak;
 };
-
-static size_t abd_perf_life_resident(void)
-{
-	FILE *file = fopen("/proc/self/statm", "r");
-	size_t all, resident = 0;
-
-	if (file == NULL || fscanf(file, "%zu %zu", &all, &resident) != 2)
-		abd_perf_say_die(1, "/proc/self/statm can't be read");
-	fclose(file);
-	return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static double abd_perf_life_part(uint64_t *random)
 {
@@ -183,7 +171,7 @@ static void *abd_perf_life_resizer(void *arg)
 
 static void abd_perf_life_sample(struct abd_perf_life *life)
 {
-	double resident = (double)(abd_perf_life_resident() - life->base);
+	double resident = (double)(abd_perf_env_resident(false) - life->base);
 
 	life->peak = resident > life->peak ? resident : life->peak;
 }
@@ -218,16 +206,11 @@ static size_t abd_perf_life_hold(struct abd_perf_life *life, abd_arc_hold_t *hol
 	return held;
 }
 
-static void abd_perf_life_figure(json_t *result, const char *name, const char *unit, double value)
-{
-	abd_perf_result_figure(result, name, unit, abd_perf_stat(&value, 1));
-}
-
 static void abd_perf_life_add(const struct abd_perf_life *life,
 	const struct abd_perf_life_phase *phase, const struct abd_arc_stats *before)
 {
 	json_t *result = abd_perf_result_add("arc-life", "phase", "%s", phase->name);
-	double resident = (double)(abd_perf_life_resident() - life->base), puts, beyond;
+	double resident = (double)(abd_perf_env_resident(false) - life->base), puts, beyond;
 	struct abd_arc_stats now;
 
 	abd_arc_stats_get(life->arc, &now, sizeof(now));
@@ -236,23 +219,24 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 	abd_perf_result_number(result, "puts", puts);
 	abd_perf_result_number(result, "waits per 1000 puts",
 		puts > 0 ? 1000 * (double)(now.waits - before->waits) / puts : 0);
-	abd_perf_life_figure(result, "resident, most", "%",
+	abd_perf_result_value(result, "resident, most", "%",
 		100 * life->peak /
 			(double)(phase->resize == 4 ? life->capacity : now.capacity_bytes));
-	abd_perf_life_figure(
+	abd_perf_result_value(
 		result, "resident_bytes", "%", 100 * (double)now.resident_bytes / resident);
-	abd_perf_life_figure(
+	abd_perf_result_value(
 		result, "waste", "%", 100 * (beyond > 0 ? beyond : 0) / (double)now.used_bytes);
-	abd_perf_life_figure(result, "p50", "ns", abd_perf_latency_percentile(&life->wall, 50));
-	abd_perf_life_figure(result, "p99.9", "ns", abd_perf_latency_percentile(&life->wall, 99.9));
-	abd_perf_life_figure(
+	abd_perf_result_value(result, "p50", "ns", abd_perf_latency_percentile(&life->wall, 50));
+	abd_perf_result_value(
+		result, "p99.9", "ns", abd_perf_latency_percentile(&life->wall, 99.9));
+	abd_perf_result_value(
 		result, "p99.999", "ns", abd_perf_latency_percentile(&life->wall, 99.999));
-	abd_perf_life_figure(result, "longest", "ns", (double)life->wall.max_ns);
-	abd_perf_life_figure(
+	abd_perf_result_value(result, "longest", "ns", (double)life->wall.max_ns);
+	abd_perf_result_value(
 		result, "p99.999 CPU", "ns", abd_perf_latency_percentile(&life->cpu, 99.999));
-	abd_perf_life_figure(result, "longest CPU", "ns", (double)life->cpu.max_ns);
+	abd_perf_result_value(result, "longest CPU", "ns", (double)life->cpu.max_ns);
 	if (life->looked > 0)
-		abd_perf_life_figure(
+		abd_perf_result_value(
 			result, "hits", "%", 100 * (double)life->found / (double)life->looked);
 }
 
@@ -313,7 +297,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	for (size_t i = 0; i < ABD_PERF_LIFE_DATA; i++)
 		life.data[i] = (unsigned char)(abd_perf_random(&life.random) >> 32);
 	memset(life.read, 1, 65536);
-	life.base = abd_perf_life_resident();
+	life.base = abd_perf_env_resident(false);
 	config.capacity_bytes = life.capacity;
 	life.arc = abd_arc_create(&config);
 	if (life.arc == NULL)

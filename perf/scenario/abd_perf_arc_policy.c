@@ -62,11 +62,6 @@ static struct abd_perf_policy_run abd_perf_policy_measure(
 	return run;
 }
 
-static void abd_perf_policy_figure(json_t *result, const char *name, const char *unit, double value)
-{
-	abd_perf_result_figure(result, name, unit, abd_perf_stat(&value, 1));
-}
-
 static json_t *abd_perf_policy_result(
 	const char *group, const char *name, const struct abd_perf_trace *trace, unsigned part)
 {
@@ -86,10 +81,10 @@ static void abd_perf_policy_roof(json_t *result, const struct abd_perf_trace *tr
 {
 	double all = by_bytes ? (double)trace->bytes : (double)trace->count;
 
-	abd_perf_policy_figure(result, trace->one_size ? "MIN" : "farthest first", "%",
+	abd_perf_result_value(result, trace->one_size ? "MIN" : "farthest first", "%",
 		100 * (by_bytes ? min->bytes : min->requests) / all);
 	if (!trace->one_size)
-		abd_perf_policy_figure(result, "PFOO-L", "%",
+		abd_perf_result_value(result, "PFOO-L", "%",
 			100 * abd_perf_policy_pfoo(trace, capacity, by_bytes) / all);
 }
 
@@ -112,13 +107,13 @@ static void abd_perf_policy_part(
 	for (unsigned i = 0; i < POLICIES; i++) {
 		const char *policy = abd_perf_policies[i]->name;
 
-		abd_perf_policy_figure(
+		abd_perf_result_value(
 			hits, policy, "%", 100 * run[i].requests / (double)trace->count);
 		if (bytes != NULL)
-			abd_perf_policy_figure(
+			abd_perf_result_value(
 				bytes, policy, "%", 100 * run[i].bytes / (double)trace->bytes);
 		if (memory != NULL)
-			abd_perf_policy_figure(memory, policy, "bytes", run[i].memory);
+			abd_perf_result_value(memory, policy, "bytes", run[i].memory);
 	}
 	abd_perf_policy_roof(hits, trace, capacity, false, &min);
 	if (bytes != NULL)

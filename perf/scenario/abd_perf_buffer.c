@@ -8,6 +8,7 @@
  * buffer are raced against each other.
  */
 #include "abd_perf_clock.h"
+#include "abd_perf_env.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
@@ -17,10 +18,8 @@
 
 #include <abd/abd.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -321,7 +320,7 @@ static void abd_perf_buffer_counted(json_t *result, double value, const char *un
 {
 	double ratio = limit / value;
 
-	abd_perf_result_figure(result, "ours", unit, abd_perf_stat(&value, 1));
+	abd_perf_result_value(result, "ours", unit, value);
 	abd_perf_result_number(
 		result, strcmp(unit, "x") == 0 ? "published_x" : "published_bytes", published);
 	abd_perf_result_ratio(result, limit_text, "ours", abd_perf_stat(&ratio, 1), 1, NULL);
@@ -347,19 +346,6 @@ static void abd_perf_buffer_struct(void)
 	abd_perf_buffer_counted(result, bytes, "bytes", 600, "limit of 600 bytes", 592);
 }
 
-/* Bytes of memory that this process occupies. */
-static double abd_perf_buffer_resident(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	long pages = 0;
-
-	if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1)
-		abd_perf_say_warn("/proc/self/statm can't be read: growth of the heap is unknown");
-	if (file != NULL)
-		fclose(file);
-	return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* How much the process grows by payload bytes in 128 KiB buffers, all of them written. */
 static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 {
@@ -372,14 +358,14 @@ static void abd_perf_buffer_heap(const char *max_order, size_t payload)
 	memset(buffers, 1, count * sizeof(*buffers)); /* resident before the first reading */
 	abd_perf_place_tune("max_order", max_order);
 	abd_cache_reap_now();
-	before = abd_perf_buffer_resident();
+	before = (double)abd_perf_env_resident(false);
 	for (size_t i = 0; i < count; i++) {
 		buffers[i] = abd_alloc(128 * KIB, false);
 		if (buffers[i] == NULL)
 			abd_perf_say_die(1, "no memory for %zu MiB of payload", payload / MIB);
 		abd_zero(buffers[i], 128 * KIB);
 	}
-	growth = (abd_perf_buffer_resident() - before) / (double)payload;
+	growth = ((double)abd_perf_env_resident(false) - before) / (double)payload;
 	for (size_t i = 0; i < count; i++)
 		abd_free(buffers[i]);
 	free(buffers);

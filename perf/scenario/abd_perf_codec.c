@@ -10,7 +10,6 @@
  */
 #include "abd_perf_arc_read.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_loop.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"

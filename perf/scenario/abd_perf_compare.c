@@ -8,10 +8,10 @@
  * anything is timed. From 2 MiB up, the linear memory lies on huge pages. Contents are equal, so
  * every byte is read. A buffer of up to 4 KiB is one run, hence linear.
  */
+#include "abd_perf_clock.h"
 #include "abd_perf_compare_key.h"
 #include "abd_perf_env.h"
 #include "abd_perf_limit.h"
-#include "abd_perf_loop.h"
 #include "abd_perf_place.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"

@@ -61,7 +61,7 @@ static struct abd_perf_crew *abd_perf_flush_crew;
 /* AUTO first, then the fixed policies, then libpmem. Returns how many. */
 static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
 {
-	unsigned count = 0, pmem = abd_perf_flush_pmem_here ? (runs ? 2 : 1) : 0;
+	unsigned count = 0, pmem = abd_perf_flush_pmem_here() ? (runs ? 2 : 1) : 0;
 
 	ways[count++] = (struct abd_perf_flush_way){"AUTO", abd_perf_place_found("flush"), false};
 	for (unsigned i = 0;

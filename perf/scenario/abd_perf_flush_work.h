@@ -56,12 +56,7 @@ double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations);
 /** abd_perf_flush_way_use() and one thread's copies. */
 double abd_perf_flush_alone(void *arg, uint64_t iterations);
 
-/* ---- abd_perf_flush_pmem.c, or _none.c where libpmem is missing ------------------------------ */
-
-extern const bool abd_perf_flush_pmem_here;
-/** Copy with non-temporal stores, the fastest of libpmem's flags. drain: wait until it is durable.
- */
-void abd_perf_flush_pmem_copy(void *dst, const void *src, size_t size, bool drain);
-void abd_perf_flush_pmem_drain(void);
+/** Whether libpmem is installed on this machine; nothing is copied by it otherwise. */
+bool abd_perf_flush_pmem_here(void);
 
 #endif

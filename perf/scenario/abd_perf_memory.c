@@ -111,10 +111,9 @@ static void abd_perf_memory_add(const struct abd_perf_memory_run *runs, const ch
 			if (!runs[i].present)
 				continue;
 			if (json_array_size(json_object_get(result, "figures")) == 0)
-				abd_perf_result_figure(result, "in use", "MiB",
-					abd_perf_stat(&runs[i].bytes[step], 1));
-			abd_perf_result_figure(result, abd_perf_memory_source[i], "MiB",
-				abd_perf_stat(&runs[i].resident[step], 1));
+				abd_perf_result_value(result, "in use", "MiB", runs[i].bytes[step]);
+			abd_perf_result_value(
+				result, abd_perf_memory_source[i], "MiB", runs[i].resident[step]);
 		}
 	}
 }

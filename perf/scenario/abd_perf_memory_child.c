@@ -5,6 +5,7 @@
  */
 #include "abd_perf_memory_child.h"
 #include "abd_perf_clock.h"
+#include "abd_perf_env.h"
 #include "abd_perf_say.h"
 
 #include <abd/abd.h>
@@ -201,28 +202,17 @@ static const struct abd_perf_memory_pattern {
 
 /* ---- the process ---- */
 
-static size_t abd_perf_memory_resident(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long size, resident = 0, shared = 0;
-
-	if (file == NULL || fscanf(file, "%lu %lu %lu", &size, &resident, &shared) != 3)
-		abd_perf_say_die(1, "/proc/self/statm can't be read");
-	fclose(file);
-	return (resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static int abd_perf_memory_run(
 	struct abd_perf_memory *m, const struct abd_perf_memory_pattern *pattern)
 {
-	m->resident = abd_perf_memory_resident();
+	m->resident = abd_perf_env_resident(true);
 	for (unsigned step = 0; step < ABD_PERF_MEMORY_STEPS; step++) {
 		if (step < ABD_PERF_MEMORY_STEPS - 1)
 			pattern->step(m, step);
 		else
 			abd_perf_memory_reap(m);
 
-		size_t resident = abd_perf_memory_resident();
+		size_t resident = abd_perf_env_resident(true);
 
 		printf("%zu %zu\n", m->bytes, resident > m->resident ? resident - m->resident : 0);
 		fflush(stdout);

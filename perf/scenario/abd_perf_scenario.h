@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A scenario measures the answer to one question. It is one struct in a file of its own, listed in
- * abd_perf_scenarios.c. It times the paths of its races (abd_perf_race.h), and claims ratios of
+ * abd_perf_main.c. It times the paths of its races (abd_perf_race.h), and claims ratios of
  * these (abd_perf_claim in abd_perf_result.h). after/columns.py describes its tables.
  */
 #ifndef ABD_PERF_SCENARIO_H
@@ -24,8 +24,6 @@ struct abd_perf_scenario {
 	int (*run)(const struct abd_perf_options *options);
 };
 
-/** abd-perf's own scenarios. */
-extern const struct abd_perf_scenario *const abd_perf_scenarios_all[];
 /** This program's scenarios, in the order in which they are measured; NULL after the last. */
 extern const struct abd_perf_scenario *const *abd_perf_scenarios;
 
