@@ -197,7 +197,7 @@ def arc_policy(result):
             parameter("<trace", "data"), means("ARC"), *(means(key, "ARC", "+.1f") for key in names_of(entries) if key != "ARC")],
             keep=lambda entry: traces[parameter_text(entry, "data")][0] is entry)
     for group, title in (("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones"),
-                         ("cost", "ns of a request, of records of 64 bytes; simulated policies know no threads, and hold no bytes")):
+                         ("cost", "ns of a request, of records of 64 bytes; simulated policies know no threads, hold no bytes, and have keys that are numbers")):
         yield Table(group, title, lambda entries: [name("trace, room"), *figures(*names_of(entries))])
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all simulated policies share: nodes, their hash table, their lists.
+ * What all simulated policies share: nodes, and their lists.
  */
 #include "abd_perf_policy.h"
 #include "abd_perf_clock.h"
@@ -22,7 +22,7 @@ const struct abd_perf_policy *const abd_perf_policies[ABD_PERF_POLICIES + 1] = {
 
 /* A ghost: hash, two links, the chain and its bucket, size and list. */
 #define ABD_PERF_GHOST_BYTES 48
-#define ABD_PERF_BUCKETS 1024
+#define ABD_PERF_PAGE 1024 /* nodes */
 
 uint64_t abd_perf_policy_hash(uint64_t key)
 {
@@ -58,15 +58,20 @@ void abd_perf_node_put(struct abd_perf_cache *cache, struct abd_perf_node *node,
 	cache->list[list].bytes += node->size;
 	cache->list[list].count++;
 	cache->used += list < ABD_PERF_GHOSTS ? node->size : 0;
+	cache->nodes++;
 	node->list = (uint8_t)list;
 }
 
 void abd_perf_node_pull(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
+	if (node->list == ABD_PERF_NONE)
+		return;
 	abd_perf_link_pull(&node->link);
 	cache->list[node->list].bytes -= node->size;
 	cache->list[node->list].count--;
 	cache->used -= node->list < ABD_PERF_GHOSTS ? node->size : 0;
+	cache->nodes--;
+	node->list = ABD_PERF_NONE;
 }
 
 void abd_perf_node_move(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list)
@@ -75,63 +80,28 @@ void abd_perf_node_move(struct abd_perf_cache *cache, struct abd_perf_node *node
 	abd_perf_node_put(cache, node, list);
 }
 
-/* The pointer that points to the node of a key, or to NULL. */
-static struct abd_perf_node **abd_perf_node_find(struct abd_perf_cache *cache, uint64_t key)
+/* The node of a key. Nodes stay where they are: they come in pages, as their keys do. */
+static struct abd_perf_node *abd_perf_node_of(struct abd_perf_cache *cache, uint64_t key)
 {
-	struct abd_perf_node **at =
-		&cache->bucket[abd_perf_policy_hash(key) & (cache->buckets - 1)];
+	size_t page = (size_t)key / ABD_PERF_PAGE;
+	struct abd_perf_node *nodes;
 
-	while (*at != NULL && (*at)->key != key)
-		at = &(*at)->chain;
-	return at;
-}
-
-static void abd_perf_cache_grow(struct abd_perf_cache *cache)
-{
-	struct abd_perf_node **old = cache->bucket, *node;
-	size_t count = cache->buckets;
-
-	cache->buckets = count > 0 ? 2 * count : ABD_PERF_BUCKETS;
-	cache->bucket = abd_perf_policy_alloc(cache->buckets * sizeof(struct abd_perf_node *));
-	for (size_t i = 0; i < count; i++) {
-		while ((node = old[i]) != NULL) {
-			struct abd_perf_node **at = &cache->bucket[abd_perf_policy_hash(node->key) &
-								   (cache->buckets - 1)];
-
-			old[i] = node->chain;
-			node->chain = *at;
-			*at = node;
+	if (page >= cache->pages) {
+		cache->page = realloc(cache->page, (2 * page + 1) * sizeof(*cache->page));
+		if (cache->page == NULL)
+			abd_perf_say_die(1, "no memory for a simulated cache");
+		while (cache->pages < 2 * page + 1)
+			cache->page[cache->pages++] = NULL;
+	}
+	nodes = cache->page[page];
+	if (nodes == NULL) {
+		cache->page[page] = nodes = abd_perf_policy_alloc(ABD_PERF_PAGE * sizeof(*nodes));
+		for (size_t i = 0; i < ABD_PERF_PAGE; i++) {
+			nodes[i].key = page * ABD_PERF_PAGE + i;
+			nodes[i].list = ABD_PERF_NONE;
 		}
 	}
-	free(old);
-}
-
-struct abd_perf_node *abd_perf_node_new(
-	struct abd_perf_cache *cache, const struct abd_perf_request *request)
-{
-	struct abd_perf_node *node = cache->spare, **at;
-
-	if (cache->nodes++ == cache->buckets)
-		abd_perf_cache_grow(cache);
-	if (node != NULL)
-		cache->spare = node->chain;
-	else
-		node = abd_perf_policy_alloc(sizeof(*node));
-	at = abd_perf_node_find(cache, request->key);
-	*node = (struct abd_perf_node){
-		.key = request->key, .size = request->size, .next = request->next};
-	*at = node;
-	return node;
-}
-
-void abd_perf_node_forget(struct abd_perf_cache *cache, struct abd_perf_node *node)
-{
-	abd_perf_node_pull(cache, node);
-	*abd_perf_node_find(cache, node->key) = node->chain;
-	node->next = ABD_PERF_NEVER;
-	node->chain = cache->spare;
-	cache->spare = node;
-	cache->nodes--;
+	return &nodes[key % ABD_PERF_PAGE];
 }
 
 struct abd_perf_node *abd_perf_node_oldest(struct abd_perf_cache *cache, unsigned list)
@@ -153,7 +123,7 @@ struct abd_perf_node *abd_perf_node_newer(
 void abd_perf_list_trim(struct abd_perf_cache *cache, unsigned list, size_t bytes)
 {
 	while (cache->list[list].bytes > bytes)
-		abd_perf_node_forget(cache, abd_perf_node_oldest(cache, list));
+		abd_perf_node_pull(cache, abd_perf_node_oldest(cache, list));
 }
 
 void abd_perf_cache_begin(
@@ -162,29 +132,17 @@ void abd_perf_cache_begin(
 	*cache = (struct abd_perf_cache){.policy = policy, .capacity = capacity};
 	for (unsigned i = 0; i < ABD_PERF_LISTS; i++)
 		cache->list[i].head.next = cache->list[i].head.prev = &cache->list[i].head;
-	abd_perf_cache_grow(cache);
 	if (policy->begin != NULL)
 		policy->begin(cache);
-}
-
-static void abd_perf_nodes_free(struct abd_perf_node *node)
-{
-	while (node != NULL) {
-		struct abd_perf_node *next = node->chain;
-
-		free(node);
-		node = next;
-	}
 }
 
 void abd_perf_cache_end(struct abd_perf_cache *cache)
 {
 	if (cache->policy->end != NULL)
 		cache->policy->end(cache);
-	for (size_t i = 0; i < cache->buckets; i++)
-		abd_perf_nodes_free(cache->bucket[i]);
-	abd_perf_nodes_free(cache->spare);
-	free(cache->bucket);
+	for (size_t i = 0; i < cache->pages; i++)
+		free(cache->page[i]);
+	free(cache->page);
 }
 
 bool abd_perf_cache_access(struct abd_perf_cache *cache, const struct abd_perf_request *request)
@@ -195,12 +153,16 @@ bool abd_perf_cache_access(struct abd_perf_cache *cache, const struct abd_perf_r
 		return cache->policy->access(cache, request);
 	if (request->size > cache->capacity)
 		return false;
-	node = *abd_perf_node_find(cache, request->key);
-	if (node != NULL && node->list < ABD_PERF_GHOSTS) {
-		cache->policy->hit(cache, node, request);
+	node = abd_perf_node_of(cache, request->key);
+	node->next = request->next;
+	if (node->list < ABD_PERF_GHOSTS) {
+		cache->policy->hit(cache, node);
 		return true;
 	}
-	cache->policy->miss(cache, node, request);
+	node->uses = 0;
+	if (node->list == ABD_PERF_NONE)
+		node->size = request->size;
+	cache->policy->miss(cache, node);
 	return false;
 }
 

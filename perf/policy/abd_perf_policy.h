@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Policies: which record goes when a cache is full. Each is simulated over keys and sizes, without
- * the records' bytes: a hash table of nodes, and lists of these. A node is a record in the cache,
- * or a ghost: the key of one that went.
+ * the records' bytes: a node for each key, and lists of these. A node in a list is a record in the
+ * cache, or a ghost: the key of one that went. Keys are small numbers (abd_perf_trace_finish()).
  *
  * A policy is two functions, for a request that finds its record and for one that does not; what
  * they need to move nodes is below. The capacity counts bytes of records, not what a policy notes
@@ -24,19 +24,18 @@ struct abd_perf_list {
 };
 
 struct abd_perf_node {
-	struct abd_perf_link link;   /* first: a pointer to it points to the node */
-	struct abd_perf_link other;  /* of a second list, which is the policy's own */
-	struct abd_perf_node *chain; /* in its bucket, or the next spare one */
+	struct abd_perf_link link;  /* first: a pointer to it points to the node */
+	struct abd_perf_link other; /* of a second list, which is the policy's own */
 	uint64_t key;
 	uint32_t size;
-	uint32_t next; /* of a bound that knows the future */
-	uint8_t list;
+	uint32_t next; /* when it is asked for again, for a bound that knows the future */
+	uint8_t list;  /* ABD_PERF_NONE: neither in the cache nor a ghost */
 	uint8_t uses;  /* what the policy notes of hits */
 	bool is_other; /* it is in the policy's own list, too */
 };
 
-/* Lists from this number on are of ghosts. */
-enum { ABD_PERF_GHOSTS = 3, ABD_PERF_LISTS = 5 };
+/* Lists from ABD_PERF_GHOSTS on are of ghosts. */
+enum { ABD_PERF_GHOSTS = 3, ABD_PERF_LISTS = 5, ABD_PERF_NONE = ABD_PERF_LISTS };
 
 struct abd_perf_cache {
 	const struct abd_perf_policy *policy;
@@ -46,22 +45,21 @@ struct abd_perf_cache {
 	size_t target;
 	struct abd_perf_node *hand;
 	void *own;
-	size_t own_bytes; /* of own: what the policy would need for it */
-	struct abd_perf_node **bucket, *spare;
-	size_t buckets, nodes;
+	size_t own_bytes;            /* of own: what the policy would need for it */
+	struct abd_perf_node **page; /* by key */
+	size_t pages, nodes;         /* nodes: in lists */
 	double held; /* of the library's: the mean share of capacity that records take once full */
 };
 
 struct abd_perf_policy {
 	const char *name;
 	unsigned record_bytes; /* what it notes in each record: links, marks */
-	void (*hit)(struct abd_perf_cache *cache, struct abd_perf_node *node,
-		const struct abd_perf_request *request);
+	void (*hit)(struct abd_perf_cache *cache, struct abd_perf_node *node);
 	/*
-	 * Not in the cache; ghost: its ghost, or NULL. The request's size is at most the capacity.
+	 * Not in the cache, but maybe a ghost; it fits the capacity. It is in the cache after that,
+	 * if the policy wants.
 	 */
-	void (*miss)(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-		const struct abd_perf_request *request);
+	void (*miss)(struct abd_perf_cache *cache, struct abd_perf_node *node);
 	void (*begin)(struct abd_perf_cache *cache); /* NULL: nothing to do */
 	void (*end)(struct abd_perf_cache *cache);
 	/* Instead of hit and miss, where the cache is no simulated one. */
@@ -97,20 +95,15 @@ double abd_perf_policy_pfoo(const struct abd_perf_trace *trace, size_t capacity,
 
 /** Put a node that is in no list to the front of one. */
 void abd_perf_node_put(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list);
-/** Take a node out of its list. */
+/** Take a node out of its list, if it is in one. */
 void abd_perf_node_pull(struct abd_perf_cache *cache, struct abd_perf_node *node);
 void abd_perf_node_move(struct abd_perf_cache *cache, struct abd_perf_node *node, unsigned list);
-/** A node for a request, in no list. */
-struct abd_perf_node *abd_perf_node_new(
-	struct abd_perf_cache *cache, const struct abd_perf_request *request);
-/** Take a node out of its list, and end it. */
-void abd_perf_node_forget(struct abd_perf_cache *cache, struct abd_perf_node *node);
 /** The oldest of a list; NULL: it is empty. */
 struct abd_perf_node *abd_perf_node_oldest(struct abd_perf_cache *cache, unsigned list);
 /** The one that came before it to its list's front, after it; NULL: it is the newest. */
 struct abd_perf_node *abd_perf_node_newer(
 	struct abd_perf_cache *cache, const struct abd_perf_node *node);
-/** Forget the oldest of a list until it has so many bytes at most. */
+/** Pull the oldest of a list until it has so many bytes at most. */
 void abd_perf_list_trim(struct abd_perf_cache *cache, unsigned list, size_t bytes);
 
 void abd_perf_link_push(struct abd_perf_link *head, struct abd_perf_link *link);

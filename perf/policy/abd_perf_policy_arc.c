@@ -8,10 +8,8 @@
 
 enum { T1, T2, B1 = ABD_PERF_GHOSTS, B2 };
 
-static void abd_perf_arc_hit(struct abd_perf_cache *cache, struct abd_perf_node *node,
-	const struct abd_perf_request *request)
+static void abd_perf_arc_hit(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	(void)request;
 	abd_perf_node_move(cache, node, T2);
 }
 
@@ -40,22 +38,17 @@ static void abd_perf_arc_replace(struct abd_perf_cache *cache, bool from_b2)
 	abd_perf_node_move(cache, abd_perf_node_oldest(cache, list), list == T1 ? B1 : B2);
 }
 
-static void abd_perf_arc_miss(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-	const struct abd_perf_request *request)
+static void abd_perf_arc_miss(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	struct abd_perf_node *node = ghost;
-	bool from_b2 = ghost != NULL && ghost->list == B2;
+	bool ghost = node->list != ABD_PERF_NONE, from_b2 = node->list == B2;
 	size_t twice = 2 * cache->capacity;
 
-	if (ghost != NULL) {
-		abd_perf_arc_learn(cache, ghost);
-		abd_perf_node_pull(cache, ghost);
-	} else {
-		node = abd_perf_node_new(cache, request);
-	}
-	while (abd_perf_cache_is_full(cache, request->size))
+	if (ghost)
+		abd_perf_arc_learn(cache, node);
+	abd_perf_node_pull(cache, node);
+	while (abd_perf_cache_is_full(cache, node->size))
 		abd_perf_arc_replace(cache, from_b2);
-	abd_perf_node_put(cache, node, ghost != NULL ? T2 : T1);
+	abd_perf_node_put(cache, node, ghost ? T2 : T1);
 	abd_perf_list_trim(cache, B1, cache->capacity - cache->list[T1].bytes);
 	abd_perf_list_trim(cache, B2, twice - cache->used - cache->list[B1].bytes);
 }

@@ -64,7 +64,7 @@ static void abd_perf_lirs_prune(struct abd_perf_cache *cache)
 	for (; node != NULL && node->list != LIR; node = abd_perf_lirs_bottom(cache)) {
 		abd_perf_lirs_unstack(node);
 		if (node->list == GHOST)
-			abd_perf_node_forget(cache, node);
+			abd_perf_node_pull(cache, node);
 	}
 }
 
@@ -80,12 +80,10 @@ static void abd_perf_lirs_demote(struct abd_perf_cache *cache, size_t target)
 	}
 }
 
-static void abd_perf_lirs_hit(struct abd_perf_cache *cache, struct abd_perf_node *node,
-	const struct abd_perf_request *request)
+static void abd_perf_lirs_hit(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
 	unsigned list = node->is_other ? LIR : QUEUE;
 
-	(void)request;
 	abd_perf_node_move(cache, node, list);
 	abd_perf_lirs_stack(cache, node);
 	abd_perf_lirs_prune(cache);
@@ -101,31 +99,28 @@ static void abd_perf_lirs_evict(struct abd_perf_cache *cache)
 		node = abd_perf_node_oldest(cache, QUEUE);
 	}
 	if (!node->is_other) {
-		abd_perf_node_forget(cache, node);
+		abd_perf_node_pull(cache, node);
 		return;
 	}
 	abd_perf_node_move(cache, node, GHOST);
 	while (cache->list[GHOST].bytes > cache->capacity) {
 		node = abd_perf_node_oldest(cache, GHOST);
 		abd_perf_lirs_unstack(node);
-		abd_perf_node_forget(cache, node);
+		abd_perf_node_pull(cache, node);
 	}
 }
 
-static void abd_perf_lirs_miss(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-	const struct abd_perf_request *request)
+static void abd_perf_lirs_miss(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	struct abd_perf_node *node = ghost != NULL ? ghost : abd_perf_node_new(cache, request);
-	size_t filled = cache->list[LIR].bytes + request->size;
+	bool ghost = node->list == GHOST;
+	size_t filled = cache->list[LIR].bytes + node->size;
 
 	/* In no list while room is made, so that it can't go itself. */
-	if (ghost != NULL)
-		abd_perf_node_pull(cache, ghost);
-	node->list = QUEUE;
-	while (abd_perf_cache_is_full(cache, request->size))
+	abd_perf_node_pull(cache, node);
+	while (abd_perf_cache_is_full(cache, node->size))
 		abd_perf_lirs_evict(cache);
 	abd_perf_lirs_stack(cache, node);
-	abd_perf_node_put(cache, node, ghost != NULL || filled <= cache->target ? LIR : QUEUE);
+	abd_perf_node_put(cache, node, ghost || filled <= cache->target ? LIR : QUEUE);
 	abd_perf_lirs_demote(cache, cache->target);
 	abd_perf_lirs_prune(cache);
 }

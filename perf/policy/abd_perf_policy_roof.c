@@ -85,31 +85,24 @@ static struct abd_perf_node *abd_perf_future_pop(struct abd_perf_future *future)
 	return top->next == last ? top : NULL;
 }
 
-static void abd_perf_min_hit(struct abd_perf_cache *cache, struct abd_perf_node *node,
-	const struct abd_perf_request *request)
+static void abd_perf_min_hit(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	node->next = request->next;
 	if (node->next == ABD_PERF_NEVER)
-		abd_perf_node_forget(cache, node);
+		abd_perf_node_pull(cache, node);
 	else
 		abd_perf_future_push(cache->own, node);
 }
 
-static void abd_perf_min_miss(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-	const struct abd_perf_request *request)
+static void abd_perf_min_miss(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	struct abd_perf_node *node;
-
-	(void)ghost;
-	if (request->next == ABD_PERF_NEVER)
+	if (node->next == ABD_PERF_NEVER)
 		return;
-	node = abd_perf_node_new(cache, request);
 	abd_perf_node_put(cache, node, CACHED);
 	abd_perf_future_push(cache->own, node);
 	while (cache->used > cache->capacity) {
 		node = abd_perf_future_pop(cache->own);
 		if (node != NULL)
-			abd_perf_node_forget(cache, node);
+			abd_perf_node_pull(cache, node);
 	}
 }
 

@@ -12,11 +12,9 @@ enum { SMALL, MAIN, GHOST = ABD_PERF_GHOSTS };
 
 #define ABD_PERF_S3_SMALL(cache) ((cache)->capacity / 10)
 
-static void abd_perf_s3_fifo_hit(struct abd_perf_cache *cache, struct abd_perf_node *node,
-	const struct abd_perf_request *request)
+static void abd_perf_s3_fifo_hit(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
 	(void)cache;
-	(void)request;
 	node->uses = (uint8_t)(node->uses + (node->uses < 3));
 }
 
@@ -28,7 +26,7 @@ static void abd_perf_s3_fifo_evict_main(struct abd_perf_cache *cache)
 		node->uses--;
 		abd_perf_node_move(cache, node, MAIN);
 	}
-	abd_perf_node_forget(cache, node);
+	abd_perf_node_pull(cache, node);
 }
 
 /* What stays goes to the main queue, which may have to make room for it. */
@@ -49,12 +47,12 @@ static void abd_perf_s3_fifo_evict_small(struct abd_perf_cache *cache)
 	abd_perf_list_trim(cache, GHOST, main);
 }
 
-static void abd_perf_s3_fifo_miss(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-	const struct abd_perf_request *request)
+static void abd_perf_s3_fifo_miss(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	if (ghost != NULL)
-		abd_perf_node_forget(cache, ghost);
-	while (abd_perf_cache_is_full(cache, request->size)) {
+	bool ghost = node->list == GHOST;
+
+	abd_perf_node_pull(cache, node);
+	while (abd_perf_cache_is_full(cache, node->size)) {
 		size_t small = cache->list[SMALL].bytes;
 
 		if ((small > 0 && small >= ABD_PERF_S3_SMALL(cache)) ||
@@ -63,7 +61,7 @@ static void abd_perf_s3_fifo_miss(struct abd_perf_cache *cache, struct abd_perf_
 		else
 			abd_perf_s3_fifo_evict_main(cache);
 	}
-	abd_perf_node_put(cache, abd_perf_node_new(cache, request), ghost != NULL ? MAIN : SMALL);
+	abd_perf_node_put(cache, node, ghost ? MAIN : SMALL);
 }
 
 const struct abd_perf_policy abd_perf_policy_s3_fifo = {.name = "S3-FIFO",

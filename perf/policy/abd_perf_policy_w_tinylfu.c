@@ -89,10 +89,9 @@ static void abd_perf_w_tinylfu_end(struct abd_perf_cache *cache)
 	free(sketch);
 }
 
-static void abd_perf_w_tinylfu_hit(struct abd_perf_cache *cache, struct abd_perf_node *node,
-	const struct abd_perf_request *request)
+static void abd_perf_w_tinylfu_hit(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	abd_perf_sketch_add(cache->own, request->key);
+	abd_perf_sketch_add(cache->own, node->key);
 	abd_perf_node_move(cache, node, node->list == WINDOW ? WINDOW : PROVEN);
 	while (cache->list[PROVEN].bytes > cache->target / 5 * 4)
 		abd_perf_node_move(cache, abd_perf_node_oldest(cache, PROVEN), TRIAL);
@@ -111,20 +110,18 @@ static void abd_perf_w_tinylfu_leave(struct abd_perf_cache *cache)
 		if (victim == node && cache->list[PROVEN].count > 0)
 			victim = abd_perf_node_oldest(cache, PROVEN);
 		if (victim == node || uses <= abd_perf_sketch_ask(cache->own, victim->key)) {
-			abd_perf_node_forget(cache, node);
+			abd_perf_node_pull(cache, node);
 			return;
 		}
-		abd_perf_node_forget(cache, victim);
+		abd_perf_node_pull(cache, victim);
 	}
 }
 
-static void abd_perf_w_tinylfu_miss(struct abd_perf_cache *cache, struct abd_perf_node *ghost,
-	const struct abd_perf_request *request)
+static void abd_perf_w_tinylfu_miss(struct abd_perf_cache *cache, struct abd_perf_node *node)
 {
-	(void)ghost;
-	abd_perf_node_put(cache, abd_perf_node_new(cache, request), WINDOW);
+	abd_perf_node_put(cache, node, WINDOW);
 	abd_perf_sketch_fit(cache);
-	abd_perf_sketch_add(cache->own, request->key);
+	abd_perf_sketch_add(cache->own, node->key);
 	while (cache->list[WINDOW].bytes > cache->capacity - cache->target &&
 		cache->list[WINDOW].count > 1)
 		abd_perf_w_tinylfu_leave(cache);

@@ -54,6 +54,12 @@ void abd_perf_trace_finish(struct abd_perf_trace *trace)
 		place[at] = (uint32_t)i + 1;
 	}
 	free(place);
+	for (size_t i = trace->count, keys = 0; i-- > 0;) {
+		struct abd_perf_request *request = &trace->request[i];
+
+		request->key = request->next != ABD_PERF_NEVER ? trace->request[request->next].key
+							       : keys++;
+	}
 	trace->one_size = true;
 	for (size_t i = 1; i < trace->count; i++)
 		trace->one_size &= trace->request[i].size == trace->request[0].size;

@@ -55,7 +55,7 @@ void abd_perf_trace_free(struct abd_perf_trace *trace);
 
 /** Add a request; its next is set by abd_perf_trace_finish(). */
 void abd_perf_trace_add(struct abd_perf_trace *trace, uint64_t key, uint32_t size);
-/** Find out what follows from the requests. */
+/** Find out what follows from the requests; keys are numbers from 0 on after that. */
 void abd_perf_trace_finish(struct abd_perf_trace *trace);
 
 #endif
