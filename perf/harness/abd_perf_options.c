@@ -1,74 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command line, by the C library's argp. --help, --usage and errors are argp's own; a wrong
- * flag exits with 64.
+ * flag exits with 64. A flag is a row of abd_perf_flags.
  */
 #include "abd_perf_options.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	ABD_PERF_KEY_RECORD_SIZE = 256,
-	ABD_PERF_KEY_IO_SIZE,
-	ABD_PERF_KEY_FILTER,
-	ABD_PERF_KEY_RUNTIME,
-	ABD_PERF_KEY_WARMUP,
-	ABD_PERF_KEY_REPEAT,
-	ABD_PERF_KEY_SEED,
-	ABD_PERF_KEY_CPUS,
-	ABD_PERF_KEY_JSON,
-	ABD_PERF_KEY_CSV,
-	ABD_PERF_KEY_QUICK,
-	ABD_PERF_KEY_FULL,
-	ABD_PERF_KEY_PLANT,
-	ABD_PERF_KEY_PROCESSES,
-	ABD_PERF_KEY_AS_PROCESS,
-	ABD_PERF_KEY_TRACE
+/* The commands that take a flag. */
+enum { RUN = 1 << 0, TUNE = 1 << 1, ENV = 1 << 2 };
+
+/* How a flag's value is read, and what of abd_perf_options it is. */
+enum abd_perf_flag_kind { TEXT, COUNT, SEED, SIZE, SECONDS, CPUS, QUICK, FULL, SWITCH, PROCESS };
+
+struct abd_perf_flag {
+	unsigned commands;
+	const char *name;
+	int letter; /* 0: none */
+	const char *value, *help;
+	int group; /* in --help; HIDDEN: not there */
+	enum abd_perf_flag_kind kind;
+	size_t offset; /* in abd_perf_options */
+	double low, high;
+	unsigned uses;
 };
 
-static const struct argp_option abd_perf_options_table[] = {
-	{NULL, 0, NULL, 0, "What is measured:", 1},
-	{"filter", ABD_PERF_KEY_FILTER, "REGEX", 0,
-		"Only steps whose line of progress, \"SCENARIO: STEP\", matches", 1},
-	{"quick", ABD_PERF_KEY_QUICK, NULL, 0,
-		"Half a minute: 6 rounds of short samples, good for a first look", 1},
-	{"full", ABD_PERF_KEY_FULL, NULL, 0,
+enum { WHAT = 1, HOW, WRITTEN, GROUPS, HIDDEN };
+
+static const char *const abd_perf_flag_groups[GROUPS] = {[WHAT] = "What is measured:",
+	[HOW] = "How it is measured:",
+	[WRITTEN] = "What is written:"};
+
+#define IN(member) offsetof(struct abd_perf_options, member)
+#define ROOM 512, 16 << 20 /* of a size */
+#define DAY 86400
+
+static const struct abd_perf_flag abd_perf_flags[] = {
+	{RUN, "filter", 0, "REGEX",
+		"Only steps whose line of progress, \"SCENARIO: STEP\", matches", WHAT, TEXT,
+		IN(filter), 0, 0, 0},
+	{RUN, "quick", 0, NULL, "Half a minute: 6 rounds of short samples, good for a first look",
+		WHAT, QUICK, 0, 0, 0, 0},
+	{RUN, "full", 0, NULL,
 		"All sizes, sets larger than the caches, 15 rounds; says how long before it starts",
-		1},
-	{"input", 'i', "PATH", 0,
+		WHAT, FULL, 0, 0, 0, 0},
+	{RUN, "input", 'i', "PATH",
 		"Real data: a file, or a tree of files (default: libraries and text under /usr)",
-		1},
-	{"record-size", ABD_PERF_KEY_RECORD_SIZE, "SIZE", 0, "Only this record size: 8k, 128k, 1m",
-		1},
-	{"io-size", ABD_PERF_KEY_IO_SIZE, "SIZE", 0, "Read this much at a time (default 128k)", 1},
-	{"trace", ABD_PERF_KEY_TRACE, "FILE", 0,
-		"Requests: lines of KEY SIZE [POOL], or oracleGeneral (default: made ones)", 1},
-	{"threads", 't', "N", 0, "Only with N threads (default: 1, then one per CPU)", 1},
-	{NULL, 0, NULL, 0, "How it is measured:", 2},
-	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Use these CPUs, in this order: 0,2-3", 2},
-	{"repeat", ABD_PERF_KEY_REPEAT, "N", 0, "Rounds of every comparison (default 9)", 2},
-	{"processes", ABD_PERF_KEY_PROCESSES, "N", 0,
+		WHAT, TEXT, IN(input), 0, 0, ABD_PERF_USES_INPUT},
+	{RUN, "record-size", 0, "SIZE", "Only this record size: 8k, 128k, 1m", WHAT, SIZE,
+		IN(record_size), ROOM, ABD_PERF_USES_RECORD_SIZE},
+	{RUN, "io-size", 0, "SIZE", "Read this much at a time (default 128k)", WHAT, SIZE,
+		IN(io_size), ROOM, ABD_PERF_USES_IO_SIZE},
+	{RUN, "trace", 0, "FILE",
+		"Requests: lines of KEY SIZE [POOL], or oracleGeneral (default: made ones)", WHAT,
+		TEXT, IN(trace), 0, 0, ABD_PERF_USES_TRACE},
+	{RUN, "threads", 't', "N", "Only with N threads (default: 1, then one per CPU)", WHAT,
+		COUNT, IN(threads), 1, 1024, ABD_PERF_USES_THREADS},
+	{RUN, "cpus", 0, "LIST", "Use these CPUs, in this order: 0,2-3", HOW, CPUS, 0, 0, 0, 0},
+	{RUN, "repeat", 0, "N", "Rounds of every comparison (default 9)", HOW, COUNT, IN(repeat), 1,
+		500, 0},
+	{RUN, "processes", 0, "N",
 		"Measure in N processes (default 3 for named scenarios and those of the headline, "
 		"else 1)",
-		2},
-	{"runtime", ABD_PERF_KEY_RUNTIME, "SECONDS", 0, "Time for every comparison: longer samples",
-		2},
-	{"warmup", ABD_PERF_KEY_WARMUP, "SECONDS", 0,
-		"Work this long on every comparison before its first round", 2},
-	{"seed", ABD_PERF_KEY_SEED, "N", 0,
-		"Of all that is random (default 1234, fio's in OpenZFS's test)", 2},
-	{NULL, 0, NULL, 0, "What is written:", 3},
-	{"json", ABD_PERF_KEY_JSON, "FILE", 0, "All figures, for compare and report", 3},
-	{"csv", ABD_PERF_KEY_CSV, "FILE", 0, "All figures and ratios as rows, for a spreadsheet",
-		3},
-	{"plant-wrong-byte", ABD_PERF_KEY_PLANT, NULL, OPTION_HIDDEN, NULL, 0},
-	{"as-process", ABD_PERF_KEY_AS_PROCESS, "N,FD", OPTION_HIDDEN, NULL, 0},
-	{0},
+		HOW, COUNT, IN(processes), 1, 100, 0},
+	{RUN, "runtime", 0, "SECONDS", "Time for every comparison: longer samples", HOW, SECONDS,
+		IN(runtime_s), 1e-9, DAY, 0},
+	{RUN, "warmup", 0, "SECONDS", "Work this long on every comparison before its first round",
+		HOW, SECONDS, IN(warmup_s), 0, DAY, 0},
+	{RUN, "seed", 0, "N", "Of all that is random (default 1234, fio's in OpenZFS's test)", HOW,
+		SEED, IN(seed), 0, UINT32_MAX, 0},
+	{RUN, "json", 0, "FILE", "All figures, for compare and report", WRITTEN, TEXT, IN(json), 0,
+		0, 0},
+	{RUN, "csv", 0, "FILE", "All figures and ratios as rows, for a spreadsheet", WRITTEN, TEXT,
+		IN(csv), 0, 0, 0},
+	{RUN, "plant-wrong-byte", 0, NULL, NULL, HIDDEN, SWITCH, IN(plant), 0, 0, 0},
+	{RUN, "as-process", 0, "N,FD", NULL, HIDDEN, PROCESS, 0, 0, 0, 0},
+	{TUNE, "quick", 0, NULL, "Every second size, 15 seconds instead of 60", 0, QUICK, 0, 0, 0,
+		0},
+	{TUNE, "output", 'o', "FILE", "Write the profile, for ABD_PROFILE and abd_tuning_load()", 0,
+		TEXT, IN(output), 0, 0, 0},
+	{TUNE, "plant-times", 0, "KIND", NULL, HIDDEN, TEXT, IN(times), 0, 0, 0},
+	{TUNE, "cpus", 0, "LIST", "Measure on the first of these CPUs: 2", 0, CPUS, 0, 0, 0, 0},
+	{ENV, "cpus", 0, "LIST", "The CPUs to use: 0,2-3", 0, CPUS, 0, 0, 0, 0},
 };
+
+#define ABD_PERF_FLAGS (sizeof(abd_perf_flags) / sizeof(abd_perf_flags[0]))
 
 bool abd_perf_options_size(const char *text, size_t *size)
 {
@@ -106,39 +127,42 @@ const char *abd_perf_options_size_text(size_t size, char *text, size_t room)
 	return text;
 }
 
-static unsigned long abd_perf_options_number(const char *text, unsigned long low,
-	unsigned long high, const char *flag, struct argp_state *state)
+static unsigned long abd_perf_options_number(
+	const char *text, const struct abd_perf_flag *flag, struct argp_state *state)
 {
+	unsigned long number, low = (unsigned long)flag->low, high = (unsigned long)flag->high;
 	char *end;
-	unsigned long number;
 
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < low ||
 		number > high)
-		argp_error(state, "%s: '%s' is no number from %lu to %lu", flag, text, low, high);
+		argp_error(state, "--%s: '%s' is no number from %lu to %lu", flag->name, text, low,
+			high);
 	return number;
 }
 
 static double abd_perf_options_seconds(
-	const char *text, const char *flag, double least, struct argp_state *state)
+	const char *text, const struct abd_perf_flag *flag, struct argp_state *state)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !(seconds >= least && seconds <= 86400))
-		argp_error(state, "%s: '%s' is no time in seconds, %s 0, up to 86400", flag, text,
-			least > 0 ? "above" : "from");
+	if (end == text || *end != '\0' || !(seconds >= flag->low && seconds <= flag->high))
+		argp_error(state, "--%s: '%s' is no time in seconds, %s 0, up to %.0f", flag->name,
+			text, flag->low > 0 ? "above" : "from", flag->high);
 	return seconds;
 }
 
 static size_t abd_perf_options_room(
-	const char *text, size_t low, const char *flag, struct argp_state *state)
+	const char *text, const struct abd_perf_flag *flag, struct argp_state *state)
 {
 	size_t size = 0;
 
-	if (!abd_perf_options_size(text, &size) || size < low || size > 16 << 20)
-		argp_error(state, "%s: '%s' is no size from %zu to 16m", flag, text, low);
+	if (!abd_perf_options_size(text, &size) || (double)size < flag->low ||
+		(double)size > flag->high)
+		argp_error(state, "--%s: '%s' is no size from %.0f to 16m", flag->name, text,
+			flag->low);
 	return size;
 }
 
@@ -213,169 +237,74 @@ static void abd_perf_options_mode(
 	options->quick = mode != ABD_PERF_FULL;
 }
 
-/* Flags that say what is measured and where results go. False: key is another flag. */
-static bool abd_perf_options_what(
-	struct abd_perf_options *options, int key, char *value, struct argp_state *state)
+static void abd_perf_options_read(struct abd_perf_options *options,
+	const struct abd_perf_flag *flag, char *value, struct argp_state *state)
 {
-	switch (key) {
-	case ABD_PERF_KEY_FILTER:
-		options->filter = value;
-		return true;
-	case 'i':
-		options->input = value;
-		options->given |= ABD_PERF_USES_INPUT;
-		return true;
-	case ABD_PERF_KEY_TRACE:
-		options->trace = value;
-		options->given |= ABD_PERF_USES_TRACE;
-		return true;
-	case 't':
-		options->threads =
-			(unsigned)abd_perf_options_number(value, 1, 1024, "--threads", state);
-		options->given |= ABD_PERF_USES_THREADS;
-		return true;
-	case ABD_PERF_KEY_RECORD_SIZE:
-		options->record_size = abd_perf_options_room(value, 512, "--record-size", state);
-		options->given |= ABD_PERF_USES_RECORD_SIZE;
-		return true;
-	case ABD_PERF_KEY_IO_SIZE:
-		options->io_size = abd_perf_options_room(value, 512, "--io-size", state);
-		options->given |= ABD_PERF_USES_IO_SIZE;
-		return true;
-	case ABD_PERF_KEY_JSON:
-		options->json = value;
-		return true;
-	case ABD_PERF_KEY_CSV:
-		options->csv = value;
-		return true;
+	void *to = (char *)options + flag->offset;
+
+	options->given |= flag->uses;
+	switch (flag->kind) {
+	case TEXT:
+		*(const char **)to = value;
+		break;
+	case COUNT:
+		*(unsigned *)to = (unsigned)abd_perf_options_number(value, flag, state);
+		break;
+	case SEED:
+		*(uint64_t *)to = abd_perf_options_number(value, flag, state);
+		break;
+	case SIZE:
+		*(size_t *)to = abd_perf_options_room(value, flag, state);
+		break;
+	case SECONDS:
+		*(double *)to = abd_perf_options_seconds(value, flag, state);
+		break;
+	case CPUS:
+		abd_perf_options_cpus(options, value, state);
+		break;
+	case SWITCH:
+		*(bool *)to = true;
+		break;
+	case PROCESS:
+		if (sscanf(value, "%u,%d", &options->process, &options->figures_fd) != 2)
+			argp_usage(state);
+		break;
 	default:
-		return false;
+		abd_perf_options_mode(
+			options, flag->kind == QUICK ? ABD_PERF_QUICK : ABD_PERF_FULL, state);
 	}
+}
+
+/* A flag's key for argp: its letter, or a number that no letter has. */
+static int abd_perf_flag_key(size_t i)
+{
+	return abd_perf_flags[i].letter != 0 ? abd_perf_flags[i].letter : 256 + (int)i;
 }
 
 static error_t abd_perf_options_key(int key, char *value, struct argp_state *state)
 {
 	struct abd_perf_options *options = state->input;
 
-	if (abd_perf_options_what(options, key, value, state))
-		return 0;
-	switch (key) {
-	case ABD_PERF_KEY_RUNTIME:
-		options->runtime_s = abd_perf_options_seconds(value, "--runtime", 1e-9, state);
-		return 0;
-	case ABD_PERF_KEY_WARMUP:
-		options->warmup_s = abd_perf_options_seconds(value, "--warmup", 0, state);
-		return 0;
-	case ABD_PERF_KEY_REPEAT:
-		options->repeat =
-			(unsigned)abd_perf_options_number(value, 1, 500, "--repeat", state);
-		return 0;
-	case ABD_PERF_KEY_PROCESSES:
-		options->processes =
-			(unsigned)abd_perf_options_number(value, 1, 100, "--processes", state);
-		return 0;
-	case ABD_PERF_KEY_AS_PROCESS:
-		if (sscanf(value, "%u,%d", &options->process, &options->figures_fd) != 2)
-			return ARGP_ERR_UNKNOWN;
-		return 0;
-	case ABD_PERF_KEY_SEED:
-		options->seed = abd_perf_options_number(value, 0, UINT32_MAX, "--seed", state);
-		return 0;
-	case ABD_PERF_KEY_CPUS:
-		abd_perf_options_cpus(options, value, state);
-		return 0;
-	case ABD_PERF_KEY_QUICK:
-		abd_perf_options_mode(options, ABD_PERF_QUICK, state);
-		return 0;
-	case ABD_PERF_KEY_FULL:
-		abd_perf_options_mode(options, ABD_PERF_FULL, state);
-		return 0;
-	case ABD_PERF_KEY_PLANT:
-		options->plant = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->name_count == ABD_PERF_NAMES_MAX)
-			argp_error(state, "too many names");
-		options->names[options->name_count++] = value;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	for (size_t i = 0; i < ABD_PERF_FLAGS; i++) {
+		if (abd_perf_flag_key(i) == key) {
+			abd_perf_options_read(options, &abd_perf_flags[i], value, state);
+			return 0;
+		}
 	}
+	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp abd_perf_options_argp_run = {
-	.options = abd_perf_options_table,
-	.parser = abd_perf_options_key,
-	.args_doc = "[NAME...]",
-	.doc = "Measure: all scenarios, or those named (abd-perf list).\v"
-	       "Examples:\n"
-	       "  abd-perf run\n"
-	       "  abd-perf run arc-read --input /srv/data --record-size 8k --json result.json\n"
-	       "  abd-perf run --filter 'flush.*4096' --repeat 25\n\n"
-	       "Every ratio is the median of interleaved rounds in one process, with the 95 % "
-	       "interval of that median. "
-	       "ctrl-C ends early and keeps what was measured. "
-	       "Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by "
-	       "ctrl-C.",
-};
-
-static const struct argp_option abd_perf_options_tune_table[] = {
-	{"quick", ABD_PERF_KEY_QUICK, NULL, 0, "Every second size, 15 seconds instead of 60", 0},
-	{"output", 'o', "FILE", 0, "Write the profile, for ABD_PROFILE and abd_tuning_load()", 0},
-	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "Measure on the first of these CPUs: 2", 0},
-	{"plant-times", ABD_PERF_KEY_PLANT, "KIND", OPTION_HIDDEN, NULL, 0},
-	{0},
-};
-
-static error_t abd_perf_options_tune_key(int key, char *value, struct argp_state *state)
+static error_t abd_perf_options_run_key(int key, char *value, struct argp_state *state)
 {
 	struct abd_perf_options *options = state->input;
 
-	if (key == 'o')
-		options->output = value;
-	else if (key == ABD_PERF_KEY_PLANT)
-		options->times = value;
-	else if (key == ARGP_KEY_ARG)
-		return ARGP_ERR_UNKNOWN;
-	else
+	if (key != ARGP_KEY_ARG)
 		return abd_perf_options_key(key, value, state);
+	if (options->name_count == ABD_PERF_NAMES_MAX)
+		argp_error(state, "too many names");
+	options->names[options->name_count++] = value;
 	return 0;
 }
-
-static const struct argp abd_perf_options_argp_tune = {
-	.options = abd_perf_options_tune_table,
-	.parser = abd_perf_options_tune_key,
-	.doc = "Find out which kernel is best for which size on this machine. All kernels of every "
-	       "tunable that is a plan are measured; where another kernel than the present one is "
-	       "surely faster, that is printed.\v"
-	       "Examples:\n"
-	       "  abd-perf tune -o profile\n"
-	       "  ABD_PROFILE=profile abd-perf run\n\n"
-	       "Exit status: 0; 1 the file can't be written, or results were wrong; 2 others "
-	       "disturbed the measuring, and nothing is changed; 64 wrong flags; 130 ended by "
-	       "ctrl-C.",
-};
-
-static error_t abd_perf_options_env_key(int key, char *value, struct argp_state *state)
-{
-	if (key != ABD_PERF_KEY_CPUS)
-		return ARGP_ERR_UNKNOWN;
-	abd_perf_options_cpus(state->input, value, state);
-	return 0;
-}
-
-static const struct argp_option abd_perf_options_env_table[] = {
-	{"cpus", ABD_PERF_KEY_CPUS, "LIST", 0, "The CPUs to use: 0,2-3", 0},
-	{0},
-};
-
-static const struct argp abd_perf_options_argp_env = {
-	.options = abd_perf_options_env_table,
-	.parser = abd_perf_options_env_key,
-	.doc = "This machine, as it is recorded with every result.\v"
-	       "Example:\n"
-	       "  abd-perf env --cpus 2",
-};
 
 /* Without flags: all CPUs that this process may use. */
 static void abd_perf_options_init(struct abd_perf_options *options)
@@ -394,22 +323,72 @@ static void abd_perf_options_init(struct abd_perf_options *options)
 	}
 }
 
-void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv)
+static void abd_perf_options_parse(
+	struct abd_perf_options *options, unsigned command, struct argp argp, int argc, char **argv)
 {
+	struct argp_option table[GROUPS + ABD_PERF_FLAGS + 1] = {{0}}, *to = table;
+
+	for (int group = WHAT; group < GROUPS && command == RUN; group++)
+		*to++ = (struct argp_option){.doc = abd_perf_flag_groups[group], .group = group};
+	for (size_t i = 0; i < ABD_PERF_FLAGS; i++) {
+		const struct abd_perf_flag *flag = &abd_perf_flags[i];
+
+		if (flag->commands & command)
+			*to++ = (struct argp_option){flag->name, abd_perf_flag_key(i), flag->value,
+				flag->group == HIDDEN ? OPTION_HIDDEN : 0, flag->help,
+				flag->group == HIDDEN ? 0 : flag->group};
+	}
+	argp.options = table;
+	argp.parser = command == RUN ? abd_perf_options_run_key : abd_perf_options_key;
 	abd_perf_options_init(options);
-	argp_parse(&abd_perf_options_argp_run, argc, argv, 0, NULL, options);
+	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
 
-void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv)
+void abd_perf_options_run(struct abd_perf_options *options, int argc, char **argv)
 {
-	abd_perf_options_init(options);
-	argp_parse(&abd_perf_options_argp_env, argc, argv, 0, NULL, options);
+	static const struct argp argp = {
+		.args_doc = "[NAME...]",
+		.doc = "Measure: all scenarios, or those named (abd-perf list).\v"
+		       "Examples:\n"
+		       "  abd-perf run\n"
+		       "  abd-perf run arc-read --input /srv/data --record-size 8k --json result.json\n"
+		       "  abd-perf run --filter 'flush.*4096' --repeat 25\n\n"
+		       "Every ratio is the median of interleaved rounds in one process, with the 95 % "
+		       "interval of that median. "
+		       "ctrl-C ends early and keeps what was measured. "
+		       "Exit status: 0; 1 wrong input or wrong results; 64 wrong flags; 130 ended by "
+		       "ctrl-C.",
+	};
+
+	abd_perf_options_parse(options, RUN, argp, argc, argv);
 }
 
 void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **argv)
 {
-	abd_perf_options_init(options);
-	argp_parse(&abd_perf_options_argp_tune, argc, argv, 0, NULL, options);
+	static const struct argp argp = {
+		.doc = "Find out which kernel is best for which size on this machine. All kernels of "
+		       "every tunable that is a plan are measured; where another kernel than the "
+		       "present one is surely faster, that is printed.\v"
+		       "Examples:\n"
+		       "  abd-perf tune -o profile\n"
+		       "  ABD_PROFILE=profile abd-perf run\n\n"
+		       "Exit status: 0; 1 the file can't be written, or results were wrong; 2 others "
+		       "disturbed the measuring, and nothing is changed; 64 wrong flags; 130 ended by "
+		       "ctrl-C.",
+	};
+
+	abd_perf_options_parse(options, TUNE, argp, argc, argv);
+}
+
+void abd_perf_options_env(struct abd_perf_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.doc = "This machine, as it is recorded with every result.\v"
+		       "Example:\n"
+		       "  abd-perf env --cpus 2",
+	};
+
+	abd_perf_options_parse(options, ENV, argp, argc, argv);
 }
 
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options)
