@@ -27,6 +27,60 @@ def conclude(text):
     return f"<p class=conclude>{text}</p>"
 
 
+def points(entries, label_of, measured):
+    """{place: median} of what measured(entry) is, a figure or a ratio."""
+    found = [(label_of(entry), median_of(measured(entry))) for entry in entries]
+    return {label: value for label, value in found if value}
+
+
+def by_figure(entries, label_of, names=None):
+    """A series per figure, over the entries in their order."""
+    series = [(name, points(entries, label_of, lambda entry: figure_of(entry, name))) for name in names or names_of(entries)]
+    return [(name, found, line_style(i)) for i, (name, found) in enumerate(series) if found]
+
+
+def line_chart(title, labels, series, xlabel, ylabel, height=3, log=None):
+    """Lines over named places, from 0; or on a logarithmic axis, of powers of 2 or 10."""
+    def draw(axes, narrow):
+        if log == 2:
+            powers_of_two(axes, [value for _, found, _ in series for value in found.values()])
+        lines(axes, narrow, labels, series)
+        if log == 10:
+            powers_of_ten(axes.yaxis)
+        if not log:
+            axes.set_ylim(bottom=0)
+        finish(axes, narrow, xlabel, ylabel)
+    return picture(draw, title, height)
+
+
+def curve_chart(title, entries, of_x, names, xlabel, ylabel, height=3.6):
+    """A line per figure over a number."""
+    def draw(axes, narrow):
+        curves(axes, narrow, entries, of_x, names)
+        axes.set_ylim(bottom=0)
+        finish(axes, narrow, xlabel, ylabel)
+    return picture(draw, title, height)
+
+
+def finish(axes, narrow, xlabel, ylabel, columns=6):
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    legend(axes, narrow, columns)
+
+
+def by_number(entries, name):
+    """Those that have the number, in its order."""
+    return sorted((entry for entry in entries if number(entry, name) is not None), key=lambda entry: number(entry, name))
+
+
+def size_label(entry):
+    return size_text(number(entry, "size"))
+
+
+def threads_text(count):
+    return f"{count:g} thread{'s' if count != 1 else ''}"
+
+
 def arc_places(entries):
     def key(entry):
         return entry["parameters"]["record_size"], entry["parameters"]["pages"] != "1"
@@ -81,28 +135,16 @@ def section_arc(document):
 
 def section_compare(document):
     entries = of_sizes(select(document, "compare", "sizes"))
-    labels = [size_text(number(entry, "size")) for entry in entries]
-    series = []
-    for i, (of, against) in enumerate((("abd_cmp", "memcmp"), ("abd_equal", "memcmp"), ("abd_cmp_zero", "memcmp"),
-                                       ("abd_copy", "memcpy"))):
-        points = {label: median_of(ratio_of(entry, of, against)) for label, entry in zip(labels, entries)
-                  if median_of(ratio_of(entry, of, against))}
-        if points:
-            series.append((f"{of} / {against}", points, line_style(i)))
-    if not series:
+    pairs = (("abd_cmp", "memcmp"), ("abd_equal", "memcmp"), ("abd_cmp_zero", "memcmp"), ("abd_copy", "memcpy"))
+    series = [(f"{of} / {against}", points(entries, size_label, lambda entry: ratio_of(entry, of, against)), line_style(i))
+              for i, (of, against) in enumerate(pairs)]
+    if not any(found for _, found, _ in series):
         return ""
-
-    def draw(axes, narrow):
-        powers_of_two(axes, [1] + [value for _, points, _ in series for value in points.values()])
-        axes.axhline(1, color="#888888", linewidth=1)
-        lines(axes, narrow, labels, series)
-        axes.set_xlabel("size")
-        axes.set_ylabel("times as fast")
-        legend(axes, narrow)
-
-    level = [label for label, entry in zip(labels, entries) if (median_of(ratio_of(entry, "abd_equal", "memcmp")) or 0) >= 0.9]
+    labels = list(dict.fromkeys(map(size_label, entries)))
+    as_fast = ("linear memory", dict.fromkeys(labels, 1), {"color": "#888888", "linewidth": 1})
+    level = [label for label, value in series[1][1].items() if value >= 0.9]
     title = "What do scattered bytes cost to compare and copy?"
-    return section(title, picture(draw, title), conclude(
+    return section(title, line_chart(title, labels, [as_fast, *(line for line in series if line[1])], "size", "times as fast", 3.6, log=2), conclude(
         "Scattered buffers (4 KiB runs at random addresses) against memcmp "
         f"and memcpy on linear memory. abd_equal reaches 0.9 of memcmp or more at: {', '.join(level) or 'no size'}. "
         "At the smallest sizes the call itself is what counts."))
@@ -124,8 +166,7 @@ def section_buffer(document):
         axes.set_yticks(range(len(entries)), [name.replace(", ", ",\n") for name in names] if narrow else names)
         axes.invert_yaxis()
         powers_of_ten(axes.xaxis)
-        axes.set_xlabel("ns (logarithmic)")
-        legend(axes, narrow)
+        finish(axes, narrow, "ns (logarithmic)", "")
 
     title = "What do buffers cost?"
     faster = sum(entry["figures"][0]["median"] < entry["parameters"]["published_ns"] for entry in entries)
@@ -141,17 +182,10 @@ def section_keys(document):
                and median_of(figure_of(entry, "memcmp"))]
     if len(entries) < 2:
         return ""
-
-    def draw(axes, narrow):
-        curves(axes, narrow, entries, lambda entry: entry["parameters"]["size"], ("abd_key_equal", "memcmp"))
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("bytes")
-        axes.set_ylabel("ns per comparison")
-        legend(axes, narrow)
-
     mean = geometric_mean(medians_of(entries, "abd_key_equal", "memcmp"))
     title = "Are short keys worth a function of their own?"
-    return section(title, picture(draw, title, 3), conclude(
+    return section(title, curve_chart(title, entries, lambda entry: entry["parameters"]["size"], ("abd_key_equal", "memcmp"), "bytes",
+                                      "ns per comparison", 3), conclude(
         f"abd_key_equal against a call of memcmp: {mean:.2f} times the speed in the geometric mean over these lengths, equal keys at "
         "unaligned addresses."))
 
@@ -214,11 +248,8 @@ def flush_best(entry, through):
 
 
 def flush_chart(entries, title):
-    labels = [size_text(number(entry, "size")) for entry in entries]
     series, policies = [], 0
     for name in names_of(entries):
-        points = {label: median_of(figure_of(entry, name)) for label, entry in zip(labels, entries)
-                  if median_of(figure_of(entry, name))}
         if name == "AUTO":  # AUTO is broad and pale, under the line of the policy that it chose
             style = {"color": COLOURS[0], "linewidth": 8, "alpha": 0.3, "solid_capstyle": "round"}
         elif name in FLUSH_NO_POLICY:
@@ -226,16 +257,8 @@ def flush_chart(entries, title):
         else:
             style = line_style(policies)
             policies += 1
-        series.append((name, points, style))
-
-    def draw(axes, narrow):
-        powers_of_two(axes, [value for _, points, _ in series for value in points.values()])
-        lines(axes, narrow, labels, series)
-        axes.set_xlabel("size of a copy, with a fence after each")
-        axes.set_ylabel("GB/s (logarithmic)")
-        legend(axes, narrow)
-
-    return picture(draw, title, 4)
+        series.append((name, points(entries, size_label, lambda entry: figure_of(entry, name)), style))
+    return line_chart(title, list(map(size_label, entries)), series, "size of a copy, with a fence after each", "GB/s (logarithmic)", 4, log=2)
 
 
 def flush_pair(here):
@@ -266,7 +289,7 @@ def flush_sentences(document, entries):
         said.append(f"AUTO reaches {geometric_mean(best):.3f} of the best fixed policy's speed in the geometric mean of "
                     f"{len(best)} cases, and at least {min(best):.3f}.")
     both = [entry for entry in entries if flush_best(entry, True) and flush_best(entry, False)]
-    won = [size_text(number(entry, "size")) for entry in both if flush_best(entry, True) > flush_best(entry, False)]
+    won = [size_label(entry) for entry in both if flush_best(entry, True) > flush_best(entry, False)]
     if both:
         said.append(f"Copies through the cache, then written back, are the fastest at {', '.join(won) or 'no size'} "
                     f"(one thread, linear, {len(both)} sizes); on the source's Optane they were from 1k up.")
@@ -274,9 +297,8 @@ def flush_sentences(document, entries):
         values = medians_of(every, "AUTO", name)
         if values:
             said.append(f"AUTO against {words}: {geometric_mean(values):.3f} ({spread(values)}).")
-    drains = [(size_text(number(entry, "size")), median_of(ratio_of(entry, "NODRAIN, one drain", "ordered")))
-              for entry in of_sizes(select(document, "flush", "drain"))]
-    drains = [f"{value:.3g} times the speed at {size}" for size, value in drains if value]
+    drains = points(of_sizes(select(document, "flush", "drain")), size_label, lambda entry: ratio_of(entry, "NODRAIN, one drain", "ordered"))
+    drains = [f"{value:.3g} times the speed at {size}" for size, value in drains.items()]
     if drains:
         said.append(f"One drain for 16 copies, for a fence after each: {', '.join(drains)}.")
     return " ".join(said)
@@ -300,32 +322,18 @@ def section_flush(document):
         flush_against_source(sets["linear"], threads))
 
 
-def flush_threads(document):
-    entries = sorted((entry for entry in select(document, "flush", "threads", size=64) if number(entry, "threads")),
-                     key=lambda entry: number(entry, "threads"))
-    series = [(words, {f"{number(entry, 'threads'):g}": flush_best(entry, through) for entry in entries
-                       if flush_best(entry, through)}, line_style(i))
-              for i, (words, through) in enumerate((("around the cache", False), ("through it", True)))]
-    return entries, [line for line in series if line[1]]
-
-
 def section_flush_threads(document):
-    entries, series = flush_threads(document)
+    entries = [entry for entry in by_number(select(document, "flush", "threads", size=64), "threads") if number(entry, "threads")]
+    labels = [f"{number(entry, 'threads'):g}" for entry in entries]
+    series = [(words, {label: flush_best(entry, through) for label, entry in zip(labels, entries) if flush_best(entry, through)}, line_style(i))
+              for i, (words, through) in enumerate((("around the cache", False), ("through it", True)))]
+    series = [line for line in series if line[1]]
     if len(entries) < 2 or not series:
         return ""
-    labels = [f"{number(entry, 'threads'):g}" for entry in entries]
-
-    def draw(axes, narrow):
-        lines(axes, narrow, labels, series)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("threads, each writing 64 bytes after 64 bytes")
-        axes.set_ylabel("GB/s, all threads")
-        legend(axes, narrow)
-
-    said = "; ".join(f"{words}: {points[labels[-1]] / points[labels[0]]:.2f} times as much with {labels[-1]} threads as with one"
-                     for words, points, _ in series if labels[0] in points and labels[-1] in points)
+    said = "; ".join(f"{words}: {found[labels[-1]] / found[labels[0]]:.2f} times as much with {labels[-1]} threads as with one"
+                     for words, found, _ in series if labels[0] in found and labels[-1] in found)
     title = "Do many writers slow each other down?"
-    return section(title, picture(draw, title, 3), conclude(
+    return section(title, line_chart(title, labels, series, "threads, each writing 64 bytes after 64 bytes", "GB/s, all threads"), conclude(
         f"The fastest way of each kind. {said[:1].upper() + said[1:]}. On the source's Optane, from 1 to 5 threads: around the cache "
         "2.15 times as much with 4 (1.3 to 2.8 GB/s), through it half (1.6 to 0.8)."))
 
@@ -335,27 +343,24 @@ def section_flush_threads(document):
 CACHED_MODES = ("bare decode", "cache", "scatter", "single-chunk", "openzfs's way")
 
 
-def cached_entries(document, data):
-    return sorted((entry for entry in select(document, "arc-cached-read", "cached", data=data) if number(entry, "threads")),
-                  key=lambda entry: number(entry, "threads"))
+def threads_label(entry):
+    return threads_text(number(entry, "threads"))
 
 
 def section_cached(document):
     """Throughput by threads, a chart per kind of data."""
-    parts, title = [], "How fast are sequential reads out of the cache?"
+    parts, more, title = [], [], "How fast are sequential reads out of the cache?"
     for data, words in (("fio", "Data as fio makes it for the source's test"), ("files", "Files of this machine")):
-        entries = cached_entries(document, data)
-        labels = [f"{number(entry, 'threads'):g}" for entry in entries]
-        series = [(mode, {label: median_of(figure_of(entry, mode)) for label, entry in zip(labels, entries)
-                          if median_of(figure_of(entry, mode))}) for mode in CACHED_MODES]
-        series = [(mode, points) for mode, points in series if points]
+        entries = [entry for entry in by_number(select(document, "arc-cached-read", "cached", data=data), "threads") if number(entry, "threads")]
+        labels, series = list(map(threads_label, entries)), by_figure(entries, threads_label, CACHED_MODES)
         if not series:
             continue
-        drawn = [(f"{label} thread{'s' if label != '1' else ''}", label) for label in labels]
-        named = [(mode, {place: points[label] for place, label in drawn if label in points}) for mode, points in series]
-        parts.append(f"<h3>{words}</h3>" + picture(
-            lambda axes, narrow: bars(axes, narrow, [place for place, _ in drawn], named, "GB/s, all threads"),
-            f"{title} {words}", 1.2 + 0.26 * len(series) * len(labels)))
+        drawn = [line[:2] for line in series]
+        parts.append(f"<h3>{words}</h3>" + picture(lambda axes, narrow: bars(axes, narrow, labels, drawn, "GB/s, all threads"),
+                                                   f"{title} {words}", 1.2 + 0.26 * len(series) * len(labels)))
+        cache = dict(drawn).get("cache", {})
+        if len(labels) > 1 and labels[0] in cache and labels[-1] in cache:
+            more.append(f"{labels[-1]} read {cache[labels[-1]] / cache[labels[0]]:.2f} times what one does ({data})")
     if not parts:
         return ""
     every = select(document, "arc-cached-read", "cached")
@@ -366,11 +371,7 @@ def section_cached(document):
         values = medians_of(every, of, against)
         if values:
             said.append(f"{words}: {spread(values, '.3f')} times the speed")
-    more = [(data, number(entries[-1], "threads"), median_of(figure_of(entries[-1], "cache")) /
-             median_of(figure_of(entries[0], "cache"))) for data, entries in
-            ((data, cached_entries(document, data)) for data in ("fio", "files")) if len(entries) > 1
-            and median_of(figure_of(entries[0], "cache")) and median_of(figure_of(entries[-1], "cache"))]
-    said += [f"{threads:g} threads read {value:.2f} times what one does ({data})" for data, threads, value in more]
+    said += more
     return section(title, *parts, conclude(
         "Records of 8 KiB in the cache, read 128 KiB at a time: " + html.escape("; ".join(said) or "no ratios were measured")
         + ". OpenZFS found about 5 % between the last two ways. A read here is a look-up, a decode and a copy. In an engine there is more: "
@@ -390,18 +391,10 @@ def section_latency(document):
             series = [(entry["parameters"].get("mode", entry["name"]),
                        {label: median_of(figure_of(entry, label)) / 1000 for label in labels
                         if median_of(figure_of(entry, label))}, line_style(i)) for i, entry in enumerate(of)]
-            if not any(points for _, points, _ in series):
-                continue
-
-            def draw(axes, narrow, labels=labels, series=series):
-                lines(axes, narrow, labels, series)
-                powers_of_ten(axes.yaxis)
-                axes.set_ylabel("us (logarithmic)")
-                axes.set_xlabel("percentile of reads")
-                legend(axes, narrow)
-
-            words = f"{data}, {threads:g} thread{'s' if threads != 1 else ''}"
-            parts.append(f"<h3>{html.escape(words)}</h3>{picture(draw, f'{title} {words}', 3)}")
+            words = f"{data}, {threads_text(threads)}"
+            if any(found for _, found, _ in series):
+                parts.append(f"<h3>{html.escape(words)}</h3>"
+                             + line_chart(f"{title} {words}", labels, series, "percentile of reads", "us (logarithmic)", log=10))
     if not parts:
         return ""
     said = []
@@ -414,33 +407,16 @@ def section_latency(document):
 
 # ---- growth: hits among many records ---------------------------------------------------------------------------------
 
-def curve_chart(entries, label_of, title, xlabel, ylabel):
-    """A line per figure, over the entries in their order."""
-    labels = [label_of(entry) for entry in entries]
-    series = []
-    for i, name in enumerate(names_of(entries)):
-        points = {label: figure_of(entry, name)["median"] for label, entry in zip(labels, entries) if figure_of(entry, name)}
-        if points:
-            series.append((name, points, line_style(i)))
-
-    def draw(axes, narrow):
-        lines(axes, narrow, labels, series)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
-        legend(axes, narrow)
-
-    return picture(draw, title, 3) if series else ""
-
-
 def section_hits(document):
-    entries = sorted((entry for entry in select(document, "arc-scale", "hit") if number(entry, "records")),
-                     key=lambda entry: number(entry, "records"))
+    entries = [entry for entry in by_number(select(document, "arc-scale", "hit"), "records") if number(entry, "records")]
     if len(entries) < 2:
         return ""
+
+    def label(entry):
+        return f"{number(entry, 'records'):.0e}".replace("e+0", "e")
+
     title = "What does a hit cost in a large cache?"
-    image = curve_chart(entries, lambda entry: f"{number(entry, 'records'):.0e}".replace("e+0", "e"), title,
-                        "records, keys at random", "ns")
+    image = line_chart(title, list(map(label, entries)), by_figure(entries, label), "records, keys at random", "ns")
     few, many = entries[0], entries[-1]
     said = (f"{number(many, 'records'):,.0f} records: a hold and its release take {median_of(figure_of(many, 'hold')):.0f} ns, "
             f"fetching one line of that much memory takes {median_of(figure_of(many, 'a line')):.0f}; "
@@ -455,10 +431,12 @@ def section_policy(document):
     entries = [entry for entry in select(document, "arc-policy", "hits") if number(entry, "part")]
     parts = []
     for data in dict.fromkeys(entry["parameters"].get("data", "") for entry in entries):
-        here = sorted((entry for entry in entries if entry["parameters"].get("data", "") == data), key=lambda entry: -number(entry, "part"))
+        here = by_number((entry for entry in entries if entry["parameters"].get("data", "") == data), "part")[::-1]
+        labels = [f"1/{number(entry, 'part'):g}" for entry in here]
+        series = [(name, {label: figure_of(entry, name)["median"] for label, entry in zip(labels, here) if figure_of(entry, name)}, line_style(i))
+                  for i, name in enumerate(names_of(here))]  # no hits at all are a result, too
         if len(here) > 1:
-            parts.append(curve_chart(here, lambda entry: f"1/{number(entry, 'part'):g}", data, f"{data}: room, as a part of all that is asked for",
-                                     "hits, %"))
+            parts.append(line_chart(data, labels, series, f"{data}: room, as a part of all that is asked for", "hits, %"))
     return section("Which policy has the most hits?", *parts, conclude(
         "More is better. MIN and PFOO-L know the future; no policy can have more.")) if parts else ""
 
@@ -483,9 +461,7 @@ def memory_chart(entries, pattern):
                           label="in use")
         lines(axes, narrow, labels, [(name, points, line_style(i)) for i, (name, points) in enumerate(values.items())])
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("step")
-        axes.set_ylabel("MiB resident")
-        legend(axes, narrow)
+        finish(axes, narrow, "step", "MiB resident")
 
     return picture(draw, f"{pattern}: memory in use and resident", 3)
 
@@ -497,8 +473,7 @@ def section_memory(document):
                            ("churn", "Sizes from 4 to 128 KiB, replaced at random; from step 15 on all but a twentieth are freed"),
                            ("shift", "4 KiB buffers give way to those of 1 MiB; as much is in use all the time"),
                            ("sparse", "Of 4 KiB buffers one in 64 stays")):
-        entries = sorted((entry for entry in select(document, "memory", pattern) if number(entry, "step") is not None),
-                         key=lambda entry: number(entry, "step"))
+        entries = by_number(select(document, "memory", pattern), "step")
         if len(entries) < 2:
             continue
         last = entries[-1]
@@ -513,22 +488,15 @@ LZ4_PATHS = ("no index", "indexed", "indexed at 3")
 
 def section_lz4_place(document):
     """A line per way over the place in the record; the data measured first, records of 128k if there are."""
-    entries = [entry for entry in select(document, "lz4", "place", data="files") if number(entry, "place") is not None]
+    entries = by_number(select(document, "lz4", "place", data="files"), "place")
     size = 131072 if any(number(entry, "record_size") == 131072 for entry in entries) else None
-    entries = sorted((entry for entry in entries if size in (None, number(entry, "record_size"))), key=lambda entry: number(entry, "place"))
+    entries = [entry for entry in entries if size in (None, number(entry, "record_size"))]
     if len(entries) < 2:
         return ""
-
-    def draw(axes, narrow):
-        curves(axes, narrow, entries, lambda entry: number(entry, "place") / 1024, LZ4_PATHS)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("KiB into the record")
-        axes.set_ylabel("ns for 4 KiB")
-        legend(axes, narrow)
-
     title = "What do 4 KiB of a compressed record cost, by where they lie?"
-    curve = [value for value in medians_of(select(document, "lz4", "curve", group_size=16384), "indexed", "all")]
-    return section(title, picture(draw, title), conclude(
+    curve = medians_of(select(document, "lz4", "curve", group_size=16384), "indexed", "all")
+    image = curve_chart(title, entries, lambda entry: number(entry, "place") / 1024, LZ4_PATHS, "KiB into the record", "ns for 4 KiB")
+    return section(title, image, conclude(
         "Without an index everything before the place is decoded; with one, the hub of its 64 KiB and its group of 16 KiB. " +
         (f"At a place at random 4 KiB come {spread(curve, '.1f')} times as fast as all of the record." if curve else "")))
 
@@ -550,10 +518,8 @@ def section_lz4_groups(document):
             axes.plot([x for x, _, _ in points], [y for _, y, _ in points], label=name, **line_style(i))
             for x, y, text in points if not narrow else ():
                 axes.annotate(text, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
-        axes.set_xlabel("bytes, against liblz4's block" if narrow else "bytes of block and index, against liblz4's block")
-        axes.set_ylabel("ns for 4 KiB anywhere")
         axes.set_ylim(bottom=0)
-        legend(axes, narrow, 3)
+        finish(axes, narrow, f"bytes{'' if narrow else ' of block and index'}, against liblz4's block", "ns for 4 KiB anywhere", 3)
 
     title = "How large should a group be?"
     return section(title, picture(draw, title, 4), conclude(
@@ -569,8 +535,7 @@ def section_own(document):
         if scenario in TABLES or not entries:
             continue
         places = list(dict.fromkeys(entry["name"] for entry in entries))
-        series = [(name, {entry["name"]: median_of(figure_of(entry, name)) for entry in entries if median_of(figure_of(entry, name))})
-                  for name in names_of(entries)]
+        series = [line[:2] for line in by_figure(entries, lambda entry: entry["name"])]
         unit = entries[0]["figures"][0]["unit"]
         parts.append(section(html.escape(scenario), picture(lambda axes, narrow: bars(axes, narrow, places, series, unit), scenario,
                                                             1.2 + 0.28 * len(series) * len(places))))
