@@ -76,6 +76,7 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 		return;
 	if (options->csv != NULL)
 		abd_perf_say_die(1, "--csv needs python3 (Debian: python3)");
+	options->processes = 1; /* nothing could join what several measure */
 	abd_perf_say_warn("tables need python3 (Debian: python3); the figures go to %s",
 		options->json != NULL ? options->json : "stdout, as JSON");
 	if (options->json == NULL)
@@ -162,7 +163,7 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 	return status;
 }
 
-/* Try every output, even when another one failed. Returns an exit status. */
+/* Returns an exit status. */
 static int abd_perf_run_write(const struct abd_perf_options *options, bool complete)
 {
 	char *json = abd_perf_json_text(options, complete);
@@ -170,20 +171,17 @@ static int abd_perf_run_write(const struct abd_perf_options *options, bool compl
 
 	if (json == NULL)
 		abd_perf_say_die(1, "no memory for the figures");
-	if (options->json != NULL) {
-		error = abd_perf_file_write(options->json, json);
-		if (error != 0) {
-			abd_perf_say_error("--json %s: %s; nothing is left of it", options->json,
-				strerror(-error));
-			status = 1;
-		}
-	}
-	if (abd_perf_after_here() && abd_perf_after_tables(json, options->csv) != 0)
+	if (abd_perf_after_here()) {
+		status = abd_perf_after_finish(json, options->json, options->csv);
+	} else if ((error = abd_perf_file_write(options->json, json)) != 0) {
+		abd_perf_say_error(
+			"--json %s: %s; nothing is left of it", options->json, strerror(-error));
 		status = 1;
+	}
 	if (!complete)
 		printf("\nended early: the tables hold what was measured until then\n");
 	free(json);
-	return status;
+	return status != 0;
 }
 
 static const struct abd_perf_options *abd_perf_run_options;

@@ -14,7 +14,8 @@ import baseline
 import output
 from columns import print_result
 from compare import became_worse, compare, print_comparison
-from model import load
+from finish import finish
+from model import load, sound
 from rows import csv_text
 
 USAGE = 64  # wrong flags: abd-perf exits with the same status
@@ -75,6 +76,22 @@ def command_tables(arguments):
     result = read("tables", options.result)
     print_result(result)
     return 0 if options.csv is None or wrote("tables", "--csv", options.csv, csv_text(result)) else 1
+
+
+def command_finish(arguments):
+    """What `abd-perf run` calls: makes the result of what it reads (finish.py), writes and prints it. Every output is tried."""
+    parser = Parser("run", "", "")
+    parser.add_argument("--json")
+    parser.add_argument("--csv")
+    options, document, status = parser.parse_args(arguments), json.load(sys.stdin), 0
+    finish(document)
+    result = sound(document)
+    if options.json is not None and not wrote("run", "--json", options.json, json.dumps(document, indent=1, ensure_ascii=False) + "\n"):
+        status = 1
+    if options.csv is not None and not wrote("run", "--csv", options.csv, csv_text(result)):
+        status = 1
+    print_result(result)
+    return status
 
 
 def share(text):
@@ -192,7 +209,7 @@ def command_trend(arguments):
     return 0
 
 
-COMMANDS = {"tables": command_tables, "compare": command_compare, "report": command_report, "baseline": command_baseline,
+COMMANDS = {"finish": command_finish, "tables": command_tables, "compare": command_compare, "report": command_report, "baseline": command_baseline,
             "trend": command_trend}
 
 

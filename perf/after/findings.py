@@ -98,8 +98,9 @@ QUESTIONS = [
 
 
 def questions(document):
-    """[(question, source, claim, measured here, what to do)]; the last two are None if nothing was measured."""
-    return [(question, source, claim, *(ask(document) or (None, None))) for question, source, claim, ask in QUESTIONS]
+    """[(question, source, claim, measured here, what to do)] of those that were measured."""
+    asked = [((question, source, claim), ask(document)) for question, source, claim, ask in QUESTIONS]
+    return [(*claim, *found) for claim, found in asked if found]
 
 
 # ---- the findings at the top of the page -------------------------------------------------------------------------------------

@@ -109,12 +109,16 @@ def refuse_constant(name):
 
 
 def load(path):
-    """The result in a file; "-": standard input. ValueError or OSError says why it can't be read."""
-    with open(0 if path == "-" else path, encoding="utf-8") as file:
+    """The result in a file. ValueError or OSError says why it can't be read."""
+    with open(path, encoding="utf-8") as file:
         try:
-            document = json.load(file, parse_constant=refuse_constant)
+            return sound(json.load(file, parse_constant=refuse_constant))
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
+
+
+def sound(document):
+    """What of a JSON document is a result."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
     if not isinstance(document.get("results"), list):

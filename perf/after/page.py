@@ -155,10 +155,10 @@ def claims(document):
     rows = "".join(
         f"<div class=claim><b>{html.escape(question)}</b><span><small>source</small>{html.escape(source)}</span>"
         f"<span><small>its claim</small>{html.escape(claim)}</span>"
-        f"<span><small>measured here</small>{html.escape(here or 'not measured')}</span>"
-        f"<span><small>so</small>{html.escape(advice or '')}</span></div>"
+        f"<span><small>measured here</small>{html.escape(here)}</span>"
+        f"<span><small>so</small>{html.escape(advice)}</span></div>"
         for question, source, claim, here, advice in questions(document))
-    return section("Four claims, and this machine", rows)
+    return section("Claims of others, and this machine", rows) if rows else ""
 
 
 def changed_table(pairs):
@@ -197,9 +197,9 @@ def report(document, comparison=None):
 
 
 def summary(document, output):
-    """For the terminal: the four questions, where the page is, and what matters."""
+    """For the terminal: the questions that were measured, where the page is, and what matters."""
     lines = []
     for question, source, claim, here, advice in questions(document):
-        lines += [f"{question}", f"  {source}: {claim}", f"  here: {here or 'not measured'}"] + ([f"  so: {advice}"] if advice else [])
-    lines += ["", f"The report is {os.path.abspath(output)}"]
+        lines += [f"{question}", f"  {source}: {claim}", f"  here: {here}", f"  so: {advice}"]
+    lines += [""] * bool(lines) + [f"The report is {os.path.abspath(output)}"]
     return "\n".join(lines + [f"{i + 1}. {text}" for i, text in enumerate(findings(document))])

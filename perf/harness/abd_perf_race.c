@@ -243,8 +243,3 @@ void abd_perf_race_noise_measure(const struct abd_perf_options *options)
 				  "is too noisy now",
 			fabs(abd_perf_race_noise.median - 1) * 100);
 }
-
-double abd_perf_race_margin(void)
-{
-	return abd_perf_race_noise.rounds > 0 ? fabs(abd_perf_race_noise.median - 1) : 0;
-}

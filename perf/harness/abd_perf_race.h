@@ -54,7 +54,5 @@ struct abd_perf_summary abd_perf_race_ratio(
 /** One path raced against itself before all else: the difference is the machine's noise. */
 extern struct abd_perf_summary abd_perf_race_noise;
 void abd_perf_race_noise_measure(const struct abd_perf_options *options);
-/** How far a ratio must lie from 1 to mean anything on this machine. */
-double abd_perf_race_margin(void);
 
 #endif

@@ -64,10 +64,3 @@ enum abd_perf_verdict abd_perf_stat_verdict(const struct abd_perf_summary *ratio
 		return ABD_PERF_FASTER;
 	return ratio->high < 1 - margin ? ABD_PERF_SLOWER : ABD_PERF_CANT_TELL;
 }
-
-const char *abd_perf_stat_verdict_text(enum abd_perf_verdict verdict)
-{
-	static const char *const text[] = {"can't tell", "faster", "slower"};
-
-	return text[verdict];
-}

@@ -42,6 +42,5 @@ struct abd_perf_summary abd_perf_stat(const double *values, unsigned n);
  * margin (the difference of A against A on this machine), and come from at least 6 rounds.
  */
 enum abd_perf_verdict abd_perf_stat_verdict(const struct abd_perf_summary *ratio, double margin);
-const char *abd_perf_stat_verdict_text(enum abd_perf_verdict verdict);
 
 #endif

@@ -117,16 +117,23 @@ void abd_perf_after_become(char **argv)
 	abd_perf_say_die(1, "%s needs python3 (Debian: python3)", command);
 }
 
-int abd_perf_after_tables(const char *json, const char *csv)
+int abd_perf_after_finish(const char *measured, const char *json, const char *csv)
 {
 	char folder[ABD_PERF_AFTER_PATH];
-	const char *argv[] = {
-		NULL, "-B", folder, "tables", "-", csv != NULL ? "--csv" : NULL, csv, NULL};
-	size_t size = strlen(json);
+	const char *argv[9] = {NULL, "-B", folder, "finish"}, **to = argv + 4;
+	size_t size = strlen(measured);
 	int ends[2];
 	ssize_t n;
 	pid_t pid;
 
+	if (json != NULL) {
+		*to++ = "--json";
+		*to++ = json;
+	}
+	if (csv != NULL) {
+		*to++ = "--csv";
+		*to++ = csv;
+	}
 	abd_perf_after_folder(folder);
 	fflush(stdout);
 	if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -136,8 +143,9 @@ int abd_perf_after_tables(const char *json, const char *csv)
 	signal(SIGPIPE, SIG_IGN); /* the reader may end early; its exit status says why */
 	pid = abd_perf_after_start(argv, ends[0]);
 	close(ends[0]);
-	while (pid >= 0 && size > 0 && ((n = write(ends[1], json, size)) >= 0 || errno == EINTR)) {
-		json += n > 0 ? n : 0;
+	while (pid >= 0 && size > 0 &&
+		((n = write(ends[1], measured, size)) >= 0 || errno == EINTR)) {
+		measured += n > 0 ? n : 0;
 		size -= n > 0 ? (size_t)n : 0;
 	}
 	close(ends[1]);

@@ -15,9 +15,9 @@ bool abd_perf_after_here(void);
  */
 void abd_perf_after_become(char **argv) __attribute__((noreturn));
 /**
- * Let the Python program print the tables of a result, and write its rows to csv (NULL: nowhere).
- * json is the result's text. Returns an exit status.
+ * Let the Python program make the result of what was measured (abd_perf_json_text()), print its
+ * tables, and write it to json and its rows to csv (NULL: nowhere). Returns an exit status.
  */
-int abd_perf_after_tables(const char *json, const char *csv);
+int abd_perf_after_finish(const char *measured, const char *json, const char *csv);
 
 #endif

@@ -42,20 +42,17 @@ bool abd_perf_json_add(const char *text)
 
 static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool complete)
 {
-	json_t *warnings = json_array(), *results = abd_perf_result_list();
+	json_t *warnings = json_array();
 	const char *warning;
 
 	for (unsigned i = 0; (warning = abd_perf_say_warning(i)) != NULL; i++)
 		json_array_append_new(warnings, abd_perf_result_string(warning));
-	for (size_t i = 0; i < json_array_size(abd_perf_json_more); i++)
-		abd_perf_merge_add(results, json_array_get(abd_perf_json_more, i));
-	abd_perf_merge_end(results);
-	return json_pack("{s:s, s:s, s:b, s:O, s:O, s:o, s:o, s:o, s:O, s:O}", "format",
+	return json_pack("{s:s, s:s, s:b, s:O, s:O, s:o, s:o, s:o, s:O, s:O, s:O*}", "format",
 		"abd-perf-1", "fio version", "abd-perf " ABD_VERSION_STRING, "complete",
 		(int)complete, "environment", abd_perf_env_facts(), "sources",
 		abd_perf_env_sources(), "options", abd_perf_json_options(options), "noise",
 		abd_perf_result_summary(&abd_perf_race_noise), "warnings", warnings, "results",
-		results, "jobs", abd_perf_jobs_list());
+		abd_perf_result_list(), "jobs", abd_perf_jobs_list(), "more", abd_perf_json_more);
 }
 
 char *abd_perf_json_text(const struct abd_perf_options *options, bool complete)

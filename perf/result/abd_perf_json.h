@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that was measured, for machines: format "abd-perf-1".
+ * All that was measured, for machines: format "abd-perf-1". after/finish.py makes it of what this
+ * program writes: the result of the first process, without verdicts, processes and fio's fields;
+ * and in "more" the results of the others.
  *
  *   format       "abd-perf-1"
  *   complete     false when measuring was ended early
@@ -15,7 +17,7 @@
  *                  ratios: [{of, against, SUMMARY, verdict, target, target_verdict, source}]}]
  *                  SUMMARY: median, low, high, mad, rounds, processes: [the median of each]
  *   fio version, jobs
- *                as in fio's JSON: what ran for a time (abd_perf_jobs.h); [] where nothing did
+ *                as in fio's JSON: what ran for a time; [] where nothing did
  *
  * In text that is not UTF-8 (file names may hold any bytes), each wrong byte is written as \\xff.
  * idle is the share of the wall clock that CPU time does not show, and why; null: a few percent.
@@ -28,29 +30,9 @@
 
 #include "abd_perf_options.h"
 
-#include <jansson.h>
-
 /** Add the results of another process, from its text; false: that is no result. */
 bool abd_perf_json_add(const char *text);
-/** The whole of it as text, which the caller frees; NULL: no memory. */
+/** What was measured, as text, which the caller frees; NULL: no memory. */
 char *abd_perf_json_text(const struct abd_perf_options *options, bool complete);
-
-/*
- * Several processes measure the same rows (abd_perf_merge.c). Where memory came to lie differs from
- * process to process and moves figures by more than any round shows, so a figure's spread is that
- * between processes.
- */
-
-/**
- * Add one process's results to those of the first one: each figure and ratio gets that process's
- * median in "processes". Rows of one name are matched in their order.
- */
-void abd_perf_merge_add(json_t *results, const json_t *more);
-/**
- * Summarise over the processes, once all were added: the median of their medians; an interval that
- * holds all of their intervals, or with 6 and more processes the 95 % interval of their medians; a
- * ratio's verdict from that.
- */
-void abd_perf_merge_end(json_t *results);
 
 #endif

@@ -129,7 +129,7 @@ void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
 
 	json_object_set_new(ratio, "of", abd_perf_result_string(of));
 	json_object_set_new(ratio, "against", abd_perf_result_string(against));
-	json_object_set_new(ratio, "verdict", json_string(""));
+	json_object_set_new(ratio, "verdict", json_string("can't tell"));
 	json_object_set_new(ratio, "target", target != 0 ? json_real(target) : json_null());
 	json_object_set_new(ratio, "target_verdict", json_null());
 	json_object_set_new(

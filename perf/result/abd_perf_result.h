@@ -25,7 +25,7 @@ void abd_perf_result_figure(
 void abd_perf_result_value(json_t *result, const char *name, const char *unit, double value);
 /**
  * A ratio of figures, or of a figure and something published. target: at least; 0: none. source:
- * what was published; NULL: nothing. Its verdict follows from its interval (abd_perf_merge_end()).
+ * what was published; NULL: nothing. Its verdict follows from its interval (after/finish.py).
  */
 void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
 	struct abd_perf_summary value, double target, const char *source);

@@ -248,9 +248,7 @@ static void abd_perf_cached_add_latency(const struct abd_perf_cached_crew *crew,
 static void abd_perf_cached_add_job(const struct abd_perf_cached_crew *crew, unsigned mode)
 {
 	const struct abd_perf_cached_set *set = crew->set;
-	static struct abd_perf_job job;
-
-	job = (struct abd_perf_job){.data = set->data->name,
+	struct abd_perf_job job = {.data = set->data->name,
 		.mode = abd_perf_cached_name[mode],
 		.threads = crew->threads,
 		.read_size = set->read_size,
@@ -258,13 +256,11 @@ static void abd_perf_cached_add_job(const struct abd_perf_cached_crew *crew, uns
 		.file_size = set->records / set->files * set->record_size,
 		.runtime_s = crew->runtime_s,
 		.ramp_s = crew->ramp_s,
-		.taken_ns = crew->mode[mode].taken_ns,
-		.latency = crew->mode[mode].latency};
+		.taken_ns = crew->mode[mode].taken_ns};
+
 	snprintf(
 		job.name, sizeof(job.name), "%s, %s", abd_perf_cached_title(crew, false), job.mode);
-	for (unsigned i = 0; i < crew->race.rounds; i++)
-		abd_perf_jobs_slice(&job, (double)set->read_size * 1e9 / crew->race.ns[mode][i]);
-	abd_perf_jobs_add(&job);
+	abd_perf_jobs_add(&job, &crew->mode[mode].latency, crew->race.ns[mode], crew->race.rounds);
 }
 
 static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, unsigned threads)

@@ -233,6 +233,41 @@ class Baseline(Case):
         self.refused(run("trend", self.path("nothing")), 1, "no results")
 
 
+class Finish(Case):
+    """What several processes measured becomes one result (perf/after/finish.py)."""
+
+    def finished(self, medians):
+        def measured(median):
+            return {**made_run([entry("new", "group", "case", {}, [("a", 2.0 * median, "ns", 0.01, 2)], [("a", "b", median)])]), "jobs": []}
+
+        def tell(document):
+            for value in document["results"][0]["figures"] + document["results"][0]["ratios"]:
+                value.pop("processes")
+            return document
+
+        document, *others = [tell(measured(median)) for median in medians]
+        document["more"] = [other["results"] for other in others]
+        file = self.path("finished.json")
+        done = subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "perf", "after"), "finish", "--json", file], input=json.dumps(document),
+                              stdout=subprocess.DEVNULL, text=True)
+        self.assertEqual(done.returncode, 0)
+        with open(file) as stream:
+            made, = json.load(stream)["results"]
+        return made["figures"][0], made["ratios"][0]
+
+    def test_few_processes_have_an_interval_that_holds_all_of_theirs(self):
+        figure, ratio = self.finished([1.2, 1.0, 1.1])
+        self.assertEqual((figure["median"], figure["rounds"], figure["processes"]), (2.2, 6, [2.4, 2.0, 2.2]))
+        self.assertAlmostEqual(figure["low"], 1.98)
+        self.assertAlmostEqual(figure["high"], 2.424)
+        self.assertEqual(ratio["verdict"], "can't tell")
+        self.assertEqual(self.finished([1.2, 1.3, 1.1])[1]["verdict"], "faster")
+
+    def test_of_nine_processes_the_second_and_the_eighth_enclose_the_median(self):
+        figure, _ = self.finished([1 + i * 4 % 9 / 10 for i in range(9)])
+        self.assertEqual((figure["low"], figure["median"], figure["high"]), (2.2, 2.8, 3.4))
+
+
 @unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
 class Tables(Case):
     def test_policies_are_compared_by_their_means_over_the_rooms(self):
@@ -308,7 +343,7 @@ class Report(Case):
         results.append(entry("arc-read", "cold", "fio 128k, cold", {"data": "fio", "record_size": 131072, "threads": 1}, [],
                              [("single, rule on", "single, rule off", 0.77, "slower")]))
         text = self.pages(results)[0]
-        losses = text[text.index("<h2>What is slower with it"):text.index("<h2>Four claims")]
+        losses = text[text.index("<h2>What is slower with it"):text.index("<h2>Claims of others")]
         self.assertIn("1 of ", losses)
         self.assertIn("arc-read: fio 128k, cold", losses)
         self.assertIn(">0.770<", losses)
@@ -352,7 +387,7 @@ class Report(Case):
             with self.subTest(words=words):
                 self.assertIn(words, text)
                 self.assertIn(words, said)
-        self.assertIn("not measured", self.pages([])[0])
+        self.assertNotIn("Claims of others", self.pages([])[0])
 
     def test_what_the_interval_does_not_support_is_not_recommended(self):
         results = made_results()
