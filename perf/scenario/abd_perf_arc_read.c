@@ -41,7 +41,7 @@ struct abd_perf_arc_cell {
 	unsigned threads_most; /* that the set is made for */
 	struct abd_perf_crew *crew;
 	char *dst[1024]; /* where each member decodes to */
-	size_t at[ABD_PERF_ARC_PATHS][1024];
+	size_t at[ABD_PERF_ARC_WAYS][1024];
 	atomic_uint errors;
 };
 
@@ -56,8 +56,7 @@ static unsigned abd_perf_arc_read_some(
 {
 	struct abd_perf_arc_cell *cell = path->cell;
 	const struct abd_perf_arc_way *way = &cell->study->ways[path->number];
-	const struct abd_perf_arc_visit *visit =
-		cell->set.visit[cell->set.kinds > way->kind ? way->kind : ABD_PERF_ARC_ON];
+	const struct abd_perf_arc_visit *visit = abd_perf_arc_visits(&cell->set, way);
 	int record_size = (int)cell->set.records->record_size;
 	bool own_decoder = way->own_decoder;
 	char *dst = cell->dst[member];
@@ -200,18 +199,17 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 {
 	static struct abd_perf_race race;
 	const struct abd_perf_arc_study *study = cell->study;
-	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_PATHS];
-	struct abd_perf_path path[ABD_PERF_ARC_PATHS];
-	unsigned paths = 0, where[ABD_PERF_ARC_PATHS];
+	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_WAYS];
+	struct abd_perf_path path[ABD_PERF_ARC_WAYS];
+	unsigned paths = 0, where[ABD_PERF_ARC_WAYS];
 	char name[96];
 
 	cell->threads = threads;
 	abd_perf_arc_name(cell, name);
 	abd_perf_say_step("%s", name);
 	for (unsigned i = 0; i < study->way_count; i++) {
-		where[i] = ABD_PERF_ARC_PATHS; /* left out: payloads of one page are no runs */
-		if (cell->one_page && study->ways[i].kind == ABD_PERF_ARC_MULTI &&
-			!study->ways[i].own_decoder)
+		where[i] = ABD_PERF_ARC_WAYS; /* left out */
+		if (!abd_perf_arc_has(&cell->set, &study->ways[i]))
 			continue;
 		where[i] = paths;
 		arc_path[paths] = (struct abd_perf_arc_path){cell, i};
@@ -263,7 +261,7 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell)
 	if (cell->options->plant)
 		abd_perf_arc_set_damage(&cell->set);
 	memset(cell->at, 0, sizeof(cell->at));
-	if (!abd_perf_arc_set_check(&cell->set))
+	if (!abd_perf_arc_set_check(&cell->set, cell->study->ways, cell->study->way_count))
 		status = 1;
 	if (status == 0 && threads == 0 && cell->threads_most > 1)
 		status = abd_perf_arc_race(cell, 1);

@@ -9,13 +9,6 @@
 #include "abd_perf_arc_set.h"
 #include "abd_perf_result.h"
 
-struct abd_perf_arc_way {
-	const char *name;
-	/* the buffers that are read; the own decoder reads those of ON where there is no MULTI */
-	enum abd_perf_arc_kind kind;
-	bool own_decoder; /* else liblz4, from borrowed memory */
-};
-
 struct abd_perf_arc_study {
 	const char *scenario;
 	const struct abd_perf_arc_way *ways;

@@ -15,8 +15,8 @@
 #define ABD_PERF_SECTOR ((size_t)512)
 #define ABD_PERF_SCATTER_MIN ((size_t)1536) /* smaller buffers would be linear with any rule */
 
-const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS] = {
-	"linear", "single, rule on", "single, rule off", "multi", "own decoder"};
+static const char *const abd_perf_arc_kind_name[ABD_PERF_ARC_KINDS] = {
+	"linear", "single, rule on", "single, rule off", "multi"};
 
 size_t abd_perf_arc_cold(void)
 {
@@ -83,7 +83,7 @@ static void abd_perf_arc_expect(enum abd_perf_arc_kind kind, const abd_t *abd)
 		abd_perf_say_die(1,
 			"a buffer of %zu bytes for '%s' came out as another kind (ABD_... set in "
 			"the environment?)",
-			abd_get_size(abd), abd_perf_arc_path_name[kind]);
+			abd_get_size(abd), abd_perf_arc_kind_name[kind]);
 }
 
 static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, size_t slot)
@@ -96,7 +96,7 @@ static void abd_perf_arc_set_slot(struct abd_perf_arc_set *set, size_t place, si
 
 		if (abd == NULL)
 			abd_perf_say_die(1, "no memory for %zu buffers of %s", set->slots,
-				abd_perf_arc_path_name[kind]);
+				abd_perf_arc_kind_name[kind]);
 		abd_perf_arc_expect(kind, abd);
 		set->visit[kind][place] =
 			(struct abd_perf_arc_visit){abd, record->payload_size, number};
@@ -168,52 +168,52 @@ void abd_perf_arc_set_damage(struct abd_perf_arc_set *set)
 	abd_copy_from_buf_off(visit->abd, &byte, visit->payload_size / 2, 1);
 }
 
-static bool abd_perf_arc_visit_check(const struct abd_perf_arc_set *set, unsigned path,
-	const struct abd_perf_arc_visit *visit, char *dst)
+static bool abd_perf_arc_visit_check(const struct abd_perf_arc_set *set,
+	const struct abd_perf_arc_way *way, const struct abd_perf_arc_visit *visit, char *dst)
 {
 	size_t record_size = set->records->record_size;
 
-	/* Overwrite what an earlier path decoded, or it could pass as this path's result. */
+	/* Overwrite what an earlier way decoded, or it could pass as this way's result. */
 	memset(dst, 0x5a, record_size);
-	if (abd_perf_arc_decode(visit, path == ABD_PERF_ARC_DECODER, dst, (int)record_size) &&
+	if (abd_perf_arc_decode(visit, way->own_decoder, dst, (int)record_size) &&
 		memcmp(dst, set->records->record[visit->record].source, record_size) == 0)
 		return true;
 	abd_perf_say_warn(
 		"%s: a record of %zu bytes, compressed to %u, was not read back as it was written",
-		abd_perf_arc_path_name[path], record_size, visit->payload_size);
+		way->name, record_size, visit->payload_size);
 	return false;
 }
 
-static bool abd_perf_arc_path_check(const struct abd_perf_arc_set *set, unsigned path, char *dst)
+static bool abd_perf_arc_way_check(
+	const struct abd_perf_arc_set *set, const struct abd_perf_arc_way *way, char *dst)
 {
-	const struct abd_perf_arc_visit *visit = set->visit[abd_perf_arc_path_kind(set, path)];
+	const struct abd_perf_arc_visit *visit = abd_perf_arc_visits(set, way);
 	struct abd_stats before, after;
 
 	abd_stats_get(&before, sizeof(before));
 	for (size_t i = 0; i < set->slots; i++) {
-		if (!abd_perf_arc_visit_check(set, path, &visit[i], dst))
+		if (!abd_perf_arc_visit_check(set, way, &visit[i], dst))
 			return false;
 	}
 	abd_stats_get(&after, sizeof(after));
 
 	uint64_t copies = after.borrow_copy_cnt - before.borrow_copy_cnt;
 
-	if (path == ABD_PERF_ARC_DECODER || copies == (path >= ABD_PERF_ARC_OFF ? set->slots : 0))
+	if (way->own_decoder || copies == (way->kind >= ABD_PERF_ARC_OFF ? set->slots : 0))
 		return true;
-	abd_perf_say_warn("%s: %lu of %zu borrows copied", abd_perf_arc_path_name[path],
-		(unsigned long)copies, set->slots);
+	abd_perf_say_warn(
+		"%s: %lu of %zu borrows copied", way->name, (unsigned long)copies, set->slots);
 	return false;
 }
 
-bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set)
+bool abd_perf_arc_set_check(
+	const struct abd_perf_arc_set *set, const struct abd_perf_arc_way *way, unsigned count)
 {
 	char *dst = aligned_alloc(4096, abd_perf_arc_round(set->records->record_size, 4096));
 	bool right = dst != NULL;
 
-	for (unsigned path = 0; path < ABD_PERF_ARC_PATHS && right; path++) {
-		if (path < set->kinds || path == ABD_PERF_ARC_DECODER)
-			right = abd_perf_arc_path_check(set, path, dst);
-	}
+	for (; count > 0 && right; count--, way++)
+		right = !abd_perf_arc_has(set, way) || abd_perf_arc_way_check(set, way, dst);
 	free(dst);
 	return right;
 }

@@ -33,14 +33,15 @@ enum abd_perf_arc_kind {
 	ABD_PERF_ARC_KINDS
 };
 
-/*
- * There is one path more than kinds of buffers: the library's own decoder reads the buffers of
- * multi (or of single, rule on) where they lie.
- */
-#define ABD_PERF_ARC_DECODER ABD_PERF_ARC_KINDS
-#define ABD_PERF_ARC_PATHS (ABD_PERF_ARC_KINDS + 1)
+/* A way to read records. */
+struct abd_perf_arc_way {
+	const char *name;
+	/* the buffers that are read; the own decoder reads those of ON where there is no MULTI */
+	enum abd_perf_arc_kind kind;
+	bool own_decoder; /* else liblz4, from borrowed memory */
+};
 
-extern const char *const abd_perf_arc_path_name[ABD_PERF_ARC_PATHS];
+#define ABD_PERF_ARC_WAYS 5 /* at most */
 
 /* One visit to a record, in the order of reading. */
 struct abd_perf_arc_visit {
@@ -96,19 +97,26 @@ static inline bool abd_perf_arc_decode(
 	return n == record_size;
 }
 
-/** The kind of buffers that a path reads. */
-static inline unsigned abd_perf_arc_path_kind(const struct abd_perf_arc_set *set, unsigned path)
+/** The visits of a way. */
+static inline const struct abd_perf_arc_visit *abd_perf_arc_visits(
+	const struct abd_perf_arc_set *set, const struct abd_perf_arc_way *way)
 {
-	if (path != ABD_PERF_ARC_DECODER)
-		return path;
-	return set->kinds > ABD_PERF_ARC_MULTI ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_ON;
+	return set->visit[way->kind < set->kinds ? way->kind : ABD_PERF_ARC_ON];
+}
+
+/** Whether a way can be measured: payloads of one page are no runs, for liblz4. */
+static inline bool abd_perf_arc_has(
+	const struct abd_perf_arc_set *set, const struct abd_perf_arc_way *way)
+{
+	return way->own_decoder || way->kind < set->kinds;
 }
 
 /**
- * Decode every buffer by every path and compare the result with its source. Also check that borrows
- * copied exactly in the paths where they should.
+ * Decode every buffer in every way and compare the result with its source. Also check that borrows
+ * copied exactly in the ways where they should.
  */
-bool abd_perf_arc_set_check(const struct abd_perf_arc_set *set);
+bool abd_perf_arc_set_check(
+	const struct abd_perf_arc_set *set, const struct abd_perf_arc_way *way, unsigned count);
 
 /** The share of records, in [0, 1], whose buffer is one run with the library's defaults. */
 double abd_perf_arc_set_single_share(const struct abd_perf_arc_set *set);

@@ -158,6 +158,18 @@ static const char *heat_challenger(struct heat *heat)
 	return winner != 0 ? kernel[winner] : NULL;
 }
 
+/* Decide by ratio and noise. */
+static void abd_perf_tune_cell_decide(struct abd_perf_tune_cell *cell)
+{
+	const struct abd_perf_summary *noise = &cell->noise;
+
+	cell->disturbed =
+		abd_perf_stat_verdict(noise, ABD_PERF_TUNE_MARGIN) != ABD_PERF_CANT_TELL ||
+		noise->high - noise->low > ABD_PERF_TUNE_SPREAD;
+	cell->replaced = !cell->disturbed && abd_perf_stat_verdict(&cell->ratio,
+						     ABD_PERF_TUNE_MARGIN) == ABD_PERF_FASTER;
+}
+
 void abd_perf_tune_cell_measure(
 	struct abd_perf_tune_cell *cell, const struct abd_perf_options *options, double seconds)
 {
@@ -183,15 +195,4 @@ void abd_perf_tune_cell_measure(
 	cell->noise = abd_perf_stat(again, rounds);
 	cell->ratio = abd_perf_stat(challenger, rounds);
 	abd_perf_tune_cell_decide(cell);
-}
-
-void abd_perf_tune_cell_decide(struct abd_perf_tune_cell *cell)
-{
-	const struct abd_perf_summary *noise = &cell->noise;
-
-	cell->disturbed =
-		abd_perf_stat_verdict(noise, ABD_PERF_TUNE_MARGIN) != ABD_PERF_CANT_TELL ||
-		noise->high - noise->low > ABD_PERF_TUNE_SPREAD;
-	cell->replaced = !cell->disturbed && abd_perf_stat_verdict(&cell->ratio,
-						     ABD_PERF_TUNE_MARGIN) == ABD_PERF_FASTER;
 }

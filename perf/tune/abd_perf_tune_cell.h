@@ -30,7 +30,4 @@ struct abd_perf_tune_cell {
 void abd_perf_tune_cell_measure(
 	struct abd_perf_tune_cell *cell, const struct abd_perf_options *options, double seconds);
 
-/** Decide by ratio and noise. */
-void abd_perf_tune_cell_decide(struct abd_perf_tune_cell *cell);
-
 #endif

@@ -248,10 +248,3 @@ size_t abd_perf_tune_work_hot(void)
 {
 	return abd_perf_env_last_cache() / 4;
 }
-
-const char *abd_perf_tune_kind_text(unsigned kind)
-{
-	static const char *const text[] = {"scattered", "shifted", "mixed", "linear"};
-
-	return text[kind];
-}

@@ -42,6 +42,5 @@ void abd_perf_tune_work_make(const struct abd_perf_options *options);
 void abd_perf_tune_work_move(void);
 /** The largest size whose operands both fit into the caches. Above, hot and cold are the same. */
 size_t abd_perf_tune_work_hot(void);
-const char *abd_perf_tune_kind_text(unsigned kind);
 
 #endif
