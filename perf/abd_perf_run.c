@@ -227,14 +227,13 @@ static int abd_perf_run_more(char **argv, const struct abd_perf_options *options
 static int abd_perf_run_as_child(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
-	char path[32], *json;
+	char *json;
 	int status;
 
-	snprintf(path, sizeof(path), "/dev/fd/%d", options->figures_fd);
 	fprintf(stderr, "abd-perf: process %u\n", options->process);
 	status = abd_perf_run_all(options, chosen, count);
 	json = status == 0 ? abd_perf_json_text(options, !abd_perf_stop_wanted()) : NULL;
-	if (json != NULL && abd_perf_file_write(path, json) != 0)
+	if (json != NULL && (fputs(json, stdout) < 0 || fflush(stdout) != 0))
 		status = 1;
 	free(json);
 	return abd_perf_stop_wanted() ? 130 : status;

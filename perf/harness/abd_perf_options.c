@@ -16,7 +16,7 @@
 enum { RUN = 1 << 0, TUNE = 1 << 1, ENV = 1 << 2 };
 
 /* How a flag's value is read, and what of abd_perf_options it is. */
-enum abd_perf_flag_kind { TEXT, COUNT, SEED, SIZE, SECONDS, CPUS, QUICK, FULL, SWITCH, PROCESS };
+enum abd_perf_flag_kind { TEXT, COUNT, SEED, SIZE, SECONDS, CPUS, QUICK, FULL, SWITCH };
 
 struct abd_perf_flag {
 	unsigned commands;
@@ -79,7 +79,7 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 	{RUN, "csv", 0, "FILE", "All figures and ratios as rows, for a spreadsheet", WRITTEN, TEXT,
 		IN(csv), 0, 0, 0},
 	{RUN, "plant-wrong-byte", 0, NULL, NULL, HIDDEN, SWITCH, IN(plant), 0, 0, 0},
-	{RUN, "as-process", 0, "N,FD", NULL, HIDDEN, PROCESS, 0, 0, 0, 0},
+	{RUN, "as-process", 0, "N", NULL, HIDDEN, COUNT, IN(process), 1, 100, 0},
 	{TUNE, "quick", 0, NULL, "Every second size, 15 seconds instead of 60", 0, QUICK, 0, 0, 0,
 		0},
 	{TUNE, "output", 'o', "FILE", "Write the profile, for ABD_PROFILE and abd_tuning_load()", 0,
@@ -264,10 +264,6 @@ static void abd_perf_options_read(struct abd_perf_options *options,
 		break;
 	case SWITCH:
 		*(bool *)to = true;
-		break;
-	case PROCESS:
-		if (sscanf(value, "%u,%d", &options->process, &options->figures_fd) != 2)
-			argp_usage(state);
 		break;
 	default:
 		abd_perf_options_mode(

@@ -44,7 +44,6 @@ struct abd_perf_options {
 	/* 0: 3 for what is named and for scenarios with headline rows, 1 for the others */
 	unsigned processes;
 	unsigned process; /* which of them this is, from 1 */
-	int figures_fd;   /* of process 2 and later: where the figures go */
 	uint64_t seed;
 	const char *json, *csv; /* NULL: none */
 	const char *output;     /* of tune; NULL: none */

@@ -14,6 +14,7 @@
  */
 #include "abd_perf_filter.h"
 #include "abd_perf_memory_child.h"
+#include "abd_perf_process.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
@@ -33,47 +33,31 @@ static const char *const abd_perf_memory_source[ABD_PERF_MEMORY_SOURCES] = {
 	"regions", "pool", "malloc", "jemalloc", "plain glibc", "plain jemalloc"};
 
 struct abd_perf_memory_run {
-	pid_t pid;
-	FILE *lines;
+	struct abd_perf_process process;
 	bool present;
 	double bytes[ABD_PERF_MEMORY_STEPS], resident[ABD_PERF_MEMORY_STEPS]; /* MiB */
 };
 
-/* The child becomes this program again, with jemalloc as its malloc if that is the source. */
-static _Noreturn void abd_perf_memory_become(
-	const char *source, const char *pattern, const char *bytes)
-{
-	if (strcmp(source, "plain jemalloc") == 0)
-		setenv("LD_PRELOAD", "libjemalloc.so.2", 1);
-	else
-		unsetenv("LD_PRELOAD");
-	/* jemalloc's own default is 10 s. */
-	setenv("MALLOC_CONF", "dirty_decay_ms:500", 1);
-	if (freopen("/dev/null", "w", stderr) != NULL) /* the loader's words about LD_PRELOAD */
-		execl("/proc/self/exe", "abd-perf", "memory-child", source, pattern, bytes,
-			(char *)NULL);
-	_exit(ABD_PERF_MEMORY_ABSENT);
-}
-
+/* The child is this program again, with jemalloc as its malloc if that is the source. */
 static void abd_perf_memory_start(
 	struct abd_perf_memory_run *run, const char *source, const char *pattern, size_t bytes)
 {
-	char text[32];
-	int ends[2];
+	/* The loader has words about LD_PRELOAD. jemalloc's own default for its decay is 10 s. */
+	static const char script[] =
+		"if [ \"$1\" = 'plain jemalloc' ]; then\n"
+		"	export LD_PRELOAD=libjemalloc.so.2\n"
+		"else\n"
+		"	unset LD_PRELOAD\n"
+		"fi\n"
+		"MALLOC_CONF=dirty_decay_ms:500 exec \"$0\" memory-child \"$@\" "
+		"2>/dev/null";
+	char text[32], self[32];
 
 	snprintf(text, sizeof(text), "%zu", bytes);
-	if (pipe(ends) != 0)
-		abd_perf_say_die(1, "no pipe to a process of memory");
-	run->pid = fork();
-	if (run->pid == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		close(ends[0]);
-		close(ends[1]);
-		abd_perf_memory_become(source, pattern, text);
-	}
-	close(ends[1]);
-	run->lines = fdopen(ends[0], "r");
-	if (run->pid < 0 || run->lines == NULL)
+	snprintf(self, sizeof(self), "/proc/%d/exe", getpid());
+	run->process = abd_perf_process_start(
+		(const char *[]){"sh", "-c", script, self, source, pattern, text, NULL}, "r");
+	if (run->process.pipe == NULL)
 		abd_perf_say_die(1, "no process for memory");
 }
 
@@ -85,15 +69,13 @@ static int abd_perf_memory_end(struct abd_perf_memory_run *run, const char *sour
 	int status;
 
 	while (steps < ABD_PERF_MEMORY_STEPS &&
-		fscanf(run->lines, "%zu %zu", &bytes, &resident) == 2) {
+		fscanf(run->process.pipe, "%zu %zu", &bytes, &resident) == 2) {
 		run->bytes[steps] = (double)bytes / (double)MIB;
 		run->resident[steps++] = (double)resident / (double)MIB;
 	}
-	fclose(run->lines);
-	waitpid(run->pid, &status, 0);
+	status = abd_perf_process_end(&run->process);
 	run->present = steps == ABD_PERF_MEMORY_STEPS;
-	if (run->present || abd_perf_stop_wanted() ||
-		(WIFEXITED(status) && WEXITSTATUS(status) == ABD_PERF_MEMORY_ABSENT))
+	if (run->present || abd_perf_stop_wanted() || status == ABD_PERF_MEMORY_ABSENT)
 		return 0;
 	abd_perf_say_error("memory: the process of %s ended early", source);
 	return 1;
