@@ -4,10 +4,6 @@
  */
 #include "abd_perf_command.h"
 #include "abd_perf_after.h"
-#include "abd_perf_env.h"
-#include "abd_perf_options.h"
-#include "abd_perf_run.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 
 #include <abd/version.h>

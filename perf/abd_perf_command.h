@@ -19,4 +19,14 @@ struct abd_perf_command {
 int abd_perf_command(int argc, char **argv, const struct abd_perf_scenario *const *scenarios,
 	const struct abd_perf_command *more);
 
+/**
+ * `abd-perf run`: measure the chosen scenarios in order, then write the results. Returns 0; 1 when
+ * results were wrong or an output failed; 130 when ctrl-C ended it (what was measured is kept).
+ * Wrong input and wrong flags end the program.
+ */
+int abd_perf_run(int argc, char **argv);
+
+/** `abd-perf tune`: measure all kernels, and write a profile of this machine. */
+int abd_perf_tune(int argc, char **argv);
+
 #endif

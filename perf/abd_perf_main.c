@@ -4,9 +4,6 @@
  * here and a file with its struct (CONTRIBUTING.md).
  */
 #include "abd_perf_command.h"
-#include "abd_perf_memory_child.h"
-#include "abd_perf_run.h"
-#include "abd_perf_tune.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,7 @@
  * A scenario of a user's cases.
  */
 #include "abd_perf.h"
-#include "abd_perf_clock.h"
 #include "abd_perf_command.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
 
 #include <sysexits.h>

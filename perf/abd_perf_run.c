@@ -5,20 +5,15 @@
  * Invariant: what was measured is written, even when ctrl-C or a lack of memory ends measuring
  * early; nothing is written when a result was wrong.
  */
-#include "abd_perf_run.h"
+#include "abd_perf_command.h"
+#include "abd_perf_process.h"
 #include "abd_perf_after.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
-#include "abd_perf_env.h"
 #include "abd_perf_file.h"
-#include "abd_perf_filter.h"
 #include "abd_perf_json.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +60,7 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	abd_perf_run_check_flags(options, chosen, count);
-	abd_perf_filter_set(options->filter);
+	abd_perf_say_filter(options->filter);
 	if (options->input != NULL)
 		abd_perf_files_check(options->input);
 	if (options->json != NULL)
@@ -150,13 +145,13 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 {
 	int status = 0;
 
-	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
+	for (size_t i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++) {
 		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options));
 		status = chosen[i]->run(options);
 		abd_perf_say_end();
 	}
-	if (status == 0 && options->filter != NULL && !abd_perf_stop_wanted() &&
-		abd_perf_filter_count() == 0) {
+	if (status == 0 && options->filter != NULL && !abd_perf_say_stopped() &&
+		abd_perf_say_wanted_steps() == 0) {
 		abd_perf_say_error("--filter '%s' left nothing to measure", options->filter);
 		status = 1;
 	}
@@ -195,6 +190,45 @@ static void abd_perf_run_died(void)
 }
 
 /*
+ * Start this program again with its command line argv, to measure the chosen scenarios, and read
+ * its figures. number: which process it is, from 2 on. It gets our flags, then one that says which
+ * process it is; of two flags the last counts. Returns its results as JSON, which the caller frees;
+ * NULL: it gave none, and *status is not 0. A warning says why.
+ */
+static char *abd_perf_run_child(char **argv, const struct abd_perf_options *options,
+	const struct abd_perf_scenario *const *chosen, size_t count, unsigned number, int *status)
+{
+	const char *words[256] = {"/proc/self/exe", "run"};
+	char flag[32], *text = NULL;
+	size_t n = 2, room = 0;
+
+	for (size_t i = 1; argv[i] != NULL && n < 200; i++)
+		words[n++] = argv[i];
+	for (size_t i = 0; options->name_count == 0 && i < count; i++)
+		words[n++] = chosen[i]->name;
+	snprintf(flag, sizeof(flag), "--as-process=%u", number);
+	words[n] = flag;
+
+	struct abd_perf_process process = abd_perf_process_start(words, "r");
+
+	if (process.pipe == NULL || getdelim(&text, &room, '\0', process.pipe) <= 0) {
+		free(text);
+		text = NULL;
+	}
+	*status = abd_perf_process_end(&process);
+	if (text == NULL)
+		abd_perf_say_warn("process %u gave no figures (%s): those of the processes before "
+				  "it are kept",
+			number,
+			*status == 127  ? "it can't be started"
+			: *status > 128 ? strsignal(*status - 128)
+					: "it ended early");
+	if (text == NULL && *status == 0)
+		*status = 1;
+	return text;
+}
+
+/*
  * Measure in other processes what was measured in this one. One that fails costs its own figures,
  * but not those of the others.
  */
@@ -204,7 +238,7 @@ static int abd_perf_run_more(char **argv, const struct abd_perf_options *options
 	const struct abd_perf_scenario *again[ABD_PERF_NAMES_MAX];
 	int status = 0;
 
-	for (unsigned number = 2; !abd_perf_stop_wanted() && status == 0; number++) {
+	for (unsigned number = 2; !abd_perf_say_stopped() && status == 0; number++) {
 		size_t many = 0;
 
 		for (size_t i = 0; i < count; i++) {
@@ -214,7 +248,7 @@ static int abd_perf_run_more(char **argv, const struct abd_perf_options *options
 		if (many == 0)
 			break;
 
-		char *text = abd_perf_child_run(argv, options, again, many, number, &status);
+		char *text = abd_perf_run_child(argv, options, again, many, number, &status);
 
 		if (text != NULL && !abd_perf_json_add(text) && status == 0)
 			status = 1;
@@ -232,11 +266,11 @@ static int abd_perf_run_as_child(const struct abd_perf_options *options,
 
 	fprintf(stderr, "abd-perf: process %u\n", options->process);
 	status = abd_perf_run_all(options, chosen, count);
-	json = status == 0 ? abd_perf_json_text(options, !abd_perf_stop_wanted()) : NULL;
+	json = status == 0 ? abd_perf_json_text(options, !abd_perf_say_stopped()) : NULL;
 	if (json != NULL && (fputs(json, stdout) < 0 || fflush(stdout) != 0))
 		status = 1;
 	free(json);
-	return abd_perf_stop_wanted() ? 130 : status;
+	return abd_perf_say_stopped() ? 130 : status;
 }
 
 int abd_perf_run(int argc, char **argv)
@@ -251,7 +285,7 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_run_check(&options, chosen, count);
 	abd_perf_place_keep();
 	abd_perf_place_layout(options.process);
-	abd_perf_stop_install();
+	abd_perf_say_stoppable();
 	if (options.process > 1) {
 		abd_perf_crew_pin(options.cpus[0]);
 		return abd_perf_run_as_child(&options, chosen, count);
@@ -271,8 +305,8 @@ int abd_perf_run(int argc, char **argv)
 	int more = abd_perf_run_more(argv, &options, chosen, count);
 
 	abd_perf_env_look_back(&options);
-	status = abd_perf_run_write(&options, !abd_perf_stop_wanted());
-	if (abd_perf_stop_wanted())
+	status = abd_perf_run_write(&options, !abd_perf_say_stopped());
+	if (abd_perf_say_stopped())
 		return 130;
 	return status != 0 ? status : more;
 }

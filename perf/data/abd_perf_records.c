@@ -3,7 +3,7 @@
  * One pass of LZ4_compress_default(). ZFS's own compressor is closely related: the same format, and
  * the same search through a hash table without chains.
  */
-#include "abd_perf_records.h"
+#include "abd_perf_data.h"
 #include "abd_perf_say.h"
 
 #include <lz4.h>

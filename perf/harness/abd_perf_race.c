@@ -4,9 +4,7 @@
  */
 #include "abd_perf_race.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_filter.h"
 #include "abd_perf_say.h"
-#include "abd_perf_stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,7 +41,7 @@ static void abd_perf_race_warm(const struct abd_perf_path *paths, unsigned count
 {
 	double end_ns = abd_perf_clock_wall_ns() + seconds * 1e9;
 
-	while (abd_perf_clock_wall_ns() < end_ns && !abd_perf_stop_wanted()) {
+	while (abd_perf_clock_wall_ns() < end_ns && !abd_perf_say_stopped()) {
 		for (unsigned i = 0; i < count; i++)
 			paths[i].run(paths[i].arg, iterations[i]);
 	}
@@ -146,17 +144,17 @@ bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *p
 	race->paths = count;
 	race->rounds = 0;
 	race->counts = false;
-	if (!abd_perf_filter_passes())
+	if (!abd_perf_say_wanted())
 		return false;
-	for (unsigned i = 0; i < count && !abd_perf_stop_wanted(); i++)
+	for (unsigned i = 0; i < count && !abd_perf_say_stopped(); i++)
 		iterations[i] = abd_perf_race_calibrate(&paths[i], sample_ns);
-	if (options->warmup_s > 0 && !abd_perf_stop_wanted())
+	if (options->warmup_s > 0 && !abd_perf_say_stopped())
 		abd_perf_race_warm(paths, count, iterations, options->warmup_s);
-	if (!abd_perf_stop_wanted())
+	if (!abd_perf_say_stopped())
 		abd_perf_race_round(race, paths, iterations, &random); /* overwritten */
 	abd_perf_race_clocks_clear(race);
 	race->counts = true;
-	while (race->rounds < rounds && !abd_perf_stop_wanted()) {
+	while (race->rounds < rounds && !abd_perf_say_stopped()) {
 		abd_perf_race_round(race, paths, iterations, &random);
 		race->rounds++;
 	}

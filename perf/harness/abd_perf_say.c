@@ -5,11 +5,13 @@
  */
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
-#include "abd_perf_filter.h"
 
+#include <regex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #define ABD_PERF_SAY_WARNINGS 16
@@ -66,6 +68,55 @@ static double abd_perf_say_left_s(void)
 
 	return (say.plan_s - done_s) * stretch;
 }
+
+/* ---- which steps are wanted, by "SCENARIO: STEP" --------------------------------------------- */
+
+static regex_t abd_perf_filter_expression;
+static bool abd_perf_filter_given, abd_perf_filter_wanted = true;
+static unsigned abd_perf_filter_steps;
+
+void abd_perf_say_filter(const char *expression)
+{
+	char text[128];
+	int error;
+
+	if (abd_perf_filter_given)
+		regfree(&abd_perf_filter_expression);
+	abd_perf_filter_given = false;
+	if (expression == NULL)
+		return;
+	error = regcomp(
+		&abd_perf_filter_expression, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE);
+	if (error != 0) {
+		regerror(error, &abd_perf_filter_expression, text, sizeof(text));
+		abd_perf_say_die(EX_USAGE, "--filter: '%s': %s", expression, text);
+	}
+	abd_perf_filter_given = true;
+}
+
+/* Begin the next step. Returns whether it is wanted. */
+static bool abd_perf_filter_step(const char *scenario, const char *step)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s: %s", scenario, step);
+	abd_perf_filter_wanted = !abd_perf_filter_given ||
+				 regexec(&abd_perf_filter_expression, text, 0, NULL, 0) == 0;
+	abd_perf_filter_steps += abd_perf_filter_wanted;
+	return abd_perf_filter_wanted;
+}
+
+bool abd_perf_say_wanted(void)
+{
+	return abd_perf_filter_wanted;
+}
+
+unsigned abd_perf_say_wanted_steps(void)
+{
+	return abd_perf_filter_steps;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
 
 void abd_perf_say_begin(const char *what, unsigned total)
 {
@@ -151,4 +202,30 @@ void abd_perf_say_die(int status, const char *format, ...)
 	if (abd_perf_say_dying != NULL)
 		abd_perf_say_dying();
 	exit(status);
+}
+
+/* ---- ctrl-C: the handler sets one flag, which is read between rounds ------------------------- */
+
+static volatile sig_atomic_t abd_perf_stop;
+
+static void abd_perf_stop_handle(int signal)
+{
+	(void)signal;
+	abd_perf_stop = 1;
+}
+
+void abd_perf_say_stoppable(void)
+{
+	/* SA_RESETHAND: a second ctrl-C ends the program at once. */
+	struct sigaction action = {
+		.sa_handler = abd_perf_stop_handle, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool abd_perf_say_stopped(void)
+{
+	return abd_perf_stop != 0;
 }

@@ -7,6 +7,7 @@
 #ifndef ABD_PERF_SAY_H
 #define ABD_PERF_SAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** Everything together takes about total_s: the sum of the parts. */
@@ -22,6 +23,17 @@ void abd_perf_say_begin(const char *what, unsigned total);
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
 
+/**
+ * --filter: which steps are measured. One line of progress names one step; one that is not wanted
+ * is neither shown nor raced. The expression is an extended regular one, matched against "SCENARIO:
+ * STEP", ignoring case; NULL: all are wanted. Ends the program when it is wrong.
+ */
+void abd_perf_say_filter(const char *expression);
+/** Whether the present step is wanted. */
+bool abd_perf_say_wanted(void);
+/** How many steps were wanted so far. */
+unsigned abd_perf_say_wanted_steps(void);
+
 /** Print a warning and keep it. abd_perf_say_warning(i) is the i-th; NULL after the last. */
 void abd_perf_say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *abd_perf_say_warning(unsigned i);
@@ -33,5 +45,12 @@ extern void (*abd_perf_say_dying)(void);
 /** Print "abd-perf: ..." and end the program. */
 void abd_perf_say_die(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+
+/**
+ * ctrl-C: the first ends measuring after the present round and keeps what was measured. The second
+ * ends the program at once.
+ */
+void abd_perf_say_stoppable(void);
+bool abd_perf_say_stopped(void);
 
 #endif

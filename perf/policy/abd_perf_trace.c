@@ -3,7 +3,6 @@
  * Made traces draw ranks by Zipf's law: rank r is asked for in proportion to r to the power of
  * -skew. A draw inverts the sum of all weights, so no rank is left out, and none comes too often.
  */
-#include "abd_perf_trace.h"
 #include "abd_perf_clock.h"
 #include "abd_perf_policy.h"
 #include "abd_perf_say.h"

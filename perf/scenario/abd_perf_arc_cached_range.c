@@ -9,12 +9,7 @@
  * 19107).
  */
 #include "abd_perf_arc_cached_set.h"
-#include "abd_perf_clock.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,10 +135,10 @@ static int abd_perf_ranged_size(const struct abd_perf_data *data, size_t record_
 			way[i].io_size = io;
 			status |= !abd_perf_ranged_right(&way[i], options->plant);
 		}
-		if (status == 0 && !abd_perf_stop_wanted())
+		if (status == 0 && !abd_perf_say_stopped())
 			status = abd_perf_ranged_race(way, false, options);
 	}
-	if (status == 0 && !abd_perf_stop_wanted())
+	if (status == 0 && !abd_perf_say_stopped())
 		status = abd_perf_ranged_race(way, true, options);
 	for (unsigned i = 0; i < CACHES; i++) {
 		abd_arc_destroy(way[i].arc);
@@ -164,7 +159,7 @@ static int abd_perf_ranged_run(const struct abd_perf_options *options)
 	abd_perf_fio_make(&data[1], options, bytes);
 	abd_perf_rows_make(&data[2], options, &rows, bytes);
 	abd_perf_say_begin("arc-cached-range", 18);
-	for (unsigned i = 0; i < 6 && status == 0 && !abd_perf_stop_wanted(); i++)
+	for (unsigned i = 0; i < 6 && status == 0 && !abd_perf_say_stopped(); i++)
 		status = abd_perf_ranged_size(&data[i / 2], sizes[i % 2], options);
 	if (status != 0)
 		abd_perf_say_warn("a record was not what it should be");

@@ -17,15 +17,9 @@
  * about 5 % between the last two.
  */
 #include "abd_perf_arc_cached_set.h"
-#include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
-#include "abd_perf_env.h"
 #include "abd_perf_jobs.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,7 +337,7 @@ static int abd_perf_cached_data_run(const struct abd_perf_data *data, size_t rec
 		abd_perf_say_warn("a record was not what it should be");
 		status = 1;
 	}
-	for (unsigned i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++)
+	for (unsigned i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++)
 		status = abd_perf_cached_threads_run(&set, threads[i]);
 	abd_perf_cached_set_free(&set);
 	return status;
@@ -368,7 +362,7 @@ static int abd_perf_cached_run(const struct abd_perf_options *options)
 	abd_perf_fio_make(&data[0], options, 64 * ABD_PERF_CACHED_MIB);
 	abd_perf_files_load(&data[1], options, 64 * ABD_PERF_CACHED_MIB);
 	abd_perf_say_begin("arc-cached-read", 2 * abd_perf_cached_threads(options, threads));
-	for (unsigned i = 0; i < 2 && status == 0 && !abd_perf_stop_wanted(); i++)
+	for (unsigned i = 0; i < 2 && status == 0 && !abd_perf_say_stopped(); i++)
 		status = abd_perf_cached_data_run(&data[i], record_size, options);
 	for (unsigned i = 0; i < 2; i++)
 		free(data[i].bytes);

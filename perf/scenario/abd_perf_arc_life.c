@@ -17,15 +17,9 @@
  * that do other things, in CPU time; waits for readers; hits.
  * --runtime says how long a phase takes: 450 makes it an hour.
  */
-#include "abd_perf_clock.h"
 #include "abd_perf_data.h"
-#include "abd_perf_env.h"
-#include "abd_perf_filter.h"
 #include "abd_perf_latency.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <abd/abd.h>
 #include <abd/arc.h>
@@ -182,7 +176,7 @@ static void abd_perf_life_work(
 {
 	double start = abd_perf_clock_wall_ns(), now = start, sample = 0;
 
-	for (; now < start + ns && !abd_perf_stop_wanted(); now = abd_perf_clock_wall_ns()) {
+	for (; now < start + ns && !abd_perf_say_stopped(); now = abd_perf_clock_wall_ns()) {
 		if (now > sample + ABD_PERF_LIFE_SAMPLE_NS) {
 			abd_perf_life_sample(life);
 			sample = now;
@@ -267,7 +261,7 @@ static void abd_perf_life_phase(
 	while (held > 0)
 		abd_arc_release(&hold[--held]);
 	free(hold);
-	if (life->wall.count > 0 && !abd_perf_stop_wanted() && abd_perf_filter_passes())
+	if (life->wall.count > 0 && !abd_perf_say_stopped() && abd_perf_say_wanted())
 		abd_perf_life_add(life, phase, &before);
 }
 
@@ -305,7 +299,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	abd_perf_say_begin("arc-life", (unsigned)phases);
 	reads = options->cpu_count > 1 &&
 		pthread_create(&reader, NULL, abd_perf_life_reader, &life) == 0;
-	for (size_t i = 0; i < phases && !abd_perf_stop_wanted(); i++)
+	for (size_t i = 0; i < phases && !abd_perf_say_stopped(); i++)
 		abd_perf_life_phase(
 			&life, &abd_perf_life_phases[i], 1e9 * abd_perf_life_seconds(options));
 	atomic_store(&life.stop, true);

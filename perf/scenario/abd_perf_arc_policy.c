@@ -11,14 +11,8 @@
  *
  * It has nothing to claim: hits are counted, and docs/arc-policy.md says what follows.
  */
-#include "abd_perf_clock.h"
-#include "abd_perf_filter.h"
 #include "abd_perf_policy.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,7 +120,7 @@ static void abd_perf_policy_trace(const char *name, const struct abd_perf_trace 
 	for (unsigned i = 0; i < sizeof(abd_perf_policy_parts) / sizeof(unsigned); i++) {
 		unsigned part = abd_perf_policy_parts[i];
 
-		if ((abd_perf_policy_modes[options->mode] & part) != 0 && !abd_perf_stop_wanted())
+		if ((abd_perf_policy_modes[options->mode] & part) != 0 && !abd_perf_say_stopped())
 			abd_perf_policy_part(name, trace, part);
 	}
 }
@@ -205,12 +199,12 @@ static int abd_perf_policy_run_all(const struct abd_perf_options *options)
 	struct abd_perf_trace trace;
 
 	abd_perf_say_begin("arc-policy", options->trace != NULL ? 2 : 11);
-	for (unsigned i = 0; names[i] != NULL && !abd_perf_stop_wanted(); i++) {
+	for (unsigned i = 0; names[i] != NULL && !abd_perf_say_stopped(); i++) {
 		const char *slash = strrchr(names[i], '/');
 		const char *name = slash != NULL ? slash + 1 : names[i];
 
 		abd_perf_say_step("%s", name);
-		if (!abd_perf_filter_passes())
+		if (!abd_perf_say_wanted())
 			continue;
 		if (options->trace != NULL)
 			abd_perf_policy_read(&trace, options->trace);
@@ -220,7 +214,7 @@ static int abd_perf_policy_run_all(const struct abd_perf_options *options)
 		abd_perf_trace_free(&trace);
 	}
 	abd_perf_say_step("cost of a request");
-	if (!abd_perf_stop_wanted() && abd_perf_filter_passes()) {
+	if (!abd_perf_say_stopped() && abd_perf_say_wanted()) {
 		abd_perf_trace_make(&trace, 2, keys, 10 * keys, options->seed);
 		abd_perf_policy_cost(abd_perf_trace_names[2], &trace, options);
 		abd_perf_trace_free(&trace);

@@ -12,14 +12,7 @@
  */
 #include "abd_perf_arc_read.h"
 #include "abd_perf_chase.h"
-#include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
-#include "abd_perf_env.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
-#include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -265,7 +258,7 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell)
 		status = 1;
 	if (status == 0 && threads == 0 && cell->threads_most > 1)
 		status = abd_perf_arc_race(cell, 1);
-	if (status == 0 && !abd_perf_stop_wanted())
+	if (status == 0 && !abd_perf_say_stopped())
 		status = abd_perf_arc_race(cell, cell->threads_most);
 	abd_perf_arc_set_free(&cell->set);
 	return status;
@@ -307,7 +300,7 @@ static int abd_perf_arc_record_size(struct abd_perf_arc_cell *cell, size_t recor
 		cell->set.member_count = abd_perf_arc_members(&records, cell->one_page, members);
 		for (int hot = 1; hot >= !cold && cell->set.member_count > 0; hot--) {
 			cell->hot = hot != 0;
-			if (status == 0 && !abd_perf_stop_wanted())
+			if (status == 0 && !abd_perf_say_stopped())
 				status = abd_perf_arc_class(cell);
 		}
 	}
@@ -330,7 +323,7 @@ int abd_perf_arc_study_run(const struct abd_perf_arc_study *study, const struct 
 	cell.threads_most = !study->pages           ? 1
 			    : options->threads != 0 ? options->threads
 						    : options->cpu_count;
-	for (size_t i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++)
+	for (size_t i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++)
 		status = abd_perf_arc_record_size(&cell, size[i]);
 	return status;
 }

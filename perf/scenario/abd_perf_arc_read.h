@@ -7,7 +7,7 @@
 #define ABD_PERF_ARC_READ_H
 
 #include "abd_perf_arc_set.h"
-#include "abd_perf_result.h"
+#include "abd_perf_scenario.h"
 
 struct abd_perf_arc_study {
 	const char *scenario;

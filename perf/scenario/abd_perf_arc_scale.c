@@ -14,13 +14,7 @@
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
 #include "abd_perf_arc_cached_set.h"
-#include "abd_perf_clock.h"
-#include "abd_perf_env.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +256,7 @@ static int abd_perf_scale_many(const struct abd_perf_options *options, size_t re
 	struct abd_perf_scale_set set;
 
 	abd_perf_scale_set_make(&set, records, options);
-	for (unsigned i = 0; i < sizeof(size) / sizeof(size[0]) && !abd_perf_stop_wanted(); i++)
+	for (unsigned i = 0; i < sizeof(size) / sizeof(size[0]) && !abd_perf_say_stopped(); i++)
 		abd_perf_many_race(&set, size[i], options);
 	return abd_perf_scale_set_end(&set);
 }
@@ -332,14 +326,14 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	abd_perf_say_begin("arc-scale", 23);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
-			!abd_perf_stop_wanted())
+			!abd_perf_say_stopped())
 			status = abd_perf_scale_hit(options, records[i]);
 	for (unsigned i = 0; i < 3; i++)
 		if (status == 0 && abd_perf_scale_fits(options, batched[i]) &&
-			!abd_perf_stop_wanted())
+			!abd_perf_say_stopped())
 			status = abd_perf_scale_many(options, batched[i]);
 	for (unsigned i = 0; i < 3; i++)
-		if (status == 0 && !abd_perf_stop_wanted())
+		if (status == 0 && !abd_perf_say_stopped())
 			status = abd_perf_scale_top(options, top[i]);
 	return status;
 }

@@ -21,7 +21,7 @@
 #define ABD_PERF_ARC_SET_H
 
 #include "abd_perf_place.h"
-#include "abd_perf_records.h"
+#include "abd_perf_data.h"
 
 #include <lz4.h>
 

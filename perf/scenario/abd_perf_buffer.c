@@ -7,14 +7,8 @@
  * only shows the order of magnitude. When a cost must not grow with the buffer, a small and a large
  * buffer are raced against each other.
  */
-#include "abd_perf_clock.h"
-#include "abd_perf_env.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <abd/abd.h>
 
@@ -390,7 +384,7 @@ static int abd_perf_buffer_run(const struct abd_perf_options *options)
 	abd_perf_buffer_heap("10", payload);
 	abd_perf_say_step("growth of the heap, max_order 0");
 	abd_perf_buffer_heap("0", payload);
-	for (size_t i = 0; i < ABD_PERF_ROWS && !abd_perf_stop_wanted(); i++)
+	for (size_t i = 0; i < ABD_PERF_ROWS && !abd_perf_say_stopped(); i++)
 		abd_perf_buffer_row(&abd_perf_buffer_rows[i], options);
 	return 0;
 }

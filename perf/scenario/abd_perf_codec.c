@@ -9,12 +9,6 @@
  * --full: payloads of four times the last-level cache for each path, read at random.
  */
 #include "abd_perf_arc_read.h"
-#include "abd_perf_clock.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
-#include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,12 +114,12 @@ static int abd_perf_codec_run(const struct abd_perf_options *options)
 		abd_perf_rows_make(&data[2 + i], options, &abd_perf_codec_rows[i], bytes);
 	abd_perf_say_begin("codec", options->quick ? 11 : 41);
 	for (unsigned i = 0; i < 5; i++) {
-		if (status == 0 && !abd_perf_stop_wanted())
+		if (status == 0 && !abd_perf_say_stopped())
 			status = abd_perf_arc_study_run(
 				&abd_perf_codec_study, &data[i], size, count, options);
 		free(data[i].bytes);
 	}
-	if (status == 0 && !abd_perf_stop_wanted())
+	if (status == 0 && !abd_perf_say_stopped())
 		abd_perf_codec_sums(options);
 	return status;
 }

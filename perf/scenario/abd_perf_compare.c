@@ -8,16 +8,10 @@
  * anything is timed. From 2 MiB up, the linear memory lies on huge pages. Contents are equal, so
  * every byte is read. A buffer of up to 4 KiB is one run, hence linear.
  */
-#include "abd_perf_clock.h"
 #include "abd_perf_compare_key.h"
-#include "abd_perf_env.h"
 #include "abd_perf_limit.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,7 +342,7 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 
 	abd_perf_say_begin(
 		"compare", 2 * (unsigned)count + 3 + abd_perf_compare_key_steps(options));
-	for (size_t i = 0; i < count && !abd_perf_stop_wanted(); i++) {
+	for (size_t i = 0; i < count && !abd_perf_say_stopped(); i++) {
 		/* Three scattered buffers and two linear ones. */
 		if (size[i] > abd_perf_env_memory() / 3 / 5) {
 			abd_perf_say_warn("%zu MiB are left out: too little memory", size[i] / MIB);
@@ -358,11 +352,11 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 		abd_perf_compare_size(&operands, options);
 		if (size[i] == 4 * KIB || size[i] == 128 * KIB || size[i] == 16 * MIB)
 			abd_perf_compare_kernels(&operands, options);
-		if (!abd_perf_stop_wanted())
+		if (!abd_perf_say_stopped())
 			abd_perf_compare_zeroing(&operands, options);
 		abd_perf_operands_free(&operands);
 	}
-	if (options->record_size == 0 && !abd_perf_stop_wanted())
+	if (options->record_size == 0 && !abd_perf_say_stopped())
 		abd_perf_compare_keys(options);
 	return 0;
 }

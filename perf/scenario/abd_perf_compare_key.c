@@ -12,7 +12,6 @@
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
-#include "abd_perf_stop.h"
 
 #include <abd/abd.h>
 
@@ -130,9 +129,9 @@ void abd_perf_compare_keys(const struct abd_perf_options *options)
 	if (keys.a == NULL || keys.b == NULL || keys.key == NULL)
 		abd_perf_say_die(1, "no memory for %zu keys", ABD_PERF_KEYS);
 	abd_perf_key_race(0, false, options);
-	if (!abd_perf_stop_wanted())
+	if (!abd_perf_say_stopped())
 		abd_perf_key_race(0, true, options);
-	for (unsigned length = 1; length <= ABD_PERF_KEY_MAX && !abd_perf_stop_wanted(); length++) {
+	for (unsigned length = 1; length <= ABD_PERF_KEY_MAX && !abd_perf_say_stopped(); length++) {
 		if (abd_perf_key_wanted(length, options))
 			abd_perf_key_race(length, false, options);
 	}

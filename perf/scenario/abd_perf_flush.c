@@ -7,17 +7,20 @@
  * two tables, sequential writes per number of threads and throughput per block size, on Optane.
  * Here memory is ordinary DRAM: the figures show what it costs the CPU to write past the cache or
  * to flush it, not how fast persistent memory accepts data.
+ *
+ *   fresh  the threads walk over 512 MiB (128 MiB without --full): lines are no longer in this
+ *          core's own caches when they are written
+ *   hot    the same bytes are written again and again
+ * The source is ordinary memory, which stays in the cache if it fits. libpmem is looked for when
+ * the program runs; it chooses its own instructions for this CPU.
  */
-#include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
-#include "abd_perf_flush_work.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
+#include <abd/abd.h>
+
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +29,151 @@
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
+
+#define ABD_PERF_FLUSH_THREADS_MAX 64
+
+/* A way to copy: a policy of ours by name, or libpmem. */
+struct abd_perf_flush_way {
+	const char *name;
+	const char *policy; /* value of the tunable "flush"; NULL: libpmem */
+	/* libpmem: the caller's loop drains once after all runs; else once after each */
+	bool one_drain;
+	bool drain_each; /* in a batch: no NODRAIN, so a fence per copy */
+};
+
+struct abd_perf_flush_place {
+	abd_t *dst;
+	char *linear; /* dst's memory, or NULL when dst is in runs */
+	size_t size;
+};
+
+struct abd_perf_flush_case {
+	const struct abd_perf_flush_way *way;
+	const struct abd_perf_flush_place *place;
+	const char *source;
+	size_t size;    /* of one copy */
+	unsigned batch; /* copies per iteration; more than 1: NODRAIN, then one drain */
+	size_t region;  /* bytes of the place that a thread walks over */
+};
+
+/*
+ * Where each thread writes next. All ways share one position, so that each gets to every part of
+ * the region: the parts' speeds differ by several percent, which would count for a way that stayed
+ * in one part.
+ */
+static struct abd_perf_flush_walk {
+	size_t at;
+	char apart[56]; /* each thread's position has its own cache line */
+} abd_perf_flush_walk[ABD_PERF_FLUSH_THREADS_MAX];
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* libpmem.h's flags: do not wait until it is durable; past the cache, libpmem's fastest way. */
+enum { PMEM_NODRAIN = 1 << 0, PMEM_NONTEMPORAL = 1 << 1 };
+
+static void *(*pmem_copy)(void *dst, const void *src, size_t size, unsigned flags);
+static void (*pmem_drain)(void);
+
+/* Whether libpmem is installed on this machine; nothing is copied by it otherwise. */
+static bool abd_perf_flush_pmem_here(void)
+{
+	void *library = dlopen("libpmem.so.1", RTLD_NOW), *copy, *drain;
+
+	if (library == NULL)
+		return false;
+	copy = dlsym(library, "pmem_memcpy");
+	drain = dlsym(library, "pmem_drain");
+	memcpy(&pmem_copy, &copy, sizeof(copy));
+	memcpy(&pmem_drain, &drain, sizeof(drain));
+	return copy != NULL && drain != NULL;
+}
+
+static void abd_perf_flush_pmem_copy(void *dst, const void *src, size_t size, bool drain)
+{
+	pmem_copy(dst, src, size, PMEM_NONTEMPORAL | (drain ? 0 : PMEM_NODRAIN));
+}
+
+static void abd_perf_flush_way_use(const struct abd_perf_flush_way *way)
+{
+	if (way->policy != NULL)
+		abd_perf_place_tune("flush", way->policy);
+}
+
+struct abd_perf_flush_piece {
+	const char *from;
+	bool drain;
+};
+
+static int abd_perf_flush_pmem_piece(void *buf, size_t len, void *priv)
+{
+	struct abd_perf_flush_piece *piece = priv;
+
+	abd_perf_flush_pmem_copy(buf, piece->from, len, piece->drain);
+	piece->from += len;
+	return 0;
+}
+
+/* As a user of libpmem would copy: one call for linear memory, else a loop over the runs. */
+static void abd_perf_flush_pmem(const struct abd_perf_flush_case *work, size_t at, bool drain)
+{
+	const struct abd_perf_flush_place *place = work->place;
+	struct abd_perf_flush_piece piece = {work->source, drain && !work->way->one_drain};
+
+	if (place->linear != NULL) {
+		abd_perf_flush_pmem_copy(place->linear + at, work->source, work->size, drain);
+		return;
+	}
+	abd_iterate_func(place->dst, at, work->size, abd_perf_flush_pmem_piece, &piece);
+	if (drain && work->way->one_drain)
+		pmem_drain();
+}
+
+static void abd_perf_flush_drain(const struct abd_perf_flush_case *work)
+{
+	if (work->way->policy != NULL)
+		abd_flush_drain();
+	else
+		pmem_drain();
+}
+
+/* One thread's copies: iterations times batch. Returns the ns they took. */
+static double abd_perf_flush_member(void *arg, unsigned member, uint64_t iterations)
+{
+	struct abd_perf_flush_case *work = arg;
+	bool drain = work->batch == 1 || work->way->drain_each;
+	unsigned flags = drain ? ABD_FLUSH_AUTO : ABD_FLUSH_NODRAIN;
+	size_t begin = member * work->region, end = begin + work->region;
+	size_t at = begin + (abd_perf_flush_walk[member].at < work->region
+					    ? abd_perf_flush_walk[member].at
+					    : 0);
+	double start = abd_perf_clock_ns();
+
+	for (; iterations > 0; iterations--) {
+		for (unsigned i = 0; i < work->batch; i++) {
+			at = at <= end - work->size ? at : begin;
+			if (work->way->policy != NULL)
+				abd_flush_copy_from_buf_off(
+					work->place->dst, work->source, at, work->size, flags);
+			else
+				abd_perf_flush_pmem(work, at, drain);
+			at += work->size;
+		}
+		if (!drain)
+			abd_perf_flush_drain(work);
+	}
+	abd_perf_flush_walk[member].at = at - begin;
+	return abd_perf_clock_ns() - start;
+}
+
+static double abd_perf_flush_alone(void *arg, uint64_t iterations)
+{
+	struct abd_perf_flush_case *work = arg;
+
+	abd_perf_flush_way_use(work->way);
+	return abd_perf_flush_member(work, 0, iterations);
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 enum { LINEAR, SCATTERED, PLACES };
 
@@ -58,24 +206,35 @@ static struct abd_perf_crew *abd_perf_flush_crew;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
 
-/* AUTO first, then the fixed policies, then libpmem. Returns how many. */
-static unsigned abd_perf_flush_ways(struct abd_perf_flush_way *ways, bool runs)
+/*
+ * AUTO first, then the fixed policies, then libpmem. Of drains: copies with NODRAIN and one drain,
+ * and copies with a fence each. Returns how many.
+ */
+static unsigned abd_perf_flush_ways(
+	struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell)
 {
+	bool runs = cell->place->linear == NULL && cell->size > 4 * KIB;
+	const char *found = abd_perf_place_found("flush");
 	unsigned count = 0, pmem = abd_perf_flush_pmem_here() ? (runs ? 2 : 1) : 0;
 
-	ways[count++] = (struct abd_perf_flush_way){"AUTO", abd_perf_place_found("flush"), false};
+	if (strcmp(cell->group, "drain") == 0) {
+		ways[0] = (struct abd_perf_flush_way){"NODRAIN, one drain", found, false, false};
+		ways[1] = (struct abd_perf_flush_way){"ordered", found, false, true};
+		return 2;
+	}
+	ways[count++] = (struct abd_perf_flush_way){"AUTO", found, false, false};
 	for (unsigned i = 0;
 		abd_perf_flush_policies[i] != NULL && count + pmem < ABD_PERF_PATHS_MAX; i++) {
 		const char *policy = abd_perf_flush_policies[i];
 
 		if (abd_tuning_set("flush", policy) == 0)
-			ways[count++] = (struct abd_perf_flush_way){policy, policy, false};
+			ways[count++] = (struct abd_perf_flush_way){policy, policy, false, false};
 	}
 	abd_perf_place_restore("flush");
 	if (pmem > 0)
-		ways[count++] = (struct abd_perf_flush_way){"libpmem", NULL, false};
+		ways[count++] = (struct abd_perf_flush_way){"libpmem", NULL, false, false};
 	if (pmem > 1)
-		ways[count++] = (struct abd_perf_flush_way){"libpmem, own loop", NULL, true};
+		ways[count++] = (struct abd_perf_flush_way){"libpmem, own loop", NULL, true, false};
 	return count;
 }
 
@@ -89,22 +248,6 @@ static double abd_perf_flush_together(void *arg, uint64_t iterations)
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
-
-static json_t *abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
-	const struct abd_perf_race *race, const struct abd_perf_path *path)
-{
-	json_t *result = abd_perf_result_add("flush", cell->group, "%s", cell->what);
-	double bytes = (double)cell->size * cell->batch;
-
-	abd_perf_result_text(result, "destination",
-		abd_perf_flush_place_name[cell->place - abd_perf_flush_place]);
-	abd_perf_result_text(result, "state", cell->hot ? "hot" : "fresh");
-	abd_perf_result_size(result, "size", cell->size);
-	abd_perf_result_number(result, "threads", cell->threads);
-	abd_perf_result_number(result, "batch", cell->batch);
-	abd_perf_result_race(result, race, path, bytes);
-	return result;
-}
 
 /* Ratios of AUTO to the fixed policy with the highest median, and to libpmem. */
 static void abd_perf_flush_compare(
@@ -125,6 +268,27 @@ static void abd_perf_flush_compare(
 	abd_perf_result_text(result, "best", ways[best].name);
 	abd_perf_result_ratio(
 		result, "AUTO", "best", abd_perf_race_ratio(race, 0, best), 0.95, NULL);
+}
+
+static void abd_perf_flush_record(const struct abd_perf_flush_cell *cell,
+	const struct abd_perf_race *race, const struct abd_perf_path *path,
+	const struct abd_perf_flush_way *ways)
+{
+	json_t *result = abd_perf_result_add("flush", cell->group, "%s", cell->what);
+	double bytes = (double)cell->size * cell->batch;
+
+	abd_perf_result_text(result, "destination",
+		abd_perf_flush_place_name[cell->place - abd_perf_flush_place]);
+	abd_perf_result_text(result, "state", cell->hot ? "hot" : "fresh");
+	abd_perf_result_size(result, "size", cell->size);
+	abd_perf_result_number(result, "threads", cell->threads);
+	abd_perf_result_number(result, "batch", cell->batch);
+	abd_perf_result_race(result, race, path, bytes);
+	if (strcmp(cell->group, "drain") == 0)
+		abd_perf_result_claims(
+			result, race, path, &(struct abd_perf_claim){0, 1, 0, NULL}, 1);
+	else
+		abd_perf_flush_compare(result, race, ways);
 }
 
 /* Whether each way copies correctly. plant: damage a copy first, which must be noticed. */
@@ -158,24 +322,20 @@ static int abd_perf_flush_cell(
 	static struct abd_perf_flush_case work[ABD_PERF_PATHS_MAX];
 	static struct abd_perf_flush_way ways[ABD_PERF_PATHS_MAX];
 	struct abd_perf_path path[ABD_PERF_PATHS_MAX];
-	bool runs = cell->place->linear == NULL && cell->size > 4 * KIB;
-	unsigned count = abd_perf_flush_ways(ways, runs);
-	size_t region = cell->hot ? cell->size : cell->place->size / cell->threads;
+	unsigned count = abd_perf_flush_ways(ways, cell);
+	size_t region = cell->place->size / cell->threads & ~(size_t)4095;
 
-	abd_perf_say_step("%s, %s, %zu bytes, %u threads",
+	abd_perf_say_step("%s, %s, %zu bytes, %u threads%s",
 		abd_perf_flush_place_name[cell->place - abd_perf_flush_place],
-		cell->hot ? "hot" : "fresh", cell->size, cell->threads);
+		cell->hot ? "hot" : "fresh", cell->size, cell->threads,
+		strcmp(cell->group, "drain") == 0 ? ", 16 copies and one drain" : "");
 	for (unsigned i = 0; i < count; i++) {
-		memset(&work[i], 0, sizeof(work[i]));
-		work[i].way = &ways[i];
-		work[i].place = cell->place;
-		work[i].source = abd_perf_flush_source;
-		work[i].size = cell->size;
-		work[i].batch = cell->batch;
-		work[i].threads = cell->threads;
-		work[i].region = region & ~(size_t)4095;
-		if (cell->hot)
-			work[i].region = cell->size;
+		work[i] = (struct abd_perf_flush_case){.way = &ways[i],
+			.place = cell->place,
+			.source = abd_perf_flush_source,
+			.size = cell->size,
+			.batch = cell->batch,
+			.region = cell->hot ? cell->size : region};
 		path[i] = (struct abd_perf_path){ways[i].name,
 			cell->threads > 1 ? abd_perf_flush_together : abd_perf_flush_alone,
 			&work[i]};
@@ -184,40 +344,9 @@ static int abd_perf_flush_cell(
 		return 1;
 	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
 	if (abd_perf_race_run(&race, path, count, options))
-		abd_perf_flush_compare(abd_perf_flush_record(cell, &race, path), &race, ways);
+		abd_perf_flush_record(cell, &race, path, ways);
 	abd_perf_place_restore("flush");
 	return 0;
-}
-
-/* 16 copies, each with its own fence, against 16 copies with NODRAIN and one drain. */
-static void abd_perf_flush_drains(size_t size, const struct abd_perf_options *options)
-{
-	static struct abd_perf_race race;
-	struct abd_perf_flush_way way = {"AUTO", abd_perf_place_found("flush"), false};
-	static struct abd_perf_flush_case work[2];
-	struct abd_perf_path path[] = {
-		{"NODRAIN, one drain", abd_perf_flush_alone, &work[0]},
-		{"ordered", abd_perf_flush_alone, &work[1]},
-	};
-	struct abd_perf_flush_cell cell = {
-		"drain", "16 copies", &abd_perf_flush_place[LINEAR], size, false, 16, 1};
-
-	abd_perf_say_step("16 copies of %zu bytes, one drain", size);
-	for (unsigned i = 0; i < 2; i++) {
-		memset(&work[i], 0, sizeof(work[i]));
-		work[i].way = &way;
-		work[i].place = cell.place;
-		work[i].source = abd_perf_flush_source;
-		work[i].size = size;
-		work[i].batch = cell.batch;
-		work[i].drain_each = i == 1;
-		work[i].threads = 1;
-		work[i].region = cell.place->size;
-	}
-	memset(abd_perf_flush_walk, 0, sizeof(abd_perf_flush_walk));
-	if (abd_perf_race_run(&race, path, 2, options))
-		abd_perf_result_claims(abd_perf_flush_record(&cell, &race, path), &race, path,
-			&(struct abd_perf_claim){0, 1, 0, NULL}, 1);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -290,7 +419,7 @@ static int abd_perf_flush_by_size(const struct abd_perf_options *options)
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof(abd_perf_flush_sizes) / sizeof(abd_perf_flush_sizes[0]); i++)
-		for (unsigned j = 0; j < 2 * PLACES && status == 0 && !abd_perf_stop_wanted();
+		for (unsigned j = 0; j < 2 * PLACES && status == 0 && !abd_perf_say_stopped();
 			j++) {
 			struct abd_perf_flush_cell cell = {"size", "one copy, one fence",
 				&abd_perf_flush_place[j / 2], abd_perf_flush_sizes[i], j % 2 == 1,
@@ -307,15 +436,18 @@ static int abd_perf_flush_by_batch(const struct abd_perf_options *options)
 {
 	int status = 0;
 
-	for (size_t size = 64; size <= 64 * KIB && status == 0 && !abd_perf_stop_wanted();
+	for (size_t size = 64; size <= 64 * KIB && status == 0 && !abd_perf_say_stopped();
 		size *= 4) {
 		struct abd_perf_flush_cell cell = {"size", "16 copies, one drain",
 			&abd_perf_flush_place[LINEAR], size, false, 16, 1};
 
-		if (abd_perf_flush_wanted(size, options)) {
+		if (!abd_perf_flush_wanted(size, options))
+			continue;
+		status = abd_perf_flush_cell(&cell, options);
+		cell.group = "drain";
+		cell.what = "16 copies";
+		if (status == 0)
 			status = abd_perf_flush_cell(&cell, options);
-			abd_perf_flush_drains(size, options);
-		}
 	}
 	return status;
 }
@@ -340,7 +472,7 @@ static int abd_perf_flush_by_threads(const struct abd_perf_options *options, uns
 	if (abd_perf_flush_crew == NULL)
 		abd_perf_say_die(1, "no memory for %u threads", threads);
 	for (size_t i = 0;
-		i < sizeof(cells) / sizeof(cells[0]) && status == 0 && !abd_perf_stop_wanted();
+		i < sizeof(cells) / sizeof(cells[0]) && status == 0 && !abd_perf_say_stopped();
 		i++) {
 		struct abd_perf_flush_cell cell = cells[i];
 

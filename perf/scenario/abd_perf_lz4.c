@@ -10,13 +10,8 @@
  * A hub is a quarter of a group, as the library has it.
  */
 #include "abd_perf_arc_set.h"
-#include "abd_perf_clock.h"
 #include "abd_perf_place.h"
-#include "abd_perf_race.h"
-#include "abd_perf_result.h"
-#include "abd_perf_say.h"
 #include "abd_perf_scenario.h"
-#include "abd_perf_stop.h"
 
 #include <lz4.h>
 #include <lz4hc.h>
@@ -51,111 +46,108 @@ struct abd_perf_lz4_set {
 
 struct abd_perf_lz4_path {
 	struct abd_perf_lz4_set *set;
-	/* Returns the bytes made, or an error; from: the place, for ranges. */
-	ssize_t (*work)(struct abd_perf_lz4_set *set, const struct abd_perf_lz4_slot *slot,
-		const struct abd_perf_lz4_path *path, size_t from);
+	/* Returns the bytes made, or an error. */
+	ssize_t (*work)(const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot);
 	unsigned form, block; /* of the record or the room; which block */
 	bool scattered;       /* decodes into runs */
 	int effort;           /* -1: no index */
 	size_t place;         /* SIZE_MAX: anywhere */
+	size_t from;          /* of a range */
 	size_t at, errors;
 	uint64_t random;
 };
 
 /* ---- the ways -------------------------------------------------------------------------------- */
 
-static ssize_t abd_perf_lz4_liblz4(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_liblz4(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
+	struct abd_perf_lz4_set *set = path->set;
 	const char *src = abd_to_buf(slot->record[LINEAR]);
 	char *dst = abd_to_buf(set->out[LINEAR]);
 	int size = (int)set->record_size, room = (int)abd_get_size(set->out[LINEAR]);
 
-	(void)from;
 	return path->effort > 0 ? LZ4_compress_HC(src, dst, size, room, path->effort)
 				: LZ4_compress_default(src, dst, size, room);
 }
 
-static ssize_t abd_perf_lz4_encode(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_encode(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
+	struct abd_perf_lz4_set *set = path->set;
 	abd_t *dst = set->out[path->form], *src = slot->record[path->form];
 
-	(void)from;
 	return path->effort < 0 ? abd_lz4_compress(dst, src, 0, 0, set->record_size)
 				: abd_lz4_compress_indexed(dst, src, 0, 0, set->record_size,
 					  set->group_size, path->effort, set->index);
 }
 
-static ssize_t abd_perf_lz4_liblz4_decode(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_liblz4_decode(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
-	(void)path, (void)from;
+	struct abd_perf_lz4_set *set = path->set;
+
 	return LZ4_decompress_safe(
 		slot->linear[PLAIN], set->back, (int)slot->size[PLAIN], (int)set->record_size);
 }
 
-static ssize_t abd_perf_lz4_decode(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_decode(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
-	(void)from;
+	struct abd_perf_lz4_set *set = path->set;
+
 	return abd_lz4_decompress_to_buf(
 		set->back, slot->block[path->block], set->record_size, 0, slot->size[path->block]);
 }
 
-static ssize_t abd_perf_lz4_scatter(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_scatter(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
-	(void)path, (void)from;
+	struct abd_perf_lz4_set *set = path->set;
+
 	return abd_lz4_decompress(
 		set->scattered, slot->block[PLAIN], 0, set->record_size, 0, slot->size[PLAIN]);
 }
 
 /* As OpenZFS's zio_decompress_data() does it for a scattered record. */
-static ssize_t abd_perf_lz4_borrow(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_borrow(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
+	struct abd_perf_lz4_set *set = path->set;
 	void *block = abd_borrow_buf_copy(slot->block[PLAIN], slot->size[PLAIN]);
 	void *record = abd_borrow_buf(set->scattered, set->record_size);
 	int size =
 		LZ4_decompress_safe(block, record, (int)slot->size[PLAIN], (int)set->record_size);
 
-	(void)path, (void)from;
 	abd_return_buf_copy(set->scattered, record, set->record_size);
 	abd_return_buf(slot->block[PLAIN], block, slot->size[PLAIN]);
 	return size;
 }
 
-static ssize_t abd_perf_lz4_range(struct abd_perf_lz4_set *set,
-	const struct abd_perf_lz4_slot *slot, const struct abd_perf_lz4_path *path, size_t from)
+static ssize_t abd_perf_lz4_range(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
 {
+	struct abd_perf_lz4_set *set = path->set;
 	unsigned block = path->block;
 
-	return block == PLAIN ? abd_lz4_decompress_range_to_buf(set->back, slot->block[block], from,
-					ABD_PERF_LZ4_RANGE, 0, slot->size[block])
+	return block == PLAIN ? abd_lz4_decompress_range_to_buf(set->back, slot->block[block],
+					path->from, ABD_PERF_LZ4_RANGE, 0, slot->size[block])
 			      : abd_lz4_decompress_indexed_range_to_buf(set->back,
-					slot->block[block], from, ABD_PERF_LZ4_RANGE, 0,
+					slot->block[block], path->from, ABD_PERF_LZ4_RANGE, 0,
 					slot->size[block], slot->index[block]);
-}
-
-static size_t abd_perf_lz4_from(struct abd_perf_lz4_path *path)
-{
-	size_t places = path->set->record_size / ABD_PERF_LZ4_RANGE;
-
-	return path->place != SIZE_MAX
-		       ? path->place
-		       : abd_perf_random(&path->random) % places * ABD_PERF_LZ4_RANGE;
 }
 
 static double abd_perf_lz4_time(void *arg, uint64_t iterations)
 {
 	struct abd_perf_lz4_path *path = arg;
 	struct abd_perf_lz4_set *set = path->set;
+	size_t places = set->record_size / ABD_PERF_LZ4_RANGE;
 	double start = abd_perf_clock_ns();
 
 	for (uint64_t i = 0; i < iterations; i++) {
-		path->errors +=
-			path->work(set, &set->slot[path->at], path, abd_perf_lz4_from(path)) <= 0;
+		if (path->place == SIZE_MAX)
+			path->from = abd_perf_random(&path->random) % places * ABD_PERF_LZ4_RANGE;
+		path->errors += path->work(path, &set->slot[path->at]) <= 0;
 		path->at = path->at + 1 < set->count ? path->at + 1 : 0;
 	}
 	return abd_perf_clock_ns() - start;
@@ -185,12 +177,12 @@ static void *abd_perf_lz4_keep(void *old, const void *from, size_t size)
 static void abd_perf_lz4_blocks(struct abd_perf_lz4_set *set, unsigned block)
 {
 	static const int effort[BLOCKS] = {-1, 0, 3};
-	struct abd_perf_lz4_path path = {.form = LINEAR, .effort = effort[block]};
+	struct abd_perf_lz4_path path = {.set = set, .form = LINEAR, .effort = effort[block]};
 	abd_t *blocks[ABD_PERF_LZ4_MOST];
 
 	for (size_t i = 0; i < set->count; i++) {
 		struct abd_perf_lz4_slot *slot = &set->slot[i];
-		ssize_t size = abd_perf_lz4_encode(set, slot, &path, 0);
+		ssize_t size = abd_perf_lz4_encode(&path, slot);
 
 		if (size <= 0)
 			abd_perf_say_die(1, "a record could not be compressed");
@@ -270,8 +262,7 @@ static bool abd_perf_lz4_right(const struct abd_perf_lz4_path *path, bool plant)
 {
 	struct abd_perf_lz4_set *set = path->set;
 	const struct abd_perf_lz4_slot *slot = &set->slot[0];
-	size_t from = path->place < SIZE_MAX ? path->place : 0;
-	ssize_t size = path->work(set, slot, path, from);
+	ssize_t size = path->work(path, slot);
 	bool range = path->work == abd_perf_lz4_range;
 
 	if (path->work == abd_perf_lz4_liblz4 || path->work == abd_perf_lz4_encode)
@@ -283,8 +274,8 @@ static bool abd_perf_lz4_right(const struct abd_perf_lz4_path *path, bool plant)
 	if (plant)
 		set->back[0] = (char)(set->back[0] + 1);
 	return size == (ssize_t)(range ? ABD_PERF_LZ4_RANGE : set->record_size) &&
-	       abd_cmp_buf_off(slot->record[LINEAR], set->back, range ? from : 0, (size_t)size) ==
-		       0;
+	       abd_cmp_buf_off(
+		       slot->record[LINEAR], set->back, range ? path->from : 0, (size_t)size) == 0;
 }
 
 struct abd_perf_lz4_group {
@@ -317,6 +308,7 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 		ways[i] = group->paths[i];
 		ways[i].set = set;
 		ways[i].place = place;
+		ways[i].from = place != SIZE_MAX ? place : 0;
 		ways[i].random = options->seed;
 		path[i] = (struct abd_perf_path){group->names[i], abd_perf_lz4_time, &ways[i]};
 		if (!abd_perf_lz4_right(&ways[i], options->plant))
@@ -400,13 +392,13 @@ static int abd_perf_lz4_ranges(struct abd_perf_lz4_set *set, const struct abd_pe
 	for (size_t place = 0; place <= set->record_size && status == 0; place += step) {
 		size_t last = set->record_size - ABD_PERF_LZ4_RANGE;
 
-		if (!abd_perf_stop_wanted())
+		if (!abd_perf_say_stopped())
 			status = abd_perf_lz4_race(set, &abd_perf_lz4_groups[PLACE],
 				place < last ? place : last, options);
 	}
 	for (size_t group = 4 << 10; group <= 64 << 10 && status == 0;
 		group *= options->mode == ABD_PERF_QUICK ? 4 : 2) {
-		if (abd_perf_stop_wanted())
+		if (abd_perf_say_stopped())
 			break;
 		set->group_size = group;
 		abd_perf_lz4_blocks(set, INDEXED);
@@ -424,7 +416,7 @@ static int abd_perf_lz4_data(
 	unsigned count = options->record_size != 0 || options->quick ? 1 : 3;
 	int status = 0;
 
-	for (unsigned i = 0; i < count && status == 0 && !abd_perf_stop_wanted(); i++) {
+	for (unsigned i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++) {
 		struct abd_perf_lz4_set set;
 
 		abd_perf_lz4_set_make(&set, data, size[i]);
@@ -458,7 +450,7 @@ static int abd_perf_lz4_run(const struct abd_perf_options *options)
 					      : options->quick   ? 12
 								 : 3 * 24));
 	for (unsigned i = 0; i < 3; i++) {
-		if (status == 0 && !abd_perf_stop_wanted())
+		if (status == 0 && !abd_perf_say_stopped())
 			status = abd_perf_lz4_data(&data[i], options);
 		free(data[i].bytes);
 	}

@@ -2,12 +2,17 @@
 /*
  * A scenario measures the answer to one question. It is one struct in a file of its own, listed in
  * abd_perf_main.c. It times the paths of its races (abd_perf_race.h), and claims ratios of
- * these (abd_perf_claim in abd_perf_result.h). after/columns.py describes its tables.
+ * these (abd_perf_claim in abd_perf_result.h). after/columns.py describes its tables. This header
+ * includes all that scenarios have in common.
  */
 #ifndef ABD_PERF_SCENARIO_H
 #define ABD_PERF_SCENARIO_H
 
-#include "abd_perf_options.h"
+#include "abd_perf_clock.h"
+#include "abd_perf_env.h"
+#include "abd_perf_race.h"
+#include "abd_perf_result.h"
+#include "abd_perf_say.h"
 
 struct abd_perf_scenario {
 	const char *name;
@@ -26,6 +31,9 @@ struct abd_perf_scenario {
 
 /** This program's scenarios, in the order in which they are measured; NULL after the last. */
 extern const struct abd_perf_scenario *const *abd_perf_scenarios;
+
+/** The command that the scenario memory starts. argv: name, source, pattern, bytes. */
+int abd_perf_memory_child(int argc, char **argv);
 
 /** The scenario of this name; NULL: there is none. */
 const struct abd_perf_scenario *abd_perf_scenario_find(const char *name);

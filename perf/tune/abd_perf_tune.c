@@ -4,7 +4,7 @@
  * Invariant: a plan changes only where a challenger surely is faster; when others disturbed the
  * measuring, nothing changes and nothing is written.
  */
-#include "abd_perf_tune.h"
+#include "abd_perf_command.h"
 
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
@@ -12,7 +12,6 @@
 #include "abd_perf_file.h"
 #include "abd_perf_place.h"
 #include "abd_perf_say.h"
-#include "abd_perf_stop.h"
 #include "abd_perf_tune_cell.h"
 
 #include <abd/version.h>
@@ -35,15 +34,111 @@ enum { CELLS_MAX = 96, SUBJECTS_MAX = 12, PROFILE_SIZE = 16 << 10 };
 /* Exit status: nothing can be told. */
 #define ABD_PERF_TUNE_CANT_TELL 2
 
+/*
+ * A plan as rows that can be changed: "word<=64,scalar<=4096,libc (set)" (include/abd/tuning.h).
+ * Invariant: sizes rise from row to row; the last row's is SIZE_MAX; neighbours' kernels differ.
+ */
+struct abd_perf_tune_plan {
+	unsigned count;
+	struct {
+		size_t last;
+		char kernel[ABD_PERF_TUNE_NAME];
+	} row[ABD_PERF_TUNE_ROWS];
+};
+
 static struct {
 	struct abd_perf_tune_cell cell[CELLS_MAX];
 	unsigned cells;
-	/* by subject: what abd_tuning_get() said before, and the plans before and after */
-	char found[SUBJECTS_MAX][ABD_PERF_TUNE_TEXT];
-	struct abd_perf_tune_plan before[SUBJECTS_MAX], after[SUBJECTS_MAX];
+	char found[SUBJECTS_MAX][ABD_PERF_TUNE_TEXT]; /* what abd_tuning_get() said before */
 	char profile[PROFILE_SIZE];
 	size_t used;
 } tune;
+
+static struct abd_perf_tune_plan plans_before[SUBJECTS_MAX], plans_after[SUBJECTS_MAX];
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+/* Add a row behind the last; a kernel that goes on only gets a larger last size. */
+static void plan_add(
+	struct abd_perf_tune_plan *plan, size_t last, const char *kernel, size_t length)
+{
+	bool same = plan->count > 0 && strlen(plan->row[plan->count - 1].kernel) == length &&
+		    memcmp(plan->row[plan->count - 1].kernel, kernel, length) == 0;
+
+	if (!same && plan->count < ABD_PERF_TUNE_ROWS)
+		plan->count++;
+	if (!same)
+		snprintf(plan->row[plan->count - 1].kernel, ABD_PERF_TUNE_NAME, "%.*s", (int)length,
+			kernel);
+	plan->row[plan->count - 1].last = last;
+}
+
+/* Read what abd_tuning_get() says of a tunable that is a plan. */
+static void plan_read(struct abd_perf_tune_plan *plan, const char *text)
+{
+	size_t last;
+
+	plan->count = 0;
+	do {
+		size_t length = strcspn(text, "<, ");
+		const char *name = text;
+		char *end = NULL;
+
+		text += length;
+		last = SIZE_MAX;
+		if (strncmp(text, "<=", 2) == 0) {
+			last = strtoull(text + 2, &end, 10);
+			text = end + 1; /* behind the comma */
+		}
+		plan_add(plan, last, name, length);
+	} while (last != SIZE_MAX);
+}
+
+/* The kernel for a size. */
+static const char *plan_at(const struct abd_perf_tune_plan *plan, size_t size)
+{
+	unsigned i = 0;
+
+	while (size > plan->row[i].last)
+		i++;
+	return plan->row[i].kernel;
+}
+
+/* From now on kernel serves the sizes above low, up to high; low < high. */
+static void plan_put(struct abd_perf_tune_plan *plan, size_t low, size_t high, const char *kernel)
+{
+	struct abd_perf_tune_plan old = *plan;
+	size_t before = 0;
+	bool put = false;
+
+	plan->count = 0;
+	for (unsigned i = 0; i < old.count; before = old.row[i++].last) {
+		size_t last = old.row[i].last;
+		const char *name = old.row[i].kernel;
+
+		if (before < low)
+			plan_add(plan, last < low ? last : low, name, strlen(name));
+		if (!put && last > low) {
+			plan_add(plan, high, kernel, strlen(kernel));
+			put = true;
+		}
+		if (last > high)
+			plan_add(plan, last, name, strlen(name));
+	}
+}
+
+/* The plan in the form that abd_tuning_set() takes. Returns text. */
+static const char *plan_text(const struct abd_perf_tune_plan *plan, char text[ABD_PERF_TUNE_TEXT])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < plan->count && used < ABD_PERF_TUNE_TEXT; i++)
+		used += (size_t)snprintf(text + used, ABD_PERF_TUNE_TEXT - used,
+			i + 1 < plan->count ? "%s<=%zu," : "%s", plan->row[i].kernel,
+			plan->row[i].last);
+	return text;
+}
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
@@ -56,7 +151,7 @@ static void tune_plan(bool quick)
 		unsigned step = quick ? 2 * subject->step : subject->step;
 
 		snprintf(tune.found[s], ABD_PERF_TUNE_TEXT, "%s", abd_tuning_get(subject->name));
-		abd_perf_tune_plan_read(&tune.before[s], tune.found[s]);
+		plan_read(&plans_before[s], tune.found[s]);
 		for (unsigned log = subject->first; log <= subject->last && tune.cells < CELLS_MAX;
 			log += step) {
 			struct abd_perf_tune_cell *cell = &tune.cell[tune.cells++];
@@ -64,7 +159,7 @@ static void tune_plan(bool quick)
 			cell->subject = subject;
 			cell->size = (size_t)1 << log;
 			snprintf(cell->present, ABD_PERF_TUNE_NAME, "%s",
-				abd_perf_tune_plan_at(&tune.before[s], cell->size));
+				plan_at(&plans_before[s], cell->size));
 		}
 	}
 }
@@ -74,7 +169,7 @@ static void tune_measure(const struct abd_perf_options *options, double end_ns)
 	char text[24];
 
 	abd_perf_say_begin("tune", tune.cells);
-	for (unsigned i = 0; i < tune.cells && !abd_perf_stop_wanted(); i++) {
+	for (unsigned i = 0; i < tune.cells && !abd_perf_say_stopped(); i++) {
 		struct abd_perf_tune_cell *cell = &tune.cell[i];
 		double left_s = (end_ns - abd_perf_clock_wall_ns()) / 1e9;
 
@@ -100,16 +195,16 @@ static void tune_put(struct abd_perf_tune_plan *plan, unsigned i)
 		first ? (double)cell->size / 2 : sqrt((double)cell[-1].size * (double)cell->size);
 	double high = last ? 0 : sqrt((double)cell->size * (double)cell[1].size);
 
-	abd_perf_tune_plan_put(plan, (size_t)low, last ? SIZE_MAX : (size_t)high, cell->challenger);
+	plan_put(plan, (size_t)low, last ? SIZE_MAX : (size_t)high, cell->challenger);
 }
 
 /* The plan of a subject with all its changes. */
 static void tune_make(unsigned s)
 {
-	tune.after[s] = tune.before[s];
+	plans_after[s] = plans_before[s];
 	for (unsigned i = 0; i < tune.cells; i++)
 		if (tune.cell[i].replaced && tune.cell[i].subject == &abd_perf_tune_subjects[s])
-			tune_put(&tune.after[s], i);
+			tune_put(&plans_after[s], i);
 }
 
 /* Give up the change that gains least. */
@@ -139,7 +234,7 @@ static void tune_decide(void)
 	for (unsigned s = 0; abd_perf_tune_subjects[s].name != NULL; s++) {
 		tune_make(s);
 		while (abd_tuning_set(abd_perf_tune_subjects[s].name,
-			       abd_perf_tune_plan_text(&tune.after[s], text)) != 0)
+			       plan_text(&plans_after[s], text)) != 0)
 			tune_give_up(s);
 	}
 }
@@ -225,8 +320,7 @@ static void tune_write(const char *path)
 		for (unsigned i = 0; i < tune.cells; i++)
 			if (tune.cell[i].subject == &abd_perf_tune_subjects[s])
 				tune_add_cell(&tune.cell[i]);
-		add("%s=%s\n", abd_perf_tune_subjects[s].name,
-			abd_perf_tune_plan_text(&tune.after[s], text));
+		add("%s=%s\n", abd_perf_tune_subjects[s].name, plan_text(&plans_after[s], text));
 	}
 	error = abd_perf_file_write(path, tune.profile);
 	if (error != 0)
@@ -251,7 +345,7 @@ static void tune_print_changes(unsigned s)
 			cell->ratio.high);
 	}
 	printf("%-16s %s\n", name,
-		changes > 0 ? abd_perf_tune_plan_text(&tune.after[s], text) : "stays as it is");
+		changes > 0 ? plan_text(&plans_after[s], text) : "stays as it is");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -267,13 +361,13 @@ int abd_perf_tune(int argc, char **argv)
 		 (options.mode == ABD_PERF_QUICK ? ABD_PERF_TUNE_QUICK_S : ABD_PERF_TUNE_S) * 1e9;
 	if (options.output != NULL)
 		abd_perf_file_check("--output", options.output);
-	abd_perf_stop_install();
+	abd_perf_say_stoppable();
 	abd_perf_env_look(&options);
 	abd_perf_crew_pin(options.cpus[0]);
 	tune_plan(options.mode == ABD_PERF_QUICK);
 	abd_perf_tune_work_make(&options);
 	tune_measure(&options, end_ns);
-	if (abd_perf_stop_wanted()) {
+	if (abd_perf_say_stopped()) {
 		printf("ended early: nothing is changed\n");
 		return 130;
 	}

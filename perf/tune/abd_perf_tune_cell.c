@@ -7,7 +7,7 @@
 
 #include "abd_perf_clock.h"
 #include "abd_perf_place.h"
-#include "abd_perf_stop.h"
+#include "abd_perf_say.h"
 
 #include <math.h>
 #include <string.h>
@@ -182,7 +182,7 @@ void abd_perf_tune_cell_measure(
 	cell->challenger = heat_challenger(&heat);
 	if (cell->challenger == NULL)
 		return;
-	while (rounds < ROUNDS_MAX && !abd_perf_stop_wanted() &&
+	while (rounds < ROUNDS_MAX && !abd_perf_say_stopped() &&
 		(rounds < ROUNDS_MIN || abd_perf_clock_wall_ns() < end)) {
 		const char *kernel[3] = {cell->present, cell->present, cell->challenger};
 

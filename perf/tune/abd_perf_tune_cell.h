@@ -6,8 +6,9 @@
 #define ABD_PERF_TUNE_CELL_H
 
 #include "abd_perf_stat.h"
-#include "abd_perf_tune_plan.h"
 #include "abd_perf_tune_work.h"
+
+enum { ABD_PERF_TUNE_ROWS = 64, ABD_PERF_TUNE_NAME = 24, ABD_PERF_TUNE_TEXT = 512 };
 
 struct abd_perf_tune_cell {
 	const struct abd_perf_tune_subject *subject;

@@ -9,7 +9,6 @@
 #include "abd_perf_clock.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_latency.h"
-#include "abd_perf_filter.h"
 #include "abd_perf_race.h"
 #include "abd_perf_say.h"
 
@@ -268,14 +267,17 @@ static void check_filter(void)
 	struct abd_perf_options options = {.repeat = 1, .seed = 1};
 	static struct abd_perf_race race;
 
-	abd_perf_filter_set("^this: STEP [0-9]$");
-	check(abd_perf_filter_step("this", "step 1") && !abd_perf_filter_step("this", "step 12"),
-		"a filter is an expression over scenario and step");
-	check(!abd_perf_race_run(&race, &path, 1, &options) && none.rounds == race.rounds,
+	abd_perf_say_filter("^this: STEP [0-9]$");
+	abd_perf_say_begin("this", 3);
+	abd_perf_say_step("step 1");
+	check(abd_perf_say_wanted(), "a filter is an expression over scenario and step");
+	abd_perf_say_step("step 12");
+	check(!abd_perf_say_wanted() && !abd_perf_race_run(&race, &path, 1, &options) &&
+			none.rounds == race.rounds,
 		"a step that is filtered out is not raced");
-	abd_perf_filter_step("this", "step 2");
+	abd_perf_say_step("step 2");
 	check(abd_perf_race_run(&race, &path, 1, &options), "the next one is");
-	check(abd_perf_filter_count() == 2, "steps that were wanted are counted");
+	check(abd_perf_say_wanted_steps() == 2, "steps that were wanted are counted");
 }
 
 static void check_times(void)

@@ -6,7 +6,6 @@
 #include "abd_perf_compare_key.h"
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
-#include "abd_perf_records.h"
 
 #include <fcntl.h>
 #include <lz4.h>
