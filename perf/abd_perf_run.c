@@ -283,7 +283,6 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_options_run(&options, argc, argv);
 	count = abd_perf_run_choose(&options, chosen);
 	abd_perf_run_check(&options, chosen, count);
-	abd_perf_place_keep();
 	abd_perf_place_layout(options.process);
 	abd_perf_say_stoppable();
 	if (options.process > 1) {

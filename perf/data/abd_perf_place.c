@@ -110,29 +110,11 @@ void abd_perf_place_tune(const char *name, const char *value)
 			error == -ENOENT ? "unknown" : "not a value it can take");
 }
 
-static struct {
-	const char *name, *variable;
-	char value[256];
-} abd_perf_place_kept[] = {{"compare", "ABD_COMPARE", "auto"}, {"flush", "ABD_FLUSH", "auto"}};
-
-void abd_perf_place_keep(void)
-{
-	for (size_t i = 0; i < sizeof(abd_perf_place_kept) / sizeof(abd_perf_place_kept[0]); i++) {
-		const char *value = getenv(abd_perf_place_kept[i].variable);
-
-		if (value != NULL && abd_tuning_set(abd_perf_place_kept[i].name, value) == 0)
-			snprintf(abd_perf_place_kept[i].value, sizeof(abd_perf_place_kept[i].value),
-				"%s", value);
-	}
-}
-
 const char *abd_perf_place_found(const char *name)
 {
-	size_t i = 0;
+	const char *value = getenv(strcmp(name, "flush") == 0 ? "ABD_FLUSH" : "ABD_COMPARE");
 
-	while (strcmp(abd_perf_place_kept[i].name, name) != 0)
-		i++;
-	return abd_perf_place_kept[i].value;
+	return value != NULL && abd_tuning_set(name, value) == 0 ? value : "auto";
 }
 
 void abd_perf_place_restore(const char *name)

@@ -35,12 +35,7 @@ void abd_perf_place_layout(unsigned number);
 
 /** Set a tunable. Ends the program when the library refuses the name or the value. */
 void abd_perf_place_tune(const char *name, const char *value);
-/**
- * Apply ABD_COMPARE and ABD_FLUSH, and remember their values. Call it before anything else is
- * tuned.
- */
-void abd_perf_place_keep(void);
-/** The value of "compare" or "flush" that abd_perf_place_keep() remembered. */
+/** The value of "compare" or "flush" that ABD_COMPARE or ABD_FLUSH asks for; "auto" without. */
 const char *abd_perf_place_found(const char *name);
 /** Set "compare" or "flush" back to that value. */
 void abd_perf_place_restore(const char *name);

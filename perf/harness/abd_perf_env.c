@@ -92,14 +92,6 @@ static const char *abd_perf_env_line(const char *path, char *line, size_t room)
 	return line;
 }
 
-/* A fact that is the first line of a file. */
-static void abd_perf_env_add_line(const char *name, const char *path)
-{
-	char text[200];
-
-	abd_perf_env_add(name, "%s", abd_perf_env_line(path, text, sizeof(text)));
-}
-
 /* The value in the line "key ... : value" of a file, or "unknown". */
 static const char *abd_perf_env_key(const char *path, const char *key, char *value, size_t room)
 {
@@ -250,21 +242,27 @@ static void abd_perf_env_busy(const struct abd_perf_options *options)
 	abd_perf_env_start.own_s = abd_perf_env_own_s();
 }
 
+/* Facts that are the first line of a file. */
+static const struct {
+	const char *name, *path;
+} abd_perf_env_lines[] = {{"smt", "/sys/devices/system/cpu/smt/control"},
+	{"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+	{"thp", "/sys/kernel/mm/transparent_hugepage/enabled"},
+	{"aslr", "/proc/sys/kernel/randomize_va_space"}, {"load", "/proc/loadavg"}};
+
 static void abd_perf_env_turbo(void)
 {
-	char text[64];
-	const char *intel = abd_perf_env_line(
-		"/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof(text));
+	char no_turbo[64], boost[64];
 
-	if (strcmp(intel, "unknown") != 0) {
-		abd_perf_env_add("turbo", "%s", strcmp(intel, "0") == 0 ? "on" : "off");
-		return;
-	}
-	abd_perf_env_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof(text));
-	abd_perf_env_add("turbo", "%s",
-		strcmp(text, "1") == 0   ? "on"
-		: strcmp(text, "0") == 0 ? "off"
-					 : "unknown");
+	abd_perf_env_line(
+		"/sys/devices/system/cpu/intel_pstate/no_turbo", no_turbo, sizeof(no_turbo));
+	abd_perf_env_line("/sys/devices/system/cpu/cpufreq/boost", boost, sizeof(boost));
+	if (strcmp(no_turbo, "0") == 0 || strcmp(boost, "1") == 0)
+		abd_perf_env_add("turbo", "on");
+	else
+		abd_perf_env_add("turbo", "%s",
+			strcmp(no_turbo, "unknown") != 0 || strcmp(boost, "0") == 0 ? "off"
+										    : "unknown");
 }
 
 /* The CPU features that decide which kernels are used. */
@@ -273,22 +271,17 @@ static void abd_perf_env_features(void)
 	static const char *const wanted[] = {"sse2", "avx2", "avx512f", "avx512bw", "avx512vl",
 		"erms", "fsrm", "clflushopt", "clwb", "movdir64b", "asimd", "dcpop", "crc32",
 		"sse4_2"};
-	char flags[4096], list[160] = "";
+	char flags[4096] = " ", list[160] = "", word[24];
 	size_t used = 0;
 
-	abd_perf_env_key("/proc/cpuinfo", "flags", flags, sizeof(flags) - 2);
-	if (strcmp(flags, "unknown") == 0)
-		abd_perf_env_key("/proc/cpuinfo", "Features", flags, sizeof(flags) - 2);
+	abd_perf_env_key("/proc/cpuinfo", "flags", flags + 1, sizeof(flags) - 2);
+	if (strcmp(flags, " unknown") == 0)
+		abd_perf_env_key("/proc/cpuinfo", "Features", flags + 1, sizeof(flags) - 2);
 	strcat(flags, " ");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		char word[24];
-
-		snprintf(word, sizeof(word), "%s ", wanted[i]);
-
-		const char *found = strstr(flags, word);
-
-		if (found != NULL && (found == flags || found[-1] == ' '))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s", word);
+		snprintf(word, sizeof(word), " %s ", wanted[i]);
+		if (strstr(flags, word) != NULL)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s", word + 1);
 	}
 	abd_perf_env_add("cpu_features", "%s", used > 0 ? list : "unknown");
 }
@@ -308,8 +301,6 @@ static void abd_perf_env_cpu(const struct abd_perf_options *options)
 	abd_perf_env_add("cache_l1d", "%zu KiB", abd_perf_env_cache(1) >> 10);
 	abd_perf_env_add("cache_l2", "%zu KiB", abd_perf_env_cache(2) >> 10);
 	abd_perf_env_add("cache_last", "%zu KiB", abd_perf_env_last_cache() >> 10);
-	abd_perf_env_add_line("smt", "/sys/devices/system/cpu/smt/control");
-	abd_perf_env_add_line("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	abd_perf_env_turbo();
 	abd_perf_env_features();
 }
@@ -323,9 +314,6 @@ static void abd_perf_env_system(void)
 
 	abd_perf_env_add("virtual_machine", "%s", virtual ? "yes" : "not seen");
 	abd_perf_env_add("memory", "%zu MiB to be had", abd_perf_env_memory() >> 20);
-	abd_perf_env_add_line("thp", "/sys/kernel/mm/transparent_hugepage/enabled");
-	abd_perf_env_add_line("aslr", "/proc/sys/kernel/randomize_va_space");
-	abd_perf_env_add_line("load", "/proc/loadavg");
 	if (uname(&name) == 0)
 		abd_perf_env_add("system", "%s %s %s", name.sysname, name.release, name.machine);
 }
@@ -376,9 +364,14 @@ static void abd_perf_env_time(void)
 
 void abd_perf_env_look(const struct abd_perf_options *options)
 {
+	char text[200];
+
 	abd_perf_env_time();
 	abd_perf_env_cpu(options);
 	abd_perf_env_system();
+	for (size_t i = 0; i < sizeof(abd_perf_env_lines) / sizeof(abd_perf_env_lines[0]); i++)
+		abd_perf_env_add(abd_perf_env_lines[i].name, "%s",
+			abd_perf_env_line(abd_perf_env_lines[i].path, text, sizeof(text)));
 	abd_perf_env_build();
 	abd_perf_env_kernels();
 	abd_perf_env_busy(options);
@@ -388,6 +381,7 @@ double abd_perf_env_look_back(const struct abd_perf_options *options)
 {
 	double own_s = abd_perf_env_own_s() - abd_perf_env_start.own_s, busy, stolen;
 	struct rusage usage;
+	char text[200];
 
 	abd_perf_env_others(options, &abd_perf_env_start.ticks, own_s, &busy, &stolen);
 	abd_perf_env_add("busy_during",
@@ -400,6 +394,7 @@ double abd_perf_env_look_back(const struct abd_perf_options *options)
 	getrusage(RUSAGE_SELF, &usage);
 	abd_perf_env_add("interrupted", "%ld times by other work, in %.0f s of our CPU time",
 		usage.ru_nivcsw, own_s);
-	abd_perf_env_add_line("load_after", "/proc/loadavg");
+	abd_perf_env_add(
+		"load_after", "%s", abd_perf_env_line("/proc/loadavg", text, sizeof(text)));
 	return busy + stolen;
 }
