@@ -54,13 +54,10 @@ static int abd_perf_list(int argc, char **argv)
 		printf("%-16s about %s", "",
 			abd_perf_say_time(scenario->normal_s, text, sizeof(text)));
 		printf(", --full %s", abd_perf_say_time(scenario->full_s, text, sizeof(text)));
-		if (scenario->uses != 0)
-			printf("; also takes%s%s%s%s%s",
-				scenario->uses & ABD_PERF_USES_INPUT ? " --input" : "",
-				scenario->uses & ABD_PERF_USES_RECORD_SIZE ? " --record-size" : "",
-				scenario->uses & ABD_PERF_USES_IO_SIZE ? " --io-size" : "",
-				scenario->uses & ABD_PERF_USES_THREADS ? " --threads" : "",
-				scenario->uses & ABD_PERF_USES_TRACE ? " --trace" : "");
+		for (unsigned use = 0, said = 0; use < ABD_PERF_USES; use++)
+			if (scenario->uses >> use & 1)
+				printf("%s %s", said++ == 0 ? "; also takes" : "",
+					abd_perf_options_uses[use]);
 		printf("\n");
 	}
 	return abd_perf_printed();

@@ -42,15 +42,14 @@ static size_t abd_perf_run_choose(
 static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
-	static const char *const flag[] = {
-		"--input", "--threads", "--record-size", "--io-size", "--trace"};
 	unsigned used = 0;
 
 	for (size_t i = 0; i < count; i++)
 		used |= chosen[i]->uses;
-	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++) {
+	for (unsigned i = 0; i < ABD_PERF_USES; i++) {
 		if (options->given & ~used & 1u << i)
-			abd_perf_say_die(EX_USAGE, "%s can't be used with %s", flag[i],
+			abd_perf_say_die(EX_USAGE, "%s can't be used with %s",
+				abd_perf_options_uses[i],
 				count == 1 ? chosen[0]->name : "any of these scenarios");
 	}
 }

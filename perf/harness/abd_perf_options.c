@@ -91,6 +91,9 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 
 #define ABD_PERF_FLAGS (sizeof(abd_perf_flags) / sizeof(abd_perf_flags[0]))
 
+const char *const abd_perf_options_uses[ABD_PERF_USES] = {
+	"--input", "--threads", "--record-size", "--io-size", "--trace"};
+
 bool abd_perf_options_size(const char *text, size_t *size)
 {
 	char *end;

@@ -21,6 +21,10 @@ enum {
 	ABD_PERF_USES_TRACE = 1 << 4,
 };
 
+/** Their names, by bit. */
+#define ABD_PERF_USES 5
+extern const char *const abd_perf_options_uses[ABD_PERF_USES];
+
 /* How much is measured: --quick, neither, --full. */
 enum abd_perf_mode { ABD_PERF_NORMAL, ABD_PERF_QUICK, ABD_PERF_FULL };
 

@@ -125,6 +125,7 @@ struct abd_perf_policy {
 	bool (*access)(struct abd_perf_cache *cache, const struct abd_perf_request *request);
 	/* Instead of what record_bytes and ghosts come to. */
 	double (*memory)(struct abd_perf_cache *cache);
+	uint32_t hit_batch, flags; /* of the library's: its configuration */
 };
 
 enum { ABD_PERF_POLICIES = 11 };

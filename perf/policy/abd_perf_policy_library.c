@@ -25,10 +25,11 @@ struct abd_perf_library {
 	uint64_t requests, evictions, looks; /* looks: while it was full */
 };
 
-static void abd_perf_library_make(struct abd_perf_cache *cache, uint32_t hit_batch, uint32_t flags)
+static void abd_perf_library_begin(struct abd_perf_cache *cache)
 {
-	struct abd_arc_config config = {
-		.config_size = sizeof(config), .hit_batch = hit_batch, .flags = flags};
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.hit_batch = cache->policy->hit_batch,
+		.flags = cache->policy->flags};
 	struct abd_perf_library *own = abd_perf_policy_alloc(sizeof(*own));
 
 	own->capacity = cache->capacity + cache->capacity / 16 + ABD_ARC_CAPACITY_MIN;
@@ -37,22 +38,6 @@ static void abd_perf_library_make(struct abd_perf_cache *cache, uint32_t hit_bat
 	if (own->arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
 	cache->own = own;
-}
-
-static void abd_perf_library_begin(struct abd_perf_cache *cache)
-{
-	abd_perf_library_make(cache, 0, 0);
-}
-
-static void abd_perf_library_begin_exact(struct abd_perf_cache *cache)
-{
-	abd_perf_library_make(cache, 1, 0);
-}
-
-/* A fill that ends without a hold is a put, and the first one of a key is only remembered. */
-static void abd_perf_library_begin_second(struct abd_perf_cache *cache)
-{
-	abd_perf_library_make(cache, 0, ABD_ARC_SECOND_TIME);
 }
 
 static void abd_perf_library_end(struct abd_perf_cache *cache)
@@ -124,18 +109,14 @@ static double abd_perf_library_memory(struct abd_perf_cache *cache)
 		       : 0;
 }
 
-const struct abd_perf_policy abd_perf_policy_library = {.name = "ARC",
-	.begin = abd_perf_library_begin,
-	.end = abd_perf_library_end,
-	.access = abd_perf_library_access,
-	.memory = abd_perf_library_memory};
-const struct abd_perf_policy abd_perf_policy_library_exact = {.name = "ARC, exact",
-	.begin = abd_perf_library_begin_exact,
-	.end = abd_perf_library_end,
-	.access = abd_perf_library_access,
-	.memory = abd_perf_library_memory};
-const struct abd_perf_policy abd_perf_policy_library_second = {.name = "ARC, 2nd put",
-	.begin = abd_perf_library_begin_second,
-	.end = abd_perf_library_end,
-	.access = abd_perf_library_access,
-	.memory = abd_perf_library_memory};
+#define LIBRARY(says, ...)                                                                        \
+	{                                                                                         \
+		.name = says, .begin = abd_perf_library_begin, .end = abd_perf_library_end,       \
+		.access = abd_perf_library_access, .memory = abd_perf_library_memory, __VA_ARGS__ \
+	}
+
+const struct abd_perf_policy abd_perf_policy_library = LIBRARY("ARC", .hit_batch = 0);
+const struct abd_perf_policy abd_perf_policy_library_exact = LIBRARY("ARC, exact", .hit_batch = 1);
+/* A fill that ends without a hold is a put, and the first one of a key is only remembered. */
+const struct abd_perf_policy abd_perf_policy_library_second =
+	LIBRARY("ARC, 2nd put", .flags = ABD_ARC_SECOND_TIME);

@@ -134,16 +134,15 @@ ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_limit_zero,
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_clear, (abd_zero(o->buffer[B], o->size), 1))
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memset, (memset(o->linear[B], 0, o->size), 1))
 
-#define ABD_PERF_LOOP_COMPARE "best loop, compare"
-#define ABD_PERF_LOOP_COPY "best loop, copy"
-#define ABD_PERF_LOOP_ZERO "best loop, zero"
+/* The baselines come first; those of bare loops only where there are any. */
+enum { MEMCMP, MEMCPY, LOOP_COMPARE, LOOP_COPY, NONE };
 
 struct abd_perf_operation {
 	const char *name;
 	double (*run)(void *arg, uint64_t iterations);
-	const char *against; /* NULL: it is a baseline */
-	const char *limit;   /* the baseline of bare loops over the same runs; NULL: none */
-	size_t size_max;     /* 0: all sizes */
+	unsigned against; /* a baseline; NONE: it is one itself */
+	unsigned limit;   /* the baseline of bare loops over the same runs, or NONE */
+	size_t size_max;  /* 0: all sizes */
 	struct {
 		size_t size_min, size_max;
 		double ratio, ratio_avx512; /* with AVX-512; 0: the same */
@@ -151,18 +150,17 @@ struct abd_perf_operation {
 };
 
 static const struct abd_perf_operation abd_perf_operations[] = {
-	{"memcmp", abd_perf_loop_memcmp, NULL, NULL, 0, {{0}}},
-	{"memcpy", abd_perf_loop_memcpy, NULL, NULL, 0, {{0}}},
-	{ABD_PERF_LOOP_COMPARE, abd_perf_loop_limit_compare, NULL, NULL, 0, {{0}}},
-	{ABD_PERF_LOOP_COPY, abd_perf_loop_limit_copy, NULL, NULL, 0, {{0}}},
-	{"abd_cmp", abd_perf_loop_cmp, "memcmp", ABD_PERF_LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
-	{"abd_equal", abd_perf_loop_equal, "memcmp", ABD_PERF_LOOP_COMPARE, 0,
-		{{0, 8 * KIB, 1, 0}}},
+	{"memcmp", abd_perf_loop_memcmp, NONE, NONE, 0, {{0}}},
+	{"memcpy", abd_perf_loop_memcpy, NONE, NONE, 0, {{0}}},
+	{"best loop, compare", abd_perf_loop_limit_compare, NONE, NONE, 0, {{0}}},
+	{"best loop, copy", abd_perf_loop_limit_copy, NONE, NONE, 0, {{0}}},
+	{"abd_cmp", abd_perf_loop_cmp, MEMCMP, LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
+	{"abd_equal", abd_perf_loop_equal, MEMCMP, LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
 	/* Both sides fit 32 KiB of first-level cache. */
-	{"abd_equal, linear", abd_perf_loop_equal_linear, "memcmp", NULL, 16 * KIB,
+	{"abd_equal, linear", abd_perf_loop_equal_linear, MEMCMP, NONE, 16 * KIB,
 		{{4 * KIB, 16 * KIB, 1, 1.5}}},
-	{"abd_cmp_zero", abd_perf_loop_zero, "memcmp", NULL, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
-	{"abd_copy", abd_perf_loop_copy, "memcpy", ABD_PERF_LOOP_COPY, 0, {{0, 16 * KIB, 0.95, 0}}},
+	{"abd_cmp_zero", abd_perf_loop_zero, MEMCMP, NONE, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
+	{"abd_copy", abd_perf_loop_copy, MEMCPY, LOOP_COPY, 0, {{0, 16 * KIB, 0.95, 0}}},
 };
 
 /* From this size on, what bare loops reach over the same runs is the target's measure. */
@@ -206,17 +204,14 @@ static void abd_perf_compare_record(const struct abd_perf_race *race,
 
 		while (strcmp(operation->name, path[i].name) != 0)
 			operation++;
-		if (operation->against != NULL)
-			abd_perf_result_ratio(result, operation->name, operation->against,
-				abd_perf_race_ratio(
-					race, i, strcmp(operation->against, "memcpy") == 0),
-				abd_perf_compare_target(operation, operands->size), NULL);
-		/* The two baselines of bare loops, if there are any, come third and fourth. */
-		if (operation->limit != NULL && operands->limit.count > 0)
-			abd_perf_result_ratio(result, operation->name, operation->limit,
-				abd_perf_race_ratio(race, i,
-					strcmp(operation->limit, ABD_PERF_LOOP_COPY) == 0 ? 3 : 2),
-				limit, NULL);
+		if (operation->against != NONE)
+			abd_perf_result_claims(result, race, path,
+				&(struct abd_perf_claim){i, operation->against,
+					abd_perf_compare_target(operation, operands->size), NULL},
+				1);
+		if (operation->limit != NONE && operands->limit.count > 0)
+			abd_perf_result_claims(result, race, path,
+				&(struct abd_perf_claim){i, operation->limit, limit, NULL}, 1);
 	}
 }
 
@@ -232,7 +227,7 @@ static void abd_perf_compare_size(
 	for (unsigned i = 0; i < ABD_PERF_OPERATIONS; i++) {
 		const struct abd_perf_operation *operation = &abd_perf_operations[i];
 
-		if (strncmp(operation->name, "best loop", 9) == 0 && operands->limit.count == 0)
+		if ((i == LOOP_COMPARE || i == LOOP_COPY) && operands->limit.count == 0)
 			continue;
 		if (operation->size_max == 0 || operands->size <= operation->size_max)
 			path[paths++] =
@@ -250,7 +245,7 @@ static void abd_perf_compare_zeroing(
 	const struct abd_perf_path path[] = {
 		{"memset", abd_perf_loop_memset, operands},
 		{"abd_zero", abd_perf_loop_clear, operands},
-		{ABD_PERF_LOOP_ZERO, abd_perf_loop_limit_zero, operands},
+		{"best loop, zero", abd_perf_loop_limit_zero, operands},
 	};
 	char text[24];
 

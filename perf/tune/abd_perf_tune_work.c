@@ -84,26 +84,16 @@ static void work_zero(unsigned kind, bool cold, size_t size)
 	abd_zero_off(second(kind), second_place(kind, cold, size), size);
 }
 
-static void work_flush(unsigned kind, bool cold, size_t size, unsigned flags)
-{
-	abd_flush_copy_off(second(kind), first(kind), second_place(kind, cold, size),
-		place(0, cold, size), size, flags);
-}
+#define WORK_FLUSH(name, flags)                                                               \
+	static void name(unsigned kind, bool cold, size_t size)                               \
+	{                                                                                     \
+		abd_flush_copy_off(second(kind), first(kind), second_place(kind, cold, size), \
+			place(0, cold, size), size, flags);                                   \
+	}
 
-static void work_flush_auto(unsigned kind, bool cold, size_t size)
-{
-	work_flush(kind, cold, size, ABD_FLUSH_AUTO);
-}
-
-static void work_flush_shared(unsigned kind, bool cold, size_t size)
-{
-	work_flush(kind, cold, size, ABD_FLUSH_SHARED);
-}
-
-static void work_flush_exclusive(unsigned kind, bool cold, size_t size)
-{
-	work_flush(kind, cold, size, ABD_FLUSH_EXCLUSIVE);
-}
+WORK_FLUSH(work_flush_auto, ABD_FLUSH_AUTO)
+WORK_FLUSH(work_flush_shared, ABD_FLUSH_SHARED)
+WORK_FLUSH(work_flush_exclusive, ABD_FLUSH_EXCLUSIVE)
 
 static void work_fletcher(unsigned kind, bool cold, size_t size)
 {
