@@ -4,7 +4,6 @@
  */
 #include "abd_perf_json.h"
 #include "abd_perf_env.h"
-#include "abd_perf_jobs.h"
 #include "abd_perf_race.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
@@ -52,7 +51,7 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 		(int)complete, "environment", abd_perf_env_facts(), "sources",
 		abd_perf_env_sources(), "options", abd_perf_json_options(options), "noise",
 		abd_perf_result_summary(&abd_perf_race_noise), "warnings", warnings, "results",
-		abd_perf_result_list(), "jobs", abd_perf_jobs_list(), "more", abd_perf_json_more);
+		abd_perf_result_list(), "jobs", abd_perf_result_jobs(), "more", abd_perf_json_more);
 }
 
 char *abd_perf_json_text(const struct abd_perf_options *options, bool complete)

@@ -18,7 +18,6 @@
  */
 #include "abd_perf_arc_cached_set.h"
 #include "abd_perf_crew.h"
-#include "abd_perf_jobs.h"
 #include "abd_perf_scenario.h"
 
 #include <stdio.h>
@@ -254,7 +253,8 @@ static void abd_perf_cached_add_job(const struct abd_perf_cached_crew *crew, uns
 
 	snprintf(
 		job.name, sizeof(job.name), "%s, %s", abd_perf_cached_title(crew, false), job.mode);
-	abd_perf_jobs_add(&job, &crew->mode[mode].latency, crew->race.ns[mode], crew->race.rounds);
+	abd_perf_result_job(
+		&job, &crew->mode[mode].latency, crew->race.ns[mode], crew->race.rounds);
 }
 
 static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, unsigned threads)

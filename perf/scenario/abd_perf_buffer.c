@@ -119,83 +119,66 @@ struct abd_perf_row {
 	double limit_ns;           /* at most; 0: none */
 };
 
-#define ALLOC(bytes, order)                                                       \
-	{                                                                         \
-		.run = abd_perf_work_alloc, .size = (bytes), .max_order = (order) \
-	}
-#define BURST(bytes, order)                                                                      \
-	{                                                                                        \
-		.run = abd_perf_work_burst, .size = (bytes), .max_order = (order), .count = 1000 \
-	}
-#define MALLOC(bytes)                                        \
-	{                                                    \
-		.run = abd_perf_work_malloc, .size = (bytes) \
-	}
-#define MALLOC_BURST(bytes)                                                       \
-	{                                                                         \
-		.run = abd_perf_work_malloc_burst, .size = (bytes), .count = 1000 \
-	}
-#define HELD(work, bytes, order)                                                   \
-	{                                                                          \
-		.run = (work), .size = (bytes), .max_order = (order), .hold = true \
-	}
-#define GANG(work, children)                       \
-	{                                          \
-		.run = (work), .count = (children) \
+/* bytes: of the buffer; many: children or buffers; held: it is there before the clock starts. */
+#define COST(name, bytes, many, order, held)                                                   \
+	{                                                                                      \
+		.run = abd_perf_work_##name, .size = (bytes), .count = (many), .hold = (held), \
+		.max_order = (order)                                                           \
 	}
 
 static const struct abd_perf_row abd_perf_buffer_rows[] = {
-	{"alloc + free, 512 B", ALLOC(512, NULL), "malloc + free", MALLOC(512), 0, 50, 3, 0},
-	{"alloc + free, 4 KiB", ALLOC(4 * KIB, NULL), "malloc + free", MALLOC(4 * KIB), 0, 110, 3,
-		0},
-	{"alloc + free, 8 KiB", ALLOC(8 * KIB, NULL), "malloc + free", MALLOC(8 * KIB), 0, 170, 0,
-		0},
-	{"alloc + free, 128 KiB", ALLOC(128 * KIB, NULL), "malloc + free", MALLOC(128 * KIB), 0,
+	{"alloc + free, 512 B", COST(alloc, 512, 0, NULL, false), "malloc + free",
+		COST(malloc, 512, 0, NULL, false), 0, 50, 3, 0},
+	{"alloc + free, 4 KiB", COST(alloc, 4 * KIB, 0, NULL, false), "malloc + free",
+		COST(malloc, 4 * KIB, 0, NULL, false), 0, 110, 3, 0},
+	{"alloc + free, 8 KiB", COST(alloc, 8 * KIB, 0, NULL, false), "malloc + free",
+		COST(malloc, 8 * KIB, 0, NULL, false), 0, 170, 0, 0},
+	{"alloc + free, 128 KiB", COST(alloc, 128 * KIB, 0, NULL, false), "malloc + free",
+		COST(malloc, 128 * KIB, 0, NULL, false), 0, 3460, 5, 0},
+	{"alloc + free, 128 KiB, max_order 0", COST(alloc, 128 * KIB, 0, "0", false), NULL, {0}, 0,
 		3460, 5, 0},
-	{"alloc + free, 128 KiB, max_order 0", ALLOC(128 * KIB, "0"), NULL, {0}, 0, 3460, 5, 0},
-	{"alloc + free, 1 MiB", ALLOC(MIB, NULL), "malloc + free", MALLOC(MIB), 0, 27500, 5, 0},
-	{"alloc + free, 1 MiB, max_order 0", ALLOC(MIB, "0"), NULL, {0}, 0, 27500, 5, 0},
-	{"alloc 1,000, free 1,000: 512 B", BURST(512, NULL), "malloc, free alike",
-		MALLOC_BURST(512), 0, 50, 0, 0},
-	{"alloc 1,000, free 1,000: 4 KiB", BURST(4 * KIB, NULL), "malloc, free alike",
-		MALLOC_BURST(4 * KIB), 0, 110, 0, 0},
-	{"alloc 1,000, free 1,000: 128 KiB, max_order 0", BURST(128 * KIB, "0"),
-		"malloc, free alike", MALLOC_BURST(128 * KIB), 0, 3460, 0, 0},
-	{"alloc 1,000, free 1,000: 1 MiB", BURST(MIB, NULL), "malloc, free alike",
-		MALLOC_BURST(MIB), 0, 27500, 0, 0},
-	{"borrow + return, 3 KiB, one run", HELD(abd_perf_work_borrow, 3 * KIB, NULL),
-		"the rule off",
+	{"alloc + free, 1 MiB", COST(alloc, MIB, 0, NULL, false), "malloc + free",
+		COST(malloc, MIB, 0, NULL, false), 0, 27500, 5, 0},
+	{"alloc + free, 1 MiB, max_order 0", COST(alloc, MIB, 0, "0", false), NULL, {0}, 0, 27500,
+		5, 0},
+	{"alloc 1,000, free 1,000: 512 B", COST(burst, 512, 1000, NULL, false),
+		"malloc, free alike", COST(malloc_burst, 512, 1000, NULL, false), 0, 50, 0, 0},
+	{"alloc 1,000, free 1,000: 4 KiB", COST(burst, 4 * KIB, 1000, NULL, false),
+		"malloc, free alike", COST(malloc_burst, 4 * KIB, 1000, NULL, false), 0, 110, 0, 0},
+	{"alloc 1,000, free 1,000: 128 KiB, max_order 0", COST(burst, 128 * KIB, 1000, "0", false),
+		"malloc, free alike", COST(malloc_burst, 128 * KIB, 1000, NULL, false), 0, 3460, 0,
+		0},
+	{"alloc 1,000, free 1,000: 1 MiB", COST(burst, MIB, 1000, NULL, false),
+		"malloc, free alike", COST(malloc_burst, MIB, 1000, NULL, false), 0, 27500, 0, 0},
+	{"borrow + return, 3 KiB, one run", COST(borrow, 3 * KIB, 0, NULL, true), "the rule off",
 		{.run = abd_perf_work_borrow, .size = 3 * KIB, .linear_page = "0", .hold = true}, 0,
 		65, 0, 5},
-	{"borrow + return, 4 KiB, one run", HELD(abd_perf_work_borrow, 4 * KIB, NULL),
-		"the rule off",
+	{"borrow + return, 4 KiB, one run", COST(borrow, 4 * KIB, 0, NULL, true), "the rule off",
 		{.run = abd_perf_work_borrow, .size = 4 * KIB, .linear_page = "0", .hold = true}, 0,
 		135, 0, 5},
-	{"borrow + return, 128 KiB, one run", HELD(abd_perf_work_borrow, 128 * KIB, NULL),
-		"32 runs", HELD(abd_perf_work_borrow, 128 * KIB, "0"), 0, 1880, 0, 5},
-	{"view + free, 4,096 chunks", HELD(abd_perf_work_view, 16 * MIB, "0"), "2 chunks",
-		HELD(abd_perf_work_view, 8 * KIB, "0"), 0.95, 19, 0, 10},
-	{"view + free, caller's struct, 4,096 chunks",
-		HELD(abd_perf_work_view_struct, 16 * MIB, "0"), "2 chunks",
-		HELD(abd_perf_work_view_struct, 8 * KIB, "0"), 0.95, 0, 0, 10},
+	{"borrow + return, 128 KiB, one run", COST(borrow, 128 * KIB, 0, NULL, true), "32 runs",
+		COST(borrow, 128 * KIB, 0, "0", true), 0, 1880, 0, 5},
+	{"view + free, 4,096 chunks", COST(view, 16 * MIB, 0, "0", true), "2 chunks",
+		COST(view, 8 * KIB, 0, "0", true), 0.95, 19, 0, 10},
+	{"view + free, caller's struct, 4,096 chunks", COST(view_struct, 16 * MIB, 0, "0", true),
+		"2 chunks", COST(view_struct, 8 * KIB, 0, "0", true), 0.95, 0, 0, 10},
 	{"from_buf + free", {.run = abd_perf_work_from_buf}, NULL, {0}, 0, 14, 0, 0},
 	{"zeros + free, 128 KiB", {.run = abd_perf_work_zeros, .size = 128 * KIB}, NULL, {0}, 0, 19,
 		0, 0},
-	{"seek to the end, 4,096 chunks", HELD(abd_perf_work_seek_end, 16 * MIB, "0"), "2 chunks",
-		HELD(abd_perf_work_seek_end, 8 * KIB, "0"), 0.95, 0, 0, 10},
-	{"seek to the end, runs of 11 orders",
-		HELD(abd_perf_work_seek_end, 8 * MIB - 4 * KIB, NULL), "to the start",
-		HELD(abd_perf_work_seek_start, 8 * MIB - 4 * KIB, NULL), 0, 0, 0, 10},
-	{"iterate 128 KiB, max_order 0", HELD(abd_perf_work_iterate, 128 * KIB, "0"), NULL, {0}, 0,
-		150, 0, 0},
-	{"gang of 4 existing + free", GANG(abd_perf_work_gang_four, 4), NULL, {0}, 0, 121, 0, 0},
-	{"gang append, per child, of 10,000", GANG(abd_perf_work_gang_append, 10000), "of 10",
-		GANG(abd_perf_work_gang_append, 10), 0.95, 0, 0, 0},
-	{"gang iterate, per child, of 10,000", GANG(abd_perf_work_gang_iterate, 10000), "of 10",
-		GANG(abd_perf_work_gang_iterate, 10), 0.95, 0, 0, 0},
+	{"seek to the end, 4,096 chunks", COST(seek_end, 16 * MIB, 0, "0", true), "2 chunks",
+		COST(seek_end, 8 * KIB, 0, "0", true), 0.95, 0, 0, 10},
+	{"seek to the end, runs of 11 orders", COST(seek_end, 8 * MIB - 4 * KIB, 0, NULL, true),
+		"to the start", COST(seek_start, 8 * MIB - 4 * KIB, 0, NULL, true), 0, 0, 0, 10},
+	{"iterate 128 KiB, max_order 0", COST(iterate, 128 * KIB, 0, "0", true), NULL, {0}, 0, 150,
+		0, 0},
+	{"gang of 4 existing + free", COST(gang_four, 0, 4, NULL, false), NULL, {0}, 0, 121, 0, 0},
+	{"gang append, per child, of 10,000", COST(gang_append, 0, 10000, NULL, false), "of 10",
+		COST(gang_append, 0, 10, NULL, false), 0.95, 0, 0, 0},
+	{"gang iterate, per child, of 10,000", COST(gang_iterate, 0, 10000, NULL, false), "of 10",
+		COST(gang_iterate, 0, 10, NULL, false), 0.95, 0, 0, 0},
 	/* log2(10,000) / log2(10) = 4: a logarithmic seek keeps at least a quarter of the speed. */
-	{"gang seek, 10,000 children", GANG(abd_perf_work_gang_seek, 10000), "10 children",
-		GANG(abd_perf_work_gang_seek, 10), 0.25, 0, 0, 0},
+	{"gang seek, 10,000 children", COST(gang_seek, 0, 10000, NULL, false), "10 children",
+		COST(gang_seek, 0, 10, NULL, false), 0.25, 0, 0, 0},
 };
 
 #define ABD_PERF_ROWS (sizeof(abd_perf_buffer_rows) / sizeof(abd_perf_buffer_rows[0]))
