@@ -6,7 +6,6 @@
 #include "abd_perf_say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
@@ -58,27 +57,18 @@ void abd_perf_file_check(const char *flag, const char *path)
 		abd_perf_say_die(1, "%s '%s': %s", flag, path, strerror(error));
 }
 
-static int abd_perf_file_fill(const char *path, int flags, const char *text)
+static int abd_perf_file_fill(const char *path, const char *mode, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666), error = 0;
-	size_t size = strlen(text);
+	FILE *file = fopen(path, mode);
+	int error = 0;
 
-	if (fd < 0)
+	if (file == NULL)
 		return -errno;
-	while (size > 0 && error == 0) {
-		ssize_t n = write(fd, text, size);
-
-		if (n >= 0) {
-			text += n;
-			size -= (size_t)n;
-		} else if (errno != EINTR) {
-			error = -errno;
-		}
-	}
 	/* fsync() fails with EINVAL on a pipe or a terminal, which need no sync. */
-	if (error == 0 && fsync(fd) != 0 && errno != EINVAL)
+	if (fputs(text, file) < 0 || fflush(file) != 0 ||
+		(fsync(fileno(file)) != 0 && errno != EINVAL))
 		error = -errno;
-	if (close(fd) != 0 && error == 0)
+	if (fclose(file) != 0 && error == 0)
 		error = -errno;
 	return error;
 }
@@ -90,11 +80,11 @@ int abd_perf_file_write(const char *path, const char *text)
 
 	signal(SIGXFSZ, SIG_IGN); /* a file size limit is reported as an error, like a full disk */
 	if (abd_perf_file_is_special(path))
-		return abd_perf_file_fill(path, O_APPEND, text);
+		return abd_perf_file_fill(path, "ae", text);
 	if (!abd_perf_file_target(path, target))
 		return -errno;
 	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", target, (long)getpid());
-	error = abd_perf_file_fill(temporary, O_CREAT | O_TRUNC, text);
+	error = abd_perf_file_fill(temporary, "we", text);
 	if (error == 0 && rename(temporary, target) != 0)
 		error = -errno;
 	if (error != 0)

@@ -10,7 +10,7 @@
  * at random; left out, with a warning, if that is too much for this machine or without --full.
  * OpenZFS: PR 8580; tests/zfs-tests/tests/perf/regression/sequential_reads_arc_cached.ksh.
  */
-#include "abd_perf_arc_read.h"
+#include "abd_perf_arc_set.h"
 #include "abd_perf_chase.h"
 #include "abd_perf_crew.h"
 

@@ -21,6 +21,7 @@
 #define ABD_PERF_ARC_SET_H
 
 #include "abd_perf_place.h"
+#include "abd_perf_scenario.h"
 #include "abd_perf_data.h"
 
 #include <lz4.h>
@@ -120,5 +121,23 @@ bool abd_perf_arc_set_check(
 
 /** The share of records, in [0, 1], whose buffer is one run with the library's defaults. */
 double abd_perf_arc_set_single_share(const struct abd_perf_arc_set *set);
+
+/* ---- reading sets, in ways that take turns: arc-read and codec are two studies of it --------- */
+
+struct abd_perf_arc_study {
+	const char *scenario;
+	const struct abd_perf_arc_way *ways;
+	const struct abd_perf_claim *claims; /* numbers are those of ways */
+	unsigned way_count, claim_count;
+	/*
+	 * Also of records whose payload is one page, and with a thread for each CPU; cold sets are
+	 * left out by --quick alone, else taken with --full alone.
+	 */
+	bool pages;
+};
+
+/** Measure records of these sizes, cut from data. Returns an exit status. */
+int abd_perf_arc_study_run(const struct abd_perf_arc_study *study, const struct abd_perf_data *data,
+	const size_t *size, size_t count, const struct abd_perf_options *options);
 
 #endif

@@ -3,12 +3,12 @@
  * codec: decoding lz4 directly from scattered runs, against liblz4 on linear memory and on borrowed
  * memory; checksums.
  *
- * The buffers are those of arc-read (abd_perf_arc_read.h), so only the decoders differ. Data:
+ * The buffers are those of arc-read (abd_perf_arc_set.h), so only the decoders differ. Data:
  * fio's, whose long literals suit wide copies; real files; and rows of three compression ratios,
  * whose short matches do not. One thread. Hot: 12 MiB of distinct records, read before. Cold, with
  * --full: payloads of four times the last-level cache for each path, read at random.
  */
-#include "abd_perf_arc_read.h"
+#include "abd_perf_arc_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

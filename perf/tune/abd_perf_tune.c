@@ -12,7 +12,7 @@
 #include "abd_perf_file.h"
 #include "abd_perf_place.h"
 #include "abd_perf_say.h"
-#include "abd_perf_tune_cell.h"
+#include "abd_perf_tune_work.h"
 
 #include <abd/version.h>
 

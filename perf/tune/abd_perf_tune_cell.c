@@ -3,7 +3,7 @@
  * Rounds over all kinds of operands. A round's result is one number for each kernel: the geometric
  * mean of its speed, by that of the present kernel on the same operands at the same time.
  */
-#include "abd_perf_tune_cell.h"
+#include "abd_perf_tune_work.h"
 
 #include "abd_perf_clock.h"
 #include "abd_perf_place.h"

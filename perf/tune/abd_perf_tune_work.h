@@ -15,6 +15,7 @@
 #define ABD_PERF_TUNE_WORK_H
 
 #include "abd_perf_options.h"
+#include "abd_perf_stat.h"
 
 enum {
 	ABD_PERF_TUNE_KERNELS = 16,
@@ -42,5 +43,30 @@ void abd_perf_tune_work_make(const struct abd_perf_options *options);
 void abd_perf_tune_work_move(void);
 /** The largest size whose operands both fit into the caches. Above, hot and cold are the same. */
 size_t abd_perf_tune_work_hot(void);
+
+/* ---- one decision: which kernel serves operations of one size -------------------------------- */
+
+enum { ABD_PERF_TUNE_ROWS = 64, ABD_PERF_TUNE_NAME = 24, ABD_PERF_TUNE_TEXT = 512 };
+
+struct abd_perf_tune_cell {
+	const struct abd_perf_tune_subject *subject;
+	size_t size;
+	char present[ABD_PERF_TUNE_NAME]; /* the kernel that serves this size now */
+	const char *challenger;           /* the fastest other kernel; NULL: there is no other */
+	struct abd_perf_summary ratio;    /* how many times as fast the challenger is */
+	struct abd_perf_summary noise;    /* the present kernel by itself */
+	bool replaced;                    /* the challenger is surely faster */
+	bool disturbed;                   /* the present kernel differs from itself */
+};
+
+/**
+ * Measure a cell for about seconds; subject, size and present are given.
+ *
+ * All kernels run a few rounds. The fastest challenger then races the present kernel, and that
+ * kernel races itself, in new rounds: so neither the choice among many nor the machine's noise
+ * makes a winner.
+ */
+void abd_perf_tune_cell_measure(
+	struct abd_perf_tune_cell *cell, const struct abd_perf_options *options, double seconds);
 
 #endif
