@@ -196,9 +196,8 @@ def arc_policy(result):
         yield Table(group, f"means over these rooms, % {title}: ARC's hits, and how many points others have more", lambda entries: [
             parameter("<trace", "data"), means("ARC"), *(means(key, "ARC", "+.1f") for key in names_of(entries) if key != "ARC")],
             keep=lambda entry: traces[parameter_text(entry, "data")][0] is entry)
-    for group, title in (("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones"),
-                         ("cost", "ns of a request, of records of 64 bytes; simulated policies know no threads, hold no bytes, and have keys that are numbers")):
-        yield Table(group, title, lambda entries: [name("trace, room"), *figures(*names_of(entries))])
+    yield Table("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones",
+                lambda entries: [name("trace, room"), *figures(*names_of(entries))])
 
 
 # ---- buffer, compare -----------------------------------------------------------------------------------------------------

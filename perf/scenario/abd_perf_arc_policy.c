@@ -7,7 +7,6 @@
  *   hits    of a trace and a size: the share of requests, or of their bytes, that are hits
  *   memory  of a trace at one size: bytes for each record. Of the library's cache all but the
  *           record's bytes; of a simulated one what its policy notes, without key and hash table
- *   cost    ns of a request, at small records; the cache stays full
  *
  * It has nothing to claim: hits are counted, and docs/arc-policy.md says what follows.
  */
@@ -24,17 +23,11 @@ static const unsigned abd_perf_policy_modes[] = {
 	[ABD_PERF_NORMAL] = 64 | 16 | 4 | 2, [ABD_PERF_QUICK] = 16, [ABD_PERF_FULL] = 127};
 #define ABD_PERF_POLICY_MEMORY_PART 4
 
-enum { POLICIES = ABD_PERF_POLICIES, COST_RECORD = 64, COST_PART = 8 };
+enum { POLICIES = ABD_PERF_POLICIES };
 
 struct abd_perf_policy_run {
 	double requests, bytes; /* hits */
 	double memory, held;
-};
-
-struct abd_perf_policy_lap {
-	struct abd_perf_cache cache;
-	const struct abd_perf_trace *trace;
-	size_t at;
 };
 
 static struct abd_perf_policy_run abd_perf_policy_measure(
@@ -125,51 +118,6 @@ static void abd_perf_policy_trace(const char *name, const struct abd_perf_trace 
 	}
 }
 
-/* ---- cost ------------------------------------------------------------------------------------ */
-
-static double abd_perf_policy_time(void *arg, uint64_t iterations)
-{
-	struct abd_perf_policy_lap *lap = arg;
-	double start = abd_perf_clock_ns();
-
-	for (uint64_t i = 0; i < iterations; i++) {
-		abd_perf_cache_access(&lap->cache, &lap->trace->request[lap->at]);
-		lap->at = lap->at + 1 < lap->trace->count ? lap->at + 1 : 0;
-	}
-	return abd_perf_clock_ns() - start;
-}
-
-static void abd_perf_policy_cost(const char *name, const struct abd_perf_trace *trace,
-	const struct abd_perf_options *options)
-{
-	static struct abd_perf_race race;
-	struct abd_perf_policy_lap *lap = abd_perf_policy_alloc(POLICIES * sizeof(*lap));
-	struct abd_perf_path path[POLICIES];
-	struct abd_perf_trace small = *trace;
-
-	small.request = abd_perf_policy_alloc(trace->count * sizeof(*small.request));
-	memcpy(small.request, trace->request, trace->count * sizeof(*small.request));
-	for (size_t i = 0; i < trace->count; i++)
-		small.request[i].size = COST_RECORD;
-	for (unsigned i = 0; i < POLICIES; i++) {
-		abd_perf_cache_begin(&lap[i].cache, abd_perf_policies[i],
-			trace->distinct * COST_RECORD / COST_PART);
-		lap[i].trace = &small;
-		path[i] = (struct abd_perf_path){
-			abd_perf_policies[i]->name, abd_perf_policy_time, &lap[i]};
-		(void)abd_perf_policy_time(&lap[i], trace->count);
-	}
-	if (abd_perf_race_run(&race, path, POLICIES, options)) {
-		json_t *result = abd_perf_policy_result("cost", name, trace, COST_PART);
-
-		abd_perf_result_race(result, &race, path, 0);
-	}
-	for (unsigned i = 0; i < POLICIES; i++)
-		abd_perf_cache_end(&lap[i].cache);
-	free(small.request);
-	free(lap);
-}
-
 /* ---- traces ---------------------------------------------------------------------------------- */
 
 static void abd_perf_policy_read(struct abd_perf_trace *trace, const char *path)
@@ -198,7 +146,7 @@ static int abd_perf_policy_run_all(const struct abd_perf_options *options)
 	const char *const *names = options->trace != NULL ? given : abd_perf_trace_names;
 	struct abd_perf_trace trace;
 
-	abd_perf_say_begin("arc-policy", options->trace != NULL ? 2 : 11);
+	abd_perf_say_begin("arc-policy", options->trace != NULL ? 1 : 10);
 	for (unsigned i = 0; names[i] != NULL && !abd_perf_say_stopped(); i++) {
 		const char *slash = strrchr(names[i], '/');
 		const char *name = slash != NULL ? slash + 1 : names[i];
@@ -211,12 +159,6 @@ static int abd_perf_policy_run_all(const struct abd_perf_options *options)
 		else
 			abd_perf_trace_make(&trace, i, keys, 10 * keys, options->seed);
 		abd_perf_policy_trace(name, &trace, options);
-		abd_perf_trace_free(&trace);
-	}
-	abd_perf_say_step("cost of a request");
-	if (!abd_perf_say_stopped() && abd_perf_say_wanted()) {
-		abd_perf_trace_make(&trace, 2, keys, 10 * keys, options->seed);
-		abd_perf_policy_cost(abd_perf_trace_names[2], &trace, options);
 		abd_perf_trace_free(&trace);
 	}
 	return 0;
