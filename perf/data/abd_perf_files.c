@@ -18,13 +18,7 @@
 
 #define ABD_PERF_FILES_SHARE 8
 
-typedef bool abd_perf_files_wanted_t(const char *name);
-
-static bool abd_perf_files_any(const char *name)
-{
-	(void)name;
-	return true;
-}
+typedef bool abd_perf_files_wanted_t(const char *name); /* NULL: all are wanted */
 
 static bool abd_perf_files_library(const char *name)
 {
@@ -99,7 +93,7 @@ static unsigned abd_perf_files_tree(
 		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
 
 	while (tree != NULL && data->size < limit && (entry = fts_read(tree)) != NULL) {
-		if (entry->fts_info != FTS_F || !wanted(entry->fts_name))
+		if (entry->fts_info != FTS_F || (wanted != NULL && !wanted(entry->fts_name)))
 			continue;
 
 		size_t room = limit - data->size;
@@ -151,7 +145,7 @@ void abd_perf_files_load(
 	if (data->bytes == NULL)
 		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
 	if (options->input != NULL) {
-		files = abd_perf_files_tree(data, options->input, abd_perf_files_any, size);
+		files = abd_perf_files_tree(data, options->input, NULL, size);
 		if (data->size == 0)
 			abd_perf_say_die(
 				1, "--input %s: holds no data that can be read", options->input);

@@ -23,23 +23,8 @@
 
 #define ABD_PERF_ENV_BUSY 10 /* percent of the CPUs used by others: more is worth a warning */
 
-json_t *abd_perf_env_facts(void)
-{
-	static json_t *facts;
-
-	if (facts == NULL)
-		facts = json_object();
-	return facts;
-}
-
-json_t *abd_perf_env_sources(void)
-{
-	static json_t *sources;
-
-	if (sources == NULL)
-		sources = json_array();
-	return sources;
-}
+ABD_PERF_ONCE(abd_perf_env_facts, json_object())
+ABD_PERF_ONCE(abd_perf_env_sources, json_array())
 
 void abd_perf_env_source(const char *origin)
 {

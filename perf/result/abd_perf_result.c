@@ -10,14 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *abd_perf_result_list(void)
-{
-	static json_t *list;
-
-	if (list == NULL)
-		list = json_array();
-	return list;
-}
+ABD_PERF_ONCE(abd_perf_result_list, json_array())
 
 /* Bytes of the UTF-8 character that text begins with; 0: it begins with none. */
 static size_t abd_perf_result_sign(const char *text)
@@ -161,14 +154,7 @@ static const char *const abd_perf_result_percentile[] = {"1.000000", "5.000000",
 	"20.000000", "30.000000", "40.000000", "50.000000", "60.000000", "70.000000", "80.000000",
 	"90.000000", "95.000000", "99.000000", "99.500000", "99.900000", "99.950000", "99.990000"};
 
-json_t *abd_perf_result_jobs(void)
-{
-	static json_t *list;
-
-	if (list == NULL)
-		list = json_array();
-	return list;
-}
+ABD_PERF_ONCE(abd_perf_result_jobs, json_array())
 
 void abd_perf_result_job(const struct abd_perf_job *job, const struct abd_perf_latency *latency,
 	const double *ns, unsigned slices)

@@ -12,6 +12,17 @@
 #include <jansson.h>
 #include <stddef.h>
 
+/** Defines a function that makes its value when it is asked for the first time. */
+#define ABD_PERF_ONCE(name, make)     \
+	json_t *name(void)            \
+	{                             \
+		static json_t *value; \
+                                      \
+		if (value == NULL)    \
+			value = make; \
+		return value;         \
+	}
+
 /** A new result at the end of the list, for the caller to fill. */
 json_t *abd_perf_result_add(const char *scenario, const char *group, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
