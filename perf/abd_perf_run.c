@@ -160,6 +160,7 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 /* Returns an exit status. */
 static int abd_perf_run_write(const struct abd_perf_options *options, bool complete)
 {
+	const char *path = options->json != NULL ? options->json : "/dev/stdout";
 	char *json = abd_perf_json_text(options, complete);
 	int status = 0, error;
 
@@ -167,9 +168,8 @@ static int abd_perf_run_write(const struct abd_perf_options *options, bool compl
 		abd_perf_say_die(1, "no memory for the figures");
 	if (abd_perf_after_here()) {
 		status = abd_perf_after_finish(json, options->json, options->csv);
-	} else if ((error = abd_perf_file_write(options->json, json)) != 0) {
-		abd_perf_say_error(
-			"--json %s: %s; nothing is left of it", options->json, strerror(-error));
+	} else if ((error = abd_perf_file_write(path, json)) != 0) {
+		abd_perf_say_error("--json %s: %s; nothing is left of it", path, strerror(-error));
 		status = 1;
 	}
 	if (!complete)

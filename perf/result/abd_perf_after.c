@@ -22,23 +22,8 @@
 
 static const char *abd_perf_after_python; /* NULL: not looked for, or there is none */
 
-bool abd_perf_after_here(void)
-{
-	/* The system's own, where PATH has none. */
-	static const char *const python[] = {"python3", "/usr/bin/python3"};
-
-	for (unsigned i = 0; i < 2 && abd_perf_after_python == NULL; i++) {
-		struct abd_perf_process process =
-			abd_perf_process_start((const char *[]){python[i], "-c", "pass", NULL}, "");
-
-		if (abd_perf_process_end(&process) == 0)
-			abd_perf_after_python = python[i];
-	}
-	return abd_perf_after_python != NULL;
-}
-
-/* Find the Python program's folder. Ends this program when there is none. */
-static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
+/* Find the Python program's folder. False: there is none; folder is the last that was tried. */
+static bool abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 {
 	/* The last is for a user's own program, which may lie anywhere. */
 	static const char *const place[] = {
@@ -57,9 +42,25 @@ static void abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 			anywhere ? "" : "/", place[i]);
 
 		if (used < ABD_PERF_AFTER_PATH && access(folder, X_OK) == 0)
-			return;
+			return true;
 	}
-	abd_perf_say_die(1, "%s: %s", folder, strerror(errno));
+	return false;
+}
+
+bool abd_perf_after_here(void)
+{
+	/* The system's own, where PATH has none. */
+	static const char *const python[] = {"python3", "/usr/bin/python3"};
+	char folder[ABD_PERF_AFTER_PATH];
+
+	for (unsigned i = 0; i < 2 && abd_perf_after_python == NULL; i++) {
+		struct abd_perf_process process =
+			abd_perf_process_start((const char *[]){python[i], "-c", "pass", NULL}, "");
+
+		if (abd_perf_process_end(&process) == 0)
+			abd_perf_after_python = python[i];
+	}
+	return abd_perf_after_python != NULL && abd_perf_after_folder(folder);
 }
 
 void abd_perf_after_become(char **argv)
@@ -75,9 +76,10 @@ void abd_perf_after_become(char **argv)
 			abd_perf_say_die(EX_USAGE, "%s: too many words", command);
 		words[count++] = *argv++;
 	}
-	if (!abd_perf_after_here())
+	if (!abd_perf_after_here() && abd_perf_after_python == NULL)
 		abd_perf_say_die(1, "%s needs python3 (Debian: python3)", command);
-	abd_perf_after_folder(folder);
+	if (!abd_perf_after_folder(folder))
+		abd_perf_say_die(1, "%s: %s", folder, strerror(errno));
 	words[0] = abd_perf_after_python;
 	/* execvp() does not change the words: the cast is safe. */
 	execvp(words[0], (char *const *)(uintptr_t)words);

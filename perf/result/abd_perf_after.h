@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/** Whether there is a python3 to run it. */
+/** Whether it is there, and a python3 to run it. */
 bool abd_perf_after_here(void);
 /**
  * Replace this program by the Python program. argv[0] is its command (compare, report, tables); its
