@@ -21,6 +21,9 @@
  * exception: they stay where they were allocated. Of those below 4 KiB the allocator gives nothing
  * back before the last in a page is free; this comes on top, and resident_bytes does not see it.
  *
+ * With ABD_ARC_ALIGNED no record lies in a slab: each has runs of pages, which count as a whole,
+ * and its entry has a slot. Such records are not moved.
+ *
  * What was evicted is found by reads, holds and abd_arc_contains() until its memory is freed, held
  * or not. It no longer counts as an entry. With damaged being 0, puts is always the sum of entries,
  * replaces, removes and evictions: a record is counted where it was first taken out.
@@ -72,6 +75,14 @@ enum abd_arc_flags {
 	 * time: what is put once then takes no room from what is used. abd_arc_put() says more
 	 */
 	ABD_ARC_SECOND_TIME = 1 << 1,
+	/**
+	 * keep each stored record in whole pages of its own, at multiples of 4 KiB, for engines
+	 * that write holds with O_DIRECT: hold.abd ends with a page, and what lies in it behind
+	 * stored_size is zero, so abd_pwrite() of abd_get_size(hold.abd) bytes writes the record.
+	 * Records are compressed where that saves a page. One takes 144 bytes more than its pages,
+	 * and a run table where these are no power of two: 128 bytes for 12 KiB
+	 */
+	ABD_ARC_ALIGNED = 1 << 2,
 };
 
 /** Flags of a record. */
@@ -114,7 +125,7 @@ typedef struct abd_arc_evicted {
 	abd_arc_key_t key;
 	/** the record as stored; ABD_FLAG_META in abd_flags: metadata. NULL: it was taken. */
 	const abd_t *abd;
-	size_t stored_size;  /**< bytes in abd */
+	size_t stored_size;  /**< bytes in abd; zeroes follow with ABD_ARC_ALIGNED */
 	size_t logical_size; /**< bytes of the record */
 	unsigned flags; /**< of abd_arc_put_abd(): ABD_ARC_STORED, an lz4 block; or ABD_ARC_PLAIN */
 	void *entry;    /**< private */
@@ -157,7 +168,7 @@ struct abd_arc_config {
  */
 typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
-	size_t stored_size;  /**< bytes in abd */
+	size_t stored_size;  /**< bytes in abd; zeroes follow with ABD_ARC_ALIGNED */
 	size_t logical_size; /**< bytes of the record */
 	bool compressed;
 	void *entry; /**< private */
@@ -501,7 +512,9 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * wake. flags say what the bytes are: 0: the record, to be compressed as by abd_arc_put();
  * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
  * a buffer of 4 KiB and more that is full (stored_size is fill->size) becomes the record's, with no
- * byte copied, unless more than a 16th of it is padding. A block that is damaged is found by the
+ * byte copied, unless more than a 16th of it is padding. With ABD_ARC_ALIGNED every buffer does
+ * whose last page the record reaches; what lies behind it there is set to zero. A block that is
+ * damaged is found by the
  * reads of it; with ABD_ARC_STORED | ABD_ARC_VERIFY, which decodes it once, by this call.
  * ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
  *
@@ -540,10 +553,11 @@ ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
 /**
  * Store a buffer as the record of key, and replace the record that key had. The buffer becomes the
  * cache's. flags and logical_size are those of abd_arc_fill_commit(). With ABD_ARC_PLAIN or
- * ABD_ARC_STORED no byte is copied, however much of the buffer's memory is padding. Without these
- * flags the record is compressed; if that saves less than an eighth, the buffer is kept as it is,
- * unless more than a 16th of it is padding. The record is metadata if the buffer is
- * (ABD_FLAG_META).
+ * ABD_ARC_STORED no byte is copied from 64 bytes up, however much of the buffer's memory is
+ * padding; but with ABD_ARC_ALIGNED what does not lie in whole pages is (abd_alloc_linear() of a
+ * size that is no multiple of 4 KiB, for one). Without these flags the record is compressed; if
+ * that saves less than an eighth, the buffer is kept as it is, unless more than a 16th of it is
+ * padding. The record is metadata if the buffer is (ABD_FLAG_META).
  *
  * Contract: nobody uses or views the buffer or borrows from it, and it is in no gang.
  * Units:    logical_size in bytes of the record: the buffer's size, except for ABD_ARC_STORED,

@@ -49,6 +49,7 @@ typedef enum abd_flags {
 } abd_flags_t;
 
 struct abd_gang;
+struct abd_end;
 
 /*
  * The tag of abd_t's struct. abd.hpp has a namespace abd, and C++ allows no type of the same name
@@ -83,8 +84,11 @@ typedef struct ABD_TAG {
 	union {
 		struct {
 			void *abd_buf;
-			struct abd_end *abd_end; /* abd_get_from_buf_cb(): the callback */
-			void *abd_home;          /* of a cached record: the slab where it lies */
+			union {
+				struct abd_end *abd_end; /* abd_get_from_buf_cb(): the callback */
+				size_t abd_padding;      /* of a cached record: zeroes behind it */
+			};
+			void *abd_home; /* of a cached record: the slab where it lies */
 		} abd_linear;
 		struct {
 			struct iovec *abd_runs; /* the parent's, in a view */

@@ -13,6 +13,7 @@
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
+#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED)
 /*
  * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
  * records at most, and may wait for readers after each 16.
@@ -62,8 +63,7 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	for (size_t i = sizeof(*to); i < from->config_size; i++)
 		if (((const char *)from)[i] != 0)
 			return E2BIG;
-	if (to->hit_batch > ABD_ARC_HIT_BATCH_MAX ||
-		(to->flags & ~(unsigned)(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME)) != 0)
+	if (to->hit_batch > ABD_ARC_HIT_BATCH_MAX || (to->flags & ~(unsigned)ABD_ARC_FLAGS) != 0)
 		return EINVAL;
 	if (to->hit_batch == 0)
 		to->hit_batch = ABD_ARC_HIT_BATCH;

@@ -25,10 +25,10 @@ struct abd_arc_entry {
 	 */
 	struct abd_arc_item item;
 	/*
-	 * The buffer of exactly the stored bytes, and abd_home: the slab of this entry's slot. The
-	 * struct lies here, so a hit need not fetch it from elsewhere. A struct that is followed by
-	 * a run table can't be here: then this one has size 0, and abd_parent points to it. Use
-	 * abd_arc_entry_abd().
+	 * The buffer of the stored bytes and, with ABD_ARC_ALIGNED, abd_padding zeroes; and
+	 * abd_home: the slab of this entry's slot. The struct lies here, so a hit need not fetch it
+	 * from elsewhere. A struct that is followed by a run table can't be here: then this one has
+	 * size 0, and abd_parent points to it. Use abd_arc_entry_abd().
 	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */
@@ -62,10 +62,16 @@ static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
 	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
 }
 
+/** Bytes of the record as stored. In a cache of whole pages its buffer may be larger. */
+static inline size_t abd_arc_entry_stored(struct abd_arc_entry *entry)
+{
+	return abd_get_size(abd_arc_entry_abd(entry)) - entry->own.abd_u.abd_linear.abd_padding;
+}
+
 /** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */
 static inline bool abd_arc_entry_is_compressed(struct abd_arc_entry *entry)
 {
-	return abd_get_size(abd_arc_entry_abd(entry)) < entry->item.size;
+	return abd_arc_entry_stored(entry) < entry->item.size;
 }
 
 static inline bool abd_arc_entry_is_metadata(struct abd_arc_entry *entry)

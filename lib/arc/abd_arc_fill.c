@@ -17,7 +17,7 @@
 static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size)
 {
 	struct abd_arc *arc = filling->arc;
-	size_t bytes = abd_arc_record_estimate(size);
+	size_t bytes = abd_arc_record_estimate(arc, size);
 	bool fits;
 
 	pthread_mutex_lock(&arc->lock);
@@ -45,7 +45,7 @@ static int abd_arc_fill_prepare(
 	if (error != 0)
 		return error;
 	do
-		abd = abd_alloc(size, is_metadata);
+		abd = abd_arc_record_alloc(arc, size, is_metadata);
 	while (abd == NULL && abd_arc_shrink(arc));
 	if (abd == NULL)
 		return -ENOMEM;
@@ -200,8 +200,10 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		 * Unless whole pages would be wasted, as in a buffer that is not full; or it lies
 		 * in a page with others, which stays resident for the last of them.
 		 */
-		.give = stored_size == size && size >= ABD_CHUNK_SIZE &&
-			abd_arc_record_bytes(abd) - size <= size / 16};
+		.give = abd_arc_is_paged(arc)
+				? abd_arc_record_is_paged(abd, stored_size)
+				: stored_size == size && size >= ABD_CHUNK_SIZE &&
+					  abd_arc_record_bytes(abd) - size <= size / 16};
 	int error = abd_arc_put_check(arc, &source, flags);
 
 	if (error == 0)

@@ -368,6 +368,18 @@ static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 	return stamp >= ABD_ARC_STAMP_OWNER && stamp < ABD_ARC_STAMP_RETIRED;
 }
 
+/**
+ * Every stored record begins at a multiple of this. What is smaller is never in a buffer of its
+ * own, because memory of abd_allocator_set() need not.
+ */
+#define ABD_ARC_ALIGNMENT ((size_t)64)
+
+/** Whether records lie in whole pages of their own, never in slots. */
+static inline bool abd_arc_is_paged(const struct abd_arc *arc)
+{
+	return (arc->flags & ABD_ARC_ALIGNED) != 0;
+}
+
 static inline size_t abd_arc_checksum_size(const struct abd_arc *arc)
 {
 	return (arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0;
@@ -653,8 +665,12 @@ void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, 
  * Copy the record's stored bytes to the entry's slot at data, or if that is NULL, to a new buffer.
  * False: no memory.
  */
-bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_entry *entry,
-	void *data, bool is_metadata);
+bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
+	struct abd_arc_entry *entry, void *data, bool is_metadata);
+/** A buffer that a record can be fetched into, or stored in. NULL: no memory. */
+abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata);
+/** Whether abd's first size bytes lie in whole pages, which have room for nothing else in it. */
+bool abd_arc_record_is_paged(const abd_t *abd, size_t size);
 /** End the entry's buffer; its slot stays. */
 void abd_arc_record_free(struct abd_arc_entry *entry);
 
@@ -662,7 +678,7 @@ void abd_arc_record_free(struct abd_arc_entry *entry);
  * The memory that a buffer takes in addition to the entry: an estimate for size bytes, which is
  * right if the provider refuses no order; and what an existing buffer takes.
  */
-size_t abd_arc_record_estimate(size_t size);
+size_t abd_arc_record_estimate(const struct abd_arc *arc, size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes still match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);

@@ -22,7 +22,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from));
 	size_t size = abd_arc_store_bytes_of(&arc->store, from);
-	size_t stored = abd_get_size(abd_arc_entry_abd(from));
+	size_t stored = abd_arc_entry_stored(from);
 	struct abd_arc_entry *to, *old;
 
 	to = abd_arc_store_alloc_beside(&arc->store, from);

@@ -54,7 +54,7 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 	put->class = put->is_in_slot ? class : abd_arc_store_class(&arc->store, head);
 	put->run_bytes = put->is_in_slot    ? 0
 			 : put->record.give ? abd_arc_record_bytes(put->record.abd)
-					    : abd_arc_record_estimate(put->record.stored_size);
+					    : abd_arc_record_estimate(arc, put->record.stored_size);
 	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
 }
 
@@ -118,7 +118,8 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc, index_size) : NULL;
 	size_t bytes = abd_arc_store_bytes_of(&arc->store, entry);
 
-	if (!abd_arc_record_store(&put->record, entry, data, (put->flags & ABD_ARC_METADATA) != 0))
+	if (!abd_arc_record_store(
+		    arc, &put->record, entry, data, (put->flags & ABD_ARC_METADATA) != 0))
 		return -ENOMEM;
 	if (!put->is_in_slot)
 		bytes += abd_arc_record_bytes(abd_arc_entry_abd(entry));
@@ -248,10 +249,10 @@ static int abd_arc_put_once(
 
 	if (error != 0)
 		return error;
-	put->is_in_slot = !put->record.give;
+	put->is_in_slot = !put->record.give && !abd_arc_is_paged(arc);
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
-	if (error == -ENOMEM && put->is_in_slot) {
+	if (error == -ENOMEM && put->is_in_slot && put->record.stored_size >= ABD_ARC_ALIGNMENT) {
 		put->is_in_slot = false;
 		error = abd_arc_put_in(arc, put);
 	}
@@ -384,7 +385,11 @@ int abd_arc_put_abd(
 		.stored_size = size,
 		.logical_size = logical_size,
 		.as_is = flags != 0,
-		.give = flags != 0 || abd_arc_record_bytes(abd) - size <= size / 16};
+		.give = abd_arc_is_paged(arc)
+				? abd_arc_record_is_paged(abd, size)
+				: size >= ABD_ARC_ALIGNMENT &&
+					  (flags != 0 ||
+						  abd_arc_record_bytes(abd) - size <= size / 16)};
 	int error = abd_arc_put_check(arc, &source, flags);
 
 	if (error == 0)

@@ -39,7 +39,7 @@ void abd_arc_hold_fill(
 	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
 {
 	hold->abd = abd_arc_entry_abd(entry);
-	hold->stored_size = abd_get_size(hold->abd);
+	hold->stored_size = abd_arc_entry_stored(entry);
 	hold->logical_size = entry->item.size;
 	hold->compressed = hold->stored_size < hold->logical_size;
 	hold->entry = slot;

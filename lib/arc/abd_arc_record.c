@@ -2,8 +2,8 @@
 /*
  * How records are stored: as an lz4 block if that saves an eighth, else as the bytes themselves.
  * What looks random is not tried (abd_lz4_might_pay()).
- * The buffer has exactly that size. In a slot it is linear, so the decoder reads it without a copy;
- * one that is too large for that is a buffer like any other.
+ * In a slot the buffer is linear, so the decoder reads it without a copy; one that is too large for
+ * that is a buffer like any other. With ABD_ARC_ALIGNED all are too large, and end with a page.
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
@@ -13,6 +13,7 @@
 #include "abd_lz4_frame.h"
 
 #include <abd/codec.h>
+#include <abd/io.h>
 #include <abd/operate.h>
 
 #include <string.h>
@@ -58,6 +59,13 @@ static ssize_t abd_arc_record_compress(
 	return produced > 0 ? produced : abd_lz4_compress(dst, src, 0, 0, size);
 }
 
+/* Whether a block of so many bytes takes less memory than its record; where pages count, a page. */
+static bool abd_arc_record_saves(const struct abd_arc *arc, size_t produced, size_t size)
+{
+	return !abd_arc_is_paged(arc) ||
+	       abd_round_up(produced, ABD_CHUNK_SIZE) < abd_round_up(size, ABD_CHUNK_SIZE);
+}
+
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source)
 {
@@ -72,8 +80,9 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 		.give = source->give,
 		.stored_size = source->stored_size,
 		.logical_size = size};
-	if (room == size || source->as_is)
-		return 0; /* fewer than 8 bytes: an eighth is less than one byte */
+	/* Fewer than 8 bytes: an eighth is less than one byte. */
+	if (room == size || source->as_is || !abd_arc_record_saves(arc, 1, size))
+		return 0;
 	if (source->buf != NULL) {
 		abd_arc_record_view(&src, source->buf, size);
 		from = &src;
@@ -90,11 +99,13 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	abd_get_from_buf_struct(&dst, record->scratch, room);
 	produced = abd_arc_record_compress(arc, record, from, &dst);
 	abd_free(&dst);
-	if (produced > 0) {
+	if (produced > 0 && abd_arc_record_saves(arc, (size_t)produced, size)) {
 		record->buf = (const char *)record->scratch + record->index_size;
 		record->give = false;
 		record->stored_size = (size_t)produced;
 		record->compressed = true;
+	} else {
+		record->index_size = 0;
 	}
 	/* Of one piece of memory lz4 needs no copy. */
 	assert(produced != -ENOMEM || source->buf == NULL);
@@ -123,23 +134,42 @@ void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, 
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
-/* Make abd the entry's buffer. */
-static void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
+/* Make abd, whose first size bytes are the record, the entry's buffer. */
+static void abd_arc_record_give(
+	const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *abd, size_t size)
 {
 	void *home = entry->own.abd_u.abd_linear.abd_home;
+	size_t padding = abd_arc_is_paged(arc) ? abd_round_up(size, ABD_CHUNK_SIZE) - size : 0;
 
+	if (padding > 0)
+		abd_scatter_pad(abd, size);
 	if (abd_is_linear(abd))
 		abd_struct_move(&entry->own, abd);
 	else
 		entry->own = (abd_t){.abd_parent = abd};
+	entry->own.abd_u.abd_linear.abd_padding = padding;
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
-bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_entry *entry,
-	void *data, bool is_metadata)
+bool abd_arc_record_is_paged(const abd_t *abd, size_t size)
+{
+	if (abd_is_linear(abd) && !abd_is_linear_page(abd))
+		return size == abd_get_size(abd) && abd_is_aligned(abd, 0, size, ABD_CHUNK_SIZE);
+	return abd_round_up(size, ABD_CHUNK_SIZE) ==
+	       abd_round_up(abd_get_size(abd), ABD_CHUNK_SIZE);
+}
+
+abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata)
+{
+	return abd_arc_is_paged(arc) ? abd_scatter_alloc(size, is_metadata)
+				     : abd_alloc(size, is_metadata);
+}
+
+bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
+	struct abd_arc_entry *entry, void *data, bool is_metadata)
 {
 	if (record->give) {
-		abd_arc_record_give(entry, record->abd);
+		abd_arc_record_give(arc, entry, record->abd, record->stored_size);
 		return true;
 	}
 	if (data != NULL) {
@@ -151,7 +181,7 @@ bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_en
 		return true;
 	}
 
-	abd_t *abd = abd_alloc(record->stored_size, is_metadata);
+	abd_t *abd = abd_arc_record_alloc(arc, record->stored_size, is_metadata);
 
 	if (abd == NULL)
 		return false;
@@ -159,7 +189,7 @@ bool abd_arc_record_store(const struct abd_arc_record *record, struct abd_arc_en
 		abd_copy_from_buf(abd, record->buf, record->stored_size);
 	else
 		abd_copy(abd, record->abd, record->stored_size);
-	abd_arc_record_give(entry, abd);
+	abd_arc_record_give(arc, entry, abd, record->stored_size);
 	return true;
 }
 
@@ -193,9 +223,9 @@ size_t abd_arc_record_bytes(const abd_t *abd)
 	return head + abd_round_up(size, ABD_CHUNK_SIZE);
 }
 
-size_t abd_arc_record_estimate(size_t size)
+size_t abd_arc_record_estimate(const struct abd_arc *arc, size_t size)
 {
-	if (abd_size_alloc_linear(size))
+	if (!abd_arc_is_paged(arc) && abd_size_alloc_linear(size))
 		return abd_arc_class_size(size);
 
 	struct abd_scatter_cost cost = abd_scatter_cost(size);
@@ -211,7 +241,7 @@ static void abd_arc_record_add(uint64_t *sum, uint64_t value, bool more)
 void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(entry);
-	size_t stored = abd_get_size(abd_arc_entry_abd(entry));
+	size_t stored = abd_arc_entry_stored(entry);
 
 	abd_arc_record_add(&arc->stats.stored_bytes, stored, more);
 	abd_arc_record_add(&arc->stats.logical_bytes, entry->item.size, more);
@@ -238,9 +268,7 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 
 	if (ABD_LIKELY((arc->flags & ABD_ARC_CHECKSUM) == 0))
 		return true;
-	const abd_t *abd = abd_arc_entry_abd(entry);
-
-	abd_fletcher_4(abd, 0, abd_get_size(abd), checksum);
+	abd_fletcher_4(abd_arc_entry_abd(entry), 0, abd_arc_entry_stored(entry), checksum);
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
@@ -281,7 +309,7 @@ int abd_arc_record_verify(const struct abd_arc_source *source)
 static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, size_t size)
 {
 	const abd_t *abd = abd_arc_entry_abd(entry);
-	size_t stored_size = abd_get_size(abd);
+	size_t stored_size = abd_arc_entry_stored(entry);
 
 	if (ABD_LIKELY(size == entry->item.size))
 		return abd_lz4_decompress_exact_to_buf(dst, abd, size, 0, stored_size);
@@ -310,8 +338,8 @@ int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, 
 		return -EAGAIN;
 	assert(scratch->size >= end + ABD_LZ4_SLACK);
 	if (entry->item.indexed) {
-		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0, abd_get_size(abd),
-			abd_arc_entry_index(arc, entry), scratch->buf);
+		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0,
+			abd_arc_entry_stored(entry), abd_arc_entry_index(arc, entry), scratch->buf);
 
 		return got == (ssize_t)size ? 0 : -EBADMSG;
 	}

@@ -23,7 +23,7 @@ static size_t abd_arc_walk_copies(
 		struct abd_arc_entry *entry = walk->found[i];
 
 		copy[i] = (struct abd_arc_walk_copy){
-			entry->key, abd_get_size(abd_arc_entry_abd(entry)), entry->item.size};
+			entry->key, abd_arc_entry_stored(entry), entry->item.size};
 	}
 	abd_rcu_read_unlock();
 	return walk->count;

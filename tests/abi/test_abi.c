@@ -76,6 +76,7 @@ size(abd_arc_key_t, 32);
 at(abd_arc_key_t, birth, 24);
 size(struct abd_arc_stats, 8 * 36);
 value(ABD_ARC_SECOND_TIME, 2);
+value(ABD_ARC_ALIGNED, 4);
 at(struct abd_arc_stats, capacity_bytes, 8 * 14);
 value(ABD_ARC_CHECKSUM, 1);
 value(ABD_ARC_METADATA, 1);

@@ -102,7 +102,8 @@ Test(abd_arc_put, a_buffer_becomes_the_caches_and_is_not_copied)
 			void *at = first_byte(abd);
 
 			cr_assert_eq(put_abd(arc, n, abd, sizes[n], ABD_ARC_PLAIN), 0);
-			cr_assert_eq(where(arc, n), at, "%zu bytes", sizes[n]);
+			/* less need not begin at a multiple of 64 */
+			cr_assert_eq(where(arc, n) == at, sizes[n] >= 64, "%zu bytes", sizes[n]);
 			expect_record(arc, n, sizes[n], 8);
 		}
 		cr_assert_eq(arc_stats(arc).entries, count);

@@ -18,6 +18,7 @@ pub const ABD_FLUSH_SHARED: c_uint = 1;
 pub const ABD_FLUSH_EXCLUSIVE: c_uint = 2;
 pub const ABD_ARC_CHECKSUM: c_uint = 1 << 0;
 pub const ABD_ARC_SECOND_TIME: c_uint = 1 << 1;
+pub const ABD_ARC_ALIGNED: c_uint = 1 << 2;
 pub const ABD_ARC_METADATA: c_uint = 1 << 0;
 pub const ABD_ARC_NOWAIT: c_uint = 1 << 1;
 pub const ABD_ARC_STORED: c_uint = 1 << 2;
