@@ -53,7 +53,8 @@
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
  *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
  *   fletcher            plan          avx512, avx2, scalar
- *   crc32c              plan          sse42, portable
+ *   crc32c              plan          vpclmul, pclmul, sse42, portable
+ *   xxh3                plan          avx512, avx2, portable
  *   flush_auto, flush_shared, flush_exclusive
  *                       plan          for flush-copies with that flag: nt-avx512, nt-avx2, nt-sse2,
  *                                     movnti, movdir64b, clwb, clflushopt, clflush, cvap, cvac,

@@ -15,7 +15,7 @@
 
 const char *const abd_profile_names[ABD_PROFILE_PLANS + 1] = {"compare", "copy", "zero",
 	"flush_auto", "flush_shared", "flush_exclusive", "flush_line", "lz4", "fletcher", "crc32c",
-	NULL};
+	"xxh3", NULL};
 
 /*
  * Returns the size, or -errno. Only files are read: a pipe could keep us waiting. A file that is

@@ -15,7 +15,7 @@
 #include "abd_plan.h"
 
 enum {
-	ABD_PROFILE_PLANS = 10,
+	ABD_PROFILE_PLANS = 11,
 	ABD_PROFILE_SIZE = 16 << 10, /* the largest file */
 	ABD_PROFILE_LINE = 512,
 };

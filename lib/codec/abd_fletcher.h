@@ -38,7 +38,8 @@ struct abd_fletcher_state {
 	bool byteswap;
 	size_t carried;
 	uint8_t carry[ABD_FLETCHER_STEP_MAX];
-	uint64_t lanes[4 * ABD_FLETCHER_LANES];
+	_Alignas(64) uint64_t lanes[4 * ABD_FLETCHER_LANES]; /* the widest vectors are loaded whole
+							      */
 };
 
 /** Every kernel that was built, best first, ended by NULL. */

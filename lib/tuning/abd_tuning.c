@@ -16,6 +16,7 @@
 #include "abd_machine.h"
 #include "abd_profile.h"
 #include "abd_tunable.h"
+#include "abd_xxh3.h"
 #include "abd_zero_span.h"
 
 #include <abd/tuning.h>
@@ -41,6 +42,7 @@ static struct abd_choice *const abd_tuning_choices[] = {
 	&abd_lz4_choice,
 	&abd_fletcher_choice,
 	&abd_crc32c_choice,
+	&abd_xxh3_choice,
 };
 
 /*

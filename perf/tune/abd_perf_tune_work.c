@@ -105,6 +105,11 @@ static void work_crc32c(unsigned kind, bool cold, size_t size)
 	work.sum[0] += abd_crc32c(first(kind), place(0, cold, size), size, 0);
 }
 
+static void work_xxh3(unsigned kind, bool cold, size_t size)
+{
+	work.sum[0] += abd_xxh3(first(kind), place(0, cold, size), size, 0);
+}
+
 /* One of the blocks of this size; hot: by turns, too, because a decoder's branches are learnt. */
 static void work_lz4(unsigned kind, bool cold, size_t size)
 {
@@ -146,6 +151,8 @@ const struct abd_perf_tune_subject abd_perf_tune_subjects[] = {
 		work_fletcher},
 	{"crc32c", {"vpclmul", "pclmul", "sse42"}, 12, 24, 4, 1 << SCATTERED | 1 << LINEAR,
 		work_crc32c},
+	{"xxh3", {"avx512", "avx2", "portable"}, 12, 24, 4, 1 << SCATTERED | 1 << LINEAR,
+		work_xxh3},
 	{.name = NULL},
 };
 

@@ -5,7 +5,9 @@
  */
 #include "abd_crc32c.h"
 #include "abd_test.h"
+#include "abd_xxh3.h"
 
+#define XXH_VECTOR 0 /* scalar: none of the kernels that x86-64 and Arm have */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -135,6 +137,33 @@ Test(abd_checksum, every_crc32c_kernel_equals_the_definition_at_any_alignment)
 				want = crc32c_reference(bytes + off + size, 1, want);
 			}
 		}
+}
+
+Test(abd_checksum, every_xxh3_kernel_equals_xxhash_at_any_size_and_cut)
+{
+	/* xxHash takes 64 bytes a step, 1,024 a block, and keeps 256 between spans. */
+	uint8_t bytes[2600];
+	uint64_t seed = 4;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)abd_test_random(&seed);
+	for (size_t i = 0; abd_xxh3_kernels[i] != NULL; i++) {
+		const struct abd_xxh3_kernel *kernel = abd_xxh3_kernels[i];
+
+		for (size_t size = 0; size < sizeof(bytes) - 1 && kernel->supported(); size++) {
+			size_t cut = abd_test_random(&seed) % (size + 1);
+			uint64_t want = XXH3_64bits_withSeed(bytes + 1, size, size % 2);
+			struct abd_xxh3_state state;
+
+			cr_assert_eq(kernel->whole(bytes + 1, size, size % 2), want, "%s %zu",
+				kernel->name, size);
+			kernel->begin(&state, size % 2);
+			kernel->add(&state, bytes + 1, cut);
+			kernel->add(&state, bytes + 1 + cut, size - cut);
+			cr_assert_eq(kernel->end(&state), want, "%s %zu cut at %zu", kernel->name,
+				size, cut);
+		}
+	}
 }
 
 Test(abd_checksum, ranges_past_the_end_are_broken_contracts)

@@ -10,7 +10,7 @@ import unittest
 from perf_support import SOURCE, USAGE, Case, run
 
 CANT_TELL = 2
-PLANS = ["compare", "copy", "zero", "flush_auto", "flush_shared", "flush_exclusive", "lz4", "fletcher", "crc32c"]
+PLANS = ["compare", "copy", "zero", "flush_auto", "flush_shared", "flush_exclusive", "lz4", "fletcher", "crc32c", "xxh3"]
 
 
 def tune(*arguments, times="same", **environment):

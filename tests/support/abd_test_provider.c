@@ -193,6 +193,7 @@ void abd_test_tunables_restore(void)
 	tunable_fresh("lz4", "ABD_LZ4", "auto");
 	tunable_fresh("fletcher", "ABD_FLETCHER", "auto");
 	tunable_fresh("crc32c", "ABD_CRC32C", "auto");
+	tunable_fresh("xxh3", "ABD_XXH3", "auto");
 	tunable_fresh("flush", "ABD_FLUSH", "auto");
 	tunable_fresh("flush_auto", "ABD_FLUSH_AUTO", "auto");
 	tunable_fresh("flush_shared", "ABD_FLUSH_SHARED", "auto");

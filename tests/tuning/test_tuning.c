@@ -12,6 +12,7 @@
 #include "abd_machine.h"
 #include "abd_profile.h"
 #include "abd_test.h"
+#include "abd_xxh3.h"
 #include "abd_zero_span.h"
 
 #include <abd/version.h>
@@ -40,6 +41,7 @@ static const struct name_and_values all[] = {
 	{"lz4", {"scalar", "liblz4", "liblz4<=100,scalar"}, {"", "LZ4", "scalar<=,liblz4"}},
 	{"fletcher", {"scalar"}, {"", "sse", "scalar "}},
 	{"crc32c", {"portable"}, {"", "crc"}},
+	{"xxh3", {"portable"}, {"", "xxh"}},
 	{"flush", {"portable"}, {"", "auto ", "portable<=1"}},
 	{"flush_auto", {"portable"}, {"", "none"}},
 	{"flush_shared", {"portable"}, {"", "none"}},
@@ -165,10 +167,11 @@ Test(abd_tuning, every_family_of_kernels_goes_by_its_plan_below_at_and_above_eac
 {
 	struct abd_choice *const families[] = {&abd_compare_choice, &abd_copy_choice,
 		&abd_zero_choice, &abd_lz4_choice, &abd_fletcher_choice, &abd_crc32c_choice,
-		&abd_flush_choices[ABD_FLUSH_AUTO], &abd_flush_choices[ABD_FLUSH_SHARED],
-		&abd_flush_choices[ABD_FLUSH_EXCLUSIVE], &abd_flush_line_choice};
+		&abd_xxh3_choice, &abd_flush_choices[ABD_FLUSH_AUTO],
+		&abd_flush_choices[ABD_FLUSH_SHARED], &abd_flush_choices[ABD_FLUSH_EXCLUSIVE],
+		&abd_flush_line_choice};
 	static const char *const everywhere[] = {"scalar", "libc", "libc", "scalar", "scalar",
-		"portable", "portable", "portable", "portable", "portable"};
+		"portable", "portable", "portable", "portable", "portable", "portable"};
 
 	abd_tuning_set("flush", "auto");
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {

@@ -60,10 +60,10 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 static inline __attribute__((always_inline)) void add(
 	uint64_t *lanes, const uint8_t *p, size_t count, bool swap)
 {
-	vec even[4], odd[4];
+	vec *sums = (vec *)(void *)lanes;
+	vec even[4] = {sums[0], sums[1], sums[2], sums[3]};
+	vec odd[4] = {sums[4], sums[5], sums[6], sums[7]};
 
-	memcpy(even, lanes, sizeof(even));
-	memcpy(odd, lanes + 4 * HALF, sizeof(odd));
 	for (size_t i = 0; i < count; i++) {
 		vec v = vec_load(p + i * VEC_SIZE);
 
@@ -78,8 +78,10 @@ static inline __attribute__((always_inline)) void add(
 		even[3] = vec_add(even[3], even[2]);
 		odd[3] = vec_add(odd[3], odd[2]);
 	}
-	memcpy(lanes, even, sizeof(even));
-	memcpy(lanes + 4 * HALF, odd, sizeof(odd));
+	for (size_t i = 0; i < 4; i++) {
+		sums[i] = even[i];
+		sums[4 + i] = odd[i];
+	}
 }
 
 static void native(uint64_t *lanes, const uint8_t *p, size_t count)

@@ -104,6 +104,8 @@ static int can_not_be_forced(uint32_t hidden)
 		{bit(VPCLMULQDQ), "crc32c", "vpclmul"},
 		{bit(PCLMULQDQ), "crc32c", "pclmul"},
 		{bit(SSE42), "crc32c", "sse42"},
+		{bit(AVX512BW), "xxh3", "avx512"},
+		{bit(AVX2), "xxh3", "avx2"},
 	};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)

@@ -11,7 +11,7 @@
 int main(void)
 {
 	static const char *const names[] = {"compare", "lz4", "flush", "flush_auto", "flush_line",
-		"copy", "fletcher", "crc32c"};
+		"copy", "fletcher", "crc32c", "xxh3"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *plan = abd_tuning_get(names[i]);
