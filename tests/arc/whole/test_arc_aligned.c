@@ -298,7 +298,7 @@ Test(arc_aligned, pages_are_taken_over_and_what_shares_a_page_is_copied)
 	static const struct {
 		size_t size;
 		bool linear, taken;
-	} gives[] = {{4096, true, true}, {8192, true, true}, {5000, true, false},
+	} gives[] = {{4096, true, true}, {8192, true, true}, {5056, true, false},
 		{100, true, false}, {100, false, true}, {5000, false, true}, {8192, false, true},
 		{200001, false, true}};
 
