@@ -154,7 +154,9 @@ struct abd_arc_config {
 	 * none are
 	 */
 	uint32_t lz4_index_min;
-	/** the group_size for that (16 KiB); records of one group, or more than 64, have no index
+	/**
+	 * the group_size for that: 1, 2, 4, 8, 16 (default), 32 or 64 KiB. Records of one group, or
+	 * of more than 64, have no index
 	 */
 	uint32_t lz4_index_group;
 	/** called for each record that was evicted, as abd_arc_evicted_t says; NULL: nothing is */
@@ -245,10 +247,10 @@ struct abd_arc_stats {
  *
  * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
  *          in hits.
- * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch or flags
- *          out of range), E2BIG (the config is longer than this version knows, and the rest is not
- *          zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than pool_size),
- *          ENOMEM.
+ * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch, flags or
+ *          lz4_index_group out of range), E2BIG (the config is longer than this version knows, and
+ *          the rest is not zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than
+ *          pool_size), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.

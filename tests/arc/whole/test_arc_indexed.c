@@ -190,13 +190,22 @@ Test(arc_indexed, a_block_that_is_damaged_is_dropped)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_indexed, groups_that_can_not_be_make_no_cache)
+Test(arc_indexed, groups_are_1_to_64_kib_in_powers_of_two_and_no_others_make_a_cache)
 {
-	static const uint32_t wrong[] = {1, 1000, 512, 131072};
+	static const uint32_t can[] = {0, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+	static const uint32_t wrong[] = {1, 512, 1000, 1023, 1025, 3072, 65537, 131072, UINT32_MAX};
 
-	for (int i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		errno = 0;
-		cr_assert_null(make(MIB, 0, 32768, wrong[i]));
+		cr_assert_null(make(MIB, 0, i % 2 * 32768, wrong[i]), "%u", wrong[i]);
 		cr_assert_eq(errno, EINVAL);
+	}
+	for (unsigned i = 0; i < sizeof(can) / sizeof(can[0]); i++) {
+		abd_arc_t *arc = make(4 * MIB, 0, 32768, can[i]);
+
+		cr_assert_not_null(arc, "%u", can[i]);
+		put(arc, 1, 32768, 20);
+		cr_assert_eq(is_indexed(arc, 1), can[i] < 32768, "%u", can[i]);
+		abd_arc_destroy(arc);
 	}
 }
