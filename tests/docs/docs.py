@@ -6,7 +6,8 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
                         exported symbol, statistic and tunable of ours is in it;
                         each test named in docs/reliances.md exists
-  links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions
+  links                 links, file:function, chapters in order, exercises with their answers, names of other projects' functions;
+                        where, when and by which command the figures of a table were measured
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
   draw BUILD            no check: put what abd-explain draws and the tables of kept results into the chapters
@@ -335,8 +336,27 @@ def check_order():
         check(asked == answered, f"{name}: {asked} questions of the source, {answered} answers in answers.md")
 
 
+MEASURED = re.compile(r"(?:Measured|Counted|Computed)\b.*: .*; 20\d\d-\d\d-\d\d; .*(?:`.+`|not kept)")
+
+
+def check_measured_tables(path, named):
+    """Below a table that is mostly figures stands, before the next heading, where, when and by which command they came to be."""
+    cells, said = [], False
+    for number, line in reversed(list(enumerate(parse(path)[1], 1))):
+        if line.startswith("|"):
+            cells += line.strip("|").split("|")[1:]
+            continue
+        figures = sum(1 for cell in cells if re.match(r"\W*\d", cell))
+        check(said or not cells or figures < 0.3 * len(cells), f"{path.name}:{number + 1}: figures without \"Measured: machine; date; command\" below")
+        cells, said = [], not line.startswith("#") and (said or MEASURED.match(line))
+        for scenario in re.findall(r"`abd-perf run ([a-z][\w-]*)", line):
+            check((ROOT / "perf" / "scenario" / f"abd_perf_{scenario.replace('-', '_')}.c").exists(), f"{path.name}:{number}: abd-perf has no {scenario}")
+        for test in re.findall(r"`(\w+/\w+)`", line) if MEASURED.match(line) else []:
+            check(test in named, f"{path.name}:{number}: there is no test {test}")
+
+
 def check_links():
-    files = sources()
+    files, named = sources(), tests()
     others = {name for path in (HERE / "others.txt", ROOT / "tests" / "dialect" / "names.txt")
               for line in path.read_text().splitlines() for name in line.partition(": ")[2].split()}
     if (book / "map.md").exists():
@@ -351,6 +371,8 @@ def check_links():
                 check_link(where, path, target)
             if path.parent == book:
                 check_text_names(where, line, files, known, others)
+        if path.parent == book and path.name != "testing.md":  # its table is written by the table check
+            check_measured_tables(path, named)
     check_order()
 
 
