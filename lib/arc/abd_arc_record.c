@@ -153,8 +153,10 @@ static void abd_arc_record_give(
 
 bool abd_arc_record_is_paged(const abd_t *abd, size_t size)
 {
-	if (abd_is_linear(abd) && !abd_is_linear_page(abd))
-		return size == abd_get_size(abd) && abd_is_aligned(abd, 0, size, ABD_CHUNK_SIZE);
+	if (abd_is_linear(abd) && !abd_is_linear_page(abd)) {
+		assert(size == abd_get_size(abd)); /* a given one: what fills get is pages */
+		return abd_is_aligned(abd, 0, size, ABD_CHUNK_SIZE);
+	}
 	return abd_round_up(size, ABD_CHUNK_SIZE) ==
 	       abd_round_up(abd_get_size(abd), ABD_CHUNK_SIZE);
 }
