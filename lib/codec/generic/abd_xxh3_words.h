@@ -13,9 +13,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static_assert(sizeof(struct abd_xxh3_state) >= sizeof(XXH3_state_t) &&
-		      _Alignof(struct abd_xxh3_state) >= _Alignof(XXH3_state_t),
-	"xxHash's state fits");
+static_assert(sizeof(struct abd_xxh3_state) >= sizeof(XXH3_state_t), "xxHash's state fits");
+static_assert(_Alignof(struct abd_xxh3_state) >= _Alignof(XXH3_state_t), "and is aligned");
 
 static uint64_t whole(const void *span, size_t size, uint64_t seed)
 {
