@@ -13,6 +13,9 @@ static inline abd_arc_key_t arc_key(uint64_t n)
 	return (abd_arc_key_t){7, {n, n >> 3}, n * 31};
 }
 
+/** Key n, to be handed to a call. */
+#define arc_at(n) ((const abd_arc_key_t[]){arc_key(n)})
+
 /**
  * Fill size bytes: of each 64, random are random and the rest repeat. The first 8 say key and
  * version.

@@ -13,16 +13,15 @@ static const size_t sizes[] = {
 static void put_and_read(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
 	char *record = malloc(size), *read = malloc(size + 2);
-	abd_arc_key_t key = arc_key(n);
 
 	arc_fill(record, size, n, 1, random);
-	cr_assert_eq(abd_arc_put(arc, &key, record, size), 0, "put of %zu bytes", size);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), record, size), 0, "put of %zu bytes", size);
 	for (unsigned i = 0; i < 24; i++) {
 		size_t off = i == 0 ? 0 : (size_t)rand() % (size + 1);
 		size_t len = i == 0 ? size : (size_t)rand() % (size - off + 1);
 
 		memset(read, 0xee, size + 2);
-		cr_assert_eq(abd_arc_read(arc, &key, read + 1, off, len), (ssize_t)len,
+		cr_assert_eq(abd_arc_read(arc, arc_at(n), read + 1, off, len), (ssize_t)len,
 			"read [%zu, +%zu) of %zu", off, len, size);
 		cr_assert_eq(memcmp(read + 1, record + off, len), 0, "content [%zu, +%zu) of %zu",
 			off, len, size);
@@ -114,19 +113,18 @@ Test(arc, records_that_save_less_than_an_eighth_are_stored_as_they_are)
 Test(arc, an_8k_record_in_one_run_decodes_without_a_copy)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	struct abd_stats before, after;
 	char record[8192], read[8192];
 	abd_arc_hold_t hold;
 
 	arc_fill(record, sizeof(record), 1, 1, 22);
-	cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), record, sizeof(record)), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 	cr_assert(hold.stored_size > 1536 && hold.stored_size <= 4096, "%zu", hold.stored_size);
 	cr_assert(abd_is_linear(hold.abd));
 	abd_arc_release(&hold);
 	abd_stats_get(&before, sizeof(before));
-	cr_assert_eq(abd_arc_read(arc, &key, read, 0, sizeof(read)), sizeof(read));
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), read, 0, sizeof(read)), sizeof(read));
 	abd_stats_get(&after, sizeof(after));
 	cr_assert_eq(after.borrow_copy_cnt, before.borrow_copy_cnt);
 	abd_arc_destroy(arc);
@@ -135,17 +133,17 @@ Test(arc, an_8k_record_in_one_run_decodes_without_a_copy)
 Test(arc, putting_again_replaces)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
-	abd_arc_key_t key = arc_key(5);
 	char record[9000], read[9000];
 
 	for (uint64_t version = 0; version < 200; version++) {
 		size_t size = 1 + (size_t)(version * 997 % 9000);
 
 		arc_fill(record, size, 5, version, (unsigned)(version % 65));
-		cr_assert_eq(abd_arc_put(arc, &key, record, size), 0);
-		cr_assert_eq(abd_arc_read(arc, &key, read, 0, size), (ssize_t)size);
+		cr_assert_eq(abd_arc_put(arc, arc_at(5), record, size), 0);
+		cr_assert_eq(abd_arc_read(arc, arc_at(5), read, 0, size), (ssize_t)size);
 		cr_assert_eq(memcmp(record, read, size), 0, "version %u", (unsigned)version);
-		cr_assert_eq(abd_arc_read(arc, &key, read, 0, size + 1), -EINVAL, "a stale size");
+		cr_assert_eq(
+			abd_arc_read(arc, arc_at(5), read, 0, size + 1), -EINVAL, "a stale size");
 
 		struct abd_arc_stats stats = arc_stats(arc);
 
@@ -159,14 +157,13 @@ Test(arc, putting_again_replaces)
 Test(arc, what_was_removed_is_gone)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
-	abd_arc_key_t key = arc_key(5);
 	char byte = 1;
 
-	cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
-	cr_assert_eq(abd_arc_put(arc, &key, &byte, 1), 0);
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
-	cr_assert_eq(abd_arc_read(arc, &key, &byte, 0, 1), -ENOENT);
-	cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(5)), -ENOENT);
+	cr_assert_eq(abd_arc_put(arc, arc_at(5), &byte, 1), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(5)), 0);
+	cr_assert_eq(abd_arc_read(arc, arc_at(5), &byte, 0, 1), -ENOENT);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(5)), -ENOENT);
 
 	struct abd_arc_stats stats = arc_stats(arc);
 
@@ -203,14 +200,13 @@ static void fill_and_watch(abd_arc_t *arc, uint64_t seed, unsigned rounds)
 	for (unsigned i = 0; i < rounds; i++) {
 		uint64_t n = abd_test_random(&seed) % 500;
 		size_t size = 1 + (size_t)(abd_test_random(&seed) % (i % 16 == 0 ? 200000 : 9000));
-		abd_arc_key_t key = arc_key(n);
 
 		if (i % 7 == 0) {
-			abd_arc_remove(arc, &key);
+			abd_arc_remove(arc, arc_at(n));
 			continue;
 		}
 		arc_fill(record, size < 4096 ? size : 4096, n, i, (unsigned)(n % 65));
-		int error = abd_arc_put(arc, &key, record, size);
+		int error = abd_arc_put(arc, arc_at(n), record, size);
 
 		cr_assert(error == 0 || error == -ENOSPC, "%d", error);
 
@@ -271,19 +267,15 @@ Test(arc, what_is_held_survives_eviction_replacement_and_removal)
 	char record[9000], copy[9000];
 
 	for (uint64_t n = 0; n < 40; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, 9000, n, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, record, 9000), 0);
-		cr_assert_eq(abd_arc_hold(arc, &key, &hold[n]), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, 9000), 0);
+		cr_assert_eq(abd_arc_hold(arc, arc_at(n), &hold[n]), 0);
 	}
 	for (uint64_t n = 0; n < 40; n += 2) {
-		abd_arc_key_t key = arc_key(n);
-
 		if (n % 4 == 0)
-			cr_assert_eq(abd_arc_remove(arc, &key), 0);
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
 		else
-			cr_assert_eq(abd_arc_put(arc, &key, "another", 7), 0);
+			cr_assert_eq(abd_arc_put(arc, arc_at(n), "another", 7), 0);
 	}
 	fill_and_watch(arc, 77, 3000);
 	cr_assert_geq(arc_stats(arc).held_bytes, 40 * 9000);
@@ -311,13 +303,12 @@ Test(arc, what_is_held_survives_eviction_replacement_and_removal)
 Test(arc, what_is_held_is_counted_however_often_was_asked)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 
-	cr_assert_eq(abd_arc_put(arc, &key, "held", 4), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), "held", 4), 0);
 	for (unsigned i = 0; i < 65535; i++)
 		abd_test_check(arc_stats(arc).held_bytes == 0, "after %u", i);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 	for (unsigned i = 0; i < 3; i++)
 		abd_test_check(arc_stats(arc).held_bytes > 0, "after %u more", i);
 	abd_arc_release(&hold);
@@ -327,16 +318,15 @@ Test(arc, what_is_held_is_counted_however_often_was_asked)
 Test(arc, a_release_frees_what_only_it_kept)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t first, second;
 	char record[50000];
 
 	arc_fill(record, sizeof(record), 1, 1, 64);
-	cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &first), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &second), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), record, sizeof(record)), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &first), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &second), 0);
 	cr_assert_eq(first.abd, second.abd);
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	abd_arc_resize(arc, MIB / 2); /* a grace period passes */
 	cr_assert_geq(arc_stats(arc).evicted_bytes, 50000);
 	abd_arc_release(&second);
@@ -349,13 +339,12 @@ Test(arc, a_release_frees_what_only_it_kept)
 Test(arc, any_number_of_holds_by_one_thread)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold[300];
 
-	cr_assert_eq(abd_arc_put(arc, &key, "x", 1), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), "x", 1), 0);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 300; i++)
-			cr_assert_eq(abd_arc_hold(arc, &key, &hold[i]), 0);
+			cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold[i]), 0);
 		for (unsigned i = 0; i < 300; i++)
 			abd_arc_release(&hold[(i * 7) % 300]);
 		cr_assert_eq(arc_stats(arc).held_bytes, 0);
@@ -431,12 +420,11 @@ Test(arc, statistics_fill_a_record_of_any_version)
 {
 	abd_arc_t *arc = arc_make(MIB, 0, 0);
 	uint64_t longer[sizeof(struct abd_arc_stats) / 8 + 3];
-	abd_arc_key_t key = arc_key(1);
 	char byte;
 
-	cr_assert_eq(abd_arc_put(arc, &key, "x", 1), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), "x", 1), 0);
 	for (unsigned i = 0; i < 5; i++)
-		abd_arc_read(arc, &key, &byte, 0, 1);
+		abd_arc_read(arc, arc_at(1), &byte, 0, 1);
 	memset(longer, 0xff, sizeof(longer));
 	cr_assert_eq(abd_arc_stats_get(arc, (struct abd_arc_stats *)longer, sizeof(longer)), 0);
 	cr_assert_eq(longer[0], 5, "hits");
@@ -455,10 +443,8 @@ Test(arc, resizing_keeps_what_fits)
 	char record[4096], read[4096];
 
 	for (uint64_t n = 0; n < 1500; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, sizeof(record), n, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
 	}
 	cr_assert_eq(arc_stats(arc).entries, 1500);
 	cr_assert_eq(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN - 1), -EINVAL);
@@ -469,10 +455,8 @@ Test(arc, resizing_keeps_what_fits)
 	cr_assert(stats.used_bytes <= MIB, "%zu", (size_t)stats.used_bytes);
 	cr_assert(stats.entries >= 150 && stats.entries <= 250, "%zu", (size_t)stats.entries);
 	for (uint64_t n = 1500 - stats.entries; n < 1500; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, sizeof(record), n, 0, 64);
-		cr_assert_eq(abd_arc_read(arc, &key, read, 0, 4096), 4096, "the newest stay");
+		cr_assert_eq(abd_arc_read(arc, arc_at(n), read, 0, 4096), 4096, "the newest stay");
 		cr_assert_eq(memcmp(record, read, 4096), 0);
 	}
 	cr_assert_eq(abd_arc_resize(arc, 8 * MIB), 0);
@@ -557,17 +541,16 @@ Test(arc, with_checksums_a_damaged_record_is_counted_dropped_and_never_returned)
 Test(arc, without_checksums_lz4_finds_what_it_can)
 {
 	abd_arc_t *arc = arc_make(4 * MIB, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	char record[8192], read[8192];
 
 	arc_fill(record, 8192, 1, 0, 0);
 	/* From the start into the caller's memory, from further on through scratch. */
 	for (unsigned off = 0; off <= 1; off++) {
-		cr_assert_eq(abd_arc_put(arc, &key, record, 8192), 0);
-		damage(arc, &key, 0); /* the first token: one literal more or less */
-		cr_assert_eq(abd_arc_read(arc, &key, read, off, 8192 - off), -EBADMSG);
+		cr_assert_eq(abd_arc_put(arc, arc_at(1), record, 8192), 0);
+		damage(arc, arc_at(1), 0); /* the first token: one literal more or less */
+		cr_assert_eq(abd_arc_read(arc, arc_at(1), read, off, 8192 - off), -EBADMSG);
 		cr_assert_eq(arc_stats(arc).damaged, off + 1);
-		cr_assert_eq(abd_arc_read(arc, &key, read, 0, 8192), -ENOENT);
+		cr_assert_eq(abd_arc_read(arc, arc_at(1), read, 0, 8192), -ENOENT);
 	}
 	abd_arc_destroy(arc);
 }
@@ -577,16 +560,11 @@ Test(arc, the_index_grows_and_every_record_is_found)
 	abd_arc_t *arc = arc_make(256 * MIB, 0, 0);
 	uint64_t word;
 
-	for (uint64_t n = 0; n < 100000; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_eq(abd_arc_put(arc, &key, &n, sizeof(n)), 0);
-	}
+	for (uint64_t n = 0; n < 100000; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), &n, sizeof(n)), 0);
 	cr_assert_eq(arc_stats(arc).entries, 100000);
 	for (uint64_t n = 0; n < 100000; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_eq(abd_arc_read(arc, &key, &word, 0, sizeof(word)), 8);
+		cr_assert_eq(abd_arc_read(arc, arc_at(n), &word, 0, sizeof(word)), 8);
 		cr_assert_eq(word, n);
 	}
 	cr_assert_eq(abd_arc_resize(arc, MIB), 0);
@@ -597,7 +575,6 @@ Test(arc, the_index_grows_and_every_record_is_found)
 
 Test(arc, caches_come_and_go_beside_each_other)
 {
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_t *arc[9] = {NULL};
 	char read[3];
 
@@ -607,11 +584,11 @@ Test(arc, caches_come_and_go_beside_each_other)
 		abd_arc_destroy(arc[n]);
 		arc[n] = arc_make(ABD_ARC_CAPACITY_MIN, 0, 0);
 		cr_assert_not_null(arc[n]);
-		cr_assert_eq(abd_arc_put(arc[n], &key, (const char[]){(char)n, 0, 0}, 3), 0);
+		cr_assert_eq(abd_arc_put(arc[n], arc_at(1), (const char[]){(char)n, 0, 0}, 3), 0);
 		for (unsigned j = 0; j < 9; j++) {
 			if (arc[j] == NULL)
 				continue;
-			cr_assert_eq(abd_arc_read(arc[j], &key, read, 0, 3), 3);
+			cr_assert_eq(abd_arc_read(arc[j], arc_at(1), read, 0, 3), 3);
 			cr_assert_eq((unsigned)read[0], j);
 		}
 	}

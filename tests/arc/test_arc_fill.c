@@ -15,9 +15,7 @@ static char data[1 << 20], got[1 << 20];
 
 static int ask(abd_arc_t *arc, uint64_t n, size_t size, abd_arc_hold_t *hold, abd_arc_fill_t *fill)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_hold_or_fill(arc, &key, size, 0, hold, fill);
+	return abd_arc_hold_or_fill(arc, arc_at(n), size, 0, hold, fill);
 }
 
 /* Record n, of which so many in 64 bytes are random, is in the fill's buffer. */
@@ -29,10 +27,8 @@ static void fetch(const abd_arc_fill_t *fill, uint64_t n, unsigned random)
 
 static void expect_record(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size, n, 0, random);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, size), (ssize_t)size);
+	cr_assert_eq(abd_arc_read(arc, arc_at(n), got, 0, size), (ssize_t)size);
 	cr_assert_arr_eq(got, data, size);
 }
 
@@ -136,22 +132,20 @@ Test(abd_arc_fill, a_stored_block_is_kept_as_it_is)
 Test(abd_arc_fill, a_stored_block_that_is_none_is_found_by_the_read)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 
 	cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
 	fetch(&fill, 1, 64);
 	cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE + 1, ABD_ARC_STORED, NULL), 0);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, SIZE + 1), -EBADMSG);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, SIZE + 1), -ENOENT);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, SIZE + 1), -EBADMSG);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, SIZE + 1), -ENOENT);
 	abd_arc_destroy(arc);
 }
 
 Test(abd_arc_fill, wrong_sizes_and_flags_are_errors)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	static const struct {
 		size_t stored, logical;
 		unsigned flags;
@@ -170,7 +164,8 @@ Test(abd_arc_fill, wrong_sizes_and_flags_are_errors)
 	cr_assert_eq(ask(arc, 1, 0, &hold, &fill), -EINVAL);
 	cr_assert_eq(ask(arc, 1, ABD_ARC_RECORD_MAX + 1, &hold, &fill), -ENOSPC);
 	cr_assert_eq(ask(arc, 1, 2 << 20, &hold, &fill), -ENOSPC);
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, ABD_ARC_STORED, &hold, &fill), -EINVAL);
+	cr_assert_eq(
+		abd_arc_hold_or_fill(arc, arc_at(1), SIZE, ABD_ARC_STORED, &hold, &fill), -EINVAL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
 		fetch(&fill, 1, 64);
@@ -185,19 +180,18 @@ Test(abd_arc_fill, wrong_sizes_and_flags_are_errors)
 Test(abd_arc_fill, counts_against_the_capacity_and_as_metadata)
 {
 	abd_arc_t *arc = arc_make(4 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1000);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 
 	for (uint64_t n = 0; n < 600; n++) {
-		abd_arc_key_t other = arc_key(n);
-
 		arc_fill(data, SIZE, n, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &other, data, SIZE), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
 	}
 	uint64_t evictions = arc_stats(arc).evictions;
 
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, 1 << 20, ABD_ARC_METADATA, &hold, &fill), 1);
+	cr_assert_eq(
+		abd_arc_hold_or_fill(arc, arc_at(1000), 1 << 20, ABD_ARC_METADATA, &hold, &fill),
+		1);
 	cr_assert_geq(arc_stats(arc).evictions, evictions + (1 << 20) / SIZE - 4);
 	cr_assert_leq(arc_stats(arc).used_bytes, (size_t)4 << 20);
 	fetch(&fill, 1000, 64);
@@ -233,25 +227,24 @@ Test(abd_arc_fill, a_buffer_is_page_aligned_from_a_page_on)
 Test(abd_arc_fill, that_a_put_or_remove_has_overtaken_stores_nothing)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold = {.entry = NULL};
 	abd_arc_fill_t fill;
 
 	for (unsigned flags = 0; flags <= ABD_ARC_PLAIN; flags += ABD_ARC_PLAIN) {
 		cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
 		fetch(&fill, 1, 8);
-		cr_assert_eq(abd_arc_put(arc, &key, "newer", 5), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(1), "newer", 5), 0);
 		cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, flags, &hold), -ESTALE);
 		cr_assert_null(hold.entry);
-		cr_assert_eq(abd_arc_read(arc, &key, got, 0, 5), 5);
+		cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, 5), 5);
 		cr_assert_arr_eq(got, "newer", 5);
 
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 		cr_assert_eq(ask(arc, 1, SIZE, &hold, &fill), 1);
 		fetch(&fill, 1, 8);
-		cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), -ENOENT);
 		cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, flags, NULL), -ESTALE);
-		cr_assert_eq(abd_arc_read(arc, &key, got, 0, 5), -ENOENT);
+		cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, 5), -ENOENT);
 		expect_nothing_reserved(arc);
 	}
 	abd_arc_destroy(arc);
@@ -299,12 +292,12 @@ static uint64_t now(void)
 static void *asks(void *arg)
 {
 	struct asker *asker = arg;
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 	char buf[SIZE];
 
-	asker->result = abd_arc_hold_or_fill(asker->arc, &key, SIZE, asker->flags, &hold, &fill);
+	asker->result =
+		abd_arc_hold_or_fill(asker->arc, arc_at(1), SIZE, asker->flags, &hold, &fill);
 	asker->woken = now();
 	if (asker->result == 1) {
 		atomic_fetch_add(asker->fills, 1);
@@ -343,7 +336,6 @@ static void join(struct asker *asker, size_t count)
 /* Until so many threads wait for record 1. */
 static void until_they_wait(abd_arc_t *arc, size_t count)
 {
-	abd_arc_key_t key = arc_key(1);
 	size_t waiting = 0;
 
 	while (waiting < count) {
@@ -352,7 +344,7 @@ static void until_they_wait(abd_arc_t *arc, size_t count)
 		nanosleep(&pause, NULL);
 		pthread_mutex_lock(&arc->lock);
 		struct abd_arc_filling *filling =
-			abd_arc_filling_find(arc, abd_arc_hash(arc, &key), &key);
+			abd_arc_filling_find(arc, abd_arc_hash(arc, arc_at(1)), arc_at(1));
 
 		waiting = 0;
 		for (struct abd_arc_waiter *waiter = filling->first; waiter != NULL;
@@ -469,7 +461,6 @@ Test(abd_arc_fill, an_abandoned_one_may_have_one_waiter)
 Test(abd_arc_fill, one_that_was_overtaken_lets_all_look_again)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	struct asker asker[4] = {{.ends = false}};
 	atomic_int fills = 0;
 	abd_arc_hold_t hold;
@@ -481,14 +472,14 @@ Test(abd_arc_fill, one_that_was_overtaken_lets_all_look_again)
 		until_they_wait(arc, 4);
 		fetch(&fill, 1, 8);
 		arc_fill(data, SIZE, 1, 1, 8);
-		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(1), data, SIZE), 0);
 		if (commit == 0)
 			abd_arc_fill_abandon(&fill);
 		else
 			cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, 0, NULL), -ESTALE);
 		join(asker, 4);
 		cr_assert_eq(fills, 0);
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	}
 	abd_arc_destroy(arc);
 }
@@ -542,9 +533,9 @@ Test(abd_arc_fill, any_thread_may_commit_it)
 static void *asks_late(void *arg)
 {
 	struct asker *asker = arg;
-	abd_arc_key_t key = arc_key(2);
 
-	(void)abd_arc_read(asker->arc, &key, NULL, 0, 0); /* its block is made: needs the lock */
+	(void)abd_arc_read(asker->arc, arc_at(2), NULL, 0, 0); /* its block is made: needs the lock
+								*/
 	while (atomic_load(asker->fills) == 0) {
 		struct timespec pause = {0, 1000000};
 
@@ -558,17 +549,16 @@ Test(abd_arc_fill, a_record_that_has_just_come_is_not_filled)
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
 	atomic_int ready = 0;
 	struct asker asker = {.arc = arc, .fills = &ready};
-	abd_arc_key_t key = arc_key(1);
-	uint64_t hash = abd_arc_hash(arc, &key), misses = 0;
+	uint64_t hash = abd_arc_hash(arc, arc_at(1)), misses = 0;
 	struct abd_arc_entry *entry, *old;
 
 	arc_fill(data, SIZE, 1, 0, 8);
-	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), data, SIZE), 0);
 	cr_assert_eq(pthread_create(&asker.thread, NULL, asks_late, &asker), 0);
 	while (misses < 1)
 		misses = arc_stats(arc).misses;
 	pthread_mutex_lock(&arc->lock);
-	entry = abd_arc_index_find_any(arc->index, hash, &key);
+	entry = abd_arc_index_find_any(arc->index, hash, arc_at(1));
 	cr_assert(abd_arc_index_remove(arc->index, hash, entry));
 	atomic_store(&ready, 1);
 	while (misses < 2) {
@@ -597,10 +587,8 @@ Test(abd_arc_fill, an_evicted_record_is_filled_again)
 	uint64_t n = 0;
 
 	for (; arc_stats(arc).evictions == 0; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(data, SIZE, n, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
 	}
 	cr_assert_eq(ask(arc, 0, SIZE, &hold, &fill), 1);
 	fetch(&fill, 0, 64);
@@ -692,14 +680,13 @@ Test(abd_arc_fill, what_is_found_without_a_touch_was_not_used)
 {
 	for (unsigned touched = 0; touched < 2; touched++) {
 		abd_arc_t *arc = arc_make(1 << 20, 1, 0);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t hold;
 		abd_arc_fill_t fill;
 
 		arc_fill(data, SIZE, 1, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(1), data, SIZE), 0);
 		for (int i = 0; i < 10; i++) {
-			cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE,
+			cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(1), SIZE,
 					     touched ? 0 : ABD_ARC_NO_TOUCH, &hold, &fill),
 				0);
 			abd_arc_release(&hold);

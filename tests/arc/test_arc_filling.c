@@ -13,16 +13,12 @@ Test(abd_arc_filling, many_keys_share_buckets)
 
 	pthread_mutex_lock(&arc->lock);
 	for (uint64_t n = 0; n < 300; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_null(abd_arc_filling_find(arc, n / 7, &key));
-		filling[n] = abd_arc_filling_begin(arc, reader, n / 7, &key);
+		cr_assert_null(abd_arc_filling_find(arc, n / 7, arc_at(n)));
+		filling[n] = abd_arc_filling_begin(arc, reader, n / 7, arc_at(n));
 		cr_assert_not_null(filling[n]);
 	}
 	for (uint64_t n = 0; n < 300; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_eq(abd_arc_filling_find(arc, n / 7, &key), filling[n]);
+		cr_assert_eq(abd_arc_filling_find(arc, n / 7, arc_at(n)), filling[n]);
 	}
 	cr_assert_eq(arc->fillings, 300);
 	pthread_mutex_unlock(&arc->lock);

@@ -303,11 +303,8 @@ Test(arc_crowded, a_record_whose_page_is_full_takes_the_place_of_another)
 	cr_assert_eq(abd_arc_put(arc, &last, "x", 1), 0);
 	cr_assert_eq(arc->leaving, 0);
 	cr_assert_eq(arc_stats(arc).entries, ROOM);
-	for (uint64_t i = 0; i < n; i++) {
-		abd_arc_key_t key = arc_key(i);
-
-		found += abd_arc_read(arc, &key, &got, 0, 1) == 1;
-	}
+	for (uint64_t i = 0; i < n; i++)
+		found += abd_arc_read(arc, arc_at(i), &got, 0, 1) == 1;
 	cr_assert_eq(found, ROOM);
 	abd_arc_destroy(arc);
 }

@@ -20,10 +20,8 @@ static int results[MANY];
 
 static void put(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, SIZE, n, version, 8);
-	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
 }
 
 static bool is_there(uint64_t n)
@@ -345,14 +343,13 @@ static void *write_beside(void *arg)
 
 	for (unsigned i = 0; i < 6000; i++) {
 		uint64_t n = abd_test_random(&state) % 2000;
-		abd_arc_key_t key = arc_key(n);
 		size_t size = 8 + abd_test_random(&state) % (i / 1000 % 2 == 0 ? 200 : SIZE - 8);
 		static char record[SIZE];
 
 		arc_fill(record, size, n, i, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, record, size), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, size), 0);
 		if (i % 50 == 0)
-			(void)abd_arc_remove(arc, &key);
+			(void)abd_arc_remove(arc, arc_at(n));
 		if (i % 1000 == 999)
 			cr_assert_eq(abd_arc_resize(arc, i % 2000 == 999 ? 200000 : 400000), 0);
 	}

@@ -11,11 +11,9 @@ static char data[1 << 20], got[1 << 20];
 
 static void put(abd_arc_t *arc, uint64_t n, size_t size)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size, n, 1, 64);
-	abd_test_check(
-		abd_arc_put_flags(arc, &key, data, size, n % 5 == 0 ? ABD_ARC_METADATA : 0) == 0,
+	abd_test_check(abd_arc_put_flags(
+			       arc, arc_at(n), data, size, n % 5 == 0 ? ABD_ARC_METADATA : 0) == 0,
 		"put");
 }
 
@@ -25,8 +23,7 @@ static size_t find(abd_arc_t *arc, uint64_t count, size_t size)
 	size_t found = 0;
 
 	for (uint64_t n = 0; n < count; n++) {
-		abd_arc_key_t key = arc_key(n);
-		ssize_t done = abd_arc_read(arc, &key, got, 0, size);
+		ssize_t done = abd_arc_read(arc, arc_at(n), got, 0, size);
 
 		if (done == -ENOENT)
 			continue;
@@ -47,10 +44,8 @@ static uint64_t thin_out(abd_arc_t *arc, size_t size)
 		put(arc, count++, size);
 	while (arc_stats(arc).evictions == 0);
 	for (uint64_t n = 0; n < count; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		if (n % 8 != 0)
-			abd_arc_remove(arc, &key);
+			abd_arc_remove(arc, arc_at(n));
 	}
 	abd_arc_reclaim(arc);
 	return count;
@@ -107,11 +102,8 @@ Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
 	uint64_t count = thin_out(arc, 1500);
 	static abd_arc_hold_t hold[100];
 
-	for (uint64_t n = 0; n < 100; n++) {
-		abd_arc_key_t key = arc_key(8 * n + 400);
-
-		cr_assert_eq(abd_arc_hold(arc, &key, &hold[n]), 0);
-	}
+	for (uint64_t n = 0; n < 100; n++)
+		cr_assert_eq(abd_arc_hold(arc, arc_at(8 * n + 400), &hold[n]), 0);
 	size_t found = find(arc, count, 1500);
 
 	move_all(arc);
@@ -138,10 +130,8 @@ Test(arc_move, large_records_stay)
 	for (uint64_t n = 0; n < 1000; n++)
 		put(arc, n, 9000);
 	for (uint64_t n = 0; n < 1000; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		if (n % 8 != 0)
-			cr_assert_eq(abd_arc_remove(arc, &key), 0);
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
 	}
 	abd_arc_reclaim(arc);
 	pthread_mutex_lock(&arc->lock);

@@ -299,10 +299,9 @@ static void measure_costs(size_t cost[SIZES], const char *data)
 	abd_arc_t *arc = arc_make(600000, 1, 0);
 
 	for (uint64_t n = 0; n < SIZES; n++) {
-		abd_arc_key_t key = arc_key(n);
 		uint64_t before = arc_stats(arc).recent_bytes;
 
-		cr_assert_eq(abd_arc_put(arc, &key, data, record_size(n)), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, record_size(n)), 0);
 		cost[n] = arc_stats(arc).recent_bytes - before;
 		cr_assert_gt(cost[n], record_size(n));
 	}
@@ -313,13 +312,12 @@ static void measure_costs(size_t cost[SIZES], const char *data)
 static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 {
 	char read[100 + SIZES * 37];
-	abd_arc_key_t key = arc_key(n);
-	ssize_t result = abd_arc_read(arc, &key, read, 0, record_size(n));
+	ssize_t result = abd_arc_read(arc, arc_at(n), read, 0, record_size(n));
 
 	if (result >= 0)
 		return true;
 	cr_assert_eq(result, -ENOENT);
-	cr_assert_eq(abd_arc_put(arc, &key, data, record_size(n)), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, record_size(n)), 0);
 	return false;
 }
 
@@ -332,10 +330,9 @@ enum { PLACES = 1024 }; /* of the table of a cache of this capacity */
  */
 static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-	uint64_t hash = abd_arc_hash(arc, &key), *pair = last[hash % (PLACES / 2)];
+	uint64_t hash = abd_arc_hash(arc, arc_at(n)), *pair = last[hash % (PLACES / 2)];
 
-	if (abd_arc_index_find_any(arc->index, hash, &key) != NULL ||
+	if (abd_arc_index_find_any(arc->index, hash, arc_at(n)) != NULL ||
 		abd_arc_policy_has_ghost(&arc->policy, hash) || pair[0] == n + 1 ||
 		pair[1] == n + 1)
 		return false;
@@ -495,12 +492,12 @@ Test(arc_policy, metadata_competes_like_everything_else)
 	arc_trace_begin(&trace, ARC_MIXED, 3000, 7);
 	for (size_t step = 0; step < 20000; step++) {
 		uint64_t n = arc_trace_next(&trace);
-		abd_arc_key_t key = arc_key(n);
 		bool hit = cache_request(plain, n, data);
 
-		cr_assert_eq(abd_arc_read(marked, &key, &byte, 0, 1) == 1, hit, "step %zu", step);
+		cr_assert_eq(
+			abd_arc_read(marked, arc_at(n), &byte, 0, 1) == 1, hit, "step %zu", step);
 		if (!hit)
-			cr_assert_eq(abd_arc_put_flags(marked, &key, data, record_size(n),
+			cr_assert_eq(abd_arc_put_flags(marked, arc_at(n), data, record_size(n),
 					     n % 2 != 0 ? ABD_ARC_METADATA : 0),
 				0);
 	}

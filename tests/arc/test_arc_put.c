@@ -53,18 +53,15 @@ static void *first_byte(const abd_t *abd)
 
 static int put_abd(abd_arc_t *arc, uint64_t n, abd_t *abd, size_t logical_size, unsigned flags)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_put_abd(arc, &key, abd, logical_size, flags);
+	return abd_arc_put_abd(arc, arc_at(n), abd, logical_size, flags);
 }
 
 /* Where record n lies. */
 static void *where(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_hold_t hold;
 
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(n), &hold), 0);
 	void *at = first_byte(hold.abd);
 
 	abd_arc_release(&hold);
@@ -73,18 +70,14 @@ static void *where(abd_arc_t *arc, uint64_t n)
 
 static void expect_record(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size, n, 0, random);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, size), (ssize_t)size);
+	cr_assert_eq(abd_arc_read(arc, arc_at(n), got, 0, size), (ssize_t)size);
 	cr_assert_arr_eq(got, data, size);
 }
 
 static bool contains(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_contains(arc, &key);
+	return abd_arc_contains(arc, arc_at(n));
 }
 
 Test(abd_arc_put, a_buffer_becomes_the_caches_and_is_not_copied)
@@ -139,11 +132,10 @@ Test(abd_arc_put, without_a_flag_the_record_is_compressed_where_that_pays)
 {
 	struct abd_stats before = abd_test_stats(), after;
 	abd_arc_t *arc = arc_make(8 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 
 	cr_assert_eq(put_abd(arc, 1, make(SIZE, 1, 8, false, true), SIZE, 0), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 	cr_assert(hold.compressed);
 	cr_assert_eq(arc_stats(arc).metadata_entries, 1);
 	abd_arc_release(&hold);
@@ -169,11 +161,10 @@ Test(abd_arc_put, without_a_flag_the_record_is_compressed_where_that_pays)
 Test(abd_arc_put, a_buffer_replaces_the_record_and_overtakes_the_fill)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &hold, &fill), 1);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(1), SIZE, 0, &hold, &fill), 1);
 	abd_zero(fill.abd, SIZE);
 	cr_assert_eq(put_abd(arc, 1, make(100, 1, 64, false, false), 100, ABD_ARC_PLAIN), 0);
 	cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, 0, NULL), -ESTALE);
@@ -258,25 +249,24 @@ Test(abd_arc_put, a_buffer_with_wrong_sizes_or_flags_is_refused)
 Test(abd_arc_put, a_buffer_in_use_breaks_the_contract)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_t *abd = make(SIZE, 1, 64, false, false), *gang = abd_alloc_gang(), in_place;
 
-	broken((void)abd_arc_put_abd(NULL, &key, abd, SIZE, 0), "is NULL");
+	broken((void)abd_arc_put_abd(NULL, arc_at(1), abd, SIZE, 0), "is NULL");
 	broken((void)abd_arc_put_abd(arc, NULL, abd, SIZE, 0), "is NULL");
-	broken((void)abd_arc_put_abd(arc, &key, NULL, SIZE, 0), "is NULL");
+	broken((void)abd_arc_put_abd(arc, arc_at(1), NULL, SIZE, 0), "is NULL");
 	cr_assert_eq(abd_gang_add(gang, abd, false), 0);
-	broken((void)abd_arc_put_abd(arc, &key, abd, SIZE, 0), "is in a gang that lives");
+	broken((void)abd_arc_put_abd(arc, arc_at(1), abd, SIZE, 0), "is in a gang that lives");
 	abd_free(gang);
 	cr_assert_not_null(abd_alloc_linear_struct(&in_place, SIZE, false));
 	abd_free(&in_place);
-	broken((void)abd_arc_put_abd(arc, &key, &in_place, SIZE, 0), "size 0");
+	broken((void)abd_arc_put_abd(arc, arc_at(1), &in_place, SIZE, 0), "size 0");
 #if ABD_CHECKED
 	abd_t *view = abd_get_offset(abd, 1);
 
-	broken((void)abd_arc_put_abd(arc, &key, abd, SIZE, 0), "abd_arc_put_abd");
+	broken((void)abd_arc_put_abd(arc, arc_at(1), abd, SIZE, 0), "abd_arc_put_abd");
 	abd_free(view);
 #endif
-	cr_assert_eq(abd_arc_put_abd(arc, &key, abd, SIZE, 0), 0);
+	cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), abd, SIZE, 0), 0);
 	abd_arc_destroy(arc);
 }
 
@@ -301,7 +291,6 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
 
 	for (unsigned i = 0; i < 5; i++) {
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t hold;
 		abd_arc_fill_t fill;
 		size_t logical;
@@ -309,7 +298,7 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 		size_t size = abd_get_size(bad);
 
 		expect_refused(arc, bad, logical, ABD_ARC_STORED | ABD_ARC_VERIFY, -EBADMSG);
-		cr_assert_eq(abd_arc_hold_or_fill(arc, &key, size, 0, &hold, &fill), 1);
+		cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(1), size, 0, &hold, &fill), 1);
 		abd_copy(fill.abd, bad, size);
 		cr_assert_eq(abd_arc_fill_commit(
 				     &fill, size, logical, ABD_ARC_STORED | ABD_ARC_VERIFY, &hold),
@@ -319,16 +308,17 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 
 		cr_assert_eq(put_abd(arc, 1, bad, logical, ABD_ARC_STORED), 0);
 		cr_assert_eq(arc_stats(arc).damaged, 2 * i);
-		cr_assert_eq(abd_arc_read(arc, &key, got, 0, logical), -EBADMSG, "block %u", i);
+		cr_assert_eq(
+			abd_arc_read(arc, arc_at(1), got, 0, logical), -EBADMSG, "block %u", i);
 		cr_assert_eq(arc_stats(arc).damaged, 2 * i + 1);
 		cr_assert_not(contains(arc, 1), "it was dropped");
 
 		bad = make_bad(i, &logical);
 		size = 77;
 		cr_assert_eq(put_abd(arc, 1, bad, logical, ABD_ARC_STORED), 0);
-		cr_assert_eq(abd_arc_read_all(arc, &key, got, sizeof(got), &size), -EBADMSG);
+		cr_assert_eq(abd_arc_read_all(arc, arc_at(1), got, sizeof(got), &size), -EBADMSG);
 		cr_assert_eq(size, 77, "of a damaged record no size is known");
-		abd_arc_remove(arc, &key);
+		abd_arc_remove(arc, arc_at(1));
 	}
 	abd_arc_destroy(arc);
 }
@@ -336,13 +326,12 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 Test(abd_arc_put, a_block_that_is_verified_is_filled_in)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_t *block = make_block(SIZE, 1);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 	size_t size = abd_get_size(block);
 
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, size, 0, &hold, &fill), 1);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(1), size, 0, &hold, &fill), 1);
 	abd_copy(fill.abd, block, size);
 	cr_assert_eq(
 		abd_arc_fill_commit(&fill, size, SIZE, ABD_ARC_STORED | ABD_ARC_VERIFY, &hold), 0);

@@ -13,10 +13,8 @@ static char data[SIZE], got[SIZE];
 
 static void put(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, SIZE, n, version, 8);
-	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
 }
 
 static void evict(abd_arc_t *arc, const abd_arc_hold_t *held)
@@ -95,13 +93,12 @@ Test(abd_arc_read, all_of_a_record_whose_size_is_not_known)
 Test(abd_arc_read, all_of_nothing_breaks_the_contract)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	size_t size;
 
-	broken((void)abd_arc_read_all(NULL, &key, got, 1, &size), "is NULL");
+	broken((void)abd_arc_read_all(NULL, arc_at(1), got, 1, &size), "is NULL");
 	broken((void)abd_arc_read_all(arc, NULL, got, 1, &size), "is NULL");
-	broken((void)abd_arc_read_all(arc, &key, got, 1, NULL), "is NULL");
-	broken((void)abd_arc_read_all(arc, &key, NULL, 1, &size), "memory is NULL");
+	broken((void)abd_arc_read_all(arc, arc_at(1), got, 1, NULL), "is NULL");
+	broken((void)abd_arc_read_all(arc, arc_at(1), NULL, 1, &size), "memory is NULL");
 	abd_arc_destroy(arc);
 }
 
@@ -146,13 +143,12 @@ Test(abd_arc_read, what_is_held_is_read_in_any_range_by_any_thread)
 {
 	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t hold;
 		pthread_t thread;
 
 		put(arc, 1, 0);
-		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 		for (size_t off = 0; off <= SIZE; off += 512) {
 			memset(got, 0, SIZE);
 			cr_assert_eq(abd_arc_hold_read(&hold, got, off, SIZE - off),
@@ -180,16 +176,15 @@ Test(abd_arc_read, what_is_held_and_damaged_is_dropped)
 {
 	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t hold;
 
 		put(arc, 1, 0);
-		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+		cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&hold))) ^= 0x10;
 		for (unsigned i = 0; i < 2; i++) {
 			cr_assert_eq(abd_arc_hold_read(&hold, got, i, SIZE - i), -EBADMSG);
 			cr_assert_eq(arc_stats(arc).damaged, 1);
-			cr_assert_not(abd_arc_contains(arc, &key));
+			cr_assert_not(abd_arc_contains(arc, arc_at(1)));
 		}
 		abd_arc_release(&hold);
 		abd_arc_destroy(arc);

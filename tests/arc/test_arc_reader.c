@@ -11,11 +11,10 @@ enum { RECORD = 4096 };
 /* Record 1, which compresses to a few bytes. */
 static int put_record(abd_arc_t *arc)
 {
-	abd_arc_key_t key = arc_key(1);
 	char record[RECORD];
 
 	arc_fill(record, sizeof(record), 1, 0, 2);
-	return abd_arc_put(arc, &key, record, sizeof(record));
+	return abd_arc_put(arc, arc_at(1), record, sizeof(record));
 }
 
 static abd_arc_t *make_with_record(void)
@@ -29,10 +28,9 @@ static abd_arc_t *make_with_record(void)
 
 static ssize_t read_record(abd_arc_t *arc, size_t size)
 {
-	abd_arc_key_t key = arc_key(1);
 	char read[RECORD];
 
-	return abd_arc_read(arc, &key, read, 0, size);
+	return abd_arc_read(arc, arc_at(1), read, 0, size);
 }
 
 Test(arc_reader, a_thread_has_one_block_of_each_of_many_caches)
@@ -106,12 +104,10 @@ Test(arc_reader, resizing_waits_for_readers_a_few_times_and_keeps_what_fits)
 	char record[SIZE];
 
 	for (uint64_t n = 0; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, sizeof(record), n, 0, 64);
-		cr_assert_eq(abd_arc_put(arc, &key, record, sizeof(record)), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
 		if (n % 31 == 0)
-			cr_assert_eq(abd_arc_read(arc, &key, record, 0, SIZE), SIZE);
+			cr_assert_eq(abd_arc_read(arc, arc_at(n), record, 0, SIZE), SIZE);
 	}
 
 	struct abd_arc_stats before = arc_stats(arc);

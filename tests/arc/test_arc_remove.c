@@ -13,26 +13,21 @@ static char data[LARGE];
 
 static void put(abd_arc_t *arc, uint64_t n, size_t size, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size, n, version, 64);
-	cr_assert_eq(abd_arc_put(arc, &key, data, size), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, size), 0);
 }
 
 static abd_arc_hold_t hold(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_hold_t held;
 
-	cr_assert_eq(abd_arc_hold(arc, &key, &held), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(n), &held), 0);
 	return held;
 }
 
 static bool contains(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_contains(arc, &key);
+	return abd_arc_contains(arc, arc_at(n));
 }
 
 Test(abd_arc_remove, what_is_held_is_dropped_once)
@@ -92,14 +87,14 @@ Test(abd_arc_remove, another_record_of_the_key_is_not_dropped)
 Test(abd_arc_remove, nor_is_another_one_that_was_evicted)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
-	abd_arc_key_t key = arc_key(1);
 
 	put(arc, 1, SMALL, 0);
 	abd_arc_hold_t held = hold(arc, 1);
 
 	put(arc, 1, SMALL, 1);
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	abd_arc_evict(
+		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(1)), arc_at(1)));
 	pthread_mutex_unlock(&arc->lock);
 	cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
 	cr_assert_eq(arc->leaving, 1);
@@ -122,10 +117,8 @@ Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
 	for (; arc_stats(arc).evictions == 0; count++)
 		put(arc, count, SMALL, 0);
 	for (uint64_t n = 0; n < count; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		if (n % 8 != 1)
-			(void)abd_arc_remove(arc, &key);
+			(void)abd_arc_remove(arc, arc_at(n));
 	}
 	abd_arc_reclaim(arc);
 	for (uint64_t i = 0; i < HELD; i++)
@@ -151,7 +144,6 @@ Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
 Test(abd_arc_remove, a_drop_overtakes_a_fill_only_if_it_drops)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t got;
 	abd_arc_fill_t fill;
 
@@ -165,7 +157,7 @@ Test(abd_arc_remove, a_drop_overtakes_a_fill_only_if_it_drops)
 		pthread_mutex_unlock(&arc->lock);
 		/* a thread that has found it notes its hold only now, after the fill has begun */
 		atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, NULL);
-		cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SMALL, 0, &got, &fill), 1);
+		cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(1), SMALL, 0, &got, &fill), 1);
 		atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, entry);
 		if (present == 0) {
 			pthread_mutex_lock(&arc->lock);

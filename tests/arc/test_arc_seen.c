@@ -91,25 +91,19 @@ static abd_arc_t *make(size_t capacity, uint32_t hit_batch)
 
 static int put(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, SIZE, n, version, 8);
-	return abd_arc_put(arc, &key, data, SIZE);
+	return abd_arc_put(arc, arc_at(n), data, SIZE);
 }
 
 static bool contains(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_contains(arc, &key);
+	return abd_arc_contains(arc, arc_at(n));
 }
 
 static void expect_version(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, SIZE, n, version, 8);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, SIZE), SIZE);
+	cr_assert_eq(abd_arc_read(arc, arc_at(n), got, 0, SIZE), SIZE);
 	cr_assert_arr_eq(got, data, SIZE);
 }
 
@@ -143,10 +137,9 @@ static abd_t *make_block(uint64_t n)
 
 static void fill_begin(abd_arc_t *arc, uint64_t n, abd_arc_fill_t *fill)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_hold_t hold;
 
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &hold, fill), 1);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(n), SIZE, 0, &hold, fill), 1);
 	arc_fill(data, SIZE, n, 0, 8);
 	abd_copy_from_buf(fill->abd, data, SIZE);
 }
@@ -156,7 +149,6 @@ enum { WAYS = 7 };
 /* Put record n in one of the ways there are. */
 static int put_by(abd_arc_t *arc, uint64_t n, unsigned way)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_fill_t fill;
 
 	switch (way) {
@@ -164,13 +156,14 @@ static int put_by(abd_arc_t *arc, uint64_t n, unsigned way)
 		return put(arc, n, 0);
 	case 1:
 		arc_fill(data, SIZE, n, 0, 8);
-		return abd_arc_put_flags(arc, &key, data, SIZE, ABD_ARC_METADATA);
+		return abd_arc_put_flags(arc, arc_at(n), data, SIZE, ABD_ARC_METADATA);
 	case 2:
 	case 3:
-		return abd_arc_put_abd(arc, &key, make_abd(n), SIZE, way == 2 ? 0 : ABD_ARC_PLAIN);
+		return abd_arc_put_abd(
+			arc, arc_at(n), make_abd(n), SIZE, way == 2 ? 0 : ABD_ARC_PLAIN);
 	case 4:
 		return abd_arc_put_abd(
-			arc, &key, make_block(n), SIZE, ABD_ARC_STORED | ABD_ARC_VERIFY);
+			arc, arc_at(n), make_block(n), SIZE, ABD_ARC_STORED | ABD_ARC_VERIFY);
 	default:
 		fill_begin(arc, n, &fill);
 		return abd_arc_fill_commit(&fill, SIZE, SIZE, way == 5 ? 0 : ABD_ARC_PLAIN, NULL);
@@ -238,10 +231,9 @@ Test(abd_arc_seen, what_is_there_is_replaced_at_once)
 
 static void evict(abd_arc_t *arc, uint64_t n, bool with_ghost)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	abd_arc_evict(
+		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n)));
 	if (!with_ghost)
 		cr_assert(abd_arc_policy_drop_ghost(&arc->policy));
 	pthread_mutex_unlock(&arc->lock);
@@ -270,14 +262,13 @@ Test(abd_arc_seen, what_is_leaving_is_replaced_at_once_held_or_not)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		abd_arc_t *arc = make(MIB, i < 2 ? 1 : 0);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t hold;
 		bool held = i % 2 != 0;
 
 		for (unsigned j = 0; j < 2; j++)
 			cr_assert_eq(put(arc, 1, 0), 0);
 		if (held)
-			cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+			cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 		evict(arc, 1, false);
 		forget(arc);
 		cr_assert_eq(put(arc, 1, 1), 0);
@@ -293,12 +284,11 @@ Test(abd_arc_seen, what_is_leaving_is_replaced_at_once_held_or_not)
 Test(abd_arc_seen, a_removed_key_stays_seen)
 {
 	abd_arc_t *arc = make(MIB, 0);
-	abd_arc_key_t key = arc_key(1);
 
 	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), -ENOENT);
 	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	cr_assert_eq(put(arc, 1, 0), 0);
 	cr_assert(contains(arc, 1));
 	abd_arc_destroy(arc);
@@ -307,13 +297,12 @@ Test(abd_arc_seen, a_removed_key_stays_seen)
 Test(abd_arc_seen, a_record_that_can_never_fit_is_refused_the_second_time)
 {
 	abd_arc_t *arc = make(MIB, 0);
-	abd_arc_key_t key = arc_key(1);
 	char *record = malloc(2 * MIB);
 
 	arc_fill(record, 2 * MIB, 1, 0, 64);
-	cr_assert_eq(abd_arc_put(arc, &key, record, 0), -EINVAL);
-	cr_assert_eq(abd_arc_put(arc, &key, record, 2 * MIB), 0);
-	cr_assert_eq(abd_arc_put(arc, &key, record, 2 * MIB), -ENOSPC);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), record, 0), -EINVAL);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), record, 2 * MIB), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), record, 2 * MIB), -ENOSPC);
 	free(record);
 	abd_arc_destroy(arc);
 }
@@ -336,12 +325,11 @@ Test(abd_arc_seen, a_fill_that_wants_a_hold_is_stored_at_once)
 
 static void *wait_for_fill(void *arg)
 {
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
 
 	/* 1 would be a second fill of a key that was just fetched */
-	if (abd_arc_hold_or_fill(arg, &key, SIZE, 0, &hold, &fill) != 0)
+	if (abd_arc_hold_or_fill(arg, arc_at(1), SIZE, 0, &hold, &fill) != 0)
 		return arg;
 	abd_arc_release(&hold);
 	return NULL;
@@ -414,8 +402,7 @@ struct model {
 /* Whether a put, or a fill without a hold, is stored. */
 static bool model_admits(struct model *model, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-	uint64_t *last = model->last[abd_arc_hash(model->arc, &key) % (MODEL_CAPACITY / 1024)];
+	uint64_t *last = model->last[abd_arc_hash(model->arc, arc_at(n)) % (MODEL_CAPACITY / 1024)];
 
 	if (model->version[n] != 0 || last[0] == n + 1 || last[1] == n + 1)
 		return true;
@@ -427,19 +414,17 @@ static bool model_admits(struct model *model, uint64_t n)
 
 static void model_put(struct model *model, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
 	bool admits = model_admits(model, n);
 
-	cr_assert_eq(abd_arc_put(model->arc, &key, &version, sizeof(version)), 0);
+	cr_assert_eq(abd_arc_put(model->arc, arc_at(n), &version, sizeof(version)), 0);
 	model->version[n] = admits ? version : 0;
 }
 
 static void model_fill(struct model *model, uint64_t n, uint64_t version, unsigned how)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
-	int result = abd_arc_hold_or_fill(model->arc, &key, sizeof(version), 0, &hold, &fill);
+	int result = abd_arc_hold_or_fill(model->arc, arc_at(n), sizeof(version), 0, &hold, &fill);
 
 	cr_assert_eq(result, model->version[n] == 0);
 	if (result == 0) {
@@ -464,9 +449,7 @@ static void model_fill(struct model *model, uint64_t n, uint64_t version, unsign
 
 static void model_remove(struct model *model, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	cr_assert_eq(abd_arc_remove(model->arc, &key), model->version[n] != 0 ? 0 : -ENOENT);
+	cr_assert_eq(abd_arc_remove(model->arc, arc_at(n)), model->version[n] != 0 ? 0 : -ENOENT);
 	model->version[n] = 0;
 }
 
@@ -478,7 +461,6 @@ Test(abd_arc_seen, the_cache_has_what_a_simple_model_has)
 	model->arc = make(MODEL_CAPACITY, 0);
 	for (uint64_t step = 2; step < 2 * MODEL_STEPS; step += 2) {
 		uint64_t n = abd_test_random_below(&state, MODEL_KEYS), found;
-		abd_arc_key_t key = arc_key(n);
 		unsigned what = (unsigned)abd_test_random_below(&state, 16);
 
 		if (what < 6)
@@ -487,7 +469,7 @@ Test(abd_arc_seen, the_cache_has_what_a_simple_model_has)
 			model_fill(model, n, step, what - 6);
 		else if (what < 12)
 			model_remove(model, n);
-		ssize_t size = abd_arc_read(model->arc, &key, &found, 0, sizeof(found));
+		ssize_t size = abd_arc_read(model->arc, arc_at(n), &found, 0, sizeof(found));
 
 		if (model->version[n] == 0)
 			abd_test_check(size == -ENOENT, "step %u", (unsigned)step);
@@ -518,14 +500,13 @@ static unsigned scan_hits(uint32_t flags)
 
 	for (unsigned i = 0; i < 4 * USES; i++) {
 		uint64_t n = i % 4 == 0 ? i / 4 % HOT : scanned++;
-		abd_arc_key_t key = arc_key(n);
 
-		if (abd_arc_read(arc, &key, got, 0, SIZE) == SIZE) {
+		if (abd_arc_read(arc, arc_at(n), got, 0, SIZE) == SIZE) {
 			hits++;
 			continue;
 		}
 		arc_fill(data, SIZE, n, 0, 64);
-		abd_test_check(abd_arc_put(arc, &key, data, SIZE) == 0, "put");
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, SIZE) == 0, "put");
 	}
 	cr_assert_leq(arc_stats(arc).used_bytes, (size_t)8 * MIB);
 	if (flags != 0)
@@ -610,13 +591,11 @@ static void *put_twice(void *arg)
 	char record[64];
 
 	for (uint64_t n = worker->first; n < worker->first + 2000; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, sizeof(record), n, 0, 64);
 		for (unsigned i = 0; i < 2; i++)
-			if (abd_arc_put(worker->arc, &key, record, sizeof(record)) != 0)
+			if (abd_arc_put(worker->arc, arc_at(n), record, sizeof(record)) != 0)
 				return NULL;
-		worker->stored += abd_arc_contains(worker->arc, &key);
+		worker->stored += abd_arc_contains(worker->arc, arc_at(n));
 	}
 	return NULL;
 }

@@ -47,10 +47,8 @@ static unsigned random_of(uint64_t n)
 
 static int put_from(void *buf, abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(buf, size_of(n, version), n, version, random_of(n));
-	return abd_arc_put(arc, &key, buf, size_of(n, version));
+	return abd_arc_put(arc, arc_at(n), buf, size_of(n, version));
 }
 
 static int put(abd_arc_t *arc, uint64_t n, uint64_t version)
@@ -80,10 +78,9 @@ static void expect_bytes(const abd_t *abd, const abd_arc_evicted_t *evicted, uin
 /* Take the cache's record n out, as the policy would. */
 static void evict(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	abd_arc_evict(
+		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n)));
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -132,9 +129,8 @@ static void model_told(abd_arc_evicted_t *evicted, void *arg)
 
 static void model_remove(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	bool was_live = model.key[n].fate == LIVE;
-	int error = abd_arc_remove(arc, &key);
+	int error = abd_arc_remove(arc, arc_at(n));
 
 	/* One that is about to be told of is not found, and then it is not told of. */
 	abd_test_check(error == -ENOENT || (error == 0 && was_live), "%u: %d", (unsigned)n, error);
@@ -155,7 +151,6 @@ static void model_step(abd_arc_t *arc, uint64_t *state, abd_arc_hold_t *held)
 {
 	uint64_t n = abd_test_random_below(state, KEYS);
 	abd_arc_hold_t *hold = &held[n % HELD];
-	abd_arc_key_t key = arc_key(n);
 
 	switch (abd_test_random_below(state, 8)) {
 	case 0:
@@ -165,7 +160,7 @@ static void model_step(abd_arc_t *arc, uint64_t *state, abd_arc_hold_t *held)
 		if (hold->entry != NULL)
 			abd_arc_release(hold);
 		else
-			(void)abd_arc_hold(arc, &key, hold);
+			(void)abd_arc_hold(arc, arc_at(n), hold);
 		break;
 	case 2:
 		if (n % 100 == 0)
@@ -246,22 +241,21 @@ static void count_told(abd_arc_evicted_t *evicted, void *arg)
 Test(abd_arc_tell, one_that_is_held_is_told_of_by_the_last_release)
 {
 	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
-	abd_arc_key_t key = arc_key(5);
 	abd_arc_hold_t first, second;
 
 	told.count = 0;
 	cr_assert_eq(put(arc, 5, 0), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &first), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(5), &first), 0);
 	evict(arc, 5);
 	abd_arc_reclaim(arc);
 	cr_assert_eq(told.count, 0, "it is held");
-	cr_assert_eq(abd_arc_hold(arc, &key, &second), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(5), &second), 0);
 	abd_arc_release(&first);
 	cr_assert_eq(told.count, 0, "it is held again");
 	abd_arc_release(&second);
 	cr_assert_eq(told.count, 1);
 	cr_assert_eq(told.last, 5);
-	cr_assert_not(abd_arc_contains(arc, &key));
+	cr_assert_not(abd_arc_contains(arc, arc_at(5)));
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
 	cr_assert_eq(arc->untold_bytes, 0);
 	abd_arc_destroy(arc);
@@ -279,16 +273,15 @@ Test(abd_arc_tell, what_a_call_removed_or_replaced_is_not_told_of)
 	for (uint64_t n = 2; n < 6; n++)
 		evict(arc, n);
 	for (uint64_t n = 0; n < 4; n += 2) { /* one that is cached, and one that is leaving */
-		abd_arc_key_t key = arc_key(n);
 
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
 		cr_assert_eq(put(arc, n + 1, 1), 0);
 	}
 	/* One that had to leave a full page of the index. */
-	abd_arc_key_t key = arc_key(4);
 
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_drop(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	abd_arc_drop(
+		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(4)), arc_at(4)));
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim(arc);
 	cr_assert_eq(told.count, 1);
@@ -324,10 +317,8 @@ Test(abd_arc_tell, what_is_damaged_is_not_told_of)
 
 	told.count = 0;
 	for (uint64_t n = 0; n < 2; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		cr_assert_eq(put(arc, n, 0), 0);
-		entry = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key);
+		entry = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n));
 		entry->checksum[0] ^= n;
 		evict(arc, n);
 	}
@@ -361,13 +352,12 @@ Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
 	for (unsigned kind = 0; kind < 3; kind++) {
 		size_t size = kind == 0 ? LARGEST : kind == 1 ? 4096 : 3000;
 		abd_t *abd = kind == 2 ? abd_alloc_linear(size, true) : abd_alloc(size, true);
-		abd_arc_key_t key = arc_key(1);
 		struct iovec before, after;
 		size_t covered;
 
 		abd_copy_from_buf(abd, record, size);
 		abd_to_iov(abd, 0, 1, &before, 1, &covered);
-		cr_assert_eq(abd_arc_put_abd(arc, &key, abd, size, ABD_ARC_PLAIN), 0);
+		cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), abd, size, ABD_ARC_PLAIN), 0);
 		told.taken = NULL;
 		evict(arc, 1);
 		abd_arc_reclaim(arc);
@@ -379,8 +369,8 @@ Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
 		cr_assert((told.taken->abd_flags & ABD_FLAG_META) != 0);
 		cr_assert_eq(arc->run_bytes, 0);
 		/* It is a buffer like any other: a cache takes it. */
-		cr_assert_eq(abd_arc_put_abd(arc, &key, told.taken, size, ABD_ARC_PLAIN), 0);
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), told.taken, size, ABD_ARC_PLAIN), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	}
 	abd_arc_destroy(arc);
 }
@@ -388,9 +378,8 @@ Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
 Test(abd_arc_tell, what_lies_in_a_slab_is_only_lent)
 {
 	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
-	abd_arc_key_t key = arc_key(1);
 
-	cr_assert_eq(abd_arc_put(arc, &key, "record", 6), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), "record", 6), 0);
 	evict(arc, 1);
 	told.count = 0;
 	abd_arc_reclaim(arc);
@@ -402,12 +391,11 @@ Test(abd_arc_tell, what_lies_in_a_slab_is_only_lent)
 Test(abd_arc_tell, without_memory_for_a_struct_it_is_only_lent)
 {
 	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
-	abd_arc_key_t key = arc_key(1);
 	abd_t *abd = abd_alloc_linear(3000, false);
 
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	abd_zero(abd, 3000);
-	cr_assert_eq(abd_arc_put_abd(arc, &key, abd, 3000, ABD_ARC_PLAIN), 0);
+	cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), abd, 3000, ABD_ARC_PLAIN), 0);
 	evict(arc, 1);
 	told.count = 0;
 	abd_test_fault_from(0);
@@ -515,12 +503,11 @@ static void told_without_memory(abd_arc_evicted_t *evicted, void *arg)
 	if (self.told++ > 0)
 		return;
 	uint64_t entries = arc_stats(self.arc).entries;
-	abd_arc_key_t key = arc_key(KEYS);
 
 	/* It does not fit into a slot, nor gets memory of its own. */
 	arc_fill(data, LARGEST, KEYS, 0, 64);
 	abd_test_fault_from(0);
-	int error = abd_arc_put(self.arc, &key, data, LARGEST);
+	int error = abd_arc_put(self.arc, arc_at(KEYS), data, LARGEST);
 
 	abd_test_fault_end();
 	cr_assert_eq(error, -ENOMEM);
@@ -568,12 +555,11 @@ Test(abd_arc_tell, two_caches_may_give_to_each_other)
 	for (uint64_t n = 0; n < ROUNDS; n++)
 		cr_assert_eq(put(self.arc, n, 0), 0);
 	for (uint64_t n = 0; n < ROUNDS; n++) {
-		abd_arc_key_t key = arc_key(n);
 		size_t size = size_of(n, 0), needed;
-		ssize_t result = abd_arc_read_all(self.arc, &key, got, sizeof(got), &needed);
+		ssize_t result = abd_arc_read_all(self.arc, arc_at(n), got, sizeof(got), &needed);
 
 		if (result == -ENOENT)
-			result = abd_arc_read_all(self.other, &key, got, sizeof(got), &needed);
+			result = abd_arc_read_all(self.other, arc_at(n), got, sizeof(got), &needed);
 		if (result == -ENOENT)
 			continue;
 		abd_test_check(result == (ssize_t)size, "size");
@@ -711,10 +697,9 @@ static void *slow_run(void *arg)
 
 	slow.slow = pthread_self();
 	for (uint64_t n = 0; !atomic_load(&slow.has_begun); n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, sizeof(record), n, 0, 64);
-		abd_test_check(abd_arc_put(slow.arc, &key, record, sizeof(record)) == 0, "put");
+		abd_test_check(
+			abd_arc_put(slow.arc, arc_at(n), record, sizeof(record)) == 0, "put");
 	}
 	return arg;
 }
@@ -732,10 +717,9 @@ Test(abd_arc_tell, while_one_thread_is_told_others_put_and_the_cache_stays_full)
 		sched_yield();
 	entries = arc_stats(slow.arc).entries;
 	for (size_t i = 0; i < 20000; i++) {
-		abd_arc_key_t key = arc_key(n + i);
-
 		arc_fill(record, sizeof(record), n + i, 0, 64);
-		abd_test_check(abd_arc_put(slow.arc, &key, record, sizeof(record)) == 0, "put");
+		abd_test_check(
+			abd_arc_put(slow.arc, arc_at(n + i), record, sizeof(record)) == 0, "put");
 		if (i % 100 == 0) {
 			struct abd_arc_stats now = arc_stats(slow.arc);
 

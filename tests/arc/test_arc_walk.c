@@ -21,10 +21,8 @@ static size_t size_of(uint64_t n)
 
 static void put(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size_of(n), n, 0, n % 2 == 0 ? 64 : 8);
-	abd_test_check(abd_arc_put(arc, &key, data, size_of(n)) == 0, "put %zu", (size_t)n);
+	abd_test_check(abd_arc_put(arc, arc_at(n), data, size_of(n)) == 0, "put %zu", (size_t)n);
 }
 
 /* What a walk has visited. */
@@ -106,13 +104,12 @@ Test(abd_arc_walk, what_was_evicted_is_not_visited_although_it_is_held)
 {
 	abd_arc_t *arc = arc_make(32 << 20, 0, 0);
 	struct visited *visited = calloc(1, sizeof(*visited));
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 
 	cr_assert(arc != NULL && visited != NULL);
 	put(arc, 1);
 	put(arc, 2);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_evict(arc, abd_arc_held_entry(&hold));
 	pthread_mutex_unlock(&arc->lock);
@@ -210,16 +207,10 @@ static void *churns(void *arg)
 	size_t less = 0;
 
 	while (!atomic_load(&churn->stop)) {
-		for (uint64_t n = STAY; n < RECORDS; n++) {
-			abd_arc_key_t key = arc_key(n);
-
-			abd_test_check(abd_arc_put(churn->arc, &key, "x", 1) == 0, "put");
-		}
-		for (uint64_t n = STAY; n < RECORDS; n++) {
-			abd_arc_key_t key = arc_key(n);
-
-			abd_test_check(abd_arc_remove(churn->arc, &key) == 0, "remove");
-		}
+		for (uint64_t n = STAY; n < RECORDS; n++)
+			abd_test_check(abd_arc_put(churn->arc, arc_at(n), "x", 1) == 0, "put");
+		for (uint64_t n = STAY; n < RECORDS; n++)
+			abd_test_check(abd_arc_remove(churn->arc, arc_at(n)) == 0, "remove");
 		/* whenever the capacity falls, the index shrinks */
 		less = less == 0 ? 4096 : 0;
 		abd_test_check(abd_arc_resize(churn->arc, (32 << 20) - less) == 0, "resize");

@@ -22,29 +22,26 @@ static void run_in_thread(void *(*function)(void *), void *arg)
 
 static void put(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(n);
 	char *record = malloc(size);
 
 	arc_fill(record, size, n, 0, random);
-	cr_assert_eq(abd_arc_put(arc, &key, record, size), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), record, size), 0);
 	free(record);
 }
 
 static ssize_t read_byte(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	char got;
 
-	return abd_arc_read(arc, &key, &got, 0, 1);
+	return abd_arc_read(arc, arc_at(n), &got, 0, 1);
 }
 
 static struct abd_arc_entry *entry_of(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	struct abd_arc_entry *entry;
 
 	abd_rcu_read_lock();
-	entry = abd_arc_index_find(arc->index, abd_arc_hash(arc, &key), &key);
+	entry = abd_arc_index_find(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n));
 	abd_rcu_read_unlock();
 	cr_assert_not_null(entry);
 	return entry;
@@ -105,12 +102,11 @@ Test(arc_between, two_puts_that_do_not_fit_together_both_come_to_an_end)
 Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 
 	put(arc, 1, 9000, 64);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	cr_assert_eq(abd_arc_resize(arc, 1 << 20), 0);
 	cr_assert_gt(arc_stats(arc).evicted_bytes, 0, "freed while it was held");
 
@@ -290,7 +286,6 @@ struct beginner {
 static void *begin_without_memory(void *arg)
 {
 	struct beginner *beginner = arg;
-	abd_arc_key_t key = arc_key(RECORDS - 1);
 	abd_arc_hold_t hold;
 
 	if (beginner->all)
@@ -298,7 +293,7 @@ static void *begin_without_memory(void *arg)
 	else
 		abd_test_fault_at(beginner->site);
 	beginner->read = read_byte(beginner->arc, RECORDS - 1);
-	beginner->hold = abd_arc_hold(beginner->arc, &key, &hold);
+	beginner->hold = abd_arc_hold(beginner->arc, arc_at(RECORDS - 1), &hold);
 	beginner->sites = abd_test_fault_end();
 	if (beginner->hold == 0)
 		abd_arc_release(&hold);
@@ -340,11 +335,10 @@ static void put_says_what_it_costs(size_t size)
 	abd_arc_t *arc = arc_make(4 << 20, 0, 0);
 	size_t estimate = abd_arc_record_estimate(arc, size), before = arc->run_bytes;
 	char *record = malloc(size), *got = malloc(size);
-	abd_arc_key_t key = arc_key(1);
 
 	put(arc, 1, size, 64);
 	arc_fill(record, size, 1, 0, 64);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 0, size), (ssize_t)size);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, size), (ssize_t)size);
 	cr_assert_eq(memcmp(record, got, size), 0);
 	cr_assert_leq(arc->run_bytes - before, estimate,
 		"%zu bytes: less was reserved than it took", size);
@@ -382,7 +376,6 @@ Test(arc_between, a_put_that_needs_a_page_of_entries_survives_every_refusal)
 	while (met > n) {
 		struct abd_stats before = abd_test_stats(), after;
 		abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-		abd_arc_key_t key = arc_key(0);
 		uint64_t count = 0;
 
 		do
@@ -392,7 +385,7 @@ Test(arc_between, a_put_that_needs_a_page_of_entries_survives_every_refusal)
 			abd_test_fault_from(n);
 		else
 			abd_test_fault_at(n);
-		int error = abd_arc_put(arc, &key, (char[2000]){1}, 2000);
+		int error = abd_arc_put(arc, arc_at(0), (char[2000]){1}, 2000);
 
 		met = abd_test_fault_end();
 		cr_assert(error == 0 || (all && error == -ENOMEM), "site %zu: %d", n, error);

@@ -14,21 +14,20 @@ static abd_arc_t *arc;
 /* One put, read, hold, resize and remove of a key that nobody else uses. */
 static void all_calls(uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	unsigned char record[SIZE], got[SIZE];
 	abd_arc_hold_t hold;
 	ssize_t size;
 
 	arc_fill(record, SIZE, n, 1, 16);
-	cr_assert_eq(abd_arc_put(arc, &key, record, SIZE), 0);
-	size = abd_arc_read(arc, &key, got, SIZE / 2, SIZE / 2);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), record, SIZE), 0);
+	size = abd_arc_read(arc, arc_at(n), got, SIZE / 2, SIZE / 2);
 	cr_assert(size == -ENOENT ||
 		  (size == SIZE / 2 && memcmp(got, record + SIZE / 2, SIZE / 2) == 0));
-	if (abd_arc_hold(arc, &key, &hold) == 0)
+	if (abd_arc_hold(arc, arc_at(n), &hold) == 0)
 		abd_arc_release(&hold);
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 2), 0);
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY), 0);
-	abd_arc_remove(arc, &key);
+	abd_arc_remove(arc, arc_at(n));
 }
 
 /* ---- a thread that ends inside a hold -------------------------------------------------------- */
@@ -38,9 +37,7 @@ static pthread_barrier_t holding;
 
 static void hold(void)
 {
-	abd_arc_key_t key = arc_key(1);
-
-	cr_assert_eq(abd_arc_hold(arc, &key, &left), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &left), 0);
 }
 
 /* No variables: AddressSanitizer would go on guarding them behind the thread's cancellation. */
@@ -57,13 +54,12 @@ static void *hold_and_end(void *is_cancelled)
 
 static void a_hold_outlives_its_thread(bool is_cancelled)
 {
-	abd_arc_key_t key = arc_key(1);
 	unsigned char record[SIZE], got[SIZE];
 	pthread_t thread;
 
 	arc = arc_make(CAPACITY, 0, 0);
 	arc_fill(record, SIZE, 1, 1, 64);
-	cr_assert(arc != NULL && abd_arc_put(arc, &key, record, SIZE) == 0);
+	cr_assert(arc != NULL && abd_arc_put(arc, arc_at(1), record, SIZE) == 0);
 	pthread_barrier_init(&holding, NULL, 2);
 	cr_assert(pthread_create(&thread, NULL, hold_and_end, is_cancelled ? arc : NULL) == 0);
 	if (is_cancelled) {
@@ -73,7 +69,7 @@ static void a_hold_outlives_its_thread(bool is_cancelled)
 	pthread_join(thread, NULL);
 
 	/* Nobody waits for it; what it held stays. */
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	for (uint64_t n = 2; n < KEYS; n++)
 		all_calls(n);
 	cr_assert_eq(left.stored_size, SIZE);

@@ -361,11 +361,8 @@ static void expect_accounts(abd_arc_t *arc)
 
 	cr_assert_leq(stats.ghost_recent_bytes, 2 * stats.target_bytes);
 	cr_assert_leq(stats.ghost_frequent_bytes, 2 * stats.target_bytes);
-	for (uint32_t key = 0; key < KEYS; key++) {
-		abd_arc_key_t name = arc_key(key);
-
-		abd_arc_remove(arc, &name);
-	}
+	for (uint32_t key = 0; key < KEYS; key++)
+		abd_arc_remove(arc, arc_at(key));
 	stats = arc_stats(arc);
 	cr_assert_eq(stats.entries, 0);
 	cr_assert_eq(stats.stored_bytes, 0);

@@ -21,16 +21,12 @@ static uint64_t cpu_ns(void)
 
 static void put(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	abd_test_check(abd_arc_put(arc, &key, data, SIZE) == 0, "put %u", (unsigned)n);
+	abd_test_check(abd_arc_put(arc, arc_at(n), data, SIZE) == 0, "put %u", (unsigned)n);
 }
 
 static void hold(abd_arc_t *arc, uint64_t n, abd_arc_hold_t *hold)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	abd_test_check(abd_arc_hold(arc, &key, hold) == 0, "hold %u", (unsigned)n);
+	abd_test_check(abd_arc_hold(arc, arc_at(n), hold) == 0, "hold %u", (unsigned)n);
 }
 
 /* Each of the three, the best of five batches. */
@@ -177,13 +173,12 @@ Test(arc_holds, a_release_that_saw_no_pin_is_found_later)
 {
 	for (unsigned again = 0; again < 2; again++) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t first, second;
 
 		put(arc, 1);
 		put(arc, 2);
 		hold(arc, 1, &first);
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 		cr_assert_eq(abd_arc_resize(arc, 1 << 20), 0);
 		cr_assert_eq(atomic_load(&arc->pinned_count), 1);
 

@@ -24,18 +24,15 @@ static abd_arc_t *make(size_t capacity, uint32_t flags, uint32_t least, uint32_t
 
 static void put(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, size, n, 1, random);
-	abd_test_check(abd_arc_put(arc, &key, data, size) == 0, "put of %zu", size);
+	abd_test_check(abd_arc_put(arc, arc_at(n), data, size) == 0, "put of %zu", size);
 }
 
 static bool is_indexed(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	abd_arc_hold_t hold;
 
-	abd_test_check(abd_arc_hold(arc, &key, &hold) == 0, "hold");
+	abd_test_check(abd_arc_hold(arc, arc_at(n), &hold) == 0, "hold");
 	struct abd_arc_hold_slot *slot = hold.entry;
 	struct abd_arc_entry *entry = atomic_load(&slot->entry);
 	bool indexed = entry->item.indexed;
@@ -51,7 +48,6 @@ static bool is_indexed(abd_arc_t *arc, uint64_t n)
 /* Whole, the ends, and places at random. */
 static void check(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(n);
 	uint64_t seed = n;
 
 	arc_fill(data, size, n, 1, random);
@@ -60,7 +56,7 @@ static void check(abd_arc_t *arc, uint64_t n, size_t size, unsigned random)
 		size_t part = i == 0 ? size : 1 + abd_test_random_below(&seed, size - off);
 
 		part = i % 2 == 1 && part > 4096 ? 4096 : part;
-		abd_test_check(abd_arc_read(arc, &key, got, off, part) == (ssize_t)part,
+		abd_test_check(abd_arc_read(arc, arc_at(n), got, off, part) == (ssize_t)part,
 			"%zu +%zu of %zu", off, part, size);
 		abd_test_check(
 			memcmp(got, data + off, part) == 0, "%zu +%zu: other bytes", off, part);
@@ -132,7 +128,6 @@ Test(arc_indexed, a_cache_without_slots_for_it_stores_the_block_alone)
 Test(arc_indexed, its_bytes_are_counted_and_end_with_the_record)
 {
 	abd_arc_t *arc = make(64 * MIB, 0, 32768, 0);
-	abd_arc_key_t key = arc_key(1);
 	uint64_t before;
 
 	put(arc, 1, 131072, 20);
@@ -140,7 +135,7 @@ Test(arc_indexed, its_bytes_are_counted_and_end_with_the_record)
 	before = arc_stats(arc).index_bytes;
 	put(arc, 2, 131072, 20);
 	cr_assert_geq(arc_stats(arc).index_bytes, before + 128 + 16 + 8 * 8);
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	cr_assert_eq(arc_stats(arc).index_bytes, before);
 	abd_arc_destroy(arc);
 }
@@ -152,10 +147,8 @@ Test(arc_indexed, a_record_that_moves_takes_it_along)
 	for (uint64_t n = 0; n < 200; n++)
 		put(arc, n, 20000, 20);
 	for (uint64_t n = 0; n < 200; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		if (n % 8 != 0)
-			cr_assert_eq(abd_arc_remove(arc, &key), 0);
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
 	}
 	abd_arc_reclaim(arc);
 	pthread_mutex_lock(&arc->lock);
@@ -173,20 +166,19 @@ Test(arc_indexed, a_record_that_moves_takes_it_along)
 Test(arc_indexed, a_block_that_is_damaged_is_dropped)
 {
 	abd_arc_t *arc = make(64 * MIB, 0, 32768, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t hold;
 
 	put(arc, 1, 131072, 20);
-	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
 	struct abd_arc_hold_slot *slot = hold.entry;
 	struct abd_arc_entry *entry = atomic_load(&slot->entry);
 
 	for (uint32_t i = 1; i < 8; i++)
 		abd_arc_entry_index(arc, entry)->points[i].stored = UINT32_MAX;
 	abd_arc_release(&hold);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 100000, 100), -EBADMSG);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 100000, 100), -EBADMSG);
 	cr_assert_eq(arc_stats(arc).damaged, 1);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 100000, 100), -ENOENT);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 100000, 100), -ENOENT);
 	abd_arc_destroy(arc);
 }
 

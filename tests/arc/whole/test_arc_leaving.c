@@ -15,33 +15,26 @@ static char data[SIZE], got[SIZE];
 
 static void put(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	arc_fill(data, SIZE, n, version, 64);
-	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
 }
 
 static int hold(abd_arc_t *arc, uint64_t n, abd_arc_hold_t *held)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_hold(arc, &key, held);
+	return abd_arc_hold(arc, arc_at(n), held);
 }
 
 static ssize_t read_all(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_read(arc, &key, got, 0, SIZE);
+	return abd_arc_read(arc, arc_at(n), got, 0, SIZE);
 }
 
 /* Evict record n, which nobody waits for. */
 static void evict(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_evict(arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key));
+	abd_arc_evict(
+		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n)));
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -94,9 +87,8 @@ static void evicted_while_held(uint32_t hit_batch, uint32_t flags)
 	arc->looked -= 2;
 
 	/* Nor one whose last hold was released a moment ago. */
-	abd_arc_key_t key = arc_key(2);
 	struct abd_arc_entry *entry =
-		abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key);
+		abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(2)), arc_at(2));
 	uint64_t stamp = atomic_exchange(&entry->item.stamp, 0);
 
 	expect_none(arc, 2);
@@ -117,12 +109,11 @@ Test(arc_leaving, in_the_exact_algorithm_too_and_nothing_else_is)
 	evicted_while_held(1, 0);
 
 	abd_arc_t *arc = arc_make(CAPACITY, 1, 0);
-	abd_arc_key_t key = arc_key(1);
 
 	put(arc, 1, 0);
 	evict(arc, 1);
 	expect_none(arc, 1);
-	cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), -ENOENT);
 	abd_arc_destroy(arc);
 }
 
@@ -130,7 +121,6 @@ Test(arc_leaving, after_a_remove_or_a_put_the_old_one_is_not_found)
 {
 	for (unsigned pinned = 0; pinned < 2; pinned++) {
 		abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t first, second, newest;
 
 		put(arc, 1, 0);
@@ -141,8 +131,8 @@ Test(arc_leaving, after_a_remove_or_a_put_the_old_one_is_not_found)
 		evict(arc, 2);
 		if (pinned == 1)
 			abd_arc_reclaim(arc);
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
-		cr_assert_eq(abd_arc_remove(arc, &key), -ENOENT);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), -ENOENT);
 		put(arc, 2, 1);
 		for (unsigned i = 0; i < 2; i++) {
 			expect_none(arc, 1);
@@ -177,11 +167,8 @@ Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
 	for (uint64_t n = 0; n < MANY; n++)
 		expect_found(arc, n, &held[n]);
 	cr_assert_eq(abd_arc_resize(arc, 16 << 20), 0);
-	for (uint64_t n = MANY; n < 6 * MANY; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_eq(abd_arc_put(arc, &key, data, 64), 0);
-	}
+	for (uint64_t n = MANY; n < 6 * MANY; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, 64), 0);
 	for (uint64_t n = 0; n < MANY; n++)
 		expect_found(arc, n, &held[n]);
 	for (uint64_t n = 0; n < MANY; n++)
@@ -198,24 +185,23 @@ static bool refuse(void)
 Test(arc_leaving, a_range_of_it_is_decoded)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
-	abd_arc_key_t key = arc_key(1);
 	abd_arc_hold_t held;
 
 	arc_fill(data, SIZE, 1, 0, 8);
-	cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), data, SIZE), 0);
 	cr_assert_eq(hold(arc, 1, &held), 0);
 	evict(arc, 1);
 	cr_assert(held.compressed);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), 2000);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 2000), 2000);
 	cr_assert_arr_eq(got, data + 1000, 2000);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 0), 0);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, SIZE), -EINVAL);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 0), 0);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, SIZE), -EINVAL);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	atomic_store(&abd_mem_fault, refuse);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), -ENOMEM);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 2000), -ENOMEM);
 	atomic_store(&abd_mem_fault, NULL);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
-	cr_assert_eq(abd_arc_read(arc, &key, got, 1000, 2000), 2000);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 2000), 2000);
 	abd_arc_release(&held);
 	abd_arc_destroy(arc);
 }
@@ -269,11 +255,10 @@ Test(arc_leaving, a_damaged_one_is_dropped)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		abd_arc_t *arc = arc_make(CAPACITY, 0, i < 2 ? ABD_ARC_CHECKSUM : 0);
-		abd_arc_key_t key = arc_key(1);
 		abd_arc_hold_t held, again;
 
 		arc_fill(data, SIZE, 1, 0, 8);
-		cr_assert_eq(abd_arc_put(arc, &key, data, SIZE), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(1), data, SIZE), 0);
 		cr_assert_eq(hold(arc, 1, &held), 0);
 		evict(arc, 1);
 		memset(abd_to_buf((abd_t *)(uintptr_t)held.abd), 0xff, 64);
@@ -347,11 +332,8 @@ Test(arc_leaving, beside_many_slots_more_is_retired_before_they_are_looked_at)
 	enum { MANY = 1000 };
 	abd_arc_t *arc = arc_make((size_t)MANY * CAPACITY / 4, 0, 0);
 
-	for (uint64_t n = 0; n < MANY; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		cr_assert_eq(abd_arc_put(arc, &key, data, 64), 0);
-	}
+	for (uint64_t n = 0; n < MANY; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, 64), 0);
 	arc->slots_looked = MANY * ABD_ARC_RETIRED_SLOTS;
 	for (uint64_t n = 0; n < MANY; n++) {
 		cr_assert(!abd_arc_reclaim_is_due(arc), "after %u", (unsigned)n);

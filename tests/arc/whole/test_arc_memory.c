@@ -13,10 +13,8 @@ enum { RECORD = 9000, RECORDS = 60 };
 static void fill(abd_arc_t *arc, char *record)
 {
 	for (uint64_t n = 0; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, RECORD, n, 0, (unsigned)n);
-		cr_assert_eq(abd_arc_put(arc, &key, record, RECORD), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, RECORD), 0);
 	}
 }
 
@@ -26,9 +24,7 @@ static unsigned check(abd_arc_t *arc, char *record, char *read)
 	unsigned found = 0;
 
 	for (uint64_t n = 0; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		if (abd_arc_read(arc, &key, read, 0, RECORD) != RECORD)
+		if (abd_arc_read(arc, arc_at(n), read, 0, RECORD) != RECORD)
 			continue;
 		arc_fill(record, RECORD, n, 0, (unsigned)n);
 		cr_assert_eq(memcmp(read, record, RECORD), 0, "record %u", (unsigned)n);
@@ -40,42 +36,37 @@ static unsigned check(abd_arc_t *arc, char *record, char *read)
 
 static int try_put(abd_arc_t *arc, char *buf)
 {
-	abd_arc_key_t key = arc_key(RECORDS - 1);
-
 	arc_fill(buf, RECORD, RECORDS - 1, 0, RECORDS - 1);
-	return abd_arc_put(arc, &key, buf, RECORD);
+	return abd_arc_put(arc, arc_at(RECORDS - 1), buf, RECORD);
 }
 
 static int try_new_put(abd_arc_t *arc, char *buf)
 {
-	abd_arc_key_t key = arc_key(1000);
 	int error;
 
 	memset(buf, 1, RECORD);
-	error = abd_arc_put(arc, &key, buf, RECORD);
+	error = abd_arc_put(arc, arc_at(1000), buf, RECORD);
 	if (error == 0)
-		cr_assert_eq(abd_arc_remove(arc, &key), 0);
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1000)), 0);
 	return error;
 }
 
 static int try_read(abd_arc_t *arc, char *buf)
 {
-	abd_arc_key_t key = arc_key(3);
-	ssize_t result = abd_arc_read(arc, &key, buf, 5000, 100);
+	ssize_t result = abd_arc_read(arc, arc_at(3), buf, 5000, 100);
 
 	return result > 0 || result == -ENOENT ? 0 : (int)result;
 }
 
 static int try_hold(abd_arc_t *arc, char *buf)
 {
-	abd_arc_key_t key = arc_key(5);
 	abd_arc_hold_t hold[40];
 	unsigned held = 0;
 	int error = 0;
 
 	(void)buf;
 	while (held < 40 && error == 0) {
-		error = abd_arc_hold(arc, &key, &hold[held]);
+		error = abd_arc_hold(arc, arc_at(5), &hold[held]);
 		held += error == 0;
 	}
 	while (held > 0)
@@ -245,23 +236,22 @@ static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 /* Put, read in parts, hold, replace and remove records of many sizes. */
 static void use_all_calls(abd_arc_t *arc, size_t size, unsigned random)
 {
-	abd_arc_key_t key = arc_key(size);
 	char *record = malloc(size), *read = malloc(size);
 	abd_arc_hold_t hold[40];
 
 	arc_fill(record, size, size, 0, random);
-	if (record != NULL && read != NULL && abd_arc_put(arc, &key, record, size) == 0) {
+	if (record != NULL && read != NULL && abd_arc_put(arc, arc_at(size), record, size) == 0) {
 		for (size_t off = 0; off < size; off += size / 5 + 1)
-			abd_arc_read(arc, &key, read, off, size - off);
-		abd_arc_read(arc, &key, read, size / 2, 1);
+			abd_arc_read(arc, arc_at(size), read, off, size - off);
+		abd_arc_read(arc, arc_at(size), read, size / 2, 1);
 		for (size_t i = 0; i < 40; i++)
-			if (abd_arc_hold(arc, &key, &hold[i]) != 0)
+			if (abd_arc_hold(arc, arc_at(size), &hold[i]) != 0)
 				hold[i].entry = NULL;
 		for (size_t i = 0; i < 40; i++)
 			if (hold[i].entry != NULL)
 				abd_arc_release(&hold[i]);
 		if (size % 2 != 0)
-			abd_arc_remove(arc, &key);
+			abd_arc_remove(arc, arc_at(size));
 	}
 	free(record);
 	free(read);

@@ -14,16 +14,12 @@ static char record[RECORD];
 
 static int put(void)
 {
-	abd_arc_key_t key = arc_key(3);
-
-	return abd_arc_put(arc, &key, record, RECORD);
+	return abd_arc_put(arc, arc_at(3), record, RECORD);
 }
 
 static int put_flags(void)
 {
-	abd_arc_key_t key = arc_key(1000);
-
-	return abd_arc_put_flags(arc, &key, record, RECORD, ABD_ARC_METADATA);
+	return abd_arc_put_flags(arc, arc_at(1000), record, RECORD, ABD_ARC_METADATA);
 }
 
 static char block[RECORD];
@@ -32,14 +28,13 @@ static size_t block_size;
 /* After an error the buffer is still the caller's. */
 static int put_abd(const void *from, size_t size, unsigned flags)
 {
-	abd_arc_key_t key = arc_key(3);
 	abd_t *abd = abd_alloc(size, true);
 
 	if (abd == NULL)
 		return -ENOMEM;
 	abd_copy_from_buf(abd, from, size);
 
-	int error = abd_arc_put_abd(arc, &key, abd, RECORD, flags);
+	int error = abd_arc_put_abd(arc, arc_at(3), abd, RECORD, flags);
 
 	if (error != 0) {
 		cr_assert_eq(abd_cmp_buf(abd, from, size), 0);
@@ -65,18 +60,16 @@ static int put_abd_verified(void)
 
 static int get(void)
 {
-	abd_arc_key_t key = arc_key(4);
 	char to[RECORD];
-	ssize_t result = abd_arc_read(arc, &key, to, 10, 5000);
+	ssize_t result = abd_arc_read(arc, arc_at(4), to, 10, 5000);
 
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
 static int hold(void)
 {
-	abd_arc_key_t key = arc_key(5);
 	abd_arc_hold_t held;
-	int error = abd_arc_hold(arc, &key, &held);
+	int error = abd_arc_hold(arc, arc_at(5), &held);
 
 	if (error == 0)
 		abd_arc_release(&held);
@@ -85,28 +78,24 @@ static int hold(void)
 
 static int get_flags(void)
 {
-	abd_arc_key_t key = arc_key(4);
 	char to[RECORD];
-	ssize_t result = abd_arc_read_flags(arc, &key, to, 10, 5000, ABD_ARC_NO_TOUCH);
+	ssize_t result = abd_arc_read_flags(arc, arc_at(4), to, 10, 5000, ABD_ARC_NO_TOUCH);
 
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
 static int get_all(void)
 {
-	abd_arc_key_t key = arc_key(4);
 	char to[RECORD];
 	size_t size;
-	ssize_t result = abd_arc_read_all(arc, &key, to, RECORD, &size);
+	ssize_t result = abd_arc_read_all(arc, arc_at(4), to, RECORD, &size);
 
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
 static int contains(void)
 {
-	abd_arc_key_t key = arc_key(4);
-
-	return (int)abd_arc_contains(arc, &key) * 0;
+	return (int)abd_arc_contains(arc, arc_at(4)) * 0;
 }
 
 /* More holds than a thread's first block has room for. */
@@ -140,10 +129,9 @@ static int read_many(void)
 /* Read what is held in the middle, and drop it. */
 static int hold_read(void)
 {
-	abd_arc_key_t key = arc_key(5);
 	abd_arc_hold_t held;
 	char to[RECORD];
-	ssize_t result = abd_arc_hold(arc, &key, &held);
+	ssize_t result = abd_arc_hold(arc, arc_at(5), &held);
 
 	if (result == 0) {
 		result = abd_arc_hold_read(&held, to, 10, 5000);
@@ -155,10 +143,9 @@ static int hold_read(void)
 
 static int fill_in(unsigned flags, bool commit)
 {
-	abd_arc_key_t key = arc_key(2000);
 	abd_arc_hold_t held;
 	abd_arc_fill_t fill;
-	int error = abd_arc_hold_or_fill(arc, &key, RECORD, flags, &held, &fill);
+	int error = abd_arc_hold_or_fill(arc, arc_at(2000), RECORD, flags, &held, &fill);
 
 	if (error == 1 && !commit) {
 		abd_arc_fill_abandon(&fill);
@@ -185,8 +172,7 @@ static int fill_abandon(void)
 
 static int removal(void)
 {
-	abd_arc_key_t key = arc_key(6);
-	int error = abd_arc_remove(arc, &key);
+	int error = abd_arc_remove(arc, arc_at(6));
 
 	return error == -ENOENT ? 0 : error;
 }
@@ -236,13 +222,12 @@ static int evicted_take(void)
 	struct abd_arc_config config = {
 		.config_size = sizeof(config), .capacity_bytes = 1 << 20, .evicted_cb = take};
 	abd_arc_t *other = abd_arc_create(&config);
-	abd_arc_key_t key = arc_key(1);
 	abd_t *abd = abd_alloc_linear(3000, false);
 	int error = other == NULL || abd == NULL ? -ENOMEM : 0;
 
 	if (error == 0) {
 		abd_copy_from_buf(abd, record, 3000);
-		error = abd_arc_put_abd(other, &key, abd, 3000, ABD_ARC_PLAIN);
+		error = abd_arc_put_abd(other, arc_at(1), abd, 3000, ABD_ARC_PLAIN);
 	}
 	if (error != 0 && abd != NULL)
 		abd_free(abd);
@@ -268,13 +253,12 @@ static int create(void)
 static int second_time(void)
 {
 	abd_arc_t *other = arc_make(1 << 20, 0, ABD_ARC_SECOND_TIME);
-	abd_arc_key_t key = arc_key(1);
 	int error = 0;
 
 	if (other == NULL)
 		return -errno;
 	for (unsigned i = 0; i < 2 && error == 0; i++)
-		error = abd_arc_put(other, &key, record, RECORD);
+		error = abd_arc_put(other, arc_at(1), record, RECORD);
 	cr_assert_eq(abd_arc_resize(other, 2 << 20), 0);
 	cr_assert_eq(abd_arc_resize(other, 1 << 18), 0);
 	abd_arc_destroy(other);
@@ -342,10 +326,8 @@ static void fill_cache(void)
 	arc = arc_make(500000, 0, ABD_ARC_CHECKSUM);
 	cr_assert_not_null(arc);
 	for (uint64_t n = 0; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(record, RECORD, n, 0, (unsigned)n);
-		cr_assert_eq(abd_arc_put(arc, &key, record, RECORD), 0);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, RECORD), 0);
 	}
 }
 

@@ -45,14 +45,13 @@ static void phase(abd_arc_t *arc, uint64_t first, size_t size, size_t before)
 	size_t bytes = 0, most = 0;
 
 	for (uint64_t n = 0; bytes < CAPACITY + CAPACITY / 2; n++) {
-		abd_arc_key_t key = arc_key(first + n);
 		abd_arc_key_t hot = arc_key(first + abd_test_random(&seed) % (n / 10 + 1) * 10);
 		size_t now = size > 0 ? size : (size_t)64 << abd_test_random(&seed) % 15; /* to 1
 											     MiB */
 		abd_arc_hold_t hold;
 
 		now -= size > 0 ? 0 : (size_t)abd_test_random(&seed) % (now / 2);
-		abd_test_check(abd_arc_put(arc, &key, data, now) == 0, "put");
+		abd_test_check(abd_arc_put(arc, arc_at(first + n), data, now) == 0, "put");
 		if (abd_arc_hold(arc, &hot, &hold) == 0)
 			abd_arc_release(&hold);
 		bytes += now;

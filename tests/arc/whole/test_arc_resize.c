@@ -10,20 +10,18 @@ enum { RECORD = 64, MIB = 1 << 20 };
 
 static void put(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	char record[RECORD];
 
 	arc_fill(record, RECORD, n, 0, RECORD);
-	cr_assert_eq(abd_arc_put(arc, &key, record, RECORD), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), record, RECORD), 0);
 }
 
 /* Whether it is there, as it was put. */
 static bool is_there(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
 	char record[RECORD], read[RECORD];
 
-	if (abd_arc_read(arc, &key, read, 0, RECORD) != RECORD)
+	if (abd_arc_read(arc, arc_at(n), read, 0, RECORD) != RECORD)
 		return false;
 	arc_fill(record, RECORD, n, 0, RECORD);
 	return memcmp(read, record, RECORD) == 0;
@@ -31,9 +29,7 @@ static bool is_there(abd_arc_t *arc, uint64_t n)
 
 static void drop(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
 }
 
 static void wait_ms(unsigned ms)

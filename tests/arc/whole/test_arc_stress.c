@@ -52,11 +52,10 @@ static void trouble(struct stress *stress, const char *what)
 static void do_put(struct stress *stress, uint64_t n, char *buf)
 {
 	uint64_t version = atomic_fetch_add(&stress->version, 1);
-	abd_arc_key_t key = arc_key(n);
 	size_t size = size_of(n, version);
 
 	arc_fill(buf, size, n, version, random_of(n, version));
-	int error = abd_arc_put(stress->arc, &key, buf, size);
+	int error = abd_arc_put(stress->arc, arc_at(n), buf, size);
 
 	if (error != 0 && error != -ENOSPC)
 		trouble(stress, "a put failed");
@@ -64,13 +63,12 @@ static void do_put(struct stress *stress, uint64_t n, char *buf)
 
 static void do_read(struct stress *stress, uint64_t n, char *buf, char *scratch, uint64_t random)
 {
-	abd_arc_key_t key = arc_key(n);
 	size_t size = random % 4 == 0 ? RECORD : 8 + (size_t)(random >> 8) % 1000;
-	ssize_t result = abd_arc_read(stress->arc, &key, buf, 0, size);
+	ssize_t result = abd_arc_read(stress->arc, arc_at(n), buf, 0, size);
 	uint64_t name;
 
 	if (result == -EINVAL) /* it is smaller; what it says is right for its version anyway */
-		result = abd_arc_read(stress->arc, &key, buf, 0, 8);
+		result = abd_arc_read(stress->arc, arc_at(n), buf, 0, 8);
 	if (result < 0) {
 		if (result != -ENOENT && result != -EINVAL)
 			trouble(stress, "a read failed");
@@ -153,13 +151,12 @@ static void do_resize(struct stress *stress, uint64_t random)
 static void do_something(struct stress *stress, uint64_t random, char *buf, char *scratch)
 {
 	uint64_t n = (random >> 32) % (KEYS - 1);
-	abd_arc_key_t key = arc_key(n);
 	unsigned what = (unsigned)(random >> 20) % 1000;
 
 	if (what < 5)
 		do_resize(stress, random);
 	else if (what < 40)
-		abd_arc_remove(stress->arc, &key);
+		abd_arc_remove(stress->arc, arc_at(n));
 	else if (what < 250)
 		do_put(stress, n, buf);
 	else if (what < 450)

@@ -78,12 +78,11 @@ ABD_TEST_CHILD(arc_no_random)
 
 static void *read_twice(void *arg)
 {
-	abd_arc_key_t key = arc_key(0);
 	char got;
 
 	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 1);
-	abd_arc_read(arg, &key, &got, 0, 1);
-	abd_arc_read(arg, &key, &got, 0, 1);
+	abd_arc_read(arg, arc_at(0), &got, 0, 1);
+	abd_arc_read(arg, arc_at(0), &got, 0, 1);
 	return NULL;
 }
 
@@ -91,10 +90,9 @@ static void *read_twice(void *arg)
 ABD_TEST_CHILD(arc_no_first_value)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
-	abd_arc_key_t key = arc_key(0);
 	pthread_t thread;
 
-	expect(arc != NULL && abd_arc_put(arc, &key, "x", 1) == 0);
+	expect(arc != NULL && abd_arc_put(arc, arc_at(0), "x", 1) == 0);
 	/* It is no longer young: a hit on it is another use. */
 	atomic_fetch_add(&arc->policy.shared.hurry_us, 62000);
 	expect(pthread_create(&thread, NULL, read_twice, arc) == 0);
@@ -112,14 +110,13 @@ Test(abd_arc_system, a_thread_whose_first_value_was_refused_is_cleaned_up_after)
 
 ABD_TEST_CHILD(arc_no_holds)
 {
-	abd_arc_key_t key = arc_key(0);
 	abd_arc_hold_t hold;
 	abd_arc_t *arc;
 
 	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 3);
 	arc = arc_make(1 << 20, 0, 0);
-	expect(arc != NULL && abd_arc_put(arc, &key, "x", 1) == 0);
-	expect(abd_arc_hold(arc, &key, &hold) == -ENOMEM);
+	expect(arc != NULL && abd_arc_put(arc, arc_at(0), "x", 1) == 0);
+	expect(abd_arc_hold(arc, arc_at(0), &hold) == -ENOMEM);
 	expect(arc_stats(arc).entries == 1);
 	expect(arc_stats(arc).shrinks == 0);
 	abd_arc_destroy(arc);

@@ -28,25 +28,18 @@ static abd_arc_t *make(uint32_t hit_batch)
 
 	cr_assert_not_null(arc);
 	for (uint64_t n = 0; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
 		arc_fill(data, size_of(n), n, 0, 64);
-		abd_test_check(abd_arc_put(arc, &key, data, size_of(n)) == 0, "put");
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, size_of(n)) == 0, "put");
 	}
 	/* in the exact algorithm these stay longer: evictions leave slabs half empty */
-	for (uint64_t n = 1; n < RECORDS; n += 2) {
-		abd_arc_key_t key = arc_key(n);
-
-		(void)abd_arc_read(arc, &key, got, 0, 8);
-	}
+	for (uint64_t n = 1; n < RECORDS; n += 2)
+		(void)abd_arc_read(arc, arc_at(n), got, 0, 8);
 	return arc;
 }
 
 static bool contains(abd_arc_t *arc, uint64_t n)
 {
-	abd_arc_key_t key = arc_key(n);
-
-	return abd_arc_contains(arc, &key);
+	return abd_arc_contains(arc, arc_at(n));
 }
 
 Test(arc_trim, frees_what_was_asked_for_and_little_more)
@@ -78,11 +71,8 @@ Test(arc_trim, of_everything_ends_and_the_cache_grows_again)
 
 	cr_assert_gt(abd_arc_trim(arc, SIZE_MAX, UINT64_MAX), used - used / 4);
 	cr_assert_eq(arc_stats(arc).entries, 0);
-	for (uint64_t n = RECORDS; n < 2 * RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		abd_test_check(abd_arc_put(arc, &key, data, size_of(n)) == 0, "put");
-	}
+	for (uint64_t n = RECORDS; n < 2 * RECORDS; n++)
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, size_of(n)) == 0, "put");
 	cr_assert_gt(arc_stats(arc).entries, entries / 2);
 	abd_arc_destroy(arc);
 }
@@ -93,11 +83,8 @@ Test(arc_trim, without_time_frees_only_what_waits)
 	uint64_t removed = 0;
 
 	abd_arc_reclaim(arc);
-	for (uint64_t n = RECORDS - 100; n < RECORDS; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		removed += abd_arc_remove(arc, &key) == 0;
-	}
+	for (uint64_t n = RECORDS - 100; n < RECORDS; n++)
+		removed += abd_arc_remove(arc, arc_at(n)) == 0;
 	cr_assert_eq(removed, 100);
 	uint64_t entries = arc_stats(arc).entries;
 
@@ -113,11 +100,8 @@ Test(arc_trim, what_is_held_stays_valid_and_frees_nothing_yet)
 	abd_arc_t *arc = make(0);
 	abd_arc_hold_t held[HELD];
 
-	for (uint64_t i = 0; i < HELD; i++) {
-		abd_arc_key_t key = arc_key(RECORDS - HELD + i);
-
-		cr_assert_eq(abd_arc_hold(arc, &key, &held[i]), 0);
-	}
+	for (uint64_t i = 0; i < HELD; i++)
+		cr_assert_eq(abd_arc_hold(arc, arc_at(RECORDS - HELD + i), &held[i]), 0);
 	(void)abd_arc_trim(arc, SIZE_MAX, UINT64_MAX);
 	cr_assert_eq(arc_stats(arc).entries, 0);
 	for (uint64_t i = 0; i < HELD; i++) {

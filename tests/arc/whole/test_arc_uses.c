@@ -13,13 +13,12 @@ static char data[RECORD];
 /* Read a piece of a record, and put the record first if it is not there. Returns whether it was. */
 static bool use_piece(abd_arc_t *arc, uint64_t n, unsigned pieces, unsigned piece)
 {
-	abd_arc_key_t key = arc_key(n);
 	size_t size = RECORD / pieces;
 	char read[RECORD];
 
-	if (abd_arc_read(arc, &key, read, piece * size, size) >= 0)
+	if (abd_arc_read(arc, arc_at(n), read, piece * size, size) >= 0)
 		return true;
-	abd_test_check(abd_arc_put(arc, &key, data, RECORD) == 0, "put");
+	abd_test_check(abd_arc_put(arc, arc_at(n), data, RECORD) == 0, "put");
 	return false;
 }
 
@@ -83,11 +82,10 @@ static bool is_frequent(abd_arc_t *arc)
 
 static void read_often(abd_arc_t *arc, uint64_t n, unsigned times)
 {
-	abd_arc_key_t key = arc_key(n);
 	char byte;
 
 	for (unsigned i = 0; i < times; i++)
-		cr_assert_eq(abd_arc_read(arc, &key, &byte, 0, 1), 1);
+		cr_assert_eq(abd_arc_read(arc, arc_at(n), &byte, 0, 1), 1);
 }
 
 Test(arc_uses, a_new_records_uses_are_one_use_until_the_period_is_over)

@@ -12,11 +12,8 @@ static char data[LARGE];
 
 static void put_many(abd_arc_t *arc, uint64_t first, unsigned count, size_t size)
 {
-	for (uint64_t n = first; n < first + count; n++) {
-		abd_arc_key_t key = arc_key(n);
-
-		abd_test_check(abd_arc_put(arc, &key, data, size) == 0, "put");
-	}
+	for (uint64_t n = first; n < first + count; n++)
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, size) == 0, "put");
 }
 
 Test(arc_waits, the_index_shrinks_after_many_small_records, .timeout = 120)
