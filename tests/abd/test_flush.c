@@ -32,7 +32,6 @@ static void end(void)
 
 static int flush_expect_piece(void *buf, size_t len, void *priv)
 {
-	(void)priv;
 	recorder_expect(buf, len);
 	return 0;
 }

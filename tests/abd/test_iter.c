@@ -94,7 +94,6 @@ Test(abd_iter, iterating_ends_at_the_first_answer_that_is_not_zero)
 
 static int count_calls(void *buf, size_t len, void *priv)
 {
-	(void)buf, (void)len;
 	++*(size_t *)priv;
 	return 0;
 }

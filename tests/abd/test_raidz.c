@@ -202,7 +202,6 @@ Test(abd_raidz, targets_are_rebuilt_over_every_shape)
 
 static void rec_sums(void **t, const size_t tsize, void **c, const unsigned *mul)
 {
-	(void)mul;
 	for (size_t k = 0; k < tsize; k++)
 		((uint8_t *)t[0])[k] = (uint8_t)(1 + ((const uint8_t *)c[0])[k]);
 }

@@ -22,7 +22,6 @@ static void pause_ms(void)
 
 static void *second(void *arg)
 {
-	(void)arg;
 	abd_free(abd_alloc_linear(1, false)); /* whatever a thread begins with is done */
 	abd_cache_reap_now();                 /* and it has nothing to put away when it ends */
 	second_tid = syscall(SYS_gettid);

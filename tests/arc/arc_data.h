@@ -16,6 +16,11 @@ static inline abd_arc_key_t arc_key(uint64_t n)
 /** Key n, to be handed to a call. */
 #define arc_at(n) ((const abd_arc_key_t[]){arc_key(n)})
 
+static inline bool arc_contains(abd_arc_t *arc, uint64_t n)
+{
+	return abd_arc_contains(arc, arc_at(n));
+}
+
 /**
  * Fill size bytes: of each 64, random are random and the rest repeat. The first 8 say key and
  * version.

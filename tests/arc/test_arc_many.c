@@ -254,11 +254,6 @@ Test(abd_arc_many, a_damaged_record_is_dropped_and_the_others_are_served)
 	abd_arc_destroy(arc);
 }
 
-static bool refuse(void)
-{
-	return true;
-}
-
 Test(abd_arc_many, without_memory_for_more_holds_the_rest_is_enomem)
 {
 	abd_arc_t *arc = make(0, 0);
@@ -266,9 +261,9 @@ Test(abd_arc_many, without_memory_for_more_holds_the_rest_is_enomem)
 	for (size_t i = 0; i < MANY; i++)
 		keys[i] = arc_key(7 * (i % 10));
 	keys[ABD_ARC_HOLDS + 1] = arc_key(3);
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_hold_many(arc, keys, holds, results, MANY), ABD_ARC_HOLDS);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	for (size_t i = 0; i < MANY; i++)
 		cr_assert_eq(results[i], i < ABD_ARC_HOLDS ? 0 : -ENOMEM);
 	for (size_t i = 0; i < ABD_ARC_HOLDS; i++)
@@ -288,10 +283,10 @@ static void *without_a_block(void *arc)
 
 	for (uint64_t n = 0; n < 3; n++)
 		io[n] = (abd_arc_io_t){.key = keys[n], .dst = got, .size = SIZE};
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_hold_many(arc, keys, hold, result, 3), 0);
 	cr_assert_eq(abd_arc_read_many(arc, io, 3), 2);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	for (unsigned i = 0; i < 3; i++)
 		cr_assert_eq(result[i], -ENOMEM);
 	cr_assert_eq(io[2].result, -ENOENT);

@@ -75,11 +75,6 @@ static void expect_record(abd_arc_t *arc, uint64_t n, size_t size, unsigned rand
 	cr_assert_arr_eq(got, data, size);
 }
 
-static bool contains(abd_arc_t *arc, uint64_t n)
-{
-	return abd_arc_contains(arc, arc_at(n));
-}
-
 Test(abd_arc_put, a_buffer_becomes_the_caches_and_is_not_copied)
 {
 	static const size_t sizes[] = {1, 7, 512, 1500, 4096, 4097, 5000, SIZE, 131072, LARGE};
@@ -179,7 +174,6 @@ Test(abd_arc_put, a_buffer_replaces_the_record_and_overtakes_the_fill)
 
 static void do_nothing(void *buf, size_t size, void *arg)
 {
-	(void)buf, (void)size, (void)arg;
 }
 
 /* It stays the caller's, as it was. */
@@ -190,7 +184,7 @@ static void expect_refused(
 
 	cr_assert_eq(put_abd(arc, 1, abd, logical_size, flags), error);
 	cr_assert_eq(memcmp(abd, &copy, sizeof(copy)), 0);
-	cr_assert_not(contains(arc, 1));
+	cr_assert_not(arc_contains(arc, 1));
 	cr_assert_eq(arc->policy.reserved, 0);
 	cr_assert_eq(arc_stats(arc).entries, 0);
 }
@@ -304,14 +298,14 @@ Test(abd_arc_put, a_hostile_block_is_found_at_once_if_it_is_verified_else_by_the
 				     &fill, size, logical, ABD_ARC_STORED | ABD_ARC_VERIFY, &hold),
 			-EBADMSG);
 		cr_assert_eq(arc->fillings, 0);
-		cr_assert_not(contains(arc, 1));
+		cr_assert_not(arc_contains(arc, 1));
 
 		cr_assert_eq(put_abd(arc, 1, bad, logical, ABD_ARC_STORED), 0);
 		cr_assert_eq(arc_stats(arc).damaged, 2 * i);
 		cr_assert_eq(
 			abd_arc_read(arc, arc_at(1), got, 0, logical), -EBADMSG, "block %u", i);
 		cr_assert_eq(arc_stats(arc).damaged, 2 * i + 1);
-		cr_assert_not(contains(arc, 1), "it was dropped");
+		cr_assert_not(arc_contains(arc, 1), "it was dropped");
 
 		bad = make_bad(i, &logical);
 		size = 77;

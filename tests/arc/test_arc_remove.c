@@ -25,11 +25,6 @@ static abd_arc_hold_t hold(abd_arc_t *arc, uint64_t n)
 	return held;
 }
 
-static bool contains(abd_arc_t *arc, uint64_t n)
-{
-	return abd_arc_contains(arc, arc_at(n));
-}
-
 Test(abd_arc_remove, what_is_held_is_dropped_once)
 {
 	abd_arc_t *arc = arc_make(4 << 20, 0, 0);
@@ -39,7 +34,7 @@ Test(abd_arc_remove, what_is_held_is_dropped_once)
 		abd_arc_hold_t held = hold(arc, 1);
 
 		cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
-		cr_assert_not(contains(arc, 1));
+		cr_assert_not(arc_contains(arc, 1));
 		cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
 		cr_assert_eq(abd_get_size(held.abd), size, "it is still held");
 		abd_arc_release(&held);
@@ -52,9 +47,9 @@ Test(abd_arc_remove, what_is_held_is_dropped_once)
 	pthread_mutex_lock(&arc->lock);
 	abd_arc_evict(arc, abd_arc_held_entry(&held));
 	pthread_mutex_unlock(&arc->lock);
-	cr_assert(contains(arc, 1), "it is evicted, but held");
+	cr_assert(arc_contains(arc, 1), "it is evicted, but held");
 	cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
-	cr_assert_not(contains(arc, 1));
+	cr_assert_not(arc_contains(arc, 1));
 	abd_arc_release(&held);
 	abd_arc_destroy(arc);
 }
@@ -77,7 +72,7 @@ Test(abd_arc_remove, another_record_of_the_key_is_not_dropped)
 
 		put(arc, i, cases[i].second, cases[i].version);
 		cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
-		cr_assert(contains(arc, i), "case %zu", i);
+		cr_assert(arc_contains(arc, i), "case %zu", i);
 		abd_arc_release(&held);
 	}
 	cr_assert_eq(arc_stats(arc).removes, 0);
@@ -133,7 +128,7 @@ Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
 		moved += again.abd != held[i].abd;
 		abd_arc_release(&again);
 		cr_assert_eq(abd_arc_hold_drop(arc, &held[i]), 0);
-		cr_assert_not(contains(arc, first(count) + 8 * i));
+		cr_assert_not(arc_contains(arc, first(count) + 8 * i));
 		abd_arc_release(&held[i]);
 	}
 	cr_assert_gt(moved, 0);
@@ -183,7 +178,7 @@ Test(abd_arc_remove, a_drop_wants_a_hold_of_the_cache)
 	broken((void)abd_arc_hold_drop(other, &held), "the hold is of another cache");
 	broken((void)abd_arc_hold_drop(NULL, &held), "cache is NULL");
 	broken((void)abd_arc_hold_drop(arc, NULL), "nothing is held");
-	cr_assert(contains(arc, 1));
+	cr_assert(arc_contains(arc, 1));
 	abd_arc_release(&held);
 	broken((void)abd_arc_hold_drop(arc, &held), "nothing is held");
 	abd_arc_destroy(arc);
@@ -263,10 +258,10 @@ Test(abd_arc_remove, of_a_pool_what_is_held_goes_too_and_stays_valid)
 	}
 	cr_assert_eq(abd_arc_remove_pool(arc, 8), 0);
 	for (uint64_t n = 0; n < 3; n++)
-		cr_assert(contains(arc, n), "evicted or not");
+		cr_assert(arc_contains(arc, n), "evicted or not");
 	cr_assert_eq(abd_arc_remove_pool(arc, 7), 3);
 	for (uint64_t n = 0; n < 3; n++) {
-		cr_assert_not(contains(arc, n));
+		cr_assert_not(arc_contains(arc, n));
 		arc_fill(data, SMALL, n, 0, 64);
 		cr_assert_eq(abd_arc_hold_read(&held[n], got, 0, SMALL), SMALL);
 		cr_assert_arr_eq(got, data, SMALL);
@@ -327,7 +322,7 @@ Test(abd_arc_remove, a_hold_that_is_noted_late_brings_nothing_back)
 		abd_arc_evict(arc, entry);
 		pthread_mutex_unlock(&arc->lock);
 		atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, NULL);
-		cr_assert_not(contains(arc, 1));
+		cr_assert_not(arc_contains(arc, 1));
 		if (pool)
 			cr_assert_eq(abd_arc_remove_pool(arc, key.pool), 0);
 		else
@@ -336,7 +331,7 @@ Test(abd_arc_remove, a_hold_that_is_noted_late_brings_nothing_back)
 		cr_assert_eq(arc->leaving, 0);
 		if (!pool) {
 			atomic_store(&((struct abd_arc_hold_slot *)held.entry)->entry, entry);
-			cr_assert_not(contains(arc, 1), "it was removed");
+			cr_assert_not(arc_contains(arc, 1), "it was removed");
 			abd_arc_release(&held);
 		}
 		abd_arc_destroy(arc);

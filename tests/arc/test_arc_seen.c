@@ -95,11 +95,6 @@ static int put(abd_arc_t *arc, uint64_t n, uint64_t version)
 	return abd_arc_put(arc, arc_at(n), data, SIZE);
 }
 
-static bool contains(abd_arc_t *arc, uint64_t n)
-{
-	return abd_arc_contains(arc, arc_at(n));
-}
-
 static void expect_version(abd_arc_t *arc, uint64_t n, uint64_t version)
 {
 	arc_fill(data, SIZE, n, version, 8);
@@ -180,7 +175,7 @@ Test(abd_arc_seen, whatever_way_a_record_is_put_the_second_time_stores_it)
 
 		cr_assert_eq(put_by(arc, way, way), 0);
 		now = arc_stats(arc);
-		cr_assert_not(contains(arc, way), "way %u", way);
+		cr_assert_not(arc_contains(arc, way), "way %u", way);
 		cr_assert_eq(now.remembered, was.remembered + 1);
 		cr_assert_eq(now.puts, was.puts);
 		cr_assert_eq(now.entries, way);
@@ -246,12 +241,12 @@ Test(abd_arc_seen, what_has_a_ghost_is_stored_at_once)
 	for (unsigned ghost = 0; ghost < 2; ghost++) {
 		for (unsigned i = 0; i < 2; i++)
 			cr_assert_eq(put(arc, 1, 0), 0);
-		cr_assert(contains(arc, 1));
+		cr_assert(arc_contains(arc, 1));
 		evict(arc, 1, ghost != 0);
 		abd_arc_reclaim(arc);
 		forget(arc);
 		cr_assert_eq(put(arc, 1, 1), 0);
-		cr_assert_eq(contains(arc, 1), ghost != 0);
+		cr_assert_eq(arc_contains(arc, 1), ghost != 0);
 	}
 	cr_assert_eq(arc_stats(arc).ghost_hits_recent, 1);
 	abd_arc_destroy(arc);
@@ -290,7 +285,7 @@ Test(abd_arc_seen, a_removed_key_stays_seen)
 	cr_assert_eq(put(arc, 1, 0), 0);
 	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert(contains(arc, 1));
+	cr_assert(arc_contains(arc, 1));
 	abd_arc_destroy(arc);
 }
 
@@ -374,11 +369,11 @@ Test(abd_arc_seen, a_first_put_overtakes_the_fill_of_its_key_and_no_other)
 		fill_begin(arc, 2 * i, &fill[0]);
 		fill_begin(arc, 2 * i + 1, &fill[1]);
 		cr_assert_eq(put(arc, 2 * i, 1), 0);
-		cr_assert_not(contains(arc, 2 * i));
+		cr_assert_not(arc_contains(arc, 2 * i));
 		cr_assert_eq(
 			abd_arc_fill_commit(&fill[0], SIZE, SIZE, 0, wants_hold ? &hold : NULL),
 			-ESTALE);
-		cr_assert_not(contains(arc, 2 * i));
+		cr_assert_not(arc_contains(arc, 2 * i));
 		cr_assert_eq(abd_arc_fill_commit(&fill[1], SIZE, SIZE, 0, &hold), 0);
 		abd_arc_release(&hold);
 	}
@@ -534,7 +529,7 @@ Test(abd_arc_seen, a_resize_makes_the_table_anew_if_its_size_changes)
 	cr_assert_eq(put(arc, 1, 0), 0);
 	cr_assert_eq(abd_arc_resize(arc, 5 * MIB), 0);
 	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert(contains(arc, 1), "it was remembered");
+	cr_assert(arc_contains(arc, 1), "it was remembered");
 	static const size_t capacities[] = {64 * MIB, 8 * MIB, MIB, ABD_ARC_CAPACITY_MIN, 16 * MIB};
 
 	for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
@@ -560,18 +555,18 @@ Test(abd_arc_seen, without_memory_for_a_smaller_table_all_is_stored_until_there_
 	abd_test_fault_end();
 	cr_assert_eq(arc->seen.places, abd_arc_seen_places(4 * MIB), "the old one serves");
 	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert_not(contains(arc, 1));
+	cr_assert_not(arc_contains(arc, 1));
 
 	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_resize(arc, MIB), 0);
 	abd_test_fault_end();
 	cr_assert_eq(arc->seen.places, 0);
 	cr_assert_eq(put(arc, 2, 0), 0);
-	cr_assert(contains(arc, 2));
+	cr_assert(arc_contains(arc, 2));
 
 	cr_assert_eq(abd_arc_resize(arc, MIB), 0);
 	cr_assert_eq(put(arc, 3, 0), 0);
-	cr_assert_not(contains(arc, 3));
+	cr_assert_not(arc_contains(arc, 3));
 	abd_arc_destroy(arc);
 }
 

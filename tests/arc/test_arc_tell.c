@@ -233,7 +233,6 @@ static struct {
 
 static void count_told(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)arg;
 	told.count++;
 	told.last = evicted->key.dva[0];
 }
@@ -334,7 +333,6 @@ Test(abd_arc_tell, what_is_damaged_is_not_told_of)
 
 static void take_told(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)arg;
 	told.count++;
 	told.taken = abd_arc_evicted_take(evicted);
 	cr_assert_eq(evicted->abd == NULL, told.taken != NULL);
@@ -426,7 +424,6 @@ static void told_uses_it(abd_arc_evicted_t *evicted, void *arg)
 	uint64_t n = evicted->key.dva[0];
 	char byte;
 
-	(void)arg;
 	abd_test_check(!self.inside, "it is called while it runs");
 	self.told++;
 	if (self.ending)
@@ -472,7 +469,6 @@ static void told_ends_it(abd_arc_evicted_t *evicted, void *arg)
 {
 	abd_arc_t *arc = self.arc;
 
-	(void)arg;
 	self.told++;
 	broken(abd_arc_destroy(arc), "called by the evicted_cb");
 	broken((void)abd_arc_resize(arc, CAPACITY), "called by the evicted_cb");
@@ -498,8 +494,6 @@ Test(abd_arc_tell, the_callback_must_not_end_or_shrink_its_cache)
 /* In the callback memory that is refused is refused: the cache is not emptied for it. */
 static void told_without_memory(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)evicted;
-	(void)arg;
 	if (self.told++ > 0)
 		return;
 	uint64_t entries = arc_stats(self.arc).entries;
@@ -575,7 +569,6 @@ Test(abd_arc_tell, two_caches_may_give_to_each_other)
 
 static void count_ends(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)evicted;
 	++*(uint64_t *)arg;
 }
 
@@ -612,7 +605,6 @@ static struct {
 
 static void many_told(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)arg;
 	atomic_fetch_add(&many.told[evicted->key.dva[0]], 1);
 	if (!many.takes)
 		return;
@@ -682,8 +674,6 @@ static struct {
 
 static void slow_told(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)evicted;
-	(void)arg;
 	if (!pthread_equal(pthread_self(), slow.slow))
 		return;
 	atomic_store(&slow.has_begun, true);

@@ -223,7 +223,6 @@ static int visit_those_that_stay(
 {
 	struct visited *visited = arg;
 
-	(void)stored_size;
 	visited->times[key->dva[0]]++;
 	abd_test_check(
 		key->dva[0] >= STAY ? logical_size == 1 : logical_size == size_of(key->dva[0]),

@@ -24,7 +24,6 @@ static atomic_int inside, seen_gone, sections;
 
 static void *follow(void *arg)
 {
-	(void)arg;
 	while (!atomic_load(&stop)) {
 		abd_rcu_read_lock();
 		struct cell *cell = atomic_load_explicit(&current, memory_order_acquire);
@@ -150,7 +149,6 @@ ABD_TEST_CHILD(rcu_readers)
 
 static int membarrier_missing(int command)
 {
-	(void)command;
 	errno = ENOSYS;
 	return -1;
 }
@@ -277,7 +275,6 @@ static atomic_bool may_leave, waited;
 
 static void *stay_inside(void *arg)
 {
-	(void)arg;
 	abd_rcu_read_lock();
 	atomic_store(&inside, 1);
 	while (!atomic_load(&may_leave))
@@ -297,7 +294,6 @@ static void *stay_until_waited(void *arg)
 
 static void *wait_for_readers(void *arg)
 {
-	(void)arg;
 	abd_rcu_synchronize();
 	atomic_store(&waited, true);
 	return NULL;

@@ -13,14 +13,12 @@ static _Atomic int setter_stopped, waiter_started, engine_served;
 
 static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
 {
-	(void)is_metadata, (void)arg;
 	engine_served++;
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
 static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
-	(void)size, (void)is_metadata, (void)arg;
 	free(buf);
 }
 
@@ -28,7 +26,6 @@ static void *waiter(void *arg)
 {
 	struct timespec pause = {.tv_nsec = 100000};
 
-	(void)arg;
 	while (!setter_stopped)
 		nanosleep(&pause, NULL);
 	waiter_started = 1;
@@ -53,7 +50,6 @@ static void on_fault(int signal_number)
 	struct timespec pause = {.tv_nsec = 1000000};
 	long began = -1;
 
-	(void)signal_number;
 	setter_stopped = 1;
 	for (int i = 0; i < 5000 && (began < 0 || waiter_time_ns() - began < 5000000); i++) {
 		nanosleep(&pause, NULL);

@@ -484,7 +484,6 @@ static void *looker(void *arg)
 {
 	size_t wrong = 0;
 
-	(void)arg;
 	while (!stop)
 		for (size_t size = 0; size < 64; size++) {
 			const struct abd_kernel *kernel = at(size);

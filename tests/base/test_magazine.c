@@ -22,14 +22,12 @@ static atomic_size_t out; /* blocks that the source has given and not got back *
 
 static void *source_alloc(size_t size, unsigned tag)
 {
-	(void)tag;
 	atomic_fetch_add(&out, 1);
 	return aligned_alloc(64, size);
 }
 
 static void source_free(void *block, size_t size, unsigned tag)
 {
-	(void)size;
 	cr_assert_eq(tag, 7);
 	atomic_fetch_sub(&out, 1);
 	free(block);
@@ -370,21 +368,16 @@ Test(abd_magazine, a_batch_that_is_too_large_for_the_depot_ends)
 /* Empty batches are kept; while these are held, new ones want memory. */
 static struct abd_depot_batch *held;
 
-static bool refuse(void)
-{
-	return true;
-}
-
 static void hold_batches(void)
 {
 	struct abd_depot_batch *batch;
 
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	while ((batch = abd_depot_batch_make(&source, SIZE, 7)) != NULL) {
 		batch->next = held;
 		held = batch;
 	}
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 }
 
 static void release_batches(void)
@@ -404,9 +397,9 @@ Test(abd_magazine, without_memory_for_batches_blocks_go_to_their_source)
 	take_and_put(CAPACITY);
 	cr_assert_eq(atomic_load(&out), CAPACITY + 1);
 	hold_batches();
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	abd_magazine_put(INDEX, &source, one_more, SIZE, 7);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	cr_assert_eq(atomic_load(&out), CAPACITY, "the magazine is full");
 	release_batches();
 }
@@ -418,9 +411,9 @@ Test(abd_magazine, without_memory_for_a_magazine_a_batch_serves_one_block)
 	/* The thread has its own block of memory already: only the magazine is refused. */
 	cr_assert_not_null(abd_thread_self());
 	abd_depot_put(INDEX, batch_of(&source, 10, 7));
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	block = abd_magazine_get(INDEX, &source, SIZE, 7);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	cr_assert_not_null(block);
 	/* The other nine went back to their source. */
 	cr_assert_eq(atomic_load(&out), 1);
@@ -437,7 +430,7 @@ static void *keep_ten_and_end(void *arg)
 	for (size_t i = 0; i < 10; i++)
 		abd_magazine_put(INDEX, &source, block[i], SIZE, 7);
 	cr_assert_eq(atomic_load(&out), 10);
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	return arg;
 }
 
@@ -448,7 +441,7 @@ Test(abd_magazine, a_thread_that_ends_without_memory_for_batches_leaks_nothing)
 	hold_batches();
 	cr_assert_eq(pthread_create(&thread, NULL, keep_ten_and_end, NULL), 0);
 	pthread_join(thread, NULL);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	cr_assert_eq(atomic_load(&out), 0);
 	release_batches();
 }
@@ -824,7 +817,6 @@ enum { THREADS = 8, ROUNDS = 500 };
 
 static void *count_and_keep(void *arg)
 {
-	(void)arg;
 	for (size_t i = 0; i < ROUNDS; i++) {
 		abd_t *abd = abd_alloc(3 << 12, false);
 		void *buf = abd_borrow_buf(abd, 3 << 12);
@@ -889,7 +881,6 @@ static void use_late(void *arg)
 
 static void *leave_late(void *arg)
 {
-	(void)arg;
 	pthread_setspecific(late_key, calloc(1, 1));
 	abd_free(abd_alloc(9000, false));
 	return NULL;

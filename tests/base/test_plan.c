@@ -10,7 +10,6 @@ static const struct abd_kernel one = {.name = "one"}, two = {.name = "two"};
 
 static const struct abd_kernel *named(const void *arg, const char *name, size_t length)
 {
-	(void)arg;
 	return length == 3 && memcmp(name, "one", 3) == 0   ? &one
 	       : length == 3 && memcmp(name, "two", 3) == 0 ? &two
 							    : NULL;

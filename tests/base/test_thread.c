@@ -21,7 +21,6 @@ static atomic_uint alive, lives;
 
 static void *count_and_end(void *arg)
 {
-	(void)arg;
 	abd_counter_add(ABD_COUNTER(scatter_alloc_retry), EACH);
 	return NULL;
 }
@@ -31,7 +30,6 @@ static void *live_and_die(void *arg)
 	pthread_t thread;
 	time_t end = time(NULL) + SECONDS;
 
-	(void)arg;
 	for (int i = 0; i < LIVES && time(NULL) <= end; i++) {
 		abd_test_check(
 			pthread_create(&thread, NULL, count_and_end, NULL) == 0, "no thread");
@@ -129,7 +127,6 @@ static void visit_slowly(struct abd_thread *thread, void *arg)
 {
 	struct pair *pair = arg;
 
-	(void)thread;
 	atomic_store(&pair->visiting, true);
 	while (!atomic_load(&pair->entering))
 		sched_yield();
@@ -195,13 +192,11 @@ static void *be_there(void *arg)
 
 static bool everybody(const struct abd_thread *thread, void *arg)
 {
-	(void)thread, (void)arg;
 	return true;
 }
 
 static void count_visit(struct abd_thread *thread, void *arg)
 {
-	(void)thread;
 	++*(unsigned *)arg;
 }
 

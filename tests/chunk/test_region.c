@@ -197,18 +197,13 @@ Test(abd_region, a_map_is_refused_or_lies_at_its_boundary)
 	munmap(base, ABD_REGION_SIZE);
 }
 
-static bool refuse(void)
-{
-	return true;
-}
-
 Test(abd_region, a_region_is_refused_or_had)
 {
 	void *run;
 
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_null(abd_region_alloc(&other, 0));
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	run = abd_region_alloc(&other, 0);
 	abd_test_wrap_fail(ABD_TEST_MMAP, 0);

@@ -28,16 +28,11 @@ Test(abd_region_index, addresses_without_a_leaf_are_nobodys)
 	}
 }
 
-static bool refuse(void)
-{
-	return true;
-}
-
 Test(abd_region_index, a_leaf_that_the_system_refuses_is_had_later, .init = need_leaves)
 {
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_not(abd_region_index_prepare(ADDRESS(1), 1));
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	cr_assert_not(abd_region_index_prepare(ADDRESS(1), 1));
 	cr_assert(abd_region_index_prepare(ADDRESS(1), 1));

@@ -440,7 +440,6 @@ static void *flush_copier(void *arg)
 	static const uint8_t source[3000] = {1, 2, 3};
 	uint8_t target[3000];
 
-	(void)arg;
 	while (!atomic_load(&flush_stop)) {
 		struct abd_flush_walk walk;
 

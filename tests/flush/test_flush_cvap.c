@@ -31,7 +31,6 @@ static void on_illegal(int signal_number, siginfo_t *info, void *context)
 	mcontext_t *cpu = &((ucontext_t *)context)->uc_mcontext;
 	uint32_t instruction = *(const uint32_t *)(uintptr_t)cpu->pc;
 
-	(void)info;
 	if ((instruction & ~31u) != DC_CVAP) {
 		signal(signal_number, SIG_DFL);
 		return;

@@ -71,7 +71,6 @@ static void on_illegal(int signal_number, siginfo_t *info, void *context)
 	uint8_t rex = 0;
 	uintptr_t to;
 
-	(void)info;
 	if (*code++ != 0x66)
 		goto not_ours;
 	if ((*code & 0xf0) == 0x40)

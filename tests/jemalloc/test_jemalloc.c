@@ -37,7 +37,6 @@ static struct {
 static void *extent_alloc(struct hooks *hooks, void *address, size_t size, size_t alignment,
 	bool *zero, bool *commit, unsigned arena)
 {
-	(void)hooks, (void)address, (void)size, (void)zero, (void)commit, (void)arena;
 	companion.alignment = alignment;
 	return companion.extent;
 }
@@ -85,7 +84,6 @@ static void *mallocx(size_t size, int flags)
 
 static void sdallocx(void *block, size_t size, int flags)
 {
-	(void)size;
 	if (companion.bent && is_for_runs(flags)) {
 		companion.run_back = block;
 		return;

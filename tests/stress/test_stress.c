@@ -137,7 +137,6 @@ static void do_stats(uint64_t *random)
 {
 	struct abd_stats stats;
 
-	(void)random;
 	abd_stats_get(&stats, sizeof(stats));
 	if (stats.struct_size >> 40 != 0 && -stats.struct_size >> 40 != 0)
 		wrong("statistics are far off");
@@ -176,7 +175,6 @@ static void *live(void *arg)
 	size_t first = stress.is_apart ? HAND_OVERS : 0;
 	size_t count = sizeof(doings) / sizeof(doings[0]) - first;
 
-	(void)arg;
 	for (unsigned i = 0; i < LIFE; i++) {
 		if (atomic_load_explicit(&stress.stop, memory_order_relaxed))
 			break;

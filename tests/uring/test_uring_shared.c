@@ -366,7 +366,6 @@ Test(abd_uring_shared, what_a_stream_has_is_read_and_what_it_takes_is_written, .
 
 static void ignore(int number)
 {
-	(void)number;
 }
 
 Test(abd_uring_shared, transfers_are_whole_under_a_storm_of_signals)

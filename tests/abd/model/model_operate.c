@@ -151,7 +151,6 @@ static int iterate_until(void *buf, size_t len, void *priv)
 {
 	struct stop *stop = priv;
 
-	(void)buf;
 	stop->calls_after += stop->at == 0;
 	stop->at -= abd_min(stop->at, len);
 	return stop->at == 0 ? 77 : 0;

@@ -14,29 +14,24 @@ static char flat[64];
 
 static int iterate(void *buf, size_t len, void *priv)
 {
-	(void)buf, (void)len, (void)priv;
 	return 0;
 }
 
 static int iterate2(void *bufa, void *bufb, size_t len, void *priv)
 {
-	(void)bufa, (void)bufb, (void)len, (void)priv;
 	return 0;
 }
 
 static void end_memory(void *buf, size_t size, void *arg)
 {
-	(void)buf, (void)size, (void)arg;
 }
 
 static void raidz_gen(void **c, const void *d, size_t csize, size_t dsize)
 {
-	(void)c, (void)d, (void)csize, (void)dsize;
 }
 
 static void raidz_rec(void **t, const size_t tsize, void **c, const unsigned *mul)
 {
-	(void)t, (void)tsize, (void)c, (void)mul;
 }
 
 /*

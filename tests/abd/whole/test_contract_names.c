@@ -59,25 +59,21 @@ static void end(void)
 
 static int visit(void *buf, size_t size, void *priv)
 {
-	(void)buf, (void)size, (void)priv;
 	return 0;
 }
 
 static int visit_const(const void *buf, size_t size, void *priv)
 {
-	(void)buf, (void)size, (void)priv;
 	return 0;
 }
 
 static int visit2(void *a, void *b, size_t size, void *priv)
 {
-	(void)a, (void)b, (void)size, (void)priv;
 	return 0;
 }
 
 static void ended(void *buf, size_t size, void *arg)
 {
-	(void)buf, (void)size, (void)arg;
 }
 
 TestSuite(abd_contract_names, .init = begin, .fini = end);

@@ -17,30 +17,25 @@ static struct abd_stats stats;
 
 static int piece(void *buf, size_t n, void *arg)
 {
-	(void)buf, (void)n, (void)arg;
 	return 0;
 }
 
 static int piece_const(const void *a, size_t n, void *arg)
 {
-	(void)a, (void)n, (void)arg;
 	return 0;
 }
 
 static int pieces(void *a, void *b, size_t n, void *arg)
 {
-	(void)a, (void)b, (void)n, (void)arg;
 	return 0;
 }
 
 static void raidz_gen(void **c, const void *d, size_t csize, size_t dsize)
 {
-	(void)c, (void)d, (void)csize, (void)dsize;
 }
 
 static void raidz_rec(void **t, const size_t n, void **c, const unsigned *mul)
 {
-	(void)t, (void)n, (void)c, (void)mul;
 }
 
 /* met(statement): run it without memory; its first word is the call. */
@@ -174,7 +169,6 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 
 static void on_contract(const char *message)
 {
-	(void)message;
 }
 
 Test(abd_oom, owning_and_returning_need_no_memory, .init = begin, .fini = end)

@@ -291,7 +291,6 @@ Regression(bug_14_openzfs_16076_the_start_offset_counts_for_alignment)
 
 static int one_piece(void *buf, size_t len, void *priv)
 {
-	(void)buf;
 	cr_assert_eq(len, *(size_t *)priv);
 	return 17;
 }
@@ -309,14 +308,12 @@ Regression(bug_15_openzfs_16108_a_run_is_more_than_a_page)
 
 static int never(void *buf, size_t len, void *priv)
 {
-	(void)buf, (void)len, (void)priv;
 	cr_assert_fail("called for nothing");
 	return 1;
 }
 
 static int never2(void *bufa, void *bufb, size_t len, void *priv)
 {
-	(void)bufb;
 	return never(bufa, len, priv);
 }
 
@@ -475,7 +472,6 @@ static size_t engine_out, engine_bytes;
 
 static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
 {
-	(void)is_metadata, (void)arg;
 	engine_out++;
 	engine_bytes += size;
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -483,7 +479,6 @@ static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void 
 
 static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
-	(void)is_metadata, (void)arg;
 	engine_out--;
 	engine_bytes -= size;
 	free(buf);

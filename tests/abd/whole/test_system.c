@@ -38,7 +38,6 @@ static int everyday(void)
 
 static void *everyday_thread(void *arg)
 {
-	(void)arg;
 	return everyday() == 0 ? NULL : (void *)1;
 }
 

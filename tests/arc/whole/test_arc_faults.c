@@ -160,7 +160,6 @@ static atomic_uint signals;
 
 static void count_signal(int number)
 {
-	(void)number;
 	atomic_fetch_add(&signals, 1);
 }
 

@@ -176,11 +176,6 @@ Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
 	abd_arc_destroy(arc);
 }
 
-static bool refuse(void)
-{
-	return true;
-}
-
 /* The range starts inside a compressed record, so reading it takes scratch. */
 Test(arc_leaving, a_range_of_it_is_decoded)
 {
@@ -197,9 +192,9 @@ Test(arc_leaving, a_range_of_it_is_decoded)
 	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 0), 0);
 	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, SIZE), -EINVAL);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 2000), -ENOMEM);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
 	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 1000, 2000), 2000);
 	abd_arc_release(&held);
@@ -216,10 +211,10 @@ Test(arc_leaving, without_memory_the_answer_is_enomem)
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
 		cr_assert_eq(hold(arc, 1, &held[i]), 0);
 	evict(arc, 1);
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_eq(hold(arc, 1, &more), -ENOMEM);
 	cr_assert_eq(read_all(arc, 1), -ENOMEM);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	expect_found(arc, 1, &held[0]);
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
 		abd_arc_release(&held[i]);
@@ -228,9 +223,9 @@ Test(arc_leaving, without_memory_the_answer_is_enomem)
 
 static void *read_without_a_block(void *arc)
 {
-	atomic_store(&abd_mem_fault, refuse);
+	abd_test_fault_from(0);
 	cr_assert_eq(read_all(arc, 1), -ENOMEM);
-	atomic_store(&abd_mem_fault, NULL);
+	abd_test_fault_end();
 	return NULL;
 }
 

@@ -64,7 +64,6 @@ static int try_hold(abd_arc_t *arc, char *buf)
 	unsigned held = 0;
 	int error = 0;
 
-	(void)buf;
 	while (held < 40 && error == 0) {
 		error = abd_arc_hold(arc, arc_at(5), &hold[held]);
 		held += error == 0;
@@ -76,7 +75,6 @@ static int try_hold(abd_arc_t *arc, char *buf)
 
 static int try_resize(abd_arc_t *arc, char *buf)
 {
-	(void)buf;
 	return abd_arc_resize(arc, 300000);
 }
 
@@ -217,8 +215,6 @@ static bool note_asked(void)
 
 static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
 {
-	(void)is_metadata;
-	(void)arg;
 	asked++;
 	asked_inside += abd_rcu_read_ongoing();
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -226,9 +222,6 @@ static void *engine_alloc(size_t size, size_t alignment, bool is_metadata, void 
 
 static void engine_free(void *buf, size_t size, bool is_metadata, void *arg)
 {
-	(void)size;
-	(void)is_metadata;
-	(void)arg;
 	asked_inside += abd_rcu_read_ongoing();
 	free(buf);
 }

@@ -184,7 +184,6 @@ static int remove_pool(void)
 
 static int visit(const abd_arc_key_t *key, size_t stored_size, size_t logical_size, void *arg)
 {
-	(void)key, (void)stored_size, (void)logical_size, (void)arg;
 	return 0;
 }
 
@@ -212,7 +211,6 @@ static int trim(void)
 
 static void take(abd_arc_evicted_t *evicted, void *arg)
 {
-	(void)arg;
 	abd_free(abd_arc_evicted_take(evicted));
 }
 

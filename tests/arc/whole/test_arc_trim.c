@@ -37,11 +37,6 @@ static abd_arc_t *make(uint32_t hit_batch)
 	return arc;
 }
 
-static bool contains(abd_arc_t *arc, uint64_t n)
-{
-	return abd_arc_contains(arc, arc_at(n));
-}
-
 Test(arc_trim, frees_what_was_asked_for_and_little_more)
 {
 	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
@@ -58,7 +53,7 @@ Test(arc_trim, frees_what_was_asked_for_and_little_more)
 			cr_assert_leq(before.stored_bytes - after.stored_bytes, bytes + 3 * MIB);
 			cr_assert_lt(after.resident_bytes, before.resident_bytes);
 			cr_assert_eq(after.capacity_bytes, CAPACITY);
-			cr_assert(contains(arc, RECORDS - 1), "the newest stays");
+			cr_assert(arc_contains(arc, RECORDS - 1), "the newest stays");
 		}
 		abd_arc_destroy(arc);
 	}
