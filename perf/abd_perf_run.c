@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sysexits.h>
 
 static size_t abd_perf_run_choose(
@@ -180,10 +181,16 @@ static int abd_perf_run_write(const struct abd_perf_options *options, bool compl
 
 static const struct abd_perf_options *abd_perf_run_options;
 
+/* Address space that is given back when there is no more of it: writing needs some. */
+#define ABD_PERF_RUN_RESERVE ((size_t)8 << 20)
+static void *abd_perf_run_reserve;
+
 /* A scenario can't go on: what others measured before is kept. */
 static void abd_perf_run_died(void)
 {
 	abd_perf_say_dying = NULL;
+	if (abd_perf_run_reserve != MAP_FAILED)
+		munmap(abd_perf_run_reserve, ABD_PERF_RUN_RESERVE);
 	if (json_array_size(abd_perf_result_list()) > 0)
 		abd_perf_run_write(abd_perf_run_options, false);
 }
@@ -294,6 +301,8 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_race_noise_measure(&options);
 	abd_perf_run_print_head(&options);
 	abd_perf_run_options = &options;
+	abd_perf_run_reserve =
+		mmap(NULL, ABD_PERF_RUN_RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	abd_perf_say_dying = abd_perf_run_died;
 	status = abd_perf_run_all(&options, chosen, count);
 	abd_perf_say_dying = NULL;
