@@ -280,20 +280,16 @@ class Tables(Case):
 class Report(Case):
     drawn = None
 
-    def pages(self, *results):
-        """The pages of these results, made in one process since loading matplotlib takes longer than drawing."""
-        script = ("import sys\nsys.path.insert(0, sys.argv[1])\nimport compare, model, output, page\n"
-                  "for path in sys.argv[2:]:\n    run = model.load(path)\n"
-                  "    output.write(path + '.html', page.report(run, compare.compare(run, {**run, 'results': run['results'][::-1]})))\n")
-        files = [self.write(f"{i}.json", part if isinstance(part, dict) else made_run(part)) for i, part in enumerate(results)]
-        result = subprocess.run([python_with("matplotlib"), "-c", script, os.path.join(SOURCE, "perf", "after"), *files],
-                                stderr=subprocess.PIPE, text=True, timeout=120, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-        self.assertEqual(result.returncode, 0, result.stderr)
-        pages = []
-        for file in files:
-            with open(file + ".html") as stream:
-                pages.append(stream.read())
-        return pages
+    def pages(self, *results, kinds=("wide",)):
+        """The pages of these results, made in this process, and each drawing in one kind alone: both kinds come from the same function."""
+        import chart
+        import page
+        drawn, chart.svg = chart.svg, lambda draw, title, kind, height: drawn(draw, title, kind, height) if kind in kinds else ""
+        try:
+            runs = [model.load(self.write("run.json", part if isinstance(part, dict) else made_run(part))) for part in results]
+            return [page.report(run, compare.compare(run, {**run, "results": run["results"][::-1]})) for run in runs]
+        finally:
+            chart.svg = drawn
 
     def page(self, *runs):
         """The page of a run or two by the command, and what it prints."""
@@ -592,4 +588,7 @@ class Hostile(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    drawing = python_with("matplotlib")
+    if drawing not in (None, sys.executable):
+        os.execv(drawing, [drawing, "-B", *sys.argv])
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
