@@ -247,27 +247,25 @@ static enum outcome run_test(const struct abd_forkless_test *test)
 	return run_here(test);
 }
 
-static bool is_skipped(const char *full)
+/* Whether one of the patterns is that of the test, or of its whole suite. */
+static bool is_named(const struct abd_forkless_test *test, const char *patterns)
 {
-	const char *patterns = getenv("ABD_TEST_SKIP");
-	char copy[4096], *rest = copy, *pattern;
+	char copy[4096], full[512], *rest = copy, *pattern;
 
-	snprintf(copy, sizeof(copy), "%s", patterns != NULL ? patterns : "");
+	snprintf(full, sizeof(full), "%s/%s", test->suite, test->name);
+	snprintf(copy, sizeof(copy), "%s", patterns);
 	while ((pattern = strtok_r(rest, " \t\n", &rest)) != NULL)
-		if (fnmatch(pattern, full, 0) == 0)
+		if (fnmatch(pattern, full, 0) == 0 || fnmatch(pattern, test->suite, 0) == 0)
 			return true;
 	return false;
 }
 
 static bool is_chosen(const struct abd_forkless_test *test, const char *filter)
 {
-	char full[512];
+	const char *skip = getenv("ABD_TEST_SKIP");
 
-	snprintf(full, sizeof(full), "%s/%s", test->suite, test->name);
-	if (is_skipped(full))
-		return false;
-	return filter == NULL || fnmatch(filter, full, 0) == 0 ||
-	       fnmatch(filter, test->suite, 0) == 0;
+	return (filter == NULL || is_named(test, filter)) &&
+	       (skip == NULL || !is_named(test, skip));
 }
 
 int main(int argc, char **argv)
