@@ -13,6 +13,10 @@
  * and what was evicted but may still be read. Held records that were evicted, replaced or removed
  * can take the cache over its capacity.
  *
+ * A large cache consists of shards, each with a lock and an equal part of the capacity:
+ * config.shards says more. What is said here of the cache's lock, and of sizes that depend on the
+ * capacity, holds for a shard and its part.
+ *
  * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (7
  * KiB with 32 MiB, 56 KiB from 256 MiB up) they lie in one piece, in slabs of the cache's own, not
  * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
@@ -62,6 +66,8 @@ typedef struct abd_arc_key {
 #define ABD_ARC_RECORD_MAX ((size_t)0x7e000000)
 /** The largest hit_batch. */
 #define ABD_ARC_HIT_BATCH_MAX 256
+/** The most shards. */
+#define ABD_ARC_SHARDS_MAX 64
 
 /** Flags of a cache. */
 enum abd_arc_flags {
@@ -162,6 +168,15 @@ struct abd_arc_config {
 	/** called for each record that was evicted, as abd_arc_evicted_t says; NULL: nothing is */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg; /**< its second argument */
+	/**
+	 * parts of the cache that have a lock each, so that threads put at the same time: a power
+	 * of two up to ABD_ARC_SHARDS_MAX. 1: the paper's algorithm over all records. Each shard
+	 * has an equal part of the capacity, at least ABD_ARC_CAPACITY_MIN, and holds the records
+	 * whose keys' hashes choose it: so a record that is too large for that part is -ENOSPC. 0:
+	 * twice as many as the process has processors, but with parts of 256 MiB or more, and 1 if
+	 * hit_batch is 1
+	 */
+	size_t shards;
 };
 
 /**
@@ -247,10 +262,10 @@ struct abd_arc_stats {
  *
  * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
  *          in hits.
- * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch, flags or
- *          lz4_index_group out of range), E2BIG (the config is longer than this version knows, and
- *          the rest is not zero), ENOSPC (chunk_provider is pool, and capacity_bytes is more than
- *          pool_size), ENOMEM.
+ * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch, flags,
+ *          lz4_index_group or shards out of range), E2BIG (the config is longer than this version
+ *          knows, and the rest is not zero), ENOSPC (chunk_provider is pool, and capacity_bytes is
+ *          more than pool_size), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -580,8 +595,9 @@ ABD_API int abd_arc_put_abd(
  * Change the capacity, evicting what no longer fits.
  *
  * Units:   capacity_bytes in bytes of memory.
- * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN; -ENOSPC: chunk_provider is pool, and
- *          capacity_bytes is more than pool_size. The capacity is unchanged after an error.
+ * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN for each shard; -ENOSPC: chunk_provider is
+ *          pool, and capacity_bytes is more than pool_size. The capacity is unchanged after an
+ *          error.
  * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */

@@ -10,10 +10,16 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
 #define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED)
+/*
+ * The least part of a shard, if the cache chooses how many there are: from this on a store has
+ * slots of all sizes, and its slabs are the smallest part of the capacity.
+ */
+#define ABD_ARC_SHARD_PART ((size_t)256 << 20)
 /*
  * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
  * records at most, and may wait for readers after each 16.
@@ -44,11 +50,33 @@ static uint64_t abd_arc_seed(const void *salt)
  * Whether a cache may be so large. The pool can't hold more than its region, and puts would run out
  * of memory long before the cache is full. Returns 0, EINVAL or ENOSPC.
  */
-static int abd_arc_capacity_check(size_t capacity)
+static int abd_arc_capacity_check(size_t capacity, size_t shards)
 {
-	if (capacity < ABD_ARC_CAPACITY_MIN || capacity > PTRDIFF_MAX)
+	if (capacity / shards < ABD_ARC_CAPACITY_MIN || capacity > PTRDIFF_MAX)
 		return EINVAL;
 	return capacity <= abd_chunk_bytes_max() ? 0 : ENOSPC;
+}
+
+/* A shard's part of what the cache has: equal ones, and the first has the rest. */
+static size_t abd_arc_part(const struct abd_arc *arc, size_t whole)
+{
+	return whole / arc->shards + (arc->number == 0 ? whole % arc->shards : 0);
+}
+
+/*
+ * How many shards suit a cache: with twice as many as processors, two of them rarely want the same
+ * one.
+ */
+static size_t abd_arc_shards_for(const struct abd_arc_config *config)
+{
+	size_t most = abd_min(config->capacity_bytes / ABD_ARC_SHARD_PART, ABD_ARC_SHARDS_MAX);
+	size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN), shards = 1;
+
+	if (config->hit_batch == 1)
+		return 1;
+	while (2 * shards <= most && shards / 2 < processors)
+		shards *= 2;
+	return shards;
 }
 
 /* Convert a config of any version to this one. Returns 0, EINVAL, ENOSPC or E2BIG. */
@@ -69,9 +97,12 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 		to->hit_batch = ABD_ARC_HIT_BATCH;
 	if (to->lz4_index_group == 0)
 		to->lz4_index_group = ABD_ARC_LZ4_GROUP;
-	if (abd_lz4_index_size(0, to->lz4_index_group) == 0)
+	if (to->shards == 0)
+		to->shards = abd_arc_shards_for(to);
+	if (abd_lz4_index_size(0, to->lz4_index_group) == 0 || to->shards > ABD_ARC_SHARDS_MAX ||
+		(to->shards & (to->shards - 1)) != 0)
 		return EINVAL;
-	return abd_arc_capacity_check(to->capacity_bytes);
+	return abd_arc_capacity_check(to->capacity_bytes, to->shards);
 }
 
 static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
@@ -93,16 +124,14 @@ static bool abd_arc_seen_start(struct abd_arc *arc)
 	return arc->seen.places > 0;
 }
 
-static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
+/* Begin a shard, which is all zero. False: no memory; abd_arc_end() ends what there is. */
+static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
 {
-	memset(arc, 0, sizeof(*arc));
-	arc->seed = abd_arc_seed(arc);
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): filled just above */
 	arc->flags = config->flags;
 	arc->hit_batch = config->hit_batch;
 	arc->block_index_min = config->lz4_index_min;
 	arc->block_index_group = config->lz4_index_group;
-	arc->capacity = arc->goal = config->capacity_bytes;
+	arc->capacity = arc->goal = abd_arc_part(arc, config->capacity_bytes);
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
@@ -111,18 +140,40 @@ static void abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->evicted_arg = config->evicted_arg;
 	pthread_mutex_init(&arc->lock, NULL);
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
+	pthread_mutex_init(&arc->whole_lock, NULL);
 
 	arc->index_cost = (uint32_t)abd_arc_index_cost();
 	abd_arc_store_init(&arc->store, arc->capacity);
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
+	if (!abd_arc_seen_start(arc))
+		return false;
+	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
+	arc->index = abd_arc_index_new(
+		abd_min(abd_arc_part(arc, config->expected_entries), arc->capacity / 512),
+		arc->seed);
+	return arc->index != NULL;
+}
+
+static void abd_arc_end(struct abd_arc *arc)
+{
+	if (arc->index != NULL)
+		abd_arc_index_free(arc->index);
+	abd_arc_policy_fini(&arc->policy);
+	abd_arc_seen_fini(&arc->seen);
+	abd_arc_fillings_free(arc);
+	pthread_mutex_destroy(&arc->whole_lock);
+	pthread_mutex_destroy(&arc->reclaim_lock);
+	pthread_mutex_destroy(&arc->lock);
 }
 
 abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 {
 	struct abd_arc_config known;
 	struct abd_arc *arc;
+	uint32_t started = 0;
+	bool any = true;
 
 	ABD_REQUIRE(config != NULL, "config is NULL");
 	abd_init();
@@ -134,24 +185,25 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	errno = abd_arc_config_take(&known, config);
 	if (errno != 0)
 		return NULL;
-	arc = abd_mem_alloc(sizeof(*arc), 64);
+	arc = abd_mem_alloc(known.shards * sizeof(*arc), 64);
 	if (arc == NULL)
 		goto no_memory;
-	abd_arc_start(arc, &known);
-	if (!abd_arc_seen_start(arc))
-		goto no_table;
-	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
-	arc->index =
-		abd_arc_index_new(abd_min(known.expected_entries, arc->capacity / 512), arc->seed);
-	if (arc->index == NULL)
-		goto no_index;
+	memset(arc, 0, known.shards * sizeof(*arc));
+	for (uint64_t seed = abd_arc_seed(arc); any && started < known.shards; started++) {
+		arc[started].seed = seed;
+		arc[started].shards = (uint32_t)known.shards;
+		arc[started].number = started;
+		any = abd_arc_start(&arc[started], &known);
+	}
+	if (!any)
+		goto no_shard;
 	abd_arc_reader_open(arc);
 	return arc;
 
-no_index:
-	abd_arc_seen_fini(&arc->seen);
-no_table:
-	abd_mem_free(arc, sizeof(*arc), 64);
+no_shard:
+	while (started > 0)
+		abd_arc_end(&arc[--started]);
+	abd_mem_free(arc, known.shards * sizeof(*arc), 64);
 no_memory:
 	errno = ENOMEM;
 	return NULL;
@@ -168,37 +220,46 @@ static void abd_arc_empty(struct abd_arc *arc)
 	abd_arc_reclaim(arc);
 }
 
-void abd_arc_destroy(abd_arc_t *arc)
+/* Nothing of a shard is being filled. Returns how many bytes are held. */
+static size_t abd_arc_destroy_check(struct abd_arc *arc)
 {
-	if (arc == NULL)
-		return;
-
-	abd_arc_require_untelling(__func__, arc);
 	pthread_mutex_lock(&arc->lock);
 	size_t held = abd_arc_held_bytes(arc);
 	const struct abd_arc_filling *filling = abd_arc_filling_any(arc);
 
 	pthread_mutex_unlock(&arc->lock);
 	if (ABD_UNLIKELY(filling != NULL))
-		abd_contract_fail(__func__,
+		abd_contract_fail("abd_arc_destroy",
 			"the fill of %llu:%llx:%llx:%llu was neither committed nor abandoned",
 			(unsigned long long)filling->key.pool,
 			(unsigned long long)filling->key.dva[0],
 			(unsigned long long)filling->key.dva[1],
 			(unsigned long long)filling->key.birth);
+	return held;
+}
+
+void abd_arc_destroy(abd_arc_t *arc)
+{
+	size_t held = 0;
+
+	if (arc == NULL)
+		return;
+
+	abd_arc_require_untelling(__func__, arc);
+	for (uint32_t i = 0; i < arc->shards; i++)
+		held += abd_arc_destroy_check(&arc[i]);
 	ABD_REQUIRE(held == 0, "records of %zu bytes are held while their cache ends", held);
 
 	abd_arc_reader_close(arc);
-	abd_arc_empty(arc);
-	assert(arc->store.bytes == 0 && arc->run_bytes == 0 && arc->evicted_bytes == 0);
-	abd_arc_index_free(arc->index);
-	abd_arc_policy_fini(&arc->policy);
-	abd_arc_seen_fini(&arc->seen);
+	for (uint32_t i = 0; i < arc->shards; i++) {
+		abd_arc_empty(&arc[i]);
+		assert(arc[i].store.bytes == 0 && arc[i].run_bytes == 0 &&
+			arc[i].evicted_bytes == 0);
+	}
 	abd_arc_readers_free(arc);
-	abd_arc_fillings_free(arc);
-	pthread_mutex_destroy(&arc->reclaim_lock);
-	pthread_mutex_destroy(&arc->lock);
-	abd_mem_free(arc, sizeof(*arc), 64);
+	for (uint32_t i = 0; i < arc->shards; i++)
+		abd_arc_end(&arc[i]);
+	abd_mem_free(arc, arc->shards * sizeof(*arc), 64);
 }
 
 /*
@@ -280,28 +341,25 @@ static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capac
 	return seen;
 }
 
-int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
+/* Set a shard's goal; it grows at once. *seen is then the table that it no longer needs. */
+static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity, struct abd_arc_seen *seen)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	abd_arc_require_untelling(__func__, arc);
-
-	int error = abd_arc_capacity_check(capacity_bytes);
-
-	if (error != 0)
-		return -error;
-	struct abd_arc_seen seen = abd_arc_resize_seen(arc, capacity_bytes);
-
 	pthread_mutex_lock(&arc->lock);
-	arc->goal = capacity_bytes;
-	abd_arc_seen_resize(&arc->seen, &seen, capacity_bytes);
-	abd_arc_capacity_set(arc, capacity_bytes > arc->capacity ? capacity_bytes : arc->capacity);
+	arc->goal = capacity;
+	abd_arc_seen_resize(&arc->seen, seen, capacity);
+	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
+	pthread_mutex_unlock(&arc->lock);
+}
 
-	bool smaller = capacity_bytes < arc->capacity;
-	size_t step = abd_min((arc->capacity - capacity_bytes) / ABD_ARC_RESIZE_STEPS + 1,
+/* Bring a shard to its goal. */
+static void abd_arc_resize_end(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool smaller = arc->goal < arc->capacity;
+	size_t step = abd_min((arc->capacity - arc->goal) / ABD_ARC_RESIZE_STEPS + 1,
 		ABD_ARC_RESIZE_PIECE * abd_arc_record_mean(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_seen_fini(&seen);
 	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
 		if (i % ABD_ARC_RESIZE_WAIT == 0)
 			abd_arc_make_room(arc, -1);
@@ -313,6 +371,30 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		continue;
 	abd_arc_reclaim(arc);
 	abd_arc_make_room(arc, -1);
+}
+
+int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
+{
+	struct abd_arc_seen seen[ABD_ARC_SHARDS_MAX];
+
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	abd_arc_require_untelling(__func__, arc);
+
+	int error = abd_arc_capacity_check(capacity_bytes, arc->shards);
+
+	if (error != 0)
+		return -error;
+	for (uint32_t i = 0; i < arc->shards; i++)
+		seen[i] = abd_arc_resize_seen(&arc[i], abd_arc_part(&arc[i], capacity_bytes));
+	/* Of two calls at a time, the later one sets the goals of all. */
+	pthread_mutex_lock(&arc->whole_lock);
+	for (uint32_t i = 0; i < arc->shards; i++)
+		abd_arc_resize_begin(&arc[i], abd_arc_part(&arc[i], capacity_bytes), &seen[i]);
+	pthread_mutex_unlock(&arc->whole_lock);
+	for (uint32_t i = 0; i < arc->shards; i++) {
+		abd_arc_seen_fini(&seen[i]);
+		abd_arc_resize_end(&arc[i]);
+	}
 	return 0;
 }
 
@@ -351,24 +433,43 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->target_recent_bytes = policy->target_recent;
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
-	stats->resident_bytes = stats->used_bytes + abd_chunk_idle(arc->store.provider);
+	stats->resident_bytes = stats->used_bytes;
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
 			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index) +
 			      abd_arc_seen_bytes(&arc->seen);
 }
 
-static_assert(sizeof(struct abd_arc_stats) == 36 * sizeof(uint64_t), "no padding");
+#define ABD_ARC_STATS (sizeof(struct abd_arc_stats) / sizeof(uint64_t))
+
+static_assert(
+	ABD_ARC_STATS == 36 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
+
+/* Every statistic of a cache is the sum of its shards'. */
+static void abd_arc_stats_add(struct abd_arc_stats *sum, const struct abd_arc_stats *one)
+{
+	uint64_t word[2][ABD_ARC_STATS];
+
+	memcpy(word[0], sum, sizeof(*sum));
+	memcpy(word[1], one, sizeof(*one));
+	for (size_t i = 0; i < ABD_ARC_STATS; i++)
+		word[0][i] += word[1][i];
+	memcpy(sum, word[0], sizeof(*sum));
+}
 
 int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_size)
 {
-	struct abd_arc_stats now;
+	struct abd_arc_stats now = {.resident_bytes = 0}, one;
 
 	ABD_REQUIRE(arc != NULL && stats != NULL, "cache or record is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_stats_fill(arc, &now);
-	pthread_mutex_unlock(&arc->lock);
+	for (uint32_t i = 0; i < arc->shards; i++) {
+		pthread_mutex_lock(&arc[i].lock);
+		abd_arc_stats_fill(&arc[i], &one);
+		pthread_mutex_unlock(&arc[i].lock);
+		abd_arc_stats_add(&now, &one);
+	}
+	now.resident_bytes += abd_chunk_idle(arc->store.provider);
 
 	size_t known = abd_min(stats_size, sizeof(now));
 

@@ -534,13 +534,12 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 	abd_arc_reclaim_unlock(arc);
 }
 
-bool abd_arc_shrink(struct abd_arc *arc)
+/* Evict an eighth of a shard's records. False: nothing was left to evict. */
+static bool abd_arc_shrink_some(struct abd_arc *arc)
 {
 	size_t evicted = 0;
 	bool any;
 
-	if (abd_arc_is_telling(arc))
-		return false;
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
 
@@ -548,10 +547,25 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
 		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
 	any |= evicted > 0;
-	arc->stats.shrinks += any;
 	pthread_mutex_unlock(&arc->lock);
 
 	abd_arc_reclaim(arc);
+	return any;
+}
+
+bool abd_arc_shrink(struct abd_arc *arc)
+{
+	struct abd_arc *first = abd_arc_first(arc);
+	bool any = false;
+
+	if (abd_arc_is_telling(arc))
+		return false;
+	/* The memory that is refused may be with any shard. */
+	for (uint32_t i = 0; i < arc->shards; i++)
+		any |= abd_arc_shrink_some(&first[i]);
+	pthread_mutex_lock(&arc->lock);
+	arc->stats.shrinks += any;
+	pthread_mutex_unlock(&arc->lock);
 	abd_cache_reap_now();
 	return any;
 }
@@ -562,18 +576,14 @@ static size_t abd_arc_used_unpinned(const struct abd_arc *arc)
 	return abd_arc_used(arc) - arc->pinned_bytes - arc->untold_bytes;
 }
 
-/*
- * Take a step towards so much in use: empty slabs, or evict, and free that. False: no step is
- * needed, or possible.
- */
-static bool abd_arc_trim_some(struct abd_arc *arc, size_t goal)
+/* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
+static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
 	(void)abd_arc_policy_tidy(&arc->policy);
 
-	size_t used = abd_arc_used_unpinned(arc), over = used - abd_min(used, goal);
-	bool any = over > 0 && (abd_arc_move_some(arc, over) || abd_arc_evict_some(arc, over) > 0);
+	bool any = abd_arc_move_some(arc, over) || abd_arc_evict_some(arc, over) > 0;
 
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
@@ -590,26 +600,49 @@ static uint64_t abd_arc_trim_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* What all shards use; and of that what is neither pinned nor about to be freed. */
+static size_t abd_arc_trim_used(struct abd_arc *first, size_t *unpinned)
+{
+	size_t used = 0;
+
+	*unpinned = 0;
+	for (uint32_t i = 0; i < first->shards; i++) {
+		pthread_mutex_lock(&first[i].lock);
+		used += abd_arc_used(&first[i]);
+		*unpinned += abd_arc_used_unpinned(&first[i]);
+		pthread_mutex_unlock(&first[i].lock);
+	}
+	return used;
+}
+
+/* Take a step in each shard, for its part of what is too much. False: no step is left. */
+static bool abd_arc_trim_round(struct abd_arc *first, size_t goal)
+{
+	bool any = false;
+	size_t used;
+
+	(void)abd_arc_trim_used(first, &used);
+	for (uint32_t i = 0; used > goal && i < first->shards; i++)
+		any |= abd_arc_trim_some(&first[i], (used - goal - 1) / first->shards + 1);
+	return any;
+}
+
 size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	uint64_t begin = abd_arc_trim_clock();
+	size_t goal, rest, before = abd_arc_trim_used(arc, &goal);
 
-	pthread_mutex_lock(&arc->lock);
-	size_t before = abd_arc_used(arc), goal = abd_arc_used_unpinned(arc);
-
-	pthread_mutex_unlock(&arc->lock);
 	goal -= abd_min(goal, bytes);
-	abd_arc_reclaim(arc); /* what waits to be freed costs no record */
-	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_some(arc, goal))
+	for (uint32_t i = 0; i < arc->shards; i++)
+		abd_arc_reclaim(&arc[i]); /* what waits to be freed costs no record */
+	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal))
 		continue;
 	abd_cache_reap_now();
 
-	pthread_mutex_lock(&arc->lock);
-	size_t after = abd_arc_used(arc);
+	size_t after = abd_arc_trim_used(arc, &rest);
 
-	pthread_mutex_unlock(&arc->lock);
 	return before - abd_min(before, after);
 }
 

@@ -100,8 +100,10 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
 		return -ENOSPC;
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	uint64_t hash = abd_arc_hash(arc, key);
+
+	arc = abd_arc_shard(arc, hash);
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	int result = reader != NULL ? 0 : -ENOMEM;
 
 	while (result == 0) {
@@ -175,7 +177,7 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 		abd_arc_filling_unreserve(filling);
 		pthread_mutex_unlock(&arc->lock);
 	}
-	error = abd_arc_put_source(arc, &key, flags, source, filling, slot);
+	error = abd_arc_put_source(arc, filling->hash, &key, flags, source, filling, slot);
 	if (error == 0 && hold != NULL)
 		abd_arc_hold_fill(
 			hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));

@@ -31,8 +31,14 @@
  * first: see abd_arc_tell.c.
  *
  * Locks, in the order they are taken: abd_arc_registry (a thread ends; a cache is created or
- * destroyed), reclaim_lock (one thread at a time waits for readers), lock (everything else). No
- * thread waits for a grace period while it has lock.
+ * destroyed), whole_lock (who changes all shards), reclaim_lock (one thread at a time waits for
+ * readers), lock (everything else). No thread waits for a grace period while it has lock.
+ *
+ * A cache is one of these or several, its shards: the picture shows one. A key's hash says which
+ * shard is its own, and all of what is above happens there, under that shard's locks; no thread has
+ * the lock of two shards. So more threads can put at a time. Shards share the seed, the cache's id,
+ * and nothing that changes: each has its part of the capacity, and of every thread's block. In this
+ * layer arc is a shard, except in the public calls, whose handle is the first.
  */
 #ifndef ABD_ARC_IMPL_H
 #define ABD_ARC_IMPL_H
@@ -77,9 +83,10 @@ enum abd_arc_reader_count {
 };
 
 /**
- * One thread's block in one cache. Only its thread writes it, except that any thread may release
- * a hold. Other threads read counters and holds under lock. When the thread ends, the next new
- * thread takes the block over unchanged, with the holds that are not released yet.
+ * One thread's block in one shard; a thread's blocks in a cache lie side by side. Only its thread
+ * writes it, except that any thread may release a hold. Other threads read counters and holds under
+ * lock. When the thread ends, the next new thread takes the blocks over unchanged, with the holds
+ * that are not released yet.
  */
 struct abd_arc_reader {
 	_Atomic uint64_t count[ABD_ARC_COUNTS];
@@ -88,17 +95,17 @@ struct abd_arc_reader {
 	uint64_t slab_frees;        /* frees of the store when the first hit was put into ring */
 	uint32_t pending;           /* hits in ring */
 	uint32_t patience; /* the lock was busy: how many hits to drop before trying it again */
-	bool idle;         /* its thread has ended */
+	bool idle;         /* its thread has ended. In the first shard's, for all */
 	struct abd_arc_reader *next;
 	struct abd_arc_hold_block *cursor; /* the block where a free slot was found last */
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
 
-/** Says which of a thread's blocks belongs to which cache. */
+/** Says which of a thread's blocks belong to which cache. */
 struct abd_arc_seat {
-	uint64_t id; /* 0: none */
-	struct abd_arc_reader *reader;
+	uint64_t id;                   /* 0: none */
+	struct abd_arc_reader *reader; /* the first shard's */
 };
 
 /** The seat this thread used last. */
@@ -106,15 +113,15 @@ extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibi
 
 struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);
 /** Free all blocks of a cache that ends. */
-void abd_arc_readers_free(struct abd_arc *arc);
+void abd_arc_readers_free(struct abd_arc *first);
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
 /** Report all noted hits to the policy. Under lock. */
 void abd_arc_reader_tell(struct abd_arc_reader *reader);
 struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader);
 
 /** Open gives the cache its id and enters it in the registry; close takes it out again. */
-void abd_arc_reader_open(struct abd_arc *arc);
-void abd_arc_reader_close(struct abd_arc *arc);
+void abd_arc_reader_open(struct abd_arc *first);
+void abd_arc_reader_close(struct abd_arc *first);
 /**
  * Call visit once for each entry that a slot holds. Under lock, so that none of them can be freed
  * meanwhile.
@@ -207,17 +214,24 @@ void abd_arc_fillings_free(struct abd_arc *arc);
 
 #define ABD_ARC_BITS_LOG 15
 #define ABD_ARC_BITS (1 << ABD_ARC_BITS_LOG)
+#define ABD_ARC_SHARD_SHIFT 50
 
+/**
+ * A shard: an ARC over the keys whose hashes choose it. A cache is an array of them, and its handle
+ * is the first.
+ */
 struct abd_arc {
 	/* never reused: a thread can tell this cache from an earlier one at the same address */
 	uint64_t id;
 	uint64_t seed;
+	struct abd_arc_index *index;
+	size_t reader_offset;    /* of this shard's block in what a thread has for the cache */
+	uint32_t shards, number; /* how many there are, and which this is */
 	uint32_t flags;
 	uint32_t hit_batch;
-	uint32_t index_cost;        /* what a record costs in addition to its slot and buffer */
 	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
 	uint32_t block_index_group; /* bytes of the record for each of its points */
-	struct abd_arc_index *index;
+	uint32_t index_cost;        /* what a record costs in addition to its slot and buffer */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg;
 
@@ -259,8 +273,27 @@ struct abd_arc {
 	/* Read by abd_arc_release(). */
 	_Alignas(64) atomic_size_t pinned_count;
 
+	/* The first shard's, for the cache: */
+	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
 	struct abd_arc *registry_next;
 };
+
+/** The handle of a shard's cache. */
+static inline struct abd_arc *abd_arc_first(struct abd_arc *arc)
+{
+	return arc - arc->number;
+}
+
+/**
+ * The shard of a hash. The index uses other bits, the lowest and the top 8. The branch is for a
+ * cache of one shard, where a look-up need not wait for the hash to know its index.
+ */
+static inline struct abd_arc *abd_arc_shard(struct abd_arc *arc, uint64_t hash)
+{
+	if (ABD_LIKELY(arc->shards == 1))
+		return arc;
+	return arc + (size_t)(hash >> ABD_ARC_SHARD_SHIFT & (arc->shards - 1));
+}
 
 /** Which of the bits is an entry's. */
 static inline size_t abd_arc_bit(const struct abd_arc_entry *entry)
@@ -320,11 +353,18 @@ static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key
 	return abd_arc_hash_key(arc->seed, key);
 }
 
+/** This shard's block of a thread whose block in the first shard this is. */
+static inline struct abd_arc_reader *abd_arc_reader_at(
+	struct abd_arc_reader *first, const struct abd_arc *arc)
+{
+	return (void *)((char *)first + arc->reader_offset);
+}
+
 /** This thread's block; NULL: no memory. Outside of read-side sections and locks. */
 static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
 {
 	if (ABD_LIKELY(abd_arc_seat_last.id == arc->id))
-		return abd_arc_seat_last.reader;
+		return abd_arc_reader_at(abd_arc_seat_last.reader, arc);
 	return abd_arc_reader_get_slow(arc);
 }
 
@@ -542,7 +582,7 @@ size_t abd_arc_excess(const struct abd_arc *arc, int class);
  */
 void abd_arc_make_room(struct abd_arc *arc, int class);
 /**
- * An allocation has failed: evict an eighth of the records and give the memory back. False:
+ * An allocation has failed: evict an eighth of the cache's records and give the memory back. False:
  * nothing was left to evict. Outside of sections and locks.
  */
 bool abd_arc_shrink(struct abd_arc *arc);
@@ -634,7 +674,7 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
  * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
  * there: then -ESTALE when it was overtaken. If slot is not NULL, it holds the record afterwards.
  */
-int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned flags,
+int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot *slot);
 

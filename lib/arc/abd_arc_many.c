@@ -47,12 +47,12 @@ static void abd_arc_many_fetch(
 	const struct abd_arc_entry *entry[ABD_ARC_BATCH];
 
 	abd_rcu_read_lock_as(rcu);
-	size_t lines = atomic_load_explicit(&arc->index->lines, memory_order_acquire);
-
 	for (size_t i = 0; i < n; i++) {
-		size_t home = abd_arc_index_home(hash[i], lines);
+		struct abd_arc_index *index = abd_arc_shard(arc, hash[i])->index;
+		size_t home = abd_arc_index_home(
+			hash[i], atomic_load_explicit(&index->lines, memory_order_acquire));
 
-		line[i] = &abd_arc_index_page(arc->index, home)[home % ABD_ARC_PAGE_LINES];
+		line[i] = &abd_arc_index_page(index, home)[home % ABD_ARC_PAGE_LINES];
 		__builtin_prefetch(line[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ static size_t abd_arc_many_count(size_t at, size_t n)
 static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_key_t *keys,
 	abd_arc_hold_t *holds, int *results, size_t n)
 {
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_reader *first = abd_arc_reader_get(arc);
 	uint64_t hash[ABD_ARC_BATCH];
 	size_t held = 0, count;
 
@@ -91,12 +91,15 @@ static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_
 		count = abd_arc_many_count(at, n);
 		for (size_t i = 0; i < count; i++)
 			hash[i] = abd_arc_hash(arc, &keys[at + i]);
-		abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
+		abd_arc_many_fetch(arc, abd_arc_reader_rcu(first), hash, count);
 		for (size_t i = at; i < at + count; i++) {
+			struct abd_arc *shard = abd_arc_shard(arc, hash[i - at]);
+
 			results[i] = -ENOMEM;
-			if (ABD_LIKELY(reader != NULL))
-				results[i] = abd_arc_hold_touch(
-					arc, reader, hash[i - at], &keys[i], &holds[i], true);
+			if (ABD_LIKELY(first != NULL))
+				results[i] =
+					abd_arc_hold_touch(shard, abd_arc_reader_at(first, shard),
+						hash[i - at], &keys[i], &holds[i], true);
 			held += results[i] == 0;
 		}
 	}
@@ -117,7 +120,7 @@ size_t abd_arc_hold_many(
 
 static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *ios, size_t n)
 {
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_reader *first = abd_arc_reader_get(arc);
 	uint64_t hash[ABD_ARC_BATCH];
 	size_t done = 0, count;
 
@@ -125,12 +128,14 @@ static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *
 		count = abd_arc_many_count(at, n);
 		for (size_t i = 0; i < count; i++)
 			hash[i] = abd_arc_hash(arc, &ios[at + i].key);
-		abd_arc_many_fetch(arc, abd_arc_reader_rcu(reader), hash, count);
+		abd_arc_many_fetch(arc, abd_arc_reader_rcu(first), hash, count);
 		for (size_t i = 0; i < count; i++) {
+			struct abd_arc *shard = abd_arc_shard(arc, hash[i]);
 			abd_arc_io_t *io = &ios[at + i];
 
-			io->result = abd_arc_read_touch(
-				arc, reader, hash[i], &io->key, io->dst, io->off, io->size, true);
+			io->result = abd_arc_read_touch(shard,
+				first != NULL ? abd_arc_reader_at(first, shard) : NULL, hash[i],
+				&io->key, io->dst, io->off, io->size, true);
 			done += io->result >= 0;
 		}
 	}

@@ -285,18 +285,18 @@ static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *
 	return first;
 }
 
-int abd_arc_put_source(struct abd_arc *arc, const abd_arc_key_t *key, unsigned flags,
+int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot *slot)
 {
 	struct abd_arc_put put = {.key = key,
+		.hash = hash,
 		.flags = flags,
 		.list = ABD_ARC_RECENT,
 		.filling = filling,
 		.slot = slot};
 	int error;
 
-	put.hash = abd_arc_hash(arc, key);
 	if (abd_arc_put_is_first(arc, &put))
 		return 0;
 	put.reader = abd_arc_reader_get(arc);
@@ -317,7 +317,9 @@ static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t 
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
 		return -ENOSPC;
-	return abd_arc_put_source(arc, key, flags, &source, NULL, NULL);
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	return abd_arc_put_source(abd_arc_shard(arc, hash), hash, key, flags, &source, NULL, NULL);
 }
 
 int abd_arc_put(abd_arc_t *arc, const abd_arc_key_t *key, const void *buf, size_t size)
@@ -390,10 +392,12 @@ int abd_arc_put_abd(
 				: size >= ABD_ARC_ALIGNMENT &&
 					  (flags != 0 ||
 						  abd_arc_record_bytes(abd) - size <= size / 16)};
+	uint64_t hash = abd_arc_hash(arc, key);
 	int error = abd_arc_put_check(arc, &source, flags);
 
 	if (error == 0)
-		error = abd_arc_put_source(arc, key, put_flags, &source, NULL, NULL);
+		error = abd_arc_put_source(
+			abd_arc_shard(arc, hash), hash, key, put_flags, &source, NULL, NULL);
 	if (error == 0 && !source.given)
 		abd_free(abd);
 	return error;

@@ -168,9 +168,10 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 {
 	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
 	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	uint64_t hash = abd_arc_hash(arc, key);
 
-	return abd_arc_read_touch(
-		arc, abd_arc_reader_get(arc), abd_arc_hash(arc, key), key, dst, off, size, true);
+	arc = abd_arc_shard(arc, hash);
+	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), hash, key, dst, off, size, true);
 }
 
 ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
@@ -181,8 +182,11 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 
 	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
 		return -EINVAL;
-	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), abd_arc_hash(arc, key), key, dst,
-		off, size, flags == 0);
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	arc = abd_arc_shard(arc, hash);
+	return abd_arc_read_touch(
+		arc, abd_arc_reader_get(arc), hash, key, dst, off, size, flags == 0);
 }
 
 bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
@@ -191,6 +195,7 @@ bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 
 	uint64_t hash = abd_arc_hash(arc, key);
 
+	arc = abd_arc_shard(arc, hash);
 	abd_rcu_read_lock();
 	const struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
@@ -249,11 +254,14 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL, "cache, key or hold is NULL");
 
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	arc = abd_arc_shard(arc, hash);
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 
 	if (ABD_UNLIKELY(reader == NULL))
 		return -ENOMEM;
-	return abd_arc_hold_touch(arc, reader, abd_arc_hash(arc, key), key, hold, true);
+	return abd_arc_hold_touch(arc, reader, hash, key, hold, true);
 }
 
 ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size)

@@ -34,24 +34,36 @@ static struct abd_arc *abd_arc_registry_find(uint64_t id)
 	return arc;
 }
 
-void abd_arc_reader_open(struct abd_arc *arc)
+/* Whole pairs of cache lines, which the CPU may fetch together: no two blocks share a pair. */
+static size_t abd_arc_reader_room(const struct abd_arc *arc)
+{
+	return abd_round_up(
+		sizeof(struct abd_arc_reader) + arc->hit_batch * sizeof(struct abd_arc_entry *),
+		128);
+}
+
+void abd_arc_reader_open(struct abd_arc *first)
 {
 	abd_rcu_start();
 	pthread_mutex_lock(&abd_arc_registry);
-	arc->id = ++abd_arc_registry_ids;
-	arc->registry_next = abd_arc_registry_list;
-	abd_arc_registry_list = arc;
+	abd_arc_registry_ids++;
+	for (uint32_t i = 0; i < first->shards; i++) {
+		first[i].id = abd_arc_registry_ids;
+		first[i].reader_offset = i * abd_arc_reader_room(first);
+	}
+	first->registry_next = abd_arc_registry_list;
+	abd_arc_registry_list = first;
 	pthread_mutex_unlock(&abd_arc_registry);
 }
 
-void abd_arc_reader_close(struct abd_arc *arc)
+void abd_arc_reader_close(struct abd_arc *first)
 {
 	struct abd_arc **link = &abd_arc_registry_list;
 
 	pthread_mutex_lock(&abd_arc_registry);
-	while (*link != arc)
+	while (*link != first)
 		link = &(*link)->registry_next;
-	*link = arc->registry_next;
+	*link = first->registry_next;
 	pthread_mutex_unlock(&abd_arc_registry);
 }
 
@@ -65,7 +77,16 @@ static void abd_arc_seats_free(struct abd_arc_seats *seats)
 	abd_mem_free(seats, abd_arc_seats_size(seats->room), 16);
 }
 
-/* A thread ends: report its last hits, and leave its blocks for other threads. */
+/* Report a thread's last hits to a shard, and pass on what it was filling there. */
+static void abd_arc_reader_leave(struct abd_arc_reader *reader)
+{
+	pthread_mutex_lock(&reader->arc->lock);
+	abd_arc_reader_tell(reader);
+	pthread_mutex_unlock(&reader->arc->lock);
+	abd_arc_filling_leave(reader);
+}
+
+/* A thread ends, and leaves its blocks for other threads. */
 static void abd_arc_reader_end(void *seats_arg)
 {
 	struct abd_arc_seats *seats = seats_arg;
@@ -74,17 +95,15 @@ static void abd_arc_reader_end(void *seats_arg)
 	abd_arc_seat_last = (struct abd_arc_seat){0, NULL};
 	pthread_mutex_lock(&abd_arc_registry);
 	for (size_t i = 0; i < seats->count; i++) {
-		struct abd_arc *arc = abd_arc_registry_find(seats->seat[i].id);
+		struct abd_arc *first = abd_arc_registry_find(seats->seat[i].id);
 
-		if (arc == NULL)
+		if (first == NULL)
 			continue;
-		pthread_mutex_lock(&arc->lock);
-		abd_arc_reader_tell(seats->seat[i].reader);
-		pthread_mutex_unlock(&arc->lock);
-		abd_arc_filling_leave(seats->seat[i].reader);
-		pthread_mutex_lock(&arc->lock);
+		for (uint32_t j = 0; j < first->shards; j++)
+			abd_arc_reader_leave(abd_arc_reader_at(seats->seat[i].reader, &first[j]));
+		pthread_mutex_lock(&first->lock);
 		seats->seat[i].reader->idle = true;
-		pthread_mutex_unlock(&arc->lock);
+		pthread_mutex_unlock(&first->lock);
 	}
 	pthread_mutex_unlock(&abd_arc_registry);
 	abd_arc_seats_free(seats);
@@ -141,14 +160,6 @@ static bool abd_arc_seats_reserve(void)
 	return true;
 }
 
-/* Whole pairs of cache lines, which the CPU may fetch together: no two blocks share a pair. */
-static size_t abd_arc_reader_room(const struct abd_arc *arc)
-{
-	return abd_round_up(
-		sizeof(struct abd_arc_reader) + arc->hit_batch * sizeof(struct abd_arc_entry *),
-		128);
-}
-
 static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd_arc_reader *reader)
 {
 	atomic_init(&block->next, NULL);
@@ -159,14 +170,10 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 	}
 }
 
-static struct abd_arc_reader *abd_arc_reader_make(struct abd_arc *arc)
+static void abd_arc_reader_start(struct abd_arc *arc, struct abd_arc_reader *reader)
 {
-	struct abd_arc_reader *reader = abd_mem_alloc(abd_arc_reader_room(arc), 128);
-
-	if (reader == NULL)
-		return NULL;
-	memset(reader, 0, abd_arc_reader_room(arc));
 	reader->arc = arc;
+	reader->rcu = &abd_rcu_self;
 	abd_arc_hold_block_init(&reader->holds, reader);
 	reader->cursor = &reader->holds;
 
@@ -174,25 +181,45 @@ static struct abd_arc_reader *abd_arc_reader_make(struct abd_arc *arc)
 	reader->next = arc->readers;
 	arc->readers = reader;
 	pthread_mutex_unlock(&arc->lock);
+}
+
+/* What a thread has for a cache: a block for each shard. */
+static size_t abd_arc_reader_size(const struct abd_arc *first)
+{
+	return first->shards * abd_arc_reader_room(first);
+}
+
+static struct abd_arc_reader *abd_arc_reader_make(struct abd_arc *first)
+{
+	struct abd_arc_reader *reader = abd_mem_alloc(abd_arc_reader_size(first), 128);
+
+	if (reader == NULL)
+		return NULL;
+	memset(reader, 0, abd_arc_reader_size(first));
+	for (uint32_t i = 0; i < first->shards; i++)
+		abd_arc_reader_start(&first[i], abd_arc_reader_at(reader, &first[i]));
 	return reader;
 }
 
-static struct abd_arc_reader *abd_arc_reader_adopt(struct abd_arc *arc)
+static struct abd_arc_reader *abd_arc_reader_adopt(struct abd_arc *first)
 {
 	struct abd_arc_reader *reader;
 
-	pthread_mutex_lock(&arc->lock);
-	for (reader = arc->readers; reader != NULL && !reader->idle; reader = reader->next)
+	pthread_mutex_lock(&first->lock);
+	for (reader = first->readers; reader != NULL && !reader->idle; reader = reader->next)
 		continue;
 	if (reader != NULL)
 		reader->idle = false;
-	pthread_mutex_unlock(&arc->lock);
+	pthread_mutex_unlock(&first->lock);
+	for (uint32_t i = 0; reader != NULL && i < first->shards; i++)
+		abd_arc_reader_at(reader, &first[i])->rcu = &abd_rcu_self;
 	return reader;
 }
 
 struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
 {
 	struct abd_arc_seats *seats = abd_arc_seats;
+	struct abd_arc *first = abd_arc_first(arc);
 	struct abd_arc_seat seat = {arc->id, NULL};
 
 	for (size_t i = 0; seats != NULL && i < seats->count; i++)
@@ -201,31 +228,36 @@ struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc)
 	if (seat.reader == NULL) {
 		if (!abd_arc_seats_reserve())
 			return NULL;
-		seat.reader = abd_arc_reader_adopt(arc);
+		seat.reader = abd_arc_reader_adopt(first);
 		if (seat.reader == NULL)
-			seat.reader = abd_arc_reader_make(arc);
+			seat.reader = abd_arc_reader_make(first);
 		if (seat.reader == NULL)
 			return NULL;
-		seat.reader->rcu = &abd_rcu_self;
 		abd_arc_seats->seat[abd_arc_seats->count++] = seat;
 	}
 	abd_arc_seat_last = seat;
-	return seat.reader;
+	return abd_arc_reader_at(seat.reader, arc);
 }
 
-void abd_arc_readers_free(struct abd_arc *arc)
+static void abd_arc_hold_blocks_free(struct abd_arc_reader *reader)
+{
+	struct abd_arc_hold_block *block = atomic_load(&reader->holds.next), *more;
+
+	for (; block != NULL; block = more) {
+		more = atomic_load(&block->next);
+		abd_mem_free(block, sizeof(*block), 64);
+	}
+}
+
+void abd_arc_readers_free(struct abd_arc *first)
 {
 	struct abd_arc_reader *reader, *next;
 
-	for (reader = arc->readers; reader != NULL; reader = next) {
-		struct abd_arc_hold_block *block = atomic_load(&reader->holds.next), *more;
-
-		for (; block != NULL; block = more) {
-			more = atomic_load(&block->next);
-			abd_mem_free(block, sizeof(*block), 64);
-		}
+	for (reader = first->readers; reader != NULL; reader = next) {
 		next = reader->next;
-		abd_mem_free(reader, abd_arc_reader_room(arc), 128);
+		for (uint32_t i = 0; i < first->shards; i++)
+			abd_arc_hold_blocks_free(abd_arc_reader_at(reader, &first[i]));
+		abd_mem_free(reader, abd_arc_reader_size(first), 128);
 	}
 }
 

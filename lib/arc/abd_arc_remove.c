@@ -43,9 +43,10 @@ static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entr
 
 /* Remove the record of key, but if held is not NULL only if that is it. Returns 0 or -ENOENT. */
 static int abd_arc_remove_if(
-	struct abd_arc *arc, const abd_arc_key_t *key, struct abd_arc_entry *held)
+	struct abd_arc *first, const abd_arc_key_t *key, struct abd_arc_entry *held)
 {
-	uint64_t hash = abd_arc_hash(arc, key);
+	uint64_t hash = abd_arc_hash(first, key);
+	struct abd_arc *arc = abd_arc_shard(first, hash);
 	bool found = false, much;
 
 	pthread_mutex_lock(&arc->lock);
@@ -75,7 +76,8 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	ABD_REQUIRE(abd_arc_hold_check(__func__, hold) == arc, "the hold is of another cache");
+	ABD_REQUIRE(abd_arc_first(abd_arc_hold_check(__func__, hold)) == arc,
+		"the hold is of another cache");
 	struct abd_arc_entry *held = abd_arc_held_entry(hold);
 
 	return abd_arc_remove_if(arc, &held->key, held);
@@ -127,16 +129,11 @@ static size_t abd_arc_pool_remove(struct abd_arc *arc, struct abd_arc_walk *walk
 	return removed;
 }
 
-ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
+static size_t abd_arc_pool_end(struct abd_arc *arc, uint64_t pool)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	abd_arc_require_untelling(__func__, arc);
 	struct abd_arc_walk walk = {.index = arc->index};
 	size_t removed = 0, steps = 0;
 
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_filling_overtake_pool(arc, pool);
-	pthread_mutex_unlock(&arc->lock);
 	do {
 		if (!abd_arc_pool_is_near(&walk, pool))
 			continue;
@@ -145,5 +142,21 @@ ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
 			abd_arc_pool_pause(arc);
 	} while (abd_arc_walk_next(&walk));
 	abd_arc_reclaim(arc);
+	return removed;
+}
+
+ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
+{
+	size_t removed = 0;
+
+	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	abd_arc_require_untelling(__func__, arc);
+	for (uint32_t i = 0; i < arc->shards; i++) {
+		pthread_mutex_lock(&arc[i].lock);
+		abd_arc_filling_overtake_pool(&arc[i], pool);
+		pthread_mutex_unlock(&arc[i].lock);
+	}
+	for (uint32_t i = 0; i < arc->shards; i++)
+		removed += abd_arc_pool_end(&arc[i], pool);
 	return (ssize_t)removed;
 }

@@ -62,7 +62,7 @@ size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 void abd_arc_free_end(struct abd_arc *arc, size_t runs)
 {
 	pthread_mutex_lock(&arc->lock);
-	size_t reserve = abd_arc_reserve(arc->capacity);
+	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
 
 	pthread_mutex_unlock(&arc->lock);
 	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
@@ -72,7 +72,7 @@ void abd_arc_free_end(struct abd_arc *arc, size_t runs)
 
 /* The caches in whose callbacks this thread is, the innermost first. On its stack. */
 struct abd_arc_telling {
-	const struct abd_arc *arc;
+	uint64_t id;
 	const struct abd_arc_telling *outer;
 };
 
@@ -82,7 +82,7 @@ bool abd_arc_is_telling_slow(const struct abd_arc *arc)
 {
 	const struct abd_arc_telling *telling = abd_arc_telling_now;
 
-	while (telling != NULL && telling->arc != arc)
+	while (telling != NULL && telling->id != arc->id)
 		telling = telling->outer;
 	return telling != NULL;
 }
@@ -154,7 +154,7 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 void abd_arc_tell_slow(struct abd_arc *arc)
 {
-	struct abd_arc_telling telling = {arc, abd_arc_telling_now};
+	struct abd_arc_telling telling = {arc->id, abd_arc_telling_now};
 	struct abd_arc_entry *entry;
 	bool evicted = false;
 	size_t runs = 0;

@@ -36,14 +36,20 @@ int abd_arc_each(abd_arc_t *arc,
 	ABD_REQUIRE(arc != NULL && visit != NULL, "cache or function is NULL");
 	struct abd_arc_walk walk = {.index = arc->index};
 	struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST];
+	uint32_t shard = 0;
 	int result = 0;
 
-	do {
+	while (result == 0) {
 		size_t count = abd_arc_walk_copies(&walk, copy);
 
 		for (size_t i = 0; result == 0 && i < count; i++)
 			result =
 				visit(&copy[i].key, copy[i].stored_size, copy[i].logical_size, arg);
-	} while (result == 0 && abd_arc_walk_next(&walk));
+		if (abd_arc_walk_next(&walk))
+			continue;
+		if (++shard == arc->shards)
+			break;
+		walk = (struct abd_arc_walk){.index = arc[shard].index};
+	}
 	return result;
 }

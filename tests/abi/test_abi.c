@@ -58,7 +58,7 @@ value(ABD_KEY_INLINE_SIZE, 64);
 
 #if ABD_HAS_ARC
 #if UINTPTR_MAX > UINT32_MAX
-size(struct abd_arc_config, 56);
+size(struct abd_arc_config, 64);
 at(struct abd_arc_config, flags, 28);
 at(struct abd_arc_config, lz4_index_min, 32);
 at(struct abd_arc_config, evicted_cb, 40);

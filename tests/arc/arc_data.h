@@ -8,6 +8,8 @@
 
 #include "abd_test.h"
 
+#include <stdlib.h>
+
 static inline abd_arc_key_t arc_key(uint64_t n)
 {
 	return (abd_arc_key_t){7, {n, n >> 3}, n * 31};
@@ -37,12 +39,22 @@ static inline void arc_fill(void *buf, size_t size, uint64_t key, uint64_t versi
 	memcpy(to, &name, size < sizeof(name) ? size : sizeof(name));
 }
 
+/** How many shards the tests' caches have, for those that are about right answers. */
+static inline size_t arc_shards(size_t capacity)
+{
+	const char *shards = getenv("ABD_TEST_SHARDS");
+	size_t count = shards != NULL ? strtoul(shards, NULL, 10) : 1;
+
+	return capacity / ABD_ARC_CAPACITY_MIN >= count ? count : 1;
+}
+
 static inline abd_arc_t *arc_make(size_t capacity, uint32_t hit_batch, uint32_t flags)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = capacity,
 		.hit_batch = hit_batch,
-		.flags = flags};
+		.flags = flags,
+		.shards = arc_shards(capacity)};
 
 	return abd_arc_create(&config);
 }

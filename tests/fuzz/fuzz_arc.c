@@ -22,6 +22,7 @@ struct content {
 };
 
 static struct content model[KEYS];
+static size_t least; /* capacity */
 static bool aligned; /* ABD_ARC_ALIGNED */
 
 static struct {
@@ -522,8 +523,7 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 	else if (what < 247)
 		do_trim(arc, in);
 	else
-		fuzz_check(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN << fuzz_byte(in) % 4) == 0,
-			"resize");
+		fuzz_check(abd_arc_resize(arc, least << fuzz_byte(in) % 4) == 0, "resize");
 }
 
 /* A second level that looks at what leaves, and keeps nothing. */
@@ -548,7 +548,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct abd_arc_config config = {.config_size = sizeof(config)};
 	struct abd_arc_stats stats;
 
-	config.capacity_bytes = ABD_ARC_CAPACITY_MIN << fuzz_byte(&in) % 4;
+	unsigned capacity = fuzz_byte(&in);
+
+	config.capacity_bytes = ABD_ARC_CAPACITY_MIN << capacity % 4;
+	config.shards = capacity % 16 == 7 ? 4 : 1;
+	least = ABD_ARC_CAPACITY_MIN * config.shards;
 	config.hit_batch = fuzz_byte(&in) % 4;
 	unsigned flags = fuzz_byte(&in);
 
@@ -572,7 +576,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abd_arc_fill_abandon(&filling[i].fill);
 	for (size_t i = 0; i < HOLDS; i++)
 		do_release(i);
-	fuzz_check(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN) == 0, "resize");
+	fuzz_check(abd_arc_resize(arc, least) == 0, "resize");
 	abd_arc_stats_get(arc, &stats, sizeof(stats));
 	fuzz_check(stats.held_bytes == 0 && stats.used_bytes <= stats.capacity_bytes, "%zu used",
 		(size_t)stats.used_bytes);

@@ -142,7 +142,7 @@ static void do_hold(struct stress *stress, uint64_t n, char *buf, char *scratch,
 
 static void do_resize(struct stress *stress, uint64_t random)
 {
-	static const size_t capacities[] = {200000, 400000, 1 << 20, 2 << 20};
+	static const size_t capacities[] = {270000, 400000, 1 << 20, 2 << 20};
 
 	if (abd_arc_resize(stress->arc, capacities[random % 4]) != 0)
 		trouble(stress, "a resize failed");
@@ -233,7 +233,7 @@ static void finish(struct stress *stress)
 	cr_assert_null(atomic_load(&stress->trouble), "%s", atomic_load(&stress->trouble));
 	stats = arc_stats(stress->arc);
 	cr_assert_eq(stats.held_bytes, 0);
-	cr_assert_eq(abd_arc_resize(stress->arc, 200000), 0);
+	cr_assert_eq(abd_arc_resize(stress->arc, 270000), 0);
 	stats = arc_stats(stress->arc);
 	cr_assert_eq(stats.evicted_bytes, 0);
 	cr_assert(stats.used_bytes <= stats.capacity_bytes);
