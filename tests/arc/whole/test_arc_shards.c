@@ -9,6 +9,7 @@
 #include "arc_trace.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <unistd.h>
 
 enum { SHARDS = 8, RECORD = 2000, MIB = 1 << 20 };
@@ -134,35 +135,43 @@ Test(arc_shards, none_starves_if_one_pool_is_hot)
 	cr_assert(of_all > of_one - 0.01, "%.4f for %.4f", of_all, of_one);
 }
 
+enum { RESIZES = 3000 };
+
 struct resizer {
 	abd_arc_t *arc;
-	size_t capacity;
+	atomic_uint begun, ended; /* resizes */
 };
 
-static void *resize_often(void *arg)
+static void *resize_too(void *arg)
 {
-	const struct resizer *resizer = arg;
+	struct resizer *resizer = arg;
 
-	for (unsigned i = 0; i < 300; i++)
-		abd_test_check(abd_arc_resize(resizer->arc, resizer->capacity) == 0, "resize");
+	for (unsigned i = 1; i <= RESIZES; i++) {
+		while (atomic_load(&resizer->begun) < i)
+			sched_yield();
+		abd_test_check(abd_arc_resize(resizer->arc, 16 * MIB) == 0, "resize");
+		atomic_store(&resizer->ended, i);
+	}
 	return NULL;
 }
 
 Test(arc_shards, of_two_resizes_at_once_one_holds_for_all)
 {
-	abd_arc_t *arc = make(64 * MIB, 0, 64);
-	struct resizer resizers[2] = {{arc, 16 * MIB}, {arc, 32 * MIB}};
+	struct resizer resizer = {.arc = make(64 * MIB, 0, 64)};
+	abd_arc_t *arc = resizer.arc;
+	pthread_t thread;
 
-	for (unsigned i = 0; i < 10; i++) {
-		pthread_t thread;
-
-		cr_assert_eq(pthread_create(&thread, NULL, resize_often, &resizers[0]), 0);
-		resize_often(&resizers[1]);
-		pthread_join(thread, NULL);
+	cr_assert_eq(pthread_create(&thread, NULL, resize_too, &resizer), 0);
+	for (unsigned i = 1; i <= RESIZES; i++) {
+		atomic_store(&resizer.begun, i);
+		cr_assert_eq(abd_arc_resize(arc, 32 * MIB), 0);
+		while (atomic_load(&resizer.ended) < i)
+			sched_yield();
 		for (unsigned j = 1; j < 64; j++)
 			cr_assert_eq(arc[j].goal, arc->goal);
 		cr_assert_eq(arc_stats(arc).capacity_bytes, 64 * arc->goal);
 	}
+	pthread_join(thread, NULL);
 	abd_arc_destroy(arc);
 }
 
