@@ -159,6 +159,8 @@ def arc_scale(result):
                  *figures("read", "read_many"), ratio("read_many / read, speeds", "read_many", "read")])
     yield Table("on top", "on top: 8 KiB of fio's data, read in turn; at least 1 / 1.03 = 0.971 is wanted",
                 lambda entries: [name("records"), *every_figure(entries)])
+    yield Table("puts", "puts of 4 KiB into a full cache, ns each by the wall clock; at least 1.8 is wanted of four shards",
+                [name("shards"), *figures("one thread", "two threads"), ratio("two / one, speeds", "two threads", "one thread")])
 
 
 def arc_life(result):

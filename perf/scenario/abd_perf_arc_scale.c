@@ -10,10 +10,12 @@
  *            batch of keys first, and then hold and release, or read, each record. The keys are
  *            known beforehand either way, so the CPU may overlap single look-ups too.
  *   on top   whole cached reads of 8 KiB, compared with decoding the same blocks
+ *   puts     records of 4 KiB into a full cache, by one thread and by two, by number of shards
  *
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
 #include "abd_perf_arc_cached_set.h"
+#include "abd_perf_crew.h"
 #include "abd_perf_scenario.h"
 
 #include <stdlib.h>
@@ -307,6 +309,71 @@ static int abd_perf_scale_top(const struct abd_perf_options *options, size_t rec
 	return bare.errors + cache.errors > 0;
 }
 
+/* ---- puts, by number of shards --------------------------------------------------------------- */
+
+/* Many more keys than records fit, so most puts evict. */
+enum { PUTS_KEYS = 65536, PUTS_SIZE = 4096, PUTS_CAPACITY = 64 << 20 };
+
+struct abd_perf_puts {
+	abd_arc_t *arc;
+	const struct abd_perf_data *data;
+	struct abd_perf_crew *crew;
+	uint64_t random[2];
+};
+
+static double abd_perf_puts_member(void *arg, unsigned member, uint64_t iterations)
+{
+	struct abd_perf_puts *puts = arg;
+	uint64_t random = puts->random[member];
+	double start = abd_perf_clock_wall_ns();
+
+	for (uint64_t i = 0; i < iterations; i++)
+		if (!abd_perf_cached_put(puts->arc, puts->data,
+			    abd_perf_random_below(&random, PUTS_KEYS), PUTS_SIZE))
+			abd_perf_say_die(1, "a put failed");
+	start = abd_perf_clock_wall_ns() - start;
+	puts->random[member] = random;
+	return start;
+}
+
+static double abd_perf_puts_run(void *arg, uint64_t iterations)
+{
+	struct abd_perf_puts *puts = arg;
+
+	return abd_perf_crew_run(puts->crew, abd_perf_puts_member, puts, iterations);
+}
+
+static void abd_perf_scale_puts(
+	const struct abd_perf_options *options, const struct abd_perf_data *data, size_t shards)
+{
+	static struct abd_perf_race race;
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = PUTS_CAPACITY, .shards = shards};
+	struct abd_perf_puts one = {abd_arc_create(&config), data, abd_perf_crew_make(1, options),
+				     {options->seed, 0}},
+			     two = {one.arc, data, abd_perf_crew_make(2, options),
+				     {options->seed + 1, options->seed + 2}};
+	const struct abd_perf_path path[] = {
+		{"one thread", abd_perf_puts_run, &one}, {"two threads", abd_perf_puts_run, &two}};
+
+	if (one.arc == NULL || one.crew == NULL || two.crew == NULL)
+		abd_perf_say_die(1, "no memory for a cache and its threads");
+	abd_perf_say_step("puts, shards: %zu", shards);
+	(void)abd_perf_puts_member(&one, 0, PUTS_KEYS);
+	if (abd_perf_race_run(&race, path, 2, options)) {
+		json_t *result = abd_perf_result_add(
+			"arc-scale", "puts", "%zu shard%s", shards, shards > 1 ? "s" : "");
+
+		abd_perf_result_number(result, "shards", (double)shards);
+		abd_perf_result_race(result, &race, path, 0);
+		abd_perf_result_claims(result, &race, path,
+			&(struct abd_perf_claim){1, 0, shards > 1 ? 1.8 : 0, NULL}, 1);
+	}
+	abd_perf_crew_end(two.crew);
+	abd_perf_crew_end(one.crew);
+	abd_arc_destroy(one.arc);
+}
+
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
 /* 480 bytes per record is generous: its 8 bytes, at most 240 of the cache's own, and a line. */
@@ -323,7 +390,9 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	static const size_t top[] = {100, 400, 20000}, batched[] = {10000, 1000000, 10000000};
 	int status = 0;
 
-	abd_perf_say_begin("arc-scale", 23);
+	struct abd_perf_data data;
+
+	abd_perf_say_begin("arc-scale", 25);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_say_stopped())
@@ -335,6 +404,11 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 	for (unsigned i = 0; i < 3; i++)
 		if (status == 0 && !abd_perf_say_stopped())
 			status = abd_perf_scale_top(options, top[i]);
+	abd_perf_fio_make(&data, options, 16 * ABD_PERF_CACHED_MIB);
+	for (size_t shards = 1; shards <= 4; shards *= 4)
+		if (status == 0 && !abd_perf_say_stopped())
+			abd_perf_scale_puts(options, &data, shards);
+	free(data.bytes);
 	return status;
 }
 
