@@ -69,7 +69,7 @@ size(abd_arc_hold_t, 40);
 at(abd_arc_hold_t, compressed, 24);
 at(abd_arc_hold_t, entry, 32);
 #else
-size(struct abd_arc_config, 36);
+size(struct abd_arc_config, 40);
 size(abd_arc_hold_t, 20);
 #endif
 size(abd_arc_key_t, 32);
