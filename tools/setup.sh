@@ -20,6 +20,7 @@ abd_need_probe() {
 		echo command "${1%-build}" ;;
 	libc6-dev) echo header stdio.h ;;
 	libcriterion-dev) echo library criterion ;;
+	libisal-dev) echo library libisal ;;
 	libjansson-dev) echo library jansson ;;
 	libjemalloc-dev) echo library jemalloc ;;
 	liblz4-dev) echo library liblz4 ;;

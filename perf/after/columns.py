@@ -267,8 +267,12 @@ def codec(result):
             *head, *figures("liblz4, linear", "liblz4, borrow", ours, "ours, one run"),
             *judged("ours / linear", ours, "liblz4, linear"), *judged("ours / borrow", ours, "liblz4, borrow")],
             note=notes(mean_note(ours, "liblz4, linear", wanted), mean_note(ours, "liblz4, borrow", "1.17")))
-    yield Table("sums", "checksums of 128k in 4 KiB runs, and their share of a plain sum's speed", [
-        parameter("<checksum", "of"), GB_S, *RATIO[1:3]], rows=by_ratio)
+
+
+def sums(result):
+    yield Table("sums", "checksums of linear memory and of 4 KiB runs at random addresses, GB/s; the ruler's is of linear memory", [
+        parameter("<checksum"), parameter("size"), *figures("scattered", "linear", "ruler"), parameter("<ruler"),
+        *judged("scattered / ruler", "scattered", "ruler"), *judged("linear / ruler", "linear", "ruler")], together="checksum")
 
 
 def flush_mean_note(entries):
@@ -355,7 +359,7 @@ def arc_cached_range(result):
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
           "arc-life": (arc_life, ""), "arc-policy": (arc_policy, ""),
-          "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "lz4": (lz4, LZ4_NOTE),
+          "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "sums": (sums, ""), "lz4": (lz4, LZ4_NOTE),
           "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
           "memory": (memory, MEMORY_NOTE)}
 
