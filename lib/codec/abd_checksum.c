@@ -32,8 +32,15 @@ static void abd_checksum_fletcher(
 	struct abd_fletcher_state state;
 	struct abd_iter iter;
 
-	abd_fletcher_begin(&state, abd_fletcher_for(size), byteswap);
-	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_checksum_advance(&iter))
+	const struct abd_fletcher_kernel *kernel = abd_fletcher_for(size);
+
+	abd_iter_begin(&iter, abd, off, size);
+	if (size > 0 && iter.len == size && !byteswap) {
+		kernel->whole(checksum, iter.addr, size);
+		return;
+	}
+	abd_fletcher_begin(&state, kernel, byteswap);
+	for (; iter.len > 0; abd_checksum_advance(&iter))
 		abd_fletcher_add(&state, iter.addr, iter.len);
 	abd_fletcher_end(&state, checksum);
 }

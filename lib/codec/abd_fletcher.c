@@ -30,15 +30,15 @@ void abd_fletcher_begin(
 	state->kernel = kernel;
 	state->byteswap = byteswap;
 	state->carried = 0;
-	memset(state->lanes, 0, 4 * sizeof(*state->lanes) * (kernel->step / 4));
+	kernel->begin(state->lanes);
 }
 
-static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t count)
+static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t size)
 {
 	if (state->byteswap)
-		state->kernel->byteswap(state->lanes, p, count);
+		state->kernel->byteswap(state->lanes, p, size);
 	else
-		state->kernel->native(state->lanes, p, count);
+		state->kernel->native(state->lanes, p, size);
 }
 
 void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size)
@@ -55,20 +55,24 @@ void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t
 		state->carried += taken;
 		if (state->carried < step)
 			return;
-		add_steps(state, state->carry, 1);
+		add_steps(state, state->carry, step);
 		p += taken;
 		size -= taken;
 	}
-	add_steps(state, p, size / step);
-	state->carried = size % step;
-	memcpy(state->carry, p + size - state->carried, state->carried);
+	state->carried = size & (step - 1);
+	size -= state->carried;
+	add_steps(state, p, size);
+	if (state->carried > 0)
+		memcpy(state->carry, p + size, state->carried);
 }
 
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4])
 {
 	size_t words = (state->carried + 3) / 4;
 
-	memset(state->carry + state->carried, 0, 4 * words - state->carried);
 	state->kernel->join(checksum, state->lanes);
+	if (words == 0)
+		return;
+	memset(state->carry + state->carried, 0, 4 * words - state->carried);
 	fletcher_words(checksum, state->carry, words, state->byteswap);
 }

@@ -18,20 +18,24 @@ enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
 
 struct abd_fletcher_kernel {
 	ABD_KERNEL_HEAD;
-	size_t step; /* bytes that all lanes take at once */
+	size_t step; /* bytes that all lanes take at once: a power of two */
+	/* The checksum of a single span, of any size, in the machine's byte order. */
+	void (*whole)(uint64_t sum[4], const void *span, size_t size);
+	/* Clear the lanes, by as wide stores as the loads that follow: they need not wait then. */
+	void (*begin)(uint64_t *lanes);
 	/*
-	 * Add count steps at p (any alignment) to the lanes. native() takes words in the machine's
-	 * byte order, byteswap() in the opposite one.
+	 * Add size bytes, whole steps, at p (any alignment) to the lanes. native() takes words in
+	 * the machine's byte order, byteswap() in the opposite one.
 	 */
-	void (*native)(uint64_t *lanes, const uint8_t *p, size_t count);
-	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t count);
+	void (*native)(uint64_t *lanes, const uint8_t *p, size_t size);
+	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t size);
 	/* The sums of all words so far. */
 	void (*join)(uint64_t sum[4], const uint64_t *lanes);
 };
 
 /*
- * The lanes are joined once, at the end: doing it for each 4 KiB span took as long as summing the
- * span. So the bytes carried from span to span are the rest of a step, not only the rest of a word.
+ * The lanes are joined once, at the end: joining them takes a tenth of the time of a 4 KiB span. So
+ * the bytes carried from span to span are the rest of a step, not only the rest of a word.
  */
 struct abd_fletcher_state {
 	const struct abd_fletcher_kernel *kernel;

@@ -3,9 +3,11 @@
  * fletcher_4 with vectors of 64 bytes.
  */
 #include "abd_cpu.h"
+#include "abd_fletcher_fold.h"
 
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef __m512i vec;
 #define VEC_SIZE 64
@@ -38,6 +40,24 @@ static inline vec vec_swap(vec v)
 	return _mm512_shuffle_epi8(v, _mm512_broadcast_i32x4(order));
 }
 
+/* The even words' lanes before the odd words': word 0 with 8, 1 with 9, and so on. */
+#define LOW(i) (lane) _mm512_shuffle_i64x2(sums[i], sums[4 + (i)], 0x44)
+#define HIGH(i) (lane) _mm512_shuffle_i64x2(sums[i], sums[4 + (i)], 0xee)
+#define QUAD(i, order) \
+	(abd_fletcher_quad) _mm512_castsi512_si256(_mm512_shuffle_i64x2((vec)(i), (vec)(i), order))
+#define FIRST(i) QUAD(low[i], 0x08)
+#define SECOND(i) QUAD(low[i], 0x0d)
+
+static inline void quads(abd_fletcher_quad first[4], abd_fletcher_quad second[4], const vec sums[8])
+{
+	typedef uint64_t lane __attribute__((vector_size(VEC_SIZE)));
+	lane low[4] = EACH(LOW), high[4] = EACH(HIGH);
+
+	FOLD(low, high);
+	memcpy(first, (const abd_fletcher_quad[4])EACH(FIRST), 4 * sizeof(*first));
+	memcpy(second, (const abd_fletcher_quad[4])EACH(SECOND), 4 * sizeof(*second));
+}
+
 #include "abd_fletcher_vector.h"
 
 static bool supported(void)
@@ -49,6 +69,8 @@ const struct abd_fletcher_kernel abd_fletcher_avx512 = {
 	.name = "avx512",
 	.supported = supported,
 	.step = VEC_SIZE,
+	.whole = whole,
+	.begin = begin,
 	.native = native,
 	.byteswap = byteswap,
 	.join = join,
