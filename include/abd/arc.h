@@ -387,7 +387,7 @@ ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
  *          if the cache had moved the record since the hold, or its page of the index is full.
  * Threads: any; wait-free look-up; writes to this thread's own block only, unless the record was
  *          evicted: then also takes the cache's lock.
- * Source:  arc_buf_alloc_impl() and arc_loaned_buf in module/zfs/arc.c.
+ * Source:  arc_buf_alloc_impl() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);
 
@@ -586,7 +586,7 @@ ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
  * Owner:    the cache, which frees it at once if the key is only remembered. After an error the
  *           buffer is still the caller's, and unchanged.
  * Threads:  as abd_arc_put().
- * Source:   arc_write() in module/zfs/arc.c, which shares the buffer with the header.
+ * Source:   arc_write_ready() in module/zfs/arc.c, which may share the buffer with the header.
  */
 ABD_API int abd_arc_put_abd(
 	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags);
@@ -627,7 +627,7 @@ ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
  *           for its struct. Then it can be copied from evicted->abd.
  * Owner:    the caller, until abd_free().
  * Threads:  the one that is in evicted_cb.
- * Source:   none in OpenZFS, where l2arc_write_buffers() copies.
+ * Source:   none in OpenZFS, where l2arc_write_buffers() writes what is still cached.
  */
 ABD_API abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted) __attribute__((warn_unused_result));
 

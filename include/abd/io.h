@@ -75,7 +75,7 @@ ABD_API abd_t *abd_get_from_buf_cb(
  *          dst's range is then undefined. Errors: -EINVAL file_off is negative, or file_off + size
  *          is past the largest off_t; others as preadv().
  * Threads: dst is written.
- * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_strategy() in module/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
 
@@ -87,7 +87,7 @@ ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t
  * Returns: size; or -errno, and the content of the file's range is then undefined.
  *          Errors: -EINVAL as abd_pread(); -EIO the file accepts no byte; others as pwritev().
  * Threads: src is read.
- * Source:  vdev_file_io_start() in module/zfs/vdev_file.c borrows.
+ * Source:  vdev_file_io_strategy() in module/zfs/vdev_file.c borrows.
  */
 ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
 

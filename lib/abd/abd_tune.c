@@ -10,7 +10,10 @@
 
 #include <stdio.h>
 
-/* Scatter from 1.5 KiB up and runs of up to 4 MiB: OpenZFS's values on Linux. */
+/*
+ * Scatter from 1.5 KiB up and runs of up to 4 MiB: OpenZFS's values on Linux before 6.4. Since then
+ * the kernel counts orders otherwise, and OpenZFS's runs end at 2 MiB.
+ */
 struct abd_tune abd_tune = {
 	.scatter_enabled = 1,
 	.linear_page = 1,

@@ -10,7 +10,7 @@
  * part of the capacity that is kept free for this lasts (abd_arc_target()). If memory runs short
  * in spite of that, because slabs are partly empty, puts evict ahead of need.
  * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there each header has a reference count, and is
- * freed when the count is 0.
+ * in a list of what can be evicted only while that is 0.
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"

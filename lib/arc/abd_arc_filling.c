@@ -5,7 +5,7 @@
  * Invariants: a key has one fill at most, and a fill has one thread. A fill's struct is freed only
  * when its cache ends, so that a commit that comes too late is found. A thread leaves a fill's list
  * only when its word has changed: nobody looks at a waiter after that.
- * OpenZFS: l_acb in struct l1arc_buf_hdr: the callbacks of all who wait for one read.
+ * OpenZFS: b_acb in struct l1arc_buf_hdr: the callbacks of all who wait for one read.
  */
 #include "abd_arc_impl.h"
 #include "abd_mem.h"

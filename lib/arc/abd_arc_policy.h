@@ -21,8 +21,8 @@
  * short time are one use, unless period_us is 0, so that a scan that reads records in pieces looks
  * like one that reads them whole.
  * Threads: one at a time, under the cache's lock; but readers may look at an item's stamp.
- * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost
- * in module/zfs/arc.c.
+ * OpenZFS: arc_access(), arc_evict(), arc_evict_adj() and the states arc_mru, arc_mfu,
+ * arc_mru_ghost, arc_mfu_ghost in module/zfs/arc.c.
  */
 #ifndef ABD_ARC_POLICY_H
 #define ABD_ARC_POLICY_H

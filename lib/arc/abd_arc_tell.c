@@ -11,7 +11,7 @@
  * began to. While a thread is in a callback of a cache, it reclaims nothing there: so callbacks
  * don't nest, and a callback that puts into its own cache ends.
  * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
- * copies what will soon be evicted.
+ * writes what will soon be evicted, while it is still cached.
  */
 #include "abd_arc_impl.h"
 #include "abd_impl.h"
