@@ -3,8 +3,8 @@
  * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing
  * goes through liblz4, which needs linear memory on both sides: each range is leased (abd_lease.h).
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
- * OpenZFS: module/zfs/lz4_zfs.c and zio_decompress_data() in module/zfs/zio_compress.c, which
- * borrow and copy.
+ * OpenZFS: zio_decompress_data() in module/zfs/zio_compress.c, then a macro of
+ * include/sys/zio_compress.h that borrows and copies, then module/zfs/lz4_zfs.c.
  */
 #include "abd_allocator.h"
 #include "abd_check.h"
