@@ -14,7 +14,8 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a chapter, and one of several words from where each chapter first has it
-  ease                  prints each page's reading ease (Flesch); no chapter is below 60
+  ease                  prints each page's reading ease (Flesch); no chapter is below 60; none has more words outside of blocks than a
+                        comment in it says, which each of the ARC's chapters has but the list of functions
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
 
@@ -664,6 +665,10 @@ def check_ease():
         words, figure = ease(path)
         print(f"{figure:5.1f}  {words:5} words  {path.name}")
         check(figure >= EASE or path.name in REFERENCE, f"{path.name}: reading ease {figure:.0f}, less than {EASE}: shorter sentences, shorter words")
+        prose = "\n".join(parse(path)[1])
+        said = re.search(r"<!-- at most (\d+) words -->", prose)
+        check(said or not path.name.startswith("arc-") or path.name == "arc-source.md", f"{path.name}: does not say that it has at most 1500 words")
+        check(not said or len(prose.split()) <= int(said.group(1)), f"{path.name}: {len(prose.split())} words, and it says at most {said and said.group(1)}")
 
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------
