@@ -68,6 +68,8 @@ typedef struct abd_arc_key {
 #define ABD_ARC_HIT_BATCH_MAX 256
 /** The most shards. */
 #define ABD_ARC_SHARDS_MAX 64
+/** How many pools may have a minimum at a time. */
+#define ABD_ARC_POOLS_MAX 14
 
 /** Flags of a cache. */
 enum abd_arc_flags {
@@ -142,9 +144,13 @@ typedef struct abd_arc_evicted {
  * added at the end.
  */
 struct abd_arc_config {
-	size_t config_size;    /**< sizeof(struct abd_arc_config), as the caller knows it */
-	size_t capacity_bytes; /**< from ABD_ARC_CAPACITY_MIN up; with the pool, to pool_size */
-	/** make the index large enough for so many records; default: it grows as needed */
+	size_t config_size; /**< sizeof(struct abd_arc_config), as the caller knows it */
+	/** from ABD_ARC_CAPACITY_MIN to PTRDIFF_MAX; with the pool, to pool_size */
+	size_t capacity_bytes;
+	/**
+	 * make the index large enough for so many records; default: it grows as needed. More than
+	 * one for each 512 bytes of the capacity count as so many
+	 */
 	size_t expected_entries;
 	/**
 	 * hits that a thread gathers before the policy learns of them (64), at most
@@ -177,6 +183,16 @@ struct abd_arc_config {
 	 * hit_batch is 1
 	 */
 	size_t shards;
+	/**
+	 * what metadata may cost before others' records evict it: at most half of the capacity, and
+	 * metadata_max_bytes. abd_arc_set_pool_min() says more. 0: nothing is kept for it
+	 */
+	size_t metadata_min_bytes;
+	/**
+	 * metadata that costs more evicts metadata, also while there is room, and metadata that
+	 * alone costs more is -ENOSPC. 0: it may have all
+	 */
+	size_t metadata_max_bytes;
 };
 
 /**
@@ -255,6 +271,11 @@ struct abd_arc_stats {
 	uint64_t waits;      /**< how often a call waited for readers */
 	uint64_t remembered; /**< puts that stored nothing, as ABD_ARC_SECOND_TIME wants */
 	uint64_t told;       /**< evicted records that evicted_cb was called for */
+	/* now */
+	/** cost of metadata, if the config has a minimum or maximum for it */
+	uint64_t metadata_bytes;
+	uint64_t minimum_bytes;   /**< all minimums together */
+	uint64_t protected_bytes; /**< cost of records that these protect */
 };
 
 /**
@@ -301,9 +322,9 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * fill reads after a put that stored nothing must be the new bytes.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
- * Returns: 0; -ENOSPC a record that can never fit; -EINVAL size 0; -ENOMEM no memory, even after
- *          the cache gave up all it has. After an error the cache has the old record of key, or
- *          none.
+ * Returns: 0; -ENOSPC a record that can never fit beside the minimums of others; -EINVAL size 0;
+ *          -ENOMEM no memory, even after the cache gave up all it has. After an error the cache has
+ *          the old record of key, or none.
  * Owner:   nothing changes hands; buf is copied.
  * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace
  *          period).
@@ -595,19 +616,41 @@ ABD_API int abd_arc_put_abd(
  * Change the capacity, evicting what no longer fits.
  *
  * Units:   capacity_bytes in bytes of memory.
- * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN for each shard; -ENOSPC: chunk_provider is
- *          pool, and capacity_bytes is more than pool_size. The capacity is unchanged after an
- *          error.
+ * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN for each shard, or more than PTRDIFF_MAX;
+ *          -ENOSPC: chunk_provider is pool, and capacity_bytes is more than pool_size; or the
+ *          minimums of metadata and pools are together more than half of capacity_bytes. The
+ *          capacity is unchanged after an error.
  * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
+ * Give the records of a pool a minimum: other records do not evict them while they cost less than
+ * so many bytes together, or would after that. What the pool does not use, others use until then.
+ * Above its minimum, the pool's records compete like all others. 0: it has none any more.
+ *
+ * What the engine's metadata may cost counts for metadata_min_bytes, if the config has that or
+ * metadata_max_bytes, else for its pool. A record that was put before the pool had a minimum counts
+ * from its next use on. Memory comes first: where no other record is left to evict, and memory is
+ * refused, or trimmed, or taken by many fills or a very large record, then protected ones are
+ * evicted too. So is one that is in the way in a full page of the index. abd_arc_remove_pool()
+ * leaves the pool its minimum.
+ *
+ * Units:   bytes of cost, as in recent_bytes: a record as stored, and what it takes beside that.
+ * Returns: 0; -ENOSPC: all minimums, that of metadata too, would be more than half of the capacity;
+ *          -E2BIG: ABD_ARC_POOLS_MAX other pools have a minimum, or had one and still have records
+ *          that were put or used then. Nothing has changed after an error.
+ * Threads: any. Evicts nothing.
+ * Source:  none in OpenZFS; zfs_arc_meta_min in module/zfs/arc.c did so for metadata before 2.2.
+ */
+ABD_API int abd_arc_set_pool_min(abd_arc_t *arc, uint64_t pool, size_t bytes);
+
+/**
  * Give memory back to the system, as an engine wants when the system is short of it: free what
- * waits to be freed, then evict. The capacity stays, so the cache grows again as records come.
- * Stops when so many bytes are free, or no record is left, or the time is up; the step that has
- * begun, with its wait for readers, comes on top of that.
+ * waits to be freed, then evict, at last what minimums protect. The capacity stays, so the cache
+ * grows again as records come. Stops when so many bytes are free, or no record is left, or the time
+ * is up; the step that has begun, with its wait for readers, comes on top of that.
  *
  * Units:   bytes of used_bytes; max_ns in nanoseconds; 0: nothing is evicted; UINT64_MAX: no limit.
  * Returns: by how many bytes used_bytes fell. Records that are held are evicted in their turn, and

@@ -102,6 +102,10 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 	if (abd_lz4_index_size(0, to->lz4_index_group) == 0 || to->shards > ABD_ARC_SHARDS_MAX ||
 		(to->shards & (to->shards - 1)) != 0)
 		return EINVAL;
+	if (to->metadata_max_bytes == 0)
+		to->metadata_max_bytes = SIZE_MAX;
+	if (to->metadata_min_bytes > abd_min(to->metadata_max_bytes, to->capacity_bytes / 2))
+		return EINVAL;
 	return abd_arc_capacity_check(to->capacity_bytes, to->shards);
 }
 
@@ -147,6 +151,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
+	abd_arc_share_start(arc, config);
 	if (!abd_arc_seen_start(arc))
 		return false;
 	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
@@ -341,6 +346,16 @@ static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capac
 	return seen;
 }
 
+/* Whether the minimums are at most half of this capacity. All shards have the same ones. */
+static bool abd_arc_resize_may(struct abd_arc *first, size_t capacity)
+{
+	pthread_mutex_lock(&first->lock);
+	size_t minimums = abd_arc_policy_minimums(&first->policy);
+
+	pthread_mutex_unlock(&first->lock);
+	return minimums <= capacity / first->shards / 2;
+}
+
 /* Set a shard's goal; it grows at once. *seen is then the table that it no longer needs. */
 static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity, struct abd_arc_seen *seen)
 {
@@ -388,14 +403,17 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 		seen[i] = abd_arc_resize_seen(&arc[i], abd_arc_part(&arc[i], capacity_bytes));
 	/* Of two calls at a time, the later one sets the goals of all. */
 	pthread_mutex_lock(&arc->whole_lock);
-	for (uint32_t i = 0; i < arc->shards; i++)
+	bool fits = abd_arc_resize_may(arc, capacity_bytes);
+
+	for (uint32_t i = 0; fits && i < arc->shards; i++)
 		abd_arc_resize_begin(&arc[i], abd_arc_part(&arc[i], capacity_bytes), &seen[i]);
 	pthread_mutex_unlock(&arc->whole_lock);
 	for (uint32_t i = 0; i < arc->shards; i++) {
 		abd_arc_seen_fini(&seen[i]);
-		abd_arc_resize_end(&arc[i]);
+		if (fits)
+			abd_arc_resize_end(&arc[i]);
 	}
-	return 0;
+	return fits ? 0 : -ENOSPC;
 }
 
 static void abd_arc_stats_sum(struct abd_arc *arc, uint64_t count[ABD_ARC_COUNTS])
@@ -437,12 +455,13 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
 			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index) +
 			      abd_arc_seen_bytes(&arc->seen);
+	abd_arc_share_stats(arc, stats);
 }
 
 #define ABD_ARC_STATS (sizeof(struct abd_arc_stats) / sizeof(uint64_t))
 
 static_assert(
-	ABD_ARC_STATS == 36 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
+	ABD_ARC_STATS == 39 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
 
 /* Every statistic of a cache is the sum of its shards'. */
 static void abd_arc_stats_add(struct abd_arc_stats *sum, const struct abd_arc_stats *one)

@@ -14,14 +14,14 @@
 #include <abd/codec.h>
 
 /* Reserve what a buffer of this size takes. Returns 0 or -ENOSPC. */
-static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size)
+static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bool is_metadata)
 {
 	struct abd_arc *arc = filling->arc;
 	size_t bytes = abd_arc_record_estimate(arc, size);
 	bool fits;
 
 	pthread_mutex_lock(&arc->lock);
-	fits = bytes <= arc->policy.capacity;
+	fits = bytes <= abd_arc_share_cost_max(arc, &filling->key, is_metadata);
 	if (fits) {
 		abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
 		arc->policy.reserved += bytes;
@@ -39,7 +39,7 @@ static int abd_arc_fill_prepare(
 	struct abd_arc_filling *filling, size_t size, bool is_metadata, abd_arc_fill_t *fill)
 {
 	struct abd_arc *arc = filling->arc;
-	int error = abd_arc_fill_reserve(filling, size);
+	int error = abd_arc_fill_reserve(filling, size, is_metadata);
 	abd_t *abd;
 
 	if (error != 0)

@@ -460,15 +460,6 @@ static inline int abd_arc_near(const struct abd_arc *arc, int class)
 	return arc->hit_batch > 1 ? abd_arc_store_near(&arc->store, class) : class;
 }
 
-/** Put a link at the front of a list. */
-static inline void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
-{
-	link->next = head->next;
-	link->prev = head;
-	link->next->prev = link;
-	head->next = link;
-}
-
 /** Move all links of from to the front of to, which may be empty or not. */
 static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
 {
@@ -479,12 +470,6 @@ static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_l
 	to->next->prev = from->prev;
 	to->next = from->next;
 	from->next = from->prev = from;
-}
-
-static inline void abd_arc_link_pull(struct abd_arc_link *link)
-{
-	link->next->prev = link->prev;
-	link->prev->next = link->next;
 }
 
 static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
@@ -630,6 +615,30 @@ static inline void abd_arc_require_untelling(const char *call, const struct abd_
  * lock.
  */
 bool abd_arc_move_some(struct abd_arc *arc, size_t bytes);
+
+/* ---- abd_arc_share.c: who may stay ----------------------------------------------------------- */
+
+/** Metadata's share, as the config wants it. */
+void abd_arc_share_start(struct abd_arc *arc, const struct abd_arc_config *config);
+/** The share of a record. Under lock. */
+unsigned abd_arc_share_of(const struct abd_arc *arc, const abd_arc_key_t *key, bool is_metadata);
+/** The share of an entry in a list. The buffer of one that is in none may be freed. Under lock. */
+static inline unsigned abd_arc_share_of_entry(
+	const struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	if (ABD_LIKELY(arc->policy.shares == 1) || abd_arc_item_list(&entry->item) == ABD_ARC_NONE)
+		return 0;
+	return abd_arc_share_of(arc, &entry->key, abd_arc_entry_is_metadata(entry));
+}
+
+/** The most that a record may cost. Under lock. */
+static inline size_t abd_arc_share_cost_max(
+	const struct abd_arc *arc, const abd_arc_key_t *key, bool is_metadata)
+{
+	return abd_arc_policy_cost_max(&arc->policy, abd_arc_share_of(arc, key, is_metadata));
+}
+
+void abd_arc_share_stats(const struct abd_arc *arc, struct abd_arc_stats *stats);
 
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */
 

@@ -30,12 +30,10 @@ static void abd_arc_list_init(struct abd_arc_list *list)
 	list->bytes = list->count = 0;
 }
 
-static void abd_arc_list_push(struct abd_arc_list *list, struct abd_arc_link *link, size_t cost)
+static void abd_arc_list_push(struct abd_arc_list *list, struct abd_arc_link *head,
+	struct abd_arc_link *link, size_t cost)
 {
-	link->next = list->head.next;
-	link->prev = &list->head;
-	link->next->prev = link;
-	list->head.next = link;
+	abd_arc_link_push(head, link);
 	list->bytes += cost;
 	list->count++;
 }
@@ -43,16 +41,9 @@ static void abd_arc_list_push(struct abd_arc_list *list, struct abd_arc_link *li
 static void abd_arc_list_pull(struct abd_arc_list *list, struct abd_arc_link *link, size_t cost)
 {
 	assert(list->count > 0 && list->bytes >= cost);
-	link->next->prev = link->prev;
-	link->prev->next = link->next;
+	abd_arc_link_pull(link);
 	list->bytes -= cost;
 	list->count--;
-}
-
-/* An item begins with its link, so a pointer to the link points to the item. */
-static struct abd_arc_item *abd_arc_list_oldest(const struct abd_arc_list *list)
-{
-	return list->count > 0 ? (struct abd_arc_item *)(void *)list->head.prev : NULL;
 }
 
 static struct abd_arc_list *abd_arc_policy_list(struct abd_arc_policy *policy, unsigned list)
@@ -91,6 +82,14 @@ size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
 {
 	memset(policy, 0, sizeof(*policy));
+	policy->shares = 1;
+	for (unsigned i = 0; i < ABD_ARC_SHARES; i++) {
+		struct abd_arc_share *share = &policy->share[i];
+
+		share->max = SIZE_MAX;
+		for (unsigned list = 0; list < 2; list++)
+			share->head[list].next = share->head[list].prev = &share->head[list];
+	}
 	policy->capacity = capacity;
 	policy->ghost_cost = ghost_cost;
 	atomic_init(&policy->shared.clock, ABD_ARC_STAMP_FREQUENT);
@@ -286,7 +285,10 @@ static void abd_arc_ghost_make(
 	ghost->cost = cost;
 	ghost->list = list;
 	abd_arc_ghost_chain(policy, ghost);
-	abd_arc_list_push(abd_arc_policy_ghosts(policy, list), &ghost->link, cost);
+
+	struct abd_arc_list *ghosts = abd_arc_policy_ghosts(policy, list);
+
+	abd_arc_list_push(ghosts, &ghosts->head, &ghost->link, cost);
 }
 
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
@@ -328,6 +330,11 @@ void abd_arc_policy_fini(struct abd_arc_policy *policy)
 #define ABD_ARC_YOUNG_RECORDS 8
 /* Steps of hurry_us: a 64th of the period, so that the readers' line changes rarely. */
 #define ABD_ARC_HURRY_STEPS 64
+/*
+ * From here on, time passes no faster than the clock: stamps have 56 bits for it. A cache of 64 KiB
+ * that takes in 1 GB/s comes here after ten days.
+ */
+#define ABD_ARC_HURRY_MAX ((uint64_t)1 << 55)
 
 static uint64_t abd_arc_policy_now(const struct abd_arc_policy *policy)
 {
@@ -340,8 +347,8 @@ static uint64_t abd_arc_policy_now(const struct abd_arc_policy *policy)
 
 bool abd_arc_policy_is_young(const struct abd_arc_policy *policy, uint64_t stamp)
 {
-	return stamp > (ABD_ARC_STAMP_GROWN | ABD_ARC_STAMP_MARK) &&
-	       2 * abd_arc_policy_now(policy) < stamp;
+	return stamp >= ABD_ARC_STAMP_YOUNG &&
+	       ABD_ARC_STAMP_YOUNG + ABD_ARC_STAMP_STEP * abd_arc_policy_now(policy) < stamp;
 }
 
 static size_t abd_arc_policy_hurry_bytes(const struct abd_arc_policy *policy)
@@ -361,33 +368,38 @@ static void abd_arc_policy_hurry(struct abd_arc_policy *policy, size_t bytes)
 	uint64_t hurry = atomic_load_explicit(&policy->shared.hurry_us, memory_order_relaxed);
 
 	hurry += policy->incoming / step * (policy->period_us / ABD_ARC_HURRY_STEPS);
-	atomic_store_explicit(&policy->shared.hurry_us, hurry, memory_order_relaxed);
+	if (hurry < ABD_ARC_HURRY_MAX)
+		atomic_store_explicit(&policy->shared.hurry_us, hurry, memory_order_relaxed);
 	policy->incoming %= step;
 }
 
 static uint64_t abd_arc_policy_recent_stamp(struct abd_arc_policy *policy, size_t cost)
 {
 	if (policy->period_us == 0)
-		return ABD_ARC_STAMP_GROWN;
+		return ABD_ARC_STAMP_STEP * ++policy->clock;
 	abd_arc_policy_hurry(policy, cost);
 
 	uint64_t steps =
 		(uint64_t)cost * ABD_ARC_YOUNG_RECORDS / abd_arc_policy_hurry_bytes(policy);
 	uint64_t youth = steps * (policy->period_us / ABD_ARC_HURRY_STEPS);
 
-	return 2 * (abd_arc_policy_now(policy) +
-			   (youth > policy->period_us ? youth : policy->period_us));
+	uint64_t until = abd_arc_policy_now(policy) +
+			 (youth > policy->period_us ? youth : policy->period_us);
+
+	return ABD_ARC_STAMP_YOUNG + ABD_ARC_STAMP_STEP * until;
 }
 
 static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 {
-	uint64_t stamp = ABD_ARC_STAMP_FREQUENT + 2 * ++policy->clock;
+	uint64_t stamp = ABD_ARC_STAMP_FREQUENT + ABD_ARC_STAMP_STEP * ++policy->clock;
 	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
 	/*
 	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
-	 * there. In the exact algorithm it does.
+	 * there. In the exact algorithm it does. If there are shares, each evicts from its own
+	 * part of T2, of which this is a quarter if it has a 16th of all.
 	 */
-	uint64_t fresh = policy->period_us > 0 ? 2 * (uint64_t)(policy->frequent.count / 4) : 0;
+	size_t part = policy->frequent.count >> (policy->shares > 1 ? 6 : 2);
+	uint64_t fresh = policy->period_us > 0 ? ABD_ARC_STAMP_STEP * part : 0;
 
 	if (stamp - clock > fresh / 8) {
 		atomic_store_explicit(&policy->shared.clock, stamp, memory_order_relaxed);
@@ -396,18 +408,36 @@ static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 	return stamp;
 }
 
-static void abd_arc_policy_push(
-	struct abd_arc_policy *policy, struct abd_arc_item *item, enum abd_arc_list_id list)
+/* Where a share has its part of a list. */
+static struct abd_arc_link *abd_arc_policy_head(
+	struct abd_arc_policy *policy, unsigned share, enum abd_arc_list_id list)
+{
+	struct abd_arc_share *part = &policy->share[share];
+
+	return share == 0 ? &abd_arc_policy_list(policy, list)->head
+			  : &part->head[list == ABD_ARC_FREQUENT];
+}
+
+static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned share)
+{
+	atomic_store_explicit(&item->stamp, stamp + 2 * (uint64_t)share, memory_order_relaxed);
+}
+
+static void abd_arc_policy_push(struct abd_arc_policy *policy, struct abd_arc_item *item,
+	enum abd_arc_list_id list, unsigned share)
 {
 	uint64_t stamp = list == ABD_ARC_FREQUENT ? abd_arc_policy_frequent_stamp(policy)
 						  : abd_arc_policy_recent_stamp(policy, item->cost);
 
-	abd_arc_list_push(abd_arc_policy_list(policy, list), &item->link, item->cost);
-	atomic_store_explicit(&item->stamp, stamp, memory_order_relaxed);
+	abd_arc_list_push(abd_arc_policy_list(policy, list),
+		abd_arc_policy_head(policy, share, list), &item->link, item->cost);
+	policy->share[share].bytes += item->cost;
+	abd_arc_policy_stamp(item, stamp, share);
 }
 
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
+	policy->share[abd_arc_item_share(item)].bytes -= item->cost;
 	abd_arc_list_pull(
 		abd_arc_policy_list(policy, abd_arc_item_list(item)), &item->link, item->cost);
 	atomic_store_explicit(&item->stamp, 0, memory_order_relaxed);
@@ -425,22 +455,29 @@ void abd_arc_policy_replace(struct abd_arc_item *from, struct abd_arc_item *to)
 }
 
 /* Case I: x is in T1 or T2. */
-void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item)
+void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned share)
 {
-	if (abd_arc_item_list(item) == ABD_ARC_NONE)
-		return;
-	abd_arc_policy_remove(policy, item);
-	abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT);
+	enum abd_arc_list_id list = abd_arc_item_list(item);
+
+	/* Most hits: all sums stay as they are. */
+	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && abd_arc_item_share(item) == share)) {
+		abd_arc_link_pull(&item->link);
+		abd_arc_link_push(abd_arc_policy_head(policy, share, list), &item->link);
+		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), share);
+	} else if (list != ABD_ARC_NONE) {
+		abd_arc_policy_remove(policy, item);
+		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, share);
+	}
 }
 
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, uint64_t hash)
+	enum abd_arc_list_id list, unsigned share, uint64_t hash)
 {
 	struct abd_arc_ghost **ghost = abd_arc_ghost_find(policy, hash);
 
 	if (ghost != NULL)
 		abd_arc_ghost_end(policy, ghost);
-	abd_arc_policy_push(policy, item, list);
+	abd_arc_policy_push(policy, item, list, share);
 }
 
 /*
@@ -480,23 +517,76 @@ enum abd_arc_list_id abd_arc_policy_ask(
 	return ABD_ARC_FREQUENT;
 }
 
+size_t abd_arc_policy_minimums(const struct abd_arc_policy *policy)
+{
+	size_t sum = 0;
+
+	for (unsigned share = 0; share < policy->shares; share++)
+		sum += policy->share[share].min;
+	return sum;
+}
+
+size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share)
+{
+	size_t others = abd_arc_policy_minimums(policy) - policy->share[share].min;
+
+	return abd_min(
+		policy->capacity - abd_min(others, policy->capacity), policy->share[share].max);
+}
+
+static bool abd_arc_policy_is_above(const struct abd_arc_policy *policy)
+{
+	const struct abd_arc_share *metadata = &policy->share[ABD_ARC_SHARE_METADATA];
+
+	return metadata->bytes > metadata->max;
+}
+
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
 {
 	size_t taken = policy->recent.bytes + policy->frequent.bytes + policy->reserved +
 		       abd_arc_ghost_count(policy) * policy->ghost_cost;
 
-	return taken > policy->capacity || incoming > policy->capacity - taken;
+	return taken > policy->capacity || incoming > policy->capacity - taken ||
+	       abd_arc_policy_is_above(policy);
 }
 
-struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, bool from_frequent)
+static bool abd_arc_policy_may_go(const struct abd_arc_policy *policy, unsigned share, size_t cost)
+{
+	if (abd_arc_policy_is_above(policy))
+		return share == ABD_ARC_SHARE_METADATA;
+	return policy->share[share].bytes - cost >= policy->share[share].min;
+}
+
+/* The oldest record of T1 or T2 that may go, or of all. An item begins with its link. */
+static struct abd_arc_item *abd_arc_policy_oldest(
+	struct abd_arc_policy *policy, enum abd_arc_list_id list, bool all)
+{
+	struct abd_arc_item *oldest = NULL;
+
+	for (unsigned share = 0; share < policy->shares; share++) {
+		const struct abd_arc_link *head = abd_arc_policy_head(policy, share, list);
+		struct abd_arc_item *item = (struct abd_arc_item *)(void *)head->prev;
+
+		if (head->prev == head ||
+			!(all || abd_arc_policy_may_go(policy, share, item->cost)))
+			continue;
+		if (oldest == NULL || abd_arc_item_stamp(item) < abd_arc_item_stamp(oldest))
+			oldest = item;
+	}
+	return oldest;
+}
+
+struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent)
 {
 	size_t recent = policy->recent.bytes, target = policy->target_recent;
-	bool from_recent = policy->recent.count > 0 &&
-			   (recent > target || (from_frequent && recent == target));
+	bool from_recent = recent > target || (from_frequent && recent == target);
+	struct abd_arc_item *victim = NULL;
 
-	if (from_recent || policy->frequent.count == 0)
-		return abd_arc_list_oldest(&policy->recent);
-	return abd_arc_list_oldest(&policy->frequent);
+	/* First those that may go, then all; each time first of the list that is to lose one. */
+	for (unsigned i = 0; i < 4 && victim == NULL; i++)
+		victim = abd_arc_policy_oldest(policy,
+			from_recent == (i % 2 == 0) ? ABD_ARC_RECENT : ABD_ARC_FREQUENT, i >= 2);
+	return victim;
 }
 
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash)

@@ -14,6 +14,10 @@
  * and |T1| + |B1| + |T2| + |B2| <= 2c, unless a single record is larger, or calls that do no more
  * than a piece at a time have not come to it yet; 0 <= p <= c. A key is in one list at most.
  *
+ * T1 and T2 consist of a list for each share: metadata, pools with a minimum, and all other
+ * records. The oldest of T1 is the oldest of its lists, except those of shares that may lose
+ * nothing (abd_arc_policy_victim()). With one share it is the algorithm of the paper.
+ *
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
  * pair), p moves once by mistake.
  * Three things differ from the paper: sizes are bytes instead of pages; ghosts count as memory
@@ -21,8 +25,13 @@
  * short time are one use, unless period_us is 0, so that a scan that reads records in pieces looks
  * like one that reads them whole.
  * Threads: one at a time, under the cache's lock; but readers may look at an item's stamp.
+<<<<<<< HEAD
  * OpenZFS: arc_access(), arc_evict(), arc_evict_adj() and the states arc_mru, arc_mfu,
  * arc_mru_ghost, arc_mfu_ghost in module/zfs/arc.c.
+=======
+ * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost
+ * in module/zfs/arc.c, with a list for data and one for metadata in each.
+>>>>>>> f65527f (Cache: metadata and pools can have a minimum that others leave)
  */
 #ifndef ABD_ARC_POLICY_H
 #define ABD_ARC_POLICY_H
@@ -41,23 +50,51 @@ struct abd_arc_link {
 	struct abd_arc_link *next, *prev;
 };
 
+static inline void abd_arc_link_push(struct abd_arc_link *head, struct abd_arc_link *link)
+{
+	link->next = head->next;
+	link->prev = head;
+	link->next->prev = link;
+	head->next = link;
+}
+
+static inline void abd_arc_link_pull(struct abd_arc_link *link)
+{
+	link->next->prev = link->prev;
+	link->prev->next = link->next;
+}
+
 struct abd_arc_list {
 	struct abd_arc_link head; /* next: the newest; prev: the oldest */
 	size_t bytes;
 	size_t count;
 };
 
+/* Share 0 has the records that are in no other; from ABD_ARC_SHARE_POOL on, each is a pool's. */
+enum { ABD_ARC_SHARE_METADATA = 1, ABD_ARC_SHARE_POOL, ABD_ARC_SHARES = 16 };
+
+/** Records that have a minimum and a maximum together. */
+struct abd_arc_share {
+	size_t min, max, bytes;      /* what its records cost */
+	uint64_t pool;               /* whose records these are, if it is a pool's */
+	struct abd_arc_link head[2]; /* of its lists in T1 and T2; share 0 has T1's and T2's own */
+};
+
 /*
- * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1, and young until
- * twice this time. From there on: it is in T2, and the clock stood at half of the stamp's low bits
- * when it came to the front. The policy leaves two things to the item's owner: bit 0
- * (abd_arc_item_mark()), and, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
- * The clock would reach 2^61 after centuries.
+ * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1. From
+ * ABD_ARC_STAMP_YOUNG on, it is young until the time in units of ABD_ARC_STAMP_STEP; below that it
+ * never is, and that is the clock. From ABD_ARC_STAMP_FREQUENT on: it is in T2, and that is the
+ * clock when it came to the front. So of two items in T1, or in T2, the one with the smaller stamp
+ * came first, in T1 as exactly as time is measured.
+ * The low bits are the item's share, except bit 0, which the policy leaves to the item's owner
+ * (abd_arc_item_mark()), as it does, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
+ * The clock, and the time in microseconds, would reach 2^56 after centuries.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
 #define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)
 #define ABD_ARC_STAMP_MARK ((uint64_t)1)
-#define ABD_ARC_STAMP_GROWN ((uint64_t)2) /* in T1, and never young */
+#define ABD_ARC_STAMP_STEP ((uint64_t)2 * ABD_ARC_SHARES)
+#define ABD_ARC_STAMP_YOUNG ((uint64_t)1 << 61)
 
 /** The policy's part of a record. */
 struct abd_arc_item {
@@ -76,11 +113,13 @@ struct abd_arc_policy {
 	size_t target_recent; /* p */
 	size_t reserved;      /* cost of records that are about to be inserted */
 	size_t ghost_cost;    /* bytes of memory that a ghost takes */
-	uint64_t clock;       /* moves to the front of T2 so far */
+	uint64_t clock;       /* moves to the front of T2 so far, and of T1 if none is young */
 	/* uses of a new record within this time are one use; 0: every use counts, as in the paper
 	 */
 	uint64_t period_us;
 	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
+	struct abd_arc_share share[ABD_ARC_SHARES];
+	unsigned shares; /* those from here on are not in use */
 	struct abd_arc_list recent, frequent, ghost_recent, ghost_frequent;
 	struct abd_arc_slab ghosts;
 	/* pages of buckets; one bucket more or less at a time, as in the index */
@@ -93,7 +132,9 @@ struct abd_arc_policy {
 	struct {
 		/* the stamp of an item that moved to T2's front lately */
 		_Alignas(64) _Atomic uint64_t clock;
-		/* an item of T2 that is less than this behind clock is in the newest quarter of T2
+		/*
+		 * an item of T2 that is less than this behind clock is in the newest quarter of T2,
+		 * or if there are shares in the newest 64th
 		 */
 		_Atomic uint64_t fresh;
 		/* time passes faster while much comes in: so much in addition to the clock's */
@@ -101,13 +142,23 @@ struct abd_arc_policy {
 	} shared;
 };
 
+static inline uint64_t abd_arc_item_stamp(const struct abd_arc_item *item)
+{
+	return atomic_load_explicit(&item->stamp, memory_order_relaxed);
+}
+
 static inline enum abd_arc_list_id abd_arc_item_list(const struct abd_arc_item *item)
 {
-	uint64_t stamp = atomic_load_explicit(&item->stamp, memory_order_relaxed);
+	uint64_t stamp = abd_arc_item_stamp(item);
 
 	if (stamp >= ABD_ARC_STAMP_OWNER || stamp <= ABD_ARC_STAMP_MARK)
 		return ABD_ARC_NONE;
 	return stamp >= ABD_ARC_STAMP_FREQUENT ? ABD_ARC_FREQUENT : ABD_ARC_RECENT;
+}
+
+static inline unsigned abd_arc_item_share(const struct abd_arc_item *item)
+{
+	return (unsigned)(abd_arc_item_stamp(item) / 2 % ABD_ARC_SHARES);
 }
 
 /** Set the owner's mark, and say whether it was set; under the cache's lock. */
@@ -148,8 +199,8 @@ static inline bool abd_arc_policy_wants(
 }
 /** Whether a record of this hash was evicted and has a ghost. */
 bool abd_arc_policy_has_ghost(const struct abd_arc_policy *policy, uint64_t hash);
-/** A record was used. Does nothing if it is in no list. */
-void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item);
+/** A record was used, and belongs to this share from now on. Does nothing if it is in no list. */
+void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned share);
 
 /**
  * A record that is in no list will be inserted. If it has a ghost, adapt p and free the ghost.
@@ -159,10 +210,17 @@ void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item
 enum abd_arc_list_id abd_arc_policy_ask(
 	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent);
 
-/** Whether records, ghosts and incoming bytes together exceed the capacity. */
+/** The sum of all minimums. */
+size_t abd_arc_policy_minimums(const struct abd_arc_policy *policy);
+/** The most that a record of this share may cost, beside the others' minimums. */
+size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share);
+/** Whether records, ghosts and incoming bytes together exceed the capacity, or metadata its max. */
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming);
-/** The record to evict next (REPLACE), still in its list; NULL: there is none. */
-struct abd_arc_item *abd_arc_policy_victim(const struct abd_arc_policy *policy, bool from_frequent);
+/**
+ * The record to evict next (REPLACE), still in its list; NULL: there is none. If metadata is above
+ * its maximum, it is metadata. Else no share falls below its minimum by it, while others have some.
+ */
+struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent);
 /** Take a record out of its list, and leave a ghost if there is memory for one. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /**
@@ -179,11 +237,11 @@ bool abd_arc_policy_tidy(struct abd_arc_policy *policy);
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 
 /**
- * Put a record at the front of a list. The record's cost is set and it is in no list. A ghost
- * with the same hash is freed.
+ * Put a record of this share at the front of a list. The record's cost is set and it is in no
+ * list. A ghost with the same hash is freed.
  */
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, uint64_t hash);
+	enum abd_arc_list_id list, unsigned share, uint64_t hash);
 /** Take a record out of its list without a ghost. */
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item);
 /** Put a record that is in no list in the place of another one of the same cost. */

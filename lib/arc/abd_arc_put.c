@@ -35,6 +35,11 @@ struct abd_arc_put {
 	struct abd_arc_hold_slot *slot;        /* that is to hold the record, or NULL */
 };
 
+static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
+{
+	return (put->flags & ABD_ARC_METADATA) != 0;
+}
+
 /*
  * Choose the place of the record: in the entry's slot, if there are slots of that size and no slab
  * was refused, or in a buffer of its own. Returns what it will cost. Under lock.
@@ -69,7 +74,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 
 	if (put->reader != NULL)
 		abd_arc_reader_tell(put->reader);
-	if (cost <= arc->policy.capacity) {
+	if (cost <= abd_arc_share_cost_max(arc, put->key, abd_arc_put_is_metadata(put))) {
 		enum abd_arc_list_id list =
 			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
 
@@ -118,8 +123,7 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc, index_size) : NULL;
 	size_t bytes = abd_arc_store_bytes_of(&arc->store, entry);
 
-	if (!abd_arc_record_store(
-		    arc, &put->record, entry, data, (put->flags & ABD_ARC_METADATA) != 0))
+	if (!abd_arc_record_store(arc, &put->record, entry, data, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
 	if (!put->is_in_slot)
 		bytes += abd_arc_record_bytes(abd_arc_entry_abd(entry));
@@ -166,10 +170,14 @@ static void abd_arc_put_publish(
 		abd_arc_record_retire(arc, old);
 		arc->stats.replaces++;
 	}
-	abd_arc_policy_insert(&arc->policy, &entry->item, list, put->hash);
+	abd_arc_policy_insert(&arc->policy, &entry->item, list,
+		abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put)), put->hash);
 	abd_arc_record_count(arc, entry, true);
 	arc->stats.puts++;
-	/* If the provider refused orders, the run table is larger than what was reserved. */
+	/*
+	 * If the provider refused orders, the run table is larger than what was reserved. And there
+	 * may be too much metadata.
+	 */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 

@@ -280,7 +280,8 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 		__builtin_prefetch(reader->ring[i]->item.link.prev, 1);
 	}
 	for (uint32_t i = 0; i < pending; i++)
-		abd_arc_policy_hit(&arc->policy, &reader->ring[i]->item);
+		abd_arc_policy_hit(&arc->policy, &reader->ring[i]->item,
+			abd_arc_share_of_entry(arc, reader->ring[i]));
 	arc->stats.hits_told += pending;
 	reader->pending = 0;
 	reader->patience = 0;

@@ -414,6 +414,13 @@ Test(arc, a_config_of_any_version_is_taken)
 	config.hit_batch = ABD_ARC_HIT_BATCH_MAX;
 	config.capacity_bytes = ABD_ARC_CAPACITY_MIN - 1;
 	cr_assert(abd_arc_create(&config) == NULL && errno == EINVAL, "too small a capacity");
+	config.capacity_bytes = (size_t)PTRDIFF_MAX + 1;
+	cr_assert(abd_arc_create(&config) == NULL && errno == EINVAL, "too large a capacity");
+	config.capacity_bytes = MIB;
+	config.expected_entries = SIZE_MAX;
+	arc = abd_arc_create(&config);
+	cr_assert(arc != NULL && arc_stats(arc).index_bytes < MIB / 16, "as many as fit");
+	abd_arc_destroy(arc);
 }
 
 Test(arc, statistics_fill_a_record_of_any_version)
@@ -448,6 +455,7 @@ Test(arc, resizing_keeps_what_fits)
 	}
 	cr_assert_eq(arc_stats(arc).entries, 1500);
 	cr_assert_eq(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN - 1), -EINVAL);
+	cr_assert_eq(abd_arc_resize(arc, (size_t)PTRDIFF_MAX + 1), -EINVAL);
 	cr_assert_eq(abd_arc_resize(arc, MIB), 0);
 
 	struct abd_arc_stats stats = arc_stats(arc);

@@ -2,7 +2,8 @@
 /*
  * The policy against two simple models. For pages of one size it is the algorithm in the paper,
  * list by list and step by step; the other is the same in bytes, through the whole cache, with and
- * without first puts that are only remembered. A last part checks the purpose: more hits than LRU.
+ * without first puts that are only remembered, and with shares of metadata and of pools. A last
+ * part checks the purpose: more hits than LRU.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"
@@ -110,7 +111,7 @@ static bool our_request(struct abd_arc_policy *policy, uint64_t x)
 	bool from_frequent;
 
 	if (abd_arc_item_list(item) != ABD_ARC_NONE) {
-		abd_arc_policy_hit(policy, item);
+		abd_arc_policy_hit(policy, item, 0);
 		return true;
 	}
 
@@ -123,7 +124,7 @@ static bool our_request(struct abd_arc_policy *policy, uint64_t x)
 		abd_arc_policy_trim(policy, list, 1, SIZE_MAX);
 	}
 	item->cost = 1;
-	abd_arc_policy_insert(policy, item, list, x);
+	abd_arc_policy_insert(policy, item, list, 0, x);
 	return false;
 }
 
@@ -186,9 +187,19 @@ struct record {
 	size_t cost;
 };
 
+/* Shares of metadata and of two pools, and what is in none. */
+enum { SHARES = 4, METADATA = 1 };
+
+static unsigned share_of(uint64_t key)
+{
+	return key % SHARES;
+}
+
 struct bytes_model {
 	size_t c, p, ghost_cost;
 	size_t count[LISTS], bytes[LISTS];
+	size_t min[SHARES], max, share_bytes[SHARES]; /* max: of metadata; 0: there are no shares */
+	size_t spared, above;
 	struct record list[LISTS][20000];
 };
 
@@ -206,6 +217,7 @@ static struct record model_take(struct bytes_model *m, int list, size_t at)
 
 	memmove(&m->list[list][at], &m->list[list][at + 1], (--m->count[list] - at) * sizeof(x));
 	m->bytes[list] -= x.cost;
+	m->share_bytes[share_of(x.key)] -= list <= T2 ? x.cost : 0;
 	return x;
 }
 
@@ -213,6 +225,7 @@ static void model_push(struct bytes_model *m, int list, struct record x)
 {
 	m->list[list][m->count[list]++] = x;
 	m->bytes[list] += x.cost;
+	m->share_bytes[share_of(x.key)] += list <= T2 ? x.cost : 0;
 }
 
 static void model_trim(struct bytes_model *m, int list, size_t cost)
@@ -233,14 +246,38 @@ static bool model_is_full(const struct bytes_model *m, size_t cost)
 	       m->c;
 }
 
+static bool model_is_above(const struct bytes_model *m)
+{
+	return m->max > 0 && m->share_bytes[METADATA] > m->max;
+}
+
+/* The oldest goes whose share may lose it. A share that may not lose its oldest loses nothing. */
+static bool model_evict(struct bytes_model *m, int list)
+{
+	bool seen[SHARES] = {false};
+
+	for (size_t at = 0; at < m->count[list]; at++) {
+		struct record x = m->list[list][at];
+		unsigned share = share_of(x.key);
+
+		if (!seen[share] &&
+			(model_is_above(m) ? share == METADATA
+					   : m->share_bytes[share] - x.cost >= m->min[share])) {
+			model_push(m, list + B1, model_take(m, list, at));
+			return true;
+		}
+		m->spared += !seen[share] && share != 0;
+		seen[share] = true;
+	}
+	return false;
+}
+
 static void model_replace(struct bytes_model *m, bool in_b2)
 {
-	bool t1 = m->count[T1] > 0 && (m->bytes[T1] > m->p || (in_b2 && m->bytes[T1] == m->p));
+	int first = m->bytes[T1] > m->p || (in_b2 && m->bytes[T1] == m->p) ? T1 : T2;
 
-	if (t1 || m->count[T2] == 0)
-		model_push(m, B1, model_take(m, T1, 0));
-	else
-		model_push(m, B2, model_take(m, T2, 0));
+	m->above += model_is_above(m);
+	cr_assert(model_evict(m, first) || model_evict(m, T1 + T2 - first));
 }
 
 static size_t model_step(size_t cost, size_t mine, size_t other)
@@ -283,6 +320,10 @@ static bool model_request(struct bytes_model *m, struct record x, bool is_new)
 		model_trim(m, list, x.cost);
 	}
 	model_push(m, list, x);
+	while (model_is_above(m)) {
+		model_replace(m, false);
+		model_trim(m, LISTS, 0);
+	}
 	return false;
 }
 
@@ -312,12 +353,16 @@ static void measure_costs(size_t cost[SIZES], const char *data)
 static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 {
 	char read[100 + SIZES * 37];
-	ssize_t result = abd_arc_read(arc, arc_at(n), read, 0, record_size(n));
+	abd_arc_key_t key = arc_key(n);
+	unsigned flags = share_of(n) == METADATA ? ABD_ARC_METADATA : 0;
+
+	key.pool = share_of(n);
+	ssize_t result = abd_arc_read(arc, &key, read, 0, record_size(n));
 
 	if (result >= 0)
 		return true;
 	cr_assert_eq(result, -ENOENT);
-	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, record_size(n)), 0);
+	cr_assert_eq(abd_arc_put_flags(arc, &key, data, record_size(n), flags), 0);
 	return false;
 }
 
@@ -330,9 +375,12 @@ enum { PLACES = 1024 }; /* of the table of a cache of this capacity */
  */
 static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 {
-	uint64_t hash = abd_arc_hash(arc, arc_at(n)), *pair = last[hash % (PLACES / 2)];
+	abd_arc_key_t key = arc_key(n);
 
-	if (abd_arc_index_find_any(arc->index, hash, arc_at(n)) != NULL ||
+	key.pool = share_of(n);
+	uint64_t hash = abd_arc_hash(arc, &key), *pair = last[hash % (PLACES / 2)];
+
+	if (abd_arc_index_find_any(arc->index, hash, &key) != NULL ||
 		abd_arc_policy_has_ghost(&arc->policy, hash) || pair[0] == n + 1 ||
 		pair[1] == n + 1)
 		return false;
@@ -341,7 +389,26 @@ static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 	return true;
 }
 
-static void compare_in_bytes(uint32_t flags)
+/* Give model and cache the same shares, more for some than they would have without. */
+static abd_arc_t *make_shares(struct bytes_model *m)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = 600000,
+		.hit_batch = 1,
+		.metadata_min_bytes = 20000,
+		.metadata_max_bytes = 70000};
+	abd_arc_t *arc = abd_arc_create(&config);
+
+	m->max = config.metadata_max_bytes;
+	for (unsigned i = 1; i < SHARES; i++) {
+		m->min[i] = i == METADATA ? config.metadata_min_bytes : 40000 + 100000 * (i % 2);
+		if (i != METADATA)
+			cr_assert_eq(abd_arc_set_pool_min(arc, i, m->min[i]), 0);
+	}
+	return arc;
+}
+
+static void compare_in_bytes(uint32_t flags, bool shares)
 {
 	static char data[100 + SIZES * 37];
 	size_t cost[SIZES];
@@ -350,7 +417,7 @@ static void compare_in_bytes(uint32_t flags)
 	measure_costs(cost, data);
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
 		struct bytes_model *m = calloc(1, sizeof(*m));
-		abd_arc_t *arc = arc_make(600000, 1, flags);
+		abd_arc_t *arc = shares ? make_shares(m) : arc_make(600000, 1, flags);
 		uint64_t last[PLACES / 2][2] = {{0}};
 		struct arc_trace trace;
 
@@ -375,8 +442,11 @@ static void compare_in_bytes(uint32_t flags)
 			cr_assert_eq(stats.ghost_recent_bytes, m->bytes[B1]);
 			cr_assert_eq(stats.ghost_frequent_bytes, m->bytes[B2]);
 			cr_assert_eq(stats.ghosts, m->count[B1] + m->count[B2]);
+			for (unsigned i = 1; shares && i < SHARES; i++)
+				cr_assert_eq(arc->policy.share[i].bytes, m->share_bytes[i]);
 		}
 		cr_assert_eq(arc_stats(arc).remembered > 0, flags != 0);
+		cr_assert_eq(m->spared > 0 && m->above > 0, shares);
 		arc_trace_end(&trace);
 		abd_arc_destroy(arc);
 		free(m);
@@ -385,12 +455,17 @@ static void compare_in_bytes(uint32_t flags)
 
 Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .timeout = 120)
 {
-	compare_in_bytes(0);
+	compare_in_bytes(0, false);
 }
 
 Test(arc_policy, and_so_are_they_if_first_puts_are_only_remembered, .timeout = 120)
 {
-	compare_in_bytes(ABD_ARC_SECOND_TIME);
+	compare_in_bytes(ABD_ARC_SECOND_TIME, false);
+}
+
+Test(arc_policy, and_so_are_they_with_minimums_and_a_maximum, .timeout = 120)
+{
+	compare_in_bytes(0, true);
 }
 
 /* ---- more hits than LRU ---------------------------------------------------------------------- */

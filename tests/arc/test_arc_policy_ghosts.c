@@ -17,7 +17,7 @@ static void evict(struct abd_arc_policy *policy, uint64_t n)
 {
 	struct abd_arc_item item = {.cost = COST};
 
-	abd_arc_policy_insert(policy, &item, ABD_ARC_RECENT, hash_of(n));
+	abd_arc_policy_insert(policy, &item, ABD_ARC_RECENT, 0, hash_of(n));
 	abd_arc_policy_evict(policy, &item, hash_of(n));
 }
 

@@ -17,7 +17,7 @@ static struct abd_arc_entry *take(int class)
 	cr_assert_not_null(entry);
 	cr_assert_eq((uintptr_t)entry % 64, 0);
 	/* in a list, as if it had been published */
-	atomic_store(&entry->item.stamp, ABD_ARC_STAMP_GROWN);
+	atomic_store(&entry->item.stamp, ABD_ARC_STAMP_YOUNG);
 	return entry;
 }
 

@@ -483,6 +483,27 @@ static void do_trim(abd_arc_t *arc, struct fuzz_input *in)
 		"%zu of %zu", freed, bytes);
 }
 
+static void do_pool_min(abd_arc_t *arc, struct fuzz_input *in, uint64_t pool)
+{
+	struct abd_arc_stats stats;
+	int error = abd_arc_set_pool_min(arc, pool, fuzz_below(in, 65536));
+
+	fuzz_check(error == 0 || error == -ENOSPC, "%d", error);
+	abd_arc_stats_get(arc, &stats, sizeof(stats));
+	fuzz_check(stats.minimum_bytes <= stats.capacity_bytes / 2 &&
+			   stats.protected_bytes <= stats.minimum_bytes,
+		"%zu of %zu", (size_t)stats.protected_bytes, (size_t)stats.minimum_bytes);
+}
+
+static void do_resize(abd_arc_t *arc, size_t capacity)
+{
+	int error = abd_arc_resize(arc, capacity);
+	struct abd_arc_stats stats;
+
+	abd_arc_stats_get(arc, &stats, sizeof(stats));
+	fuzz_check(error == (stats.minimum_bytes > capacity / 2 ? -ENOSPC : 0), "%d", error);
+}
+
 static void step(abd_arc_t *arc, struct fuzz_input *in)
 {
 	uint8_t what = fuzz_byte(in);
@@ -522,8 +543,10 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_each(arc, in);
 	else if (what < 247)
 		do_trim(arc, in);
+	else if (what < 250)
+		do_pool_min(arc, in, n % POOLS);
 	else
-		fuzz_check(abd_arc_resize(arc, least << fuzz_byte(in) % 4) == 0, "resize");
+		do_resize(arc, least << fuzz_byte(in) % 4);
 }
 
 /* A second level that looks at what leaves, and keeps nothing. */
@@ -563,6 +586,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.evicted_cb = flags / 8 % 2 == 1 ? leaves : NULL;
 	config.evicted_arg = model;
 	config.lz4_index_group = 4096;
+	config.metadata_min_bytes = flags / 16 % 4 == 3 ? 9000 : 0;
+	config.metadata_max_bytes = flags / 64 % 2 == 1 ? 30000 : 0;
 	memset(model, 0, sizeof(model));
 	memset(filling, 0, sizeof(filling));
 
@@ -576,7 +601,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abd_arc_fill_abandon(&filling[i].fill);
 	for (size_t i = 0; i < HOLDS; i++)
 		do_release(i);
-	fuzz_check(abd_arc_resize(arc, least) == 0, "resize");
+	for (uint64_t pool = 0; pool < POOLS; pool++)
+		fuzz_check(abd_arc_set_pool_min(arc, pool, 0) == 0, "pool %zu", (size_t)pool);
+	do_resize(arc, least);
 	abd_arc_stats_get(arc, &stats, sizeof(stats));
 	fuzz_check(stats.held_bytes == 0 && stats.used_bytes <= stats.capacity_bytes, "%zu used",
 		(size_t)stats.used_bytes);

@@ -242,6 +242,7 @@ Test(abd_contract_names, caching)
 	CALL(abd_arc_remove, arc, NULL);
 	CALL(abd_arc_remove_pool, NULL, 7);
 	CALL(abd_arc_each, arc, NULL, NULL);
+	CALL(abd_arc_set_pool_min, NULL, 1, 1);
 	CALL(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
 	CALL(abd_arc_trim, NULL, 1, 1);
 	CALL(abd_arc_evicted_take, NULL);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who may stay: what others put takes no share below its minimum, metadata stays below its maximum,
+ * and memory comes before both. That the rest is ARC, record by record, is test_arc_policy.c's.
+ */
+#include "abd_arc_impl.h"
+#include "arc_data.h"
+
+enum { CAPACITY = 8 << 20, MIB = 1 << 20, SIZE = 4000, HOT = 500, POOLS = ABD_ARC_POOLS_MAX };
+
+static char data[5 * MIB];
+
+static abd_arc_t *make(uint32_t hit_batch, size_t metadata_min, size_t metadata_max)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = CAPACITY,
+		.hit_batch = hit_batch,
+		.metadata_min_bytes = metadata_min,
+		.metadata_max_bytes = metadata_max};
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	return abd_arc_create(&config);
+}
+
+static abd_arc_key_t key_of(uint64_t pool, uint64_t n)
+{
+	return (abd_arc_key_t){pool, {n, 0}, 1};
+}
+
+static int put(abd_arc_t *arc, uint64_t pool, uint64_t n, size_t size, unsigned flags)
+{
+	abd_arc_key_t key = key_of(pool, n);
+
+	return abd_arc_put_flags(arc, &key, data, size, flags);
+}
+
+static void put_many(abd_arc_t *arc, uint64_t pool, uint64_t count, unsigned flags)
+{
+	for (uint64_t n = 0; n < count; n++)
+		cr_assert_eq(put(arc, pool, n, SIZE, flags), 0);
+}
+
+/* How many of the first count records of a pool are read. */
+static size_t hits(abd_arc_t *arc, uint64_t pool, uint64_t count)
+{
+	size_t found = 0;
+	char byte;
+
+	for (uint64_t n = 0; n < count; n++) {
+		abd_arc_key_t key = key_of(pool, n);
+
+		found += abd_arc_read(arc, &key, &byte, 0, 1) == 1;
+	}
+	return found;
+}
+
+Test(arc_share, a_scan_of_another_pool_leaves_what_has_a_minimum)
+{
+	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
+		for (int kept = 0; kept < 3; kept++) {
+			abd_arc_t *arc = make(hit_batch, kept == 1 ? 3 * MIB : 0, 0);
+			unsigned flags = kept == 1 ? ABD_ARC_METADATA : 0;
+
+			if (kept == 2)
+				cr_assert_eq(abd_arc_set_pool_min(arc, 1, 3 * MIB), 0);
+			put_many(arc, 1, HOT, flags);
+			cr_assert_eq(hits(arc, 1, HOT / 2), HOT / 2);
+			cr_assert_eq(arc_stats(arc).metadata_bytes > 0, kept == 1);
+			cr_assert_eq(arc_stats(arc).protected_bytes > HOT * SIZE, kept > 0);
+			put_many(arc, 2, 5 * HOT, 0);
+			put_many(arc, 2, 5 * HOT, 0); /* so T2 is full of it too */
+			(void)hits(arc, 2, 5 * HOT);
+			put_many(arc, 3, 5 * HOT, 0);
+			size_t hit = hits(arc, 1, HOT);
+
+			if (kept > 0)
+				cr_assert_eq(hit, HOT);
+			else
+				cr_assert_lt(hit, HOT / 2 + HOT / 10);
+			abd_arc_destroy(arc);
+		}
+	}
+}
+
+/* ---- any calls in any order ------------------------------------------------------------------ */
+
+enum { SHARES = 4, KEYS = 3000, STEPS = 20000 };
+
+static const size_t min[SHARES] = {0, MIB, 2 * MIB, MIB / 2}, max = 3 * MIB / 2;
+
+static size_t share_bytes(const abd_arc_t *arc, unsigned share)
+{
+	return arc->policy.share[share].bytes;
+}
+
+static void step(abd_arc_t *arc, uint64_t *seed)
+{
+	/* Long stretches in which one share has most of the puts. */
+	unsigned share =
+		(unsigned)(abd_test_random(seed) % 8 == 0 ? *seed >> 40 : *seed >> 60) % SHARES;
+	unsigned what = (unsigned)(abd_test_random(seed) % 64);
+	uint64_t n = abd_test_random(seed) % KEYS;
+	abd_arc_key_t key = key_of(share, n);
+	char byte;
+
+	if (what == 0)
+		abd_arc_remove(arc, &key);
+	else if (what < 32)
+		(void)abd_arc_read(arc, &key, &byte, 0, 1);
+	else
+		cr_assert_eq(put(arc, share, n, 1 + n * n % (what == 32 ? 90000 : 9000),
+				     share == 1 ? ABD_ARC_METADATA : 0),
+			0);
+}
+
+Test(arc_share, others_take_no_share_below_its_minimum_and_metadata_keeps_its_maximum)
+{
+	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
+		abd_arc_t *arc = make(hit_batch, min[1], max);
+		size_t below[SHARES] = {0}, most = 0;
+		uint64_t seed = 42 + hit_batch;
+
+		cr_assert_eq(abd_arc_set_pool_min(arc, 2, min[2]), 0);
+		cr_assert_eq(abd_arc_set_pool_min(arc, 3, min[3]), 0);
+		for (unsigned i = 0; i < STEPS; i++) {
+			uint64_t removes = arc_stats(arc).removes,
+				 replaces = arc_stats(arc).replaces;
+			size_t before[SHARES];
+
+			for (unsigned share = 1; share < SHARES; share++)
+				before[share] = share_bytes(arc, share);
+			step(arc, &seed);
+
+			struct abd_arc_stats stats = arc_stats(arc);
+
+			for (unsigned share = 1; share < SHARES; share++) {
+				size_t after = share_bytes(arc, share);
+
+				cr_assert(after >= before[share] || after >= min[share] ||
+						  stats.removes > removes ||
+						  stats.replaces > replaces,
+					"step %u, share %u: %zu, was %zu", i, share, after,
+					before[share]);
+				below[share] += after < min[share];
+			}
+			cr_assert_leq(stats.metadata_bytes, max);
+			cr_assert_leq(stats.used_bytes, stats.capacity_bytes);
+			most = most > stats.metadata_bytes ? most : stats.metadata_bytes;
+		}
+		cr_assert_gt(most, max - 90000);
+		for (unsigned share = 1; share < SHARES; share++)
+			cr_assert(
+				share_bytes(arc, share) >= min[share] && below[share] < STEPS / 2);
+		abd_arc_destroy(arc);
+	}
+}
+
+/* ---- beginnings and ends --------------------------------------------------------------------- */
+
+Test(arc_share, minimums_are_together_half_of_the_capacity_at_most)
+{
+	static const struct {
+		size_t min, max;
+		int error;
+	} metadata[] = {{CAPACITY / 2 + 1, 0, EINVAL}, {MIB, MIB - 1, EINVAL}, {0, 1, 0},
+		{MIB, MIB, 0}, {CAPACITY / 2, 0, 0}};
+	static const struct {
+		uint64_t pool;
+		size_t min;
+		int error;
+	} pool[] = {{1, CAPACITY / 4, 0}, {2, CAPACITY / 4 - MIB + 1, -ENOSPC},
+		{2, CAPACITY / 4 - MIB, 0}, {3, 1, -ENOSPC}, {1, CAPACITY / 4 + 1, -ENOSPC},
+		{2, SIZE_MAX, -ENOSPC}, {1, MIB, 0}, {3, CAPACITY / 4 - MIB, 0}, {4, 0, 0},
+		{4, 1, -ENOSPC}};
+	abd_arc_t *arc;
+
+	for (size_t i = 0; i < sizeof(metadata) / sizeof(metadata[0]); i++) {
+		errno = 0;
+		arc = make(0, metadata[i].min, metadata[i].max);
+		cr_assert(errno == metadata[i].error && (arc != NULL) == (errno == 0), "%zu", i);
+		abd_arc_destroy(arc);
+	}
+	arc = make(0, MIB, 0);
+	for (size_t i = 0; i < sizeof(pool) / sizeof(pool[0]); i++)
+		cr_assert_eq(abd_arc_set_pool_min(arc, pool[i].pool, pool[i].min), pool[i].error,
+			"%zu", i);
+	cr_assert_eq(arc_stats(arc).minimum_bytes, CAPACITY / 2);
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY - 1), -ENOSPC);
+	cr_assert_eq(arc_stats(arc).capacity_bytes, CAPACITY);
+	cr_assert_eq(abd_arc_set_pool_min(arc, 3, 0), 0);
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY - 1), 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_share, a_pools_place_is_free_when_its_records_have_left)
+{
+	abd_arc_t *arc = make(1, 0, 0);
+
+	for (uint64_t pool = 0; pool < POOLS; pool++)
+		cr_assert_eq(abd_arc_set_pool_min(arc, pool, 1000), 0);
+	cr_assert_eq(abd_arc_set_pool_min(arc, POOLS, 1000), -E2BIG);
+	put_many(arc, 5, 10, 0);
+	cr_assert_eq(abd_arc_set_pool_min(arc, 5, 0), 0);
+	cr_assert_eq(abd_arc_set_pool_min(arc, POOLS, 0), 0, "it has none");
+	cr_assert_eq(abd_arc_set_pool_min(arc, POOLS, 1000), -E2BIG);
+	cr_assert_eq(hits(arc, 5, 9), 9);
+	cr_assert_eq(abd_arc_set_pool_min(arc, POOLS, 1000), -E2BIG, "one is left");
+	cr_assert_eq(hits(arc, 5, 10), 10);
+	cr_assert_eq(abd_arc_set_pool_min(arc, POOLS, 1000), 0);
+	cr_assert_eq(arc_stats(arc).protected_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_share, what_was_there_before_counts_from_its_next_use)
+{
+	abd_arc_t *arc = make(1, 0, 0);
+
+	put_many(arc, 1, HOT, 0);
+	cr_assert_eq(hits(arc, 1, 50), 50);
+	cr_assert_eq(abd_arc_set_pool_min(arc, 1, 3 * MIB), 0);
+	cr_assert_eq(hits(arc, 1, 100), 100);
+	put_many(arc, 2, 10 * HOT, 0);
+	put_many(arc, 3, 10 * HOT, 0);
+	cr_assert_eq(hits(arc, 1, HOT), 100);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_share, metadata_without_bounds_of_its_own_counts_for_its_pool)
+{
+	for (int bound = 0; bound < 2; bound++) {
+		abd_arc_t *arc = make(1, 0, bound ? 2 * MIB : 0);
+
+		cr_assert_eq(abd_arc_set_pool_min(arc, 1, MIB), 0);
+		put_many(arc, 1, 10, ABD_ARC_METADATA);
+		cr_assert_eq(arc_stats(arc).metadata_bytes > 0, bound);
+		cr_assert_eq(arc_stats(arc).protected_bytes == 0, bound);
+		abd_arc_destroy(arc);
+	}
+}
+
+/* Its buffer is freed, and its slot is not: the slab has others. */
+Test(arc_share, a_record_that_left_before_its_hit_is_told_of_has_none)
+{
+	abd_arc_t *arc = make(0, 0, 0);
+	abd_arc_key_t key = key_of(1, HOT);
+	char byte;
+
+	cr_assert_eq(abd_arc_set_pool_min(arc, 1, MIB), 0);
+	put_many(arc, 2, HOT, 0);
+	cr_assert_eq(put(arc, 1, HOT, 300001, 0), 0);
+	atomic_fetch_add(&arc->policy.shared.hurry_us, 100000000);
+	cr_assert_eq(abd_arc_read(arc, &key, &byte, 0, 1), 1);
+	cr_assert_eq(abd_arc_remove(arc, &key), 0);
+	abd_arc_reclaim(arc);
+	abd_cache_reap_now();
+	put_many(arc, 2, 1, 0);
+	cr_assert_eq(arc_stats(arc).hits_told, 1);
+	cr_assert_eq(arc_stats(arc).frequent_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_share, what_can_not_fit_beside_the_minimums_is_refused)
+{
+	abd_arc_t *arc = make(0, MIB, 2 * MIB);
+	abd_arc_key_t key = key_of(2, 0);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	cr_assert_eq(abd_arc_set_pool_min(arc, 1, 3 * MIB), 0);
+	put_many(arc, 1, HOT, 0);
+	cr_assert_eq(put(arc, 2, 0, 9 * MIB / 2, 0), -ENOSPC);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, 9 * MIB / 2, 0, &hold, &fill), -ENOSPC);
+	cr_assert_eq(put(arc, 2, 0, 3 * MIB, 0), 0);
+	cr_assert_eq(put(arc, 2, 1, 2 * MIB, ABD_ARC_METADATA), -ENOSPC);
+	cr_assert_eq(put(arc, 2, 1, 2 * MIB - 9000, ABD_ARC_METADATA), 0);
+	cr_assert_eq(hits(arc, 1, HOT), HOT);
+	cr_assert_eq(put(arc, 1, HOT, 9 * MIB / 2, 0), 0, "beside metadata's minimum");
+	abd_arc_destroy(arc);
+}
+
+Test(arc_share, memory_comes_first_and_takes_what_is_protected_last)
+{
+	abd_arc_t *arc = make(0, 0, 0);
+
+	cr_assert_eq(abd_arc_set_pool_min(arc, 1, 3 * MIB), 0);
+	put_many(arc, 1, HOT, 0);
+	put_many(arc, 2, 10 * HOT, 0);
+	(void)abd_arc_trim(arc, arc_stats(arc).used_bytes - 3 * MIB, UINT64_MAX);
+	cr_assert_eq(hits(arc, 1, HOT), HOT);
+	cr_assert_lt(arc_stats(arc).used_bytes, 3 * MIB + MIB / 2);
+	(void)abd_arc_trim(arc, SIZE_MAX, UINT64_MAX);
+	cr_assert_eq(arc_stats(arc).entries, 0);
+	put_many(arc, 1, HOT, 0);
+	abd_arc_destroy(arc);
+}
