@@ -106,7 +106,7 @@ abd_library_only() {
 # Print the tests whose answer is the same in every build: hit ratios, memory over a long run, a record of gigabytes. The code that
 # they run is also run by short tests. Builds with a checker leave them out, except in tier full.
 abd_tests_of_figures() {
-	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
+	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_arc_seen/a_scan_takes* arc_shards/none_starves* abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
 }
 
 # Print a regular expression of the tests that say the same in every build: they read the tree or other programs than the library, or
