@@ -59,6 +59,8 @@ static int abd_perf_list(int argc, char **argv)
 				printf("%s %s", said++ == 0 ? "; also takes" : "",
 					abd_perf_options_uses[use]);
 		printf("\n");
+		if (scenario->headline.steps != NULL)
+			printf("%-16s in several processes: %s\n", "", scenario->headline.steps);
 	}
 	return abd_perf_printed();
 }

@@ -54,8 +54,11 @@ static int own_run(const struct abd_perf_options *options)
 int abd_perf_main(int argc, char **argv, const char *name, size_t bytes,
 	const struct abd_perf_case *cases, unsigned count)
 {
-	static struct abd_perf_scenario scenario = {
-		.summary = "this program's own cases", .normal_s = 1, .full_s = 2, .run = own_run};
+	static struct abd_perf_scenario scenario = {.summary = "this program's own cases",
+		.normal_s = 1,
+		.full_s = 2,
+		.headline = {".*", 6, 1},
+		.run = own_run};
 	static const struct abd_perf_scenario *const list[] = {&scenario, NULL};
 
 	if (count < 1 || count > ABD_PERF_PATHS_MAX)

@@ -78,20 +78,29 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 		options->json = "/dev/stdout";
 }
 
-/* How long a scenario will take: the time its record gives, scaled by --repeat and --runtime. */
-static double abd_perf_run_seconds(
-	const struct abd_perf_scenario *scenario, const struct abd_perf_options *options)
+/* Whether only the rows of the headline are measured in several processes. */
+static bool abd_perf_run_headline_only(const struct abd_perf_options *options)
 {
-	static const struct abd_perf_options mode[] = {
-		[ABD_PERF_NORMAL] = {.mode = ABD_PERF_NORMAL},
-		[ABD_PERF_FULL] = {.mode = ABD_PERF_FULL}};
-	const struct abd_perf_options *as_planned =
-		&mode[options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL];
-	double seconds = options->quick ? scenario->normal_s : scenario->full_s;
+	return options->processes == 0 && options->name_count == 0 && options->filter == NULL &&
+	       options->mode != ABD_PERF_LONG;
+}
+
+/*
+ * How long a scenario takes a process: the time its record gives, scaled by --repeat and --runtime.
+ * again: it is not the first process.
+ */
+static double abd_perf_run_seconds(const struct abd_perf_scenario *scenario,
+	const struct abd_perf_options *options, bool again)
+{
+	const struct abd_perf_options as_planned = {
+		.mode = options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL};
+	double seconds = again && abd_perf_run_headline_only(options) ? scenario->headline.seconds
+			 : options->quick                             ? scenario->normal_s
+								      : scenario->full_s;
 	double rounds =
-		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(as_planned);
+		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(&as_planned);
 	double sample =
-		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(as_planned, 4);
+		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(&as_planned, 4);
 
 	/* About a third of the time is set-up and calibration, which do not scale. */
 	return seconds * (1 + 2 * rounds * sample) / 3;
@@ -102,7 +111,15 @@ static unsigned abd_perf_run_processes(
 {
 	if (options->processes != 0)
 		return options->processes;
-	return !scenario->aside && (scenario->headline || options->name_count > 0) ? 3 : 1;
+	if (scenario->aside)
+		return 1;
+	if (options->mode == ABD_PERF_LONG)
+		return scenario->headline.processes > 6 ? scenario->headline.processes : 6;
+	if (options->name_count > 0)
+		return 3;
+	if (options->mode == ABD_PERF_QUICK)
+		return scenario->headline.steps != NULL ? 3 : 1;
+	return scenario->headline.steps != NULL ? scenario->headline.processes : 1;
 }
 
 static void abd_perf_run_announce(const struct abd_perf_options *options,
@@ -112,8 +129,9 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 	char text[32];
 
 	for (size_t i = 0; i < count; i++)
-		total_s += abd_perf_run_seconds(chosen[i], options) *
-			   abd_perf_run_processes(chosen[i], options);
+		total_s += abd_perf_run_seconds(chosen[i], options, false) +
+			   abd_perf_run_seconds(chosen[i], options, true) *
+				   (abd_perf_run_processes(chosen[i], options) - 1);
 	if (options->filter != NULL) {
 		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
@@ -146,7 +164,7 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 	int status = 0;
 
 	for (size_t i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++) {
-		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options));
+		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options, options->process > 1));
 		status = chosen[i]->run(options);
 		abd_perf_say_end();
 	}
@@ -197,23 +215,31 @@ static void abd_perf_run_died(void)
 
 /*
  * Start this program again with its command line argv, to measure the chosen scenarios, and read
- * its figures. number: which process it is, from 2 on. It gets our flags, then one that says which
- * process it is; of two flags the last counts. Returns its results as JSON, which the caller frees;
- * NULL: it gave none, and *status is not 0. A warning says why.
+ * its figures. number: which process it is, from 2 on. It gets our flags, then what differs in it;
+ * of two flags the last counts. Returns its results as JSON, which the caller frees; NULL: it gave
+ * none, and *status is not 0. A warning says why.
  */
 static char *abd_perf_run_child(char **argv, const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count, unsigned number, int *status)
 {
 	const char *words[256] = {"/proc/self/exe", "run"};
-	char flag[32], *text = NULL;
+	char flag[2][32], headline[256] = "--filter=^(", *text = NULL;
 	size_t n = 2, room = 0;
 
 	for (size_t i = 1; argv[i] != NULL && n < 200; i++)
 		words[n++] = argv[i];
 	for (size_t i = 0; options->name_count == 0 && i < count; i++)
 		words[n++] = chosen[i]->name;
-	snprintf(flag, sizeof(flag), "--as-process=%u", number);
-	words[n] = flag;
+	snprintf(flag[0], sizeof(flag[0]), "--as-process=%u", number);
+	words[n++] = flag[0];
+	snprintf(flag[1], sizeof(flag[1]), "--left=%.3f", abd_perf_say_left());
+	if (abd_perf_say_left() > 0)
+		words[n++] = flag[1];
+	for (size_t i = 0, at = strlen(headline); i < count; i++)
+		at += (size_t)snprintf(headline + at, sizeof(headline) - at, "%s%s",
+			chosen[i]->headline.steps, i + 1 < count ? "|" : ")$");
+	if (abd_perf_run_headline_only(options))
+		words[n] = headline;
 
 	struct abd_perf_process process = abd_perf_process_start(words, "r");
 
@@ -246,13 +272,17 @@ static int abd_perf_run_more(char **argv, const struct abd_perf_options *options
 
 	for (unsigned number = 2; !abd_perf_say_stopped() && status == 0; number++) {
 		size_t many = 0;
+		double seconds = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			if (abd_perf_run_processes(chosen[i], options) >= number)
-				again[many++] = chosen[i];
+			if (abd_perf_run_processes(chosen[i], options) < number)
+				continue;
+			again[many++] = chosen[i];
+			seconds += abd_perf_run_seconds(chosen[i], options, true);
 		}
 		if (many == 0)
 			break;
+		abd_perf_say_part(seconds);
 
 		char *text = abd_perf_run_child(argv, options, again, many, number, &status);
 
@@ -271,6 +301,8 @@ static int abd_perf_run_as_child(const struct abd_perf_options *options,
 	int status;
 
 	fprintf(stderr, "abd-perf: process %u\n", options->process);
+	if (options->left_s > 0)
+		abd_perf_say_plan(options->left_s);
 	status = abd_perf_run_all(options, chosen, count);
 	json = status == 0 ? abd_perf_json_text(options, !abd_perf_say_stopped()) : NULL;
 	if (json != NULL && (fputs(json, stdout) < 0 || fflush(stdout) != 0))

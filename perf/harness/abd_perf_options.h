@@ -25,8 +25,8 @@ enum {
 #define ABD_PERF_USES 5
 extern const char *const abd_perf_options_uses[ABD_PERF_USES];
 
-/* How much is measured: --quick, neither, --full. */
-enum abd_perf_mode { ABD_PERF_NORMAL, ABD_PERF_QUICK, ABD_PERF_FULL };
+/* How much is measured: nothing said, --quick, --full, --long. */
+enum abd_perf_mode { ABD_PERF_NORMAL, ABD_PERF_QUICK, ABD_PERF_FULL, ABD_PERF_LONG };
 
 #define ABD_PERF_NAMES_MAX 16
 #define ABD_PERF_CPUS_MAX 1024
@@ -45,9 +45,10 @@ struct abd_perf_options {
 	double runtime_s;   /* per comparison; 0: as long as the samples take */
 	double warmup_s; /* per comparison, before its first round; below 0: the scenario's own */
 	unsigned repeat; /* rounds; 0: the mode's */
-	/* 0: 3 for what is named and for scenarios with headline rows, 1 for the others */
+	/* 0: 6 with --long; 3 for what is named; the scenario's for its headline; else 1 */
 	unsigned processes;
 	unsigned process; /* which of them this is, from 1 */
+	double left_s;    /* the time left when it was started; 0: it is the first */
 	uint64_t seed;
 	const char *json, *csv; /* NULL: none */
 	const char *output;     /* of tune; NULL: none */
@@ -73,7 +74,7 @@ void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **ar
 /** Rounds and the length of a sample, from --repeat, --runtime and the mode. */
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options);
 double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths);
-/** "quick", "normal", "full". */
+/** "quick", "normal", "full", "long". */
 const char *abd_perf_options_mode_text(enum abd_perf_mode mode);
 
 /** "8k", "1m", "1450" for a size, in text. Returns text. */

@@ -45,6 +45,8 @@ void abd_perf_say_part(double part_s)
 {
 	say.before_s += say.part_s;
 	say.part_s = part_s;
+	say.step = 0;
+	say.total = 1;
 }
 
 const char *abd_perf_say_time(double seconds, char *text, size_t room)
@@ -58,8 +60,7 @@ const char *abd_perf_say_time(double seconds, char *text, size_t room)
 	return text;
 }
 
-/* Seconds left of the whole plan. */
-static double abd_perf_say_left_s(void)
+double abd_perf_say_left(void)
 {
 	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
 	double part = say.step < say.total ? (double)say.step / say.total : 1;
@@ -94,16 +95,24 @@ void abd_perf_say_filter(const char *expression)
 	abd_perf_filter_given = true;
 }
 
-/* Begin the next step. Returns whether it is wanted. */
-static bool abd_perf_filter_step(const char *scenario, const char *step)
+static bool abd_perf_filter_wants(const char *step)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "%s: %s", scenario, step);
-	abd_perf_filter_wanted = !abd_perf_filter_given ||
-				 regexec(&abd_perf_filter_expression, text, 0, NULL, 0) == 0;
-	abd_perf_filter_steps += abd_perf_filter_wanted;
-	return abd_perf_filter_wanted;
+	snprintf(text, sizeof(text), "%s: %s", say.what, step);
+	return !abd_perf_filter_given ||
+	       regexec(&abd_perf_filter_expression, text, 0, NULL, 0) == 0;
+}
+
+bool abd_perf_say_wants(const char *format, ...)
+{
+	char step[160];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(step, sizeof(step), format, arguments);
+	va_end(arguments);
+	return abd_perf_filter_wants(step);
 }
 
 bool abd_perf_say_wanted(void)
@@ -133,17 +142,19 @@ void abd_perf_say_step(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(step, sizeof(step), format, arguments);
 	va_end(arguments);
-	if (!abd_perf_filter_step(say.what, step)) {
+	abd_perf_filter_wanted = abd_perf_filter_wants(step);
+	if (!abd_perf_filter_wanted) {
 		say.total -= say.total > say.step;
 		return;
 	}
+	abd_perf_filter_steps++;
 	if (say.total <= say.step)
 		say.total = say.step + 1;
 	abd_perf_say_wipe();
 	fprintf(stderr, "%s: %s [%u/%u]", say.what, step, say.step + 1, say.total);
 	if (say.plan_s > 0)
 		fprintf(stderr, ", about %s left",
-			abd_perf_say_time(abd_perf_say_left_s(), left, sizeof(left)));
+			abd_perf_say_time(abd_perf_say_left(), left, sizeof(left)));
 	if (!isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	fflush(stderr);

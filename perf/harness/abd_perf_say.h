@@ -14,6 +14,8 @@
 void abd_perf_say_plan(double total_s);
 /** The next part of the plan starts; it takes about part_s. */
 void abd_perf_say_part(double part_s);
+/** Seconds that are left of the plan, by how long everything took until now. */
+double abd_perf_say_left(void);
 /** "2 min 5 s", in text. Returns text. */
 const char *abd_perf_say_time(double seconds, char *text, size_t room);
 
@@ -29,6 +31,8 @@ void abd_perf_say_end(void);
  * STEP", ignoring case; NULL: all are wanted. Ends the program when it is wrong.
  */
 void abd_perf_say_filter(const char *expression);
+/** Whether a step of this name is wanted, before what it needs is made. */
+bool abd_perf_say_wants(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Whether the present step is wanted. */
 bool abd_perf_say_wanted(void);
 /** How many steps were wanted so far. */

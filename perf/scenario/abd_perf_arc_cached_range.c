@@ -172,7 +172,7 @@ const struct abd_perf_scenario abd_perf_arc_cached_range = {
 	.name = "arc-cached-range",
 	.summary = "4k and 8k of cached records of 128k and 1m, with and without an lz4 index",
 	.uses = ABD_PERF_USES_INPUT,
-	.normal_s = 8,
+	.normal_s = 4,
 	.full_s = 12,
 	.run = abd_perf_ranged_run,
 };

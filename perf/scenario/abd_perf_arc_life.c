@@ -269,7 +269,7 @@ static double abd_perf_life_seconds(const struct abd_perf_options *options)
 {
 	if (options->runtime_s > 0)
 		return options->runtime_s;
-	return options->mode == ABD_PERF_FULL ? 5 : options->mode == ABD_PERF_QUICK ? 0.2 : 1;
+	return options->mode == ABD_PERF_FULL ? 5 : options->mode == ABD_PERF_QUICK ? 0.2 : 0.5;
 }
 
 static int abd_perf_life_run(const struct abd_perf_options *options)
@@ -314,7 +314,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 const struct abd_perf_scenario abd_perf_arc_life = {
 	.name = "arc-life",
 	.summary = "a cache's memory and times over phases: small, large, scan, resizes, holds",
-	.normal_s = 8,
+	.normal_s = 4,
 	.full_s = 40,
 	.run = abd_perf_life_run,
 };

@@ -172,19 +172,20 @@ static void abd_perf_arc_describe(json_t *result, const struct abd_perf_arc_cell
 }
 
 /* "fio 8k, >1 page, hot, 2 threads", or "fio 8k, hot". */
-static void abd_perf_arc_name(const struct abd_perf_arc_cell *cell, char name[96])
+static const char *abd_perf_arc_name(
+	const struct abd_perf_arc_cell *cell, unsigned count, char name[96])
 {
 	char size[24], threads[24] = "";
 
 	if (cell->study->pages)
-		snprintf(threads, sizeof(threads), ", %u thread%s", cell->threads,
-			cell->threads > 1 ? "s" : "");
+		snprintf(threads, sizeof(threads), ", %u thread%s", count, count > 1 ? "s" : "");
 	snprintf(name, 96, "%s %s%s, %s%s", cell->data->name,
 		abd_perf_options_size_text(cell->set.records->record_size, size, sizeof(size)),
 		!cell->study->pages ? ""
 		: cell->one_page    ? ", 1 page"
 				    : ", >1 page",
 		cell->hot ? "hot" : "cold", threads);
+	return name;
 }
 
 /* Race the ways over the set with threads threads. Returns an exit status. */
@@ -197,8 +198,8 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 	unsigned paths = 0, where[ABD_PERF_ARC_WAYS];
 	char name[96];
 
+	abd_perf_arc_name(cell, threads, name);
 	cell->threads = threads;
-	abd_perf_arc_name(cell, name);
 	abd_perf_say_step("%s", name);
 	for (unsigned i = 0; i < study->way_count; i++) {
 		where[i] = ABD_PERF_ARC_WAYS; /* left out */
@@ -242,8 +243,12 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 static int abd_perf_arc_class(struct abd_perf_arc_cell *cell)
 {
 	unsigned threads = cell->options->threads;
+	char name[96];
 	int status = 0;
 
+	if (!abd_perf_say_wants("%s", abd_perf_arc_name(cell, 1, name)) &&
+		!abd_perf_say_wants("%s", abd_perf_arc_name(cell, cell->threads_most, name)))
+		return 0;
 	cell->set.kinds = cell->one_page ? ABD_PERF_ARC_MULTI : ABD_PERF_ARC_KINDS;
 
 	size_t slots = abd_perf_arc_slots(cell);
@@ -371,7 +376,7 @@ const struct abd_perf_scenario abd_perf_arc_read = {
 	.summary = "reading cached compressed records: linear, single-chunk with the rule on and "
 		   "off, multi-chunk",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 21,
+	.normal_s = 23,
 	.full_s = 120,
 	.run = abd_perf_arc_run,
 };

@@ -416,7 +416,7 @@ const struct abd_perf_scenario abd_perf_arc_scale = {
 	.name = "arc-scale",
 	.summary = "the cache's costs by number of records",
 	.uses = 0,
-	.normal_s = 8,
+	.normal_s = 4,
 	.full_s = 100,
 	.run = abd_perf_scale_run,
 };

@@ -376,7 +376,7 @@ const struct abd_perf_scenario abd_perf_buffer = {
 	.name = "buffer",
 	.summary = "what it costs to make, view, borrow, seek and end buffers, and the memory they "
 		   "take",
-	.normal_s = 5,
+	.normal_s = 4,
 	.full_s = 12,
 	.run = abd_perf_buffer_run,
 };

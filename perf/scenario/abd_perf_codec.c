@@ -63,8 +63,8 @@ const struct abd_perf_scenario abd_perf_codec = {
 	.name = "codec",
 	.summary = "decoding lz4 from scattered runs",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 7,
+	.normal_s = 6,
 	.full_s = 45,
-	.headline = true,
+	.headline = {"codec: .* 128k, hot", 3, 3},
 	.run = abd_perf_codec_run,
 };

@@ -19,11 +19,20 @@ struct abd_perf_scenario {
 	const char *summary;
 	unsigned uses; /* the flags that it can use: ABD_PERF_USES_... */
 	/*
-	 * Seconds it takes, without and with --full, on a server with 2 cores and 480 MiB of
-	 * last-level cache, where cold sets are large. Only used to show how long measuring takes.
+	 * Seconds it takes, without and with --full, on an AMD Zen 4 with 2 cores and 32 MiB
+	 * of last-level cache; cold sets are larger where that is. Only used to show how long
+	 * measuring takes.
 	 */
 	double normal_s, full_s;
-	bool headline; /* has rows that stand at the top of the page: several processes */
+	/*
+	 * What stands at the top of the page: its steps as a regular expression, NULL: none; the
+	 * processes that measure them; the seconds they take each.
+	 */
+	struct {
+		const char *steps;
+		unsigned processes;
+		double seconds;
+	} headline;
 	bool aside; /* only run if it is named, and in one process: it counts more than it times */
 	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
 	int (*run)(const struct abd_perf_options *options);

@@ -224,7 +224,7 @@ const struct abd_perf_scenario abd_perf_sums = {
 	.name = "sums",
 	.summary =
 		"checksums of scattered and of linear buffers, beside ISA-L, libxxhash and a bare loop",
-	.normal_s = 5,
+	.normal_s = 4,
 	.full_s = 8,
 	.run = abd_perf_sums_run,
 };

@@ -28,6 +28,16 @@ class Own(Case):
             self.assertEqual(len(value["processes"]), 2)
         self.assertIn("own-copies: cases", result.stdout)
 
+    def test_without_a_flag_the_rows_on_top_of_the_page_are_measured_in_several_processes(self):
+        file = self.path("own.json")
+        result = run("run", *FEW[:-2], "--json", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file) as stream:
+            for value in json.load(stream)["results"][0]["figures"]:
+                self.assertEqual(len(value["processes"]), 3)
+        # Each process shows its progress, with the time that is left of all.
+        self.assertEqual(result.stderr.count("own-copies: 2 cases [1/1], about 1 s left"), 3, result.stderr)
+
     def test_it_has_the_commands_that_follow_a_run(self):
         _, file, _ = self.measured("--processes", "2")
         self.assertIn("own-copies", run("list").stdout)

@@ -29,7 +29,7 @@ class Refusals(Case):
                 self.refused(run("run", *arguments), USAGE, arguments[1] + ":")
 
     def test_unknown_flags_and_no_command_exit_64(self):
-        for arguments in (["run", "buffer", "--nonsense"], [], ["list", "name"], ["env", "name"], ["run", "--quick", "--full"]):
+        for arguments in (["run", "buffer", "--nonsense"], [], ["list", "name"], ["env", "name"], ["run", "--quick", "--full"], ["run", "--long", "--full"]):
             with self.subTest(arguments=arguments):
                 self.assertEqual(run(*arguments).returncode, USAGE)
 
@@ -131,6 +131,13 @@ class Help(Case):
                 written |= set(re.findall(r'^\t\.name = "([^"]+)"', stream.read(), re.MULTILINE))
         self.assertGreater(len(written), 0)
         self.assertEqual(listed, written)
+
+    def test_what_stands_at_the_top_of_the_page_is_measured(self):
+        measured_steps = re.findall(r"^(.*) \[\d+/\d+\]", whole_run()[0].stderr, re.MULTILINE)
+        top = re.findall(r"^ +in several processes: (.*)$", run("list").stdout, re.MULTILINE)
+        self.assertEqual({steps.split(":")[0] for steps in top}, {"arc-cached-read", "codec"})
+        for steps in top:
+            self.assertTrue(any(re.fullmatch(steps, step) for step in measured_steps), steps)
 
     def test_env_needs_no_measuring(self):
         result = run("env")
