@@ -25,13 +25,8 @@
  * short time are one use, unless period_us is 0, so that a scan that reads records in pieces looks
  * like one that reads them whole.
  * Threads: one at a time, under the cache's lock; but readers may look at an item's stamp.
-<<<<<<< HEAD
- * OpenZFS: arc_access(), arc_evict(), arc_evict_adj() and the states arc_mru, arc_mfu,
- * arc_mru_ghost, arc_mfu_ghost in module/zfs/arc.c.
-=======
- * OpenZFS: arc_access(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost, arc_mfu_ghost
- * in module/zfs/arc.c, with a list for data and one for metadata in each.
->>>>>>> f65527f (Cache: metadata and pools can have a minimum that others leave)
+ * OpenZFS: arc_access(), arc_evict(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost,
+ * arc_mfu_ghost in module/zfs/arc.c, with a list for data and one for metadata in each.
  */
 #ifndef ABD_ARC_POLICY_H
 #define ABD_ARC_POLICY_H
