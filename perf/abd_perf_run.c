@@ -3,7 +3,7 @@
  * First abd-perf looks at the machine and races A against A, which shows how far the figures can be
  * trusted. Then it measures scenario by scenario.
  * Invariant: what was measured is written, even when ctrl-C or a lack of memory ends measuring
- * early; nothing is written when a result was wrong.
+ * early; a step whose output was wrong has no figures, ends its scenario, and no other.
  */
 #include "abd_perf_command.h"
 #include "abd_perf_process.h"
@@ -163,9 +163,12 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 {
 	int status = 0;
 
-	for (size_t i = 0; i < count && status == 0 && !abd_perf_say_stopped(); i++) {
+	for (size_t i = 0; i < count && !abd_perf_say_stopped(); i++) {
 		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options, options->process > 1));
-		status = chosen[i]->run(options);
+		if (chosen[i]->run(options) != 0) {
+			abd_perf_result_wrong(chosen[i]->name);
+			status = 1;
+		}
 		abd_perf_say_end();
 	}
 	if (status == 0 && options->filter != NULL && !abd_perf_say_stopped() &&
@@ -338,14 +341,12 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_say_dying = abd_perf_run_died;
 	status = abd_perf_run_all(&options, chosen, count);
 	abd_perf_say_dying = NULL;
-	if (status != 0)
+	if (status != 0 && json_array_size(abd_perf_result_list()) == 0)
 		return status;
-
-	int more = abd_perf_run_more(argv, &options, chosen, count);
-
+	if (status == 0)
+		status = abd_perf_run_more(argv, &options, chosen, count);
 	abd_perf_env_look_back(&options);
-	status = abd_perf_run_write(&options, !abd_perf_say_stopped());
-	if (abd_perf_say_stopped())
-		return 130;
-	return status != 0 ? status : more;
+	if (abd_perf_run_write(&options, !abd_perf_say_stopped()) != 0 && status == 0)
+		status = 1;
+	return abd_perf_say_stopped() ? 130 : status;
 }

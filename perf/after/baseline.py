@@ -51,6 +51,8 @@ def lines_of(pairs):
 def save(folder, name, path):
     """Keeps the result as this machine's baseline. Returns the lines to print; ValueError or OSError says why it can't be."""
     result = read(path)
+    if result["wrong"]:
+        raise ValueError(f"{path}: {result['wrong'][0]}: its output was wrong")
     if not result["complete"] or not result["results"]:
         raise ValueError(f"{path}: {'it holds no results' if result['complete'] else 'its measuring was ended early'}")
     with open(path, encoding="utf-8") as file:

@@ -115,7 +115,10 @@ def finding_rule(document):
                                                  ("arc-read", "single, rule on", "single, rule off"))
              for value in medians_of(select(document, scenario), of, against)]
     return (text + "; " + verdict(ratio, "leave it on", "it does not pay here")
-            + f". In all {len(every)} cells: {spread(every, '.3f')} times the speed, {sum(value < 1 for value in every)} of them below 1.")
+            + f". In all {len(every)} cells: {spread(every, '.3f')} times the speed, {sum(value < 1 for value in every)} of them below 1"
+            + "".join(f"; large records of the same data, {group}: {interval(of)} ({cell['name']})" for group in ("hot", "cold")
+                      for of, cell in [first_ratio(document, [("arc-read", group, {"data": "fio", "record_size": 131072, "threads": 1},
+                                                               "single, rule on", "single, rule off")])] if of) + ".")
 
 
 def finding_decoder(document):

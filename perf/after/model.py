@@ -77,7 +77,8 @@ def figures(result):
     for item in dictionaries(result.get("figures")):
         value = summary(item)
         if value:
-            found.append({"name": text_in(item, "name"), "unit": text_in(item, "unit"), **value, "relative": relative(item)})
+            found.append({"name": text_in(item, "name"), "unit": text_in(item, "unit"), **value, "relative": relative(item),
+                          "counters": {clean(key): count for key, count in dictionary(item.get("counters")).items() if is_number(count)}})
     return found
 
 
@@ -126,7 +127,8 @@ def sound(document):
     return {"environment": facts(document, "environment"), "options": facts(document, "options"),
             "complete": document.get("complete") is not False, "noise": summary(dictionary(document.get("noise"))),
             "warnings": texts(document.get("warnings")), "sources": texts(document.get("sources")),
-            "results": [entry_of(result) for result in dictionaries(document["results"])]}
+            "results": [entry_of(result) for result in dictionaries(document["results"]) if "wrong" not in result],
+            "wrong": [f"{text_in(result, 'scenario')}: {text_in(result, 'name')}" for result in dictionaries(document["results"]) if "wrong" in result]}
 
 
 # ---- asking --------------------------------------------------------------------------------------------------------------

@@ -98,11 +98,18 @@ def numbers(item, form):
     return [(item[name], form) for name in ("median", "low", "high")]
 
 
+def counters_text(figure):
+    """What the processor and the kernel counted for each operation; what hardly ever happened is left out."""
+    return ", ".join(f"{count:.3g} {name}" for name, count in figure["counters"].items() if count >= 0.01)
+
+
 def table_figures(document):
-    rows = rows_of(document, lambda entry: [[figure["name"], figure["unit"], *(format(figure[name], ".4g") for name in ("median", "low", "high")), str(figure["rounds"])]
+    counted = any(counters_text(figure) for entry in document["results"] for figure in entry["figures"])
+    rows = rows_of(document, lambda entry: [[figure["name"], *([counters_text(figure)] if counted else []), figure["unit"],
+                                             *(format(figure[name], ".4g") for name in ("median", "low", "high")), str(figure["rounds"])]
                                             for figure in entry["figures"]])
-    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", "unit", "median", "low", "high", "rounds"), rows,
-                                                    "tight figures"))
+    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", *(["counted for each"] if counted else []),
+                                                     "unit", "median", "low", "high", "rounds"), rows, "tight figures"))
 
 
 def table_ratios(document):
@@ -129,6 +136,12 @@ def trust(document):
         f"<p>Asked for: {html.escape(asked)}.</p>",
         f"<p>Measured with:</p><ul>{sources}</ul>" if sources else "",
         f"<div class=scroll><table>{''.join(row(*fact) for fact in document['environment'].items())}</table></div>")
+
+
+def wrong(document):
+    """Red, and before all else: what made something else than it should."""
+    return (f"<section class=slower><h2>What is wrong</h2><p>The output of these is not what it should be. They have no figures.</p>"
+            f"<ul>{listed(document['wrong'])}</ul></section>") if document["wrong"] else ""
 
 
 def headline(document):
@@ -187,7 +200,7 @@ def report(document, comparison=None):
             f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
             f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "
             "median.</p>")
-    parts = [head, headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
+    parts = [head, wrong(document), headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
     parts += [make(document) for make in SECTIONS]
     parts += [trust(document), table_ratios(document), table_figures(document)]
     body, rules = shared("\n".join(part for part in parts if part))

@@ -5,6 +5,7 @@
  */
 #include "abd_perf_env.h"
 #include "abd_perf_build.h"
+#include "abd_perf_counter.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 
@@ -359,6 +360,7 @@ void abd_perf_env_look(const struct abd_perf_options *options)
 			abd_perf_env_line(abd_perf_env_lines[i].path, text, sizeof(text)));
 	abd_perf_env_build();
 	abd_perf_env_kernels();
+	abd_perf_env_add("counters", "%s", abd_perf_counter_open());
 	abd_perf_env_busy(options);
 }
 

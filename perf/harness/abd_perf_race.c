@@ -17,6 +17,16 @@ struct abd_perf_summary abd_perf_race_noise;
 clockid_t abd_perf_clock = CLOCK_THREAD_CPUTIME_ID;
 unsigned abd_perf_race_cpus = 1;
 
+/* A sample in ns: no clock that is used may be set back, so a time below 0 is none. */
+static double abd_perf_race_sample(const struct abd_perf_path *path, uint64_t count)
+{
+	double ns = path->run(path->arg, count);
+
+	if (ns < 0)
+		abd_perf_say_die(1, "%s: the clock went back by %.0f ns", path->name, -ns);
+	return ns;
+}
+
 /*
  * The number of iterations that fills sample_ns. Doubles it until the path takes an eighth of that,
  * then scales, with 5 % to spare.
@@ -24,7 +34,7 @@ unsigned abd_perf_race_cpus = 1;
 static uint64_t abd_perf_race_calibrate(const struct abd_perf_path *path, double sample_ns)
 {
 	for (uint64_t count = 1;; count *= 2) {
-		double ns = path->run(path->arg, count);
+		double ns = abd_perf_race_sample(path, count);
 
 		if (ns < sample_ns / 8 && count < (uint64_t)1 << 40)
 			continue;
@@ -62,19 +72,26 @@ static double abd_perf_race_reference_ns(void)
 	return abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-/* Both clocks around a sample. */
+/* Both clocks around a sample, and what is counted. */
 struct abd_perf_race_clocks {
 	double wall_ns, cpu_ns;
 	long waits, interrupts;
+	uint64_t counted[ABD_PERF_COUNTERS];
 };
 
 static struct abd_perf_race_clocks abd_perf_race_clocks_read(void)
 {
+	struct abd_perf_race_clocks now = {0};
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (struct abd_perf_race_clocks){abd_perf_clock_wall_ns(),
-		abd_perf_clock_read(CLOCK_PROCESS_CPUTIME_ID), usage.ru_nvcsw, usage.ru_nivcsw};
+	now.wall_ns = abd_perf_clock_wall_ns();
+	now.cpu_ns = abd_perf_clock_read(CLOCK_PROCESS_CPUTIME_ID);
+	now.waits = usage.ru_nvcsw;
+	now.interrupts = usage.ru_nivcsw;
+	if (abd_perf_race_cpus == 1)
+		abd_perf_counter_read(now.counted);
+	return now;
 }
 
 static void abd_perf_race_clocks_add(
@@ -86,6 +103,8 @@ static void abd_perf_race_clocks_add(
 	race->cpu_ns[path] += now.cpu_ns - before->cpu_ns;
 	race->waits[path] += now.waits - before->waits;
 	race->interrupts[path] += now.interrupts - before->interrupts;
+	for (unsigned i = 0; i < ABD_PERF_COUNTERS; i++)
+		race->counted[path][i] += now.counted[i] - before->counted[i];
 }
 
 /* Time that the wall clock shows and CPU time does not, and where it went. */
@@ -118,7 +137,9 @@ static void abd_perf_race_round(struct abd_perf_race *race, const struct abd_per
 
 		struct abd_perf_race_clocks before = abd_perf_race_clocks_read();
 
-		race->ns[order[i]][race->rounds] = path->run(path->arg, count) / (double)count;
+		race->ns[order[i]][race->rounds] =
+			abd_perf_race_sample(path, count) / (double)count;
+		race->iterations[order[i]] += count;
 		abd_perf_race_clocks_add(race, order[i], &before);
 	}
 	race->reference_ns[race->rounds] = abd_perf_race_reference_ns();
@@ -131,6 +152,8 @@ static void abd_perf_race_clocks_clear(struct abd_perf_race *race)
 	memset(race->cpu_ns, 0, sizeof(race->cpu_ns));
 	memset(race->waits, 0, sizeof(race->waits));
 	memset(race->interrupts, 0, sizeof(race->interrupts));
+	memset(race->counted, 0, sizeof(race->counted));
+	memset(race->iterations, 0, sizeof(race->iterations));
 }
 
 bool abd_perf_race_run(struct abd_perf_race *race, const struct abd_perf_path *paths,

@@ -10,6 +10,7 @@
 #ifndef ABD_PERF_RACE_H
 #define ABD_PERF_RACE_H
 
+#include "abd_perf_counter.h"
 #include "abd_perf_options.h"
 #include "abd_perf_stat.h"
 
@@ -31,6 +32,8 @@ struct abd_perf_race {
 	/* the wall clock and the CPU time of a sample, of all CPUs used; context switches of all */
 	double wall_ns[ABD_PERF_PATHS_MAX], cpu_ns[ABD_PERF_PATHS_MAX];
 	long waits[ABD_PERF_PATHS_MAX], interrupts[ABD_PERF_PATHS_MAX];
+	/* counted in a path's samples, and their iterations; only where one thread does all */
+	uint64_t counted[ABD_PERF_PATHS_MAX][ABD_PERF_COUNTERS], iterations[ABD_PERF_PATHS_MAX];
 	/* how long a loop of arithmetic took in each round; 0: not measured */
 	double reference_ns[ABD_PERF_ROUNDS_MAX];
 };

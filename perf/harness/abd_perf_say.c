@@ -20,6 +20,8 @@
 static struct {
 	const char *what;
 	unsigned total, step;
+	unsigned steps; /* of all parts */
+	char name[160]; /* of the last step */
 	/* planned seconds: of all parts, of those before this one, of this one */
 	double plan_s, before_s, part_s;
 	double started_ns; /* the plan's first part */
@@ -132,17 +134,20 @@ void abd_perf_say_begin(const char *what, unsigned total)
 	say.what = what;
 	say.total = total;
 	say.step = 0;
+	say.steps++; /* what follows belongs to none of before */
+	say.name[0] = '\0';
 }
 
 void abd_perf_say_step(const char *format, ...)
 {
-	char step[160], left[32];
+	char left[32];
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(step, sizeof(step), format, arguments);
+	vsnprintf(say.name, sizeof(say.name), format, arguments);
 	va_end(arguments);
-	abd_perf_filter_wanted = abd_perf_filter_wants(step);
+	say.steps++;
+	abd_perf_filter_wanted = abd_perf_filter_wants(say.name);
 	if (!abd_perf_filter_wanted) {
 		say.total -= say.total > say.step;
 		return;
@@ -151,7 +156,7 @@ void abd_perf_say_step(const char *format, ...)
 	if (say.total <= say.step)
 		say.total = say.step + 1;
 	abd_perf_say_wipe();
-	fprintf(stderr, "%s: %s [%u/%u]", say.what, step, say.step + 1, say.total);
+	fprintf(stderr, "%s: %s [%u/%u]", say.what, say.name, say.step + 1, say.total);
 	if (say.plan_s > 0)
 		fprintf(stderr, ", about %s left",
 			abd_perf_say_time(abd_perf_say_left(), left, sizeof(left)));
@@ -159,6 +164,16 @@ void abd_perf_say_step(const char *format, ...)
 		fputc('\n', stderr);
 	fflush(stderr);
 	say.step++;
+}
+
+unsigned abd_perf_say_steps(void)
+{
+	return say.steps;
+}
+
+const char *abd_perf_say_name(void)
+{
+	return say.name;
 }
 
 void abd_perf_say_end(void)

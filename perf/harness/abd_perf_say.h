@@ -24,6 +24,9 @@ void abd_perf_say_begin(const char *what, unsigned total);
 /** The next step starts; it is not shown where --filter leaves it out. */
 void abd_perf_say_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void abd_perf_say_end(void);
+/** How many steps have begun, and the name of the last. */
+unsigned abd_perf_say_steps(void);
+const char *abd_perf_say_name(void);
 
 /**
  * --filter: which steps are measured. One line of progress names one step; one that is not wanted

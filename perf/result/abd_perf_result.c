@@ -3,6 +3,7 @@
  * The list of results, in the order they were measured.
  */
 #include "abd_perf_result.h"
+#include "abd_perf_say.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +12,10 @@
 #include <string.h>
 
 ABD_PERF_ONCE(abd_perf_result_list, json_array())
+
+/* The number of the step that had the last result, and where its results begin in the list. */
+static unsigned abd_perf_result_step;
+static size_t abd_perf_result_first;
 
 /* Bytes of the UTF-8 character that text begins with; 0: it begins with none. */
 static size_t abd_perf_result_sign(const char *text)
@@ -61,8 +66,29 @@ json_t *abd_perf_result_add(const char *scenario, const char *group, const char 
 	va_end(arguments);
 	result = json_pack("{s:s, s:s, s:o, s:{}, s:[], s:[]}", "scenario", scenario, "group",
 		group, "name", abd_perf_result_string(name), "parameters", "figures", "ratios");
+	if (abd_perf_result_step != abd_perf_say_steps())
+		abd_perf_result_first = json_array_size(abd_perf_result_list());
+	abd_perf_result_step = abd_perf_say_steps();
 	json_array_append_new(abd_perf_result_list(), result);
 	return result;
+}
+
+void abd_perf_result_wrong(const char *scenario)
+{
+	json_t *result;
+	size_t i;
+
+	if (abd_perf_result_step != abd_perf_say_steps())
+		abd_perf_result_add(scenario, "wrong", "%s",
+			*abd_perf_say_name() != '\0' ? abd_perf_say_name() : scenario);
+	json_array_foreach(abd_perf_result_list(), i, result)
+	{
+		if (i < abd_perf_result_first)
+			continue;
+		json_array_clear(json_object_get(result, "figures"));
+		json_array_clear(json_object_get(result, "ratios"));
+		json_object_set_new(result, "wrong", json_true());
+	}
 }
 
 void abd_perf_result_text(json_t *result, const char *name, const char *text)
@@ -133,9 +159,22 @@ void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
 void abd_perf_result_race(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, double bytes)
 {
-	for (unsigned i = 0; i < race->paths; i++)
+	json_t *figures = json_object_get(result, "figures"), *counters;
+
+	for (unsigned i = 0; i < race->paths; i++) {
 		abd_perf_result_figure(result, path[i].name, bytes > 0 ? "GB/s" : "ns",
 			bytes > 0 ? abd_perf_race_rate(race, i, bytes) : abd_perf_race_ns(race, i));
+		counters = json_object();
+		for (unsigned j = 0; j < ABD_PERF_COUNTERS; j++)
+			if (race->counted[i][j] > 0)
+				json_object_set_new(counters, abd_perf_counter_name[j],
+					json_real((double)race->counted[i][j] /
+						  (double)race->iterations[i]));
+		if (json_object_size(counters) > 0)
+			json_object_set(json_array_get(figures, json_array_size(figures) - 1),
+				"counters", counters);
+		json_decref(counters);
+	}
 }
 
 void abd_perf_result_claims(json_t *result, const struct abd_perf_race *race,

@@ -26,6 +26,11 @@
 /** A new result at the end of the list, for the caller to fill. */
 json_t *abd_perf_result_add(const char *scenario, const char *group, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/**
+ * What the present step made was wrong: its results keep their names, and lose their figures. A
+ * step without a result gets one.
+ */
+void abd_perf_result_wrong(const char *scenario);
 /** All results. */
 json_t *abd_perf_result_list(void);
 

@@ -87,9 +87,12 @@ static int abd_perf_ranged_race(
 	abd_perf_options_size_text(way->record_size, record, sizeof(record));
 	abd_perf_options_size_text(way->io_size, io, sizeof(io));
 	abd_perf_say_step("%s of %s, %s", put ? "put" : io, record, way->data->name);
-	for (unsigned i = 0; i < CACHES; i++)
+	for (unsigned i = 0; i < CACHES; i++) {
+		if (!put && !abd_perf_ranged_right(&way[i], options->plant))
+			return 1;
 		path[i] = (struct abd_perf_path){abd_perf_ranged_name[i],
 			put ? abd_perf_ranged_put : abd_perf_ranged_read, &way[i]};
+	}
 	if (!abd_perf_race_run(&race, path, CACHES, options))
 		return 0;
 	result = abd_perf_result_add("arc-cached-range", put ? "put" : "read", "%s of %s, %s",
@@ -130,13 +133,10 @@ static int abd_perf_ranged_size(const struct abd_perf_data *data, size_t record_
 		if (way[i].dst == NULL)
 			abd_perf_say_die(1, "no memory to read into");
 	}
-	for (size_t io = 4 << 10; io <= 8 << 10 && status == 0; io *= 2) {
-		for (unsigned i = 0; i < CACHES; i++) {
-			way[i].io_size = io;
-			status |= !abd_perf_ranged_right(&way[i], options->plant);
-		}
-		if (status == 0 && !abd_perf_say_stopped())
-			status = abd_perf_ranged_race(way, false, options);
+	for (size_t io = 4 << 10; io <= 8 << 10 && status == 0 && !abd_perf_say_stopped();
+		io *= 2) {
+		way[PLAIN].io_size = way[INDEXED].io_size = io;
+		status = abd_perf_ranged_race(way, false, options);
 	}
 	if (status == 0 && !abd_perf_say_stopped())
 		status = abd_perf_ranged_race(way, true, options);

@@ -340,6 +340,7 @@ static int abd_perf_cached_data_run(const struct abd_perf_data *data, size_t rec
 
 	abd_perf_cached_set_make(&set);
 	if (!abd_perf_cached_set_check(&set)) {
+		abd_perf_say_step("%s, %u threads", data->name, threads[0]);
 		abd_perf_say_warn("a record was not what it should be");
 		status = 1;
 	}

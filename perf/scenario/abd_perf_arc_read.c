@@ -259,8 +259,10 @@ static int abd_perf_arc_class(struct abd_perf_arc_cell *cell)
 	if (cell->options->plant)
 		abd_perf_arc_set_damage(&cell->set);
 	memset(cell->at, 0, sizeof(cell->at));
-	if (!abd_perf_arc_set_check(&cell->set, cell->study->ways, cell->study->way_count))
+	if (!abd_perf_arc_set_check(&cell->set, cell->study->ways, cell->study->way_count)) {
+		abd_perf_say_step("%s", name);
 		status = 1;
+	}
 	if (status == 0 && threads == 0 && cell->threads_most > 1)
 		status = abd_perf_arc_race(cell, 1);
 	if (status == 0 && !abd_perf_say_stopped())

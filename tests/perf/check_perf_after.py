@@ -345,6 +345,15 @@ class Report(Case):
         self.assertIn(">0.770<", losses)
         # The headline says how the cell it stands for compares with the others.
         self.assertRegex(text, "In all 3 cells: 0.770 to 1.100 times the speed, 1 of them below 1")
+        self.assertIn(r"; large records of the same data, cold: 0.77 [0.76, 0.78] (fio 128k, cold).", text)
+
+    def test_what_was_wrong_is_red_and_has_no_figures_anywhere(self):
+        results = made_results()
+        results[0].update(wrong=True)
+        text = self.pages(results)[0]
+        self.assertIn("<section class=slower><h2>What is wrong</h2>", text)
+        self.assertIn("<li>flush: one copy, one fence</li>", text[:text.index("class=headline")])
+        self.assertEqual(len(self.pages(made_results())[0].split("What is wrong")), 1)
 
     def test_a_loss_is_drawn_apart_from_a_tie_and_axes_start_at_zero(self):
         def page(verdict):

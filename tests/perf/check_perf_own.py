@@ -62,7 +62,11 @@ class Own(Case):
         result = run("run", *FEW, "--plant-wrong-byte", "--json", file)
         self.assertEqual(result.returncode, 1)
         self.assertIn("one run does not do what it should", result.stderr)
-        self.assertFalse(os.path.exists(file))
+        with open(file) as stream:
+            entry, = json.load(stream)["results"]
+        self.assertEqual((entry["name"], entry["wrong"], entry["figures"], entry["ratios"]), ("2 cases", True, [], []))
+        self.assertIn("WRONG own-copies: 2 cases", result.stdout)
+        self.assertEqual(run("baseline", "save", "main", file, "--dir", self.path("kept")).returncode, 1)
 
 
 if __name__ == "__main__":

@@ -207,6 +207,12 @@ class Json(Case):
             self.assertTrue(value["low"] <= min(value["processes"]) and max(value["processes"]) <= value["high"])
             self.assertEqual(value["rounds"], 3)
 
+    def test_what_was_counted_stands_with_the_figure(self):
+        document = json.loads(whole_run()[1])
+        here = document["environment"]["counters"].partition("not available")[0]
+        counted = {name for entry in document["results"] for figure in entry["figures"] for name in figure.get("counters", {})}
+        self.assertEqual(counted, set(filter(None, re.split("[;,] ?", here.strip("; ")))))
+
     def test_one_round_tells_nothing(self):
         verdicts = {ratio["verdict"] for entry in json.loads(whole_run()[1])["results"] for ratio in entry["ratios"]}
         self.assertEqual(verdicts, {"can't tell"})
@@ -450,18 +456,24 @@ class Runs(Case):
         self.assertIn("new: sizes", said)
         self.assertIn("abd_cmp", said)
 
-    def test_a_planted_wrong_byte_fails_the_run_and_writes_no_figures(self):
+    def test_a_planted_wrong_byte_fails_the_run_and_has_no_figures(self):
         file = self.path("result.json")
         for arguments, words in ((["arc-read", "--record-size", "8k", "--input", self.input], "was not read back as it was written"),
                                  (["lz4", "--record-size", "128k", "--input", self.input], "was not what it should be"),
                                  (["arc-cached-range", "--input", self.input], "was not what it should be"),
                                  (["flush", "--record-size", "512"], "copied 512 bytes wrong"),
-                                 (["sums", "--filter", "of 512"], "fletcher of 512: scattered and linear memory differ")):
+                                 (["sums"], "fletcher of 512: scattered and linear memory differ")):
             with self.subTest(arguments=arguments):
-                result = run("run", *FEW, *arguments, "--plant-wrong-byte", "--json", file)
+                # What other scenarios measured is kept.
+                result = run("run", *FEW, *arguments, "buffer", "--plant-wrong-byte", "--json", file)
                 self.assertEqual(result.returncode, 1)
                 self.assertIn(words, result.stderr)
-                self.assertFalse(os.path.exists(file))
+                with open(file) as stream:
+                    entries = json.load(stream)["results"]
+                of = [entry for entry in entries if entry["scenario"] == arguments[0]]
+                self.assertEqual([(entry["wrong"], entry["figures"], entry["ratios"]) for entry in of], [(True, [], [])])
+                self.assertIn(f"WRONG {arguments[0]}: {of[0]['name']}", result.stdout)
+                self.assertTrue(any(entry["figures"] for entry in entries))
 
     def test_a_filter_leaves_only_what_matches(self):
         names = {entry["name"] for entry in self.results("buffer", "--filter", "^buffer: VIEW")["results"]
