@@ -91,6 +91,16 @@ enum abd_arc_flags {
 	 * and a run table where these are no power of two: 128 bytes for 12 KiB
 	 */
 	ABD_ARC_ALIGNED = 1 << 2,
+	/**
+	 * make the index of a record (lz4_index_min) not when it is put, but when a part of it is
+	 * read the second time that begins behind its first byte; then also for blocks that came
+	 * with ABD_ARC_STORED, which are no longer what was put. So a put costs nothing more, and
+	 * that second read as much as reading the record and putting it; it may evict, as a put
+	 * does. Reads with ABD_ARC_NO_TOUCH and of holds don't count. A read counts as a second one
+	 * if the last one of a record with the same place among 4,096, chosen by the key's hash,
+	 * was of the same key
+	 */
+	ABD_ARC_REINDEX = 1 << 3,
 };
 
 /** Flags of a record. */
@@ -162,8 +172,8 @@ struct abd_arc_config {
 	uint32_t flags; /**< enum abd_arc_flags */
 	/**
 	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
-	 * an eighth: a read of a range then decodes only its groups, but a put takes longer. 0:
-	 * none are
+	 * an eighth: a read of a range then decodes only its groups, but a put takes longer, unless
+	 * ABD_ARC_REINDEX leaves it to reads. 0: none are
 	 */
 	uint32_t lz4_index_min;
 	/**
@@ -276,6 +286,8 @@ struct abd_arc_stats {
 	uint64_t metadata_bytes;
 	uint64_t minimum_bytes;   /**< all minimums together */
 	uint64_t protected_bytes; /**< cost of records that these protect */
+	/* so far */
+	uint64_t reindexed; /**< records that got their index late, as ABD_ARC_REINDEX wants */
 };
 
 /**

@@ -215,6 +215,7 @@ void abd_arc_fillings_free(struct abd_arc *arc);
 #define ABD_ARC_BITS_LOG 15
 #define ABD_ARC_BITS (1 << ABD_ARC_BITS_LOG)
 #define ABD_ARC_SHARD_SHIFT 50
+#define ABD_ARC_LATE 4096
 
 /**
  * A shard: an ARC over the keys whose hashes choose it. A cache is an array of them, and its handle
@@ -267,6 +268,7 @@ struct abd_arc {
 	size_t fillings;            /* in the table */
 	struct abd_arc_filling *filling[ABD_ARC_FILLING_BUCKETS];
 	struct abd_arc_filling *filling_unused; /* kept, so that a late commit can be named */
+	_Atomic uint16_t late[ABD_ARC_LATE];    /* see abd_arc_late.c */
 	/* counted by threads that have no block, because there was no memory for it */
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
 
@@ -670,6 +672,7 @@ struct abd_arc_source {
 	size_t stored_size; /* bytes there */
 	size_t logical_size;
 	bool as_is; /* don't compress: a block already, or to be kept plain */
+	bool index; /* now, in a cache that makes indexes late */
 	bool give;  /* abd may become the record's buffer */
 	bool given; /* it has */
 };
@@ -686,6 +689,22 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot *slot);
+/**
+ * Store a record, which is held, once more, with an index. Its new entry takes its place, as in
+ * abd_arc_move.c. Returns 0; -ENOSPC: an index does not pay or fit; -ESTALE: the record has left;
+ * -ENOMEM.
+ */
+int abd_arc_put_indexed(struct abd_arc *arc, uint64_t hash, struct abd_arc_entry *old,
+	const struct abd_arc_source *source);
+
+/* ---- abd_arc_late.c: indexes made when they are wanted --------------------------------------- */
+
+/**
+ * A part of this record was read, which begins behind its first byte, and the record has no index.
+ * Outside of sections and locks.
+ */
+void abd_arc_late_note(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+	const abd_arc_key_t *key);
 
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
@@ -705,6 +724,8 @@ struct abd_arc_record {
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source);
+/** Bytes of the index that a record of this size may have; 0: none. */
+size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size);
 void abd_arc_record_end(struct abd_arc_record *record);
 /** Whether the source's bytes are a block of its record. Returns 0, -EBADMSG or -ENOMEM. */
 int abd_arc_record_verify(const struct abd_arc_source *source);
@@ -741,7 +762,8 @@ void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
 struct abd_arc_scratch {
 	void *buf;
 	size_t size;
-	bool is_own; /* the library's memory, because the engine's allocator refused */
+	bool is_own;  /* the library's memory, because the engine's allocator refused */
+	bool is_late; /* an index would have helped, and the record may get one */
 };
 
 /**

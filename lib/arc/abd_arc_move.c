@@ -34,7 +34,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	/* the checksum, the index and the record */
 	memcpy(to->checksum, from->checksum, head - sizeof(*from) + stored);
 	abd_arc_record_place(to, (char *)to + head, stored, abd_arc_entry_is_metadata(from));
-	abd_arc_policy_replace(&from->item, &to->item);
+	abd_arc_policy_replace(&arc->policy, &from->item, &to->item);
 	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
 	assert(old == from);
 	abd_arc_record_count(arc, to, true);

@@ -443,11 +443,14 @@ void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *i
 	atomic_store_explicit(&item->stamp, 0, memory_order_relaxed);
 }
 
-void abd_arc_policy_replace(struct abd_arc_item *from, struct abd_arc_item *to)
+void abd_arc_policy_replace(
+	struct abd_arc_policy *policy, struct abd_arc_item *from, struct abd_arc_item *to)
 {
 	uint64_t stamp = atomic_load_explicit(&from->stamp, memory_order_relaxed);
+	size_t more = (size_t)to->cost - from->cost; /* may have wrapped */
 
-	assert(to->cost == from->cost && abd_arc_item_list(from) != ABD_ARC_NONE);
+	abd_arc_policy_list(policy, abd_arc_item_list(from))->bytes += more;
+	policy->share[abd_arc_item_share(from)].bytes += more;
 	to->link = from->link;
 	to->link.next->prev = to->link.prev->next = &to->link;
 	atomic_store_explicit(&to->stamp, stamp, memory_order_relaxed);

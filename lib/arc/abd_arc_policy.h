@@ -239,8 +239,9 @@ void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *i
 	enum abd_arc_list_id list, unsigned share, uint64_t hash);
 /** Take a record out of its list without a ghost. */
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item);
-/** Put a record that is in no list in the place of another one of the same cost. */
-void abd_arc_policy_replace(struct abd_arc_item *from, struct abd_arc_item *to);
+/** Put a record that is in no list, and whose cost is set, in the place of another one. */
+void abd_arc_policy_replace(
+	struct abd_arc_policy *policy, struct abd_arc_item *from, struct abd_arc_item *to);
 void abd_arc_policy_resize(struct abd_arc_policy *policy, size_t capacity);
 
 /** Bytes of memory for ghosts and their buckets. */

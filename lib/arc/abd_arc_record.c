@@ -30,8 +30,7 @@ static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 /* An index lies with its entry, for which the smallest slots are meant. */
 #define ABD_ARC_GROUPS_MAX 64
 
-/* Bytes of the index that a record of this size will have; 0: none. */
-static size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
+size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 {
 	if (arc->block_index_min == 0 || size < arc->block_index_min ||
 		size <= arc->block_index_group ||
@@ -41,10 +40,10 @@ static size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 }
 
 /* Compress with an index if the record gets one and both together save an eighth, else without. */
-static ssize_t abd_arc_record_compress(
-	const struct abd_arc *arc, struct abd_arc_record *record, const abd_t *src, abd_t *dst)
+static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc_record *record,
+	const abd_t *src, abd_t *dst, bool index)
 {
-	size_t size = record->logical_size, head = abd_arc_record_index_size(arc, size);
+	size_t size = record->logical_size, head = index ? abd_arc_record_index_size(arc, size) : 0;
 	ssize_t produced = -ENOSPC;
 	abd_t room;
 
@@ -97,7 +96,8 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	record->scratch_size = room;
 
 	abd_get_from_buf_struct(&dst, record->scratch, room);
-	produced = abd_arc_record_compress(arc, record, from, &dst);
+	produced = abd_arc_record_compress(
+		arc, record, from, &dst, source->index || (arc->flags & ABD_ARC_REINDEX) == 0);
 	abd_free(&dst);
 	if (produced > 0 && abd_arc_record_saves(arc, (size_t)produced, size)) {
 		record->buf = (const char *)record->scratch + record->index_size;

@@ -74,9 +74,10 @@ size(abd_arc_hold_t, 20);
 #endif
 size(abd_arc_key_t, 32);
 at(abd_arc_key_t, birth, 24);
-size(struct abd_arc_stats, 8 * 39);
+size(struct abd_arc_stats, 8 * 40);
 value(ABD_ARC_SECOND_TIME, 2);
 value(ABD_ARC_ALIGNED, 4);
+value(ABD_ARC_REINDEX, 8);
 at(struct abd_arc_stats, capacity_bytes, 8 * 14);
 value(ABD_ARC_CHECKSUM, 1);
 value(ABD_ARC_METADATA, 1);
