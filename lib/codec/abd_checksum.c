@@ -11,6 +11,7 @@
 #include "abd_xxh3.h"
 
 #include <abd/codec.h>
+#include <abd/operate.h>
 
 /*
  * Pass over the span. The next but one begins where the CPU does not expect it, so its first lines
@@ -73,19 +74,29 @@ uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
 	return ~state;
 }
 
+static uint64_t abd_checksum_xxh3_short(const abd_t *abd, size_t off, size_t size, uint64_t seed)
+{
+	char joined[ABD_XXH3_SHORT];
+
+	abd_copy_to_buf_off(joined, abd, off, size);
+	return abd_xxh3_portable_whole(joined, size, seed);
+}
+
 uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed)
 {
 	struct abd_xxh3_state state;
 	struct abd_iter iter;
 
 	abd_check_range(__func__, abd, off, size);
+	if (size <= ABD_XXH3_SHORT)
+		return abd_checksum_xxh3_short(abd, off, size, seed);
 
 	const struct abd_xxh3_kernel *kernel = abd_xxh3_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
-	if (size > 0 && iter.len == size)
+	if (iter.len == size)
 		return kernel->whole(iter.addr, size, seed);
-	kernel->begin(&state, seed);
+	kernel->begin(&state, size, seed);
 	for (; iter.len > 0; abd_checksum_advance(&iter))
 		kernel->add(&state, iter.addr, iter.len);
 	return kernel->end(&state);

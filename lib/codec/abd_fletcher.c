@@ -18,10 +18,20 @@ ABD_FLETCHER_KERNELS(ABD_FLETCHER_DECLARE)
 const struct abd_fletcher_kernel *const abd_fletcher_kernels[] = {
 	ABD_FLETCHER_KERNELS(ABD_FLETCHER_ENTRY) NULL};
 
+/*
+ * Narrow lanes are joined sooner: 512 bytes 1.19 times as fast. At 4 KiB they win 1.05 in L1, and
+ * lose more than that out of memory.
+ */
+static const struct abd_plan_built_in abd_fletcher_families[] = {
+	ABD_PLAN_MEASURED("zen4", "avx2<=2048,avx512"),
+	{NULL, NULL, NULL},
+};
+
 struct abd_choice abd_fletcher_choice = {
 	.rows[0].last = SIZE_MAX,
 	.name = "fletcher",
 	.kernels = abd_fletcher_kernels,
+	.families = abd_fletcher_families,
 };
 
 void abd_fletcher_begin(

@@ -25,7 +25,8 @@ const struct abd_zero_kernel *const abd_zero_kernels[] = {ABD_ZERO_KERNELS(ABD_Z
 
 static const struct abd_plan_built_in abd_zero_families[] = {
 	ABD_PLAN_DERIVED("zen3", "libc"),
-	ABD_PLAN_DERIVED("zen4", "libc<=8388608,nt-pair-avx512"),
+	ABD_PLAN_MEASURED("zen4",
+		"libc<=2048,avx512<=12288,avx512-four<=6291456,libc<=8388608,nt-pair-avx512"),
 	ABD_PLAN_MEASURED("zen5", "avx512<=49152,avx512-four<=10485760,nt-pair-avx512"),
 	ABD_PLAN_DERIVED("icelake", ABD_ZERO_PLAN_INTEL),
 	ABD_PLAN_DERIVED("sapphirerapids", ABD_ZERO_PLAN_INTEL),

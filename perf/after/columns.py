@@ -249,6 +249,10 @@ def compare(result):
         parameter("<operation", "of"), parameter("size"),
         GB_S, parameter("<against"), ITS_GB_S, *RATIO[2:],
         cell("<target", of_row(lambda entry, *pair: target(*pair)[1](entry)))], rows=by_ratio, together="of")
+    yield Table("shifted", "both sides in 4 KiB runs whose boundaries lie so many bytes apart; GB/s of one side", [
+        parameter("<operation", "operation"), parameter("size"),
+        *[figure(f"shift {shift}", str(shift)) for shift in (0, 1, 64, 512, 2048)],
+        *[ratio(f"{shift} / 0", f"shift {shift}", "shift 0") for shift in (1, 64, 512, 2048)]])
     yield Table("kernels", "abd_equal by kernel, GB/s of one side; memcmp on linear memory",
                 lambda entries: [parameter("size"), *figures(*names_of(entries))])
     yield Table("keys", "short keys, unaligned, equal; the loop around the calls included", [

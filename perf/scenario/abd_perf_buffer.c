@@ -7,11 +7,14 @@
  * only shows the order of magnitude. When a cost must not grow with the buffer, a small and a large
  * buffer are raced against each other.
  */
+#include "abd_perf_crew.h"
 #include "abd_perf_place.h"
 #include "abd_perf_scenario.h"
 
 #include <abd/abd.h>
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +109,95 @@ WORK(gang_seek, 1, off += w->step; off -= off >= w->bytes ? w->bytes : 0;
 WORK(gang_four, 1, abd_t *gang = abd_alloc_gang();
 	EVERY((void)abd_gang_add(gang, w->many[j], false)); abd_free(gang))
 
+/* ---- freed by another thread ------------------------------------------------------------ */
+
+/* One thread allocates w->count buffers, another frees them, by turns; what both take counts. */
+struct abd_perf_relay {
+	struct abd_perf_cost *work;
+	void *(*alloc)(const struct abd_perf_cost *work);
+	void (*free)(void *memory);
+	uint64_t turns;
+	double ns; /* that the other thread took */
+	sem_t filled, emptied;
+};
+
+static int abd_perf_relay_cpu; /* the other thread's */
+
+static void *abd_perf_relay_free(void *arg)
+{
+	struct abd_perf_relay *relay = arg;
+	struct abd_perf_cost *w = relay->work;
+
+	abd_perf_crew_pin(abd_perf_relay_cpu);
+	for (uint64_t i = 0; i < relay->turns; i++) {
+		while (sem_wait(&relay->filled) != 0) /* a signal came */
+			;
+		double start = abd_perf_clock_ns();
+
+		EVERY(relay->free(w->many[j]));
+		relay->ns += abd_perf_clock_ns() - start;
+		sem_post(&relay->emptied);
+	}
+	return NULL;
+}
+
+static double abd_perf_relay_run(struct abd_perf_relay *relay, uint64_t iterations)
+{
+	struct abd_perf_cost *w = relay->work;
+	pthread_t other;
+	double ns = 0;
+
+	abd_perf_cost_tune(w);
+	relay->turns = iterations / w->count + 1;
+	sem_init(&relay->filled, 0, 0);
+	sem_init(&relay->emptied, 0, 0);
+	if (pthread_create(&other, NULL, abd_perf_relay_free, relay) != 0)
+		abd_perf_say_die(1, "no thread to free buffers");
+	for (uint64_t i = 0; i < relay->turns; i++) {
+		double start = abd_perf_clock_ns();
+
+		EVERY(w->many[j] = relay->alloc(w));
+		ns += abd_perf_clock_ns() - start;
+		sem_post(&relay->filled);
+		while (sem_wait(&relay->emptied) != 0)
+			;
+	}
+	pthread_join(other, NULL);
+	sem_destroy(&relay->filled);
+	sem_destroy(&relay->emptied);
+	return (ns + relay->ns) * (double)iterations / (double)(relay->turns * w->count);
+}
+
+static void *abd_perf_relay_buffer(const struct abd_perf_cost *work)
+{
+	return abd_alloc(work->size, false);
+}
+
+static void abd_perf_relay_buffer_free(void *buffer)
+{
+	abd_free(buffer);
+}
+
+static void *abd_perf_relay_memory(const struct abd_perf_cost *work)
+{
+	return malloc(work->size);
+}
+
+static double abd_perf_work_relay(void *arg, uint64_t iterations)
+{
+	struct abd_perf_relay relay = {
+		arg, abd_perf_relay_buffer, abd_perf_relay_buffer_free, .ns = 0};
+
+	return abd_perf_relay_run(&relay, iterations);
+}
+
+static double abd_perf_work_malloc_relay(void *arg, uint64_t iterations)
+{
+	struct abd_perf_relay relay = {arg, abd_perf_relay_memory, free, .ns = 0};
+
+	return abd_perf_relay_run(&relay, iterations);
+}
+
 /* ---- the rows -------------------------------------------------------------------------------- */
 
 struct abd_perf_row {
@@ -128,7 +220,7 @@ struct abd_perf_row {
 
 static const struct abd_perf_row abd_perf_buffer_rows[] = {
 	{"alloc + free, 512 B", COST(alloc, 512, 0, NULL, false), "malloc + free",
-		COST(malloc, 512, 0, NULL, false), 0, 50, 3, 0},
+		COST(malloc, 512, 0, NULL, false), 0, 50, 3, 12},
 	{"alloc + free, 4 KiB", COST(alloc, 4 * KIB, 0, NULL, false), "malloc + free",
 		COST(malloc, 4 * KIB, 0, NULL, false), 0, 110, 3, 0},
 	{"alloc + free, 8 KiB", COST(alloc, 8 * KIB, 0, NULL, false), "malloc + free",
@@ -142,7 +234,7 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 	{"alloc + free, 1 MiB, max_order 0", COST(alloc, MIB, 0, "0", false), NULL, {0}, 0, 27500,
 		5, 0},
 	{"alloc 1,000, free 1,000: 512 B", COST(burst, 512, 1000, NULL, false),
-		"malloc, free alike", COST(malloc_burst, 512, 1000, NULL, false), 0, 50, 0, 0},
+		"malloc, free alike", COST(malloc_burst, 512, 1000, NULL, false), 0, 50, 0, 25},
 	{"alloc 1,000, free 1,000: 4 KiB", COST(burst, 4 * KIB, 1000, NULL, false),
 		"malloc, free alike", COST(malloc_burst, 4 * KIB, 1000, NULL, false), 0, 110, 0, 0},
 	{"alloc 1,000, free 1,000: 128 KiB, max_order 0", COST(burst, 128 * KIB, 1000, "0", false),
@@ -150,6 +242,10 @@ static const struct abd_perf_row abd_perf_buffer_rows[] = {
 		0},
 	{"alloc 1,000, free 1,000: 1 MiB", COST(burst, MIB, 1000, NULL, false),
 		"malloc, free alike", COST(malloc_burst, MIB, 1000, NULL, false), 0, 27500, 0, 0},
+	{"alloc 1,000, another thread frees: 512 B", COST(relay, 512, 1000, NULL, false),
+		"malloc, free alike", COST(malloc_relay, 512, 1000, NULL, false), 0, 50, 0, 40},
+	{"alloc 1,000, another thread frees: 4 KiB", COST(relay, 4 * KIB, 1000, NULL, false),
+		"malloc, free alike", COST(malloc_relay, 4 * KIB, 1000, NULL, false), 0, 110, 0, 0},
 	{"borrow + return, 3 KiB, one run", COST(borrow, 3 * KIB, 0, NULL, true), "the rule off",
 		{.run = abd_perf_work_borrow, .size = 3 * KIB, .linear_page = "0", .hold = true}, 0,
 		65, 0, 5},
@@ -360,6 +456,7 @@ static int abd_perf_buffer_run(const struct abd_perf_options *options)
 {
 	size_t payload = (options->quick ? 128 : 512) * MIB;
 
+	abd_perf_relay_cpu = options->cpus[1 % options->cpu_count];
 	abd_perf_say_begin("buffer", ABD_PERF_ROWS + 3);
 	abd_perf_say_step("memory of structs");
 	abd_perf_buffer_struct();

@@ -266,6 +266,55 @@ static void abd_perf_compare_zeroing(
 		race.paths - 1);
 }
 
+/* ---- boundaries that don't meet ------------------------------------------------------------ */
+
+/* How far the second operand's boundaries of runs lie behind the first's. */
+static const size_t abd_perf_shifts[] = {0, 1, 64, 512, 2048};
+enum { SHIFTS = sizeof(abd_perf_shifts) / sizeof(abd_perf_shifts[0]) };
+
+struct abd_perf_shifted {
+	struct abd_perf_operands *operands;
+	size_t size, shift;
+};
+
+ABD_PERF_LOOP(struct abd_perf_shifted, abd_perf_loop_shifted_equal,
+	abd_equal_off(o->operands->buffer[A], o->operands->buffer[B], 0, o->shift, o->size))
+ABD_PERF_LOOP(struct abd_perf_shifted, abd_perf_loop_shifted_copy,
+	(abd_copy_off(o->operands->buffer[B], o->operands->buffer[A], o->shift, 0, o->size), 1))
+
+/* All bytes are the same, so operands are equal at any shift. */
+static void abd_perf_compare_shifted(struct abd_perf_operands *operands, const char *operation,
+	double (*loop)(void *arg, uint64_t iterations), const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	struct abd_perf_shifted shifted[SHIFTS];
+	struct abd_perf_path path[SHIFTS];
+	char text[24], name[SHIFTS][24];
+
+	abd_perf_options_size_text(operands->size, text, sizeof(text));
+	abd_perf_say_step("%s, shifted, %s", operation, text);
+	abd_zero(operands->buffer[A], operands->size);
+	abd_zero(operands->buffer[B], operands->size);
+	for (unsigned i = 0; i < SHIFTS; i++) {
+		shifted[i] = (struct abd_perf_shifted){
+			operands, operands->size - 4 * KIB, abd_perf_shifts[i]};
+		snprintf(name[i], sizeof(name[i]), "shift %zu", abd_perf_shifts[i]);
+		path[i] = (struct abd_perf_path){name[i], loop, &shifted[i]};
+	}
+	if (!abd_perf_race_run(&race, path, SHIFTS, options))
+		return;
+
+	json_t *result =
+		abd_perf_result_add("compare", "shifted", "%s, shifted, %s", operation, text);
+
+	abd_perf_result_text(result, "operation", operation);
+	abd_perf_result_size(result, "size", operands->size);
+	abd_perf_result_race(result, &race, path, (double)(operands->size - 4 * KIB));
+	for (unsigned i = 1; i < SHIFTS; i++)
+		abd_perf_result_claims(
+			result, &race, path, &(struct abd_perf_claim){i, 0, 0.7, NULL}, 1);
+}
+
 /* ---- kernels, by name ------------------------------------------------------------------------ */
 
 static const char *const abd_perf_kernels[] = {
@@ -336,7 +385,7 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 	static struct abd_perf_operands operands;
 
 	abd_perf_say_begin(
-		"compare", 2 * (unsigned)count + 3 + abd_perf_compare_key_steps(options));
+		"compare", 2 * (unsigned)count + 7 + abd_perf_compare_key_steps(options));
 	for (size_t i = 0; i < count && !abd_perf_say_stopped(); i++) {
 		/* Three scattered buffers and two linear ones. */
 		if (size[i] > abd_perf_env_memory() / 3 / 5) {
@@ -349,6 +398,12 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 			abd_perf_compare_kernels(&operands, options);
 		if (!abd_perf_say_stopped())
 			abd_perf_compare_zeroing(&operands, options);
+		if (size[i] == 128 * KIB || size[i] == MIB) {
+			abd_perf_compare_shifted(
+				&operands, "abd_equal", abd_perf_loop_shifted_equal, options);
+			abd_perf_compare_shifted(
+				&operands, "abd_copy", abd_perf_loop_shifted_copy, options);
+		}
 		abd_perf_operands_free(&operands);
 	}
 	if (options->record_size == 0 && !abd_perf_say_stopped())
@@ -358,8 +413,8 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 
 const struct abd_perf_scenario abd_perf_compare = {
 	.name = "compare",
-	.summary = "comparing, testing for zero and copying scattered buffers, by size and by "
-		   "kernel; short keys",
+	.summary = "comparing, testing for zero and copying scattered buffers, by size, by shift "
+		   "of boundaries and by kernel; short keys",
 	.uses = ABD_PERF_USES_RECORD_SIZE,
 	.normal_s = 10,
 	.full_s = 50,

@@ -2,9 +2,27 @@
 /*
  * xxh3 with vectors of 64 bytes.
  */
-#include "abd_xxh3_words.h"
-
 #include "abd_cpu.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+typedef uint64_t vec __attribute__((vector_size(64)));
+#define VEC_SIZE 64
+
+/* The products of the lanes' low halves. */
+static inline vec low_product(vec a, vec b)
+{
+	return (vec)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+}
+
+/* Each lane in its neighbour's place. */
+static inline vec swapped(vec v)
+{
+	return (vec)_mm512_shuffle_epi32((__m512i)v, 0x4e);
+}
+
+#include "abd_xxh3_stripes.h"
 
 static bool supported(void)
 {
