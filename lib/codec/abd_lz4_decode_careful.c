@@ -275,12 +275,17 @@ static void begin_input(
 	s->after = src_size - first;
 	s->ahead = 0;
 	s->stitched = false;
+	first = abd_min(first, (size_t)ABD_LZ4_FIRST);
+	for (size_t at = 0; at < first; at += 64)
+		__builtin_prefetch(s->ip + at);
 }
 
 static void begin_output(struct abd_lz4_state *s, uint8_t *base, size_t size, size_t stop)
 {
 	size_t quick = size > ABD_LZ4_OUT_MARGIN ? size - ABD_LZ4_OUT_MARGIN : 0;
 
+	/* The quick loop subtracts offsets from addresses, which must not wrap. */
+	quick *= (uintptr_t)base > UINT16_MAX;
 	s->op = base;
 	s->out_base = base;
 	s->out_end = base + size;

@@ -22,15 +22,15 @@ static inline size_t load_offset(const uint8_t *p)
  * text). gcc 12 leaves the load in place; pinning it would cost 1 %.
  */
 #if defined(__clang__)
-static inline unsigned load_token(const uint8_t *p)
+static inline size_t load_token(const uint8_t *p)
 {
-	unsigned token = *p;
+	size_t token = *p;
 
 	__asm__ volatile("" : "+r"(token));
 	return token;
 }
 #else
-static inline unsigned load_token(const uint8_t *p)
+static inline size_t load_token(const uint8_t *p)
 {
 	return *p;
 }
@@ -103,20 +103,23 @@ static inline const uint8_t *pin(const uint8_t *p)
 }
 
 /*
- * Copy a match of 4 to 18 bytes, offset > 0. It writes 18 bytes; with the fill_short() of
- * abd_lz4_decode_words.h, 24.
+ * Copy a match of 4 to 18 bytes. It writes 18 bytes; with the fill_short() of
+ * abd_lz4_decode_words.h, 24. Returns false for offset 0, which is damage: this is asked here,
+ * where offsets are rare.
  */
-static inline void copy_short(uint8_t *dst, size_t offset)
+static inline bool copy_short(uint8_t *dst, const uint8_t *src, size_t offset)
 {
 	if (ABD_UNLIKELY(offset < 8)) {
+		if (offset == 0)
+			return false;
 		fill_short(dst, offset);
-		return;
+		return true;
 	}
-	const uint8_t *src = pin(dst - offset);
-
+	src = pin(src);
 	copy_8(dst, src);
 	copy_8(dst + 8, src + 8);
 	memcpy(dst + 16, src + 16, 2);
+	return true;
 }
 
 /* Copy a match of any length. offset > 0; dst has size + 64 bytes of room. */
@@ -160,36 +163,52 @@ static inline bool extend(const uint8_t **in, const uint8_t *end, size_t *length
 	return true;
 }
 
+/*
+ * Whether a match lies in the output or, as a whole, in the hub; true for offset 0. Comparing
+ * addresses takes one instruction where a distance takes three: abd_lz4_decode_begin() has seen to
+ * it that the subtraction can't wrap.
+ */
+static inline bool reaches(const struct abd_lz4_state *s, const uint8_t *base, const uint8_t *out,
+	const uint8_t *src, size_t size, const bool hub)
+{
+	bool within = (uintptr_t)src >= (uintptr_t)base;
+
+	/* Which of the two it is can't be foretold: one jump for both. */
+	if (hub)
+		within |= abd_lz4_decode_in_hub(s, out, (size_t)(out - src), size);
+	return within;
+}
+
+/*
+ * The loop's instructions are its limit on short sequences, so there are few: ip is one behind the
+ * token that comes next, and after each token up to limit the window holds the first extension byte
+ * of either length, which needs no check.
+ */
 static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s, const bool hub)
 {
-	const uint8_t *ip = s->ip, *const limit = s->token_limit, *const window_end = s->window_end;
+	const uint8_t *ip = s->ip + 1, *const limit = s->token_limit + 1;
+	const uint8_t *const window_end = s->window_end;
 	uint8_t *op = s->op, *const base = s->out_base, *const out_end = s->out_end;
 	uint8_t *const out_limit = s->out_limit;
 	const uintptr_t ahead = s->ahead;
-	unsigned token = *ip;
+	size_t token = ip[-1];
 
 	while (ABD_LIKELY(ip <= limit && op < out_limit)) {
-		size_t literals = token >> 4, length = token & 15, offset;
-		const uint8_t *in = ip + 1;
+		size_t literals = token >> 4, length = token & 15, offset, byte;
+		const uint8_t *in = ip, *src;
 		uint8_t *out = op;
 
 		fetch(ip, ahead);
 		if (ABD_LIKELY(literals != 15)) {
 			copy_16(out, in);
 		} else {
-			/*
-			 * After each token up to limit the window has more than this byte, so it
-			 * needs no check. Checking it in extend(), like the others, costs 5 % on
-			 * rows of ratio 1.3, which have one in every sequence.
-			 */
-			size_t byte = *in++;
-
+			byte = *in++;
 			literals += byte;
 			if (ABD_UNLIKELY(byte == 255) &&
 				!extend(&in, window_end, &literals, (size_t)(out_end - out)))
 				break;
 			if ((ptrdiff_t)literals > window_end - in - WIDE ||
-				(ptrdiff_t)literals > out_end - out - ABD_LZ4_OUT_MARGIN)
+				(ptrdiff_t)literals > out_end - out - ABD_LZ4_LONG_MARGIN)
 				break;
 			copy_long_literals(out, in, literals, ahead);
 		}
@@ -197,31 +216,31 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s,
 		out += literals;
 		token = load_token(in + 2);
 		offset = load_offset(in);
-		in += 2;
-		/* Which of the two it is can't be foretold: one jump for both. */
-		bool within = offset - 1 < (size_t)(out - base);
-
-		if (hub)
-			within |= abd_lz4_decode_in_hub(s, out, offset, length + 4);
-		if (ABD_UNLIKELY(!within))
+		in += 3;
+		src = (const uint8_t *)((uintptr_t)out - offset);
+		if (ABD_UNLIKELY(!reaches(s, base, out, src, length + 4, hub)))
 			break;
 		if (ABD_LIKELY(length != 15)) {
-			copy_short(out, offset);
+			if (!copy_short(out, src, offset))
+				break;
 		} else {
-			if (!extend(&in, window_end, &length, (size_t)(out_end - out)) ||
-				window_end - in < 4 ||
+			byte = in[-1];
+			length += byte;
+			if (ABD_UNLIKELY(byte == 255) &&
+				!extend(&in, window_end, &length, (size_t)(out_end - out)))
+				break;
+			if (offset == 0 || window_end - in < 4 ||
 				(ptrdiff_t)length > out_end - out - ABD_LZ4_COPY_MARGIN)
 				break;
-			if (hub && offset > (size_t)(out - base) &&
-				!abd_lz4_decode_in_hub(s, out, offset, length + 4))
+			if (hub && !reaches(s, base, out, src, length + 4, true))
 				break;
-			token = load_token(in);
+			token = load_token(in++);
 			copy_match(out, offset, length + 4);
 		}
 		op = out + length + 4;
 		ip = in;
 	}
-	s->ip = ip;
+	s->ip = ip - 1;
 	s->op = op;
 }
 
@@ -264,7 +283,11 @@ static inline __attribute__((always_inline)) int decode_all(struct abd_lz4_state
 	return more < 0 ? more : 0;
 }
 
-static __attribute__((noinline)) int decode_block(struct abd_lz4_state *s)
+/*
+ * Aligned, so that the loop lies in the lines of the CPU's caches as it was measured. With its top
+ * 16 bytes into a line, Zen 4 decodes 0.94 to 0.97 times as fast as at 0, 32 or 48.
+ */
+static __attribute__((noinline, aligned(64))) int decode_block(struct abd_lz4_state *s)
 {
 	return decode_all(s, false);
 }
