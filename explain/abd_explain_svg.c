@@ -23,10 +23,13 @@ enum {
 };
 
 /*
- * How many characters fit in a width: 7.0 and 6.8 are the mean widths of a character in sentences
- * (13 units high) and in code and labels (11).
+ * How many characters fit in a width, by the mean width of a character in a wide font (DejaVu
+ * Sans): in titles (15 units high, bold), statements (13, bold), sentences (13), code and labels
+ * (11). tests/site/check_width.py measures in a browser that no line is cut.
  */
-#define ABD_EXPLAIN_TEXT_FITS(width) ((size_t)((double)(width) / 7.0))
+#define ABD_EXPLAIN_TITLE_FITS(width) ((size_t)((double)(width) / 9.8))
+#define ABD_EXPLAIN_BOLD_FITS(width) ((size_t)((double)(width) / 8.8))
+#define ABD_EXPLAIN_TEXT_FITS(width) ((size_t)((double)(width) / 7.7))
 #define ABD_EXPLAIN_CODE_FITS(width) ((size_t)((double)(width) / 6.8))
 
 static const char abd_explain_svg_style[] =
@@ -233,7 +236,7 @@ static void abd_explain_svg_step(
 
 	if (step->statement[0] != '\0') {
 		snprintf(head, sizeof(head), "%u  %s", number, step->statement);
-		abd_explain_svg_wrapped(svg, "s", head, ABD_EXPLAIN_TEXT_FITS(ABD_EXPLAIN_BOX));
+		abd_explain_svg_wrapped(svg, "s", head, ABD_EXPLAIN_BOLD_FITS(ABD_EXPLAIN_BOX));
 		if (step->call != NULL)
 			abd_explain_svg_wrapped(
 				svg, "c", step->call, ABD_EXPLAIN_CODE_FITS(ABD_EXPLAIN_BOX));
@@ -243,7 +246,7 @@ static void abd_explain_svg_step(
 	if (step->pool != NULL)
 		abd_explain_svg_pool(svg, step->pool);
 	if (outcome != NULL)
-		abd_explain_svg_wrapped(svg, "b", outcome, 40);
+		abd_explain_svg_wrapped(svg, "b", outcome, ABD_EXPLAIN_BOLD_FITS(ABD_EXPLAIN_BOX));
 	for (const struct abd_explain_note *note = step->notes; note != NULL; note = note->next)
 		abd_explain_svg_wrapped(
 			svg, "n", note->text, ABD_EXPLAIN_TEXT_FITS(ABD_EXPLAIN_BOX));
@@ -257,7 +260,8 @@ static void abd_explain_svg_steps(
 
 	for (const struct abd_explain_step *step = trace->steps; step != NULL; step = step->next) {
 		if (step->is_chapter) {
-			abd_explain_svg_wrapped(svg, "t", step->statement, 50);
+			abd_explain_svg_wrapped(
+				svg, "t", step->statement, ABD_EXPLAIN_TITLE_FITS(ABD_EXPLAIN_BOX));
 			number = 0;
 		} else {
 			number += step->statement[0] != '\0';

@@ -73,6 +73,16 @@ int main(void)
 	cache_end(cache);
 	all_came_back();
 
+	about("room for two; the requests 1 1 2 2 3 3 1");
+	cache = cache_make(2);
+	for (unsigned i = 0; i < 7; i++)
+		request(cache, (unsigned)"1122331"[i] - '0');
+	must(is_in(cache, 1, "T2") && is_in(cache, 2, "B2"),
+		"1 came back from B2 when T1 was empty and its target 0: 2, the oldest of T2, "
+		"should make room for it");
+	cache_end(cache);
+	all_came_back();
+
 	about("four records in use beside a long scan");
 	cache = cache_make(8);
 	for (unsigned round = 0; round < 2; round++)

@@ -321,6 +321,21 @@ def complete(html):
                           encoding="utf-8")
 
 
+def apart(page):
+    """Many chapters have a section of the same name, such as "The picture". On one page each gets the chapter's name in front of its own."""
+    parts = re.split(r'(?=<span id="document-[\w-]+"></span>)', page)
+    for at, part in enumerate(parts):
+        chapter = re.match(r'<span id="document-([\w-]+)"', part)
+        for name in re.findall(r'<section id="([\w-]+)"', part) if chapter else ():
+            part = re.sub(rf'(<section id=|<a class="headerlink" href=)"(#?){name}"', rf'\1"\g<2>{chapter[1]}--{name}"', part)
+        parts[at] = part
+    page = "".join(parts)
+    lost = set(re.findall(r'href="#([\w-]+--[\w-]+)"', page)) - set(re.findall(r' id="([\w-]+)"', page))
+    if lost:
+        sys.exit(f"links to sections that are not there: {' '.join(sorted(lost))}")
+    return page
+
+
 def printed(stage, xml, build, options):
     """The book as one file: as EPUB, and, printed by a browser from a single page, as PDF. What is interactive or on other pages stays out."""
     shutil.rmtree(stage.source / "reference")
@@ -333,6 +348,7 @@ def printed(stage, xml, build, options):
     stage.write("index.md", index)
     for path in stage.source.glob("*.md"):
         text = re.sub(r"\[([^]\n]*)\]\((?:reference/|play\.md)[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
+        text = re.sub(r"\s*(?:\((?:Play with it|try other ranges) in the browser\.?\)|In the browser you can play with the lists\.)", "", text)
         text = re.sub(r"{c:func}(`\w+`)", r"\1", text)
         # What is one click away on a screen stays out on paper: the picture shows it.
         path.write_text(re.sub(r"<details class=\"as-text\">.*?</details>\n", "", text, flags=re.S), encoding="utf-8")
@@ -344,9 +360,13 @@ def printed(stage, xml, build, options):
         browser = shutil.which("chromium") or shutil.which("google-chrome")
         if browser is None:
             sys.exit("the PDF needs a browser (Debian: chromium)")
+        for path in stage.source.glob("*.md"):
+            path.write_text(re.sub(r"\[([^]\n]*)\]\(([\w-]+)\.md#([\w-]+)\)", r'<a href="#\2--\3">\1</a>', path.read_text(encoding="utf-8")), encoding="utf-8")
         sphinx(stage, xml, build, options, "singlehtml")
-        run(browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", "--virtual-time-budget=20000",
-            f"--print-to-pdf={build / 'libabd.pdf'}", (build / "singlehtml/index.html").as_uri())
+        page = build / "singlehtml/index.html"
+        page.write_text(apart(page.read_text(encoding="utf-8")), encoding="utf-8")
+        run(browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", "--generate-pdf-document-outline",
+            "--virtual-time-budget=20000", f"--print-to-pdf={build / 'libabd.pdf'}", page.as_uri())
         print(build / "libabd.pdf")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The site in a browser, on a telephone (390 px) and a desk (1280 px), or the widths in ABD_SITE_WIDTHS: no page, program or drawing reaches past the right edge, no
-text is smaller than 11 px, in pictures too, and each picture and drawing is described.
+text is smaller than 11 px, in pictures too, no line of a picture is cut, and each picture and drawing is described.
 
 usage: check_width.py HTML     the folder of the built pages
 """
@@ -31,6 +31,10 @@ for (const each of document.querySelectorAll("[role=main] img, pre.drawing, svg.
         found.push(`not described: ${each.src || name(each)}`);
 return [found, [...document.querySelectorAll("img.picture")].map(e => [e.getAttribute("src"), e.clientWidth / e.naturalWidth])];
 """
+CUT = """
+return [...document.querySelectorAll("text")].filter(e => { const box = e.getBBox(); return box.x + box.width > document.documentElement.viewBox.baseVal.width; })
+    .map(e => e.textContent);
+"""
 
 
 class Width(unittest.TestCase):
@@ -43,7 +47,7 @@ class Width(unittest.TestCase):
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": {"width": width, "height": 900, "pixelRatio": 1}})
         browser = webdriver.Chrome(options=options)
         self.addCleanup(browser.quit)
-        drawn = 0
+        drawn = set()
         for path in sorted(HTML.glob("*.html")):
             if path.name.startswith("interactive"):  # check_play.py looks at it
                 continue
@@ -53,9 +57,12 @@ class Width(unittest.TestCase):
                 least = min(float(size) for size in re.findall(r"font:(\d+)px", (HTML / source).read_text()))
                 if least * scale < 11:
                     found.append(f"text of {least * scale:.1f} px in {source}")
-            drawn += len(pictures)
+            for source in {source for source, _ in pictures} - drawn:
+                browser.get((HTML / source).as_uri())
+                found += [f"cut in {source}: {line}" for line in browser.execute_script(CUT)]
+                drawn.add(source)
             self.assertEqual(found, [], f"{path.name} at {width} px")
-        self.assertGreater(drawn, 20)
+        self.assertGreater(len(drawn), 20)
 
     def test_on_a_desk(self):
         self.pages(1280)
