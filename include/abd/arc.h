@@ -10,26 +10,27 @@
  *
  * The capacity counts bytes of memory: slabs of records and entries with what is free in them, runs
  * of large records with their waste, structs and run tables, the cache's index, its ghost lists,
- * and what was evicted but may still be read. Held records that were evicted, replaced or removed
+ * and evicted records that may still be read. Held records that were evicted, replaced or removed
  * can take the cache over its capacity.
  *
  * A large cache consists of shards, each with a lock and an equal part of the capacity:
- * config.shards says more. What is said here of the cache's lock, and of sizes that depend on the
- * capacity, holds for a shard and its part.
+ * config.shards says more. Where this file speaks of the cache's lock, or of sizes that depend on
+ * the capacity, it means a shard's lock and a shard's part.
  *
  * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (7
  * KiB with 32 MiB, 56 KiB from 256 MiB up) they lie in one piece, in slabs of the cache's own, not
  * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
  * of one size become slabs of another: so resident memory is at most 1.1 times the capacity, and 8
  * MiB, whatever sizes come in whatever order. Buffers that abd_arc_put_abd() took over are the
- * exception: they stay where they were allocated. Of those below 4 KiB the allocator gives nothing
- * back before the last in a page is free; this comes on top, and resident_bytes does not see it.
+ * exception: they stay where they were allocated. Several of those below 4 KiB share a page, which
+ * the allocator gives back only when all of them are free. This memory comes on top, and
+ * resident_bytes does not count it.
  *
  * With ABD_ARC_ALIGNED no record lies in a slab: each has runs of pages, which count as a whole,
  * and its entry has a slot. Such records are not moved.
  *
- * What was evicted is found by reads, holds and abd_arc_contains() until its memory is freed, held
- * or not. It no longer counts as an entry. With damaged being 0, puts is always the sum of entries,
+ * Reads, holds and abd_arc_contains() find an evicted record until its memory is freed, held or
+ * not. It no longer counts as an entry. While damaged is 0, puts is always the sum of entries,
  * replaces, removes and evictions: a record is counted where it was first taken out.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
@@ -120,21 +121,23 @@ enum abd_arc_put_flag {
 };
 
 /**
- * A record that was evicted, for evicted_cb, which is called once for each of them, when nobody
- * finds or holds it any more. Not told of: records that a call removed or replaced, before or after
- * they were evicted; those that are damaged, or had to leave a full page of the index; and what is
- * in the cache when it is destroyed.
+ * A record that was evicted. evicted_cb is called once for each such record, when nobody can find
+ * or hold it any more. It is not called for records that a call removed or replaced, before or
+ * after they were evicted; nor for those that are damaged, or had to leave a full page of the
+ * index; nor for what is in the cache when it is destroyed.
  *
- * What was evicted together is told of together, up to about a thousand records, by the thread
- * whose call finds that readers have left it: a put, fill, remove, resize or trim; a release that
- * ends the last hold of one; or abd_arc_destroy(), for what was evicted before. A hit never does,
- * unless the record found was evicted. The call has no lock, is in no read-side section, and goes
- * on when evicted_cb returns; other threads may be in evicted_cb too. If a put or remove of the key
- * comes while evicted_cb runs, which of the two is first is for the engine to order.
+ * Records that were evicted together are reported together, up to about a thousand. The thread
+ * that does it is the one whose call finds that all readers have left them: a put, fill, remove,
+ * resize or trim; a release that ends the last hold of one; or abd_arc_destroy(), for what was
+ * evicted before. A hit does it only if the record it found was evicted. The thread has no lock and
+ * is in no read-side section; its call goes on when evicted_cb returns. Other threads may be in
+ * evicted_cb at the same time. If a put or remove of the key comes while evicted_cb runs, the
+ * engine must decide which of the two counts as first.
  *
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
- * from it; nor use it at all while it is being destroyed. What it evicts or releases of this one is
- * told of by a later call. What it puts there may take it over its capacity until then.
+ * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
+ * releases from this cache is reported by a later call. Records that it puts there may take the
+ * cache over its capacity until then.
  *
  * Owner: *evicted and its buffer are lent until evicted_cb returns; abd_arc_evicted_take() keeps
  *        the buffer.
@@ -158,8 +161,8 @@ struct abd_arc_config {
 	/** from ABD_ARC_CAPACITY_MIN to PTRDIFF_MAX; with the pool, to pool_size */
 	size_t capacity_bytes;
 	/**
-	 * make the index large enough for so many records; default: it grows as needed. More than
-	 * one for each 512 bytes of the capacity count as so many
+	 * make the index large enough for so many records; default: it grows as needed. The most is
+	 * one for each 512 bytes of the capacity: larger numbers count as that
 	 */
 	size_t expected_entries;
 	/**
@@ -173,7 +176,8 @@ struct abd_arc_config {
 	/**
 	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
 	 * an eighth: a read of a range then decodes only its groups, but a put takes longer, unless
-	 * ABD_ARC_REINDEX leaves it to reads. 0: none are
+	 * ABD_ARC_REINDEX leaves it to reads. 0: no record
+	 * is
 	 */
 	uint32_t lz4_index_min;
 	/**
@@ -181,7 +185,7 @@ struct abd_arc_config {
 	 * of more than 64, have no index
 	 */
 	uint32_t lz4_index_group;
-	/** called for each record that was evicted, as abd_arc_evicted_t says; NULL: nothing is */
+	/** called for each record that was evicted, as abd_arc_evicted_t says; NULL: no call */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg; /**< its second argument */
 	/**
@@ -200,7 +204,7 @@ struct abd_arc_config {
 	size_t metadata_min_bytes;
 	/**
 	 * metadata that costs more evicts metadata, also while there is room, and metadata that
-	 * alone costs more is -ENOSPC. 0: it may have all
+	 * alone costs more is -ENOSPC. 0: it may fill the cache
 	 */
 	size_t metadata_max_bytes;
 };
@@ -320,18 +324,18 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
 
 /**
  * Store size bytes of buf as the record of key, and replace the record that key had. The record is
- * compressed with lz4, or stored as it is when lz4 saves less than an eighth (abd_lz4_pays()), or
- * when it looks as if (abd_lz4_might_pay()).
+ * compressed with lz4. It is stored as it is when lz4 saves less than an eighth (abd_lz4_pays()),
+ * or when samples of it say that lz4 would (abd_lz4_might_pay()).
  *
  * In a cache with ABD_ARC_SECOND_TIME the first put of a key stores nothing, compresses nothing and
- * returns 0; it is counted as remembered. The next put of the key is stored. So is, at once, a put
- * of a key that the cache has, or evicted and has a ghost of, and a fill whose commit wants a hold,
- * or that others wait for. Keys are remembered in a table with a place for each 512 to 1,024 bytes
- * of the capacity. Newer keys take an older one's place there, and the older one counts as new
- * again: that befalls 59 % of the keys while as many others are put as there are places. Removed
- * keys stay remembered. A resize that makes another table forgets all. That a record can never fit
- * is said by the put that would store it. So a writer first writes the device, then puts: what a
- * fill reads after a put that stored nothing must be the new bytes.
+ * returns 0; it is counted as remembered. The next put of the key is stored. These are stored at
+ * once: a put of a key that the cache has, or has a ghost of; and a fill whose commit wants a hold,
+ * or that other threads wait for. Keys are remembered in a table with a place for each 512 to 1,024
+ * bytes of the capacity. A newer key may take an older one's place there, and the older one counts
+ * as new again: when as many others are put as there are places, 59 % of the keys are forgotten so.
+ * Removed keys stay remembered. A resize that makes another table forgets all. Only the put that
+ * would store a record says -ENOSPC. A writer writes the device first, then puts: after a put that
+ * stored nothing, a fill must read the new bytes from the device.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit beside the minimums of others; -EINVAL size 0;
@@ -366,7 +370,8 @@ ABD_API int abd_arc_put_flags(
  *          size bytes, neither from the engine's allocator nor from the library. Nothing is evicted
  *          for a read. Nothing outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
- *          not freed until this call returns. One evicted before takes the cache's lock.
+ *          not freed until this call returns. To read one that was evicted before takes the
+ *          cache's lock.
  * Source:  arc_read(), arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_read(
@@ -385,7 +390,7 @@ ABD_API ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, voi
 	size_t size, unsigned flags);
 
 /**
- * Read the whole record of key into dst, for who does not know its size.
+ * Read the whole record of key into dst, for a caller that does not know its size.
  *
  * Units:   capacity in bytes of dst; *size_needed in bytes of the record before compression.
  * Returns: the record's size, which is *size_needed too; -ENOSPC: dst is too small for
@@ -403,7 +408,7 @@ ABD_API ssize_t abd_arc_read_all(
  * and the policy does not learn of it.
  *
  * Returns: true or false.
- * Threads: any; wait-free look-up. One that was evicted takes the cache's lock.
+ * Threads: any; wait-free look-up. If the record was evicted, it takes the cache's lock.
  * Source:  arc_cached() in module/zfs/arc.c.
  */
 ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
@@ -450,9 +455,9 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
 ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size);
 
 /**
- * Forget the record that is held, unless its key has another record by now: for who finds that it
- * is wrong or too old, while others may be replacing it. One of the same bytes may count as the
- * same.
+ * Forget the record that is held, unless its key has another record by now. For a caller that finds
+ * the record wrong or too old, while other threads may be replacing it. Another record of the same
+ * bytes may be taken for the one that is held.
  *
  * Contract: *hold is a hold of this cache, and has not been released.
  * Returns:  0; -ENOENT: the cache no longer has the record, and nothing has changed.
@@ -545,13 +550,13 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
  *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit;
  *          -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as
- *          abd_arc_put(), and who waited first gets to fill. A record that is found damaged is
- *          dropped, and is to be filled.
+ *          abd_arc_put(), and the thread that has waited longest gets the fill. A record that is
+ *          found damaged is dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
  *          abandons it: its buffer is freed, so transfers into it must have ended.
- * Threads: any. Look-up as abd_arc_hold(); only who finds no record takes the cache's lock. Who
- *          waits sleeps, for as long as the filler takes.
+ * Threads: any. Look-up as abd_arc_hold(); only a thread that finds no record takes the cache's
+ *          lock. A thread that waits sleeps, for as long as the filler takes.
  * Source:  arc_read() in module/zfs/arc.c, for a header whose read is in progress.
  */
 ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
@@ -563,10 +568,9 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
  * a buffer of 4 KiB and more that is full (stored_size is fill->size) becomes the record's, with no
  * byte copied, unless more than a 16th of it is padding. With ABD_ARC_ALIGNED every buffer does
- * whose last page the record reaches; what lies behind it there is set to zero. A block that is
- * damaged is found by the
- * reads of it; with ABD_ARC_STORED | ABD_ARC_VERIFY, which decodes it once, by this call.
- * ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
+ * whose last page the record reaches; what lies behind it there is set to zero. A damaged block is
+ * found when it is read; with ABD_ARC_STORED | ABD_ARC_VERIFY this call decodes it once, and finds
+ * that. ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
  *
  * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
  *           fill->size.
@@ -574,9 +578,10 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  *           except for ABD_ARC_STORED, where it is more.
  * Returns:  0, and *hold holds the record, unless hold is NULL. -ESTALE: the key's record was put
  *           or removed since the fill began, so that what was fetched may be older; nothing is
- *           stored, and all who wait look again. Other errors, after which who waited first gets to
- *           fill: -EINVAL flags or sizes as above are broken; -EBADMSG what was to be verified is
- *           no block of a record of logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
+ *           stored, and all who wait look again. Other errors, after which the thread that has
+ *           waited longest gets the fill: -EINVAL flags or sizes as above are broken; -EBADMSG what
+ *           was to be verified is no block of a record of logical_size; -ENOSPC, -ENOMEM as
+ *           abd_arc_put().
  *           After an error *hold is unchanged. 0 also if hold is NULL and the key is only
  *           remembered, as ABD_ARC_SECOND_TIME wants.
  * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the
@@ -639,15 +644,15 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
  * Give the records of a pool a minimum: other records do not evict them while they cost less than
- * so many bytes together, or would after that. What the pool does not use, others use until then.
+ * so many bytes together, or would after that. Other records may use what the pool does not use.
  * Above its minimum, the pool's records compete like all others. 0: it has none any more.
  *
  * What the engine's metadata may cost counts for metadata_min_bytes, if the config has that or
  * metadata_max_bytes, else for its pool. A record that was put before the pool had a minimum counts
- * from its next use on. Memory comes first: where no other record is left to evict, and memory is
- * refused, or trimmed, or taken by many fills or a very large record, then protected ones are
- * evicted too. So is one that is in the way in a full page of the index. abd_arc_remove_pool()
- * leaves the pool its minimum.
+ * from its next use on. A minimum is no promise when memory runs out. If an allocation is refused,
+ * memory is trimmed, or many fills or a very large record take it, and no other record is left to
+ * evict, protected records are evicted too. So is one that must leave a full page of the index.
+ * abd_arc_remove_pool() leaves the pool its minimum.
  *
  * Units:   bytes of cost, as in recent_bytes: a record as stored, and what it takes beside that.
  * Returns: 0; -ENOSPC: all minimums, that of metadata too, would be more than half of the capacity;

@@ -136,7 +136,7 @@ ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
  */
 ABD_API int abd_lz4_index_check(const struct abd_lz4_index *index, size_t size, size_t block_size);
 
-/** The form of an index in a file takes so many bytes more than the index. */
+/** How many bytes more an index takes in a file than in memory. */
 #define ABD_LZ4_INDEX_FORM 8
 
 /**
@@ -165,8 +165,8 @@ ABD_API ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size
 	size_t src_size, size_t block_size);
 
 /**
- * abd_lz4_compress() that searches harder: at effort 0 to 2 it is the same; from 3 on chains of
- * earlier places are followed as far as LZ4HC does at that level, 12 being the most.
+ * abd_lz4_compress() with a longer search. At effort 0 to 2 it is the same. From 3 on it follows
+ * chains of earlier places as far as LZ4HC does at that level; 12 is the most.
  *
  * Units:   offsets and size in bytes.
  * Returns: bytes written, or an error as above; the content of the room is then undefined.
@@ -182,7 +182,7 @@ ABD_API ssize_t abd_lz4_compress_effort(
  *
  * Units:   offsets and sizes in bytes; group_size as in abd_lz4_index_size(), whose result *index
  *          has room for.
- * Returns: bytes written, or an error as above, -EINVAL also for a group_size that can't be; the
+ * Returns: bytes written, or an error as above, -EINVAL also for any other group_size; the
  *          content of the room and of *index is then undefined.
  * Threads: src is read, dst and *index written.
  */
@@ -226,8 +226,8 @@ ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 /**
  * Whether compressing bytes [src_off, +src_size) of src might save an eighth: a guess from 1 KiB of
  * samples, many times as fast as trying. False for what looks random: encrypted, or compressed
- * already. It is wrong about long pieces of such bytes that repeat at odd distances. Records of
- * less than 64 KiB are not sampled: true, but for size 0.
+ * already. It is wrong about long pieces of such bytes that repeat at odd distances. Of records
+ * below 64 KiB no samples are taken: the answer is true, or false for size 0.
  *
  * Units:   offset and size in bytes.
  * Returns: false if not, as far as samples say; true promises nothing.

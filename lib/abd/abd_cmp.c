@@ -20,7 +20,10 @@ struct abd_difference {
 	int order;  /* memcmp's sign */
 };
 
-/* A later lane may differ first, so what lanes leave open is answered piece by piece, in order. */
+/*
+ * Compares several spans together, a lane for each. A later lane may be the first to find a
+ * difference. So what is left of each span is then compared one by one, in order.
+ */
 static bool abd_pieces_differ(const struct abd_compare_kernel *kernel, struct abd_pieces *now,
 	struct abd_pieces *next, struct abd_difference *first)
 {

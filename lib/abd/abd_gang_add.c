@@ -69,7 +69,8 @@ int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free)
 	}
 	ABD_REQUIRE(cabd->abd_size > 0, "the child is empty, or was freed");
 	ABD_REQUIRE(!free_on_free || __atomic_load_n(&cabd->abd_gang_refs, __ATOMIC_RELAXED) == 0,
-		"a child of %zu bytes that is to be freed is in a gang already", cabd->abd_size);
+		"a child of %zu bytes is to be freed with the gang, but is in a gang already",
+		cabd->abd_size);
 	if (!abd_gang_reserve(pabd, 1))
 		return -ENOMEM;
 	if (free_on_free)

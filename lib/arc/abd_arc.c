@@ -253,7 +253,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 	abd_arc_require_untelling(__func__, arc);
 	for (uint32_t i = 0; i < arc->shards; i++)
 		held += abd_arc_destroy_check(&arc[i]);
-	ABD_REQUIRE(held == 0, "records of %zu bytes are held while their cache ends", held);
+	ABD_REQUIRE(held == 0, "the cache is destroyed while records of %zu bytes are held", held);
 
 	abd_arc_reader_close(arc);
 	for (uint32_t i = 0; i < arc->shards; i++) {

@@ -96,7 +96,7 @@ struct abd_arc_item {
 	struct abd_arc_link link;
 	_Atomic uint64_t stamp;
 	uint32_t cost;
-	/* the owner's; the policy does not touch them */
+	/* set by the cache; the policy neither reads nor writes them */
 	uint32_t size : 31;
 	uint32_t indexed : 1;
 };

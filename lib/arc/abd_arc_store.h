@@ -32,7 +32,7 @@
 #include "abd_arc_entry.h"
 
 #define ABD_ARC_STORE_CLASSES 192
-/** Slabs by how full they are: eighths, and full ones. */
+/** Lists of a class's slabs by how full they are: one for each eighth, and one for full slabs. */
 #define ABD_ARC_STORE_FILLS 9
 
 struct abd_arc_store_class {

@@ -101,7 +101,7 @@ struct abd_choice {
 	bool started;
 	bool kept;               /* plan was set or measured: a profile does not replace it */
 	struct abd_plan plan;    /* set, measured or what the machine gets by itself */
-	struct abd_plan profile; /* of this machine; without rows: none */
+	struct abd_plan profile; /* measured on this machine; no rows: there is none */
 	struct abd_plan forced;  /* used instead of plan while it has rows */
 };
 

@@ -120,7 +120,8 @@ static void abd_profile_report(
 		fprintf(stderr, "abd: profile %s, line %zu: damaged; nothing of it is used\n", path,
 			bad);
 	else if (other != 0)
-		fprintf(stderr, "abd: profile %s is ignored: it is another CPU's, not for %s\n",
+		fprintf(stderr,
+			"abd: profile %s is ignored: it was made for another CPU, not for %s\n",
 			path, abd_machine()->cpu);
 	else if (profile->skipped != 0)
 		fprintf(stderr, "abd: profile %s: %zu lines with unknown names are skipped\n", path,

@@ -250,7 +250,7 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 
 	if (s->op >= s->out_limit)
 		return false;
-	/* This is not the last run: by the rules, some input is left before each sequence. */
+	/* A run that is used up is not the last one: a sequence always has some input left. */
 	if (left == 0) {
 		abd_lz4_decode_hop(s);
 		left = (size_t)(s->run_end - s->ip);

@@ -17,7 +17,7 @@ struct abd_zero_kernel {
 	void (*span)(void *p, size_t size, const void *next);
 	void (*finish)(void); /* NULL when there is nothing to finish */
 	/*
-	 * 0, or how many spans are zeroed together, and how: size bytes from each a on, at least
+	 * How many spans are zeroed together, or 0. lanes() zeroes size bytes of each, at least
 	 * ABD_LANE_MIN. next: where the caller will go on; never NULL.
 	 */
 	unsigned lane_count;
