@@ -312,6 +312,10 @@ def complete(html):
         for path in re.findall(r"@import url\(/javascript/([\w./-]+)\)", text):
             shutil.copy(pathlib.Path("/usr/share/javascript") / path, html / "_static" / pathlib.Path(path).name)
             text = text.replace(f"/javascript/{path}", f"../{pathlib.Path(path).name}")
+        dark = [rule for rule in re.findall(r'body\[data-theme="dark"\][^{}]*{[^}]*}', text) if "theme-toggle" not in rule]
+        if dark and "prefers-color-scheme" not in text:  # lost when Debian compiles it: then pages stay light in a dark system, and pictures do not
+            rules = "\n".join(dark).replace('[data-theme="dark"]', '[data-theme="auto"]')
+            text += f"\n@media screen and (prefers-color-scheme: dark) {{\n{rules}\n}}\n"
         sheet.write_text(text, encoding="utf-8")
     script = html / "_static/scripts/furo.js"
     text = script.read_text(encoding="utf-8")
