@@ -385,5 +385,5 @@ def print_result(result):
     """Prints the tables of every scenario, in the order in which they were measured."""
     for scenario in dict.fromkeys(entry["scenario"] for entry in result["results"]):
         print_scenario(result, scenario)
-    for name in result["wrong"]:
-        print(f"\nWRONG {name}: its output is not what it should be, so it has no figures")
+    for wrong in result["wrong"]:
+        print(f"\nWRONG {wrong}: its output is not what it should be, so it has no figures")

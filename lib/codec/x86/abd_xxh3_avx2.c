@@ -16,6 +16,17 @@ static inline vec low_product(vec a, vec b)
 	return (vec)_mm256_mul_epu32((__m256i)a, (__m256i)b);
 }
 
+/* By intrinsics: gcc 12's analyzer takes a shift of vectors by 32 for an overflow. */
+static inline vec right(vec v, int bits)
+{
+	return (vec)_mm256_srli_epi64((__m256i)v, bits);
+}
+
+static inline vec left(vec v, int bits)
+{
+	return (vec)_mm256_slli_epi64((__m256i)v, bits);
+}
+
 /* Each lane in its neighbour's place. */
 static inline vec swapped(vec v)
 {

@@ -16,6 +16,17 @@ static inline vec low_product(vec a, vec b)
 	return (vec)_mm512_mul_epu32((__m512i)a, (__m512i)b);
 }
 
+/* By intrinsics: gcc 12's analyzer takes a shift of vectors by 32 for an overflow. */
+static inline vec right(vec v, unsigned bits)
+{
+	return (vec)_mm512_srli_epi64((__m512i)v, bits);
+}
+
+static inline vec left(vec v, unsigned bits)
+{
+	return (vec)_mm512_slli_epi64((__m512i)v, bits);
+}
+
 /* Each lane in its neighbour's place. */
 static inline vec swapped(vec v)
 {

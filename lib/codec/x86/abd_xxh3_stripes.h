@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xxh3 of more than 240 bytes, a template: the including file has defined vec,
- * VEC_SIZE, low_product() and swapped(), and makes a kernel of these functions.
+ * VEC_SIZE, low_product(), right(), left() and swapped(), and makes a kernel of these functions.
  *
  * A stripe of 64 bytes is mixed with a part of the secret and added to eight sums; after each block
  * of 16 stripes the sums are scrambled. What comes last, the last 64 bytes of all, is a stripe of
@@ -96,7 +96,7 @@ static inline void stripe(vec sum[VECS], const uint8_t *p, struct secret secret)
 	for (unsigned i = 0; i < VECS; i++) {
 		vec data = vec_load(p + i * VEC_SIZE), mixed = data ^ secret.part[i];
 
-		sum[i] += low_product(mixed, mixed >> 32) + swapped(data);
+		sum[i] += low_product(mixed, right(mixed, 32)) + swapped(data);
 	}
 }
 
@@ -105,9 +105,9 @@ static inline void scramble(vec sum[VECS], struct secret secret)
 	vec prime = (vec){0} + prime32_1;
 
 	for (unsigned i = 0; i < VECS; i++) {
-		vec v = sum[i] ^ sum[i] >> 47 ^ secret.part[i];
+		vec v = sum[i] ^ right(sum[i], 47) ^ secret.part[i];
 
-		sum[i] = low_product(v, prime) + (low_product(v >> 32, prime) << 32);
+		sum[i] = low_product(v, prime) + left(low_product(right(v, 32), prime), 32);
 	}
 }
 
@@ -126,45 +126,44 @@ static inline void blocks(vec sum[VECS], const uint8_t *p, size_t count, const u
 	}
 }
 
-/* Inline, so that a sum of a single span stays in registers: to store and load it takes 5 ns. */
-static inline __attribute__((always_inline)) unsigned sum_stripes(
-	vec sum[VECS], unsigned nth, const uint8_t *p, size_t count, const uint8_t *secret)
+/* Stripes of one block, from the nth on. */
+static inline void part_of_block(
+	vec sum[VECS], const uint8_t *p, size_t nth, size_t count, const uint8_t *secret)
 {
+#pragma GCC unroll 4
+	for (size_t i = 0; i < count; i++)
+		stripe(sum, p + i * STRIPE, secret_at(secret + (nth + i) * 8));
+}
+
+static void stripes(struct stream *s, const uint8_t *p, size_t count)
+{
+	const uint8_t *secret = s->secret;
+	vec sum[VECS];
+
+	memcpy(sum, s->sum, sizeof(sum));
+	s->left -= count;
 	while (count > 0) {
 		size_t n = count - count % BLOCK_STRIPES;
 
-		if (nth == 0 && n > 0)
+		if (s->nth == 0 && n > 0)
 			blocks(sum, p, n / BLOCK_STRIPES, secret);
 		else {
-			n = abd_min(count, BLOCK_STRIPES - nth);
-			for (size_t i = 0; i < n; i++)
-				stripe(sum, p + i * STRIPE, secret_at(secret + (nth + i) * 8));
-			nth = (nth + (unsigned)n) % BLOCK_STRIPES;
-			if (nth == 0)
+			n = abd_min(count, BLOCK_STRIPES - s->nth);
+			part_of_block(sum, p, s->nth, n, secret);
+			s->nth = (s->nth + (unsigned)n) % BLOCK_STRIPES;
+			if (s->nth == 0)
 				scramble(sum, secret_at(secret + LAST_PART));
 		}
 		p += n * STRIPE;
 		count -= n;
 	}
-	return nth;
-}
-
-static void stripes(struct stream *s, const uint8_t *p, size_t count)
-{
-	vec sum[VECS];
-
-	memcpy(sum, s->sum, sizeof(sum));
-	s->nth = sum_stripes(sum, s->nth, p, count, s->secret);
 	memcpy(s->sum, sum, sizeof(sum));
-	s->left -= count;
 	if (s->left == 0)
-		memcpy(s->last, p + (count - 1) * STRIPE, STRIPE);
+		memcpy(s->last, p - STRIPE, STRIPE);
 }
 
-static void begin(struct abd_xxh3_state *state, size_t size, uint64_t seed)
+static inline void stream_begin(struct stream *s, size_t size, uint64_t seed)
 {
-	struct stream *s = (struct stream *)state;
-
 	memcpy(s->sum, initial_sums, sizeof(s->sum));
 	s->size = size;
 	s->left = (size - 1) / STRIPE;
@@ -175,6 +174,11 @@ static void begin(struct abd_xxh3_state *state, size_t size, uint64_t seed)
 	for (unsigned i = 0; i < SECRET_WORDS; i++)
 		s->own[i] = default_secret[i] + (i % 2 == 0 ? seed : -seed);
 	s->secret = (const uint8_t *)s->own;
+}
+
+static void begin(struct abd_xxh3_state *state, size_t size, uint64_t seed)
+{
+	stream_begin((struct stream *)state, size, seed);
 }
 
 static void add(struct abd_xxh3_state *state, const void *span, size_t size)
@@ -235,16 +239,21 @@ static uint64_t end(const struct abd_xxh3_state *state)
 	return joined(sum, s, s->last + s->carried);
 }
 
+/* The sums stay in registers: to store and load them takes 5 ns. */
 static uint64_t whole(const void *span, size_t size, uint64_t seed)
 {
-	struct abd_xxh3_state state;
-	struct stream *s = (struct stream *)&state;
+	const uint8_t *p = span;
+	struct stream s;
 	vec sum[VECS];
 
-	begin(&state, size, seed);
+	stream_begin(&s, size, seed);
+
+	size_t in_last = s.left % BLOCK_STRIPES, before = s.left - in_last;
+
 	memcpy(sum, initial_sums, sizeof(sum));
-	sum_stripes(sum, 0, span, s->left, s->secret);
-	return joined(sum, s, (const uint8_t *)span + size - STRIPE);
+	blocks(sum, p, before / BLOCK_STRIPES, s.secret);
+	part_of_block(sum, p + before * STRIPE, 0, in_last, s.secret);
+	return joined(sum, &s, p + size - STRIPE);
 }
 
 #endif
