@@ -43,8 +43,8 @@ enum {
 	/*
 	 * How much of the first run is fetched at once, before the first sequence: the CPU's own
 	 * prefetchers need some misses before they begin. Zen 4, records of 4 to 128 KiB: 1.05
-	 * times as fast from memory, 1.03 to 1.05 times within 12 MiB; 512 bytes half of that,
-	 * 2 KiB no more, 4 KiB less.
+	 * times as fast from memory, 1.03 to 1.05 times within 12 MiB; 512 bytes two thirds of
+	 * that, 2 KiB no more, 4 KiB less.
 	 */
 	ABD_LZ4_FIRST = 1 << 10,
 };

@@ -249,6 +249,23 @@ Test(abd_lz4_decode, offset_0_is_rejected_by_every_decoder)
 	}
 }
 
+Test(abd_lz4_decode, a_long_match_at_offset_0_is_rejected_in_a_group_too)
+{
+	/* Four literals, a match of 29 at offset 0, and room enough for the quick loop. */
+	static uint8_t zero[100] = {0x4f, 'a', 'b', 'c', 'd', 0, 0, 10};
+	static char hub[64 + ABD_LZ4_HUB_MARGIN], room[1000];
+	const struct iovec run = {zero, sizeof(zero)};
+
+	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
+		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
+
+		if (decoder->supported())
+			cr_assert_eq(decoder->decode_group(room, sizeof(room), ABD_LZ4_STOP_PREFIX,
+					     &run, 0, sizeof(zero), hub, 64),
+				-EBADMSG, "%s", decoder->name);
+	}
+}
+
 /*
  * Blocks with damage, offset 0 among it, cut or not: a result that only some decoders give is a
  * fault, whichever is right.
