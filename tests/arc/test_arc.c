@@ -362,7 +362,7 @@ Test(arc, broken_contracts_are_said)
 	cr_assert_eq(abd_arc_put(arc, &key, "x", 1), 0);
 	cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
 	again = hold;
-	abd_test_expect_contract(abd_arc_destroy(arc), "held while their cache ends");
+	abd_test_expect_contract(abd_arc_destroy(arc), "destroyed while records of");
 	abd_arc_release(&hold);
 	abd_test_expect_contract(abd_arc_release(&hold), "nothing is held");
 	abd_test_expect_contract(abd_arc_release(&again), "released before");
