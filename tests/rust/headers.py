@@ -15,6 +15,7 @@ import sys
 TYPES = {"": "void", "c_void": "void", "usize": "size_t", "isize": "ssize_t", "u64": "uint64_t", "u32": "uint32_t", "u8": "uint8_t",
          "bool": "_Bool", "c_int": "int", "c_uint": "unsigned", "c_long": "long"}
 SAME = "__builtin_types_compatible_p"
+HIDDEN = {"abd_arc_no_callback": "evicted_cb"}  # kept from Rust, in the place of this field and the next
 GROWS = {"abd_arc_config", "abd_arc_stats"}  # the caller says how much of it he knows: ours may lack what is new at the end
 ITEM = re.compile(r"pub (?:const (?P<const>\w+): \w+ = (?P<value>.+?);"
                   r"|fn (?P<fn>\w+)\((?P<parameters>[^)]*)\)(?: -> (?P<result>[^;]+))?;"
@@ -43,6 +44,10 @@ def c_struct(name, fields, wrong):
     ours, theirs, body = f"struct rust_{name}", c_type(name), "char wrong; " if wrong else ""
     asserted = [(name, f"sizeof({ours}) {'<=' if name in GROWS else '=='} sizeof({theirs}) * {int(not wrong)}")]
     for public, field, kind, count in re.findall(r"(pub )?(\w+): \[?([^,;\]]+)(?:; (\d+)\])?,", fields):
+        if kind in HIDDEN:
+            body += f"void *{field}[2]; "
+            asserted.append((f"{name}.{field}", f"offsetof({ours}, {field}) == offsetof({theirs}, {HIDDEN[kind]}) && {int(not wrong)}"))
+            continue
         body += f"{c_type(kind)} {field}{f'[{count}]' if count else ''}; "
         kinds = ", ".join(f"__typeof__((({of} *)0)->{field})" for of in (ours, theirs))
         if public:

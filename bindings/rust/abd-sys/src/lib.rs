@@ -52,12 +52,19 @@ pub struct abd_arc_key_t {
     pub birth: u64,
 }
 
+/// Its private fields are C's `evicted_cb` and its argument: none is called.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct abd_arc_no_callback([usize; 2]);
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[rustfmt::skip]
 pub struct abd_arc_config {
     pub config_size: usize, pub capacity_bytes: usize, pub expected_entries: usize,
     pub hit_batch: u32, pub flags: u32, pub lz4_index_min: u32, pub lz4_index_group: u32,
+    pub evicted: abd_arc_no_callback, pub shards: usize,
+    pub metadata_min_bytes: usize, pub metadata_max_bytes: usize,
 }
 
 #[repr(C)]
@@ -88,7 +95,8 @@ pub struct abd_arc_stats {
     pub ghost_recent_bytes: u64, pub ghost_frequent_bytes: u64, pub ghosts: u64,
     pub target_bytes: u64, pub target_recent_bytes: u64, pub evicted_bytes: u64,
     pub held_bytes: u64, pub index_bytes: u64, pub moves: u64, pub resident_bytes: u64,
-    pub waits: u64, pub remembered: u64,
+    pub waits: u64, pub remembered: u64, pub told: u64, pub metadata_bytes: u64,
+    pub minimum_bytes: u64, pub protected_bytes: u64,
 }
 
 pub type abd_iter_const_func_t = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> c_int;
@@ -127,6 +135,8 @@ extern "C" {
         covered: *mut usize) -> c_int;
     pub fn abd_pread(fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize,
         file_off: c_long) -> isize;
+    pub fn abd_pwrite(fd: c_int, src: *const abd_t, src_off: usize, size: usize,
+        file_off: c_long) -> isize;
     // codec.h
     pub fn abd_lz4_compress(dst: *mut abd_t, src: *const abd_t, dst_off: usize, src_off: usize,
         src_size: usize) -> isize;
@@ -134,6 +144,7 @@ extern "C" {
         src_off: usize, src_size: usize) -> isize;
     pub fn abd_fletcher_4(abd: *const abd_t, off: usize, size: usize, checksum: *mut u64);
     pub fn abd_crc32c(abd: *const abd_t, off: usize, size: usize, seed: u32) -> u32;
+    pub fn abd_xxh3(abd: *const abd_t, off: usize, size: usize, seed: u64) -> u64;
     // arc.h
     pub fn abd_arc_create(config: *const abd_arc_config) -> *mut abd_arc_t;
     pub fn abd_arc_destroy(arc: *mut abd_arc_t);
@@ -141,10 +152,16 @@ extern "C" {
         size: usize, flags: c_uint) -> c_int;
     pub fn abd_arc_read(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void,
         off: usize, size: usize) -> isize;
+    pub fn abd_arc_read_flags(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void,
+        off: usize, size: usize, flags: c_uint) -> isize;
+    pub fn abd_arc_contains(arc: *mut abd_arc_t, key: *const abd_arc_key_t) -> bool;
     pub fn abd_arc_hold(arc: *mut abd_arc_t, key: *const abd_arc_key_t,
         hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_read(hold: *const abd_arc_hold_t, dst: *mut c_void, off: usize,
         size: usize) -> isize;
+    pub fn abd_arc_hold_drop(arc: *mut abd_arc_t, hold: *const abd_arc_hold_t) -> c_int;
+    pub fn abd_arc_hold_many(arc: *mut abd_arc_t, keys: *const abd_arc_key_t,
+        holds: *mut abd_arc_hold_t, results: *mut c_int, n: usize) -> usize;
     pub fn abd_arc_release(hold: *mut abd_arc_hold_t);
     pub fn abd_arc_hold_or_fill(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize,
         flags: c_uint, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t) -> c_int;
@@ -152,6 +169,12 @@ extern "C" {
         flags: c_uint, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_fill_abandon(fill: *mut abd_arc_fill_t);
     pub fn abd_arc_remove(arc: *mut abd_arc_t, key: *const abd_arc_key_t) -> c_int;
+    pub fn abd_arc_remove_pool(arc: *mut abd_arc_t, pool: u64) -> isize;
+    pub fn abd_arc_put_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, abd: *mut abd_t,
+        logical_size: usize, flags: c_uint) -> c_int;
+    pub fn abd_arc_resize(arc: *mut abd_arc_t, capacity_bytes: usize) -> c_int;
+    pub fn abd_arc_set_pool_min(arc: *mut abd_arc_t, pool: u64, bytes: usize) -> c_int;
+    pub fn abd_arc_trim(arc: *mut abd_arc_t, bytes: usize, max_ns: u64) -> usize;
     pub fn abd_arc_stats_get(arc: *mut abd_arc_t, stats: *mut abd_arc_stats,
         stats_size: usize) -> c_int;
 }

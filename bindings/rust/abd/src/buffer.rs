@@ -56,6 +56,11 @@ impl<'m> Buffer<'m> {
         Ok(Buffer(made(unsafe { sys::abd_get_from_buf(start, size) })?, PhantomData))
     }
 
+    /// For a call that takes the buffer over.
+    pub(crate) fn raw(&self) -> *mut sys::abd_t {
+        self.0.as_ptr()
+    }
+
     /// All of it, to be read.
     pub fn view(&self) -> View<'_> {
         unsafe { View::new(self.0.as_ptr(), (*self.0.as_ptr()).abd_size) }
@@ -145,6 +150,17 @@ impl<'a> View<'a> {
     /// The checksum crc32c; `seed` is 0, or what the bytes before have.
     pub fn crc32c(self, seed: u32) -> u32 {
         unsafe { sys::abd_crc32c(self.raw, self.off, self.len, seed) }
+    }
+
+    /// The checksum xxh3.
+    pub fn xxh3(self, seed: u64) -> u64 {
+        unsafe { sys::abd_xxh3(self.raw, self.off, self.len, seed) }
+    }
+
+    /// Writes the bytes into a file.
+    pub fn write_file(self, file: impl AsFd, file_off: std::os::raw::c_long) -> Result<usize> {
+        let fd = file.as_fd().as_raw_fd();
+        check(unsafe { sys::abd_pwrite(fd, self.raw, self.off, self.len, file_off) })
     }
 
     /// Makes an lz4 block of the bytes, and returns its size. `ENOSPC`: `to` is too small.

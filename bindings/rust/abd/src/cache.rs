@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The cache: records, holds, and fills of what is missing.
 //! Invariant: what is held or being filled ends before its cache, or neither ends.
-use crate::{check, made, sys, Config, Key, Stats, View, ViewMut};
+use crate::{check, made, sys, Buffer, Config, Key, Stats, View, ViewMut};
 use std::io::{Result, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{marker::PhantomData, mem, ptr::NonNull};
+use std::{marker::PhantomData, mem, ptr::NonNull, time::Duration};
 
 /// A cache of records, compressed where that pays: C's arc, which is another thing in Rust.
 /// Flags are those of `sys` that the C call takes. Holds and fills can't outlive it:
@@ -44,23 +44,62 @@ impl Cache {
         check(unsafe { sys::abd_arc_put_flags(arc, key, start, size, flags) } as isize).map(drop)
     }
 
+    /// Makes a buffer the record of `key`, without a copy where `flags` say what its bytes are.
+    /// After an error the buffer is gone.
+    pub fn put_buffer(
+        &self,
+        key: &Key,
+        buffer: Buffer<'static>,
+        size: usize,
+        flags: u32,
+    ) -> Result<()> {
+        let (arc, raw) = (self.raw.as_ptr(), buffer.raw());
+        check(unsafe { sys::abd_arc_put_abd(arc, key, raw, size, flags) } as isize)?;
+        mem::forget(buffer);
+        Ok(())
+    }
+
     /// Reads as many bytes of the record of `key` as `to` has, from `off` on. False: not here.
     pub fn read_at(&self, key: &Key, off: usize, to: &mut [u8]) -> Result<bool> {
         let (start, size) = (to.as_mut_ptr().cast(), to.len());
         found(unsafe { sys::abd_arc_read(self.raw.as_ptr(), key, start, off, size) })
     }
 
+    /// The same, but the policy does not learn of it, as a backup wants it.
+    pub fn peek_at(&self, key: &Key, off: usize, to: &mut [u8]) -> Result<bool> {
+        let (start, size, flags) = (to.as_mut_ptr().cast(), to.len(), sys::ABD_ARC_NO_TOUCH);
+        let arc = self.raw.as_ptr();
+        found(unsafe { sys::abd_arc_read_flags(arc, key, start, off, size, flags) })
+    }
+
+    /// Whether the record of `key` is here. This is no use of it.
+    pub fn contains(&self, key: &Key) -> bool {
+        unsafe { sys::abd_arc_contains(self.raw.as_ptr(), key) }
+    }
+
     /// Holds the record of `key`, if it is here.
     pub fn hold(&self, key: &Key) -> Result<Option<Hold<'_>>> {
-        let mut hold = Hold::empty();
+        let mut hold = self.no_hold();
         let result = unsafe { sys::abd_arc_hold(self.raw.as_ptr(), key, &mut hold.0) };
         Ok(if found(result as isize)? { Some(hold) } else { None })
+    }
+
+    /// Holds the records of many keys; the memory that look-ups wait for is fetched together.
+    pub fn hold_many(&self, keys: &[Key]) -> Vec<Result<Option<Hold<'_>>>> {
+        let mut raw: Vec<sys::abd_arc_hold_t> =
+            keys.iter().map(|_| unsafe { mem::zeroed() }).collect();
+        let (mut results, n) = (vec![0; keys.len()], keys.len());
+        let (holds, to) = (raw.as_mut_ptr(), results.as_mut_ptr());
+        unsafe { sys::abd_arc_hold_many(self.raw.as_ptr(), keys.as_ptr(), holds, to, n) };
+        let each = raw.into_iter().map(|raw| Hold(raw, self.raw, PhantomData)).zip(results);
+        each.map(|(hold, result)| Ok(found(result as isize)?.then_some(hold))).collect()
     }
 
     /// Holds the record of `key`, or begins to fill it in; `size` is the room for what is fetched.
     /// Other threads that want it wait meanwhile. A thread that asks for its own fill: `EDEADLK`.
     pub fn hold_or_fill(&self, key: &Key, size: usize, flags: u32) -> Result<Found<'_>> {
-        let (arc, mut hold, mut raw) = (self.raw.as_ptr(), Hold::empty(), unsafe { mem::zeroed() });
+        let (arc, mut hold, mut raw) =
+            (self.raw.as_ptr(), self.no_hold(), unsafe { mem::zeroed() });
         let result =
             unsafe { sys::abd_arc_hold_or_fill(arc, key, size, flags, &mut hold.0, &mut raw) };
         if check(result as isize)? == 0 {
@@ -73,6 +112,33 @@ impl Cache {
     /// Forgets the record of `key`. False: there was none.
     pub fn remove(&self, key: &Key) -> Result<bool> {
         found(unsafe { sys::abd_arc_remove(self.raw.as_ptr(), key) } as isize)
+    }
+
+    /// Forgets all records of a pool, and says how many there were.
+    pub fn remove_pool(&self, pool: u64) -> usize {
+        unsafe { sys::abd_arc_remove_pool(self.raw.as_ptr(), pool) as usize }
+    }
+
+    /// Records of a pool that cost no more than so many bytes together are not evicted by others.
+    pub fn set_pool_min(&self, pool: u64, bytes: usize) -> Result<()> {
+        let arc = self.raw.as_ptr();
+        check(unsafe { sys::abd_arc_set_pool_min(arc, pool, bytes) } as isize).map(drop)
+    }
+
+    /// Changes how many bytes of memory it takes.
+    pub fn resize(&self, capacity_bytes: usize) -> Result<()> {
+        let arc = self.raw.as_ptr();
+        check(unsafe { sys::abd_arc_resize(arc, capacity_bytes) } as isize).map(drop)
+    }
+
+    /// Gives so many bytes of memory back to the system, or fewer when the time is up.
+    pub fn trim(&self, bytes: usize, most: Duration) -> usize {
+        let ns = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+        unsafe { sys::abd_arc_trim(self.raw.as_ptr(), bytes, ns) }
+    }
+
+    fn no_hold<'c>(&self) -> Hold<'c> {
+        Hold(unsafe { mem::zeroed() }, self.raw, PhantomData)
     }
 
     /// Counters and gauges.
@@ -109,17 +175,13 @@ pub enum Found<'c> {
 
 /// A record that stays while this lives, whether the cache keeps it or not.
 #[derive(Debug)]
-pub struct Hold<'c>(sys::abd_arc_hold_t, PhantomData<&'c Cache>);
+pub struct Hold<'c>(sys::abd_arc_hold_t, NonNull<sys::abd_arc_t>, PhantomData<&'c Cache>);
 
 // arc.h: any thread may release it, and several may read it at a time.
 unsafe impl Send for Hold<'_> {}
 unsafe impl Sync for Hold<'_> {}
 
 impl Hold<'_> {
-    fn empty() -> Self {
-        Hold(unsafe { mem::zeroed() }, PhantomData)
-    }
-
     /// Bytes of the record.
     pub fn len(&self) -> usize {
         self.0.logical_size
@@ -128,6 +190,11 @@ impl Hold<'_> {
     /// The bytes as the cache has them, and whether they are an lz4 block.
     pub fn stored(&self) -> (View<'_>, bool) {
         (unsafe { View::new(self.0.abd, self.0.stored_size) }, self.0.compressed)
+    }
+
+    /// Forgets the record that is held. False: its key has another one by now, or none.
+    pub fn forget(&self) -> Result<bool> {
+        found(unsafe { sys::abd_arc_hold_drop(self.1.as_ptr(), &self.0) } as isize)
     }
 
     /// Reads as many bytes of the record as `to` has, from `off` on.
@@ -184,7 +251,7 @@ impl<'c> Fill<'c> {
     /// What was written becomes the record of `logical_size` bytes, or (`sys::ABD_ARC_STORED`) its
     /// lz4 block. `ESTALE`: the record was put or removed meanwhile, so look again.
     pub fn commit(mut self, logical_size: usize, flags: u32) -> Result<Hold<'c>> {
-        let (fill, size, mut hold) = (&mut self.raw, self.written, Hold::empty());
+        let (fill, size, mut hold) = (&mut self.raw, self.written, self.cache.no_hold());
         let to = &mut hold.0;
         check(unsafe { sys::abd_arc_fill_commit(fill, size, logical_size, flags, to) } as isize)?;
         Ok(hold)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! What the types do; what they forbid is tested in their documentation.
-use abd::{sys, Buffer, Cache, Found, Key};
+use abd::{sys, Buffer, Cache, Config, Found, Key};
 use std::io::{Read, Result, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,6 +40,8 @@ fn buffers_of_every_kind_hold_what_flat_memory_holds() -> Result<()> {
         other.view_mut().slice(9..10).copy_from(block.view().slice(0..1));
         assert!(other.view().same(rest) == 9 && other.view() != rest);
         let size = buffer.view().lz4_compress(block.view_mut().slice(10..SIZE / 2))?;
+        let copy = std::fs::File::create("/dev/null")?;
+        assert_eq!(rest.slice(0..9).write_file(&copy, 5)?, 9);
         let small = buffer.view().lz4_compress(block.view_mut().slice(SIZE / 2..SIZE / 2 + 9));
         assert_eq!(errno(small), Some(sys::ENOSPC));
         let packed = block.view().slice(10..10 + size);
@@ -113,6 +115,37 @@ fn a_fill_ends_with_what_was_written_or_with_nothing() -> Result<()> {
     third.write_all(&[2; 96])?;
     let all = third.with(|room| room.view().borrow().map(|all| all.to_vec()))?;
     assert_eq!(all, [[2; 96].as_ref(), &[0; 4000]].concat());
+    Ok(())
+}
+
+#[test]
+fn what_engines_ask_of_a_cache_is_there() -> Result<()> {
+    let cache = Cache::with(Config { capacity_bytes: 8 << 20, shards: 2, ..Config::default() })?;
+    let key = |i| Key { pool: i % 2, birth: i, ..Key::default() };
+    let mut bytes = [0; 4];
+    for i in 0..20 {
+        let mut buffer = Buffer::zeroed(5000)?;
+        buffer.view_mut().write_at(0, &[i as u8; 4]);
+        cache.put_buffer(&key(i), buffer, 5000, sys::ABD_ARC_PLAIN)?;
+    }
+    let refused = cache.put_buffer(&key(0), Buffer::zeroed(9)?, 5, sys::ABD_ARC_PLAIN);
+    assert_eq!(errno(refused), Some(sys::EINVAL));
+    let held = cache.hold_many(&(0..21).map(key).collect::<Vec<_>>());
+    for (i, hold) in held[..20].iter().enumerate() {
+        hold.as_ref().unwrap().as_ref().unwrap().read_at(0, &mut bytes)?;
+        assert_eq!(bytes, [i as u8; 4]);
+    }
+    assert!(held[20].as_ref().unwrap().is_none());
+    let first = held[0].as_ref().unwrap().as_ref().unwrap();
+    assert!(first.forget()? && !first.forget()? && !cache.contains(&key(0)));
+    assert!(cache.peek_at(&key(1), 0, &mut bytes)? && bytes == [1; 4]);
+    drop(held);
+    cache.set_pool_min(1, 1 << 20)?;
+    assert_eq!(errno(cache.set_pool_min(0, 4 << 20)), Some(sys::ENOSPC));
+    assert_eq!((cache.stats().minimum_bytes, cache.remove_pool(0)), (1 << 20, 9));
+    cache.resize(4 << 20)?;
+    assert_eq!((cache.stats().capacity_bytes, cache.stats().entries), (4 << 20, 10));
+    assert!(cache.trim(10000, std::time::Duration::MAX) >= 10000 && !cache.contains(&key(1)));
     Ok(())
 }
 
