@@ -5,6 +5,7 @@
  */
 #include "abd_perf_counter.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,9 +48,14 @@ const char *abd_perf_counter_open(void)
 		int *file = &abd_perf_counter_file[i];
 		char *list;
 
-		if (*file < 0)
-			*file = (int)syscall(
+		if (*file < 0) {
+			int opened = (int)syscall(
 				SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+			/* A closed standard output must not become a counter. */
+			*file = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+			close(opened);
+		}
 		list = *file < 0 ? absent : text;
 		strcat(strcat(list, *list != '\0' ? ", " : ""), abd_perf_counter_name[i]);
 	}

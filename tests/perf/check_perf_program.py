@@ -209,9 +209,10 @@ class Json(Case):
 
     def test_what_was_counted_stands_with_the_figure(self):
         document = json.loads(whole_run()[1])
-        here = document["environment"]["counters"].partition("not available")[0]
+        here = set(filter(None, re.split("[;,] ?", document["environment"]["counters"].partition("not available")[0].strip("; "))))
         counted = {name for entry in document["results"] for figure in entry["figures"] for name in figure.get("counters", {})}
-        self.assertEqual(counted, set(filter(None, re.split("[;,] ?", here.strip("; ")))))
+        self.assertLessEqual(counted, here)
+        self.assertLessEqual(here - counted, {"page faults"})  # warm memory may have none
 
     def test_one_round_tells_nothing(self):
         verdicts = {ratio["verdict"] for entry in json.loads(whole_run()[1])["results"] for ratio in entry["ratios"]}
