@@ -34,8 +34,9 @@ using namespace ROCKSDB_NAMESPACE;
 
 struct abd_options {
 	size_t capacity = 64 << 20;
-	int effort = 0;         /* of the search for matches, 0 to 12: abd_lz4_compress_effort() */
-	int zstd = 0;           /* compress by zstd at that level; 0: by lz4 */
+	int effort = 0; /* of the search for matches, 0 to 12: abd_lz4_compress_effort() */
+	int zstd = 0;   /* compress by zstd at that level; 0: by lz4 */
+	size_t dictionary = 4096; /* bytes that zstd learns from the first blocks; 0: nothing */
 	int admission = -1;     /* asked for so often; 0: every block; -1: as the cache can hold */
 	bool erase = false;     /* what goes to the primary cache for good leaves this one */
 	bool standalone = true; /* the primary cache takes a block only the second time */
@@ -54,6 +55,7 @@ const std::unordered_map<std::string, OptionTypeInfo> option_types = {
 	OPTION(capacity, kSizeT),
 	OPTION(effort, kInt),
 	OPTION(zstd, kInt),
+	OPTION(dictionary, kSizeT),
 	OPTION(admission, kInt),
 	OPTION(erase, kBoolean),
 	OPTION(standalone, kBoolean),
@@ -122,11 +124,18 @@ class abd_secondary_cache final : public SecondaryCache
 			return Status::InvalidArgument("abd: effort is 0 to 12");
 		if (options.zstd < 0 || options.zstd > ZSTD_maxCLevel())
 			return Status::InvalidArgument("abd: zstd is 0, or one of its levels");
+		if (options.dictionary != 0 &&
+			(options.dictionary < 1024 || options.dictionary > 1 << 20))
+			return Status::InvalidArgument("abd: dictionary is 0, or 1K to 1M");
 		if (options.admission < -1 || options.admission > UINT8_MAX)
 			return Status::InvalidArgument("abd: admission is -1 to 255");
 		config.config_size = sizeof(config);
 		config.capacity_bytes = options.capacity;
 		config.flags = options.checksum ? ABD_ARC_CHECKSUM : 0;
+		if (options.admission != 0) /* the counts remember better */
+			config.flags |= ABD_ARC_NO_GHOSTS;
+		if (options.zstd > 0)
+			zstd.open(options.zstd, options.dictionary);
 		if (!gate.open(options.capacity / 2048))
 			return Status::MemoryLimit("abd: no memory for the table of counts");
 		arc = abd_arc_create(&config);
@@ -283,14 +292,16 @@ class abd_secondary_cache final : public SecondaryCache
 		return create(block, size, &result->value, &result->charge).ok();
 	}
 
-	static bool make_of_frame(
+	bool make_of_frame(
 		const void *stored, size_t size, const Cache::CreateCallback &create, found *result)
 	{
-		if (static_cast<const char *>(stored)[--size] == 0)
+		auto how = zstd_blocks::kind(static_cast<const char *>(stored)[--size]);
+
+		if (how == zstd_blocks::PLAIN)
 			return make_of(stored, size, create, result);
 		size_t full = zstd_blocks::size_of(stored, size);
 		void *block = full > 0 ? abd_buf_alloc(full, false) : nullptr;
-		bool made = block != nullptr && zstd_blocks::decode(block, full, stored, size) &&
+		bool made = block != nullptr && zstd.decode(block, full, stored, size, how) &&
 			    make_of(block, full, create, result);
 
 		abd_buf_free(block, full);
@@ -337,17 +348,17 @@ class abd_secondary_cache final : public SecondaryCache
 	int store_frame(abd_arc_fill_t *fill, const void *block, size_t size)
 	{
 		void *frame = abd_buf_alloc(size, false);
-		size_t n = frame == nullptr ? 0
-					    : zstd_blocks::encode(frame, size - size / 8, block,
-						      size, options.zstd);
-		char is_frame = n > 0;
+		char how = zstd_blocks::PLAIN;
+		size_t n = size;
 
-		if (n > 0)
-			block = frame;
-		else
-			n = size;
-		abd_copy_from_buf_off(fill->abd, block, 0, n);
-		abd_copy_from_buf_off(fill->abd, &is_frame, n, 1);
+		try {
+			zstd.learn(block, size);
+		} catch (const std::bad_alloc &) {
+		}
+		if (frame != nullptr)
+			how = zstd.encode(frame, size - size / 8, block, size, &n);
+		abd_copy_from_buf_off(fill->abd, how != zstd_blocks::PLAIN ? frame : block, 0, n);
+		abd_copy_from_buf_off(fill->abd, &how, n, 1);
 		abd_buf_free(frame, size);
 		return abd_arc_fill_commit(fill, n + 1, n + 1, ABD_ARC_PLAIN, nullptr);
 	}
@@ -357,6 +368,7 @@ class abd_secondary_cache final : public SecondaryCache
 
 	abd_options options;
 	admission gate;
+	zstd_blocks::codec zstd;
 	abd_arc_t *arc = nullptr;
 	std::atomic<uint64_t> refused{0};
 };
@@ -383,6 +395,8 @@ const struct {
 	COUNTER(stored_bytes),
 	COUNTER(logical_bytes),
 	COUNTER(entries),
+	COUNTER(ghosts),
+	COUNTER(index_bytes),
 };
 
 std::string abd_secondary_cache::stat(const char *name) const
@@ -393,6 +407,8 @@ std::string abd_secondary_cache::stat(const char *name) const
 		return std::to_string(refused.load());
 	if (strcmp(name, "bar") == 0)
 		return std::to_string(gate.now());
+	if (strcmp(name, "dictionary") == 0)
+		return std::to_string(zstd.dictionary_bytes());
 	if (arc != nullptr)
 		(void)abd_arc_stats_get(arc, &now, sizeof(now));
 	for (const auto &counter : counters) {
@@ -412,7 +428,9 @@ std::string abd_secondary_cache::stats() const
 
 	for (const auto &counter : counters)
 		text += "abd." + std::string(counter.name) + " : " + stat(counter.name) + "\n";
-	return text + "abd.refused : " + stat("refused") + "\nabd.bar : " + stat("bar") + "\n";
+	for (const char *name : {"refused", "bar", "dictionary"})
+		text += std::string("abd.") + name + " : " + stat(name) + "\n";
+	return text;
 }
 
 SecondaryCache *create(

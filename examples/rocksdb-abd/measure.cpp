@@ -280,8 +280,8 @@ int read(const char *folder, char **argv)
 			per(secondary->hit_ns, secondary->hits),
 			per(secondary->miss_ns, secondary->misses),
 			per(secondary->insert_ns, secondary->inserts));
-		for (const char *name :
-			{"entries", "stored_bytes", "logical_bytes", "used_bytes", "bar"})
+		for (const char *name : {"entries", "stored_bytes", "logical_bytes", "used_bytes",
+			     "index_bytes", "ghosts", "bar", "dictionary"})
 			if (secondary->cache
 					->GetOption(
 						ConfigOptions(), std::string("abd.") + name, &stats)

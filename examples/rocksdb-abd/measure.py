@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The plugin against RocksDB's CompressedSecondaryCache at equal resident memory, interleaved on the same keys.
 
-usage: measure.py BUILD [--blocks BYTES...] [--data rows|half...] [--rounds N] [--gets N] [--folder DIR] [--caches NAME=URI...]
+usage: measure.py BUILD [--blocks BYTES...] [--data rows|half...] [--rounds N] [--gets N] [--folder DIR] [--caches NAME=URI...] [--keep FILE]
+       measure.py --show FILE        the tables and the picture of what was kept; --keep adds to a file's
 
 BUILD is a build folder with the target rocksdb_abd_measure. The first cache is the reference: "?" in another's URI becomes the
-capacity in MiB with which that process is as large. Resident is what a process has (RssAnon) beyond one without a secondary
+capacity in MiB with which that process is as large, found by two runs. Resident is what a process has (RssAnon) beyond one without a secondary
 cache. Databases (500,000 keys of 1,000 bytes) are made in DIR, /dev/shm if not given, and removed. A run fills the caches by
 twice as many look-ups as it counts, in two threads, with an 8 MiB block cache; each round has keys of its own.
 """
@@ -19,10 +20,10 @@ import sys
 import tempfile
 
 KEYS = 500000
-CACHES = ["built-in, lz4=compressed_secondary_cache://capacity=64M",
-          "built-in, zstd=compressed_secondary_cache://capacity=?M;compression_type=kZSTD",
+CACHES = ["RocksDB's, zstd=compressed_secondary_cache://capacity=76M;compression_type=kZSTD",
+          "RocksDB's, lz4=compressed_secondary_cache://capacity=?M",
           "abd, lz4=abd://capacity=?M",
-          "abd, lz4 harder=abd://capacity=?M;effort=9",
+          "abd, zstd alone=abd://capacity=?M;zstd=3;dictionary=0",
           "abd, zstd=abd://capacity=?M;zstd=3"]
 
 
@@ -48,49 +49,80 @@ class Measure:
         return found
 
 
+def fitted(measure, uri, without, reference):
+    """A "?" becomes the capacity with which the process has as much memory as the first one: by a guess, and once more by what that gave."""
+    size = 64
+    for _ in range(2 if "?" in uri else 0):
+        has = measure.read(uri.replace("?", str(size)), 0)["resident"] - without
+        size = round(size * reference / has)
+    return uri.replace("?", str(size))
+
+
 def race(measure, caches, rounds):
-    """The results of each cache, by name, with the URI that was fitted."""
+    """The rows of a table: each cache's medians over the rounds, in which all take turns."""
     without = measure.read("-", 0)["resident"]
-    reference, results = None, {name: [] for name, _ in caches}
-    for seed in range(rounds):
+    results = {name: [] for name, _ in caches}
+    for seed in range(1, rounds + 1):
         for i, (name, uri) in enumerate(caches):
-            if "?" in uri:
-                if seed == 0:
-                    at_64 = measure.read(uri.replace("?", "64"), 0, measure.gets // 3)["resident"] - without
-                    uri = uri.replace("?", str(round(64 * reference / at_64)))
-                    caches[i] = (name, uri)
+            if seed == 1 and "?" in uri:
+                uri = fitted(measure, uri, without, results[caches[0][0]][0]["resident"])
+                caches[i] = (name, uri)
             found = measure.read(uri, seed)
             found["resident"] -= without
-            reference = reference or found["resident"]
             results[name].append(found)
             print(f"{name}: {found}", file=sys.stderr, flush=True)
-    return results
+    return [{"name": name, "uri": uri, "shares": [found["share"] for found in results[name]]} |
+            {key: statistics.median(found[key] for found in results[name]) for key in ("share", "resident", "hit_ns", "insert_ns")}
+            for name, uri in caches]
+
+
+def show(tables):
+    """Tables, and a picture: bars from zero, of what no cache had."""
+    for table in tables:
+        print(f"| {table['title']} | share found | MiB resident | ns per hit | ns per insert | URI |\n|---|---|---|---|---|---|")
+        for row in table["rows"]:
+            print(f"| {row['name']} | {row['share']:.4f} | {row['resident'] / 2**20:.1f} | {row['hit_ns']:.0f} | {row['insert_ns']:.0f} | "
+                  f"`{row['uri']}` |")
+        print()
+    print("```text\nof 1,000 blocks asked for, so many had to be read from the file")
+    for table in tables:
+        print(f"{table['title']}")
+        for row in table["rows"]:
+            missed = 1000 * (1 - row["share"])
+            print(f"  {row['name']:20} {'#' * round(missed / 4):50} {missed:.0f}")
+    print("```")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build")
+    parser.add_argument("build", nargs="?")
     parser.add_argument("--caches", nargs="*", default=CACHES, metavar="NAME=URI")
     parser.add_argument("--blocks", nargs="*", type=int, default=[4096, 8192])
     parser.add_argument("--data", nargs="*", default=["rows", "half"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--gets", type=int, default=300000)
     parser.add_argument("--folder", default="/dev/shm")
+    parser.add_argument("--keep")
+    parser.add_argument("--show")
     options = parser.parse_args()
+    if options.show:
+        with open(options.show) as file:
+            return show(json.load(file))
+    tables = []
+    if options.keep and os.path.exists(options.keep):
+        with open(options.keep) as file:
+            tables = json.load(file)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         measure = Measure(options.build, os.path.join(folder, "db"), options.gets)
         for data in options.data:
             for block in options.blocks:
                 measure.fill(block, data)
                 caches = [tuple(cache.split("=", 1)) for cache in options.caches]
-                results = race(measure, caches, options.rounds)
-                print(f"\n| {data}, blocks of {block} | share found | MiB resident | ns per hit | ns per insert | URI |\n"
-                      "|---|---|---|---|---|---|", flush=True)
-                for name, uri in caches:
-                    def of(key, scale=1, name=name):
-                        return statistics.median(found[key] for found in results[name]) / scale
-                    print(f"| {name} | {of('share'):.4f} | {of('resident', 1 << 20):.1f} | {of('hit_ns'):.0f} | "
-                          f"{of('insert_ns'):.0f} | `{uri}` |", flush=True)
+                tables.append({"title": f"{data}, {block // 1024} KiB", "rows": race(measure, caches, options.rounds)})
+    if options.keep:
+        with open(options.keep, "w") as file:
+            json.dump(tables, file, indent=1)
+    return show(tables)
 
 
 if __name__ == "__main__":

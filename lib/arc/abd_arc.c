@@ -14,7 +14,9 @@
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
-#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED | ABD_ARC_REINDEX)
+#define ABD_ARC_FLAGS                                                                 \
+	(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED | ABD_ARC_REINDEX | \
+		ABD_ARC_NO_GHOSTS)
 /*
  * The least part of a shard, if the cache chooses how many there are: from this on a store has
  * slots of all sizes, and its slabs are the smallest part of the capacity.
@@ -150,6 +152,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	abd_arc_store_init(&arc->store, arc->capacity);
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
+	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
 	abd_arc_share_start(arc, config);
 	if (!abd_arc_seen_start(arc))

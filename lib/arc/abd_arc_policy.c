@@ -597,7 +597,8 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 	unsigned list = abd_arc_item_list(item);
 
 	abd_arc_policy_remove(policy, item);
-	abd_arc_ghost_make(policy, list, hash, item->cost);
+	if (!policy->forgets)
+		abd_arc_ghost_make(policy, list, hash, item->cost);
 }
 
 /*

@@ -108,6 +108,7 @@ struct abd_arc_policy {
 	size_t target_recent; /* p */
 	size_t reserved;      /* cost of records that are about to be inserted */
 	size_t ghost_cost;    /* bytes of memory that a ghost takes */
+	bool forgets;         /* there are no ghosts: p stays 0, and T1 loses records before T2 */
 	uint64_t clock;       /* moves to the front of T2 so far, and of T1 if none is young */
 	/* uses of a new record within this time are one use; 0: every use counts, as in the paper
 	 */
@@ -216,7 +217,7 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
  * its maximum, it is metadata. Else no share falls below its minimum by it, while others have some.
  */
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent);
-/** Take a record out of its list, and leave a ghost if there is memory for one. */
+/** Take a record out of its list, and leave a ghost if there may be one, and memory for it. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /**
  * Free the ghosts beyond the lists' bounds, where incoming bytes are about to go into list: so many

@@ -78,6 +78,7 @@ size(struct abd_arc_stats, 8 * 40);
 value(ABD_ARC_SECOND_TIME, 2);
 value(ABD_ARC_ALIGNED, 4);
 value(ABD_ARC_REINDEX, 8);
+value(ABD_ARC_NO_GHOSTS, 16);
 at(struct abd_arc_stats, capacity_bytes, 8 * 14);
 value(ABD_ARC_CHECKSUM, 1);
 value(ABD_ARC_METADATA, 1);

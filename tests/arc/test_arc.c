@@ -236,6 +236,44 @@ Test(arc, the_capacity_holds_at_every_put)
 	}
 }
 
+/* 600 records are used twice, then 4,000 others are put once: into 4 MiB fit about 1,000. */
+static struct abd_arc_stats scan_beside_used(unsigned flags, size_t *kept)
+{
+	abd_arc_t *arc = arc_make(4 * MIB, 1, flags);
+	char record[4000];
+
+	arc_fill(record, sizeof(record), 1, 1, 64);
+	for (uint64_t n = 0; n < 4600; n++) {
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
+		if (n < 600)
+			cr_assert_eq(abd_arc_read(arc, arc_at(n), record, 0, 1), 1);
+	}
+	/* the ones that left last, while their ghosts would still be there */
+	for (uint64_t n = 4000; n < 4010; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
+	*kept = 0;
+	for (uint64_t n = 0; n < 600; n++)
+		*kept += abd_arc_contains(arc, arc_at(n));
+
+	struct abd_arc_stats stats = arc_stats(arc);
+
+	abd_arc_destroy(arc);
+	return stats;
+}
+
+Test(arc, without_ghosts_their_memory_holds_records_and_what_comes_back_is_new)
+{
+	size_t kept_with, kept;
+	struct abd_arc_stats with = scan_beside_used(0, &kept_with);
+	struct abd_arc_stats without = scan_beside_used(ABD_ARC_NO_GHOSTS, &kept);
+
+	cr_assert(with.ghosts > 300 && with.ghost_hits_recent == 10);
+	cr_assert(without.ghosts == 0 && without.ghost_hits_recent == 0);
+	cr_assert(without.evictions > 3000);
+	cr_assert(without.index_bytes + 50 * with.ghosts < with.index_bytes);
+	cr_assert(without.target_recent_bytes == 0 && kept == 600, "%zu are left", kept);
+}
+
 Test(arc, used_bytes_are_all_bytes_and_come_back)
 {
 	struct abd_stats before, after;
@@ -406,7 +444,7 @@ Test(arc, a_config_of_any_version_is_taken)
 		cr_assert_eq(errno, EINVAL);
 	}
 	config = (struct abd_arc_config){.config_size = sizeof(config), .capacity_bytes = MIB};
-	config.flags = 16;
+	config.flags = 32;
 	cr_assert(abd_arc_create(&config) == NULL && errno == EINVAL, "an unknown flag");
 	config.flags = 0;
 	config.hit_batch = ABD_ARC_HIT_BATCH_MAX + 1;

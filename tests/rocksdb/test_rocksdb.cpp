@@ -155,6 +155,8 @@ void test_uri()
 	CHECK(!opens("abd://capacity=much"));
 	CHECK(!opens("abd://effort=13"));
 	CHECK(!opens("abd://zstd=99"));
+	CHECK(!opens("abd://zstd=3;dictionary=1023"));
+	CHECK(!opens("abd://zstd=3;dictionary=1048577"));
 	CHECK(!opens("abd://admission=256"));
 	CHECK(!opens("abd://nothing=1"));
 }
@@ -219,6 +221,49 @@ void test_blocks(const char *codec)
 	CHECK(cache->GetOption(ConfigOptions(), "abd.nothing", &value).IsNotFound());
 	CHECK(cache->GetOption(ConfigOptions(), "effort", &value).ok());
 	CHECK(cache->GetPrintableOptions().find("capacity : 8388608") != std::string::npos);
+}
+
+/* A visit in JSON, as many services keep it: blocks have words in common, and little else. */
+std::string visit(unsigned number)
+{
+	std::string text;
+
+	for (unsigned i = 0; text.size() < 2000; i++)
+		text += "{\"customer_number\":" + std::to_string(number * 2654435761u + i * 40503) +
+			",\"delivery_address\":\"" + std::to_string(number % 97 + i) +
+			" High Street\"}";
+	return text;
+}
+
+/* Frames from before the dictionary and with it; two threads bring the last sample. */
+void test_dictionary()
+{
+	auto with = open("abd://capacity=16M;admission=0;zstd=3");
+	auto without = open("abd://capacity=16M;admission=0;zstd=3;dictionary=0");
+	std::thread threads[2];
+
+	CHECK(put(with, "early", visit(7)).ok());
+	CHECK(count(with, "dictionary") == 0);
+	for (unsigned t = 0; t < 2; t++)
+		threads[t] = std::thread([&, t] {
+			for (unsigned i = t; i < 3000; i += 2)
+				(void)put(with, std::to_string(i), visit(i));
+		});
+	for (auto &thread : threads)
+		thread.join();
+	for (unsigned i = 0; i < 3000; i++)
+		CHECK(put(without, std::to_string(i), visit(i)).ok());
+	CHECK(count(with, "dictionary") > 1000 && count(without, "dictionary") == 0);
+	CHECK(get(with, "early") == visit(7));
+	for (unsigned i = 0; i < 3000; i++)
+		CHECK(get(with, std::to_string(i)) == visit(i) &&
+			get(without, std::to_string(i)) == visit(i));
+	CHECK(count(with, "stored_bytes") < count(without, "stored_bytes") / 10 * 9);
+	/* blocks of which no dictionary can be made, perhaps */
+	auto same = open("abd://capacity=16M;admission=0;zstd=3");
+	for (unsigned i = 0; i < 300; i++)
+		CHECK(put(same, std::to_string(i), std::string(4096, 'a')).ok());
+	CHECK(get(same, "299") == std::string(4096, 'a'));
 }
 
 /* What RocksDB will keep itself leaves, where that is asked for. */
@@ -379,6 +424,7 @@ int main(int argc, char **argv)
 	test_uri();
 	test_blocks("");
 	test_blocks(";zstd=1");
+	test_dictionary();
 	test_erase();
 	test_admission();
 	test_database(argv[2]);

@@ -20,6 +20,7 @@ pub const ABD_ARC_CHECKSUM: c_uint = 1 << 0;
 pub const ABD_ARC_SECOND_TIME: c_uint = 1 << 1;
 pub const ABD_ARC_ALIGNED: c_uint = 1 << 2;
 pub const ABD_ARC_REINDEX: c_uint = 1 << 3;
+pub const ABD_ARC_NO_GHOSTS: c_uint = 1 << 4;
 pub const ABD_ARC_METADATA: c_uint = 1 << 0;
 pub const ABD_ARC_NOWAIT: c_uint = 1 << 1;
 pub const ABD_ARC_STORED: c_uint = 1 << 2;
