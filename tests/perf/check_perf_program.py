@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from perf_support import FEW, PERF, SMALL, SOURCE, USAGE, Case, measured, python_with, run, scenarios, whole_run, write_input
+from perf_support import FEW, PERF, SMALL, SOURCE, USAGE, Case, at_length, measured, python_with, run, scenarios, whole_run, write_input
 
 
 class Refusals(Case):
@@ -337,6 +337,7 @@ def hidden(*arguments):
     return subprocess.run([*HIDE, PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
 
 
+@at_length
 class Jobs(Case):
     """arc-cached-read's jobs, read as a tool for fio's JSON reads them: by fio's names and units."""
 
@@ -346,7 +347,7 @@ class Jobs(Case):
             text, file = os.path.join(directory, "input"), os.path.join(directory, "result.json")
             write_input(text)
             cls.result = run("run", "arc-cached-read", "--quick", "--repeat", "2", "--runtime", "0.1", "--warmup", "0.02",
-                             "--threads", "3", "--input", text, "--json", file)
+                             "--processes", "1", "--threads", "3", "--input", text, "--json", file)
             if cls.result.returncode == 0:
                 with open(file) as stream:
                     cls.document = json.load(stream)
@@ -457,6 +458,7 @@ class Runs(Case):
         self.assertIn("new: sizes", said)
         self.assertIn("abd_cmp", said)
 
+    @at_length
     def test_a_planted_wrong_byte_fails_the_run_and_has_no_figures(self):
         file = self.path("result.json")
         for arguments, words in ((["arc-read", "--record-size", "8k", "--input", self.input], "was not read back as it was written"),
@@ -490,6 +492,7 @@ class Runs(Case):
         with open(file) as stream:
             self.assertEqual(stream.read(), "old")
 
+    @at_length
     def test_one_cpu_is_enough(self):
         one = {min(os.sched_getaffinity(0))}
         document = self.results("flush", "arc-read", "arc-cached-read", "--record-size", "16k", "--input", self.input,
@@ -537,7 +540,7 @@ class Runs(Case):
 
     def test_interrupt_keeps_what_was_measured(self):
         file = self.path("result.json")
-        process = subprocess.Popen([PERF, "run", "buffer", "--quick", "--repeat", "100", "--json", file], stdout=subprocess.PIPE,
+        process = subprocess.Popen([PERF, "run", "buffer", *FEW, "--repeat", "10", "--json", file], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             if "[6/" in line:
