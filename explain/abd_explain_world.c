@@ -238,7 +238,7 @@ static struct abd_explain_delta **abd_explain_world_delta(struct abd_explain_wor
 	if (all ? now == base : now == before)
 		return end;
 	*end = abd_explain_trace_new(world->trace, sizeof(**end));
-	**end = (struct abd_explain_delta){name, now - base, (int64_t)(now - before), NULL};
+	**end = (struct abd_explain_delta){name, now - base, (int64_t)now - (int64_t)before, NULL};
 	return &(*end)->next;
 }
 
@@ -283,7 +283,7 @@ void abd_explain_world_uncount(struct abd_explain_world *world)
 
 	abd_stats_get(&stats, sizeof(stats));
 	for (size_t i = 0; i < sizeof(stats) / sizeof(*now); i++) {
-		base[i] += now[i] - before[i];
+		base[i] = (uint64_t)((int64_t)base[i] + (int64_t)now[i] - (int64_t)before[i]);
 		before[i] = now[i];
 	}
 }

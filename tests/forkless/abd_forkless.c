@@ -41,7 +41,6 @@ enum outcome { PASSED, FAILED, SKIPPED };
 static struct abd_forkless_test *test_first, **test_last = &test_first;
 static struct abd_forkless_suite *suite_first;
 
-#ifdef __SANITIZE_ADDRESS__
 /* A cancelled thread leaves its frames marked on its stack; AddressSanitizer then complains of
  * itself when it takes its signal stack away from the thread. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
@@ -50,7 +49,6 @@ const char *__asan_default_options(void)
 {
 	return "use_sigaltstack=0";
 }
-#endif
 
 static const struct abd_forkless_options no_options;
 static const struct abd_forkless_test *test_now;

@@ -4,6 +4,7 @@
  * never a call that the library made on the way. tests/exports/exports.py checks that no public
  * call is missing here.
  */
+#include "abd_quarantine.h"
 #include "abd_test.h"
 
 #include <abd/compat/openzfs.h>
@@ -17,7 +18,7 @@
  * A call that is left in its middle, as no engine's handler leaves it, keeps what it has allocated.
  * AddressSanitizer would report that.
  */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef ABD_ASAN
 void __lsan_disable(void);
 void __lsan_enable(void);
 #define CALL_AND_LEAK(name, ...)         \

@@ -95,7 +95,9 @@ static void run(const char *child, bool with_pool)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNDER_A_SANITIZER 1
 #elif defined(__has_feature)
-#define UNDER_A_SANITIZER (__has_feature(thread_sanitizer) || __has_feature(memory_sanitizer))
+#define UNDER_A_SANITIZER                                                       \
+	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+		__has_feature(memory_sanitizer))
 #else
 #define UNDER_A_SANITIZER 0
 #endif

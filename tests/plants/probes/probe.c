@@ -137,12 +137,27 @@ static __attribute__((noinline)) void forget(bool plant)
 		abd_free(abd);
 }
 
+/* Stands so low on the stack that cover() overwrites all that it leaves there. */
+static __attribute__((noinline)) void forget_below(bool plant)
+{
+	volatile char room[512];
+
+	memset((char *)room, 0, sizeof(room));
+	forget(plant);
+	room[0] = 1; /* no tail call */
+}
+
+static __attribute__((noinline)) void cover(void)
+{
+	volatile char over[4096];
+
+	memset((char *)over, 0, sizeof(over));
+}
+
 static void leak(bool plant)
 {
-	volatile char over[512];
-
-	forget(plant);
-	memset((char *)over, 0, sizeof(over));
+	forget_below(plant);
+	cover();
 }
 
 static void signed_overflow(bool plant)
