@@ -103,10 +103,13 @@ abd_library_only() {
 	sed -n 's/^option(\(ABD_BUILD_[A-Z]*\|ABD_INSTALL\) .*/-D\1=OFF/p' CMakeLists.txt
 }
 
-# Print the tests whose answer is the same in every build: hit ratios, memory over a long run, a record of gigabytes. The code that
-# they run is also run by short tests. Builds with a checker leave them out, except in tier full.
+# Print the tests whose answer is the same in every build: hit ratios, memory over a long run, a record of gigabytes, files written with
+# O_DIRECT, how many records one put evicts. The code that they run is also run by short tests. Builds with a checker leave them out,
+# except in tier full.
 abd_tests_of_figures() {
-	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_arc_seen/a_scan_takes* arc_shards/none_starves* abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
+	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_arc_seen/a_scan_takes* arc_shards/none_starves*
+		arc_aligned/every_hold_is_written* arc_holds/a_put_of_a_large_record* arc_waits/the_index_shrinks*
+		abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
 }
 
 # Print a regular expression of the tests that say the same in every build: they read the tree or other programs than the library, or
