@@ -527,6 +527,21 @@ def section_lz4_groups(document):
         "takes bytes back. The names at the points are the sizes of groups."))
 
 
+def section_life(document):
+    entries = by_number(select(document, "arc-life", "moment"), "time")
+    if not entries:
+        return ""
+    phases = "phases: small, large, mixed, scan, shrink to a quarter, grow, 4,096 held, released"
+    most = max((mib_of(entry, "resident") / mib_of(entry, "capacity") for entry in entries
+                if mib_of(entry, "resident") is not None and mib_of(entry, "capacity")), default=0)
+    return section(
+        "What does a cache keep from the system while its life changes?",
+        conclude(f"At most {most:.2f} times the capacity is resident. It is to stay within 1.10 times and 8 MiB; held records come on top."),
+        curve_chart("memory over time", entries, lambda entry: number(entry, "time"), ("capacity", "resident", "used", "records' bytes"), phases,
+                    "% of the largest capacity"),
+        curve_chart("hits over time", entries, lambda entry: number(entry, "time"), ("hits",), phases, "% of reads"))
+
+
 def section_own(document):
     """Bars for each scenario that abd-perf itself does not have: a user's own (abd_perf.h)."""
     parts = []
@@ -544,4 +559,4 @@ def section_own(document):
 
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_lz4_place, section_lz4_groups,
             section_flush, section_flush_threads, section_compare,
-            section_keys, section_buffer, section_hits, section_policy, section_memory, section_own)
+            section_keys, section_buffer, section_hits, section_policy, section_life, section_memory, section_own)

@@ -14,7 +14,8 @@
  * Beside it one thread reads, if there are two CPUs. Of each phase: the most memory that was
  * resident, and how far resident_bytes of the statistics is from it at the end; what the records
  * cost beyond their bytes and 160 bytes each; the time of puts by the wall clock and, for machines
- * that do other things, in CPU time; waits for readers; hits.
+ * that do other things, in CPU time; waits for readers; hits. And for pictures, at moments of each
+ * phase: what is resident and used, and the hits since the last one.
  * --runtime says how long a phase takes: 450 makes it an hour.
  */
 #include "abd_perf_data.h"
@@ -33,6 +34,7 @@
 #define ABD_PERF_LIFE_DATA ((size_t)4 << 20)
 #define ABD_PERF_LIFE_HOLDS 4096
 #define ABD_PERF_LIFE_SAMPLE_NS 5e6 /* between looks at what is resident */
+#define ABD_PERF_LIFE_MOMENTS 12    /* of a phase */
 
 enum abd_perf_life_kind { LIFE_SMALL, LIFE_LARGE, LIFE_MIXED, LIFE_SCAN };
 
@@ -68,6 +70,9 @@ struct abd_perf_life {
 	struct abd_perf_latency wall, cpu;
 	uint64_t looked, found;
 	double peak;
+	/* since the last moment */
+	uint64_t looked_before, found_before;
+	double peak_now;
 };
 
 static double abd_perf_life_part(uint64_t *random)
@@ -168,6 +173,29 @@ static void abd_perf_life_sample(struct abd_perf_life *life)
 	double resident = (double)(abd_perf_env_resident(false) - life->base);
 
 	life->peak = resident > life->peak ? resident : life->peak;
+	life->peak_now = resident > life->peak_now ? resident : life->peak_now;
+}
+
+/* time: in phases since the start. */
+static void abd_perf_life_moment(struct abd_perf_life *life, double time)
+{
+	json_t *result = abd_perf_result_add("arc-life", "moment", "%.2f", time);
+	double part = 100 / (double)life->capacity;
+	struct abd_arc_stats stats;
+	uint64_t looked = life->looked - life->looked_before;
+
+	abd_arc_stats_get(life->arc, &stats, sizeof(stats));
+	abd_perf_result_number(result, "time", time);
+	abd_perf_result_value(result, "capacity", "%", part * (double)stats.capacity_bytes);
+	abd_perf_result_value(result, "resident", "%", part * life->peak_now);
+	abd_perf_result_value(result, "used", "%", part * (double)stats.used_bytes);
+	abd_perf_result_value(result, "records' bytes", "%", part * (double)stats.stored_bytes);
+	if (looked > 0)
+		abd_perf_result_value(result, "hits", "%",
+			100 * (double)(life->found - life->found_before) / (double)looked);
+	life->looked_before = life->looked;
+	life->found_before = life->found;
+	life->peak_now = 0;
 }
 
 /* Work for so many ns. */
@@ -175,12 +203,18 @@ static void abd_perf_life_work(
 	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
 {
 	double start = abd_perf_clock_wall_ns(), now = start, sample = 0;
+	unsigned moments = 0;
 
 	for (; now < start + ns && !abd_perf_say_stopped(); now = abd_perf_clock_wall_ns()) {
 		if (now > sample + ABD_PERF_LIFE_SAMPLE_NS) {
 			abd_perf_life_sample(life);
 			sample = now;
 		}
+		if (now > start + ns * (moments + 1) / ABD_PERF_LIFE_MOMENTS &&
+			abd_perf_say_wanted())
+			abd_perf_life_moment(
+				life, (double)(phase - abd_perf_life_phases) +
+					      (double)++moments / ABD_PERF_LIFE_MOMENTS);
 		for (unsigned i = 0; i < 16; i++)
 			abd_perf_life_step(life, phase->kind);
 	}
@@ -247,7 +281,7 @@ static void abd_perf_life_phase(
 		abd_perf_say_die(1, "no memory for holds");
 	memset(&life->wall, 0, sizeof(life->wall));
 	memset(&life->cpu, 0, sizeof(life->cpu));
-	life->looked = life->found = 0;
+	life->looked = life->found = life->looked_before = life->found_before = 0;
 	life->peak = 0;
 	abd_arc_stats_get(life->arc, &before, sizeof(before));
 	life->resize = phase->resize;

@@ -317,11 +317,13 @@ class Report(Case):
                       "abd_key_equal against a call of memcmp: 1.01 times the speed",
                       "2 threads read 2.00 times what one does (fio)",
                       "half take 5 us or less, one in a thousand more than 90",
+                      "At most 1.12 times the capacity is resident",
                       "MiB after a reap: in use 0, regions 2, plain glibc 0"):
             with self.subTest(words=words):
                 self.assertIn(words, text)
-        # The cache, latency, two of codec, two of lz4, flush and its threads, keys, memory; each for wide and narrow.
-        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [11, 11])
+        # The cache, latency, two of codec, two of lz4, flush and its threads, keys, two of a cache's life, memory; each for wide and
+        # narrow.
+        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [13, 13])
 
     def test_the_headline_is_what_matters(self):
         text, said = self.made()
@@ -412,7 +414,7 @@ class Report(Case):
     def test_renders_with_any_result_missing(self):
         results = made_results()
         parts = [[part for part in results if part["scenario"] == name]
-                 for name in ("compare", "codec", "flush", "arc-cached-read", "memory")]
+                 for name in ("compare", "codec", "flush", "arc-cached-read", "arc-life", "memory")]
         for damage in ("ratios", "figures", "parameters"):
             results = copy.deepcopy(results)
             for part in results:
