@@ -49,6 +49,7 @@ def measured(*names):
 
 # tests/run leaves to tests/run --ci what takes longest.
 at_length = unittest.skipIf(os.environ.get("ABD_GATE_TIER") == "change", "left to tests/run --ci")
+at_great_length = unittest.skipIf(os.environ.get("ABD_GATE_TIER") in ("change", "ci"), "left to tests/run --full")
 
 
 @at_length
