@@ -92,6 +92,7 @@ static const struct abd_perf_command abd_perf_commands[] = {
 	{"tables", "tables", abd_perf_after},
 	{"baseline", "baseline", abd_perf_after},
 	{"trend", "trend", abd_perf_after},
+	{"sweep", "sweep", abd_perf_after},
 	{"env", "abd-perf env", abd_perf_env},
 	{NULL, NULL, NULL},
 };
@@ -116,7 +117,7 @@ static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command given: list, run, tune, compare, report, tables, "
-				  "baseline, trend or env");
+				  "baseline, trend, sweep or env");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -137,6 +138,7 @@ static const struct argp abd_perf_main_argp = {
 	       "  baseline save|check NAME A.json\n"
 	       "                             keep a result, and check others against it\n"
 	       "  trend DIR                  what changed from result to result in a folder\n"
+	       "  sweep [NAME...]            does a figure depend on how much is measured?\n"
 	       "  env                        this machine, as it is recorded with every result\n\n"
 	       "abd-perf COMMAND --help explains each.\v"
 	       "Examples:\n"

@@ -255,6 +255,8 @@ def compare(result):
         *[ratio(f"{shift} / 0", f"shift {shift}", "shift 0") for shift in (1, 64, 512, 2048)]])
     yield Table("kernels", "abd_equal by kernel, GB/s of one side; memcmp on linear memory",
                 lambda entries: [parameter("size"), *figures(*names_of(entries))])
+    yield Table("memory", "arrays of linear memory, each of four times the last-level cache, for orientation; GB/s of one side (STREAM counts the three of its triad)",
+                lambda entries: [name("in"), *figures(*names_of(entries))])
     yield Table("keys", "short keys, unaligned, equal; the loop around the calls included", [
         parameter("bytes", "length"), figure("abd_key_equal", "abd_key_equal, ns"), figure("memcmp", "memcmp, ns"),
         ratio("ratio of speeds [95 %]", "abd_key_equal", "memcmp"), target("abd_key_equal", "memcmp")],

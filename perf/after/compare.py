@@ -96,8 +96,8 @@ def quantile(freedom):
     return low
 
 
-def judge(pairs):
-    """Gives every pair its interval, and p: how likely so large a difference is if the true one is no larger than SMALLEST."""
+def judge(pairs, smallest):
+    """Gives every pair its interval, and p: how likely so large a difference is if the true one is no larger than the smallest of interest."""
     typical = [variance_of(view)[0] for pair in pairs for view in pair["views"]]
     # The median of a row's variances is below their mean, by the ratio of a chi-square's with 4 degrees of freedom.
     prior = max(statistics.median(typical) * 4 / 3.36 if typical else 0, LEAST ** 2)
@@ -110,7 +110,7 @@ def judge(pairs):
             difference = statistics.fmean(view[0]) - statistics.fmean(view[1])
             reach = quantile(freedom) * error
             low, high = (math.exp(min(max(value, -700), 700)) for value in (difference - reach, difference + reach))
-            p = tail((abs(difference) - SMALLEST) / error, freedom)
+            p = tail((abs(difference) - smallest) / error, freedom)
             if i > 0:  # the less sure of the two, and neither if they contradict each other
                 p = max(p, pair["p"]) if difference * (pair["low"] + pair["high"] - 2) > 0 else 1
                 low, high = min(low, pair["low"]), max(high, pair["high"])
@@ -140,7 +140,7 @@ def differences(a, b):
             if name not in FLEETING and b[part].get(name, value) != value}
 
 
-def compare(a, b, wanted=""):
+def compare(a, b, wanted="", smallest=SMALLEST):
     """The comparison as `abd-perf compare --json` writes it; wanted: a regular expression on "SCENARIO: NAME, FIGURE"."""
     expression = re.compile(wanted, re.IGNORECASE)
     sides, times = [benchmarks(result) for result in (a, b)], {}
@@ -162,7 +162,7 @@ def compare(a, b, wanted=""):
         both = min(len(of_a), len(of_b))
         only = [only[0] + len(of_a) - both, only[1] + len(of_b) - both]
         pairs += [pair_of(x, y, unit, name) for (_, x), (_, y) in zip(of_a, of_b)]
-    pairs = judge([pair for pair in pairs if pair])
+    pairs = judge([pair for pair in pairs if pair], smallest)
     # First what surely changed, the largest changes first; then the rest, by their medians.
     pairs.sort(key=lambda pair: (pair["verdict"] not in CHANGES, -abs(math.log(pair["median"]))))
     return {"format": "abd-perf-compare-1", "only_a": only[0], "only_b": only[1], "differences": differences(a, b), "pairs": pairs}

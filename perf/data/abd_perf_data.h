@@ -22,16 +22,16 @@ struct abd_perf_data {
 void abd_perf_files_check(const char *path);
 
 /**
- * Load up to size bytes, one file after another: from --input, or, without it, half from this
- * machine's shared libraries and the rest from its text. Ends the program with a message when there
- * is nothing to read.
+ * Load up to size bytes (twice as many where sweep doubles sets), one file after another: from
+ * --input, or, without it, half from this machine's shared libraries and the rest from its text.
+ * Ends the program with a message when there is nothing to read.
  */
 void abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
 /**
- * Make size bytes as fio does with buffer_compress_percentage=66, buffer_compress_chunk=4096,
- * buffer_pattern=0xdeadbeef.
+ * Make size bytes, or twice as many, as fio does with buffer_compress_percentage=66,
+ * buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef.
  */
 void abd_perf_fio_make(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
@@ -43,7 +43,7 @@ struct abd_perf_rows_kind {
 	unsigned words;
 };
 
-/** Make size bytes of rows. */
+/** Make size bytes of rows, or twice as many. */
 void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_options *options,
 	const struct abd_perf_rows_kind *kind, size_t size);
 

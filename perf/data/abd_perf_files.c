@@ -2,6 +2,8 @@
 /*
  * Real files, in the order of their names, so that the same tree gives the same bytes. One file of
  * a tree gives at most an eighth of the whole, so that one huge library does not stand for all.
+ * Twice as much is read, and every second MiB kept: sweep measures all of it, and what half of it
+ * is has then no part in the difference.
  */
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
@@ -16,7 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ABD_PERF_FILES_SHARE 8
+#define ABD_PERF_FILES_SHARE 16 /* of what is read */
+#define ABD_PERF_FILES_PIECE ((size_t)1 << 20)
 
 typedef bool abd_perf_files_wanted_t(const char *name); /* NULL: all are wanted */
 
@@ -134,9 +137,26 @@ static void abd_perf_files_system(struct abd_perf_data *data, size_t size, unsig
 		*files += abd_perf_files_tree(data, text[i], abd_perf_files_text, size);
 }
 
-void abd_perf_files_load(
-	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size)
+/* Keep every second piece, if that is enough; else the first size bytes. */
+static void abd_perf_files_halve(struct abd_perf_data *data, size_t size)
 {
+	size_t kept = 0;
+
+	for (size_t at = 0; data->size > size && at < data->size && kept < size;
+		at += 2 * ABD_PERF_FILES_PIECE) {
+		size_t piece = data->size - at < size - kept ? data->size - at : size - kept;
+
+		piece = piece < ABD_PERF_FILES_PIECE ? piece : ABD_PERF_FILES_PIECE;
+		memmove(data->bytes + kept, data->bytes + at, piece);
+		kept += piece;
+	}
+	data->size = kept > 0 ? kept : data->size;
+}
+
+void abd_perf_files_load(
+	struct abd_perf_data *data, const struct abd_perf_options *options, size_t half)
+{
+	size_t size = 2 * half;
 	unsigned files = 0;
 
 	data->name = "files";
@@ -155,6 +175,7 @@ void abd_perf_files_load(
 			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a "
 					    "file or tree with --input");
 	}
+	abd_perf_files_halve(data, abd_perf_options_twice(options, "set", half));
 	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s",
 		(double)data->size / (1 << 20), files,
 		options->input != NULL ? ": " : ", shared libraries and text under /usr",

@@ -11,6 +11,7 @@
 
 #include <abd/abd.h>
 
+#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <lz4.h>
 #include <stdarg.h>
@@ -26,6 +27,14 @@
 
 ABD_PERF_ONCE(abd_perf_env_facts, json_object())
 ABD_PERF_ONCE(abd_perf_env_sources, json_array())
+
+bool abd_perf_env_function(void *function, const char *library, const char *name)
+{
+	void *opened = dlopen(library, RTLD_NOW), *found = opened ? dlsym(opened, name) : NULL;
+
+	memcpy(function, &found, sizeof(found));
+	return found != NULL;
+}
 
 void abd_perf_env_source(const char *origin)
 {

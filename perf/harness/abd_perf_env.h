@@ -35,4 +35,7 @@ size_t abd_perf_env_memory(void);
 /** Bytes of memory that this process occupies; own: without what it shares with others. */
 size_t abd_perf_env_resident(bool own);
 
+/** Look for a function of a library that may be installed; *function is NULL where it is not. */
+bool abd_perf_env_function(void *function, const char *library, const char *name);
+
 #endif

@@ -304,7 +304,8 @@ static unsigned abd_perf_cached_threads(const struct abd_perf_options *options, 
 
 static size_t abd_perf_cached_capacity(const struct abd_perf_options *options)
 {
-	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB,
+	size_t most = abd_perf_options_twice(
+		       options, "set", (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB),
 	       memory = abd_perf_env_memory() / 4;
 
 	return memory < most ? memory : most;

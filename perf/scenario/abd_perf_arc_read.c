@@ -97,7 +97,8 @@ static double abd_perf_arc_path_run(void *arg, uint64_t iterations)
 /* Payload bytes of one path's cold set; 0: more than this machine has, or has time for. */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
-	size_t bytes = abd_perf_arc_cold() / (cell->options->quick ? cell->set.kinds : 1);
+	size_t bytes =
+		abd_perf_arc_cold(cell->options) / (cell->options->quick ? cell->set.kinds : 1);
 	size_t most = (size_t)((double)(abd_perf_env_memory() / 4 / cell->set.kinds) * fill);
 
 	if (bytes <= most && (!cell->options->quick || bytes <= ABD_PERF_ARC_COLD_QUICK))
@@ -123,7 +124,8 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 		pages += (size + 4095) / 4096 * 4096;
 	}
 	if (cell->hot) {
-		slots = ABD_PERF_ARC_HOT / set->records->record_size;
+		slots = abd_perf_options_twice(cell->options, "set", ABD_PERF_ARC_HOT) /
+			set->records->record_size;
 		slots = slots < set->member_count ? slots : set->member_count;
 	} else {
 		slots = abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) /
@@ -360,7 +362,7 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	int status = 0;
 
 	abd_perf_files_load(&data[0], options, (options->quick ? 16 : 64) * ABD_PERF_MIB);
-	abd_perf_fio_make(&data[1], options, (options->quick ? 8 : 32) * ABD_PERF_MIB);
+	abd_perf_fio_make(&data[1], options, (options->quick ? 16 : 32) * ABD_PERF_MIB);
 	if (data[0].size < size[0])
 		abd_perf_say_die(
 			1, "%s: %zu bytes are less than one record", data[0].origin, data[0].size);

@@ -371,6 +371,53 @@ static void abd_perf_compare_kernels(
 		result, &race, path, &(struct abd_perf_claim){paths - 1, 0, 0, NULL}, 1);
 }
 
+/* ---- what memory allows ---------------------------------------------------------------------- */
+
+struct abd_perf_stream {
+	size_t size;
+	double *a, *b, *c;
+};
+
+/* McCalpin's triad, which bounds what memory gives to three streams. */
+static long abd_perf_stream_triad(const struct abd_perf_stream *of)
+{
+	double *restrict a = of->a;
+	const double *restrict b = of->b, *restrict c = of->c;
+
+	for (size_t i = 0; i < of->size / sizeof(*a); i++)
+		a[i] = b[i] + 3 * c[i];
+	return 1;
+}
+
+ABD_PERF_LOOP(struct abd_perf_stream, abd_perf_stream_copy, (memcpy(o->a, o->b, o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_stream, abd_perf_stream_set, (memset(o->a, 0, o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_stream, abd_perf_stream_cmp, memcmp(o->b, o->c, o->size))
+ABD_PERF_LOOP(struct abd_perf_stream, abd_perf_stream_three, abd_perf_stream_triad(o))
+
+/* Linear memory, for orientation. As STREAM asks, each array takes four times the last cache. */
+static void abd_perf_compare_stream(const struct abd_perf_options *options)
+{
+	static struct abd_perf_race race;
+	size_t size = abd_perf_options_twice(options, "set", 4 * abd_perf_env_last_cache());
+	struct abd_perf_stream of = {.size = size};
+	const struct abd_perf_path path[] = {{"memcpy", abd_perf_stream_copy, &of},
+		{"memset", abd_perf_stream_set, &of}, {"memcmp", abd_perf_stream_cmp, &of},
+		{"triad", abd_perf_stream_three, &of}};
+	double **array[] = {&of.a, &of.b, &of.c};
+
+	abd_perf_say_step("memory");
+	if (options->mode == ABD_PERF_QUICK || size > abd_perf_env_memory() / 6 ||
+		!abd_perf_say_wanted())
+		return;
+	for (unsigned i = 0; i < 3; i++)
+		*array[i] = memset(abd_perf_compare_linear(size), 0, size);
+	if (abd_perf_race_run(&race, path, 4, options))
+		abd_perf_result_race(abd_perf_result_add("compare", "memory", "linear memory"),
+			&race, path, (double)size);
+	for (unsigned i = 0; i < 3; i++)
+		free(*array[i]);
+}
+
 /* ---- the scenario ---------------------------------------------------------------------------- */
 
 static int abd_perf_compare_run(const struct abd_perf_options *options)
@@ -385,7 +432,7 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 	static struct abd_perf_operands operands;
 
 	abd_perf_say_begin(
-		"compare", 2 * (unsigned)count + 7 + abd_perf_compare_key_steps(options));
+		"compare", 2 * (unsigned)count + 8 + abd_perf_compare_key_steps(options));
 	for (size_t i = 0; i < count && !abd_perf_say_stopped(); i++) {
 		/* Three scattered buffers and two linear ones. */
 		if (size[i] > abd_perf_env_memory() / 3 / 5) {
@@ -406,6 +453,8 @@ static int abd_perf_compare_run(const struct abd_perf_options *options)
 		}
 		abd_perf_operands_free(&operands);
 	}
+	if (options->record_size == 0 && !abd_perf_say_stopped())
+		abd_perf_compare_stream(options);
 	if (options->record_size == 0 && !abd_perf_say_stopped())
 		abd_perf_compare_keys(options);
 	return 0;

@@ -23,6 +23,7 @@
 static struct {
 	unsigned char *a, *b;
 	struct abd_perf_key *key;
+	size_t count; /* a power of two */
 } keys;
 
 /*
@@ -37,7 +38,7 @@ static double abd_perf_key_ours(void *arg, uint64_t iterations)
 
 	(void)arg;
 	for (uint64_t i = 0; i < iterations; i++) {
-		const struct abd_perf_key *key = &keys.key[i % ABD_PERF_KEYS];
+		const struct abd_perf_key *key = &keys.key[i & (keys.count - 1)];
 
 		equal += abd_key_equal(keys.a + key->a, keys.b + key->b, key->length);
 	}
@@ -53,7 +54,7 @@ static double abd_perf_key_libc(void *arg, uint64_t iterations)
 
 	(void)arg;
 	for (uint64_t i = 0; i < iterations; i++) {
-		const struct abd_perf_key *key = &keys.key[i % ABD_PERF_KEYS];
+		const struct abd_perf_key *key = &keys.key[i & (keys.count - 1)];
 
 		equal += compare(keys.a + key->a, keys.b + key->b, key->length) == 0;
 	}
@@ -74,7 +75,7 @@ static void abd_perf_key_prepare(unsigned length, bool differ, uint64_t *random)
 		same[i + 1] = keys.b[i + 1] = keys.a[i] = (unsigned char)abd_perf_random(random);
 	for (size_t i = 0; i < ABD_PERF_KEY_ROOM / 16; i++)
 		keys.b[1 + abd_perf_random_below(random, ABD_PERF_KEY_ROOM)] ^= 1;
-	abd_perf_compare_key_draw(keys.key, length, differ, random);
+	abd_perf_compare_key_draw(keys.key, keys.count, length, differ, random);
 }
 
 static void abd_perf_key_race(unsigned length, bool differ, const struct abd_perf_options *options)
@@ -125,9 +126,10 @@ void abd_perf_compare_keys(const struct abd_perf_options *options)
 {
 	keys.a = malloc(ABD_PERF_KEY_ROOM + 1);
 	keys.b = malloc(2 * ABD_PERF_KEY_ROOM + 1);
-	keys.key = malloc(ABD_PERF_KEYS * sizeof(*keys.key));
+	keys.count = abd_perf_options_twice(options, "set", ABD_PERF_KEYS);
+	keys.key = malloc(keys.count * sizeof(*keys.key));
 	if (keys.a == NULL || keys.b == NULL || keys.key == NULL)
-		abd_perf_say_die(1, "no memory for %zu keys", ABD_PERF_KEYS);
+		abd_perf_say_die(1, "no memory for %zu keys", keys.count);
 	abd_perf_key_race(0, false, options);
 	if (!abd_perf_say_stopped())
 		abd_perf_key_race(0, true, options);

@@ -17,13 +17,13 @@ struct abd_perf_key {
 #define ABD_PERF_KEY_ROOM ((size_t)1 << 20) /* bytes that keys lie in: more than L1 */
 
 /**
- * Draw ABD_PERF_KEYS pairs. length 0: of 1 to 64 bytes, anew for each; differ: half of them begin
+ * Draw count pairs. length 0: of 1 to 64 bytes, anew for each; differ: half of them begin
  * in the bytes of b of which about every 16th was changed.
  */
 static inline void abd_perf_compare_key_draw(
-	struct abd_perf_key *key, unsigned length, bool differ, uint64_t *random)
+	struct abd_perf_key *key, size_t count, unsigned length, bool differ, uint64_t *random)
 {
-	for (size_t i = 0; i < ABD_PERF_KEYS; i++) {
+	for (size_t i = 0; i < count; i++) {
 		size_t at = abd_perf_random_below(random, ABD_PERF_KEY_ROOM - ABD_PERF_KEY_MAX);
 		bool changed = differ && abd_perf_random(random) % 2 == 0;
 

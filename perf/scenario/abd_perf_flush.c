@@ -20,7 +20,6 @@
 
 #include <abd/abd.h>
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,15 +76,8 @@ static void (*pmem_drain)(void);
 /* Whether libpmem is installed on this machine; nothing is copied by it otherwise. */
 static bool abd_perf_flush_pmem_here(void)
 {
-	void *library = dlopen("libpmem.so.1", RTLD_NOW), *copy, *drain;
-
-	if (library == NULL)
-		return false;
-	copy = dlsym(library, "pmem_memcpy");
-	drain = dlsym(library, "pmem_drain");
-	memcpy(&pmem_copy, &copy, sizeof(copy));
-	memcpy(&pmem_drain, &drain, sizeof(drain));
-	return copy != NULL && drain != NULL;
+	return abd_perf_env_function(&pmem_copy, "libpmem.so.1", "pmem_memcpy") &&
+	       abd_perf_env_function(&pmem_drain, "libpmem.so.1", "pmem_drain");
 }
 
 static void abd_perf_flush_pmem_copy(void *dst, const void *src, size_t size, bool drain)

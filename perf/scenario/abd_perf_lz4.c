@@ -7,7 +7,8 @@
  * One thread. Hot: 12 MiB of distinct records in turn (--quick: 4), so that no branch is learnt by
  * heart. Linear records lie side by side, scattered ones and all blocks in single pages at random
  * addresses.
- * A hub is a quarter of a group, as the library has it.
+ * A hub is a quarter of a group, as the library has it. For orientation libzstd at level 1 takes
+ * part with linear records, where it is installed.
  */
 #include "abd_perf_arc_set.h"
 #include "abd_perf_place.h"
@@ -21,7 +22,7 @@
 
 #define ABD_PERF_LZ4_RANGE ((size_t)4 << 10)
 #define ABD_PERF_LZ4_GROUP ((size_t)16 << 10)
-#define ABD_PERF_LZ4_MOST 384 /* records in a set */
+#define ABD_PERF_LZ4_MOST 768 /* records in a set, twice as many as usual */
 
 enum { LINEAR, PAGES, FORMS };
 enum { PLAIN, INDEXED, DEEP, BLOCKS };
@@ -32,6 +33,8 @@ struct abd_perf_lz4_slot {
 	size_t size[BLOCKS];
 	struct abd_lz4_index *index[BLOCKS];
 	char *linear[BLOCKS]; /* the same blocks */
+	char *zstd;
+	size_t zstd_size;
 };
 
 struct abd_perf_lz4_set {
@@ -43,6 +46,28 @@ struct abd_perf_lz4_set {
 	char *back;
 	abd_t *scattered; /* room for a record */
 };
+
+/* libzstd, where it is installed: for orientation. */
+static struct {
+	void *(*make_encoder)(void), *(*make_decoder)(void), *encoder, *decoder;
+	size_t (*encode)(
+		void *encoder, void *dst, size_t room, const void *src, size_t size, int level);
+	size_t (*decode)(void *decoder, void *dst, size_t room, const void *src, size_t size);
+} zstd;
+
+static bool abd_perf_lz4_zstd_here(void)
+{
+	static const char library[] = "libzstd.so.1";
+
+	if (!abd_perf_env_function(&zstd.make_encoder, library, "ZSTD_createCCtx") ||
+		!abd_perf_env_function(&zstd.make_decoder, library, "ZSTD_createDCtx") ||
+		!abd_perf_env_function(&zstd.encode, library, "ZSTD_compressCCtx") ||
+		!abd_perf_env_function(&zstd.decode, library, "ZSTD_decompressDCtx"))
+		return false;
+	zstd.encoder = zstd.encoder != NULL ? zstd.encoder : zstd.make_encoder();
+	zstd.decoder = zstd.decoder != NULL ? zstd.decoder : zstd.make_decoder();
+	return zstd.encoder != NULL && zstd.decoder != NULL;
+}
 
 struct abd_perf_lz4_path {
 	struct abd_perf_lz4_set *set;
@@ -69,6 +94,22 @@ static ssize_t abd_perf_lz4_liblz4(
 
 	return path->effort > 0 ? LZ4_compress_HC(src, dst, size, room, path->effort)
 				: LZ4_compress_default(src, dst, size, room);
+}
+
+static ssize_t abd_perf_lz4_zstd(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
+{
+	abd_t *out = path->set->out[LINEAR];
+
+	return (ssize_t)zstd.encode(zstd.encoder, abd_to_buf(out), abd_get_size(out),
+		abd_to_buf(slot->record[LINEAR]), path->set->record_size, 1);
+}
+
+static ssize_t abd_perf_lz4_zstd_decode(
+	const struct abd_perf_lz4_path *path, const struct abd_perf_lz4_slot *slot)
+{
+	return (ssize_t)zstd.decode(
+		zstd.decoder, path->set->back, path->set->record_size, slot->zstd, slot->zstd_size);
 }
 
 static ssize_t abd_perf_lz4_encode(
@@ -233,6 +274,13 @@ static void abd_perf_lz4_set_make(
 			data->bytes + i / FORMS * record_size, record_size);
 	for (unsigned block = 0; block < BLOCKS; block++)
 		abd_perf_lz4_blocks(set, block);
+	for (size_t i = 0; i < set->count && abd_perf_lz4_zstd_here(); i++) {
+		struct abd_perf_lz4_slot *slot = &set->slot[i];
+
+		slot->zstd_size =
+			(size_t)abd_perf_lz4_zstd(&(struct abd_perf_lz4_path){.set = set}, slot);
+		slot->zstd = abd_perf_lz4_keep(NULL, abd_to_buf(set->out[LINEAR]), slot->zstd_size);
+	}
 }
 
 static void abd_perf_lz4_set_free(struct abd_perf_lz4_set *set)
@@ -240,6 +288,7 @@ static void abd_perf_lz4_set_free(struct abd_perf_lz4_set *set)
 	for (size_t i = 0; i < set->count; i++) {
 		for (unsigned form = 0; form < FORMS; form++)
 			abd_free(set->slot[i].record[form]);
+		free(set->slot[i].zstd);
 		for (unsigned block = 0; block < BLOCKS; block++) {
 			abd_free(set->slot[i].block[block]);
 			free(set->slot[i].index[block]);
@@ -269,6 +318,9 @@ static bool abd_perf_lz4_right(const struct abd_perf_lz4_path *path, bool plant)
 		size = size > 0 ? abd_lz4_decompress_to_buf(set->back, set->out[path->form],
 					  set->record_size, 0, (size_t)size)
 				: size;
+	if (path->work == abd_perf_lz4_zstd)
+		size = (ssize_t)zstd.decode(zstd.decoder, set->back, set->record_size,
+			abd_to_buf(set->out[LINEAR]), (size_t)size);
 	if (path->scattered)
 		abd_copy_to_buf(set->back, set->scattered, set->record_size);
 	if (plant)
@@ -284,7 +336,8 @@ struct abd_perf_lz4_group {
 	const struct abd_perf_lz4_path *paths;
 	const struct abd_perf_claim *claims;
 	unsigned count, claim_count;
-	bool whole; /* GB/s of records; else ns */
+	bool whole; /* GB/s of records; else ns. The last path is libzstd's, and so is the last
+		       claim */
 };
 
 static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf_lz4_group *group,
@@ -294,6 +347,8 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 	static const char *const bytes[BLOCKS] = {"plain_bytes", "indexed_bytes", "deep_bytes"};
 	struct abd_perf_lz4_path ways[ABD_PERF_PATHS_MAX];
 	struct abd_perf_path path[ABD_PERF_PATHS_MAX];
+	unsigned without = group->whole && !abd_perf_lz4_zstd_here(),
+		 count = group->count - without;
 	json_t *result;
 	char text[40], size[24];
 	size_t errors = 0;
@@ -304,7 +359,7 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 	else
 		snprintf(text, sizeof(text), "groups of %zuk", set->group_size >> 10);
 	abd_perf_say_step("%s, %s of %s, %s", group->name, size, set->data, text);
-	for (unsigned i = 0; i < group->count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		ways[i] = group->paths[i];
 		ways[i].set = set;
 		ways[i].place = place;
@@ -314,7 +369,7 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 		if (!abd_perf_lz4_right(&ways[i], options->plant))
 			return 1;
 	}
-	if (!abd_perf_race_run(&race, path, group->count, options))
+	if (!abd_perf_race_run(&race, path, count, options))
 		return 0;
 	result = abd_perf_result_add("lz4", group->name, "%s of %s, %s", size, set->data, text);
 	abd_perf_result_text(result, "data", set->data);
@@ -333,41 +388,44 @@ static int abd_perf_lz4_race(struct abd_perf_lz4_set *set, const struct abd_perf
 		abd_perf_result_number(result, bytes[block], sum / (double)set->count);
 	}
 	abd_perf_result_race(result, &race, path, group->whole ? (double)set->record_size : 0);
-	abd_perf_result_claims(result, &race, path, group->claims, group->claim_count);
-	for (unsigned i = 0; i < group->count; i++)
+	abd_perf_result_claims(result, &race, path, group->claims, group->claim_count - without);
+	for (unsigned i = 0; i < count; i++)
 		errors += ways[i].errors;
 	return errors == 0 ? 0 : 1;
 }
 
-enum { E_LIBLZ4, E_HC, E_LINEAR, E_PAGES, E_INDEXED, E_INDEXED_PAGES, E_DEEP };
+enum { E_LIBLZ4, E_HC, E_LINEAR, E_PAGES, E_INDEXED, E_INDEXED_PAGES, E_DEEP, E_ZSTD };
 
 static const struct abd_perf_lz4_group abd_perf_lz4_groups[] = {
 	{"encode",
 		(const char *const[]){"liblz4, linear", "liblz4 HC 3, linear", "plain, linear",
 			"plain, scattered", "indexed, linear", "indexed, scattered",
-			"indexed at 3, scattered"},
+			"indexed at 3, scattered", "ZSTD 1, linear"},
 		(const struct abd_perf_lz4_path[]){{.work = abd_perf_lz4_liblz4},
 			{.work = abd_perf_lz4_liblz4, .effort = 3},
 			{.work = abd_perf_lz4_encode, .effort = -1},
 			{.work = abd_perf_lz4_encode, .effort = -1, .form = PAGES},
 			{.work = abd_perf_lz4_encode}, {.work = abd_perf_lz4_encode, .form = PAGES},
-			{.work = abd_perf_lz4_encode, .form = PAGES, .effort = 3}},
+			{.work = abd_perf_lz4_encode, .form = PAGES, .effort = 3},
+			{.work = abd_perf_lz4_zstd}},
 		(const struct abd_perf_claim[]){{E_PAGES, E_LIBLZ4, 1, NULL},
 			{E_LINEAR, E_LIBLZ4, 0, NULL}, {E_INDEXED, E_LIBLZ4, 0, NULL},
-			{E_INDEXED_PAGES, E_LIBLZ4, 0, NULL}, {E_DEEP, E_HC, 1, NULL}},
-		7, 5, true},
+			{E_INDEXED_PAGES, E_LIBLZ4, 0, NULL}, {E_DEEP, E_HC, 1, NULL},
+			{E_PAGES, E_ZSTD, 0, NULL}},
+		8, 6, true},
 	{"decode",
 		(const char *const[]){"liblz4, linear", "plain", "indexed", "indexed at 3",
-			"plain, to scattered", "liblz4, both borrowed"},
+			"plain, to scattered", "liblz4, both borrowed", "ZSTD 1, linear"},
 		(const struct abd_perf_lz4_path[]){{.work = abd_perf_lz4_liblz4_decode},
 			{.work = abd_perf_lz4_decode},
 			{.work = abd_perf_lz4_decode, .block = INDEXED},
 			{.work = abd_perf_lz4_decode, .block = DEEP},
 			{.work = abd_perf_lz4_scatter, .scattered = true},
-			{.work = abd_perf_lz4_borrow, .scattered = true}},
+			{.work = abd_perf_lz4_borrow, .scattered = true},
+			{.work = abd_perf_lz4_zstd_decode}},
 		(const struct abd_perf_claim[]){{1, 0, 1, NULL}, {2, 1, 1, NULL}, {3, 1, 1, NULL},
-			{4, 0, 0, NULL}, {4, 5, 1, NULL}},
-		6, 5, true},
+			{4, 0, 0, NULL}, {4, 5, 1, NULL}, {1, 6, 0, NULL}},
+		7, 6, true},
 #define ABD_PERF_LZ4_RANGES(name)                                                          \
 	{                                                                                  \
 		name, (const char *const[]){"no index", "indexed", "indexed at 3", "all"}, \

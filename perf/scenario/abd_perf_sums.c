@@ -13,7 +13,6 @@
 
 #include <abd/codec.h>
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,22 +94,14 @@ static struct abd_perf_sum {
 };
 enum { CRC32C = 1, XXH3, SUMS };
 
-static bool abd_perf_sums_find(void *function, const char *library, const char *name)
-{
-	void *opened = dlopen(library, RTLD_NOW), *found = opened ? dlsym(opened, name) : NULL;
-
-	memcpy(function, &found, sizeof(found));
-	return found != NULL;
-}
-
 static void abd_perf_sums_rulers(void)
 {
 	struct abd_perf_sum *xxh3 = &abd_perf_sums_all[XXH3];
 
 	/* What <xxh_x86dispatch.h> makes of XXH3_64bits(); other CPUs have one kind of vectors. */
-	if (!abd_perf_sums_find(&xxh3->ruler, "libxxhash.so.0", "XXH3_64bits_dispatch"))
-		abd_perf_sums_find(&xxh3->ruler, "libxxhash.so.0", "XXH3_64bits");
-	if (abd_perf_sums_find(&abd_perf_sums_isal, "libisal.so.2", "crc32_iscsi"))
+	if (!abd_perf_env_function(&xxh3->ruler, "libxxhash.so.0", "XXH3_64bits_dispatch"))
+		abd_perf_env_function(&xxh3->ruler, "libxxhash.so.0", "XXH3_64bits");
+	if (abd_perf_env_function(&abd_perf_sums_isal, "libisal.so.2", "crc32_iscsi"))
 		abd_perf_sums_all[CRC32C].ruler = abd_perf_sums_isal_crc32c;
 	for (unsigned i = 0; i < SUMS; i++)
 		if (abd_perf_sums_all[i].ruler == NULL)

@@ -198,7 +198,7 @@ static void check_keys(void)
 
 	if (key == NULL)
 		exit(1);
-	abd_perf_compare_key_draw(key, 0, true, &random);
+	abd_perf_compare_key_draw(key, ABD_PERF_KEYS, 0, true, &random);
 	for (size_t i = 0; i < ABD_PERF_KEYS; i++)
 		short_keys += key[i].length <= 8;
 	for (size_t i = PAST; i < DRAWS; i += 10) {

@@ -107,7 +107,7 @@ class Trace(Case):
 
 class Help(Case):
     def test_every_command_shows_an_example(self):
-        for command in ("", "list", "run", "tune", "compare", "report", "tables", "baseline", "trend", "env"):
+        for command in ("", "list", "run", "tune", "compare", "report", "tables", "baseline", "trend", "sweep", "env"):
             with self.subTest(command=command):
                 result = run(*([command] if command else []), "--help")
                 self.assertEqual(result.returncode, 0)
@@ -117,7 +117,7 @@ class Help(Case):
         with open(os.path.join(SOURCE, "docs", "abd-perf.md")) as stream:
             told = set(re.findall(r"`(--[a-z-]+)", stream.read()))
         known = set()
-        for command in ("list", "run", "tune", "compare", "report", "tables", "baseline", "trend", "env"):
+        for command in ("list", "run", "tune", "compare", "report", "tables", "baseline", "trend", "sweep", "env"):
             known |= set(re.findall(r"^ .*?(--[a-z-]+)", run(command, "--help").stdout, re.MULTILINE))
         known -= {"--help", "--usage", "--version"}
         self.assertEqual(told - {"--benchmark"}, known)
