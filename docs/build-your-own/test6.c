@@ -83,6 +83,39 @@ int main(void)
 	cache_end(cache);
 	all_came_back();
 
+	about("room for three; the requests 1 3 4 3 5 1 4 3");
+	cache = cache_make(3);
+	for (unsigned i = 0; i < 8; i++)
+		request(cache, (unsigned)"13435143"[i] - '0');
+	must(is_in(cache, 3, "T2") && is_in(cache, 5, "B1") && is_in(cache, 1, "T2"),
+		"3 came back from B2 when T1 had exactly its target: the oldest of T1, 5, should "
+		"make room for it");
+	cache_end(cache);
+	all_came_back();
+
+	about("a record that is put again, and memory that is refused");
+	cache = cache_make(3);
+	request(cache, 1);
+	size_t before = mem_in_use();
+	fill(2);
+	must(cache_put(cache, 1, record, SIZE) && is_in(cache, 1, "T2"),
+		"a record that was there was put again, and is not in T2");
+	must(cache_read(cache, 1, back) && memcmp(back, record, SIZE) == 0,
+		"a record was put again, and its old bytes came out");
+	must(mem_in_use() == before, "a record was put again, and its old buffer was not freed");
+	for (size_t i = 0; i < SIZE; i++)
+		record[i] = (char)(i * i % 251); /* nothing repeats: it can't be packed */
+	mem_runs_left = 0;
+	must(!cache_put(cache, 1, record, SIZE) && is_in(cache, 1, "T2"),
+		"no memory was left for a put: it should return false, and the old record stay");
+	mem_runs_left = (size_t)-1;
+	must(mem_in_use() == before, "a put was refused, and left memory behind");
+	must(cache_put(cache, 3, record, SIZE) && cache_read(cache, 3, back) &&
+			memcmp(back, record, SIZE) == 0,
+		"a record that can't be packed came out with other bytes than went in");
+	cache_end(cache);
+	all_came_back();
+
 	about("four records in use beside a long scan");
 	cache = cache_make(8);
 	for (unsigned round = 0; round < 2; round++)

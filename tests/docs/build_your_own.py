@@ -5,7 +5,7 @@
 usage: build_your_own.py CC
 
 The reference solution passes every check; without the file of a step its check says that it is missing; with an empty file, which
-functions are. Then two misunderstandings for each step are put into the solution, one by one, and the check must say what is wrong.
+functions are. Then misunderstandings, two for each step or more, are put into the solution, one by one, and the check must say what is wrong.
 """
 import concurrent.futures
 import os
@@ -37,6 +37,8 @@ MISUNDERSTANDINGS = [
      "void mini_return(struct mini *buffer, void *lent)\n{\n\tmini_copy_in(buffer, lent, 0, buffer->size);\n", "mini_return() wrote the copy back"),
     (6, "\tmove(cache, e, T2);\n", "\tmove(cache, e, e->list);\n", "used twice, and is not in T2"),
     (6, "move(cache, e, known != NULL ? T2 : T1);", "move(cache, e, T1);", "4 came back"),
+    (6, "\t\tif (e->stored != NULL)\n\t\t\tmini_free(e->stored);\n\t\te->key = key;", "\t\te->key = key;", "its old buffer was not freed"),
+    (6, "\t\tevict(cache, true);", "\t\tevict(cache, false);", "exactly its target"),
     (7, "if (atomic_load(&shared->slot[slot]) == found)", "if (found != NULL)", "look again after the note is written"),
     (7, "if (*place != NULL && !noted(shared, *place))", "if (*place != NULL)", "the writer ended a buffer that a reader's note names"),
 ]
