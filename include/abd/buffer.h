@@ -9,8 +9,8 @@
  * A scatter buffer that came out as one run is linear too, and abd_is_linear_page() is true for it:
  * borrowing it copies nothing. A view that lies within one run of a scatter buffer is linear as
  * well, but abd_is_linear_page() is false for it, as for every view of linear memory. In OpenZFS
- * only kernel builds make such buffers linear, and such views only if the buffer is a single run.
- * abd_alloc_sametype() of such a view is linear, in OpenZFS too.
+ * only the build for Linux's kernel makes such buffers linear, and a view only if its buffer is a
+ * single run. abd_alloc_sametype() of such a view is linear, in OpenZFS too.
  *
  * All sizes and offsets are bytes. Buffers are not locked: any number of threads may read one; a
  * thread that writes to it, or frees it, must be the only one using it.
@@ -614,8 +614,7 @@ ABD_API void abd_contract_handler_set(void (*handler)(const char *message));
 ABD_API void abd_init(void);
 
 /**
- * Optional: give back what this thread and the library keep in reserve; everything still works
- * afterwards.
+ * Optional, at the end of a program: abd_cache_reap_now(). All calls still work afterwards.
  *
  * Returns: nothing; can't fail.
  * Owner:   nothing that is in use changes hands.

@@ -5,8 +5,8 @@
  *
  * There are two ways: stores that go around the cache, or plain stores and a write-back of each
  * line. Which is faster depends on how many threads write at once, on the size and on the machine.
- * So the caller says who else writes, and the library chooses by size from a table. The table can
- * be measured anew (abd_flush_calibrate()).
+ * So the caller says who else writes, and the library chooses by size, as a plan says (tuning.h).
+ * abd_flush_calibrate() measures new plans.
  *
  * Contract for all copies: ranges lie within their buffers. Source and destination do not overlap,
  * unless they are exactly the same bytes.

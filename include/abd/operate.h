@@ -232,7 +232,7 @@ ABD_API int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size);
  *
  * Contract: as there.
  * Units:    size in bytes.
- * Returns:  0 if all bytes are zero, else 1.
+ * Returns:  as there.
  * Threads:  abd is read.
  * Source:   abd_cmp_zero() in include/sys/abd.h.
  */

@@ -7,10 +7,10 @@
  *   max_order           0 to 10       the largest run is 4 KiB << max_order (10)
  *   linear_page         0, 1          0: single-run buffers are treated as scattered, as before
  *                                     OpenZFS PR 8580
- *   chunk_provider      regions, malloc, jemalloc, pool    where runs come from: regions that are
- *                       mapped for the purpose (the default; in checked builds malloc), or that
- *                       come from the C library, or from a jemalloc arena where the process has
- *                       jemalloc, or from the pool
+ *   chunk_provider      regions, malloc, jemalloc, pool    where runs come from: regions, memory
+ *                       that is mapped for them (the default); malloc, the C library (the default
+ *                       of checked builds); jemalloc, an arena of its own, if the process has
+ *                       jemalloc; pool, one region of a fixed size (pool.h)
  *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
  *                                     multiple of that; settable until the pool is first chosen,
  *                                     as are:
@@ -28,8 +28,8 @@
  * for operations of up to 64 bytes, scalar for those of up to 4,096, libc for all above. Sizes are
  * those of the whole operation, in bytes; l1, l2 and l3 are the sizes of this machine's caches, and
  * l3/2 half of one. A plan is refused if it names a kernel that this CPU lacks. abd_tuning_get()
- * says which plan is in use, and in brackets where it came from: "avx512<=8388607,avx512-four
- * (zen4, measured)". abd_tuning_set() passes over what is in brackets. "auto" is the plan that this
+ * says which plan is in use, and in brackets where it came from: "avx512<=8388608,avx512-four
+ * (zen4, measured)". abd_tuning_set() ignores what is in brackets. "auto" is the plan that this
  * machine gets by itself:
  *
  *   (profile)           from the profile of this machine, see abd_tuning_load()
@@ -65,8 +65,8 @@
  *                                     writes back the ends of copies that go around the cache
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
- * needed. ABD_PROFILE=FILE is a profile.
- * A tunable may be set at any time and governs what is allocated or chosen after it.
+ * needed. ABD_PROFILE=FILE is a profile. A tunable may be set at any time, unless it says otherwise
+ * above. What was allocated or chosen before is not changed.
  */
 #ifndef ABD_TUNING_H
 #define ABD_TUNING_H
@@ -105,7 +105,7 @@ ABD_API const char *abd_tuning_get(const char *name);
  *
  *   # a comment
  *   cpu=AuthenticAMD-25-17
- *   compare=avx512<=8388607,avx512-four
+ *   compare=avx512<=8388608,avx512-four
  *
  * The CPU comes first; each tunable whose values are plans may follow once, except flush. Lines
  * with other names are skipped, and their number is reported on stderr: a newer version may have
