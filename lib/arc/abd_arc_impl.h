@@ -118,6 +118,8 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
 /** Report all noted hits to the policy. Under lock. */
 void abd_arc_reader_tell(struct abd_arc_reader *reader);
 struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader);
+/** A free slot of the block at the cursor; NULL: it has none. Allocates nothing. */
+struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader);
 
 /** Open gives the cache its id and enters it in the registry; close takes it out again. */
 void abd_arc_reader_open(struct abd_arc *first);

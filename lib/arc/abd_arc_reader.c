@@ -312,6 +312,11 @@ static struct abd_arc_hold_slot *abd_arc_hold_block_slot(struct abd_arc_hold_blo
 	return NULL;
 }
 
+struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader)
+{
+	return abd_arc_hold_block_slot(reader->cursor);
+}
+
 /*
  * Look at two blocks only: the one at the cursor, and the next, where the cursor then stays. A
  * thread with 1e5 holds must not look at all of them for each new one. So a block may be added

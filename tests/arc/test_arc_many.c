@@ -90,6 +90,26 @@ Test(abd_arc_many, holds_of_any_number_are_those_of_single_calls)
 	}
 }
 
+/* More hits than the policy is told of at once: none is dropped, and each is told once. */
+Test(abd_arc_many, every_hit_of_a_batch_reaches_the_policy)
+{
+	enum { BATCH = 40 };
+	abd_arc_t *arc = make(1, 0);
+	size_t there = 0;
+
+	for (uint64_t n = 0; n < BATCH; n++) {
+		keys[n] = arc_key(n);
+		there += is_there(n);
+	}
+	cr_assert_eq(abd_arc_hold_many(arc, keys, holds, results, BATCH), there);
+	cr_assert_eq(arc_stats(arc).hits_told, there);
+	cr_assert_eq(arc_stats(arc).hits_dropped, 0);
+	for (size_t i = 0; i < BATCH; i++)
+		if (results[i] == 0)
+			abd_arc_release(&holds[i]);
+	abd_arc_destroy(arc);
+}
+
 static void read_some(abd_arc_t *arc, size_t n, uint64_t *random)
 {
 	static char to[MANY][SIZE + 1];
@@ -277,17 +297,17 @@ Test(abd_arc_many, without_memory_for_more_holds_the_rest_is_enomem)
 
 static void *without_a_block(void *arc)
 {
-	abd_arc_hold_t hold[3];
-	int result[3];
-	abd_arc_io_t io[3];
+	abd_arc_hold_t hold[4];
+	int result[4];
+	abd_arc_io_t io[4];
 
-	for (uint64_t n = 0; n < 3; n++)
+	for (uint64_t n = 0; n < 4; n++)
 		io[n] = (abd_arc_io_t){.key = keys[n], .dst = got, .size = SIZE};
 	abd_test_fault_from(0);
-	cr_assert_eq(abd_arc_hold_many(arc, keys, hold, result, 3), 0);
-	cr_assert_eq(abd_arc_read_many(arc, io, 3), 2);
+	cr_assert_eq(abd_arc_hold_many(arc, keys, hold, result, 4), 0);
+	cr_assert_eq(abd_arc_read_many(arc, io, 4), 3);
 	abd_test_fault_end();
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 4; i++)
 		cr_assert_eq(result[i], -ENOMEM);
 	cr_assert_eq(io[2].result, -ENOENT);
 	return NULL;
@@ -298,7 +318,7 @@ Test(abd_arc_many, a_thread_without_a_block_reads_but_holds_nothing)
 	abd_arc_t *arc = make(0, 0);
 	pthread_t thread;
 
-	for (uint64_t n = 0; n < 3; n++)
+	for (uint64_t n = 0; n < 4; n++)
 		keys[n] = arc_key(n + 1);
 	cr_assert_eq(abd_arc_hold(arc, &keys[0], &holds[0]), 0); /* no idle block is left */
 	cr_assert_eq(pthread_create(&thread, NULL, without_a_block, arc), 0);
