@@ -183,8 +183,7 @@ struct abd_arc_config {
 	/**
 	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
 	 * an eighth: a read of a range then decodes only its groups, but a put takes longer, unless
-	 * ABD_ARC_REINDEX leaves it to reads. 0: no record
-	 * is
+	 * ABD_ARC_REINDEX leaves it to reads. 0: no record is
 	 */
 	uint32_t lz4_index_min;
 	/**
@@ -214,6 +213,13 @@ struct abd_arc_config {
 	 * alone costs more is -ENOSPC. 0: it may fill the cache
 	 */
 	size_t metadata_max_bytes;
+	/**
+	 * records that came back are compressed as abd_lz4_compress_effort() does with this effort,
+	 * 3 to 12: they take less memory, and their puts more time. These are the puts of keys that
+	 * the cache has a ghost of, in a cache with ABD_ARC_SECOND_TIME all that it compresses, and
+	 * what ABD_ARC_REINDEX makes. 0: no record is
+	 */
+	size_t lz4_effort;
 };
 
 /**
@@ -307,9 +313,9 @@ struct abd_arc_stats {
  * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
  *          in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch, flags,
- *          lz4_index_group or shards out of range), E2BIG (the config is longer than this version
- *          knows, and the rest is not zero), ENOSPC (chunk_provider is pool, and capacity_bytes is
- *          more than pool_size), ENOMEM.
+ *          lz4_index_group, lz4_effort or shards out of range), E2BIG (the config is longer than
+ *          this version knows, and the rest is not zero), ENOSPC (chunk_provider is pool, and
+ *          capacity_bytes is more than pool_size), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.

@@ -101,6 +101,8 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 		to->lz4_index_group = ABD_ARC_LZ4_GROUP;
 	if (to->shards == 0)
 		to->shards = abd_arc_shards_for(to);
+	if (to->lz4_effort > 12 || (to->lz4_effort > 0 && to->lz4_effort < 3))
+		return EINVAL;
 	if (abd_lz4_index_size(0, to->lz4_index_group) == 0 || to->shards > ABD_ARC_SHARDS_MAX ||
 		(to->shards & (to->shards - 1)) != 0)
 		return EINVAL;
@@ -137,6 +139,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->hit_batch = config->hit_batch;
 	arc->block_index_min = config->lz4_index_min;
 	arc->block_index_group = config->lz4_index_group;
+	arc->effort = (uint32_t)config->lz4_effort;
 	arc->capacity = arc->goal = abd_arc_part(arc, config->capacity_bytes);
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;

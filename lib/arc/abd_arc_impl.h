@@ -234,6 +234,7 @@ struct abd_arc {
 	uint32_t hit_batch;
 	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
 	uint32_t block_index_group; /* bytes of the record for each of its points */
+	uint32_t effort;            /* of the search in records that came back; 0: as in others */
 	uint32_t index_cost;        /* what a record costs in addition to its slot and buffer */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg;
@@ -673,10 +674,11 @@ struct abd_arc_source {
 	abd_t *abd;
 	size_t stored_size; /* bytes there */
 	size_t logical_size;
-	bool as_is; /* don't compress: a block already, or to be kept plain */
-	bool index; /* now, in a cache that makes indexes late */
-	bool give;  /* abd may become the record's buffer */
-	bool given; /* it has */
+	uint32_t effort; /* as abd_lz4_compress_effort() */
+	bool as_is;      /* don't compress: a block already, or to be kept plain */
+	bool index;      /* now, in a cache that makes indexes late */
+	bool give;       /* abd may become the record's buffer */
+	bool given;      /* it has */
 };
 
 /**

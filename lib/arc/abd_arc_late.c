@@ -34,6 +34,7 @@ static int abd_arc_late_make(struct abd_arc *arc, uint64_t hash, struct abd_arc_
 			&(struct abd_arc_source){.buf = scratch.buf,
 				.stored_size = size,
 				.logical_size = size,
+				.effort = arc->effort,
 				.index = true});
 	abd_arc_scratch_put(&scratch);
 	return error;

@@ -334,6 +334,18 @@ static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *
 	return first;
 }
 
+/* The effort for a record of this key: more if the key came back. */
+static uint32_t abd_arc_put_effort(struct abd_arc *arc, uint64_t hash)
+{
+	if (arc->effort == 0 || (arc->flags & ABD_ARC_SECOND_TIME) != 0)
+		return arc->effort;
+	pthread_mutex_lock(&arc->lock);
+	bool is_back = abd_arc_policy_has_ghost(&arc->policy, hash);
+
+	pthread_mutex_unlock(&arc->lock);
+	return is_back ? arc->effort : 0;
+}
+
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot *slot)
@@ -349,6 +361,7 @@ int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *
 	if (abd_arc_put_is_first(arc, &put))
 		return 0;
 	put.reader = abd_arc_reader_get(arc);
+	source->effort = abd_arc_put_effort(arc, hash);
 	do
 		error = abd_arc_put_once(arc, &put, source);
 	while (error == -ENOMEM && abd_arc_shrink(arc));

@@ -41,9 +41,11 @@ size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 
 /* Compress with an index if the record gets one and both together save an eighth, else without. */
 static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc_record *record,
-	const abd_t *src, abd_t *dst, bool index)
+	const struct abd_arc_source *source, const abd_t *src, abd_t *dst)
 {
+	bool index = source->index || (arc->flags & ABD_ARC_REINDEX) == 0;
 	size_t size = record->logical_size, head = index ? abd_arc_record_index_size(arc, size) : 0;
+	int effort = (int)source->effort;
 	ssize_t produced = -ENOSPC;
 	abd_t room;
 
@@ -51,11 +53,14 @@ static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc
 		abd_get_from_buf_struct(
 			&room, (char *)record->scratch + head, abd_lz4_room(size) - head);
 		produced = abd_lz4_compress_indexed(
-			&room, src, 0, 0, size, arc->block_index_group, 0, record->scratch);
+			&room, src, 0, 0, size, arc->block_index_group, effort, record->scratch);
 		abd_free(&room);
 	}
 	record->index_size = produced > 0 ? head : 0;
-	return produced > 0 ? produced : abd_lz4_compress(dst, src, 0, 0, size);
+	if (produced <= 0)
+		produced = abd_lz4_compress_effort(dst, src, 0, 0, size, effort);
+	/* The longer search needs memory of its own. */
+	return produced != -ENOMEM ? produced : abd_lz4_compress(dst, src, 0, 0, size);
 }
 
 /* Whether a block of so many bytes takes less memory than its record; where pages count, a page. */
@@ -96,8 +101,7 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	record->scratch_size = room;
 
 	abd_get_from_buf_struct(&dst, record->scratch, room);
-	produced = abd_arc_record_compress(
-		arc, record, from, &dst, source->index || (arc->flags & ABD_ARC_REINDEX) == 0);
+	produced = abd_arc_record_compress(arc, record, source, from, &dst);
 	abd_free(&dst);
 	if (produced > 0 && abd_arc_record_saves(arc, (size_t)produced, size)) {
 		record->buf = (const char *)record->scratch + record->index_size;

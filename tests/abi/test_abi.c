@@ -58,7 +58,7 @@ value(ABD_KEY_INLINE_SIZE, 64);
 
 #if ABD_HAS_ARC
 #if UINTPTR_MAX > UINT32_MAX
-size(struct abd_arc_config, 80);
+size(struct abd_arc_config, 88);
 at(struct abd_arc_config, flags, 28);
 at(struct abd_arc_config, lz4_index_min, 32);
 at(struct abd_arc_config, evicted_cb, 40);
@@ -69,7 +69,7 @@ size(abd_arc_hold_t, 40);
 at(abd_arc_hold_t, compressed, 24);
 at(abd_arc_hold_t, entry, 32);
 #else
-size(struct abd_arc_config, 48);
+size(struct abd_arc_config, 52);
 size(abd_arc_hold_t, 20);
 #endif
 size(abd_arc_key_t, 32);

@@ -4,6 +4,7 @@
  * a put does is in test_arc.c.
  */
 #include "abd_arc_impl.h"
+#include "abd_test_fault.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>
@@ -333,4 +334,138 @@ Test(abd_arc_put, a_block_that_is_verified_is_filled_in)
 	expect_record(arc, 1, SIZE, 8);
 	abd_free(block);
 	abd_arc_destroy(arc);
+}
+
+/* ---- records that came back ------------------------------------------------------------------ */
+
+/* Words of a few hundred: a longer search finds longer matches. */
+static void write_words(char *to, size_t size, uint64_t seed)
+{
+	for (size_t i = 0; i < size; i++) {
+		uint64_t word = abd_test_random_below(&seed, 300),
+			 letters = word * 0x9e3779b97f4a7c15;
+
+		for (size_t n = 3 + word % 6; n > 0 && i < size; n--, i++, letters >>= 5)
+			to[i] = (char)('a' + letters % 26);
+		if (i < size)
+			to[i] = ' ';
+	}
+}
+
+static abd_arc_t *make_with_effort(size_t effort, uint32_t flags, uint32_t index_min)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = 1 << 20,
+		.hit_batch = 1,
+		.flags = flags,
+		.lz4_index_min = index_min,
+		.shards = 1,
+		.lz4_effort = effort};
+
+	return abd_arc_create(&config);
+}
+
+/* How many bytes record n has in the cache. Its content must be right. */
+static size_t stored_size(abd_arc_t *arc, uint64_t n, size_t size)
+{
+	abd_arc_hold_t hold;
+
+	cr_assert_eq(abd_arc_read(arc, arc_at(n), got, 0, size), (ssize_t)size);
+	cr_assert_arr_eq(got, data, size);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(n), &hold), 0);
+	size_t stored = hold.stored_size;
+
+	abd_arc_release(&hold);
+	return stored;
+}
+
+/* Read record 0 twice, and evict it by others: there is a ghost of it. */
+static void send_away(abd_arc_t *arc)
+{
+	static char other[32768];
+
+	cr_assert_eq(abd_arc_read(arc, arc_at(0), got, 0, 1), 1);
+	for (uint64_t n = 1; arc_contains(arc, 0); n++) {
+		arc_fill(other, sizeof(other), n, 0, 64);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), other, sizeof(other)), 0);
+		(void)abd_arc_read(arc, arc_at(n), got, 0, 1);
+	}
+}
+
+Test(abd_arc_put, a_record_that_came_back_is_compressed_with_the_effort_asked_for)
+{
+	const size_t size = 65536;
+
+	write_words(data, size, 1);
+	for (uint32_t index_min = 0; index_min <= size; index_min += 32768) {
+		size_t of[2], first = 0;
+
+		for (size_t i = 0; i < 2; i++) {
+			abd_arc_t *arc = make_with_effort(i == 0 ? 0 : 9, 0, index_min);
+
+			cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
+			first = stored_size(arc, 0, size);
+			cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
+			cr_assert_eq(
+				stored_size(arc, 0, size), first, "a new version is no return");
+			send_away(arc);
+			cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
+			of[i] = stored_size(arc, 0, size);
+			abd_arc_destroy(arc);
+		}
+		cr_assert_eq(of[0], first, "without effort nothing changes");
+		cr_assert_lt(of[1], first - first / 100, "%zu of %zu", of[1], first);
+	}
+}
+
+Test(abd_arc_put, where_first_puts_are_only_remembered_all_that_is_compressed_came_back)
+{
+	const size_t size = 65536;
+	size_t of[2];
+
+	write_words(data, size, 2);
+	for (size_t i = 0; i < 2; i++) {
+		abd_arc_t *arc = make_with_effort(i == 0 ? 0 : 9, ABD_ARC_SECOND_TIME, 0);
+
+		cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
+		cr_assert_not(arc_contains(arc, 0));
+		cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
+		of[i] = stored_size(arc, 0, size);
+		abd_arc_destroy(arc);
+	}
+	cr_assert_lt(of[1], of[0] - of[0] / 20);
+}
+
+Test(abd_arc_put, without_memory_for_the_longer_search_the_record_is_stored_all_the_same)
+{
+	const size_t size = 65536;
+	abd_arc_t *arc = make_with_effort(9, ABD_ARC_SECOND_TIME, 0);
+	abd_arc_t *plain = make_with_effort(0, 0, 0);
+	bool shorter = false;
+
+	write_words(data, size, 3);
+	cr_assert_eq(abd_arc_put(plain, arc_at(0), data, size), 0);
+	for (uint64_t n = 0, sites = 1; n < sites; n++) {
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, size), 0, "remembered");
+		abd_test_fault_at(n);
+		int error = abd_arc_put(arc, arc_at(n), data, size);
+
+		sites = abd_test_fault_end();
+		cr_assert(error == 0 || error == -ENOMEM);
+		shorter |= error == 0 && stored_size(arc, n, size) == stored_size(plain, 0, size);
+	}
+	cr_assert(shorter);
+	abd_arc_destroy(plain);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_put, an_effort_that_no_search_has_is_refused)
+{
+	const size_t efforts[] = {1, 2, 13, SIZE_MAX, (size_t)1 << 31};
+
+	for (size_t i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++) {
+		errno = 0;
+		cr_assert_null(make_with_effort(efforts[i], 0, 0));
+		cr_assert_eq(errno, EINVAL, "%zu", efforts[i]);
+	}
 }

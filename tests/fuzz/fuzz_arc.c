@@ -587,6 +587,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.evicted_cb = flags / 8 % 2 == 1 ? leaves : NULL;
 	config.evicted_arg = model;
 	config.lz4_index_group = 4096;
+	config.lz4_effort = flags % 8 == 5 ? 3 : 0;
 	config.metadata_min_bytes = flags / 16 % 4 == 3 ? 9000 : 0;
 	config.metadata_max_bytes = flags / 64 % 2 == 1 ? 30000 : 0;
 	memset(model, 0, sizeof(model));

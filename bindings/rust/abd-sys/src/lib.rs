@@ -65,7 +65,7 @@ pub struct abd_arc_config {
     pub config_size: usize, pub capacity_bytes: usize, pub expected_entries: usize,
     pub hit_batch: u32, pub flags: u32, pub lz4_index_min: u32, pub lz4_index_group: u32,
     pub evicted: abd_arc_no_callback, pub shards: usize,
-    pub metadata_min_bytes: usize, pub metadata_max_bytes: usize,
+    pub metadata_min_bytes: usize, pub metadata_max_bytes: usize, pub lz4_effort: usize,
 }
 
 #[repr(C)]
