@@ -17,8 +17,8 @@
  * config.shards says more. Where this file speaks of the cache's lock, or of sizes that depend on
  * the capacity, it means a shard's lock and a shard's part.
  *
- * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (7
- * KiB with 32 MiB, 56 KiB from 256 MiB up) they lie in one piece, in slabs of the cache's own, not
+ * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (14
+ * KiB with 32 MiB, 56 KiB from 128 MiB up) they lie in one piece, in slabs of the cache's own, not
  * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
  * of one size become slabs of another: so resident memory is at most 1.1 times the capacity, and 8
  * MiB, whatever sizes come in whatever order. Buffers that abd_arc_put_abd() took over are the

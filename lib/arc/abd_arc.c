@@ -153,6 +153,8 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 
 	arc->index_cost = (uint32_t)abd_arc_index_cost();
 	abd_arc_store_init(&arc->store, arc->capacity);
+	/* In the exact algorithm a record's cost follows from its size. */
+	arc->store.helps = arc->hit_batch > 1;
 	abd_arc_policy_init(
 		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
 	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
@@ -318,6 +320,7 @@ static bool abd_arc_resize_step(struct abd_arc *arc, size_t step)
 	size_t used = abd_min(arc->capacity, abd_arc_used(arc));
 	bool more = abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 
+	abd_arc_ceiling_follow(arc);
 	if (!more && arc->capacity > arc->goal) {
 		abd_arc_capacity_set(arc, used > arc->goal + step ? used - step : arc->goal);
 		more = true;
@@ -369,7 +372,20 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity, struct ab
 	arc->goal = capacity;
 	abd_arc_seen_resize(&arc->seen, seen, capacity);
 	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
+	arc->ceiling = SIZE_MAX;
+	abd_arc_ceiling_follow(arc);
 	pthread_mutex_unlock(&arc->lock);
+}
+
+/* Make room, and give all of it back to the system, so that no put has to give back much. */
+static void abd_arc_resize_room(struct abd_arc *arc)
+{
+	abd_arc_make_room(arc, -1);
+	pthread_mutex_lock(&arc->lock);
+	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
+
+	pthread_mutex_unlock(&arc->lock);
+	abd_chunk_trim(arc->store.provider, true, reserve, SIZE_MAX);
 }
 
 /* Bring a shard to its goal. */
@@ -383,7 +399,7 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->lock);
 	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
 		if (i % ABD_ARC_RESIZE_WAIT == 0)
-			abd_arc_make_room(arc, -1);
+			abd_arc_resize_room(arc);
 
 	/* When the cache grows, the index keeps the room that it got for expected_entries. */
 	while (smaller && abd_arc_resize_index(arc))
@@ -391,7 +407,10 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 	while (abd_arc_resize_ghosts(arc))
 		continue;
 	abd_arc_reclaim(arc);
-	abd_arc_make_room(arc, -1);
+	abd_arc_resize_room(arc);
+	pthread_mutex_lock(&arc->lock);
+	arc->ceiling = 0;
+	pthread_mutex_unlock(&arc->lock);
 }
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)

@@ -34,6 +34,8 @@
 #define ABD_ARC_TRIM_STEP 4
 /* A grace period begins when this part of what is kept free is retired. */
 #define ABD_ARC_RETIRED_PART 8
+/* Releases of what was evicted give memory back to the system when they have freed so much. */
+#define ABD_ARC_LOOSE ((size_t)1 << 20)
 /* While one is under way, each eighth eviction looks whether it has passed. */
 #define ABD_ARC_RETIRED_LOOK 8
 
@@ -252,8 +254,11 @@ static void abd_arc_slot_set(struct abd_arc *arc, struct abd_arc_hold_slot *slot
 /* The last holds of these were released: free them, but first tell of them. */
 static void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed)
 {
+	if (freed->next == freed)
+		return;
 	if (ABD_LIKELY(arc->evicted_cb == NULL)) {
 		abd_arc_free_list(arc, freed);
+		abd_arc_free_end(arc, ABD_ARC_LOOSE);
 		return;
 	}
 	abd_arc_untold_add(arc, freed);
@@ -352,8 +357,12 @@ static bool abd_arc_evict_ahead(struct abd_arc *arc)
 	size_t room = abd_arc_room(arc);
 	bool is_short = abd_arc_is_nearly_short(arc);
 
-	if (is_short && arc->retired_bytes < room && !abd_arc_move_some(arc, room))
-		(void)abd_arc_evict_some(arc, room);
+	if (is_short && arc->retired_bytes < room) {
+		size_t emptied = abd_arc_move_some(arc, room);
+
+		if (emptied < room)
+			(void)abd_arc_evict_some(arc, room - emptied);
+	}
 
 	bool much = is_short || abd_arc_retired_much(arc);
 
@@ -403,10 +412,12 @@ static void abd_arc_reclaim_end(struct abd_arc *arc, bool waited)
 	abd_arc_pin(arc, arc->batch, &freed);
 	abd_arc_link_splice(&freed, &arc->waiting);
 	pthread_mutex_unlock(&arc->lock);
-	if (ABD_LIKELY(arc->evicted_cb == NULL))
-		abd_arc_free_end(arc, abd_arc_free_list(arc, &freed));
-	else
+	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {
 		abd_arc_untold_add(arc, &freed);
+		return;
+	}
+	abd_arc_free_list(arc, &freed);
+	abd_arc_free_end(arc, 0);
 }
 
 /* End it if the grace period of what waits has passed. False: it has not. */
@@ -483,6 +494,11 @@ void abd_arc_reclaim(struct abd_arc *arc)
 	abd_arc_reclaim_unlock(arc);
 }
 
+void abd_arc_ceiling_follow(struct abd_arc *arc)
+{
+	arc->ceiling = abd_min(arc->ceiling, abd_arc_used(arc) + abd_arc_reserve(arc->capacity));
+}
+
 /*
  * Take a step towards less excess: reclaim what was retired, if that is much, which is the first
  * thing to try; or empty slabs; or evict. It makes more room than necessary, so that one wait for
@@ -495,13 +511,15 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	pthread_mutex_lock(&arc->lock);
 	(void)abd_arc_policy_tidy(&arc->policy);
 
-	size_t excess = abd_arc_excess(arc, class >= 0 ? abd_arc_near(arc, class) : class);
+	abd_arc_ceiling_follow(arc);
+	size_t excess =
+		abd_arc_excess(arc, class >= 0 ? abd_arc_store_near(&arc->store, class) : class);
 	size_t room = abd_arc_room(arc);
 
 	if (excess > 0 && is_first)
 		any = arc->retired_bytes >= room;
 	if (excess > 0 && !any)
-		any = abd_arc_move_some(arc, excess + room) ||
+		any = abd_arc_move_some(arc, excess + room) > 0 ||
 		      abd_arc_evict_some(arc, excess + room) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
@@ -583,11 +601,17 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	pthread_mutex_lock(&arc->lock);
 	(void)abd_arc_policy_tidy(&arc->policy);
 
-	bool any = abd_arc_move_some(arc, over) || abd_arc_evict_some(arc, over) > 0;
+	size_t before = abd_arc_used(arc);
+	bool any = abd_arc_move_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
 
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
+	pthread_mutex_lock(&arc->lock);
+	/* Records that are held leave ghosts, and free nothing yet. */
+	for (unsigned i = 0; i < ABD_ARC_EVICT_PIECE && abd_arc_used(arc) > before; i++)
+		(void)abd_arc_policy_drop_ghost(&arc->policy);
+	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim_unlock(arc);
 	return any;
 }

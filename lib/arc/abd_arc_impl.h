@@ -249,12 +249,16 @@ struct abd_arc {
 	struct abd_arc_store store;
 	struct abd_arc_seen seen; /* without places, unless first puts are only remembered */
 	size_t capacity;
-	size_t goal;          /* the capacity that a resize is on its way to */
+	size_t goal; /* the capacity that a resize is on its way to */
+	/* while a resize makes room, puts that use no more than this need not make it; else 0 */
+	size_t ceiling;
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
 	size_t untold_bytes;  /* the part of those in untold, or being told of */
 	size_t leaving;       /* entries of the index that are leaving */
+	/* what was freed, runs and slabs, since memory was given back to the system */
+	size_t loose_runs, loose_slabs;
 	/* what is retired now is of this batch; who holds those before looked is known */
 	uint64_t batch, looked;
 	struct abd_arc_link retired, waiting, pinned, untold;
@@ -456,15 +460,6 @@ static inline size_t abd_arc_entry_index_size(
 
 /* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
 
-/**
- * The class to take a slot from: in the exact algorithm, where a record's cost follows from its
- * size, the record's own. Under lock.
- */
-static inline int abd_arc_near(const struct abd_arc *arc, int class)
-{
-	return arc->hit_batch > 1 ? abd_arc_store_near(&arc->store, class) : class;
-}
-
 /** Move all links of from to the front of to, which may be empty or not. */
 static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
 {
@@ -482,11 +477,23 @@ static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link
 	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
 }
 
-/** What an entry takes: its slot, and its buffer if that is elsewhere. */
+/**
+ * What an entry takes: its slot, and its buffer if that is elsewhere. A record in a slot counts as
+ * if that were of its own class: its cost follows from its size, and no move changes it.
+ */
 static inline size_t abd_arc_entry_bytes(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
 	return entry->item.cost - arc->index_cost;
+}
+
+/** What its buffer takes outside of its slot; 0: the record is in the slot. */
+static inline size_t abd_arc_entry_elsewhere(
+	const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	size_t bytes = abd_arc_entry_bytes(arc, entry);
+
+	return bytes - abd_min(bytes, abd_arc_store_bytes_of(&arc->store, entry));
 }
 
 /** All bytes that count towards the capacity. Under lock. */
@@ -566,6 +573,8 @@ void abd_arc_reclaim_some(struct abd_arc *arc);
  * is). What pinned entries take does not count. Under lock.
  */
 size_t abd_arc_excess(const struct abd_arc *arc, int class);
+/** While a resize makes room, the ceiling is little more than what is used. Under lock. */
+void abd_arc_ceiling_follow(struct abd_arc *arc);
 /**
  * Reclaim, move records and evict, until there is no excess, or nothing left to free. Outside of
  * sections and locks.
@@ -582,11 +591,11 @@ size_t abd_arc_held_bytes(struct abd_arc *arc);
 /* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */
 
 /**
- * Free entries that nobody can see or hold, and then what memory need not be kept. Returns how many
- * bytes lay outside of slots. Outside of locks.
+ * Free entries that nobody can see or hold; and then, if that freed so much memory since the last
+ * time, give back to the system what need not be kept. Outside of locks.
  */
-size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
-void abd_arc_free_end(struct abd_arc *arc, size_t runs);
+void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_free_end(struct abd_arc *arc, size_t least);
 /**
  * Tell of these before they are freed, those that were not evicted excepted. Nobody can see or hold
  * them any more. Outside of locks; abd_arc_tell() follows.
@@ -616,10 +625,10 @@ static inline void abd_arc_require_untelling(const char *call, const struct abd_
 
 /**
  * Empty slabs of so many bytes, and about a MiB of records at most, by moving their records to
- * others. They become free when readers have been waited for. False: no slab is worth that. Under
- * lock.
+ * others. They become free when readers have been waited for. Returns how many bytes; 0: no slab is
+ * worth that. Under lock.
  */
-bool abd_arc_move_some(struct abd_arc *arc, size_t bytes);
+size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes);
 
 /* ---- abd_arc_share.c: who may stay ----------------------------------------------------------- */
 

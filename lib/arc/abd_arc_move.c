@@ -25,7 +25,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	size_t stored = abd_arc_entry_stored(from);
 	struct abd_arc_entry *to, *old;
 
-	to = abd_arc_store_alloc_beside(&arc->store, from);
+	to = abd_arc_store_alloc_beside(&arc->store, from, head + stored);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
 	to->key = from->key;
 	to->item.cost = from->item.cost;
@@ -54,9 +54,7 @@ static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_sla
 	unsigned slot = 0;
 
 	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
-		if (!abd_arc_entry_is_pinned(entry) &&
-			abd_arc_entry_bytes(arc, entry) ==
-				abd_arc_store_bytes_of(&arc->store, entry))
+		if (!abd_arc_entry_is_pinned(entry) && abd_arc_entry_elsewhere(arc, entry) == 0)
 			continue;
 		abd_arc_store_keep(&arc->store, entry);
 		return false;
@@ -76,7 +74,7 @@ static size_t abd_arc_move_slab(struct abd_arc *arc, const struct abd_arc_store_
 	return copied;
 }
 
-bool abd_arc_move_some(struct abd_arc *arc, size_t bytes)
+size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes)
 {
 	struct abd_arc_store_slab *slab;
 	size_t emptied = 0, copied = 0;
@@ -89,5 +87,5 @@ bool abd_arc_move_some(struct abd_arc *arc, size_t bytes)
 		emptied += abd_arc_store_slab_size(&arc->store, slab);
 		copied += abd_arc_move_slab(arc, slab);
 	}
-	return emptied > 0;
+	return emptied;
 }

@@ -602,6 +602,20 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 }
 
 /*
+ * Ghosts of small records would take a tenth of the memory and more. This part of the capacity is
+ * enough: with it, of requests for records of 64 to 256 bytes 72 % are hits, without it 65 %, and
+ * for records of 64 bytes to 4 KiB 71 % and 68 %.
+ */
+#define ABD_ARC_GHOST_PART 32
+
+/* Not in the exact algorithm. */
+static bool abd_arc_ghosts_are_many(const struct abd_arc_policy *policy)
+{
+	return policy->period_us > 0 && abd_arc_ghost_count(policy) * policy->ghost_cost >
+						policy->capacity / ABD_ARC_GHOST_PART;
+}
+
+/*
  * The bounds of case IV: |L1| <= c, |L1| + |L2| <= 2c. The records may exceed c now, but not after
  * REPLACE, so at most c is counted for them. REPLACE does not change L1: it moves records from T1
  * to B1.
@@ -622,6 +636,8 @@ bool abd_arc_policy_trim(
 			2 * policy->capacity;
 		most--)
 		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
+	for (; most > 0 && abd_arc_ghosts_are_many(policy); most--)
+		abd_arc_policy_drop_ghost(policy);
 	if (policy->bucket_count > 0)
 		abd_arc_ghost_resize(policy);
 	return most == 0;

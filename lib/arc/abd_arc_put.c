@@ -105,10 +105,12 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool exceed)
 {
 	pthread_mutex_lock(&arc->lock);
-	int class = abd_arc_near(arc, put->class);
-	bool fits = exceed || abd_arc_excess(arc, class) == 0;
+	int class = abd_arc_store_near(&arc->store, put->class);
+	size_t grows = abd_arc_store_next_bytes(&arc->store, class);
+	bool fits = exceed || abd_arc_used(arc) + grows < arc->ceiling ||
+		    abd_arc_excess(arc, class) == 0;
 
-	put->grows = abd_arc_store_next_bytes(&arc->store, class) > 0;
+	put->grows = grows > 0;
 	if (fits)
 		put->entry = abd_arc_store_alloc(&arc->store, class, true);
 	pthread_mutex_unlock(&arc->lock);
@@ -124,7 +126,8 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	struct abd_arc_entry *entry = put->entry;
 	size_t index_size = put->record.index_size;
 	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc, index_size) : NULL;
-	size_t bytes = abd_arc_store_bytes_of(&arc->store, entry);
+	size_t bytes = put->is_in_slot ? abd_arc_store_slot_size(&arc->store, put->class)
+				       : abd_arc_store_bytes_of(&arc->store, entry);
 
 	if (!abd_arc_record_store(arc, &put->record, entry, data, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
@@ -233,8 +236,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	if (put->filling == NULL && put->old == NULL)
 		abd_arc_filling_overtake(arc, put->hash, put->key);
 	abd_arc_put_unreserve(arc, put);
-	arc->run_bytes +=
-		abd_arc_entry_bytes(arc, entry) - abd_arc_store_bytes_of(&arc->store, entry);
+	arc->run_bytes += abd_arc_entry_elsewhere(arc, entry);
 	if (put->old != NULL)
 		abd_arc_put_replace(arc, put, entry);
 	else

@@ -19,10 +19,8 @@
 static bool abd_arc_is_same(
 	const struct abd_arc *arc, struct abd_arc_entry *a, struct abd_arc_entry *b)
 {
-	return a == b ||
-	       (a->item.size == b->item.size &&
-		       abd_arc_entry_bytes(arc, a) == abd_arc_store_bytes_of(&arc->store, a) &&
-		       abd_equal(abd_arc_entry_abd(a), abd_arc_entry_abd(b)));
+	return a == b || (a->item.size == b->item.size && abd_arc_entry_elsewhere(arc, a) == 0 &&
+				 abd_equal(abd_arc_entry_abd(a), abd_arc_entry_abd(b)));
 }
 
 /*

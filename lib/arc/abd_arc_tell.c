@@ -19,16 +19,20 @@
 /* ---- freeing --------------------------------------------------------------------------------- */
 
 #define ABD_ARC_FREE_PIECE 256
+/* No call gives much more than this back to the system: that takes a millisecond. */
+#define ABD_ARC_TRIM_BYTES ((size_t)1 << 20)
 
-/* Free the slots of some entries. Returns the first one that is left. *runs: bytes elsewhere. */
-static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_arc_link *link,
-	const struct abd_arc_link *end, size_t *runs)
+/* Free the slots of some entries. Returns the first one that is left. */
+static struct abd_arc_link *abd_arc_free_piece(
+	struct abd_arc *arc, struct abd_arc_link *link, const struct abd_arc_link *end)
 {
 	pthread_mutex_lock(&arc->lock);
+	size_t slabs = arc->store.bytes;
+
 	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
 		struct abd_arc_entry *entry = abd_arc_link_entry(link);
 		size_t bytes = abd_arc_entry_bytes(arc, entry);
-		size_t elsewhere = bytes - abd_arc_store_bytes_of(&arc->store, entry);
+		size_t elsewhere = abd_arc_entry_elsewhere(arc, entry);
 
 		link = link->next;
 		arc->leaving -=
@@ -36,9 +40,10 @@ static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_a
 		arc->evicted_bytes -= bytes;
 		arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
 		arc->run_bytes -= elsewhere;
-		*runs += elsewhere;
+		arc->loose_runs += elsewhere;
 		abd_arc_store_free(&arc->store, entry);
 	}
+	arc->loose_slabs += slabs - arc->store.bytes;
 	pthread_mutex_unlock(&arc->lock);
 	return link;
 }
@@ -47,25 +52,28 @@ static struct abd_arc_link *abd_arc_free_piece(struct abd_arc *arc, struct abd_a
  * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
  * at a time.
  */
-size_t abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
+void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_link *link;
-	size_t runs = 0;
 
 	for (link = freed->next; link != freed; link = link->next)
 		abd_arc_record_free(abd_arc_link_entry(link));
 	for (link = freed->next; link != freed;)
-		link = abd_arc_free_piece(arc, link, freed, &runs);
-	return runs;
+		link = abd_arc_free_piece(arc, link, freed);
 }
 
-void abd_arc_free_end(struct abd_arc *arc, size_t runs)
+void abd_arc_free_end(struct abd_arc *arc, size_t least)
 {
 	pthread_mutex_lock(&arc->lock);
 	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
+	bool reserves = arc->loose_runs > 0,
+	     is_enough = arc->loose_runs + arc->loose_slabs >= least;
 
+	if (is_enough)
+		arc->loose_runs = arc->loose_slabs = 0;
 	pthread_mutex_unlock(&arc->lock);
-	abd_chunk_trim(arc->store.provider, runs > 0, reserve);
+	if (is_enough)
+		abd_chunk_trim(arc->store.provider, reserves, reserve, ABD_ARC_TRIM_BYTES);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -157,7 +165,6 @@ void abd_arc_tell_slow(struct abd_arc *arc)
 	struct abd_arc_telling telling = {arc->id, abd_arc_telling_now};
 	struct abd_arc_entry *entry;
 	bool evicted = false;
-	size_t runs = 0;
 
 	if (abd_arc_is_telling_slow(arc))
 		return; /* a later call does it */
@@ -169,10 +176,10 @@ void abd_arc_tell_slow(struct abd_arc *arc)
 		if (evicted)
 			abd_arc_tell_entry(arc, entry);
 		abd_arc_link_push(&freed, &entry->item.link);
-		runs += abd_arc_free_list(arc, &freed);
+		abd_arc_free_list(arc, &freed);
 	}
 	abd_arc_telling_now = telling.outer;
-	abd_arc_free_end(arc, runs);
+	abd_arc_free_end(arc, 0);
 }
 
 abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)

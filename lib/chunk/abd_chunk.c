@@ -195,7 +195,7 @@ size_t abd_chunk_idle(unsigned number)
 	return provider->heap != NULL ? abd_region_idle(provider->heap) : 0;
 }
 
-void abd_chunk_trim(unsigned number, bool reserves, size_t bytes)
+void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most)
 {
 	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
 
@@ -203,5 +203,5 @@ void abd_chunk_trim(unsigned number, bool reserves, size_t bytes)
 		return;
 	if (reserves)
 		abd_chunk_relieve(number);
-	abd_region_trim(provider->heap, bytes);
+	abd_region_trim(provider->heap, bytes, most);
 }

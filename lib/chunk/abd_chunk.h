@@ -37,10 +37,11 @@ void abd_chunk_reap(void);
 bool abd_chunk_relieve(unsigned provider);
 
 /**
- * Let a provider keep only so many free bytes from the system; reserves: and threads and the depot
- * none of its runs in reserve. Does nothing if the provider has no regions.
+ * Let a provider keep only so many free bytes from the system, but give back no more than most, to
+ * within a region; reserves: and threads and the depot keep none of its runs in reserve. Does
+ * nothing if the provider has no regions.
  */
-void abd_chunk_trim(unsigned number, bool reserves, size_t bytes);
+void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most);
 
 /** Free bytes that a provider keeps from the system; 0 for a provider without regions. */
 size_t abd_chunk_idle(unsigned number);

@@ -356,10 +356,14 @@ void abd_region_reap(struct abd_region_heap *heap)
 	pthread_mutex_unlock(&heap->purge_lock);
 }
 
-void abd_region_trim(struct abd_region_heap *heap, size_t bytes)
+void abd_region_trim(struct abd_region_heap *heap, size_t bytes, size_t most)
 {
-	if (abd_region_idle(heap) <= bytes || pthread_mutex_trylock(&heap->purge_lock) != 0)
+	size_t idle = abd_region_idle(heap);
+
+	if (idle <= bytes || pthread_mutex_trylock(&heap->purge_lock) != 0)
 		return;
+	if (idle - bytes > most)
+		bytes = idle - most;
 	pthread_mutex_lock(&heap->lock);
 	for (unsigned i = 0; i < 2 && !heap->pinned; i++) {
 		heap->splits = i > 0;

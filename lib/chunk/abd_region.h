@@ -81,8 +81,9 @@ void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order);
 /** Give all that is free back to the system. Threads: any. */
 void abd_region_reap(struct abd_region_heap *heap);
 
-/** Give free memory back to the system, until only so many bytes are left. Threads: any. */
-void abd_region_trim(struct abd_region_heap *heap, size_t bytes);
+/** Give free memory back to the system, until only so many bytes are left, or about so many have
+ * gone: a region more at most. Threads: any. */
+void abd_region_trim(struct abd_region_heap *heap, size_t bytes, size_t most);
 
 /** Bytes that are free, and may be resident. Threads: any. */
 size_t abd_region_idle(struct abd_region_heap *heap);

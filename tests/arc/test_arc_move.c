@@ -90,6 +90,24 @@ static void move_and_look(uint32_t flags)
 	abd_arc_destroy(arc);
 }
 
+static size_t cost_of(const struct abd_arc_list *list)
+{
+	size_t bytes = 0;
+
+	for (struct abd_arc_link *link = list->head.next; link != &list->head; link = link->next)
+		bytes += abd_arc_link_entry(link)->item.cost;
+	return bytes;
+}
+
+static void the_costs_add_up(const abd_arc_t *arc)
+{
+	const struct abd_arc_policy *policy = &arc->policy;
+
+	cr_assert_eq(cost_of(&policy->recent), policy->recent.bytes);
+	cr_assert_eq(cost_of(&policy->frequent), policy->frequent.bytes);
+	cr_assert_eq(policy->share[0].bytes, policy->recent.bytes + policy->frequent.bytes);
+}
+
 Test(arc_move, records_that_are_moved_are_what_they_were)
 {
 	move_and_look(0);
@@ -135,7 +153,7 @@ Test(arc_move, large_records_stay)
 	}
 	abd_arc_reclaim(arc);
 	pthread_mutex_lock(&arc->lock);
-	bool any = abd_arc_move_some(arc, CAPACITY);
+	bool any = 0 < abd_arc_move_some(arc, CAPACITY);
 
 	pthread_mutex_unlock(&arc->lock);
 	cr_assert_not(any, "no slab becomes free");
@@ -161,5 +179,30 @@ Test(arc_move, a_small_cache_is_packed_like_a_large_one)
 	cr_assert_leq(stats.used_bytes, CAPACITY / 4);
 	cr_assert_geq(stats.stored_bytes, CAPACITY / 4 / 2, "%zu bytes of records are left",
 		(size_t)stats.stored_bytes);
+	abd_arc_destroy(arc);
+}
+
+/* What has become of 64 MiB of records of 64 bytes to 16 KiB: no size has many. */
+Test(arc_move, a_cache_that_shrinks_has_its_records_in_few_slabs, .timeout = 120)
+{
+	abd_arc_t *arc = arc_make(4 * CAPACITY, 0, 0);
+	uint64_t seed = 1;
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	for (uint64_t n = 0; arc_stats(arc).evictions < 2000; n++) {
+		size_t size = (size_t)64 << abd_test_random(&seed) % 8;
+
+		size += (size_t)(abd_test_random(&seed) % size);
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, size) == 0, "put");
+	}
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY), 0);
+	the_costs_add_up(arc);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+	size_t known = (size_t)(stats.stored_bytes + 160 * stats.entries);
+
+	cr_assert_gt(stats.moves, 0);
+	cr_assert_leq(stats.used_bytes, CAPACITY);
+	cr_assert_geq(known, CAPACITY / 5 * 4, "%zu of %zu bytes are records", known, CAPACITY);
 	abd_arc_destroy(arc);
 }

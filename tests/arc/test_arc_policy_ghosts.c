@@ -108,3 +108,26 @@ Test(arc_ghosts, without_memory_for_the_first_buckets_there_are_none)
 		abd_arc_policy_fini(&policy);
 	}
 }
+
+Test(arc_ghosts, take_a_small_part_of_the_capacity_except_in_the_exact_algorithm)
+{
+	enum { CAPACITY = 1 << 20 };
+	struct abd_arc_policy policy;
+	size_t cost = abd_arc_policy_ghost_cost();
+
+	abd_init();
+	for (unsigned exact = 0; exact < 2; exact++) {
+		abd_arc_policy_init(&policy, CAPACITY, cost);
+		policy.period_us = exact ? 0 : 1;
+		for (uint64_t n = 0; n < GHOSTS; n++) {
+			struct abd_arc_item item = {.cost = 128};
+
+			abd_arc_policy_insert(&policy, &item, ABD_ARC_RECENT, 0, hash_of(n));
+			abd_arc_policy_evict(&policy, &item, hash_of(n));
+			abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, 2);
+		}
+		cr_assert_eq(policy.ghost_recent.count,
+			exact ? (size_t)GHOSTS : (size_t)CAPACITY / 32 / cost);
+		abd_arc_policy_fini(&policy);
+	}
+}

@@ -54,7 +54,7 @@ Test(arc_store, slabs_are_a_small_part_of_the_capacity)
 			size = abd_arc_store_slot_size(&store, class) + 1) {
 			size_t bytes = abd_arc_store_next_bytes(&store, class);
 
-			cr_assert(bytes <= ABD_CHUNK_SIZE + 64 || bytes <= capacity[i] / 256 + 64,
+			cr_assert(bytes <= ABD_CHUNK_SIZE + 64 || bytes <= capacity[i] / 128 + 64,
 				"%zu bytes", bytes);
 		}
 	}
@@ -114,6 +114,7 @@ Test(arc_store, no_two_slots_overlap_and_all_memory_comes_back)
 Test(arc_store, the_next_class_helps_out)
 {
 	abd_arc_store_init(&store, 256 * MIB);
+	store.helps = true;
 
 	int class = abd_arc_store_class(&store, 5000), last = (int)store.class_count - 1;
 
@@ -131,6 +132,76 @@ Test(arc_store, the_next_class_helps_out)
 	cr_assert_eq(abd_arc_store_next_bytes(&store, class), 0);
 	abd_arc_store_free(&store, own);
 	abd_arc_store_free(&store, next);
+	cr_assert_eq(store.bytes, 0);
+}
+
+Test(arc_store, free_slots_serve_records_that_are_a_little_smaller)
+{
+	abd_arc_store_init(&store, 256 * MIB);
+
+	int class = abd_arc_store_class(&store, 3800), far = class;
+	size_t slot = abd_arc_store_slot_size(&store, class);
+
+	while (abd_arc_store_slot_size(&store, far + 1) <= slot / 12 * 13)
+		far++;
+	cr_assert_gt(far, class + 1);
+
+	struct abd_arc_entry *beyond = take(far + 1);
+
+	store.helps = true;
+	cr_assert_eq(abd_arc_store_near(&store, class), class);
+
+	struct abd_arc_entry *within = take(far);
+
+	cr_assert_eq(abd_arc_store_near(&store, class), far);
+	store.helps = false;
+	cr_assert_eq(abd_arc_store_near(&store, class), class);
+	abd_arc_store_free(&store, within);
+	abd_arc_store_free(&store, beyond);
+}
+
+Test(arc_store, a_slab_is_drained_into_larger_slots)
+{
+	abd_arc_store_init(&store, 256 * MIB);
+
+	int class = abd_arc_store_class(&store, 5000), large = abd_arc_store_class(&store, 9000);
+	struct abd_arc_entry *small = take(class), *other = take(large), *to;
+
+	cr_assert_null(abd_arc_store_drain(&store), "only records of its own class help");
+	store.helps = true;
+
+	struct abd_arc_store_slab *slab = abd_arc_store_drain(&store);
+	unsigned slot = 0;
+
+	cr_assert_not_null(slab, "most of the memory is free slots");
+	cr_assert_eq(abd_arc_store_live(&store, slab, &slot), small);
+	to = abd_arc_store_alloc_beside(&store, small, 5000);
+	cr_assert_eq(abd_arc_store_bytes_of(&store, to), abd_arc_store_slot_size(&store, large));
+
+	/* Slots of its own size are better. */
+	struct abd_arc_entry *own = take(class),
+			     *back = abd_arc_store_alloc_beside(&store, to, 5000);
+
+	cr_assert_eq(abd_arc_store_bytes_of(&store, back), abd_arc_store_slot_size(&store, class));
+	abd_arc_store_free(&store, back);
+	abd_arc_store_free(&store, own);
+	abd_arc_store_free(&store, small);
+	abd_arc_store_free(&store, to);
+
+	/* When little is free, records are not moved to slots that are much larger. */
+	struct abd_arc_entry *full[64];
+	size_t count = 0;
+
+	small = take(class);
+	while (abd_arc_store_next_bytes(&store, large) == 0 && count < 64)
+		full[count++] = take(large);
+	while (count > 1 && abd_arc_store_next_bytes(&store, class) == 0 && count < 64)
+		full[count++] = take(class);
+	abd_arc_store_free(&store, other);
+	cr_assert_null(abd_arc_store_drain(&store));
+	abd_arc_store_free(&store, small);
+	while (count > 0)
+		abd_arc_store_free(&store, full[--count]);
 	cr_assert_eq(store.bytes, 0);
 }
 
@@ -208,15 +279,15 @@ Test(arc_store, the_emptiest_slab_is_drained_if_its_records_fit_elsewhere)
 	struct abd_arc_entry *beside[3];
 
 	for (size_t n = 0; n < 2; n++) {
-		beside[n] = abd_arc_store_alloc_beside(&store, entry[slots - 1]);
+		beside[n] = abd_arc_store_alloc_beside(&store, entry[slots - 1], 3000);
 		cr_assert_not_null(beside[n]);
 		atomic_store(&beside[n]->item.stamp, 0); /* evicted, say */
 	}
-	cr_assert_null(abd_arc_store_alloc_beside(&store, entry[slots - 1]));
+	cr_assert_null(abd_arc_store_alloc_beside(&store, entry[slots - 1], 3000));
 	/* ... until a record is found to stay. */
 	abd_arc_store_keep(&store, entry[slots - 1]);
 	abd_arc_store_keep(&store, entry[slots - 1]);
-	beside[2] = abd_arc_store_alloc_beside(&store, entry[slots - 1]);
+	beside[2] = abd_arc_store_alloc_beside(&store, entry[slots - 1], 3000);
 	cr_assert_not_null(beside[2]);
 	for (size_t n = 0; n < 3; n++)
 		abd_arc_store_free(&store, beside[n]);

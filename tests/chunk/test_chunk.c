@@ -79,12 +79,12 @@ static void check_trim(const char *name, bool has_regions)
 	cr_assert_not_null(run, "%s", name);
 	memset(run, 1, ABD_CHUNK_SIZE << 8);
 	abd_chunk_free_direct(provider, run, 8);
-	abd_chunk_trim(provider, true, 0);
+	abd_chunk_trim(provider, true, 0, SIZE_MAX);
 	cr_assert_eq(abd_chunk_idle(provider), 0, "%s", name);
 	run = abd_chunk_alloc_direct(provider, 8);
 	abd_chunk_free_direct(provider, run, 8);
 	cr_assert_eq(abd_chunk_idle(provider) > 0, has_regions, "%s", name);
-	abd_chunk_trim(provider, false, (size_t)64 << 20);
+	abd_chunk_trim(provider, false, (size_t)64 << 20, SIZE_MAX);
 	cr_assert_eq(abd_chunk_idle(provider) > 0, has_regions, "%s", name);
 }
 

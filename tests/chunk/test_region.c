@@ -108,17 +108,20 @@ Test(abd_region, one_thread_gives_back_and_no_other_waits_for_it, .init = begin,
 Test(abd_region, it_is_trimmed_to_a_number_of_bytes, .init = begin, .fini = end)
 {
 	cr_assert_eq(abd_region_idle(&heap), (REGIONS << HALF) << ABD_CHUNK_SHIFT);
-	abd_region_trim(&heap, (REGIONS << HALF) << ABD_CHUNK_SHIFT);
+	abd_region_trim(&heap, (REGIONS << HALF) << ABD_CHUNK_SHIFT, SIZE_MAX);
 	cr_assert_eq(free_dirty(), REGIONS << HALF, "it has no more than that");
 	pthread_mutex_lock(&heap.purge_lock);
-	abd_region_trim(&heap, 1 << 20);
+	abd_region_trim(&heap, 1 << 20, SIZE_MAX);
 	cr_assert_eq(free_dirty(), REGIONS << HALF, "another thread is at it");
 	pthread_mutex_unlock(&heap.purge_lock);
 	abd_region_pin(&heap, true);
-	abd_region_trim(&heap, 1 << 20);
+	abd_region_trim(&heap, 1 << 20, SIZE_MAX);
 	cr_assert_eq(free_dirty(), REGIONS << HALF, "pinned");
 	abd_region_pin(&heap, false);
-	abd_region_trim(&heap, 1 << 20);
+	abd_region_trim(&heap, 1 << 20, 1 << 20);
+	cr_assert_lt(free_dirty(), REGIONS << HALF);
+	cr_assert_geq(free_dirty() + ABD_REGION_PAGES, REGIONS << HALF, "a region, no more");
+	abd_region_trim(&heap, 1 << 20, SIZE_MAX);
 	cr_assert_leq(abd_region_idle(&heap), 1 << 20);
 }
 
@@ -136,7 +139,7 @@ Test(abd_region, huge_pages_are_split_when_it_is_trimmed, .init = begin, .fini =
 	abd_region_age(&heap);
 	abd_region_age(&heap);
 	cr_assert_geq(free_dirty(), PAGES / 32);
-	abd_region_trim(&heap, 0);
+	abd_region_trim(&heap, 0, SIZE_MAX);
 	cr_assert_eq(free_dirty(), 0);
 	for (unsigned i = 0; i < PAGES; i++)
 		if (i % 32 != 0)

@@ -119,3 +119,37 @@ Test(arc_resident, so_it_does_where_records_take_whole_pages, .timeout = 300)
 
 	stays_within(ABD_ARC_ALIGNED, size, sizeof(size) / sizeof(size[0]));
 }
+
+/* Runs that a release frees do not stay with the thread that released them. */
+Test(arc_resident, releases_give_memory_back, .timeout = 120)
+{
+	enum { HELD = 400, SIZE = 40000 };
+	static abd_arc_hold_t hold[HELD];
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	uint64_t n = 0;
+
+	abd_cache_reap_now();
+	size_t before = abd_chunk_resident(&abd_chunk_regions);
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	for (; n < HELD; n++) {
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, SIZE) == 0, "put");
+		abd_test_check(abd_arc_hold(arc, arc_at(n), &hold[n]) == 0, "hold");
+	}
+	for (; arc_stats(arc).evictions < HELD; n++)
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, SIZE) == 0, "put");
+	abd_arc_reclaim(arc);
+	cr_assert_geq(arc_stats(arc).evicted_bytes, (uint64_t)HELD * SIZE);
+	for (n = 0; n < HELD; n++)
+		abd_arc_release(&hold[n]);
+
+	struct abd_arc_stats stats = arc_stats(arc);
+	size_t regions = abd_chunk_resident(&abd_chunk_regions);
+
+	cr_assert_leq(stats.used_bytes, CAPACITY);
+	cr_assert_leq(stats.resident_bytes, CAPACITY + CAPACITY / 10);
+	if (is_measurable())
+		cr_assert_leq(regions, before + CAPACITY + CAPACITY / 10,
+			"%zu bytes are resident, %zu were before", regions, before);
+	abd_arc_destroy(arc);
+}

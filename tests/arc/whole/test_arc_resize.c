@@ -241,6 +241,40 @@ Test(abd_arc_resize, readers_find_what_stays_while_it_joins_the_lines_of_thousan
 	abd_arc_destroy(reading.arc);
 }
 
+/* Someone else makes room, and may be waiting for a reader. */
+Test(abd_arc_resize, puts_go_on_while_it_makes_room, .timeout = 30)
+{
+	abd_arc_t *arc = arc_make(4 * MIB, 0, 0);
+	struct abd_arc_stats stats;
+	uint64_t n = 0;
+
+	while (arc_stats(arc).evictions < 1000)
+		put(arc, n++);
+	abd_arc_reclaim(arc);
+	pthread_mutex_lock(&arc->lock);
+	arc->capacity = 3 * MIB;
+	arc->ceiling = SIZE_MAX;
+	abd_arc_ceiling_follow(arc);
+	size_t used = abd_arc_used(arc), ceiling = arc->ceiling;
+
+	pthread_mutex_unlock(&arc->lock);
+	cr_assert_eq(ceiling, used + abd_arc_reserve(3 * MIB));
+	pthread_mutex_lock(&arc->reclaim_lock);
+	for (unsigned i = 0; i < 200; i++)
+		put(arc, n++);
+	stats = arc_stats(arc);
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	cr_assert_leq(stats.used_bytes, ceiling);
+	cr_assert_gt(stats.used_bytes, (uint64_t)3 * MIB);
+	/* It has ended: puts make room themselves. */
+	cr_assert_eq(abd_arc_resize(arc, 3 * MIB), 0);
+	cr_assert_eq(arc->ceiling, 0);
+	for (unsigned i = 0; i < 200; i++)
+		put(arc, n++);
+	cr_assert_leq(arc_stats(arc).used_bytes, (uint64_t)3 * MIB);
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_resize, a_32nd_is_kept_free_from_16_kib_to_32_mib)
 {
 	cr_assert_eq(abd_arc_target(256 << 10), 240 << 10);

@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-enum { SHARDS = 8, RECORD = 2000, MIB = 1 << 20 };
+enum { SHARDS = 8, RECORD = 2000, SMALL = 300, MIB = 1 << 20 };
 
 static char data[RECORD], got[RECORD];
 
@@ -93,14 +93,18 @@ Test(arc_shards, parts_add_up_to_the_capacity)
 	abd_arc_destroy(arc);
 }
 
-/* The part of requests that hit. Each shard's part of the records is in *least and *most. */
+/*
+ * The part of requests that hit. Each shard's part of the records is in *least and *most. Records
+ * are small enough to lie in slots also where a shard is an eighth of the cache.
+ */
 static double hits(size_t shards, double *least, double *most)
 {
 	abd_arc_t *arc = make(SHARDS * MIB, 0, shards);
 	struct arc_trace trace;
-	uint64_t count = 0, all = 300000;
+	uint64_t count = 0, all = 600000;
 
-	arc_trace_begin(&trace, ARC_ZIPF, 30000, 1);
+	arc_fill(data, RECORD, 1, 0, 64);
+	arc_trace_begin(&trace, ARC_ZIPF, 120000, 1);
 	for (uint64_t i = 0; i < all; i++) {
 		uint64_t n = arc_trace_next(&trace);
 		abd_arc_key_t key = {1, {n, 0}, 0};
@@ -108,7 +112,7 @@ static double hits(size_t shards, double *least, double *most)
 		if (abd_arc_read(arc, &key, got, 0, 8) == 8)
 			count++;
 		else
-			abd_test_check(put(arc, 1, n) == 0, "put");
+			abd_test_check(abd_arc_put(arc, &key, data, SMALL) == 0, "put");
 	}
 	*least = *most = (double)shards * (double)abd_arc_entries(arc);
 	for (size_t i = 1; i < shards; i++) {

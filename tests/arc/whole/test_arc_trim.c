@@ -110,3 +110,26 @@ Test(arc_trim, what_is_held_stays_valid_and_frees_nothing_yet)
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
 	abd_arc_destroy(arc);
 }
+
+/* Each of them leaves a ghost, which takes memory. */
+Test(arc_trim, of_held_records_does_not_make_the_cache_larger)
+{
+	enum { COUNT = 20000 };
+	static abd_arc_hold_t held[COUNT];
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < COUNT; n++) {
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, 64) == 0, "put");
+		abd_test_check(abd_arc_hold(arc, arc_at(n), &held[n]) == 0, "hold");
+	}
+
+	uint64_t used = arc_stats(arc).used_bytes;
+
+	cr_assert_eq(abd_arc_trim(arc, MIB, UINT64_MAX), 0);
+	cr_assert_gt(arc_stats(arc).evictions, 4096);
+	/* a page of ghosts, and one of their table */
+	cr_assert_leq(arc_stats(arc).used_bytes, used + 8192);
+	for (uint64_t n = 0; n < COUNT; n++)
+		abd_arc_release(&held[n]);
+	abd_arc_destroy(arc);
+}
