@@ -146,10 +146,15 @@ def line_style(i):
             "linestyle": ("-", "--")[i // len(COLOURS) % 2]}
 
 
+def some_of(points):
+    """Which of them get a marker, so that a long line takes little of the page."""
+    return max(1, len(points) // 5)
+
+
 def lines(axes, narrow, labels, series):
     """Lines over named places; series: (name, {place: value}, more arguments for plot())."""
     for name, points, style in series:
-        axes.plot([labels.index(place) for place in points], list(points.values()), label=name, **style)
+        axes.plot([labels.index(place) for place in points], list(points.values()), label=name, markevery=some_of(points), **style)
         if points and not narrow:  # a series is named at its end, too
             axes.annotate(name, (labels.index(list(points)[-1]), list(points.values())[-1]), xytext=(6, 0), textcoords="offset points",
                           fontsize=8, va="center", annotation_clip=False, gid="end")
@@ -194,4 +199,4 @@ def curves(axes, narrow, entries, of_x, methods):
         points = [(of_x(entry), median_of(next((figure for figure in entry["figures"] if figure["name"] == name), None)))
                   for entry in entries]
         points = [(x, y) for x, y in points if y]
-        axes.plot([x for x, _ in points], [y for _, y in points], label=name, **line_style(i))
+        axes.plot([x for x, _ in points], [y for _, y in points], label=name, markevery=some_of(points), **line_style(i))

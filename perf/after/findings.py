@@ -25,7 +25,7 @@ def faster(ratio):
 
 
 def verdict(ratio, yes, no):
-    return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell on so few rounds, or there is no difference")
+    return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell: there is no difference, or more rounds are needed to see it")
 
 
 def losses(document):

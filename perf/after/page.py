@@ -16,6 +16,7 @@ from sections import SECTIONS, cell, section
 # The colours of the series on a dark page, lighter than those on a light one.
 DARK = ["#58b0e8", "#ff8a4c", "#35c79b", "#e0a3c4", "#f0b840", "#8ad0f5"]
 SHOWN = 40  # rows of a comparison that are visible at first
+OVER_TIME = {"step", "time"}  # such results are drawn; their hundreds of figures stand in the JSON
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -75,6 +76,8 @@ def rows_of(document, lines):
     """Rows for lines(entry), with the entry's name and conditions once before them."""
     found = []
     for entry in document["results"]:
+        if OVER_TIME & set(entry["parameters"]):
+            continue
         made = [cells(line) for line in lines(entry)]
         head = "".join(f"<td rowspan={len(made)}>{html.escape(text)}" for text in (entry["scenario"], entry["name"], conditions(entry)))
         found += [f"<tr>{'' if i else head}{line}" for i, line in enumerate(made)]
@@ -108,8 +111,8 @@ def table_figures(document):
     rows = rows_of(document, lambda entry: [[figure["name"], *([counters_text(figure)] if counted else []), figure["unit"],
                                              *(format(figure[name], ".4g") for name in ("median", "low", "high")), str(figure["rounds"])]
                                             for figure in entry["figures"]])
-    return folded(f"All {len(rows)} figures", table(("scenario", "case", "conditions", "path", *(["counted for each"] if counted else []),
-                                                     "unit", "median", "low", "high", "rounds"), rows, "tight figures"))
+    head = ("scenario", "case", "conditions", "path", *(["counted for each"] if counted else []), "unit", "median", "low", "high", "rounds")
+    return folded(f"All {len(rows)} figures but those over time", table(head, rows, "tight figures"))
 
 
 def table_ratios(document):
@@ -160,7 +163,7 @@ def slower(document):
         return ""
     return section("What is slower with it", f"<p>{len(found)} of {every} ratios are surely below 1, the worst first.</p>",
                    table(head, rows[:12]) if rows else "",
-                   folded(f"All {len(rows)} losses", table(head, rows)) if len(rows) > 12 else "")
+                   folded(f"The other {len(rows) - 12} losses", table(head, rows[12:])) if len(rows) > 12 else "")
 
 
 def claims(document):

@@ -143,11 +143,15 @@ def section_compare(document):
     labels = list(dict.fromkeys(map(size_label, entries)))
     as_fast = ("linear memory", dict.fromkeys(labels, 1), {"color": "#888888", "linewidth": 1})
     level = [label for label, value in series[1][1].items() if value >= 0.9]
+    sizes = "; ".join(f"{name}: " + ", ".join(f"{label} {value:.2f}" for label, value in found.items()) for name, found, _ in series[1::2])
+    memory = next(("Linear memory beyond the caches gives " + ", ".join(f"{figure['name']} {figure['median']:.3g}" for figure in entry["figures"])
+                   + " GB/s of one side." for entry in select(document, "compare", "memory")), "")
+    plan = document["environment"].get("compare_kernel", "").partition(", of ")[0]
     title = "What do scattered bytes cost to compare and copy?"
     return section(title, line_chart(title, labels, [as_fast, *(line for line in series if line[1])], "size", "times as fast", 3.6, log=2), conclude(
         "Scattered buffers (4 KiB runs at random addresses) against memcmp "
         f"and memcpy on linear memory. abd_equal reaches 0.9 of memcmp or more at: {', '.join(level) or 'no size'}. "
-        "At the smallest sizes the call itself is what counts."))
+        f"By size, {sizes}. At the smallest sizes the call itself is what counts. {memory} Kernels by size in bytes: {html.escape(plan)}."))
 
 
 def section_buffer(document):
@@ -170,9 +174,10 @@ def section_buffer(document):
 
     title = "What do buffers cost?"
     faster = sum(entry["figures"][0]["median"] < entry["parameters"]["published_ns"] for entry in entries)
+    each = ", ".join(f"{html.escape(entry['name'])} {entry['figures'][0]['median']:.3g}" for entry in entries if "free, " in entry["name"])
     height = 1.4 + 0.3 * len(entries)
     return section(title, picture(draw, title, height, height * 1.4), conclude(
-        f"Less is better. {faster} of {len(entries)} cost less here than OpenZFS's userspace buffers did on the machine they were "
+        f"Less is better. In ns: {each}. {faster} of {len(entries)} cost less here than OpenZFS's userspace buffers did on the machine they were "
         "measured on, which is another one: read this as an order of magnitude."))
 
 
@@ -531,12 +536,13 @@ def section_life(document):
     entries = by_number(select(document, "arc-life", "moment"), "time")
     if not entries:
         return ""
-    phases = "phases: small, large, mixed, scan, shrink to a quarter, grow, 4,096 held, released"
+    phases = "phase"
     most = max((mib_of(entry, "resident") / mib_of(entry, "capacity") for entry in entries
                 if mib_of(entry, "resident") is not None and mib_of(entry, "capacity")), default=0)
     return section(
         "What does a cache keep from the system while its life changes?",
-        conclude(f"At most {most:.2f} times the capacity is resident. It is to stay within 1.10 times and 8 MiB; held records come on top."),
+        conclude("Phases, one a step of the axis: small records, large, mixed, a scan, shrunk to a quarter, grown, 4,096 held, released. "
+                 f"At most {most:.2f} times the capacity is resident. It is to stay within 1.10 times and 8 MiB; held records come on top."),
         curve_chart("memory over time", entries, lambda entry: number(entry, "time"), ("capacity", "resident", "used", "records' bytes"), phases,
                     "% of the largest capacity"),
         curve_chart("hits over time", entries, lambda entry: number(entry, "time"), ("hits",), phases, "% of reads"))

@@ -145,6 +145,9 @@ def made_results():
                              [("ours, runs of 4k", "liblz4, linear", value), ("ours, runs of 4k", "liblz4, borrow", 3.0)]))
     results.append(entry("compare", "kernels", "abd_equal by kernel, 128k", {"size": 131072},
                          [("memcmp", 60.0), ("scalar", 4.0), ("word", 8.0), ("avx2", 40.0)]))
+    results.append(entry("compare", "sizes", "128k", {"size": 131072}, [("abd_equal", 50.0)],
+                         [("abd_equal", "memcmp", 0.95), ("abd_copy", "memcpy", 0.9)]))
+    results.append(entry("compare", "memory", "linear memory", {}, [("memcpy", 12.0), ("triad", 10.0)]))
     for size, value in ((0, 1.5), (8, 0.9), (16, 1.125)):
         results.append(entry("compare", "keys", f"abd_key_equal, {size or '1 to 64'} bytes", {"size": size, "length": str(size)},
                              [("abd_key_equal", 8.0, "ns"), ("memcmp", 9.0, "ns")], [("abd_key_equal", "memcmp", value)]))
