@@ -554,6 +554,26 @@ class Runs(Case):
         self.assertIs(document["complete"], False)
         self.assertGreater(len(document["results"]), 0)
 
+    def test_interrupt_in_a_later_process_keeps_the_whole_one_before_it(self):
+        file = self.path("result.json")
+        process = subprocess.Popen([PERF, "run", *FEW, *SMALL, "--processes", "9", "--repeat", "10", "--runtime", "1", "--json", file],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        later = False
+        for line in process.stderr:
+            later = later or "abd-perf: process 2" in line
+            if later and "compare: 512 [" in line:
+                break
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("ended early", output)
+        with open(file) as stream:
+            document = json.load(stream)
+        self.assertIs(document["complete"], False)
+        rounds = {value["rounds"] for entry in document["results"] for value in entry["figures"] + entry["ratios"]}
+        self.assertGreaterEqual(min(rounds), 10)  # those of the first process
+        self.assertLess(max(rounds), 20)
+
     def test_progress_is_one_line_on_a_terminal(self):
         master, slave = pty.openpty()
         process = subprocess.Popen([PERF, "run", "compare", "--record-size", "512", *FEW], stdout=subprocess.DEVNULL, stderr=slave)
