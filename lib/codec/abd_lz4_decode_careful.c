@@ -40,6 +40,40 @@ static inline size_t output_left(const struct abd_lz4_state *s)
 	return (size_t)(s->out_end - s->op) + s->out_after;
 }
 
+/*
+ * How far ahead to prefetch: to the same place in a later run; if that run is shorter, to the byte
+ * that is as far from its end. 0 for long runs: the CPU prefetches those by itself, and a line
+ * fetched so early would be evicted, or evict others, before it is used.
+ */
+static uintptr_t distance_to(const struct abd_lz4_state *s, const struct iovec *later)
+{
+	const struct iovec *run = s->run;
+	uintptr_t here = (uintptr_t)run->iov_base, there = (uintptr_t)later->iov_base;
+
+	if (run->iov_len > ABD_LZ4_AHEAD_MAX)
+		return 0;
+	if (later->iov_len < run->iov_len)
+		return there + later->iov_len - here - run->iov_len;
+	return there - here;
+}
+
+static uintptr_t distance_ahead(const struct abd_lz4_state *s)
+{
+	return s->after == 0 ? 0 : distance_to(s, s->run + 1);
+}
+
+/*
+ * Long literals fetch from the run after the next into the second level, and the token before them
+ * from the next one into the first. Zen 4, rows of ratio 1.3 from memory: 1.03 times as fast as
+ * both from the next.
+ */
+static uintptr_t distance_ahead_literals(const struct abd_lz4_state *s)
+{
+	bool two = s->after > 0 && s->after > s->run[1].iov_len;
+
+	return two ? distance_to(s, s->run + 2) : distance_ahead(s);
+}
+
 void abd_lz4_decode_hop(struct abd_lz4_state *s)
 {
 	assert(s->after > 0);
@@ -51,6 +85,10 @@ void abd_lz4_decode_hop(struct abd_lz4_state *s)
 	s->run_begin = s->ip;
 	s->run_end = s->ip + size;
 	s->after -= size;
+	if (distance_ahead(s) != 0) {
+		for (size_t at = 0; at < ABD_LZ4_NEXT; at += 64)
+			__builtin_prefetch((const uint8_t *)s->run[1].iov_base + at);
+	}
 }
 
 /* input_left() > 0 */
@@ -78,24 +116,6 @@ static bool extend(struct abd_lz4_state *s, uint64_t *length, size_t keep)
 	return true;
 }
 
-/*
- * How far ahead to prefetch: to the same place in the next run; if the next run is shorter, to the
- * byte that is as far from its end. 0 for long runs: the CPU prefetches those by itself, and a line
- * fetched so early would be evicted, or evict others, before it is used.
- */
-static uintptr_t distance_ahead(const struct abd_lz4_state *s)
-{
-	const struct iovec *run = s->run, *next = run + 1;
-	uintptr_t here = (uintptr_t)run->iov_base, there;
-
-	if (s->after == 0 || run->iov_len > ABD_LZ4_AHEAD_MAX)
-		return 0;
-	there = (uintptr_t)next->iov_base;
-	if (next->iov_len < run->iov_len)
-		return there + next->iov_len - here - run->iov_len;
-	return there - here;
-}
-
 /* size <= input_left(), output_left() */
 static void copy_literals(struct abd_lz4_state *s, size_t size)
 {
@@ -108,7 +128,7 @@ static void copy_literals(struct abd_lz4_state *s, size_t size)
 			abd_lz4_decode_slide(s);
 		piece = abd_min(size, (size_t)(s->run_end - s->ip));
 		piece = abd_min(piece, (size_t)(s->out_end - s->op));
-		s->copy_literals(s->op, s->ip, piece, distance_ahead(s));
+		s->copy_literals(s->op, s->ip, piece, distance_ahead_literals(s));
 		s->ip += piece;
 		s->op += piece;
 		size -= piece;
@@ -227,21 +247,31 @@ int abd_lz4_decode_careful(struct abd_lz4_state *s)
 	return 1;
 }
 
-static bool enter_stitch(struct abd_lz4_state *s, size_t left)
+/* left: bytes from ip to the run's end, at most tail. */
+static inline bool enter_stitch(struct abd_lz4_state *s, size_t left, size_t tail, size_t head)
 {
 	const struct iovec *next = s->run + 1;
+	uint8_t *seam = s->stitch + ABD_LZ4_LONG_STITCH;
 
-	if (s->after < ABD_LZ4_HEAD || next->iov_len < ABD_LZ4_HEAD ||
-		s->run_end - s->run_begin < ABD_LZ4_TAIL)
+	if (s->after < head || next->iov_len < head || (size_t)(s->run_end - s->run_begin) < tail)
 		return false;
-	memcpy(s->stitch, s->run_end - ABD_LZ4_TAIL, ABD_LZ4_TAIL);
-	memcpy(s->stitch + ABD_LZ4_TAIL, next->iov_base, ABD_LZ4_HEAD);
-	s->ip = s->stitch + ABD_LZ4_TAIL - left;
-	s->token_limit = s->stitch + ABD_LZ4_TAIL - 1;
-	s->window_end = s->stitch + sizeof(s->stitch);
+	memcpy(seam - tail, s->run_end - tail, tail);
+	memcpy(seam, next->iov_base, head);
+	s->ip = seam - left;
+	s->token_limit = seam - 1;
+	s->window_end = seam + head;
 	s->stitched = true;
 	s->ahead = 0;
+	s->ahead_literals = 0;
 	return true;
+}
+
+bool abd_lz4_decode_enter_long(struct abd_lz4_state *s)
+{
+	size_t left = (size_t)(s->run_end - s->ip);
+
+	return left <= ABD_LZ4_LONG_STITCH &&
+	       enter_stitch(s, left, ABD_LZ4_LONG_STITCH, ABD_LZ4_LONG_STITCH);
 }
 
 bool abd_lz4_decode_enter(struct abd_lz4_state *s)
@@ -256,10 +286,11 @@ bool abd_lz4_decode_enter(struct abd_lz4_state *s)
 		left = (size_t)(s->run_end - s->ip);
 	}
 	if (left < ABD_LZ4_SEQUENCE_MAX)
-		return enter_stitch(s, left);
+		return enter_stitch(s, left, ABD_LZ4_TAIL, ABD_LZ4_HEAD);
 	s->token_limit = s->run_end - ABD_LZ4_SEQUENCE_MAX;
 	s->window_end = s->run_end;
 	s->ahead = distance_ahead(s);
+	s->ahead_literals = distance_ahead_literals(s);
 	return true;
 }
 

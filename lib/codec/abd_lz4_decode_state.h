@@ -10,6 +10,9 @@
  *                               \           /
  *                       stitch: [tail | head]   sequences that start in the tail are decoded here
  *
+ * A sequence of long literals that reaches the run's end is decoded in a longer stitch. Rows of
+ * ratio 1.3, whose runs all end within literals, decode 1.09 times as fast by that on Zen 4.
+ *
  * Invariant: between sequences ip points at a token, in the run that ends at run_end; while
  * stitched is true, in the stitch.
  */
@@ -38,6 +41,7 @@ enum {
 	ABD_LZ4_COPY_MARGIN = 128,
 	ABD_LZ4_TAIL = 32,
 	ABD_LZ4_HEAD = 64,
+	ABD_LZ4_LONG_STITCH = 128, /* bytes of either side */
 	ABD_LZ4_HISTORY = 64 << 10,
 	ABD_LZ4_AHEAD_MAX = 32 << 10,
 	/*
@@ -47,6 +51,12 @@ enum {
 	 * that, 2 KiB no more, 4 KiB less.
 	 */
 	ABD_LZ4_FIRST = 1 << 10,
+	/*
+	 * And how much of a later one, a run ahead: what is decoded in a stitch, or carefully,
+	 * fetches nothing, so the line at each run's begin would be missing. Zen 4, rows of ratio
+	 * 1.3 from memory: 1.03 to 1.05 times as fast.
+	 */
+	ABD_LZ4_NEXT = 256,
 };
 
 struct abd_lz4_sink;
@@ -55,7 +65,8 @@ struct abd_lz4_state {
 	const uint8_t *ip;
 	const uint8_t *window_end;
 	const uint8_t *token_limit; /* the quick loop takes no token after this one */
-	uintptr_t ahead; /* distance from the byte being decoded to the one to prefetch */
+	uintptr_t ahead;          /* distance from the byte being decoded to the one to prefetch */
+	uintptr_t ahead_literals; /* the same for long literals, which get there sooner */
 	uint8_t *op;
 	uint8_t *out_base; /* matches reach back to here, or lie in the hub as a whole */
 	const uint8_t *hub;
@@ -78,7 +89,7 @@ struct abd_lz4_state {
 	void (*copy_match)(uint8_t *dst, size_t offset, size_t size);
 	bool partial;
 	bool stitched;
-	uint8_t stitch[ABD_LZ4_TAIL + ABD_LZ4_HEAD];
+	uint8_t stitch[2 * ABD_LZ4_LONG_STITCH];
 };
 
 /** Whether size bytes that lie offset bytes before op lie within the hub. */
@@ -106,6 +117,9 @@ void abd_lz4_decode_hop(struct abd_lz4_state *s);
 
 /** Prepare a window of input at ip; false: the careful loop must take the next sequence. */
 bool abd_lz4_decode_enter(struct abd_lz4_state *s);
+
+/** The same for the long stitch, where the quick loop stopped before the run's end. */
+bool abd_lz4_decode_enter_long(struct abd_lz4_state *s);
 
 /**
  * Begin to decode into linear output. Returns true if nothing is left to do: *result is the answer.

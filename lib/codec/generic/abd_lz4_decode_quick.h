@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s,
 			if ((ptrdiff_t)literals > window_end - in - WIDE ||
 				(ptrdiff_t)literals > out_end - out - ABD_LZ4_LONG_MARGIN)
 				break;
-			copy_long_literals(out, in, literals, ahead);
+			copy_long_literals(out, in, literals, s->ahead_literals);
 		}
 		in += literals;
 		out += literals;
@@ -244,10 +244,25 @@ static inline __attribute__((always_inline)) void quick(struct abd_lz4_state *s,
 	s->op = op;
 }
 
+/*
+ * Functions of their own, so that nothing else takes the loop's registers: made words decode 1.01
+ * times as fast on Zen 4. Aligned, so that the loop lies in the lines of the CPU's caches as it was
+ * measured: with its top 16 bytes into a line, it is 0.94 to 0.97 times as fast as at 0, 32 or 48.
+ */
+static __attribute__((noinline, aligned(64))) void quick_block(struct abd_lz4_state *s)
+{
+	quick(s, false);
+}
+
+static __attribute__((noinline, aligned(64))) void quick_group(struct abd_lz4_state *s)
+{
+	quick(s, true);
+}
+
 /* Move ip from the stitch back to its place in the run. */
 static inline void leave(struct abd_lz4_state *s)
 {
-	const uint8_t *seam = s->stitch + ABD_LZ4_TAIL;
+	const uint8_t *seam = s->stitch + ABD_LZ4_LONG_STITCH;
 
 	s->stitched = false;
 	if (s->ip < seam) {
@@ -263,19 +278,25 @@ static inline void leave(struct abd_lz4_state *s)
 /* Decode to the block's end, or in partial decoding to out_stop. Returns 0 or -EBADMSG. */
 static inline __attribute__((always_inline)) int decode_all(struct abd_lz4_state *s, const bool hub)
 {
+	bool wide = false; /* the next stitch is the long one */
 	int more = 1;
 
 	while (more > 0) {
-		if (abd_lz4_decode_enter(s)) {
+		if (wide ? abd_lz4_decode_enter_long(s) : abd_lz4_decode_enter(s)) {
 			bool edge;
 
-			quick(s, hub);
+			if (hub)
+				quick_group(s);
+			else
+				quick_block(s);
 			edge = s->ip > s->token_limit;
+			wide = !edge && !s->stitched;
 			if (s->stitched)
 				leave(s);
-			if (edge && s->op < s->out_stop)
+			if ((edge || wide) && s->op < s->out_stop)
 				continue;
 		}
+		wide = false;
 		if (s->partial && s->op >= s->out_stop)
 			break;
 		more = abd_lz4_decode_careful(s);
@@ -283,11 +304,7 @@ static inline __attribute__((always_inline)) int decode_all(struct abd_lz4_state
 	return more < 0 ? more : 0;
 }
 
-/*
- * Aligned, so that the loop lies in the lines of the CPU's caches as it was measured. With its top
- * 16 bytes into a line, Zen 4 decodes 0.94 to 0.97 times as fast as at 0, 32 or 48.
- */
-static __attribute__((noinline, aligned(64))) int decode_block(struct abd_lz4_state *s)
+static __attribute__((noinline)) int decode_block(struct abd_lz4_state *s)
 {
 	return decode_all(s, false);
 }
