@@ -251,7 +251,8 @@ static uint64_t whole(const void *span, size_t size, uint64_t seed)
 	size_t in_last = s.left % BLOCK_STRIPES, before = s.left - in_last;
 
 	memcpy(sum, initial_sums, sizeof(sum));
-	blocks(sum, p, before / BLOCK_STRIPES, s.secret);
+	if (before > 0)
+		blocks(sum, p, before / BLOCK_STRIPES, s.secret);
 	part_of_block(sum, p + before * STRIPE, 0, in_last, s.secret);
 	return joined(sum, &s, p + size - STRIPE);
 }
