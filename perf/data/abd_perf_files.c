@@ -175,6 +175,8 @@ void abd_perf_files_load(
 			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a "
 					    "file or tree with --input");
 	}
+	if (data->size > size)
+		abd_perf_say_die(1, "more of the files was read than there is room for");
 	abd_perf_files_halve(data, abd_perf_options_twice(options, "set", half));
 	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s",
 		(double)data->size / (1 << 20), files,

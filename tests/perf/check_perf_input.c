@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 40000, LIMIT = 16384, SHARE = LIMIT / 8, LARGE = 7, RECORD = 1024, USAGE = 64 };
+enum { BIG = 40000, LIMIT = 16384, SHARE = LIMIT / 8, LARGE = 15, RECORD = 1024, USAGE = 64 };
 
 static unsigned failures;
 
@@ -138,7 +138,7 @@ static void put(int folder, const char *name, size_t size)
 	close(fd);
 }
 
-/* "big", "dir/xyz" and seven large files: the last one's share is more than there is room for. */
+/* "big", "dir/xyz" and fifteen large files: the last one's share is more than there is room for. */
 static void check_bytes(char *root)
 {
 	struct abd_perf_options options = {.input = root};
