@@ -418,6 +418,8 @@ class Build:
         self.arc = re.search(r"^ABD_WITH_ARC:BOOL=(ON|1|TRUE)$", cache, re.MULTILINE) is not None
         self.cc = re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.MULTILINE).group(1)
         cxx = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
+        checker = re.search(r"^ABD_SANITIZE:\w+=.*address", cache, re.MULTILINE)
+        self.flags = ["-fsanitize=address,undefined"] if checker else []  # not the wrapping of unsigned numbers, which programs may mean
         self.cxx = cxx and not cxx.group(1).endswith("NOTFOUND") and cxx.group(1)
         self.path = os.pathsep.join([str(self.folder / "examples"), str(self.folder / "perf"),
                                      str(self.folder / "explain"), str(self.folder / "tests"), os.environ["PATH"]])
@@ -426,7 +428,7 @@ class Build:
         lib = self.folder / "lib"
         compiler = [self.cc, "-std=gnu11"] if source.suffix == ".c" else [self.cxx, "-std=c++17"]
         return subprocess.run(
-            [*compiler, "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", f"-I{self.folder}/include",
+            [*compiler, *self.flags, "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include", f"-I{self.folder}/include",
              str(source), "-o", str(program), f"-L{lib}", f"-Wl,-rpath,{lib}", "-labd"], capture_output=True, text=True)
 
     def applies(self, block):
