@@ -57,6 +57,11 @@ class Browser(unittest.TestCase):
     def one(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
+    def texts(self, selector, within=None):
+        """What is to be read in each; asked for at once, since each question to the browser takes some milliseconds."""
+        return self.script("return [...(arguments[1] || document).querySelectorAll(arguments[0])].map((each) => each.innerText.trim())",
+                           selector, within)
+
     def script(self, text, *arguments):
         return self.driver.execute_script(text, *arguments)
 

@@ -14,7 +14,6 @@ import sys
 import unittest
 
 from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -77,22 +76,21 @@ class Play(Browser):
         self.all("#steps button")[number].click()
         where = step["statement"]
         self.assertEqual(self.one("#step h2").text, where)
-        self.assertEqual([each.text for each in self.all("#step .buffer h3")], [f"{shot['name']}: {shot['head']}" for shot in step["shots"]], where)
-        notes = [each.text for each in self.all("#step .note")]
+        self.assertEqual(self.texts("#step .buffer h3"), [f"{shot['name']}: {shot['head']}" for shot in step["shots"]], where)
+        notes = self.texts("#step .note")
         self.assertEqual(notes[len(notes) - len(step["notes"]):], step["notes"], where)
-        self.assertEqual([each.text for each in self.all("#step .outcome")],
+        self.assertEqual(self.texts("#step .outcome"),
                          {"done": [], "refused": ["REFUSED"], "broken": ["CONTRACT BROKEN"]}[step["outcome"]], where)
         for shot, buffer in zip(step["shots"], self.all("#step .buffer")):
-            parts = buffer.find_elements(By.CSS_SELECTOR, ".part")
-            self.assertEqual(len(parts), len(shot["parts"]), where)
-            self.assertEqual([each.text for each in buffer.find_elements(By.CSS_SELECTOR, ".marked")],
+            titles = self.script("return [...arguments[0].querySelectorAll('.part')].map((each) => each.title)", buffer)
+            self.assertEqual(len(titles), len(shot["parts"]), where)
+            self.assertEqual(self.texts(".marked", buffer),
                              [f"{mark['what']}: {mark['off']} to {mark['off'] + mark['size']}" for mark in shot["marks"]], where)
             self.bars(shot, buffer, where)
-            for part, box in zip(shot["parts"], parts):
-                said = box.get_attribute("title")
+            for part, said in zip(shot["parts"], titles):
                 self.assertIn(f"bytes {part['off']} to {part['off'] + part['size']}", said)
                 self.assertIn(part["place"], said)
-        changed = {row.text.split()[0]: row.text.split()[1:] for row in self.all("#counts tr.changed")}
+        changed = {row.split()[0]: row.split()[1:] for row in self.texts("#counts tr.changed")}
         self.assertEqual(changed, {each["name"]: [str(each["now"]), f"{each['by']:+d}".replace("-", "\u2212")] for each in step["counters"]}, where)
 
     def bars(self, shot, buffer, where):
@@ -247,7 +245,7 @@ class Arc(Browser):
     PAGE = (SITE / "interactive-arc.html").as_uri()
 
     def lists(self):
-        return [[box.text for box in row.find_elements(By.CSS_SELECTOR, "button")] for row in self.all("#lists .row")]
+        return [self.texts("button", row) for row in self.all("#lists .row")]
 
     def target(self):
         return [int(word) for word in self.one("#target").text.split() if word.isdigit()]
@@ -260,7 +258,7 @@ class Arc(Browser):
                 shown = []
                 for _ in range(25):
                     boxes = [self.one("#new"), *self.all("#lists button")]
-                    random.choice(boxes).click()
+                    self.script("arguments[0].click()", random.choice(boxes))
                     shown.append((self.lists(), self.target()[0], "hit" in self.one("#told").text))
                 self.compare(shown, self.one("#command").get_attribute("textContent")[len("abd-explain '"):-1])
 
