@@ -440,6 +440,31 @@ template <class D> class writes : public reads<D>
 	}
 };
 
+/**
+ * What lasts no longer than the buffer can't be had of a buffer that ends with the statement, as
+ * buffer::alloc(n).value() does.
+ */
+template <class R> class lasting : public R
+{
+      public:
+	template <class V = view> result<V> slice(size_t off, size_t size) const &
+	{
+		return R::template slice<V>(off, size);
+	}
+	template <class V = view> void slice(size_t off, size_t size) const && = delete;
+	result<read_borrow> borrow(size_t n) const & { return R::borrow(n); }
+	void borrow(size_t n) const && = delete;
+	auto pieces() & { return R::pieces(); }
+	auto pieces() const & { return R::pieces(); }
+	void pieces() const && = delete;
+	auto pieces(size_t off, size_t size) & { return R::pieces(off, size); }
+	auto pieces(size_t off, size_t size) const & { return R::pieces(off, size); }
+	void pieces(size_t off, size_t size) const && = delete;
+	auto to_buf() & { return R::to_buf(); }
+	auto to_buf() const & { return R::to_buf(); }
+	void to_buf() const && = delete;
+};
+
 /** A buffer of another owner, who outlives its use, to be read: the type of arguments. */
 class const_ref : public reads<const_ref>
 {
@@ -463,7 +488,7 @@ class ref : public writes<ref>
 };
 
 /** A view to read through. What it views outlives it. */
-class view : public reads<view>
+class view : public lasting<reads<view>>
 {
 	std::unique_ptr<const abd_t, detail::end_buffer> abd_;
 
@@ -476,7 +501,7 @@ class view : public reads<view>
 };
 
 /** The C object and its owner. It moves and is not copied; where it is const, it is only read. */
-template <class D> class owns : public writes<D>
+template <class D> class owns : public lasting<writes<D>>
 {
 	std::unique_ptr<abd_t, detail::end_buffer> abd_;
 
@@ -487,6 +512,15 @@ template <class D> class owns : public writes<D>
 	explicit operator bool() const noexcept { return abd_ != nullptr; }
 	abd_t *get() noexcept { return abd_.get(); }
 	const abd_t *get() const noexcept { return abd_.get(); }
+	result<write_borrow> borrow_copy(size_t n) & { return writes<D>::borrow_copy(n); }
+	void borrow_copy(size_t n) && = delete;
+	result<fresh_borrow> borrow_fresh(size_t n) & { return writes<D>::borrow_fresh(n); }
+	void borrow_fresh(size_t n) && = delete;
+	template <class V = mutable_view> result<V> slice_mutable(size_t off, size_t size) &
+	{
+		return writes<D>::template slice_mutable<V>(off, size);
+	}
+	template <class V = mutable_view> void slice_mutable(size_t off, size_t size) && = delete;
 	/** Hands the C object to the caller, who frees it. */
 	[[nodiscard]] abd_t *release() noexcept { return abd_.release(); }
 };

@@ -27,6 +27,24 @@ void owners(abd::buffer buffer, abd::mutable_view part, abd::view view)
 	delete moved;                  /* wrong */
 }
 
+abd::buffer made();
+
+void nothing_outlives_a_temporary(abd::buffer &buffer)
+{
+	auto part = made().slice(0, 1);                     /* wrong */
+	auto piece = made().slice_mutable(0, 1);            /* wrong */
+	auto lent = made().borrow(1);                       /* wrong */
+	auto fresh = made().borrow_fresh(1);                /* wrong */
+	auto copy = made().borrow_copy(1);                  /* wrong */
+	auto deeper = buffer.slice(0, 1).value().borrow(1); /* wrong */
+	auto address = made().to_buf();                     /* wrong */
+	for (abd::const_bytes run : made().pieces())        /* wrong */
+		reads(abd::const_ref(buffer)), static_cast<void>(run);
+	for (abd::const_bytes run : abd::const_ref(buffer).pieces(0, 1))
+		static_cast<void>(run);
+	reads(made());
+}
+
 void const_is_for_reading(abd::buffer &buffer, const abd::buffer &fixed, abd::view view)
 {
 	buffer.zero(0, 1);
