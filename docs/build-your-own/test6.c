@@ -28,9 +28,30 @@ static bool is_in(struct cache *cache, unsigned key, const char *list)
 	return strcmp(cache_list(cache, key), list) == 0;
 }
 
+/* What is true of the lists after each request. */
+static void lists_are_right(const struct cache *cache)
+{
+	size_t counted[B2 + 1] = {0}, records = cache->records;
+	const size_t *n = cache->length;
+
+	for (size_t i = 0; i < 2 * records; i++)
+		counted[cache->entry[i].list]++;
+	must(memcmp(counted, n, sizeof(counted)) == 0,
+		"length[] is not how many entries each list has: NONE counts, too");
+	must(cache->target <= records,
+		"the target is no number from 0 to records: it grows no further, and shrinks no "
+		"further");
+	must(n[T1] + n[T2] <= records,
+		"T1 and T2 together have more records than there is room for");
+	must(n[T1] + n[B1] <= records, "T1 and B1 together have more names than there is room for");
+}
+
 int main(void)
 {
+	about("a cache that was just made");
 	struct cache *cache = cache_make(3);
+	lists_are_right(cache);
+	must(cache->target == 0, "the target begins at 0");
 
 	about("room for three; the requests 1 2 1");
 	must(!request(cache, 1) && !request(cache, 2), "an empty cache has no records");
@@ -73,6 +94,15 @@ int main(void)
 	cache_end(cache);
 	all_came_back();
 
+	about("room for three; the requests 1 2 3 4, each used once");
+	cache = cache_make(3);
+	for (unsigned key = 1; key <= 4; key++)
+		request(cache, key);
+	must(is_in(cache, 1, "") && is_in(cache, 2, "T1") && is_in(cache, 4, "T1"),
+		"T1 alone had all the places: its oldest record, 1, goes for 4, and leaves no ghost");
+	cache_end(cache);
+	all_came_back();
+
 	about("room for two; the requests 1 1 2 2 3 3 1");
 	cache = cache_make(2);
 	for (unsigned i = 0; i < 7; i++)
@@ -90,6 +120,16 @@ int main(void)
 	must(is_in(cache, 3, "T2") && is_in(cache, 5, "B1") && is_in(cache, 1, "T2"),
 		"3 came back from B2 when T1 had exactly its target: the oldest of T1, 5, should "
 		"make room for it");
+	cache_end(cache);
+	all_came_back();
+
+	about("room for three; a thousand requests for nine records, drawn at random");
+	cache = cache_make(3);
+	for (unsigned i = 0, x = 1; i < 1000; i++) {
+		x = x * 1664525u + 1013904223u;
+		request(cache, (x >> 16) % 9);
+		lists_are_right(cache);
+	}
 	cache_end(cache);
 	all_came_back();
 

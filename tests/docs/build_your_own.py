@@ -39,6 +39,8 @@ MISUNDERSTANDINGS = [
     (6, "move(cache, e, known != NULL ? T2 : T1);", "move(cache, e, T1);", "4 came back"),
     (6, "\t\tif (e->stored != NULL)\n\t\t\tmini_free(e->stored);\n\t\te->key = key;", "\t\te->key = key;", "its old buffer was not freed"),
     (6, "\t\tevict(cache, true);", "\t\tevict(cache, false);", "exactly its target"),
+    (6, "move(cache, cache_oldest(cache, T1), NONE);", "move(cache, cache_oldest(cache, T1), B1);", "leaves no ghost"),
+    (6, "less < cache->target ? less : cache->target", "less", "no number from 0 to records"),
     (7, "if (atomic_load(&shared->slot[slot]) == found)", "if (found != NULL)", "look again after the note is written"),
     (7, "if (*place != NULL && !noted(shared, *place))", "if (*place != NULL)", "the writer ended a buffer that a reader's note names"),
 ]
