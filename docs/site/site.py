@@ -325,6 +325,11 @@ def complete(html):
                           encoding="utf-8")
 
 
+def on_paper(link):
+    """The name of a section on one page: its chapter's in front, and one hyphen where a heading such as "Where the 5 % went" has two."""
+    return f'<a href="#{link[2]}--{re.sub("-+", "-", link[3])}">{link[1]}</a>'
+
+
 def apart(page):
     """Many chapters have a section of the same name, such as "The picture". On one page each gets the chapter's name in front of its own."""
     parts = re.split(r'(?=<span id="document-[\w-]+"></span>)', page)
@@ -365,7 +370,7 @@ def printed(stage, xml, build, options):
         if browser is None:
             sys.exit("the PDF needs a browser (Debian: chromium)")
         for path in stage.source.glob("*.md"):
-            path.write_text(re.sub(r"\[([^]\n]*)\]\(([\w-]+)\.md#([\w-]+)\)", r'<a href="#\2--\3">\1</a>', path.read_text(encoding="utf-8")), encoding="utf-8")
+            path.write_text(re.sub(r"\[([^]\n]*)\]\(([\w-]+)\.md#([\w-]+)\)", on_paper, path.read_text(encoding="utf-8")), encoding="utf-8")
         sphinx(stage, xml, build, options, "singlehtml")
         page = build / "singlehtml/index.html"
         page.write_text(apart(page.read_text(encoding="utf-8")), encoding="utf-8")
