@@ -5,13 +5,17 @@
  */
 #include "abd_perf_command.h"
 
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
-	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_arc_policy, abd_perf_buffer,
-	abd_perf_compare, abd_perf_codec, abd_perf_flush, abd_perf_memory, abd_perf_lz4,
-	abd_perf_arc_cached_range, abd_perf_sums;
+	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
+	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range, abd_perf_sums;
 
 static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	&abd_perf_arc_read,
@@ -20,7 +24,6 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	&abd_perf_arc_cached_range,
 	&abd_perf_arc_scale,
 	&abd_perf_arc_life,
-	&abd_perf_arc_policy,
 #endif
 	&abd_perf_buffer,
 	&abd_perf_compare,
@@ -32,27 +35,27 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	NULL,
 };
 
-/* `abd-perf arc-policy FLAGS` is `abd-perf run arc-policy FLAGS`. */
+/* `abd-perf arc-policy FLAGS` is `abd-perf-arc-policy run FLAGS`, a program beside this one. */
 static int abd_perf_main_policy(int argc, char **argv)
 {
-	char **words = calloc((size_t)argc + 2, sizeof(*words)), name[] = "arc-policy";
-	int status;
+	char **words = calloc((size_t)argc + 2, sizeof(*words)), run[] = "run";
+	char self[PATH_MAX], program[PATH_MAX + 32];
 
-	if (words == NULL)
-		return 1;
-	words[0] = argv[0];
-	words[1] = name;
+	if (words == NULL || realpath("/proc/self/exe", self) == NULL)
+		abd_perf_say_die(1, "arc-policy: %s", strerror(errno));
+	snprintf(program, sizeof(program), "%s/abd-perf-arc-policy", dirname(self));
+	words[0] = program;
+	words[1] = run;
 	memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof(*words));
-	status = abd_perf_run(argc + 1, words);
-	free(words);
-	return status;
+	execv(program, words);
+	abd_perf_say_die(1, "%s: %s", program, strerror(errno));
 }
 
 int main(int argc, char **argv)
 {
 	static const struct abd_perf_command more[] = {
 		{"tune", "abd-perf tune", abd_perf_tune},
-		{"arc-policy", "abd-perf run", abd_perf_main_policy},
+		{"arc-policy", "arc-policy", abd_perf_main_policy},
 		/* for the scenario memory, not for users */
 		{"memory-child", "memory-child", abd_perf_memory_child},
 		{NULL, NULL, NULL},

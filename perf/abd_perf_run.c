@@ -32,10 +32,8 @@ static size_t abd_perf_run_choose(
 			abd_perf_say_die(EX_USAGE, "no scenario is named '%s'; see abd-perf list",
 				options->names[i]);
 	}
-	for (size_t i = 0; options->name_count == 0 && abd_perf_scenarios[i] != NULL; i++) {
-		if (!abd_perf_scenarios[i]->aside)
-			chosen[count++] = abd_perf_scenarios[i];
-	}
+	for (size_t i = 0; options->name_count == 0 && abd_perf_scenarios[i] != NULL; i++)
+		chosen[count++] = abd_perf_scenarios[i];
 	return count;
 }
 
@@ -111,8 +109,6 @@ static unsigned abd_perf_run_processes(
 {
 	if (options->processes != 0)
 		return options->processes;
-	if (scenario->aside)
-		return 1;
 	if (options->mode == ABD_PERF_LONG)
 		return scenario->headline.processes > 6 ? scenario->headline.processes : 6;
 	if (options->name_count > 0)

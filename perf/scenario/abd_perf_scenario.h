@@ -33,7 +33,6 @@ struct abd_perf_scenario {
 		unsigned processes;
 		double seconds;
 	} headline;
-	bool aside; /* only run if it is named, and in one process: it counts more than it times */
 	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
 	int (*run)(const struct abd_perf_options *options);
 };

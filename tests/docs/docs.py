@@ -507,7 +507,7 @@ def check_measured(block, build):
         check(ok or not perf.exists(), f"{block}: there is no program {program}")
         if program.endswith("abd-perf") and scenarios:
             for word in itertools.takewhile(lambda w: not w.startswith("-"), words[1:]):
-                check(word in scenarios | {"run", "list", "compare", "report", "tables", "env"} or word.endswith(".json"),
+                check(word in scenarios | {"run", "list", "compare", "report", "tables", "env", "arc-policy"} or word.endswith(".json"),
                       f"{block}: abd-perf has no {word}")
 
 

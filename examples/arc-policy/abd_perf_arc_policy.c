@@ -8,10 +8,11 @@
  *   memory  of a trace at one size: bytes for each record. Of the library's cache all but the
  *           record's bytes; of a simulated one what its policy notes, without key and hash table
  *
- * It has nothing to claim: hits are counted, and docs/arc-policy.md says what follows.
+ * It has nothing to claim: hits are counted, and docs/arc-policy.md says what follows. It is a
+ * program of one scenario, made of abd-perf's parts, and `abd-perf arc-policy` starts it.
  */
+#include "abd_perf_command.h"
 #include "abd_perf_policy.h"
-#include "abd_perf_scenario.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -164,12 +165,17 @@ static int abd_perf_policy_run_all(const struct abd_perf_options *options)
 	return 0;
 }
 
-const struct abd_perf_scenario abd_perf_arc_policy = {
-	.name = "arc-policy",
-	.summary = "hits of the cache's policy, of nine others and of who knows the future",
-	.uses = ABD_PERF_USES_TRACE,
-	.normal_s = 16,
-	.full_s = 80,
-	.aside = true,
-	.run = abd_perf_policy_run_all,
-};
+int main(int argc, char **argv)
+{
+	static const struct abd_perf_scenario scenario = {
+		.name = "arc-policy",
+		.summary = "hits of the cache's policy, of nine others and of who knows the future",
+		.uses = ABD_PERF_USES_TRACE,
+		.normal_s = 16,
+		.full_s = 80,
+		.run = abd_perf_policy_run_all,
+	};
+	static const struct abd_perf_scenario *const list[] = {&scenario, NULL};
+
+	return abd_perf_command(argc, argv, list, NULL);
+}
