@@ -254,7 +254,7 @@ static void abd_perf_many_race(
 
 static int abd_perf_scale_many(const struct abd_perf_options *options, size_t records)
 {
-	static const size_t size[] = {1, 2, 4, 16, ABD_PERF_MANY_MAX};
+	static const size_t size[] = {1, 2, 4, 8, 16, ABD_PERF_MANY_MAX};
 	struct abd_perf_scale_set set;
 
 	abd_perf_scale_set_make(&set, records, options);
@@ -392,7 +392,7 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 
 	struct abd_perf_data data;
 
-	abd_perf_say_begin("arc-scale", 25);
+	abd_perf_say_begin("arc-scale", 28);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_say_stopped())
