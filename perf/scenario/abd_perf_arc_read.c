@@ -352,11 +352,11 @@ static int abd_perf_arc_run(const struct abd_perf_options *options)
 	static const struct abd_perf_arc_study study = {
 		"arc-read", abd_perf_arc_ways, claims, 5, 5, true};
 	static const size_t all[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 128 << 10, 1 << 20};
-	static const size_t few[] = {8 << 10, 16 << 10, 128 << 10};
+	static const size_t few[] = {8 << 10, 128 << 10};
 	const size_t *size = options->record_size != 0 ? &options->record_size
 			     : options->quick          ? few
 						       : all;
-	size_t count = options->record_size != 0 ? 1 : options->quick ? 3 : 6;
+	size_t count = options->record_size != 0 ? 1 : options->quick ? 2 : 6;
 	bool both = options->cpu_count > 1 && options->threads == 0;
 	struct abd_perf_data data[2];
 	int status = 0;
@@ -380,7 +380,7 @@ const struct abd_perf_scenario abd_perf_arc_read = {
 	.summary = "reading cached compressed records: linear, single-chunk with the rule on and "
 		   "off, multi-chunk",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 23,
+	.normal_s = 21,
 	.full_s = 120,
 	.run = abd_perf_arc_run,
 };

@@ -176,8 +176,8 @@ static const size_t abd_perf_flush_sizes[] = {
 
 /*
  * Policies, the most interesting first. Those that this CPU has are raced, up to the number of
- * paths that a race takes. The last ones can be left out: nt-sse2 copies as nt-avx2 does, and
- * clflush, which flushes one line at a time, can't win.
+ * paths that a race takes, without --full the first five. The last ones can be left out: nt-sse2
+ * copies as nt-avx2 does, and clflush, which flushes one line at a time, can't win.
  */
 static const char *const abd_perf_flush_policies[] = {"movdir64b", "nt-avx512", "nt-avx2", "movnti",
 	"clwb", "clflushopt", "cvap", "cvac", "nt-sse2", "clflush", NULL};
@@ -203,7 +203,7 @@ static struct abd_perf_crew *abd_perf_flush_crew;
  * and copies with a fence each. Returns how many.
  */
 static unsigned abd_perf_flush_ways(
-	struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell)
+	struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell, bool quick)
 {
 	bool runs = cell->place->linear == NULL && cell->size > 4 * KIB;
 	const char *found = abd_perf_place_found("flush");
@@ -215,8 +215,9 @@ static unsigned abd_perf_flush_ways(
 		return 2;
 	}
 	ways[count++] = (struct abd_perf_flush_way){"AUTO", found, false, false};
-	for (unsigned i = 0;
-		abd_perf_flush_policies[i] != NULL && count + pmem < ABD_PERF_PATHS_MAX; i++) {
+	for (unsigned i = 0; abd_perf_flush_policies[i] != NULL &&
+			     count + pmem < (quick ? 6 + pmem : ABD_PERF_PATHS_MAX);
+		i++) {
 		const char *policy = abd_perf_flush_policies[i];
 
 		if (abd_tuning_set("flush", policy) == 0)
@@ -314,7 +315,7 @@ static int abd_perf_flush_cell(
 	static struct abd_perf_flush_case work[ABD_PERF_PATHS_MAX];
 	static struct abd_perf_flush_way ways[ABD_PERF_PATHS_MAX];
 	struct abd_perf_path path[ABD_PERF_PATHS_MAX];
-	unsigned count = abd_perf_flush_ways(ways, cell);
+	unsigned count = abd_perf_flush_ways(ways, cell, options->quick);
 	size_t region = cell->place->size / cell->threads & ~(size_t)4095;
 
 	abd_perf_say_step("%s, %s, %zu bytes, %u threads%s",
@@ -505,7 +506,7 @@ const struct abd_perf_scenario abd_perf_flush = {
 	.summary = "durable copies: every policy by size, destination and writers; AUTO against "
 		   "the best of them and libpmem",
 	.uses = ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 20,
+	.normal_s = 16,
 	.full_s = 105,
 	.run = abd_perf_flush_run,
 };
