@@ -88,8 +88,8 @@ enum abd_arc_flags {
 	 * keep each stored record in whole pages of its own, at multiples of 4 KiB, for engines
 	 * that write holds with O_DIRECT: hold.abd ends with a page, and what lies in it behind
 	 * stored_size is zero, so abd_pwrite() of abd_get_size(hold.abd) bytes writes the record.
-	 * Records are compressed where that saves a page. One takes 144 bytes more than its pages,
-	 * and a run table where these are no power of two: 128 bytes for 12 KiB
+	 * Records are compressed where that saves an eighth, and a page. One takes 144 bytes more
+	 * than its pages, and a run table where these are no power of two: 128 bytes for 12 KiB
 	 */
 	ABD_ARC_ALIGNED = 1 << 2,
 	/**
@@ -131,7 +131,9 @@ enum abd_arc_put_flag {
  * A record that was evicted. evicted_cb is called once for each such record, when nobody can find
  * or hold it any more. It is not called for records that a call removed or replaced, before or
  * after they were evicted; nor for those that are damaged, or had to leave a full page of the
- * index; nor for what is in the cache when it is destroyed.
+ * index; nor for what is in the cache when it is destroyed. But a put that makes room may evict its
+ * own key's old record, and is then no replacement: evicted_cb may be called for that record during
+ * the put.
  *
  * Records that were evicted together are reported together, up to about a thousand. The thread
  * that does it is the one whose call finds that all readers have left them: a put, fill, remove,
@@ -313,9 +315,9 @@ struct abd_arc_stats {
  * Units:   the config's capacity_bytes in bytes of memory, expected_entries in records, hit_batch
  *          in hits.
  * Returns: the cache, or NULL with errno EINVAL (config_size, capacity_bytes, hit_batch, flags,
- *          lz4_index_group, lz4_effort or shards out of range), E2BIG (the config is longer than
- *          this version knows, and the rest is not zero), ENOSPC (chunk_provider is pool, and
- *          capacity_bytes is more than pool_size), ENOMEM.
+ *          lz4_index_group, lz4_effort, shards or metadata_min_bytes out of range), E2BIG (the
+ *          config is longer than this version knows, and the rest is not zero), ENOSPC
+ *          (chunk_provider is pool, and capacity_bytes is more than pool_size), ENOMEM.
  * Owner:   the caller, until abd_arc_destroy(). *config is copied.
  * Threads: any.
  * Source:  arc_init() in module/zfs/arc.c.
@@ -470,7 +472,8 @@ ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t 
 /**
  * Forget the record that is held, unless its key has another record by now. For a caller that finds
  * the record wrong or too old, while other threads may be replacing it. Another record of the same
- * bytes may be taken for the one that is held.
+ * bytes may be taken for the one that is held; so may one of the same size that ABD_ARC_REINDEX
+ * gave an index since.
  *
  * Contract: *hold is a hold of this cache, and has not been released.
  * Returns:  0; -ENOENT: the cache no longer has the record, and nothing has changed.
@@ -523,7 +526,7 @@ ABD_API size_t abd_arc_hold_many(
  * with -ESTALE. What is put into the pool, or begun to be filled, during the call may stay.
  *
  * Units:   the result in records.
- * Returns: how many there were; never an error.
+ * Returns: how many there were, with those that were evicted and are held; never an error.
  * Owner:   nothing changes hands; held records stay valid for their holders. The memory of the
  *          others is free when the call returns.
  * Threads: any. Looks at all records of the cache, without its lock. Removes a few at a time with
@@ -592,9 +595,9 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * Returns:  0, and *hold holds the record, unless hold is NULL. -ESTALE: the key's record was put
  *           or removed since the fill began, so that what was fetched may be older; nothing is
  *           stored, and all who wait look again. Other errors, after which the thread that has
- *           waited longest gets the fill: -EINVAL flags or sizes as above are broken; -EBADMSG what
- *           was to be verified is no block of a record of logical_size; -ENOSPC, -ENOMEM as
- *           abd_arc_put().
+ *           waited longest gets the fill, or all look again as after -ESTALE: -EINVAL flags or
+ *           sizes as above are broken; -EBADMSG what was to be verified is no block of a record of
+ *           logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
  *           After an error *hold is unchanged. 0 also if hold is NULL and the key is only
  *           remembered, as ABD_ARC_SECOND_TIME wants.
  * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the

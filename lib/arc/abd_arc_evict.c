@@ -588,12 +588,6 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	return any;
 }
 
-/* What is in use, neither pinned nor about to be freed by another thread. Under lock. */
-static size_t abd_arc_used_unpinned(const struct abd_arc *arc)
-{
-	return abd_arc_used(arc) - arc->pinned_bytes - arc->untold_bytes;
-}
-
 /* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
 static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
@@ -624,16 +618,14 @@ static uint64_t abd_arc_trim_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What all shards use; and of that what is neither pinned nor about to be freed. */
-static size_t abd_arc_trim_used(struct abd_arc *first, size_t *unpinned)
+/* What all shards use, also for records that are held. */
+static size_t abd_arc_trim_used(struct abd_arc *first)
 {
 	size_t used = 0;
 
-	*unpinned = 0;
 	for (uint32_t i = 0; i < first->shards; i++) {
 		pthread_mutex_lock(&first[i].lock);
 		used += abd_arc_used(&first[i]);
-		*unpinned += abd_arc_used_unpinned(&first[i]);
 		pthread_mutex_unlock(&first[i].lock);
 	}
 	return used;
@@ -642,10 +634,9 @@ static size_t abd_arc_trim_used(struct abd_arc *first, size_t *unpinned)
 /* Take a step in each shard, for its part of what is too much. False: no step is left. */
 static bool abd_arc_trim_round(struct abd_arc *first, size_t goal)
 {
+	size_t used = abd_arc_trim_used(first);
 	bool any = false;
-	size_t used;
 
-	(void)abd_arc_trim_used(first, &used);
 	for (uint32_t i = 0; used > goal && i < first->shards; i++)
 		any |= abd_arc_trim_some(&first[i], (used - goal - 1) / first->shards + 1);
 	return any;
@@ -656,16 +647,15 @@ size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	uint64_t begin = abd_arc_trim_clock();
-	size_t goal, rest, before = abd_arc_trim_used(arc, &goal);
+	size_t before = abd_arc_trim_used(arc), goal = before - abd_min(before, bytes);
 
-	goal -= abd_min(goal, bytes);
 	for (uint32_t i = 0; i < arc->shards; i++)
 		abd_arc_reclaim(&arc[i]); /* what waits to be freed costs no record */
 	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal))
 		continue;
 	abd_cache_reap_now();
 
-	size_t after = abd_arc_trim_used(arc, &rest);
+	size_t after = abd_arc_trim_used(arc);
 
 	return before - abd_min(before, after);
 }

@@ -13,14 +13,21 @@
 #include <time.h>
 
 /*
- * Whether these are one record: the same entry, or copies made by a move. Only what lies in a slot
- * is moved, so no large record is compared with the lock. Under lock.
+ * Whether what is held and what is there are one record: the same entry, or copies made by a move.
+ * Only what lies in a slot is moved, so no large record is compared with the lock. What has got its
+ * index since counts as the same, since its block is another one. Under lock.
  */
 static bool abd_arc_is_same(
-	const struct abd_arc *arc, struct abd_arc_entry *a, struct abd_arc_entry *b)
+	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
 {
-	return a == b || (a->item.size == b->item.size && abd_arc_entry_elsewhere(arc, a) == 0 &&
-				 abd_equal(abd_arc_entry_abd(a), abd_arc_entry_abd(b)));
+	if (held == there)
+		return true;
+	if (held->item.size != there->item.size)
+		return false;
+	if (there->item.indexed > held->item.indexed && (arc->flags & ABD_ARC_REINDEX) != 0)
+		return true;
+	return abd_arc_entry_elsewhere(arc, held) == 0 &&
+	       abd_equal(abd_arc_entry_abd(held), abd_arc_entry_abd(there));
 }
 
 /*

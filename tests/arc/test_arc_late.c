@@ -86,6 +86,45 @@ Test(arc_late, blocks_from_elsewhere_get_one_too_and_damaged_ones_none)
 	abd_arc_destroy(arc);
 }
 
+/* Whoever finds the bytes wrong that it holds must not be served them again. */
+Test(arc_late, what_is_held_is_dropped_though_it_got_its_index_since)
+{
+	abd_arc_t *arc = make(64 * MIB, ABD_ARC_REINDEX, 32768, 0);
+	abd_arc_hold_t held, indexed;
+
+	put(arc, 1, 131072, 20);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &held), 0);
+	read_at(arc, 1, 100000, 0);
+	read_at(arc, 1, 1, 0);
+	cr_assert(is_indexed(arc, 1));
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &indexed), 0);
+	cr_assert_eq(abd_arc_hold_drop(arc, &held), 0);
+	cr_assert_not(arc_contains(arc, 1));
+
+	put(arc, 1, 131072, 30);
+	cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT, "of other bytes");
+	cr_assert_eq(abd_arc_hold_drop(arc, &indexed), -ENOENT, "without an index");
+	cr_assert(arc_contains(arc, 1));
+	abd_arc_release(&indexed);
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
+/* Where puts make the index, one more is another record. */
+Test(arc_late, an_index_of_a_put_is_of_another_record)
+{
+	abd_arc_t *arc = make(64 * MIB, 0, 32768, 0);
+	abd_arc_hold_t held;
+
+	put(arc, 1, 131072, 64);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &held), 0);
+	put(arc, 1, 131072, 20);
+	cr_assert(is_indexed(arc, 1));
+	cr_assert_eq(abd_arc_hold_drop(arc, &held), -ENOENT);
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
 Test(arc_late, other_reads_make_none)
 {
 	abd_arc_t *late = make(64 * MIB, ABD_ARC_REINDEX, 32768, 0);

@@ -111,6 +111,26 @@ Test(arc_trim, what_is_held_stays_valid_and_frees_nothing_yet)
 	abd_arc_destroy(arc);
 }
 
+Test(arc_trim, goes_on_past_what_is_held)
+{
+	enum { COUNT = 200, SIZE = 64 << 10 };
+	abd_arc_hold_t held[COUNT / 2]; /* the oldest, which are evicted first */
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < COUNT; n++) {
+		arc_fill(data, SIZE, n, 0, 64);
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
+		if (n < COUNT / 2)
+			cr_assert_eq(abd_arc_hold(arc, arc_at(n), &held[n]), 0);
+	}
+	cr_assert_geq(abd_arc_trim(arc, 2 * MIB, UINT64_MAX), 2 * MIB);
+	cr_assert_geq(arc_stats(arc).evicted_bytes, COUNT / 2 * SIZE);
+	cr_assert(arc_contains(arc, COUNT - 1), "the newest stays");
+	for (uint64_t n = 0; n < COUNT / 2; n++)
+		abd_arc_release(&held[n]);
+	abd_arc_destroy(arc);
+}
+
 /* Each of them leaves a ghost, which takes memory. */
 Test(arc_trim, of_held_records_does_not_make_the_cache_larger)
 {
