@@ -188,9 +188,13 @@ static void abd_explain_text_pool(FILE *out, const char *pool)
 	fprintf(out,
 		"\n%*sthe pool, a character for each page of 4096 bytes: . free, # held by others\n",
 		ABD_EXPLAIN_INDENT, "");
-	for (size_t at = 0, size = strlen(pool); at < size; at += ABD_EXPLAIN_POOL_ROW)
-		fprintf(out, "%*s%5zu  %.*s\n", ABD_EXPLAIN_INDENT, "", at, ABD_EXPLAIN_POOL_ROW,
-			pool + at);
+	for (size_t at = 0, size = strlen(pool), row = ABD_EXPLAIN_POOL_ROW; at < size; at += row) {
+		if (at < row || strncmp(pool + at, pool + at - row, row) != 0)
+			fprintf(out, "%*s%5zu  %.*s\n", ABD_EXPLAIN_INDENT, "", at, (int)row,
+				pool + at);
+		else if (at < 2 * row || strncmp(pool + at, pool + at - 2 * row, row) != 0)
+			fprintf(out, "%*s  ...  as above\n", ABD_EXPLAIN_INDENT, "");
+	}
 }
 
 static void abd_explain_text_deltas(FILE *out, const struct abd_explain_delta *deltas)

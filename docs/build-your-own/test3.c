@@ -50,5 +50,13 @@ int main(void)
 	mem_runs_left = 1;
 	must(mini_alloc(16 << 10) == NULL, "single pages were refused too: there is no buffer");
 	all_came_back();
+
+	about("mini_alloc(1535) and mini_alloc(1536) when no run is given");
+	mem_runs_left = 0;
+	buffer = mini_alloc(1535);
+	must(buffer != NULL, "1,535 bytes are less than 1,536: they need no run");
+	mini_free(buffer);
+	must(mini_alloc(1536) == NULL, "1,536 bytes are not less than 1,536: they come in runs");
+	all_came_back();
 	return 0;
 }

@@ -40,8 +40,12 @@ static void *abd_jemalloc_extent_alloc(extent_hooks_t *hooks, void *address, siz
 	void *extent = abd_jemalloc_hooks_default->alloc(
 		hooks, address, size, alignment, zero, commit, arena);
 
-	/* Only advice: without huge pages the system uses small ones. */
-	if (extent != NULL && size >= ABD_HUGE_PAGE)
+	/*
+	 * Only advice: without huge pages the system uses small ones. jemalloc makes an arena in
+	 * 2 MiB of its own and uses a few pages of them: a huge page there would be resident for
+	 * nothing.
+	 */
+	if (extent != NULL && size >= ABD_HUGE_PAGE && abd_jemalloc_ready)
 		madvise(extent, size, MADV_HUGEPAGE);
 	return extent;
 }

@@ -11,13 +11,16 @@
  *   burst     mixed, while 4,096 records are held
  *   after     mixed, with all of them released
  *
- * Beside it one thread reads, if there are two CPUs. Of each phase: the most memory that was
- * resident, and how far resident_bytes of the statistics is from it at the end; what the records
- * cost beyond their bytes and 160 bytes each; the time of puts by the wall clock and, for machines
- * that do other things, in CPU time; waits for readers; hits. And for pictures, at moments of each
- * phase: what is resident and used, and the hits since the last one.
+ * Beside it one thread reads, if there are two CPUs. It has a CPU of its own, as the one that
+ * resizes: on the writer's it would be stopped within its section, and the writer wait for it. Of
+ * each phase: the most memory that was resident, and how far resident_bytes of the statistics is
+ * from it at the end; what the records cost beyond their bytes and 160 bytes each; the time of puts
+ * by the wall clock and, for machines that do other things, in CPU time; waits for readers; hits.
+ * And for pictures, at moments of each phase: what is resident and used, and the hits since the
+ * last one.
  * --runtime says how long a phase takes: 450 makes it an hour.
  */
+#include "abd_perf_crew.h"
 #include "abd_perf_data.h"
 #include "abd_perf_latency.h"
 #include "abd_perf_scenario.h"
@@ -64,9 +67,11 @@ struct abd_perf_life {
 	uint64_t random, next, keys;
 	size_t base; /* resident before there was a cache */
 	unsigned resize;
+	int other_cpu; /* not the writer's, if there are two */
 	atomic_bool stop;
 	atomic_bool wrong;
 	/* of this phase */
+	abd_arc_hold_t hold[ABD_PERF_LIFE_HOLDS];
 	struct abd_perf_latency wall, cpu;
 	uint64_t looked, found;
 	double peak;
@@ -153,6 +158,7 @@ static void *abd_perf_life_reader(void *arg)
 	char *dst = malloc(65536);
 	uint64_t random = 12345;
 
+	abd_perf_crew_pin(life->other_cpu);
 	while (dst != NULL && !atomic_load(&life->stop))
 		abd_perf_life_get(life, abd_perf_life_pick(life, &random), dst);
 	free(dst);
@@ -163,6 +169,7 @@ static void *abd_perf_life_resizer(void *arg)
 {
 	struct abd_perf_life *life = arg;
 
+	abd_perf_crew_pin(life->other_cpu);
 	if (abd_arc_resize(life->arc, life->capacity / life->resize) != 0)
 		atomic_store(&life->wrong, true);
 	return NULL;
@@ -221,7 +228,7 @@ static void abd_perf_life_work(
 	abd_perf_life_sample(life);
 }
 
-static size_t abd_perf_life_hold(struct abd_perf_life *life, abd_arc_hold_t *hold)
+static size_t abd_perf_life_hold(struct abd_perf_life *life)
 {
 	size_t held = 0;
 
@@ -229,7 +236,7 @@ static size_t abd_perf_life_hold(struct abd_perf_life *life, abd_arc_hold_t *hol
 		abd_arc_key_t key =
 			abd_perf_life_key(LIFE_MIXED, abd_perf_life_pick(life, &life->random));
 
-		held += abd_arc_hold(life->arc, &key, &hold[held]) == 0;
+		held += abd_arc_hold(life->arc, &key, &life->hold[held]) == 0;
 	}
 	return held;
 }
@@ -271,14 +278,11 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 static void abd_perf_life_phase(
 	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
 {
-	abd_arc_hold_t *hold = calloc(ABD_PERF_LIFE_HOLDS, sizeof(*hold));
 	struct abd_arc_stats before;
 	pthread_t resizer;
 	size_t held = 0;
 
 	abd_perf_say_step("%s", phase->name);
-	if (hold == NULL)
-		abd_perf_say_die(1, "no memory for holds");
 	memset(&life->wall, 0, sizeof(life->wall));
 	memset(&life->cpu, 0, sizeof(life->cpu));
 	life->looked = life->found = life->looked_before = life->found_before = 0;
@@ -286,15 +290,14 @@ static void abd_perf_life_phase(
 	abd_arc_stats_get(life->arc, &before, sizeof(before));
 	life->resize = phase->resize;
 	if (phase->holds)
-		held = abd_perf_life_hold(life, hold);
+		held = abd_perf_life_hold(life);
 	if (phase->resize > 0 && pthread_create(&resizer, NULL, abd_perf_life_resizer, life) != 0)
 		abd_perf_say_die(1, "a thread can't be started");
 	abd_perf_life_work(life, phase, ns);
 	if (phase->resize > 0)
 		pthread_join(resizer, NULL);
 	while (held > 0)
-		abd_arc_release(&hold[--held]);
-	free(hold);
+		abd_arc_release(&life->hold[--held]);
 	if (life->wall.count > 0 && !abd_perf_say_stopped() && abd_perf_say_wanted())
 		abd_perf_life_add(life, phase, &before);
 }
@@ -314,9 +317,11 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	pthread_t reader;
 	bool reads;
 
+	/* Also so that all of it is resident before there is a cache. */
 	memset(&life, 0, sizeof(life));
 	life.capacity = (size_t)(options->mode == ABD_PERF_FULL ? 256 : 64) << 20;
 	life.random = options->seed;
+	life.other_cpu = options->cpus[options->cpu_count > 1];
 	life.keys = life.capacity / 4096; /* some twice what fits */
 	life.data = malloc(ABD_PERF_LIFE_DATA);
 	life.read = malloc(65536);

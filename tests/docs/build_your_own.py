@@ -26,6 +26,7 @@ MISUNDERSTANDINGS = [
     (2, "\t\toff = 0; /* the next piece is read from its first byte */\n", "", "is no offset into the second"),
     (2, "smaller(size - i * PAGE, PAGE)", "PAGE", "the buffer ends before"),
     (3, "return buffer->count == 1;", "return buffer->size <= PAGE;", "what counts is the number of pieces"),
+    (3, "if (size < 1536)", "if (size <= 1536)", "1,536 bytes are not less than 1,536"),
     (3, "\t\t} else if (want > 1) {\n\t\t\tlargest = want / 2; /* refused: smaller ones for the rest of this buffer */\n", "",
      "no reason to give up"),
     (4, "\tview->size = size;", "\tfor (size_t i = 1; i < count; i++)\n\t\tview->piece[i].addr += off % PAGE;\n\tview->size = size;",

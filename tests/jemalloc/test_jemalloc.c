@@ -12,6 +12,8 @@
 
 #if ABD_TEST_JEMALLOC
 
+#include <sys/mman.h>
+
 #define MIB ((size_t)1 << 20)
 #define FIRST_ARENA 70u
 
@@ -32,6 +34,8 @@ static struct {
 	void *run, *run_back; /* and what it had back */
 	void *extent;         /* what the system answers */
 	size_t alignment;     /* what it was asked for */
+	bool own;             /* an arena takes such address space while it is made */
+	unsigned advised;
 } companion = {.refused = 1000};
 
 static void *extent_alloc(struct hooks *hooks, void *address, size_t size, size_t alignment,
@@ -42,6 +46,25 @@ static void *extent_alloc(struct hooks *hooks, void *address, size_t size, size_
 }
 
 static struct hooks hooks_of_jemalloc = {.alloc = extent_alloc};
+
+int __wrap_madvise(void *address, size_t size, int advice);
+int __real_madvise(void *address, size_t size, int advice);
+
+int __wrap_madvise(void *address, size_t size, int advice)
+{
+	if (address != companion.extent)
+		return __real_madvise(address, size, advice);
+	companion.advised += advice == MADV_HUGEPAGE;
+	return 0;
+}
+
+static void *extent(size_t size, size_t alignment)
+{
+	bool zero = false, commit = false;
+
+	return companion.hooks->alloc(
+		companion.hooks, NULL, size, alignment, &zero, &commit, FIRST_ARENA + 1);
+}
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -60,6 +83,8 @@ static int mallctl(const char *name, void *old, size_t *old_size, void *new_valu
 			return EINVAL;
 		if (new_value != NULL)
 			companion.hooks = *(struct hooks **)new_value;
+		if (new_value != NULL && companion.own)
+			extent(2 * MIB, 4096);
 	}
 	if (ends_with(name, ".extent_hooks"))
 		*(struct hooks **)old = &hooks_of_jemalloc;
@@ -171,14 +196,6 @@ Test(abd_jemalloc, regions_that_it_lacks_or_that_lie_too_high_are_out_of_memory)
 	abd_test_child_passes("companion_has_no_region", NULL);
 }
 
-static void *extent(size_t size, size_t alignment)
-{
-	bool zero = false, commit = false;
-
-	return companion.hooks->alloc(
-		companion.hooks, NULL, size, alignment, &zero, &commit, FIRST_ARENA + 1);
-}
-
 ABD_TEST_CHILD(companion_asks_for_address_space)
 {
 	static char memory[4096];
@@ -188,13 +205,31 @@ ABD_TEST_CHILD(companion_asks_for_address_space)
 	companion.extent = memory;
 	expect(extent(2 * MIB, 4096) == memory && companion.alignment == 2 * MIB);
 	expect(extent(8 * MIB, 4 * MIB) == memory && companion.alignment == 4 * MIB);
+	expect(companion.advised == 2);
 	expect(extent(2 * MIB - 4096, 4096) == memory && companion.alignment == 4096);
+	expect(companion.advised == 2);
 	return 0;
 }
 
 Test(abd_jemalloc, address_space_from_2_mib_up_starts_on_a_huge_page)
 {
 	abd_test_child_passes("companion_asks_for_address_space", NULL);
+}
+
+ABD_TEST_CHILD(companion_makes_an_arena)
+{
+	static char memory[4096];
+
+	companion.own = true;
+	companion.extent = memory;
+	expect(abd_jemalloc_present() && companion.alignment == 2 * MIB);
+	expect(companion.advised == 0);
+	return 0;
+}
+
+Test(abd_jemalloc, an_arena_itself_takes_no_huge_page)
+{
+	abd_test_child_passes("companion_makes_an_arena", NULL);
 }
 
 Test(abd_jemalloc, a_run_of_no_region_is_a_broken_contract)
