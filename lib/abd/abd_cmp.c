@@ -9,6 +9,7 @@
 #include "abd_compare_kernel.h"
 #include "abd_iter.h"
 #include "abd_pieces.h"
+#include "abd_step.h"
 
 #include <abd/compare.h>
 #include <abd/operate.h>
@@ -96,8 +97,15 @@ static __attribute__((noinline)) int abd_cmp_spans(
 	const struct abd_compare_kernel *kernel, const abd_t *a, const abd_t *b, size_t size)
 {
 	struct abd_iter ia, ib;
+	struct abd_step step;
 	int order = 0;
 
+	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, 0, 0, size)) {
+		for (; step.len > 0 && order == 0; abd_step_advance(&step))
+			order = kernel->order(abd_step_a(&step), abd_step_b(&step), step.len,
+				abd_step_next_a(&step), abd_step_next_b(&step));
+		return order;
+	}
 	abd_iter_begin(&ia, a, 0, size);
 	abd_iter_begin(&ib, b, 0, size);
 	if (kernel->lanes != NULL)
@@ -240,8 +248,15 @@ static __attribute__((noinline)) bool abd_equal_spans(const struct abd_compare_k
 	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
 	struct abd_iter ia, ib;
+	struct abd_step step;
 	bool equal = true;
 
+	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, a_off, b_off, size)) {
+		for (; step.len > 0 && equal; abd_step_advance(&step))
+			equal = kernel->equal(abd_step_a(&step), abd_step_b(&step), step.len,
+				abd_step_next_a(&step), abd_step_next_b(&step));
+		return equal;
+	}
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
 	if (kernel->lanes != NULL)
@@ -303,12 +318,23 @@ bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t siz
 size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
 	struct abd_iter ia, ib;
+	struct abd_step step;
 
 	abd_check_range(__func__, a, a_off, size);
 	abd_check_range(__func__, b, b_off, size);
 
 	const struct abd_compare_kernel *kernel = abd_compare_for(size);
 
+	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, a_off, b_off, size)) {
+		for (; step.len > 0; abd_step_advance(&step)) {
+			size_t same = kernel->diff(abd_step_a(&step), abd_step_b(&step), step.len,
+				abd_step_next_a(&step), abd_step_next_b(&step));
+
+			if (same < step.len)
+				return size - step.left + same;
+		}
+		return size;
+	}
 	abd_iter_begin(&ia, a, a_off, size);
 	abd_iter_begin(&ib, b, b_off, size);
 	if (kernel->lanes != NULL)

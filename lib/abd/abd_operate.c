@@ -8,6 +8,7 @@
 #include "abd_copy_span.h"
 #include "abd_iter.h"
 #include "abd_pieces.h"
+#include "abd_step.h"
 #include "abd_zero_span.h"
 
 #include <abd/operate.h>
@@ -123,10 +124,21 @@ static __attribute__((noinline)) void abd_copy_spans(const char *call,
 	size_t soff, size_t size)
 {
 	struct abd_iter d, s;
+	struct abd_step step;
 
+	abd_require_apart(call, dabd, sabd, doff, soff, size);
+	if (kernel->lanes == NULL && abd_step_begin(&step, dabd, sabd, doff, soff, size)) {
+		for (; step.len > 0; abd_step_advance(&step)) {
+			abd_require_apart_spans(
+				call, abd_step_a(&step), abd_step_b(&step), step.len);
+			kernel->span(abd_step_a(&step), abd_step_b(&step), step.len,
+				abd_step_next_a(&step), abd_step_next_b(&step));
+		}
+		abd_copy_finish(kernel);
+		return;
+	}
 	abd_iter_begin_write(&d, call, dabd, doff, size);
 	abd_iter_begin(&s, sabd, soff, size);
-	abd_require_apart(call, dabd, sabd, doff, soff, size);
 	if (kernel->lanes != NULL) {
 		abd_copy_lanes(call, kernel, &(struct abd_sides){.ia = &d, .ib = &s});
 		return;
