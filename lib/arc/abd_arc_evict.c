@@ -32,8 +32,12 @@
  */
 #define ABD_ARC_EVICT_PUT 256
 #define ABD_ARC_TRIM_STEP 4
-/* A grace period begins when this part of what is kept free is retired. */
+/*
+ * A grace period begins when this part of what is kept free is retired; beside very many holds, all
+ * of which have to be looked at then, when this much larger part is.
+ */
 #define ABD_ARC_RETIRED_PART 8
+#define ABD_ARC_RETIRED_PART_MOST 2
 /* Releases of what was evicted give memory back to the system when they have freed so much. */
 #define ABD_ARC_LOOSE ((size_t)1 << 20)
 /* While one is under way, each eighth eviction looks whether it has passed. */
@@ -327,9 +331,12 @@ static size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes)
 static bool abd_arc_retired_much(const struct abd_arc *arc)
 {
 	size_t many = abd_min(arc->slots_looked / ABD_ARC_RETIRED_SLOTS, ABD_ARC_RETIRED_MOST);
+	size_t reserve = abd_arc_reserve(arc->capacity);
+	bool much = arc->retired_count >= ABD_ARC_RETIRED_MUCH ||
+		    arc->retired_bytes >= reserve / ABD_ARC_RETIRED_PART;
 
-	return (arc->retired_count >= ABD_ARC_RETIRED_MUCH && arc->retired_count >= many) ||
-	       arc->retired_bytes >= abd_arc_reserve(arc->capacity) / ABD_ARC_RETIRED_PART;
+	return (much && arc->retired_count >= many) ||
+	       arc->retired_bytes >= reserve / ABD_ARC_RETIRED_PART_MOST;
 }
 
 /* How much more room than necessary is made, if memory is short. */
