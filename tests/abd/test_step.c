@@ -6,11 +6,14 @@
 #include "abd_step.h"
 #include "abd_test.h"
 
-enum { SIZE = 11 * 4096 + 100, SIDES = 8 };
+enum { SIZE = 11 * 4096 + 100, SIDES = 9 };
 
 static uint32_t flat[SIZE / sizeof(uint32_t)];
 
-/* Runs of 4 KiB, of 8 KiB, of 32, 8 and 4 KiB; a view of each; linear, zeros. */
+/*
+ * Runs of 4 KiB, of 8, of 32, 8 and 4 KiB; linear, a gang, zeros; views of the first two; runs of
+ * 4 KiB that lie as they come, in most cases side by side.
+ */
 static abd_t *side[SIDES];
 
 static abd_t *of_order(const char *order)
@@ -19,12 +22,28 @@ static abd_t *of_order(const char *order)
 	return abd_alloc(SIZE, false);
 }
 
+/* Order the full runs by address, the highest first: none is the neighbour of the one before. */
+static abd_t *scattered(abd_t *abd)
+{
+	struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+
+	for (size_t i = 0; i + 2 < ABD_SCATTER(abd).abd_run_count; i++)
+		for (size_t j = i + 1; j + 1 < ABD_SCATTER(abd).abd_run_count; j++)
+			if ((uintptr_t)runs[j].iov_base > (uintptr_t)runs[i].iov_base) {
+				struct iovec run = runs[i];
+
+				runs[i] = runs[j];
+				runs[j] = run;
+			}
+	return abd;
+}
+
 static void begin(void)
 {
 	for (uint32_t i = 0; i < SIZE / sizeof(uint32_t); i++)
 		flat[i] = i;
-	side[0] = of_order("0");
-	side[1] = of_order("1");
+	side[0] = scattered(of_order("0"));
+	side[1] = scattered(of_order("1"));
 	side[2] = of_order("3");
 	side[3] = abd_alloc_linear(SIZE, false);
 	for (unsigned i = 0; i < 4; i++)
@@ -35,6 +54,8 @@ static void begin(void)
 	side[5] = abd_get_zeros(SIZE);
 	side[6] = abd_get_offset_size(side[0], 4096 + 64, SIZE - 4096 - 64);
 	side[7] = abd_get_offset_size(side[1], 8192 + 4096 + 64, SIZE - 8192 - 4096 - 64);
+	side[8] = of_order("0");
+	abd_copy_from_buf(side[8], flat, SIZE);
 	for (unsigned i = 0; i < SIDES; i++)
 		cr_assert_not_null(side[i]);
 }
@@ -51,7 +72,7 @@ TestSuite(abd_step, .init = begin, .fini = end);
 /* The order of all its runs; -1: they have several, or it is no scatter buffer with memory. */
 static int order_of(unsigned i)
 {
-	static const int orders[SIDES] = {0, 1, -1, -1, -1, -1, 0, 1};
+	static const int orders[SIDES] = {0, 1, -1, -1, -1, -1, 0, 1, 0};
 
 	return orders[i];
 }
@@ -62,12 +83,23 @@ static size_t place_of(unsigned i)
 	return i == 6 ? 4096 + 64 : i == 7 ? 8192 + 4096 + 64 : 0;
 }
 
-static bool should_be_in_step(unsigned a, unsigned b, size_t a_off, size_t b_off)
+/* Whether the run of the byte at off is followed by its neighbour in memory. */
+static bool has_neighbour(unsigned i, size_t off, size_t run_size)
+{
+	const struct iovec *run = ABD_SCATTER(side[i]).abd_runs + (place_of(i) + off) / run_size;
+
+	return (char *)run[0].iov_base + run_size == run[1].iov_base;
+}
+
+static bool should_be_in_step(unsigned a, unsigned b, size_t a_off, size_t b_off, size_t size)
 {
 	size_t run = order_of(a) < 0 ? 1 : (size_t)4096 << order_of(a);
+	size_t within = (place_of(a) + a_off) % run;
 
-	return order_of(a) >= 0 && order_of(a) == order_of(b) &&
-	       (place_of(a) + a_off) % run == (place_of(b) + b_off) % run;
+	if (order_of(a) < 0 || order_of(a) != order_of(b) || within != (place_of(b) + b_off) % run)
+		return false;
+	return size > 0 && (size <= run - within || !has_neighbour(a, a_off, run) ||
+				   !has_neighbour(b, b_off, run));
 }
 
 static bool holds(const char *at, size_t position, size_t len)
@@ -81,7 +113,7 @@ static void check(unsigned a, unsigned b, size_t a_off, size_t b_off, size_t siz
 	struct abd_step step;
 	bool in_step = abd_step_begin(&step, side[a], side[b], a_off, b_off, size);
 
-	abd_test_check(in_step == (size > 0 && should_be_in_step(a, b, a_off, b_off)),
+	abd_test_check(in_step == should_be_in_step(a, b, a_off, b_off, size),
 		"%u and %u at %zu and %zu: %d", a, b, a_off, b_off, in_step);
 	if (!in_step)
 		return;
