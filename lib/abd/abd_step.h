@@ -43,7 +43,7 @@ static inline bool abd_step_is_span(const struct abd_step *step)
 	       (char *)step->b->iov_base + step->run_size == step->b[1].iov_base;
 }
 
-/** False: they are not in step, so iterate. The caller has checked the ranges. */
+/** False: not in step, or better as one span, so iterate. The caller has checked the ranges. */
 static inline bool abd_step_begin(struct abd_step *step, const abd_t *a, const abd_t *b,
 	size_t a_off, size_t b_off, size_t size)
 {

@@ -53,8 +53,9 @@ static const char *const abd_flush_plans_exclusive[] = {ABD_FLUSH_PLANS_MOVDIR64
 /*
  * emeraldrapids: 2 cores of a virtual machine, 300 MiB of L3. In four tunes movdir64b was level
  * with nt-avx512 at 4 KiB, or took 1.05 times as long; at 64 KiB 1.06 to 1.13 times, at 1 MiB 1.10
- * to 1.29 times. zen5: 2 cores of a virtual machine; clwb takes 1.6 times as long at 4 KiB, 2 times
- * at 1 MiB.
+ * to 1.29 times.
+ *
+ * zen5: 2 cores of a virtual machine; clwb takes 1.6 times as long at 4 KiB, 2 times at 1 MiB.
  */
 #define ABD_FLUSH_FAMILIES_INTEL                         \
 	ABD_PLAN_MEASURED("emeraldrapids", "nt-avx512"), \
