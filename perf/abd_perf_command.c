@@ -85,17 +85,32 @@ static int abd_perf_after(int argc, char **argv)
 /* ---- which command --------------------------------------------------------------------------- */
 
 static const struct abd_perf_command abd_perf_commands[] = {
-	{"list", "abd-perf list", abd_perf_list},
-	{"run", "abd-perf run", abd_perf_run},
-	{"compare", "compare", abd_perf_after},
-	{"report", "report", abd_perf_after},
-	{"tables", "tables", abd_perf_after},
-	{"baseline", "baseline", abd_perf_after},
-	{"trend", "trend", abd_perf_after},
-	{"sweep", "sweep", abd_perf_after},
-	{"env", "abd-perf env", abd_perf_env},
-	{NULL, NULL, NULL},
+	{"list", "abd-perf list", abd_perf_list, "list", "the scenarios"},
+	{"run", "abd-perf run", abd_perf_run, "run [NAME...]",
+		"measure all scenarios, or those named"},
+	{"compare", "compare", abd_perf_after, "compare A.json B.json",
+		"what changed from result A to result B"},
+	{"report", "report", abd_perf_after, "report A.json [B.json]",
+		"one HTML file of a result or two, with pictures"},
+	{"tables", "tables", abd_perf_after, "tables A.json",
+		"the tables of a result, from its file"},
+	{"baseline", "baseline", abd_perf_after, "baseline save|check NAME",
+		"keep a result, and check others against it"},
+	{"trend", "trend", abd_perf_after, "trend DIR",
+		"what changed from result to result in a folder"},
+	{"sweep", "sweep", abd_perf_after, "sweep [NAME...]",
+		"does a figure depend on how much is measured?"},
+	{"env", "abd-perf env", abd_perf_env, "env",
+		"this machine, as it is recorded with every result"},
+	{NULL, NULL, NULL, NULL, NULL},
 };
+
+static void abd_perf_commands_write(FILE *text, const struct abd_perf_command *command)
+{
+	for (; command != NULL && command->name != NULL; command++)
+		if (command->about != NULL)
+			fprintf(text, "  %-25s  %s\n", command->usage, command->about);
+}
 
 static void abd_perf_version(FILE *stream, struct argp_state *state)
 {
@@ -116,35 +131,35 @@ static error_t abd_perf_main_key(int key, char *value, struct argp_state *state)
 		state->next = state->argc; /* the rest is the command's */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given: list, run, tune, compare, report, tables, "
-				  "baseline, trend, sweep or env");
+		argp_error(state, "no command given");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp abd_perf_main_argp = {
-	.parser = abd_perf_main_key,
-	.args_doc = "COMMAND [FLAG...]",
-	.doc = "Measure what libabd's buffers are worth on this machine.\n\n"
-	       "Commands:\n"
-	       "  list                       the scenarios\n"
-	       "  run [NAME...]              measure all scenarios, or those named\n"
-	       "  tune                       find the best kernels for this machine\n"
-	       "  compare A.json B.json      what changed from result A to result B\n"
-	       "  report A.json [B.json]     one HTML file of a result or two, with pictures\n"
-	       "  tables A.json              the tables of a result, from its file\n"
-	       "  baseline save|check NAME A.json\n"
-	       "                             keep a result, and check others against it\n"
-	       "  trend DIR                  what changed from result to result in a folder\n"
-	       "  sweep [NAME...]            does a figure depend on how much is measured?\n"
-	       "  env                        this machine, as it is recorded with every result\n\n"
-	       "abd-perf COMMAND --help explains each.\v"
-	       "Examples:\n"
-	       "  abd-perf run --json before.json\n"
-	       "  abd-perf report before.json -o report.html",
-};
+/* Reads the program's own flags. Returns where the command's name is in argv. */
+static int abd_perf_main_flags(int argc, char **argv, const struct abd_perf_command *more)
+{
+	char text[4096];
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+	const struct argp argp = {
+		.parser = abd_perf_main_key, .args_doc = "COMMAND [FLAG...]", .doc = text};
+	int first = 0;
+
+	if (stream == NULL)
+		abd_perf_say_die(1, "%s", strerror(errno));
+	fputs("Measure what libabd's buffers are worth on this machine.\n\nCommands:\n", stream);
+	abd_perf_commands_write(stream, abd_perf_commands);
+	abd_perf_commands_write(stream, more);
+	fputs("\nabd-perf COMMAND --help explains each.\vExamples:\n"
+	      "  abd-perf run --json before.json\n"
+	      "  abd-perf report before.json -o report.html",
+		stream);
+	fclose(stream);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &first);
+	return first;
+}
 
 static const struct abd_perf_command *abd_perf_command_find(
 	const struct abd_perf_command *command, const char *name)
@@ -159,10 +174,10 @@ int abd_perf_command(int argc, char **argv, const struct abd_perf_scenario *cons
 {
 	const struct abd_perf_command *command;
 	char called[32];
-	int first = 0;
+	int first;
 
 	abd_perf_scenarios = scenarios;
-	argp_parse(&abd_perf_main_argp, argc, argv, ARGP_IN_ORDER, NULL, &first);
+	first = abd_perf_main_flags(argc, argv, more);
 	command = abd_perf_command_find(abd_perf_commands, argv[first]);
 	if (command == NULL)
 		command = abd_perf_command_find(more, argv[first]);

@@ -10,6 +10,7 @@
 struct abd_perf_command {
 	const char *name, *called; /* called: for --help and errors */
 	int (*run)(int argc, char **argv);
+	const char *usage, *about; /* a line of the program's --help; NULL: not for users */
 };
 
 /**

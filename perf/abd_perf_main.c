@@ -35,6 +35,7 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	NULL,
 };
 
+#if ABD_PERF_WITH_ARC
 /* `abd-perf arc-policy FLAGS` is `abd-perf-arc-policy run FLAGS`, a program beside this one. */
 static int abd_perf_main_policy(int argc, char **argv)
 {
@@ -50,15 +51,20 @@ static int abd_perf_main_policy(int argc, char **argv)
 	execv(program, words);
 	abd_perf_say_die(1, "%s: %s", program, strerror(errno));
 }
+#endif
 
 int main(int argc, char **argv)
 {
 	static const struct abd_perf_command more[] = {
-		{"tune", "abd-perf tune", abd_perf_tune},
-		{"arc-policy", "arc-policy", abd_perf_main_policy},
-		/* for the scenario memory, not for users */
-		{"memory-child", "memory-child", abd_perf_memory_child},
-		{NULL, NULL, NULL},
+		{"tune", "abd-perf tune", abd_perf_tune, "tune",
+			"find the best kernels for this machine"},
+#if ABD_PERF_WITH_ARC
+		{"arc-policy", "arc-policy", abd_perf_main_policy, "arc-policy",
+			"hits of the cache's policy, and of others"},
+#endif
+		/* for the scenario memory */
+		{"memory-child", "memory-child", abd_perf_memory_child, NULL, NULL},
+		{NULL, NULL, NULL, NULL, NULL},
 	};
 
 	return abd_perf_command(argc, argv, abd_perf_main_scenarios, more);

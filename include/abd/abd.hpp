@@ -17,7 +17,8 @@
  *
  * The order of ends is the caller's, as in C: a buffer outlives its views, borrows, pieces and
  * gangs that refer to it; a cache its holds and fills. Declare them in that order, and C++ ends
- * them in the reverse. Checked builds report what breaks it.
+ * them in the reverse. Checked builds report what breaks it, and clang warns where a reference is
+ * kept to what a temporary object owned.
  *
  * Nothing here throws, but for buf_resource, as std::pmr wants it. An error is a result that must
  * be looked at. value() of an error ends the program with a line on stderr: it does not throw,
@@ -72,6 +73,16 @@
 #include <utility>
 #if __cplusplus >= 202002L
 #include <span>
+#endif
+
+/* What is made of this may not outlive it. clang warns where it would; gcc has no such warning. */
+#ifdef __has_cpp_attribute
+#if __has_cpp_attribute(clang::lifetimebound)
+#define ABD_LIFETIMEBOUND [[clang::lifetimebound]]
+#endif
+#endif
+#ifndef ABD_LIFETIMEBOUND
+#define ABD_LIFETIMEBOUND
 #endif
 
 namespace abd
@@ -151,10 +162,10 @@ template <class T> class [[nodiscard]] result
 	{
 		return error_ == 0 ? value_ : (detail::no_value(error_), value_);
 	}
-	T &&value() &&noexcept { return std::move(value()); }
+	T &&value() &&noexcept ABD_LIFETIMEBOUND { return std::move(value()); }
 	/** The value, when it is known that there is one. */
 	T &operator*() &noexcept { return value_; }
-	T &&operator*() &&noexcept { return std::move(value_); }
+	T &&operator*() &&noexcept ABD_LIFETIMEBOUND { return std::move(value_); }
 	T *operator->() noexcept { return &value_; }
 	const T &operator*() const &noexcept { return value_; }
 	const T *operator->() const noexcept { return &value_; }
@@ -471,8 +482,11 @@ class const_ref : public reads<const_ref>
 	const abd_t *abd_;
 
       public:
-	const_ref(const abd_t *abd) noexcept : abd_(abd) {}
-	template <class D> const_ref(const reads<D> &of) : abd_(static_cast<const D &>(of).get()) {}
+	const_ref(const abd_t *abd ABD_LIFETIMEBOUND) noexcept : abd_(abd) {}
+	template <class D>
+	const_ref(const reads<D> &of ABD_LIFETIMEBOUND) : abd_(static_cast<const D &>(of).get())
+	{
+	}
 	const abd_t *get() const noexcept { return abd_; }
 };
 
@@ -482,7 +496,7 @@ class ref : public writes<ref>
 	abd_t *abd_;
 
       public:
-	ref(abd_t *abd) noexcept : abd_(abd) {}
+	ref(abd_t *abd ABD_LIFETIMEBOUND) noexcept : abd_(abd) {}
 	template <class D> ref(writes<D> &of) : abd_(static_cast<D &>(of).get()) {}
 	abd_t *get() const noexcept { return abd_; }
 };
@@ -497,7 +511,7 @@ class view : public lasting<reads<view>>
 	/** Takes over what abd_get_offset_const() returned. */
 	explicit view(const abd_t *abd) noexcept : abd_(abd) {}
 	explicit operator bool() const noexcept { return abd_ != nullptr; }
-	const abd_t *get() const noexcept { return abd_.get(); }
+	const abd_t *get() const noexcept ABD_LIFETIMEBOUND { return abd_.get(); }
 };
 
 /** The C object and its owner. It moves and is not copied; where it is const, it is only read. */
@@ -510,8 +524,8 @@ template <class D> class owns : public lasting<writes<D>>
 	/** Takes over what a C call returned. */
 	explicit owns(abd_t *abd) noexcept : abd_(abd) {}
 	explicit operator bool() const noexcept { return abd_ != nullptr; }
-	abd_t *get() noexcept { return abd_.get(); }
-	const abd_t *get() const noexcept { return abd_.get(); }
+	abd_t *get() noexcept ABD_LIFETIMEBOUND { return abd_.get(); }
+	const abd_t *get() const noexcept ABD_LIFETIMEBOUND { return abd_.get(); }
 	result<write_borrow> borrow_copy(size_t n) & { return writes<D>::borrow_copy(n); }
 	void borrow_copy(size_t n) && = delete;
 	result<fresh_borrow> borrow_fresh(size_t n) & { return writes<D>::borrow_fresh(n); }
@@ -712,7 +726,7 @@ class held
 
       public:
 	/** The cached buffer itself: an lz4 block if compressed(), else the record. */
-	const_ref buffer() const noexcept { return raw_.abd; }
+	const_ref buffer() const noexcept ABD_LIFETIMEBOUND { return raw_.abd; }
 	size_t stored_size() const noexcept { return raw_.stored_size; }
 	size_t logical_size() const noexcept { return raw_.logical_size; }
 	bool compressed() const noexcept { return raw_.compressed; }
@@ -721,7 +735,7 @@ class held
 	{
 		return abd_arc_hold_read(&raw_, dst.data(), off, dst.size());
 	}
-	const abd_arc_hold_t *get() const noexcept { return &raw_; }
+	const abd_arc_hold_t *get() const noexcept ABD_LIFETIMEBOUND { return &raw_; }
 };
 
 /** A hold, or none. Its destructor ends it, in any thread. Its cache outlives it. */
@@ -767,7 +781,7 @@ class arc_fill
 	~arc_fill() { abandon(); }
 	explicit operator bool() const noexcept { return raw_.entry != nullptr; }
 	/** Where the record goes, until the fill ends. */
-	ref buffer() const noexcept { return raw_.abd; }
+	ref buffer() const noexcept ABD_LIFETIMEBOUND { return raw_.abd; }
 	size_t size() const noexcept { return raw_.size; }
 	/** The first stored_size bytes are the record. The fill has ended, whatever is returned. */
 	status commit(size_t stored_size, size_t logical_size, unsigned flags = 0)
@@ -823,7 +837,7 @@ class arc
 		return detail::made<arc>(abd_arc_create(&config));
 	}
 	explicit operator bool() const noexcept { return arc_ != nullptr; }
-	abd_arc_t *get() const noexcept { return arc_.get(); }
+	abd_arc_t *get() const noexcept ABD_LIFETIMEBOUND { return arc_.get(); }
 
 	status put(const key &k, const_bytes record, unsigned flags = 0)
 	{

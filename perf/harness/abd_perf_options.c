@@ -62,6 +62,8 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 	{RUN, "trace", 0, "FILE",
 		"Requests: lines of KEY SIZE [POOL], or oracleGeneral (default: made ones)", WHAT,
 		TEXT, IN(trace), 0, 0, ABD_PERF_USES_TRACE},
+	{RUN, "cache", 0, "FILE", "Another cache, of a shared library (default: the library's)",
+		WHAT, TEXT, IN(cache), 0, 0, ABD_PERF_USES_CACHE},
 	{RUN, "threads", 't', "N", "Only with N threads (default: 1, then one per CPU)", WHAT,
 		COUNT, IN(threads), 1, 1024, ABD_PERF_USES_THREADS},
 	{RUN, "cpus", 0, "LIST", "Use these CPUs, in this order: 0,2-3", HOW, CPUS, 0, 0, 0, 0},
@@ -97,7 +99,7 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 #define ABD_PERF_FLAGS (sizeof(abd_perf_flags) / sizeof(abd_perf_flags[0]))
 
 const char *const abd_perf_options_uses[ABD_PERF_USES] = {
-	"--input", "--threads", "--record-size", "--io-size", "--trace"};
+	"--input", "--threads", "--record-size", "--io-size", "--trace", "--cache"};
 
 bool abd_perf_options_size(const char *text, size_t *size)
 {

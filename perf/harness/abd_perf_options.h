@@ -19,10 +19,11 @@ enum {
 	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
 	ABD_PERF_USES_IO_SIZE = 1 << 3,
 	ABD_PERF_USES_TRACE = 1 << 4,
+	ABD_PERF_USES_CACHE = 1 << 5,
 };
 
 /** Their names, by bit. */
-#define ABD_PERF_USES 5
+#define ABD_PERF_USES 6
 extern const char *const abd_perf_options_uses[ABD_PERF_USES];
 
 /* How much is measured: nothing said, --quick, --full, --long. */
@@ -39,6 +40,7 @@ struct abd_perf_options {
 	const char *filter; /* a regular expression; NULL: all steps */
 	const char *input;  /* NULL: the machine's own files */
 	const char *trace;  /* NULL: made ones */
+	const char *cache;  /* a shared library; NULL: the library's own */
 	unsigned threads;   /* 0: measure with 1, and with one per CPU */
 	size_t record_size; /* 0: all */
 	size_t io_size;     /* 0: the scenario's own */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The time left is the rest of the plan, scaled by how much longer than planned everything so far
- * took (on a slower machine, for instance). All steps of a part count as equally long.
+ * took (on a slower machine, for instance). The first parts say little of the others: a quarter of
+ * the plan counts as done, and in its time. All steps of a part count as equally long.
  */
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #define ABD_PERF_SAY_WARNINGS 16
-#define ABD_PERF_SAY_SURE_S 2 /* seconds of the plan that must pass before it is scaled */
 
 static struct {
 	const char *what;
@@ -67,9 +67,9 @@ double abd_perf_say_left(void)
 	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
 	double part = say.step < say.total ? (double)say.step / say.total : 1;
 	double done_s = say.before_s + part * say.part_s;
-	double stretch = done_s > ABD_PERF_SAY_SURE_S ? passed_s / done_s : 1;
+	double as_planned_s = say.plan_s / 4;
 
-	return (say.plan_s - done_s) * stretch;
+	return (say.plan_s - done_s) * (passed_s + as_planned_s) / (done_s + as_planned_s);
 }
 
 /* ---- which steps are wanted, by "SCENARIO: STEP" --------------------------------------------- */

@@ -17,22 +17,24 @@
  * from it at the end; what the records cost beyond their bytes and 160 bytes each; the time of puts
  * by the wall clock and, for machines that do other things, in CPU time; waits for readers; hits.
  * And for pictures, at moments of each phase: what is resident and used, and the hits since the
- * last one.
+ * last one. Of another cache (--cache): what can be seen from outside.
  * --runtime says how long a phase takes: 450 makes it an hour.
  */
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
 #include "abd_perf_latency.h"
+#include "abd_perf_life.h"
 #include "abd_perf_scenario.h"
 
 #include <abd/abd.h>
-#include <abd/arc.h>
 
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 
 #define ABD_PERF_LIFE_DATA ((size_t)4 << 20)
 #define ABD_PERF_LIFE_HOLDS 4096
@@ -59,11 +61,23 @@ static const struct abd_perf_life_phase abd_perf_life_phases[] = {
 	{"after", LIFE_MIXED, 0, false},
 };
 
+static abd_arc_t *abd_perf_life_create(size_t capacity)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = capacity};
+
+	return abd_arc_create(&config);
+}
+
+static const struct abd_perf_life_cache abd_perf_life_own = {abd_perf_life_create, abd_arc_put,
+	abd_arc_read, abd_arc_hold, abd_arc_release, abd_arc_resize, abd_arc_stats_get,
+	abd_arc_destroy};
+
 struct abd_perf_life {
+	const struct abd_perf_life_cache *is;
 	abd_arc_t *arc;
 	size_t capacity;
 	unsigned char *data;
-	char *read; /* what the writer reads into */
+	char *record, *read; /* what the writer puts, and what it reads into */
 	uint64_t random, next, keys;
 	size_t base; /* resident before there was a cache */
 	unsigned resize;
@@ -98,18 +112,19 @@ static abd_arc_key_t abd_perf_life_key(enum abd_perf_life_kind kind, uint64_t n)
 	return (abd_arc_key_t){kind, {n * 8, 0}, 1};
 }
 
-/* A record begins with its number. */
+/* A record begins with its number, and the rest is random: lz4 finds nothing there. */
 static void abd_perf_life_put(
 	struct abd_perf_life *life, enum abd_perf_life_kind kind, uint64_t n, size_t size)
 {
 	size_t at = abd_perf_random(&life->random) % (ABD_PERF_LIFE_DATA - size) & ~(size_t)63;
 	abd_arc_key_t key = abd_perf_life_key(kind, n);
 
-	memcpy(life->data + at, &n, sizeof(n));
+	memcpy(life->record, life->data + at, size);
+	memcpy(life->record, &n, sizeof(n));
 
 	double wall = abd_perf_clock_wall_ns(), cpu = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
 
-	if (abd_arc_put(life->arc, &key, life->data + at, size) != 0)
+	if (life->is->put(life->arc, &key, life->record, size) != 0)
 		abd_perf_say_die(1, "no memory for a record");
 	abd_perf_latency_add(&life->cpu, abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	abd_perf_latency_add(&life->wall, abd_perf_clock_wall_ns() - wall);
@@ -120,7 +135,7 @@ static bool abd_perf_life_get(struct abd_perf_life *life, uint64_t n, char *dst)
 {
 	abd_arc_key_t key = abd_perf_life_key(LIFE_MIXED, n);
 
-	if (abd_arc_read(life->arc, &key, dst, 0, abd_perf_life_size(n)) < 0)
+	if (life->is->read(life->arc, &key, dst, 0, abd_perf_life_size(n)) < 0)
 		return false;
 	if (memcmp(dst, &n, sizeof(n)) != 0)
 		atomic_store(&life->wrong, true);
@@ -170,9 +185,17 @@ static void *abd_perf_life_resizer(void *arg)
 	struct abd_perf_life *life = arg;
 
 	abd_perf_crew_pin(life->other_cpu);
-	if (abd_arc_resize(life->arc, life->capacity / life->resize) != 0)
+	if (life->is->resize(life->arc, life->capacity / life->resize) != 0)
 		atomic_store(&life->wrong, true);
 	return NULL;
+}
+
+static struct abd_arc_stats abd_perf_life_stats(const struct abd_perf_life *life)
+{
+	struct abd_arc_stats stats = {.puts = 0};
+
+	life->is->stats_get(life->arc, &stats, sizeof(stats));
+	return stats;
 }
 
 static void abd_perf_life_sample(struct abd_perf_life *life)
@@ -188,15 +211,16 @@ static void abd_perf_life_moment(struct abd_perf_life *life, double time)
 {
 	json_t *result = abd_perf_result_add("arc-life", "moment", "%.2f", time);
 	double part = 100 / (double)life->capacity;
-	struct abd_arc_stats stats;
+	struct abd_arc_stats stats = abd_perf_life_stats(life);
 	uint64_t looked = life->looked - life->looked_before;
 
-	abd_arc_stats_get(life->arc, &stats, sizeof(stats));
 	abd_perf_result_number(result, "time", time);
 	abd_perf_result_value(result, "capacity", "%", part * (double)stats.capacity_bytes);
 	abd_perf_result_value(result, "resident", "%", part * life->peak_now);
 	abd_perf_result_value(result, "used", "%", part * (double)stats.used_bytes);
-	abd_perf_result_value(result, "records' bytes", "%", part * (double)stats.stored_bytes);
+	if (stats.stored_bytes > 0)
+		abd_perf_result_value(
+			result, "records' bytes", "%", part * (double)stats.stored_bytes);
 	if (looked > 0)
 		abd_perf_result_value(result, "hits", "%",
 			100 * (double)(life->found - life->found_before) / (double)looked);
@@ -236,7 +260,7 @@ static size_t abd_perf_life_hold(struct abd_perf_life *life)
 		abd_arc_key_t key =
 			abd_perf_life_key(LIFE_MIXED, abd_perf_life_pick(life, &life->random));
 
-		held += abd_arc_hold(life->arc, &key, &life->hold[held]) == 0;
+		held += life->is->hold(life->arc, &key, &life->hold[held]) == 0;
 	}
 	return held;
 }
@@ -245,22 +269,24 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 	const struct abd_perf_life_phase *phase, const struct abd_arc_stats *before)
 {
 	json_t *result = abd_perf_result_add("arc-life", "phase", "%s", phase->name);
-	double resident = (double)(abd_perf_env_resident(false) - life->base), puts, beyond;
-	struct abd_arc_stats now;
+	double resident = (double)(abd_perf_env_resident(false) - life->base);
+	double puts = (double)life->wall.count;
+	struct abd_arc_stats now = abd_perf_life_stats(life);
+	double beyond =
+		(double)now.used_bytes - (double)now.stored_bytes - 160 * (double)now.entries;
 
-	abd_arc_stats_get(life->arc, &now, sizeof(now));
-	puts = (double)(now.puts - before->puts);
-	beyond = (double)now.used_bytes - (double)now.stored_bytes - 160 * (double)now.entries;
 	abd_perf_result_number(result, "puts", puts);
-	abd_perf_result_number(result, "waits per 1000 puts",
-		puts > 0 ? 1000 * (double)(now.waits - before->waits) / puts : 0);
 	abd_perf_result_value(result, "resident, most", "%",
 		100 * life->peak /
 			(double)(phase->resize == 4 ? life->capacity : now.capacity_bytes));
-	abd_perf_result_value(
-		result, "resident_bytes", "%", 100 * (double)now.resident_bytes / resident);
-	abd_perf_result_value(
-		result, "waste", "%", 100 * (beyond > 0 ? beyond : 0) / (double)now.used_bytes);
+	if (life->is == &abd_perf_life_own) {
+		abd_perf_result_number(result, "waits per 1000 puts",
+			1000 * (double)(now.waits - before->waits) / puts);
+		abd_perf_result_value(
+			result, "resident_bytes", "%", 100 * (double)now.resident_bytes / resident);
+		abd_perf_result_value(result, "waste", "%",
+			100 * (beyond > 0 ? beyond : 0) / (double)now.used_bytes);
+	}
 	abd_perf_result_value(result, "p50", "ns", abd_perf_latency_percentile(&life->wall, 50));
 	abd_perf_result_value(
 		result, "p99.9", "ns", abd_perf_latency_percentile(&life->wall, 99.9));
@@ -278,7 +304,7 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 static void abd_perf_life_phase(
 	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
 {
-	struct abd_arc_stats before;
+	struct abd_arc_stats before = abd_perf_life_stats(life);
 	pthread_t resizer;
 	size_t held = 0;
 
@@ -287,7 +313,6 @@ static void abd_perf_life_phase(
 	memset(&life->cpu, 0, sizeof(life->cpu));
 	life->looked = life->found = life->looked_before = life->found_before = 0;
 	life->peak = 0;
-	abd_arc_stats_get(life->arc, &before, sizeof(before));
 	life->resize = phase->resize;
 	if (phase->holds)
 		held = abd_perf_life_hold(life);
@@ -297,7 +322,7 @@ static void abd_perf_life_phase(
 	if (phase->resize > 0)
 		pthread_join(resizer, NULL);
 	while (held > 0)
-		abd_arc_release(&life->hold[--held]);
+		life->is->release(&life->hold[--held]);
 	if (life->wall.count > 0 && !abd_perf_say_stopped() && abd_perf_say_wanted())
 		abd_perf_life_add(life, phase, &before);
 }
@@ -309,30 +334,43 @@ static double abd_perf_life_seconds(const struct abd_perf_options *options)
 	return options->mode == ABD_PERF_FULL ? 5 : options->mode == ABD_PERF_QUICK ? 0.2 : 0.5;
 }
 
+/* The cache that --cache names. It stays loaded. */
+static const struct abd_perf_life_cache *abd_perf_life_load(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	const struct abd_perf_life_cache *cache =
+		library != NULL ? dlsym(library, "abd_perf_life_cache") : NULL;
+
+	if (cache == NULL)
+		abd_perf_say_die(EX_NOINPUT, "--cache: %s", dlerror());
+	return cache;
+}
+
 static int abd_perf_life_run(const struct abd_perf_options *options)
 {
 	static struct abd_perf_life life;
-	struct abd_arc_config config = {.config_size = sizeof(config)};
 	const size_t phases = sizeof(abd_perf_life_phases) / sizeof(abd_perf_life_phases[0]);
 	pthread_t reader;
 	bool reads;
 
 	/* Also so that all of it is resident before there is a cache. */
 	memset(&life, 0, sizeof(life));
+	life.is = options->cache != NULL ? abd_perf_life_load(options->cache) : &abd_perf_life_own;
 	life.capacity = (size_t)(options->mode == ABD_PERF_FULL ? 256 : 64) << 20;
 	life.random = options->seed;
 	life.other_cpu = options->cpus[options->cpu_count > 1];
 	life.keys = life.capacity / 4096; /* some twice what fits */
 	life.data = malloc(ABD_PERF_LIFE_DATA);
+	life.record = malloc(65536);
 	life.read = malloc(65536);
-	if (life.data == NULL || life.read == NULL)
+	if (life.data == NULL || life.record == NULL || life.read == NULL)
 		abd_perf_say_die(1, "no memory for data");
 	for (size_t i = 0; i < ABD_PERF_LIFE_DATA; i++)
 		life.data[i] = (unsigned char)(abd_perf_random(&life.random) >> 32);
+	memset(life.record, 1, 65536);
 	memset(life.read, 1, 65536);
 	life.base = abd_perf_env_resident(false);
-	config.capacity_bytes = life.capacity;
-	life.arc = abd_arc_create(&config);
+	life.arc = life.is->create(life.capacity);
 	if (life.arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
 	abd_perf_say_begin("arc-life", (unsigned)phases);
@@ -344,7 +382,8 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	atomic_store(&life.stop, true);
 	if (reads)
 		pthread_join(reader, NULL);
-	abd_arc_destroy(life.arc);
+	life.is->destroy(life.arc);
+	free(life.record);
 	free(life.read);
 	free(life.data);
 	return atomic_load(&life.wrong);
@@ -353,6 +392,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 const struct abd_perf_scenario abd_perf_arc_life = {
 	.name = "arc-life",
 	.summary = "a cache's memory and times over phases: small, large, scan, resizes, holds",
+	.uses = ABD_PERF_USES_CACHE,
 	.normal_s = 4,
 	.full_s = 40,
 	.run = abd_perf_life_run,

@@ -380,7 +380,7 @@ const struct abd_perf_scenario abd_perf_arc_read = {
 	.summary = "reading cached compressed records: linear, single-chunk with the rule on and "
 		   "off, multi-chunk",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 21,
+	.normal_s = 14,
 	.full_s = 120,
 	.run = abd_perf_arc_run,
 };

@@ -19,9 +19,9 @@ struct abd_perf_scenario {
 	const char *summary;
 	unsigned uses; /* the flags that it can use: ABD_PERF_USES_... */
 	/*
-	 * Seconds it takes, without and with --full, on an AMD Zen 4 with 2 cores and 32 MiB
-	 * of last-level cache; cold sets are larger where that is. Only used to show how long
-	 * measuring takes.
+	 * Seconds it takes, without and with --full: the mean of two machines of 2 cores, one
+	 * with 32 MiB of last-level cache (AMD Zen 4) and one with 300 (Intel Emerald Rapids),
+	 * where cold sets are larger, or left out. Only used to show how long measuring takes.
 	 */
 	double normal_s, full_s;
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What abd.hpp refuses. Each line that ends in "wrong" must not compile, and every other one must:
- * cpp.py compiles the file once and compares the lines of the errors.
+ * What abd.hpp refuses. Each line that ends in "wrong" must not compile, nor must one that ends in
+ * "kept" by clang; every other one must. cpp.py compares the lines of the errors.
  */
 #include <abd/abd.hpp>
 
@@ -28,6 +28,8 @@ void owners(abd::buffer buffer, abd::mutable_view part, abd::view view)
 }
 
 abd::buffer made();
+const abd::buffer fixed();
+abd::view seen();
 
 void nothing_outlives_a_temporary(abd::buffer &buffer)
 {
@@ -42,7 +44,18 @@ void nothing_outlives_a_temporary(abd::buffer &buffer)
 		reads(abd::const_ref(buffer)), static_cast<void>(run);
 	for (abd::const_bytes run : abd::const_ref(buffer).pieces(0, 1))
 		static_cast<void>(run);
+	abd::const_ref whole = made();                 /* kept */
+	const abd_t *object = made().get();            /* kept */
+	const abd_t *of_const = fixed().get();         /* kept */
+	const abd_t *of_view = seen().get();           /* kept */
+	abd::const_ref both(made().get());             /* kept */
+	abd::ref changed = made().get();               /* kept */
+	auto &&answer = abd::buffer::alloc(5).value(); /* kept */
+	auto &&known = *abd::buffer::alloc(5);         /* kept */
+	abd::const_ref again = buffer, of_it = again.get();
 	reads(made());
+	reads(made().get());
+	reads(abd::buffer::alloc(5).value());
 }
 
 void const_is_for_reading(abd::buffer &buffer, const abd::buffer &fixed, abd::view view)
@@ -97,5 +110,20 @@ void holds(abd::arc &cache, const abd::arc &fixed, abd::arc_hold hold, abd::arc_
 	cache.remove({});                              /* wrong: the answer is not looked at */
 	cache.put_abd({}, std::move(hold), 1).value(); /* wrong */
 	static_cast<void>(fixed.contains({}));
+}
+
+abd::arc_hold held();
+abd::arc_fill begun();
+abd::arc opened();
+
+void nothing_outlives_what_was_held()
+{
+	abd::const_ref record = held().buffer();  /* kept */
+	auto same = held().buffer();              /* kept */
+	const abd_arc_hold_t *raw = held().get(); /* kept */
+	abd::ref room = begun().buffer();         /* kept */
+	abd_arc_t *cache = opened().get();        /* kept */
+	reads(held().buffer());
+	changes(begun().buffer());
 }
 #endif

@@ -41,6 +41,7 @@ class Own(Case):
     def test_it_has_the_commands_that_follow_a_run(self):
         _, file, _ = self.measured("--processes", "2")
         self.assertIn("own-copies", run("list").stdout)
+        self.assertNotIn("tune", run("--help").stdout)
         self.assertIn("own-copies: cases", run("tables", file).stdout)
         self.assertIn("Nothing changed", run("compare", file, file).stdout)
         folder = self.path("kept")

@@ -13,6 +13,10 @@ compile_error!("the crate abd needs Linux with the GNU C library");
 mod buffer;
 mod cache;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub use abd_sys as sys;
 pub use buffer::{Borrow, BorrowMut, Buffer, View, ViewMut};
 pub use cache::{Cache, Fill, Found, Hold};
