@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 pkg_check_modules(ABD_LZ4 REQUIRED liblz4)
 pkg_check_modules(ABD_XXHASH REQUIRED libxxhash) # its header only: the code is compiled in
 pkg_check_modules(ABD_JEMALLOC QUIET jemalloc)
-find_library(ABD_JEMALLOC_ARCHIVE libjemalloc_pic.a HINTS ${ABD_JEMALLOC_LIBDIR})
+find_library(ABD_JEMALLOC_ARCHIVE libjemalloc_pic.a HINTS ${ABD_JEMALLOC_LIBRARY_DIRS} ${ABD_JEMALLOC_LIBDIR})
 set(found OFF)
 if(ABD_JEMALLOC_FOUND AND ABD_JEMALLOC_ARCHIVE)
 	set(found ON)
@@ -37,6 +37,6 @@ if(ABD_WITH_URING)
 endif()
 
 # The remaining folders are places where the linker doesn't look by itself.
-foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS ABD_JEMALLOC_LIBRARY_DIRS)
+foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)
 	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 endforeach()

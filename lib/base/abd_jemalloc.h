@@ -2,14 +2,14 @@
 /*
  * jemalloc, if the process has it: arenas of our own, never the host's malloc.
  *
- * Debian's libjemalloc exports malloc, free and operator new. If the loader finds it before the C
- * library (or libstdc++), it becomes the host's allocator. And dlopen() can't load it, because too
- * little static TLS is left by then. So libabd does not link it. A companion library,
- * libabd_jemalloc.so, links it and exports one struct of calls. Programs link the companion beside
- * libabd (the package's flags do), which places jemalloc behind everything the program itself
- * needs. libabd refers to the struct by a weak reference. In a host that opens libabd by dlopen(),
- * or is linked without the companion, libabd maps regions for runs itself and takes other memory
- * from the C library.
+ * Debian's libjemalloc.so exports malloc, free and operator new. Wherever the loader finds it, some
+ * of these become the host's: if not malloc, then operator new, as soon as a C program uses a
+ * library in C++; and what that one allocates, it may free by the C library's free(). So jemalloc's
+ * archive is linked into a companion library, libabd_jemalloc.so, which exports nothing but one
+ * struct of calls. Programs link the companion beside libabd (the package's flags do), and libabd
+ * refers to the struct by a weak reference. dlopen() can't load the companion, because too little
+ * static TLS is left by then for jemalloc. In a host that opens libabd so, or is linked without the
+ * companion, libabd maps regions for runs itself and takes other memory from the C library.
  */
 #ifndef ABD_JEMALLOC_H
 #define ABD_JEMALLOC_H

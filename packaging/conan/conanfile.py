@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conan 2 recipe. From the tree: conan create packaging/conan --build=missing
 
-lz4, xxhash, jemalloc and liburing come from the system: libabd needs just what their packages there offer, and jemalloc
-must be the shared library (see README, "jemalloc never becomes your program's malloc").
+lz4, xxhash, jemalloc and liburing come from the system: libabd needs just what their packages there offer
+(see README, "jemalloc never becomes your program's malloc").
 """
 import pathlib
 import re
