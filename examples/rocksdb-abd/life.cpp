@@ -101,7 +101,5 @@ void destroy(abd_arc_t *arc)
 }
 } // namespace
 
-extern "C" __attribute__((visibility("default")))
-const struct abd_perf_life_cache abd_perf_life_cache;
 const struct abd_perf_life_cache abd_perf_life_cache = {
 	create, put, read, hold, release, resize, stats_get, destroy};

@@ -2,8 +2,8 @@
 """Makes a result of what abd-perf's processes measured, which is the result of the first of them and, as "more", the results of the others.
 
 Several processes measure the same rows. Where memory came to lie differs from process to process and moves figures by more than any round
-shows, so a figure's spread is that between processes: the median of their medians, and an interval that holds all of their intervals; with
-SURE and more processes the 95 % interval of their medians. A ratio's verdict follows from that.
+shows, so a figure's spread is that between processes: the median of their medians, its median absolute deviation, and an interval that holds all of
+their intervals; with SURE and more processes the 95 % interval of their medians. A ratio's verdict follows from that.
 Jobs get the fields of fio's JSON, so that tools for that can read ours (show_thread_status_json() in fio's stat.c): bw in KiB per second,
 runtime in ms, latencies in ns; all threads together, as with group_reporting.
 """
@@ -42,7 +42,10 @@ def summarise(of, parts):
     low, high = min(part["low"] for part in every), max(part["high"] for part in every)
     if len(medians) >= SURE:
         low, high = enclosing(medians)
-    of.update(median=rounded(statistics.median(medians)), low=low, high=high, processes=medians)
+    middle = statistics.median(medians)
+    of.update(median=rounded(middle), low=low, high=high, processes=medians)
+    if parts:
+        of["mad"] = rounded(statistics.median(abs(median - middle) for median in medians))
 
 
 def judge(ratio, margin):

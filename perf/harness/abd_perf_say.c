@@ -7,6 +7,7 @@
 #include "abd_perf_say.h"
 #include "abd_perf_clock.h"
 
+#include <math.h>
 #include <regex.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define ABD_PERF_SAY_WARNINGS 16
+#define ABD_PERF_SAY_SURE_S 2 /* seconds of the plan that count as done as planned, at least */
 
 static struct {
 	const char *what;
@@ -67,7 +69,7 @@ double abd_perf_say_left(void)
 	double passed_s = (abd_perf_clock_wall_ns() - say.started_ns) / 1e9;
 	double part = say.step < say.total ? (double)say.step / say.total : 1;
 	double done_s = say.before_s + part * say.part_s;
-	double as_planned_s = say.plan_s / 4;
+	double as_planned_s = fmax(say.plan_s / 4, ABD_PERF_SAY_SURE_S);
 
 	return (say.plan_s - done_s) * (passed_s + as_planned_s) / (done_s + as_planned_s);
 }

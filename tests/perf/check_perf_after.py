@@ -270,6 +270,7 @@ class Finish(Case):
         self.assertEqual((figure["median"], figure["rounds"], figure["processes"]), (2.2, 6, [2.4, 2.0, 2.2]))
         self.assertAlmostEqual(figure["low"], 1.98)
         self.assertAlmostEqual(figure["high"], 2.424)
+        self.assertAlmostEqual(figure["mad"], 0.2, msg="the spread between processes")
         self.assertEqual(ratio["verdict"], "can't tell")
         self.assertEqual(self.finished([1.2, 1.3, 1.1])[1]["verdict"], "faster")
 

@@ -28,6 +28,14 @@ class Refusals(Case):
             with self.subTest(arguments=arguments):
                 self.refused(run("run", *arguments), USAGE, arguments[1] + ":")
 
+    def test_a_cache_that_no_library_has_is_named(self):
+        for file, text in (("/nonexistent.so", "cannot open"), (PERF, "abd-perf"), ("libm.so.6", "abd_perf_life_cache")):
+            with self.subTest(file=file):
+                result = run("run", "arc-life", "--processes", "1", "--cache", file)
+                self.assertEqual(result.returncode, 66)
+                self.assertRegex(result.stderr.splitlines()[-1], f"^abd-perf: --cache: .*{text}")
+        self.refused(run("run", "buffer", "--cache", "libm.so.6"), USAGE, "--cache")
+
     def test_unknown_flags_and_no_command_exit_64(self):
         for arguments in (["run", "buffer", "--nonsense"], [], ["list", "name"], ["env", "name"], ["run", "--quick", "--full"], ["run", "--long", "--full"]):
             with self.subTest(arguments=arguments):

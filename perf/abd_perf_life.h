@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache whose life is measured: the library's, or with --cache one that a shared library has as
- * the object abd_perf_life_cache (examples/rocksdb-abd/life.cpp).
+ * The cache whose life `abd-perf run arc-life` measures: the library's, or with --cache one that a
+ * shared library of yours has as the object abd_perf_life_cache (examples/rocksdb-abd/life.cpp).
  */
 #ifndef ABD_PERF_LIFE_H
 #define ABD_PERF_LIFE_H
 
 #include <abd/arc.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /**
  * Calls as arc.h's. Of another cache, abd_arc_t is what it makes; a hold's members are its own; and
@@ -23,5 +27,12 @@ struct abd_perf_life_cache {
 	int (*stats_get)(abd_arc_t *arc, struct abd_arc_stats *stats, size_t size);
 	void (*destroy)(abd_arc_t *arc);
 };
+
+/** What the shared library defines. */
+__attribute__((visibility("default"))) extern const struct abd_perf_life_cache abd_perf_life_cache;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
