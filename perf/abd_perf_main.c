@@ -18,12 +18,14 @@ extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_rea
 	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range, abd_perf_sums;
 
 static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
+#if ABD_PERF_WITH_ARC
+	&abd_perf_arc_life, /* first: what is resident is the cache's alone */
+#endif
 	&abd_perf_arc_read,
 #if ABD_PERF_WITH_ARC
 	&abd_perf_arc_cached_read,
 	&abd_perf_arc_cached_range,
 	&abd_perf_arc_scale,
-	&abd_perf_arc_life,
 #endif
 	&abd_perf_buffer,
 	&abd_perf_compare,

@@ -28,10 +28,16 @@ def verdict(ratio, yes, no):
     return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell: there is no difference, or more rounds are needed to see it")
 
 
+# What nobody could use instead: a limit of the machine, the best choice in hindsight, the same on less.
+LIMITS = {"limit", "ruler", "bare decode", "a line", "best", "best loop, compare", "best loop, copy", "best loop, zero", "one thread", "ordered",
+          "shift 0", "to the start", "10 children", "of 10", "2 chunks"}
+
+
 def losses(document):
-    """[(ratio, its entry)] of everything that is surely slower with it, the worst first: with ours, or with the rule on."""
+    """Two lists of [(ratio, its entry)] of what is surely below 1, the worst first: slower than what one would use instead, and below a limit."""
     found = [(ratio, entry) for entry in document["results"] for ratio in entry["ratios"] if ratio["verdict"] == "slower"]
-    return sorted(found, key=lambda pair: pair[0]["median"])
+    found.sort(key=lambda pair: pair[0]["median"])
+    return [[pair for pair in found if (pair[0]["against"] in LIMITS) == limit] for limit in (False, True)]
 
 
 # ---- the four questions ----------------------------------------------------------------------------------------------------

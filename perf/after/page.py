@@ -6,6 +6,7 @@ Invariant: text from a result is escaped wherever it becomes markup, and a class
 """
 import html
 import os
+from collections import Counter
 
 from chart import COLOURS, shared
 from compare import changed, conclusion
@@ -155,15 +156,24 @@ def headline(document):
 
 def slower(document):
     """Every loss, the worst first, before anything is praised."""
-    found, every = losses(document), sum(len(entry["ratios"]) for entry in document["results"])
-    rows = [row(f"{entry['scenario']}: {entry['name']}", f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"),
-                (ratio["rounds"], "d"), (max(len(ratio["processes"]), 1), "d")) for ratio, entry in found]
+    every = sum(len(entry["ratios"]) for entry in document["results"])
+    called = Counter((entry["scenario"], entry["name"]) for entry in document["results"])
+
+    def case(entry):
+        same = called[entry["scenario"], entry["name"]] > 1
+        return f"{entry['scenario']}: {entry['name']}" + f" ({' '.join(filter(None, (entry['group'], conditions(entry))))})" * same
+
+    rows, below = ([row(case(entry), f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"), (ratio["rounds"], "d"),
+                        (max(len(ratio["processes"]), 1), "d")) for ratio, entry in found] for found in losses(document))
     head = ("case", "ratio of speeds", "median", "low", "high", "rounds", "processes")
     if not every:
         return ""
-    return section("What is slower with it", f"<p>{len(found)} of {every} ratios are surely below 1, the worst first.</p>",
+    return section("What is slower with it", f"<p>{len(rows)} of {every} ratios are surely below 1 against something that one could use instead, "
+                   "the worst first.</p>",
                    table(head, rows[:12]) if rows else "",
-                   folded(f"The other {len(rows) - 12} losses", table(head, rows[12:])) if len(rows) > 12 else "")
+                   folded(f"The other {len(rows) - 12} losses", table(head, rows[12:])) if len(rows) > 12 else "",
+                   folded(f"How far from a limit of the machine, the best choice in hindsight, or the same on less: {len(below)} below it",
+                          table(head, below)) if below else "")
 
 
 def claims(document):
@@ -201,8 +211,8 @@ def report(document, comparison=None):
     early = "" if document["complete"] else "<p class=slower>Measuring was ended early.</p>"
     head = (f"<h1>What libabd's buffers are worth on this machine</h1>{early}<p>abd-perf, {html.escape(fact('cpu', ''))}, "
             f"{html.escape(fact('time', ''))}, revision {html.escape(fact('git_revision', ''))}. Every ratio is one of speeds, so above 1 "
-            f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, with the 95 % interval of that "
-            "median.</p>")
+            f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, or as many as stand beside it, with the 95 % "
+            "interval of that median.</p>")
     parts = [head, wrong(document), headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
     parts += [make(document) for make in SECTIONS]
     parts += [trust(document), table_ratios(document), table_figures(document)]

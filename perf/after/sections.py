@@ -6,6 +6,7 @@ from chart import (COLOURS, bars, curves, dots, legend, line_style, lines, pictu
 from columns import TABLES
 from model import (figure_of, geometric_mean, median_of, medians_of, names_of, number, of_sizes, ratio_of, select, size_text,
                    spread)
+from table import time_text
 
 
 def cell(value):
@@ -113,6 +114,7 @@ def arc_chart(document, pairs, title, published=None):
 
 def section_arc(document):
     parts = []
+    only = " One thread." if arc_entries(document, "cold") else " One thread, and hot sets only: cold ones were not measured."
     questions = [
         ("What is the single-chunk rule worth?", [("single, rule on", "single, rule off")], 1.05,
          "Reading a cached, compressed record from a buffer of one run, treated as linear, against the same run treated as "
@@ -128,7 +130,7 @@ def section_arc(document):
     for title, pairs, published, conclusion in questions:
         image, values = arc_chart(document, pairs, title, published)
         if values:
-            text = conclusion.format(mean=geometric_mean(values), low=min(values), high=max(values))
+            text = conclusion.format(mean=geometric_mean(values), low=min(values), high=max(values)) + only
             parts.append(section(title, image, conclude(text)))
     return "\n".join(parts)
 
@@ -143,7 +145,9 @@ def section_compare(document):
     labels = list(dict.fromkeys(map(size_label, entries)))
     as_fast = ("linear memory", dict.fromkeys(labels, 1), {"color": "#888888", "linewidth": 1})
     level = [label for label, value in series[1][1].items() if value >= 0.9]
-    sizes = "; ".join(f"{name}: " + ", ".join(f"{label} {value:.2f}" for label, value in found.items()) for name, found, _ in series[1::2])
+    sizes = "; ".join(f"{of}: " + ", ".join(
+        f"{size_label(entry)} {ratio['median']:.2f}{'?' * (ratio['verdict'] not in ('faster', 'slower'))}"
+        for entry in entries for ratio in [ratio_of(entry, of, against)] if median_of(ratio)) for of, against in pairs[1::2])
     memory = next(("Linear memory beyond the caches gives " + ", ".join(f"{figure['name']} {figure['median']:.3g}" for figure in entry["figures"])
                    + " GB/s of one side." for entry in select(document, "compare", "memory")), "")
     plan = document["environment"].get("compare_kernel", "").partition(", of ")[0]
@@ -151,7 +155,7 @@ def section_compare(document):
     return section(title, line_chart(title, labels, [as_fast, *(line for line in series if line[1])], "size", "times as fast", 3.6, log=2), conclude(
         "Scattered buffers (4 KiB runs at random addresses) against memcmp "
         f"and memcpy on linear memory. abd_equal reaches 0.9 of memcmp or more at: {', '.join(level) or 'no size'}. "
-        f"By size, {sizes}. At the smallest sizes the call itself is what counts. {memory} Kernels by size in bytes: {html.escape(plan)}."))
+        f"By size, {sizes} (?: this is not surely another speed). At the smallest sizes the call itself is what counts. {memory} Kernels by size in bytes: {html.escape(plan)}."))
 
 
 def section_buffer(document):
@@ -406,7 +410,7 @@ def section_latency(document):
     for entry in entries:
         half, rare = median_of(figure_of(entry, "p50")), median_of(figure_of(entry, "p99.9"))
         if entry["parameters"].get("mode") == "cache" and half and rare:
-            said.append(f"{entry['name']}: half take {half / 1000:.3g} us or less, one in a thousand more than {rare / 1000:,.0f}")
+            said.append(f"{entry['name']}: half take {half / 1000:.3g} us or less, one in a thousand more than {rare / 1000:,.0f} us")
     return section(title, *parts, conclude("Reads of 128 KiB, less is better. " + html.escape("; ".join(said)) + "."))
 
 
@@ -424,9 +428,9 @@ def section_hits(document):
     image = line_chart(title, list(map(label, entries)), by_figure(entries, label), "records, keys at random", "ns")
     few, many = entries[0], entries[-1]
     said = (f"{number(many, 'records'):,.0f} records: a hold and its release take {median_of(figure_of(many, 'hold')):.0f} ns, "
-            f"fetching one line of that much memory takes {median_of(figure_of(many, 'a line')):.0f}; "
+            f"fetching one line of that much memory takes {median_of(figure_of(many, 'a line')):.0f} ns; "
             f"{number(few, 'records'):,.0f} records: {median_of(figure_of(few, 'hold')):.0f} and "
-            f"{median_of(figure_of(few, 'a line')):.0f}")
+            f"{median_of(figure_of(few, 'a line')):.0f} ns")
     return section(title, image, conclude(
         "Less is better. What grows is the way to memory, not the way through the index: " + html.escape(said) + "."))
 
@@ -474,7 +478,7 @@ def memory_chart(entries, pattern):
 def section_memory(document):
     title = "What stays resident while buffers come and go?"
     parts = []
-    for pattern, words in (("burst", "All is freed at step 4; small buffers go on for what stands for 15 s"),
+    for pattern, words in (("burst", "All is freed at step 4; then small buffers come and go, for what stands for 15 s"),
                            ("churn", "Sizes from 4 to 128 KiB, replaced at random; from step 15 on all but a twentieth are freed"),
                            ("shift", "4 KiB buffers give way to those of 1 MiB; as much is in use all the time"),
                            ("sparse", "Of 4 KiB buffers one in 64 stays")):
@@ -502,7 +506,8 @@ def section_lz4_place(document):
     curve = medians_of(select(document, "lz4", "curve", group_size=16384), "indexed", "all")
     image = curve_chart(title, entries, lambda entry: number(entry, "place") / 1024, LZ4_PATHS, "KiB into the record", "ns for 4 KiB")
     return section(title, image, conclude(
-        "Without an index everything before the place is decoded; with one, the hub of its 64 KiB and its group of 16 KiB. " +
+        "Without an index everything before the place is decoded. A block with an index consists of groups, whose matches reach back into the "
+        "group itself or into the first piece of its 64 KiB, the hub: only these two are decoded. " +
         (f"At a place at random 4 KiB come {spread(curve, '.1f')} times as fast as all of the record." if curve else "")))
 
 
@@ -539,10 +544,15 @@ def section_life(document):
     phases = "phase"
     most = max((mib_of(entry, "resident") / mib_of(entry, "capacity") for entry in entries
                 if mib_of(entry, "resident") is not None and mib_of(entry, "capacity")), default=0)
+    puts = {name: [median_of(figure_of(entry, name)) for entry in select(document, "arc-life", "phase")
+                   if median_of(figure_of(entry, name))] for name in ("p50", "longest")}
+    said = (f" By phase, half of the puts take {time_text(min(puts['p50']))} to {time_text(max(puts['p50']))} or less; "
+            f"the longest of all took {time_text(max(puts['longest']))}.") if all(puts.values()) else ""
     return section(
         "What does a cache keep from the system while its life changes?",
         conclude("Phases, one a step of the axis: small records, large, mixed, a scan, shrunk to a quarter, grown, 4,096 held, released. "
-                 f"At most {most:.2f} times the capacity is resident. It is to stay within 1.10 times and 8 MiB; held records come on top."),
+                 f"At most {most:.2f} times the capacity is resident. It is to stay within 1.10 times and 8 MiB; held records come on top."
+                 + said),
         curve_chart("memory over time", entries, lambda entry: number(entry, "time"), ("capacity", "resident", "used", "records' bytes"), phases,
                     "% of the largest capacity"),
         curve_chart("hits over time", entries, lambda entry: number(entry, "time"), ("hits",), phases, "% of reads"))

@@ -29,6 +29,7 @@
 #include <abd/abd.h>
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,7 +80,7 @@ struct abd_perf_life {
 	unsigned char *data;
 	char *record, *read; /* what the writer puts, and what it reads into */
 	uint64_t random, next, keys;
-	size_t base; /* resident before there was a cache */
+	double base; /* resident before there was a cache */
 	unsigned resize;
 	int other_cpu; /* not the writer's, if there are two */
 	atomic_bool stop;
@@ -190,6 +191,12 @@ static void *abd_perf_life_resizer(void *arg)
 	return NULL;
 }
 
+/* What is resident because of the cache. */
+static double abd_perf_life_resident(const struct abd_perf_life *life)
+{
+	return (double)abd_perf_env_resident(false) - life->base;
+}
+
 static struct abd_arc_stats abd_perf_life_stats(const struct abd_perf_life *life)
 {
 	struct abd_arc_stats stats = {.puts = 0};
@@ -200,7 +207,7 @@ static struct abd_arc_stats abd_perf_life_stats(const struct abd_perf_life *life
 
 static void abd_perf_life_sample(struct abd_perf_life *life)
 {
-	double resident = (double)(abd_perf_env_resident(false) - life->base);
+	double resident = abd_perf_life_resident(life);
 
 	life->peak = resident > life->peak ? resident : life->peak;
 	life->peak_now = resident > life->peak_now ? resident : life->peak_now;
@@ -214,6 +221,7 @@ static void abd_perf_life_moment(struct abd_perf_life *life, double time)
 	struct abd_arc_stats stats = abd_perf_life_stats(life);
 	uint64_t looked = life->looked - life->looked_before;
 
+	abd_perf_life_sample(life);
 	abd_perf_result_number(result, "time", time);
 	abd_perf_result_value(result, "capacity", "%", part * (double)stats.capacity_bytes);
 	abd_perf_result_value(result, "resident", "%", part * life->peak_now);
@@ -269,7 +277,7 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 	const struct abd_perf_life_phase *phase, const struct abd_arc_stats *before)
 {
 	json_t *result = abd_perf_result_add("arc-life", "phase", "%s", phase->name);
-	double resident = (double)(abd_perf_env_resident(false) - life->base);
+	double resident = abd_perf_life_resident(life);
 	double puts = (double)life->wall.count;
 	struct abd_arc_stats now = abd_perf_life_stats(life);
 	double beyond =
@@ -369,7 +377,10 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 		life.data[i] = (unsigned char)(abd_perf_random(&life.random) >> 32);
 	memset(life.record, 1, 65536);
 	memset(life.read, 1, 65536);
-	life.base = abd_perf_env_resident(false);
+	/* What other scenarios left would go back to the system later, and count as the cache's. */
+	abd_cache_reap_now();
+	malloc_trim(0);
+	life.base = (double)abd_perf_env_resident(false);
 	life.arc = life.is->create(life.capacity);
 	if (life.arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");

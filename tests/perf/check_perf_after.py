@@ -372,7 +372,7 @@ class Report(Case):
                       "half take 5 us or less, one in a thousand more than 90",
                       "At most 1.12 times the capacity is resident",
                       "MiB after a reap: in use 0, regions 2, plain glibc 0",
-                      "Linear memory beyond the caches gives memcpy 12, triad 10 GB/s of one side", "By size, abd_equal / memcmp: 128k 0.95; abd_copy"):
+                      "Linear memory beyond the caches gives memcpy 12, triad 10 GB/s of one side", "By size, abd_equal: 128k 0.95; abd_copy"):
             with self.subTest(words=words):
                 self.assertIn(words, text)
         # The cache, latency, two of codec, two of lz4, flush and its threads, keys, two of a cache's life, memory; each for wide and

@@ -148,6 +148,15 @@ class Help(Case):
         self.assertGreater(len(written), 0)
         self.assertEqual(listed, written)
 
+    def test_what_is_resident_is_the_cache_s_whatever_was_measured_before(self):
+        moments = [{figure["name"]: figure["median"] for figure in entry["figures"]} for entry in json.loads(whole_run()[1])["results"]
+                   if (entry["scenario"], entry["group"]) == ("arc-life", "moment")]
+        self.assertGreater(len(moments), 20)
+        for moment in moments:
+            with self.subTest(**moment):
+                self.assertGreater(moment["resident"], 0.75 * moment["used"] - 5)
+                self.assertLess(moment["resident"], 140)
+
     def test_what_stands_at_the_top_of_the_page_is_measured(self):
         measured_steps = re.findall(r"^(.*) \[\d+/\d+\]", whole_run()[0].stderr, re.MULTILINE)
         top = re.findall(r"^ +in several processes: (.*)$", run("list").stdout, re.MULTILINE)
