@@ -163,17 +163,17 @@ def slower(document):
         same = called[entry["scenario"], entry["name"]] > 1
         return f"{entry['scenario']}: {entry['name']}" + f" ({' '.join(filter(None, (entry['group'], conditions(entry))))})" * same
 
-    rows, below = ([row(case(entry), f"{ratio['of']} / {ratio['against']}", *numbers(ratio, ".3f"), (ratio["rounds"], "d"),
+    rows, below = ([row(*numbers(ratio, ".3f"), f"{ratio['of']} / {ratio['against']}", case(entry), (ratio["rounds"], "d"),
                         (max(len(ratio["processes"]), 1), "d")) for ratio, entry in found] for found in losses(document))
-    head = ("case", "ratio of speeds", "median", "low", "high", "rounds", "processes")
+    head = ("median", "low", "high", "ratio of speeds", "case", "rounds", "processes")
     if not every:
         return ""
     return section("What is slower with it", f"<p>{len(rows)} of {every} ratios are surely below 1 against something that one could use instead, "
                    "the worst first.</p>",
                    table(head, rows[:12]) if rows else "",
                    folded(f"The other {len(rows) - 12} losses", table(head, rows[12:])) if len(rows) > 12 else "",
-                   folded(f"How far from a limit of the machine, the best choice in hindsight, or the same on less: {len(below)} below it",
-                          table(head, below)) if below else "")
+                   folded(f"{len(below)} below a limit", "<p>These are below what nobody could use instead: a limit of the machine, the best choice "
+                          "in hindsight, the same on less, or what OpenZFS did on another machine.</p>", table(head, below)) if below else "")
 
 
 def claims(document):
