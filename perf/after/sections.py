@@ -542,7 +542,9 @@ def section_life(document):
     if not entries:
         return ""
     phases = "phase"
-    most = max((mib_of(entry, "resident") / mib_of(entry, "capacity") for entry in entries
+    # While a resize goes on, what was resident since the moment before belongs to the larger capacity.
+    most = max((mib_of(entry, "resident") / max(mib_of(entry, "capacity"), mib_of(before, "capacity") or 0)
+                for before, entry in zip([entries[0], *entries], entries)
                 if mib_of(entry, "resident") is not None and mib_of(entry, "capacity")), default=0)
     puts = {name: [median_of(figure_of(entry, name)) for entry in select(document, "arc-life", "phase")
                    if median_of(figure_of(entry, name))] for name in ("p50", "longest")}

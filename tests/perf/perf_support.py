@@ -173,7 +173,7 @@ def made_results():
     for part, least, best in ((16, 0.0, 30.0), (4, 40.0, 50.0)):
         results.append(entry("arc-policy", "hits", f"loop, 1/{part}", {"data": "loop", "part": part},
                              [("ARC", least, "%"), ("LIRS", best, "%"), ("MIN", 60.0, "%")]))
-    for time, capacity, resident in ((0.5, 100.0, 90.0), (1.0, 100.0, 104.0), (1.5, 25.0, 28.0)):
+    for time, capacity, resident in ((0.5, 100.0, 90.0), (1.0, 100.0, 104.0), (1.5, 25.0, 60.0), (2.0, 25.0, 28.0)):
         results.append(entry("arc-life", "moment", f"{time:.2f}", {"time": time},
                              [("capacity", capacity, "%"), ("resident", resident, "%")] + [("hits", 60.0, "%")] * (time > 1)))
     for step, used, resident in ((0, 64.0, 66.0), (1, 0.0, 33.0), (2, 0.0, 2.0)):
