@@ -7,6 +7,14 @@
 
 #include <jemalloc/jemalloc.h>
 
+/*
+ * jemalloc's own setting. libabd names an arena in each call and uses no thread cache, so neither
+ * others nor caches are made for threads: jemalloc 5.3 ends the process where a new thread's arena
+ * finds no memory.
+ */
+extern const char *malloc_conf;
+const char *malloc_conf = "narenas:1,tcache:false";
+
 ABD_API extern const struct abd_jemalloc_calls abd_jemalloc_calls;
 
 const struct abd_jemalloc_calls abd_jemalloc_calls = {mallocx, sdallocx, mallctl};

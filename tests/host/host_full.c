@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread's first buffers when the process may map little more: it gets some, or NULL. Each limit
+ * is tried in a process of its own.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <abd/abd.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KIB ((size_t)1 << 10)
+#define STACK (256 * KIB)
+#define THREADS 4
+
+static void *use(void *arg)
+{
+	abd_t *abd[64];
+	size_t count = 0;
+
+	while (count < 64 && (abd[count] = abd_alloc_linear(512 << count % 8, false)) != NULL)
+		count++;
+	for (size_t i = 0; i < count; i++)
+		abd_free(abd[i]);
+	return arg;
+}
+
+static size_t mapped(void)
+{
+	FILE *stream = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	if (stream == NULL || fscanf(stream, "%zu", &pages) != 1)
+		_exit(2);
+	fclose(stream);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns how many threads could be started. */
+static int try(size_t more)
+{
+	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
+	pthread_attr_t attributes;
+	pthread_t thread[THREADS];
+	int count = 0;
+
+	use(NULL); /* all that is made once */
+	limit.rlim_cur = mapped() + THREADS * STACK + more;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	if (setrlimit(RLIMIT_AS, &limit) != 0)
+		return 0;
+	while (count < THREADS && pthread_create(&thread[count], &attributes, use, NULL) == 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		pthread_join(thread[i], NULL);
+	return count;
+}
+
+int main(void)
+{
+	unsigned started = 0;
+
+	for (size_t more = 0; more < 16 << 20; more += more < 1 << 20 ? 16 * KIB : 512 * KIB) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit(try(more));
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			return 2;
+		if (!WIFEXITED(status) || WEXITSTATUS(status) > THREADS) {
+			printf("FAIL: with %zu KiB more: %s\n", more / KIB,
+				WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+			return 1;
+		}
+		started += (unsigned)WEXITSTATUS(status);
+	}
+	printf("%u threads had their buffers, or none\n", started);
+	return started < 10;
+}
