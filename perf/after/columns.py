@@ -161,6 +161,9 @@ def arc_scale(result):
                 lambda entries: [name("records"), *every_figure(entries)])
     yield Table("puts", "puts of 4 KiB into a full cache, ns each by the wall clock; at least 1.8 is wanted of four shards",
                 [name("shards"), *figures("one thread", "two threads"), ratio("two / one, speeds", "two threads", "one thread")])
+    yield Table("wake", "one missing key, which takes 0.2 ms to fetch: ns from its commit until each thread that slept has its hold",
+                [name("threads"), parameter("fills of a key", "fills of a key"), parameter("slept for a key", "slept for a key"),
+                 *figures("p50", "p99", "longest")])
 
 
 def arc_life(result):

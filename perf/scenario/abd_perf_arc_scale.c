@@ -15,6 +15,7 @@
  * Memory: sizes that need more than a quarter of the available memory are left out.
  */
 #include "abd_perf_arc_cached_set.h"
+#include "abd_perf_arc_wake.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_scenario.h"
 
@@ -392,7 +393,7 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 
 	struct abd_perf_data data;
 
-	abd_perf_say_begin("arc-scale", 28);
+	abd_perf_say_begin("arc-scale", 31);
 	for (unsigned i = 0; i < sizeof(records) / sizeof(records[0]); i++)
 		if (status == 0 && abd_perf_scale_fits(options, records[i]) &&
 			!abd_perf_say_stopped())
@@ -409,6 +410,9 @@ static int abd_perf_scale_run(const struct abd_perf_options *options)
 		if (status == 0 && !abd_perf_say_stopped())
 			abd_perf_scale_puts(options, &data, shards);
 	free(data.bytes);
+	for (unsigned threads = 2; threads <= 64 && status == 0 && !abd_perf_say_stopped();
+		threads *= threads == 2 ? 4 : 8)
+		abd_perf_scale_wake(options, threads);
 	return status;
 }
 
