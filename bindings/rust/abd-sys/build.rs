@@ -7,7 +7,10 @@ fn main() {
     println!("cargo:rerun-if-env-changed=ABD_LIB_DIR");
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
     let libs = match env::var("ABD_LIB_DIR") {
-        Ok(folder) => format!("-L{folder} -labd"),
+        Ok(folder) => {
+            println!("cargo:rustc-link-search=native={folder}");
+            String::from("-labd")
+        }
         Err(_) => match Command::new("pkg-config").args(["--libs", "abd"]).output() {
             Ok(done) if done.status.success() => String::from_utf8(done.stdout).expect("UTF-8"),
             _ => panic!("no libabd: install it, or set ABD_LIB_DIR"),

@@ -6,6 +6,9 @@
 use std::os::raw::{c_int, c_long, c_uint, c_void};
 
 pub const ENOENT: c_int = 2;
+pub const EIO: c_int = 5;
+pub const E2BIG: c_int = 7;
+pub const EBADF: c_int = 9;
 pub const EAGAIN: c_int = 11;
 pub const ENOMEM: c_int = 12;
 pub const EINVAL: c_int = 22;
@@ -16,11 +19,13 @@ pub const ESTALE: c_int = 116;
 pub const ABD_FLUSH_AUTO: c_uint = 0;
 pub const ABD_FLUSH_SHARED: c_uint = 1;
 pub const ABD_FLUSH_EXCLUSIVE: c_uint = 2;
+// Of a cache's config.
 pub const ABD_ARC_CHECKSUM: c_uint = 1 << 0;
 pub const ABD_ARC_SECOND_TIME: c_uint = 1 << 1;
 pub const ABD_ARC_ALIGNED: c_uint = 1 << 2;
 pub const ABD_ARC_REINDEX: c_uint = 1 << 3;
 pub const ABD_ARC_NO_GHOSTS: c_uint = 1 << 4;
+// Of calls: the same bits mean other things here.
 pub const ABD_ARC_METADATA: c_uint = 1 << 0;
 pub const ABD_ARC_NOWAIT: c_uint = 1 << 1;
 pub const ABD_ARC_STORED: c_uint = 1 << 2;
@@ -97,10 +102,8 @@ pub struct abd_arc_stats {
     pub target_bytes: u64, pub target_recent_bytes: u64, pub evicted_bytes: u64,
     pub held_bytes: u64, pub index_bytes: u64, pub moves: u64, pub resident_bytes: u64,
     pub waits: u64, pub remembered: u64, pub told: u64, pub metadata_bytes: u64,
-    pub minimum_bytes: u64, pub protected_bytes: u64,
+    pub minimum_bytes: u64, pub protected_bytes: u64, pub reindexed: u64,
 }
-
-pub type abd_iter_const_func_t = unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> c_int;
 
 #[rustfmt::skip]
 extern "C" {
@@ -111,17 +114,9 @@ extern "C" {
     pub fn abd_free(abd: *mut abd_t);
     pub fn abd_get_offset_size(sabd: *mut abd_t, off: usize, size: usize) -> *mut abd_t;
     pub fn abd_get_from_buf(buf: *mut c_void, size: usize) -> *mut abd_t;
-    pub fn abd_borrow_buf(abd: *mut abd_t, n: usize) -> *mut c_void;
-    pub fn abd_borrow_buf_copy(abd: *mut abd_t, n: usize) -> *mut c_void;
-    pub fn abd_borrow_buf_const(abd: *const abd_t, n: usize) -> *const c_void;
-    pub fn abd_return_buf(abd: *mut abd_t, buf: *mut c_void, n: usize);
-    pub fn abd_return_buf_copy(abd: *mut abd_t, buf: *mut c_void, n: usize);
-    pub fn abd_return_buf_const(abd: *const abd_t, buf: *const c_void, n: usize);
     pub fn abd_buf_alloc(size: usize, is_metadata: bool) -> *mut c_void;
     pub fn abd_buf_free(buf: *mut c_void, size: usize);
     // operate.h, compare.h
-    pub fn abd_iterate_func_const(abd: *const abd_t, off: usize, size: usize,
-        func: Option<abd_iter_const_func_t>, private: *mut c_void) -> c_int;
     pub fn abd_copy_off(dabd: *mut abd_t, sabd: *const abd_t, doff: usize, soff: usize,
         size: usize);
     pub fn abd_copy_from_buf_off(abd: *mut abd_t, buf: *const c_void, off: usize, size: usize);

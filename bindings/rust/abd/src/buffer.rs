@@ -152,6 +152,13 @@ impl<'a> View<'a> {
         unsafe { sys::abd_crc32c(self.raw, self.off, self.len, seed) }
     }
 
+    /// The checksum fletcher_4, as OpenZFS computes it.
+    pub fn fletcher_4(self) -> [u64; 4] {
+        let mut sums = [0; 4];
+        unsafe { sys::abd_fletcher_4(self.raw, self.off, self.len, sums.as_mut_ptr()) };
+        sums
+    }
+
     /// The checksum xxh3.
     pub fn xxh3(self, seed: u64) -> u64 {
         unsafe { sys::abd_xxh3(self.raw, self.off, self.len, seed) }

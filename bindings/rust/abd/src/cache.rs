@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{marker::PhantomData, mem, ptr::NonNull, time::Duration};
 
 /// A cache of records, compressed where that pays: C's arc, which is another thing in Rust.
-/// Flags are those of `sys` that the C call takes. Holds and fills can't outlive it:
+/// Flags and errors are those of the C call in `abd/arc.h`. Holds and fills can't outlive it:
 /// ```
 /// fn release_first(c: abd::Cache, k: abd::Key) { let hold = c.hold(&k); drop(hold); drop(c); }
 /// ```
@@ -212,9 +212,10 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// A record that this thread fetches. A drop without a commit lets another thread try.
-/// When a thread ends, the cache frees what its leaked fills have. So a fill stays with its thread,
-/// and what refers to its bytes ends with a call:
+/// A record that this thread fetches. A drop without a commit lets another thread try; until then
+/// those that ask for the record sleep, for as long as a leaked fill's thread lives, but with
+/// `sys::ABD_ARC_NOWAIT`. When a thread ends, the cache frees what its leaked fills have. So a fill
+/// stays with its thread, and what refers to its bytes ends with a call:
 /// ```
 /// fn sent<T: Send>(_: T) {}
 /// fn hold(h: abd::Hold) { sent(&h); sent(h); }
@@ -240,7 +241,8 @@ pub struct Fill<'c> {
 }
 
 impl<'c> Fill<'c> {
-    /// All of the room, as many bytes as were asked for; those not written yet are zero.
+    /// All of the room, as many bytes as were asked for; those not written yet are zero. All of it
+    /// counts as written then: where less of it is the record, [`Fill::truncate`] follows.
     pub fn with<R>(&mut self, f: impl FnOnce(ViewMut<'_>) -> R) -> R {
         let (abd, size) = (self.raw.abd, self.raw.size);
         unsafe { sys::abd_zero_off(abd, self.written, size - self.written) };
@@ -248,8 +250,14 @@ impl<'c> Fill<'c> {
         f(ViewMut(unsafe { View::new(abd, size) }, PhantomData))
     }
 
+    /// Only the first `len` bytes count as written, if there are more.
+    pub fn truncate(&mut self, len: usize) {
+        self.written = self.written.min(len);
+    }
+
     /// What was written becomes the record of `logical_size` bytes, or (`sys::ABD_ARC_STORED`) its
-    /// lz4 block. `ESTALE`: the record was put or removed meanwhile, so look again.
+    /// lz4 block. `ESTALE`: the record was put or removed meanwhile, so look again. `EINVAL`: what
+    /// was written is no record of `logical_size`.
     pub fn commit(mut self, logical_size: usize, flags: u32) -> Result<Hold<'c>> {
         let (fill, size, mut hold) = (&mut self.raw, self.written, self.cache.no_hold());
         let to = &mut hold.0;

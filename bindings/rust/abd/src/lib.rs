@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Buffers over contiguous and scattered memory, and a cache of compressed records: libabd without
 //! `unsafe`. What C calls a broken contract can't be written, or panics (a range past the end).
-//! Errors are errnos: compare [`std::io::Error::raw_os_error`] with those of [`sys`].
+//! Errors are errnos: compare [`std::io::Error::raw_os_error`] with those of [`sys`]. Only helpers
+//! of std, such as [`std::io::Write::write_all`], have errors without a number.
 //! Guards may be leaked ([`std::mem::forget`]): what they guard is then leaked with them.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![warn(missing_docs)]

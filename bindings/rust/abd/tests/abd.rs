@@ -37,6 +37,7 @@ fn buffers_of_every_kind_hold_what_flat_memory_holds() -> Result<()> {
         other.view_mut().zero();
         other.view_mut().flush_copy_from(rest, sys::ABD_FLUSH_AUTO);
         assert!(other.view() == rest && other.view().crc32c(0) == rest.crc32c(0));
+        assert_eq!(other.view().fletcher_4(), rest.fletcher_4());
         other.view_mut().slice(9..10).copy_from(block.view().slice(0..1));
         assert!(other.view().same(rest) == 9 && other.view() != rest);
         let size = buffer.view().lz4_compress(block.view_mut().slice(10..SIZE / 2))?;
@@ -115,6 +116,20 @@ fn a_fill_ends_with_what_was_written_or_with_nothing() -> Result<()> {
     third.write_all(&[2; 96])?;
     let all = third.with(|room| room.view().borrow().map(|all| all.to_vec()))?;
     assert_eq!(all, [[2; 96].as_ref(), &[0; 4000]].concat());
+    Ok(())
+}
+
+#[test]
+fn a_block_that_is_compressed_into_its_room_is_as_long_as_it_came_out() -> Result<()> {
+    let (cache, key) = (Cache::new(1 << 20)?, Key { pool: 1, ..Key::default() });
+    let record = Buffer::zeroed(50_000)?;
+    let Found::Fill(mut fill) = cache.hold_or_fill(&key, 8192, 0)? else { panic!("a hold") };
+    let size = fill.with(|room| record.view().lz4_compress(room))?;
+    fill.truncate(size);
+    let hold = fill.commit(50_000, sys::ABD_ARC_STORED | sys::ABD_ARC_VERIFY)?;
+    let mut read = vec![1; 50_000];
+    hold.read_at(0, &mut read)?;
+    assert!(hold.stored().0.len() == size && read.iter().all(|&byte| byte == 0));
     Ok(())
 }
 
