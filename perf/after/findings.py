@@ -124,7 +124,8 @@ def finding_rule(document):
             + f". In all {len(every)} cells: {spread(every, '.3f')} times the speed, {sum(value < 1 for value in every)} of them below 1"
             + "".join(f"; large records of the same data, {group}: {interval(of)} ({cell['name']})" for group in ("hot", "cold")
                       for of, cell in [first_ratio(document, [("arc-read", group, {"data": "fio", "record_size": 131072, "threads": 1},
-                                                               "single, rule on", "single, rule off")])] if of) + ".")
+                                                               "single, rule on", "single, rule off")])] if of)
+            + ("" if select(document, "arc-read", "cold") else "; cold sets were not measured") + ".")
 
 
 def finding_decoder(document):
