@@ -181,8 +181,8 @@ def section_buffer(document):
     each = ", ".join(f"{html.escape(entry['name'])} {entry['figures'][0]['median']:.3g}" for entry in entries if "free, " in entry["name"])
     height = 1.4 + 0.3 * len(entries)
     return section(title, picture(draw, title, height, height * 1.4), conclude(
-        f"Less is better. In ns: {each}. With max_order 0 all runs are of 4 KiB. {faster} of {len(entries)} cost less here than OpenZFS's userspace buffers did on the machine they were "
-        "measured on, which is another one: read this as an order of magnitude."))
+        f"Less is better. In ns: {each}. With max_order 0 all runs are of 4 KiB. {faster} of {len(entries)} cost less here than OpenZFS's "
+        "userspace buffers did on the machine they were measured on, which is another one: read this as an order of magnitude."))
 
 
 def section_keys(document):
