@@ -9,13 +9,13 @@ pkg_check_modules(ABD_LZ4 REQUIRED liblz4)
 pkg_check_modules(ABD_XXHASH REQUIRED libxxhash) # its header only: the code is compiled in
 pkg_check_modules(ABD_JEMALLOC QUIET jemalloc)
 find_library(ABD_JEMALLOC_ARCHIVE libjemalloc_pic.a HINTS ${ABD_JEMALLOC_LIBRARY_DIRS} ${ABD_JEMALLOC_LIBDIR})
-set(found OFF)
+set(abd_jemalloc_found OFF)
 if(ABD_JEMALLOC_FOUND AND ABD_JEMALLOC_ARCHIVE)
-	set(found ON)
+	set(abd_jemalloc_found ON)
 endif()
 
-option(ABD_WITH_JEMALLOC "Take chunk memory from a jemalloc arena" ${found})
-if(ABD_WITH_JEMALLOC AND NOT found)
+option(ABD_WITH_JEMALLOC "Take chunk memory from a jemalloc arena" ${abd_jemalloc_found})
+if(ABD_WITH_JEMALLOC AND NOT abd_jemalloc_found)
 	message(FATAL_ERROR "ABD_WITH_JEMALLOC is on, but there is no jemalloc, or no libjemalloc_pic.a of it (Debian: libjemalloc-dev)")
 endif()
 

@@ -74,9 +74,23 @@ file(CONFIGURE OUTPUT ${changelogs}/changelog.Debian @ONLY CONTENT
 file(COPY_FILE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${changelogs}/changelog ONLY_IF_DIFFERENT)
 install(CODE "execute_process(COMMAND gzip -9nkf changelog changelog.Debian
 	WORKING_DIRECTORY \"${changelogs}\" COMMAND_ERROR_IS_FATAL ANY)" ALL_COMPONENTS EXCLUDE_FROM_ALL)
+# And the notices of what is inside: xxhash's header in the library, jemalloc's archive in its companion.
+file(READ ${PROJECT_SOURCE_DIR}/LICENSE copyright)
+set(inside xxhash)
+if(ABD_WITH_JEMALLOC)
+	list(APPEND inside jemalloc)
+endif()
+foreach(name IN LISTS inside)
+	set(notice /usr/share/doc/lib${name}-dev/copyright)
+	if(EXISTS ${notice})
+		file(READ ${notice} text)
+		string(APPEND copyright "\n--- ${name}, of which this contains a part:\n\n${text}")
+	endif()
+endforeach()
+file(WRITE ${control}/copyright "${copyright}")
 function(abd_package_documents component package)
 	set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package})
-	install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${folder} RENAME copyright
+	install(FILES ${control}/copyright DESTINATION ${folder}
 		COMPONENT ${component} EXCLUDE_FROM_ALL)
 	install(FILES ${changelogs}/changelog.gz ${changelogs}/changelog.Debian.gz DESTINATION ${folder}
 		COMPONENT ${component} EXCLUDE_FROM_ALL)

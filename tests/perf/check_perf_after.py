@@ -394,9 +394,14 @@ class Report(Case):
         results = made_results()
         results.append(entry("arc-read", "cold", "fio 128k, cold", {"data": "fio", "record_size": 131072, "threads": 1}, [],
                              [("single, rule on", "single, rule off", 0.77, "slower")]))
+        results += [entry("buffer", group, "one name", {}, [], [("ours", "limit", 0.55, "slower")]) for group in ("cost", "grown")]
         text = self.pages(results)[0]
         losses = text[text.index("<h2>What is slower with it"):text.index("<h2>Claims of others")]
+        losses, _, limits = losses.partition("<details>")
         self.assertIn("1 of ", losses)
+        self.assertIn("2 below a limit", limits)
+        self.assertIn("buffer: one name (grown)", limits)
+        self.assertNotIn("0.550", losses)
         self.assertIn("arc-read: fio 128k, cold", losses)
         self.assertIn(">0.770<", losses)
         # The headline says how the cell it stands for compares with the others.
