@@ -282,7 +282,7 @@ def manual(stage, xml, build, options):
                            for command in re.findall(r"^  ([a-z]+) ", run(options.perf, "--help"), re.MULTILINE))
         (build / "perf.h2m").write_text(f"[COMMANDS]\n{commands}\n[SEE ALSO]\nlibabd(7), abd-explain(1)\n")
         help2man(options.perf, out / "man1/abd-perf.1", "measure what libabd's buffers are worth", options, build / "perf.h2m")
-        for part in pathlib.Path(options.perf).parent.glob("abd-perf-*"):  # programs of which it starts one as a command
+        for part in pathlib.Path(options.perf).parent.glob("abd-perf-*"):  # programs that it starts as commands
             (out / f"man1/{part.name}.1").write_text(".so man1/abd-perf.1\n")
 
 

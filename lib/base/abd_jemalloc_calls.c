@@ -8,8 +8,8 @@
 #include <jemalloc/jemalloc.h>
 
 /*
- * jemalloc's own setting. libabd names an arena in each call and uses no thread cache, so neither
- * others nor caches are made for threads: jemalloc 5.3 ends the process where a new thread's arena
+ * jemalloc's setting. libabd names an arena in each call and uses no thread cache. So threads get
+ * neither arenas nor caches of their own: jemalloc 5.3 ends the process where a new thread's arena
  * finds no memory.
  */
 extern const char *malloc_conf;

@@ -74,7 +74,7 @@ static const struct abd_perf_life_cache abd_perf_life_own = {abd_perf_life_creat
 	abd_arc_destroy};
 
 struct abd_perf_life {
-	const struct abd_perf_life_cache *is;
+	const struct abd_perf_life_cache *calls;
 	abd_arc_t *arc;
 	size_t capacity;
 	unsigned char *data;
@@ -125,7 +125,7 @@ static void abd_perf_life_put(
 
 	double wall = abd_perf_clock_wall_ns(), cpu = abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID);
 
-	if (life->is->put(life->arc, &key, life->record, size) != 0)
+	if (life->calls->put(life->arc, &key, life->record, size) != 0)
 		abd_perf_say_die(1, "no memory for a record");
 	abd_perf_latency_add(&life->cpu, abd_perf_clock_read(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	abd_perf_latency_add(&life->wall, abd_perf_clock_wall_ns() - wall);
@@ -136,7 +136,7 @@ static bool abd_perf_life_get(struct abd_perf_life *life, uint64_t n, char *dst)
 {
 	abd_arc_key_t key = abd_perf_life_key(LIFE_MIXED, n);
 
-	if (life->is->read(life->arc, &key, dst, 0, abd_perf_life_size(n)) < 0)
+	if (life->calls->read(life->arc, &key, dst, 0, abd_perf_life_size(n)) < 0)
 		return false;
 	if (memcmp(dst, &n, sizeof(n)) != 0)
 		atomic_store(&life->wrong, true);
@@ -186,7 +186,7 @@ static void *abd_perf_life_resizer(void *arg)
 	struct abd_perf_life *life = arg;
 
 	abd_perf_crew_pin(life->other_cpu);
-	if (life->is->resize(life->arc, life->capacity / life->resize) != 0)
+	if (life->calls->resize(life->arc, life->capacity / life->resize) != 0)
 		atomic_store(&life->wrong, true);
 	return NULL;
 }
@@ -201,7 +201,7 @@ static struct abd_arc_stats abd_perf_life_stats(const struct abd_perf_life *life
 {
 	struct abd_arc_stats stats = {.puts = 0};
 
-	life->is->stats_get(life->arc, &stats, sizeof(stats));
+	life->calls->stats_get(life->arc, &stats, sizeof(stats));
 	return stats;
 }
 
@@ -268,7 +268,7 @@ static size_t abd_perf_life_hold(struct abd_perf_life *life)
 		abd_arc_key_t key =
 			abd_perf_life_key(LIFE_MIXED, abd_perf_life_pick(life, &life->random));
 
-		held += life->is->hold(life->arc, &key, &life->hold[held]) == 0;
+		held += life->calls->hold(life->arc, &key, &life->hold[held]) == 0;
 	}
 	return held;
 }
@@ -287,7 +287,7 @@ static void abd_perf_life_add(const struct abd_perf_life *life,
 	abd_perf_result_value(result, "resident, most", "%",
 		100 * life->peak /
 			(double)(phase->resize == 4 ? life->capacity : now.capacity_bytes));
-	if (life->is == &abd_perf_life_own) {
+	if (life->calls == &abd_perf_life_own) {
 		abd_perf_result_number(result, "waits per 1000 puts",
 			1000 * (double)(now.waits - before->waits) / puts);
 		abd_perf_result_value(
@@ -330,7 +330,7 @@ static void abd_perf_life_phase(
 	if (phase->resize > 0)
 		pthread_join(resizer, NULL);
 	while (held > 0)
-		life->is->release(&life->hold[--held]);
+		life->calls->release(&life->hold[--held]);
 	if (life->wall.count > 0 && !abd_perf_say_stopped() && abd_perf_say_wanted())
 		abd_perf_life_add(life, phase, &before);
 }
@@ -363,7 +363,8 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 
 	/* Also so that all of it is resident before there is a cache. */
 	memset(&life, 0, sizeof(life));
-	life.is = options->cache != NULL ? abd_perf_life_load(options->cache) : &abd_perf_life_own;
+	life.calls =
+		options->cache != NULL ? abd_perf_life_load(options->cache) : &abd_perf_life_own;
 	life.capacity = (size_t)(options->mode == ABD_PERF_FULL ? 256 : 64) << 20;
 	life.random = options->seed;
 	life.other_cpu = options->cpus[options->cpu_count > 1];
@@ -381,7 +382,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	abd_cache_reap_now();
 	malloc_trim(0);
 	life.base = (double)abd_perf_env_resident(false);
-	life.arc = life.is->create(life.capacity);
+	life.arc = life.calls->create(life.capacity);
 	if (life.arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
 	abd_perf_say_begin("arc-life", (unsigned)phases);
@@ -393,7 +394,7 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	atomic_store(&life.stop, true);
 	if (reads)
 		pthread_join(reader, NULL);
-	life.is->destroy(life.arc);
+	life.calls->destroy(life.arc);
 	free(life.record);
 	free(life.read);
 	free(life.data);
