@@ -103,7 +103,7 @@ enum abd_arc_flags {
 	 */
 	ABD_ARC_REINDEX = 1 << 3,
 	/**
-	 * remember nothing of what was evicted. A ghost takes 57 bytes (64-bit platforms), and
+	 * remember nothing of what was evicted. A ghost takes 37 bytes, and
 	 * there are up to as many as records; that memory holds records instead. For engines that
 	 * decide themselves what may come in: a record that comes back is new, also for
 	 * ABD_ARC_SECOND_TIME, and what was used once is evicted before what was used more often

@@ -96,6 +96,20 @@ void abd_scatter_resize(abd_t *abd, size_t size);
 /** The same, to the end of the page: what lies behind the first size bytes becomes zero. */
 void abd_scatter_pad(abd_t *abd, size_t size);
 
+/* Runs of one order. They stand behind the run table when there is more than one class. */
+struct abd_run_class {
+	size_t start; /* of the first one, in bytes from the start of the table */
+	uint32_t first_run;
+	uint32_t order;
+};
+
+/** Bytes of struct, run table and classes, for so many of them. */
+static inline size_t abd_scatter_head_bytes(size_t run_count, size_t class_count)
+{
+	return sizeof(struct abd) + run_count * sizeof(struct iovec) +
+	       (class_count > 1 ? class_count * sizeof(struct abd_run_class) : 0);
+}
+
 /** What abd_alloc() of a scatter buffer will take, if the provider refuses no order. */
 struct abd_scatter_cost {
 	size_t run_bytes; /* whole pages: the waste behind the data is included */
@@ -127,6 +141,21 @@ static inline size_t abd_scatter_seek(const abd_t *abd, size_t at, size_t *withi
 	*within = at & (((size_t)1 << shift) - 1);
 	return at >> shift;
 }
+
+/* ---- abd_split.c ---- */
+
+/**
+ * What struct and tables of a split buffer of size bytes take, which has whole pages and a rest.
+ */
+size_t abd_split_head_size(size_t size);
+/**
+ * Make a split buffer: head, which has head_size bytes, is the caller's, and so is the memory of
+ * its last size % 4 KiB bytes, tail. NULL: no memory; or max_order has changed since head_size was
+ * right.
+ */
+abd_t *abd_split_make(void *head, size_t head_size, size_t size, void *tail, bool is_metadata);
+/** Give its pages back. Head and tail stay the caller's. */
+void abd_split_free(abd_t *abd);
 
 /* ---- abd_linear.c ---- */
 

@@ -14,13 +14,6 @@
 
 #include <string.h>
 
-/* Runs of one order. They stand behind the run table when there is more than one class. */
-struct abd_run_class {
-	size_t start; /* of the first one, in bytes from the start of the table */
-	uint32_t first_run;
-	uint32_t order;
-};
-
 static struct abd_run_class *abd_scatter_classes(const abd_t *abd)
 {
 	return (struct abd_run_class *)(void *)&ABD_SCATTER(abd)
@@ -66,15 +59,9 @@ bool abd_scatter_classes_hold(const abd_t *abd)
 	return hold && count == abd->abd_class_count;
 }
 
-static size_t abd_head_size(size_t run_count, size_t class_count)
-{
-	return sizeof(struct abd) + run_count * sizeof(struct iovec) +
-	       (class_count > 1 ? class_count * sizeof(struct abd_run_class) : 0);
-}
-
 size_t abd_scatter_head_size(const abd_t *abd)
 {
-	return abd_head_size(ABD_SCATTER(abd).abd_run_count, abd->abd_class_count);
+	return abd_scatter_head_bytes(ABD_SCATTER(abd).abd_run_count, abd->abd_class_count);
 }
 
 /* The runs gathered so far, and the table they need. */
@@ -99,7 +86,8 @@ static size_t abd_gathering_head_size(const struct abd_gathering *g)
 
 	/* Runs gathered so far are of higher orders than those to come, so each order to come is a
 	 * class of its own. */
-	return abd_head_size(g->run_count + full + rest, g->class_count + (full > 0) + rest);
+	return abd_scatter_head_bytes(
+		g->run_count + full + rest, g->class_count + (full > 0) + rest);
 }
 
 /* Allocate a head for all runs to come, and move the runs gathered so far into it. */

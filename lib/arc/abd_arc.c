@@ -155,8 +155,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	abd_arc_store_init(&arc->store, arc->capacity);
 	/* In the exact algorithm a record's cost follows from its size. */
 	arc->store.helps = arc->hit_batch > 1;
-	abd_arc_policy_init(
-		&arc->policy, abd_arc_target(arc->capacity), abd_arc_policy_ghost_cost());
+	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), ABD_ARC_GHOST_COST);
 	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
 	abd_arc_share_start(arc, config);
@@ -304,7 +303,7 @@ static bool abd_arc_resize_index(struct abd_arc *arc)
 static bool abd_arc_resize_ghosts(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->lock);
-	bool any = abd_arc_policy_tidy(&arc->policy);
+	bool any = abd_arc_ghosts_tidy(&arc->policy.ghosts);
 
 	pthread_mutex_unlock(&arc->lock);
 	return any;
@@ -469,17 +468,17 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->entries = abd_arc_entries(arc);
 	stats->recent_bytes = policy->recent.bytes;
 	stats->frequent_bytes = policy->frequent.bytes;
-	stats->ghost_recent_bytes = policy->ghost_recent.bytes;
-	stats->ghost_frequent_bytes = policy->ghost_frequent.bytes;
-	stats->ghosts = policy->ghost_recent.count + policy->ghost_frequent.count;
+	stats->ghost_recent_bytes = policy->ghosts.list[ABD_ARC_RECENT].bytes;
+	stats->ghost_frequent_bytes = policy->ghosts.list[ABD_ARC_FREQUENT].bytes;
+	stats->ghosts = abd_arc_ghosts_count(&policy->ghosts);
 	stats->target_bytes = policy->capacity;
 	stats->target_recent_bytes = policy->target_recent;
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->resident_bytes = stats->used_bytes;
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
-			      abd_arc_policy_ghost_bytes(policy) + abd_arc_index_bytes(arc->index) +
-			      abd_arc_seen_bytes(&arc->seen);
+			      abd_arc_ghosts_bytes(&policy->ghosts) +
+			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 	abd_arc_share_stats(arc, stats);
 }
 

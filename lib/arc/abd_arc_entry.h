@@ -28,7 +28,8 @@ struct abd_arc_entry {
 	 * The buffer of the stored bytes and, with ABD_ARC_ALIGNED, abd_padding zeroes; and
 	 * abd_home: the slab of this entry's slot. The struct lies here, so a hit need not fetch it
 	 * from elsewhere. A struct that is followed by a run table can't be here: then this one has
-	 * size 0, and abd_parent points to it. Use abd_arc_entry_abd().
+	 * size 0, and abd_parent points to it; if that is a split buffer, it lies in the slot. Use
+	 * abd_arc_entry_abd().
 	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */
@@ -60,6 +61,13 @@ static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
 {
 	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
+}
+
+/** Whether the record's whole pages lie elsewhere, and the rest in the slot: see abd_split.c. */
+static inline bool abd_arc_entry_is_split(const struct abd_arc_entry *entry)
+{
+	return entry->own.abd_size == 0 && entry->own.abd_parent != NULL &&
+	       (entry->own.abd_parent->abd_flags & ABD_FLAG_OWNER) == 0;
 }
 
 /** Bytes of the record as stored. In a cache of whole pages its buffer may be larger. */

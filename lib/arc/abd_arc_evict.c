@@ -22,7 +22,7 @@
  * If memory is short, make room for this part of the capacity in addition, and for no more than
  * this: the lock is not held for long.
  */
-#define ABD_ARC_ROOM_PART 128
+#define ABD_ARC_ROOM_PART 256
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 /* And no more records than this at a time: a quarter of a millisecond. */
 #define ABD_ARC_EVICT_PIECE 1024
@@ -45,7 +45,7 @@
 
 size_t abd_arc_used(const struct abd_arc *arc)
 {
-	return arc->store.bytes + arc->run_bytes + abd_arc_policy_ghost_bytes(&arc->policy) +
+	return arc->store.bytes + arc->run_bytes + abd_arc_ghosts_bytes(&arc->policy.ghosts) +
 	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 }
 
@@ -516,7 +516,7 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	bool any = false;
 
 	pthread_mutex_lock(&arc->lock);
-	(void)abd_arc_policy_tidy(&arc->policy);
+	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
 
 	abd_arc_ceiling_follow(arc);
 	size_t excess =
@@ -600,7 +600,7 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
-	(void)abd_arc_policy_tidy(&arc->policy);
+	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
 
 	size_t before = abd_arc_used(arc);
 	bool any = abd_arc_move_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;

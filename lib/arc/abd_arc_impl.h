@@ -335,12 +335,12 @@ static inline size_t abd_arc_reader_each_slot(
 }
 
 /**
- * What is kept free, for entries that wait for readers and for slabs that are not full: a 32nd of
+ * What is kept free, for entries that wait for readers and for slabs that are not full: a 64th of
  * the capacity, at least 16 KiB and at most 32 MiB.
  */
 static inline size_t abd_arc_reserve(size_t capacity)
 {
-	size_t reserve = abd_min(capacity / 32, (size_t)32 << 20);
+	size_t reserve = abd_min(capacity / 64, (size_t)32 << 20);
 
 	return reserve > 16384 ? reserve : 16384;
 }
@@ -487,13 +487,20 @@ static inline size_t abd_arc_entry_bytes(
 	return entry->item.cost - arc->index_cost;
 }
 
-/** What its buffer takes outside of its slot; 0: the record is in the slot. */
+/** What its buffer takes outside of its slot; 0: the whole record is in the slot. */
 static inline size_t abd_arc_entry_elsewhere(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
 	size_t bytes = abd_arc_entry_bytes(arc, entry);
 
 	return bytes - abd_min(bytes, abd_arc_store_bytes_of(&arc->store, entry));
+}
+
+/** Whether a move may copy it. */
+static inline bool abd_arc_entry_may_move(
+	const struct abd_arc *arc, const struct abd_arc_entry *entry)
+{
+	return abd_arc_entry_elsewhere(arc, entry) == 0 || abd_arc_entry_is_split(entry);
 }
 
 /** All bytes that count towards the capacity. Under lock. */
@@ -734,6 +741,13 @@ struct abd_arc_record {
 	size_t index_size; /* of the index; 0: there is none */
 };
 
+/** Where an entry has its record. */
+enum abd_arc_place {
+	ABD_ARC_IN_SLOT,   /* all of it behind the entry */
+	ABD_ARC_SPLIT,     /* its last part, less than a page; the pages before it are elsewhere */
+	ABD_ARC_IN_BUFFER, /* in a buffer of its own */
+};
+
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source);
@@ -744,12 +758,13 @@ void abd_arc_record_end(struct abd_arc_record *record);
 int abd_arc_record_verify(const struct abd_arc_source *source);
 /** Make size bytes at data, in the entry's slot, its buffer. */
 void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);
-/**
- * Copy the record's stored bytes to the entry's slot at data, or if that is NULL, to a new buffer.
- * False: no memory.
- */
+/** Copy the record's stored bytes to their place. False: no memory. */
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
-	struct abd_arc_entry *entry, void *data, bool is_metadata);
+	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata);
+/** What a split record takes of its slot, behind the entry; 0: such a record is not split. */
+size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size);
+/** Make a split buffer, at head in the slot, the entry's. NULL: no memory. */
+abd_t *abd_arc_record_split(struct abd_arc_entry *entry, void *head, size_t size, bool is_metadata);
 /** A buffer that a record can be fetched into, or stored in. NULL: no memory. */
 abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata);
 /** Whether abd's first size bytes lie in whole pages, which have room for nothing else in it. */

@@ -11,29 +11,58 @@
  */
 #include "abd_arc_impl.h"
 
+#include <abd/operate.h>
+
 #include <string.h>
 
 /* How much is moved at a time, with the lock: a small record takes as long as one of 1 KiB. */
 #define ABD_ARC_MOVE_BYTES ((size_t)1 << 20)
 #define ABD_ARC_MOVE_LEAST ((size_t)1 << 10)
 
-/* Under lock. Returns how many bytes were copied, or took as long. */
+/* Copy the stored bytes to the new entry. False: there are no pages for a split record. */
+static bool abd_arc_move_record(
+	struct abd_arc_entry *to, struct abd_arc_entry *from, size_t head, size_t stored)
+{
+	bool is_metadata = abd_arc_entry_is_metadata(from);
+	char *data = (char *)to + head;
+
+	if (!abd_arc_entry_is_split(from)) {
+		memcpy(data, (const char *)from + head, stored);
+		abd_arc_record_place(to, data, stored, is_metadata);
+		return true;
+	}
+
+	abd_t *abd = abd_arc_record_split(to, data, stored, is_metadata);
+
+	if (abd != NULL)
+		abd_copy(abd, from->own.abd_parent, stored);
+	return abd != NULL;
+}
+
+/* Returns how many bytes were copied, or took as long; 0: no memory. Under lock. */
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from));
-	size_t size = abd_arc_store_bytes_of(&arc->store, from);
+	size_t elsewhere = abd_arc_entry_elsewhere(arc, from);
+	size_t size = abd_arc_store_bytes_of(&arc->store, from) + elsewhere;
 	size_t stored = abd_arc_entry_stored(from);
+	bool is_split = abd_arc_entry_is_split(from);
+	size_t behind = is_split ? abd_arc_record_split_bytes(arc, stored) : stored;
 	struct abd_arc_entry *to, *old;
 
-	to = abd_arc_store_alloc_beside(&arc->store, from, head + stored);
+	to = abd_arc_store_alloc_beside(&arc->store, from, head + behind);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
+	if (!abd_arc_move_record(to, from, head, stored)) {
+		abd_arc_store_free(&arc->store, to);
+		abd_arc_store_keep(&arc->store, from);
+		return 0;
+	}
 	to->key = from->key;
 	to->item.cost = from->item.cost;
 	to->item.size = from->item.size;
 	to->item.indexed = from->item.indexed;
-	/* the checksum, the index and the record */
-	memcpy(to->checksum, from->checksum, head - sizeof(*from) + stored);
-	abd_arc_record_place(to, (char *)to + head, stored, abd_arc_entry_is_metadata(from));
+	memcpy(to->checksum, from->checksum, head - sizeof(*from)); /* and the index */
+	arc->run_bytes += abd_arc_entry_elsewhere(arc, to);
 	abd_arc_policy_replace(&arc->policy, &from->item, &to->item);
 	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
 	assert(old == from);
@@ -54,7 +83,7 @@ static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_sla
 	unsigned slot = 0;
 
 	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
-		if (!abd_arc_entry_is_pinned(entry) && abd_arc_entry_elsewhere(arc, entry) == 0)
+		if (!abd_arc_entry_is_pinned(entry) && abd_arc_entry_may_move(arc, entry))
 			continue;
 		abd_arc_store_keep(&arc->store, entry);
 		return false;
@@ -62,16 +91,22 @@ static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_sla
 	return true;
 }
 
-/* Returns how many bytes were copied, or took as long. */
-static size_t abd_arc_move_slab(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
+/* Returns whether the slab becomes free. *copied grows by the bytes copied, or what took as long.
+ */
+static bool abd_arc_move_slab(
+	struct abd_arc *arc, const struct abd_arc_store_slab *slab, size_t *copied)
 {
 	struct abd_arc_entry *entry;
-	size_t copied = 0;
 	unsigned slot = 0;
 
-	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL)
-		copied += abd_arc_move(arc, entry);
-	return copied;
+	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
+		size_t size = abd_arc_move(arc, entry);
+
+		if (size == 0)
+			return false;
+		*copied += size;
+	}
+	return true;
 }
 
 size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes)
@@ -84,8 +119,10 @@ size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes)
 		copied += ABD_ARC_MOVE_LEAST;
 		if (!abd_arc_move_may(arc, slab))
 			continue;
-		emptied += abd_arc_store_slab_size(&arc->store, slab);
-		copied += abd_arc_move_slab(arc, slab);
+		size_t size = abd_arc_store_slab_size(&arc->store, slab);
+
+		if (abd_arc_move_slab(arc, slab, &copied))
+			emptied += size;
 	}
 	return emptied;
 }

@@ -11,19 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-struct abd_arc_ghost {
-	struct abd_arc_link link;
-	uint64_t hash;
-	struct abd_arc_ghost *chain; /* the next ghost in the same bucket */
-	uint32_t cost;               /* the cost of the record, not of the ghost */
-	uint32_t list;               /* the list that the record was evicted from */
-};
-
-#define ABD_ARC_PAGE_BUCKETS 64
-/* Buckets split or joined at a time: so the table's size follows that of the lists. */
-#define ABD_ARC_BUCKET_STEPS 2
-#define ABD_ARC_TIDY_STEPS 1024
-
 static void abd_arc_list_init(struct abd_arc_list *list)
 {
 	list->head.next = list->head.prev = &list->head;
@@ -52,33 +39,6 @@ static struct abd_arc_list *abd_arc_policy_list(struct abd_arc_policy *policy, u
 	return list == ABD_ARC_RECENT ? &policy->recent : &policy->frequent;
 }
 
-static struct abd_arc_list *abd_arc_policy_ghosts(struct abd_arc_policy *policy, unsigned list)
-{
-	return list == ABD_ARC_RECENT ? &policy->ghost_recent : &policy->ghost_frequent;
-}
-
-size_t abd_arc_policy_ghost_cost(void)
-{
-	/* There are as many buckets as ghosts, and up to twice as many while they grow fewer. */
-	return abd_arc_slab_cost(sizeof(struct abd_arc_ghost)) + 2 * sizeof(void *);
-}
-
-#define ABD_ARC_BUCKET_PAGE (ABD_ARC_PAGE_BUCKETS * sizeof(struct abd_arc_ghost *))
-
-static size_t abd_arc_buckets_room(size_t pages)
-{
-	return pages * sizeof(struct abd_arc_ghost **);
-}
-
-size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy)
-{
-	size_t pages = policy->bucket_count / ABD_ARC_PAGE_BUCKETS +
-		       (policy->bucket_count % ABD_ARC_PAGE_BUCKETS > 0);
-
-	return abd_arc_slab_bytes(&policy->ghosts) + pages * ABD_ARC_BUCKET_PAGE +
-	       abd_arc_buckets_room(policy->bucket_pages);
-}
-
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
 {
 	memset(policy, 0, sizeof(*policy));
@@ -95,227 +55,25 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 	atomic_init(&policy->shared.clock, ABD_ARC_STAMP_FREQUENT);
 	abd_arc_list_init(&policy->recent);
 	abd_arc_list_init(&policy->frequent);
-	abd_arc_list_init(&policy->ghost_recent);
-	abd_arc_list_init(&policy->ghost_frequent);
-	abd_arc_slab_init(&policy->ghosts, sizeof(struct abd_arc_ghost));
 }
 
 /* ---- ghosts ---------------------------------------------------------------------------------- */
 
-static struct abd_arc_ghost **abd_arc_ghost_place(
-	const struct abd_arc_policy *policy, size_t bucket)
-{
-	return &policy->bucket[bucket / ABD_ARC_PAGE_BUCKETS][bucket % ABD_ARC_PAGE_BUCKETS];
-}
-
-static struct abd_arc_ghost **abd_arc_ghost_bucket(
-	const struct abd_arc_policy *policy, uint64_t hash)
-{
-	return abd_arc_ghost_place(policy, abd_arc_hash_home(hash, policy->bucket_count));
-}
-
-/* The pointer that points to the ghost of a hash; NULL: there is no such ghost. */
-static struct abd_arc_ghost **abd_arc_ghost_find(const struct abd_arc_policy *policy, uint64_t hash)
-{
-	if (policy->bucket_count == 0)
-		return NULL;
-
-	struct abd_arc_ghost **link = abd_arc_ghost_bucket(policy, hash);
-
-	while (*link != NULL && (*link)->hash != hash)
-		link = &(*link)->chain;
-	return *link != NULL ? link : NULL;
-}
-
 bool abd_arc_policy_has_ghost(const struct abd_arc_policy *policy, uint64_t hash)
 {
-	return abd_arc_ghost_find(policy, hash) != NULL;
-}
-
-static void abd_arc_ghost_end(struct abd_arc_policy *policy, struct abd_arc_ghost **link)
-{
-	struct abd_arc_ghost *ghost = *link;
-
-	*link = ghost->chain;
-	abd_arc_list_pull(abd_arc_policy_ghosts(policy, ghost->list), &ghost->link, ghost->cost);
-	abd_arc_slab_free(&policy->ghosts, ghost);
-}
-
-static void abd_arc_ghost_end_oldest(struct abd_arc_policy *policy, struct abd_arc_list *list)
-{
-	assert(list->count > 0);
-
-	const struct abd_arc_ghost *ghost = (struct abd_arc_ghost *)(void *)list->head.prev;
-	struct abd_arc_ghost **link = abd_arc_ghost_find(policy, ghost->hash);
-
-	assert(link != NULL); /* what is in a list is in the table */
-	abd_arc_ghost_end(policy, link);
-}
-
-static size_t abd_arc_ghost_count(const struct abd_arc_policy *policy)
-{
-	return policy->ghost_recent.count + policy->ghost_frequent.count;
-}
-
-/* Room for one more page of buckets; false: no memory. Only pointers to pages are copied. */
-static bool abd_arc_buckets_reserve(struct abd_arc_policy *policy, size_t pages)
-{
-	size_t room = policy->bucket_pages > 0 ? 2 * policy->bucket_pages : 1;
-	struct abd_arc_ghost ***bucket;
-
-	if (pages < policy->bucket_pages)
-		return true;
-	bucket = abd_mem_alloc(abd_arc_buckets_room(room), 64);
-	if (bucket == NULL)
-		return false;
-	if (pages > 0) {
-		memcpy(bucket, policy->bucket, abd_arc_buckets_room(pages));
-		abd_mem_free(policy->bucket, abd_arc_buckets_room(pages), 64);
-	}
-	policy->bucket = bucket;
-	policy->bucket_pages = room;
-	return true;
-}
-
-/* One more page, which the next bucket is the first of. If memory is refused, all stays. */
-static bool abd_arc_buckets_page(struct abd_arc_policy *policy)
-{
-	size_t pages = policy->bucket_count / ABD_ARC_PAGE_BUCKETS;
-	struct abd_arc_ghost **page;
-
-	if (!abd_arc_buckets_reserve(policy, pages))
-		return false;
-	page = abd_mem_alloc(ABD_ARC_BUCKET_PAGE, 64);
-	if (page == NULL)
-		return false;
-	memset(page, 0, ABD_ARC_BUCKET_PAGE);
-	policy->bucket[pages] = page;
-	return true;
-}
-
-static void abd_arc_ghost_chain(struct abd_arc_policy *policy, struct abd_arc_ghost *ghost)
-{
-	struct abd_arc_ghost **bucket = abd_arc_ghost_bucket(policy, ghost->hash);
-
-	ghost->chain = *bucket;
-	*bucket = ghost;
-}
-
-/* The number of buckets has changed: put a bucket's ghosts where they belong now. */
-static void abd_arc_ghost_rechain(struct abd_arc_policy *policy, struct abd_arc_ghost **bucket)
-{
-	struct abd_arc_ghost *ghost = *bucket, *next;
-
-	for (*bucket = NULL; ghost != NULL; ghost = next) {
-		next = ghost->chain;
-		abd_arc_ghost_chain(policy, ghost);
-	}
-}
-
-/* The bucket that is split to make this one. */
-static size_t abd_arc_bucket_parent(size_t bucket)
-{
-	return bucket - ((size_t)1 << abd_log2(bucket));
-}
-
-static bool abd_arc_bucket_split(struct abd_arc_policy *policy)
-{
-	size_t bucket = policy->bucket_count;
-
-	if (bucket % ABD_ARC_PAGE_BUCKETS == 0 && !abd_arc_buckets_page(policy))
-		return false;
-	policy->bucket_count++;
-	abd_arc_ghost_rechain(policy, abd_arc_ghost_place(policy, abd_arc_bucket_parent(bucket)));
-	return true;
-}
-
-static void abd_arc_bucket_join(struct abd_arc_policy *policy)
-{
-	size_t bucket = --policy->bucket_count;
-
-	abd_arc_ghost_rechain(policy, abd_arc_ghost_place(policy, bucket));
-	if (bucket % ABD_ARC_PAGE_BUCKETS == 0)
-		abd_mem_free(
-			policy->bucket[bucket / ABD_ARC_PAGE_BUCKETS], ABD_ARC_BUCKET_PAGE, 64);
-}
-
-static bool abd_arc_buckets_are_sparse(const struct abd_arc_policy *policy)
-{
-	return policy->bucket_count > ABD_ARC_PAGE_BUCKETS &&
-	       abd_arc_ghost_count(policy) < policy->bucket_count / 2;
-}
-
-/* Come nearer to between one ghost in 2 buckets and one ghost in each bucket. */
-static void abd_arc_ghost_resize(struct abd_arc_policy *policy)
-{
-	size_t ghosts = abd_arc_ghost_count(policy);
-
-	for (unsigned i = 0; i < ABD_ARC_BUCKET_STEPS; i++) {
-		if (policy->bucket_count == 0)
-			policy->bucket_count =
-				abd_arc_buckets_page(policy) ? ABD_ARC_PAGE_BUCKETS : 0;
-		else if (ghosts >= policy->bucket_count)
-			(void)abd_arc_bucket_split(policy);
-		else if (abd_arc_buckets_are_sparse(policy))
-			abd_arc_bucket_join(policy);
-	}
-}
-
-bool abd_arc_policy_tidy(struct abd_arc_policy *policy)
-{
-	bool any = abd_arc_buckets_are_sparse(policy);
-
-	for (unsigned i = 0; i < ABD_ARC_TIDY_STEPS && abd_arc_buckets_are_sparse(policy); i++)
-		abd_arc_bucket_join(policy);
-	return any;
-}
-
-static void abd_arc_ghost_make(
-	struct abd_arc_policy *policy, unsigned list, uint64_t hash, uint32_t cost)
-{
-	abd_arc_ghost_resize(policy);
-
-	struct abd_arc_ghost *ghost =
-		policy->bucket_count > 0 ? abd_arc_slab_alloc(&policy->ghosts) : NULL;
-
-	if (ghost == NULL)
-		return;
-
-	ghost->hash = hash;
-	ghost->cost = cost;
-	ghost->list = list;
-	abd_arc_ghost_chain(policy, ghost);
-
-	struct abd_arc_list *ghosts = abd_arc_policy_ghosts(policy, list);
-
-	abd_arc_list_push(ghosts, &ghosts->head, &ghost->link, cost);
+	return abd_arc_ghost_find(&policy->ghosts, hash) > 0;
 }
 
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
 {
-	struct abd_arc_list *longer = policy->ghost_recent.count > policy->ghost_frequent.count
-					      ? &policy->ghost_recent
-					      : &policy->ghost_frequent;
+	const struct abd_arc_ghost_list *recent = &policy->ghosts.list[ABD_ARC_RECENT];
+	const struct abd_arc_ghost_list *frequent = &policy->ghosts.list[ABD_ARC_FREQUENT];
+	uint32_t oldest = recent->count > frequent->count ? recent->oldest : frequent->oldest;
 
-	if (longer->count == 0)
+	if (oldest == 0)
 		return false;
-	abd_arc_ghost_end_oldest(policy, longer);
+	abd_arc_ghost_end(&policy->ghosts, oldest);
 	return true;
-}
-
-void abd_arc_policy_fini(struct abd_arc_policy *policy)
-{
-	while (abd_arc_policy_drop_ghost(policy))
-		continue;
-	abd_arc_slab_fini(&policy->ghosts);
-	while (policy->bucket_count > ABD_ARC_PAGE_BUCKETS)
-		abd_arc_bucket_join(policy);
-	if (policy->bucket_count > 0)
-		abd_mem_free(policy->bucket[0], ABD_ARC_BUCKET_PAGE, 64);
-	if (policy->bucket_pages > 0)
-		abd_mem_free(policy->bucket, abd_arc_buckets_room(policy->bucket_pages), 64);
-	policy->bucket = NULL;
-	policy->bucket_count = policy->bucket_pages = 0;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -476,10 +234,10 @@ void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
 	enum abd_arc_list_id list, unsigned share, uint64_t hash)
 {
-	struct abd_arc_ghost **ghost = abd_arc_ghost_find(policy, hash);
+	uint32_t ghost = abd_arc_ghost_find(&policy->ghosts, hash);
 
-	if (ghost != NULL)
-		abd_arc_ghost_end(policy, ghost);
+	if (ghost > 0)
+		abd_arc_ghost_end(&policy->ghosts, ghost);
 	abd_arc_policy_push(policy, item, list, share);
 }
 
@@ -488,7 +246,7 @@ void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *i
  * other/mine if the other ghost list is longer.
  */
 static size_t abd_arc_policy_step(
-	size_t cost, const struct abd_arc_list *mine, const struct abd_arc_list *other)
+	size_t cost, const struct abd_arc_ghost_list *mine, const struct abd_arc_ghost_list *other)
 {
 	if (mine->bytes >= other->bytes)
 		return cost;
@@ -498,25 +256,25 @@ static size_t abd_arc_policy_step(
 enum abd_arc_list_id abd_arc_policy_ask(
 	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent)
 {
-	struct abd_arc_ghost **link = abd_arc_ghost_find(policy, hash);
+	const struct abd_arc_ghost_list *recent = &policy->ghosts.list[ABD_ARC_RECENT];
+	const struct abd_arc_ghost_list *frequent = &policy->ghosts.list[ABD_ARC_FREQUENT];
+	uint32_t ghost = abd_arc_ghost_find(&policy->ghosts, hash);
 
 	*from_frequent = false;
-	if (link == NULL)
+	if (ghost == 0)
 		return ABD_ARC_RECENT; /* case IV */
 
-	*from_frequent = (*link)->list == ABD_ARC_FREQUENT;
+	*from_frequent = abd_arc_ghost_at(&policy->ghosts, ghost)->list == ABD_ARC_FREQUENT;
 	if (*from_frequent) { /* case III */
-		size_t step =
-			abd_arc_policy_step(cost, &policy->ghost_frequent, &policy->ghost_recent);
+		size_t step = abd_arc_policy_step(cost, frequent, recent);
 
 		policy->target_recent -= abd_min(step, policy->target_recent);
 	} else { /* case II */
-		size_t step =
-			abd_arc_policy_step(cost, &policy->ghost_recent, &policy->ghost_frequent);
+		size_t step = abd_arc_policy_step(cost, recent, frequent);
 
 		policy->target_recent += abd_min(step, policy->capacity - policy->target_recent);
 	}
-	abd_arc_ghost_end(policy, link);
+	abd_arc_ghost_end(&policy->ghosts, ghost);
 	return ABD_ARC_FREQUENT;
 }
 
@@ -547,7 +305,7 @@ static bool abd_arc_policy_is_above(const struct abd_arc_policy *policy)
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
 {
 	size_t taken = policy->recent.bytes + policy->frequent.bytes + policy->reserved +
-		       abd_arc_ghost_count(policy) * policy->ghost_cost;
+		       abd_arc_ghosts_count(&policy->ghosts) * policy->ghost_cost;
 
 	return taken > policy->capacity || incoming > policy->capacity - taken ||
 	       abd_arc_policy_is_above(policy);
@@ -598,20 +356,21 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
 
 	abd_arc_policy_remove(policy, item);
 	if (!policy->forgets)
-		abd_arc_ghost_make(policy, list, hash, item->cost);
+		abd_arc_ghost_make(&policy->ghosts, list, hash, item->cost);
 }
 
 /*
  * Ghosts of small records would take a tenth of the memory and more. This part of the capacity is
- * enough: with it, of requests for records of 64 to 256 bytes 72 % are hits, without it 65 %, and
- * for records of 64 bytes to 4 KiB 71 % and 68 %.
+ * enough: with a 32nd, and ghosts of 57 bytes, of requests for records of 64 to 256 bytes 72 % were
+ * hits, without it 65 %, and for records of 64 bytes to 4 KiB 71 % and 68 %. That were as many
+ * ghosts as now.
  */
-#define ABD_ARC_GHOST_PART 32
+#define ABD_ARC_GHOST_PART 48
 
 /* Not in the exact algorithm. */
 static bool abd_arc_ghosts_are_many(const struct abd_arc_policy *policy)
 {
-	return policy->period_us > 0 && abd_arc_ghost_count(policy) * policy->ghost_cost >
+	return policy->period_us > 0 && abd_arc_ghosts_count(&policy->ghosts) * policy->ghost_cost >
 						policy->capacity / ABD_ARC_GHOST_PART;
 }
 
@@ -623,23 +382,20 @@ static bool abd_arc_ghosts_are_many(const struct abd_arc_policy *policy)
 bool abd_arc_policy_trim(
 	struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming, size_t most)
 {
+	const struct abd_arc_ghost_list *b1 = &policy->ghosts.list[ABD_ARC_RECENT];
+	const struct abd_arc_ghost_list *b2 = &policy->ghosts.list[ABD_ARC_FREQUENT];
 	size_t recent = policy->recent.bytes + (list == ABD_ARC_RECENT ? incoming : 0);
 	size_t records =
 		abd_min(policy->recent.bytes + policy->frequent.bytes + incoming, policy->capacity);
 
-	for (; most > 0 && policy->ghost_recent.count > 0 &&
-		recent + policy->ghost_recent.bytes > policy->capacity;
+	for (; most > 0 && b1->count > 0 && recent + b1->bytes > policy->capacity; most--)
+		abd_arc_ghost_end(&policy->ghosts, b1->oldest);
+	for (; most > 0 && b2->count > 0 && records + b1->bytes + b2->bytes > 2 * policy->capacity;
 		most--)
-		abd_arc_ghost_end_oldest(policy, &policy->ghost_recent);
-	for (; most > 0 && policy->ghost_frequent.count > 0 &&
-		records + policy->ghost_recent.bytes + policy->ghost_frequent.bytes >
-			2 * policy->capacity;
-		most--)
-		abd_arc_ghost_end_oldest(policy, &policy->ghost_frequent);
+		abd_arc_ghost_end(&policy->ghosts, b2->oldest);
 	for (; most > 0 && abd_arc_ghosts_are_many(policy); most--)
 		abd_arc_policy_drop_ghost(policy);
-	if (policy->bucket_count > 0)
-		abd_arc_ghost_resize(policy);
+	abd_arc_ghosts_resize(&policy->ghosts);
 	return most == 0;
 }
 

@@ -31,15 +31,9 @@
 #ifndef ABD_ARC_POLICY_H
 #define ABD_ARC_POLICY_H
 
-#include "abd_arc_slab.h"
+#include "abd_arc_ghosts.h"
 
 #include <stdatomic.h>
-
-enum abd_arc_list_id {
-	ABD_ARC_NONE,
-	ABD_ARC_RECENT,
-	ABD_ARC_FREQUENT,
-};
 
 struct abd_arc_link {
 	struct abd_arc_link *next, *prev;
@@ -101,8 +95,6 @@ struct abd_arc_item {
 	uint32_t indexed : 1;
 };
 
-struct abd_arc_ghost;
-
 struct abd_arc_policy {
 	size_t capacity;      /* c */
 	size_t target_recent; /* p */
@@ -116,12 +108,8 @@ struct abd_arc_policy {
 	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
 	struct abd_arc_share share[ABD_ARC_SHARES];
 	unsigned shares; /* those from here on are not in use */
-	struct abd_arc_list recent, frequent, ghost_recent, ghost_frequent;
-	struct abd_arc_slab ghosts;
-	/* pages of buckets; one bucket more or less at a time, as in the index */
-	struct abd_arc_ghost ***bucket;
-	size_t bucket_pages; /* room in bucket: a power of two, or 0 */
-	size_t bucket_count; /* 0, or at least one page's */
+	struct abd_arc_list recent, frequent;
+	struct abd_arc_ghosts ghosts;
 	/*
 	 * What readers look at on each hit. It changes rarely, and has a cache line of its own.
 	 */
@@ -168,12 +156,12 @@ static inline bool abd_arc_item_mark(struct abd_arc_item *item, bool mark)
 	return (stamp & ABD_ARC_STAMP_MARK) != 0;
 }
 
-/** The memory that one ghost takes, with its share of pages and buckets. */
-size_t abd_arc_policy_ghost_cost(void);
-
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost);
-/** Free all ghosts and buckets. Items that are still in a list are forgotten, not freed. */
-void abd_arc_policy_fini(struct abd_arc_policy *policy);
+/** Free all ghosts. Items that are still in a list are forgotten, not freed. */
+static inline void abd_arc_policy_fini(struct abd_arc_policy *policy)
+{
+	abd_arc_ghosts_fini(&policy->ghosts);
+}
 
 /** Whether an item of T1 with this stamp is so new that its use is not another one. Any thread. */
 bool abd_arc_policy_is_young(const struct abd_arc_policy *policy, uint64_t stamp);
@@ -225,10 +213,6 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
  */
 bool abd_arc_policy_trim(
 	struct abd_arc_policy *policy, enum abd_arc_list_id list, size_t incoming, size_t most);
-/**
- * Give back about a thousand of the buckets that the ghosts no longer need. False: there are none.
- */
-bool abd_arc_policy_tidy(struct abd_arc_policy *policy);
 /** Free the oldest ghost of the longer list; false: there is none. */
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 
@@ -244,8 +228,5 @@ void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *i
 void abd_arc_policy_replace(
 	struct abd_arc_policy *policy, struct abd_arc_item *from, struct abd_arc_item *to);
 void abd_arc_policy_resize(struct abd_arc_policy *policy, size_t capacity);
-
-/** Bytes of memory for ghosts and their buckets. */
-size_t abd_arc_policy_ghost_bytes(const struct abd_arc_policy *policy);
 
 #endif

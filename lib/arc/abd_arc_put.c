@@ -12,6 +12,7 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_check.h"
+#include "abd_chunk.h"
 
 #include <abd/codec.h>
 
@@ -24,8 +25,8 @@ struct abd_arc_put {
 	struct abd_arc_reader *reader;
 	unsigned flags;
 	enum abd_arc_list_id list;
-	int class;        /* of the slot */
-	bool is_in_slot;  /* the record too; else it has a buffer of its own */
+	int class; /* of the slot */
+	enum abd_arc_place place;
 	bool grows;       /* its slot takes a slab from the system */
 	size_t reserved;  /* of the policy's capacity */
 	size_t run_bytes; /* for a buffer */
@@ -41,14 +42,49 @@ static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
 	return (put->flags & ABD_ARC_METADATA) != 0;
 }
 
+/* Choose the class whose slot has the whole record behind head bytes. False: there is none. */
+static bool abd_arc_put_plan_slot(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
+{
+	int class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
+
+	if (class < 0)
+		return false;
+	put->class = class;
+	put->run_bytes = 0;
+	return true;
+}
+
+/* Have the record in a buffer of its own. */
+static void abd_arc_put_plan_buffer(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
+{
+	put->place = ABD_ARC_IN_BUFFER;
+	put->class = abd_arc_store_class(&arc->store, head);
+	put->run_bytes = put->record.give ? abd_arc_record_bytes(put->record.abd)
+					  : abd_arc_record_estimate(arc, put->record.stored_size);
+}
+
+/* Split the record instead, if that takes less. */
+static void abd_arc_put_plan_split(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
+{
+	size_t split = abd_arc_record_split_bytes(arc, put->record.stored_size);
+	size_t pages = put->record.stored_size & ~(ABD_CHUNK_SIZE - 1);
+	int class = split > 0 ? abd_arc_store_class(&arc->store, head + split) : -1;
+
+	if (class < 0 || abd_arc_store_slot_size(&arc->store, class) + pages >=
+				 abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes)
+		return;
+	put->place = ABD_ARC_SPLIT;
+	put->class = class;
+	put->run_bytes = pages;
+}
+
 /*
  * Choose the place of the record: in the entry's slot, if there are slots of that size and no slab
- * was refused, or in a buffer of its own. Returns what it will cost. Under lock.
+ * was refused. Returns what it will cost. Under lock.
  */
 static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *put)
 {
 	size_t head = abd_arc_entry_size(arc, put->record.index_size);
-	int class = -1;
 
 	if (abd_arc_store_class(&arc->store, head) < 0 && put->old != NULL)
 		return SIZE_MAX;
@@ -56,13 +92,13 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 		put->record.index_size = 0; /* a block does without, in a cache so small */
 		head = abd_arc_entry_size(arc, 0);
 	}
-	if (put->is_in_slot)
-		class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
-	put->is_in_slot = class >= 0;
-	put->class = put->is_in_slot ? class : abd_arc_store_class(&arc->store, head);
-	put->run_bytes = put->is_in_slot    ? 0
-			 : put->record.give ? abd_arc_record_bytes(put->record.abd)
-					    : abd_arc_record_estimate(arc, put->record.stored_size);
+	bool slots = put->place == ABD_ARC_IN_SLOT;
+
+	if (!slots || !abd_arc_put_plan_slot(arc, put, head)) {
+		abd_arc_put_plan_buffer(arc, put, head);
+		if (slots)
+			abd_arc_put_plan_split(arc, put, head);
+	}
 	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
 }
 
@@ -124,15 +160,15 @@ static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool 
 static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
-	size_t index_size = put->record.index_size;
-	void *data = put->is_in_slot ? (char *)entry + abd_arc_entry_size(arc, index_size) : NULL;
-	size_t bytes = put->is_in_slot ? abd_arc_store_slot_size(&arc->store, put->class)
-				       : abd_arc_store_bytes_of(&arc->store, entry);
+	size_t index_size = put->record.index_size, bytes;
 
-	if (!abd_arc_record_store(arc, &put->record, entry, data, abd_arc_put_is_metadata(put)))
+	if (!abd_arc_record_store(
+		    arc, &put->record, entry, put->place, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
-	if (!put->is_in_slot)
-		bytes += abd_arc_record_bytes(abd_arc_entry_abd(entry));
+	bytes = abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
+	if (put->place == ABD_ARC_IN_BUFFER)
+		bytes = abd_arc_store_bytes_of(&arc->store, entry) +
+			abd_arc_record_bytes(abd_arc_entry_abd(entry));
 	entry->key = *put->key;
 	entry->item.cost = (uint32_t)bytes + arc->index_cost;
 	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;
@@ -246,7 +282,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	much = abd_arc_reclaim_is_due(arc) ||
-	       ((put->grows || !put->is_in_slot) && abd_arc_is_nearly_short(arc));
+	       ((put->grows || put->place != ABD_ARC_IN_SLOT) && abd_arc_is_nearly_short(arc));
 out:
 	pthread_mutex_unlock(&arc->lock);
 	if (much)
@@ -289,11 +325,13 @@ static int abd_arc_put_ready(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	int error;
 
-	put->is_in_slot = !put->record.give && !abd_arc_is_paged(arc);
+	put->place =
+		put->record.give || abd_arc_is_paged(arc) ? ABD_ARC_IN_BUFFER : ABD_ARC_IN_SLOT;
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
-	if (error == -ENOMEM && put->is_in_slot && put->record.stored_size >= ABD_ARC_ALIGNMENT) {
-		put->is_in_slot = false;
+	if (error == -ENOMEM && put->place != ABD_ARC_IN_BUFFER &&
+		put->record.stored_size >= ABD_ARC_ALIGNMENT) {
+		put->place = ABD_ARC_IN_BUFFER;
 		error = abd_arc_put_in(arc, put);
 	}
 	return error;

@@ -155,6 +155,40 @@ static void abd_arc_record_give(
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
+/*
+ * A larger record wastes less than a 32nd of its pages on average; and a split one can be moved,
+ * for which it is copied.
+ */
+#define ABD_ARC_SPLIT_MAX ((size_t)128 << 10)
+
+/* Where the rest of a split record is, behind struct and tables. */
+static size_t abd_arc_split_rest(size_t size)
+{
+	return abd_round_up(abd_split_head_size(size), ABD_ARC_ALIGNMENT);
+}
+
+size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size)
+{
+	if (size <= ABD_CHUNK_SIZE || size > ABD_ARC_SPLIT_MAX || size % ABD_CHUNK_SIZE == 0 ||
+		abd_arc_is_paged(arc) || abd_size_alloc_linear(size))
+		return 0;
+	return abd_arc_split_rest(size) + size % ABD_CHUNK_SIZE;
+}
+
+abd_t *abd_arc_record_split(struct abd_arc_entry *entry, void *head, size_t size, bool is_metadata)
+{
+	size_t rest = abd_arc_split_rest(size);
+	abd_t *abd = abd_split_make(head, rest, size, (char *)head + rest, is_metadata);
+
+	if (abd != NULL) {
+		void *home = entry->own.abd_u.abd_linear.abd_home;
+
+		entry->own = (abd_t){.abd_parent = abd};
+		entry->own.abd_u.abd_linear.abd_home = home;
+	}
+	return abd;
+}
+
 bool abd_arc_record_is_paged(const abd_t *abd, size_t size)
 {
 	if (abd_is_linear(abd) && !abd_is_linear_page(abd)) {
@@ -172,13 +206,15 @@ abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_meta
 }
 
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
-	struct abd_arc_entry *entry, void *data, bool is_metadata)
+	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata)
 {
+	char *data = (char *)entry + abd_arc_entry_size(arc, record->index_size);
+
 	if (record->give) {
 		abd_arc_record_give(arc, entry, record->abd, record->stored_size);
 		return true;
 	}
-	if (data != NULL) {
+	if (place == ABD_ARC_IN_SLOT) {
 		if (record->buf != NULL)
 			memcpy(data, record->buf, record->stored_size);
 		else
@@ -187,7 +223,9 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 		return true;
 	}
 
-	abd_t *abd = abd_arc_record_alloc(arc, record->stored_size, is_metadata);
+	bool is_split = place == ABD_ARC_SPLIT;
+	abd_t *abd = is_split ? abd_arc_record_split(entry, data, record->stored_size, is_metadata)
+			      : abd_arc_record_alloc(arc, record->stored_size, is_metadata);
 
 	if (abd == NULL)
 		return false;
@@ -195,7 +233,8 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 		abd_copy_from_buf(abd, record->buf, record->stored_size);
 	else
 		abd_copy(abd, record->abd, record->stored_size);
-	abd_arc_record_give(arc, entry, abd, record->stored_size);
+	if (!is_split)
+		abd_arc_record_give(arc, entry, abd, record->stored_size);
 	return true;
 }
 
@@ -203,7 +242,10 @@ void abd_arc_record_free(struct abd_arc_entry *entry)
 {
 	void *home = entry->own.abd_u.abd_linear.abd_home;
 
-	abd_free(abd_arc_entry_abd(entry));
+	if (abd_arc_entry_is_split(entry))
+		abd_split_free(entry->own.abd_parent);
+	else
+		abd_free(abd_arc_entry_abd(entry));
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 

@@ -13,13 +13,16 @@
 #define ABD_ARC_STORE_SLOTS ((size_t)18)
 /* The smallest slabs: a page, and in larger caches up to 16 KiB. The largest slabs. */
 #define ABD_ARC_STORE_SMALL ((size_t)16 << 10)
-#define ABD_ARC_STORE_LARGE ((size_t)1 << 20)
+#define ABD_ARC_STORE_LARGE ((size_t)256 << 10)
 /*
  * The parts of the capacity that the smallest slabs and the largest ones are at most, because each
- * class in use has a slab that is partly empty.
+ * class in use has a slab that is partly empty. But slabs of 64 KiB, for slots of up to 3,584
+ * bytes, may be a larger part: what is larger is split, and its rest, up to a page, needs a slot.
  */
 #define ABD_ARC_STORE_SMALL_PART 1024
-#define ABD_ARC_STORE_LARGE_PART 128
+#define ABD_ARC_STORE_LARGE_PART 512
+#define ABD_ARC_STORE_SOME_PART 128
+#define ABD_ARC_STORE_SOME ((size_t)64 << 10)
 /*
  * A free slot serves records of smaller classes too, if it is larger by this part at most; or of
  * the next class.
@@ -87,8 +90,11 @@ void abd_arc_store_init(struct abd_arc_store *store, size_t capacity)
 
 void abd_arc_store_resize(struct abd_arc_store *store, size_t capacity)
 {
+	size_t some = abd_min(capacity / ABD_ARC_STORE_SOME_PART, ABD_ARC_STORE_SOME);
+	size_t part = capacity / ABD_ARC_STORE_LARGE_PART;
+
 	store->slab_max = abd_arc_store_slab_for(
-		capacity / ABD_ARC_STORE_LARGE_PART, store->slab_min, ABD_ARC_STORE_LARGE);
+		part > some ? part : some, store->slab_min, ABD_ARC_STORE_LARGE);
 }
 
 /* The number of the first class with slots of so many bytes; class_count: there is none. */

@@ -12,7 +12,8 @@
  * Slots are multiples of 64 bytes; the larger ones are a slab's size divided by 18 to 35. So a slot
  * of its own class is at most a 17th larger than what lies in it, or 63 bytes if that is more.
  * Larger slots have larger slabs, up to a part of the capacity. A record that is too large even for
- * those lies in a buffer of its own, whose runs fit to the page, and only its entry is in a slot.
+ * those is split: its whole pages are runs of lib/chunk, and its rest is in the slot. Or, if it is
+ * very large, it lies in a buffer of its own, and only its entry is in a slot.
  *
  * A record can be moved to another slot. So a slab that few records keep in use is emptied, and its
  * memory goes to another class. Free slots serve records that are a little smaller too, and if many

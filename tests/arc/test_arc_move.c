@@ -146,7 +146,7 @@ Test(arc_move, large_records_stay)
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
 	for (uint64_t n = 0; n < 1000; n++)
-		put(arc, n, 9000);
+		put(arc, n, 8192);
 	for (uint64_t n = 0; n < 1000; n++) {
 		if (n % 8 != 0)
 			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
@@ -158,9 +158,66 @@ Test(arc_move, large_records_stay)
 	pthread_mutex_unlock(&arc->lock);
 	cr_assert_not(any, "no slab becomes free");
 	cr_assert_eq(arc_stats(arc).moves, 0);
-	cr_assert_eq(find(arc, 1000, 9000), 125);
+	cr_assert_eq(find(arc, 1000, 8192), 125);
 	move_all(arc);
 	cr_assert_eq(arc_stats(arc).moves, 0);
+	abd_arc_destroy(arc);
+}
+
+/* Their pages are copied with them, and the slots of their last parts become others'. */
+Test(arc_move, split_records_move_with_their_pages)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < 1000; n++)
+		put(arc, n, 9000);
+
+	abd_arc_hold_t hold;
+	size_t runs = arc->run_bytes;
+
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+	cr_assert_not(abd_is_linear(hold.abd));
+	cr_assert_eq(runs, 1000 * 8192, "two pages of each");
+	abd_verify(hold.abd);
+	for (uint64_t n = 0; n < 1000; n++) {
+		if (n % 8 != 0)
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
+	}
+	move_all(arc);
+	cr_assert_gt(arc_stats(arc).moves, 50);
+	cr_assert_eq(find(arc, 1000, 9000), 125);
+	arc_fill(data, 9000, 1, 1, 64);
+	cr_assert(abd_equal_buf_off(hold.abd, data, 0, 9000), "what is held stays");
+	abd_arc_release(&hold);
+	abd_arc_reclaim(arc);
+	cr_assert_leq(arc_stats(arc).used_bytes, 125 * (8192 + 1408) + (512 << 10));
+	the_costs_add_up(arc);
+	abd_arc_destroy(arc);
+}
+
+/* The move of a split record needs pages. */
+Test(arc_move, without_pages_a_split_record_stays)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < 1000; n++)
+		put(arc, n, 9000);
+	for (uint64_t n = 0; n < 1000; n++) {
+		if (n % 8 != 0)
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
+	}
+	abd_arc_reclaim(arc);
+	abd_cache_reap_now(); /* this thread's reserve */
+	abd_test_fault_from(0);
+	pthread_mutex_lock(&arc->lock);
+	size_t emptied = abd_arc_move_some(arc, CAPACITY);
+
+	pthread_mutex_unlock(&arc->lock);
+	cr_assert(abd_test_fault_end());
+	cr_assert_eq(emptied, 0);
+	cr_assert_eq(arc_stats(arc).moves, 0);
+	cr_assert_eq(find(arc, 1000, 9000), 125);
+	the_costs_add_up(arc);
 	abd_arc_destroy(arc);
 }
 

@@ -137,10 +137,25 @@ static void compare_list(
 		ours->count, m->count[list]);
 	cr_assert_eq(ours->bytes, ours->count);
 	for (size_t i = 0; i < ours->count; i++, link = link->prev)
-		if (list == T1 || list == T2)
-			cr_assert_eq(
-				(uint64_t)((const struct abd_arc_item *)(const void *)link - items),
-				m->list[list][i], "step %zu, list %d, place %zu", step, list, i);
+		cr_assert_eq((uint64_t)((const struct abd_arc_item *)(const void *)link - items),
+			m->list[list][i], "step %zu, list %d, place %zu", step, list, i);
+}
+
+static void compare_ghosts(const struct abd_arc_ghosts *ghosts, unsigned ours,
+	const struct paper *m, int list, size_t step)
+{
+	uint32_t number = ghosts->list[ours].oldest;
+
+	cr_assert_eq(ghosts->list[ours].count, m->count[list], "step %zu, list %d", step, list);
+	cr_assert_eq(ghosts->list[ours].bytes, m->count[list]);
+	for (size_t i = 0; i < m->count[list]; i++) {
+		const struct abd_arc_ghost *ghost = abd_arc_ghost_at(ghosts, number);
+
+		cr_assert_eq(ghost->hash, m->list[list][i], "step %zu, list %d, place %zu", step,
+			list, i);
+		number = ghost->newer;
+	}
+	cr_assert_eq(number, 0);
 }
 
 static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind)
@@ -163,8 +178,8 @@ static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind
 			policy.target_recent, m.p);
 		compare_list(&policy.recent, &m, T1, step);
 		compare_list(&policy.frequent, &m, T2, step);
-		compare_list(&policy.ghost_recent, &m, B1, step);
-		compare_list(&policy.ghost_frequent, &m, B2, step);
+		compare_ghosts(&policy.ghosts, ABD_ARC_RECENT, &m, B1, step);
+		compare_ghosts(&policy.ghosts, ABD_ARC_FREQUENT, &m, B2, step);
 	}
 	arc_trace_end(&trace);
 	abd_arc_policy_fini(&policy);
@@ -422,7 +437,7 @@ static void compare_in_bytes(uint32_t flags, bool shares)
 		struct arc_trace trace;
 
 		m->c = arc_stats(arc).target_bytes;
-		m->ghost_cost = abd_arc_policy_ghost_cost();
+		m->ghost_cost = ABD_ARC_GHOST_COST;
 		arc_trace_begin(&trace, (enum arc_trace_kind)kind, 3000, 42);
 		for (size_t step = 0; step < 20000; step++) {
 			uint64_t n = arc_trace_next(&trace);

@@ -81,7 +81,7 @@ Test(abd_arc_remove, another_record_of_the_key_is_not_dropped)
 
 Test(abd_arc_remove, nor_is_another_one_that_was_evicted)
 {
-	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
+	abd_arc_t *arc = arc_make(4 << 20, 1, 0);
 
 	put(arc, 1, SMALL, 0);
 	abd_arc_hold_t held = hold(arc, 1);

@@ -71,7 +71,7 @@ static void phase(abd_arc_t *arc, uint64_t first, size_t size, size_t before)
 
 	struct abd_arc_stats stats = arc_stats(arc);
 	size_t waste = (size_t)(stats.used_bytes - stats.stored_bytes);
-	size_t ghosts = (size_t)stats.ghosts * abd_arc_policy_ghost_cost();
+	size_t ghosts = (size_t)stats.ghosts * ABD_ARC_GHOST_COST;
 
 	cr_log_info("%zu: %zu bytes of records, %zu records, waste %zu, ghosts %zu", size,
 		(size_t)stats.stored_bytes, (size_t)stats.entries, waste, ghosts);

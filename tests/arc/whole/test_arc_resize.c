@@ -275,11 +275,11 @@ Test(abd_arc_resize, puts_go_on_while_it_makes_room, .timeout = 30)
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_resize, a_32nd_is_kept_free_from_16_kib_to_32_mib)
+Test(abd_arc_resize, a_64th_is_kept_free_from_16_kib_to_32_mib)
 {
 	cr_assert_eq(abd_arc_target(256 << 10), 240 << 10);
-	cr_assert_eq(abd_arc_target(512 << 10), 496 << 10);
-	cr_assert_eq(abd_arc_target(MIB), 992 << 10);
-	cr_assert_eq(abd_arc_target((size_t)1 << 30), (size_t)992 << 20);
+	cr_assert_eq(abd_arc_target(MIB), 1008 << 10);
+	cr_assert_eq(abd_arc_target(2 * MIB), 2016 << 10);
+	cr_assert_eq(abd_arc_target((size_t)1 << 30), (size_t)1008 << 20);
 	cr_assert_eq(abd_arc_target((size_t)3 << 30), (size_t)(3 * 1024 - 32) << 20);
 }

@@ -96,7 +96,7 @@ static abd_arc_t *make_full(void)
 	return arc;
 }
 
-/* Half of what is kept free: 512 KiB. */
+/* Half of what is kept free: 256 KiB. */
 Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
 {
 	abd_arc_t *arc = make_full();
@@ -106,17 +106,17 @@ Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
 		struct abd_arc_stats before = arc_stats(arc);
 
 		reader_begin(&reader, 0);
-		put_many(arc, (round + 1) << 30, CAPACITY / 64 / LARGE, LARGE);
+		put_many(arc, (round + 1) << 30, CAPACITY / 128 / LARGE, LARGE);
 
 		struct abd_arc_stats inside = arc_stats(arc);
 
 		reader_leave(&reader);
 		cr_assert_eq(inside.waits, before.waits);
-		cr_assert_eq(inside.evictions - before.evictions, CAPACITY / 64 / LARGE);
-		cr_assert_geq(inside.evicted_bytes, (uint64_t)CAPACITY / 64);
+		cr_assert_eq(inside.evictions - before.evictions, CAPACITY / 128 / LARGE);
+		cr_assert_geq(inside.evicted_bytes, (uint64_t)CAPACITY / 128);
 		/* What waited is freed by the next puts. */
-		put_many(arc, (round + 101) << 30, CAPACITY / 64 / LARGE, LARGE);
-		cr_assert_leq(arc_stats(arc).evicted_bytes, (uint64_t)CAPACITY / 64);
+		put_many(arc, (round + 101) << 30, CAPACITY / 128 / LARGE, LARGE);
+		cr_assert_leq(arc_stats(arc).evicted_bytes, (uint64_t)CAPACITY / 128);
 	}
 	cr_assert_eq(arc_stats(arc).waits, 0);
 	abd_arc_destroy(arc);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ghosts in cells. No call does more than a few steps for the table as a whole: others wait for the
+ * lock.
+ * Source: Litwin, "Linear Hashing" (1980), for the table.
+ * OpenZFS: headers in the states arc_mru_ghost and arc_mfu_ghost, in the table of all headers.
+ */
+#include "abd_arc_ghosts.h"
+#include "abd_arc_hash.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ABD_ARC_GHOST_PAGE 64
+#define ABD_ARC_GHOST_PAGE_BYTES (ABD_ARC_GHOST_PAGE * sizeof(struct abd_arc_ghost))
+/* Cells more or less at a time: so the table's size follows that of the lists. */
+#define ABD_ARC_GHOST_STEPS 2
+#define ABD_ARC_GHOST_TIDY_STEPS 1024
+/* Only so large a part of the cells may be free. */
+#define ABD_ARC_GHOST_FREE_PART 8
+
+static size_t abd_arc_ghosts_room(size_t pages)
+{
+	return pages * sizeof(struct abd_arc_ghost *);
+}
+
+size_t abd_arc_ghosts_bytes(const struct abd_arc_ghosts *ghosts)
+{
+	size_t pages = (ghosts->cells + ABD_ARC_GHOST_PAGE - 1) / ABD_ARC_GHOST_PAGE;
+
+	return pages * ABD_ARC_GHOST_PAGE_BYTES + abd_arc_ghosts_room(ghosts->page_room);
+}
+
+struct abd_arc_ghost *abd_arc_ghost_at(const struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	assert(number > 0 && number <= ghosts->cells);
+	return &ghosts->page[(number - 1) / ABD_ARC_GHOST_PAGE][(number - 1) % ABD_ARC_GHOST_PAGE];
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+/* What refers to a ghost in its list is to refer to these from now on. */
+static void abd_arc_ghost_relink(struct abd_arc_ghosts *ghosts, const struct abd_arc_ghost *ghost,
+	uint32_t for_newer, uint32_t for_older)
+{
+	struct abd_arc_ghost_list *list = &ghosts->list[ghost->list];
+
+	*(ghost->newer > 0 ? &abd_arc_ghost_at(ghosts, ghost->newer)->older : &list->newest) =
+		for_newer;
+	*(ghost->older > 0 ? &abd_arc_ghost_at(ghosts, ghost->older)->newer : &list->oldest) =
+		for_older;
+}
+
+static void abd_arc_ghost_push(
+	struct abd_arc_ghosts *ghosts, unsigned id, uint32_t number, uint32_t cost)
+{
+	struct abd_arc_ghost *ghost = abd_arc_ghost_at(ghosts, number);
+	struct abd_arc_ghost_list *list = &ghosts->list[id];
+
+	ghost->list = id;
+	ghost->cost = cost;
+	ghost->newer = 0;
+	ghost->older = list->newest;
+	abd_arc_ghost_relink(ghosts, ghost, number, number);
+	list->bytes += cost;
+	list->count++;
+}
+
+static void abd_arc_ghost_pull(struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	const struct abd_arc_ghost *ghost = abd_arc_ghost_at(ghosts, number);
+	struct abd_arc_ghost_list *list = &ghosts->list[ghost->list];
+
+	assert(list->count > 0 && list->bytes >= ghost->cost);
+	abd_arc_ghost_relink(ghosts, ghost, ghost->older, ghost->newer);
+	list->bytes -= ghost->cost;
+	list->count--;
+}
+
+/* ---- buckets --------------------------------------------------------------------------------- */
+
+static uint32_t *abd_arc_ghost_bucket(const struct abd_arc_ghosts *ghosts, size_t bucket)
+{
+	return &abd_arc_ghost_at(ghosts, (uint32_t)bucket + 1)->bucket;
+}
+
+static void abd_arc_ghost_chain(struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	struct abd_arc_ghost *ghost = abd_arc_ghost_at(ghosts, number);
+	uint32_t *bucket =
+		abd_arc_ghost_bucket(ghosts, abd_arc_hash_home(ghost->hash, ghosts->cells));
+
+	ghost->chain = *bucket;
+	*bucket = number;
+}
+
+/* What refers to a ghost in its bucket is to refer to this from now on. */
+static void abd_arc_ghost_rechain(struct abd_arc_ghosts *ghosts, uint32_t number, uint32_t to)
+{
+	uint64_t hash = abd_arc_ghost_at(ghosts, number)->hash;
+	uint32_t *link = abd_arc_ghost_bucket(ghosts, abd_arc_hash_home(hash, ghosts->cells));
+
+	while (*link != number)
+		link = &abd_arc_ghost_at(ghosts, *link)->chain;
+	*link = to;
+}
+
+/* The number of cells has changed: put the ghosts of a chain where they belong now. */
+static void abd_arc_ghosts_spread(struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	while (number > 0) {
+		uint32_t next = abd_arc_ghost_at(ghosts, number)->chain;
+
+		abd_arc_ghost_chain(ghosts, number);
+		number = next;
+	}
+}
+
+uint32_t abd_arc_ghost_find(const struct abd_arc_ghosts *ghosts, uint64_t hash)
+{
+	if (ghosts->cells == 0)
+		return 0;
+
+	uint32_t number = *abd_arc_ghost_bucket(ghosts, abd_arc_hash_home(hash, ghosts->cells));
+
+	while (number > 0) {
+		const struct abd_arc_ghost *ghost = abd_arc_ghost_at(ghosts, number);
+
+		if (ghost->hash == hash)
+			break;
+		number = ghost->chain;
+	}
+	return number;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* Room for one more page; false: no memory. Only pointers to pages are copied. */
+static bool abd_arc_ghosts_reserve(struct abd_arc_ghosts *ghosts, size_t pages)
+{
+	size_t room = ghosts->page_room > 0 ? 2 * ghosts->page_room : 1;
+	struct abd_arc_ghost **page;
+
+	if (pages < ghosts->page_room)
+		return true;
+	page = abd_mem_alloc(abd_arc_ghosts_room(room), 64);
+	if (page == NULL)
+		return false;
+	if (pages > 0) {
+		memcpy(page, ghosts->page, abd_arc_ghosts_room(pages));
+		abd_mem_free(ghosts->page, abd_arc_ghosts_room(pages), 64);
+	}
+	ghosts->page = page;
+	ghosts->page_room = room;
+	return true;
+}
+
+/* One more page, which the next cell is the first of. If memory is refused, all stays. */
+static bool abd_arc_ghosts_page(struct abd_arc_ghosts *ghosts)
+{
+	size_t pages = ghosts->cells / ABD_ARC_GHOST_PAGE;
+	struct abd_arc_ghost *page;
+
+	if (!abd_arc_ghosts_reserve(ghosts, pages))
+		return false;
+	page = abd_mem_alloc(ABD_ARC_GHOST_PAGE_BYTES, 64);
+	if (page == NULL)
+		return false;
+	memset(page, 0, ABD_ARC_GHOST_PAGE_BYTES);
+	ghosts->page[pages] = page;
+	return true;
+}
+
+static void abd_arc_ghosts_start(struct abd_arc_ghosts *ghosts)
+{
+	if (!abd_arc_ghosts_page(ghosts))
+		return;
+	ghosts->cells = ABD_ARC_GHOST_PAGE;
+	for (uint32_t number = ABD_ARC_GHOST_PAGE; number > 0; number--)
+		abd_arc_ghost_push(ghosts, ABD_ARC_NONE, number, 0);
+}
+
+static void abd_arc_ghosts_grow(struct abd_arc_ghosts *ghosts)
+{
+	size_t bucket = ghosts->cells;
+
+	if (bucket == UINT32_MAX ||
+		(bucket % ABD_ARC_GHOST_PAGE == 0 && !abd_arc_ghosts_page(ghosts)))
+		return;
+
+	/* The bucket that is split to make this one. */
+	uint32_t *parent = abd_arc_ghost_bucket(ghosts, bucket - ((size_t)1 << abd_log2(bucket)));
+	uint32_t first = *parent;
+
+	ghosts->cells++;
+	*parent = 0;
+	*abd_arc_ghost_bucket(ghosts, bucket) = 0;
+	abd_arc_ghost_push(ghosts, ABD_ARC_NONE, (uint32_t)ghosts->cells, 0);
+	abd_arc_ghosts_spread(ghosts, first);
+}
+
+/* Move a ghost to a free cell. */
+static void abd_arc_ghost_move(struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	const struct abd_arc_ghost *from = abd_arc_ghost_at(ghosts, number);
+	uint32_t other = ghosts->list[ABD_ARC_NONE].newest;
+	struct abd_arc_ghost *to = abd_arc_ghost_at(ghosts, other);
+
+	abd_arc_ghost_pull(ghosts, other);
+	abd_arc_ghost_rechain(ghosts, number, other);
+	abd_arc_ghost_relink(ghosts, from, other, other);
+
+	uint32_t bucket = to->bucket; /* the ghost may have been the first of this one */
+
+	*to = *from;
+	to->bucket = bucket;
+}
+
+static void abd_arc_ghosts_shrink(struct abd_arc_ghosts *ghosts)
+{
+	uint32_t last = (uint32_t)ghosts->cells;
+
+	if (abd_arc_ghost_at(ghosts, last)->list == ABD_ARC_NONE)
+		abd_arc_ghost_pull(ghosts, last);
+	else
+		abd_arc_ghost_move(ghosts, last);
+
+	uint32_t first = abd_arc_ghost_at(ghosts, last)->bucket;
+
+	ghosts->cells--;
+	abd_arc_ghosts_spread(ghosts, first);
+	if (ghosts->cells % ABD_ARC_GHOST_PAGE == 0)
+		abd_mem_free(ghosts->page[ghosts->cells / ABD_ARC_GHOST_PAGE],
+			ABD_ARC_GHOST_PAGE_BYTES, 64);
+}
+
+static bool abd_arc_ghosts_are_sparse(const struct abd_arc_ghosts *ghosts)
+{
+	return ghosts->cells > ABD_ARC_GHOST_PAGE &&
+	       ghosts->list[ABD_ARC_NONE].count > ghosts->cells / ABD_ARC_GHOST_FREE_PART;
+}
+
+void abd_arc_ghosts_resize(struct abd_arc_ghosts *ghosts)
+{
+	for (unsigned i = 0; i < ABD_ARC_GHOST_STEPS && abd_arc_ghosts_are_sparse(ghosts); i++)
+		abd_arc_ghosts_shrink(ghosts);
+}
+
+bool abd_arc_ghosts_tidy(struct abd_arc_ghosts *ghosts)
+{
+	bool any = abd_arc_ghosts_are_sparse(ghosts);
+
+	for (unsigned i = 0; i < ABD_ARC_GHOST_TIDY_STEPS && abd_arc_ghosts_are_sparse(ghosts); i++)
+		abd_arc_ghosts_shrink(ghosts);
+	return any;
+}
+
+void abd_arc_ghosts_fini(struct abd_arc_ghosts *ghosts)
+{
+	for (size_t cell = 0; cell < ghosts->cells; cell += ABD_ARC_GHOST_PAGE)
+		abd_mem_free(ghosts->page[cell / ABD_ARC_GHOST_PAGE], ABD_ARC_GHOST_PAGE_BYTES, 64);
+	if (ghosts->page_room > 0)
+		abd_mem_free(ghosts->page, abd_arc_ghosts_room(ghosts->page_room), 64);
+	*ghosts = (struct abd_arc_ghosts){.page = NULL};
+}
+
+/* ---- ghosts ---------------------------------------------------------------------------------- */
+
+void abd_arc_ghost_make(struct abd_arc_ghosts *ghosts, unsigned list, uint64_t hash, uint32_t cost)
+{
+	if (ghosts->cells == 0)
+		abd_arc_ghosts_start(ghosts);
+	else if (ghosts->list[ABD_ARC_NONE].count == 0)
+		abd_arc_ghosts_grow(ghosts);
+	else
+		abd_arc_ghosts_resize(ghosts);
+
+	uint32_t number = ghosts->list[ABD_ARC_NONE].newest;
+
+	if (number == 0)
+		return;
+	abd_arc_ghost_pull(ghosts, number);
+	abd_arc_ghost_at(ghosts, number)->hash = hash;
+	abd_arc_ghost_push(ghosts, list, number, cost);
+	abd_arc_ghost_chain(ghosts, number);
+}
+
+void abd_arc_ghost_end(struct abd_arc_ghosts *ghosts, uint32_t number)
+{
+	abd_arc_ghost_rechain(ghosts, number, abd_arc_ghost_at(ghosts, number)->chain);
+	abd_arc_ghost_pull(ghosts, number);
+	abd_arc_ghost_push(ghosts, ABD_ARC_NONE, number, 0);
+}

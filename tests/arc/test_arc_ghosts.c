@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ghosts against a plain model; their cells grow and shrink with their number, and none is lost.
+ */
+#include "abd_arc_impl.h"
+#include "arc_data.h"
+
+enum { GHOSTS = 4000, LEFT = 10, COST = 4096 };
+
+/* Many to a bucket, whatever their number is. */
+static uint64_t hash_of(uint64_t n)
+{
+	return n * 32;
+}
+
+static void evict(struct abd_arc_policy *policy, uint64_t n)
+{
+	struct abd_arc_item item = {.cost = COST};
+
+	abd_arc_policy_insert(policy, &item, ABD_ARC_RECENT, 0, hash_of(n));
+	abd_arc_policy_evict(policy, &item, hash_of(n));
+}
+
+/* The last ones: the oldest are given up first. */
+static void the_newest_are_known(struct abd_arc_policy *policy, size_t count)
+{
+	bool from_frequent;
+
+	for (uint64_t n = GHOSTS; n > GHOSTS - count; n--)
+		cr_assert_eq(abd_arc_policy_ask(policy, hash_of(n), COST, &from_frequent),
+			ABD_ARC_FREQUENT, "ghost %u", (unsigned)n);
+	cr_assert_eq(abd_arc_policy_ask(policy, hash_of(GHOSTS - count), COST, &from_frequent),
+		ABD_ARC_RECENT, "one that was given up");
+}
+
+/* Others wait for the lock meanwhile: with a table of any size, a call does a few steps. */
+static void expect_few(size_t now, size_t before)
+{
+	cr_assert_leq(now, before + 2);
+	cr_assert_geq(now + 2, before);
+}
+
+Test(arc_ghosts, cells_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time)
+{
+	struct abd_arc_policy policy;
+	size_t before = 64;
+
+	abd_init();
+	abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
+	for (uint64_t n = 1; n <= GHOSTS; n++) {
+		evict(&policy, n);
+		expect_few(policy.ghosts.cells, before);
+		before = policy.ghosts.cells;
+	}
+	cr_assert_eq(before, GHOSTS);
+	for (size_t i = LEFT; i < GHOSTS; i++)
+		cr_assert(abd_arc_policy_drop_ghost(&policy));
+	for (size_t i = 0; i < GHOSTS / 4; i++) {
+		abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, SIZE_MAX);
+		expect_few(policy.ghosts.cells, before);
+		before = policy.ghosts.cells;
+	}
+	cr_assert(abd_arc_ghosts_tidy(&policy.ghosts));
+	cr_assert(policy.ghosts.cells > 64 && policy.ghosts.cells < before, "a piece at a time");
+	cr_assert(abd_arc_ghosts_tidy(&policy.ghosts));
+	cr_assert_eq(policy.ghosts.cells, 64, "enough is enough");
+	cr_assert_not(abd_arc_ghosts_tidy(&policy.ghosts));
+	the_newest_are_known(&policy, LEFT);
+	abd_arc_policy_fini(&policy);
+	cr_assert_eq(abd_arc_ghosts_bytes(&policy.ghosts), 0);
+}
+
+/* Memory is refused at each step in turn: one record is forgotten, and no ghost is lost. */
+Test(arc_ghosts, without_memory_for_more_cells_all_are_found)
+{
+	enum { BEFORE = 64 };
+
+	for (unsigned fault = 0; fault < 3; fault++) {
+		struct abd_arc_policy policy;
+
+		abd_init();
+		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
+		for (uint64_t n = 1; n <= BEFORE; n++)
+			evict(&policy, n);
+		cr_assert_eq(policy.ghosts.cells, BEFORE);
+		abd_test_fault_from(fault);
+		evict(&policy, BEFORE + 1);
+		(void)abd_test_fault_end();
+		cr_assert_eq(policy.ghosts.cells, fault < 2 ? BEFORE : BEFORE + 1);
+		cr_assert_eq(abd_arc_policy_has_ghost(&policy, hash_of(BEFORE + 1)), fault == 2);
+		for (uint64_t n = BEFORE + 2; n <= GHOSTS; n++)
+			evict(&policy, n);
+		the_newest_are_known(&policy, fault == 2 ? GHOSTS : GHOSTS - BEFORE - 1);
+		abd_arc_policy_fini(&policy);
+	}
+}
+
+Test(arc_ghosts, without_memory_for_the_first_cells_there_are_none)
+{
+	struct abd_arc_policy policy;
+
+	abd_init();
+	for (unsigned fault = 0; fault < 2; fault++) {
+		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
+		abd_test_fault_from(fault);
+		evict(&policy, 1);
+		(void)abd_test_fault_end();
+		cr_assert_eq(policy.ghosts.cells, 0);
+		abd_arc_policy_fini(&policy);
+	}
+}
+
+/* ---- a plain model --------------------------------------------------------------------------- */
+
+enum { KEYS = 700 };
+
+/* So that buckets of all numbers are used. */
+static uint64_t spread(size_t key)
+{
+	return abd_arc_mix(key + 1, 0x9e3779b97f4a7c15u);
+}
+
+/* For each key the list that its ghost is in, its cost, and when it was made. */
+struct model {
+	unsigned list[KEYS];
+	uint32_t cost[KEYS];
+	size_t made[KEYS];
+};
+
+static void compare_list(const struct abd_arc_ghosts *ghosts, const struct model *m, unsigned list)
+{
+	size_t bytes = 0, count = 0, oldest = SIZE_MAX, newest = 0;
+
+	for (size_t key = 0; key < KEYS; key++) {
+		if (m->list[key] != list)
+			continue;
+		count++;
+		bytes += m->cost[key];
+		oldest = oldest == SIZE_MAX || m->made[key] < m->made[oldest] ? key : oldest;
+		newest = m->made[key] > m->made[newest] || m->list[newest] != list ? key : newest;
+	}
+	abd_test_check(ghosts->list[list].count == count, "%zu ghosts, not %zu", count,
+		ghosts->list[list].count);
+	abd_test_check(ghosts->list[list].bytes == bytes, "bytes");
+	abd_test_check((ghosts->list[list].oldest == 0) == (count == 0), "the oldest");
+	if (count == 0)
+		return;
+	abd_test_check(abd_arc_ghost_at(ghosts, ghosts->list[list].oldest)->hash == spread(oldest),
+		"the oldest of %zu", count);
+	abd_test_check(abd_arc_ghost_at(ghosts, ghosts->list[list].newest)->hash == spread(newest),
+		"the newest of %zu", count);
+}
+
+static void compare(const struct abd_arc_ghosts *ghosts, const struct model *m)
+{
+	for (size_t key = 0; key < KEYS; key++) {
+		uint32_t number = abd_arc_ghost_find(ghosts, spread(key));
+
+		abd_test_check((number > 0) == (m->list[key] != ABD_ARC_NONE), "key %zu", key);
+		if (number == 0)
+			continue;
+		abd_test_check(abd_arc_ghost_at(ghosts, number)->list == m->list[key] &&
+				       abd_arc_ghost_at(ghosts, number)->cost == m->cost[key],
+			"key %zu has another ghost", key);
+	}
+	compare_list(ghosts, m, ABD_ARC_RECENT);
+	compare_list(ghosts, m, ABD_ARC_FREQUENT);
+	abd_test_check(
+		abd_arc_ghosts_count(ghosts) + ghosts->list[ABD_ARC_NONE].count == ghosts->cells,
+		"each cell is a ghost or free");
+}
+
+static void step(struct abd_arc_ghosts *ghosts, struct model *m, size_t now, uint64_t *seed)
+{
+	size_t key = (size_t)(abd_test_random(seed) % KEYS);
+	/* mostly made, then mostly ended */
+	bool makes = abd_test_random(seed) % 8 < (now / 2000 % 2 == 0 ? 6u : 2u);
+
+	if (makes && m->list[key] == ABD_ARC_NONE) {
+		m->list[key] = 1 + (unsigned)(abd_test_random(seed) % 2);
+		m->cost[key] = (uint32_t)(abd_test_random(seed) % 1000);
+		m->made[key] = now;
+		abd_arc_ghost_make(ghosts, m->list[key], spread(key), m->cost[key]);
+	} else if (!makes && m->list[key] != ABD_ARC_NONE) {
+		m->list[key] = ABD_ARC_NONE;
+		abd_arc_ghost_end(ghosts, abd_arc_ghost_find(ghosts, spread(key)));
+	}
+	if (abd_test_random(seed) % 16 == 0)
+		abd_arc_ghosts_resize(ghosts);
+	if (abd_test_random(seed) % 512 == 0)
+		(void)abd_arc_ghosts_tidy(ghosts);
+}
+
+Test(arc_ghosts, are_those_of_a_plain_model_while_cells_come_and_go)
+{
+	struct abd_arc_ghosts ghosts = {.page = NULL};
+	static struct model m;
+	size_t most = 0, least = SIZE_MAX;
+	uint64_t seed = 7;
+
+	abd_init();
+	for (size_t now = 1; now <= 20000; now++) {
+		step(&ghosts, &m, now, &seed);
+		if (now % 50 == 0)
+			compare(&ghosts, &m);
+		most = ghosts.cells > most ? ghosts.cells : most;
+		least = now > 3000 && ghosts.cells < least ? ghosts.cells : least;
+	}
+	cr_assert_gt(most, 400);
+	cr_assert_lt(least, 300);
+	abd_arc_ghosts_fini(&ghosts);
+}
+
+Test(arc_ghosts, take_a_small_part_of_the_capacity_except_in_the_exact_algorithm)
+{
+	enum { CAPACITY = 1 << 20 };
+	struct abd_arc_policy policy;
+	size_t cost = ABD_ARC_GHOST_COST;
+
+	abd_init();
+	for (unsigned exact = 0; exact < 2; exact++) {
+		abd_arc_policy_init(&policy, CAPACITY, cost);
+		policy.period_us = exact ? 0 : 1;
+		for (uint64_t n = 0; n < GHOSTS; n++) {
+			struct abd_arc_item item = {.cost = 128};
+
+			abd_arc_policy_insert(&policy, &item, ABD_ARC_RECENT, 0, hash_of(n));
+			abd_arc_policy_evict(&policy, &item, hash_of(n));
+			abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, 2);
+		}
+		cr_assert_eq(policy.ghosts.list[ABD_ARC_RECENT].count,
+			exact ? (size_t)GHOSTS : (size_t)CAPACITY / 48 / cost);
+		abd_arc_policy_fini(&policy);
+	}
+}
+
+/* As when the last evictions of a resize have left far fewer than there were. */
+Test(arc_ghosts, a_resize_gives_back_the_cells_of_those_that_are_gone)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = (size_t)4 << 20,
+		.hit_batch = 1,
+		.shards = 1};
+	abd_arc_t *arc = abd_arc_create(&config);
+	char record[COST];
+
+	arc_fill(record, sizeof(record), 1, 1, 64);
+	for (uint64_t n = 0; n < GHOSTS; n++) {
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
+		if (n < 600) /* what was used twice leaves room for the ghosts of the others */
+			cr_assert_eq(abd_arc_read(arc, arc_at(n), record, 0, 1), 1);
+	}
+	cr_assert_gt(arc->policy.ghosts.cells, 64);
+	while (arc_stats(arc).ghosts > LEFT) {
+		pthread_mutex_lock(&arc->lock);
+		cr_assert(abd_arc_policy_drop_ghost(&arc->policy));
+		pthread_mutex_unlock(&arc->lock);
+	}
+	cr_assert_eq(abd_arc_resize(arc, config.capacity_bytes), 0);
+	cr_assert_eq(arc->policy.ghosts.cells, 64);
+	cr_assert_eq(arc_stats(arc).ghosts, LEFT);
+	abd_arc_destroy(arc);
+}
