@@ -58,7 +58,11 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 		return 0;
 	}
 	to->key = from->key;
+	/* What is elsewhere is the same, in slots of any size. */
 	to->item.cost = from->item.cost;
+	if (is_split)
+		to->item.cost += (uint32_t)abd_arc_store_bytes_of(&arc->store, to) -
+				 (uint32_t)abd_arc_store_bytes_of(&arc->store, from);
 	to->item.size = from->item.size;
 	to->item.indexed = from->item.indexed;
 	memcpy(to->checksum, from->checksum, head - sizeof(*from)); /* and the index */

@@ -165,10 +165,14 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	if (!abd_arc_record_store(
 		    arc, &put->record, entry, put->place, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
-	bytes = abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
-	if (put->place == ABD_ARC_IN_BUFFER)
+	/* In a slot its cost follows from its size, however large the slot is. */
+	if (put->place == ABD_ARC_IN_SLOT)
+		bytes = abd_arc_store_slot_size(&arc->store, put->class);
+	else
 		bytes = abd_arc_store_bytes_of(&arc->store, entry) +
-			abd_arc_record_bytes(abd_arc_entry_abd(entry));
+			(put->place == ABD_ARC_SPLIT
+					? put->run_bytes
+					: abd_arc_record_bytes(abd_arc_entry_abd(entry)));
 	entry->key = *put->key;
 	entry->item.cost = (uint32_t)bytes + arc->index_cost;
 	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;
