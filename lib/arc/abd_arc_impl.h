@@ -763,8 +763,9 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata);
 /** What a split record takes of its slot, behind the entry; 0: such a record is not split. */
 size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size);
-/** Make a split buffer, at head in the slot, the entry's. NULL: no memory. */
-abd_t *abd_arc_record_split(struct abd_arc_entry *entry, void *head, size_t size, bool is_metadata);
+/** Make a split buffer, behind head bytes of the slot, the entry's. NULL: no memory, or no room. */
+abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *entry, size_t head,
+	size_t size, bool is_metadata);
 /** A buffer that a record can be fetched into, or stored in. NULL: no memory. */
 abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata);
 /** Whether abd's first size bytes lie in whole pages, which have room for nothing else in it. */

@@ -20,8 +20,8 @@
 #define ABD_ARC_MOVE_LEAST ((size_t)1 << 10)
 
 /* Copy the stored bytes to the new entry. False: there are no pages for a split record. */
-static bool abd_arc_move_record(
-	struct abd_arc_entry *to, struct abd_arc_entry *from, size_t head, size_t stored)
+static bool abd_arc_move_record(const struct abd_arc *arc, struct abd_arc_entry *to,
+	struct abd_arc_entry *from, size_t head, size_t stored)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(from);
 	char *data = (char *)to + head;
@@ -32,7 +32,7 @@ static bool abd_arc_move_record(
 		return true;
 	}
 
-	abd_t *abd = abd_arc_record_split(to, data, stored, is_metadata);
+	abd_t *abd = abd_arc_record_split(arc, to, head, stored, is_metadata);
 
 	if (abd != NULL)
 		abd_copy(abd, from->own.abd_parent, stored);
@@ -52,7 +52,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 
 	to = abd_arc_store_alloc_beside(&arc->store, from, head + behind);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
-	if (!abd_arc_move_record(to, from, head, stored)) {
+	if (!abd_arc_move_record(arc, to, from, head, stored)) {
 		abd_arc_store_free(&arc->store, to);
 		abd_arc_store_keep(&arc->store, from);
 		return 0;

@@ -175,11 +175,16 @@ size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size)
 	return abd_arc_split_rest(size) + size % ABD_CHUNK_SIZE;
 }
 
-abd_t *abd_arc_record_split(struct abd_arc_entry *entry, void *head, size_t size, bool is_metadata)
+abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *entry, size_t head,
+	size_t size, bool is_metadata)
 {
-	size_t rest = abd_arc_split_rest(size);
-	abd_t *abd = abd_split_make(head, rest, size, (char *)head + rest, is_metadata);
+	size_t rest = head + abd_arc_split_rest(size);
+	char *slot = (char *)entry;
+	abd_t *abd = NULL;
 
+	/* More runs than were planned, if max_order has changed meanwhile, have no room. */
+	if (rest + size % ABD_CHUNK_SIZE <= abd_arc_store_bytes_of(&arc->store, entry))
+		abd = abd_split_make(slot + head, rest - head, size, slot + rest, is_metadata);
 	if (abd != NULL) {
 		void *home = entry->own.abd_u.abd_linear.abd_home;
 
@@ -208,7 +213,8 @@ abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_meta
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata)
 {
-	char *data = (char *)entry + abd_arc_entry_size(arc, record->index_size);
+	size_t head = abd_arc_entry_size(arc, record->index_size);
+	char *data = (char *)entry + head;
 
 	if (record->give) {
 		abd_arc_record_give(arc, entry, record->abd, record->stored_size);
@@ -224,8 +230,9 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	}
 
 	bool is_split = place == ABD_ARC_SPLIT;
-	abd_t *abd = is_split ? abd_arc_record_split(entry, data, record->stored_size, is_metadata)
-			      : abd_arc_record_alloc(arc, record->stored_size, is_metadata);
+	abd_t *abd =
+		is_split ? abd_arc_record_split(arc, entry, head, record->stored_size, is_metadata)
+			 : abd_arc_record_alloc(arc, record->stored_size, is_metadata);
 
 	if (abd == NULL)
 		return false;

@@ -5,6 +5,8 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
+#include <abd/tuning.h>
+
 #define CAPACITY ((size_t)16 << 20)
 
 static char data[1 << 20], got[1 << 20];
@@ -192,6 +194,28 @@ Test(arc_move, split_records_move_with_their_pages)
 	abd_arc_reclaim(arc);
 	cr_assert_leq(arc_stats(arc).used_bytes, 125 * (8192 + 1408) + (512 << 10));
 	the_costs_add_up(arc);
+	abd_arc_destroy(arc);
+}
+
+/* Then a split record has more runs, whose table may need a larger slot than there is. */
+Test(arc_move, of_another_max_order_split_records_move_or_stay)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	for (uint64_t n = 0; n < 200; n++)
+		put(arc, n, 60000);
+	abd_tuning_set("max_order", "0");
+	for (uint64_t n = 0; n < 200; n++) {
+		if (n % 8 != 0)
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
+	}
+	abd_arc_reclaim(arc);
+	move_all(arc);
+	cr_assert_eq(find(arc, 200, 60000), 25);
+	the_costs_add_up(arc);
+	abd_tuning_set("max_order", "10");
+	move_all(arc);
+	cr_assert_eq(find(arc, 200, 60000), 25);
 	abd_arc_destroy(arc);
 }
 
