@@ -478,8 +478,9 @@ static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link
 }
 
 /**
- * What an entry takes: its slot, and its buffer if that is elsewhere. A record in a slot counts as
- * if that were of its own class: its cost follows from its size, and no move changes it.
+ * What an entry takes: its slot, and its buffer if that is elsewhere. A record in a slot, all of it
+ * or its end, counts as if that were of its own class: its cost follows from its size, and no move
+ * changes it.
  */
 static inline size_t abd_arc_entry_bytes(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
@@ -762,7 +763,7 @@ void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, 
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata);
 /** What a split record takes of its slot, behind the entry; 0: such a record is not split. */
-size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size);
+size_t abd_arc_record_split_bytes(size_t size);
 /** Make a split buffer, behind head bytes of the slot, the entry's. NULL: no memory, or no room. */
 abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *entry, size_t head,
 	size_t size, bool is_metadata);

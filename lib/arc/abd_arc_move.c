@@ -47,7 +47,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	size_t size = abd_arc_store_bytes_of(&arc->store, from) + elsewhere;
 	size_t stored = abd_arc_entry_stored(from);
 	bool is_split = abd_arc_entry_is_split(from);
-	size_t behind = is_split ? abd_arc_record_split_bytes(arc, stored) : stored;
+	size_t behind = is_split ? abd_arc_record_split_bytes(stored) : stored;
 	struct abd_arc_entry *to, *old;
 
 	to = abd_arc_store_alloc_beside(&arc->store, from, head + behind);
@@ -58,11 +58,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 		return 0;
 	}
 	to->key = from->key;
-	/* What is elsewhere is the same, in slots of any size. */
 	to->item.cost = from->item.cost;
-	if (is_split)
-		to->item.cost += (uint32_t)abd_arc_store_bytes_of(&arc->store, to) -
-				 (uint32_t)abd_arc_store_bytes_of(&arc->store, from);
 	to->item.size = from->item.size;
 	to->item.indexed = from->item.indexed;
 	memcpy(to->checksum, from->checksum, head - sizeof(*from)); /* and the index */

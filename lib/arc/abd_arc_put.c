@@ -66,7 +66,7 @@ static void abd_arc_put_plan_buffer(const struct abd_arc *arc, struct abd_arc_pu
 /* Split the record instead, if that takes less. */
 static void abd_arc_put_plan_split(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
 {
-	size_t split = abd_arc_record_split_bytes(arc, put->record.stored_size);
+	size_t split = abd_arc_record_split_bytes(put->record.stored_size);
 	size_t pages = put->record.stored_size & ~(ABD_CHUNK_SIZE - 1);
 	int class = split > 0 ? abd_arc_store_class(&arc->store, head + split) : -1;
 
@@ -165,14 +165,11 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	if (!abd_arc_record_store(
 		    arc, &put->record, entry, put->place, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
-	/* In a slot its cost follows from its size, however large the slot is. */
-	if (put->place == ABD_ARC_IN_SLOT)
-		bytes = abd_arc_store_slot_size(&arc->store, put->class);
-	else
+	/* The cost follows from the size, however large the slot is. */
+	bytes = abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
+	if (put->place == ABD_ARC_IN_BUFFER)
 		bytes = abd_arc_store_bytes_of(&arc->store, entry) +
-			(put->place == ABD_ARC_SPLIT
-					? put->run_bytes
-					: abd_arc_record_bytes(abd_arc_entry_abd(entry)));
+			abd_arc_record_bytes(abd_arc_entry_abd(entry));
 	entry->key = *put->key;
 	entry->item.cost = (uint32_t)bytes + arc->index_cost;
 	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;

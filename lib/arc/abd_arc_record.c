@@ -167,10 +167,10 @@ static size_t abd_arc_split_rest(size_t size)
 	return abd_round_up(abd_split_head_size(size), ABD_ARC_ALIGNMENT);
 }
 
-size_t abd_arc_record_split_bytes(const struct abd_arc *arc, size_t size)
+size_t abd_arc_record_split_bytes(size_t size)
 {
 	if (size <= ABD_CHUNK_SIZE || size > ABD_ARC_SPLIT_MAX || size % ABD_CHUNK_SIZE == 0 ||
-		abd_arc_is_paged(arc) || abd_size_alloc_linear(size))
+		abd_size_alloc_linear(size))
 		return 0;
 	return abd_arc_split_rest(size) + size % ABD_CHUNK_SIZE;
 }

@@ -211,6 +211,16 @@ Test(arc_ghosts, are_those_of_a_plain_model_while_cells_come_and_go)
 	abd_arc_ghosts_fini(&ghosts);
 }
 
+/* As many cells as a number of 32 bits can name. */
+Test(arc_ghosts, without_numbers_for_more_cells_records_are_forgotten)
+{
+	struct abd_arc_ghosts ghosts = {.cells = UINT32_MAX};
+
+	abd_arc_ghost_make(&ghosts, ABD_ARC_RECENT, 1, COST);
+	cr_assert_eq(ghosts.cells, UINT32_MAX);
+	cr_assert_eq(abd_arc_ghosts_count(&ghosts), 0);
+}
+
 Test(arc_ghosts, take_a_small_part_of_the_capacity_except_in_the_exact_algorithm)
 {
 	enum { CAPACITY = 1 << 20 };

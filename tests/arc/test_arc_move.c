@@ -197,6 +197,24 @@ Test(arc_move, split_records_move_with_their_pages)
 	abd_arc_destroy(arc);
 }
 
+/* Nothing is scattered then. */
+Test(arc_move, without_scatter_buffers_no_record_is_split)
+{
+	abd_arc_hold_t hold;
+
+	abd_tuning_set("scatter_enabled", "0");
+
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	put(arc, 1, 9000);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+	cr_assert(abd_is_linear(hold.abd));
+	abd_arc_release(&hold);
+	cr_assert_eq(find(arc, 2, 9000), 1);
+	abd_arc_destroy(arc);
+	abd_tuning_set("scatter_enabled", "1");
+}
+
 /* Then a split record has more runs, whose table may need a larger slot than there is. */
 Test(arc_move, of_another_max_order_split_records_move_or_stay)
 {
