@@ -17,9 +17,10 @@
  * config.shards says more. Where this file speaks of the cache's lock, or of sizes that depend on
  * the capacity, it means a shard's lock and a shard's part.
  *
- * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (14
- * KiB with 32 MiB, 56 KiB from 128 MiB up) they lie in one piece, in slabs of the cache's own, not
- * in memory of abd_allocator_set(). When the sizes of records change, records are moved, and slabs
+ * Stored records start at multiples of 64 bytes, and up to a size that depends on the capacity (3
+ * KiB with 32 MiB, 14 KiB from 128 MiB up) they lie in one piece, in slabs of the cache's own, not
+ * in memory of abd_allocator_set(). Up to 128 KiB only the end of a larger one lies there, and the
+ * rest in runs. When the sizes of records change, records are moved, and slabs
  * of one size become slabs of another: so resident memory is at most 1.1 times the capacity, and 8
  * MiB, whatever sizes come in whatever order. Buffers that abd_arc_put_abd() took over are the
  * exception: they stay where they were allocated. Several of those below 4 KiB share a page, which
@@ -699,7 +700,7 @@ ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
  *
  * Contract: called by evicted_cb, for the record that it was called with, which was not taken yet.
  * Returns:  the buffer, of stored_size bytes, and evicted->abd is NULL; or NULL: it has no memory
- *           of its own, but lies in a slab of the cache, as small records do, or there is no memory
+ *           of its own, but lies in a slab of the cache, if only with its end, or there is no memory
  *           for its struct. Then it can be copied from evicted->abd.
  * Owner:    the caller, until abd_free().
  * Threads:  the one that is in evicted_cb.

@@ -72,18 +72,31 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	return size > ABD_ARC_MOVE_LEAST ? size : ABD_ARC_MOVE_LEAST;
 }
 
+/* How much may be copied to pages, for which those of the old records are free only later. */
+static size_t abd_arc_move_room(const struct abd_arc *arc)
+{
+	size_t used = abd_arc_used(arc);
+
+	return arc->capacity - abd_min(used, arc->capacity);
+}
+
 /*
  * Whether nothing in a drained slab has to stay: what is held, or has its buffer elsewhere. If
  * something has, nothing is moved: the slab would not become free, and two such slabs could take
- * each other's records for ever. Under lock.
+ * each other's records for ever. Nor is anything if its split records have more bytes elsewhere
+ * than the slab would give: then evicting some of them costs less. Under lock.
  */
 static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
 {
+	size_t most = abd_min(abd_arc_store_slab_size(&arc->store, slab), abd_arc_move_room(arc));
 	struct abd_arc_entry *entry;
+	size_t elsewhere = 0;
 	unsigned slot = 0;
 
 	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
-		if (!abd_arc_entry_is_pinned(entry) && abd_arc_entry_may_move(arc, entry))
+		elsewhere += abd_arc_entry_elsewhere(arc, entry);
+		if (!abd_arc_entry_is_pinned(entry) && abd_arc_entry_may_move(arc, entry) &&
+			elsewhere <= most)
 			continue;
 		abd_arc_store_keep(&arc->store, entry);
 		return false;

@@ -70,8 +70,9 @@ static void abd_arc_put_plan_split(const struct abd_arc *arc, struct abd_arc_put
 	size_t pages = put->record.stored_size & ~(ABD_CHUNK_SIZE - 1);
 	int class = split > 0 ? abd_arc_store_class(&arc->store, head + split) : -1;
 
-	if (class < 0 || abd_arc_store_slot_size(&arc->store, class) + pages >=
-				 abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes)
+	if (class < 0 || abd_size_alloc_linear(put->record.stored_size) ||
+		abd_arc_store_slot_size(&arc->store, class) + pages >=
+			abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes)
 		return;
 	put->place = ABD_ARC_SPLIT;
 	put->class = class;

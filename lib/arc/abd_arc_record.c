@@ -169,8 +169,7 @@ static size_t abd_arc_split_rest(size_t size)
 
 size_t abd_arc_record_split_bytes(size_t size)
 {
-	if (size <= ABD_CHUNK_SIZE || size > ABD_ARC_SPLIT_MAX || size % ABD_CHUNK_SIZE == 0 ||
-		abd_size_alloc_linear(size))
+	if (size <= ABD_CHUNK_SIZE || size > ABD_ARC_SPLIT_MAX || size % ABD_CHUNK_SIZE == 0)
 		return 0;
 	return abd_arc_split_rest(size) + size % ABD_CHUNK_SIZE;
 }

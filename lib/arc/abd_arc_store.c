@@ -327,12 +327,20 @@ void abd_arc_store_free(struct abd_arc_store *store, struct abd_arc_entry *entry
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
+/* Of slabs in a list that could not be emptied, so many are passed over. */
+#define ABD_ARC_STORE_STUCK 4
+
 /* The emptiest slab of a class; NULL: none is worth the moves. */
 static struct abd_arc_store_slab *abd_arc_store_emptiest(const struct abd_arc_store_class *class)
 {
-	for (unsigned fill = 0; fill < ABD_ARC_STORE_FILLS - 2; fill++)
-		if (class->fill[fill] != NULL && !class->fill[fill]->stuck)
-			return class->fill[fill];
+	for (unsigned fill = 0; fill < ABD_ARC_STORE_FILLS - 2; fill++) {
+		struct abd_arc_store_slab *slab = class->fill[fill];
+
+		for (unsigned i = 0; i < ABD_ARC_STORE_STUCK && slab != NULL && slab->stuck; i++)
+			slab = slab->next;
+		if (slab != NULL && !slab->stuck)
+			return slab;
+	}
 	return NULL;
 }
 

@@ -15,10 +15,10 @@ struct mix {
 };
 
 static const struct mix mixes[] = {
-	{"64 bytes to 64 KiB", 64, 10, 0, {4.5, 4}},
+	{"64 bytes to 64 KiB", 64, 10, 0, {5.5, 4.5}},
 	{"64 bytes to 1 MiB", 64, 14, 0, {3.5, 3}},
-	{"1,600 to 4,000 bytes", 1600, 0, 4000, {6.5, 6}},
-	{"64 bytes to 8 KiB, uniform", 64, 0, 8192, {6.5, 6}},
+	{"1,600 to 4,000 bytes", 1600, 0, 4000, {6.8, 6}},
+	{"64 bytes to 8 KiB, uniform", 64, 0, 8192, {6.8, 6}},
 	{"64 bytes to 64 KiB, uniform", 64, 0, 65536, {3.5, 3.5}},
 	/* a slot is a multiple of 64: that is 3 % here */
 	{"64 bytes to 4 KiB", 64, 6, 0, {8.5, 8}},
