@@ -53,6 +53,18 @@ static uint64_t thin_out(abd_arc_t *arc, size_t size)
 	return count;
 }
 
+/* Put records [0, count) of this size, and leave each nth. */
+static void leave_each(abd_arc_t *arc, uint64_t count, size_t size, uint64_t nth)
+{
+	for (uint64_t n = 0; n < count; n++)
+		put(arc, n, size);
+	for (uint64_t n = 0; n < count; n++) {
+		if (n % nth != 0)
+			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
+	}
+	abd_arc_reclaim(arc);
+}
+
 static void move_all(abd_arc_t *arc)
 {
 	bool again;
@@ -147,13 +159,7 @@ Test(arc_move, large_records_stay)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
-	for (uint64_t n = 0; n < 1000; n++)
-		put(arc, n, 8192);
-	for (uint64_t n = 0; n < 1000; n++) {
-		if (n % 8 != 0)
-			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
-	}
-	abd_arc_reclaim(arc);
+	leave_each(arc, 1000, 8192, 8);
 	pthread_mutex_lock(&arc->lock);
 	bool any = 0 < abd_arc_move_some(arc, CAPACITY);
 
@@ -221,14 +227,8 @@ Test(arc_move, of_another_max_order_split_records_move_or_stay)
 	enum { COUNT = 200, SIZE = 17000, SLOTS = 18 };
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
-	for (uint64_t n = 0; n < COUNT; n++)
-		put(arc, n, SIZE);
+	leave_each(arc, COUNT, SIZE, SLOTS);
 	abd_tuning_set("max_order", "0");
-	for (uint64_t n = 0; n < COUNT; n++) {
-		if (n % SLOTS != 0)
-			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
-	}
-	abd_arc_reclaim(arc);
 	move_all(arc);
 	cr_assert_eq(find(arc, COUNT, SIZE), COUNT / SLOTS + 1);
 	cr_assert_eq(arc_stats(arc).moves, 0);
@@ -247,13 +247,7 @@ Test(arc_move, a_slab_of_large_split_records_is_not_emptied)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
-	for (uint64_t n = 0; n < 120; n++)
-		put(arc, n, 100000);
-	for (uint64_t n = 0; n < 120; n++) {
-		if (n % 8 != 0)
-			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
-	}
-	abd_arc_reclaim(arc);
+	leave_each(arc, 120, 100000, 8);
 	move_all(arc);
 	cr_assert_eq(arc_stats(arc).moves, 0);
 	cr_assert_eq(find(arc, 120, 100000), 15);
@@ -308,13 +302,7 @@ Test(arc_move, without_pages_a_split_record_stays)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
-	for (uint64_t n = 0; n < 1000; n++)
-		put(arc, n, 9000);
-	for (uint64_t n = 0; n < 1000; n++) {
-		if (n % 8 != 0)
-			cr_assert_eq(abd_arc_remove(arc, arc_at(n)), 0);
-	}
-	abd_arc_reclaim(arc);
+	leave_each(arc, 1000, 9000, 8);
 	abd_cache_reap_now(); /* this thread's reserve */
 	abd_test_fault_from(0);
 	pthread_mutex_lock(&arc->lock);
