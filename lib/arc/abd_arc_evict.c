@@ -43,12 +43,6 @@
 /* While one is under way, each eighth eviction looks whether it has passed. */
 #define ABD_ARC_RETIRED_LOOK 8
 
-size_t abd_arc_used(const struct abd_arc *arc)
-{
-	return arc->store.bytes + arc->run_bytes + abd_arc_ghosts_bytes(&arc->policy.ghosts) +
-	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
-}
-
 size_t abd_arc_target(size_t capacity)
 {
 	return capacity - abd_arc_reserve(capacity);

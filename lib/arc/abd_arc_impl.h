@@ -505,7 +505,12 @@ static inline bool abd_arc_entry_may_move(
 }
 
 /** All bytes that count towards the capacity. Under lock. */
-size_t abd_arc_used(const struct abd_arc *arc);
+static inline size_t abd_arc_used(const struct abd_arc *arc)
+{
+	return arc->store.bytes + arc->run_bytes + abd_arc_ghosts_bytes(&arc->policy.ghosts) +
+	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
+}
+
 /** How much of a capacity the policy may use for records. */
 size_t abd_arc_target(size_t capacity);
 /**

@@ -205,10 +205,11 @@ void abd_arc_policy_replace(
 	struct abd_arc_policy *policy, struct abd_arc_item *from, struct abd_arc_item *to)
 {
 	uint64_t stamp = atomic_load_explicit(&from->stamp, memory_order_relaxed);
-	size_t more = (size_t)to->cost - from->cost; /* may have wrapped */
+	struct abd_arc_list *list = abd_arc_policy_list(policy, abd_arc_item_list(from));
+	struct abd_arc_share *share = &policy->share[abd_arc_item_share(from)];
 
-	abd_arc_policy_list(policy, abd_arc_item_list(from))->bytes += more;
-	policy->share[abd_arc_item_share(from)].bytes += more;
+	list->bytes = list->bytes + to->cost - from->cost;
+	share->bytes = share->bytes + to->cost - from->cost;
 	to->link = from->link;
 	to->link.next->prev = to->link.prev->next = &to->link;
 	atomic_store_explicit(&to->stamp, stamp, memory_order_relaxed);
