@@ -700,8 +700,8 @@ ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
  *
  * Contract: called by evicted_cb, for the record that it was called with, which was not taken yet.
  * Returns:  the buffer, of stored_size bytes, and evicted->abd is NULL; or NULL: it has no memory
- *           of its own, but lies in a slab of the cache, if only with its end, or there is no memory
- *           for its struct. Then it can be copied from evicted->abd.
+ *           of its own, but lies in a slab of the cache, if only with its end, or there is no
+ *           memory for its struct. Then it can be copied from evicted->abd.
  * Owner:    the caller, until abd_free().
  * Threads:  the one that is in evicted_cb.
  * Source:   none in OpenZFS, where l2arc_write_buffers() writes what is still cached.
