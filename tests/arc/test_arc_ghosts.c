@@ -199,7 +199,7 @@ Test(arc_ghosts, are_those_of_a_plain_model_while_cells_come_and_go)
 	uint64_t seed = 7;
 
 	abd_init();
-	for (size_t now = 1; now <= 20000; now++) {
+	for (size_t now = 1; now <= 100000; now++) {
 		step(&ghosts, &m, now, &seed);
 		if (now % 50 == 0)
 			compare(&ghosts, &m);
