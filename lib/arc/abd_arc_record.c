@@ -184,12 +184,8 @@ abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *ent
 	/* More runs than were planned, if max_order has changed meanwhile, have no room. */
 	if (rest + size % ABD_CHUNK_SIZE <= abd_arc_store_bytes_of(&arc->store, entry))
 		abd = abd_split_make(slot + head, rest - head, size, slot + rest, is_metadata);
-	if (abd != NULL) {
-		void *home = entry->own.abd_u.abd_linear.abd_home;
-
-		entry->own = (abd_t){.abd_parent = abd};
-		entry->own.abd_u.abd_linear.abd_home = home;
-	}
+	if (abd != NULL)
+		abd_arc_record_give(arc, entry, abd, size);
 	return abd;
 }
 
