@@ -144,6 +144,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
+	arc->unsettled.next = arc->unsettled.prev = &arc->unsettled;
 	arc->untold.next = arc->untold.prev = &arc->untold;
 	arc->evicted_cb = config->evicted_cb;
 	arc->evicted_arg = config->evicted_arg;

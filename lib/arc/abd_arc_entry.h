@@ -25,11 +25,11 @@ struct abd_arc_entry {
 	 */
 	struct abd_arc_item item;
 	/*
-	 * The buffer of the stored bytes and, with ABD_ARC_ALIGNED, abd_padding zeroes; and
-	 * abd_home: the slab of this entry's slot. The struct lies here, so a hit need not fetch it
-	 * from elsewhere. A struct that is followed by a run table can't be here: then this one has
-	 * size 0, and abd_parent points to it; if that is a split buffer, it lies in the slot. Use
-	 * abd_arc_entry_abd().
+	 * The buffer of the stored bytes and, with ABD_ARC_ALIGNED, abd_padding zeroes; abd_holds;
+	 * and abd_home: the slab of this entry's slot. The struct lies here, so a hit need not
+	 * fetch it from elsewhere. A struct that is followed by a run table can't be here: then
+	 * this one has size 0, and abd_parent points to it; if that is a split buffer, it lies in
+	 * the slot. Use abd_arc_entry_abd().
 	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */
@@ -40,9 +40,9 @@ static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /*
- * Stamps of an entry that has left the policy. Below ABD_ARC_STAMP_RETIRED: it is pinned, and
- * counts the slots that hold it, in twos. From there on: it is retired, and this is its batch, in
- * twos. 0: nobody holds it any more, and it will be freed.
+ * Stamps of an entry that has left the policy. ABD_ARC_STAMP_OWNER: it is pinned. From
+ * ABD_ARC_STAMP_RETIRED on: it is retired, and this is its batch, in twos. 0: nobody holds it any
+ * more, and it will be freed.
  */
 #define ABD_ARC_STAMP_RETIRED (ABD_ARC_STAMP_OWNER + ((uint64_t)1 << 62))
 
@@ -73,7 +73,8 @@ static inline bool abd_arc_entry_is_split(const struct abd_arc_entry *entry)
 /** Bytes of the record as stored. In a cache of whole pages its buffer may be larger. */
 static inline size_t abd_arc_entry_stored(struct abd_arc_entry *entry)
 {
-	return abd_get_size(abd_arc_entry_abd(entry)) - entry->own.abd_u.abd_linear.abd_padding;
+	return abd_get_size(abd_arc_entry_abd(entry)) -
+	       entry->own.abd_u.abd_linear.abd_cached.abd_padding;
 }
 
 /** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */

@@ -2,9 +2,8 @@
 /*
  * Eviction, and what follows. An evicted entry is retired. A grace period is begun for all that is
  * retired; when it has passed, they wait no longer: those that somebody holds are pinned, the
- * others are freed. Whoever finds that it has passed looks at all slots once; what that costs does
- * not grow with the entries that are pinned already. An evicted entry stays in the index until
- * nobody holds it, and is found there under the lock.
+ * others are freed. An evicted entry stays in the index until nobody holds it, and is found there
+ * under the lock.
  * The cache has no background thread. A put begins a grace period when enough is retired, and later
  * puts find that it has passed. So a put waits for readers only if they stay for longer than the
  * part of the capacity that is kept free for this lasts (abd_arc_target()). If memory runs short
@@ -38,8 +37,6 @@
  */
 #define ABD_ARC_RETIRED_PART 8
 #define ABD_ARC_RETIRED_PART_MOST 2
-/* Releases of what was evicted give memory back to the system when they have freed so much. */
-#define ABD_ARC_LOOSE ((size_t)1 << 20)
 /* While one is under way, each eighth eviction looks whether it has passed. */
 #define ABD_ARC_RETIRED_LOOK 8
 
@@ -112,183 +109,6 @@ bool abd_arc_evict_for(
 		more = abd_arc_policy_trim(&arc->policy, list, incoming, step);
 	}
 	return more;
-}
-
-/*
- * Count one more hold of a pinned entry, or one less. Returns how many there are then. Under lock.
- */
-static uint64_t abd_arc_pins_add(struct abd_arc_entry *entry, int more)
-{
-	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	assert(abd_arc_entry_is_pinned(entry));
-	stamp = more > 0 ? stamp + 2 : stamp - 2;
-	atomic_store_explicit(&entry->item.stamp, stamp, memory_order_relaxed);
-	return (stamp - ABD_ARC_STAMP_OWNER) / 2;
-}
-
-static void abd_arc_pinned_count(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
-{
-	size_t count = atomic_load_explicit(&arc->pinned_count, memory_order_relaxed);
-	size_t bytes = abd_arc_entry_bytes(arc, entry);
-
-	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
-	atomic_store_explicit(
-		&arc->pinned_count, more ? count + 1 : count - 1, memory_order_relaxed);
-}
-
-/* Nobody can see this entry or holds it. It has no list: abd_arc_store_live() must not find it. */
-static void abd_arc_freed_push(struct abd_arc_link *freed, struct abd_arc_entry *entry)
-{
-	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
-	abd_arc_link_push(freed, &entry->item.link);
-}
-
-/* The slot that a pinned entry counts no longer holds it. If it was the last one: into freed. */
-static void abd_arc_unpin_slot(
-	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_link *freed)
-{
-	struct abd_arc_entry *entry = slot->counted;
-
-	slot->counted = NULL;
-	if (abd_arc_pins_add(entry, -1) > 0)
-		return;
-	abd_arc_pinned_count(arc, entry, false);
-	abd_arc_link_pull(&entry->item.link);
-	abd_arc_freed_push(freed, entry);
-}
-
-struct abd_arc_pinning {
-	struct abd_arc *arc;
-	struct abd_arc_link *freed;
-};
-
-/* Whether all slots were looked at since the grace period that this retired entry waited for. */
-static bool abd_arc_is_looked_at(const struct abd_arc *arc, const struct abd_arc_entry *entry)
-{
-	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	return (stamp - ABD_ARC_STAMP_RETIRED) / 2 < arc->looked;
-}
-
-static void abd_arc_pin_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
-{
-	atomic_store_explicit(&entry->item.stamp, ABD_ARC_STAMP_OWNER, memory_order_relaxed);
-	abd_arc_link_pull(&entry->item.link);
-	abd_arc_link_push(&arc->pinned, &entry->item.link);
-	abd_arc_pinned_count(arc, entry, true);
-	abd_arc_store_keep(&arc->store, entry);
-}
-
-static void abd_arc_pin_slot(struct abd_arc_hold_slot *slot, void *arg)
-{
-	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
-	const struct abd_arc_pinning *pinning = arg;
-
-	if (entry == slot->counted)
-		return;
-	/* It was released by a thread that did not see yet that the entry was pinned. */
-	if (slot->counted != NULL)
-		abd_arc_unpin_slot(pinning->arc, slot, pinning->freed);
-	if (entry != NULL && abd_arc_entry_is_retired(entry) &&
-		abd_arc_is_looked_at(pinning->arc, entry))
-		abd_arc_pin_entry(pinning->arc, entry);
-	if (entry != NULL && abd_arc_entry_is_pinned(entry)) {
-		slot->counted = entry;
-		abd_arc_pins_add(entry, 1);
-	}
-}
-
-/* The same in a look at all slots: an entry that did not wait is neither retired nor pinned. */
-static inline void abd_arc_pin_slot_waiting(struct abd_arc_hold_slot *slot, void *arg)
-{
-	const struct abd_arc_entry *entry =
-		atomic_load_explicit(&slot->entry, memory_order_acquire);
-	const struct abd_arc_pinning *pinning = arg;
-	size_t bit = abd_arc_bit(entry);
-
-	if (entry == slot->counted)
-		return;
-	if (slot->counted != NULL || (pinning->arc->waiting_bits[bit / 64] >> bit % 64 & 1) != 0)
-		abd_arc_pin_slot(slot, arg);
-}
-
-/*
- * No section can see the batches before end any more, except by what it holds. Pin what slots hold:
- * it leaves the list of those that wait to be freed. Entries that no slot holds now are held no
- * more, because abd_arc_find() says so. Under lock.
- */
-static void abd_arc_pin(struct abd_arc *arc, uint64_t end, struct abd_arc_link *freed)
-{
-	arc->looked = end;
-	arc->slots_looked = abd_arc_reader_each_slot(
-		arc, abd_arc_pin_slot_waiting, &(struct abd_arc_pinning){arc, freed});
-}
-
-bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry)
-{
-	if (abd_arc_item_list(&entry->item) != ABD_ARC_NONE || abd_arc_entry_is_pinned(entry))
-		return true;
-	if (!abd_arc_entry_is_retired(entry) || abd_arc_is_looked_at(arc, entry))
-		return false;
-	return arc->hit_batch > 1 || abd_arc_reader_is_held(arc, entry);
-}
-
-struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key)
-{
-	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
-
-	return entry != NULL && abd_arc_is_found(arc, entry) ? entry : NULL;
-}
-
-/* Under lock. */
-static void abd_arc_slot_set(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
-	struct abd_arc_entry *entry, struct abd_arc_link *freed)
-{
-	atomic_store_explicit(&slot->entry, entry, memory_order_release);
-	abd_arc_pin_slot(slot, &(struct abd_arc_pinning){arc, freed});
-}
-
-/* The last holds of these were released: free them, but first tell of them. */
-static void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed)
-{
-	if (freed->next == freed)
-		return;
-	if (ABD_LIKELY(arc->evicted_cb == NULL)) {
-		abd_arc_free_list(arc, freed);
-		abd_arc_free_end(arc, ABD_ARC_LOOSE);
-		return;
-	}
-	abd_arc_untold_add(arc, freed);
-	abd_arc_tell(arc);
-}
-
-struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
-	uint64_t hash, const abd_arc_key_t *key)
-{
-	struct abd_arc_link freed = {&freed, &freed};
-
-	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_find(arc, hash, key);
-
-	if (entry != NULL)
-		abd_arc_slot_set(arc, slot, entry, &freed);
-	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_released(arc, &freed);
-	return entry;
-}
-
-void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
-{
-	struct abd_arc_link freed = {&freed, &freed};
-
-	pthread_mutex_lock(&arc->lock);
-	/* It was pinned in one step under the lock, with all slots that held it. */
-	assert(slot->counted == atomic_load_explicit(&slot->entry, memory_order_relaxed));
-	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	abd_arc_unpin_slot(arc, slot, &freed);
-	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_released(arc, &freed);
 }
 
 /* The same if so much more had been taken. */
@@ -404,13 +224,14 @@ static void abd_arc_reclaim_begin(struct abd_arc *arc)
 static void abd_arc_reclaim_end(struct abd_arc *arc, bool waited)
 {
 	struct abd_arc_link freed = {&freed, &freed};
+	bool passed = arc->period != 0;
 
 	arc->period = 0;
 	pthread_mutex_lock(&arc->lock);
 	arc->stats.waits += waited;
 	if (arc->index->is_shrinking)
 		abd_arc_index_shrink_end(arc->index);
-	abd_arc_pin(arc, arc->batch, &freed);
+	abd_arc_pin(arc, arc->batch, passed, &freed);
 	abd_arc_link_splice(&freed, &arc->waiting);
 	pthread_mutex_unlock(&arc->lock);
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {

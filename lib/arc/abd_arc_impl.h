@@ -24,8 +24,14 @@
  * Why a hold needs no locked instruction: the thread writes it to its own block inside the section
  * that found the entry in the index. Before an entry is freed, a writer waits for a grace period,
  * after which it sees that write, and only then looks at the blocks. Nor does a release, unless its
- * entry is pinned. One that does not see yet that its entry is being pinned only clears its slot:
- * the next look at the blocks finds that the slot was counted and is clear.
+ * slot is counted. It clears the slot, and then looks whether it is. If it is counted just then,
+ * the release may not see that: the next look at the blocks finds a slot that is counted and clear.
+ *
+ * A look does not grow with the holds that stay: a block whose slots all hold what they held at the
+ * last look is counted, slot by slot. If at the next look that is so still, it is settled, and not
+ * looked at again until a release says that it has cleared one of its slots. That none does without
+ * saying so is because a grace period lies between: a release that cleared a slot before its
+ * barrier is seen by the look, and one that does so after it sees that the slot is counted.
  *
  * If the engine wants to know what is evicted, an entry that would be freed is put into untold
  * first: see abd_arc_tell.c.
@@ -61,16 +67,20 @@
 struct abd_arc_reader;
 
 struct abd_arc_hold_slot {
-	/* NULL: free. Only the block's thread sets it; any thread may clear it. */
+	/* Only the block's thread sets it, if both are NULL; any thread may clear it. */
 	struct abd_arc_entry *_Atomic entry;
-	struct abd_arc_reader *reader;
-	/* the pinned entry that counts this slot among its holds, or NULL. Under lock. */
-	struct abd_arc_entry *counted;
+	/* the entry that counts this slot among its holds, or NULL. Written under lock. */
+	struct abd_arc_entry *_Atomic counted;
+	struct abd_arc_hold_block *block;
 };
 
 /** Slots for holds. A thread that needs more adds blocks, which stay until the cache ends. */
 struct abd_arc_hold_block {
-	struct abd_arc_hold_block *_Atomic next;
+	struct abd_arc_reader *reader;
+	struct abd_arc_hold_block *_Atomic next; /* of its thread */
+	/* Under lock: */
+	struct abd_arc_link link; /* in unsettled; next is NULL in a settled one */
+	uintptr_t held;           /* the sum of all that was held at the last look */
 	struct abd_arc_hold_slot slot[ABD_ARC_HOLDS];
 };
 
@@ -97,7 +107,8 @@ struct abd_arc_reader {
 	uint32_t patience; /* the lock was busy: how many hits to drop before trying it again */
 	bool idle;         /* its thread has ended. In the first shard's, for all */
 	struct abd_arc_reader *next;
-	struct abd_arc_hold_block *cursor; /* the block where a free slot was found last */
+	/* the only block that is filled, where a free slot was found last. Written under lock. */
+	struct abd_arc_hold_block *cursor;
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
@@ -134,12 +145,24 @@ void abd_arc_reader_holds(
 /** Whether a slot holds this entry. Under lock. */
 bool abd_arc_reader_is_held(struct abd_arc *arc, const struct abd_arc_entry *entry);
 
+static inline struct abd_arc_hold_block *abd_arc_hold_block_of(struct abd_arc_link *link)
+{
+	return (struct abd_arc_hold_block *)(void *)((char *)link -
+						     offsetof(struct abd_arc_hold_block, link));
+}
+
+static inline bool abd_arc_hold_slot_is_free(struct abd_arc_hold_slot *slot)
+{
+	return atomic_load_explicit(&slot->entry, memory_order_acquire) == NULL &&
+	       atomic_load_explicit(&slot->counted, memory_order_relaxed) == NULL;
+}
+
 /** A free slot for a hold, in this thread's own blocks; NULL: no memory. */
 static inline struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 {
 	struct abd_arc_hold_slot *slot = &reader->cursor->slot[0];
 
-	if (ABD_LIKELY(atomic_load_explicit(&slot->entry, memory_order_acquire) == NULL))
+	if (ABD_LIKELY(abd_arc_hold_slot_is_free(slot)))
 		return slot;
 	return abd_arc_reader_slot_slow(reader);
 }
@@ -255,15 +278,18 @@ struct abd_arc {
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
-	size_t untold_bytes;  /* the part of those in untold, or being told of */
-	size_t leaving;       /* entries of the index that are leaving */
+	size_t pinned_count;
+	size_t untold_bytes; /* the part of those in untold, or being told of */
+	size_t leaving;      /* entries of the index that are leaving */
 	/* what was freed, runs and slabs, since memory was given back to the system */
 	size_t loose_runs, loose_slabs;
 	/* what is retired now is of this batch; who holds those before looked is known */
 	uint64_t batch, looked;
 	struct abd_arc_link retired, waiting, pinned, untold;
 	size_t retired_count, retired_bytes, untold_count;
-	size_t slots_looked; /* how many slots there were at the last look */
+	struct abd_arc_link unsettled; /* blocks whose slots are to be looked at */
+	size_t slots_looked;           /* how many the last look saw */
+	size_t counted;                /* slots that are counted by entries that are not pinned */
 	/*
 	 * A bit for each entry of retired, and of waiting; some entries share one. So a look at the
 	 * slots need not fetch all entries that are held.
@@ -278,9 +304,6 @@ struct abd_arc {
 	_Atomic uint16_t late[ABD_ARC_LATE];    /* see abd_arc_late.c */
 	/* counted by threads that have no block, because there was no memory for it */
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
-
-	/* Read by abd_arc_release(). */
-	_Alignas(64) atomic_size_t pinned_count;
 
 	/* The first shard's, for the cache: */
 	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
@@ -310,28 +333,6 @@ static inline size_t abd_arc_bit(const struct abd_arc_entry *entry)
 	uintptr_t n = (uintptr_t)entry >> 6;
 
 	return (n ^ n >> ABD_ARC_BITS_LOG) % ABD_ARC_BITS;
-}
-
-/**
- * Visit every slot of every block. Returns how many there are. Under lock; threads may fill and
- * clear slots meanwhile.
- */
-static inline size_t abd_arc_reader_each_slot(
-	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg)
-{
-	size_t count = 0;
-
-	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
-		struct abd_arc_hold_block *block = &reader->holds;
-
-		for (; block != NULL;
-			block = atomic_load_explicit(&block->next, memory_order_acquire)) {
-			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
-				visit(&block->slot[i], arg);
-			count += ABD_ARC_HOLDS;
-		}
-	}
-	return count;
 }
 
 /**
@@ -409,7 +410,7 @@ static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
 		abd_arc_reader_settle_slow(reader);
 }
 
-/** Whether the entry has left the cache, and counts the slots that hold it. */
+/** Whether the entry has left the cache, and all slots that hold it are counted. */
 static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 {
 	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
@@ -520,38 +521,6 @@ size_t abd_arc_target(size_t capacity);
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
 /**
- * Whether an entry of the index is found by its key, leaving or not. If not, its buffer may have
- * been freed already. Under lock.
- */
-bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
-/**
- * The entry that is found by this key, or NULL. One that is leaving is found while somebody may
- * hold it; in the exact algorithm, while somebody does. Under lock.
- */
-struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
-/**
- * Find the entry of key, leaving or not, and hold it in this slot. NULL: there is none. Outside of
- * sections and locks.
- */
-struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
-	uint64_t hash, const abd_arc_key_t *key);
-/** Clear the slot, which holds a pinned entry, and free the entry if that was its last hold. */
-void abd_arc_unpin(struct abd_arc *arc, struct abd_arc_hold_slot *slot);
-/** End what a slot holds. */
-static inline void abd_arc_slot_release(struct abd_arc *arc, struct abd_arc_hold_slot *slot)
-{
-	const struct abd_arc_entry *entry =
-		atomic_load_explicit(&slot->entry, memory_order_relaxed);
-
-	/* Looked at while it is held: afterwards another thread may free it. */
-	if (ABD_UNLIKELY(atomic_load_explicit(&arc->pinned_count, memory_order_relaxed) > 0) &&
-		abd_arc_entry_is_pinned(entry))
-		abd_arc_unpin(arc, slot);
-	else
-		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-}
-
-/**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity; but not many
  * records at once, except in the exact algorithm. True: some are left to evict. Under lock.
  */
@@ -600,6 +569,51 @@ void abd_arc_make_room(struct abd_arc *arc, int class);
 bool abd_arc_shrink(struct abd_arc *arc);
 /** What held entries cost, in bytes. Under lock. */
 size_t abd_arc_held_bytes(struct abd_arc *arc);
+
+/* ---- abd_arc_pin.c: what is held stays ------------------------------------------------------- */
+
+/**
+ * Look at the slots: no section can see the batches before end any more, except by what it holds.
+ * Pin what slots hold: it leaves the list of those that wait to be freed. Entries that no slot
+ * holds now are held no more, because abd_arc_find() says so. waited: a grace period has passed
+ * since the last look. What was released meanwhile: into freed. Under lock.
+ */
+void abd_arc_pin(struct abd_arc *arc, uint64_t end, bool waited, struct abd_arc_link *freed);
+/**
+ * Whether an entry of the index is found by its key, leaving or not. If not, its buffer may have
+ * been freed already. Under lock.
+ */
+bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
+/**
+ * The entry that is found by this key, or NULL. One that is leaving is found while somebody may
+ * hold it; in the exact algorithm, while somebody does. Under lock.
+ */
+struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
+/**
+ * Find the entry of key, leaving or not, and hold it in this slot. NULL: there is none. Outside of
+ * sections and locks.
+ */
+struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
+	uint64_t hash, const abd_arc_key_t *key);
+/** The slots of this block are to be looked at. Under lock. */
+static inline void abd_arc_hold_block_unsettle(
+	struct abd_arc *arc, struct abd_arc_hold_block *block)
+{
+	if (block->link.next == NULL)
+		abd_arc_link_push(&arc->unsettled, &block->link);
+}
+
+/** A counted slot was cleared: free what it held, if that is pinned and this was its last hold. */
+void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
+/** End what a slot holds. */
+static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
+{
+	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	/* A grace period's membarrier(2) is the other half. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
+		abd_arc_slot_uncount(slot);
+}
 
 /* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */
 

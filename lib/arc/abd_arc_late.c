@@ -57,7 +57,7 @@ static int abd_arc_late_try(
 		error = -ENOSPC;
 	else if (abd_arc_entry_is_compressed(entry) && !entry->item.indexed)
 		error = abd_arc_late_make(arc, hash, entry);
-	abd_arc_slot_release(arc, slot);
+	abd_arc_slot_release(slot);
 	return error;
 }
 

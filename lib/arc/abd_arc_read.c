@@ -62,7 +62,7 @@ static ABD_COLD int abd_arc_hold_leaving(struct abd_arc *arc, struct abd_arc_rea
 		return -ENOENT;
 	if (!abd_arc_record_is_sound(arc, entry)) {
 		abd_arc_damaged(arc, hash, key, entry);
-		abd_arc_slot_release(arc, slot);
+		abd_arc_slot_release(slot);
 		return -EBADMSG;
 	}
 	abd_arc_hold_fill(hold, slot, entry);
@@ -143,7 +143,7 @@ static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_rea
 	if (error != 0)
 		return error;
 	error = abd_arc_read_held(arc, reader, abd_arc_held_entry(&hold), dst, off, size);
-	abd_arc_slot_release(arc, hold.entry);
+	abd_arc_slot_release(hold.entry);
 	return error;
 }
 
@@ -307,7 +307,7 @@ struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 
 	ABD_REQUIRE_IN(call, entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
-	return slot->reader->arc;
+	return slot->block->reader->arc;
 }
 
 void abd_arc_release(abd_arc_hold_t *hold)
@@ -315,11 +315,10 @@ void abd_arc_release(abd_arc_hold_t *hold)
 	ABD_REQUIRE(hold != NULL && hold->entry != NULL, "nothing is held");
 
 	struct abd_arc_hold_slot *slot = hold->entry;
-	struct abd_arc *arc = slot->reader->arc;
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
 
 	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
-	abd_arc_slot_release(arc, slot);
+	abd_arc_slot_release(slot);
 }

@@ -160,26 +160,37 @@ static bool abd_arc_seats_reserve(void)
 	return true;
 }
 
-static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd_arc_reader *reader)
+static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd_arc_reader *reader,
+	struct abd_arc_hold_block *next)
 {
-	atomic_init(&block->next, NULL);
+	block->reader = reader;
+	block->link.next = NULL;
+	atomic_init(&block->next, next);
+	block->held = 0;
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
 		atomic_init(&block->slot[i].entry, NULL);
-		block->slot[i].reader = reader;
-		block->slot[i].counted = NULL;
+		atomic_init(&block->slot[i].counted, NULL);
+		block->slot[i].block = block;
 	}
+}
+
+/* The only block that is filled from now on. A settled one is again looked at. */
+static void abd_arc_reader_fill(struct abd_arc_reader *reader, struct abd_arc_hold_block *block)
+{
+	abd_arc_hold_block_unsettle(reader->arc, block);
+	reader->cursor = block;
 }
 
 static void abd_arc_reader_start(struct abd_arc *arc, struct abd_arc_reader *reader)
 {
 	reader->arc = arc;
 	reader->rcu = &abd_rcu_self;
-	abd_arc_hold_block_init(&reader->holds, reader);
-	reader->cursor = &reader->holds;
+	abd_arc_hold_block_init(&reader->holds, reader, NULL);
 
 	pthread_mutex_lock(&arc->lock);
 	reader->next = arc->readers;
 	arc->readers = reader;
+	abd_arc_reader_fill(reader, &reader->holds);
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -307,7 +318,7 @@ void abd_arc_reader_settle_slow(struct abd_arc_reader *reader)
 static struct abd_arc_hold_slot *abd_arc_hold_block_slot(struct abd_arc_hold_block *block)
 {
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
-		if (atomic_load_explicit(&block->slot[i].entry, memory_order_acquire) == NULL)
+		if (abd_arc_hold_slot_is_free(&block->slot[i]))
 			return &block->slot[i];
 	return NULL;
 }
@@ -332,7 +343,9 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 		return slot;
 	next = atomic_load_explicit(&block->next, memory_order_relaxed);
 	block = next != NULL ? next : &reader->holds;
-	reader->cursor = block;
+	pthread_mutex_lock(&reader->arc->lock);
+	abd_arc_reader_fill(reader, block);
+	pthread_mutex_unlock(&reader->arc->lock);
 	slot = abd_arc_hold_block_slot(block);
 	if (slot != NULL)
 		return slot;
@@ -341,11 +354,26 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 
 	if (added == NULL)
 		return NULL;
-	abd_arc_hold_block_init(added, reader);
-	atomic_init(&added->next, atomic_load_explicit(&block->next, memory_order_relaxed));
+	abd_arc_hold_block_init(
+		added, reader, atomic_load_explicit(&block->next, memory_order_relaxed));
+	pthread_mutex_lock(&reader->arc->lock);
 	atomic_store_explicit(&block->next, added, memory_order_release);
-	reader->cursor = added;
+	abd_arc_reader_fill(reader, added);
+	pthread_mutex_unlock(&reader->arc->lock);
 	return &added->slot[0];
+}
+
+/* Visit every slot of every block. Threads may fill and clear slots meanwhile. Under lock. */
+static void abd_arc_reader_each_slot(
+	struct abd_arc *arc, void (*visit)(struct abd_arc_hold_slot *slot, void *arg), void *arg)
+{
+	for (struct abd_arc_reader *reader = arc->readers; reader != NULL; reader = reader->next) {
+		struct abd_arc_hold_block *block = &reader->holds;
+
+		for (; block != NULL; block = atomic_load(&block->next))
+			for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+				visit(&block->slot[i], arg);
+	}
 }
 
 static void abd_arc_reader_unmark(struct abd_arc_hold_slot *slot, void *arg)

@@ -151,7 +151,7 @@ static void abd_arc_record_give(
 		abd_struct_move(&entry->own, abd);
 	else
 		entry->own = (abd_t){.abd_parent = abd};
-	entry->own.abd_u.abd_linear.abd_padding = padding;
+	entry->own.abd_u.abd_linear.abd_cached = (struct abd_cached){(uint32_t)padding, 0};
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 

@@ -195,7 +195,7 @@ abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 		abd = abd_struct_move_out(&entry->own);
 		if (abd == NULL)
 			return NULL;
-		abd->abd_u.abd_linear.abd_padding = 0;
+		abd->abd_u.abd_linear.abd_cached = (struct abd_cached){0, 0};
 		abd->abd_u.abd_linear.abd_home = NULL;
 	}
 	if (abd_get_size(abd) > stored_size)

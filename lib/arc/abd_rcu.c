@@ -103,6 +103,11 @@ void abd_rcu_start(void)
 	pthread_once(&abd_rcu_once, abd_rcu_prepare);
 }
 
+bool abd_rcu_has_barrier(void)
+{
+	return abd_rcu_works;
+}
+
 static bool abd_rcu_enrol(struct abd_rcu_thread *self)
 {
 	abd_rcu_start();

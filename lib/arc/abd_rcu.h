@@ -75,6 +75,9 @@ void abd_rcu_period_wait(uint64_t period);
 /** Wait until every section that had begun has ended. Outside of sections. Threads: any. */
 void abd_rcu_synchronize(void);
 
+/** Whether every grace period has a barrier in every thread, inside a section or not. */
+bool abd_rcu_has_barrier(void);
+
 /** membarrier(2). Tests put their own here; the first section of the process decides. */
 extern int (*abd_rcu_membarrier)(int command) __attribute__((visibility("hidden")));
 

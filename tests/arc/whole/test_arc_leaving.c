@@ -70,7 +70,7 @@ static void evicted_while_held(uint32_t hit_batch, uint32_t flags)
 	evict(arc, 1);
 	expect_found(arc, 1, &first); /* before a grace period */
 	abd_arc_reclaim(arc);
-	cr_assert_eq(atomic_load(&arc->pinned_count), 1);
+	cr_assert_eq(arc->pinned_count, 1);
 	expect_found(arc, 1, &first);
 	cr_assert_eq(hold(arc, 1, &second), 0);
 	abd_arc_release(&first);
@@ -163,7 +163,7 @@ Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
 		cr_assert_eq(hold(arc, n, &held[n]), 0);
 	}
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY), 0);
-	cr_assert_gt(atomic_load(&arc->pinned_count), MANY / 2);
+	cr_assert_gt(arc->pinned_count, MANY / 2);
 	for (uint64_t n = 0; n < MANY; n++)
 		expect_found(arc, n, &held[n]);
 	cr_assert_eq(abd_arc_resize(arc, 16 << 20), 0);
@@ -266,59 +266,6 @@ Test(arc_leaving, a_damaged_one_is_dropped)
 		abd_arc_release(&held);
 		abd_arc_destroy(arc);
 	}
-}
-
-/* The slot that takes it still counts a record that was released without its knowing (arc_holds).
- */
-Test(arc_leaving, a_slot_that_counts_another_record_lets_go_of_it)
-{
-	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
-	abd_arc_hold_t first, second, third;
-
-	put(arc, 1, 0);
-	put(arc, 2, 0);
-	cr_assert_eq(hold(arc, 1, &first), 0);
-	cr_assert_eq(hold(arc, 2, &second), 0);
-	evict(arc, 1);
-	evict(arc, 2);
-	abd_arc_reclaim(arc);
-
-	struct abd_arc_hold_slot *slot = first.entry;
-
-	atomic_store(&slot->entry, NULL);
-	cr_assert_eq(hold(arc, 2, &third), 0);
-	cr_assert_eq(third.entry, slot);
-	cr_assert_eq(atomic_load(&arc->pinned_count), 1);
-	expect_none(arc, 1);
-	abd_arc_release(&second);
-	abd_arc_release(&third);
-	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	abd_arc_destroy(arc);
-}
-
-/* A thread that does not see yet that a record is pinned only clears its slot, and may use it
- * again. */
-Test(arc_leaving, a_slot_that_was_only_cleared_may_hold_the_same_record_again)
-{
-	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
-	abd_arc_hold_t first, again;
-
-	put(arc, 1, 0);
-	cr_assert_eq(hold(arc, 1, &first), 0);
-	evict(arc, 1);
-	abd_arc_reclaim(arc);
-
-	struct abd_arc_hold_slot *slot = first.entry;
-
-	atomic_store(&slot->entry, NULL);
-	cr_assert_eq(hold(arc, 1, &again), 0);
-	cr_assert_eq(again.entry, slot);
-	abd_arc_reclaim(arc);
-	cr_assert_gt(arc_stats(arc).held_bytes, 0, "it was not freed meanwhile");
-	abd_arc_release(&again);
-	cr_assert_eq(arc_stats(arc).held_bytes, 0);
-	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	abd_arc_destroy(arc);
 }
 
 /* Each of them is looked at once for every so many evictions. */

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is held stays, and what slots hold is counted: what a look at them finds, and what it costs.
+ */
+#include "abd_arc_impl.h"
+#include "arc_data.h"
+
+enum { CAPACITY = 1 << 20, SIZE = 64, BLOCK = ABD_ARC_HOLDS };
+
+static char data[SIZE];
+
+static void put(abd_arc_t *arc, uint64_t n)
+{
+	arc_fill(data, SIZE, n, 0, 64);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), data, SIZE), 0);
+}
+
+static void hold(abd_arc_t *arc, uint64_t n, abd_arc_hold_t *held)
+{
+	cr_assert_eq(abd_arc_hold(arc, arc_at(n), held), 0);
+}
+
+/* Hold many records, which are not put again. */
+static abd_arc_hold_t *hold_many(abd_arc_t *arc, uint64_t first, size_t count)
+{
+	abd_arc_hold_t *held = calloc(count, sizeof(*held));
+
+	cr_assert(held != NULL);
+	for (size_t i = 0; i < count; i++) {
+		put(arc, first + i);
+		hold(arc, first + i, &held[i]);
+	}
+	return held;
+}
+
+static void expect_content(const abd_arc_hold_t *held, uint64_t n)
+{
+	char got[SIZE];
+
+	arc_fill(data, SIZE, n, 0, 64);
+	cr_assert_eq(abd_arc_hold_read(held, got, 0, SIZE), SIZE);
+	cr_assert_arr_eq(got, data, SIZE);
+}
+
+static struct abd_arc_entry *entry_of(const abd_arc_hold_t *held)
+{
+	struct abd_arc_hold_slot *slot = held->entry;
+
+	return atomic_load(&slot->entry);
+}
+
+/* Retire something and free it: a grace period passes, and slots are looked at. */
+static void look(abd_arc_t *arc)
+{
+	put(arc, 1u << 30);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1u << 30)), 0);
+	abd_arc_reclaim(arc);
+}
+
+static size_t slots_looked_at(abd_arc_t *arc)
+{
+	look(arc);
+	return arc->slots_looked;
+}
+
+static void evict(abd_arc_t *arc, uint64_t n)
+{
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_entry *entry = abd_arc_find(arc, abd_arc_hash(arc, arc_at(n)), arc_at(n));
+
+	cr_assert(entry != NULL);
+	abd_arc_evict(arc, entry);
+	pthread_mutex_unlock(&arc->lock);
+}
+
+/* Every count is the number of slots that it counts. */
+static void expect_counts(abd_arc_t *arc, const abd_arc_hold_t *held, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct abd_arc_entry *entry = held[i].abd != NULL ? entry_of(&held[i]) : NULL;
+		struct abd_arc_hold_block *block = &arc->readers->holds;
+		uint32_t slots = 0;
+
+		for (; entry != NULL && block != NULL; block = atomic_load(&block->next))
+			for (unsigned j = 0; j < BLOCK; j++)
+				slots += atomic_load(&block->slot[j].counted) == entry;
+		if (entry != NULL)
+			cr_assert_eq(entry->own.abd_u.abd_linear.abd_cached.abd_holds, slots);
+	}
+}
+
+/* ---- what a look costs ----------------------------------------------------------------------- */
+
+Test(arc_pin, holds_that_stay_are_not_looked_at_again)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 10 * BLOCK);
+
+	cr_assert_eq(slots_looked_at(arc), 10 * BLOCK);
+	look(arc);
+	look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK, "the block that is being filled");
+	cr_assert_eq(arc->counted, 9 * BLOCK);
+	expect_counts(arc, held, 10 * BLOCK);
+
+	/* One of them is released: its block is looked at until that is so for a while. */
+	abd_arc_release(&held[3 * BLOCK]);
+	cr_assert_eq(arc->counted, 9 * BLOCK - 1);
+	cr_assert_eq(slots_looked_at(arc), 2 * BLOCK);
+	cr_assert_eq(slots_looked_at(arc), BLOCK);
+
+	for (unsigned i = 0; i < 10 * BLOCK; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+	cr_assert_eq(arc->counted, 0);
+	look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK, "nor are blocks that nobody uses any more");
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+Test(arc_pin, holds_that_change_are_not_counted)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 2 * BLOCK);
+
+	for (unsigned i = 0; i < BLOCK; i++) {
+		look(arc);
+		cr_assert_eq(arc->counted, 0);
+		abd_arc_release(&held[i]);
+	}
+	for (unsigned i = BLOCK; i < 2 * BLOCK; i++)
+		abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* The lock is not held while the entries of 1e5 holds are fetched from memory. */
+Test(arc_pin, a_look_counts_a_thousand_holds_at_most)
+{
+	enum { MANY = 5000 };
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = 4 * CAPACITY, .shards = 1};
+	abd_arc_t *arc = abd_arc_create(&config);
+	abd_arc_hold_t *held = hold_many(arc, 0, MANY);
+	size_t most = 0, before = arc->counted;
+
+	for (unsigned i = 0; i < 10; i++) {
+		look(arc);
+		most = arc->counted - before > most ? arc->counted - before : most;
+		before = arc->counted;
+	}
+	cr_assert_gt(before, MANY - 2 * BLOCK);
+	cr_assert_leq(most, 1024);
+	for (unsigned i = 0; i < MANY; i++)
+		abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* A release that cleared a slot may not be visible yet, unless a grace period has passed. */
+Test(arc_pin, nothing_is_settled_without_a_grace_period)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK);
+
+	look(arc);
+	look(arc);
+	cr_assert_eq(arc->counted, 2 * BLOCK);
+	for (unsigned i = 0; i < 3; i++) {
+		abd_arc_reclaim(arc); /* nothing was retired */
+		cr_assert_eq(arc->slots_looked, 3 * BLOCK);
+	}
+	look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK);
+	for (unsigned i = 0; i < 3 * BLOCK; i++)
+		abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+static int membarrier_missing(int command)
+{
+	(void)command;
+	return -1;
+}
+
+ABD_TEST_CHILD(arc_pin_no_membarrier)
+{
+	abd_rcu_membarrier = membarrier_missing;
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK);
+
+	for (unsigned i = 0; i < 5; i++)
+		if (slots_looked_at(arc) != 3 * BLOCK)
+			exit(1);
+	free(held);
+	exit(0);
+}
+
+Test(arc_pin, nor_without_membarrier)
+{
+	abd_test_child_passes("arc_pin_no_membarrier", NULL);
+}
+
+/* ---- settled holds --------------------------------------------------------------------------- */
+
+Test(arc_pin, what_a_settled_slot_holds_is_pinned_when_it_is_evicted)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK), again;
+
+	for (unsigned i = 0; i < 4; i++)
+		look(arc);
+	evict(arc, 1);
+	evict(arc, 2);
+	abd_arc_release(&held[2]);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 1, "and 2, which nobody holds, is freed");
+	cr_assert_not(arc_contains(arc, 2));
+	expect_content(&held[1], 1);
+	hold(arc, 1, &again);
+	cr_assert_eq(again.abd, held[1].abd);
+	expect_counts(arc, held, 3 * BLOCK);
+
+	abd_arc_release(&held[1]);
+	cr_assert_eq(arc->pinned_count, 1);
+	abd_arc_release(&again);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	for (unsigned i = 0; i < 3 * BLOCK; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* The cursor comes back to a block that was settled: what is held there then is seen. */
+Test(arc_pin, a_settled_block_is_filled_again)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK), more[2];
+
+	for (unsigned i = 0; i < 4; i++)
+		look(arc);
+	/* The next that has room. */
+	const struct abd_arc_hold_slot *slot = held[BLOCK].entry;
+
+	for (unsigned i = BLOCK; i < BLOCK + 2; i++)
+		abd_arc_release(&held[i]);
+	look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK);
+	for (unsigned i = 0; i < 2; i++) {
+		put(arc, 1000 + i);
+		hold(arc, 1000 + i, &more[i]);
+	}
+	cr_assert_eq(arc->readers->cursor, slot->block);
+	evict(arc, 1000);
+	evict(arc, 1001);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		expect_content(&more[i], 1000 + i);
+		abd_arc_release(&more[i]);
+	}
+	cr_assert_eq(arc->pinned_count, 0);
+	for (unsigned i = 0; i < 3 * BLOCK; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* ---- releases that a look overtakes ---------------------------------------------------------- */
+
+/*
+ * A release that does not see that its slot is being counted only clears it. The next look at the
+ * slots finds that, also if the slot holds another record by then.
+ */
+static void release_unseen(uint64_t next)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t first, second;
+
+	put(arc, 1);
+	put(arc, 2);
+	hold(arc, 1, &first);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(arc->pinned_count, 1);
+
+	struct abd_arc_hold_slot *slot = first.entry;
+	struct abd_arc_entry *counted = atomic_exchange(&slot->counted, NULL);
+
+	atomic_store(&slot->entry, NULL);
+	if (next != 0) {
+		hold(arc, next, &second);
+		cr_assert_eq(second.entry, slot);
+	}
+	atomic_store(&slot->counted, counted);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	if (next != 0)
+		abd_arc_release(&second);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_pin, a_release_that_saw_no_count_is_found_later)
+{
+	release_unseen(0);
+	release_unseen(2);
+}
+
+/* Nor need it be a look: the release of the next hold in this slot sees it. */
+Test(arc_pin, the_next_release_uncounts_what_was_held_before)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t first, second;
+
+	put(arc, 1);
+	put(arc, 2);
+	hold(arc, 1, &first);
+	evict(arc, 1);
+	abd_arc_reclaim(arc);
+
+	struct abd_arc_hold_slot *slot = first.entry;
+	struct abd_arc_entry *counted = atomic_exchange(&slot->counted, NULL);
+
+	atomic_store(&slot->entry, NULL);
+	hold(arc, 2, &second);
+	cr_assert_eq(second.entry, slot);
+	atomic_store(&slot->counted, counted);
+	abd_arc_release(&second);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+/* A record that is found under the lock goes into a slot that was counted meanwhile. */
+static void take_counted(uint64_t n)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t first, second;
+
+	put(arc, 1);
+	put(arc, 2);
+	hold(arc, 1, &first);
+	hold(arc, 2, &second);
+	evict(arc, 1);
+	evict(arc, 2);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(arc->pinned_count, 2);
+
+	struct abd_arc_hold_slot *slot = first.entry;
+
+	atomic_store(&slot->entry, NULL);
+	cr_assert(abd_arc_hold_any(arc, slot, abd_arc_hash(arc, arc_at(n)), arc_at(n)) != NULL);
+	cr_assert_eq(arc->pinned_count, n == 1 ? 2 : 1);
+	abd_arc_slot_uncount(slot); /* by the release, which comes late */
+	abd_arc_reclaim(arc);
+	cr_assert_eq(arc->pinned_count, n == 1 ? 2 : 1);
+	abd_arc_release(&second);
+	cr_assert_eq(arc->pinned_count, 1, "the slot holds it, and is counted");
+	abd_arc_slot_release(slot);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_pin, a_slot_that_counts_another_record_lets_go_of_it)
+{
+	take_counted(2);
+}
+
+Test(arc_pin, a_slot_that_was_only_cleared_may_hold_the_same_record_again)
+{
+	take_counted(1);
+}
+
+/* A look comes between what a release does: clear the slot, and uncount it. */
+Test(arc_pin, a_look_may_uncount_first)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held;
+
+	put(arc, 1);
+	hold(arc, 1, &held);
+	evict(arc, 1);
+	abd_arc_reclaim(arc);
+
+	struct abd_arc_hold_slot *slot = held.entry;
+
+	atomic_store(&slot->entry, NULL);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 0);
+	abd_arc_slot_uncount(slot);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+/* ---- any order ------------------------------------------------------------------------------- */
+
+/* Puts, holds, releases, evictions and looks: what is held keeps its content, and its count. */
+Test(arc_pin, in_any_order, .timeout = 120)
+{
+	enum { HELD = 200, KEYS = 300, STEPS = 60000 };
+	static abd_arc_hold_t held[HELD];
+	static uint64_t key[HELD];
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	uint64_t seed = 6;
+
+	for (unsigned step = 0; step < STEPS; step++) {
+		uint64_t n = abd_test_random(&seed) % KEYS, i = abd_test_random(&seed) % HELD;
+		uint64_t what = abd_test_random(&seed) % 100;
+
+		if (what < 30)
+			put(arc, n);
+		else if (what < 60 && held[i].abd == NULL && arc_contains(arc, n))
+			hold(arc, key[i] = n, &held[i]);
+		else if (what < 80 && held[i].abd != NULL && i % 4 == 0)
+			abd_arc_release(&held[i]);
+		else if (what < 90 && arc_contains(arc, n))
+			(void)abd_arc_remove(arc, arc_at(n));
+		else if (what < 95)
+			look(arc);
+		if (held[i].abd != NULL)
+			expect_content(&held[i], key[i]);
+		if (step % 100 == 0)
+			expect_counts(arc, held, HELD);
+		/* Now and then, those that stay change too. */
+		if (step % 5000 == 0)
+			for (i = 0; i < HELD; i++)
+				if (held[i].abd != NULL && abd_test_random(&seed) % 2 == 0)
+					abd_arc_release(&held[i]);
+	}
+	for (unsigned i = 0; i < HELD; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc->counted, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
