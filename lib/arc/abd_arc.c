@@ -115,10 +115,8 @@ static int abd_arc_config_take(struct abd_arc_config *to, const struct abd_arc_c
 
 static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
 {
-	size_t seen_bytes = abd_arc_seen_bytes(&arc->seen);
-
 	arc->capacity = capacity;
-	abd_arc_policy_resize(&arc->policy, abd_arc_target(capacity) - seen_bytes);
+	abd_arc_target_follow(arc);
 	abd_arc_store_resize(&arc->store, capacity);
 }
 
@@ -128,7 +126,6 @@ static bool abd_arc_seen_start(struct abd_arc *arc)
 	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0)
 		return true;
 	abd_arc_seen_init(&arc->seen, arc->capacity);
-	abd_arc_capacity_set(arc, arc->capacity);
 	return arc->seen.places > 0;
 }
 
@@ -152,21 +149,25 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	pthread_mutex_init(&arc->reclaim_lock, NULL);
 	pthread_mutex_init(&arc->whole_lock, NULL);
 
-	arc->index_cost = (uint32_t)abd_arc_index_cost();
 	abd_arc_store_init(&arc->store, arc->capacity);
-	/* In the exact algorithm a record's cost follows from its size. */
+	/*
+	 * In the exact algorithm a record's cost follows from its size, and the lists have the same
+	 * part of the capacity for ever.
+	 */
 	arc->store.helps = arc->hit_batch > 1;
+	arc->index_cost = arc->hit_batch > 1 ? 0 : (uint32_t)abd_arc_index_cost();
 	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), ABD_ARC_GHOST_COST);
 	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
 	abd_arc_share_start(arc, config);
-	if (!abd_arc_seen_start(arc))
-		return false;
 	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
 	arc->index = abd_arc_index_new(
 		abd_min(abd_arc_part(arc, config->expected_entries), arc->capacity / 512),
 		arc->seed);
-	return arc->index != NULL;
+	if (arc->index == NULL || !abd_arc_seen_start(arc))
+		return false;
+	abd_arc_target_follow(arc);
+	return true;
 }
 
 static void abd_arc_end(struct abd_arc *arc)
@@ -477,7 +478,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
 	stats->resident_bytes = stats->used_bytes;
-	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0) +
+	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0, 0) +
 			      abd_arc_ghosts_bytes(&policy->ghosts) +
 			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 	abd_arc_share_stats(arc, stats);

@@ -70,19 +70,6 @@ static inline bool abd_arc_entry_is_split(const struct abd_arc_entry *entry)
 	       (entry->own.abd_parent->abd_flags & ABD_FLAG_OWNER) == 0;
 }
 
-/** Bytes of the record as stored. In a cache of whole pages its buffer may be larger. */
-static inline size_t abd_arc_entry_stored(struct abd_arc_entry *entry)
-{
-	return abd_get_size(abd_arc_entry_abd(entry)) -
-	       entry->own.abd_u.abd_linear.abd_cached.abd_padding;
-}
-
-/** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */
-static inline bool abd_arc_entry_is_compressed(struct abd_arc_entry *entry)
-{
-	return abd_arc_entry_stored(entry) < entry->item.size;
-}
-
 static inline bool abd_arc_entry_is_metadata(struct abd_arc_entry *entry)
 {
 	return (abd_arc_entry_abd(entry)->abd_flags & ABD_FLAG_META) != 0;

@@ -45,6 +45,14 @@ size_t abd_arc_target(size_t capacity)
 	return capacity - abd_arc_reserve(capacity);
 }
 
+void abd_arc_target_follow(struct abd_arc *arc)
+{
+	size_t target = abd_arc_target(arc->capacity) - abd_arc_seen_bytes(&arc->seen);
+	size_t index_bytes = arc->hit_batch > 1 ? abd_arc_index_bytes(arc->index) : 0;
+
+	abd_arc_policy_resize(&arc->policy, target - abd_min(target, index_bytes));
+}
+
 static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd_arc_entry *entry)
 {
 	bool was_in = abd_arc_index_remove(arc->index, hash, entry);
@@ -64,9 +72,36 @@ void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 	abd_arc_record_retire(arc, entry);
 }
 
+/* What is held, or being told of, may be more than the capacity. */
+static size_t abd_arc_allowed(const struct abd_arc *arc)
+{
+	return arc->capacity + arc->pinned_bytes +
+	       abd_min(arc->untold_bytes, abd_arc_reserve(arc->capacity));
+}
+
+/* In the exact algorithm the policy has taken them into account. */
+static size_t abd_arc_ghosts_next(const struct abd_arc *arc)
+{
+	return arc->hit_batch > 1 ? abd_arc_ghosts_next_bytes(&arc->policy.ghosts) : 0;
+}
+
+/*
+ * Whether one more ghost would take the cache over its capacity, until what it is a ghost of is
+ * freed.
+ */
+static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
+{
+	size_t bytes = abd_arc_ghosts_next(arc);
+
+	return bytes > 0 && abd_arc_used(arc) + bytes > abd_arc_allowed(arc);
+}
+
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	uint64_t hash = abd_arc_hash(arc, &entry->key);
+
+	if (abd_arc_is_ghost_too_much(arc))
+		(void)abd_arc_policy_drop_ghost(&arc->policy);
 
 	abd_arc_index_leave(arc->index, hash, entry);
 	arc->leaving++;
@@ -89,6 +124,8 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
+	abd_arc_target_follow(arc);
+
 	size_t most = arc->hit_batch > 1 ? ABD_ARC_EVICT_PUT : SIZE_MAX;
 	size_t step = arc->hit_batch > 1 ? ABD_ARC_TRIM_STEP : SIZE_MAX;
 	/*
@@ -116,9 +153,9 @@ static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t m
 {
 	size_t used = abd_arc_used(arc) + more +
 		      abd_arc_index_next_bytes(arc->index, abd_arc_indexed(arc)) +
+		      abd_arc_ghosts_next(arc) +
 		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
-	size_t allowed = arc->capacity + arc->pinned_bytes +
-			 abd_min(arc->untold_bytes, abd_arc_reserve(arc->capacity));
+	size_t allowed = abd_arc_allowed(arc);
 
 	return used > allowed ? used - allowed : 0;
 }
@@ -210,7 +247,7 @@ static void abd_arc_reclaim_begin(struct abd_arc *arc)
 	 * The same grace period serves for lines of the index that are no longer needed, if memory
 	 * is nearly short: the engine may have asked for their room.
 	 */
-	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > arc->capacity &&
+	bool shrunk = abd_arc_used(arc) + 2 * arc->store.slab_max > abd_arc_target(arc->capacity) &&
 		      abd_arc_index_shrink_some(arc->index, abd_arc_indexed(arc));
 	bool waits = shrunk || arc->waiting.next != &arc->waiting;
 

@@ -167,9 +167,9 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 	unsigned flags = (source->abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
 	int error;
 
-	if (hold != NULL && reader != NULL)
-		slot = abd_arc_reader_slot(reader);
-	if (hold != NULL && slot == NULL)
+	/* The put takes a slot when it needs it: evicted_cb, which it may call, may take this one.
+	 */
+	if (hold != NULL && (reader == NULL || abd_arc_reader_slot(reader) == NULL))
 		return -ENOMEM;
 	if (source->give) {
 		/* From here on it counts as what will be stored. */
@@ -177,10 +177,11 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 		abd_arc_filling_unreserve(filling);
 		pthread_mutex_unlock(&arc->lock);
 	}
-	error = abd_arc_put_source(arc, filling->hash, &key, flags, source, filling, slot);
+	error = abd_arc_put_source(
+		arc, filling->hash, &key, flags, source, filling, hold != NULL ? &slot : NULL);
 	if (error == 0 && hold != NULL)
 		abd_arc_hold_fill(
-			hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
+			arc, hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
 	return error;
 }
 

@@ -199,6 +199,16 @@ static void abd_arc_ghosts_grow(struct abd_arc_ghosts *ghosts)
 	abd_arc_ghosts_spread(ghosts, first);
 }
 
+size_t abd_arc_ghosts_next_bytes(const struct abd_arc_ghosts *ghosts)
+{
+	size_t pages = ghosts->cells / ABD_ARC_GHOST_PAGE;
+
+	if (ghosts->list[ABD_ARC_NONE].count > 0 || ghosts->cells % ABD_ARC_GHOST_PAGE > 0)
+		return 0;
+	return ABD_ARC_GHOST_PAGE_BYTES +
+	       (pages < ghosts->page_room ? 0 : abd_arc_ghosts_room(pages > 0 ? pages : 1));
+}
+
 /* Move a ghost to a free cell. */
 static void abd_arc_ghost_move(struct abd_arc_ghosts *ghosts, uint32_t number)
 {

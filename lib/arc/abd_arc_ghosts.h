@@ -58,6 +58,8 @@ struct abd_arc_ghosts {
 void abd_arc_ghosts_fini(struct abd_arc_ghosts *ghosts);
 /** Bytes of memory for all cells. */
 size_t abd_arc_ghosts_bytes(const struct abd_arc_ghosts *ghosts);
+/** How many more that are when there is one more ghost. */
+size_t abd_arc_ghosts_next_bytes(const struct abd_arc_ghosts *ghosts);
 static inline size_t abd_arc_ghosts_count(const struct abd_arc_ghosts *ghosts)
 {
 	return ghosts->list[ABD_ARC_RECENT].count + ghosts->list[ABD_ARC_FREQUENT].count;

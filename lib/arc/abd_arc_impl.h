@@ -24,14 +24,16 @@
  * Why a hold needs no locked instruction: the thread writes it to its own block inside the section
  * that found the entry in the index. Before an entry is freed, a writer waits for a grace period,
  * after which it sees that write, and only then looks at the blocks. Nor does a release, unless its
- * slot is counted. It clears the slot, and then looks whether it is. If it is counted just then,
- * the release may not see that: the next look at the blocks finds a slot that is counted and clear.
+ * slot is counted: then it says so, by waking the block, or under the lock if the entry is pinned.
+ * If the slot is counted at that moment, the release may not see that: the next look at the blocks
+ * finds a slot that is counted and clear.
  *
- * A look does not grow with the holds that stay: a block whose slots all hold what they held at the
+ * A look does not grow with the holds that stay: a block whose slots hold what they held at the
  * last look is counted, slot by slot. If at the next look that is so still, it is settled, and not
- * looked at again until a release says that it has cleared one of its slots. That none does without
- * saying so is because a grace period lies between: a release that cleared a slot before its
- * barrier is seen by the look, and one that does so after it sees that the slot is counted.
+ * looked at again until it is woken. Its thread wakes it before it fills it, and a release when it
+ * has cleared one of its slots. That none does without waking it is because a grace period lies
+ * between: a release that cleared a slot before its barrier is seen by the look, and one that does
+ * so after it sees that the slot is counted.
  *
  * If the engine wants to know what is evicted, an entry that would be freed is put into untold
  * first: see abd_arc_tell.c.
@@ -78,6 +80,8 @@ struct abd_arc_hold_slot {
 struct abd_arc_hold_block {
 	struct abd_arc_reader *reader;
 	struct abd_arc_hold_block *_Atomic next; /* of its thread */
+	atomic_bool is_woken;
+	struct abd_arc_hold_block *woken_next;
 	/* Under lock: */
 	struct abd_arc_link link; /* in unsettled; next is NULL in a settled one */
 	uintptr_t held;           /* the sum of all that was held at the last look */
@@ -107,8 +111,8 @@ struct abd_arc_reader {
 	uint32_t patience; /* the lock was busy: how many hits to drop before trying it again */
 	bool idle;         /* its thread has ended. In the first shard's, for all */
 	struct abd_arc_reader *next;
-	/* the only block that is filled, where a free slot was found last. Written under lock. */
-	struct abd_arc_hold_block *cursor;
+	/* the only block that is filled, where a free slot was found last */
+	struct abd_arc_hold_block *_Atomic cursor;
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
@@ -160,7 +164,8 @@ static inline bool abd_arc_hold_slot_is_free(struct abd_arc_hold_slot *slot)
 /** A free slot for a hold, in this thread's own blocks; NULL: no memory. */
 static inline struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 {
-	struct abd_arc_hold_slot *slot = &reader->cursor->slot[0];
+	struct abd_arc_hold_slot *slot =
+		&atomic_load_explicit(&reader->cursor, memory_order_relaxed)->slot[0];
 
 	if (ABD_LIKELY(abd_arc_hold_slot_is_free(slot)))
 		return slot;
@@ -258,7 +263,7 @@ struct abd_arc {
 	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
 	uint32_t block_index_group; /* bytes of the record for each of its points */
 	uint32_t effort;            /* of the search in records that came back; 0: as in others */
-	uint32_t index_cost;        /* what a record costs in addition to its slot and buffer */
+	uint32_t index_cost;        /* what a record costs beside slot and buffer; 0 unless exact */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg;
 
@@ -287,7 +292,7 @@ struct abd_arc {
 	uint64_t batch, looked;
 	struct abd_arc_link retired, waiting, pinned, untold;
 	size_t retired_count, retired_bytes, untold_count;
-	struct abd_arc_link unsettled; /* blocks whose slots are to be looked at */
+	struct abd_arc_link unsettled; /* blocks whose slots are to be looked at, and those woken */
 	size_t slots_looked;           /* how many the last look saw */
 	size_t counted;                /* slots that are counted by entries that are not pinned */
 	/*
@@ -304,6 +309,9 @@ struct abd_arc {
 	_Atomic uint16_t late[ABD_ARC_LATE];    /* see abd_arc_late.c */
 	/* counted by threads that have no block, because there was no memory for it */
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
+
+	/* Blocks that were woken since the last look. */
+	_Alignas(64) struct abd_arc_hold_block *_Atomic woken;
 
 	/* The first shard's, for the cache: */
 	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
@@ -419,10 +427,12 @@ static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 }
 
 /**
- * Every stored record begins at a multiple of this. What is smaller is never in a buffer of its
- * own, because memory of abd_allocator_set() need not.
+ * Stored records begin at a multiple of this, those from ABD_ARC_LINES_MIN bytes up at a multiple
+ * of a cache line. What is smaller than a line is never in a buffer of its own, because memory of
+ * abd_allocator_set() need not begin so.
  */
-#define ABD_ARC_ALIGNMENT ((size_t)64)
+#define ABD_ARC_ALIGNMENT ((size_t)16)
+#define ABD_ARC_LINE ((size_t)64)
 
 /** Whether records lie in whole pages of their own, never in slots. */
 static inline bool abd_arc_is_paged(const struct abd_arc *arc)
@@ -436,13 +446,34 @@ static inline size_t abd_arc_checksum_size(const struct abd_arc *arc)
 }
 
 /**
- * Where the slot of an entry whose block has an index of so many bytes has its stored record:
- * behind entry, checksum and index, at a multiple of 64.
+ * Bytes of the record as stored. In a cache of whole pages its buffer may be larger. In others a
+ * hold need not fetch the line where that stands.
  */
-static inline size_t abd_arc_entry_size(const struct abd_arc *arc, size_t index_size)
+static inline size_t abd_arc_entry_stored(const struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	return abd_round_up(
-		sizeof(struct abd_arc_entry) + abd_arc_checksum_size(arc) + index_size, 64);
+	size_t size = abd_get_size(abd_arc_entry_abd(entry));
+
+	if (ABD_LIKELY(!abd_arc_is_paged(arc)))
+		return size;
+	return size - entry->own.abd_u.abd_linear.abd_cached.abd_padding;
+}
+
+/** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */
+static inline bool abd_arc_entry_is_compressed(
+	const struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	return abd_arc_entry_stored(arc, entry) < entry->item.size;
+}
+
+/**
+ * Where the slot of an entry whose block has an index of so many bytes has its record, which is
+ * stored in so many bytes: behind entry, checksum and index.
+ */
+static inline size_t abd_arc_entry_size(
+	const struct abd_arc *arc, size_t index_size, size_t stored_size)
+{
+	return abd_round_up(sizeof(struct abd_arc_entry) + abd_arc_checksum_size(arc) + index_size,
+		stored_size >= ABD_ARC_LINES_MIN ? ABD_ARC_LINE : ABD_ARC_ALIGNMENT);
 }
 
 /** Where an entry has its block's index, if it is indexed. */
@@ -512,8 +543,10 @@ static inline size_t abd_arc_used(const struct abd_arc *arc)
 	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 }
 
-/** How much of a capacity the policy may use for records. */
+/** How much of a capacity the policy may use for records, and for the index. */
 size_t abd_arc_target(size_t capacity);
+/** The capacity, or what the index takes of it, has changed: so has what is left for records. */
+void abd_arc_target_follow(struct abd_arc *arc);
 /**
  * Evict takes an entry out of the policy, which keeps a ghost, and marks it as leaving. Drop takes
  * one, leaving or not, out of index and policy. Under lock.
@@ -595,24 +628,24 @@ struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
 	uint64_t hash, const abd_arc_key_t *key);
-/** The slots of this block are to be looked at. Under lock. */
-static inline void abd_arc_hold_block_unsettle(
-	struct abd_arc *arc, struct abd_arc_hold_block *block)
-{
-	if (block->link.next == NULL)
-		abd_arc_link_push(&arc->unsettled, &block->link);
-}
-
+/** The next look is to look at this block. Takes no lock. */
+void abd_arc_hold_block_wake(struct abd_arc_hold_block *block);
 /** A counted slot was cleared: free what it held, if that is pinned and this was its last hold. */
 void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
+/** End what a counted slot holds. */
+void abd_arc_slot_release_counted(struct abd_arc_hold_slot *slot);
 /** End what a slot holds. */
 static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
 {
+	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL)) {
+		abd_arc_slot_release_counted(slot);
+		return;
+	}
 	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
 	/* A grace period's membarrier(2) is the other half. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
-		abd_arc_slot_uncount(slot);
+		abd_arc_hold_block_wake(slot->block);
 }
 
 /* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */
@@ -684,8 +717,8 @@ void abd_arc_share_stats(const struct abd_arc *arc, struct abd_arc_stats *stats)
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */
 
 /** Hold what a slot holds: fill *hold. */
-void abd_arc_hold_fill(
-	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+void abd_arc_hold_fill(const struct abd_arc *arc, abd_arc_hold_t *hold,
+	struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
 /** What is held. */
 static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hold)
 {
@@ -728,7 +761,7 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
  */
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
-	struct abd_arc_hold_slot *slot);
+	struct abd_arc_hold_slot **slot);
 /**
  * Store a record, which is held, once more, with an index. Its new entry takes its place, as in
  * abd_arc_move.c. Returns 0; -ENOSPC: an index does not pay or fit; -ESTALE: the record has left;

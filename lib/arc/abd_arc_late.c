@@ -55,7 +55,7 @@ static int abd_arc_late_try(
 		return 0;
 	if (abd_arc_record_index_size(arc, entry->item.size) == 0)
 		error = -ENOSPC;
-	else if (abd_arc_entry_is_compressed(entry) && !entry->item.indexed)
+	else if (abd_arc_entry_is_compressed(arc, entry) && !entry->item.indexed)
 		error = abd_arc_late_make(arc, hash, entry);
 	abd_arc_slot_release(slot);
 	return error;

@@ -6,12 +6,13 @@
  * Whoever finds that a grace period has passed looks at all slots that are not settled:
  *
  *   free --hold--> held --the same in two looks, or evicted--> counted --the next look--> settled
- *     ^             |                                           |                           |
- *     +--release----+                      release: clear, then uncount under the lock -----+
+ *    ^  ^           |                                           |                           |
+ *    |  +--release--+                                           +--release: clear, and wake--+
+ *    +------------------------the next look: uncount--------------------------------------+
  *
  * Invariants: an entry's abd_holds is the number of slots whose counted it is, and it is not freed
- * before that is 0. A block that is not in unsettled has no slot that is free, or holds another
- * entry than the one that counts it, unless its release is about to take the lock.
+ * before that is 0. A block that is not in unsettled is not its thread's cursor, and each of its
+ * slots holds what counts it, or neither, unless it was woken or is just about to be.
  */
 #include "abd_arc_impl.h"
 
@@ -51,6 +52,12 @@ static void abd_arc_slot_count(
 	arc->counted += !abd_arc_entry_is_pinned(entry);
 }
 
+static void abd_arc_unsettle(struct abd_arc *arc, struct abd_arc_hold_block *block)
+{
+	if (block->link.next == NULL)
+		abd_arc_link_push(&arc->unsettled, &block->link);
+}
+
 /*
  * A slot no longer holds the entry that counts it. If that is pinned, and this was its last hold:
  * into freed. It has no list then: abd_arc_store_live() must not find it.
@@ -61,7 +68,7 @@ static void abd_arc_slot_forget(
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->counted, memory_order_relaxed);
 	struct abd_arc_hold_block *block = slot->block;
 
-	abd_arc_hold_block_unsettle(arc, block);
+	abd_arc_unsettle(arc, block);
 	atomic_store_explicit(&slot->counted, NULL, memory_order_relaxed);
 	(*abd_arc_holds(entry))--;
 	if (!abd_arc_entry_is_pinned(entry)) {
@@ -119,6 +126,8 @@ struct abd_arc_look {
 static void abd_arc_look_at(
 	struct abd_arc *arc, struct abd_arc_hold_block *block, struct abd_arc_look *look)
 {
+	const struct abd_arc_hold_block *cursor =
+		atomic_load_explicit(&block->reader->cursor, memory_order_acquire);
 	bool is_counted = true;
 	uintptr_t held = 0;
 
@@ -139,7 +148,7 @@ static void abd_arc_look_at(
 		if (entry != NULL && abd_arc_has_waited(arc, entry))
 			abd_arc_slot_count(arc, slot, entry);
 	}
-	if (block == block->reader->cursor)
+	if (block == cursor)
 		return;
 	if (is_counted && look->waited) {
 		abd_arc_link_pull(&block->link);
@@ -151,12 +160,36 @@ static void abd_arc_look_at(
 	block->held = held;
 }
 
+void abd_arc_hold_block_wake(struct abd_arc_hold_block *block)
+{
+	struct abd_arc *arc = block->reader->arc;
+
+	if (atomic_exchange(&block->is_woken, true))
+		return;
+	block->woken_next = atomic_load(&arc->woken);
+	while (!atomic_compare_exchange_weak(&arc->woken, &block->woken_next, block))
+		continue;
+}
+
+static void abd_arc_unsettle_woken(struct abd_arc *arc)
+{
+	struct abd_arc_hold_block *block = atomic_exchange(&arc->woken, NULL), *next;
+
+	for (; block != NULL; block = next) {
+		next = block->woken_next;
+		/* Whoever wakes it once more, and was too early to do so, is seen by this look. */
+		(void)atomic_exchange(&block->is_woken, false);
+		abd_arc_unsettle(arc, block);
+	}
+}
+
 void abd_arc_pin(struct abd_arc *arc, uint64_t end, bool waited, struct abd_arc_link *freed)
 {
 	struct abd_arc_look look = {freed, waited && abd_rcu_has_barrier(), ABD_ARC_COUNT_BLOCKS};
 	struct abd_arc_link *link, *next;
 	size_t slots = 0;
 
+	abd_arc_unsettle_woken(arc);
 	for (link = arc->unsettled.next; link != &arc->unsettled; link = next) {
 		next = link->next;
 		abd_arc_look_at(arc, abd_arc_hold_block_of(link), &look);
@@ -242,4 +275,18 @@ void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot)
 		abd_arc_slot_forget(arc, slot, &freed);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_released(arc, &freed);
+}
+
+void abd_arc_slot_release_counted(struct abd_arc_hold_slot *slot)
+{
+	const struct abd_arc_entry *entry =
+		atomic_load_explicit(&slot->entry, memory_order_relaxed);
+	/* Looked at while it is held: afterwards another thread may free it. */
+	bool is_pinned = abd_arc_entry_is_pinned(entry);
+
+	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	if (is_pinned)
+		abd_arc_slot_uncount(slot);
+	else
+		abd_arc_hold_block_wake(slot->block);
 }

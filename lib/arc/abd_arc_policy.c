@@ -366,7 +366,7 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
  * hits, without it 65 %, and for records of 64 bytes to 4 KiB 71 % and 68 %. There were as many
  * ghosts then as now.
  */
-#define ABD_ARC_GHOST_PART 48
+#define ABD_ARC_GHOST_PART 64
 
 /* Not in the exact algorithm. */
 static bool abd_arc_ghosts_are_many(const struct abd_arc_policy *policy)

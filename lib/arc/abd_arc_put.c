@@ -34,7 +34,7 @@ struct abd_arc_put {
 	struct abd_arc_entry *entry;
 	const struct abd_arc_filling *filling; /* that the put ends, or NULL */
 	struct abd_arc_entry *old;             /* whose place the record takes, or NULL */
-	struct abd_arc_hold_slot *slot;        /* that is to hold the record, or NULL */
+	struct abd_arc_hold_slot **slot; /* where the one that then holds it is noted; or NULL */
 };
 
 static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
@@ -85,13 +85,13 @@ static void abd_arc_put_plan_split(const struct abd_arc *arc, struct abd_arc_put
  */
 static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *put)
 {
-	size_t head = abd_arc_entry_size(arc, put->record.index_size);
+	size_t head = abd_arc_entry_size(arc, put->record.index_size, put->record.stored_size);
 
 	if (abd_arc_store_class(&arc->store, head) < 0 && put->old != NULL)
 		return SIZE_MAX;
 	if (abd_arc_store_class(&arc->store, head) < 0) {
 		put->record.index_size = 0; /* a block does without, in a cache so small */
-		head = abd_arc_entry_size(arc, 0);
+		head = abd_arc_entry_size(arc, 0, put->record.stored_size);
 	}
 	bool slots = put->place == ABD_ARC_IN_SLOT;
 
@@ -280,7 +280,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	else
 		abd_arc_put_publish(arc, put, entry);
 	if (put->slot != NULL)
-		atomic_store_explicit(&put->slot->entry, entry, memory_order_release);
+		atomic_store_explicit(&(*put->slot)->entry, entry, memory_order_release);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	much = abd_arc_reclaim_is_due(arc) ||
@@ -309,7 +309,15 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 
 	if (error != 0)
 		return error;
-	error = abd_arc_put_take(arc, put, false) ? abd_arc_put_fill(arc, put) : -ENOMEM;
+	error = abd_arc_put_take(arc, put, false) ? 0 : -ENOMEM;
+	/* Until here evicted_cb may have filled slots, and from here to abd_arc_put_insert() not.
+	 */
+	if (error == 0 && put->slot != NULL) {
+		*put->slot = abd_arc_reader_slot(put->reader);
+		error = *put->slot != NULL ? 0 : -ENOMEM;
+	}
+	if (error == 0)
+		error = abd_arc_put_fill(arc, put);
 	if (error != 0) {
 		abd_arc_put_undo(arc, put);
 		return error;
@@ -332,7 +340,7 @@ static int abd_arc_put_ready(struct abd_arc *arc, struct abd_arc_put *put)
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
 	if (error == -ENOMEM && put->place != ABD_ARC_IN_BUFFER &&
-		put->record.stored_size >= ABD_ARC_ALIGNMENT) {
+		put->record.stored_size >= ABD_ARC_LINE) {
 		put->place = ABD_ARC_IN_BUFFER;
 		error = abd_arc_put_in(arc, put);
 	}
@@ -390,7 +398,7 @@ static uint32_t abd_arc_put_effort(struct abd_arc *arc, uint64_t hash)
 
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
-	struct abd_arc_hold_slot *slot)
+	struct abd_arc_hold_slot **slot)
 {
 	struct abd_arc_put put = {.key = key,
 		.hash = hash,
@@ -510,7 +518,7 @@ int abd_arc_put_abd(
 		.as_is = flags != 0,
 		.give = abd_arc_is_paged(arc)
 				? abd_arc_record_is_paged(abd, size)
-				: size >= ABD_ARC_ALIGNMENT &&
+				: size >= ABD_ARC_LINE &&
 					  (flags != 0 ||
 						  abd_arc_record_bytes(abd) - size <= size / 16)};
 	uint64_t hash = abd_arc_hash(arc, key);

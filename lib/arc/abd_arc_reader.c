@@ -165,6 +165,7 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 {
 	block->reader = reader;
 	block->link.next = NULL;
+	atomic_init(&block->is_woken, false);
 	atomic_init(&block->next, next);
 	block->held = 0;
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
@@ -174,11 +175,11 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 	}
 }
 
-/* The only block that is filled from now on. A settled one is again looked at. */
+/* The only block that is filled from now on. */
 static void abd_arc_reader_fill(struct abd_arc_reader *reader, struct abd_arc_hold_block *block)
 {
-	abd_arc_hold_block_unsettle(reader->arc, block);
-	reader->cursor = block;
+	atomic_store_explicit(&reader->cursor, block, memory_order_release);
+	abd_arc_hold_block_wake(block);
 }
 
 static void abd_arc_reader_start(struct abd_arc *arc, struct abd_arc_reader *reader)
@@ -186,11 +187,11 @@ static void abd_arc_reader_start(struct abd_arc *arc, struct abd_arc_reader *rea
 	reader->arc = arc;
 	reader->rcu = &abd_rcu_self;
 	abd_arc_hold_block_init(&reader->holds, reader, NULL);
+	abd_arc_reader_fill(reader, &reader->holds);
 
 	pthread_mutex_lock(&arc->lock);
 	reader->next = arc->readers;
 	arc->readers = reader;
-	abd_arc_reader_fill(reader, &reader->holds);
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -287,6 +288,8 @@ void abd_arc_reader_tell(struct abd_arc_reader *reader)
 		pending = 0;
 	/* Their neighbours in the lists are rarely in the CPU's cache: fetch them all at once. */
 	for (uint32_t i = 0; i < pending; i++) {
+		if (abd_arc_item_list(&reader->ring[i]->item) == ABD_ARC_NONE)
+			continue; /* it has left, and its link may be another thread's */
 		__builtin_prefetch(reader->ring[i]->item.link.next, 1);
 		__builtin_prefetch(reader->ring[i]->item.link.prev, 1);
 	}
@@ -325,7 +328,7 @@ static struct abd_arc_hold_slot *abd_arc_hold_block_slot(struct abd_arc_hold_blo
 
 struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader)
 {
-	return abd_arc_hold_block_slot(reader->cursor);
+	return abd_arc_hold_block_slot(atomic_load_explicit(&reader->cursor, memory_order_relaxed));
 }
 
 /*
@@ -336,16 +339,16 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader
  */
 struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader)
 {
-	struct abd_arc_hold_block *block = reader->cursor, *next;
+	struct abd_arc_hold_block *block = atomic_load_explicit(
+					  &reader->cursor, memory_order_relaxed),
+				  *next;
 	struct abd_arc_hold_slot *slot = abd_arc_hold_block_slot(block);
 
 	if (ABD_LIKELY(slot != NULL))
 		return slot;
 	next = atomic_load_explicit(&block->next, memory_order_relaxed);
 	block = next != NULL ? next : &reader->holds;
-	pthread_mutex_lock(&reader->arc->lock);
 	abd_arc_reader_fill(reader, block);
-	pthread_mutex_unlock(&reader->arc->lock);
 	slot = abd_arc_hold_block_slot(block);
 	if (slot != NULL)
 		return slot;
@@ -356,10 +359,8 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 		return NULL;
 	abd_arc_hold_block_init(
 		added, reader, atomic_load_explicit(&block->next, memory_order_relaxed));
-	pthread_mutex_lock(&reader->arc->lock);
 	atomic_store_explicit(&block->next, added, memory_order_release);
 	abd_arc_reader_fill(reader, added);
-	pthread_mutex_unlock(&reader->arc->lock);
 	return &added->slot[0];
 }
 

@@ -208,7 +208,7 @@ abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_meta
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata)
 {
-	size_t head = abd_arc_entry_size(arc, record->index_size);
+	size_t head = abd_arc_entry_size(arc, record->index_size, record->stored_size);
 	char *data = (char *)entry + head;
 
 	if (record->give) {
@@ -291,7 +291,7 @@ static void abd_arc_record_add(uint64_t *sum, uint64_t value, bool more)
 void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(entry);
-	size_t stored = abd_arc_entry_stored(entry);
+	size_t stored = abd_arc_entry_stored(arc, entry);
 
 	abd_arc_record_add(&arc->stats.stored_bytes, stored, more);
 	abd_arc_record_add(&arc->stats.logical_bytes, entry->item.size, more);
@@ -318,7 +318,7 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 
 	if (ABD_LIKELY((arc->flags & ABD_ARC_CHECKSUM) == 0))
 		return true;
-	abd_fletcher_4(abd_arc_entry_abd(entry), 0, abd_arc_entry_stored(entry), checksum);
+	abd_fletcher_4(abd_arc_entry_abd(entry), 0, abd_arc_entry_stored(arc, entry), checksum);
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
@@ -356,10 +356,11 @@ int abd_arc_record_verify(const struct abd_arc_source *source)
 }
 
 /* Decode the first size bytes of a compressed record. */
-static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, size_t size)
+static ssize_t abd_arc_record_decode(
+	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t size)
 {
 	const abd_t *abd = abd_arc_entry_abd(entry);
-	size_t stored_size = abd_arc_entry_stored(entry);
+	size_t stored_size = abd_arc_entry_stored(arc, entry);
 
 	if (ABD_LIKELY(size == entry->item.size))
 		return abd_lz4_decompress_exact_to_buf(dst, abd, size, 0, stored_size);
@@ -373,13 +374,13 @@ int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, 
 
 	if (size == 0)
 		return 0;
-	if (!abd_arc_entry_is_compressed(entry)) {
+	if (!abd_arc_entry_is_compressed(arc, entry)) {
 		abd_copy_to_buf_off(dst, abd, off, size);
 		return 0;
 	}
 
 	if (ABD_LIKELY(off == 0))
-		return abd_arc_record_decode(entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
+		return abd_arc_record_decode(arc, entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
 
 	/* Matches may reach back to bytes before the range, so those are decoded too. */
 	size_t end = off + size;
@@ -389,11 +390,12 @@ int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, 
 	assert(scratch->size >= end + ABD_LZ4_SLACK);
 	if (entry->item.indexed) {
 		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0,
-			abd_arc_entry_stored(entry), abd_arc_entry_index(arc, entry), scratch->buf);
+			abd_arc_entry_stored(arc, entry), abd_arc_entry_index(arc, entry),
+			scratch->buf);
 
 		return got == (ssize_t)size ? 0 : -EBADMSG;
 	}
-	if (abd_arc_record_decode(entry, scratch->buf, end) != (ssize_t)end)
+	if (abd_arc_record_decode(arc, entry, scratch->buf, end) != (ssize_t)end)
 		return -EBADMSG;
 	memcpy(dst, (const char *)scratch->buf + off, size);
 	return 0;

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define ABD_ARC_STORE_STEP ((size_t)64)
+#define ABD_ARC_STORE_STEP ((size_t)16)
 /* A slab has 18 slots or more, so a slot is at most a 17th larger than what lies in it. */
 #define ABD_ARC_STORE_SLOTS ((size_t)18)
 /* The smallest slabs: a page, and in larger caches up to 16 KiB. The largest slabs. */
@@ -51,7 +51,9 @@ struct abd_arc_store_slab {
 static void abd_arc_store_add(struct abd_arc_store *store, size_t slot_size, size_t slab_size)
 {
 	size_t last = store->class_count > 0 ? store->class[store->class_count - 1].slot_size : 0;
+	bool lines = slot_size >= sizeof(struct abd_arc_entry) + ABD_ARC_LINES_MIN;
 
+	slot_size &= ~((lines ? (size_t)64 : ABD_ARC_STORE_STEP) - 1);
 	if (slot_size <= last)
 		return;
 	assert(store->class_count < ABD_ARC_STORE_CLASSES);
@@ -84,8 +86,7 @@ void abd_arc_store_init(struct abd_arc_store *store, size_t capacity)
 	for (; slab <= ABD_ARC_STORE_LARGE; slab *= 2)
 		for (size_t n = 2 * ABD_ARC_STORE_SLOTS - 1; n >= ABD_ARC_STORE_SLOTS; n--)
 			if (slab / n >= step)
-				abd_arc_store_add(
-					store, slab / n & ~(ABD_ARC_STORE_STEP - 1), slab);
+				abd_arc_store_add(store, slab / n, slab);
 }
 
 void abd_arc_store_resize(struct abd_arc_store *store, size_t capacity)

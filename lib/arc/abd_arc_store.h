@@ -9,8 +9,9 @@
  *   | ...       |          slot 0            slot 1
  *   +-----------+
  *
- * Slots are multiples of 64 bytes; the larger ones are a slab's size divided by 18 to 35. So a slot
- * of its own class is at most a 17th larger than what lies in it, or 63 bytes if that is more.
+ * Slots are multiples of 16 bytes, and of 64 where records are that have to begin so; but for the
+ * smallest ones they are a slab's size divided by 18 to 35. So a slot of its own class is at most a
+ * 17th larger than what lies in it, or 15 bytes if that is more.
  * Larger slots have larger slabs, up to a part of the capacity. A record that is too large even for
  * those is split: its whole pages are runs of lib/chunk, and its rest is in the slot. Or, if it is
  * very large, it lies in a buffer of its own, and only its entry is in a slot.
@@ -36,6 +37,8 @@
 #include "abd_arc_entry.h"
 
 #define ABD_ARC_STORE_CLASSES 192
+/** Stored records from so many bytes up begin at a multiple of a cache line. */
+#define ABD_ARC_LINES_MIN ((size_t)4096)
 /** Lists of a class's slabs by how full they are: one for each eighth, and one for full slabs. */
 #define ABD_ARC_STORE_FILLS 9
 

@@ -147,9 +147,9 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 	bool is_sound = abd_arc_record_is_sound(arc, entry);
 	abd_arc_evicted_t evicted = {.key = entry->key,
 		.abd = abd_arc_entry_abd(entry),
-		.stored_size = abd_arc_entry_stored(entry),
+		.stored_size = abd_arc_entry_stored(arc, entry),
 		.logical_size = entry->item.size,
-		.flags = abd_arc_entry_is_compressed(entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
+		.flags = abd_arc_entry_is_compressed(arc, entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
 		.entry = entry};
 
 	if (is_sound)
@@ -187,7 +187,7 @@ abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 	ABD_REQUIRE(evicted != NULL && evicted->abd != NULL, "no record, or it was taken before");
 	struct abd_arc_entry *entry = evicted->entry;
 	abd_t *abd = abd_arc_entry_abd(entry);
-	size_t stored_size = abd_arc_entry_stored(entry);
+	size_t stored_size = evicted->stored_size;
 
 	if ((abd->abd_flags & ABD_FLAG_OWNER) == 0)
 		return NULL; /* it lies in a slab, with others */

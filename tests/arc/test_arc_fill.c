@@ -44,7 +44,8 @@ static bool is_in_slot(const abd_arc_t *arc, const abd_arc_hold_t *hold)
 	struct abd_arc_entry *entry = abd_arc_held_entry(hold);
 	abd_t *abd = abd_arc_entry_abd(entry);
 
-	return abd_is_linear(abd) && abd_to_buf(abd) == (char *)entry + abd_arc_entry_size(arc, 0);
+	return abd_is_linear(abd) &&
+	       abd_to_buf(abd) == (char *)entry + abd_arc_entry_size(arc, 0, 0);
 }
 
 /* What lies in a page with other buffers keeps the page resident until the last of them goes. */

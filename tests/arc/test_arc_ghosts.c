@@ -239,7 +239,7 @@ Test(arc_ghosts, take_a_small_part_of_the_capacity_except_in_the_exact_algorithm
 			abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, 2);
 		}
 		cr_assert_eq(policy.ghosts.list[ABD_ARC_RECENT].count,
-			exact ? (size_t)GHOSTS : (size_t)CAPACITY / 48 / cost);
+			exact ? (size_t)GHOSTS : (size_t)CAPACITY / 64 / cost);
 		abd_arc_policy_fini(&policy);
 	}
 }
@@ -269,5 +269,42 @@ Test(arc_ghosts, a_resize_gives_back_the_cells_of_those_that_are_gone)
 	cr_assert_eq(abd_arc_resize(arc, config.capacity_bytes), 0);
 	cr_assert_eq(arc->policy.ghosts.cells, 64);
 	cr_assert_eq(arc_stats(arc).ghosts, LEFT);
+	abd_arc_destroy(arc);
+}
+
+/* Where memory is short, an eviction that would need a page for its ghost ends another ghost. */
+Test(arc_ghosts, no_eviction_takes_the_cache_over_its_capacity)
+{
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = (size_t)4 << 20, .shards = 1};
+	abd_arc_t *arc = abd_arc_create(&config);
+	char record[COST];
+
+	arc_fill(record, sizeof(record), 1, 1, 64);
+	for (uint64_t n = 0; n < GHOSTS; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
+	pthread_mutex_lock(&arc->lock);
+
+	size_t used = abd_arc_used(arc), ghosts = abd_arc_ghosts_count(&arc->policy.ghosts);
+
+	arc->capacity = used;
+	for (unsigned i = 0; i < 300; i++) {
+		struct abd_arc_item *victim = abd_arc_policy_victim(&arc->policy, false);
+		uint64_t hash = abd_arc_hash(arc, &abd_arc_entry_of(victim)->key);
+
+		abd_arc_evict(arc, abd_arc_entry_of(victim));
+		cr_assert_eq(abd_arc_used(arc), used);
+		cr_assert(abd_arc_policy_has_ghost(&arc->policy, hash));
+	}
+	cr_assert_leq(abd_arc_ghosts_count(&arc->policy.ghosts), ghosts + 64);
+
+	size_t next = abd_arc_ghosts_next_bytes(&arc->policy.ghosts);
+
+	/* With room for a page there is one. */
+	arc->capacity = used + next;
+	abd_arc_evict(arc, abd_arc_entry_of(abd_arc_policy_victim(&arc->policy, false)));
+	cr_assert_eq(abd_arc_used(arc), used + next);
+	arc->capacity = config.capacity_bytes;
+	pthread_mutex_unlock(&arc->lock);
 	abd_arc_destroy(arc);
 }

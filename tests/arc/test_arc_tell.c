@@ -740,3 +740,117 @@ Test(abd_arc_tell, while_one_thread_is_told_others_put_and_the_cache_stays_full)
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 	abd_arc_destroy(slow.arc);
 }
+
+/* ---- who is told while a put that is to hold its record makes room --------------------------- */
+
+enum { LARGE = 1 << 20, USED = 5000 };
+
+static struct {
+	abd_arc_t *arc;
+	bool armed, refuse;
+	abd_arc_hold_t kept[2];
+} meanwhile;
+
+/* Hold two records: one in the last slot of the thread's block, and one in another block. */
+static void hold_meanwhile(abd_arc_evicted_t *evicted, void *arg)
+{
+	(void)evicted;
+	(void)arg;
+	if (!meanwhile.armed)
+		return;
+	meanwhile.armed = false;
+	for (uint64_t i = 0; i < 2; i++)
+		cr_assert_eq(abd_arc_hold(meanwhile.arc, arc_at(i + 1000), &meanwhile.kept[i]), 0);
+	if (meanwhile.refuse) {
+		/* Fill that block too: one more slot needs memory. */
+		for (uint64_t i = 1; i < ABD_ARC_HOLDS; i++) {
+			abd_arc_hold_t more;
+
+			cr_assert_eq(abd_arc_hold(meanwhile.arc, arc_at(1000), &more), 0);
+		}
+		abd_test_fault_from(0);
+	}
+}
+
+/* Commit large records and hold them, until one of them has told of others. Returns its result. */
+static int commit_meanwhile(abd_arc_hold_t *hold, uint64_t *n)
+{
+	static char large[LARGE];
+	int error = 0;
+
+	for (*n = 2000; meanwhile.armed; ++*n) {
+		abd_arc_fill_t fill;
+
+		cr_assert_lt(*n, 2200, "no commit has told of any");
+		for (uint64_t i = 0; i < 2; i++)
+			cr_assert_eq(put(meanwhile.arc, i + 1000, 0), 0);
+		cr_assert_eq(
+			abd_arc_hold_or_fill(meanwhile.arc, arc_at(*n), LARGE, 0, hold, &fill), 1);
+		arc_fill(large, LARGE, *n, 0, 64);
+		abd_copy_from_buf(fill.abd, large, LARGE - USED);
+		error = abd_arc_fill_commit(&fill, LARGE - USED, LARGE - USED, ABD_ARC_PLAIN, hold);
+		if (meanwhile.armed)
+			abd_arc_release(hold);
+	}
+	abd_test_fault_end();
+	--*n;
+	return error;
+}
+
+static void start_meanwhile(abd_arc_hold_t held[ABD_ARC_HOLDS - 1])
+{
+	meanwhile.arc = make(CAPACITY, 0, 0, hold_meanwhile, NULL);
+	for (uint64_t n = 0; n < ABD_ARC_HOLDS - 1; n++) {
+		cr_assert_eq(put(meanwhile.arc, n, 0), 0);
+		cr_assert_eq(abd_arc_hold(meanwhile.arc, arc_at(n), &held[n]), 0);
+	}
+	meanwhile.armed = true;
+}
+
+Test(abd_arc_tell, who_is_told_by_a_commit_may_hold_records_as_well)
+{
+	static char large[LARGE];
+	abd_arc_hold_t held[ABD_ARC_HOLDS - 1], hold;
+	uint64_t n;
+
+	meanwhile.refuse = false;
+	start_meanwhile(held);
+	cr_assert_eq(commit_meanwhile(&hold, &n), 0);
+	cr_assert_neq(hold.entry, meanwhile.kept[0].entry);
+	cr_assert_neq(hold.entry, meanwhile.kept[1].entry);
+	for (uint64_t i = 3000; i < 3000 + KEYS; i++)
+		cr_assert_eq(put(meanwhile.arc, i, 0), 0);
+	abd_arc_reclaim(meanwhile.arc);
+	arc_fill(large, LARGE, n, 0, 64);
+	cr_assert(abd_equal_buf_off(hold.abd, large, 0, LARGE - USED), "its bytes stay");
+	abd_arc_release(&hold);
+	for (uint64_t i = 0; i < 2; i++) {
+		arc_fill(data, size_of(i + 1000, 0), i + 1000, 0, random_of(i + 1000));
+		cr_assert_eq(abd_arc_hold_read(&meanwhile.kept[i], got, 0, size_of(i + 1000, 0)),
+			(ssize_t)size_of(i + 1000, 0));
+		cr_assert_arr_eq(got, data, size_of(i + 1000, 0));
+		abd_arc_release(&meanwhile.kept[i]);
+	}
+	for (uint64_t i = 0; i < ABD_ARC_HOLDS - 1; i++)
+		abd_arc_release(&held[i]);
+	cr_assert_eq(meanwhile.arc->pinned_count, 0);
+	abd_arc_destroy(meanwhile.arc);
+}
+
+Test(abd_arc_tell, a_commit_that_finds_no_slot_then_puts_nothing)
+{
+	abd_arc_hold_t held[ABD_ARC_HOLDS - 1], hold;
+	uint64_t n;
+
+	meanwhile.refuse = true;
+	start_meanwhile(held);
+	cr_assert_eq(commit_meanwhile(&hold, &n), -ENOMEM);
+	cr_assert_not(arc_contains(meanwhile.arc, n));
+	for (struct abd_arc_hold_block *block = &meanwhile.arc->readers->holds; block != NULL;
+		block = atomic_load(&block->next))
+		for (unsigned i = 0; i < ABD_ARC_HOLDS; i++)
+			if (atomic_load(&block->slot[i].entry) != NULL)
+				abd_arc_slot_release(&block->slot[i]);
+	cr_assert_eq(arc_stats(meanwhile.arc).held_bytes, 0);
+	abd_arc_destroy(meanwhile.arc);
+}

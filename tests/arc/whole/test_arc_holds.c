@@ -98,7 +98,7 @@ Test(arc_holds, many_pinned_records_make_nothing_slow, .timeout = 120)
 
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 16), 0);
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY), 0);
-	cr_assert_gt(arc->pinned_count, MANY / 2);
+	cr_assert_gt(arc->pinned_count, MANY / 3);
 	expect_near(time_puts(arc), puts, "a put, many pinned");
 	expect_near(time_hold_and_release(arc), holds, "hold and release, many pinned");
 
@@ -150,7 +150,7 @@ Test(arc_holds, no_put_frees_many_records)
 	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
 	size_t most = 0;
 
-	for (uint64_t n = 0; n < 120000; n++) {
+	for (uint64_t n = 0; n < 140000; n++) {
 		put(arc, n);
 		most = arc->retired_count > most ? arc->retired_count : most;
 	}
@@ -166,12 +166,13 @@ Test(arc_holds, no_put_frees_many_records)
 }
 
 /*
- * A large record needs the room of thousands of small ones. Its put evicts some of them, and those
- * that follow the rest: nobody waits while all go. In the exact algorithm they go at once.
+ * A large record, which fits into what is kept free, needs the room of hundreds of small ones. Its
+ * put evicts some of them, and those that follow the rest: nobody waits while all go. In the exact
+ * algorithm they go at once.
  */
 static void put_large_among_small(uint32_t hit_batch, size_t least, size_t most)
 {
-	enum { LARGE = 1 << 20, SMALL = 64 };
+	enum { LARGE = 1 << 17, SMALL = 64 };
 	abd_arc_t *arc = arc_make(64 << 20, hit_batch, 0);
 	static char large[LARGE];
 	abd_arc_key_t key;
@@ -206,6 +207,6 @@ static void put_large_among_small(uint32_t hit_batch, size_t least, size_t most)
 
 Test(arc_holds, a_put_of_a_large_record_evicts_a_few_small_ones_at_a_time, .timeout = 120)
 {
-	put_large_among_small(0, 100, 1024);
-	put_large_among_small(1, 3000, 10000);
+	put_large_among_small(0, 100, 512);
+	put_large_among_small(1, 500, 2000);
 }
