@@ -18,14 +18,14 @@
  * the capacity, it means a shard's lock and a shard's part.
  *
  * Stored records of 4 KiB or more start at multiples of 64 bytes, smaller ones at multiples of 16.
- * Up to a size that depends on the capacity (3 KiB with 32 MiB, 14 KiB from 128 MiB up) they lie in
- * one piece, in slabs of the cache's own, not in memory of abd_allocator_set(). Up to 128 KiB only
- * the end of a larger one lies there, and the rest in runs. When the sizes of records change,
+ * Up to a size that depends on the capacity (3 KiB with 32 MiB, 14 KiB from 128 MiB up) they lie
+ * in one piece, in slabs of the cache's own, not in memory of abd_allocator_set(). Up to 128 KiB
+ * only the end of a larger one lies there, and the rest in runs. When the sizes of records change,
  * records are moved, and slabs of one size become slabs of another: so resident memory is at most
- * 1.1 times the capacity, and 8 MiB, whatever sizes come in whatever order. Buffers that abd_arc_put_abd() took over are the
- * exception: they stay where they were allocated. Several of those below 4 KiB share a page, which
- * the allocator gives back only when all of them are free. This memory comes on top, and
- * resident_bytes does not count it.
+ * 1.1 times the capacity, and 8 MiB, whatever sizes come in whatever order. Buffers that
+ * abd_arc_put_abd() took over are the exception: they stay where they were allocated. Several of
+ * those below 4 KiB share a page, which the allocator gives back only when all of them are free.
+ * This memory comes on top, and resident_bytes does not count it.
  *
  * With ABD_ARC_ALIGNED no record lies in a slab: each has runs of pages, which count as a whole,
  * and its entry has a slot. Such records are not moved.
@@ -451,7 +451,8 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
  * Contract: *hold came from abd_arc_hold() and has not been released.
  * Returns:  nothing; *hold is left empty.
  * Owner:    the caller no longer holds the record.
- * Threads:  any, not only the one that took the hold.
+ * Threads:  any, not only the one that took the hold. If the record was evicted, it takes the
+ *           cache's lock.
  * Source:   arc_buf_destroy() in module/zfs/arc.c.
  */
 ABD_API void abd_arc_release(abd_arc_hold_t *hold);

@@ -2,13 +2,16 @@
 /*
  * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and may hold it by
  * writing it into a slot of its own. The writer replaces the record and evicts the old one. For all it evicted so far it begins a
- * grace period, and goes on evicting. Later it sees that the grace period has passed: it reads the slots, and frees the records that
- * no slot holds. The others it pins: a pinned record counts the slots that hold it, and the last release frees it. A release
- * that has not seen yet that its record is pinned only clears its slot (abd_arc_hold_once(), abd_arc_release(),
- * abd_arc_reclaim_begin(), abd_arc_reclaim_end(), abd_arc_pin(), abd_arc_unpin()). Grace periods themselves: arc_period.pml.
+ * grace period, and goes on evicting. Later it sees that the grace period has passed: it looks at the slots that are not settled, and
+ * frees the records that no slot holds. The others it pins. A record counts the slots that hold it, if it is pinned, and also, if a
+ * look chooses so, while it is not; and the last release of a pinned one frees it. What a look finds counted it may settle: then no
+ * look comes to it again until it is woken. A release wakes it if it sees that it was counted, and the reader before it fills it
+ * (abd_arc_hold_once(), abd_arc_slot_release(), abd_arc_reclaim_begin(), abd_arc_reclaim_end(), abd_arc_pin(),
+ * abd_arc_slot_uncount()). A block has one slot here. Grace periods themselves: arc_period.pml.
  *
- * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section. This is
- * what a grace period promises, and the model needs no more of it. All other memory accesses happen in order.
+ * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section, nor beyond
+ * the beginning of a grace period. This is what a grace period promises, and the model needs no more of it. All other memory accesses
+ * happen in order.
  *
  * Properties, in every order of steps:
  *   1. no reader reads a freed record, neither in its section nor while it holds the record;
@@ -19,8 +22,8 @@
  * Bugs that the search must find: tests/plants, those with "guard: model".
  */
 #define READERS 2
-#define ROUNDS 2
-#define RECORDS 3
+#define ROUNDS 2   /* of reader 0, and one less of each other */
+#define RECORDS 2
 #define NONE 255
 
 byte indexed = 0;             /* the record that the index leads to, or NONE */
@@ -40,6 +43,9 @@ bool locked;                  /* the cache's lock */
 bool pinned[RECORDS];
 byte pins[RECORDS];           /* how many slots it counts */
 byte counted[READERS] = NONE; /* which record counts this slot */
+bool settled[READERS];
+bool woken[READERS] = true;
+bool cursor[READERS] = true;  /* the reader may fill it without waking it once more */
 
 inline use(record)
 {
@@ -49,11 +55,11 @@ inline use(record)
 /* A slot that a record counts no longer holds it. Under the lock. */
 inline uncount(me)
 {
-	assert(pinned[counted[me]] && pins[counted[me]] > 0);
+	assert(pins[counted[me]] > 0 && !freed[counted[me]]);
 	pins[counted[me]]--;
+	settled[me] = false;
 	if
-	:: pins[counted[me]] == 0 ->
-		assert(!freed[counted[me]]);
+	:: pinned[counted[me]] && pins[counted[me]] == 0 ->
 		freed[counted[me]] = true;
 		pinned[counted[me]] = false
 	:: else
@@ -70,9 +76,10 @@ inline drain(me)
 	fi
 }
 
-/* Write to the slot; others may see it now or later. */
+/* Write to the slot; others may see it now or later, but in order. */
 inline note(me, record)
 {
+	atomic { drain(me) };
 	buffered[me] = record;
 	has_buffered[me] = true;
 	if
@@ -85,18 +92,24 @@ proctype reader(byte me)
 {
 	byte found = NONE;
 	byte round = 0;
-	bool holds, saw;
+	bool holds, saw, saw_pinned;
 
 	do
-	:: round < ROUNDS ->
+	:: round < ROUNDS - me ->
 		round++;
 		holds = false;
+		/* The slot is free, or this round only reads. What the reader wrote last, it sees. */
+		saw = counted[me] == NONE && (has_buffered[me] -> buffered[me] : slot[me]) == NONE;
+		if
+		:: saw && !cursor[me] -> cursor[me] = true; atomic { drain(me); woken[me] = true }
+		:: else
+		fi;
 		in_section[me] = true;
 		found = indexed;
 		if
 		:: found == NONE -> skip
 		:: found != NONE -> use(found)             /* read, and done */
-		:: found != NONE -> holds = true;
+		:: found != NONE && saw -> holds = true;
 			note(me, found)
 		fi;
 		if
@@ -104,20 +117,33 @@ proctype reader(byte me)
 		:: else
 		fi;
 		atomic { drain(me); in_section[me] = false; sections[me]++ };
+		/* The thread goes on to fill another block. */
+		if
+		:: cursor[me] = false
+		:: skip
+		fi;
 		if
 		:: holds ->
 			use(found);
-			atomic { drain(me) };
-			use(found);
-			saw = pinned[found];               /* release */
+			saw = counted[me] != NONE;         /* release */
+			saw_pinned = saw && pinned[found];
+			note(me, NONE);
 			if
-			:: saw ->
-				atomic { !locked -> locked = true };
-				atomic { assert(counted[me] == found); slot[me] = NONE; uncount(me); locked = false }
-			:: else -> slot[me] = NONE
+			:: saw_pinned ->
+				atomic { !locked -> locked = true; drain(me) };
+				atomic {
+					if
+					:: counted[me] != NONE && counted[me] != slot[me] -> uncount(me)
+					:: else
+					fi;
+					locked = false
+				}
+			:: !saw_pinned && (saw || counted[me] != NONE) -> atomic { drain(me); woken[me] = true }
+			:: else
 			fi
 		:: else
-		fi
+		fi;
+		d_step { found = NONE; holds = false; saw = false; saw_pinned = false }
 	:: else -> break
 	od;
 	readers_left--
@@ -140,6 +166,7 @@ inline period_begin()
 		i = 0;
 		do
 		:: i < READERS ->
+			drain(i);
 			awaited[i] = in_section[i];
 			seen[i] = (awaited[i] -> sections[i] : 0);
 			i++
@@ -159,33 +186,40 @@ inline look()
 {
 	atomic { !locked -> locked = true };
 	atomic {
-		r = 0;
-		do
-		:: r < RECORDS -> pinned[r] = pinned[r] || waiting[r]; r++
-		:: else -> break
-		od;
 		period = false;
 		i = 0;
 		do
-		:: i < READERS -> awaited[i] = false; seen[i] = 0; i++
+		:: i < READERS ->
+			awaited[i] = false;
+			seen[i] = 0;
+			settled[i] = settled[i] && !woken[i];
+			woken[i] = false;
+			i++
 		:: else -> break
 		od;
 		i = 0;
 		r = 0
 	};
 	do
-	:: i < READERS ->
+	:: i < READERS && settled[i] -> i++
+	:: i < READERS && !settled[i] ->
+		saw = cursor[i];
 		atomic {
 			if
-			:: counted[i] != NONE && counted[i] != slot[i] -> uncount(i)
-			:: else
+			:: counted[i] == slot[i] && !saw -> settled[i] = true
+			:: counted[i] == slot[i]
+			:: counted[i] != slot[i] ->
+				if
+				:: counted[i] != NONE -> uncount(i)
+				:: else
+				fi;
+				if
+				:: slot[i] != NONE -> counted[i] = slot[i]; pins[slot[i]]++
+				:: slot[i] != NONE && !waiting[slot[i]]
+				:: slot[i] == NONE
+				fi
 			fi;
-			if
-			:: slot[i] != NONE && counted[i] == NONE && pinned[slot[i]] ->
-				counted[i] = slot[i];
-				pins[slot[i]]++
-			:: else
-			fi;
+			saw = false;
 			i++
 		}
 	:: else -> break
@@ -195,10 +229,8 @@ inline look()
 		do
 		:: r < RECORDS ->
 			if
-			:: waiting[r] && pinned[r] && pins[r] == 0 ->
-				assert(!freed[r]);
-				freed[r] = true;
-				pinned[r] = false
+			:: waiting[r] && pins[r] > 0 -> pinned[r] = true
+			:: waiting[r] && pins[r] == 0 -> assert(!freed[r]); freed[r] = true
 			:: else
 			fi;
 			waiting[r] = false;
@@ -214,6 +246,7 @@ inline look()
 proctype writer()
 {
 	byte i, next = 1, r;
+	bool saw;
 
 	do
 	:: next <= RECORDS ->
@@ -224,7 +257,7 @@ proctype writer()
 			indexed = (next < RECORDS -> next : NONE);
 			next++
 		}
-	:: !period && (retired[0] || retired[1] || retired[2]) -> period_begin()
+	:: !period && (retired[0] || retired[1]) -> period_begin()
 	:: period && passed(0) && passed(1) -> look()
 	:: next > RECORDS -> break
 	od;

@@ -77,7 +77,7 @@ Test(arc_packing, little_is_waste_whatever_the_sizes, .timeout = 300)
 	static const size_t capacity[] = {(size_t)64 << 20, (size_t)256 << 20};
 
 	arc_fill(data, sizeof(data), 1, 1, 64);
-	for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+	for (size_t i = 0; i < abd_test_share(sizeof(mixes) / sizeof(mixes[0])); i++) {
 		for (size_t j = 0; j < abd_test_share(2) && mixes[i].most[j] > 0; j++) {
 			double waste = waste_of(&mixes[i], capacity[j]);
 
