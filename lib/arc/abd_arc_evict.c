@@ -48,9 +48,12 @@ size_t abd_arc_target(size_t capacity)
 void abd_arc_target_follow(struct abd_arc *arc)
 {
 	size_t target = abd_arc_target(arc->capacity) - abd_arc_seen_bytes(&arc->seen);
-	size_t index_bytes = arc->hit_batch > 1 ? abd_arc_index_bytes(arc->index) : 0;
+	size_t index_bytes = abd_arc_index_bytes(arc->index);
+	size_t deducted = index_bytes - abd_min(index_bytes, ABD_ARC_INDEX_LEAST);
 
-	abd_arc_policy_resize(&arc->policy, target - abd_min(target, index_bytes));
+	deducted = arc->hit_batch > 1 ? abd_min(deducted, target / 2) : 0;
+	abd_arc_policy_resize(&arc->policy, target - deducted);
+	arc->policy.deducted = deducted;
 }
 
 static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd_arc_entry *entry)
@@ -124,8 +127,6 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
-	abd_arc_target_follow(arc);
-
 	size_t most = arc->hit_batch > 1 ? ABD_ARC_EVICT_PUT : SIZE_MAX;
 	size_t step = arc->hit_batch > 1 ? ABD_ARC_TRIM_STEP : SIZE_MAX;
 	/*

@@ -76,12 +76,24 @@ struct abd_arc_hold_slot {
 	struct abd_arc_hold_block *block;
 };
 
+/*
+ * Who wakes a block. A thread that fills it must not rely on a release that is about to do so, and
+ * may stand still before it has: it would only free a record late.
+ */
+enum abd_arc_waker {
+	ABD_ARC_WAKER_FILLS,
+	ABD_ARC_WAKER_RELEASES,
+	ABD_ARC_WAKERS,
+};
+
 /** Slots for holds. A thread that needs more adds blocks, which stay until the cache ends. */
 struct abd_arc_hold_block {
 	struct abd_arc_reader *reader;
 	struct abd_arc_hold_block *_Atomic next; /* of its thread */
-	atomic_bool is_woken;
-	struct abd_arc_hold_block *woken_next;
+	struct {
+		atomic_bool is_woken;
+		struct abd_arc_hold_block *next;
+	} wake[ABD_ARC_WAKERS];
 	/* Under lock: */
 	struct abd_arc_link link; /* in unsettled; next is NULL in a settled one */
 	uintptr_t held;           /* the sum of all that was held at the last look */
@@ -132,6 +144,8 @@ void abd_arc_readers_free(struct abd_arc *first);
 void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
 /** Report all noted hits to the policy. Under lock. */
 void abd_arc_reader_tell(struct abd_arc_reader *reader);
+/** The next look is to look at this block. Takes no lock. */
+void abd_arc_hold_block_wake(struct abd_arc_hold_block *block, enum abd_arc_waker waker);
 struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader);
 /** A free slot of the block at the cursor; NULL: it has none. Allocates nothing. */
 struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader);
@@ -293,8 +307,10 @@ struct abd_arc {
 	struct abd_arc_link retired, waiting, pinned, untold;
 	size_t retired_count, retired_bytes, untold_count;
 	struct abd_arc_link unsettled; /* blocks whose slots are to be looked at, and those woken */
-	size_t slots_looked;           /* how many the last look saw */
-	size_t counted;                /* slots that are counted by entries that are not pinned */
+	struct abd_arc_hold_block *awake[ABD_ARC_WAKERS]; /* of those, what waits for a later look
+							   */
+	size_t slots_looked;                              /* how many the last look saw */
+	size_t counted; /* slots that are counted by entries that are not pinned */
 	/*
 	 * A bit for each entry of retired, and of waiting; some entries share one. So a look at the
 	 * slots need not fetch all entries that are held.
@@ -311,7 +327,7 @@ struct abd_arc {
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
 
 	/* Blocks that were woken since the last look. */
-	_Alignas(64) struct abd_arc_hold_block *_Atomic woken;
+	_Alignas(64) struct abd_arc_hold_block *_Atomic woken[ABD_ARC_WAKERS];
 
 	/* The first shard's, for the cache: */
 	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
@@ -545,7 +561,10 @@ static inline size_t abd_arc_used(const struct abd_arc *arc)
 
 /** How much of a capacity the policy may use for records, and for the index. */
 size_t abd_arc_target(size_t capacity);
-/** The capacity, or what the index takes of it, has changed: so has what is left for records. */
+/**
+ * The capacity, or what the index takes of it, has changed: so has what is left for records. At
+ * least half is, while an index shrinks that was for a far larger cache.
+ */
 void abd_arc_target_follow(struct abd_arc *arc);
 /**
  * Evict takes an entry out of the policy, which keeps a ghost, and marks it as leaving. Drop takes
@@ -628,8 +647,6 @@ struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
 	uint64_t hash, const abd_arc_key_t *key);
-/** The next look is to look at this block. Takes no lock. */
-void abd_arc_hold_block_wake(struct abd_arc_hold_block *block);
 /** A counted slot was cleared: free what it held, if that is pinned and this was its last hold. */
 void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
 /** End what a counted slot holds. */
@@ -645,7 +662,7 @@ static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
 	/* A grace period's membarrier(2) is the other half. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
-		abd_arc_hold_block_wake(slot->block);
+		abd_arc_hold_block_wake(slot->block, ABD_ARC_WAKER_RELEASES);
 }
 
 /* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */

@@ -50,6 +50,8 @@
 #define ABD_ARC_PAGE_LINES 64
 /** Lines are doubled when they have this many entries on average; 7 fit. */
 #define ABD_ARC_LINE_LOAD 5
+/** An index never takes less, and a tiny cache has that much to spare. */
+#define ABD_ARC_INDEX_LEAST ((size_t)8 << 10)
 
 /** An entry begins with its key. */
 struct abd_arc_entry;

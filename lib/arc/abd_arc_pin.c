@@ -18,6 +18,8 @@
 
 /* So many blocks are counted at a look, at most: their entries are rarely in the CPU's cache. */
 #define ABD_ARC_COUNT_BLOCKS 64
+/* And so many of which only a release has to be noted: they may wait for the next look. */
+#define ABD_ARC_RELEASED_BLOCKS 256
 /* Releases of what was evicted give memory back to the system when they have freed so much. */
 #define ABD_ARC_LOOSE ((size_t)1 << 20)
 
@@ -160,27 +162,22 @@ static void abd_arc_look_at(
 	block->held = held;
 }
 
-void abd_arc_hold_block_wake(struct abd_arc_hold_block *block)
+/* Unsettle blocks that were woken, so many at most. The others are asleep no more, but wait. */
+static void abd_arc_unsettle_woken(struct abd_arc *arc, enum abd_arc_waker waker, size_t most)
 {
-	struct abd_arc *arc = block->reader->arc;
+	struct abd_arc_hold_block *block = arc->awake[waker];
 
-	if (atomic_exchange(&block->is_woken, true))
-		return;
-	block->woken_next = atomic_load(&arc->woken);
-	while (!atomic_compare_exchange_weak(&arc->woken, &block->woken_next, block))
-		continue;
-}
+	if (block == NULL)
+		block = atomic_exchange(&arc->woken[waker], NULL);
+	for (; block != NULL && most > 0; most--) {
+		struct abd_arc_hold_block *next = block->wake[waker].next;
 
-static void abd_arc_unsettle_woken(struct abd_arc *arc)
-{
-	struct abd_arc_hold_block *block = atomic_exchange(&arc->woken, NULL), *next;
-
-	for (; block != NULL; block = next) {
-		next = block->woken_next;
 		/* Whoever wakes it once more, and was too early to do so, is seen by this look. */
-		(void)atomic_exchange(&block->is_woken, false);
+		(void)atomic_exchange(&block->wake[waker].is_woken, false);
 		abd_arc_unsettle(arc, block);
+		block = next;
 	}
+	arc->awake[waker] = block;
 }
 
 void abd_arc_pin(struct abd_arc *arc, uint64_t end, bool waited, struct abd_arc_link *freed)
@@ -189,7 +186,8 @@ void abd_arc_pin(struct abd_arc *arc, uint64_t end, bool waited, struct abd_arc_
 	struct abd_arc_link *link, *next;
 	size_t slots = 0;
 
-	abd_arc_unsettle_woken(arc);
+	abd_arc_unsettle_woken(arc, ABD_ARC_WAKER_FILLS, SIZE_MAX);
+	abd_arc_unsettle_woken(arc, ABD_ARC_WAKER_RELEASES, ABD_ARC_RELEASED_BLOCKS);
 	for (link = arc->unsettled.next; link != &arc->unsettled; link = next) {
 		next = link->next;
 		abd_arc_look_at(arc, abd_arc_hold_block_of(link), &look);
@@ -253,7 +251,9 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 		/* The slot's last release may not have seen that it was counted. */
 		if (counted != NULL && counted != entry)
 			abd_arc_slot_forget(arc, slot, &freed);
-		if (counted != entry)
+		/* What is not pinned yet is left to the next look, and its release needs no lock.
+		 */
+		if (counted != entry && abd_arc_entry_is_pinned(entry))
 			abd_arc_slot_count(arc, slot, entry);
 	}
 	pthread_mutex_unlock(&arc->lock);
@@ -288,5 +288,5 @@ void abd_arc_slot_release_counted(struct abd_arc_hold_slot *slot)
 	if (is_pinned)
 		abd_arc_slot_uncount(slot);
 	else
-		abd_arc_hold_block_wake(slot->block);
+		abd_arc_hold_block_wake(slot->block, ABD_ARC_WAKER_RELEASES);
 }

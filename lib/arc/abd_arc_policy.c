@@ -292,8 +292,9 @@ size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned sha
 {
 	size_t others = abd_arc_policy_minimums(policy) - policy->share[share].min;
 
-	return abd_min(
-		policy->capacity - abd_min(others, policy->capacity), policy->share[share].max);
+	size_t capacity = policy->capacity + policy->deducted;
+
+	return abd_min(capacity - abd_min(others, capacity), policy->share[share].max);
 }
 
 static bool abd_arc_policy_is_above(const struct abd_arc_policy *policy)

@@ -97,6 +97,7 @@ struct abd_arc_item {
 
 struct abd_arc_policy {
 	size_t capacity;      /* c */
+	size_t deducted;      /* what c would be larger by, if other memory did not take it now */
 	size_t target_recent; /* p */
 	size_t reserved;      /* cost of records that are about to be inserted */
 	size_t ghost_cost;    /* bytes of memory that a ghost takes */

@@ -110,6 +110,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 	int error = -ENOSPC;
 
 	pthread_mutex_lock(&arc->lock);
+	abd_arc_target_follow(arc);
 	size_t cost = abd_arc_put_plan(arc, put);
 
 	if (put->reader != NULL)

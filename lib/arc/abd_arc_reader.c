@@ -165,7 +165,8 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 {
 	block->reader = reader;
 	block->link.next = NULL;
-	atomic_init(&block->is_woken, false);
+	for (unsigned i = 0; i < ABD_ARC_WAKERS; i++)
+		atomic_init(&block->wake[i].is_woken, false);
 	atomic_init(&block->next, next);
 	block->held = 0;
 	for (unsigned i = 0; i < ABD_ARC_HOLDS; i++) {
@@ -175,11 +176,22 @@ static void abd_arc_hold_block_init(struct abd_arc_hold_block *block, struct abd
 	}
 }
 
+void abd_arc_hold_block_wake(struct abd_arc_hold_block *block, enum abd_arc_waker waker)
+{
+	struct abd_arc_hold_block *_Atomic *woken = &block->reader->arc->woken[waker];
+
+	if (atomic_exchange(&block->wake[waker].is_woken, true))
+		return;
+	block->wake[waker].next = NULL; /* as if it were the first; else the next try knows */
+	while (!atomic_compare_exchange_weak(woken, &block->wake[waker].next, block))
+		continue;
+}
+
 /* The only block that is filled from now on. */
 static void abd_arc_reader_fill(struct abd_arc_reader *reader, struct abd_arc_hold_block *block)
 {
 	atomic_store_explicit(&reader->cursor, block, memory_order_release);
-	abd_arc_hold_block_wake(block);
+	abd_arc_hold_block_wake(block, ABD_ARC_WAKER_FILLS);
 }
 
 static void abd_arc_reader_start(struct abd_arc *arc, struct abd_arc_reader *reader)

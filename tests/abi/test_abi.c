@@ -21,7 +21,7 @@ at(abd_t, abd_parent, 16);
 at(abd_t, abd_u, 40);
 size(struct abd_allocator, 24);
 #else
-size(abd_t, 40);
+size(abd_t, 44);
 at(abd_t, abd_flags, 0);
 at(abd_t, abd_size, 8);
 at(abd_t, abd_parent, 12);

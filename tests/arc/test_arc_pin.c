@@ -159,6 +159,42 @@ Test(arc_pin, a_look_counts_a_thousand_holds_at_most)
 	free(held);
 }
 
+/* Nor while 1e5 releases are noted: a look notes some of them, and the next ones the others. */
+Test(arc_pin, a_look_notes_a_few_thousand_releases_at_most)
+{
+	enum { MANY = 6000, MOST = 256 * BLOCK };
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = 4 * CAPACITY, .shards = 1};
+	abd_arc_t *arc = abd_arc_create(&config);
+	abd_arc_hold_t *held = hold_many(arc, 0, MANY);
+
+	for (unsigned i = 0; i < 12; i++)
+		look(arc);
+	cr_assert_gt(arc->counted, MANY - 2 * BLOCK);
+	for (unsigned i = 0; i < MANY; i++)
+		abd_arc_release(&held[i]);
+	cr_assert_leq(slots_looked_at(arc), MOST + BLOCK);
+	cr_assert_geq(arc->counted, MANY - MOST - 2 * BLOCK);
+	look(arc);
+	cr_assert_eq(arc->counted, 0);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* A slot whose record is found leaving is free again at once, though nobody puts and looks. */
+Test(arc_pin, reads_of_what_is_leaving_use_up_no_slots)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	char byte;
+
+	put(arc, 1);
+	evict(arc, 1);
+	for (unsigned i = 0; i < 10 * BLOCK; i++)
+		cr_assert_eq(abd_arc_read(arc, arc_at(1), &byte, 0, 1), 1);
+	cr_assert_null(atomic_load(&arc->readers->holds.next));
+	abd_arc_destroy(arc);
+}
+
 /* A release that cleared a slot may not be visible yet, unless a grace period has passed. */
 Test(arc_pin, nothing_is_settled_without_a_grace_period)
 {
@@ -266,6 +302,35 @@ Test(arc_pin, a_settled_block_is_filled_again)
 		abd_arc_release(&more[i]);
 	}
 	cr_assert_eq(arc->pinned_count, 0);
+	for (unsigned i = 0; i < 3 * BLOCK; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
+/* A release is interrupted before it has woken the block: its thread does not rely on that. */
+Test(arc_pin, a_release_that_stands_still_holds_up_nobody)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK), more;
+	struct abd_arc_hold_slot *slot = held[BLOCK].entry;
+
+	for (unsigned i = 0; i < 4; i++)
+		look(arc);
+	abd_arc_release(&held[BLOCK]);
+	look(arc);
+	look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK);
+	atomic_store(&slot->block->wake[ABD_ARC_WAKER_RELEASES].is_woken, true);
+	put(arc, 1000);
+	hold(arc, 1000, &more);
+	cr_assert_eq(more.entry, slot);
+	evict(arc, 1000);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 1);
+	expect_content(&more, 1000);
+	abd_arc_release(&more);
 	for (unsigned i = 0; i < 3 * BLOCK; i++)
 		if (held[i].abd != NULL)
 			abd_arc_release(&held[i]);

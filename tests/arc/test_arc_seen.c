@@ -537,7 +537,7 @@ Test(abd_arc_seen, a_resize_makes_the_table_anew_if_its_size_changes)
 		cr_assert_eq(arc->seen.places, abd_arc_seen_places(capacities[i]));
 		cr_assert_eq(arc_stats(arc).target_bytes, abd_arc_target(capacities[i]) -
 								  4 * arc->seen.places -
-								  abd_arc_index_bytes(arc->index));
+								  arc->policy.deducted);
 		for (uint64_t n = 100; n < 400; n++) {
 			cr_assert_eq(put(arc, n * (i + 1) * 1000, 0), 0);
 			cr_assert_eq(put(arc, n * (i + 1) * 1000, 0), 0);

@@ -147,10 +147,10 @@ Test(arc_holds, slots_are_used_again)
  */
 Test(arc_holds, no_put_frees_many_records)
 {
-	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
+	abd_arc_t *arc = arc_make(64 << 20, 0, 0);
 	size_t most = 0;
 
-	for (uint64_t n = 0; n < 140000; n++) {
+	for (uint64_t n = 0; n < 450000; n++) {
 		put(arc, n);
 		most = arc->retired_count > most ? arc->retired_count : most;
 	}

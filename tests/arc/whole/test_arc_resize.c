@@ -283,3 +283,36 @@ Test(abd_arc_resize, a_64th_is_kept_free_from_16_kib_to_32_mib)
 	cr_assert_eq(abd_arc_target((size_t)1 << 30), (size_t)1008 << 20);
 	cr_assert_eq(abd_arc_target((size_t)3 << 30), (size_t)(3 * 1024 - 32) << 20);
 }
+
+/*
+ * An index for many small records takes more than a far smaller cache has. Puts go on, also of what
+ * nearly fills it, while the index shrinks.
+ */
+Test(abd_arc_resize, what_an_index_was_refuses_nothing)
+{
+	static const size_t from[] = {32 * MIB, 64 * MIB}, to[] = {64 << 10, 80 << 10, 512 << 10};
+	static char record[MIB];
+
+	arc_fill(record, sizeof(record), 1, 1, 64);
+	for (size_t i = 0; i < 6; i++) {
+		abd_arc_t *arc = arc_make(from[i % 2], 0, 0);
+
+		for (uint64_t n = 0; n < from[i % 2] / 200; n++)
+			cr_assert_eq(abd_arc_put(arc, arc_at(n), record, 64), 0);
+		cr_assert_eq(abd_arc_resize(arc, to[i / 2]), 0);
+		for (uint64_t n = 0; n < 3000; n++)
+			cr_assert_eq(abd_arc_put(arc, arc_at(n), record, 64), 0, "%zu: put %u", i,
+				(unsigned)n);
+		cr_assert_eq(abd_arc_put(arc, arc_at(0), record, to[i / 2] / 4), 0);
+		abd_arc_destroy(arc);
+	}
+
+	abd_arc_t *arc = arc_make(MIB, 0, 0);
+	size_t most = MIB / 100 * 97;
+
+	cr_assert_eq(abd_arc_put(arc, arc_at(0), record, most), 0);
+	for (uint64_t n = 1; n < 10000; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, 16), 0);
+	cr_assert_eq(abd_arc_put(arc, arc_at(0), record, most), 0, "as when it was empty");
+	abd_arc_destroy(arc);
+}
