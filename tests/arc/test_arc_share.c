@@ -248,6 +248,7 @@ Test(arc_share, a_record_that_left_before_its_hit_is_told_of_has_none)
 	cr_assert_eq(abd_arc_set_pool_min(arc, 1, MIB), 0);
 	put_many(arc, 2, HOT, 0);
 	cr_assert_eq(put(arc, 1, HOT, 300001, 0), 0);
+	cr_assert_eq(put(arc, 1, HOT + 1, 300001, 0), 0);
 	atomic_fetch_add(&arc->policy.shared.hurry_us, 100000000);
 	cr_assert_eq(abd_arc_read(arc, &key, &byte, 0, 1), 1);
 	cr_assert_eq(abd_arc_remove(arc, &key), 0);

@@ -71,7 +71,8 @@ Test(arc_store, slabs_are_a_small_part_of_the_capacity)
 	cr_assert_eq(abd_arc_store_class(&store, 14 << 10), -1, "slabs are too large now");
 	cr_assert_geq(abd_arc_store_class(&store, 128), 0);
 	abd_arc_store_resize(&store, 64 << 10);
-	cr_assert_eq(abd_arc_store_class(&store, 128), 0, "the smallest slabs stay");
+	cr_assert_eq(abd_arc_store_class(&store, sizeof(struct abd_arc_entry)), 0,
+		"the smallest slabs stay");
 	abd_arc_store_resize(&store, 256 * MIB);
 	cr_assert_eq(abd_arc_store_class(&store, 14 << 10), large);
 }
