@@ -586,9 +586,8 @@ void abd_arc_reclaim_unlock(struct abd_arc *arc);
 void abd_arc_reclaim_finish(struct abd_arc *arc);
 /**
  * So many retired records are freed although there is room for more, so no put frees many. One for
- * 16 slots if there are many, which have to be looked at each time; but never more than the most.
- * Beside 100,000 holds a put of 64 bytes takes 1.3 times as long as without; with 512 retired, and
- * each held entry fetched, it took 3.6 times as long (AMD Zen 4).
+ * 16 slots if the last look saw many; but never more than the most. So holds that have only just
+ * been taken, and are looked at each time until they are settled, cost each put little.
  */
 #define ABD_ARC_RETIRED_MUCH 512
 #define ABD_ARC_RETIRED_SLOTS 16
