@@ -7,6 +7,7 @@
 #include "abd_chunk.h"
 #include "abd_lz4_decode.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -24,11 +25,13 @@
 #define ABD_ARC_SHARD_PART ((size_t)256 << 20)
 /*
  * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
- * records at most, and may wait for readers after each 16.
+ * records at most, and may wait for readers after each 16. Puts may meanwhile use up to this part
+ * of the difference again: they would wait for the resize, and then do its work.
  */
 #define ABD_ARC_RESIZE_STEPS 256
 #define ABD_ARC_RESIZE_PIECE ((size_t)1024)
 #define ABD_ARC_RESIZE_WAIT 16
+#define ABD_ARC_RESIZE_LEEWAY_PART 8
 /* Uses of a new record within this time are one use. OpenZFS: ARC_MINTIME, 62 ms. */
 #define ABD_ARC_PERIOD_US 62000
 
@@ -373,10 +376,13 @@ static bool abd_arc_resize_may(struct abd_arc *first, size_t capacity)
 static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity, struct abd_arc_seen *seen)
 {
 	pthread_mutex_lock(&arc->lock);
+	size_t less = arc->capacity - abd_min(arc->capacity, capacity);
+
 	arc->goal = capacity;
+	arc->leeway = less / ABD_ARC_RESIZE_LEEWAY_PART + abd_arc_reserve(arc->capacity);
+	arc->ceiling = abd_arc_used(arc) > arc->capacity ? abd_arc_used(arc) : arc->capacity;
 	abd_arc_seen_resize(&arc->seen, seen, capacity);
 	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
-	arc->ceiling = SIZE_MAX;
 	abd_arc_ceiling_follow(arc);
 	pthread_mutex_unlock(&arc->lock);
 }
@@ -401,9 +407,15 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 		ABD_ARC_RESIZE_PIECE * abd_arc_record_mean(arc));
 
 	pthread_mutex_unlock(&arc->lock);
-	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++)
+	for (unsigned i = 1; abd_arc_resize_step(arc, step); i++) {
 		if (i % ABD_ARC_RESIZE_WAIT == 0)
 			abd_arc_resize_room(arc);
+		/*
+		 * If the CPU serves others too, let it turn to them now: while a step is
+		 * interrupted, puts wait for its lock.
+		 */
+		sched_yield();
+	}
 
 	/* When the cache grows, the index keeps the room that it got for expected_entries. */
 	while (smaller && abd_arc_resize_index(arc))

@@ -356,7 +356,7 @@ void abd_arc_reclaim(struct abd_arc *arc)
 
 void abd_arc_ceiling_follow(struct abd_arc *arc)
 {
-	arc->ceiling = abd_min(arc->ceiling, abd_arc_used(arc) + abd_arc_reserve(arc->capacity));
+	arc->ceiling = abd_min(arc->ceiling, abd_arc_used(arc) + arc->leeway);
 }
 
 /*

@@ -294,6 +294,7 @@ struct abd_arc {
 	size_t goal; /* the capacity that a resize is on its way to */
 	/* while a resize makes room, puts that use no more than this need not make it; else 0 */
 	size_t ceiling;
+	size_t leeway;        /* then: how far above what is used the ceiling is */
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
@@ -606,7 +607,7 @@ void abd_arc_reclaim_some(struct abd_arc *arc);
  * is). What pinned entries take does not count. Under lock.
  */
 size_t abd_arc_excess(const struct abd_arc *arc, int class);
-/** While a resize makes room, the ceiling is little more than what is used. Under lock. */
+/** While a resize makes room, the ceiling comes down with what is used. Under lock. */
 void abd_arc_ceiling_follow(struct abd_arc *arc);
 /**
  * Reclaim, move records and evict, until there is no excess, or nothing left to free. Outside of

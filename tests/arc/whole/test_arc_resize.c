@@ -254,11 +254,12 @@ Test(abd_arc_resize, puts_go_on_while_it_makes_room, .timeout = 30)
 	pthread_mutex_lock(&arc->lock);
 	arc->capacity = 3 * MIB;
 	arc->ceiling = SIZE_MAX;
+	arc->leeway = MIB / 16;
 	abd_arc_ceiling_follow(arc);
 	size_t used = abd_arc_used(arc), ceiling = arc->ceiling;
 
 	pthread_mutex_unlock(&arc->lock);
-	cr_assert_eq(ceiling, used + abd_arc_reserve(3 * MIB));
+	cr_assert_eq(ceiling, used + MIB / 16);
 	pthread_mutex_lock(&arc->reclaim_lock);
 	for (unsigned i = 0; i < 60; i++) /* the index may be about to double meanwhile */
 		put(arc, n++);
@@ -272,6 +273,55 @@ Test(abd_arc_resize, puts_go_on_while_it_makes_room, .timeout = 30)
 	for (unsigned i = 0; i < 200; i++)
 		put(arc, n++);
 	cr_assert_leq(arc_stats(arc).used_bytes, (uint64_t)3 * MIB);
+	abd_arc_destroy(arc);
+}
+
+struct halfway {
+	abd_arc_t *arc;
+	struct section section;
+	atomic_bool reached;
+};
+
+/* The resize has freed a third: from now on it waits for a reader. */
+static void stop_halfway(abd_arc_evicted_t *evicted, void *arg)
+{
+	struct halfway *halfway = arg;
+
+	(void)evicted;
+	if (atomic_load(&halfway->reached) || arc_stats(halfway->arc).used_bytes > 12 * MIB)
+		return;
+	section_begin(&halfway->section);
+	atomic_store(&halfway->reached, true);
+}
+
+/* Puts would wait for it, did they need room, and then do its work. */
+Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference, .timeout = 30)
+{
+	struct halfway halfway = {.arc = NULL};
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = 16 * MIB,
+		.evicted_cb = stop_halfway,
+		.evicted_arg = &halfway};
+	abd_arc_t *arc = halfway.arc = abd_arc_create(&config);
+	struct resize resize = {.arc = arc, .capacity = 4 * MIB};
+	uint64_t n = 0;
+
+	while (arc_stats(arc).used_bytes < 15 * MIB)
+		put(arc, n++);
+	cr_assert_eq(pthread_create(&resize.thread, NULL, do_resize, &resize), 0);
+	while (!atomic_load(&halfway.reached))
+		wait_ms(5);
+	wait_ms(50);
+	size_t used = arc_stats(arc).used_bytes;
+
+	cr_assert_gt(arc->ceiling, used + MIB + MIB / 4);
+	for (unsigned i = 0; i < 100000 && arc_stats(arc).used_bytes < used + MIB; i++)
+		put(arc, n++);
+	used = arc_stats(arc).used_bytes - used;
+	section_end(&halfway.section);
+	pthread_join(resize.thread, NULL);
+	cr_expect_geq(used, MIB);
+	cr_expect_leq(arc_stats(arc).used_bytes, 4 * MIB);
 	abd_arc_destroy(arc);
 }
 
