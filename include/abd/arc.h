@@ -11,7 +11,8 @@
  * The capacity counts bytes of memory: slabs of records and entries with what is free in them, runs
  * of large records with their waste, structs and run tables, the cache's index, its ghost lists,
  * and evicted records that may still be read. Held records that were evicted, replaced or removed
- * can take the cache over its capacity.
+ * can take the cache over its capacity. So can what several threads put at the same time, if there
+ * is nothing left to evict for all of it, until their calls return.
  *
  * A large cache consists of shards, each with a lock and an equal part of the capacity:
  * config.shards says more. Where this file speaks of the cache's lock, or of sizes that depend on
@@ -147,7 +148,8 @@ enum abd_arc_put_flag {
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
  * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
  * releases from this cache is reported by a later call. Records that it puts there may take the
- * cache over its capacity until then.
+ * cache over its capacity until then, by a 16th at most: what would take it further is -ENOSPC. A
+ * call that makes room does not go on for ever if evicted_cb takes it.
  *
  * Owner: *evicted and its buffer are lent until evicted_cb returns; abd_arc_evicted_take() keeps
  *        the buffer.
@@ -296,7 +298,11 @@ struct abd_arc_stats {
 	/* so far */
 	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
 	/* now */
-	uint64_t resident_bytes; /**< memory that the cache keeps from the system */
+	/**
+	 * memory that the cache keeps from the system; with the free pages of chunk_provider, which
+	 * all caches and buffers of the process share
+	 */
+	uint64_t resident_bytes;
 	/* so far */
 	uint64_t waits;      /**< how often a call waited for readers */
 	uint64_t remembered; /**< puts that stored nothing, as ABD_ARC_SECOND_TIME wants */
@@ -356,7 +362,8 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit beside the minimums of others; -EINVAL size 0;
  *          -ENOMEM no memory, even after the cache gave up all it has. After an error the cache has
- *          the old record of key, or none.
+ *          the old record of key, or none. For what evicted_cb puts, -ENOSPC is also said where
+ *          abd_arc_evicted_t says so.
  * Owner:   nothing changes hands; buf is copied.
  * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace
  *          period).
@@ -566,8 +573,9 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0: *hold holds the record. 1: *fill is the caller's to fill, and *hold is unchanged.
  *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
- *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit;
- *          -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as
+ *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit, or
+ *          does not beside those of other fills (it would take the cache over its capacity by more
+ *          than a 16th); -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as
  *          abd_arc_put(), and the thread that has waited longest gets the fill. A record that is
  *          found damaged is dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
@@ -655,7 +663,8 @@ ABD_API int abd_arc_put_abd(
  *          -ENOSPC: chunk_provider is pool, and capacity_bytes is more than pool_size; or the
  *          minimums of metadata and pools are together more than half of capacity_bytes. The
  *          capacity is unchanged after an error.
- * Threads: any. When the cache becomes smaller, this call waits for readers, and the index shrinks.
+ * Threads: any. When the cache becomes smaller, this call evicts in steps, waits for readers, and
+ *          the index shrinks. Until it returns, as much may be in use as before.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);

@@ -372,19 +372,22 @@ static bool abd_arc_resize_may(struct abd_arc *first, size_t capacity)
 	return minimums <= capacity / first->shards / 2;
 }
 
-/* Set a shard's goal; it grows at once. *seen is then the table that it no longer needs. */
-static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity, struct abd_arc_seen *seen)
+/* Set a shard's goal; it grows at once. Under whole_lock. */
+static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 {
+	struct abd_arc_seen seen = abd_arc_resize_seen(arc, capacity);
+
 	pthread_mutex_lock(&arc->lock);
 	size_t less = arc->capacity - abd_min(arc->capacity, capacity);
 
 	arc->goal = capacity;
 	arc->leeway = less / ABD_ARC_RESIZE_LEEWAY_PART + abd_arc_reserve(arc->capacity);
 	arc->ceiling = abd_arc_used(arc) > arc->capacity ? abd_arc_used(arc) : arc->capacity;
-	abd_arc_seen_resize(&arc->seen, seen, capacity);
+	abd_arc_seen_resize(&arc->seen, &seen, capacity);
 	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
 	abd_arc_ceiling_follow(arc);
 	pthread_mutex_unlock(&arc->lock);
+	abd_arc_seen_fini(&seen); /* the table that it no longer needs */
 }
 
 /* Make room, and give all of it back to the system, so that no put has to give back much. */
@@ -431,8 +434,6 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
-	struct abd_arc_seen seen[ABD_ARC_SHARDS_MAX];
-
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
 	abd_arc_require_untelling(__func__, arc);
 
@@ -440,20 +441,15 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 
 	if (error != 0)
 		return -error;
-	for (uint32_t i = 0; i < arc->shards; i++)
-		seen[i] = abd_arc_resize_seen(&arc[i], abd_arc_part(&arc[i], capacity_bytes));
 	/* Of two calls at a time, the later one sets the goals of all. */
 	pthread_mutex_lock(&arc->whole_lock);
 	bool fits = abd_arc_resize_may(arc, capacity_bytes);
 
 	for (uint32_t i = 0; fits && i < arc->shards; i++)
-		abd_arc_resize_begin(&arc[i], abd_arc_part(&arc[i], capacity_bytes), &seen[i]);
+		abd_arc_resize_begin(&arc[i], abd_arc_part(&arc[i], capacity_bytes));
 	pthread_mutex_unlock(&arc->whole_lock);
-	for (uint32_t i = 0; i < arc->shards; i++) {
-		abd_arc_seen_fini(&seen[i]);
-		if (fits)
-			abd_arc_resize_end(&arc[i]);
-	}
+	for (uint32_t i = 0; fits && i < arc->shards; i++)
+		abd_arc_resize_end(&arc[i]);
 	return fits ? 0 : -ENOSPC;
 }
 

@@ -25,6 +25,9 @@
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
 /* And no more records than this at a time: a quarter of a millisecond. */
 #define ABD_ARC_EVICT_PIECE 1024
+/* No call goes on to make room for what evicted_cb puts, once that is more than so many records. */
+#define ABD_ARC_CALLBACK_PUTS 256
+#define ABD_ARC_FAR_OVER_PART 16
 /*
  * A put evicts no more records than this for the policy, and frees as many ghosts and some more
  * with each record. The rest is left to the next puts.
@@ -164,6 +167,16 @@ static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t m
 size_t abd_arc_excess(const struct abd_arc *arc, int class)
 {
 	return abd_arc_excess_with(arc, class, 0);
+}
+
+bool abd_arc_has_room(const struct abd_arc *arc, int class, size_t more)
+{
+	return abd_arc_used(arc) + more < arc->ceiling || abd_arc_excess(arc, class) == 0;
+}
+
+bool abd_arc_is_far_over(const struct abd_arc *arc)
+{
+	return abd_arc_excess(arc, -1) > arc->capacity / ABD_ARC_FAR_OVER_PART;
 }
 
 /*
@@ -310,13 +323,20 @@ void abd_arc_reclaim_unlock(struct abd_arc *arc)
 	abd_arc_tell(arc);
 }
 
-/* What is told of is freed only then. Between two steps that free memory. */
-static void abd_arc_reclaim_pause(struct abd_arc *arc)
+/*
+ * What is told of is freed only then. Between two steps that free memory. False: the callbacks put
+ * so much that there shall be no next step. puts: how many records they had put before the first.
+ */
+static bool abd_arc_reclaim_pause(struct abd_arc *arc, size_t puts)
 {
 	if (ABD_LIKELY(arc->evicted_cb == NULL))
-		return;
+		return true;
 	abd_arc_reclaim_unlock(arc);
 	pthread_mutex_lock(&arc->reclaim_lock);
+	pthread_mutex_lock(&arc->lock);
+	puts = arc->puts_of_callbacks - puts;
+	pthread_mutex_unlock(&arc->lock);
+	return puts <= ABD_ARC_CALLBACK_PUTS;
 }
 
 static void abd_arc_reclaim_now(struct abd_arc *arc)
@@ -391,11 +411,12 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 {
 	pthread_mutex_lock(&arc->lock);
 	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_indexed(arc));
-	bool again = abd_arc_excess(arc, class) > 0;
+	bool is_needed = abd_arc_excess(arc, class) > 0, is_first = true;
+	size_t puts = arc->puts_of_callbacks;
 
 	pthread_mutex_unlock(&arc->lock);
 	/* What a callback puts may be too much until the next put. */
-	if (!again || abd_arc_is_telling(arc))
+	if (!is_needed || abd_arc_is_telling(arc))
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
@@ -403,12 +424,8 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 	/* An index that is too large must not cost records. */
 	if (is_sparse)
 		abd_arc_reclaim_now(arc);
-	abd_arc_reclaim_pause(arc);
-	again = abd_arc_make_some_room(arc, class, true);
-	while (again) {
-		abd_arc_reclaim_pause(arc);
-		again = abd_arc_make_some_room(arc, class, false);
-	}
+	while (abd_arc_reclaim_pause(arc, puts) && abd_arc_make_some_room(arc, class, is_first))
+		is_first = false;
 	abd_arc_reclaim_unlock(arc);
 }
 
@@ -478,25 +495,33 @@ static uint64_t abd_arc_trim_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What all shards use, also for records that are held. */
-static size_t abd_arc_trim_used(struct abd_arc *first)
+/* What all shards use, also for records that are held. *puts: how many records evicted_cb has put.
+ */
+static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
 {
 	size_t used = 0;
 
+	*puts = 0;
 	for (uint32_t i = 0; i < first->shards; i++) {
 		pthread_mutex_lock(&first[i].lock);
 		used += abd_arc_used(&first[i]);
+		*puts += first[i].puts_of_callbacks;
 		pthread_mutex_unlock(&first[i].lock);
 	}
 	return used;
 }
 
-/* Take a step in each shard, for its part of what is too much. False: no step is left. */
-static bool abd_arc_trim_round(struct abd_arc *first, size_t goal)
+/*
+ * Take a step in each shard, for its part of what is too much. False: no step is left, or callbacks
+ * have put much since they had put so many records.
+ */
+static bool abd_arc_trim_round(struct abd_arc *first, size_t goal, size_t puts)
 {
-	size_t used = abd_arc_trim_used(first);
+	size_t puts_now, used = abd_arc_trim_used(first, &puts_now);
 	bool any = false;
 
+	if (puts_now - puts > ABD_ARC_CALLBACK_PUTS)
+		return false;
 	for (uint32_t i = 0; used > goal && i < first->shards; i++)
 		any |= abd_arc_trim_some(&first[i], (used - goal - 1) / first->shards + 1);
 	return any;
@@ -507,15 +532,15 @@ size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 	ABD_REQUIRE(arc != NULL, "cache is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	uint64_t begin = abd_arc_trim_clock();
-	size_t before = abd_arc_trim_used(arc), goal = before - abd_min(before, bytes);
+	size_t puts, before = abd_arc_trim_used(arc, &puts), goal = before - abd_min(before, bytes);
 
 	for (uint32_t i = 0; i < arc->shards; i++)
 		abd_arc_reclaim(&arc[i]); /* what waits to be freed costs no record */
-	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal))
+	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal, puts))
 		continue;
 	abd_cache_reap_now();
 
-	size_t after = abd_arc_trim_used(arc);
+	size_t after = abd_arc_trim_used(arc, &puts);
 
 	return before - abd_min(before, after);
 }

@@ -18,7 +18,7 @@ static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bo
 {
 	struct abd_arc *arc = filling->arc;
 	size_t bytes = abd_arc_record_estimate(arc, size);
-	bool fits;
+	bool fits, has_room = true;
 
 	pthread_mutex_lock(&arc->lock);
 	fits = bytes <= abd_arc_share_cost_max(arc, &filling->key, is_metadata);
@@ -27,11 +27,20 @@ static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bo
 		arc->policy.reserved += bytes;
 		arc->run_bytes += bytes;
 		filling->bytes = bytes;
+		has_room = abd_arc_has_room(arc, -1, 0);
 	}
 	pthread_mutex_unlock(&arc->lock);
-	if (fits)
-		abd_arc_make_room(arc, -1);
-	return fits ? 0 : -ENOSPC;
+	if (has_room)
+		return fits ? 0 : -ENOSPC;
+	abd_arc_make_room(arc, -1);
+
+	/* Nothing is left to evict: what there is are other fills. */
+	pthread_mutex_lock(&arc->lock);
+	has_room = !abd_arc_is_far_over(arc);
+	if (!has_room)
+		abd_arc_filling_unreserve(filling);
+	pthread_mutex_unlock(&arc->lock);
+	return has_room ? 0 : -ENOSPC;
 }
 
 /* Make the buffer of a fill that has just begun. Returns 0, -ENOSPC or -ENOMEM. */

@@ -299,8 +299,9 @@ struct abd_arc {
 	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
 	size_t pinned_bytes;  /* the part of those that was found held */
 	size_t pinned_count;
-	size_t untold_bytes; /* the part of those in untold, or being told of */
-	size_t leaving;      /* entries of the index that are leaving */
+	size_t untold_bytes;      /* the part of those in untold, or being told of */
+	size_t puts_of_callbacks; /* so far: records that evicted_cb has put here */
+	size_t leaving;           /* entries of the index that are leaving */
 	/* what was freed, runs and slabs, since memory was given back to the system */
 	size_t loose_runs, loose_slabs;
 	/* what is retired now is of this batch; who holds those before looked is known */
@@ -607,11 +608,18 @@ void abd_arc_reclaim_some(struct abd_arc *arc);
  * is). What pinned entries take does not count. Under lock.
  */
 size_t abd_arc_excess(const struct abd_arc *arc, int class);
+/**
+ * Whether so many bytes more need no room to be made: there is no excess, or a resize makes it.
+ * Under lock.
+ */
+bool abd_arc_has_room(const struct abd_arc *arc, int class, size_t more);
+/** Whether the excess is more than a 16th of the capacity. Under lock. */
+bool abd_arc_is_far_over(const struct abd_arc *arc);
 /** While a resize makes room, the ceiling comes down with what is used. Under lock. */
 void abd_arc_ceiling_follow(struct abd_arc *arc);
 /**
- * Reclaim, move records and evict, until there is no excess, or nothing left to free. Outside of
- * sections and locks.
+ * Reclaim, move records and evict, until there is no excess, or nothing left to free, or
+ * evicted_cb has put some hundred records. Outside of sections and locks.
  */
 void abd_arc_make_room(struct abd_arc *arc, int class);
 /**

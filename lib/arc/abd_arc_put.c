@@ -7,7 +7,7 @@
  * if too little memory is left. Then it puts the record in, which readers see as one step. A put
  * reserves room before it allocates memory, so the cache stays within its capacity. The one
  * exception: concurrent puts together reserve more than there is to evict. Then all of them go
- * ahead, and the excess is evicted when they are done.
+ * ahead, and each evicts what is too much when it is done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
 #include "abd_arc_impl.h"
@@ -28,6 +28,7 @@ struct abd_arc_put {
 	int class; /* of the slot */
 	enum abd_arc_place place;
 	bool grows;       /* its slot takes a slab from the system */
+	bool exceeds;     /* it found no room, or little */
 	size_t reserved;  /* of the policy's capacity */
 	size_t run_bytes; /* for a buffer */
 	struct abd_arc_record record;
@@ -138,24 +139,30 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 
 /*
  * Take a slot. If there is no room for one, not even after making room, the capacity is exceeded.
- * False: no memory.
+ * Returns 0; -ENOMEM; -ENOSPC: evicted_cb puts it, and it would be exceeded by far.
  */
-static bool abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put, bool exceed)
+static int abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	pthread_mutex_lock(&arc->lock);
 	int class = abd_arc_store_near(&arc->store, put->class);
 	size_t grows = abd_arc_store_next_bytes(&arc->store, class);
-	bool fits = exceed || abd_arc_used(arc) + grows < arc->ceiling ||
-		    abd_arc_excess(arc, class) == 0;
+	bool is_telling = abd_arc_is_telling(arc);
+	/* What a callback puts while a resize makes room would take that room. */
+	bool fits = put->exceeds || (is_telling ? abd_arc_excess(arc, class) == 0
+						: abd_arc_has_room(arc, class, grows));
+	bool refused = is_telling && put->exceeds && abd_arc_is_far_over(arc);
 
 	put->grows = grows > 0;
-	if (fits)
+	if (fits && !refused)
 		put->entry = abd_arc_store_alloc(&arc->store, class, true);
 	pthread_mutex_unlock(&arc->lock);
+	if (refused)
+		return -ENOSPC;
 	if (fits)
-		return put->entry != NULL;
+		return put->entry != NULL ? 0 : -ENOMEM;
 	abd_arc_make_room(arc, put->class);
-	return abd_arc_put_take(arc, put, true);
+	put->exceeds = true;
+	return abd_arc_put_take(arc, put);
 }
 
 /* Fill the entry, which nobody else can see yet. Returns 0 or -ENOMEM. */
@@ -264,7 +271,7 @@ static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
-	bool much = false;
+	bool much = false, over = false;
 	int error = 0;
 
 	pthread_mutex_lock(&arc->lock);
@@ -284,11 +291,15 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		atomic_store_explicit(&(*put->slot)->entry, entry, memory_order_release);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
+	arc->puts_of_callbacks += abd_arc_is_telling(arc);
+	over = put->exceeds && !abd_arc_has_room(arc, -1, 0);
 	much = abd_arc_reclaim_is_due(arc) ||
 	       ((put->grows || put->place != ABD_ARC_IN_SLOT) && abd_arc_is_nearly_short(arc));
 out:
 	pthread_mutex_unlock(&arc->lock);
-	if (much)
+	if (over)
+		abd_arc_make_room(arc, -1);
+	else if (much)
 		abd_arc_reclaim_some(arc);
 	return error;
 }
@@ -310,7 +321,8 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 
 	if (error != 0)
 		return error;
-	error = abd_arc_put_take(arc, put, false) ? 0 : -ENOMEM;
+	put->exceeds = false;
+	error = abd_arc_put_take(arc, put);
 	/* Until here evicted_cb may have filled slots, and from here to abd_arc_put_insert() not.
 	 */
 	if (error == 0 && put->slot != NULL) {

@@ -203,6 +203,30 @@ Test(abd_arc_fill, counts_against_the_capacity_and_as_metadata)
 	abd_arc_destroy(arc);
 }
 
+/* There is nothing to evict for the third: it would take the cache over its capacity. */
+Test(abd_arc_fill, that_finds_no_room_beside_others_is_refused)
+{
+	enum { CAPACITY = 8 << 20, LARGE = 3000000 };
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_fill_t fill[3];
+	abd_arc_hold_t hold;
+
+	for (unsigned round = 0; round < 3; round++) {
+		cr_assert_eq(ask(arc, 0, LARGE, &hold, &fill[0]), 1);
+		cr_assert_eq(ask(arc, 1, LARGE, &hold, &fill[1]), 1);
+		cr_assert_eq(ask(arc, 2, LARGE, &hold, &fill[2]), -ENOSPC);
+		cr_assert_eq(ask(arc, 3, 1000, &hold, &fill[2]), 1, "a small one");
+		abd_arc_fill_abandon(&fill[2]);
+		cr_assert_leq(arc_stats(arc).used_bytes, CAPACITY);
+		abd_arc_fill_abandon(&fill[0]);
+		cr_assert_eq(ask(arc, 2, LARGE, &hold, &fill[0]), 1);
+		abd_arc_fill_abandon(&fill[0]);
+		abd_arc_fill_abandon(&fill[1]);
+		expect_nothing_reserved(arc);
+	}
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_fill, a_buffer_is_page_aligned_from_a_page_on)
 {
 	abd_arc_t *arc = arc_make(8 << 20, 0, 0);

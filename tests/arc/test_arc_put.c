@@ -489,3 +489,33 @@ Test(abd_arc_put, an_effort_that_no_search_has_is_refused)
 		cr_assert_eq(errno, EINVAL, "%zu", efforts[i]);
 	}
 }
+
+static void *read_for_a_while(void *begun)
+{
+	abd_rcu_read_lock();
+	atomic_store((atomic_bool *)begun, true);
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	abd_rcu_read_unlock();
+	return NULL;
+}
+
+/* Another put has reserved nearly all, and this one finds too little: it must not stay so. */
+Test(abd_arc_put, that_took_the_cache_over_its_capacity_evicts_when_it_is_done)
+{
+	enum { CAPACITY = 1 << 20, RESERVED = 800000, PUT = 400000 };
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	atomic_bool begun = false;
+	pthread_t reader;
+
+	arc->run_bytes += RESERVED;
+	arc_fill(data, PUT, 0, 0, 64);
+	cr_assert_eq(pthread_create(&reader, NULL, read_for_a_while, &begun), 0);
+	while (!atomic_load(&begun))
+		sched_yield();
+	cr_assert_eq(abd_arc_put(arc, arc_at(0), data, PUT), 0);
+	cr_assert_leq(arc_stats(arc).used_bytes, CAPACITY);
+	cr_assert_eq(arc_stats(arc).evictions, 1);
+	pthread_join(reader, NULL);
+	arc->run_bytes -= RESERVED;
+	abd_arc_destroy(arc);
+}

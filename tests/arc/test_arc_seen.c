@@ -626,3 +626,33 @@ Test(abd_arc_seen, threads_put_and_resize_together, .timeout = 120)
 	cr_assert_eq(arc->seen.places, abd_arc_seen_places(16 * MIB));
 	abd_arc_destroy(arc);
 }
+
+static void *resize_to_16(void *arg)
+{
+	abd_arc_resize(arg, 16 * MIB);
+	return NULL;
+}
+
+/* One of the two may need no other table when it begins. */
+Test(abd_arc_seen, after_two_resizes_at_once_the_table_is_that_of_the_capacity, .timeout = 120)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = 16 * MIB,
+		.shards = 4,
+		.flags = ABD_ARC_SECOND_TIME};
+	abd_arc_t *arc = abd_arc_create(&config);
+	pthread_t other;
+
+	for (unsigned round = 0; round < 1500; round++) {
+		cr_assert_eq(abd_arc_resize(arc, 16 * MIB), 0);
+		cr_assert_eq(pthread_create(&other, NULL, resize_to_16, arc), 0);
+		for (unsigned i = round % 64; i > 0; i--)
+			sched_yield();
+		cr_assert_eq(abd_arc_resize(arc, 64 * MIB), 0);
+		pthread_join(other, NULL);
+		for (unsigned i = 0; i < 4; i++)
+			cr_assert_eq(arc[i].seen.places, abd_arc_seen_places(arc[i].capacity),
+				"round %u: %zu", round, arc[i].seen.places);
+	}
+	abd_arc_destroy(arc);
+}
