@@ -27,6 +27,7 @@
 #define ABD_ARC_EVICT_PIECE 1024
 /* No call goes on to make room for what evicted_cb puts, once that is more than so many records. */
 #define ABD_ARC_CALLBACK_PUTS 256
+/* A cache is far over its capacity by more than this part of it. */
 #define ABD_ARC_FAR_OVER_PART 16
 /*
  * A put evicts no more records than this for the policy, and frees as many ghosts and some more
@@ -495,8 +496,7 @@ static uint64_t abd_arc_trim_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What all shards use, also for records that are held. *puts: how many records evicted_cb has put.
- */
+/* What all shards use, also for what is held; *puts: how many records evicted_cb has put there. */
 static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
 {
 	size_t used = 0;
