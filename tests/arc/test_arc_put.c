@@ -503,7 +503,9 @@ static void *read_for_a_while(void *begun)
 Test(abd_arc_put, that_took_the_cache_over_its_capacity_evicts_when_it_is_done)
 {
 	enum { CAPACITY = 1 << 20, RESERVED = 800000, PUT = 400000 };
-	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	struct abd_arc_config config = {
+		.config_size = sizeof(config), .capacity_bytes = CAPACITY, .shards = 1};
+	abd_arc_t *arc = abd_arc_create(&config);
 	atomic_bool begun = false;
 	pthread_t reader;
 
