@@ -575,8 +575,8 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
  *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit, or
  *          does not beside those of other fills (it would take the cache over its capacity by more
- *          than a 16th); -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM as
- *          abd_arc_put(), and the thread that has waited longest gets the fill. A record that is
+ *          than a 16th); -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM
+ *          as abd_arc_put(), and the thread that has waited longest gets the fill. A record that is
  *          found damaged is dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
