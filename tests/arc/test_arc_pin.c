@@ -32,6 +32,13 @@ static abd_arc_hold_t *hold_many(abd_arc_t *arc, uint64_t first, size_t count)
 	return held;
 }
 
+static void release_rest(abd_arc_hold_t *held, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (held[i].abd != NULL)
+			abd_arc_release(&held[i]);
+}
+
 static void expect_content(const abd_arc_hold_t *held, uint64_t n)
 {
 	char got[SIZE];
@@ -109,9 +116,7 @@ Test(arc_pin, holds_that_stay_are_not_looked_at_again)
 	cr_assert_eq(slots_looked_at(arc), 2 * BLOCK);
 	cr_assert_eq(slots_looked_at(arc), BLOCK);
 
-	for (unsigned i = 0; i < 10 * BLOCK; i++)
-		if (held[i].abd != NULL)
-			abd_arc_release(&held[i]);
+	release_rest(held, 10 * BLOCK);
 	look(arc);
 	cr_assert_eq(arc->counted, 0);
 	look(arc);
@@ -265,9 +270,7 @@ Test(arc_pin, what_a_settled_slot_holds_is_pinned_when_it_is_evicted)
 	abd_arc_release(&again);
 	cr_assert_eq(arc->pinned_count, 0);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	for (unsigned i = 0; i < 3 * BLOCK; i++)
-		if (held[i].abd != NULL)
-			abd_arc_release(&held[i]);
+	release_rest(held, 3 * BLOCK);
 	abd_arc_destroy(arc);
 	free(held);
 }
@@ -302,9 +305,7 @@ Test(arc_pin, a_settled_block_is_filled_again)
 		abd_arc_release(&more[i]);
 	}
 	cr_assert_eq(arc->pinned_count, 0);
-	for (unsigned i = 0; i < 3 * BLOCK; i++)
-		if (held[i].abd != NULL)
-			abd_arc_release(&held[i]);
+	release_rest(held, 3 * BLOCK);
 	abd_arc_destroy(arc);
 	free(held);
 }
@@ -331,9 +332,7 @@ Test(arc_pin, a_release_that_stands_still_holds_up_nobody)
 	cr_assert_eq(arc->pinned_count, 1);
 	expect_content(&more, 1000);
 	abd_arc_release(&more);
-	for (unsigned i = 0; i < 3 * BLOCK; i++)
-		if (held[i].abd != NULL)
-			abd_arc_release(&held[i]);
+	release_rest(held, 3 * BLOCK);
 	abd_arc_destroy(arc);
 	free(held);
 }
@@ -502,9 +501,7 @@ Test(arc_pin, in_any_order, .timeout = 120)
 				if (held[i].abd != NULL && abd_test_random(&seed) % 2 == 0)
 					abd_arc_release(&held[i]);
 	}
-	for (unsigned i = 0; i < HELD; i++)
-		if (held[i].abd != NULL)
-			abd_arc_release(&held[i]);
+	release_rest(held, HELD);
 	look(arc);
 	cr_assert_eq(arc->pinned_count, 0);
 	cr_assert_eq(arc->counted, 0);

@@ -304,6 +304,8 @@ Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference, .timeou
 		.evicted_arg = &halfway};
 	abd_arc_t *arc = halfway.arc = abd_arc_create(&config);
 	struct resize resize = {.arc = arc, .capacity = 4 * MIB};
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
 	uint64_t n = 0;
 
 	while (arc_stats(arc).used_bytes < 15 * MIB)
@@ -318,6 +320,8 @@ Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference, .timeou
 	for (unsigned i = 0; i < 100000 && arc_stats(arc).used_bytes < used + MIB; i++)
 		put(arc, n++);
 	used = arc_stats(arc).used_bytes - used;
+	cr_expect_eq(abd_arc_hold_or_fill(arc, arc_at(n), RECORD, 0, &hold, &fill), 1);
+	abd_arc_fill_abandon(&fill);
 	section_end(&halfway.section);
 	pthread_join(resize.thread, NULL);
 	cr_expect_geq(used, MIB);
