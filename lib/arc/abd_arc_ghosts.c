@@ -7,12 +7,12 @@
  */
 #include "abd_arc_ghosts.h"
 #include "abd_arc_hash.h"
+#include "abd_chunk.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define ABD_ARC_GHOST_PAGE 64
-#define ABD_ARC_GHOST_PAGE_BYTES (ABD_ARC_GHOST_PAGE * sizeof(struct abd_arc_ghost))
+#define ABD_ARC_GHOST_PAGE (ABD_CHUNK_SIZE / sizeof(struct abd_arc_ghost))
 /* Cells more or less at a time: so the table's size follows that of the lists. */
 #define ABD_ARC_GHOST_STEPS 2
 #define ABD_ARC_GHOST_TIDY_STEPS 1024
@@ -28,7 +28,7 @@ size_t abd_arc_ghosts_bytes(const struct abd_arc_ghosts *ghosts)
 {
 	size_t pages = (ghosts->cells + ABD_ARC_GHOST_PAGE - 1) / ABD_ARC_GHOST_PAGE;
 
-	return pages * ABD_ARC_GHOST_PAGE_BYTES + abd_arc_ghosts_room(ghosts->page_room);
+	return pages * ABD_CHUNK_SIZE + abd_arc_ghosts_room(ghosts->page_room);
 }
 
 struct abd_arc_ghost *abd_arc_ghost_at(const struct abd_arc_ghosts *ghosts, uint32_t number)
@@ -163,10 +163,10 @@ static bool abd_arc_ghosts_page(struct abd_arc_ghosts *ghosts)
 
 	if (!abd_arc_ghosts_reserve(ghosts, pages))
 		return false;
-	page = abd_mem_alloc(ABD_ARC_GHOST_PAGE_BYTES, 64);
+	page = abd_chunk_alloc_direct(ghosts->provider, 0);
 	if (page == NULL)
 		return false;
-	memset(page, 0, ABD_ARC_GHOST_PAGE_BYTES);
+	memset(page, 0, ABD_CHUNK_SIZE);
 	ghosts->page[pages] = page;
 	return true;
 }
@@ -176,7 +176,7 @@ static void abd_arc_ghosts_start(struct abd_arc_ghosts *ghosts)
 	if (!abd_arc_ghosts_page(ghosts))
 		return;
 	ghosts->cells = ABD_ARC_GHOST_PAGE;
-	for (uint32_t number = ABD_ARC_GHOST_PAGE; number > 0; number--)
+	for (uint32_t number = (uint32_t)ghosts->cells; number > 0; number--)
 		abd_arc_ghost_push(ghosts, ABD_ARC_NONE, number, 0);
 }
 
@@ -205,7 +205,7 @@ size_t abd_arc_ghosts_next_bytes(const struct abd_arc_ghosts *ghosts)
 
 	if (ghosts->list[ABD_ARC_NONE].count > 0 || ghosts->cells % ABD_ARC_GHOST_PAGE > 0)
 		return 0;
-	return ABD_ARC_GHOST_PAGE_BYTES +
+	return ABD_CHUNK_SIZE +
 	       (pages < ghosts->page_room ? 0 : abd_arc_ghosts_room(pages > 0 ? pages : 1));
 }
 
@@ -240,8 +240,8 @@ static void abd_arc_ghosts_shrink(struct abd_arc_ghosts *ghosts)
 	ghosts->cells--;
 	abd_arc_ghosts_spread(ghosts, first);
 	if (ghosts->cells % ABD_ARC_GHOST_PAGE == 0)
-		abd_mem_free(ghosts->page[ghosts->cells / ABD_ARC_GHOST_PAGE],
-			ABD_ARC_GHOST_PAGE_BYTES, 64);
+		abd_chunk_free_direct(
+			ghosts->provider, ghosts->page[ghosts->cells / ABD_ARC_GHOST_PAGE], 0);
 }
 
 static bool abd_arc_ghosts_are_sparse(const struct abd_arc_ghosts *ghosts)
@@ -268,7 +268,7 @@ bool abd_arc_ghosts_tidy(struct abd_arc_ghosts *ghosts)
 void abd_arc_ghosts_fini(struct abd_arc_ghosts *ghosts)
 {
 	for (size_t cell = 0; cell < ghosts->cells; cell += ABD_ARC_GHOST_PAGE)
-		abd_mem_free(ghosts->page[cell / ABD_ARC_GHOST_PAGE], ABD_ARC_GHOST_PAGE_BYTES, 64);
+		abd_chunk_free_direct(ghosts->provider, ghosts->page[cell / ABD_ARC_GHOST_PAGE], 0);
 	if (ghosts->page_room > 0)
 		abd_mem_free(ghosts->page, abd_arc_ghosts_room(ghosts->page_room), 64);
 	*ghosts = (struct abd_arc_ghosts){.page = NULL};

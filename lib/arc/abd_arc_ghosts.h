@@ -3,7 +3,7 @@
  * Ghosts: what is remembered of records that were evicted. In two lists, by age; and in a hash
  * table.
  *
- *   cells, in pages of 64; each of them is a ghost, or free, and also a bucket of the table
+ *   cells, in pages of 128; each of them is a ghost, or free, and also a bucket of the table
  *   +-----------------+-----------------+-----------------+--
  *   | ghost    bucket | (free)   bucket | ghost    bucket |
  *   +-----------------+-----------------+-----------------+--
@@ -14,7 +14,7 @@
  * the last cell moves to a free one.
  *
  * Invariants: a ghost is in one list, and in its bucket; a free cell is in list ABD_ARC_NONE. A
- * list's bytes are the sum of its ghosts' costs. At most an eighth of the cells is free, or 64,
+ * list's bytes are the sum of its ghosts' costs. At most an eighth of the cells is free, or 128,
  * unless calls that do no more than a piece at a time have not come to it yet.
  * Threads: one at a time, under the cache's lock.
  */
@@ -47,8 +47,9 @@ struct abd_arc_ghost_list {
 struct abd_arc_ghosts {
 	struct abd_arc_ghost_list list[ABD_ARC_FREQUENT + 1];
 	struct abd_arc_ghost **page;
-	size_t page_room; /* in page: a power of two, or 0 */
-	size_t cells;     /* 0, or at least one page's */
+	size_t page_room;  /* in page: a power of two, or 0 */
+	size_t cells;      /* 0, or at least one page's */
+	unsigned provider; /* of the pages */
 };
 
 /** The memory that one ghost takes. */

@@ -6,6 +6,7 @@
  */
 #include "abd_arc_policy.h"
 #include "abd_arc_hash.h"
+#include "abd_chunk.h"
 
 #include <assert.h>
 #include <string.h>
@@ -52,6 +53,7 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 	}
 	policy->capacity = capacity;
 	policy->ghost_cost = ghost_cost;
+	policy->ghosts.provider = abd_chunk_provider_now();
 	atomic_init(&policy->shared.clock, ABD_ARC_STAMP_FREQUENT);
 	abd_arc_list_init(&policy->recent);
 	abd_arc_list_init(&policy->frequent);

@@ -5,7 +5,7 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
-enum { GHOSTS = 4000, LEFT = 10, COST = 4096 };
+enum { GHOSTS = 4000, LEFT = 10, COST = 4096, PAGE = 128 };
 
 /* Many to a bucket, whatever their number is. */
 static uint64_t hash_of(uint64_t n)
@@ -43,7 +43,7 @@ static void expect_few(size_t now, size_t before)
 Test(arc_ghosts, cells_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time)
 {
 	struct abd_arc_policy policy;
-	size_t before = 64;
+	size_t before = PAGE;
 
 	abd_init();
 	abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
@@ -61,9 +61,9 @@ Test(arc_ghosts, cells_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time
 		before = policy.ghosts.cells;
 	}
 	cr_assert(abd_arc_ghosts_tidy(&policy.ghosts));
-	cr_assert(policy.ghosts.cells > 64 && policy.ghosts.cells < before, "a piece at a time");
+	cr_assert(policy.ghosts.cells > PAGE && policy.ghosts.cells < before, "a piece at a time");
 	cr_assert(abd_arc_ghosts_tidy(&policy.ghosts));
-	cr_assert_eq(policy.ghosts.cells, 64, "enough is enough");
+	cr_assert_eq(policy.ghosts.cells, PAGE, "enough is enough");
 	cr_assert_not(abd_arc_ghosts_tidy(&policy.ghosts));
 	the_newest_are_known(&policy, LEFT);
 	abd_arc_policy_fini(&policy);
@@ -73,24 +73,22 @@ Test(arc_ghosts, cells_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time
 /* Memory is refused at each step in turn: one record is forgotten, and no ghost is lost. */
 Test(arc_ghosts, without_memory_for_more_cells_all_are_found)
 {
-	enum { BEFORE = 64 };
-
 	for (unsigned fault = 0; fault < 3; fault++) {
 		struct abd_arc_policy policy;
 
 		abd_init();
 		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
-		for (uint64_t n = 1; n <= BEFORE; n++)
+		for (uint64_t n = 1; n <= PAGE; n++)
 			evict(&policy, n);
-		cr_assert_eq(policy.ghosts.cells, BEFORE);
+		cr_assert_eq(policy.ghosts.cells, PAGE);
 		abd_test_fault_from(fault);
-		evict(&policy, BEFORE + 1);
+		evict(&policy, PAGE + 1);
 		(void)abd_test_fault_end();
-		cr_assert_eq(policy.ghosts.cells, fault < 2 ? BEFORE : BEFORE + 1);
-		cr_assert_eq(abd_arc_policy_has_ghost(&policy, hash_of(BEFORE + 1)), fault == 2);
-		for (uint64_t n = BEFORE + 2; n <= GHOSTS; n++)
+		cr_assert_eq(policy.ghosts.cells, fault < 2 ? PAGE : PAGE + 1);
+		cr_assert_eq(abd_arc_policy_has_ghost(&policy, hash_of(PAGE + 1)), fault == 2);
+		for (uint64_t n = PAGE + 2; n <= GHOSTS; n++)
 			evict(&policy, n);
-		the_newest_are_known(&policy, fault == 2 ? GHOSTS : GHOSTS - BEFORE - 1);
+		the_newest_are_known(&policy, fault == 2 ? GHOSTS : GHOSTS - PAGE - 1);
 		abd_arc_policy_fini(&policy);
 	}
 }
@@ -260,14 +258,14 @@ Test(arc_ghosts, a_resize_gives_back_the_cells_of_those_that_are_gone)
 		if (n < 600) /* what was used twice leaves room for the ghosts of the others */
 			cr_assert_eq(abd_arc_read(arc, arc_at(n), record, 0, 1), 1);
 	}
-	cr_assert_gt(arc->policy.ghosts.cells, 64);
+	cr_assert_gt(arc->policy.ghosts.cells, PAGE);
 	while (arc_stats(arc).ghosts > LEFT) {
 		pthread_mutex_lock(&arc->lock);
 		cr_assert(abd_arc_policy_drop_ghost(&arc->policy));
 		pthread_mutex_unlock(&arc->lock);
 	}
 	cr_assert_eq(abd_arc_resize(arc, config.capacity_bytes), 0);
-	cr_assert_eq(arc->policy.ghosts.cells, 64);
+	cr_assert_eq(arc->policy.ghosts.cells, PAGE);
 	cr_assert_eq(arc_stats(arc).ghosts, LEFT);
 	abd_arc_destroy(arc);
 }
@@ -296,7 +294,7 @@ Test(arc_ghosts, no_eviction_takes_the_cache_over_its_capacity)
 		cr_assert_eq(abd_arc_used(arc), used);
 		cr_assert(abd_arc_policy_has_ghost(&arc->policy, hash));
 	}
-	cr_assert_leq(abd_arc_ghosts_count(&arc->policy.ghosts), ghosts + 64);
+	cr_assert_leq(abd_arc_ghosts_count(&arc->policy.ghosts), ghosts + PAGE);
 
 	size_t next = abd_arc_ghosts_next_bytes(&arc->policy.ghosts);
 

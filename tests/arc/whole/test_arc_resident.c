@@ -120,6 +120,53 @@ Test(arc_resident, so_it_does_where_records_take_whole_pages, .timeout = 300)
 	stays_within(ABD_ARC_ALIGNED, size, sizeof(size) / sizeof(size[0]));
 }
 
+/* Look-ups of small records, new and old, whose ghosts come and go; the heap is used, too. */
+static void churn(abd_arc_t *arc, size_t bytes, void **block, size_t blocks)
+{
+	uint64_t seed = 1, all = 1;
+	char byte;
+
+	for (uint64_t n = 0; bytes > 0; n++) {
+		uint64_t key = n % 2 == 0 ? all++ : abd_test_random(&seed) % all;
+		size_t size = (size_t)64 << abd_test_random(&seed) % 6;
+
+		if (abd_arc_read(arc, arc_at(key), &byte, 0, 1) >= 0)
+			continue;
+		abd_test_check(abd_arc_put(arc, arc_at(key), data + n % 4096, size) == 0, "put");
+		bytes -= abd_min(bytes, size);
+		if (n % 256 == 0 && n / 256 < blocks)
+			block[n / 256] = malloc(16);
+	}
+}
+
+Test(arc_resident, the_statistic_is_true_when_a_cache_has_shrunk, .timeout = 120)
+{
+	enum { FROM = 256 << 20, TO = FROM / 4, BLOCKS = 8192 };
+	static void *block[BLOCKS];
+	abd_arc_t *arc = arc_make(TO, 0, 0);
+
+	/* the library's code, and what a thread keeps in reserve, come on top */
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	churn(arc, TO, block, 0);
+	abd_arc_destroy(arc);
+	abd_cache_reap_now();
+
+	size_t before = resident();
+
+	arc = arc_make(FROM, 0, 0);
+	churn(arc, 2 * (size_t)FROM, block, BLOCKS);
+	cr_assert_eq(abd_arc_resize(arc, TO), 0);
+
+	size_t now = resident() - before, said = (size_t)arc_stats(arc).resident_bytes;
+
+	cr_log_info("%zu bytes are resident, %zu are said to be", now, said);
+	if (is_measurable())
+		cr_assert(now - TO / 100 * 3 < said && said < now + TO / 100 * 3);
+	abd_arc_destroy(arc);
+	for (size_t i = 0; i < BLOCKS; i++)
+		free(block[i]);
+}
+
 /* Runs that a release frees do not stay with the thread that released them. */
 Test(arc_resident, releases_give_memory_back, .timeout = 120)
 {
