@@ -18,10 +18,11 @@
  * The parts of the capacity that the smallest slabs and the largest ones are at most, because each
  * class in use has a slab that is partly empty. But slabs of 64 KiB, for slots of up to 3,584
  * bytes, may be a larger part: what is larger is split, and its rest, up to a page, needs a slot.
+ * (At 4 MiB that makes waste of 31 % with records of 1,600 to 4,000 bytes 12 %; at 2 MiB nothing.)
  */
 #define ABD_ARC_STORE_SMALL_PART 1024
 #define ABD_ARC_STORE_LARGE_PART 512
-#define ABD_ARC_STORE_SOME_PART 128
+#define ABD_ARC_STORE_SOME_PART 64
 #define ABD_ARC_STORE_SOME ((size_t)64 << 10)
 /*
  * A free slot serves records of smaller classes too, if it is larger by this part at most; or of
@@ -91,7 +92,8 @@ void abd_arc_store_init(struct abd_arc_store *store, size_t capacity)
 
 void abd_arc_store_resize(struct abd_arc_store *store, size_t capacity)
 {
-	size_t some = abd_min(capacity / ABD_ARC_STORE_SOME_PART, ABD_ARC_STORE_SOME);
+	bool large = capacity / ABD_ARC_STORE_SOME_PART >= ABD_ARC_STORE_SOME;
+	size_t some = large ? ABD_ARC_STORE_SOME : capacity / (2 * ABD_ARC_STORE_SOME_PART);
 	size_t part = capacity / ABD_ARC_STORE_LARGE_PART;
 
 	store->slab_max = abd_arc_store_slab_for(

@@ -47,7 +47,7 @@ Test(arc_store, a_slot_wastes_a_17th_or_a_few_bytes)
 
 Test(arc_store, slabs_are_a_small_part_of_the_capacity)
 {
-	static const size_t capacity[] = {64 << 10, MIB, 8 * MIB, 64 * MIB, 1024 * MIB};
+	static const size_t capacity[] = {64 << 10, MIB, 4 * MIB, 8 * MIB, 64 * MIB, 1024 * MIB};
 
 	for (size_t i = 0; i < sizeof(capacity) / sizeof(capacity[0]); i++) {
 		int class;
@@ -57,9 +57,9 @@ Test(arc_store, slabs_are_a_small_part_of_the_capacity)
 			size = abd_arc_store_slot_size(&store, class) + 1) {
 			size_t bytes = abd_arc_store_next_bytes(&store, class);
 
-			cr_assert(
-				bytes <= ABD_CHUNK_SIZE + 64 ||
-					bytes <= capacity[i] / (bytes <= 65 << 10 ? 128 : 512) + 64,
+			size_t part = bytes > 65 << 10 ? 512 : capacity[i] == 4 * MIB ? 64 : 128;
+
+			cr_assert(bytes <= ABD_CHUNK_SIZE + 64 || bytes <= capacity[i] / part + 64,
 				"%zu bytes", bytes);
 		}
 	}
