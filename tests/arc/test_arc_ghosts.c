@@ -3,6 +3,7 @@
  * Ghosts against a plain model; their cells grow and shrink with their number, and none is lost.
  */
 #include "abd_arc_impl.h"
+#include "abd_test_provider.h"
 #include "arc_data.h"
 
 enum { GHOSTS = 4000, LEFT = 10, COST = 4096, PAGE = 128 };
@@ -68,6 +69,27 @@ Test(arc_ghosts, cells_grow_with_the_ghosts_and_shrink_with_them_a_few_at_a_time
 	the_newest_are_known(&policy, LEFT);
 	abd_arc_policy_fini(&policy);
 	cr_assert_eq(abd_arc_ghosts_bytes(&policy.ghosts), 0);
+}
+
+/* Where they would lie on the heap, the C library would keep most of them when a cache shrinks. */
+Test(arc_ghosts, cells_lie_in_pages_that_go_back_to_the_provider)
+{
+	struct abd_arc_policy policy;
+
+	abd_init();
+	abd_test_provider_begin();
+	abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
+	for (uint64_t n = 1; n <= GHOSTS; n++)
+		evict(&policy, n);
+	cr_assert_eq(abd_test_runs_out(0), (GHOSTS + PAGE - 1) / PAGE);
+	while (abd_arc_policy_drop_ghost(&policy))
+		continue;
+	while (abd_arc_ghosts_tidy(&policy.ghosts))
+		continue;
+	cr_assert_eq(abd_test_runs_out(0), 1);
+	abd_arc_policy_fini(&policy);
+	cr_assert_eq(abd_test_runs_out_all(), 0);
+	abd_test_provider_end();
 }
 
 /* Memory is refused at each step in turn: one record is forgotten, and no ghost is lost. */
