@@ -5,6 +5,7 @@
  */
 #include "abd_arc_impl.h"
 #include "abd_chunk.h"
+#include "abd_depot.h"
 #include "abd_lz4_decode.h"
 
 #include <sched.h>
@@ -185,6 +186,19 @@ static void abd_arc_end(struct abd_arc *arc)
 	pthread_mutex_destroy(&arc->lock);
 }
 
+/* What the shards that were begun had is free now, and goes back to the system as other buffers'
+ * does.
+ */
+static void abd_arc_free(struct abd_arc *arc, uint32_t begun, size_t shards)
+{
+	unsigned provider = arc->store.provider;
+
+	while (begun > 0)
+		abd_arc_end(&arc[--begun]);
+	abd_mem_free(arc, shards * sizeof(*arc), 64);
+	abd_chunk_trim(provider, false, abd_depot_reserve_bytes() / 4, SIZE_MAX);
+}
+
 abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 {
 	struct abd_arc_config known;
@@ -218,9 +232,7 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	return arc;
 
 no_shard:
-	while (started > 0)
-		abd_arc_end(&arc[--started]);
-	abd_mem_free(arc, known.shards * sizeof(*arc), 64);
+	abd_arc_free(arc, started, known.shards);
 no_memory:
 	errno = ENOMEM;
 	return NULL;
@@ -277,9 +289,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 			arc[i].evicted_bytes == 0);
 	}
 	abd_arc_readers_free(arc);
-	for (uint32_t i = 0; i < arc->shards; i++)
-		abd_arc_end(&arc[i]);
-	abd_mem_free(arc, arc->shards * sizeof(*arc), 64);
+	abd_arc_free(arc, arc->shards, arc->shards);
 }
 
 /*

@@ -167,6 +167,41 @@ Test(arc_resident, the_statistic_is_true_when_a_cache_has_shrunk, .timeout = 120
 		free(block[i]);
 }
 
+/* A quarter of reserve_bytes, as when other buffers are freed. */
+static void expect_little_idle(const char *when)
+{
+	size_t idle = abd_chunk_idle(abd_chunk_provider_now());
+
+	cr_assert_leq(idle, (size_t)16 << 20, "%s: %zu bytes", when, idle);
+}
+
+Test(arc_resident, a_cache_that_ended_gives_its_memory_back, .timeout = 120)
+{
+	abd_arc_t *arc = arc_make(2 * CAPACITY, 0, 0);
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	for (uint64_t n = 0; n < 2 * CAPACITY / 8192; n++)
+		abd_test_check(abd_arc_put(arc, arc_at(n), data, 8192) == 0, "put");
+	abd_arc_destroy(arc);
+	expect_little_idle("destroyed");
+}
+
+Test(arc_resident, a_cache_that_can_not_begin_gives_its_memory_back, .timeout = 120)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = (size_t)2 << 30,
+		.expected_entries = SIZE_MAX,
+		.shards = 1};
+
+	abd_init();
+	abd_test_fault_from(8000); /* of 8,192 pages of the index */
+	abd_arc_t *arc = abd_arc_create(&config);
+
+	cr_assert_gt(abd_test_fault_end(), 0);
+	cr_assert_null(arc);
+	expect_little_idle("not begun");
+}
+
 /* Runs that a release frees do not stay with the thread that released them. */
 Test(arc_resident, releases_give_memory_back, .timeout = 120)
 {
