@@ -186,9 +186,7 @@ static void abd_arc_end(struct abd_arc *arc)
 	pthread_mutex_destroy(&arc->lock);
 }
 
-/* What the shards that were begun had is free now, and goes back to the system as other buffers'
- * does.
- */
+/* End the shards that were begun. Their memory goes back to the system as other buffers' does. */
 static void abd_arc_free(struct abd_arc *arc, uint32_t begun, size_t shards)
 {
 	unsigned provider = arc->store.provider;

@@ -175,6 +175,13 @@ bool abd_arc_has_room(const struct abd_arc *arc, int class, size_t more)
 	return abd_arc_used(arc) + more < arc->ceiling || abd_arc_excess(arc, class) == 0;
 }
 
+bool abd_arc_is_over(const struct abd_arc *arc)
+{
+	size_t used = abd_arc_used(arc);
+
+	return used > abd_arc_allowed(arc) && used >= arc->ceiling;
+}
+
 bool abd_arc_is_far_over(const struct abd_arc *arc)
 {
 	return abd_arc_excess(arc, -1) > arc->capacity / ABD_ARC_FAR_OVER_PART;

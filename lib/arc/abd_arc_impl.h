@@ -613,6 +613,8 @@ size_t abd_arc_excess(const struct abd_arc *arc, int class);
  * Under lock.
  */
 bool abd_arc_has_room(const struct abd_arc *arc, int class, size_t more);
+/** Whether more is used than is allowed, and no resize makes room for it. Under lock. */
+bool abd_arc_is_over(const struct abd_arc *arc);
 /** Whether the excess is more than a 16th of the capacity. Under lock. */
 bool abd_arc_is_far_over(const struct abd_arc *arc);
 /** While a resize makes room, the ceiling comes down with what is used. Under lock. */

@@ -292,7 +292,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	arc->puts_of_callbacks += abd_arc_is_telling(arc);
-	over = put->exceeds && !abd_arc_has_room(arc, -1, 0);
+	over = abd_arc_is_over(arc);
 	much = abd_arc_reclaim_is_due(arc) ||
 	       ((put->grows || put->place != ABD_ARC_IN_SLOT) && abd_arc_is_nearly_short(arc));
 out:

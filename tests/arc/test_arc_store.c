@@ -33,13 +33,17 @@ Test(arc_store, a_slot_wastes_a_17th_or_a_few_bytes)
 		size_t slot = abd_arc_store_slot_size(&store, class);
 
 		size_t few = slot < 4224 ? 16 : 64;
+		/* slabs of 64 KiB have fewer slots, so that these are there in smaller caches, too
+		 */
+		size_t least = slot > 3640 && slot <= 4096 ? 16 : 18;
 
-		cr_assert(slot >= size && (slot < size + few || slot < size + size / 17 + few),
+		cr_assert(slot >= size &&
+				  (slot < size + few || slot < size + size / (least - 1) + few),
 			"%zu bytes in a slot of %zu", size, slot);
 		/* what is left of the slab behind its last slot */
 		size_t slab = abd_arc_store_next_bytes(&store, class), slots = slab / slot;
 
-		cr_assert_geq(slots, 18);
+		cr_assert_geq(slots, least);
 		cr_assert_leq(slab - slots * slot, slab / 20, "of a slab of %zu", slab);
 	}
 	cr_assert_eq(abd_arc_store_class(&store, MIB), -1);
@@ -145,7 +149,7 @@ Test(arc_store, free_slots_serve_records_that_are_a_little_smaller)
 {
 	abd_arc_store_init(&store, 256 * MIB);
 
-	int class = abd_arc_store_class(&store, 3800), far = class;
+	int class = abd_arc_store_class(&store, 2000), far = class;
 	size_t slot = abd_arc_store_slot_size(&store, class);
 
 	while (abd_arc_store_slot_size(&store, far + 1) <= slot / 12 * 13)
