@@ -125,6 +125,7 @@ struct abd_arc_reader {
 	struct abd_arc_reader *next;
 	/* the only block that is filled, where a free slot was found last */
 	struct abd_arc_hold_block *_Atomic cursor;
+	struct abd_arc_hold_slot *last; /* of that block: found last, and often free again */
 	struct abd_arc_hold_block holds;
 	struct abd_arc_entry *ring[]; /* hit_batch of them */
 };
@@ -178,11 +179,8 @@ static inline bool abd_arc_hold_slot_is_free(struct abd_arc_hold_slot *slot)
 /** A free slot for a hold, in this thread's own blocks; NULL: no memory. */
 static inline struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
 {
-	struct abd_arc_hold_slot *slot =
-		&atomic_load_explicit(&reader->cursor, memory_order_relaxed)->slot[0];
-
-	if (ABD_LIKELY(abd_arc_hold_slot_is_free(slot)))
-		return slot;
+	if (ABD_LIKELY(abd_arc_hold_slot_is_free(reader->last)))
+		return reader->last;
 	return abd_arc_reader_slot_slow(reader);
 }
 

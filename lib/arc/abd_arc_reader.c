@@ -191,6 +191,7 @@ void abd_arc_hold_block_wake(struct abd_arc_hold_block *block, enum abd_arc_wake
 static void abd_arc_reader_fill(struct abd_arc_reader *reader, struct abd_arc_hold_block *block)
 {
 	atomic_store_explicit(&reader->cursor, block, memory_order_release);
+	reader->last = &block->slot[0];
 	abd_arc_hold_block_wake(block, ABD_ARC_WAKER_FILLS);
 }
 
@@ -357,13 +358,13 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 	struct abd_arc_hold_slot *slot = abd_arc_hold_block_slot(block);
 
 	if (ABD_LIKELY(slot != NULL))
-		return slot;
+		return reader->last = slot;
 	next = atomic_load_explicit(&block->next, memory_order_relaxed);
 	block = next != NULL ? next : &reader->holds;
 	abd_arc_reader_fill(reader, block);
 	slot = abd_arc_hold_block_slot(block);
 	if (slot != NULL)
-		return slot;
+		return reader->last = slot;
 
 	struct abd_arc_hold_block *added = abd_mem_alloc(sizeof(*added), 64);
 
@@ -373,7 +374,7 @@ struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader
 		added, reader, atomic_load_explicit(&block->next, memory_order_relaxed));
 	atomic_store_explicit(&block->next, added, memory_order_release);
 	abd_arc_reader_fill(reader, added);
-	return &added->slot[0];
+	return reader->last;
 }
 
 /* Visit every slot of every block. Threads may fill and clear slots meanwhile. Under lock. */

@@ -310,6 +310,31 @@ Test(arc_pin, a_settled_block_is_filled_again)
 	free(held);
 }
 
+/* The cursor has gone on, and there was no memory for a block behind it. */
+Test(arc_pin, a_slot_that_was_found_last_is_not_filled_behind_the_cursor)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 2 * BLOCK), more;
+
+	abd_test_fault_from(0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(0), &more), -ENOMEM);
+	cr_assert_gt(abd_test_fault_end(), 0);
+	abd_arc_release(&held[2 * BLOCK - 1]);
+	for (unsigned i = 0; i < 4; i++)
+		look(arc);
+	cr_assert_eq(slots_looked_at(arc), BLOCK);
+	put(arc, 1000);
+	hold(arc, 1000, &more);
+	evict(arc, 1000);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 1);
+	expect_content(&more, 1000);
+	abd_arc_release(&more);
+	release_rest(held, 2 * BLOCK);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
 /* A release is interrupted before it has woken the block: its thread does not rely on that. */
 Test(arc_pin, a_release_that_stands_still_holds_up_nobody)
 {
