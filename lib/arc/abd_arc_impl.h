@@ -659,6 +659,15 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
 /** End what a counted slot holds. */
 void abd_arc_slot_release_counted(struct abd_arc_hold_slot *slot);
+/** A slot that was not counted holds nothing any more: a look may have counted it meanwhile. */
+static inline void abd_arc_slot_released(struct abd_arc_hold_slot *slot)
+{
+	/* A grace period's membarrier(2) is the other half. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
+		abd_arc_hold_block_wake(slot->block, ABD_ARC_WAKER_RELEASES);
+}
+
 /** End what a slot holds. */
 static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
 {
@@ -667,10 +676,7 @@ static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
 		return;
 	}
 	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	/* A grace period's membarrier(2) is the other half. */
-	atomic_signal_fence(memory_order_seq_cst);
-	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
-		abd_arc_hold_block_wake(slot->block, ABD_ARC_WAKER_RELEASES);
+	abd_arc_slot_released(slot);
 }
 
 /* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */

@@ -335,6 +335,30 @@ Test(arc_pin, a_slot_that_was_found_last_is_not_filled_behind_the_cursor)
 	free(held);
 }
 
+/* A release has seen that its slot is not counted, and is interrupted by a look that counts it. */
+Test(arc_pin, a_look_between_a_releases_two_looks_at_its_slot_pins_nothing_for_ever)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t *held = hold_many(arc, 0, 3 * BLOCK);
+	struct abd_arc_hold_slot *slot = held[BLOCK].entry;
+
+	for (unsigned i = 0; i < 4; i++)
+		look(arc);
+	cr_assert_not_null(atomic_load(&slot->counted));
+	held[BLOCK].abd = NULL;
+	atomic_store(&slot->entry, NULL);
+	abd_arc_slot_released(slot);
+	evict(arc, BLOCK);
+	for (unsigned i = 0; i < 2; i++)
+		look(arc);
+	cr_assert_null(atomic_load(&slot->counted));
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	release_rest(held, 3 * BLOCK);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
 /* A release is interrupted before it has woken the block: its thread does not rely on that. */
 Test(arc_pin, a_release_that_stands_still_holds_up_nobody)
 {
