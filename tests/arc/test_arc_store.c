@@ -33,8 +33,7 @@ Test(arc_store, a_slot_wastes_a_17th_or_a_few_bytes)
 		size_t slot = abd_arc_store_slot_size(&store, class);
 
 		size_t few = slot < 4224 ? 16 : 64;
-		/* slabs of 64 KiB have fewer slots, so that these are there in smaller caches, too
-		 */
+		/* so that slots of these sizes are there in smaller caches, too */
 		size_t least = slot > 3640 && slot <= 4096 ? 16 : 18;
 
 		cr_assert(slot >= size &&
