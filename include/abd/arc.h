@@ -19,7 +19,7 @@
  * the capacity, it means a shard's lock and a shard's part.
  *
  * Stored records of 4 KiB or more start at multiples of 64 bytes, smaller ones at multiples of 16.
- * Up to a size that depends on the capacity (4 KiB with 32 MiB, 14 KiB from 128 MiB up) they lie
+ * Up to a size that depends on the capacity (3.9 KiB with 32 MiB, 14 KiB from 128 MiB up) they lie
  * in one piece, in slabs of the cache's own, not in memory of abd_allocator_set(). Up to 128 KiB
  * only the end of a larger one lies there, and the rest in runs. When the sizes of records change,
  * records are moved, and slabs of one size become slabs of another: so resident memory is at most

@@ -39,6 +39,14 @@ static void release_rest(abd_arc_hold_t *held, size_t count)
 			abd_arc_release(&held[i]);
 }
 
+/* Release the rest, and end the cache. */
+static void end(abd_arc_t *arc, abd_arc_hold_t *held, size_t count)
+{
+	release_rest(held, count);
+	abd_arc_destroy(arc);
+	free(held);
+}
+
 static void expect_content(const abd_arc_hold_t *held, uint64_t n)
 {
 	char got[SIZE];
@@ -270,9 +278,7 @@ Test(arc_pin, what_a_settled_slot_holds_is_pinned_when_it_is_evicted)
 	abd_arc_release(&again);
 	cr_assert_eq(arc->pinned_count, 0);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	release_rest(held, 3 * BLOCK);
-	abd_arc_destroy(arc);
-	free(held);
+	end(arc, held, 3 * BLOCK);
 }
 
 /* The cursor comes back to a block that was settled: what is held there then is seen. */
@@ -305,9 +311,7 @@ Test(arc_pin, a_settled_block_is_filled_again)
 		abd_arc_release(&more[i]);
 	}
 	cr_assert_eq(arc->pinned_count, 0);
-	release_rest(held, 3 * BLOCK);
-	abd_arc_destroy(arc);
-	free(held);
+	end(arc, held, 3 * BLOCK);
 }
 
 /* The cursor has gone on, and there was no memory for a block behind it. */
@@ -330,9 +334,7 @@ Test(arc_pin, a_slot_that_was_found_last_is_not_filled_behind_the_cursor)
 	cr_assert_eq(arc->pinned_count, 1);
 	expect_content(&more, 1000);
 	abd_arc_release(&more);
-	release_rest(held, 2 * BLOCK);
-	abd_arc_destroy(arc);
-	free(held);
+	end(arc, held, 2 * BLOCK);
 }
 
 /* A release has seen that its slot is not counted, and is interrupted by a look that counts it. */
@@ -354,9 +356,7 @@ Test(arc_pin, a_look_between_a_releases_two_looks_at_its_slot_pins_nothing_for_e
 	cr_assert_null(atomic_load(&slot->counted));
 	cr_assert_eq(arc->pinned_count, 0);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	release_rest(held, 3 * BLOCK);
-	abd_arc_destroy(arc);
-	free(held);
+	end(arc, held, 3 * BLOCK);
 }
 
 /* A release is interrupted before it has woken the block: its thread does not rely on that. */
@@ -381,9 +381,7 @@ Test(arc_pin, a_release_that_stands_still_holds_up_nobody)
 	cr_assert_eq(arc->pinned_count, 1);
 	expect_content(&more, 1000);
 	abd_arc_release(&more);
-	release_rest(held, 3 * BLOCK);
-	abd_arc_destroy(arc);
-	free(held);
+	end(arc, held, 3 * BLOCK);
 }
 
 /* ---- releases that a look overtakes ---------------------------------------------------------- */
