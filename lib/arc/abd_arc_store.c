@@ -42,6 +42,7 @@
 #define ABD_ARC_STORE_MUCH 8
 #define ABD_ARC_STORE_FAR 1
 
+/* A slab's head lies at its end, so that it goes back with the slab. */
 struct abd_arc_store_slab {
 	struct abd_arc_store_slab *next, **link; /* in its list; link is NULL on none */
 	char *base;
@@ -52,7 +53,11 @@ struct abd_arc_store_slab {
 	bool stuck; /* it was drained, but some of its records could not be moved */
 };
 
-#define ABD_ARC_STORE_RECORD abd_round_up(sizeof(struct abd_arc_store_slab), 64)
+/* Bytes of a slab that are for slots. */
+static size_t abd_arc_store_room(size_t slab_size)
+{
+	return slab_size - sizeof(struct abd_arc_store_slab);
+}
 
 static void abd_arc_store_add(struct abd_arc_store *store, size_t slot_size, size_t slab_size)
 {
@@ -87,15 +92,16 @@ void abd_arc_store_init(struct abd_arc_store *store, size_t capacity)
 	store->provider = abd_chunk_provider_now();
 	store->slab_min = slab;
 	abd_arc_store_resize(store, capacity);
-	for (; step < slab / (2 * ABD_ARC_STORE_SLOTS); step += ABD_ARC_STORE_STEP)
+	for (; step < abd_arc_store_room(slab) / (2 * ABD_ARC_STORE_SLOTS);
+		step += ABD_ARC_STORE_STEP)
 		abd_arc_store_add(store, step, slab);
 	for (; slab <= ABD_ARC_STORE_LARGE; slab *= 2) {
 		size_t least =
 			slab == ABD_ARC_STORE_SOME ? ABD_ARC_STORE_SOME_SLOTS : ABD_ARC_STORE_SLOTS;
 
 		for (size_t n = 2 * ABD_ARC_STORE_SLOTS - 1; n >= least; n--)
-			if (slab / n >= step)
-				abd_arc_store_add(store, slab / n, slab);
+			if (abd_arc_store_room(slab) / n >= step)
+				abd_arc_store_add(store, abd_arc_store_room(slab) / n, slab);
 	}
 }
 
@@ -179,37 +185,36 @@ static unsigned abd_arc_store_order(const struct abd_arc_store_class *class)
 static struct abd_arc_store_slab *abd_arc_store_grow(struct abd_arc_store *store, int number)
 {
 	struct abd_arc_store_class *class = &store->class[number];
-	struct abd_arc_store_slab *slab = abd_mem_alloc(ABD_ARC_STORE_RECORD, 64);
+	char *base = abd_chunk_alloc_direct(store->provider, abd_arc_store_order(class));
 
-	if (slab == NULL)
+	if (base == NULL)
 		return NULL;
-	memset(slab, 0, sizeof(*slab));
-	slab->base = abd_chunk_alloc_direct(store->provider, abd_arc_store_order(class));
-	if (slab->base == NULL) {
-		abd_mem_free(slab, ABD_ARC_STORE_RECORD, 64);
-		return NULL;
-	}
-	abd_asan_poison(slab->base, class->slab_size);
-	slab->class = (uint16_t)number;
-	slab->slots = (uint16_t)(class->slab_size / class->slot_size);
+
+	size_t room = abd_arc_store_room(class->slab_size);
+	struct abd_arc_store_slab *slab = (void *)(base + room);
+
+	*slab = (struct abd_arc_store_slab){.base = base,
+		.class = (uint16_t)number,
+		.slots = (uint16_t)(room / class->slot_size)};
+	abd_asan_poison(base, room);
 	abd_arc_store_list(class, slab);
 	class->free_slots += slab->slots;
-	store->bytes += class->slab_size + ABD_ARC_STORE_RECORD;
+	store->bytes += class->slab_size;
 	return slab;
 }
 
 static void abd_arc_store_end(struct abd_arc_store *store, struct abd_arc_store_slab *slab)
 {
 	struct abd_arc_store_class *class = &store->class[slab->class];
+	char *base = slab->base;
 
 	if (slab->link != NULL) {
 		abd_arc_store_unlist(slab);
 		class->free_slots -= slab->slots;
 	}
-	abd_asan_unpoison(slab->base, class->slab_size);
-	abd_chunk_free_direct(store->provider, slab->base, abd_arc_store_order(class));
-	abd_mem_free(slab, ABD_ARC_STORE_RECORD, 64);
-	store->bytes -= class->slab_size + ABD_ARC_STORE_RECORD;
+	abd_asan_unpoison(base, class->slab_size);
+	abd_chunk_free_direct(store->provider, base, abd_arc_store_order(class));
+	store->bytes -= class->slab_size;
 	atomic_fetch_add_explicit(&store->frees, 1, memory_order_release);
 }
 
@@ -292,7 +297,7 @@ size_t abd_arc_store_next_bytes(const struct abd_arc_store *store, int number)
 {
 	const struct abd_arc_store_class *class = &store->class[number];
 
-	return class->free_slots > 0 ? 0 : class->slab_size + ABD_ARC_STORE_RECORD;
+	return class->free_slots > 0 ? 0 : class->slab_size;
 }
 
 struct abd_arc_entry *abd_arc_store_alloc(struct abd_arc_store *store, int number, bool grow)
