@@ -95,11 +95,14 @@ static double abd_perf_run_seconds(const struct abd_perf_scenario *scenario,
 	double seconds = again && abd_perf_run_headline_only(options) ? scenario->headline.seconds
 			 : options->quick                             ? scenario->normal_s
 								      : scenario->full_s;
+	double phase_s = options->quick ? scenario->normal_phase_s : scenario->full_phase_s;
 	double rounds =
 		(double)abd_perf_options_rounds(options) / abd_perf_options_rounds(&as_planned);
 	double sample =
 		abd_perf_options_sample_ns(options, 4) / abd_perf_options_sample_ns(&as_planned, 4);
 
+	if (phase_s > 0)
+		return options->runtime_s > 0 ? seconds * options->runtime_s / phase_s : seconds;
 	/* About a third of the time is set-up and calibration, which do not scale. */
 	return seconds * (1 + 2 * rounds * sample) / 3;
 }
@@ -133,9 +136,10 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 			abd_perf_say_time(total_s, text, sizeof(text)));
 		return; /* the share that --filter selects is not known: show no time left */
 	}
+	/* what the same code against itself makes takes as long as a comparison */
 	fprintf(stderr,
 		"abd-perf: this will take about %s; ctrl-C ends early and keeps what was measured\n",
-		abd_perf_say_time(total_s, text, sizeof(text)));
+		abd_perf_say_time(total_s + options->runtime_s, text, sizeof(text)));
 	abd_perf_say_plan(total_s);
 }
 

@@ -397,6 +397,8 @@ const struct abd_perf_scenario abd_perf_arc_cached_read = {
 		ABD_PERF_USES_IO_SIZE,
 	.normal_s = 10,
 	.full_s = 480,
+	.normal_phase_s = 0.2,
+	.full_phase_s = 10,
 	/* The 95 % interval of 9 medians is that of the second and the eighth. */
 	.headline = {"arc-cached-read: fio, 1 thread", 9, 2},
 	.run = abd_perf_cached_run,

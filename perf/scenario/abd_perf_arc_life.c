@@ -41,6 +41,8 @@
 #define ABD_PERF_LIFE_HOLDS 4096
 #define ABD_PERF_LIFE_SAMPLE_NS 5e6 /* between looks at what is resident */
 #define ABD_PERF_LIFE_MOMENTS 12    /* of a phase */
+#define ABD_PERF_LIFE_NORMAL_S 0.5  /* a phase takes */
+#define ABD_PERF_LIFE_FULL_S 5.0
 
 enum abd_perf_life_kind { LIFE_SMALL, LIFE_LARGE, LIFE_MIXED, LIFE_SCAN };
 
@@ -339,7 +341,9 @@ static double abd_perf_life_seconds(const struct abd_perf_options *options)
 {
 	if (options->runtime_s > 0)
 		return options->runtime_s;
-	return options->mode == ABD_PERF_FULL ? 5 : options->mode == ABD_PERF_QUICK ? 0.2 : 0.5;
+	return options->mode == ABD_PERF_FULL    ? ABD_PERF_LIFE_FULL_S
+	       : options->mode == ABD_PERF_QUICK ? 0.2
+						 : ABD_PERF_LIFE_NORMAL_S;
 }
 
 /* The cache that --cache names. It stays loaded. */
@@ -405,7 +409,9 @@ const struct abd_perf_scenario abd_perf_arc_life = {
 	.name = "arc-life",
 	.summary = "a cache's memory and times over phases: small, large, scan, resizes, holds",
 	.uses = ABD_PERF_USES_CACHE,
-	.normal_s = 4,
-	.full_s = 40,
+	.normal_s = 8 * ABD_PERF_LIFE_NORMAL_S,
+	.full_s = 8 * ABD_PERF_LIFE_FULL_S,
+	.normal_phase_s = ABD_PERF_LIFE_NORMAL_S,
+	.full_phase_s = ABD_PERF_LIFE_FULL_S,
 	.run = abd_perf_life_run,
 };

@@ -24,6 +24,8 @@ struct abd_perf_scenario {
 	 * where cold sets are larger, or left out. Only used to show how long measuring takes.
 	 */
 	double normal_s, full_s;
+	/* Of these, what each phase takes that --runtime sets; 0: it races samples. */
+	double normal_phase_s, full_phase_s;
 	/*
 	 * What stands at the top of the page: its steps as a regular expression, NULL: none; the
 	 * processes that measure them; the seconds they take each.

@@ -563,6 +563,17 @@ class Runs(Case):
         self.assertRegex(lines[0], r"^abd-perf: this will take about \d+ s")
         self.assertRegex(lines[1], r"^compare: 512 \[1/\d+\], about \d+ s left")
 
+    def test_what_has_phases_takes_as_long_as_they_do(self):
+        # 8 phases and the noise, of 75 s each
+        process = subprocess.Popen([PERF, "run", "arc-life", "--full", "--processes", "1", "--runtime", "75"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if "take about" in line:
+                break
+        process.kill()
+        process.communicate()
+        self.assertIn("about 11 min 15 s;", line)
+
     def test_interrupt_keeps_what_was_measured(self):
         file = self.path("result.json")
         process = subprocess.Popen([PERF, "run", "buffer", *FEW, "--repeat", "10", "--json", file], stdout=subprocess.PIPE,
