@@ -19,11 +19,11 @@
  * the capacity, it means a shard's lock and a shard's part.
  *
  * Stored records of 4 KiB or more start at multiples of 64 bytes, smaller ones at multiples of 16.
- * Up to a size that depends on the capacity (3.9 KiB with 32 MiB, 14 KiB from 128 MiB up) they lie
- * in one piece, in slabs of the cache's own, not in memory of abd_allocator_set(). Up to 128 KiB
- * only the end of a larger one lies there, and the rest in runs. When the sizes of records change,
- * records are moved, and slabs of one size become slabs of another: so resident memory is at most
- * 1.1 times the capacity, and 8 MiB, whatever sizes come in whatever order. Buffers that
+ * Up to a size that depends on the capacity (3.9 KiB from 4 MiB up, 7 KiB from 128, 14 KiB from
+ * 256) they lie in one piece, in slabs of the cache's own, not in memory of abd_allocator_set(). Up
+ * to 128 KiB only the end of a larger one lies there, the rest in runs. When the sizes of records
+ * change, records are moved, and slabs of one size become slabs of another: so resident memory is
+ * at most 1.1 times the capacity, and 8 MiB, whatever sizes come in whatever order. Buffers that
  * abd_arc_put_abd() took over are the exception: they stay where they were allocated. Several of
  * those below 4 KiB share a page, which the allocator gives back only when all of them are free.
  * This memory comes on top, and resident_bytes does not count it. When such a buffer is freed, an

@@ -10,9 +10,9 @@
 
 #define ABD_ARC_STORE_STEP ((size_t)16)
 /*
- * A slab has 18 slots or more, so a slot is at most a 17th larger than what lies in it. One of
- * 64 KiB may have 16: with slots of up to 4,096 bytes, less is left that takes a page of its own in
- * caches without larger slabs.
+ * A slab has 18 slots or more, so a slot is at most a 17th larger than what lies in it. (With 20 or
+ * 22 mixes of sizes waste as much at 64 MiB, and more at 16.) One of 64 KiB may have 16: with slots
+ * of almost 4 KiB, less is left that takes a page of its own in caches without larger slabs.
  */
 #define ABD_ARC_STORE_SLOTS ((size_t)18)
 #define ABD_ARC_STORE_SOME_SLOTS ((size_t)16)
@@ -21,12 +21,13 @@
 #define ABD_ARC_STORE_LARGE ((size_t)256 << 10)
 /*
  * The parts of the capacity that the smallest slabs and the largest ones are at most, because each
- * class in use has a slab that is partly empty. But slabs of 64 KiB may be a larger part: what is
+ * class in use has a slab that is partly empty. (With a 512th instead of a 1,024th, waste at 64 MiB
+ * is 5.9 % instead of 4.6, of 64 bytes to 8 KiB.) But slabs of 64 KiB may be a larger part: what is
  * larger than their slots is split, and its rest, up to a page, needs a slot.
  * (At 4 MiB that makes waste of 31 % with records of 1,600 to 4,000 bytes 12 %; at 2 MiB nothing.)
  */
 #define ABD_ARC_STORE_SMALL_PART 1024
-#define ABD_ARC_STORE_LARGE_PART 512
+#define ABD_ARC_STORE_LARGE_PART 1024
 #define ABD_ARC_STORE_SOME_PART 64
 #define ABD_ARC_STORE_SOME ((size_t)64 << 10)
 /*

@@ -64,6 +64,16 @@ static const struct abd_perf_life_phase abd_perf_life_phases[] = {
 	{"after", LIFE_MIXED, 0, false},
 };
 
+#define ABD_PERF_LIFE_PHASES (sizeof(abd_perf_life_phases) / sizeof(abd_perf_life_phases[0]))
+
+/* What was seen at a moment. */
+struct abd_perf_life_moment {
+	double time; /* in phases since the start */
+	double resident;
+	struct abd_arc_stats stats;
+	uint64_t looked, found; /* since the last one */
+};
+
 static abd_arc_t *abd_perf_life_create(size_t capacity)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = capacity};
@@ -95,6 +105,9 @@ struct abd_perf_life {
 	/* since the last moment */
 	uint64_t looked_before, found_before;
 	double peak_now;
+	/* Results would take memory that is not the cache's, so they are made when it has ended. */
+	struct abd_perf_life_moment moment[ABD_PERF_LIFE_PHASES * ABD_PERF_LIFE_MOMENTS];
+	size_t moments;
 };
 
 static double abd_perf_life_part(uint64_t *random)
@@ -215,28 +228,34 @@ static void abd_perf_life_sample(struct abd_perf_life *life)
 	life->peak_now = resident > life->peak_now ? resident : life->peak_now;
 }
 
-/* time: in phases since the start. */
 static void abd_perf_life_moment(struct abd_perf_life *life, double time)
 {
-	json_t *result = abd_perf_result_add("arc-life", "moment", "%.2f", time);
-	double part = 100 / (double)life->capacity;
-	struct abd_arc_stats stats = abd_perf_life_stats(life);
-	uint64_t looked = life->looked - life->looked_before;
-
 	abd_perf_life_sample(life);
-	abd_perf_result_number(result, "time", time);
-	abd_perf_result_value(result, "capacity", "%", part * (double)stats.capacity_bytes);
-	abd_perf_result_value(result, "resident", "%", part * life->peak_now);
-	abd_perf_result_value(result, "used", "%", part * (double)stats.used_bytes);
-	if (stats.stored_bytes > 0)
-		abd_perf_result_value(
-			result, "records' bytes", "%", part * (double)stats.stored_bytes);
-	if (looked > 0)
-		abd_perf_result_value(result, "hits", "%",
-			100 * (double)(life->found - life->found_before) / (double)looked);
+	life->moment[life->moments++] =
+		(struct abd_perf_life_moment){time, life->peak_now, abd_perf_life_stats(life),
+			life->looked - life->looked_before, life->found - life->found_before};
 	life->looked_before = life->looked;
 	life->found_before = life->found;
 	life->peak_now = 0;
+}
+
+static void abd_perf_life_add_moment(
+	const struct abd_perf_life *life, const struct abd_perf_life_moment *moment)
+{
+	json_t *result = abd_perf_result_add("arc-life", "moment", "%.2f", moment->time);
+	double part = 100 / (double)life->capacity;
+	const struct abd_arc_stats *stats = &moment->stats;
+
+	abd_perf_result_number(result, "time", moment->time);
+	abd_perf_result_value(result, "capacity", "%", part * (double)stats->capacity_bytes);
+	abd_perf_result_value(result, "resident", "%", part * moment->resident);
+	abd_perf_result_value(result, "used", "%", part * (double)stats->used_bytes);
+	if (stats->stored_bytes > 0)
+		abd_perf_result_value(
+			result, "records' bytes", "%", part * (double)stats->stored_bytes);
+	if (moment->looked > 0)
+		abd_perf_result_value(
+			result, "hits", "%", 100 * (double)moment->found / (double)moment->looked);
 }
 
 /* Work for so many ns. */
@@ -361,7 +380,6 @@ static const struct abd_perf_life_cache *abd_perf_life_load(const char *path)
 static int abd_perf_life_run(const struct abd_perf_options *options)
 {
 	static struct abd_perf_life life;
-	const size_t phases = sizeof(abd_perf_life_phases) / sizeof(abd_perf_life_phases[0]);
 	pthread_t reader;
 	bool reads;
 
@@ -389,16 +407,18 @@ static int abd_perf_life_run(const struct abd_perf_options *options)
 	life.arc = life.calls->create(life.capacity);
 	if (life.arc == NULL)
 		abd_perf_say_die(1, "no memory for a cache");
-	abd_perf_say_begin("arc-life", (unsigned)phases);
+	abd_perf_say_begin("arc-life", (unsigned)ABD_PERF_LIFE_PHASES);
 	reads = options->cpu_count > 1 &&
 		pthread_create(&reader, NULL, abd_perf_life_reader, &life) == 0;
-	for (size_t i = 0; i < phases && !abd_perf_say_stopped(); i++)
+	for (size_t i = 0; i < ABD_PERF_LIFE_PHASES && !abd_perf_say_stopped(); i++)
 		abd_perf_life_phase(
 			&life, &abd_perf_life_phases[i], 1e9 * abd_perf_life_seconds(options));
 	atomic_store(&life.stop, true);
 	if (reads)
 		pthread_join(reader, NULL);
 	life.calls->destroy(life.arc);
+	for (size_t i = 0; i < life.moments; i++)
+		abd_perf_life_add_moment(&life, &life.moment[i]);
 	free(life.record);
 	free(life.read);
 	free(life.data);

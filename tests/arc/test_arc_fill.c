@@ -51,7 +51,7 @@ static bool is_in_slot(const abd_arc_t *arc, const abd_arc_hold_t *hold)
 /* What lies in a page with other buffers keeps the page resident until the last of them goes. */
 Test(abd_arc_fill, a_small_record_moves_into_a_slab_and_a_page_becomes_the_records)
 {
-	abd_arc_t *arc = arc_make(64 << 20, 0, 0);
+	abd_arc_t *arc = arc_make(128 << 20, 0, 0);
 	static const size_t sizes[] = {1, 256, 4095, 4096, SIZE};
 
 	for (uint64_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++) {

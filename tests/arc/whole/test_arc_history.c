@@ -309,7 +309,8 @@ static uint64_t worker_fill(
 		if (result == 0 && !wants_hold)
 			return value;
 	}
-	if (result == -ESTALE) {
+	/* Overtaken; or all of a small shard is held, so that there is nothing to evict. */
+	if (result == -ESTALE || result == -ENOSPC) {
 		*key = KEYS;
 		*is_put = false;
 		return 0;

@@ -85,7 +85,7 @@ Test(arc_indexed, its_bytes_are_counted_and_end_with_the_record)
 
 Test(arc_indexed, a_record_that_moves_takes_it_along)
 {
-	abd_arc_t *arc = make(64 * MIB, ABD_ARC_CHECKSUM, 4096, 1024);
+	abd_arc_t *arc = make(256 * MIB, ABD_ARC_CHECKSUM, 4096, 1024);
 
 	for (uint64_t n = 0; n < 200; n++)
 		put(arc, n, 20000, 20);
