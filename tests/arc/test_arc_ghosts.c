@@ -264,6 +264,32 @@ Test(arc_ghosts, take_a_small_part_of_the_capacity_except_in_the_exact_algorithm
 	}
 }
 
+/* With many to forget, as after a resize, a call forgets so many and says that there are more. */
+Test(arc_ghosts, a_call_forgets_no_more_than_it_may)
+{
+	static const enum abd_arc_list_id lists[] = {ABD_ARC_RECENT, ABD_ARC_FREQUENT};
+	struct abd_arc_policy policy;
+
+	abd_init();
+	for (size_t i = 0; i < 2; i++) {
+		const struct abd_arc_ghost_list *list = &policy.ghosts.list[lists[i]];
+
+		abd_arc_policy_init(&policy, (size_t)GHOSTS * COST, ABD_ARC_GHOST_COST);
+		for (uint64_t n = 0; n < GHOSTS; n++) {
+			struct abd_arc_item item = {.cost = COST};
+
+			abd_arc_policy_insert(&policy, &item, lists[i], 0, hash_of(n));
+			abd_arc_policy_evict(&policy, &item, hash_of(n));
+		}
+		abd_arc_policy_resize(&policy, (size_t)GHOSTS * COST / 8);
+		cr_assert(abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, 2));
+		cr_assert_eq(list->count, GHOSTS - 2);
+		cr_assert_not(abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, SIZE_MAX));
+		cr_assert_leq(list->count, GHOSTS / 4);
+		abd_arc_policy_fini(&policy);
+	}
+}
+
 /* As when the last evictions of a resize have left far fewer than there were. */
 Test(arc_ghosts, a_resize_gives_back_the_cells_of_those_that_are_gone)
 {
