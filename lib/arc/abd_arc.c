@@ -401,6 +401,13 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 /* Make room, and give all of it back to the system, so that no put has to give back much. */
 static void abd_arc_resize_room(struct abd_arc *arc)
 {
+	pthread_mutex_lock(&arc->lock);
+	bool is_needed = abd_arc_excess(arc, -1) > 0;
+
+	pthread_mutex_unlock(&arc->lock);
+	/* An index that is too large must not cost records. */
+	while (is_needed && abd_arc_resize_index(arc))
+		continue;
 	abd_arc_make_room(arc, -1);
 	pthread_mutex_lock(&arc->lock);
 	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
