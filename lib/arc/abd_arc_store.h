@@ -10,8 +10,9 @@
  *   +-----------+
  *
  * Slots are multiples of 16 bytes, and of 64 where records are that have to begin so; but for the
- * smallest ones they are a slab's size divided by 18 to 35, or 16 to 35. So a slot of its own class
- * is at most a 15th larger than what lies in it, or 15 bytes if that is more.
+ * smallest ones they are a slab's size, without its head at the end, divided by 18 to 35, or 16 to
+ * 35. So a slot of its own class is at most a 15th larger than what lies in it, or 15 bytes if that
+ * is more.
  * Larger slots have larger slabs, up to a part of the capacity. A record that is too large even for
  * those is split: its whole pages are runs of lib/chunk, and its rest is in the slot. Or, if it is
  * very large, it lies in a buffer of its own, and only its entry is in a slot.
