@@ -8,7 +8,7 @@
 #define ABD_COMPARE_H
 
 #include <abd/buffer.h>
-#include <abd/key.h> /* abd_key_equal(), inline */
+#include <abd/key.h> /* abd_key_equal() */
 
 ABD_BEGIN_DECLS
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The binary interface of the shared library as text: a line for each function, member and enumerator, as abidw finds them.
+"""The binary interface of the shared library as text: a line for each function, variable, member and enumerator, as abidw finds them.
 
 usage: interface.py HEADERS LIBRARY                 print it
        interface.py HEADERS LIBRARY RECORDED        print how it differs from what was recorded; exit code 1 if it does
@@ -57,7 +57,11 @@ class Interface:
     def lines(self):
         symbols = {node.get("name") for node in self.root.iter("elf-symbol")}
         functions = {node.get("name"): node for node in self.root.iter("function-decl") if node.get("elf-symbol-id")}
+        variables = {node.get("name"): node for node in self.root.iter("var-decl") if node.get("elf-symbol-id")}
         for name in sorted(symbols):
+            if name in variables:
+                yield self.name(variables[name].get("type-id"), name)
+                continue
             node = functions.get(name)
             yield f"alias {name}()" if node is None else self.name(node.find("return").get("type-id"), f"{name}({self.parameters(node)})")
         shown = {}

@@ -547,29 +547,45 @@ Test(abd_compare, huge_spans_are_compared_to_the_last_byte)
 	free(b);
 }
 
-Test(abd_compare, inline_key_equality_equals_the_model)
+/* The compiler does not know the size. */
+static bool key_equal_called(const void *a, const void *b, size_t size)
+{
+	return abd_key_equal(a, b, size);
+}
+
+static bool key_equal_inline(const void *a, const void *b, size_t size)
+{
+	return size > ABD_KEY_INLINE_SIZE ? abd_key_equal_long(a, b, size)
+					  : abd_key_equal_inline(a, b, size);
+}
+
+static void check_keys(bool (*equal)(const void *, const void *, size_t))
 {
 	struct guarded a = guarded_map(), b = guarded_map();
 
-	for (size_t size = 0; size <= ABD_KEY_INLINE_SIZE; size++) {
+	for (size_t size = 0; size <= ABD_KEY_INLINE_SIZE + 1; size++) {
 		for (size_t shift = 0; shift < LINE; shift++) {
 			uint8_t *x = a.end - size, *y = b.end - size - shift;
 
 			random_fill(x, size, size + 1);
 			memcpy(y, x, size);
-			cr_assert(abd_key_equal_inline(x, y, size), "size %zu", size);
+			cr_assert(equal(x, y, size), "size %zu", size);
 			for (size_t i = 0; i < size; i++) {
 				y[i] ^= (uint8_t)(1u << i % 8);
-				cr_assert(!abd_key_equal_inline(x, y, size), "size %zu, byte %zu",
-					size, i);
-				cr_assert(!abd_key_equal_inline(y, x, size), "size %zu, byte %zu",
-					size, i);
+				cr_assert(!equal(x, y, size), "size %zu, byte %zu", size, i);
+				cr_assert(!equal(y, x, size), "size %zu, byte %zu", size, i);
 				y[i] ^= (uint8_t)(1u << i % 8);
 			}
 		}
 	}
 	guarded_unmap(a);
 	guarded_unmap(b);
+}
+
+Test(abd_compare, key_equality_equals_the_model)
+{
+	check_keys(key_equal_called);
+	check_keys(key_equal_inline);
 }
 
 Test(abd_compare, long_keys_ask_the_kernel_in_use)

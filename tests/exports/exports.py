@@ -102,7 +102,7 @@ def check_headers(cc, cxx, *includes):
 # Calls that take nothing which could be wrong, or answer with an error where it is.
 WITHOUT_CONTRACT = set("""abd_alloc abd_alloc_for_io abd_alloc_gang abd_alloc_linear abd_allocator_set abd_buf_alloc abd_cache_reap_now
     abd_compat_scatter_enabled abd_contract_handler_set abd_fini abd_flush_calibrate abd_flush_drain abd_flush_durability abd_get_zeros
-    abd_init abd_key_equal_long abd_lz4_index_check abd_lz4_index_size abd_lz4_pays abd_size_alloc_linear abd_version""".split())
+    abd_init abd_key_equal_any abd_key_equal_long abd_lz4_index_check abd_lz4_index_size abd_lz4_pays abd_size_alloc_linear abd_version""".split())
 
 
 def check_contracts(test, cc, *includes):

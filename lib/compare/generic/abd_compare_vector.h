@@ -272,11 +272,15 @@ static bool vector_zero(const void *p, size_t size, const void *next)
 	return size <= VEC_SIZE ? part_zero(p, size) : few_zero(p, size);
 }
 
-/* The shortest sizes first, which are what keys are. */
+/*
+ * Keys first. Their sizes come in any order, so they take no branch on it: one part, if it is large
+ * enough, or words.
+ */
 static bool vector_key_equal(const void *a, const void *b, size_t size)
 {
-	if (size <= VEC_SIZE)
-		return part_equal(a, b, size);
+	if (ABD_LIKELY(size <= ABD_KEY_INLINE_SIZE))
+		return VEC_SIZE >= ABD_KEY_INLINE_SIZE ? part_equal(a, b, size)
+						       : abd_key_equal_inline(a, b, size);
 	if (size <= BLOCK_SIZE)
 		return few_equal(a, b, size);
 	return span_scan(a, b, size, NULL, NULL) == size;

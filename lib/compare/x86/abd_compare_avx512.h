@@ -56,12 +56,22 @@ static inline __mmask64 part_mask(size_t size)
 	return _bzhi_u64(~(uint64_t)0, (unsigned)size);
 }
 
+/*
+ * Both loads under the mask, b's within the comparison. No intrinsic compares in memory under a
+ * mask, and registers below zmm16 would have to be cleared afterwards: a key then takes 1.4 times
+ * as long.
+ */
 static inline __mmask64 part_unequal(const uint8_t *a, const uint8_t *b, size_t size)
 {
-	__mmask64 mask = part_mask(size);
+	__mmask64 unequal;
 
-	return _mm512_cmpneq_epi8_mask(
-		_mm512_maskz_loadu_epi8(mask, a), _mm512_maskz_loadu_epi8(mask, b));
+	__asm__("vmovdqu8 %[a], %%zmm16%{%[mask]%}%{z%}\n\t"
+		"vpcmpneqb %[b], %%zmm16, %[unequal]%{%[mask]%}"
+		: [unequal] "=&Yk"(unequal)
+		: [mask] "Yk"(part_mask(size)), [a] "m"(*(const uint8_t(*)[VEC_SIZE])a),
+		[b] "m"(*(const uint8_t(*)[VEC_SIZE])b)
+		: "xmm16");
+	return unequal;
 }
 
 static inline bool part_equal(const uint8_t *a, const uint8_t *b, size_t size)
