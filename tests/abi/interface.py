@@ -82,14 +82,15 @@ class Interface:
 
 
 def main():
-    lines = list(Interface(*sys.argv[1:3]).lines())
+    interface = Interface(*sys.argv[1:3])
+    lines = list(interface.lines())
     if len(sys.argv) == 3:
         print(*lines, sep="\n")
         return 0
     recorded = pathlib.Path(sys.argv[3]).read_text().splitlines()
     different = list(difflib.unified_diff(recorded, lines, "recorded", "now", lineterm="", n=0))
     print(*different, sep="\n")
-    print(f"compared: {sum('(' in line and not line.startswith((' ', 'typedef')) for line in lines)} symbols")
+    print(f"compared: {sum(1 for _ in interface.root.iter('elf-symbol'))} symbols")
     return len(different) > 0
 
 
