@@ -146,7 +146,8 @@ ABD_API extern abd_key_equal_fn *abd_key_equal_any;
  *
  * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
  * Returns: true if they are.
- * Threads: any.
+ * Threads: any. On x86 the first call of a size that the compiler does not know takes the kernel
+ *          that the tunable "compare" has in use, and later ones stay with it.
  * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers
  *          the same question.
  */
