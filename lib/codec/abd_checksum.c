@@ -13,36 +13,48 @@
 #include <abd/codec.h>
 #include <abd/operate.h>
 
-/*
- * Pass over the span. The next but one begins where the CPU does not expect it, so its first lines
- * are fetched now: by the CPU alone a sum of 4 KiB runs waits at the head of each.
- */
-static void abd_checksum_advance(struct abd_iter *iter)
+enum { ABD_CHECKSUM_SPANS = 32 };
+
+/* Pass over the next spans. Returns how many. */
+static inline size_t abd_checksum_take(struct abd_iter *iter, struct iovec span[ABD_CHECKSUM_SPANS])
 {
-	abd_iter_advance(iter, iter->len);
+	size_t count = 0;
 
-	const char *next = abd_iter_next(iter, iter->len);
+	for (; iter->len > 0 && count < ABD_CHECKSUM_SPANS; count++) {
+		span[count] = (struct iovec){.iov_base = iter->addr, .iov_len = iter->len};
+		abd_iter_advance(iter, iter->len);
+	}
+	return count;
+}
 
-	for (size_t line = 0; next != NULL && line < 8; line++)
-		__builtin_prefetch(next + 64 * line);
+/* A step is a power of two. */
+static bool abd_checksum_whole_steps(const struct iovec *span, size_t count, size_t step)
+{
+	while (count > 0 && (span[count - 1].iov_len & (step - 1)) == 0)
+		count--;
+	return count == 0;
 }
 
 static void abd_checksum_fletcher(
 	const abd_t *abd, size_t off, size_t size, uint64_t checksum[4], bool byteswap)
 {
+	struct iovec span[ABD_CHECKSUM_SPANS];
 	struct abd_fletcher_state state;
 	struct abd_iter iter;
+	size_t count;
 
 	const struct abd_fletcher_kernel *kernel = abd_fletcher_for(size);
 
 	abd_iter_begin(&iter, abd, off, size);
-	if (size > 0 && iter.len == size && !byteswap) {
-		kernel->whole(checksum, iter.addr, size);
+	count = abd_checksum_take(&iter, span);
+	if (iter.len == 0 && count > 0 && !byteswap &&
+		abd_checksum_whole_steps(span, count - 1, kernel->step)) {
+		kernel->whole(checksum, span, count);
 		return;
 	}
 	abd_fletcher_begin(&state, kernel, byteswap);
-	for (; iter.len > 0; abd_checksum_advance(&iter))
-		abd_fletcher_add(&state, iter.addr, iter.len);
+	for (; count > 0; count = abd_checksum_take(&iter, span))
+		abd_fletcher_add(&state, span, count);
 	abd_fletcher_end(&state, checksum);
 }
 
@@ -62,15 +74,20 @@ void abd_fletcher_4_swapped(const abd_t *abd, size_t off, size_t size, uint64_t 
 
 uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
 {
+	struct iovec span[ABD_CHECKSUM_SPANS];
 	uint32_t state = ~seed;
 	struct abd_iter iter;
+	size_t count;
 
 	abd_check_range(__func__, abd, off, size);
 
 	const struct abd_crc32c_kernel *kernel = abd_crc32c_for(size);
 
-	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_checksum_advance(&iter))
-		state = kernel->add(state, iter.addr, iter.len);
+	abd_iter_begin(&iter, abd, off, size);
+	do {
+		count = abd_checksum_take(&iter, span);
+		state = kernel->add(state, span, count);
+	} while (iter.len > 0);
 	return ~state;
 }
 
@@ -84,8 +101,10 @@ static uint64_t abd_checksum_xxh3_short(const abd_t *abd, size_t off, size_t siz
 
 uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed)
 {
+	struct iovec span[ABD_CHECKSUM_SPANS];
 	struct abd_xxh3_state state;
 	struct abd_iter iter;
+	size_t count;
 
 	abd_check_range(__func__, abd, off, size);
 	if (size <= ABD_XXH3_SHORT)
@@ -97,7 +116,9 @@ uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed)
 	if (iter.len == size)
 		return kernel->whole(iter.addr, size, seed);
 	kernel->begin(&state, size, seed);
-	for (; iter.len > 0; abd_checksum_advance(&iter))
-		kernel->add(&state, iter.addr, iter.len);
+	do {
+		count = abd_checksum_take(&iter, span);
+		kernel->add(&state, span, count);
+	} while (iter.len > 0);
 	return kernel->end(&state);
 }

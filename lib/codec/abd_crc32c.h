@@ -8,10 +8,11 @@
 #define ABD_CRC32C_H
 
 #include "abd_kernel.h"
+#include "abd_spans.h"
 
 struct abd_crc32c_kernel {
 	ABD_KERNEL_HEAD;
-	uint32_t (*add)(uint32_t state, const void *span, size_t size);
+	uint32_t (*add)(uint32_t state, const struct iovec *span, size_t count);
 };
 
 /** Every kernel that was built, best first, ended by NULL; the last runs everywhere. */

@@ -43,21 +43,19 @@ void abd_fletcher_begin(
 	kernel->begin(state->lanes);
 }
 
-static void add_steps(struct abd_fletcher_state *state, const uint8_t *p, size_t size)
+static void add_steps(struct abd_fletcher_state *state, const struct iovec *span, size_t count)
 {
 	if (state->byteswap)
-		state->kernel->byteswap(state->lanes, p, size);
+		state->kernel->byteswap(state->lanes, span, count);
 	else
-		state->kernel->native(state->lanes, p, size);
+		state->kernel->native(state->lanes, span, count);
 }
 
-void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size)
+/* A span that is not whole steps, or that begins within one. */
+static void add_one(struct abd_fletcher_state *state, const uint8_t *p, size_t size)
 {
-	const uint8_t *p = span;
 	size_t step = state->kernel->step;
 
-	if (size == 0)
-		return;
 	if (state->carried > 0) {
 		size_t taken = abd_min(size, step - state->carried);
 
@@ -65,15 +63,32 @@ void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t
 		state->carried += taken;
 		if (state->carried < step)
 			return;
-		add_steps(state, state->carry, step);
+		add_steps(state, &(struct iovec){state->carry, step}, 1);
 		p += taken;
 		size -= taken;
 	}
 	state->carried = size & (step - 1);
 	size -= state->carried;
-	add_steps(state, p, size);
-	if (state->carried > 0)
-		memcpy(state->carry, p + size, state->carried);
+	add_steps(state, &(struct iovec){(void *)p, size}, 1);
+	memcpy(state->carry, p + size, state->carried);
+}
+
+void abd_fletcher_add(struct abd_fletcher_state *state, const struct iovec *span, size_t count)
+{
+	const struct iovec *end = span + count;
+
+	while (span < end) {
+		const struct iovec *first = span;
+
+		while (span < end && state->carried == 0 &&
+			(span->iov_len & (state->kernel->step - 1)) == 0)
+			span++;
+		add_steps(state, first, (size_t)(span - first));
+		if (span < end) {
+			add_one(state, span->iov_base, span->iov_len);
+			span++;
+		}
+	}
 }
 
 void abd_fletcher_end(struct abd_fletcher_state *state, uint64_t checksum[4])

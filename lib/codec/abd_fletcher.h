@@ -12,6 +12,7 @@
 #define ABD_FLETCHER_H
 
 #include "abd_kernel.h"
+#include "abd_spans.h"
 
 /* Four sums for each of 16 lanes: what the widest vectors need. */
 enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
@@ -19,16 +20,16 @@ enum { ABD_FLETCHER_LANES = 16, ABD_FLETCHER_STEP_MAX = 64 };
 struct abd_fletcher_kernel {
 	ABD_KERNEL_HEAD;
 	size_t step; /* bytes that all lanes take at once: a power of two */
-	/* The checksum of a single span, of any size, in the machine's byte order. */
-	void (*whole)(uint64_t sum[4], const void *span, size_t size);
+	/* The checksum of count > 0 spans, all but the last whole steps, in the machine's order. */
+	void (*whole)(uint64_t sum[4], const struct iovec *span, size_t count);
 	/* Clear the lanes, by as wide stores as the loads that follow: they need not wait then. */
 	void (*begin)(uint64_t *lanes);
 	/*
-	 * Add size bytes, whole steps, at p (any alignment) to the lanes. native() takes words in
-	 * the machine's byte order, byteswap() in the opposite one.
+	 * Add spans of whole steps, of any alignment, to the lanes. native() takes words in the
+	 * machine's byte order, byteswap() in the opposite one.
 	 */
-	void (*native)(uint64_t *lanes, const uint8_t *p, size_t size);
-	void (*byteswap)(uint64_t *lanes, const uint8_t *p, size_t size);
+	void (*native)(uint64_t *lanes, const struct iovec *span, size_t count);
+	void (*byteswap)(uint64_t *lanes, const struct iovec *span, size_t count);
 	/* The sums of all words so far. */
 	void (*join)(uint64_t sum[4], const uint64_t *lanes);
 };
@@ -62,8 +63,8 @@ static inline const struct abd_fletcher_kernel *abd_fletcher_for(size_t size)
 void abd_fletcher_begin(
 	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap);
 
-/** Add the next span, of any size and alignment. */
-void abd_fletcher_add(struct abd_fletcher_state *state, const void *span, size_t size);
+/** Add the next spans, of any size and alignment. */
+void abd_fletcher_add(struct abd_fletcher_state *state, const struct iovec *span, size_t count);
 
 /**
  * The checksum of all spans; an incomplete last word is filled up with zeros. state can't be used

@@ -79,7 +79,7 @@ static uint32_t get_32(const uint8_t *p)
 
 static uint32_t form_checksum(const uint8_t *form, size_t size)
 {
-	return ~abd_crc32c_for(size)->add(UINT32_MAX, form, size);
+	return ~abd_crc32c_for(size)->add(UINT32_MAX, &(struct iovec){(void *)form, size}, 1);
 }
 
 ssize_t abd_lz4_index_put(void *dst, size_t dst_size, const struct abd_lz4_index *index,

@@ -7,6 +7,7 @@
 #define ABD_XXH3_H
 
 #include "abd_kernel.h"
+#include "abd_spans.h"
 
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ struct abd_xxh3_kernel {
 	ABD_KERNEL_HEAD;
 	uint64_t (*whole)(const void *span, size_t size, uint64_t seed); /* of a single span */
 	void (*begin)(struct abd_xxh3_state *state, size_t size, uint64_t seed);
-	void (*add)(struct abd_xxh3_state *state, const void *span, size_t size);
+	void (*add)(struct abd_xxh3_state *state, const struct iovec *span, size_t count);
 	uint64_t (*end)(const struct abd_xxh3_state *state);
 };
 

@@ -4,6 +4,7 @@
  * published values.
  */
 #include "abd_crc32c.h"
+#include "abd_fletcher.h"
 #include "abd_test.h"
 #include "abd_xxh3.h"
 
@@ -80,9 +81,15 @@ Test(abd_checksum, every_kind_gives_what_its_bytes_give)
 	abd_test_provider_end();
 }
 
+static uint32_t crc32c_of(
+	const struct abd_crc32c_kernel *kernel, uint8_t *bytes, size_t size, uint32_t seed)
+{
+	return ~kernel->add(~seed, &(struct iovec){bytes, size}, 1);
+}
+
 Test(abd_checksum, crc32c_has_the_published_values_in_every_kernel)
 {
-	uint8_t zeros[32] = {0}, ones[32], rising[32], falling[32];
+	uint8_t zeros[32] = {0}, ones[32], rising[32], falling[32], digits[] = "123456789";
 
 	memset(ones, 0xff, sizeof(ones));
 	for (uint8_t i = 0; i < 32; i++) {
@@ -95,11 +102,11 @@ Test(abd_checksum, crc32c_has_the_published_values_in_every_kernel)
 		if (!kernel->supported())
 			continue;
 		/* RFC 3720, appendix B.4; and the check value of "123456789". */
-		cr_assert_eq(~kernel->add(~0u, zeros, 32), 0x8a9136aau, "%s", kernel->name);
-		cr_assert_eq(~kernel->add(~0u, ones, 32), 0x62a8ab43u, "%s", kernel->name);
-		cr_assert_eq(~kernel->add(~0u, rising, 32), 0x46dd794eu, "%s", kernel->name);
-		cr_assert_eq(~kernel->add(~0u, falling, 32), 0x113fdb5cu, "%s", kernel->name);
-		cr_assert_eq(~kernel->add(~0u, "123456789", 9), 0xe3069283u, "%s", kernel->name);
+		cr_assert_eq(crc32c_of(kernel, zeros, 32, 0), 0x8a9136aau, "%s", kernel->name);
+		cr_assert_eq(crc32c_of(kernel, ones, 32, 0), 0x62a8ab43u, "%s", kernel->name);
+		cr_assert_eq(crc32c_of(kernel, rising, 32, 0), 0x46dd794eu, "%s", kernel->name);
+		cr_assert_eq(crc32c_of(kernel, falling, 32, 0), 0x113fdb5cu, "%s", kernel->name);
+		cr_assert_eq(crc32c_of(kernel, digits, 9, 0), 0xe3069283u, "%s", kernel->name);
 	}
 }
 
@@ -131,7 +138,7 @@ Test(abd_checksum, every_crc32c_kernel_equals_the_definition_at_any_alignment)
 			uint32_t want = 5;
 
 			for (size_t size = 0; size < sizeof(bytes) - off; size++) {
-				cr_assert_eq(~abd_crc32c_kernels[i]->add(~5u, bytes + off, size),
+				cr_assert_eq(crc32c_of(abd_crc32c_kernels[i], bytes + off, size, 5),
 					want, "%s %zu +%zu", abd_crc32c_kernels[i]->name, off,
 					size);
 				want = crc32c_reference(bytes + off + size, 1, want);
@@ -160,13 +167,143 @@ Test(abd_checksum, every_xxh3_kernel_equals_xxhash_at_any_size_and_cut)
 			cr_assert_eq(kernel->whole(bytes + 1, size, size % 2), want, "%s %zu",
 				kernel->name, size);
 			kernel->begin(&state, size, size % 2);
-			kernel->add(&state, bytes + 1, cut);
-			kernel->add(&state, bytes + 1 + cut, next - cut);
-			kernel->add(&state, bytes + 1 + next, size - next);
+			kernel->add(&state, &(struct iovec){bytes + 1, cut}, 1);
+			kernel->add(&state,
+				(struct iovec[]){{bytes + 1 + cut, next - cut},
+					{bytes + 1 + next, size - next}},
+				2);
 			cr_assert_eq(kernel->end(&state), want, "%s %zu cut at %zu and %zu",
 				kernel->name, size, cut, next);
 		}
 	}
+}
+
+/* Spans, each an allocation of its own, and the same bytes joined. */
+struct spans {
+	struct iovec span[40];
+	size_t count, size;
+	uint8_t joined[40 * 4096];
+};
+
+/* Lengths are multiples of what some kernel takes at once, or any. */
+static void spans_make(struct spans *spans, uint64_t *seed)
+{
+	static const size_t units[] = {1024, 1024, 256, 64, 1};
+
+	spans->size = 0;
+	spans->count = 1 + abd_test_random(seed) % 40;
+	for (size_t i = 0; i < spans->count; i++) {
+		size_t unit = units[abd_test_random(seed) % 5];
+		size_t size = abd_test_random(seed) % 4097 / unit * unit;
+		uint8_t *span = malloc(size);
+
+		for (size_t j = 0; j < size; j++)
+			span[j] = spans->joined[spans->size + j] = (uint8_t)abd_test_random(seed);
+		spans->span[i] = (struct iovec){span, size};
+		spans->size += size;
+	}
+}
+
+static void expect_fletcher(const struct spans *spans, bool swap)
+{
+	uint64_t got[4], want[4];
+
+	fletcher_reference(spans->joined, spans->size, swap, want);
+	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
+		struct abd_fletcher_state state;
+
+		if (!abd_fletcher_kernels[i]->supported())
+			continue;
+		abd_fletcher_begin(&state, abd_fletcher_kernels[i], swap);
+		abd_fletcher_add(&state, spans->span, spans->count);
+		abd_fletcher_end(&state, got);
+		cr_assert_arr_eq(got, want, sizeof(got), "%s", abd_fletcher_kernels[i]->name);
+	}
+}
+
+/* Whole steps, and a last span of any length. */
+static void expect_fletcher_whole(const struct spans *spans)
+{
+	uint64_t got[4], want[4];
+	size_t count = 0, size = spans->span[0].iov_len;
+
+	while (count + 1 < spans->count && spans->span[count].iov_len % ABD_FLETCHER_STEP_MAX == 0)
+		size += spans->span[++count].iov_len;
+	fletcher_reference(spans->joined, size, false, want);
+	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
+		if (!abd_fletcher_kernels[i]->supported())
+			continue;
+		abd_fletcher_kernels[i]->whole(got, spans->span, count + 1);
+		cr_assert_arr_eq(got, want, sizeof(got), "%s", abd_fletcher_kernels[i]->name);
+	}
+}
+
+static void expect_crc32c(const struct spans *spans)
+{
+	uint32_t want = crc32c_reference(spans->joined, spans->size, 3);
+
+	for (size_t i = 0; abd_crc32c_kernels[i] != NULL; i++)
+		if (abd_crc32c_kernels[i]->supported())
+			cr_assert_eq(~abd_crc32c_kernels[i]->add(~3u, spans->span, spans->count),
+				want, "%s", abd_crc32c_kernels[i]->name);
+}
+
+static void expect_xxh3(const struct spans *spans)
+{
+	uint64_t want = XXH3_64bits_withSeed(spans->joined, spans->size, 6);
+
+	for (size_t i = 0; abd_xxh3_kernels[i] != NULL && spans->size > ABD_XXH3_SHORT; i++) {
+		struct abd_xxh3_state state;
+
+		if (!abd_xxh3_kernels[i]->supported())
+			continue;
+		abd_xxh3_kernels[i]->begin(&state, spans->size, 6);
+		abd_xxh3_kernels[i]->add(&state, spans->span, spans->count);
+		cr_assert_eq(abd_xxh3_kernels[i]->end(&state), want, "%s %zu",
+			abd_xxh3_kernels[i]->name, spans->size);
+	}
+}
+
+Test(abd_checksum, every_kernel_sums_many_spans_of_any_length_at_once)
+{
+	static struct spans spans;
+	uint64_t seed = 8;
+
+	for (int round = 0; round < 150; round++) {
+		spans_make(&spans, &seed);
+		expect_fletcher(&spans, round % 2 == 0);
+		expect_fletcher_whole(&spans);
+		expect_crc32c(&spans);
+		expect_xxh3(&spans);
+		for (size_t i = 0; i < spans.count; i++)
+			free(spans.span[i].iov_base);
+	}
+}
+
+/* More spans than kernels are given in one call, whole steps first. */
+Test(abd_checksum, many_members_are_summed_to_the_last)
+{
+	enum { MEMBERS = 100, MEMBER = 1024 };
+	static uint8_t model[MEMBERS * MEMBER];
+	struct abd_test_buffer buffer = {
+		.abd = abd_alloc_gang(), .model = model, .kind = "gang of many"};
+	uint64_t seed = 9;
+
+	for (size_t i = 0; i < MEMBERS; i++) {
+		size_t size = i < 70 ? MEMBER : 1 + abd_test_random(&seed) % MEMBER;
+		abd_t *member = abd_alloc_linear(size, false);
+
+		for (size_t j = 0; j < size; j++)
+			model[buffer.size + j] = (uint8_t)abd_test_random(&seed);
+		abd_copy_from_buf(member, model + buffer.size, size);
+		buffer.size += size;
+		abd_gang_add(buffer.abd, member, true);
+	}
+	for (size_t size = buffer.size - 200; size <= buffer.size; size++)
+		check_range(&buffer, 0, size);
+	check_range(&buffer, 1, buffer.size - 1);
+	check_range(&buffer, 0, (size_t)64 * MEMBER);
+	abd_free(buffer.abd);
 }
 
 Test(abd_checksum, ranges_past_the_end_are_broken_contracts)

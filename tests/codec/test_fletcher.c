@@ -57,7 +57,7 @@ static void expect_model(
 			uint8_t *copy = malloc(piece);
 
 			memcpy(copy, bytes + at + done, piece);
-			abd_fletcher_add(&state, copy, piece);
+			abd_fletcher_add(&state, &(struct iovec){copy, piece}, 1);
 			free(copy);
 			done += piece;
 		}
@@ -70,7 +70,7 @@ static void expect_model(
 		uint8_t *copy = malloc(size);
 
 		memcpy(copy, bytes + at, size);
-		kernel->whole(got, copy, size);
+		kernel->whole(got, &(struct iovec){copy, size}, 1);
 		free(copy);
 		cr_assert(memcmp(got, expected, sizeof(got)) == 0, "%s: whole, at %zu size %zu",
 			kernel->name, at, size);
@@ -118,7 +118,7 @@ Test(abd_fletcher, spans_of_many_mebibytes_give_the_definition)
 		if (!abd_fletcher_kernels[i]->supported())
 			continue;
 		abd_fletcher_begin(&state, abd_fletcher_kernels[i], false);
-		abd_fletcher_add(&state, big, size);
+		abd_fletcher_add(&state, &(struct iovec){big, size}, 1);
 		abd_fletcher_end(&state, got);
 		cr_assert(memcmp(got, expected, sizeof(got)) == 0, "%s",
 			abd_fletcher_kernels[i]->name);
@@ -129,12 +129,12 @@ Test(abd_fletcher, spans_of_many_mebibytes_give_the_definition)
 /* Words 1 2 3 4, by hand: a 1 3 6 10, b 1 4 10 20, c 1 5 15 35, d 1 6 21 56. */
 Test(abd_fletcher, four_words_by_hand)
 {
-	const uint32_t words[4] = {1, 2, 3, 4};
+	uint32_t words[4] = {1, 2, 3, 4};
 	struct abd_fletcher_state state;
 	uint64_t got[4];
 
 	abd_fletcher_begin(&state, abd_fletcher_for(0), false);
-	abd_fletcher_add(&state, words, sizeof(words));
+	abd_fletcher_add(&state, &(struct iovec){words, sizeof(words)}, 1);
 	abd_fletcher_end(&state, got);
 	cr_assert_eq(got[0], 10);
 	cr_assert_eq(got[1], 20);

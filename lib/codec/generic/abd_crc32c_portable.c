@@ -34,12 +34,8 @@ static inline uint32_t abd_crc32c_little(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static uint32_t abd_crc32c_portable_add(uint32_t state, const void *span, size_t size)
+static uint32_t abd_crc32c_portable_one(uint32_t state, const uint8_t *p, size_t size)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const uint8_t *p = span;
-
-	pthread_once(&once, abd_crc32c_table_make);
 	for (; size >= 8; size -= 8, p += 8) {
 		uint32_t low = state ^ abd_crc32c_little(p), high = abd_crc32c_little(p + 4);
 
@@ -50,6 +46,16 @@ static uint32_t abd_crc32c_portable_add(uint32_t state, const void *span, size_t
 	}
 	for (; size > 0; size--)
 		state = state >> 8 ^ abd_crc32c_table[0][(state ^ *p++) & 0xff];
+	return state;
+}
+
+static uint32_t abd_crc32c_portable_add(uint32_t state, const struct iovec *span, size_t count)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, abd_crc32c_table_make);
+	for (; count > 0; count--, span++)
+		state = abd_crc32c_portable_one(state, span->iov_base, span->iov_len);
 	return state;
 }
 

@@ -15,24 +15,26 @@ static void begin(uint64_t *sum)
 	memset(sum, 0, 4 * sizeof(*sum));
 }
 
-static void native(uint64_t *sum, const uint8_t *words, size_t size)
+static void native(uint64_t *sum, const struct iovec *span, size_t count)
 {
-	fletcher_words(sum, words, size / 4, false);
+	for (; count > 0; count--, span++)
+		fletcher_words(sum, span->iov_base, span->iov_len / 4, false);
 }
 
-static void byteswap(uint64_t *sum, const uint8_t *words, size_t size)
+static void byteswap(uint64_t *sum, const struct iovec *span, size_t count)
 {
-	fletcher_words(sum, words, size / 4, true);
+	for (; count > 0; count--, span++)
+		fletcher_words(sum, span->iov_base, span->iov_len / 4, true);
 }
 
-static void whole(uint64_t sum[4], const void *span, size_t size)
+static void whole(uint64_t sum[4], const struct iovec *span, size_t count)
 {
-	const uint8_t *p = span;
+	size_t size = span[count - 1].iov_len;
 	uint8_t last[4] = {0};
 
 	begin(sum);
-	fletcher_words(sum, p, size / 4, false);
-	memcpy(last, p + size - size % 4, size % 4);
+	native(sum, span, count);
+	memcpy(last, (const uint8_t *)span[count - 1].iov_base + size - size % 4, size % 4);
 	fletcher_words(sum, last, size % 4 > 0, false);
 }
 

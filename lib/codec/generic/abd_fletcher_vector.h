@@ -50,53 +50,74 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 	join_vectors(sum, (const vec *)(const void *)lanes);
 }
 
-static inline __attribute__((always_inline)) void add_vectors(
-	vec sums[8], const uint8_t *p, size_t size, bool swap)
+static inline __attribute__((always_inline)) void add_vector(
+	vec sums[8], const uint8_t *p, bool swap)
 {
-	vec even[4] = {sums[0], sums[1], sums[2], sums[3]};
-	vec odd[4] = {sums[4], sums[5], sums[6], sums[7]};
+	vec v = vec_load(p);
 
-	for (const uint8_t *end = p + size; p < end; p += VEC_SIZE) {
-		vec v = vec_load(p);
-
-		if (swap)
-			v = vec_swap(v);
-		even[0] = vec_add(even[0], vec_even(v));
-		odd[0] = vec_add(odd[0], vec_odd(v));
-		even[1] = vec_add(even[1], even[0]);
-		odd[1] = vec_add(odd[1], odd[0]);
-		even[2] = vec_add(even[2], even[1]);
-		odd[2] = vec_add(odd[2], odd[1]);
-		even[3] = vec_add(even[3], even[2]);
-		odd[3] = vec_add(odd[3], odd[2]);
+	if (swap)
+		v = vec_swap(v);
+	sums[0] = vec_add(sums[0], vec_even(v));
+	sums[4] = vec_add(sums[4], vec_odd(v));
+	for (unsigned i = 1; i < 4; i++) {
+		sums[i] = vec_add(sums[i], sums[i - 1]);
+		sums[4 + i] = vec_add(sums[4 + i], sums[3 + i]);
 	}
-	sums[0] = even[0], sums[1] = even[1], sums[2] = even[2], sums[3] = even[3];
-	sums[4] = odd[0], sums[5] = odd[1], sums[6] = odd[2], sums[7] = odd[3];
 }
 
-/* One span: its lanes stay in registers. The rest of a vector is filled up with zeros. */
-static void whole(uint64_t sum[4], const void *span, size_t size)
+/* The whole vectors of each span; four at a time, so that the CPU foretells where a run ends. */
+static inline __attribute__((always_inline)) void add_vectors(
+	vec sums[8], const struct iovec *span, size_t count, bool swap)
 {
-	const uint8_t *p = span;
-	size_t rest = size % VEC_SIZE;
+	enum { AT_ONCE = 4 };
+
+	for (const struct iovec *end = span + count; span < end; span++) {
+		const uint8_t *p = span->iov_base;
+		const char *next = abd_spans_next(span, end);
+		size_t left = span->iov_len / VEC_SIZE;
+
+		for (; left >= AT_ONCE; left -= AT_ONCE)
+			for (unsigned i = 0; i < AT_ONCE; i++, p += VEC_SIZE, next += VEC_SIZE) {
+				__builtin_prefetch(next);
+				add_vector(sums, p, swap);
+			}
+		for (; left > 0; left--, p += VEC_SIZE)
+			add_vector(sums, p, swap);
+	}
+}
+
+/* All at once: the lanes stay in registers. The rest of a vector is filled up with zeros. */
+static void whole(uint64_t sum[4], const struct iovec *span, size_t count)
+{
+	size_t size = span[count - 1].iov_len, rest = size % VEC_SIZE;
 	vec sums[8] = {0};
 
-	add_vectors(sums, p, size - rest, false);
+	add_vectors(sums, span, count, false);
 	join_vectors(sum, sums);
 	if (rest > 0) {
 		uint8_t last[VEC_SIZE] = {0};
 
-		memcpy(last, p + size - rest, rest);
+		memcpy(last, (const uint8_t *)span[count - 1].iov_base + size - rest, rest);
 		fletcher_words(sum, last, (rest + 3) / 4, false);
 	}
 }
 
-static void native(uint64_t *lanes, const uint8_t *p, size_t size)
+static inline __attribute__((always_inline)) void add_lanes(
+	uint64_t *lanes, const struct iovec *span, size_t count, bool swap)
 {
-	add_vectors((vec *)(void *)lanes, p, size, false);
+	vec sums[8];
+
+	memcpy(sums, lanes, sizeof(sums));
+	add_vectors(sums, span, count, swap);
+	memcpy(lanes, sums, sizeof(sums));
 }
 
-static void byteswap(uint64_t *lanes, const uint8_t *p, size_t size)
+static void native(uint64_t *lanes, const struct iovec *span, size_t count)
 {
-	add_vectors((vec *)(void *)lanes, p, size, true);
+	add_lanes(lanes, span, count, false);
+}
+
+static void byteswap(uint64_t *lanes, const struct iovec *span, size_t count)
+{
+	add_lanes(lanes, span, count, true);
 }

@@ -27,9 +27,10 @@ static void begin(struct abd_xxh3_state *state, size_t size, uint64_t seed)
 	XXH3_64bits_reset_withSeed(xxh, seed);
 }
 
-static void add(struct abd_xxh3_state *state, const void *span, size_t size)
+static void add(struct abd_xxh3_state *state, const struct iovec *span, size_t count)
 {
-	XXH3_64bits_update((XXH3_state_t *)state, span, size);
+	for (; count > 0; count--, span++)
+		XXH3_64bits_update((XXH3_state_t *)state, span->iov_base, span->iov_len);
 }
 
 static uint64_t end(const struct abd_xxh3_state *state)

@@ -28,10 +28,8 @@ static inline __m128i product(uint64_t state, uint32_t factor)
 		_mm_cvtsi64_si128((int64_t)state), _mm_cvtsi64_si128(factor), 0x00);
 }
 
-static uint32_t add(uint32_t state, const void *span, size_t size)
+static uint32_t add_one(uint32_t state, const uint8_t *p, size_t size)
 {
-	const uint8_t *p = span;
-
 	for (; size >= 3 * BLOCK; p += 3 * BLOCK, size -= 3 * BLOCK) {
 		uint64_t a = state, b = 0, c = 0;
 
@@ -46,6 +44,13 @@ static uint32_t add(uint32_t state, const void *span, size_t size)
 		state = (uint32_t)(_mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(moved)) ^ c);
 	}
 	return abd_crc32c_words(state, p, size);
+}
+
+static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
+{
+	for (; count > 0; count--, span++)
+		state = add_one(state, span->iov_base, span->iov_len);
+	return state;
 }
 
 static bool supported(void)

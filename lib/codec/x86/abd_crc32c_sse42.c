@@ -7,9 +7,11 @@
 
 #include "abd_cpu.h"
 
-static uint32_t add(uint32_t state, const void *span, size_t size)
+static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
 {
-	return abd_crc32c_words(state, span, size);
+	for (; count > 0; count--, span++)
+		state = abd_crc32c_words(state, span->iov_base, span->iov_len);
+	return state;
 }
 
 static bool supported(void)

@@ -9,7 +9,8 @@
  *
  *      [ 0 ][ 1 ][ 2 ][ 3 ] [ 4 ][ 5 ][ 6 ][ 7 ] ...        0 is folded onto 4, 1 onto 5, ...
  *
- * The CPU's crc32 instruction takes that one, and the bytes behind it.
+ * The CPU's crc32 instruction takes that one, and the bytes behind it. A span of whole steps is
+ * folded onto the next span.
  * Invariant: nothing outside the span is read.
  * V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ", Intel, 2009.
  */
@@ -42,29 +43,64 @@ static inline __m512i fold(__m512i x, __m512i factors, __m512i onto)
 	return _mm512_ternarylogic_epi64(first, second, onto, 0x96); /* the sum of all three */
 }
 
-static uint32_t add(uint32_t state, const void *span, size_t size)
+/* x onto one vector, and what lies behind it, less than a step. */
+static inline uint32_t finish(__m512i x[STREAMS], const uint8_t *p, size_t size)
 {
-	const uint8_t *p = span;
 	uint8_t last[VEC];
-	__m512i x[STREAMS], factors = pairs(by_step);
+	__m512i factors = pairs(by_vec);
 
-	if (size < STEP)
-		return abd_crc32c_words(state, p, size);
-	for (int i = 0; i < STREAMS; i++)
-		x[i] = _mm512_loadu_si512(p + i * VEC);
-	x[0] = _mm512_xor_si512(x[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
-
-	for (p += STEP, size -= STEP; size >= STEP; p += STEP, size -= STEP)
-		for (int i = 0; i < STREAMS; i++)
-			x[i] = fold(x[i], factors, _mm512_loadu_si512(p + i * VEC));
-
-	factors = pairs(by_vec);
 	for (int i = 1; i < STREAMS; i++)
 		x[i] = fold(x[i - 1], factors, x[i]);
 	for (; size >= VEC; p += VEC, size -= VEC)
 		x[STREAMS - 1] = fold(x[STREAMS - 1], factors, _mm512_loadu_si512(p));
 	_mm512_storeu_si512(last, x[STREAMS - 1]);
 	return abd_crc32c_words(abd_crc32c_words(0, last, VEC), p, size);
+}
+
+/* Of the spans from *span on as long as they are whole steps, and the one behind. */
+static inline __attribute__((always_inline)) uint32_t add_steps(
+	uint32_t state, const struct iovec **span, const struct iovec *end)
+{
+	const struct iovec *at = *span;
+	const uint8_t *p = at->iov_base;
+	size_t size = at->iov_len - STEP;
+	__m512i x[STREAMS], factors = pairs(by_step);
+
+	for (int i = 0; i < STREAMS; i++)
+		x[i] = _mm512_loadu_si512(p + i * VEC);
+	x[0] = _mm512_xor_si512(x[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
+	p += STEP;
+	for (;;) {
+		const char *next = abd_spans_next(at, end);
+
+		for (; size >= STEP; p += STEP, size -= STEP, next += STEP)
+			for (int i = 0; i < STREAMS; i++) {
+				__builtin_prefetch(next + i * VEC);
+				x[i] = fold(x[i], factors, _mm512_loadu_si512(p + i * VEC));
+			}
+		at++;
+		if (size > 0 || at == end || at->iov_len < STEP)
+			break;
+		p = at->iov_base;
+		size = at->iov_len;
+	}
+	*span = at;
+	return finish(x, p, size);
+}
+
+static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
+{
+	const struct iovec *end = span + count;
+
+	while (span < end) {
+		if (span->iov_len >= STEP) {
+			state = add_steps(state, &span, end);
+		} else {
+			state = abd_crc32c_words(state, span->iov_base, span->iov_len);
+			span++;
+		}
+	}
+	return state;
 }
 
 static bool supported(void)

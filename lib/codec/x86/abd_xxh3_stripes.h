@@ -25,7 +25,7 @@
 #include <assert.h>
 
 enum { STRIPE = 64, BLOCK_STRIPES = 16, SECRET_WORDS = 24, SUMS = 8, VECS = STRIPE / VEC_SIZE };
-enum { LAST_PART = 8 * SECRET_WORDS - STRIPE };
+enum { BLOCK = BLOCK_STRIPES * STRIPE, LAST_PART = 8 * SECRET_WORDS - STRIPE };
 
 /* The specification's constants. */
 static const uint64_t default_secret[SECRET_WORDS] = {
@@ -83,20 +83,28 @@ struct secret {
 	vec part[VECS];
 };
 
+/* Vector by vector: gcc copies the whole of it by 16 bytes, for which a load of 32 has to wait. */
 static inline struct secret secret_at(const uint8_t *p)
 {
 	struct secret secret;
 
-	memcpy(&secret, p, sizeof(secret));
+	for (unsigned i = 0; i < VECS; i++)
+		secret.part[i] = vec_load(p + i * VEC_SIZE);
 	return secret;
 }
 
+/* But for the empty asm, gcc loads data twice and adds in another order, with sums in memory. */
 static inline void stripe(vec sum[VECS], const uint8_t *p, struct secret secret)
 {
 	for (unsigned i = 0; i < VECS; i++) {
-		vec data = vec_load(p + i * VEC_SIZE), mixed = data ^ secret.part[i];
+		vec data = vec_load(p + i * VEC_SIZE);
+
+		__asm__("" : "+v"(data));
+
+		vec mixed = data ^ secret.part[i];
 
 		sum[i] += low_product(mixed, right(mixed, 32)) + swapped(data);
+		__asm__("" : "+v"(sum[i]));
 	}
 }
 
@@ -111,23 +119,32 @@ static inline void scramble(vec sum[VECS], struct secret secret)
 	}
 }
 
-/* Whole blocks. */
-static inline void blocks(vec sum[VECS], const uint8_t *p, size_t count, const uint8_t *secret)
+/* Spans of whole blocks. Inline, as is all that adds: else the sums would be in memory. */
+static inline __attribute__((always_inline)) void blocks(
+	vec sum[VECS], const struct iovec *span, size_t count, const uint8_t *secret)
 {
 	struct secret part[BLOCK_STRIPES], last = secret_at(secret + LAST_PART);
 
+#pragma GCC unroll 16
 	for (unsigned i = 0; i < BLOCK_STRIPES; i++)
 		part[i] = secret_at(secret + 8 * i);
-	for (; count > 0; count--, p += BLOCK_STRIPES * STRIPE) {
+	for (const struct iovec *end = span + count; span < end; span++) {
+		const uint8_t *p = span->iov_base, *p_end = p + span->iov_len;
+		const char *next = abd_spans_next(span, end);
+
+		for (; p < p_end; p += BLOCK, next += BLOCK) {
 #pragma GCC unroll 16
-		for (unsigned i = 0; i < BLOCK_STRIPES; i++)
-			stripe(sum, p + i * STRIPE, part[i]);
-		scramble(sum, last);
+			for (unsigned i = 0; i < BLOCK_STRIPES; i++) {
+				__builtin_prefetch(next + i * STRIPE);
+				stripe(sum, p + i * STRIPE, part[i]);
+			}
+			scramble(sum, last);
+		}
 	}
 }
 
 /* Stripes of one block, from the nth on. */
-static inline void part_of_block(
+static inline __attribute__((always_inline)) void part_of_block(
 	vec sum[VECS], const uint8_t *p, size_t nth, size_t count, const uint8_t *secret)
 {
 #pragma GCC unroll 4
@@ -146,7 +163,7 @@ static void stripes(struct stream *s, const uint8_t *p, size_t count)
 		size_t n = count - count % BLOCK_STRIPES;
 
 		if (s->nth == 0 && n > 0)
-			blocks(sum, p, n / BLOCK_STRIPES, secret);
+			blocks(sum, &(struct iovec){(void *)p, n * STRIPE}, 1, secret);
 		else {
 			n = abd_min(count, BLOCK_STRIPES - s->nth);
 			part_of_block(sum, p, s->nth, n, secret);
@@ -181,10 +198,8 @@ static void begin(struct abd_xxh3_state *state, size_t size, uint64_t seed)
 	stream_begin((struct stream *)state, size, seed);
 }
 
-static void add(struct abd_xxh3_state *state, const void *span, size_t size)
+static void add_one(struct stream *s, const uint8_t *p, size_t size)
 {
-	struct stream *s = (struct stream *)state;
-	const uint8_t *p = span;
 	size_t count;
 
 	if (s->carried > 0) {
@@ -205,6 +220,36 @@ static void add(struct abd_xxh3_state *state, const void *span, size_t size)
 	p += count * STRIPE;
 	s->carried = (unsigned)(size - count * STRIPE);
 	memcpy(s->last + STRIPE, p, s->carried);
+}
+
+/* Add the spans up to the first that is not whole blocks, or is the last one. Returns how many. */
+static size_t add_blocks(struct stream *s, const struct iovec *span, size_t count)
+{
+	size_t n = 0;
+	vec sum[VECS];
+
+	if (s->nth + s->carried > 0)
+		return 0;
+	while (n < count && span[n].iov_len % BLOCK == 0 && span[n].iov_len / STRIPE < s->left)
+		s->left -= span[n++].iov_len / STRIPE;
+	memcpy(sum, s->sum, sizeof(sum));
+	blocks(sum, span, n, s->secret);
+	memcpy(s->sum, sum, sizeof(sum));
+	return n;
+}
+
+static void add(struct abd_xxh3_state *state, const struct iovec *span, size_t count)
+{
+	struct stream *s = (struct stream *)state;
+	const struct iovec *end = span + count;
+
+	while (span < end) {
+		span += add_blocks(s, span, (size_t)(end - span));
+		if (span < end) {
+			add_one(s, span->iov_base, span->iov_len);
+			span++;
+		}
+	}
 }
 
 /* The product's halves, joined. */
@@ -252,7 +297,7 @@ static uint64_t whole(const void *span, size_t size, uint64_t seed)
 
 	memcpy(sum, initial_sums, sizeof(sum));
 	if (before > 0)
-		blocks(sum, p, before / BLOCK_STRIPES, s.secret);
+		blocks(sum, &(struct iovec){(void *)p, before * STRIPE}, 1, s.secret);
 	part_of_block(sum, p + before * STRIPE, 0, in_last, s.secret);
 	return joined(sum, &s, p + size - STRIPE);
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The spans that a checksum's kernel sums in one call: its sums stay in registers meanwhile, and it
+ * fetches the next span line by line while it sums this one. On Intel Emerald Rapids a call for
+ * each 4 KiB run took 10 to 20 ns more, of 100.
+ */
+#ifndef ABD_SPANS_H
+#define ABD_SPANS_H
+
+#include <stddef.h>
+#include <sys/uio.h>
+
+/**
+ * Where the span behind this one begins: the CPU does not expect it there. Of the last span it is
+ * the span itself, whose lines cost nothing to fetch.
+ */
+static inline const char *abd_spans_next(const struct iovec *span, const struct iovec *end)
+{
+	return span[span + 1 < end ? 1 : 0].iov_base;
+}
+
+#endif
