@@ -11,12 +11,12 @@
 #include <sys/uio.h>
 
 /**
- * Where the span behind this one begins: the CPU does not expect it there. Of the last span it is
- * the span itself, whose lines cost nothing to fetch.
+ * Where the span behind the first of count > 0 begins: the CPU does not expect it there. Of the
+ * last span it is the span itself, whose lines cost nothing to fetch.
  */
-static inline const char *abd_spans_next(const struct iovec *span, const struct iovec *end)
+static inline const char *abd_spans_next(const struct iovec *span, size_t count)
 {
-	return span[span + 1 < end ? 1 : 0].iov_base;
+	return span[count > 1 ? 1 : 0].iov_base;
 }
 
 #endif

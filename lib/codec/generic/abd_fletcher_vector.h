@@ -71,9 +71,9 @@ static inline __attribute__((always_inline)) void add_vectors(
 {
 	enum { AT_ONCE = 4 };
 
-	for (const struct iovec *end = span + count; span < end; span++) {
+	for (; count > 0; count--, span++) {
 		const uint8_t *p = span->iov_base;
-		const char *next = abd_spans_next(span, end);
+		const char *next = abd_spans_next(span, count);
 		size_t left = span->iov_len / VEC_SIZE;
 
 		for (; left >= AT_ONCE; left -= AT_ONCE)

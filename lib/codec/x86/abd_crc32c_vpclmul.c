@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) uint32_t add_steps(
 	x[0] = _mm512_xor_si512(x[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
 	p += STEP;
 	for (;;) {
-		const char *next = abd_spans_next(at, end);
+		const char *next = abd_spans_next(at, (size_t)(end - at));
 
 		for (; size >= STEP; p += STEP, size -= STEP, next += STEP)
 			for (int i = 0; i < STREAMS; i++) {

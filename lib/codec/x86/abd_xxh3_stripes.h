@@ -128,11 +128,11 @@ static inline __attribute__((always_inline)) void blocks(
 #pragma GCC unroll 16
 	for (unsigned i = 0; i < BLOCK_STRIPES; i++)
 		part[i] = secret_at(secret + 8 * i);
-	for (const struct iovec *end = span + count; span < end; span++) {
-		const uint8_t *p = span->iov_base, *p_end = p + span->iov_len;
-		const char *next = abd_spans_next(span, end);
+	for (; count > 0; count--, span++) {
+		const uint8_t *p = span->iov_base, *end = p + span->iov_len;
+		const char *next = abd_spans_next(span, count);
 
-		for (; p < p_end; p += BLOCK, next += BLOCK) {
+		for (; p < end; p += BLOCK, next += BLOCK) {
 #pragma GCC unroll 16
 			for (unsigned i = 0; i < BLOCK_STRIPES; i++) {
 				__builtin_prefetch(next + i * STRIPE);
