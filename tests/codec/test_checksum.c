@@ -280,6 +280,24 @@ Test(abd_checksum, every_kernel_sums_many_spans_of_any_length_at_once)
 	}
 }
 
+/* The last stripe but one may be the end of a span: it is needed when the last bytes have come. */
+Test(abd_checksum, xxh3_keeps_the_stripe_before_the_last_bytes)
+{
+	static struct spans spans;
+	uint64_t seed = 10;
+
+	for (size_t tail = 0; tail < 130; tail++) {
+		spans.count = 3;
+		spans.size = 3072 + tail;
+		for (size_t i = 0; i < spans.size; i++)
+			spans.joined[i] = (uint8_t)abd_test_random(&seed);
+		spans.span[0] = (struct iovec){spans.joined, 1024};
+		spans.span[1] = (struct iovec){spans.joined + 1024, 2048};
+		spans.span[2] = (struct iovec){spans.joined + 3072, tail};
+		expect_xxh3(&spans);
+	}
+}
+
 /* More spans than kernels are given in one call, whole steps first. */
 Test(abd_checksum, many_members_are_summed_to_the_last)
 {

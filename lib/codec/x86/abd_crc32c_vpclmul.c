@@ -11,7 +11,7 @@
  *
  * The CPU's crc32 instruction takes that one, and the bytes behind it. A span of whole steps is
  * folded onto the next span.
- * Invariant: nothing outside the span is read.
+ * Invariant: nothing outside the spans is loaded.
  * V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ", Intel, 2009.
  */
 #include "abd_crc32c.h"

@@ -222,7 +222,10 @@ static void add_one(struct stream *s, const uint8_t *p, size_t size)
 	memcpy(s->last + STRIPE, p, s->carried);
 }
 
-/* Add the spans up to the first that is not whole blocks, or is the last one. Returns how many. */
+/*
+ * Add the spans up to the first that is not whole blocks, or after which no stripe is left to come:
+ * the end of that one has to be kept. Returns how many.
+ */
 static size_t add_blocks(struct stream *s, const struct iovec *span, size_t count)
 {
 	size_t n = 0;
@@ -232,6 +235,8 @@ static size_t add_blocks(struct stream *s, const struct iovec *span, size_t coun
 		return 0;
 	while (n < count && span[n].iov_len % BLOCK == 0 && span[n].iov_len / STRIPE < s->left)
 		s->left -= span[n++].iov_len / STRIPE;
+	if (n == 0)
+		return 0;
 	memcpy(sum, s->sum, sizeof(sum));
 	blocks(sum, span, n, s->secret);
 	memcpy(s->sum, sum, sizeof(sum));
