@@ -13,7 +13,7 @@
 /**
  * Where to fetch while the first of count > 0 spans is summed, a line for each line of it: at the
  * span behind, where the CPU does not expect the next load. That one must be as long, or foreign
- * lines would be fetched: crc32c of 1 MiB before 64 bytes then had 0.4 of its speed. Else it is the
+ * lines would be fetched: crc32c of 1 MiB before 64 bytes then had 0.3 of its speed. Else it is the
  * span itself, which costs nothing.
  */
 static inline const char *abd_spans_next(const struct iovec *span, size_t count)
