@@ -38,7 +38,7 @@ file(CONFIGURE OUTPUT ${control}/shlibs @ONLY CONTENT "@shlibs@")
 file(CONFIGURE OUTPUT ${control}/triggers @ONLY CONTENT "activate-noawait ldconfig\n")
 file(CHMOD ${control}/shlibs ${control}/triggers PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_CONTROL_EXTRA ${control}/shlibs ${control}/triggers)
-set(CPACK_COMPONENT_ABD_RUNTIME_DESCRIPTION 
+set(CPACK_COMPONENT_ABD_RUNTIME_DESCRIPTION
 "One type over contiguous and scattered memory, lz4 decoded straight from
 scattered memory, copies made durable, and an adaptive replacement cache read
 under RCU. This package holds the shared library.")
@@ -46,7 +46,7 @@ under RCU. This package holds the shared library.")
 set(CPACK_DEBIAN_ABD_DEVELOPMENT_PACKAGE_NAME libabd-dev)
 set(CPACK_DEBIAN_ABD_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_ABD_DEVELOPMENT_PACKAGE_DEPENDS "${runtime_package} (= ${debian_version})")
-set(CPACK_COMPONENT_ABD_DEVELOPMENT_DESCRIPTION 
+set(CPACK_COMPONENT_ABD_DEVELOPMENT_DESCRIPTION
 "This package holds the headers, the CMake package abd, and abd.pc for
 pkg-config.")
 
@@ -56,7 +56,7 @@ set(CPACK_DEBIAN_ABD_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib) # libabd itself; named in DEPENDS
 set(CPACK_DEBIAN_ABD_TOOLS_PACKAGE_DEPENDS "${runtime_package} (= ${debian_version})")
 set(CPACK_DEBIAN_ABD_TOOLS_PACKAGE_SUGGESTS "python3, python3-matplotlib")
-set(CPACK_COMPONENT_ABD_TOOLS_DESCRIPTION 
+set(CPACK_COMPONENT_ABD_TOOLS_DESCRIPTION
 "abd-perf measures what single-run buffers, scatter decoding, compare kernels
 and flush policies are worth on this machine; abd-explain draws what
 operations on buffers do.")
