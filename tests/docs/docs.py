@@ -623,9 +623,10 @@ def check_words():
     def wrong(line):
         words = re.findall(r"[A-Za-z][A-Za-z']*", plain(line))
         return ", ".join(sorted({w for w in words if w in unknown and w.lower().removesuffix("'s") not in listed}))
-    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]:
+    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]:
+        prose = [line for line in parse(path)[1] if not line.startswith("    ")]  # commands
         spelt = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], text=True, capture_output=True, check=True,
-                               input="\n".join(plain(line) for line in parse(path)[1]))
+                               input="\n".join(plain(line) for line in prose))
         unknown = set(spelt.stdout.split())
         check_lines(path, "not in the dictionary: ", wrong)
 
