@@ -7,10 +7,9 @@ fuzz_targets() {
 	find "$1/tests/fuzz" -name 'fuzz_*' -type f -perm -u+x | sed 's/.*fuzz_//' | grep -v 'seeds$\|^plant$' | sort
 }
 
-# fuzz_seeds BUILD TARGET FOLDER: write the seeds of a target: committed files, lines of seeds.txt, and those that a program makes.
+# fuzz_seeds BUILD TARGET FOLDER: write the seeds of a target: lines of seeds.txt, and those that a program makes.
 fuzz_seeds() {
 	mkdir -p "$3"
-	[ ! -d "tests/fuzz/seeds/$2" ] || cp "tests/fuzz/seeds/$2"/* "$3"
 	[ ! -x "$1/tests/fuzz/fuzz_${2%%_*}_seeds" ] || "$1/tests/fuzz/fuzz_${2%%_*}_seeds" "$3"
 	sed -n "s/^$2 //p" tests/fuzz/seeds.txt | {
 		fuzz_number=0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bugs that other projects had in hash tables under RCU, by their numbers in
- * tests/plants/README.md. tests/plants puts each of them back.
+ * tests/plants/README.md.
  */
 #include "abd_arc_impl.h"
 

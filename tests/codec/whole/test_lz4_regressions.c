@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bugs that other projects had in decompression, by their numbers in tests/plants/README.md.
- * tests/plants puts each of them back.
  */
 #include "abd_lz4_decode.h"
 #include "abd_test_fixture.h"
