@@ -27,7 +27,7 @@ int abd_perf_command(int argc, char **argv, const struct abd_perf_scenario *cons
  */
 int abd_perf_run(int argc, char **argv);
 
-/** `abd-perf tune`: measure all kernels, and write a profile of this machine. */
+/** `abd-perf tune`: measure all kernels, and write what to set on this machine. */
 int abd_perf_tune(int argc, char **argv);
 
 #endif

@@ -45,7 +45,7 @@
  *   of no buffer: abd_size_alloc_linear abd_is_from_pages abd_key_equal abd_key_equal_long
  *       abd_lz4_pays abd_flush_drain abd_flush_durability abd_flush_calibrate
  *   of the process: abd_init abd_fini abd_version abd_cache_reap_now abd_allocator_set
- *       abd_contract_handler_set abd_pool_region abd_tuning_set abd_tuning_get abd_tuning_load
+ *       abd_contract_handler_set abd_pool_region abd_tuning_set abd_tuning_get
  *   in the config's callback, and made a buffer there: abd_arc_evicted_take
  *   with liburing's own structs: abd_uring_begin abd_uring_end abd_uring_prep_read
  *       abd_uring_prep_write abd_uring_pread abd_uring_pwrite

@@ -26,20 +26,18 @@
  *
  * Which kernel serves which size is a plan: a kernel's name, or "word<=64,scalar<=4096,libc": word
  * for operations of up to 64 bytes, scalar for those of up to 4,096, libc for all above. Sizes are
- * those of the whole operation, in bytes; l1, l2 and l3 are the sizes of this machine's caches, and
- * l3/2 half of one. A plan is refused if it names a kernel that this CPU lacks. abd_tuning_get()
- * says which plan is in use, and in brackets where it came from: "avx512<=8388608,avx512-four
- * (zen4, measured)". abd_tuning_set() ignores what is in brackets. "auto" is the plan that this
- * machine gets by itself:
+ * those of the whole operation, in bytes. A plan is refused if it names a kernel that this CPU
+ * lacks. abd_tuning_get() says which plan is in use, and in brackets where it came from:
+ * "avx512<=8388608,avx512-four (zen4)". abd_tuning_set() ignores what is in brackets. "auto" is the
+ * plan that is built in:
  *
- *   (profile)           from the profile of this machine, see abd_tuning_load()
- *   (zen4, measured)    built in for this family of CPUs, from measurements on one of them
- *   (zen3, derived)     built in, from what is known of the family and its relatives
- *   (derived)           from the sizes of the caches
- *   (first)             the first kernel that this CPU has, for every size
+ *   (zen4)                measured by us on a CPU of this family: zen4, zen5, emeraldrapids
+ *   (by the last cache)   the fallback for every other CPU that has the kernels
+ *   (first)               the first kernel that this CPU has, for every size
  *
  * Other origins are (set), (environment), (calibrated) and (forced), for a plan given by a call, in
- * the environment, by abd_flush_calibrate(), or for a group of tunables.
+ * the environment, by abd_flush_calibrate(), or for a group of tunables. abd-perf tune measures all
+ * kernels on a machine and prints what to set there.
  *
  *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar;
  *                                     without hints: avx512-near; several runs together:
@@ -65,8 +63,10 @@
  *                                     writes back the ends of copies that go around the cache
  *
  * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
- * needed. ABD_PROFILE=FILE is a profile. A tunable may be set at any time, unless it says otherwise
- * above. What was allocated or chosen before is not changed.
+ * needed; not in a set-user-ID program, whose environment is somebody else's. A value that the
+ * tunable does not accept is ignored; abd_tuning_get("ignored") shows such values. A tunable may be
+ * set at any time, unless it says otherwise above. What was allocated or chosen before is not
+ * changed.
  */
 #ifndef ABD_TUNING_H
 #define ABD_TUNING_H
@@ -90,36 +90,13 @@ ABD_API int abd_tuning_set(const char *name, const char *value);
  * What a tunable is set to; for kernels the plan in use, for providers the one in use.
  *
  * Units:   text; sizes in bytes, decimal.
- * Returns: the text, or NULL for an unknown name. "cpu", which can't be set, is how a profile names
- *          this machine's processor.
+ * Returns: the text, or NULL for an unknown name. Two names can't be set: "cpu" is this machine's
+ *          processor, "ignored" the variables of the environment whose values are not accepted.
  * Owner:   the library; the string lives until this thread's next call.
  * Threads: any.
  * Source:  module parameters in OpenZFS.
  */
 ABD_API const char *abd_tuning_get(const char *name);
-
-/**
- * Load a profile: plans that were measured on this machine. They take the place of the plans that
- * the machine gets by itself, and of those of the profile before; what was set by a call or in the
- * environment stays. The file is text, of at most 16 KiB and 511 characters a line:
- *
- *   # a comment
- *   cpu=AuthenticAMD-25-17
- *   compare=avx512<=8388608,avx512-four
- *
- * The CPU comes first; each tunable whose values are plans may follow once, except flush. Lines
- * with other names are skipped, and their number is reported on stderr: a newer version may have
- * written them. A plan that names a kernel which this CPU lacks is reported and skipped too.
- *
- * Units:   path names a regular file.
- * Returns: 0, also for a profile of another CPU, which is ignored and reported on stderr; -EINVAL
- *          damaged: stderr has the line's number, and nothing of the profile is used; -ENOENT and
- *          other errors of open().
- * Owner:   the string stays the caller's; the file is closed.
- * Threads: any; operations under way finish with the kernels they began with.
- * Source:  none in OpenZFS, whose kernels are chosen for all sizes alike.
- */
-ABD_API int abd_tuning_load(const char *path);
 
 ABD_END_DECLS
 

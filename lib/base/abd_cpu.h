@@ -9,13 +9,13 @@
 
 #include "abd_base.h"
 
+/* Sets of instructions: each is all that cmake/AbdLayer.cmake compiles files of its name for. */
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
 	ABD_CPU_SSE42,
-	ABD_CPU_PCLMULQDQ, /* with SSE4.2 */
-	ABD_CPU_AVX2,      /* with BMI and BMI2: files for AVX2 are compiled with them */
-	ABD_CPU_BMI2,
-	ABD_CPU_AVX512BW,   /* with F and VL */
+	ABD_CPU_PCLMULQDQ,  /* with SSE42 */
+	ABD_CPU_AVX2,       /* with SSE42, BMI and BMI2 */
+	ABD_CPU_AVX512BW,   /* with F, VL and AVX2 */
 	ABD_CPU_VPCLMULQDQ, /* with AVX512BW and PCLMULQDQ */
 	ABD_CPU_CLFLUSH,
 	ABD_CPU_CLFLUSHOPT,

@@ -20,28 +20,40 @@ static struct abd_cpuid abd_cpuid_leaf(unsigned leaf)
 	return r;
 }
 
-/* No && here: it would branch, and on any one CPU tests can cover only one way of each branch. */
-static bool abd_cpu_has_avx512bw(void)
+/*
+ * Each set is what cmake/AbdLayer.cmake compiles files for: every instruction set that those flags
+ * let the compiler use is asked for (tests/layers/cpu_sets.py compares). A hypervisor may hide any
+ * of them.
+ */
+static bool abd_cpu_has_sse42(void)
 {
-	bool f = __builtin_cpu_supports("avx512f"), bw = __builtin_cpu_supports("avx512bw"),
-	     vl = __builtin_cpu_supports("avx512vl");
-
-	return f & bw & vl;
+	return __builtin_cpu_supports("sse3") && __builtin_cpu_supports("ssse3") &&
+	       __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
+	       __builtin_cpu_supports("popcnt");
 }
 
-static bool abd_cpu_has_pclmulqdq(void)
+static bool abd_cpu_has_pclmul(void)
 {
-	bool mul = __builtin_cpu_supports("pclmul"), crc = __builtin_cpu_supports("sse4.2");
-
-	return mul & crc;
+	return abd_cpu_has_sse42() && __builtin_cpu_supports("pclmul");
 }
 
-static bool abd_cpu_has_vpclmulqdq(void)
+static bool abd_cpu_has_avx2(void)
 {
-	bool mul = __builtin_cpu_supports("vpclmulqdq"), wide = abd_cpu_has_avx512bw(),
-	     rest = abd_cpu_has_pclmulqdq();
+	return abd_cpu_has_sse42() && __builtin_cpu_supports("avx") &&
+	       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2");
+}
 
-	return mul & wide & rest;
+static bool abd_cpu_has_avx512(void)
+{
+	return abd_cpu_has_avx2() && __builtin_cpu_supports("fma") &&
+	       __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512vl");
+}
+
+static bool abd_cpu_has_vpclmul(void)
+{
+	return abd_cpu_has_avx512() && abd_cpu_has_pclmul() && __builtin_cpu_supports("vpclmulqdq");
 }
 
 bool abd_cpu_has(enum abd_cpu_feature feature)
@@ -51,18 +63,15 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	case ABD_CPU_SSE2:
 		return __builtin_cpu_supports("sse2");
 	case ABD_CPU_SSE42:
-		return __builtin_cpu_supports("sse4.2");
+		return abd_cpu_has_sse42();
 	case ABD_CPU_PCLMULQDQ:
-		return abd_cpu_has_pclmulqdq();
+		return abd_cpu_has_pclmul();
 	case ABD_CPU_AVX2:
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-		       __builtin_cpu_supports("bmi2");
-	case ABD_CPU_BMI2:
-		return __builtin_cpu_supports("bmi2");
+		return abd_cpu_has_avx2();
 	case ABD_CPU_AVX512BW:
-		return abd_cpu_has_avx512bw();
+		return abd_cpu_has_avx512();
 	case ABD_CPU_VPCLMULQDQ:
-		return abd_cpu_has_vpclmulqdq();
+		return abd_cpu_has_vpclmul();
 	case ABD_CPU_CLFLUSH:
 		return (abd_cpuid_leaf(1).d & (1u << 19)) != 0;
 	case ABD_CPU_CLFLUSHOPT:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plans as text, and the choice between them.
+ * The choice between plans, and plans as text.
  * Invariant: rows in use are written from the last to the first, each one's kernel before its size.
  * A reader goes from a row to the next only when it has seen the row's new size, and then sees the
  * next row's contents too.
@@ -8,7 +8,6 @@
 #include "abd_kernel.h"
 
 #include "abd_machine.h"
-#include "abd_profile.h"
 #include "abd_tunable.h"
 
 #include <errno.h>
@@ -34,9 +33,9 @@ static const struct abd_kernel *abd_kernel_nth(const struct abd_choice *choice, 
 }
 
 /* The kernel whose name is the first length bytes of name; NULL where this CPU has none. */
-static const struct abd_kernel *abd_kernel_named(const void *arg, const char *name, size_t length)
+static const struct abd_kernel *abd_kernel_named(
+	const struct abd_choice *choice, const char *name, size_t length)
 {
-	const struct abd_choice *choice = arg;
 	const struct abd_kernel *kernel;
 
 	for (size_t n = 0; (kernel = abd_kernel_nth(choice, n)) != NULL; n++)
@@ -62,45 +61,147 @@ const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const 
 
 /* ---- plans ---- */
 
-int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan)
+void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel)
 {
-	return abd_plan_read(text, abd_kernel_named, choice, plan);
+	if (plan->count == 0 || plan->rows[plan->count - 1].kernel != kernel)
+		plan->count++;
+	plan->rows[plan->count - 1] = (struct abd_plan_row){.last = last, .kernel = kernel};
+}
+
+const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size)
+{
+	const struct abd_plan_row *row = plan->rows;
+
+	while (size > row->last)
+		row++;
+	return row->kernel;
+}
+
+static size_t abd_plan_last(size_t last)
+{
+	return last < ABD_L3_PART(64) || last == SIZE_MAX
+		       ? last
+		       : abd_machine()->cache[2] / (SIZE_MAX - last);
+}
+
+/* False: this CPU lacks a kernel of the built-in plan. */
+static bool abd_plan_take(struct abd_plan *plan, const struct abd_plan_built_in *built_in)
+{
+	const struct abd_plan_row *row = built_in->rows;
+	size_t last;
+
+	plan->count = 0;
+	do {
+		if (!row->kernel->supported())
+			return false;
+		last = abd_plan_last(row->last);
+		abd_plan_add(plan, last, row->kernel);
+		row++;
+	} while (last != SIZE_MAX);
+	plan->origin = built_in->family != NULL ? built_in->family : "by the last cache";
+	return true;
 }
 
 void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan)
 {
-	const struct abd_plan_built_in *built_in = choice->families;
+	const struct abd_plan_built_in *built_in = choice->built_in;
 
-	for (; built_in != NULL && built_in->family != NULL; built_in++)
-		if (strcmp(built_in->family, family) == 0 &&
-			abd_plan_parse(choice, built_in->plan, plan) == 0) {
-			plan->origin = built_in->origin;
+	for (; built_in != NULL && built_in->rows[0].kernel != NULL; built_in++)
+		if ((built_in->family == NULL || strcmp(built_in->family, family) == 0) &&
+			abd_plan_take(plan, built_in))
 			return;
-		}
-	for (const char *const *text = choice->plans; text != NULL && *text != NULL; text++)
-		if (abd_plan_parse(choice, *text, plan) == 0) {
-			plan->origin = "derived";
-			return;
-		}
 	plan->count = 0;
 	plan->origin = "first";
 	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
 }
 
-/* The plan that this machine uses if none is set. */
-static void abd_plan_auto(const struct abd_choice *choice, struct abd_plan *plan)
+/* Read "<=size," at *text, and move *text past it. */
+static bool abd_plan_parse_size(const char **text, size_t *size)
 {
-	if (choice->profile.count > 0)
-		*plan = choice->profile;
-	else
-		abd_plan_of_family(choice, abd_machine()->family, plan);
+	char digits[24];
+	size_t length = strcspn(*text, ",");
+	uint64_t number;
+
+	if (length < 2 || length - 2 >= sizeof(digits) || (*text)[length] != ',' ||
+		memcmp(*text, "<=", 2) != 0)
+		return false;
+	memcpy(digits, *text + 2, length - 2);
+	digits[length - 2] = '\0';
+	if (!abd_tunable_parse(digits, 1, SIZE_MAX - 1, &number))
+		return false;
+	*size = (size_t)number;
+	*text += length + 1;
+	return true;
+}
+
+/* Text without its origin, which is " (in brackets)" at the end. False: longer than a plan. */
+static bool abd_plan_cut(const char *text, char plan[ABD_PLAN_TEXT])
+{
+	size_t length = strlen(text);
+	const char *origin = strstr(text, " (");
+
+	if (origin != NULL && text[length - 1] == ')')
+		length = (size_t)(origin - text);
+	if (length >= ABD_PLAN_TEXT)
+		return false;
+	memcpy(plan, text, length);
+	plan[length] = '\0';
+	return true;
+}
+
+/* 0; -EINVAL, and *plan is not written. */
+static int abd_plan_parse(const struct abd_choice *choice, const char *text, const char *origin,
+	struct abd_plan *plan)
+{
+	struct abd_plan read = {.origin = origin};
+	char room[ABD_PLAN_TEXT];
+	const char *rest = room;
+
+	if (!abd_plan_cut(text, room))
+		return -EINVAL;
+	for (size_t last = 0; last != SIZE_MAX;) {
+		size_t length = strcspn(rest, "<,"), before = last;
+		const struct abd_kernel *kernel = abd_kernel_named(choice, rest, length);
+
+		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
+			return -EINVAL;
+		rest += length;
+		last = SIZE_MAX;
+		if (*rest != '\0' && !abd_plan_parse_size(&rest, &last))
+			return -EINVAL;
+		if (last <= before)
+			return -EINVAL;
+		abd_plan_add(&read, last, kernel);
+	}
+	*plan = read;
+	return 0;
+}
+
+static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < plan->count && used < size; i++) {
+		const struct abd_plan_row *row = &plan->rows[i];
+		const char *form = i < plan->count - 1 ? "%s<=%zu," : "%s";
+
+		used += (size_t)snprintf(
+			text + used, size - used, form, row->kernel->name, row->last);
+	}
+	if (used < size)
+		snprintf(text + used, size - used, " (%s)", plan->origin);
 }
 
 /* ---- choices; a static function that does not take the lock is called under it ---- */
 
+static const struct abd_plan *abd_choice_in_use(const struct abd_choice *choice)
+{
+	return choice->forced.count > 0 ? &choice->forced : &choice->plan;
+}
+
 static void abd_choice_publish(struct abd_choice *choice)
 {
-	const struct abd_plan *plan = choice->forced.count > 0 ? &choice->forced : &choice->plan;
+	const struct abd_plan *plan = abd_choice_in_use(choice);
 
 	for (size_t left = plan->count; left > 0; left--) {
 		size_t i = left - 1;
@@ -112,82 +213,37 @@ static void abd_choice_publish(struct abd_choice *choice)
 	}
 }
 
-/* origin: who gives the plan. */
 static int abd_choice_read(
 	struct abd_choice *choice, const char *text, bool force, const char *origin)
 {
-	struct abd_plan *plan = force ? &choice->forced : &choice->plan;
-	bool own = strcmp(text, "auto") == 0;
-
-	if (!own && abd_plan_parse(choice, text, plan) != 0)
-		return -EINVAL;
-	if (!own)
-		plan->origin = origin;
-	else if (force)
-		plan->count = 0;
+	if (strcmp(text, "auto") != 0)
+		return abd_plan_parse(
+			choice, text, origin, force ? &choice->forced : &choice->plan);
+	if (force)
+		choice->forced.count = 0;
 	else
-		abd_plan_auto(choice, plan);
-	if (!force)
-		choice->kept = !own;
+		abd_plan_of_family(choice, abd_machine()->family, &choice->plan);
 	return 0;
 }
 
-/*
- * Each choice of a group reads the group's variable; *reported keeps them from repeating a report.
- */
-static void abd_choice_from_environment(
-	struct abd_choice *choice, const char *name, bool force, bool *reported)
+static void abd_choice_from_environment(struct abd_choice *choice, const char *name, bool force)
 {
 	const char *text = abd_tunable_environment(name);
 
-	if (text == NULL || abd_choice_read(choice, text, force, "environment") == 0 || *reported)
-		return;
-	abd_tunable_ignored(name, text);
-	*reported = true;
-}
-
-/* Take the plan of a profile, or none. False: it names a kernel that this CPU lacks. */
-static bool abd_choice_profile_take(struct abd_choice *choice, const char *text)
-{
-	choice->profile.count = 0;
-	if (text == NULL)
-		return true;
-	if (abd_plan_parse(choice, text, &choice->profile) != 0) {
-		fprintf(stderr, "abd: the profile's %s=%s is skipped: not a plan for this CPU\n",
-			choice->name, text);
-		return false;
-	}
-	choice->profile.origin = "profile";
-	return true;
-}
-
-/* The profile that ABD_PROFILE names, read once. */
-static const struct abd_profile *abd_choice_profile_started(void)
-{
-	static struct abd_profile profile;
-	static bool read;
-	const char *path = abd_tunable_environment("profile");
-
-	if (!read && path != NULL)
-		abd_profile_read(path, &profile);
-	read = true;
-	return &profile;
+	if (text != NULL && abd_choice_read(choice, text, force, "environment") != 0)
+		abd_tunable_ignored(name, text);
 }
 
 static void abd_choice_start_locked(struct abd_choice *choice)
 {
-	bool reported = false;
 	int saved = errno; /* what looks at the machine opens files that need not be there */
 
 	if (choice->started)
 		return;
-	abd_choice_profile_take(
-		choice, abd_profile_plan(abd_choice_profile_started(), choice->name));
-	abd_plan_auto(choice, &choice->plan);
-	abd_choice_from_environment(choice, choice->name, false, &reported);
+	abd_choice_read(choice, "auto", false, NULL);
+	abd_choice_from_environment(choice, choice->name, false);
 	if (choice->group != NULL)
-		abd_choice_from_environment(
-			choice, choice->group->name, true, &choice->group->reported);
+		abd_choice_from_environment(choice, choice->group, true);
 	choice->started = true;
 	errno = saved;
 	abd_choice_publish(choice);
@@ -227,8 +283,7 @@ void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel 
 {
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
-	choice->forced.count = 0;
-	choice->forced.origin = "forced";
+	choice->forced = (struct abd_plan){.origin = "forced"};
 	if (kernel != NULL)
 		abd_plan_add(&choice->forced, SIZE_MAX, kernel);
 	abd_choice_publish(choice);
@@ -239,7 +294,7 @@ void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan
 {
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
-	*plan = in_use && choice->forced.count > 0 ? choice->forced : choice->plan;
+	*plan = in_use ? *abd_choice_in_use(choice) : choice->plan;
 	pthread_mutex_unlock(&abd_choice_lock);
 }
 
@@ -248,23 +303,8 @@ void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan)
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
 	choice->plan = *plan;
-	choice->kept = true;
 	abd_choice_publish(choice);
 	pthread_mutex_unlock(&abd_choice_lock);
-}
-
-bool abd_choice_profile(struct abd_choice *choice, const char *text)
-{
-	bool taken;
-
-	pthread_mutex_lock(&abd_choice_lock);
-	abd_choice_start_locked(choice);
-	taken = abd_choice_profile_take(choice, text);
-	if (!choice->kept)
-		abd_plan_auto(choice, &choice->plan);
-	abd_choice_publish(choice);
-	pthread_mutex_unlock(&abd_choice_lock);
-	return taken;
 }
 
 void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size)
@@ -273,17 +313,4 @@ void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t
 
 	abd_choice_plan_get(choice, in_use, &plan);
 	abd_plan_print(&plan, text, size);
-}
-
-void abd_choice_names(const struct abd_choice *choice, char *text, size_t size)
-{
-	const struct abd_kernel *kernel;
-	size_t used;
-
-	if (size == 0)
-		return;
-	used = (size_t)snprintf(text, size, "auto");
-	for (size_t n = 0; (kernel = abd_kernel_nth(choice, n)) != NULL && used < size; n++)
-		if (kernel->supported())
-			used += (size_t)snprintf(text + used, size - used, " %s", kernel->name);
 }

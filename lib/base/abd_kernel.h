@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The chooser: which kernel serves which size. Every layer that has kernels (compare, copy, flush,
- * codec) has a table of them and a choice; this file chooses, forces, lists and shows kernels for
- * all layers.
+ * codec) has one table of them and one choice; this file chooses, forces, lists and shows kernels
+ * for all layers.
  *
  * A kernel is a constant struct: a name, whether this CPU can run it, and the layer's functions. A
- * plan says which kernel serves operations of up to which size: "nt-avx512<=256,movdir64b". A
- * choice holds the plan in use, and where it came from.
+ * plan is a list of rows: up to this size, this kernel.
  *
  *                       rows of the plan in use
  *      size ---------> [ <= 256: nt-avx512 | all above: movdir64b ] ---------> kernel
  *                              ^
  *         forced for a group of choices ("flush"), else
  *         set by the tunable or the environment, or measured (flush), else
- *         the profile of this machine (abd_profile.h), else
- *         the built-in plan for this family of CPUs (abd_machine.h), else
- *         the first plan that is derived from the sizes of the caches, else
+ *         measured by us on this family of CPUs (abd_machine.h), else
+ *         the layer's fallback for every other CPU, by the size of its last cache, else
  *         the first kernel of the table that this CPU has
  *
  * A plan is passed over if this CPU lacks one of its kernels.
  *
- * A kernel is added by one new file, in x86/, arm64/ or generic/, and one line of its layer's
- * table.
+ * A kernel is added by one new file, in x86/, arm64/ or generic/, its declaration in the layer's
+ * header and its place in the layer's table.
  *
  * Invariant: this CPU can run the kernel of every row, and every kernel of a table is right for
  * every size. So a reader needs no lock: if it sees rows of two plans, because one is just
@@ -30,9 +28,14 @@
 #ifndef ABD_KERNEL_H
 #define ABD_KERNEL_H
 
-#include "abd_plan.h"
+#include "abd_base.h"
 
 #include <stdatomic.h>
+
+struct abd_kernel {
+	const char *name;
+	bool (*supported)(void); /* whether this CPU can run it; always the same answer */
+};
 
 /* What every kernel begins with: struct abd_kernel for the chooser, plain fields for the layer. */
 #define ABD_KERNEL_HEAD                          \
@@ -44,38 +47,49 @@
 		};                               \
 	}
 
-/* Lines of a table that exist on one kind of machine only. */
+/* Whether x86/ or arm64/ is built: for the lines of tables that name their kernels. */
 #if defined(__x86_64__) && !defined(__ILP32__)
-#define ABD_ON_X86(...) __VA_ARGS__
+#define ABD_ON_X86 1
 #else
-#define ABD_ON_X86(...)
+#define ABD_ON_X86 0
 #endif
 #if defined(__aarch64__) && !defined(__ILP32__)
-#define ABD_ON_ARM64(...) __VA_ARGS__
+#define ABD_ON_ARM64 1
 #else
-#define ABD_ON_ARM64(...)
+#define ABD_ON_ARM64 0
 #endif
 
-/* A plan that is built in for a family of CPUs (abd_machine.h). */
-struct abd_plan_built_in {
-	const char *family, *plan, *origin;
+#define ABD_PLAN_BUILT_IN_ROWS 6
+#define ABD_PLAN_ROWS 20 /* a calibrated plan of flush needs 19 at most */
+
+/*
+ * Room for a plan as text. Longer texts are refused, so every plan that was set can be shown
+ * (lib/tuning keeps this much room for each thread); and the same with its origin in brackets.
+ */
+#define ABD_PLAN_TEXT 256
+#define ABD_PLAN_SHOWN (ABD_PLAN_TEXT + 64)
+
+/* The last size of a row in a built-in plan: the last cache's size, divided by parts (1 to 64). */
+#define ABD_L3_PART(parts) (SIZE_MAX - (size_t)(parts))
+
+struct abd_plan_row {
+	size_t last; /* the largest size that the kernel serves; SIZE_MAX in the last row */
+	const struct abd_kernel *kernel;
 };
 
-/* Measured by us on a CPU of the family, or derived from what is known of it and its relatives. */
-#define ABD_PLAN_MEASURED(family, plan)           \
-	{                                         \
-		family, plan, family ", measured" \
-	}
-#define ABD_PLAN_DERIVED(family, plan)           \
-	{                                        \
-		family, plan, family ", derived" \
-	}
+struct abd_plan {
+	const char *origin; /* a constant: where the plan came from */
+	size_t count;       /* of rows; 0: no plan */
+	struct abd_plan_row rows[ABD_PLAN_ROWS];
+};
 
-/* A tunable that forces a plan on several choices. */
-struct abd_choice_group {
-	const char *name;
-	/* an unusable plan in the environment was reported; under the chooser's lock */
-	bool reported;
+/*
+ * A built-in plan: measured by us on a CPU of this family, or, without a family, the fallback for
+ * every other CPU. Fallbacks stand behind the families, in order of preference.
+ */
+struct abd_plan_built_in {
+	const char *family;
+	struct abd_plan_row rows[ABD_PLAN_BUILT_IN_ROWS]; /* none: the table ends */
 };
 
 struct abd_choice {
@@ -89,20 +103,16 @@ struct abd_choice {
 	} rows[ABD_PLAN_ROWS];
 
 	/* Constant. */
-	const char *name; /* of the tunable; ABD_<NAME> in the environment */
-	struct abd_choice_group *group;
+	const char *name;  /* of the tunable; ABD_<NAME> in the environment */
+	const char *group; /* of the tunable that forces a plan on several choices, or NULL */
 	/* the table: pointers to the layer's kernels, best first, ended by NULL */
 	const void *kernels;
-	const struct abd_plan_built_in *families; /* ended by an empty one; NULL: none */
-	/* for other CPUs, in order of preference, ended by NULL; NULL: none. Sizes are derived. */
-	const char *const *plans;
+	const struct abd_plan_built_in *built_in; /* or NULL: there is none */
 
 	/* Under the chooser's lock. */
 	bool started;
-	bool kept;               /* plan was set or measured: a profile does not replace it */
-	struct abd_plan plan;    /* set, measured or what the machine gets by itself */
-	struct abd_plan profile; /* measured on this machine; no rows: there is none */
-	struct abd_plan forced;  /* used instead of plan while it has rows */
+	struct abd_plan plan;   /* set, measured or built in */
+	struct abd_plan forced; /* used instead of plan while it has rows */
 };
 
 /**
@@ -130,9 +140,12 @@ static inline const struct abd_kernel *abd_choice_for(struct abd_choice *choice,
 	return ABD_LIKELY(kernel != NULL) ? kernel : abd_choice_start(choice, size);
 }
 
+/* abd_choice_for() as the layer's own struct. */
+#define ABD_CHOOSE(type, choice, size) ((const struct type *)abd_choice_for(choice, size))
+
 /**
- * Use the plan in text, which may be the name of one kernel. "auto": the built-in plan for this
- * machine.
+ * Use the plan in text: the name of a kernel, or "word<=64,scalar<=4096,libc", with sizes that
+ * grow. What abd_choice_print() wrote is taken too. "auto": the plan that is built in.
  *
  * Returns: 0; -EINVAL: text is no plan, or names a kernel that this CPU lacks. Nothing is changed
  *          then.
@@ -159,39 +172,28 @@ void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel 
 void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan);
 void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan);
 
-/**
- * The plan of a profile for this choice; NULL: there is none any more. It replaces a plan that the
- * machine got by itself.
- *
- * Returns: whether the plan can be used here: false if it names a kernel that this CPU lacks. The
- *          choice then has no profile.
- */
-bool abd_choice_profile(struct abd_choice *choice, const char *text);
-
-/** The plan that a CPU of this family gets by itself, without a profile. */
+/** The plan that a CPU of this family gets by itself. */
 void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan);
 
+/** The plan's kernel for this size. The plan has at least one row. */
+const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);
+
 /**
- * Write the plan and its origin in the form that abd_choice_set() takes; with in_use, the forced
- * plan if there is one. Cut to size > 0 bytes.
+ * Add a row for the sizes above the last row up to last. If the last row has the same kernel, widen
+ * that row instead. The caller makes sure that a row is free.
+ */
+void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel);
+
+/**
+ * Write the plan and, in brackets, its origin; with in_use, the forced plan if there is one. Cut to
+ * size > 0 bytes.
  */
 void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size);
-
-/** Write "auto" and the names of all kernels that this CPU has, separated by spaces. Cut to size
- * bytes, terminated unless size is 0. */
-void abd_choice_names(const struct abd_choice *choice, char *text, size_t size);
 
 /**
  * The kernel of this name; for name NULL, the first of the table that this CPU can run. Returns
  * NULL if there is no such kernel or this CPU can't run it.
  */
 const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name);
-
-/**
- * A plan from text (abd_plan.h) with kernels of this choice that the CPU has.
- *
- * Returns: 0; -EINVAL, and *plan is not written.
- */
-int abd_plan_parse(const struct abd_choice *choice, const char *text, struct abd_plan *plan);
 
 #endif

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 {
@@ -42,17 +43,42 @@ const char *abd_tunable_environment(const char *name)
 	char variable[64];
 
 	abd_tunable_variable(name, variable, sizeof(variable));
-	/* Called when a layer starts; the host must not call setenv() at the same time. */
+	/*
+	 * Called when a layer starts; the host must not call setenv() at the same time. NULL in a
+	 * set-user-ID program, whose environment is somebody else's.
+	 */
 	/* NOLINTNEXTLINE(concurrency-mt-unsafe) */
-	return getenv(variable);
+	return secure_getenv(variable);
 }
 
+/* "ABD_MAX_ORDER=11 ABD_FLUSH=none", as much of it as fits. */
+static char abd_tunable_ignored_text[ABD_TUNABLE_IGNORED];
+static pthread_mutex_t abd_tunable_ignored_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Several choices read the variable of their group: it is noted once. */
 void abd_tunable_ignored(const char *name, const char *value)
 {
-	char variable[64];
+	char variable[64], entry[ABD_TUNABLE_IGNORED];
+	char *text = abd_tunable_ignored_text;
+	size_t used;
 
 	abd_tunable_variable(name, variable, sizeof(variable));
-	fprintf(stderr, "abd: %s=%s is ignored: not a value it can take\n", variable, value);
+	used = (size_t)snprintf(entry, sizeof(entry), "%s=%s", variable, value);
+	pthread_mutex_lock(&abd_tunable_ignored_lock);
+	if (used < sizeof(entry) && strstr(text, entry) == NULL) {
+		used = strlen(text);
+		strncat(text, used > 0 ? " " : "", ABD_TUNABLE_IGNORED - used - 1);
+		strncat(text, entry, ABD_TUNABLE_IGNORED - strlen(text) - 1);
+	}
+	pthread_mutex_unlock(&abd_tunable_ignored_lock);
+}
+
+const char *abd_tunable_ignored_get(char *text, size_t size)
+{
+	pthread_mutex_lock(&abd_tunable_ignored_lock);
+	snprintf(text, size, "%s", abd_tunable_ignored_text);
+	pthread_mutex_unlock(&abd_tunable_ignored_lock);
+	return text;
 }
 
 void abd_tunable_from_environment(const struct abd_tunables *tunables)

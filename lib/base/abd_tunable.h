@@ -26,18 +26,27 @@ struct abd_tunables {
 
 extern const struct abd_tunables abd_base_tunables;
 
+/* Room for all values of the environment that are not used. */
+enum { ABD_TUNABLE_IGNORED = 256 };
+
 /** Parse a decimal number. False: text is not one, or the number is outside [low, high]. */
 bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
-/** The value of ABD_<NAME> in the environment, or NULL. Only the first 59 letters of name count. */
+/**
+ * The value of ABD_<NAME> in the environment; NULL: there is none, or the program is set-user-ID.
+ * Only the first 59 letters of name count.
+ */
 const char *abd_tunable_environment(const char *name);
 
-/** Report on stderr that the environment's value of the tunable is not used. */
+/** Note that the environment's value of the tunable is not used. Threads: any. */
 void abd_tunable_ignored(const char *name, const char *value);
 
+/** Write what was noted so: "ABD_MAX_ORDER=11 ABD_FLUSH=none". Returns text. Threads: any. */
+const char *abd_tunable_ignored_get(char *text, size_t size);
+
 /**
- * Set every tunable of the table that the environment has a value for. An invalid value is reported
- * on stderr and ignored.
+ * Set every tunable of the table that the environment has a value for. An invalid value is noted as
+ * ignored.
  */
 void abd_tunable_from_environment(const struct abd_tunables *tunables);
 

@@ -4,17 +4,15 @@
  */
 #include "abd_crc32c.h"
 
-#define ABD_CRC32C_KERNELS(K)                     \
-	ABD_ON_X86(K(vpclmul) K(pclmul) K(sse42)) \
-	K(portable)
-
-#define ABD_CRC32C_DECLARE(name) extern const struct abd_crc32c_kernel abd_crc32c_##name;
-#define ABD_CRC32C_ENTRY(name) &abd_crc32c_##name,
-
-ABD_CRC32C_KERNELS(ABD_CRC32C_DECLARE)
-
 const struct abd_crc32c_kernel *const abd_crc32c_kernels[] = {
-	ABD_CRC32C_KERNELS(ABD_CRC32C_ENTRY) NULL};
+#if ABD_ON_X86
+	&abd_crc32c_vpclmul,
+	&abd_crc32c_pclmul,
+	&abd_crc32c_sse42,
+#endif
+	&abd_crc32c_portable,
+	NULL,
+};
 
 struct abd_choice abd_crc32c_choice = {
 	.rows[0].last = SIZE_MAX,

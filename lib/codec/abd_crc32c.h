@@ -15,6 +15,10 @@ struct abd_crc32c_kernel {
 	uint32_t (*add)(uint32_t state, const struct iovec *span, size_t count);
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_crc32c_kernel abd_crc32c_vpclmul, abd_crc32c_pclmul, abd_crc32c_sse42,
+	abd_crc32c_portable;
+
 /** Every kernel that was built, best first, ended by NULL; the last runs everywhere. */
 extern const struct abd_crc32c_kernel *const abd_crc32c_kernels[];
 
@@ -24,7 +28,7 @@ extern struct abd_choice abd_crc32c_choice;
 /** The kernel for size bytes. Threads: any; see abd_choice_for(). */
 static inline const struct abd_crc32c_kernel *abd_crc32c_for(size_t size)
 {
-	return (const struct abd_crc32c_kernel *)abd_choice_for(&abd_crc32c_choice, size);
+	return ABD_CHOOSE(abd_crc32c_kernel, &abd_crc32c_choice, size);
 }
 
 #endif

@@ -47,6 +47,9 @@ struct abd_fletcher_state {
 							      */
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_fletcher_kernel abd_fletcher_avx512, abd_fletcher_avx2, abd_fletcher_scalar;
+
 /** Every kernel that was built, best first, ended by NULL. */
 extern const struct abd_fletcher_kernel *const abd_fletcher_kernels[];
 
@@ -56,7 +59,7 @@ extern struct abd_choice abd_fletcher_choice;
 /** The kernel for size bytes. Threads: any; see abd_choice_for(). */
 static inline const struct abd_fletcher_kernel *abd_fletcher_for(size_t size)
 {
-	return (const struct abd_fletcher_kernel *)abd_choice_for(&abd_fletcher_choice, size);
+	return ABD_CHOOSE(abd_fletcher_kernel, &abd_fletcher_choice, size);
 }
 
 /** Start. If byteswap is true, the words are in the opposite of this machine's byte order. */

@@ -63,6 +63,10 @@ struct abd_lz4_decoder {
 
 #define ABD_LZ4_HUB_MARGIN ((size_t)128)
 
+/* The decoders. Those of another machine are not built, and not in the table. */
+extern const struct abd_lz4_decoder abd_lz4_decode_avx512, abd_lz4_decode_avx2, abd_lz4_decode_sse2,
+	abd_lz4_decode_neon, abd_lz4_decode_scalar, abd_lz4_decode_liblz4;
+
 /** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
  * line of the table. */
 extern const struct abd_lz4_decoder *const abd_lz4_decoders[];
@@ -73,7 +77,7 @@ extern struct abd_choice abd_lz4_choice;
 /** The decoder for a block of size bytes. Threads: any; see abd_choice_for(). */
 static inline const struct abd_lz4_decoder *abd_lz4_decoder_for(size_t size)
 {
-	return (const struct abd_lz4_decoder *)abd_choice_for(&abd_lz4_choice, size);
+	return ABD_CHOOSE(abd_lz4_decoder, &abd_lz4_choice, size);
 }
 
 /**

@@ -31,6 +31,9 @@ struct abd_xxh3_kernel {
 /** Of a single span, of any size. */
 uint64_t abd_xxh3_portable_whole(const void *span, size_t size, uint64_t seed);
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_xxh3_kernel abd_xxh3_avx512, abd_xxh3_avx2, abd_xxh3_portable;
+
 /** Every kernel that was built, best first, ended by NULL; the last runs everywhere. */
 extern const struct abd_xxh3_kernel *const abd_xxh3_kernels[];
 
@@ -40,7 +43,7 @@ extern struct abd_choice abd_xxh3_choice;
 /** The kernel for size bytes. Threads: any; see abd_choice_for(). */
 static inline const struct abd_xxh3_kernel *abd_xxh3_for(size_t size)
 {
-	return (const struct abd_xxh3_kernel *)abd_choice_for(&abd_xxh3_choice, size);
+	return ABD_CHOOSE(abd_xxh3_kernel, &abd_xxh3_choice, size);
 }
 
 #endif

@@ -11,21 +11,28 @@
 
 #include <abd/key.h>
 
-#define ABD_COMPARE_KERNELS(K)                               \
-	ABD_ON_X86(K(avx512) K(avx2) K(sse2_memcmp) K(sse2)) \
-	ABD_ON_ARM64(K(neon))                                \
-	K(libc)                                              \
-	K(word)                                              \
-	K(scalar)                                            \
-	ABD_ON_X86(K(avx512_near) K(avx512_pair) K(avx512_four) K(avx2_pair) K(avx2_four))
-
-#define ABD_COMPARE_DECLARE(name) extern const struct abd_compare_kernel abd_compare_##name;
-#define ABD_COMPARE_ENTRY(name) &abd_compare_##name,
-
-ABD_COMPARE_KERNELS(ABD_COMPARE_DECLARE)
-
 const struct abd_compare_kernel *const abd_compare_kernels[] = {
-	ABD_COMPARE_KERNELS(ABD_COMPARE_ENTRY) NULL};
+#if ABD_ON_X86
+	&abd_compare_avx512,
+	&abd_compare_avx2,
+	&abd_compare_sse2_memcmp,
+	&abd_compare_sse2,
+#endif
+#if ABD_ON_ARM64
+	&abd_compare_neon,
+#endif
+	&abd_compare_libc,
+	&abd_compare_word,
+	&abd_compare_scalar,
+#if ABD_ON_X86
+	&abd_compare_avx512_near,
+	&abd_compare_avx512_pair,
+	&abd_compare_avx512_four,
+	&abd_compare_avx2_pair,
+	&abd_compare_avx2_four,
+#endif
+	NULL,
+};
 
 /*
  * From which size on several runs are walked together.
@@ -41,40 +48,34 @@ const struct abd_compare_kernel *const abd_compare_kernels[] = {
  * over hot and cold memory that is 1 to 2 % to 64 KiB, level to 512 KiB. At 1 MiB, where both sides
  * together fill L2, four at once take 0.95 to 0.97 of the time. Pairs are level with one run at a
  * time from 16 MiB up.
- * AVX2 was measured on Zen 4 only, where two are faster than four.
+ * Fallback: several runs together from where both sides together are half of the last cache, as on
+ * Zen 4. AVX2 was measured on Zen 4 only, where two are faster than four.
  */
-#define ABD_COMPARE_PLAN_INTEL "avx512<=16777215,avx512-pair"
-#define ABD_COMPARE_PLAN_EMERALD \
-	"avx512-near<=262144,avx512<=786432,avx512-four<=1572864,avx512<=16777215,avx512-pair"
-
-static const struct abd_plan_built_in abd_compare_families[] = {
-	ABD_PLAN_DERIVED("zen3", "avx2<=8388608,avx2-pair"),
-	ABD_PLAN_MEASURED("zen4", "avx512<=8388608,avx512-four"),
-	ABD_PLAN_MEASURED("zen5", "avx512-near<=24576,avx512-four<=196608,avx512"),
-	ABD_PLAN_DERIVED("icelake", ABD_COMPARE_PLAN_INTEL),
-	ABD_PLAN_DERIVED("sapphirerapids", ABD_COMPARE_PLAN_EMERALD),
-	ABD_PLAN_MEASURED("emeraldrapids", ABD_COMPARE_PLAN_EMERALD),
-	ABD_PLAN_DERIVED("graniterapids", ABD_COMPARE_PLAN_INTEL),
-	ABD_PLAN_DERIVED("skylake", "avx2<=l3/4,avx2-pair"),
-	ABD_PLAN_DERIVED("neoverse-n1", "neon"),
-	ABD_PLAN_DERIVED("neoverse-v1", "neon"),
-	ABD_PLAN_DERIVED("neoverse-v2", "neon"),
-	{NULL, NULL, NULL},
-};
-
-/* From where both sides together are half of the last cache, as on Zen 4. */
-static const char *const abd_compare_plans[] = {
-	"avx512<=l3/4,avx512-pair",
-	"avx2<=l3/4,avx2-pair",
-	NULL,
+static const struct abd_plan_built_in abd_compare_built_in[] = {
+#if ABD_ON_X86
+	{"zen4", {{8388608, &abd_compare_avx512.kernel},
+			 {SIZE_MAX, &abd_compare_avx512_four.kernel}}},
+	{"zen5", {{24576, &abd_compare_avx512_near.kernel},
+			 {196608, &abd_compare_avx512_four.kernel},
+			 {SIZE_MAX, &abd_compare_avx512.kernel}}},
+	{"emeraldrapids",
+		{{262144, &abd_compare_avx512_near.kernel}, {786432, &abd_compare_avx512.kernel},
+			{1572864, &abd_compare_avx512_four.kernel},
+			{16777215, &abd_compare_avx512.kernel},
+			{SIZE_MAX, &abd_compare_avx512_pair.kernel}}},
+	{NULL, {{ABD_L3_PART(4), &abd_compare_avx512.kernel},
+		       {SIZE_MAX, &abd_compare_avx512_pair.kernel}}},
+	{NULL, {{ABD_L3_PART(4), &abd_compare_avx2.kernel},
+		       {SIZE_MAX, &abd_compare_avx2_pair.kernel}}},
+#endif
+	{NULL, {{0, NULL}}},
 };
 
 struct abd_choice abd_compare_choice = {
 	.rows[0].last = SIZE_MAX,
 	.name = "compare",
 	.kernels = abd_compare_kernels,
-	.families = abd_compare_families,
-	.plans = abd_compare_plans,
+	.built_in = abd_compare_built_in,
 };
 
 bool abd_key_equal_long(const void *a, const void *b, size_t size)

@@ -43,6 +43,12 @@ struct abd_compare_kernel {
 	bool (*zero_lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_compare_kernel abd_compare_avx512, abd_compare_avx2,
+	abd_compare_sse2_memcmp, abd_compare_sse2, abd_compare_neon, abd_compare_libc,
+	abd_compare_word, abd_compare_scalar, abd_compare_avx512_near, abd_compare_avx512_pair,
+	abd_compare_avx512_four, abd_compare_avx2_pair, abd_compare_avx2_four;
+
 /** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one
  * line of the table. */
 extern const struct abd_compare_kernel *const abd_compare_kernels[];
@@ -53,7 +59,7 @@ extern struct abd_choice abd_compare_choice;
 /** The kernel for comparing size bytes in all. Threads: any; see abd_choice_for(). */
 static inline const struct abd_compare_kernel *abd_compare_for(size_t size)
 {
-	return (const struct abd_compare_kernel *)abd_choice_for(&abd_compare_choice, size);
+	return ABD_CHOOSE(abd_compare_kernel, &abd_compare_choice, size);
 }
 
 #endif

@@ -44,6 +44,10 @@ struct abd_copy_kernel {
 	void (*lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_copy_kernel abd_copy_avx512, abd_copy_libc, abd_copy_avx512_four,
+	abd_copy_string, abd_copy_nt_avx512, abd_copy_nt_pair_avx512, abd_copy_nt_four_avx512;
+
 /**
  * Every kernel that was built, best first, ended by NULL; the kernels after libc serve only where a
  * plan names them.
@@ -57,7 +61,7 @@ extern struct abd_choice abd_copy_choice;
  */
 static inline const struct abd_copy_kernel *abd_copy_for(size_t size)
 {
-	return (const struct abd_copy_kernel *)abd_choice_for(&abd_copy_choice, size);
+	return ABD_CHOOSE(abd_copy_kernel, &abd_copy_choice, size);
 }
 
 static inline void abd_copy_finish(const struct abd_copy_kernel *kernel)

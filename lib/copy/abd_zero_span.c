@@ -4,14 +4,15 @@
  */
 #include "abd_zero_span.h"
 
-#define ABD_ZERO_KERNELS(K) K(libc) ABD_ON_X86(K(avx512) K(avx512_four) K(nt_pair_avx512))
-
-#define ABD_ZERO_DECLARE(name) extern const struct abd_zero_kernel abd_zero_##name;
-#define ABD_ZERO_ENTRY(name) &abd_zero_##name,
-
-ABD_ZERO_KERNELS(ABD_ZERO_DECLARE)
-
-const struct abd_zero_kernel *const abd_zero_kernels[] = {ABD_ZERO_KERNELS(ABD_ZERO_ENTRY) NULL};
+const struct abd_zero_kernel *const abd_zero_kernels[] = {
+	&abd_zero_libc,
+#if ABD_ON_X86
+	&abd_zero_avx512,
+	&abd_zero_avx512_four,
+	&abd_zero_nt_pair_avx512,
+#endif
+	NULL,
+};
 
 /*
  * zen5: 2 cores of a virtual machine, 48 KiB of L1, 1 MiB of L2, 32 MiB of L3; 4 KiB runs at random
@@ -24,34 +25,27 @@ const struct abd_zero_kernel *const abd_zero_kernels[] = {ABD_ZERO_KERNELS(ABD_Z
  * level at 16, and 0.91 to 0.95 from 64 KiB to 4 MiB. In a fifth, on a quiet machine, they were
  * 1.05 to 1.08 times as fast at 16 KiB too; hot, they have 0.90 of the best loop there, memset()
  * 0.73.
- * Elsewhere zeroing was not measured. Where copies stream from some size on, zeroing does too.
+ * Fallback, not measured: streaming from where the range is half of the last cache, as copies do.
  */
-#define ABD_ZERO_PLAN_INTEL "libc<=33554431,nt-pair-avx512"
-#define ABD_ZERO_PLAN_EMERALD "libc<=2048,avx512<=24576,libc<=33554431,nt-pair-avx512"
-
-static const struct abd_plan_built_in abd_zero_families[] = {
-	ABD_PLAN_DERIVED("zen3", "libc"),
-	ABD_PLAN_MEASURED("zen4",
-		"libc<=2048,avx512<=12288,avx512-four<=6291456,libc<=8388608,nt-pair-avx512"),
-	ABD_PLAN_MEASURED("zen5", "avx512<=49152,avx512-four<=10485760,nt-pair-avx512"),
-	ABD_PLAN_DERIVED("icelake", ABD_ZERO_PLAN_INTEL),
-	ABD_PLAN_DERIVED("sapphirerapids", ABD_ZERO_PLAN_EMERALD),
-	ABD_PLAN_MEASURED("emeraldrapids", ABD_ZERO_PLAN_EMERALD),
-	ABD_PLAN_DERIVED("graniterapids", ABD_ZERO_PLAN_INTEL),
-	ABD_PLAN_DERIVED("skylake", "libc"),
-	ABD_PLAN_DERIVED("neoverse-n1", "libc"),
-	ABD_PLAN_DERIVED("neoverse-v1", "libc"),
-	ABD_PLAN_DERIVED("neoverse-v2", "libc"),
-	{NULL, NULL, NULL},
+static const struct abd_plan_built_in abd_zero_built_in[] = {
+#if ABD_ON_X86
+	{"zen4", {{2048, &abd_zero_libc.kernel}, {12288, &abd_zero_avx512.kernel},
+			 {6291456, &abd_zero_avx512_four.kernel}, {8388608, &abd_zero_libc.kernel},
+			 {SIZE_MAX, &abd_zero_nt_pair_avx512.kernel}}},
+	{"zen5", {{49152, &abd_zero_avx512.kernel}, {10485760, &abd_zero_avx512_four.kernel},
+			 {SIZE_MAX, &abd_zero_nt_pair_avx512.kernel}}},
+	{"emeraldrapids", {{2048, &abd_zero_libc.kernel}, {24576, &abd_zero_avx512.kernel},
+				  {33554431, &abd_zero_libc.kernel},
+				  {SIZE_MAX, &abd_zero_nt_pair_avx512.kernel}}},
+	{NULL, {{ABD_L3_PART(2), &abd_zero_libc.kernel},
+		       {SIZE_MAX, &abd_zero_nt_pair_avx512.kernel}}},
+#endif
+	{NULL, {{0, NULL}}},
 };
-
-/* From where the range is half of the last cache. */
-static const char *const abd_zero_plans[] = {"libc<=l3/2,nt-pair-avx512", NULL};
 
 struct abd_choice abd_zero_choice = {
 	.rows[0].last = SIZE_MAX,
 	.name = "zero",
 	.kernels = abd_zero_kernels,
-	.families = abd_zero_families,
-	.plans = abd_zero_plans,
+	.built_in = abd_zero_built_in,
 };

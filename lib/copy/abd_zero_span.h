@@ -24,6 +24,10 @@ struct abd_zero_kernel {
 	void (*lanes)(const struct abd_lanes *now, size_t size, const struct abd_lanes *next);
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_zero_kernel abd_zero_libc, abd_zero_avx512, abd_zero_avx512_four,
+	abd_zero_nt_pair_avx512;
+
 /** Every kernel that was built, best first, ended by NULL. */
 extern const struct abd_zero_kernel *const abd_zero_kernels[];
 
@@ -34,7 +38,7 @@ extern struct abd_choice abd_zero_choice;
  */
 static inline const struct abd_zero_kernel *abd_zero_for(size_t size)
 {
-	return (const struct abd_zero_kernel *)abd_choice_for(&abd_zero_choice, size);
+	return ABD_CHOOSE(abd_zero_kernel, &abd_zero_choice, size);
 }
 
 static inline void abd_zero_finish(const struct abd_zero_kernel *kernel)

@@ -5,22 +5,27 @@
  */
 #include "abd_flush_table.h"
 
-#define ABD_FLUSH_AROUND(K) ABD_ON_X86(K(movdir64b) K(avx512) K(avx2) K(sse2) K(movnti))
-#define ABD_FLUSH_THROUGH(K)                         \
-	ABD_ON_X86(K(clwb) K(clflushopt) K(clflush)) \
-	ABD_ON_ARM64(K(cvap) K(cvac))                \
-	K(portable)
-
-#define ABD_FLUSH_DECLARE(name) extern const struct abd_flush_kernel abd_flush_##name;
-#define ABD_FLUSH_ENTRY(name) &abd_flush_##name,
-
-ABD_FLUSH_AROUND(ABD_FLUSH_DECLARE)
-ABD_FLUSH_THROUGH(ABD_FLUSH_DECLARE)
-
 const struct abd_flush_kernel *const abd_flush_kernels[] = {
-	ABD_FLUSH_AROUND(ABD_FLUSH_ENTRY) ABD_FLUSH_THROUGH(ABD_FLUSH_ENTRY) NULL};
-static const struct abd_flush_kernel *const abd_flush_lines[] = {
-	ABD_FLUSH_THROUGH(ABD_FLUSH_ENTRY) NULL};
+#if ABD_ON_X86
+	&abd_flush_movdir64b,
+	&abd_flush_avx512,
+	&abd_flush_avx2,
+	&abd_flush_sse2,
+	&abd_flush_movnti,
+	&abd_flush_clwb,
+	&abd_flush_clflushopt,
+	&abd_flush_clflush,
+#endif
+#if ABD_ON_ARM64
+	&abd_flush_cvap,
+	&abd_flush_cvac,
+#endif
+	&abd_flush_portable,
+	NULL,
+};
+
+/* How many of them copy around the cache; those behind them write back lines. */
+enum { ABD_FLUSH_AROUND = ABD_ON_X86 ? 5 : 0 };
 
 /*
  * What a process starts with; abd_flush_calibrate() and the tunables replace it.
@@ -40,17 +45,7 @@ static const struct abd_flush_kernel *const abd_flush_lines[] = {
  * with 373 against 496 MB/s (the source's figures). CPUs that drive Optane have clwb and, except
  * for the last generation, no movdir64b; there EXCLUSIVE uses clwb above 512 bytes.
  * Source: linux-kernel, "x86: introduce memcpy_flushcache_clflushopt", April 2020.
- */
-#define ABD_FLUSH_PLANS_MOVDIR64B "nt-avx512<=256,movdir64b", "nt-avx2<=256,movdir64b"
-#define ABD_FLUSH_PLANS_CACHED "cvap", "cvac", "portable"
-
-static const char *const abd_flush_plans[] = {
-	ABD_FLUSH_PLANS_MOVDIR64B, "nt-avx512", "nt-avx2", "nt-sse2", ABD_FLUSH_PLANS_CACHED, NULL};
-static const char *const abd_flush_plans_exclusive[] = {ABD_FLUSH_PLANS_MOVDIR64B,
-	"nt-avx512<=512,clwb", "nt-avx2<=512,clwb", "nt-avx2", "nt-sse2", ABD_FLUSH_PLANS_CACHED,
-	NULL};
-
-/*
+ *
  * emeraldrapids: 2 cores of a virtual machine, 300 MiB of L3. In four tunes movdir64b was level
  * with nt-avx512 at 4 KiB, or took 1.05 times as long; at 64 KiB 1.06 to 1.13 times, at 1 MiB 1.10
  * to 1.29 times. clwb with a fence after each copy takes 0.75 of the time at 64 bytes, 0.85 at
@@ -59,50 +54,57 @@ static const char *const abd_flush_plans_exclusive[] = {ABD_FLUSH_PLANS_MOVDIR64
  *
  * zen5: 2 cores of a virtual machine; clwb takes 1.6 times as long at 4 KiB, 2 times at 1 MiB.
  */
-#define ABD_FLUSH_FAMILIES_INTEL                         \
-	ABD_PLAN_MEASURED("emeraldrapids", "nt-avx512"), \
-		ABD_PLAN_DERIVED("sapphirerapids", "nt-avx512"), {NULL, NULL, NULL},
-
-static const struct abd_plan_built_in abd_flush_families[] = {ABD_FLUSH_FAMILIES_INTEL};
-static const struct abd_plan_built_in abd_flush_families_exclusive[] = {
-	ABD_PLAN_MEASURED("zen5", "nt-avx512"), ABD_FLUSH_FAMILIES_INTEL};
-
-static struct abd_choice_group abd_flush_group = {.name = "flush"};
+static const struct abd_plan_built_in abd_flush_built_in[] = {
+#if ABD_ON_X86
+	{"emeraldrapids", {{SIZE_MAX, &abd_flush_avx512.kernel}}},
+	{NULL, {{256, &abd_flush_avx512.kernel}, {SIZE_MAX, &abd_flush_movdir64b.kernel}}},
+	{NULL, {{256, &abd_flush_avx2.kernel}, {SIZE_MAX, &abd_flush_movdir64b.kernel}}},
+#endif
+	{NULL, {{0, NULL}}},
+};
+static const struct abd_plan_built_in abd_flush_built_in_exclusive[] = {
+#if ABD_ON_X86
+	{"emeraldrapids", {{SIZE_MAX, &abd_flush_avx512.kernel}}},
+	{"zen5", {{SIZE_MAX, &abd_flush_avx512.kernel}}},
+	{NULL, {{256, &abd_flush_avx512.kernel}, {SIZE_MAX, &abd_flush_movdir64b.kernel}}},
+	{NULL, {{256, &abd_flush_avx2.kernel}, {SIZE_MAX, &abd_flush_movdir64b.kernel}}},
+	{NULL, {{512, &abd_flush_avx512.kernel}, {SIZE_MAX, &abd_flush_clwb.kernel}}},
+	{NULL, {{512, &abd_flush_avx2.kernel}, {SIZE_MAX, &abd_flush_clwb.kernel}}},
+#endif
+	{NULL, {{0, NULL}}},
+};
 
 struct abd_choice abd_flush_choices[ABD_FLUSH_INTENTS] = {
 	[ABD_FLUSH_AUTO] =
 		{
 			.rows[0].last = SIZE_MAX,
 			.name = "flush_auto",
-			.group = &abd_flush_group,
+			.group = "flush",
 			.kernels = abd_flush_kernels,
-			.families = abd_flush_families,
-			.plans = abd_flush_plans,
+			.built_in = abd_flush_built_in,
 		},
 	[ABD_FLUSH_SHARED] =
 		{
 			.rows[0].last = SIZE_MAX,
 			.name = "flush_shared",
-			.group = &abd_flush_group,
+			.group = "flush",
 			.kernels = abd_flush_kernels,
-			.families = abd_flush_families,
-			.plans = abd_flush_plans,
+			.built_in = abd_flush_built_in,
 		},
 	[ABD_FLUSH_EXCLUSIVE] =
 		{
 			.rows[0].last = SIZE_MAX,
 			.name = "flush_exclusive",
-			.group = &abd_flush_group,
+			.group = "flush",
 			.kernels = abd_flush_kernels,
-			.families = abd_flush_families_exclusive,
-			.plans = abd_flush_plans_exclusive,
+			.built_in = abd_flush_built_in_exclusive,
 		},
 };
 
 struct abd_choice abd_flush_line_choice = {
 	.rows[0].last = SIZE_MAX,
 	.name = "flush_line",
-	.kernels = abd_flush_lines,
+	.kernels = abd_flush_kernels + ABD_FLUSH_AROUND,
 };
 
 size_t abd_flush_supported(const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX])

@@ -15,6 +15,11 @@ enum {
 	ABD_FLUSH_KERNELS_MAX = 12,
 };
 
+/* The kernels. Those of another machine are not built, and not in the table. */
+extern const struct abd_flush_kernel abd_flush_movdir64b, abd_flush_avx512, abd_flush_avx2,
+	abd_flush_sse2, abd_flush_movnti, abd_flush_clwb, abd_flush_clflushopt, abd_flush_clflush,
+	abd_flush_cvap, abd_flush_cvac, abd_flush_portable;
+
 /** Every kernel that was built, those around the cache first, ended by NULL. */
 extern const struct abd_flush_kernel *const abd_flush_kernels[];
 
@@ -35,14 +40,14 @@ static inline const struct abd_flush_kernel *abd_flush_choose(
 	unsigned intent = flags & ~(unsigned)ABD_FLUSH_NODRAIN;
 
 	ABD_REQUIRE_IN(call, intent < ABD_FLUSH_INTENTS, "flags %#x are not known", flags);
-	return (const struct abd_flush_kernel *)abd_choice_for(&abd_flush_choices[intent], size);
+	return ABD_CHOOSE(abd_flush_kernel, &abd_flush_choices[intent], size);
 }
 
 /** The kernel that writes back the heads and tails of copies around the cache: flush() is not NULL.
  */
 static inline const struct abd_flush_kernel *abd_flush_line(void)
 {
-	return (const struct abd_flush_kernel *)abd_choice_for(&abd_flush_line_choice, 1);
+	return ABD_CHOOSE(abd_flush_kernel, &abd_flush_line_choice, 1);
 }
 
 /**

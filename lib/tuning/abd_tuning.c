@@ -14,7 +14,6 @@
 #include "abd_impl.h"
 #include "abd_lz4_decode.h"
 #include "abd_machine.h"
-#include "abd_profile.h"
 #include "abd_tunable.h"
 #include "abd_xxh3.h"
 #include "abd_zero_span.h"
@@ -66,7 +65,7 @@ static const struct abd_tunable *abd_tuning_find(const char *name)
 
 static bool abd_tuning_is_group(const struct abd_choice *choice, const char *name)
 {
-	return choice->group != NULL && strcmp(choice->group->name, name) == 0;
+	return choice->group != NULL && strcmp(choice->group, name) == 0;
 }
 
 /* All choices of a group have the same table, so either each of them takes the value or none. */
@@ -115,24 +114,13 @@ const char *abd_tuning_get(const char *name)
 	ABD_REQUIRE(name != NULL, "name is NULL");
 	if (strcmp(name, "cpu") == 0)
 		return abd_machine()->cpu;
+	if (strcmp(name, "ignored") == 0)
+		return abd_tunable_ignored_get(text, sizeof(text));
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 
 	return tunable != NULL ? tunable->get(text, sizeof(text))
 			       : abd_tuning_choice_get(name, text, sizeof(text));
-}
-
-int abd_tuning_load(const char *path)
-{
-	struct abd_profile profile;
-	int error;
-
-	ABD_REQUIRE(path != NULL, "path is NULL");
-	error = abd_profile_read(path, &profile);
-	for (size_t i = 0; error == 0 && i < ABD_TUNING_COUNT(abd_tuning_choices); i++)
-		abd_choice_profile(abd_tuning_choices[i],
-			abd_profile_plan(&profile, abd_tuning_choices[i]->name));
-	return error;
 }
 
 const char *abd_version(void)

@@ -14,6 +14,7 @@
 #include "abd_perf_say.h"
 #include "abd_perf_tune_work.h"
 
+#include <ctype.h>
 #include <abd/version.h>
 
 #include <math.h>
@@ -23,8 +24,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A profile may have 16 KiB, a plan 255 characters (include/abd/tuning.h). */
-enum { CELLS_MAX = 96, SUBJECTS_MAX = 12, PROFILE_SIZE = 16 << 10 };
+/* Room for the lines to set; a plan may have 255 characters (include/abd/tuning.h). */
+enum { CELLS_MAX = 96, SUBJECTS_MAX = 12, LINES_SIZE = 16 << 10 };
 
 #define ABD_PERF_TUNE_S 52
 #define ABD_PERF_TUNE_QUICK_S 12
@@ -50,7 +51,7 @@ static struct {
 	struct abd_perf_tune_cell cell[CELLS_MAX];
 	unsigned cells;
 	char found[SUBJECTS_MAX][ABD_PERF_TUNE_TEXT]; /* what abd_tuning_get() said before */
-	char profile[PROFILE_SIZE];
+	char lines[LINES_SIZE];
 	size_t used;
 } tune;
 
@@ -268,11 +269,20 @@ static void add(const char *format, ...)
 	int length;
 
 	va_start(arguments, format);
-	length = vsnprintf(tune.profile + tune.used, PROFILE_SIZE - tune.used, format, arguments);
+	length = vsnprintf(tune.lines + tune.used, LINES_SIZE - tune.used, format, arguments);
 	va_end(arguments);
 	tune.used += (size_t)length;
-	if (tune.used >= PROFILE_SIZE)
-		abd_perf_say_die(1, "the profile is too long");
+	if (tune.used >= LINES_SIZE)
+		abd_perf_say_die(1, "the lines to set are too long");
+}
+
+/* As a shell reads it. */
+static void add_line(const char *name, const char *plan)
+{
+	add("export ABD_");
+	for (; *name != '\0'; name++)
+		add("%c", toupper((unsigned char)*name));
+	add("='%s'\n", plan);
 }
 
 static void tune_add_head(void)
@@ -283,13 +293,13 @@ static void tune_add_head(void)
 
 	gmtime_r(&now, &utc);
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	add("# A profile of libabd %s, by abd-perf tune, %s\n", abd_version(), date);
+	add("# What to set for libabd %s, by abd-perf tune, %s\n", abd_version(), date);
 	add("# %.120s\n", json_string_value(json_object_get(abd_perf_env_facts(), "cpu")));
 	add("# caches: %zu KiB, %zu KiB, %zu KiB\n", abd_perf_env_cache(1) >> 10,
 		abd_perf_env_cache(2) >> 10, abd_perf_env_last_cache() >> 10);
 	add("# A line of figures: the size; the kernel there; how many times as fast it is as\n"
 	    "# the next best, or as the one it replaces, with the 95 %% interval.\n");
-	add("cpu=%s\n", abd_tuning_get("cpu"));
+	add("# %s\n", abd_tuning_get("cpu"));
 }
 
 static void tune_add_cell(const struct abd_perf_tune_cell *cell)
@@ -320,9 +330,9 @@ static void tune_write(const char *path)
 		for (unsigned i = 0; i < tune.cells; i++)
 			if (tune.cell[i].subject == &abd_perf_tune_subjects[s])
 				tune_add_cell(&tune.cell[i]);
-		add("%s=%s\n", abd_perf_tune_subjects[s].name, plan_text(&plans_after[s], text));
+		add_line(abd_perf_tune_subjects[s].name, plan_text(&plans_after[s], text));
 	}
-	error = abd_perf_file_write(path, tune.profile);
+	error = abd_perf_file_write(path, tune.lines);
 	if (error != 0)
 		abd_perf_say_die(1, "--output %s: %s", path, strerror(-error));
 }

@@ -50,8 +50,7 @@ Test(abd_cpu, the_library_sees_what_the_kernel_lists)
 	} features[] = {
 		{ABD_CPU_SSE2, {"sse2"}},
 		{ABD_CPU_SSE42, {"sse4_2"}},
-		{ABD_CPU_AVX2, {"avx2"}},
-		{ABD_CPU_BMI2, {"bmi2"}},
+		{ABD_CPU_AVX2, {"avx2", "bmi1", "bmi2"}},
 		{ABD_CPU_AVX512BW, {"avx512f", "avx512bw", "avx512vl"}},
 		{ABD_CPU_CLFLUSH, {"clflush"}},
 		{ABD_CPU_CLFLUSHOPT, {"clflushopt"}},

@@ -643,27 +643,6 @@ Test(abd_compare, an_unknown_kernel_changes_nothing)
 	cr_assert(abd_compare_for(0) == before);
 }
 
-Test(abd_compare, names_list_what_this_cpu_has_and_never_overrun)
-{
-	char names[256], brief[256];
-	size_t length;
-
-	abd_choice_names(&abd_compare_choice, names, sizeof(names));
-	length = strlen(names);
-	cr_assert(strncmp(names, "auto ", 5) == 0);
-	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
-		cr_assert_eq(strstr(names, abd_compare_kernels[i]->name) != NULL,
-			abd_compare_kernels[i]->supported());
-	for (size_t size = 0; size <= length + 1; size++) {
-		memset(brief, 'x', sizeof(brief));
-		abd_choice_names(&abd_compare_choice, brief, size);
-		for (size_t i = size; i < sizeof(brief); i++)
-			cr_assert_eq(brief[i], 'x', "%zu bytes: byte %zu is written", size, i);
-		cr_assert(size == 0 || strlen(brief) == size - 1);
-		cr_assert(size == 0 || strncmp(brief, names, size - 1) == 0);
-	}
-}
-
 struct chooser {
 	_Atomic bool stop;
 	_Atomic size_t wrong;

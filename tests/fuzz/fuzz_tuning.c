@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target. An input that begins with "cpu=" is a profile; its first line is replaced by
- * this CPU's where it is "cpu=here". It is used whole, or refused and then changes nothing.
- *
- * Any other input is a tunable's name, 0, its value, 0, and so on. Each text is
- * accepted or refused with one of two errors. The tunable then has the new value, or the one
- * before. Afterwards a buffer can still be made and copied.
+ * libFuzzer target. An input is a tunable's name, 0, its value, 0, and so on. Each text is accepted
+ * or refused with one of two errors. The tunable then has the new value, or the one before.
+ * Afterwards a buffer can still be made and copied.
  */
 #include "fuzz_input.h"
-
-#include "abd_machine.h"
-#include "abd_profile.h"
 
 #include <abd/abd.h>
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { TEXT_MAX = 512, HUGE_PAGE = 2 << 20 };
 
@@ -70,62 +62,11 @@ static void buffer_works(void)
 	abd_free(copy);
 }
 
-static void plans_take(char plans[ABD_PROFILE_PLANS][ABD_PLAN_SHOWN])
-{
-	for (size_t i = 0; i < ABD_PROFILE_PLANS; i++)
-		snprintf(plans[i], ABD_PLAN_SHOWN, "%s", abd_tuning_get(abd_profile_names[i]));
-}
-
-/* What is reported about a profile would fill the log. */
-static int load_quietly(const char *path)
-{
-	static FILE *nowhere;
-	FILE *was = stderr;
-	int result;
-
-	if (nowhere == NULL)
-		nowhere = fopen("/dev/null", "w");
-	stderr = nowhere;
-	result = abd_tuning_load(path);
-	stderr = was;
-	return result;
-}
-
-static void profile_is_used_whole_or_not_at_all(const uint8_t *data, size_t size)
-{
-	static const char here[] = "cpu=here\n";
-	static char before[ABD_PROFILE_PLANS][ABD_PLAN_SHOWN];
-	static char after[ABD_PROFILE_PLANS][ABD_PLAN_SHOWN];
-	int fd = memfd_create("profile", 0);
-	char path[32];
-	int result;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (size >= sizeof(here) - 1 && memcmp(data, here, sizeof(here) - 1) == 0) {
-		dprintf(fd, "cpu=%s\n", abd_machine()->cpu);
-		data += sizeof(here) - 1;
-		size -= sizeof(here) - 1;
-	}
-	fuzz_check(write(fd, data, size) == (ssize_t)size, "%zu bytes", size);
-	plans_take(before);
-	result = load_quietly(path);
-	close(fd);
-	fuzz_check(result == 0 || result == -EINVAL, "%d", result);
-	plans_take(after);
-	for (size_t i = 0; i < ABD_PROFILE_PLANS; i++)
-		fuzz_check(result == 0 || strcmp(before[i], after[i]) == 0,
-			"refused, yet %s is now %s", before[i], after[i]);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, data + size};
 	char name[TEXT_MAX], value[TEXT_MAX], before[TEXT_MAX], after[TEXT_MAX];
 
-	if (size >= 4 && memcmp(data, "cpu=", 4) == 0) {
-		profile_is_used_whole_or_not_at_all(data, size);
-		in.next = in.end;
-	}
 	while (in.next < in.end) {
 		text_take(&in, name);
 		text_take(&in, value);
@@ -135,9 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		fuzz_check(error == 0 || error == -EINVAL || error == -ENOENT, "%s=%s: %d", name,
 			value, error);
-		/* "cpu" can be asked for and not set. */
+		/* "cpu" and "ignored" can be asked for and not set. */
 		fuzz_check((error == -ENOENT) ==
-				   (abd_tuning_get(name) == NULL || strcmp(name, "cpu") == 0),
+				   (abd_tuning_get(name) == NULL || strcmp(name, "cpu") == 0 ||
+					   strcmp(name, "ignored") == 0),
 			"%s: %d", name, error);
 		text_copy(after, abd_tuning_get(name));
 		fuzz_check(error == 0 || strcmp(before, after) == 0,

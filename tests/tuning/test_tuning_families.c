@@ -6,6 +6,8 @@
  */
 #include "abd_compare_kernel.h"
 #include "abd_copy_span.h"
+#include "abd_fletcher.h"
+#include "abd_flush_table.h"
 #include "abd_machine.h"
 #include "abd_test.h"
 #include "abd_zero_span.h"
@@ -122,17 +124,17 @@ static bool same(const struct abd_plan *a, const struct abd_plan *b)
 static void check_families(struct abd_choice *choice)
 {
 	static struct abd_plan plans[32];
-	const struct abd_plan_built_in *family = choice->families;
+	const struct abd_plan_built_in *built_in = choice->built_in;
 	size_t count = 0, i;
 
 	do {
 		abd_plan_of_family(
-			choice, family->family != NULL ? family->family : "", &plans[count]);
+			choice, built_in->family != NULL ? built_in->family : "", &plans[count]);
 		for (i = 0; i < count && !same(&plans[i], &plans[count]); i++)
 			;
 		if (i == count)
 			check_plan(choice, &plans[count++]);
-	} while (family++->family != NULL);
+	} while (built_in++->rows[0].kernel != NULL);
 }
 
 Test(abd_tuning_families, every_familys_plan_compares_right_at_every_edge, .fini = end)
@@ -150,25 +152,29 @@ Test(abd_tuning_families, every_familys_plan_zeroes_right_at_every_edge, .fini =
 	check_families(&abd_zero_choice);
 }
 
-/* A misspelt name would never be noticed: the plan would give way to the next. */
-Test(abd_tuning_families, every_built_in_plan_has_the_form_of_one_and_a_family_that_exists)
+/* A misspelt family would never be noticed: the plan would give way to the next. */
+Test(abd_tuning_families, every_built_in_plan_grows_and_is_of_a_family_that_exists)
 {
-	static const char *const known[] = {"zen3", "zen4", "zen5", "skylake", "icelake",
-		"sapphirerapids", "emeraldrapids", "graniterapids", "neoverse-n1", "neoverse-v1",
-		"neoverse-v2", NULL};
-	struct abd_choice *const choices[] = {
-		&abd_compare_choice, &abd_copy_choice, &abd_zero_choice};
+	static const struct abd_cpu_identity known[] = {
+		{"AuthenticAMD", 25, 17}, {"AuthenticAMD", 26, 2}, {"GenuineIntel", 6, 207}};
+	struct abd_choice *const choices[] = {&abd_compare_choice, &abd_copy_choice,
+		&abd_zero_choice, &abd_flush_choices[ABD_FLUSH_AUTO],
+		&abd_flush_choices[ABD_FLUSH_EXCLUSIVE], &abd_fletcher_choice};
 
-	for (size_t c = 0; c < 3; c++)
-		for (size_t i = 0; known[i] != NULL; i++) {
-			const struct abd_plan_built_in *family = choices[c]->families;
+	for (size_t c = 0; c < sizeof(choices) / sizeof(choices[0]); c++) {
+		const struct abd_plan_built_in *plan = choices[c]->built_in;
 
-			while (family->family != NULL && strcmp(family->family, known[i]) != 0)
-				family++;
-			cr_assert_not_null(
-				family->family, "%s has no %s", known[i], choices[c]->name);
-			cr_assert(abd_plan_is_text(family->plan), "%s", family->plan);
-			cr_assert(strstr(family->origin, "measured") != NULL ||
-				  strstr(family->origin, "derived") != NULL);
+		for (; plan->rows[0].kernel != NULL; plan++) {
+			const struct abd_plan_row *row = plan->rows;
+			size_t i = 0;
+
+			while (plan->family != NULL && i < 3 &&
+				strcmp(plan->family, abd_machine_family(&known[i])) != 0)
+				i++;
+			cr_assert_lt(i, 3, "%s: no family %s", choices[c]->name, plan->family);
+			for (; row->last != SIZE_MAX; row++)
+				cr_assert(row[1].kernel != NULL && row->last < row[1].last, "%s",
+					choices[c]->name);
 		}
+	}
 }

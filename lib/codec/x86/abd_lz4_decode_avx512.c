@@ -44,7 +44,7 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 
 static bool supported(void)
 {
-	return abd_cpu_has(ABD_CPU_AVX512BW) && abd_cpu_has(ABD_CPU_BMI2);
+	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
 ABD_LZ4_DECODER(avx512, supported);

@@ -104,7 +104,7 @@ static inline bool part_zero(const uint8_t *p, size_t size)
 
 static inline bool avx512_supported(void)
 {
-	return abd_cpu_has(ABD_CPU_AVX512BW) && abd_cpu_has(ABD_CPU_BMI2);
+	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
 #endif

@@ -208,7 +208,6 @@ Test(abd_contract_names, reading_writing_and_asking)
 	CALL(abd_pool_region, NULL, NULL);
 	CALL(abd_tuning_set, NULL, NULL);
 	CALL(abd_tuning_get, NULL);
-	CALL(abd_tuning_load, NULL);
 }
 
 #if ABD_HAS_ARC

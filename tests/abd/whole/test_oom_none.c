@@ -211,7 +211,6 @@ Test(abd_oom, asking_and_tuning_need_no_memory, .init = begin, .fini = end)
 	met(abd_cache_reap_now());
 	met_is(abd_tuning_set("max_order", "10"), 0);
 	met(abd_tuning_get("max_order"));
-	met_is(abd_tuning_load("/no/such/profile"), -ENOENT);
 	met_is(abd_allocator_set(&none), -EINVAL);
 	met(abd_version());
 	met_is(zfs_abd_scatter_enabled, 1);

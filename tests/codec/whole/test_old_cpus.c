@@ -93,9 +93,7 @@ static int can_not_be_forced(uint32_t hidden)
 		{bit(AVX2), "compare", "avx2"},
 		{bit(SSE2), "compare", "sse2"},
 		{bit(AVX512BW), "lz4", "avx512"},
-		{bit(BMI2), "lz4", "avx512"},
 		{bit(AVX2), "lz4", "avx2"},
-		{bit(BMI2), "lz4", "avx2"},
 		{bit(MOVDIR64B), "flush", "movdir64b"},
 		{bit(CLWB), "flush", "clwb"},
 		{bit(CLWB), "flush_line", "clwb"},
@@ -155,11 +153,10 @@ Test(abd_old_cpus, each_chooses_what_it_can_run_and_gets_it_right)
 		0,
 		bit(MOVDIR64B),
 		bit(MOVDIR64B) | bit(AVX512BW),
-		bit(BMI2),
 		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB),
-		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB) | bit(CLFLUSHOPT) | bit(BMI2),
+		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB) | bit(CLFLUSHOPT),
 		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB) | bit(AVX2) | bit(SSE42),
-		bit(MOVDIR64B) | bit(AVX512BW) | LINES | bit(AVX2) | bit(BMI2) | bit(SSE42),
+		bit(MOVDIR64B) | bit(AVX512BW) | LINES | bit(AVX2) | bit(SSE42),
 		~0u,
 	};
 

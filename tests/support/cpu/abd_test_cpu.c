@@ -27,7 +27,6 @@ static unsigned level_of(enum abd_cpu_feature feature)
 	case ABD_CPU_CLFLUSH:
 		return 1;
 	case ABD_CPU_AVX2:
-	case ABD_CPU_BMI2:
 	case ABD_CPU_PCLMULQDQ:
 		return 2;
 	case ABD_CPU_CLFLUSHOPT:
