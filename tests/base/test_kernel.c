@@ -236,7 +236,7 @@ Test(abd_kernel, a_family_gets_its_plan_or_if_it_lacks_a_kernel_what_others_get)
 	abd_plan_of_family(&planless, "known", &plan);
 	cr_assert_str_eq(plan.origin, "first");
 	abd_plan_of_family(&with_families, "known", &plan);
-	cr_assert_eq(plan.rows[0].last, abd_machine()->cache[2] / 2);
+	cr_assert_eq(plan.rows[0].last, abd_min(abd_machine()->cache[2], (size_t)128 << 20) / 2);
 }
 
 Test(abd_kernel, an_origin_is_passed_over_but_nothing_else, .fini = end)
