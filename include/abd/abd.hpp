@@ -30,25 +30,7 @@
  * C names. The tag of abd_t is abd_buffer in C++, because this header has a namespace abd. The enum
  * abd_flush_durability is hidden by the function: say enum abd_flush_durability, or durability.
  *
- * Used as they are, with get() of what is above (tests/cpp/cpp.py compares this list):
- *   in the caller's struct: abd_alloc_linear_struct abd_alloc_gang_struct abd_get_offset_struct
- *       abd_get_zeros_struct abd_get_from_buf_struct
- *   another form of what is above: abd_arc_put abd_arc_read abd_get_offset abd_copy
- *       abd_copy_from_buf abd_copy_to_buf abd_cmp_buf abd_cmp_zero abd_zero abd_buf_free
- *   callbacks of several buffers: abd_iterate_func2 abd_raidz_gen_iterate abd_raidz_rec_iterate
- *   moves between a buffer and its memory: abd_take_ownership_of_buf abd_release_ownership_of_buf
- *   with an lz4 block's index, in memory of the caller's: abd_lz4_index_size abd_lz4_index_check
- *       abd_lz4_index_put abd_lz4_index_get abd_lz4_compress_indexed
- *       abd_lz4_decompress_indexed_range_to_buf
- *   as good from C: abd_is_aligned abd_fletcher_4 abd_fletcher_4_swapped
- *       abd_lz4_might_pay abd_lz4_length_get abd_lz4_length_put abd_pool_stats_get
- *   of no buffer: abd_size_alloc_linear abd_is_from_pages abd_key_equal abd_key_equal_long
- *       abd_lz4_pays abd_flush_drain abd_flush_durability abd_flush_calibrate
- *   of the process: abd_init abd_fini abd_version abd_cache_reap_now abd_allocator_set
- *       abd_contract_handler_set abd_pool_region abd_tuning_set abd_tuning_get
- *   in the config's callback, and made a buffer there: abd_arc_evicted_take
- *   with liburing's own structs: abd_uring_begin abd_uring_end abd_uring_prep_read
- *       abd_uring_prep_write abd_uring_pread abd_uring_pwrite
+ * Calls without a method are used as they are, with get() of what is above.
  */
 #ifndef ABD_ABD_HPP
 #define ABD_ABD_HPP

@@ -4,8 +4,7 @@
 
 usage: cpp.py compile INCLUDE...            cpp_run.cpp, by each compiler, as C++17 and C++20, with exceptions and without
        cpp.py misuse INCLUDE...             in cpp_misuse.cpp the lines marked "wrong" are refused, and no others
-       cpp.py calls [--without NAME]        each public function is called by abd.hpp or listed in its head, and each struct
-                                            that a function hides is named there; NAME: as if abd.hpp did not have it
+       cpp.py hidden [--without NAME]       each struct that a function hides is named in abd.hpp's head; NAME: as if it were not
        cpp.py path INCLUDE...               the read paths of cpp_path.cpp have the instructions of cpp_path.c
 
 The compilers are g++ and clang++; in tiers ci and full both must be there. Prints one FAIL line for each finding; the last line is
@@ -18,6 +17,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import headers  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -77,36 +79,15 @@ def check_misuse(*includes):
             check(not wrong ^ said, f"{cxx} {standard}: {len(wrong ^ said)} lines")
 
 
-def public():
-    """The functions of the recorded interface, and those that the headers define."""
-    lines = (ROOT / "tests" / "abi" / "libabd-x86_64.txt").read_text().splitlines()
-    names = {found[1] for line in lines if (found := re.match(r"(?!typedef|enum \w+$|struct \w+:)\S.*?\b(abd_\w+)\(", line))}
-    check(len(names) >= 120, f"only {len(names)} functions are recorded")
-    for path in (ROOT / "include" / "abd").glob("*.h"):
-        if path.name != "key.h":  # what is public there is abd_key_equal()
-            names |= set(re.findall(r"static inline [^;{(]*?\b(abd_\w+)\s*\(", path.read_text()))
-    return names | {"abd_key_equal"}
-
-
-def tags():
-    texts = [path.read_text() for path in (ROOT / "include" / "abd").glob("*.h")]
-    return {name for text in texts for name in re.findall(r"^(?:typedef )?(?:struct|enum|union) (\w+)\b", text, re.MULTILINE)}
-
-
-def check_calls(*options):
-    text = (ROOT / "include" / "abd" / "abd.hpp").read_text()
+def check_hidden(*options):
+    head = (ROOT / "include" / "abd" / "abd.hpp").read_text().split("*/", 2)[1]
     if options:
-        text = re.sub(rf"\b{options[1]}\b", "gone", text)
-    head, code = text.split("*/", 2)[1], re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    listed = set(re.findall(r"\babd_\w+\b", head.split("Used as they are")[1]))
-    called = set(re.findall(r"\b(abd_\w+)\(", code))
-    functions = public()
-    for name in sorted(functions):
-        check((name in listed) != (name in called), f"{name}: {'called and listed' if name in called else 'neither called nor listed'}")
-    for name in sorted(listed - functions):
-        check(False, f"{name}: listed, and no public function")
-    for name in sorted(functions & tags()):
-        check(name in head.split("Used as they are")[0], f"{name}: a function hides a struct or enum, and the head does not say so")
+        head = re.sub(rf"\b{options[1]}\b", "gone", head)
+    interface = headers.read()
+    tags = {key.split()[1] for key in interface.records}
+    check(len(tags) > 10, f"only {len(tags)} structs")
+    for name in sorted(interface.functions.keys() & tags):
+        check(name in head, f"{name}: a function hides a struct or enum, and the head does not say so")
 
 
 def bodies(assembly):
@@ -161,7 +142,7 @@ def check_path(*includes):
                           + "\n".join(in_cxx) + "\nin C:\n" + "\n".join(in_c))
 
 
-{"compile": check_compile, "misuse": check_misuse, "calls": check_calls, "path": check_path}[sys.argv[1]](*sys.argv[2:])
+{"compile": check_compile, "misuse": check_misuse, "hidden": check_hidden, "path": check_path}[sys.argv[1]](*sys.argv[2:])
 for failure in failures:
     print("FAIL", failure)
 print(f"{passed} passed, {len(failures)} failed")

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the libraries export is what the public headers declare with ABD_API, and every name starts with abd_.
 
-usage: exports.py shared LIBRARY CC INCLUDE...    the headers of the INCLUDE folders against a shared library
+usage: exports.py shared LIBRARY INCLUDE...       the headers of the INCLUDE folders against a shared library
        exports.py archive ARCHIVE                 global symbols of an archive: prefix only
        exports.py companion LIBRARY               exactly abd_jemalloc_calls
        exports.py headers CC CXX INCLUDE...       each header compiles alone; the umbrella declares nothing itself
-       exports.py contracts TEST CC INCLUDE...    each call with a contract is broken in that test, which looks at the line
 
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
@@ -14,6 +13,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import headers as public  # noqa: E402
 
 passed, failures = 0, []
 
@@ -42,25 +44,17 @@ def headers(includes):
     return [h for h in found if h.name not in absent]
 
 
-def declared(cc, includes):
-    """Names whose declaration is marked ABD_API, as the preprocessor leaves them."""
-    names = set()
-    for header in headers(includes):
-        text = subprocess.run(
-            [*cc.split(), "-E", "-P", "-x", "c", "-std=c11", *(f"-I{i}" for i in includes), str(header)],
-            check=True, capture_output=True, text=True).stdout
-        for start in re.finditer(r'__attribute__\(\(visibility\("default"\)\)\)', text):
-            declaration = re.split(r"[;{]", text[start.end():], maxsplit=1)[0]
-            name = re.search(r"(\w+)\s*(\(|$|\[|=)", declaration)
-            names.add(name.group(1))
-    return names
+def declared(includes):
+    """Names whose declaration is marked ABD_API, in the headers that this build has."""
+    there, interface = {header.name for header in headers(includes)}, public.read()
+    return {one.name for one in [*interface.functions.values(), *interface.variables.values()] if one.exported and one.header in there}
 
 
-def check_shared(library, cc, *includes):
-    exported, public = symbols(library, "-D"), declared(cc, includes)
-    for name in sorted(exported | public):
+def check_shared(library, *includes):
+    exported, marked = symbols(library, "-D"), declared(includes)
+    for name in sorted(exported | marked):
         check(name.startswith("abd_"), f"{name}: exported, but does not start with abd_")
-        check(name in public, f"{name}: exported, but no public header declares it with ABD_API")
+        check(name in marked, f"{name}: exported, but no public header declares it with ABD_API")
         check(name in exported, f"{name}: declared with ABD_API, but not exported")
 
 
@@ -99,22 +93,7 @@ def check_headers(cc, cxx, *includes):
             check(f"abd/{header.name}" in reached, f"abd.h does not include {header.name}")
 
 
-# Calls that take nothing which could be wrong, or answer with an error where it is.
-WITHOUT_CONTRACT = set("""abd_alloc abd_alloc_for_io abd_alloc_gang abd_alloc_linear abd_allocator_set abd_buf_alloc abd_cache_reap_now
-    abd_compat_scatter_enabled abd_contract_handler_set abd_fini abd_flush_calibrate abd_flush_drain abd_flush_durability abd_get_zeros
-    abd_init abd_key_equal_any abd_key_equal_long abd_lz4_index_check abd_lz4_index_size abd_lz4_pays abd_size_alloc_linear abd_version""".split())
-
-
-def check_contracts(test, cc, *includes):
-    """A contract's line names the public call: none is left out of the test that looks."""
-    broken = set(re.findall(r"\bCALL\((abd_\w+)", pathlib.Path(test).read_text()))
-    for name in sorted(declared(cc, includes)):
-        check((name in broken) != (name in WITHOUT_CONTRACT), f"{name}: not broken in {pathlib.Path(test).name}"
-              if name not in broken else f"{name}: broken there, and listed as without a contract")
-
-
-{"shared": check_shared, "contracts": check_contracts, "archive": check_archive, "companion": check_companion,
- "headers": check_headers}[sys.argv[1]](*sys.argv[2:])
+{"shared": check_shared, "archive": check_archive, "companion": check_companion, "headers": check_headers}[sys.argv[1]](*sys.argv[2:])
 for failure in failures:
     print("FAIL", failure)
 print(f"{passed} passed, {len(failures)} failed")

@@ -60,6 +60,13 @@ void abd_test_release(void);
 	} while (0)
 
 /**
+ * This call breaks the contract of name, and the line about it names that call and none that it
+ * makes. tests/made finds the public calls of which no test says so.
+ */
+#define abd_test_breaks(name, ...) \
+	abd_test_expect_contract((void)name(__VA_ARGS__), "broken: " #name ": ")
+
+/**
  * Like cr_assert, for inner loops: Criterion sees only the failures, since each assertion that it
  * sees costs a system call.
  */

@@ -21,4 +21,27 @@ void abd_test_fault_from(size_t n);
 /** Stop refusing. Returns how many sites were reached since one of the calls above. */
 size_t abd_test_fault_end(void);
 
+/**
+ * The statement works while every allocation is refused, and asks for none. What it calls counts as
+ * tested without memory, as does what stands between abd_test_fault_at() or _from() and _end(), or
+ * is called by these lines: tests/made finds the public calls that no test makes so.
+ */
+#define abd_test_no_memory(statement)                                                      \
+	do {                                                                               \
+		abd_test_fault_from(0);                                                    \
+		statement;                                                                 \
+		size_t sites = abd_test_fault_end();                                       \
+		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #statement, sites); \
+	} while (0)
+
+/** The same of a call, whose result must be the value. */
+#define abd_test_no_memory_is(call, value)                                                \
+	do {                                                                              \
+		abd_test_fault_from(0);                                                   \
+		bool as_it_should = (call) == (value);                                    \
+		size_t sites = abd_test_fault_end();                                      \
+		cr_assert(as_it_should, "%s gives another answer without memory", #call); \
+		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #call, sites);     \
+	} while (0)
+
 #endif

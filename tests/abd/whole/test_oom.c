@@ -528,7 +528,6 @@ static size_t run_case(const struct oom_case *c)
 	}
 	cr_assert(run(c, NONE, 0, &met), "%s does not recover", c->name);
 	cr_assert_eq(met, sites, "%s: %zu sites, then %zu", c->name, sites, met);
-	fprintf(stderr, "oom: %s: %zu sites\n", c->name, sites);
 	return sites;
 }
 

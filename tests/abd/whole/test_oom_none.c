@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls that need no memory ask for none: each works while every allocation is refused, and reaches
- * no allocation site. Together with test_oom.c and tests/arc/whole/test_arc_oom.c this covers every
- * public call; tests/gates/oom compares the three with what the library exports.
+ * no allocation site. tests/made looks whether every public call is tested so, or in test_oom.c or
+ * elsewhere while memory is refused.
  */
 #include "abd_test.h"
 
@@ -38,27 +38,6 @@ static void raidz_rec(void **t, const size_t n, void **c, const unsigned *mul)
 {
 }
 
-/* met(statement): run it without memory; its first word is the call. */
-#define met(statement)                                                                     \
-	do {                                                                               \
-		abd_test_fault_from(0);                                                    \
-		statement;                                                                 \
-		size_t sites = abd_test_fault_end();                                       \
-		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #statement, sites); \
-		fprintf(stderr, "oom: %.*s: 0 sites\n", (int)strcspn(#statement, "("),     \
-			#statement);                                                       \
-	} while (0)
-/* As part of an expression, whose value must be what it is to be. */
-#define met_is(call, value)                                                               \
-	do {                                                                              \
-		abd_test_fault_from(0);                                                   \
-		bool as_it_should = (call) == (value);                                    \
-		size_t sites = abd_test_fault_end();                                      \
-		cr_assert(as_it_should, "%s gives another answer without memory", #call); \
-		cr_assert_eq(sites, 0, "%s asks for memory %zu times", #call, sites);     \
-		fprintf(stderr, "oom: %.*s: 0 sites\n", (int)strcspn(#call, "("), #call); \
-	} while (0)
-
 static void begin(void)
 {
 	abd_test_provider_begin();
@@ -78,47 +57,47 @@ static void end(void)
 
 Test(abd_oom, structs_of_the_callers_and_views_need_no_memory, .init = begin, .fini = end)
 {
-	met_is(abd_alloc_gang_struct(&own), &own);
-	met(abd_free(&own));
-	met_is(abd_get_from_buf_struct(&own, flat, SIZE), &own);
+	abd_test_no_memory_is(abd_alloc_gang_struct(&own), &own);
+	abd_test_no_memory(abd_free(&own));
+	abd_test_no_memory_is(abd_get_from_buf_struct(&own, flat, SIZE), &own);
 	abd_free(&own);
-	met_is(abd_get_zeros_struct(&own, 5), &own);
+	abd_test_no_memory_is(abd_get_zeros_struct(&own, 5), &own);
 	abd_free(&own);
-	met_is(abd_get_offset_struct(&own, x.abd, 5, 6), &own);
+	abd_test_no_memory_is(abd_get_offset_struct(&own, x.abd, 5, 6), &own);
 	abd_free(&own);
-	met_is(abd_size_alloc_linear(1), true);
+	abd_test_no_memory_is(abd_size_alloc_linear(1), true);
 }
 
 Test(abd_oom, comparing_needs_no_memory, .init = begin, .fini = end)
 {
-	met_is(abd_cmp(x.abd, x.abd), 0);
-	met_is(abd_cmp_buf_off(x.abd, x.model, 0, SIZE), 0);
-	met_is(abd_cmp_buf(x.abd, x.model, SIZE), 0);
-	met_is(abd_cmp_zero_off(x.abd, 0, SIZE), 1);
-	met_is(abd_cmp_zero(x.abd, SIZE), 1);
-	met_is(abd_equal(x.abd, x.abd), true);
-	met_is(abd_equal_off(x.abd, x.abd, 1, 1, 99), true);
-	met_is(abd_equal_buf_off(x.abd, x.model, 0, SIZE), true);
-	met_is(abd_diff_off(x.abd, x.abd, 3, 3, 50), 50);
-	met_is(abd_key_equal_long(x.model, x.model, 100), true);
+	abd_test_no_memory_is(abd_cmp(x.abd, x.abd), 0);
+	abd_test_no_memory_is(abd_cmp_buf_off(x.abd, x.model, 0, SIZE), 0);
+	abd_test_no_memory_is(abd_cmp_buf(x.abd, x.model, SIZE), 0);
+	abd_test_no_memory_is(abd_cmp_zero_off(x.abd, 0, SIZE), 1);
+	abd_test_no_memory_is(abd_cmp_zero(x.abd, SIZE), 1);
+	abd_test_no_memory_is(abd_equal(x.abd, x.abd), true);
+	abd_test_no_memory_is(abd_equal_off(x.abd, x.abd, 1, 1, 99), true);
+	abd_test_no_memory_is(abd_equal_buf_off(x.abd, x.model, 0, SIZE), true);
+	abd_test_no_memory_is(abd_diff_off(x.abd, x.abd, 3, 3, 50), 50);
+	abd_test_no_memory_is(abd_key_equal_long(x.model, x.model, 100), true);
 }
 
 Test(abd_oom, copying_needs_no_memory, .init = begin, .fini = end)
 {
-	met(abd_copy_off(x.abd, y.abd, 0, 0, SIZE));
-	met(abd_copy(x.abd, y.abd, SIZE));
-	met(abd_copy_from_buf_off(x.abd, x.model, 0, SIZE));
-	met(abd_copy_from_buf(x.abd, x.model, SIZE));
-	met(abd_copy_to_buf_off(flat, x.abd, 0, SIZE));
-	met(abd_copy_to_buf(flat, x.abd, SIZE));
-	met(abd_zero_off(y.abd, 0, SIZE));
-	met(abd_zero(y.abd, SIZE));
-	met(abd_flush_copy_off(x.abd, y.abd, 0, 0, SIZE, 0));
-	met(abd_flush_copy_from_buf_off(x.abd, x.model, 0, SIZE, 0));
-	met(abd_flush_copy_to_buf_off(flat, x.abd, 0, SIZE, 0));
-	met(abd_flush_drain());
-	met(abd_flush_durability());
-	met(abd_verify(x.abd));
+	abd_test_no_memory(abd_copy_off(x.abd, y.abd, 0, 0, SIZE));
+	abd_test_no_memory(abd_copy(x.abd, y.abd, SIZE));
+	abd_test_no_memory(abd_copy_from_buf_off(x.abd, x.model, 0, SIZE));
+	abd_test_no_memory(abd_copy_from_buf(x.abd, x.model, SIZE));
+	abd_test_no_memory(abd_copy_to_buf_off(flat, x.abd, 0, SIZE));
+	abd_test_no_memory(abd_copy_to_buf(flat, x.abd, SIZE));
+	abd_test_no_memory(abd_zero_off(y.abd, 0, SIZE));
+	abd_test_no_memory(abd_zero(y.abd, SIZE));
+	abd_test_no_memory(abd_flush_copy_off(x.abd, y.abd, 0, 0, SIZE, 0));
+	abd_test_no_memory(abd_flush_copy_from_buf_off(x.abd, x.model, 0, SIZE, 0));
+	abd_test_no_memory(abd_flush_copy_to_buf_off(flat, x.abd, 0, SIZE, 0));
+	abd_test_no_memory(abd_flush_drain());
+	abd_test_no_memory(abd_flush_durability());
+	abd_test_no_memory(abd_verify(x.abd));
 	cr_assert_eq(memcmp(flat, x.model, SIZE), 0);
 }
 
@@ -129,18 +108,18 @@ Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
 	size_t covered;
 	int pipes[2];
 
-	met_is(abd_iterate_func(x.abd, 0, SIZE, piece, NULL), 0);
-	met_is(abd_iterate_func_const(x.abd, 0, SIZE, piece_const, NULL), 0);
-	met_is(abd_is_aligned(x.abd, 0, SIZE, 1), true);
-	met_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
-	met_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);
-	met(abd_raidz_gen_iterate(parity, parity[0], 0, 512, 512, 1, raidz_gen));
-	met(abd_raidz_rec_iterate(parity, parity, 512, 1, raidz_rec, NULL));
+	abd_test_no_memory_is(abd_iterate_func(x.abd, 0, SIZE, piece, NULL), 0);
+	abd_test_no_memory_is(abd_iterate_func_const(x.abd, 0, SIZE, piece_const, NULL), 0);
+	abd_test_no_memory_is(abd_is_aligned(x.abd, 0, SIZE, 1), true);
+	abd_test_no_memory_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
+	abd_test_no_memory_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);
+	abd_test_no_memory(abd_raidz_gen_iterate(parity, parity[0], 0, 512, 512, 1, raidz_gen));
+	abd_test_no_memory(abd_raidz_rec_iterate(parity, parity, 512, 1, raidz_rec, NULL));
 	(void)data;
 	cr_assert_eq(pipe(pipes), 0);
 	/* A pipe has no places: both say so, having asked the system and nobody else. */
-	met_is(abd_pwrite(pipes[1], x.abd, 0, SIZE, 0), -ESPIPE);
-	met_is(abd_pread(pipes[0], x.abd, 0, SIZE, 0), -ESPIPE);
+	abd_test_no_memory_is(abd_pwrite(pipes[1], x.abd, 0, SIZE, 0), -ESPIPE);
+	abd_test_no_memory_is(abd_pread(pipes[0], x.abd, 0, SIZE, 0), -ESPIPE);
 	close(pipes[0]);
 	close(pipes[1]);
 }
@@ -151,19 +130,22 @@ Test(abd_oom, checksums_need_no_memory, .init = begin, .fini = end)
 	uint32_t index[6] = {1024, 512, 1};
 	uint8_t form[sizeof(index) + ABD_LZ4_INDEX_FORM];
 
-	met(abd_fletcher_4(x.abd, 0, SIZE, sum));
-	met(abd_fletcher_4_swapped(x.abd, 0, SIZE, sum));
-	met(abd_crc32c(x.abd, 0, SIZE, 0));
-	met(abd_xxh3(x.abd, 0, SIZE, 0));
-	met(abd_lz4_length_put(y.abd, 4094, 77));
-	met_is(abd_lz4_length_get(y.abd, 4094, 100), 77);
-	met_is(abd_lz4_pays(200, 100), true);
-	met_is(abd_lz4_might_pay(x.abd, 0, SIZE), true);
-	met_is(abd_lz4_index_size(1, 1024), sizeof(index));
-	met_is(abd_lz4_index_check((struct abd_lz4_index *)index, sizeof(index), 1), 0);
-	met_is(abd_lz4_index_put(form, sizeof(form), (void *)index, sizeof(index), 1),
+	abd_test_no_memory(abd_fletcher_4(x.abd, 0, SIZE, sum));
+	abd_test_no_memory(abd_fletcher_4_swapped(x.abd, 0, SIZE, sum));
+	abd_test_no_memory(abd_crc32c(x.abd, 0, SIZE, 0));
+	abd_test_no_memory(abd_xxh3(x.abd, 0, SIZE, 0));
+	abd_test_no_memory(abd_lz4_length_put(y.abd, 4094, 77));
+	abd_test_no_memory_is(abd_lz4_length_get(y.abd, 4094, 100), 77);
+	abd_test_no_memory_is(abd_lz4_pays(200, 100), true);
+	abd_test_no_memory_is(abd_lz4_might_pay(x.abd, 0, SIZE), true);
+	abd_test_no_memory_is(abd_lz4_index_size(1, 1024), sizeof(index));
+	abd_test_no_memory_is(
+		abd_lz4_index_check((struct abd_lz4_index *)index, sizeof(index), 1), 0);
+	abd_test_no_memory_is(
+		abd_lz4_index_put(form, sizeof(form), (void *)index, sizeof(index), 1),
 		sizeof(form));
-	met_is(abd_lz4_index_get((void *)index, sizeof(index), form, sizeof(form), 1),
+	abd_test_no_memory_is(
+		abd_lz4_index_get((void *)index, sizeof(index), form, sizeof(form), 1),
 		sizeof(form));
 }
 
@@ -176,24 +158,24 @@ Test(abd_oom, owning_and_returning_need_no_memory, .init = begin, .fini = end)
 	abd_t *linear = abd_alloc_linear(100, false);
 	void *buf = abd_borrow_buf_copy(x.abd, SIZE);
 
-	met(abd_return_buf_copy(x.abd, buf, SIZE));
+	abd_test_no_memory(abd_return_buf_copy(x.abd, buf, SIZE));
 	buf = abd_borrow_buf_copy(x.abd, SIZE);
-	met(abd_return_buf(x.abd, buf, SIZE));
+	abd_test_no_memory(abd_return_buf(x.abd, buf, SIZE));
 	const void *copy = abd_borrow_buf_const(x.abd, SIZE);
 	const abd_t *view = abd_get_offset_const(x.abd, 1, 2);
 
-	met(abd_return_buf_const(x.abd, copy, SIZE));
-	met(abd_free_const(view));
-	met_is(abd_to_buf_const(linear), abd_to_buf(linear));
-	met_is(abd_to_buf(linear), buf = abd_to_buf(linear));
-	met(abd_release_ownership_of_buf(linear));
-	met(abd_take_ownership_of_buf(linear, false));
+	abd_test_no_memory(abd_return_buf_const(x.abd, copy, SIZE));
+	abd_test_no_memory(abd_free_const(view));
+	abd_test_no_memory_is(abd_to_buf_const(linear), abd_to_buf(linear));
+	abd_test_no_memory_is(abd_to_buf(linear), buf = abd_to_buf(linear));
+	abd_test_no_memory(abd_release_ownership_of_buf(linear));
+	abd_test_no_memory(abd_take_ownership_of_buf(linear, false));
 	abd_free(linear);
 	buf = abd_buf_alloc(100, false);
-	met(abd_buf_free(buf, 100));
+	abd_test_no_memory(abd_buf_free(buf, 100));
 	buf = abd_buf_alloc(100, true);
-	met(abd_buf_free_marked(buf, 100, true));
-	met(abd_contract_handler_set(on_contract));
+	abd_test_no_memory(abd_buf_free_marked(buf, 100, true));
+	abd_test_no_memory(abd_contract_handler_set(on_contract));
 	abd_contract_handler_set(NULL);
 }
 
@@ -204,17 +186,17 @@ Test(abd_oom, asking_and_tuning_need_no_memory, .init = begin, .fini = end)
 	void *base;
 	size_t size;
 
-	met_is(abd_stats_get(&stats, sizeof(stats)), 0);
-	met_is(abd_pool_stats_get(&pool, sizeof(pool)), 0);
-	met(abd_init());
-	met(abd_fini());
-	met(abd_cache_reap_now());
-	met_is(abd_tuning_set("max_order", "10"), 0);
-	met(abd_tuning_get("max_order"));
-	met_is(abd_allocator_set(&none), -EINVAL);
-	met(abd_version());
-	met_is(zfs_abd_scatter_enabled, 1);
+	abd_test_no_memory_is(abd_stats_get(&stats, sizeof(stats)), 0);
+	abd_test_no_memory_is(abd_pool_stats_get(&pool, sizeof(pool)), 0);
+	abd_test_no_memory(abd_init());
+	abd_test_no_memory(abd_fini());
+	abd_test_no_memory(abd_cache_reap_now());
+	abd_test_no_memory_is(abd_tuning_set("max_order", "10"), 0);
+	abd_test_no_memory(abd_tuning_get("max_order"));
+	abd_test_no_memory_is(abd_allocator_set(&none), -EINVAL);
+	abd_test_no_memory(abd_version());
+	abd_test_no_memory_is(zfs_abd_scatter_enabled, 1);
 	/* its first call reserves address space, not memory */
 	cr_assert_eq(abd_pool_region(&base, &size), 0);
-	met_is(abd_pool_region(&base, &size), 0);
+	abd_test_no_memory_is(abd_pool_region(&base, &size), 0);
 }

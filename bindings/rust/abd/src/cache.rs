@@ -30,9 +30,11 @@ impl Cache {
         Cache::with(Config { capacity_bytes, ..Config::default() })
     }
 
-    /// One with a config, whose `config_size` does not matter.
+    /// One with a config, whose `config_size` and `evicted_cb` do not matter: C's callback would
+    /// run in any thread, and a panic must not pass through C.
     pub fn with(mut config: Config) -> Result<Cache> {
         config.config_size = mem::size_of::<Config>();
+        config.evicted_cb = None;
         let raw = made(unsafe { sys::abd_arc_create(&config) })?;
         Ok(Cache { raw, fills: AtomicUsize::new(0) })
     }
