@@ -5,12 +5,12 @@
 usage: names.py clash LIBRARY...   every external symbol of the libraries (nm) and every name that the public headers (and any .h that
                                    is named beside) declare, macros included: not defined by OpenZFS, or by the files that the library takes the place of
        names.py cited [FILE...]    every name cited as OpenZFS's is in names.txt, with the file it is cited with; without FILE, those
-                                   of the book, of include/, lib/ and tests/docs/others.txt
+                                   of the book, of include/ and lib/
        names.py update TSV         make names.txt anew from a list of all names of OpenZFS (name, kind, file)
 
-names.txt holds what of that list can matter: names with one of our prefixes, and names that are cited. To make the
-list for another commit: a tags program over module/zfs, module/zcommon, module/os/{linux,freebsd}/zfs, include, lib/libzpool and
-cmd, with prototypes and members.
+names.txt holds what of that list can matter: names with one of our prefixes, and names that are cited; it is the only list of OpenZFS's
+names. A name that is cited for the first time is added by hand, behind its file and kind. To make the list for another commit: a tags
+program over module/zfs, module/zcommon, module/os/{linux,freebsd}/zfs, include, lib/libzpool and cmd, with prototypes and members.
 """
 import pathlib
 import re
@@ -133,12 +133,6 @@ def citations(text):
 
 def cited_in(path):
     """(line, name or None, file or None) of all that a file cites as OpenZFS's."""
-    if path.name == "others.txt":
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            project, _, file = line.partition(":")[0].partition(" ")
-            if project == "OpenZFS" and file:
-                yield from ((number, name, file) for name in line.partition(": ")[2].split())
-        return
     if path.suffix != ".md":
         for number, text in comments(path):
             for sentence in re.split(r"(?<=;) |(?<=\.) (?=[A-Z])", text):
@@ -167,7 +161,7 @@ def of_ours():
 
 def sources():
     return [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "include").glob("**/*.h")),
-            *sorted((ROOT / "lib").glob("**/*.[ch]")), ROOT / "tests" / "docs" / "others.txt"]
+            *sorted((ROOT / "lib").glob("**/*.[ch]"))]
 
 
 def cited(paths):
@@ -186,6 +180,7 @@ def cited(paths):
 
 def update(tsv):
     names = {name for path in sources() for _, name, _ in cited_in(path) if name}
+    names |= {name for path in (ROOT / "docs").glob("*.md") for name in re.findall(r"`(\w+)\(\)`", path.read_text())}
     files = {file for path in sources() for _, name, file in cited_in(path) if file and not name}
     wanted = [tuple(line.split("\t")) for line in tsv.read_text().splitlines() if not line.startswith("#")]
     kept = {row for row in wanted if PREFIX.match(row[0]) or row[0] in names}

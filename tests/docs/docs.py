@@ -331,9 +331,9 @@ def numbered(lines, heading):
 
 
 def theirs():
-    """Names of other projects; those of OpenZFS are held to its source by tests/dialect/names.py."""
+    """Names of other projects, and their files; those of OpenZFS are held to its source by tests/dialect/names.py."""
     return {name for path in (HERE / "others.txt", ROOT / "tests" / "dialect" / "names.txt")
-            for line in path.read_text().splitlines() for name in line.partition(": ")[2].split()}
+            for line in path.read_text().splitlines() for name in line.replace(": ", " ").split()}
 
 
 # How to measure and to test, and what OpenZFS hasn't yet: nothing of it to open.
