@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libFuzzer target: the input becomes calls of one small cache, every one of arc.h. A model keeps
- * the last content put under each key. The cache may have dropped any record; a record that it
- * still has must be right. Some records are hostile: their lz4 block was changed. What reads of
- * them return is not looked at, and unless the put verified the block they may fail.
+ * libFuzzer target: the input becomes calls of one small cache. A model keeps the last content put
+ * under each key. The cache may have dropped any record; a record that it still has must be right.
+ * Some records are hostile: their lz4 block was changed. What reads of them return is not looked
+ * at, and unless the put verified the block they may fail.
  */
 #include "fuzz_input.h"
 
