@@ -123,7 +123,10 @@ fn a_fill_ends_with_what_was_written_or_with_nothing() -> Result<()> {
 fn a_block_that_is_compressed_into_its_room_is_as_long_as_it_came_out() -> Result<()> {
     let (cache, key) = (Cache::new(1 << 20)?, Key { pool: 1, ..Key::default() });
     let record = Buffer::zeroed(50_000)?;
-    let Found::Fill(mut fill) = cache.hold_or_fill(&key, 8192, 0)? else { panic!("a hold") };
+    let mut fill = match cache.hold_or_fill(&key, 8192, 0)? {
+        Found::Fill(fill) => fill,
+        Found::Hold(_) => panic!("a hold"),
+    };
     let size = fill.with(|room| record.view().lz4_compress(room))?;
     fill.truncate(size);
     let hold = fill.commit(50_000, sys::ABD_ARC_STORED | sys::ABD_ARC_VERIFY)?;
