@@ -6,7 +6,6 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
                         exported symbol, statistic and tunable of ours is in it;
                         each test named in docs/reliances.md exists
-  bindings              docs/bindings.md has every call that abd-sys declares, and names every one that it does not
   links                 links, file:function, chapters in order, exercises with their answers, what to read of the source, names of other projects' functions;
                         where, when and by which command the figures of a table were measured
   fences                each block of the book has a tag that is known; excerpts, kept figures and commands that are not run stand as they say
@@ -18,7 +17,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
                         from a chapter, and one of several words from where each chapter first has it
   ease                  no check: prints each page's words and reading ease (Flesch)
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
-                        where it gives a pointer; and no section says only that there is nothing to say; no command of doxygen's
+                        where it gives a pointer; and no section says only that there is nothing to say
   planted               the book in planted/, in which everything is wrong, is told all of what planted/told.txt says
 
 All but blocks need no build: tests/quick runs them. FOLDER is docs unless said otherwise. Fences in the book:
@@ -254,18 +253,6 @@ def check_map():
     check(len(tunables()) >= 10, "no tunables were found in lib/")
     for name in sorted(tunables()):
         check(name in ours, f"{path.name}: the tunable {name} is not in the map")
-
-
-def check_bindings():
-    """docs/bindings.md has each call that abd-sys declares, and lists each that it leaves out."""
-    rust = "".join(path.read_text() for path in sorted((ROOT / "bindings" / "rust" / "abd-sys" / "src").glob("*.rs")))
-    text = (book / "bindings.md").read_text()
-    declared = set(re.findall(r"^\s*pub fn (abd_\w+)", rust, re.MULTILINE))
-    absent = set(re.findall(r"`(abd_\w+)`", "".join(re.findall(r"^What is not there.*?^The crates need", text, re.MULTILINE | re.DOTALL))))
-    for name in sorted(declared):
-        check(re.search(rf"^\| .*`{name}`", text, re.MULTILINE), f"bindings.md: {name} of abd-sys is in no table")
-    for name in sorted(exported() - declared):
-        check(name in absent, f"bindings.md: {name} is neither declared by abd-sys nor listed as left out")
 
 
 # ---- links -------------------------------------------------------------------------------------------------------------
@@ -684,9 +671,10 @@ def ease(path):
 
 
 def print_ease():
-    for path in chapters():
-        words, figure = ease(path)
-        print(f"{figure:5.1f}  {words:5} words  {path.name}")
+    found = sorted((figure, words, path.name) for path in chapters() for words, figure in [ease(path)])
+    for figure, words, name in found:
+        print(f"{figure:5.1f}  {words:5} words  {name}")
+    print(f"figure: {sum(words for _, words, _ in found)} words, reading ease from {found[0][0]:.0f} ({found[0][2]}) to {found[-1][0]:.0f}")
 
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------
@@ -716,9 +704,6 @@ def check_docstrings():
                 check(not missing, f"{where}: says nothing of {', '.join(missing)}")
                 empty = EMPTY.findall(comment.group(1))
                 check(not empty, f"{where}: says nothing under {', '.join(empty)}; leave that out")
-                # docs/site makes them of our sections. Doxygen warns where one is wrong, and that would be after a build.
-                command = re.search(r"[@\\][a-z]+\b", comment.group(1))
-                check(not command, f"{where}: {command and command.group(0)} is a command of doxygen's; write a section of ours")
 
 
 # ---- pictures ----------------------------------------------------------------------------------------------------------
@@ -775,7 +760,7 @@ def main(arguments):
     if arguments[:1] == ["--book"]:
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
-    checks = {"map": check_map, "bindings": check_bindings, "links": check_links, "fences": check_fences, "blocks": check_blocks, "words": check_words, "terms": check_terms,
+    checks = {"map": check_map, "links": check_links, "fences": check_fences, "blocks": check_blocks, "words": check_words, "terms": check_terms,
               "docstrings": check_docstrings, "planted": check_planted, "ease": print_ease, "table": put_table, "draw": draw}
     if not arguments or arguments[0] not in checks:
         print(__doc__)

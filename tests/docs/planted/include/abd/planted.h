@@ -14,7 +14,7 @@ ABD_API int abd_planted_silent(void);
 ABD_API void *abd_planted_terse(size_t size);
 
 /**
- * Says more than it has to. @nobody knows what.
+ * Says more than it has to.
  *
  * Returns: 0.
  * Threads: any.
