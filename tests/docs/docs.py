@@ -6,7 +6,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
                         exported symbol, statistic and tunable of ours is in it;
                         each test named in docs/reliances.md exists
-  links                 links, file:function, chapters in order, exercises with their answers, what to read of the source, names of other projects' functions;
+  links                 links, file:function, chapters in order, exercises and questions with their answers, names of other projects' functions;
                         where, when and by which command the figures of a table were measured
   fences                each block of the book has a tag that is known; excerpts, kept figures and commands that are not run stand as they say
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
@@ -112,14 +112,12 @@ def parse(path):
 
 
 def rows(path):
-    """The tables of a file: (line, heading above, cells)."""
-    heading, found, lines = "", [], path.read_text().splitlines()
+    """The tables of a file: (line, cells)."""
+    found, lines = [], path.read_text().splitlines()
     for number, line in enumerate(lines, 1):
-        if line.startswith("#"):
-            heading = line.lstrip("# ")
         below = lines[number] if number < len(lines) else ""
         if line.startswith("|") and not any(re.match(r"\|[-|: ]+$", each) for each in (line, below)):
-            found.append((number, heading, [c.strip() for c in line.strip("|").split("|")]))
+            found.append((number, [c.strip() for c in line.strip("|").split("|")]))
     return found
 
 
@@ -221,7 +219,7 @@ def check_map():
     files, known, named = sources(), identifiers() | tunables(), tests()
     used = exported() | inlined() | struct_fields("stats.h", "abd_stats") | tunables()
     ours = set()
-    for line, heading, cells in rows(path):
+    for line, cells in rows(path):
         where = f"{path.name}:{line}"
         if not check(len(cells) == 4, f"{where}: {len(cells)} columns, not 4"):
             continue
@@ -243,7 +241,7 @@ def check_map():
             check(any(re.search(rf"\b{name}\b", text) for text in texts for name in quoted(here)),
                   f"{where}: none of the tests uses {here}")
     reliances = book / "reliances.md"
-    for line, _, cells in rows(reliances) if reliances.exists() else []:
+    for line, cells in rows(reliances) if reliances.exists() else []:
         for name in quoted(cells[-1]):
             check(name in named or name in PROGRAMS, f"{reliances.name}:{line}: there is no test {name}")
     for name in sorted(exported() | inlined()):
@@ -270,7 +268,7 @@ def anchors(path):
 
 def glossary_terms():
     """(line, term) of each; a row may explain two."""
-    return [(line, term) for line, _, cells in rows(book / "glossary.md") for term in cells[0].split(", ")]
+    return [(line, term) for line, cells in rows(book / "glossary.md") for term in cells[0].split(", ")]
 
 
 def check_link(where, path, target):
@@ -302,17 +300,12 @@ def order():
     return re.findall(r"^\|\s*\d+\s*\|\s*\[[^]]*\]\(([\w-]+\.md)\)", readme, re.MULTILINE)
 
 
-def section(lines, heading):
-    """The lines below a heading, to the next one."""
+def numbered(lines, heading):
+    """How many numbered points stand below a heading, to the next one."""
     lines = [line.strip() for line in lines]
     begin = next((i for i, line in enumerate(lines, 1) if line.lower() == heading.lower()), len(lines))
-    return list(itertools.takewhile(lambda line: not line.startswith("#"), lines[begin:]))
-
-
-def numbered(lines, heading):
-    """How many numbered points stand under a heading."""
     count = 0
-    for line in section(lines, heading):
+    for line in itertools.takewhile(lambda line: not line.startswith("#"), lines[begin:]):
         count += line.startswith(f"{count + 1}. ")
     return count
 
@@ -321,19 +314,6 @@ def theirs():
     """Names of other projects, and their files; those of OpenZFS are held to its source by tests/dialect/names.py."""
     return {name for path in (HERE / "others.txt", ROOT / "tests" / "dialect" / "names.txt")
             for line in path.read_text().splitlines() for name in line.replace(": ", " ").split()}
-
-
-# How to measure and to test, and what OpenZFS hasn't yet: nothing of it to open.
-NO_SOURCE = ("abd-perf.md", "testing.md", "checkers.md", "next.md")
-
-
-def check_reading(name, title, lines, answers):
-    """Functions of theirs to open, three questions, as many answers."""
-    asked, answered = numbered(lines, "## Reading the source"), numbered(answers, f"### {title}: the source")
-    check(asked == answered, f"{name}: {asked} questions of the source, {answered} answers in answers.md")
-    check(asked >= 3 or name in NO_SOURCE, f"{name}: {asked} questions of the source, not three")
-    unknown = set(re.findall(r"`(\w+)\(\)`", " ".join(section(lines, "## Reading the source")))) - theirs()
-    check(not unknown, f"{name}: to be read, but nowhere in others' source: {', '.join(sorted(unknown))}")
 
 
 def check_order():
@@ -356,7 +336,8 @@ def check_order():
         asked, answered = numbered(lines, "## Exercises"), numbered(answers, f"## {title}")
         check(asked > 0 or name not in names, f"{name}: no exercises")
         check(asked == answered, f"{name}: {asked} exercises, {answered} answers under \"{title}\" in answers.md")
-        check_reading(name, title, lines, answers)
+        asked, answered = numbered(lines, "## Reading the source"), numbered(answers, f"### {title}: the source")
+        check(asked == answered, f"{name}: {asked} questions of the source, {answered} answers in answers.md")
 
 
 MEASURED = re.compile(r"(?:Measured|Counted|Computed)\b.*: .*; 20\d\d-\d\d-\d\d; .*(?:`.+`|not kept)")
@@ -382,7 +363,7 @@ def check_links():
     files, named = sources(), tests()
     others = theirs()
     if (book / "map.md").exists():
-        others |= {name.removesuffix("()") for _, _, cells in rows(book / "map.md") for name in quoted(cells[0])}
+        others |= {name.removesuffix("()") for _, cells in rows(book / "map.md") for name in quoted(cells[0])}
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
                                       for path in (ROOT / folder).glob("**/*.[ch]")
                                       for name in re.findall(r"\b(\w+)\(", path.read_text())}
@@ -641,7 +622,7 @@ def check_linked():
 
 def check_terms():
     check_linked()
-    for line, _, cells in rows(book / "glossary.md"):
+    for line, cells in rows(book / "glossary.md"):
         if not check(len(cells) == 3, f"glossary.md:{line}: {len(cells)} columns, not 3"):
             continue
         for wrong in (w.strip() for w in cells[2].split(",") if w.strip() not in ("", "—")):
