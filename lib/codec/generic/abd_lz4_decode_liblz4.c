@@ -15,8 +15,6 @@
 #include <lz4.h>
 #include <string.h>
 
-extern const struct abd_lz4_decoder abd_lz4_decode_scalar;
-
 static bool abd_lz4_decode_liblz4_supported(void)
 {
 	return true;

@@ -374,7 +374,6 @@ extern "C" {
     pub fn abd_to_buf_const(abd: *const abd_t) -> *const c_void;
     pub fn abd_to_iov(abd: *const abd_t, off: usize, size: usize, iov: *mut iovec, iov_max: c_int, covered: *mut usize) -> c_int;
     pub fn abd_tuning_get(name: *const c_char) -> *const c_char;
-    pub fn abd_tuning_load(path: *const c_char) -> c_int;
     pub fn abd_tuning_set(name: *const c_char, value: *const c_char) -> c_int;
     pub fn abd_uring_begin(uring: *mut abd_uring, ring: *mut io_uring) -> c_int;
     pub fn abd_uring_end(uring: *mut abd_uring);
