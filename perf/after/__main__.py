@@ -70,8 +70,8 @@ def wrote(command, flag, path, text):
 def command_tables(arguments):
     parser = Parser("tables", "The tables of a result, from its file, as `abd-perf run` prints them.",
                     "Example:\n  abd-perf tables result.json --csv result.csv")
-    parser.add_argument("result", metavar="A.json")
-    parser.add_argument("--csv", metavar="FILE", help="also write all figures and ratios as rows, for a spreadsheet")
+    parser.add_argument("result", metavar="RESULT", help="what run wrote by --json or --csv")
+    parser.add_argument("--csv", metavar="FILE", help="also write all figures and ratios as rows, for a spreadsheet or to be kept")
     options = parser.parse_args(arguments)
     if options.csv is not None:
         may_write("tables", "--csv", options.csv)

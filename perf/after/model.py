@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The result in a file of `abd-perf run --json`, and functions that look things up in it for tables, comparisons and pages.
+"""The result in a file of `abd-perf run --json` or `--csv`, and functions that look things up in it for tables, comparisons and pages.
 
 Invariant: after load(), strings contain no control characters and can be encoded, every figure and ratio has finite numbers, and damaged
 parts are left out. So no other module has to check a file's content; text must still be escaped when it becomes markup.
@@ -8,6 +8,8 @@ import json
 import math
 import re
 import statistics
+
+from rows import HEADINGS, document_of
 
 FORMAT = "abd-perf-1"
 NUMBERS = ("median", "low", "high", "mad")
@@ -111,9 +113,10 @@ def refuse_constant(name):
 
 def load(path):
     """The result in a file. ValueError or OSError says why it can't be read."""
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", newline="") as file:
+        text = file.read()
         try:
-            return sound(json.load(file, parse_constant=refuse_constant))
+            return sound(document_of(text) if text.startswith(",".join(HEADINGS)) else json.loads(text, parse_constant=refuse_constant))
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
 

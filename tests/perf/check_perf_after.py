@@ -4,6 +4,7 @@
 # usage: check_perf_after.py ABD_PERF SOURCE_DIRECTORY [TEST...]
 import contextlib
 import copy
+import csv
 import html.parser
 import io
 import json
@@ -321,8 +322,35 @@ class Sweep(Case):
         self.refused(run("sweep", "nothing"), USAGE, "nothing")
 
 
-@unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
 class Tables(Case):
+    """`abd-perf tables`, and the rows that it keeps (docs/figures has some)."""
+
+    def test_rows_have_the_tables_of_the_result_and_say_where_they_are_from(self):
+        document, kept = made_run(made_results()), self.path("kept.csv")
+        document["options"].update(mode="full", filter="a b", rounds=15, seed=1234)
+        document["environment"].update(cpu="a CPU", cpus_used="2 of 2: 0,1", compare_kernel="avx2 (zen4, measured)", time="2026-11-25T19:51:24Z",
+                                       git_revision="07a8fdfa0cdd", busy_during="3 % of the CPUs used by other processes")
+        document["results"][0]["ratios"][0].update(target=0.95, target_verdict="missed")
+        document["results"][1]["parameters"].update(origin="16 MiB; of a=b files", record_size=1234567890123)
+        said = run("tables", self.write("result.json", document), "--csv", kept)
+        again = run("tables", kept, "--csv", self.path("again.csv"))
+        self.assertEqual((said.returncode, again.returncode), (0, 0), said.stderr + again.stderr)
+        self.assertIn("0.95: missed", said.stdout)
+        self.assertEqual(said.stdout, again.stdout)
+        with open(kept) as first, open(self.path("again.csv")) as second:
+            self.assertEqual(first.read(), second.read())
+        with open(kept, newline="") as file:
+            row = next(csv.DictReader(file))
+        self.assertEqual([row[name] for name in ("machine", "date", "commit", "busy")], [
+            "a CPU (zen4), CPUs 2 of 2: 0,1", "2026-11-25", "07a8fdfa0cdd", "3 % of the CPUs used by other processes"])
+        self.assertRegex(row["command"], "^abd-perf run flush codec .* --full --repeat 15 --seed 1234 --filter 'a b' --processes 3$")
+
+    def test_rows_that_are_none_are_refused(self):
+        text = rows.csv_text(model.sound(made_run(made_results())))
+        lines = text.splitlines()
+        for damaged in (lines[0] + ",more\n" + lines[1], lines[0] + "\n" + lines[1].rpartition(",")[0], text + '"', text + "\na,b"):
+            self.refused(run("tables", self.write("rows.csv", damaged)), 1, "rows.csv", "line ")
+
     def test_policies_are_compared_by_their_means_over_the_rooms(self):
         result = run("tables", self.write("result.json", made_run(made_results())))
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -330,6 +358,7 @@ class Tables(Case):
         self.assertRegex(result.stdout, r"\nloop +20\.0 +\+20\.0 +\+40\.0\n")
 
 
+@unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
 class Report(Case):
     drawn = None
 
@@ -621,7 +650,7 @@ class Hostile(unittest.TestCase):
             self.check(a, b)
             self.assertEqual(compare.changed(compare.compare(a, a)), [])
             self.said(columns.print_result, a)
-            rows.csv_text(a).encode("utf-8")
+            self.said(columns.print_result, model.sound(rows.document_of(rows.csv_text(a))))
         self.assertGreater(seen, 1000)
 
     def test_what_only_one_run_has_is_counted_alike_on_both_sides(self):
