@@ -30,7 +30,7 @@ All but blocks need no build: tests/quick runs them. FOLDER is docs unless said 
   ```sh measured                commands whose output is figures: not run; programs, scenarios and tests named must exist
   ```text measured              figures of a machine that is named beside them: not compared
   ```text explain=FILE          the picture that abd-explain draws of docs/FILE; left out where there is no abd-explain
-  ```text figures=FILE          machine, date and tables of docs/FILE, a kept result of abd-perf run --json: as draw puts them
+  ```text figures=FILE          machine, date and tables of docs/FILE, a kept result (abd-perf tables RESULT.json --csv docs/FILE): as draw puts them
   ```                           a drawing
 
 checked=only (or never) after example or run: where deep checks are built in (or not), left out elsewhere; needs=arc, also
@@ -38,9 +38,9 @@ after explain: where the cache is built.
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
 import concurrent.futures
+import csv
 import difflib
 import itertools
-import json
 import os
 import pathlib
 import re
@@ -510,11 +510,10 @@ def check_explain(block, build):
 
 def kept_figures(name):
     """What a chapter says of a kept result: where and when it was measured, then the tables that abd-perf makes of it."""
-    environment = json.loads((book / name).read_text())["environment"]
-    family = re.search(r"\((\w+), measured\)", environment["compare_kernel"])
+    with open(book / name, newline="") as file:
+        first = next(csv.DictReader(file))
     done = subprocess.run([sys.executable, str(ROOT / "perf" / "after"), "tables", str(book / name)], capture_output=True, text=True)
-    return done.stderr + (f"{environment['cpu']}{f' ({family.group(1)})' if family else ''}, CPUs {environment['cpus_used']}; "
-                          f"{environment['time'][:10]}, commit {environment['git_revision']};\n{environment['busy_during']}\n") + done.stdout
+    return f"{done.stderr}{first['machine']}; {first['date']}, commit {first['commit']};\n{first['busy']}\n{done.stdout}"
 
 
 def check_figures(block):
