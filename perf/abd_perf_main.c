@@ -5,13 +5,7 @@
  */
 #include "abd_perf_command.h"
 
-#include <errno.h>
-#include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <stddef.h>
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
 	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
@@ -37,33 +31,11 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	NULL,
 };
 
-#if ABD_PERF_WITH_ARC
-/* `abd-perf arc-policy FLAGS` is `abd-perf-arc-policy run FLAGS`, a program beside this one. */
-static int abd_perf_main_policy(int argc, char **argv)
-{
-	char **words = calloc((size_t)argc + 2, sizeof(*words)), run[] = "run";
-	char self[PATH_MAX], program[PATH_MAX + 32];
-
-	if (words == NULL || realpath("/proc/self/exe", self) == NULL)
-		abd_perf_say_die(1, "arc-policy: %s", strerror(errno));
-	snprintf(program, sizeof(program), "%s/abd-perf-arc-policy", dirname(self));
-	words[0] = program;
-	words[1] = run;
-	memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof(*words));
-	execv(program, words);
-	abd_perf_say_die(1, "%s: %s", program, strerror(errno));
-}
-#endif
-
 int main(int argc, char **argv)
 {
 	static const struct abd_perf_command more[] = {
 		{"tune", "abd-perf tune", abd_perf_tune, "tune",
 			"find the best kernels for this machine"},
-#if ABD_PERF_WITH_ARC
-		{"arc-policy", "arc-policy", abd_perf_main_policy, "arc-policy",
-			"hits of the cache's policy, and of others"},
-#endif
 		/* for the scenario memory */
 		{"memory-child", "memory-child", abd_perf_memory_child, NULL, NULL},
 		{NULL, NULL, NULL, NULL, NULL},

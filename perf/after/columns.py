@@ -3,7 +3,7 @@
 
 A scenario that is not listed here still gets tables: one per group, with all its figures and ratios (generic()).
 """
-from model import figure_of, geometric_mean, medians_of, names_of, number, parameter_text, ratio_of, select
+from model import figure_of, geometric_mean, medians_of, names_of, number, ratio_of, select
 from table import (cell, every_figure, figure, figure_text, figures, judged, mib, name, parameter, print_columns, ratio, ratio_text,
                    scaled, target, time_text)
 
@@ -173,40 +173,6 @@ def arc_life(result):
                                  *every_figure(entries)])
 
 
-def percent_of(key):
-    def text(entry):
-        found = figure_of(entry, key)
-        return format(found["median"], ".1f") if found else ""
-    return cell(key, text)
-
-
-def arc_policy(result):
-    for group, title in (("hits", "of requests"), ("bytes", "of the bytes of requests")):
-        traces = {}
-        for entry in select(result, "arc-policy", group):
-            traces.setdefault(parameter_text(entry, "data"), []).append(entry)
-
-        def mean(entry, key):
-            found = [figure_of(each, key) for each in traces[parameter_text(entry, "data")]]
-            return sum(figure["median"] for figure in found) / len(found) if all(found) else None
-
-        def means(key, against="", form=".1f"):
-            def text(entry):
-                value, less = mean(entry, key), mean(entry, against) if against else 0
-                return "" if value is None or less is None else format(value - less, form)
-            return cell(key, text)
-
-        yield Table(group, f"hits, % {title}; room: part of the bytes that are asked for", lambda entries: [
-            name("trace, room"), *(percent_of(key) for key in names_of(entries))])
-        yield Table(group, f"means over these rooms, % {title}: ARC's hits, and how many points others have more", lambda entries: [
-            parameter("<trace", "data"), means("ARC"), *(means(key, "ARC", "+.1f") for key in names_of(entries) if key != "ARC")],
-            keep=lambda entry: traces[parameter_text(entry, "data")][0] is entry)
-    yield Table("memory", "bytes for each record: all but its own in the cache; what the policy notes in simulated ones",
-                lambda entries: [name("trace, room"), *figures(*names_of(entries))])
-
-
-# ---- buffer, compare -----------------------------------------------------------------------------------------------------
-
 def raced_against(entry):
     """The figure beside ours; None if there is no other."""
     return entry["figures"][1] if len(entry["figures"]) > 1 else None
@@ -367,7 +333,7 @@ def arc_cached_range(result):
 
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
-          "arc-life": (arc_life, ""), "arc-policy": (arc_policy, ""),
+          "arc-life": (arc_life, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "sums": (sums, ""), "lz4": (lz4, LZ4_NOTE),
           "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
           "memory": (memory, MEMORY_NOTE)}

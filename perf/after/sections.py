@@ -435,21 +435,6 @@ def section_hits(document):
         "Less is better. What grows is the way to memory, not the way through the index: " + html.escape(said) + "."))
 
 
-def section_policy(document):
-    """A picture per trace: hits over the room."""
-    entries = [entry for entry in select(document, "arc-policy", "hits") if number(entry, "part")]
-    parts = []
-    for data in dict.fromkeys(entry["parameters"].get("data", "") for entry in entries):
-        here = by_number((entry for entry in entries if entry["parameters"].get("data", "") == data), "part")[::-1]
-        labels = [f"1/{number(entry, 'part'):g}" for entry in here]
-        series = [(name, {label: figure_of(entry, name)["median"] for label, entry in zip(labels, here) if figure_of(entry, name)}, line_style(i))
-                  for i, name in enumerate(names_of(here))]  # no hits at all are a result, too
-        if len(here) > 1:
-            parts.append(line_chart(data, labels, series, f"{data}: room, as a part of all that is asked for", "hits, %"))
-    return section("Which policy has the most hits?", *parts, conclude(
-        "More is better. MIN and PFOO-L know the future; no policy can have more.")) if parts else ""
-
-
 # ---- memory: what is resident beside what is in use ------------------------------------------------------------------
 
 def mib_of(entry, name):
@@ -577,4 +562,4 @@ def section_own(document):
 
 SECTIONS = (section_cached, section_latency, section_arc, section_codec, section_lz4_place, section_lz4_groups,
             section_flush, section_flush_threads, section_compare,
-            section_keys, section_buffer, section_hits, section_policy, section_life, section_memory, section_own)
+            section_keys, section_buffer, section_hits, section_life, section_memory, section_own)

@@ -59,9 +59,6 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 		IN(record_size), ROOM, ABD_PERF_USES_RECORD_SIZE},
 	{RUN, "io-size", 0, "SIZE", "Read this much at a time (default 128k)", WHAT, SIZE,
 		IN(io_size), ROOM, ABD_PERF_USES_IO_SIZE},
-	{RUN, "trace", 0, "FILE",
-		"Requests: lines of KEY SIZE [POOL], or oracleGeneral (default: made ones)", WHAT,
-		TEXT, IN(trace), 0, 0, ABD_PERF_USES_TRACE},
 	{RUN, "cache", 0, "FILE", "Another cache, of a shared library (default: the library's)",
 		WHAT, TEXT, IN(cache), 0, 0, ABD_PERF_USES_CACHE},
 	{RUN, "threads", 't', "N", "Only with N threads (default: 1, then one per CPU)", WHAT,
@@ -99,7 +96,7 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 #define ABD_PERF_FLAGS (sizeof(abd_perf_flags) / sizeof(abd_perf_flags[0]))
 
 const char *const abd_perf_options_uses[ABD_PERF_USES] = {
-	"--input", "--threads", "--record-size", "--io-size", "--trace", "--cache"};
+	"--input", "--threads", "--record-size", "--io-size", "--cache"};
 
 bool abd_perf_options_size(const char *text, size_t *size)
 {

@@ -18,12 +18,11 @@ enum {
 	ABD_PERF_USES_THREADS = 1 << 1,
 	ABD_PERF_USES_RECORD_SIZE = 1 << 2,
 	ABD_PERF_USES_IO_SIZE = 1 << 3,
-	ABD_PERF_USES_TRACE = 1 << 4,
-	ABD_PERF_USES_CACHE = 1 << 5,
+	ABD_PERF_USES_CACHE = 1 << 4,
 };
 
 /** Their names, by bit. */
-#define ABD_PERF_USES 6
+#define ABD_PERF_USES 5
 extern const char *const abd_perf_options_uses[ABD_PERF_USES];
 
 /* How much is measured: nothing said, --quick, --full, --long. */
@@ -39,7 +38,6 @@ struct abd_perf_options {
 
 	const char *filter; /* a regular expression; NULL: all steps */
 	const char *input;  /* NULL: the machine's own files */
-	const char *trace;  /* NULL: made ones */
 	const char *cache;  /* a shared library; NULL: the library's own */
 	unsigned threads;   /* 0: measure with 1, and with one per CPU */
 	size_t record_size; /* 0: all */

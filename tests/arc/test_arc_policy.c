@@ -185,6 +185,22 @@ static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind
 	abd_arc_policy_fini(&policy);
 }
 
+/* The last row of the table in docs/arc-keep.md. */
+Test(arc_policy, ten_requests_leave_what_the_book_says)
+{
+	static const uint64_t requests[] = {1, 2, 1, 3, 4, 5, 2, 4, 2, 6};
+	static struct paper m = {.c = 3};
+	size_t hits = 0;
+
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		hits += paper_request(&m, requests[i]);
+	cr_assert_eq(hits, 2);
+	cr_assert_eq(m.p, 1);
+	cr_assert(m.count[T1] == 1 && m.count[T2] == 2 && m.count[B1] == 1 && m.count[B2] == 1);
+	cr_assert(m.list[T1][0] == 6 && m.list[T2][0] == 4 && m.list[T2][1] == 2);
+	cr_assert(m.list[B1][0] == 5 && m.list[B2][0] == 1);
+}
+
 Test(arc_policy, pages_of_one_size_go_exactly_as_in_the_paper)
 {
 	static const size_t capacities[] = {1, 2, 5, 16, 64, 100};

@@ -494,7 +494,7 @@ def check_measured(block):
               f"{block}: there is no program {program}")
         if program.endswith("abd-perf"):
             for word in itertools.takewhile(lambda w: not w.startswith("-"), words[1:]):
-                check(word in scenarios() | {"run", "list", "compare", "report", "tables", "env", "tune", "arc-policy"} or word.endswith(".json"),
+                check(word in scenarios() | {"run", "list", "compare", "report", "tables", "env", "tune"} or word.endswith(".json"),
                       f"{block}: abd-perf has no {word}")
 
 

@@ -351,12 +351,6 @@ class Tables(Case):
         for damaged in (lines[0] + ",more\n" + lines[1], lines[0] + "\n" + lines[1].rpartition(",")[0], text + '"', text + "\na,b"):
             self.refused(run("tables", self.write("rows.csv", damaged)), 1, "rows.csv", "line ")
 
-    def test_policies_are_compared_by_their_means_over_the_rooms(self):
-        result = run("tables", self.write("result.json", made_run(made_results())))
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, r"\nloop, 1/16 +0\.0 +30\.0 +60\.0\n")
-        self.assertRegex(result.stdout, r"\nloop +20\.0 +\+20\.0 +\+40\.0\n")
-
 
 @unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
 class Report(Case):
@@ -406,7 +400,7 @@ class Report(Case):
                 self.assertIn(words, text)
         # The cache, latency, two of codec, two of lz4, flush and its threads, keys, two of a cache's life, memory; each for wide and
         # narrow.
-        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [14, 14])
+        self.assertEqual([text.count(f'<svg class="{kind}"') for kind in ("wide", "narrow")], [13, 13])
 
     def test_the_headline_is_what_matters(self):
         text, said = self.made()

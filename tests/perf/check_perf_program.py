@@ -87,32 +87,6 @@ class Refusals(Case):
                     self.assertNotIn("[1/", result.stderr)
 
 
-class Trace(Case):
-    def test_a_trace_that_is_missing_packed_or_damaged_is_refused(self):
-        for name, content, word in (("text", "a 1\nb x\n", "line 2"), ("x.oracleGeneral.bin", "x" * 25, "byte"), ("x.zst", "", "zstd -d")):
-            with self.subTest(name=name):
-                result = run("arc-policy", "--trace", self.write(name, content))
-                self.assertEqual(result.returncode, 1)
-                self.assertIn(word, result.stderr)
-        self.assertIn("No such file", run("arc-policy", "--trace", self.path("missing")).stderr)
-        self.refused(run("run", "buffer", "--trace", self.input), USAGE, "--trace", "buffer")
-
-    def test_no_policy_has_more_hits_than_who_knows_the_future(self):
-        file = self.path("result.json")
-        trace = self.write("trace", "".join(f"key{i * i % 1009 % (1 + i % 300)} {4096 + i % 2 * 512}\n" for i in range(20000)))
-        result = run("arc-policy", *FEW, "--trace", trace, "--json", file)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        with open(file) as stream:
-            entries = [entry for entry in json.load(stream)["results"] if entry["group"] in ("hits", "bytes")]
-        self.assertEqual({entry["parameters"]["data"] for entry in entries}, {"trace"})
-        for entry in entries:
-            hits = {figure["name"]: figure["median"] for figure in entry["figures"]}
-            self.assertEqual(len(hits), 13)
-            self.assertIn("SIEVE", hits)
-            self.assertGreaterEqual(hits["PFOO-L"] + 1e-4, max(hits.values()))
-            self.assertGreater(min(hits.values()), 0)
-
-
 def commands():
     """Those that --help lists."""
     return re.findall(r"^  ([a-z][a-z-]*) ", run("--help").stdout.split("Commands:")[1].split("explains")[0], re.MULTILINE)
@@ -125,8 +99,7 @@ class Help(Case):
             with self.subTest(command=command):
                 result = run(*([command] if command else []), "--help")
                 self.assertEqual(result.returncode, 0)
-                # arc-policy is the command run of another program
-                self.assertRegex(result.stdout, rf"Examples?:\n +abd-perf {'run' if command == 'arc-policy' else command}")
+                self.assertRegex(result.stdout, rf"Examples?:\n +abd-perf {command}")
         self.assertNotIn("memory-child", run("--help").stdout)
 
     def test_every_flag_is_in_the_reference_and_every_flag_there_is_one(self):

@@ -170,9 +170,6 @@ def made_results():
                              {"data": "files", "record_size": 131072, "group_size": group, "plain_bytes": 50000.0, "indexed_bytes": 55000.0,
                               "deep_bytes": 49000.0}, [("indexed", 900.0, "ns"), ("indexed at 3", 800.0, "ns")],
                              [("indexed", "all", group / 2560)]))
-    for part, least, best in ((16, 0.0, 30.0), (4, 40.0, 50.0)):
-        results.append(entry("arc-policy", "hits", f"loop, 1/{part}", {"data": "loop", "part": part},
-                             [("ARC", least, "%"), ("LIRS", best, "%"), ("MIN", 60.0, "%")]))
     for time, capacity, resident in ((0.5, 100.0, 90.0), (1.0, 100.0, 104.0), (1.5, 25.0, 60.0), (2.0, 25.0, 28.0)):
         results.append(entry("arc-life", "moment", f"{time:.2f}", {"time": time},
                              [("capacity", capacity, "%"), ("resident", resident, "%")] + [("hits", 60.0, "%")] * (time > 1)))
