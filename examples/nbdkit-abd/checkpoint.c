@@ -1,167 +1,137 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The checkpoint: a full segment's blocks go to the backing file, then the segment is free.
+ * The checkpoint: the blocks that the log holds go to the file, and the log begins again.
  *
- *   1  sync the log: a block that is torn in the backing file must have its record
- *   2  write every block whose newest record lies in the segment
- *   3  sync the backing file
- *   4  sync the log: what superseded the segment's other records must not be lost when they
- *      are
- *   5  the blocks are clean; free the segment
+ *   1  sync the log: a block that a power failure tears in the file must have its record
+ *   2  write the newest state of every block to the file
+ *   3  sync the file
+ *   4  the file has these blocks from now on
+ *   5  begin the log's next generation, durably, before anything is appended
  *
- * Invariant: whatever fails, the segment stays live, its blocks stay dirty, and the next checkpoint
- * begins with step 1.
+ * Whatever fails, the log keeps its records, and the next checkpoint begins with step 1. After a
+ * crash the same steps follow, whichever of them the crash interrupted.
  */
 #include "device.h"
 
-#include "nbdkit_api.h"
+#include <fcntl.h>
+#include <unistd.h>
 
-#include <string.h>
-
-struct pass {
-	struct device *device;
-	abd_t *whole;
+/* Neighbouring blocks of zeroes that are still to be written. */
+struct zeroes {
+	uint64_t block, count;
 };
 
-/*
- * Make one hole for all neighbouring zeroed blocks, from *block on, that are still to be written.
- */
-static int write_zeroes(struct device *device, uint64_t block, uint64_t count, uint32_t epoch)
+static int write_bytes(const struct device *device, uint64_t block, char bytes[BLOCK])
 {
-	uint64_t done = 0;
+	ssize_t put;
+	abd_t view;
+
+	abd_get_from_buf_struct(&view, bytes, BLOCK);
+	put = abd_pwrite(device->fd, &view, 0, BLOCK, (off_t)(block * BLOCK));
+	abd_free(&view);
+	return put < 0 ? (int)put : 0;
+}
+
+/* A hole reads as zeroes, and gives the space back. */
+static int write_zeroes(const struct device *device, struct zeroes *run)
+{
+	char bytes[BLOCK] = {0};
 	int error = 0;
 
-	while (done < count && error == 0) {
-		struct map_entry *entry = &device->map.entry[block + done];
-		uint64_t run = 0;
-
-		while (done + run < count && entry[run].dirty == epoch && !entry[run].written &&
-			entry[run].content == &device->contents.zero)
-			run++;
-		if (run > 0) {
-			uint64_t offset = (block + done) * device->block_size;
-			uint64_t size = run * device->block_size;
-
-			if (size > device->size - offset)
-				size = device->size - offset;
-			error = backing_zero(&device->backing, offset, size);
-		}
-		for (uint64_t i = 0; i < run && error == 0; i++)
-			entry[i].written = true;
-		done += run > 0 ? run : 1;
-	}
+	if (run->count == 0 ||
+		fallocate(device->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			(off_t)(run->block * BLOCK), (off_t)(run->count * BLOCK)) == 0)
+		run->count = 0;
+	for (; run->count > 0 && error == 0; run->count--)
+		error = write_bytes(device, run->block++, bytes);
 	return error;
 }
 
-static int write_block(struct pass *pass, uint64_t block, uint32_t epoch)
+static int write_record(
+	const struct device *device, const struct log_record *record, uint64_t place)
 {
-	struct device *device = pass->device;
-	struct map_entry *entry = &device->map.entry[block];
-	int error;
+	char bytes[BLOCK];
+	int error = log_read(&device->log, place, bytes);
 
-	/* The block was zeroed since: that record comes later, and makes a hole. */
-	if (entry->dirty != epoch || entry->written || entry->content == &device->contents.zero)
-		return 0;
-	error = device_load(device, block, abd_to_buf(pass->whole), 0, device->block_size);
+	return error == 0 ? write_bytes(device, record->block, bytes) : error;
+}
+
+static int write_newest(const struct device *device)
+{
+	const struct log *log = &device->log;
+	struct zeroes run = {0, 0};
+	int error = 0;
+
+	for (uint64_t place = LOG_FIRST; place < log->tail && error == 0;
+		place = log_next(log, place)) {
+		const struct log_record *record = log_record(log, place);
+
+		if (device->place[record->block] != place)
+			continue; /* a later record has a newer state */
+		if (record->kind != LOG_ZERO) {
+			error = write_record(device, record, place);
+		} else if (record->block == run.block + run.count) {
+			run.count++;
+		} else {
+			error = write_zeroes(device, &run);
+			run = (struct zeroes){record->block, 1};
+		}
+	}
+	return error == 0 ? write_zeroes(device, &run) : error;
+}
+
+/* Under each block's lock: who reads a record has the lock, so nobody reads the log after this. */
+static void forget_places(struct device *device)
+{
+	const struct log *log = &device->log;
+
+	for (uint64_t place = LOG_FIRST; place < log->tail; place = log_next(log, place)) {
+		uint64_t block = log_record(log, place)->block;
+
+		pthread_mutex_lock(device_lock_of(device, block));
+		device->place[block] = 0;
+		pthread_mutex_unlock(device_lock_of(device, block));
+	}
+}
+
+static int empty_log(struct device *device)
+{
+	int error = log_sync(&device->log);
+
 	if (error == 0)
-		error = backing_write(&device->backing, pass->whole, block * device->block_size,
-			device_block_bytes(device, block));
-	if (error == 0) {
-		entry->written = true;
-		atomic_fetch_add_explicit(&device->checkpoint_blocks, 1, memory_order_relaxed);
-	}
-	return error;
-}
-
-static int visit_write(void *arg, const struct log *log, const struct log_record *record,
-	uint64_t place, uint32_t epoch)
-{
-	struct pass *pass = arg;
-	pthread_rwlock_t *lock = map_lock_of(&pass->device->map, record->block);
-	int error;
-
-	(void)log;
-	(void)place;
-	pthread_rwlock_wrlock(lock);
-	if (record->type == LOG_ZERO)
-		error = write_zeroes(pass->device, record->block, record->argument, epoch);
-	else
-		error = write_block(pass, record->block, epoch);
-	pthread_rwlock_unlock(lock);
-	return error;
-}
-
-/* Mark the blocks that were written as clean, if synced; else they will be written again. */
-static void settle(struct pass *pass, const struct log_record *record, uint32_t epoch, bool synced)
-{
-	pthread_rwlock_t *lock = map_lock_of(&pass->device->map, record->block);
-	uint64_t count = record->type == LOG_ZERO ? record->argument : 1;
-
-	pthread_rwlock_wrlock(lock);
-	for (uint64_t i = 0; i < count; i++) {
-		struct map_entry *entry = &pass->device->map.entry[record->block + i];
-
-		if (entry->dirty == epoch && entry->written) {
-			entry->written = false;
-			if (synced)
-				entry->dirty = 0;
-		}
-	}
-	pthread_rwlock_unlock(lock);
-}
-
-static int visit_clean(void *arg, const struct log *log, const struct log_record *record,
-	uint64_t place, uint32_t epoch)
-{
-	(void)log;
-	(void)place;
-	settle(arg, record, epoch, true);
-	return 0;
-}
-
-static int visit_again(void *arg, const struct log *log, const struct log_record *record,
-	uint64_t place, uint32_t epoch)
-{
-	(void)log;
-	(void)place;
-	settle(arg, record, epoch, false);
-	return 0;
-}
-
-int checkpoint_segment(struct device *device, struct log_segment *segment)
-{
-	struct pass pass = {device, abd_alloc_linear(device->block_size, false)};
-	struct log *log = &device->log;
-	int error = -ENOMEM;
-
-	if (pass.whole == NULL)
+		error = write_newest(device);
+	if (error == 0 && fdatasync(device->fd) != 0)
+		error = -errno;
+	if (error != 0)
 		return error;
-	error = log_sync(log);
-	if (error == 0)
-		error = log_walk(log, segment, visit_write, &pass);
-	if (error == 0)
-		error = backing_sync(&device->backing);
-	if (error == 0)
-		error = log_sync(log);
-	log_walk(log, segment, error == 0 ? visit_clean : visit_again, &pass);
-	abd_free(pass.whole);
-	if (error == 0)
-		error = log_free_segment(log, segment);
+	forget_places(device);
+	return log_begin_again(&device->log);
+}
+
+int checkpoint(struct device *device, bool always)
+{
+	int error = 0;
+
+	pthread_rwlock_wrlock(&device->gate);
+	/* Of all writers that met a full log, the first one empties it. */
+	if (always || log_is_full(&device->log))
+		error = empty_log(device);
+	pthread_rwlock_unlock(&device->gate);
 	return error;
 }
 
-void *checkpoint_main(void *arg)
+int checkpoint_replay(struct device *device)
 {
-	struct device *device = arg;
+	const struct log *log = &device->log;
 
-	while (log_wait_for_work(&device->log)) {
-		struct log_segment *full = log_full_segment(&device->log);
-		int error = full != NULL ? checkpoint_segment(device, full) : 0;
-
-		if (error != 0)
-			nbdkit_error("%s: writing the log back: %s", device->backing.path,
-				strerror(-error));
-		log_checkpoint_done(&device->log, error);
+	for (uint64_t place = LOG_FIRST; place < log->tail; place = log_next(log, place)) {
+		if (log_record(log, place)->block >= device->blocks)
+			return -EBADMSG;
+		device->place[log_record(log, place)->block] = place;
 	}
-	return NULL;
+	/*
+	 * Even if the log is empty: whole records may lie behind a torn one, and in the next
+	 * generation they never count.
+	 */
+	return checkpoint(device, true);
 }

@@ -1,206 +1,342 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opening and closing a device, and replaying its log into the map.
+ * Opening, reading and writing. A reader looks in the cache. If the block is not there, one reader
+ * fetches it from the log or the file into the cache's own memory, and all others wait for that. A
+ * write goes to the log, and drops the block from the cache.
+ *
+ * Why no read returns what was there before a write that was answered: the write drops the block
+ * when its record is in place, and that also overtakes a fill of the block that has begun. Its
+ * commit then stores nothing and answers -ESTALE, and all who waited look again. So a reader needs
+ * no lock while it reads the file, and no write waits for it.
  */
 #include "device.h"
 
-#include "nbdkit_api.h"
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
 
-#include <inttypes.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-size_t device_block_bytes(const struct device *device, uint64_t block)
+static abd_arc_key_t key_of(uint64_t block)
 {
-	uint64_t left = device->size - block * device->block_size;
-
-	return left < device->block_size ? (size_t)left : device->block_size;
+	return (abd_arc_key_t){.dva = {block, 0}};
 }
 
-void device_put_content(struct device *device, struct content *content)
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static int open_file(struct device *device)
 {
-	abd_arc_key_t key = cache_key(content_put(&device->contents, content));
+	struct stat st;
 
-	if (key.dva[0] != 0)
-		(void)abd_arc_remove(device->arc, &key);
-}
-
-/* ---- replay ---------------------------------------------------------------------------------- */
-
-static void replay_set(
-	struct device *device, uint64_t block, struct content *content, uint32_t epoch)
-{
-	struct map_entry *entry = &device->map.entry[block];
-
-	content_put(&device->contents, entry->content);
-	entry->content = content;
-	entry->dirty = epoch;
-}
-
-/* The content that a record introduces (DATA) or refers to (SAME). */
-static struct content *replay_content(
-	struct device *device, const struct log_record *record, content_place_t place)
-{
-	struct content *content = NULL;
-
-	if (record->type == LOG_SAME) {
-		content = content_find(&device->contents, record->content);
-		if (content != NULL && atomic_load(&content->place) == place)
-			return content;
-		content_put(&device->contents, content);
-	}
-	content = content_new(
-		&device->contents, record->content, contents_next_id(&device->contents));
-	if (content != NULL) {
-		atomic_store(&content->place, place);
-		content_list(&device->contents, content);
-	}
-	return content;
-}
-
-static int replay_record(void *arg, const struct log *log, const struct log_record *record,
-	uint64_t place, uint32_t epoch)
-{
-	struct device *device = arg;
-	uint64_t count = record->type == LOG_ZERO ? record->argument : 1;
-	struct content *content;
-
-	if (record->block >= device->map.blocks || count > device->map.blocks - record->block) {
-		nbdkit_error("%s: record %" PRIu64 " is of a block that the device does not have",
-			log->path, record->sequence);
-		return -EBADMSG;
-	}
-	if (record->type == LOG_ZERO) {
-		for (uint64_t i = 0; i < count; i++)
-			replay_set(device, record->block + i, &device->contents.zero, epoch);
-		return 0;
-	}
-	content = replay_content(device, record,
-		log_place(epoch, record->type == LOG_SAME ? record->argument : place));
-	if (content == NULL)
-		return -ENOMEM;
-	replay_set(device, record->block, content, epoch);
-	return 0;
-}
-
-/* ---- open, start, close ---------------------------------------------------------------------- */
-
-static int open_memory(struct device *device)
-{
-	uint64_t blocks = (device->size + device->block_size - 1) / device->block_size;
-
-	if (map_init(&device->map, blocks) == 0 && contents_init(&device->contents, blocks) == 0)
-		return 0;
-	nbdkit_error("no address space for the map of %" PRIu64 " blocks", blocks);
-	return -1;
-}
-
-static int replay(struct device *device)
-{
-	int error = log_replay(&device->log, replay_record, device);
-
-	if (error == -ENOMEM)
-		nbdkit_error("%s: no memory to replay the log", device->log.path);
-	return error == 0 ? 0 : -1;
-}
-
-int device_open(struct device *device, const struct params *params)
-{
-	struct log_device fits;
-
-	*device = (struct device){.params = params, .block_size = params->block_size};
-	if (backing_open(&device->backing, params) != 0)
+	device->fd = open(device->path, O_RDWR | O_CLOEXEC);
+	if (device->fd < 0 || fstat(device->fd, &st) != 0 ||
+		flock(device->fd, LOCK_EX | LOCK_NB) != 0) {
+		nbdkit_error("%s: %s", device->path,
+			errno == EWOULDBLOCK ? "in use by another server" : strerror(errno));
 		return -1;
-	device->size = device->backing.size;
-	fits = (struct log_device){&device->backing, device->block_size};
-	if (log_open(&device->log, params, &fits) != 0)
-		goto no_log;
-	if (open_memory(device) != 0 || replay(device) != 0)
-		goto no_replay;
-	if (!params->readonly && backing_set_id(&device->backing, device->log.id) != 0)
-		goto no_replay;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size == 0 || st.st_size % (off_t)BLOCK != 0) {
+		nbdkit_error(
+			"%s: not a regular file of a multiple of %zu bytes", device->path, BLOCK);
+		return -1;
+	}
+	device->blocks = (uint64_t)st.st_size / BLOCK;
 	return 0;
+}
 
-no_replay:
-	contents_fini(&device->contents);
-	map_fini(&device->map);
-	log_discard(&device->log);
-no_log:
-	backing_discard(&device->backing);
+static void close_files(struct device *device)
+{
+	if (device->fd >= 0)
+		close(device->fd);
+	log_close(&device->log);
+	free(device->place);
+	device->place = NULL;
+}
+
+int device_open(struct device *device, const char *path, uint64_t log_size)
+{
+	char *log_path;
+	int error;
+
+	*device = (struct device){.path = path, .gate = PTHREAD_RWLOCK_INITIALIZER};
+	for (unsigned i = 0; i < DEVICE_LOCKS; i++)
+		pthread_mutex_init(&device->lock[i], NULL);
+	if (open_file(device) != 0)
+		goto fail;
+	device->place = calloc(device->blocks, sizeof(uint64_t));
+	if (device->place == NULL || asprintf(&log_path, "%s.log", path) < 0) {
+		nbdkit_error("no memory for %llu blocks", (unsigned long long)device->blocks);
+		goto fail;
+	}
+	if (log_open(&device->log, log_path, device->blocks * BLOCK, log_size) != 0)
+		goto fail;
+	error = checkpoint_replay(device);
+	if (error == 0)
+		return 0;
+	nbdkit_error("%s: can't be brought to the file: %s", device->log.path, strerror(-error));
+
+fail:
+	close_files(device);
 	return -1;
 }
 
-int device_start(struct device *device)
+int device_start(struct device *device, size_t cache_size)
 {
-	int error = 0;
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = cache_size,
+		.expected_entries = cache_size / BLOCK};
 
-	device->arc = cache_open(device->params->cache_size, device->block_size);
-	if (device->arc == NULL)
-		error = -errno;
-	if (error == 0 && !device->params->readonly) {
-		error = -pthread_create(&device->checkpointer, NULL, checkpoint_main, device);
-		device->has_checkpointer = error == 0;
-	}
-	if (error != 0)
-		nbdkit_error("can't start: %s", strerror(-error));
-	return error == 0 ? 0 : -1;
+	device->arc = abd_arc_create(&config);
+	return device->arc != NULL ? 0 : -errno;
 }
 
-/* Both segments, the older one first. */
-static int write_back(struct device *device)
+static void say_counters(const struct device *device)
 {
-	struct log_segment *segment = log_full_segment(&device->log);
-	int error = 0;
+	struct abd_arc_stats stats = {0};
 
-	if (segment != NULL)
-		error = checkpoint_segment(device, segment);
-	if (error == 0) {
-		segment = log_seal(&device->log);
-		if (segment != NULL)
-			error = checkpoint_segment(device, segment);
-	}
-	return error;
-}
-
-static void say_counters(struct device *device)
-{
-	struct abd_arc_stats stats;
-
-	if (device->arc == NULL || abd_arc_stats_get(device->arc, &stats, sizeof(stats)) != 0)
-		return;
-	nbdkit_debug("abd: cache hits %" PRIu64 " misses %" PRIu64 " evictions %" PRIu64
-		     " stored %" PRIu64 " logical %" PRIu64,
-		stats.hits, stats.misses, stats.evictions, stats.stored_bytes, stats.logical_bytes);
-	nbdkit_debug("abd: records data %" PRIu64 " same %" PRIu64 " zero %" PRIu64
-		     " payload %" PRIu64 " syncs %" PRIu64,
-		device->log.data_records, device->log.same_records, device->log.zero_records,
-		device->log.payload_bytes, device->log.syncs);
-	nbdkit_debug("abd: fetches file %" PRIu64 " log %" PRIu64, device->fetches_file,
-		device->fetches_log);
-	nbdkit_debug("abd: dedupe hits %" PRIu64 " refuted %" PRIu64 ", checkpoint blocks %" PRIu64,
-		device->dedupe_hits, device->dedupe_refuted, device->checkpoint_blocks);
+	(void)abd_arc_stats_get(device->arc, &stats, sizeof(stats));
+	nbdkit_debug("abd: %llu hits, %llu misses; %llu bytes are cached in %llu",
+		(unsigned long long)stats.hits, (unsigned long long)stats.misses,
+		(unsigned long long)stats.logical_bytes, (unsigned long long)stats.stored_bytes);
 }
 
 void device_close(struct device *device)
 {
-	if (device->has_checkpointer) {
-		log_stop(&device->log);
-		pthread_join(device->checkpointer, NULL);
-		int error = write_back(device);
+	int error = checkpoint(device, true);
 
-		if (error != 0)
-			nbdkit_error("%s: not everything could be written back (%s); the rest is "
-				     "in the log, %s, and is replayed at the next start",
-				device->backing.path, strerror(-error), device->log.path);
-	}
-	say_counters(device);
+	if (error != 0)
+		nbdkit_error("%s: not everything could be written (%s); the rest is in the log, "
+			     "and comes to the file at the next start",
+			device->path, strerror(-error));
+	if (device->arc != NULL)
+		say_counters(device);
 	abd_arc_destroy(device->arc);
-	contents_fini(&device->contents);
-	map_fini(&device->map);
-	log_close(&device->log);
-	backing_close(&device->backing);
+	close_files(device);
 }
 
 int device_flush(struct device *device)
 {
 	return log_sync(&device->log);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int read_file(const struct device *device, uint64_t block, abd_t *dst)
+{
+	ssize_t got = abd_pread(device->fd, dst, 0, BLOCK, (off_t)(block * BLOCK));
+
+	if (got >= 0 && got < (ssize_t)BLOCK)
+		nbdkit_error("%s: the file was cut", device->path);
+	return got < 0 ? (int)got : got < (ssize_t)BLOCK ? -EIO : 0;
+}
+
+/* Copy the payload as it is: the cache keeps it so, compressed or not. Under the block's lock. */
+static size_t copy_from_log(
+	const struct device *device, uint64_t place, abd_t *dst, unsigned *flags)
+{
+	const struct log_record *record = log_record(&device->log, place);
+	size_t size = record->payload_size;
+	abd_t payload;
+
+	*flags = record->kind == LOG_LZ4 ? ABD_ARC_STORED : ABD_ARC_PLAIN;
+	if (record->kind == LOG_ZERO) {
+		*flags = 0;
+		abd_zero(dst, BLOCK);
+		return BLOCK;
+	}
+	log_payload(&device->log, place, &payload);
+	abd_copy(dst, &payload, size);
+	abd_free(&payload);
+	return size;
+}
+
+static int fill_in(
+	struct device *device, uint64_t block, abd_arc_fill_t *fill, abd_arc_hold_t *hold)
+{
+	pthread_mutex_t *lock = device_lock_of(device, block);
+	size_t size = BLOCK;
+	unsigned flags = 0;
+	uint64_t place;
+	int error = 0;
+
+	pthread_mutex_lock(lock);
+	place = device->place[block];
+	if (place != 0)
+		size = copy_from_log(device, place, fill->abd, &flags);
+	pthread_mutex_unlock(lock);
+	if (place == 0)
+		error = read_file(device, block, fill->abd);
+	if (error == 0)
+		return abd_arc_fill_commit(fill, size, BLOCK, flags, hold);
+	abd_arc_fill_abandon(fill);
+	return error;
+}
+
+/* Read the whole block, and leave the cache as it is. Under the block's lock. */
+static int load(struct device *device, uint64_t block, char dst[BLOCK])
+{
+	abd_arc_key_t key = key_of(block);
+	uint64_t place = device->place[block];
+	abd_t view;
+	int error;
+
+	if (abd_arc_read_flags(device->arc, &key, dst, 0, BLOCK, ABD_ARC_NO_TOUCH) >= 0)
+		return 0;
+	if (place != 0)
+		return log_read(&device->log, place, dst);
+	abd_get_from_buf_struct(&view, dst, BLOCK);
+	error = read_file(device, block, &view);
+	abd_free(&view);
+	return error;
+}
+
+/* Read a block that the cache has no room for. */
+static int read_beside(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
+{
+	char bytes[BLOCK];
+	int error;
+
+	pthread_mutex_lock(device_lock_of(device, block));
+	error = load(device, block, bytes);
+	pthread_mutex_unlock(device_lock_of(device, block));
+	if (error == 0)
+		memcpy(dst, bytes + from, size);
+	return error;
+}
+
+static int read_block(struct device *device, uint64_t block, void *dst, size_t from, size_t size)
+{
+	abd_arc_key_t key = key_of(block);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+	ssize_t got;
+	int error;
+
+	do {
+		error = abd_arc_hold_or_fill(device->arc, &key, BLOCK, 0, &hold, &fill);
+		if (error == 1)
+			error = fill_in(device, block, &fill, &hold);
+	} while (error == -ESTALE);
+	if (error == -ENOSPC || error == -ENOMEM)
+		return read_beside(device, block, dst, from, size);
+	if (error != 0)
+		return error;
+	got = abd_arc_hold_read(&hold, dst, from, size);
+	abd_arc_release(&hold);
+	return got >= 0 ? 0 : got == -EBADMSG ? -EIO : (int)got;
+}
+
+/* The blocks of a request are read one after the other: let the system begin with all of them. */
+static void read_ahead(struct device *device, size_t size, uint64_t offset)
+{
+	abd_arc_key_t key = key_of(offset / BLOCK);
+
+	if (size > BLOCK && !abd_arc_contains(device->arc, &key))
+		(void)posix_fadvise(device->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+int device_read(struct device *device, void *dst, size_t size, uint64_t offset)
+{
+	char *to = dst;
+	int error = 0;
+
+	read_ahead(device, size, offset);
+	while (size > 0 && error == 0) {
+		size_t from = (size_t)(offset % BLOCK);
+		size_t now = BLOCK - from < size ? BLOCK - from : size;
+
+		error = read_block(device, offset / BLOCK, to, from, now);
+		to += now;
+		offset += now;
+		size -= now;
+	}
+	return error;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Append a record with the block as lz4, if that saves an eighth. */
+static int append(struct device *device, uint64_t block, const abd_t *plain, uint64_t *place)
+{
+	char bytes[BLOCK - BLOCK / 8];
+	abd_t packed;
+	ssize_t size;
+	int error;
+
+	if (abd_cmp_zero(plain, BLOCK) == 0)
+		return log_append(&device->log, LOG_ZERO, block, NULL, place);
+	abd_get_from_buf_struct(&packed, bytes, sizeof(bytes));
+	size = abd_lz4_compress(&packed, plain, 0, 0, BLOCK);
+	abd_free(&packed);
+	if (size < 0)
+		return log_append(&device->log, LOG_PLAIN, block, plain, place);
+	abd_get_from_buf_struct(&packed, bytes, (size_t)size);
+	error = log_append(&device->log, LOG_LZ4, block, &packed, place);
+	abd_free(&packed);
+	return error;
+}
+
+/* Write a part of a block, or all of it. Under the block's lock. */
+static int write_locked(
+	struct device *device, uint64_t block, const char *src, size_t from, size_t size)
+{
+	char bytes[BLOCK];
+	int error = size < BLOCK ? load(device, block, bytes) : 0;
+	abd_arc_key_t key = key_of(block);
+	uint64_t place;
+	abd_t plain;
+
+	if (error != 0)
+		return error;
+	memcpy(bytes + from, src, size);
+	abd_get_from_buf_struct(&plain, bytes, BLOCK);
+	error = append(device, block, &plain, &place);
+	abd_free(&plain);
+	if (error != 0)
+		return error;
+	device->place[block] = place;
+	(void)abd_arc_remove(device->arc, &key); /* -ENOENT: it overtakes a fill all the same */
+	return 0;
+}
+
+static int write_block(
+	struct device *device, uint64_t block, const char *src, size_t from, size_t size)
+{
+	int error;
+
+	do {
+		pthread_rwlock_rdlock(&device->gate);
+		pthread_mutex_lock(device_lock_of(device, block));
+		error = write_locked(device, block, src, from, size);
+		pthread_mutex_unlock(device_lock_of(device, block));
+		pthread_rwlock_unlock(&device->gate);
+		if (error != -EAGAIN)
+			return error;
+		error = checkpoint(device, false);
+	} while (error == 0);
+	return error;
+}
+
+int device_write(struct device *device, const void *src, size_t size, uint64_t offset)
+{
+	static const char zeroes[BLOCK];
+	const char *bytes = src;
+	int error = 0;
+
+	while (size > 0 && error == 0) {
+		size_t from = (size_t)(offset % BLOCK);
+		size_t now = BLOCK - from < size ? BLOCK - from : size;
+
+		error = write_block(
+			device, offset / BLOCK, src != NULL ? bytes : zeroes, from, now);
+		bytes += src != NULL ? now : 0;
+		offset += now;
+		size -= now;
+	}
+	return error;
 }

@@ -1,47 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The log file: create it, open it, check it against the device, map it. Its blocks are allocated
- * when it is made: a store to the mapping can't meet a full disk later.
+ * The log file: made, opened, appended to, synced. log.h has its format.
  */
 #include "log.h"
 
-#include "folder.h"
-#include "nbdkit_api.h"
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-uint64_t log_line_checksum(const void *line, uint64_t place)
+static uint64_t checksum_of(const void *bytes, size_t off, size_t size, uint64_t seed)
 {
-	unsigned char copy[LOG_LINE];
 	abd_t view;
 	uint64_t checksum;
 
-	memcpy(copy, line, sizeof(copy));
-	abd_get_from_buf_struct(&view, copy, sizeof(copy));
-	checksum = abd_xxh3(&view, sizeof(uint64_t), sizeof(copy) - sizeof(uint64_t), place);
+	/* Buffers take no const memory; this one is only read. */
+	abd_get_from_buf_struct(&view, (void *)(uintptr_t)bytes, size);
+	checksum = abd_xxh3(&view, off, size - off, seed);
 	abd_free(&view);
 	return checksum;
 }
 
-bool log_line_is_whole(const struct log *log, uint64_t place)
+static uint64_t line_checksum(const void *line, uint64_t seed)
 {
-	uint64_t checksum;
-
-	memcpy(&checksum, log->map + place, sizeof(checksum));
-	return checksum == log_line_checksum(log->map + place, place);
+	return checksum_of(line, sizeof(uint64_t), LOG_LINE, seed);
 }
 
-void log_line_put(const struct log *log, void *line, uint64_t place)
+/* If the log is in persistent memory, the line is durable, and all that was flush-copied before. */
+static void put_line(struct log *log, uint64_t place, void *line, uint64_t seed)
 {
-	uint64_t checksum = log_line_checksum(line, place);
+	uint64_t checksum = line_checksum(line, seed);
 	abd_t view;
 
 	memcpy(line, &checksum, sizeof(checksum));
@@ -50,270 +46,160 @@ void log_line_put(const struct log *log, void *line, uint64_t place)
 	abd_free(&view);
 }
 
-static int cannot(const struct log *log, const char *what)
-{
-	nbdkit_error("%s: %s: %s", log->path, what, strerror(errno));
-	return -1;
-}
-
-#define LOG_ZEROES ((uint64_t)1 << 20) /* at once */
-
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static uint64_t segment_size_for(const struct params *params)
+/*
+ * Zeroes take the file's blocks from the disk now: a store to the mapping can't meet a full disk
+ * later.
+ */
+static int write_new(int fd, uint64_t size, struct log_head *head)
 {
-	return (params->log_size - LOG_HEAD) / LOG_SEGMENTS & ~(LOG_HEAD - 1);
+	ssize_t put;
+	abd_t view;
+
+	if (abd_get_zeros_struct(&view, size) == NULL)
+		return -errno;
+	put = abd_pwrite(fd, &view, 0, size, 0);
+	abd_free(&view);
+	if (put < 0)
+		return (int)put;
+	head->checksum = line_checksum(head, 0);
+	abd_get_from_buf_struct(&view, head, sizeof(*head));
+	put = abd_pwrite(fd, &view, 0, sizeof(*head), 0);
+	abd_free(&view);
+	if (put < 0)
+		return (int)put;
+	return fsync(fd) == 0 ? 0 : -errno;
 }
 
-/*
- * Write zeroes over the whole file: the first sync of a block that is only allocated turns it into
- * data, and each time that takes a journal commit.
- */
-static int write_zeroes(int fd, uint64_t size)
+/* The name of a new file is durable when its folder is synced. */
+static int sync_folder(const char *path)
 {
-	uint64_t place = 0;
-	int error = 0;
+	const char *slash = strrchr(path, '/');
+	char *folder = strndup(path, (size_t)(slash - path) + 1);
+	int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int error = fd >= 0 && fsync(fd) == 0 ? 0 : -errno;
 
-	while (place < size && error == 0) {
-		size_t now = (size_t)(size - place < LOG_ZEROES ? size - place : LOG_ZEROES);
-		ssize_t put;
-		abd_t zeros;
+	if (fd >= 0)
+		close(fd);
+	free(folder);
+	return error;
+}
 
-		if (abd_get_zeros_struct(&zeros, now) == NULL)
-			return -1;
-		put = abd_pwrite(fd, &zeros, 0, now, (off_t)place);
-		abd_free(&zeros);
-		error = put < 0 ? (int)put : 0;
-		place += now;
-	}
+/* The file gets its name when it is complete: a crash leaves no half-made log. */
+static int make_new(const struct log *log, uint64_t device_size, uint64_t size)
+{
+	struct log_head head = {.magic = LOG_MAGIC, .log_size = size, .device_size = device_size};
+	char *name;
+	int fd, error = -EIO;
+
+	if (asprintf(&name, "%s.new", log->path) < 0)
+		return -ENOMEM;
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		error = -errno;
+	if (fd >= 0 && getrandom(&head.generation, sizeof(uint64_t), 0) == sizeof(uint64_t))
+		error = write_new(fd, size, &head);
+	if (error == 0 && rename(name, log->path) != 0)
+		error = -errno;
 	if (error == 0)
-		return 0;
-	errno = -error;
-	return -1;
-}
-
-static int write_line(int fd, void *line, uint64_t place)
-{
-	uint64_t checksum = log_line_checksum(line, place);
-
-	memcpy(line, &checksum, sizeof(checksum));
-	return pwrite(fd, line, LOG_LINE, (off_t)place) == (ssize_t)LOG_LINE ? 0 : -1;
-}
-
-/*
- * Create the log under another name until it is complete, so that a crash leaves no half-made log.
- */
-static int write_new(int fd, const struct params *params, const struct log_device *device)
-{
-	uint64_t segment_size = segment_size_for(params);
-	off_t size = (off_t)(LOG_HEAD + LOG_SEGMENTS * segment_size);
-	struct log_super super = {.magic = LOG_MAGIC,
-		.device_size = device->backing->size,
-		.segment_size = segment_size,
-		.block_size = device->block_size};
-	struct log_hint hint = {0};
-
-	errno = posix_fallocate(fd, 0, size);
-	if (errno != 0 || write_zeroes(fd, (uint64_t)size) != 0)
-		return -1;
-	if (getrandom(super.id, sizeof(super.id), 0) != sizeof(super.id) ||
-		write_line(fd, &super, 0) != 0 || write_line(fd, &hint, LOG_LINE) != 0)
-		return -1;
-	for (uint64_t i = 0; i < LOG_SEGMENTS; i++) {
-		uint64_t place = LOG_HEAD + i * segment_size;
-		struct log_segment_header header = {0};
-
-		if (write_line(fd, &header, place) != 0)
-			return -1;
-	}
-	return fsync(fd);
-}
-
-static int make_new(struct log *log, const struct params *params, const struct log_device *device)
-{
-	char name[4096];
-	int size = snprintf(name, sizeof(name), "%s.new", log->path);
-
-	if (size < 0 || (size_t)size >= sizeof(name)) {
-		errno = ENAMETOOLONG;
-		return cannot(log, "can't make the log");
-	}
-	log->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (log->fd < 0)
-		return cannot(log, "can't make the log");
-	if (write_new(log->fd, params, device) != 0 || rename(name, log->path) != 0 ||
-		folder_sync(log->path) != 0) {
-		cannot(log, "can't make the log");
+		error = sync_folder(log->path);
+	else
 		unlink(name);
-		return -1;
-	}
-	log->is_new = true;
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	free(name);
+	return error;
 }
 
 /* ---- opening one ----------------------------------------------------------------------------- */
 
-static bool is_log_of(const struct log_super *super, const struct backing *backing)
+static int map_file(struct log *log, int fd)
 {
-	return backing->has_id && memcmp(super->id, backing->id, sizeof(super->id)) == 0;
-}
-
-/* Another device's log would be replayed into this one. */
-static int check_super(struct log *log, const struct params *params,
-	const struct log_device *device, struct log_super *super)
-{
-	uint64_t least = LOG_HEAD + LOG_SEGMENTS * LOG_HEAD;
-
-	if (log->size >= least)
-		memcpy(super, log->map, sizeof(*super));
-	if (log->size < least || !log_line_is_whole(log, 0) || super->magic != LOG_MAGIC) {
-		nbdkit_error("%s: not a log of this plugin, or its head is damaged", log->path);
-		return -1;
-	}
-	if (super->segment_size > log->size || super->segment_size % LOG_HEAD != 0 ||
-		log->size < LOG_HEAD + LOG_SEGMENTS * super->segment_size) {
-		nbdkit_error(
-			"%s: the log was cut: %" PRIu64 " bytes are left", log->path, log->size);
-		return -1;
-	}
-	if (super->device_size != device->backing->size) {
-		nbdkit_error("%s: the log is of a device of %" PRIu64 " bytes, but the backing "
-			     "file has %" PRIu64,
-			log->path, super->device_size, device->backing->size);
-		return -1;
-	}
-	if (super->block_size != device->block_size) {
-		nbdkit_error("%s: the log has blocks of %" PRIu64 " bytes; give block=%" PRIu64,
-			log->path, super->block_size, super->block_size);
-		return -1;
-	}
-	if (!log->is_new && !params->adopt && !is_log_of(super, device->backing)) {
-		nbdkit_error("%s: the log belongs to another backing file than %s; if both were "
-			     "copied or moved together, adopt=true lets them go together",
-			log->path, device->backing->path);
-		return -1;
-	}
-	memcpy(log->id, super->id, sizeof(log->id));
-	return 0;
-}
-
-static int damaged(const struct log *log, uint64_t place)
-{
-	nbdkit_error("%s: the log is damaged at byte %" PRIu64 ", where it would say what had been "
-		     "flushed. Nothing was changed; " LOG_REMEDY,
-		log->path, place);
-	return -1;
-}
-
-/*
- * Take the segments from their headers. A line lies within one sector, so no power failure tears
- * it. A header that is not whole was damaged: it may have said that flushed records follow.
- */
-static int take_headers(struct log *log, uint64_t segment_size)
-{
-	if (!log_line_is_whole(log, LOG_LINE))
-		return damaged(log, LOG_LINE);
-	for (uint64_t i = 0; i < LOG_SEGMENTS; i++) {
-		struct log_segment *segment = &log->segment[i];
-		struct log_segment_header header;
-
-		*segment = (struct log_segment){.start = LOG_HEAD + i * segment_size};
-		segment->end = segment->start + segment_size;
-		segment->tail = segment->synced = segment->start;
-		if (!log_line_is_whole(log, segment->start))
-			return damaged(log, segment->start);
-		memcpy(&header, log->map + segment->start, sizeof(header));
-		segment->sequence = header.sequence;
-		segment->epoch = header.epoch;
-		segment->live = header.live != 0;
-		segment->other_epoch = header.other_epoch;
-		segment->other_sequence = header.other_sequence;
-		if (header.epoch > log->epoch)
-			log->epoch = header.epoch;
-		if (header.incarnation > log->incarnation)
-			log->incarnation = header.incarnation;
-	}
-	return 0;
-}
-
-static int map_file(struct log *log)
-{
-	int protection = log->readonly ? PROT_READ : PROT_READ | PROT_WRITE;
+	int protection = PROT_READ | PROT_WRITE;
 	struct stat st;
 
-	if (fstat(log->fd, &st) != 0)
-		return cannot(log, "fstat");
+	if (fstat(fd, &st) != 0)
+		return -errno;
 	log->size = (uint64_t)st.st_size;
-	if (log->size == 0) {
-		nbdkit_error("%s: not a log of this plugin: it is empty", log->path);
-		return -1;
-	}
-	/* MAP_SYNC is refused unless the file is persistent memory mapped directly. */
-	log->map = mmap(NULL, log->size, protection, MAP_SHARED_VALIDATE | MAP_SYNC, log->fd, 0);
+	/* MAP_SYNC is refused unless the file is persistent memory. */
+	log->map = mmap(NULL, log->size, protection, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
 	log->needs_msync = log->map == MAP_FAILED ||
 			   abd_flush_durability() != ABD_FLUSH_DURABILITY_PERSISTENCE;
 	if (log->map == MAP_FAILED)
-		log->map = mmap(NULL, log->size, protection, MAP_SHARED, log->fd, 0);
-	if (log->map == MAP_FAILED) {
-		log->map = NULL;
-		return cannot(log, "can't map the log");
-	}
-	return 0;
-}
-
-/* Returns 1 if there is no log and none is needed. */
-static int open_file(struct log *log, const struct params *params, const struct log_device *device)
-{
-	log->fd = open(log->path, (log->readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC);
-	if (log->fd < 0 && errno == ENOENT) {
-		if (device->backing->has_id && !params->adopt) {
-			nbdkit_error(
-				"%s: the log of %s is missing, and writes that were flushed may "
-				"be in it; adopt=true goes on without",
-				log->path, device->backing->path);
-			return -1;
-		}
-		if (log->readonly)
-			return 1;
-		if (make_new(log, params, device) != 0)
-			return -1;
-	}
-	if (log->fd < 0)
-		return cannot(log, "can't open the log");
-	if (flock(log->fd, (log->readonly ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0)
-		return cannot(log, "the log is in use by another server");
-	return 0;
-}
-
-static void init_locks(struct log *log)
-{
-	pthread_mutex_init(&log->lock, NULL);
-	pthread_cond_init(&log->room, NULL);
-	pthread_cond_init(&log->work, NULL);
-	pthread_mutex_init(&log->sync_lock, NULL);
-	pthread_rwlock_init(&log->life, NULL);
-}
-
-int log_open(struct log *log, const struct params *params, const struct log_device *device)
-{
-	struct log_super super;
-	int error;
-
-	*log = (struct log){.path = params->log,
-		.fd = -1,
-		.readonly = params->readonly,
-		.record_max = log_record_size(device->block_size)};
-	init_locks(log);
-	error = open_file(log, params, device);
-	if (error == 0)
-		error = map_file(log);
-	else if (error == 1)
+		log->map = mmap(NULL, log->size, protection, MAP_SHARED, fd, 0);
+	if (log->map != MAP_FAILED)
 		return 0;
-	if (error != 0 || check_super(log, params, device, &super) != 0 ||
-		take_headers(log, super.segment_size) != 0) {
-		log_discard(log);
+	log->map = NULL;
+	return -errno;
+}
+
+static int check_head(struct log *log, uint64_t device_size)
+{
+	struct log_head head = {0};
+
+	if (log->size >= LOG_SIZE_MIN)
+		memcpy(&head, log->map, sizeof(head));
+	if (head.magic != LOG_MAGIC || head.checksum != line_checksum(&head, 0) ||
+		head.log_size != log->size) {
+		nbdkit_error("%s: not a log of this plugin, or it is damaged; remove it to go on "
+			     "without what is in it",
+			log->path);
 		return -1;
 	}
+	if (head.device_size != device_size) {
+		nbdkit_error("%s: the log of a device of %" PRIu64 " bytes, not %" PRIu64,
+			log->path, head.device_size, device_size);
+		return -1;
+	}
+	log->generation = head.generation;
+	return 0;
+}
+
+static bool is_whole(const struct log *log, uint64_t place)
+{
+	struct log_record record;
+
+	if (log->size - place < LOG_RECORD_MAX)
+		return false;
+	memcpy(&record, log->map + place, sizeof(record));
+	if (record.checksum != line_checksum(&record, log->generation + place))
+		return false;
+	if (record.kind == LOG_ZERO || record.payload_size == 0 || record.payload_size > BLOCK)
+		return record.kind == LOG_ZERO && record.payload_size == 0;
+	return record.payload_checksum ==
+	       checksum_of(log->map + place + LOG_LINE, 0, record.payload_size, 0);
+}
+
+static void find_end(struct log *log)
+{
+	log->tail = LOG_FIRST;
+	while (is_whole(log, log->tail))
+		log->tail = log_next(log, log->tail);
+	log->synced = LOG_FIRST;
+}
+
+int log_open(struct log *log, char *path, uint64_t device_size, uint64_t log_size)
+{
+	int fd, error;
+
+	*log = (struct log){.path = path,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.sync_lock = PTHREAD_MUTEX_INITIALIZER};
+	error = access(path, F_OK) != 0 && errno == ENOENT ? make_new(log, device_size, log_size)
+							   : 0;
+	fd = error == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (error == 0)
+		error = fd >= 0 ? map_file(log, fd) : -errno;
+	if (fd >= 0)
+		close(fd);
+	if (error != 0)
+		nbdkit_error("%s: can't open or make the log: %s", path, strerror(-error));
+	if (error != 0 || check_head(log, device_size) != 0) {
+		log_close(log);
+		return -1;
+	}
+	find_end(log);
 	return 0;
 }
 
@@ -321,20 +207,144 @@ void log_close(struct log *log)
 {
 	if (log->map != NULL)
 		munmap(log->map, log->size);
-	if (log->fd >= 0)
-		close(log->fd);
-	log->map = NULL;
-	log->fd = -1;
-	pthread_rwlock_destroy(&log->life);
-	pthread_mutex_destroy(&log->sync_lock);
-	pthread_cond_destroy(&log->work);
-	pthread_cond_destroy(&log->room);
-	pthread_mutex_destroy(&log->lock);
+	free(log->path);
+	*log = (struct log){0};
 }
 
-void log_discard(struct log *log)
+/* ---- appending and syncing ------------------------------------------------------------------- */
+
+static bool has_no_room(const struct log *log)
 {
-	if (log->is_new)
-		unlink(log->path);
-	log_close(log);
+	return log->size - log->tail < LOG_RECORD_MAX;
+}
+
+bool log_is_full(struct log *log)
+{
+	bool is_full;
+
+	pthread_mutex_lock(&log->lock);
+	is_full = has_no_room(log);
+	pthread_mutex_unlock(&log->lock);
+	return is_full;
+}
+
+/*
+ * The payload's checksum is made outside the lock, its copy inside: so records become whole in
+ * their order, and the log has no holes. One fence for both parts.
+ */
+int log_append(
+	struct log *log, enum log_kind kind, uint64_t block, const abd_t *payload, uint64_t *place)
+{
+	size_t size = payload != NULL ? abd_get_size(payload) : 0;
+	struct log_record record = {
+		.block = block, .payload_size = (uint32_t)size, .kind = (uint32_t)kind};
+	int error = 0;
+
+	if (size > 0)
+		record.payload_checksum = abd_xxh3(payload, 0, size, 0);
+	pthread_mutex_lock(&log->lock);
+	if (atomic_load(&log->failed)) {
+		error = -EIO;
+	} else if (has_no_room(log)) {
+		error = -EAGAIN;
+	} else {
+		*place = log->tail;
+		if (size > 0)
+			abd_flush_copy_to_buf_off(log->map + *place + LOG_LINE, payload, 0, size,
+				ABD_FLUSH_EXCLUSIVE | ABD_FLUSH_NODRAIN);
+		put_line(log, *place, &record, log->generation + *place);
+		log->tail = log_behind(*place, size);
+	}
+	pthread_mutex_unlock(&log->lock);
+	return error;
+}
+
+/* Under sync_lock. */
+static int sync_range(struct log *log, uint64_t from, uint64_t to)
+{
+	uint64_t start = from / 4096 * 4096;
+
+	if (log->needs_msync && msync(log->map + start, to - start, MS_SYNC) != 0) {
+		nbdkit_error("%s: the log failed (%s): no more writes until it is opened again",
+			log->path, strerror(errno));
+		atomic_store(&log->failed, true);
+	}
+	return atomic_load(&log->failed) ? -EIO : 0;
+}
+
+static uint64_t tail_of(struct log *log)
+{
+	uint64_t tail;
+
+	pthread_mutex_lock(&log->lock);
+	tail = log->tail;
+	pthread_mutex_unlock(&log->lock);
+	return tail;
+}
+
+int log_sync(struct log *log)
+{
+	uint64_t tail;
+	int error = 0;
+
+	pthread_mutex_lock(&log->sync_lock);
+	/* One msync() serves all threads that wait for the lock meanwhile. */
+	tail = tail_of(log);
+	if (atomic_load(&log->failed))
+		error = -EIO;
+	else if (tail > log->synced)
+		error = sync_range(log, log->synced, tail);
+	if (error == 0)
+		log->synced = tail;
+	pthread_mutex_unlock(&log->sync_lock);
+	return error;
+}
+
+/*
+ * The new head is durable before the first new record: an old head with some new records would
+ * bring back the records that they have not overwritten.
+ */
+int log_begin_again(struct log *log)
+{
+	struct log_head head;
+	int error;
+
+	pthread_mutex_lock(&log->sync_lock);
+	pthread_mutex_lock(&log->lock);
+	memcpy(&head, log->map, sizeof(head));
+	head.generation = ++log->generation;
+	put_line(log, 0, &head, 0);
+	error = sync_range(log, 0, LOG_LINE);
+	log->tail = log->synced = LOG_FIRST;
+	pthread_mutex_unlock(&log->lock);
+	pthread_mutex_unlock(&log->sync_lock);
+	return error;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+void log_payload(const struct log *log, uint64_t place, abd_t *payload)
+{
+	abd_get_from_buf_struct(
+		payload, log->map + place + LOG_LINE, log_record(log, place)->payload_size);
+}
+
+int log_read(const struct log *log, uint64_t place, char dst[BLOCK])
+{
+	const struct log_record *record = log_record(log, place);
+	ssize_t got = BLOCK;
+	abd_t payload;
+
+	if (record->kind == LOG_ZERO) {
+		memset(dst, 0, BLOCK);
+		return 0;
+	}
+	log_payload(log, place, &payload);
+	if (record->kind == LOG_PLAIN)
+		abd_copy_to_buf_off(dst, &payload, 0, BLOCK);
+	else
+		got = abd_lz4_decompress_exact_to_buf(
+			dst, &payload, BLOCK, 0, record->payload_size);
+	abd_free(&payload);
+	return got == BLOCK ? 0 : -EIO;
 }

@@ -1,224 +1,170 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nbdkit's side: one device for all connections, any number of requests at once.
+ * nbdkit's side: parameters, and one device for all connections, any number of requests at once.
  *
- * Files are opened and the log is replayed before nbdkit goes into the background, where errors
- * still reach the administrator; the cache and the checkpoint's thread begin after that, because
- * neither survives fork().
+ * The log is replayed before nbdkit goes into the background, where errors still reach the
+ * administrator. The cache is made after that, because a child must not use its parent's cache.
  * Source: nbdkit-plugin(3), "Callback lifecycle".
  */
 #include "device.h"
-#include "params.h"
 
-#include "nbdkit_api.h"
+#define NBDKIT_API_VERSION 2
+#include <nbdkit-plugin.h>
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
-static struct params params;
+static char *path; /* absolute: nbdkit changes its directory */
+static uint64_t log_size = (uint64_t)64 << 20;
+static uint64_t cache_size = (uint64_t)256 << 20;
 static struct device device;
 static bool is_open;
 
-static void abd_load(void)
+static int take_size(uint64_t *to, const char *key, const char *value, uint64_t least)
 {
-	/* a limit on file sizes then returns EFBIG instead of ending the server */
-	signal(SIGXFSZ, SIG_IGN);
-	params_init(&params);
+	int64_t size = nbdkit_parse_size(value);
+
+	if (size >= 0 && (uint64_t)size < least) {
+		nbdkit_error("%s must be %llu or more", key, (unsigned long long)least);
+		size = -1;
+	}
+	*to = (uint64_t)size;
+	return size < 0 ? -1 : 0;
 }
 
-static void abd_cleanup(void)
+static int plugin_config(const char *key, const char *value)
+{
+	if (strcmp(key, "file") == 0) {
+		free(path);
+		path = nbdkit_absolute_path(value);
+		return path != NULL ? 0 : -1;
+	}
+	if (strcmp(key, "log-size") == 0)
+		return take_size(&log_size, key, value, LOG_SIZE_MIN);
+	if (strcmp(key, "cache") == 0)
+		return take_size(&cache_size, key, value, ABD_ARC_CAPACITY_MIN);
+	nbdkit_error("unknown parameter '%s'", key);
+	return -1;
+}
+
+static int plugin_config_complete(void)
+{
+	if (path == NULL)
+		nbdkit_error("file=<FILENAME> is missing: the raw image");
+	return path != NULL ? 0 : -1;
+}
+
+static int plugin_get_ready(void)
+{
+	is_open = device_open(&device, path, log_size) == 0;
+	return is_open ? 0 : -1;
+}
+
+static int plugin_after_fork(void)
+{
+	int error = device_start(&device, (size_t)cache_size);
+
+	if (error != 0)
+		nbdkit_error("can't make the cache: %s", strerror(-error));
+	return error == 0 ? 0 : -1;
+}
+
+static void plugin_unload(void)
 {
 	if (is_open)
 		device_close(&device);
-	is_open = false;
+	free(path);
 }
 
-static void abd_unload(void)
-{
-	abd_cleanup();
-	params_fini(&params);
-}
-
-static int abd_config(const char *key, const char *value)
-{
-	return params_set(&params, key, value);
-}
-
-static int abd_config_complete(void)
-{
-	return params_check(&params);
-}
-
-static int abd_get_ready(void)
-{
-	if (device_open(&device, &params) != 0)
-		return -1;
-	is_open = true;
-	return 0;
-}
-
-static int abd_after_fork(void)
-{
-	return device_start(&device);
-}
-
-static void *abd_open(int readonly)
+static void *plugin_open(int readonly)
 {
 	(void)readonly; /* nbdkit refuses writes by itself then */
 	return NBDKIT_HANDLE_NOT_NEEDED;
 }
 
-static int64_t abd_get_device_size(void *handle)
+static int64_t plugin_get_size(void *handle)
 {
 	(void)handle;
-	return (int64_t)device.size;
+	return (int64_t)(device.blocks * BLOCK);
 }
 
-static int abd_block_size(void *handle, uint32_t *minimum, uint32_t *preferred, uint32_t *maximum)
+static int plugin_block_size(
+	void *handle, uint32_t *minimum, uint32_t *preferred, uint32_t *maximum)
 {
 	(void)handle;
 	*minimum = 1;
-	*preferred = (uint32_t)device.block_size;
+	*preferred = BLOCK;
 	*maximum = UINT32_MAX;
 	return 0;
 }
 
-static int abd_can_write(void *handle)
-{
-	(void)handle;
-	return !params.readonly;
-}
-
-/* A flush on one connection covers what all of them wrote: there is one log. */
-static int abd_can_multi_conn(void *handle)
+/* A flush on one connection covers what was written on all of them: there is one log. */
+static int plugin_can_multi_conn(void *handle)
 {
 	(void)handle;
 	return 1;
 }
 
-static int abd_can_fua(void *handle)
-{
-	(void)handle;
-	return NBDKIT_FUA_NATIVE;
-}
-
-static int abd_yes(void *handle)
-{
-	(void)handle;
-	return 1;
-}
-
-/* Turn 0 or -errno into nbdkit's result and error number. */
 static int answer(int error)
 {
-	if (error == 0)
-		return 0;
-	/* A limit on file sizes is, for the client, a full disk. */
-	nbdkit_set_error(error == -EFBIG || error == -EDQUOT ? ENOSPC : -error);
-	return -1;
+	if (error != 0)
+		nbdkit_set_error(-error);
+	return error == 0 ? 0 : -1;
 }
 
-static int finish(int error, uint32_t flags)
-{
-	if (error == 0 && (flags & NBDKIT_FLAG_FUA) != 0)
-		error = device_flush(&device);
-	return answer(error);
-}
-
-static int abd_device_pread(
-	void *handle, void *buf, uint32_t count, uint64_t offset, uint32_t flags)
+static int plugin_read(void *handle, void *buf, uint32_t count, uint64_t offset, uint32_t flags)
 {
 	(void)handle;
 	(void)flags;
 	return answer(device_read(&device, buf, count, offset));
 }
 
-static int abd_device_pwrite(
+/* nbdkit calls plugin_flush() after a write with FUA. */
+static int plugin_write(
 	void *handle, const void *buf, uint32_t count, uint64_t offset, uint32_t flags)
 {
 	(void)handle;
-	return finish(device_write(&device, buf, count, offset), flags);
+	(void)flags;
+	return answer(device_write(&device, buf, count, offset));
 }
 
-static int abd_device_zero(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
+static int plugin_zeroes(void *handle, uint32_t count, uint64_t offset, uint32_t flags)
 {
 	(void)handle;
-	return finish(device_zero(&device, count, offset), flags);
+	(void)flags;
+	return answer(device_write(&device, NULL, count, offset));
 }
 
-static int abd_device_flush(void *handle, uint32_t flags)
+static int plugin_flush(void *handle, uint32_t flags)
 {
 	(void)handle;
 	(void)flags;
 	return answer(device_flush(&device));
 }
 
-/* Enough for one answer: the client asks again for what lies behind. */
-#define EXTENT_BLOCKS 65536
-
-static int abd_extents(void *handle, uint32_t count, uint64_t offset, uint32_t flags,
-	struct nbdkit_extents *extents)
-{
-	uint64_t end = offset + count;
-
-	(void)handle;
-	(void)flags;
-	for (unsigned i = 0; i < EXTENT_BLOCKS && offset < end; i++) {
-		uint64_t next = (offset / device.block_size + 1) * device.block_size;
-		uint32_t type = device_is_zero(&device, offset)
-					? NBDKIT_EXTENT_HOLE | NBDKIT_EXTENT_ZERO
-					: 0;
-
-		if (next > device.size)
-			next = device.size;
-		if (nbdkit_add_extent(extents, offset, next - offset, type) != 0)
-			return -1;
-		offset = next;
-	}
-	return 0;
-}
-
-static void abd_dump_plugin(void)
-{
-	printf("abd_flush=%s\n", abd_tuning_get("flush"));
-	printf("abd_lz4=%s\n", abd_tuning_get("lz4"));
-	printf("abd_compare=%s\n", abd_tuning_get("compare"));
-}
-
 static struct nbdkit_plugin plugin = {
 	.name = "abd",
-	.longname = "libabd example: compressed, deduplicated cache with a log over a raw image",
-	.load = abd_load,
-	.unload = abd_unload,
-	.cleanup = abd_cleanup,
-	.config = abd_config,
-	.config_complete = abd_config_complete,
-	.config_help = PARAMS_HELP,
+	.longname = "libabd example: a raw image behind a compressed cache and a log",
+	.unload = plugin_unload,
+	.config = plugin_config,
+	.config_complete = plugin_config_complete,
+	.config_help = "file=<FILENAME>   (required) The raw image, of a multiple of 8192 bytes.\n"
+		       "log-size=<SIZE>   Size of the log when it is made (default: 64M).\n"
+		       "cache=<SIZE>      Memory for cached blocks (default: 256M).",
 	.magic_config_key = "file",
-	.dump_plugin = abd_dump_plugin,
-	.get_ready = abd_get_ready,
-	.after_fork = abd_after_fork,
-	.open = abd_open,
-	.get_size = abd_get_device_size,
-	.block_size = abd_block_size,
-	.can_write = abd_can_write,
-	.can_flush = abd_yes,
-	.can_trim = abd_yes,
-	.can_zero = abd_yes,
-	.can_fast_zero = abd_yes,
-	.can_extents = abd_yes,
-	.can_fua = abd_can_fua,
-	.can_multi_conn = abd_can_multi_conn,
-	.pread = abd_device_pread,
-	.pwrite = abd_device_pwrite,
-	.zero = abd_device_zero,
-	.trim = abd_device_zero,
-	.flush = abd_device_flush,
-	.extents = abd_extents,
-	.errno_is_preserved = 0,
+	.get_ready = plugin_get_ready,
+	.after_fork = plugin_after_fork,
+	.open = plugin_open,
+	.get_size = plugin_get_size,
+	.block_size = plugin_block_size,
+	.can_multi_conn = plugin_can_multi_conn,
+	.pread = plugin_read,
+	.pwrite = plugin_write,
+	.zero = plugin_zeroes,
+	.trim = plugin_zeroes,
+	.flush = plugin_flush,
 };
 
 NBDKIT_REGISTER_PLUGIN(plugin)
