@@ -114,7 +114,8 @@ class Build:
         self.slow = SLOW * sum(sum(seconds.values()) for seconds in self.seconds.values())
 
     def environment(self):
-        return dict(os.environ, ABD_TEST_OPS="5000", ABD_TEST_STOP="1", CCACHE_DISABLE="1",
+        # A program that is linked anew lies elsewhere than its libraries are looked for.
+        return dict(os.environ, ABD_TEST_OPS="5000", ABD_TEST_STOP="1", CCACHE_DISABLE="1", LD_LIBRARY_PATH=str(self.folder / "lib"),
                     **({"ABD_CHUNK_PROVIDER": "malloc", "ASAN_OPTIONS": "hard_rss_limit_mb=3000:detect_leaks=1"}
                        if self.name == "checked" else {}))
 
@@ -220,6 +221,14 @@ class Worker:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 return "hangs"
+
+    def check(self, build):
+        """The original, linked and run as a mutant is, must pass: or every mutant would count as killed."""
+        shutil.rmtree(self.made, ignore_errors=True)
+        self.made.mkdir()
+        for step in build.steps(list(build.seconds)):
+            if step[1] is None and self.passes(build, self.program(build, "", step[0], {}), step) is not None:
+                sys.exit(f"the original fails {step[0]} where mutants are run: {self.made}")
 
     def judge(self, build, mutant):
         """uncompilable, same, killed by BUILD LAYER HOW, or survived."""
@@ -355,6 +364,7 @@ class Judgement:
         with self.lock:
             if name not in self.builds:
                 self.builds[name] = Build(name)
+                Worker("-check").check(self.builds[name])
             return self.builds[name]
 
     def files(self):
@@ -412,8 +422,14 @@ def samples_of(pool, count, seed):
     for layer in sorted(exact, key=lambda name: share[name] - exact[name])[:min(count, len(pool)) - sum(share.values())]:
         share[layer] += 1
     for layer, members in layers.items():
-        # Sorted by a hash of the change: a sample stays the same except where lines of lib/ have changed.
-        members.sort(key=lambda mutant: hashlib.sha256(f"{seed} {mutant.change}".encode()).digest())
+        # Sorted by a hash of the change: a sample stays the same except where lines of lib/ have changed. The same change of
+        # another line of the file counts as another, or all of them would follow each other.
+        times = collections.Counter()
+        order = []
+        for mutant in members:
+            times[mutant.change] += 1
+            order.append((hashlib.sha256(f"{seed} {mutant.change} {times[mutant.change]}".encode()).digest(), mutant))
+        members[:] = [mutant for _, mutant in sorted(order, key=lambda entry: entry[0])]
     return {layer: Sample(members, share[layer]) for layer, members in layers.items()}
 
 
