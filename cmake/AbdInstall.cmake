@@ -9,9 +9,20 @@ if(ABD_WITH_JEMALLOC)
 	list(APPEND abd_installed abd_jemalloc)
 	set_target_properties(abd_jemalloc PROPERTIES EXPORT_NAME jemalloc)
 endif()
+set(abd_rule "")
+if(NOT ABD_INSTALL)
+	# A host that exports a target which links abd::abd needs it in an export set, though the host installs none of it.
+	set(abd_rule EXCLUDE_FROM_ALL)
+endif()
 install(TARGETS ${abd_installed} EXPORT abd-targets
-	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_runtime NAMELINK_COMPONENT abd_development
-	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
+	LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_runtime NAMELINK_COMPONENT abd_development ${abd_rule}
+	ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development ${abd_rule})
+set(abd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/abd)
+install(EXPORT abd-targets NAMESPACE abd:: DESTINATION ${abd_package_dir} COMPONENT abd_development ${abd_rule})
+export(EXPORT abd-targets NAMESPACE abd:: FILE ${PROJECT_BINARY_DIR}/abd-targets.cmake)
+if(NOT ABD_INSTALL)
+	return()
+endif()
 set(abd_absent "")
 foreach(option ARC URING)
 	if(NOT ABD_WITH_${option})
@@ -25,12 +36,10 @@ install(FILES ${PROJECT_BINARY_DIR}/include/abd/version.h DESTINATION ${CMAKE_IN
 	COMPONENT abd_development)
 
 # The CMake package.
-set(abd_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/abd)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/abd-config.cmake.in ${PROJECT_BINARY_DIR}/abd-config.cmake
 	INSTALL_DESTINATION ${abd_package_dir} NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a minor version may break what links it.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/abd-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(EXPORT abd-targets NAMESPACE abd:: DESTINATION ${abd_package_dir} COMPONENT abd_development)
 install(FILES ${PROJECT_BINARY_DIR}/abd-config.cmake ${PROJECT_BINARY_DIR}/abd-config-version.cmake
 	DESTINATION ${abd_package_dir} COMPONENT abd_development)
 

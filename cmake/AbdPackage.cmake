@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Debian packages by CPack: libabd0 (what programs load), libabd-dev (what they are built with), abd-tools (programs).
+# Debian packages by CPack: libabd0.1 (what programs load), libabd-dev (what they are built with), abd-tools (programs).
 # `cpack -G DEB` in a build tree configured with CMAKE_INSTALL_PREFIX=/usr and the library directory of Debian's
 # architecture; tests/gates/package does that, asks lintian, installs, uses and removes them.
 set(CPACK_GENERATOR DEB)
@@ -23,16 +23,16 @@ if(TARGET abd-perf OR TARGET abd-explain)
 	list(APPEND CPACK_COMPONENTS_ALL abd_tools)
 endif()
 
-set(runtime_package libabd${PROJECT_VERSION_MAJOR})
+set(runtime_package libabd${ABD_SOVERSION})
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_NAME ${runtime_package})
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ABD_RUNTIME_PACKAGE_SHLIBDEPS ON)
 # CPack 3.25 writes neither of these for libraries that aren't executable files. Before 1.0 a minor version may break the
 # ABI, so programs depend on exactly the version they were built with.
 set(control ${PROJECT_BINARY_DIR}/control)
-set(shlibs "libabd ${PROJECT_VERSION_MAJOR} ${runtime_package} (= ${debian_version})\n")
+set(shlibs "libabd ${ABD_SOVERSION} ${runtime_package} (= ${debian_version})\n")
 if(ABD_WITH_JEMALLOC)
-	string(APPEND shlibs "libabd_jemalloc ${PROJECT_VERSION_MAJOR} ${runtime_package} (= ${debian_version})\n")
+	string(APPEND shlibs "libabd_jemalloc ${ABD_SOVERSION} ${runtime_package} (= ${debian_version})\n")
 endif()
 file(CONFIGURE OUTPUT ${control}/shlibs @ONLY CONTENT "@shlibs@")
 file(CONFIGURE OUTPUT ${control}/triggers @ONLY CONTENT "activate-noawait ldconfig\n")

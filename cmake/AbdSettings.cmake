@@ -4,6 +4,10 @@ add_library(abd_settings INTERFACE)
 target_compile_definitions(abd_settings INTERFACE _GNU_SOURCE ABD_CHECKED=$<BOOL:${ABD_CHECKED}>)
 target_compile_options(abd_settings INTERFACE -fvisibility=hidden -fno-semantic-interposition)
 
+# Without a build type our targets are Release, in a host's project too: at -O0 sums take 10 to 30 times as long.
+target_compile_options(abd_settings INTERFACE $<$<CONFIG:>:-O3>)
+target_compile_definitions(abd_settings INTERFACE $<$<CONFIG:>:NDEBUG>)
+
 # Shipped files have the same bytes whatever folder they were built in: no library path and no debug information names that folder.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 if(NOT ABD_BUILD_TESTS)
@@ -13,7 +17,7 @@ endif()
 
 if(PROJECT_IS_TOP_LEVEL)
 	target_compile_options(abd_settings INTERFACE
-		-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Werror)
+		-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes $<$<BOOL:${ABD_WERROR}>:-Werror>)
 else()
 	# A host project's flags include its warnings, which are meant for its own code: none of them may end our build.
 	target_compile_options(abd_settings INTERFACE -w)

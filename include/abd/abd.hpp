@@ -485,7 +485,7 @@ class ref : public writes<ref>
 /** A view to read through. What it views outlives it. */
 class view : public lasting<reads<view>>
 {
-	std::unique_ptr<const abd_t, detail::end_buffer> abd_;
+	std::unique_ptr<const abd_t, detail::end_buffer> abd_{};
 
       public:
 	view() noexcept = default;
@@ -498,7 +498,7 @@ class view : public lasting<reads<view>>
 /** The C object and its owner. It moves and is not copied; where it is const, it is only read. */
 template <class D> class owns : public lasting<writes<D>>
 {
-	std::unique_ptr<abd_t, detail::end_buffer> abd_;
+	std::unique_ptr<abd_t, detail::end_buffer> abd_{};
 
       public:
 	owns() noexcept = default;
@@ -700,8 +700,8 @@ class held
 	friend class arc_fill;
 
       protected:
-	abd_arc_hold_t raw_;
-	held() noexcept {}
+	abd_arc_hold_t raw_{};
+	held() noexcept = default;
 	explicit held(const abd_arc_hold_t &raw) noexcept : raw_(raw) {}
 	held(const held &) = default;
 
@@ -804,7 +804,7 @@ class arc
 		abd_arc_hold_t &raw;
 		~end_hold() { abd_arc_release(&raw); }
 	};
-	std::unique_ptr<abd_arc_t, end_arc> arc_;
+	std::unique_ptr<abd_arc_t, end_arc> arc_{};
 
       public:
 	using key = abd_arc_key_t;

@@ -38,7 +38,7 @@ static inline uint32_t abd_word_load_half(const uint8_t *p)
 	return half;
 }
 
-static inline uint16_t abd_word_load_quarter(const uint8_t *p)
+static inline uint32_t abd_word_load_quarter(const uint8_t *p)
 {
 	uint16_t quarter;
 
@@ -53,10 +53,9 @@ static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b,
 		return (abd_word_load_half(a) ^ abd_word_load_half(b)) |
 		       (abd_word_load_half(a + size - 4) ^ abd_word_load_half(b + size - 4));
 	if (size >= 2)
-		return (uint64_t)((abd_word_load_quarter(a) ^ abd_word_load_quarter(b)) |
-				  (abd_word_load_quarter(a + size - 2) ^
-					  abd_word_load_quarter(b + size - 2)));
-	return size == 1 ? (uint64_t)(a[0] ^ b[0]) : 0;
+		return (abd_word_load_quarter(a) ^ abd_word_load_quarter(b)) |
+		       (abd_word_load_quarter(a + size - 2) ^ abd_word_load_quarter(b + size - 2));
+	return size == 1 ? (0u + a[0]) ^ b[0] : 0;
 }
 
 static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size_t off)
@@ -81,8 +80,10 @@ static inline bool abd_key_equal_8_to_32(const uint8_t *a, const uint8_t *b, siz
 #if defined(__SSE2__)
 static inline __m128i abd_key_same(const uint8_t *a, const uint8_t *b, size_t off)
 {
-	return _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i_u *)(a + off)),
-		_mm_loadu_si128((const __m128i_u *)(b + off)));
+	const void *x = a + off, *y = b + off;
+
+	return _mm_cmpeq_epi8(_mm_loadu_si128(ABD_CAST(const __m128i_u *, x)),
+		_mm_loadu_si128(ABD_CAST(const __m128i_u *, y)));
 }
 
 /*
@@ -112,7 +113,7 @@ static inline bool abd_key_equal_16_to_64(const uint8_t *a, const uint8_t *b, si
 /** Equality of up to ABD_KEY_INLINE_SIZE bytes. */
 static inline bool abd_key_equal_inline(const void *a, const void *b, size_t size)
 {
-	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
+	const uint8_t *x = ABD_CAST(const uint8_t *, a), *y = ABD_CAST(const uint8_t *, b);
 
 	if (size >= 16)
 		return abd_key_equal_16_to_64(x, y, size);
