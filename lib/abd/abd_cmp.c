@@ -1,124 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Comparing buffers: the iterator gives spans, and a kernel of lib/compare compares them. The
- * kernel also gets the addresses of the next spans, to fetch them while it compares these. A kernel
- * with lanes gets several spans at a time.
+ * Comparing buffers: the walk gives segments, and a kernel of lib/compare compares them. The kernel
+ * also gets the addresses of the next segments, to fetch them while it compares these.
  * OpenZFS: abd_cmp(), abd_cmp_buf_off(), abd_cmp_zero_off() in module/zfs/abd.c.
  */
 #include "abd_check.h"
 #include "abd_compare_kernel.h"
-#include "abd_iter.h"
-#include "abd_pieces.h"
-#include "abd_step.h"
+#include "abd_walk.h"
 
 #include <abd/compare.h>
 #include <abd/operate.h>
 
-/* ---- by lanes ---- */
-
-struct abd_difference {
-	size_t off; /* of the first difference; the size of the operation if there is none */
-	int order;  /* memcmp's sign */
+struct abd_cmp {
+	const struct abd_compare_kernel *kernel;
+	int order;    /* memcmp's sign */
+	size_t first; /* where the first difference is */
 };
 
-/*
- * Compares several spans together, a lane for each. A later lane may be the first to find a
- * difference. So what is left of each span is then compared one by one, in order.
- */
-static bool abd_pieces_differ(const struct abd_compare_kernel *kernel, struct abd_pieces *now,
-	struct abd_pieces *next, struct abd_difference *first)
+static inline size_t abd_cmp_lanes(
+	void *priv, const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
 {
-	size_t same = 0;
+	struct abd_cmp *op = priv;
 
-	if (now->lane_count == kernel->lane_count)
-		same = kernel->lanes(&now->lanes, now->common, abd_pieces_hint(now, next));
-	if (now->even && same == now->common) {
-		first->off += now->count * same;
-		return false;
-	}
-	abd_pieces_list(now);
-	abd_pieces_list(next);
-	for (size_t i = 0; i < now->count; i++) {
-		const struct abd_piece *piece = &now->piece[i], *behind;
-		size_t done = piece->lane ? same : 0, left = piece->size - done, at;
-
-		first->off += done;
-		if (left == 0)
-			continue;
-		behind = abd_piece_next(now, i, next);
-		at = kernel->diff(piece->a + done, piece->b + done, left,
-			behind != NULL ? behind->a : NULL, behind != NULL ? behind->b : NULL);
-		first->off += at;
-		if (at < left) {
-			first->order = (uint8_t)piece->a[done + at] - (uint8_t)piece->b[done + at];
-			return true;
-		}
-	}
-	return false;
+	return op->kernel->lanes(now, size, next);
 }
 
-static struct abd_difference abd_cmp_lanes(
-	const struct abd_compare_kernel *kernel, struct abd_sides *sides)
-{
-	struct abd_difference first = {0, 0};
-	struct abd_pieces pieces[2];
-	unsigned turn = 0;
+/* ---- order ---- */
 
-	abd_pieces_take(&pieces[0], sides, kernel->lane_count);
-	while (pieces[turn].count > 0) {
-		abd_pieces_take(&pieces[turn ^ 1], sides, kernel->lane_count);
-		if (abd_pieces_differ(kernel, &pieces[turn], &pieces[turn ^ 1], &first))
-			break;
-		turn ^= 1;
-	}
-	return first;
+static inline bool abd_order_segment(void *priv, const struct abd_segment *s)
+{
+	struct abd_cmp *op = priv;
+
+	op->order = op->kernel->order(s->a, s->b, s->size, s->next_a, s->next_b);
+	return op->order == 0;
 }
 
-static struct abd_difference abd_cmp_lanes_of(
-	const struct abd_compare_kernel *kernel, struct abd_iter *ia, struct abd_iter *ib)
-{
-	struct abd_sides sides = {.ia = ia, .ib = ib};
+static const struct abd_body abd_order_body = {
+	.segment = abd_order_segment, .lanes = abd_cmp_lanes, .small = true};
 
-	return abd_cmp_lanes(kernel, &sides);
+/* Not inline, as those below, so that small operations don't pay for a walk's registers. */
+static ABD_NOINLINE int abd_order_walk(struct abd_side a, struct abd_side b, size_t size)
+{
+	struct abd_cmp op = {.kernel = abd_compare_for(size)};
+
+	abd_walk(NULL, &a, &b, size, op.kernel->lane_count, abd_order_body, &op);
+	return op.order;
 }
 
-static struct abd_difference abd_cmp_lanes_with(
-	const struct abd_compare_kernel *kernel, struct abd_iter *ia, const char *with)
+static inline int abd_order(struct abd_side a, struct abd_side b, size_t size)
 {
-	struct abd_sides sides = {.ia = ia, .b = with};
+	struct abd_segment s;
 
-	return abd_cmp_lanes(kernel, &sides);
-}
-
-/* ---- the calls ---- */
-
-/* Not inline, so that small operations don't pay for the iterators' registers and stack. */
-static __attribute__((noinline)) int abd_cmp_spans(
-	const struct abd_compare_kernel *kernel, const abd_t *a, const abd_t *b, size_t size)
-{
-	struct abd_iter ia, ib;
-	struct abd_step step;
-	int order = 0;
-
-	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, 0, 0, size)) {
-		for (; step.len > 0 && order == 0; abd_step_advance(&step))
-			order = kernel->order(abd_step_a(&step), abd_step_b(&step), step.len,
-				abd_step_next_a(&step), abd_step_next_b(&step));
-		return order;
-	}
-	abd_iter_begin(&ia, a, 0, size);
-	abd_iter_begin(&ib, b, 0, size);
-	if (kernel->lanes != NULL)
-		return abd_cmp_lanes_of(kernel, &ia, &ib).order;
-	while (ia.len > 0 && order == 0) {
-		size_t n = abd_min(ia.len, ib.len);
-
-		order = kernel->order(
-			ia.addr, ib.addr, n, abd_iter_next(&ia, n), abd_iter_next(&ib, n));
-		abd_iter_advance(&ia, n);
-		abd_iter_advance(&ib, n);
-	}
-	return order;
+	if (abd_walk_small(&s, &a, &b, size))
+		return abd_compare_for(size)->order(s.a, s.b, size, NULL, NULL);
+	return abd_order_walk(a, b, size);
 }
 
 int abd_cmp(const abd_t *dabd, const abd_t *sabd)
@@ -128,38 +63,15 @@ int abd_cmp(const abd_t *dabd, const abd_t *sabd)
 	ABD_REQUIRE(dabd->abd_size == sabd->abd_size,
 		"buffers of %zu and %zu bytes are compared; their sizes must be equal",
 		dabd->abd_size, sabd->abd_size);
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(dabd->abd_size);
-	const char *d = abd_small(dabd, 0, dabd->abd_size);
-	const char *s = abd_small(sabd, 0, dabd->abd_size);
-
-	if (d != NULL && s != NULL)
-		return kernel->order(d, s, dabd->abd_size, NULL, NULL);
-	return abd_cmp_spans(kernel, dabd, sabd, dabd->abd_size);
+	return abd_order(abd_side(dabd, 0), abd_side(sabd, 0), dabd->abd_size);
 }
 
-static int abd_cmp_buf_as(
+static inline int abd_cmp_buf_as(
 	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	const char *with = buf;
-	struct abd_iter iter;
-	int order = 0;
-
 	abd_check_pieces(call, abd, off, size);
 	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
-
-	abd_iter_begin(&iter, abd, off, size);
-	if (kernel->lanes != NULL)
-		return abd_cmp_lanes_with(kernel, &iter, with).order;
-	while (iter.len > 0 && order == 0) {
-		order = kernel->order(
-			iter.addr, with, iter.len, abd_iter_next(&iter, iter.len), NULL);
-		with += iter.len;
-		abd_iter_advance(&iter, iter.len);
-	}
-	return order;
+	return abd_order(abd_side(abd, off), abd_side_from(buf), size);
 }
 
 int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
@@ -172,66 +84,120 @@ int abd_cmp_buf(const abd_t *abd, const void *buf, size_t size)
 	return abd_cmp_buf_as(__func__, abd, buf, 0, size);
 }
 
-static bool abd_pieces_zero(
-	const struct abd_compare_kernel *kernel, struct abd_pieces *now, struct abd_pieces *next)
+/* ---- equality ---- */
+
+static inline bool abd_equal_segment(void *priv, const struct abd_segment *s)
 {
-	size_t done = 0;
-	bool zero = true;
+	const struct abd_cmp *op = priv;
 
-	if (now->lane_count == kernel->lane_count) {
-		if (!kernel->zero_lanes(&now->lanes, now->common, abd_pieces_hint(now, next)))
-			return false;
-		if (now->even)
-			return true;
-		done = now->common;
-	}
-	abd_pieces_list(next);
-	for (size_t i = 0; i < now->count && zero; i++) {
-		const struct abd_piece *piece = &now->piece[i];
-		const struct abd_piece *behind = abd_piece_next(now, i, next);
-		size_t before = piece->lane ? done : 0;
-
-		if (before < piece->size)
-			zero = kernel->zero(piece->a + before, piece->size - before,
-				behind != NULL ? behind->a : NULL);
-	}
-	return zero;
+	return op->kernel->equal(s->a, s->b, s->size, s->next_a, s->next_b);
 }
 
-static bool abd_zero_lanes(const struct abd_compare_kernel *kernel, struct abd_iter *iter)
-{
-	struct abd_sides sides = {.ia = iter};
-	struct abd_pieces pieces[2];
-	unsigned turn = 0;
-	bool zero = true;
+static const struct abd_body abd_equal_body = {
+	.segment = abd_equal_segment, .lanes = abd_cmp_lanes, .small = true};
 
-	abd_pieces_take(&pieces[0], &sides, kernel->lane_count);
-	while (pieces[turn].count > 0 && zero) {
-		abd_pieces_take(&pieces[turn ^ 1], &sides, kernel->lane_count);
-		zero = abd_pieces_zero(kernel, &pieces[turn], &pieces[turn ^ 1]);
-		turn ^= 1;
-	}
-	return zero;
+static ABD_NOINLINE bool abd_equal_walk(struct abd_side a, struct abd_side b, size_t size)
+{
+	struct abd_cmp op = {.kernel = abd_compare_for(size)};
+
+	return abd_walk(NULL, &a, &b, size, op.kernel->lane_count, abd_equal_body, &op);
 }
+
+static inline bool abd_equal_sides(struct abd_side a, struct abd_side b, size_t size)
+{
+	struct abd_segment s;
+
+	if (abd_walk_small(&s, &a, &b, size))
+		return abd_compare_for(size)->equal(s.a, s.b, size, NULL, NULL);
+	return abd_equal_walk(a, b, size);
+}
+
+bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
+{
+	abd_check_range(__func__, a, a_off, size);
+	abd_check_range(__func__, b, b_off, size);
+	return abd_equal_sides(abd_side(a, a_off), abd_side(b, b_off), size);
+}
+
+bool abd_equal(const abd_t *a, const abd_t *b)
+{
+	abd_check(__func__, a);
+	abd_check(__func__, b);
+	return a->abd_size == b->abd_size &&
+	       abd_equal_sides(abd_side(a, 0), abd_side(b, 0), a->abd_size);
+}
+
+bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	abd_check_range(__func__, abd, off, size);
+	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	return abd_equal_sides(abd_side(abd, off), abd_side_from(buf), size);
+}
+
+/* ---- the first difference ---- */
+
+static inline bool abd_diff_segment(void *priv, const struct abd_segment *s)
+{
+	struct abd_cmp *op = priv;
+	size_t same = op->kernel->diff(s->a, s->b, s->size, s->next_a, s->next_b);
+
+	if (same == s->size)
+		return true;
+	op->first = s->at + same;
+	return false;
+}
+
+static const struct abd_body abd_diff_body = {.segment = abd_diff_segment, .lanes = abd_cmp_lanes};
+
+size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
+{
+	struct abd_side x = abd_side(a, a_off), y = abd_side(b, b_off);
+	struct abd_cmp op = {.first = size};
+
+	abd_check_range(__func__, a, a_off, size);
+	abd_check_range(__func__, b, b_off, size);
+	op.kernel = abd_compare_for(size);
+	abd_walk(NULL, &x, &y, size, op.kernel->lane_count, abd_diff_body, &op);
+	return op.first;
+}
+
+/* ---- zeros ---- */
+
+static inline bool abd_cmp_zero_segment(void *priv, const struct abd_segment *s)
+{
+	const struct abd_cmp *op = priv;
+
+	return op->kernel->zero(s->a, s->size, s->next_a);
+}
+
+static inline size_t abd_cmp_zero_lanes(
+	void *priv, const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
+{
+	const struct abd_cmp *op = priv;
+
+	return op->kernel->zero_lanes(now, size, next) ? size : ABD_WALK_STOP;
+}
+
+static const struct abd_body abd_cmp_zero_body = {
+	.segment = abd_cmp_zero_segment, .lanes = abd_cmp_zero_lanes, .small = true};
 
 /* One side fills caches half as fast as two, for which the plans are made. */
-static int abd_cmp_zero_as(const char *call, const abd_t *abd, size_t off, size_t size)
+static ABD_NOINLINE bool abd_cmp_zero_walk(struct abd_side a, size_t size)
 {
-	struct abd_iter iter;
-	bool zero = true;
+	struct abd_cmp op = {.kernel = abd_compare_for(size / 2)};
+
+	return abd_walk(NULL, &a, NULL, size, op.kernel->lane_count, abd_cmp_zero_body, &op);
+}
+
+static inline int abd_cmp_zero_as(const char *call, const abd_t *abd, size_t off, size_t size)
+{
+	struct abd_side a = abd_side(abd, off);
+	struct abd_segment s;
 
 	abd_check_pieces(call, abd, off, size);
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size / 2);
-
-	abd_iter_begin(&iter, abd, off, size);
-	if (kernel->lanes != NULL)
-		return abd_zero_lanes(kernel, &iter) ? 0 : 1;
-	while (iter.len > 0 && zero) {
-		zero = kernel->zero(iter.addr, iter.len, abd_iter_next(&iter, iter.len));
-		abd_iter_advance(&iter, iter.len);
-	}
-	return zero ? 0 : 1;
+	if (abd_walk_small(&s, &a, NULL, size))
+		return !abd_compare_for(size / 2)->zero(s.a, size, NULL);
+	return !abd_cmp_zero_walk(a, size);
 }
 
 int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
@@ -242,112 +208,4 @@ int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)
 int abd_cmp_zero(const abd_t *abd, size_t size)
 {
 	return abd_cmp_zero_as(__func__, abd, 0, size);
-}
-
-static __attribute__((noinline)) bool abd_equal_spans(const struct abd_compare_kernel *kernel,
-	const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
-{
-	struct abd_iter ia, ib;
-	struct abd_step step;
-	bool equal = true;
-
-	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, a_off, b_off, size)) {
-		for (; step.len > 0 && equal; abd_step_advance(&step))
-			equal = kernel->equal(abd_step_a(&step), abd_step_b(&step), step.len,
-				abd_step_next_a(&step), abd_step_next_b(&step));
-		return equal;
-	}
-	abd_iter_begin(&ia, a, a_off, size);
-	abd_iter_begin(&ib, b, b_off, size);
-	if (kernel->lanes != NULL)
-		return abd_cmp_lanes_of(kernel, &ia, &ib).off == size;
-	while (ia.len > 0 && equal) {
-		size_t n = abd_min(ia.len, ib.len);
-
-		equal = kernel->equal(
-			ia.addr, ib.addr, n, abd_iter_next(&ia, n), abd_iter_next(&ib, n));
-		abd_iter_advance(&ia, n);
-		abd_iter_advance(&ib, n);
-	}
-	return equal;
-}
-
-bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
-{
-	abd_check_range(__func__, a, a_off, size);
-	abd_check_range(__func__, b, b_off, size);
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
-	const char *x = abd_small(a, a_off, size), *y = abd_small(b, b_off, size);
-
-	if (x != NULL && y != NULL)
-		return kernel->equal(x, y, size, NULL, NULL);
-	return abd_equal_spans(kernel, a, b, a_off, b_off, size);
-}
-
-bool abd_equal(const abd_t *a, const abd_t *b)
-{
-	abd_check(__func__, a);
-	abd_check(__func__, b);
-	return a->abd_size == b->abd_size && abd_equal_off(a, b, 0, 0, a->abd_size);
-}
-
-bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
-{
-	const char *with = buf;
-	struct abd_iter iter;
-	bool equal = true;
-
-	abd_check_range(__func__, abd, off, size);
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
-
-	abd_iter_begin(&iter, abd, off, size);
-	if (kernel->lanes != NULL)
-		return abd_cmp_lanes_with(kernel, &iter, with).off == size;
-	while (iter.len > 0 && equal) {
-		equal = kernel->equal(
-			iter.addr, with, iter.len, abd_iter_next(&iter, iter.len), NULL);
-		with += iter.len;
-		abd_iter_advance(&iter, iter.len);
-	}
-	return equal;
-}
-
-size_t abd_diff_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
-{
-	struct abd_iter ia, ib;
-	struct abd_step step;
-
-	abd_check_range(__func__, a, a_off, size);
-	abd_check_range(__func__, b, b_off, size);
-
-	const struct abd_compare_kernel *kernel = abd_compare_for(size);
-
-	if (kernel->lanes == NULL && abd_step_begin(&step, a, b, a_off, b_off, size)) {
-		for (; step.len > 0; abd_step_advance(&step)) {
-			size_t same = kernel->diff(abd_step_a(&step), abd_step_b(&step), step.len,
-				abd_step_next_a(&step), abd_step_next_b(&step));
-
-			if (same < step.len)
-				return size - step.left + same;
-		}
-		return size;
-	}
-	abd_iter_begin(&ia, a, a_off, size);
-	abd_iter_begin(&ib, b, b_off, size);
-	if (kernel->lanes != NULL)
-		return abd_cmp_lanes_of(kernel, &ia, &ib).off;
-	while (ia.len > 0) {
-		size_t n = abd_min(ia.len, ib.len);
-		size_t same = kernel->diff(
-			ia.addr, ib.addr, n, abd_iter_next(&ia, n), abd_iter_next(&ib, n));
-
-		if (same < n)
-			return size - ia.left + same;
-		abd_iter_advance(&ia, n);
-		abd_iter_advance(&ib, n);
-	}
-	return size;
 }

@@ -7,7 +7,7 @@
 #include "abd_io.h"
 
 #include "abd_check.h"
-#include "abd_iter.h"
+#include "abd_walk.h"
 
 #include <abd/io.h>
 
@@ -17,43 +17,70 @@
  */
 #define ABD_IO_BATCH 64
 
-static int abd_io_map(struct abd_iter *iter, struct iovec *iov, int iov_max, size_t *covered)
-{
-	int count = 0;
+struct abd_io_map {
+	struct iovec *iov;
+	int count, max;
+	size_t covered;
+};
 
-	*covered = 0;
-	for (; iter->len > 0 && count < iov_max; count++) {
-		iov[count] = (struct iovec){iter->addr, iter->len};
-		*covered += iter->len;
-		abd_iter_advance(iter, iter->len);
-	}
-	return count;
+static inline bool abd_io_map_segment(void *priv, const struct abd_segment *segment)
+{
+	struct abd_io_map *op = priv;
+
+	if (op->count == op->max)
+		return false;
+	op->iov[op->count++] = (struct iovec){segment->a, segment->size};
+	op->covered += segment->size;
+	return true;
+}
+
+static const struct abd_body abd_io_map_body = {.segment = abd_io_map_segment, .writes = true};
+
+/*
+ * Describe as many bytes as iov_max entries can; writer: the call, if they will be written. Returns
+ * entries.
+ */
+static int abd_io_map(const char *writer, const abd_t *abd, size_t off, size_t size,
+	struct iovec *iov, int iov_max, size_t *covered)
+{
+	struct abd_io_map op = {.iov = iov, .max = iov_max};
+	struct abd_side a = abd_side(abd, off);
+
+	abd_walk(writer, &a, NULL, size, 0, abd_io_map_body, &op);
+	*covered = op.covered;
+	return op.count;
 }
 
 int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered)
 {
-	struct abd_iter iter;
-
 	abd_check_range(__func__, abd, off, size);
 	ABD_REQUIRE(covered != NULL && (iov != NULL || iov_max <= 0), "memory is NULL");
 	*covered = 0;
 	if (iov_max < 0)
 		return -EINVAL;
-	abd_iter_begin(&iter, abd, off, size);
-	return abd_io_map(&iter, iov, iov_max, covered);
+	return abd_io_map(NULL, abd, off, size, iov, iov_max, covered);
 }
+
+static inline bool abd_io_aligned_segment(void *priv, const struct abd_segment *segment)
+{
+	uintptr_t *bits = priv;
+
+	*bits |= (uintptr_t)segment->a | segment->size;
+	return true;
+}
+
+static const struct abd_body abd_io_aligned_body = {.segment = abd_io_aligned_segment};
 
 bool abd_is_aligned(const abd_t *abd, size_t off, size_t size, size_t alignment)
 {
-	struct abd_iter iter;
+	struct abd_side a = abd_side(abd, off);
 	uintptr_t bits = 0;
 
 	abd_check_range(__func__, abd, off, size);
 	ABD_REQUIRE(alignment > 0 && (alignment & (alignment - 1)) == 0,
 		"alignment of %zu bytes is no power of two", alignment);
-	for (abd_iter_begin(&iter, abd, off, size); iter.len > 0; abd_iter_advance(&iter, iter.len))
-		bits |= (uintptr_t)iter.addr | iter.len;
+	abd_walk(NULL, &a, NULL, size, 0, abd_io_aligned_body, &bits);
 	return (bits & (alignment - 1)) == 0;
 }
 
@@ -118,52 +145,43 @@ static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t
 	return moved < 0 ? -errno : moved;
 }
 
-/* Move the bytes of iter, batch by batch. After a short transfer, continue where it ended. */
-static ssize_t abd_io_all(int fd, struct abd_iter *iter, off_t off, bool writes)
+/*
+ * Move the bytes batch by batch: from the file if there is a reader, the call, else to the file.
+ * After a short transfer, continue where it ended.
+ */
+static ssize_t abd_io_all(
+	const char *reader, int fd, const abd_t *abd, size_t off, size_t size, off_t file_off)
 {
 	struct iovec iov[ABD_IO_BATCH];
-	size_t done = 0;
+	size_t done = 0, covered;
 
-	while (iter->len > 0) {
-		struct abd_iter from = *iter;
-		size_t covered;
-		int count = abd_io_map(iter, iov, ABD_IO_BATCH, &covered);
-		ssize_t moved = abd_io_transfer(fd, iov, count, off + (off_t)done, writes);
+	while (done < size) {
+		int count = abd_io_map(
+			reader, abd, off + done, size - done, iov, ABD_IO_BATCH, &covered);
+		ssize_t moved =
+			abd_io_transfer(fd, iov, count, file_off + (off_t)done, reader == NULL);
 
 		if (moved < 0)
 			return moved;
 		done += (size_t)moved;
 		if (moved == 0)
-			return writes ? -EIO : (ssize_t)done;
-		if ((size_t)moved == covered)
-			continue;
-		*iter = from;
-		for (size_t n, left = (size_t)moved; left > 0; left -= n) {
-			n = abd_min(left, iter->len);
-			abd_iter_advance(iter, n);
-		}
+			return reader == NULL ? -EIO : (ssize_t)done;
 	}
 	return (ssize_t)done;
 }
 
 ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
 {
-	struct abd_iter iter;
-
 	abd_check_range(__func__, dst, dst_off, size);
 	if (!abd_io_range_exists(file_off, size))
 		return -EINVAL;
-	abd_iter_begin_write(&iter, __func__, dst, dst_off, size);
-	return abd_io_all(fd, &iter, file_off, false);
+	return abd_io_all(__func__, fd, dst, dst_off, size, file_off);
 }
 
 ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off)
 {
-	struct abd_iter iter;
-
 	abd_check_range(__func__, src, src_off, size);
 	if (!abd_io_range_exists(file_off, size))
 		return -EINVAL;
-	abd_iter_begin(&iter, src, src_off, size);
-	return abd_io_all(fd, &iter, file_off, true);
+	return abd_io_all(NULL, fd, src, src_off, size, file_off);
 }

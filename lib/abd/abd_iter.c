@@ -5,20 +5,22 @@
 #include "abd_iter.h"
 
 /* Needs no offset: zeros are the same everywhere. */
-void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros)
+struct abd_iter abd_iter_zeros(struct abd_iter iter, const abd_t *zeros)
 {
-	ABD_REQUIRE_IN(iter->writer, iter->writer == NULL,
+	ABD_REQUIRE_IN(iter.writer, iter.writer == NULL,
 		"a buffer of zeros, %zu bytes, can't be written", zeros->abd_size);
-	iter->run = ABD_SCATTER(zeros).abd_runs;
-	iter->run_step = 0;
-	abd_iter_map(iter, 0);
+	iter.run = ABD_SCATTER(zeros).abd_runs;
+	iter.run_step = 0;
+	abd_iter_map(&iter, 0);
+	return iter;
 }
 
-void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off)
+struct abd_iter abd_iter_gang(struct abd_iter iter, const abd_t *gang, size_t off)
 {
 	const struct abd_gang *table = abd_gang_table(gang);
 	size_t at = ABD_GANG(gang).abd_offset + off;
 
-	iter->entry = abd_gang_seek(table, at);
-	abd_iter_child(iter, at - iter->entry->start);
+	iter.entry = abd_gang_seek(table, at);
+	abd_iter_child(&iter, at - iter.entry->start);
+	return iter;
 }

@@ -52,7 +52,11 @@ static inline void abd_iter_map(struct abd_iter *iter, size_t within)
 	abd_iter_merge(iter);
 }
 
-void abd_iter_zeros(struct abd_iter *iter, const abd_t *zeros);
+/*
+ * The rare cases return the cursor by value: its address is never given away, so the compiler may
+ * keep it in registers across the calls of a loop's body.
+ */
+struct abd_iter abd_iter_zeros(struct abd_iter iter, const abd_t *zeros);
 
 /* Start on size > 0 bytes of a linear or scatter buffer. */
 static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_t off, size_t size)
@@ -65,7 +69,7 @@ static inline void abd_iter_leaf(struct abd_iter *iter, const abd_t *leaf, size_
 	}
 	iter->leaf_left = size;
 	if (ABD_UNLIKELY(abd_is_zeros(leaf))) {
-		abd_iter_zeros(iter, leaf);
+		*iter = abd_iter_zeros(*iter, leaf);
 		return;
 	}
 
@@ -88,7 +92,7 @@ static inline void abd_iter_child(struct abd_iter *iter, size_t within)
 }
 
 /* Start over a gang, at the child that holds off. size > 0. */
-void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off);
+struct abd_iter abd_iter_gang(struct abd_iter iter, const abd_t *gang, size_t off);
 
 static inline void abd_iter_start(
 	struct abd_iter *iter, const abd_t *abd, size_t off, size_t size, const char *writer)
@@ -99,7 +103,7 @@ static inline void abd_iter_start(
 		iter->len = 0;
 		iter->leaf_left = 0;
 	} else if (ABD_UNLIKELY(abd_is_gang(abd))) {
-		abd_iter_gang(iter, abd, off);
+		*iter = abd_iter_gang(*iter, abd, off);
 	} else {
 		iter->entry = NULL;
 		abd_iter_leaf(iter, abd, off, size);
@@ -122,19 +126,12 @@ static inline void abd_iter_begin_write(
 	abd_iter_start(iter, abd, off, size, call);
 }
 
-/*
- * Operations of up to this size on linear buffers (a single run is one) need no iterator: beginning
- * and ending two iterators takes longer than comparing 512 bytes. Up to 512, because a kernel's
- * choice and hints don't matter below.
- */
-enum { ABD_SMALL = 512 };
-
-/** The memory of [off, off + size), which the caller has checked; NULL: iterate. */
-static inline char *abd_small(const abd_t *abd, size_t off, size_t size)
+/** Begin over memory. */
+static inline void abd_iter_flat(struct abd_iter *iter, char *flat, size_t size)
 {
-	if (size == 0 || size > ABD_SMALL || !abd_is_linear(abd))
-		return NULL;
-	return (char *)ABD_BUF(abd) + off;
+	iter->addr = flat;
+	iter->len = iter->left = size;
+	iter->leaf_left = 0;
 }
 
 /** Pass over n <= iter->len bytes. */

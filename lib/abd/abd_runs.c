@@ -3,19 +3,35 @@
  * Making tables of runs.
  */
 #include "abd_runs.h"
-#include "abd_iter.h"
+#include "abd_walk.h"
 
-/* Write the spans of iter into table. Returns how many there are, which may be more than room. */
-static size_t abd_runs_fill(struct abd_iter *iter, struct iovec *table, size_t room)
+struct abd_runs_fill {
+	struct iovec *table;
+	size_t count, room;
+};
+
+static inline bool abd_runs_fill_segment(void *priv, const struct abd_segment *segment)
 {
-	size_t count = 0;
+	struct abd_runs_fill *op = priv;
 
-	for (; iter->len > 0; count++) {
-		if (count < room)
-			table[count] = (struct iovec){iter->addr, iter->len};
-		abd_iter_advance(iter, iter->len);
-	}
-	return count;
+	if (op->count < op->room)
+		op->table[op->count] = (struct iovec){segment->a, segment->size};
+	op->count++;
+	return true;
+}
+
+static const struct abd_body abd_runs_fill_body = {
+	.segment = abd_runs_fill_segment, .writes = true};
+
+/* Write the segments of a range into table. Returns how many there are, maybe more than room. */
+static size_t abd_runs_fill(const char *writer, const abd_t *abd, size_t off, size_t size,
+	struct iovec *table, size_t room)
+{
+	struct abd_runs_fill op = {.table = table, .room = room};
+	struct abd_side a = abd_side(abd, off);
+
+	abd_walk(writer, &a, NULL, size, 0, abd_runs_fill_body, &op);
+	return op.count;
 }
 
 static bool abd_runs_is_table(const abd_t *abd)
@@ -26,20 +42,19 @@ static bool abd_runs_is_table(const abd_t *abd)
 static bool abd_runs_long(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size)
 {
 	struct iovec *table;
-	struct abd_iter iter;
 
 	runs->owned_size = runs->count * sizeof(*table);
 	table = abd_mem_cache_alloc(runs->owned_size);
 	if (table == NULL)
 		return false;
-	abd_iter_begin(&iter, abd, off, size);
-	abd_runs_fill(&iter, table, runs->count);
+	abd_runs_fill(NULL, abd, off, size, table, runs->count);
 	runs->runs = table;
 	return true;
 }
 
+/* writer: the call that writes, or NULL. */
 static bool abd_runs_make(
-	struct abd_runs *runs, const abd_t *abd, struct abd_iter *iter, size_t off, size_t size)
+	struct abd_runs *runs, const char *writer, const abd_t *abd, size_t off, size_t size)
 {
 	runs->skip = 0;
 	runs->owned_size = 0;
@@ -52,22 +67,16 @@ static bool abd_runs_make(
 		runs->count = ABD_SCATTER(abd).abd_run_count - run;
 		return true;
 	}
-	runs->count = abd_runs_fill(iter, runs->local, ABD_RUNS_LOCAL);
+	runs->count = abd_runs_fill(writer, abd, off, size, runs->local, ABD_RUNS_LOCAL);
 	return runs->count <= ABD_RUNS_LOCAL || abd_runs_long(runs, abd, off, size);
 }
 
 bool abd_runs_read(struct abd_runs *runs, const abd_t *abd, size_t off, size_t size)
 {
-	struct abd_iter iter;
-
-	abd_iter_begin(&iter, abd, off, size);
-	return abd_runs_make(runs, abd, &iter, off, size);
+	return abd_runs_make(runs, NULL, abd, off, size);
 }
 
 bool abd_runs_write(struct abd_runs *runs, const char *call, abd_t *abd, size_t off, size_t size)
 {
-	struct abd_iter iter;
-
-	abd_iter_begin_write(&iter, call, abd, off, size);
-	return abd_runs_make(runs, abd, &iter, off, size);
+	return abd_runs_make(runs, call, abd, off, size);
 }

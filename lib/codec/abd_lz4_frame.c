@@ -9,7 +9,6 @@
 #include "abd_lz4_frame.h"
 #include "abd_check.h"
 #include "abd_impl.h"
-#include "abd_iter.h"
 
 #include <abd/codec.h>
 #include <abd/operate.h>
@@ -38,16 +37,11 @@ enum {
 static void abd_lz4_sample(uint8_t *to, const abd_t *src, size_t src_off, size_t src_size)
 {
 	size_t distance = src_size / SAMPLES;
-	struct abd_iter iter;
 
 	for (size_t i = 0; i < SAMPLES; i++) {
 		size_t at = i * distance + i / PHASE_SAMPLES * PHASE;
 
-		for (abd_iter_begin(&iter, src, src_off + at, SAMPLE_SIZE); iter.len > 0;
-			abd_iter_advance(&iter, iter.len)) {
-			memcpy(to, iter.addr, iter.len);
-			to += iter.len;
-		}
+		abd_copy_to_buf_off(to + i * SAMPLE_SIZE, src, src_off + at, SAMPLE_SIZE);
 	}
 }
 

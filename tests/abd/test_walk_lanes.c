@@ -5,8 +5,8 @@
  */
 #include "abd_compare_kernel.h"
 #include "abd_copy_span.h"
-#include "abd_pieces.h"
 #include "abd_test.h"
+#include "abd_walk.h"
 #include "abd_zero_span.h"
 
 enum { SIZE = 80 << 10, SLACK = 8192 };
@@ -119,16 +119,16 @@ static void compare_by(const char *kernel)
 	}
 }
 
-TestSuite(abd_pieces, .init = begin, .fini = end);
+TestSuite(abd_walk_lanes, .init = begin, .fini = end);
 
-Test(abd_pieces, the_first_difference_counts_though_a_later_lane_has_one)
+Test(abd_walk_lanes, the_first_difference_counts_though_a_later_lane_has_one)
 {
 	for (size_t i = 0; abd_compare_kernels[i] != NULL; i++)
 		if (abd_compare_kernels[i]->lanes != NULL && abd_compare_kernels[i]->supported())
 			compare_by(abd_compare_kernels[i]->name);
 }
 
-Test(abd_pieces, whole_buffers_are_ordered_by_lanes)
+Test(abd_walk_lanes, whole_buffers_are_ordered_by_lanes)
 {
 	abd_t *a = filled(abd_alloc(SIZE, false)), *b = filled(abd_alloc(SIZE, false));
 	char byte = (char)(flat[5000] ^ 0x80);
@@ -180,7 +180,7 @@ static void copy_by(const char *kernel)
 	}
 }
 
-Test(abd_pieces, each_byte_is_copied_whatever_the_pieces)
+Test(abd_walk_lanes, each_byte_is_copied_whatever_the_pieces)
 {
 	for (size_t i = 0; abd_copy_kernels[i] != NULL; i++)
 		if (abd_copy_kernels[i]->lanes != NULL && abd_copy_kernels[i]->supported())
@@ -230,7 +230,7 @@ static void zero_by(const char *tunable, const char *kernel)
 	cr_assert_eq(abd_tuning_set(tunable, "auto"), 0);
 }
 
-Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces)
+Test(abd_walk_lanes, each_byte_is_zeroed_and_found_zero_whatever_the_pieces)
 {
 	for (size_t i = 0; abd_zero_kernels[i] != NULL; i++)
 		if (abd_zero_kernels[i]->supported())
@@ -241,7 +241,7 @@ Test(abd_pieces, each_byte_is_zeroed_and_found_zero_whatever_the_pieces)
 }
 
 /* The zeros' one run repeats: lanes over it lie at the same address. */
-Test(abd_pieces, zeros_and_linear_memory_are_even_too)
+Test(abd_walk_lanes, zeros_and_linear_memory_are_even_too)
 {
 	abd_t *zeros = abd_get_zeros(1 << 20), *abd = abd_alloc(1 << 20, false);
 	char byte = 1;
@@ -261,7 +261,7 @@ Test(abd_pieces, zeros_and_linear_memory_are_even_too)
 	abd_free(abd);
 }
 
-Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract)
+Test(abd_walk_lanes, copies_that_overlap_by_lanes_break_the_contract)
 {
 	abd_t *abd = abd_alloc(SIZE, false);
 
@@ -273,25 +273,24 @@ Test(abd_pieces, copies_that_overlap_by_lanes_break_the_contract)
 	abd_free(abd);
 }
 
-Test(abd_pieces, pieces_come_in_order_and_short_ones_take_no_lane)
+Test(abd_walk_lanes, pieces_come_in_order_and_short_ones_take_no_lane)
 {
 	abd_t *a = abd_alloc(SIZE, false), *b = abd_alloc(SIZE, false);
+	struct abd_walk_batch batch;
 	struct abd_iter ia, ib;
-	struct abd_sides sides = {.ia = &ia, .ib = &ib};
-	struct abd_pieces pieces;
 	size_t total = 0;
 
-	abd_iter_begin(&ia, a, 64, SIZE - 64);
-	abd_iter_begin(&ib, b, 0, SIZE - 64);
-	for (abd_pieces_take(&pieces, &sides, 4); pieces.count > 0;
-		abd_pieces_take(&pieces, &sides, 4)) {
-		cr_assert(pieces.lane_count <= 4 && pieces.count <= ABD_PIECES);
-		abd_pieces_list(&pieces);
-		for (size_t i = 0; i < pieces.count; i++) {
-			cr_assert_eq(pieces.piece[i].lane, pieces.piece[i].size >= ABD_LANE_MIN);
-			total += pieces.piece[i].size;
+	abd_walk_begin(&ia, abd_side(a, 64), SIZE - 64, NULL);
+	abd_walk_begin(&ib, abd_side(b, 0), SIZE - 64, NULL);
+	for (abd_walk_take(&batch, &ia, &ib, 4); batch.count > 0;
+		abd_walk_take(&batch, &ia, &ib, 4)) {
+		cr_assert(batch.lane_count <= 4 && batch.count <= ABD_WALK_PIECES);
+		abd_walk_list(&batch);
+		for (size_t i = 0; i < batch.count; i++) {
+			cr_assert_eq(batch.piece[i].lane, batch.piece[i].size >= ABD_LANE_MIN);
+			total += batch.piece[i].size;
 		}
-		cr_assert(pieces.lane_count == 0 || pieces.common >= ABD_LANE_MIN);
+		cr_assert(batch.lane_count == 0 || batch.common >= ABD_LANE_MIN);
 	}
 	cr_assert_eq(total, SIZE - 64);
 	abd_free(a);
