@@ -41,7 +41,6 @@
 
 #include <abd/abd.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -251,52 +250,80 @@ class write_borrow : public fresh_borrow
 };
 
 /**
- * The runs of a range of a buffer, in order: for (abd::const_bytes run : buffer.pieces()). Runs
- * that are neighbours in memory come as one, except in a gang. The buffer outlives the runs. To be
- * walked once; no range of C++20.
+ * The spans of a range of a buffer, in order: for (abd::const_bytes run : buffer.pieces()). Runs
+ * that are neighbours in memory come as one, except in a gang. The buffer outlives the spans. Each
+ * begin() begins anew; from C++20 on it is a forward range.
  */
 template <class B> class basic_pieces
 {
-	const abd_t *abd_;
-	size_t off_, left_;
-	std::array<iovec, 8> iov_;
-	size_t at_ = 0, count_ = 0;
-
-	void fetch()
-	{
-		size_t covered = 0;
-
-		at_ = 0;
-		count_ = static_cast<size_t>(abd_to_iov(
-			abd_, off_, left_, iov_.data(), static_cast<int>(iov_.size()), &covered));
-		off_ += covered;
-		left_ -= covered;
-	}
+	static constexpr bool reads = std::is_const_v<B>;
+	using span = std::conditional_t<reads, abd_span_const_t, abd_span_t>;
+	std::conditional_t<reads, const abd_t, abd_t> *abd_;
+	size_t off_, size_;
 
       public:
 	struct sentinel {
 	};
-	struct iterator {
-		basic_pieces *in;
-		basic_bytes<B> operator*() const noexcept
+	class iterator
+	{
+		friend class basic_pieces;
+		span at_ = {};
+
+	      public:
+		using value_type = basic_bytes<B>;
+		using difference_type = std::ptrdiff_t;
+		using reference = value_type;
+		using pointer = void;
+		using iterator_category = std::input_iterator_tag;
+		using iterator_concept = std::forward_iterator_tag;
+		value_type operator*() const noexcept { return {at_.buf, at_.len}; }
+		iterator &operator++() noexcept
 		{
-			return {in->iov_[in->at_].iov_base, in->iov_[in->at_].iov_len};
-		}
-		iterator &operator++()
-		{
-			if (++in->at_ == in->count_)
-				in->fetch();
+			if constexpr (reads)
+				abd_span_next_const(&at_);
+			else
+				abd_span_next(&at_);
 			return *this;
 		}
-		bool operator!=(sentinel) const noexcept { return in->count_ != 0; }
+		iterator operator++(int) noexcept
+		{
+			iterator was = *this;
+
+			++*this;
+			return was;
+		}
+		friend bool operator==(const iterator &a, const iterator &b) noexcept
+		{
+			return a.at_.off == b.at_.off && a.at_.len == b.at_.len;
+		}
+		friend bool operator!=(const iterator &a, const iterator &b) noexcept
+		{
+			return !(a == b);
+		}
+		friend bool operator==(const iterator &a, sentinel) noexcept
+		{
+			return a.at_.len == 0;
+		}
+		friend bool operator!=(const iterator &a, sentinel) noexcept
+		{
+			return a.at_.len != 0;
+		}
 	};
 	template <class A>
-	basic_pieces(A *abd, size_t off, size_t size) : abd_(abd), off_(off), left_(size)
+	basic_pieces(A *abd, size_t off, size_t size) : abd_(abd), off_(off), size_(size)
 	{
-		static_assert(std::is_const_v<B> || !std::is_const_v<A>, "who may write");
-		fetch();
+		static_assert(reads || !std::is_const_v<A>, "who may write");
 	}
-	iterator begin() noexcept { return {this}; }
+	iterator begin() const noexcept
+	{
+		iterator first;
+
+		if constexpr (reads)
+			abd_span_begin_const(&first.at_, abd_, off_, size_);
+		else
+			abd_span_begin(&first.at_, abd_, off_, size_);
+		return first;
+	}
 	sentinel end() const noexcept { return {}; }
 };
 

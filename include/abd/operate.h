@@ -57,6 +57,89 @@ ABD_API int abd_iterate_func_const(
 ABD_API int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t size,
 	abd_iter_func2_t *func, void *priv);
 
+/* ---- spans ----------------------------------------------------------------------------------- */
+
+/* Private: where a span's loop goes on. */
+struct abd_span_place {
+	size_t abd_left, abd_leaf_left, abd_run_step;
+	const struct iovec *abd_run;
+	const void *abd_entry;
+};
+
+/**
+ * Part of a buffer that is one piece of memory: buf, len and off may be read. A plain value: it may
+ * be copied and dropped, and a copy goes on by itself.
+ */
+typedef struct abd_span {
+	void *buf;  /* the bytes; NULL at the end */
+	size_t len; /* how many; 0 at the end */
+	size_t off; /* of the first one, in the buffer */
+	struct abd_span_place abd_place;
+} abd_span_t;
+
+/** The same of a buffer that may only be read. */
+typedef struct abd_span_const {
+	const void *buf;
+	size_t len;
+	size_t off;
+	struct abd_span_place abd_place;
+} abd_span_const_t;
+
+/**
+ * Begin to visit bytes [off, off + size) of abd, of any kind, span by span and without a callback:
+ *
+ *   for (abd_span_begin(&span, abd, off, size); span.len > 0; abd_span_next(&span))
+ *           use(span.buf, span.len);
+ *
+ * Spans come in order, none is empty, and together they are the range. Runs that are neighbours in
+ * memory are one span, children of a gang are not joined. To begin costs the same at any offset, so
+ * a loop may stop anywhere, and begin again at span.off or at any other place.
+ *
+ * Contract: the range lies within the buffer. If size is 0, abd may be NULL. Between two calls the
+ *           buffer does not end, and nothing is added to a gang. A buffer of zeros is only read.
+ * Units:    off and size in bytes.
+ * Returns:  nothing; *span is the first span, with len 0 if size is 0.
+ * Owner:    nothing changes hands; buf is valid until the buffer ends, and nothing has to be ended.
+ * Threads:  abd is read, or written if the caller writes.
+ * Source:   none in OpenZFS, where its RFC 16848 asks for it; abd_iterate_func() needs a callback.
+ */
+ABD_API void abd_span_begin(abd_span_t *span, abd_t *abd, size_t off, size_t size);
+
+/**
+ * Go on to the next span of the range.
+ *
+ * Contract: *span comes from abd_span_begin() or this call, or is a copy; its buffer has not ended.
+ * Returns:  nothing; *span is the next one, with len 0 if there is none, however often it is asked.
+ * Threads:  the buffer is read, *span written.
+ * Source:   none in OpenZFS.
+ */
+ABD_API void abd_span_next(abd_span_t *span);
+
+/**
+ * abd_span_begin() for callers that only read.
+ *
+ * Contract: as there, but for zeros, which may be read.
+ * Units:    off and size in bytes.
+ * Returns:  nothing; *span is the first span, with len 0 if size is 0.
+ * Owner:    nothing changes hands; buf is valid until the buffer ends.
+ * Threads:  abd is read.
+ * Source:   none in OpenZFS.
+ */
+ABD_API void abd_span_begin_const(
+	abd_span_const_t *span, const abd_t *abd, size_t off, size_t size);
+
+/**
+ * abd_span_next() for callers that only read.
+ *
+ * Contract: as there; *span comes from abd_span_begin_const().
+ * Returns:  nothing; *span is the next one, with len 0 if there is none.
+ * Threads:  the buffer is read, *span written.
+ * Source:   none in OpenZFS.
+ */
+ABD_API void abd_span_next_const(abd_span_const_t *span);
+
+/* ---- copying, comparing, filling ------------------------------------------------------------- */
+
 /**
  * Copy size bytes of sabd from soff into dabd at doff.
  *

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -161,6 +162,13 @@ static void runs_come_in_order()
 	for (abd::bytes run : gang.pieces(150, 0))
 		runs += run.size();
 	CHECK(runs == 500);
+	auto pieces = std::as_const(gang).pieces(150, 500);
+	auto next = pieces.begin(), was = next++;
+	CHECK((*was).size() == 51 && (*next).size() == 102 && was != next);
+	CHECK(++was == next && was != pieces.end() && pieces.begin() != was);
+#if __cplusplus >= 202002L
+	static_assert(std::ranges::forward_range<decltype(pieces)>);
+#endif
 	for (abd::bytes run : gang.pieces())
 		std::fill(run.begin(), run.end(), std::byte{'q'});
 	CHECK(gang.equal_buf(std::string(flat.size(), 'q')) && memory[199] != 'q');

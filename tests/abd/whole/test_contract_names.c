@@ -133,6 +133,10 @@ Test(abd_contract_names, operating)
 	abd_test_breaks(abd_iterate_func, abd, 1, SIZE, visit, NULL);
 	abd_test_breaks(abd_iterate_func_const, abd, 1, SIZE, visit_const, NULL);
 	abd_test_breaks(abd_iterate_func2, abd, linear, 0, 1, SIZE, visit2, NULL);
+	abd_test_breaks(abd_span_begin, &(abd_span_t){0}, abd, 1, SIZE);
+	abd_test_breaks(abd_span_begin_const, &(abd_span_const_t){0}, abd, 1, SIZE);
+	abd_test_breaks(abd_span_next, NULL);
+	abd_test_breaks(abd_span_next_const, NULL);
 	abd_test_breaks(abd_copy_off, abd, linear, 0, 1, SIZE);
 	abd_test_breaks(abd_copy_off, zeros, linear, 0, 0, SIZE);
 	abd_test_breaks(abd_copy, abd, linear, SIZE + 1);

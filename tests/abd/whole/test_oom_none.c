@@ -104,12 +104,18 @@ Test(abd_oom, copying_needs_no_memory, .init = begin, .fini = end)
 Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
 {
 	abd_t *parity[] = {y.abd}, *data[] = {x.abd};
+	abd_span_const_t only_read;
 	struct iovec iov[64];
+	abd_span_t span;
 	size_t covered;
 	int pipes[2];
 
 	abd_test_no_memory_is(abd_iterate_func(x.abd, 0, SIZE, piece, NULL), 0);
 	abd_test_no_memory_is(abd_iterate_func_const(x.abd, 0, SIZE, piece_const, NULL), 0);
+	abd_test_no_memory(abd_span_begin(&span, x.abd, 0, SIZE));
+	abd_test_no_memory(abd_span_next(&span));
+	abd_test_no_memory(abd_span_begin_const(&only_read, x.abd, 0, SIZE));
+	abd_test_no_memory(abd_span_next_const(&only_read));
 	abd_test_no_memory_is(abd_is_aligned(x.abd, 0, SIZE, 1), true);
 	abd_test_no_memory_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
 	abd_test_no_memory_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);

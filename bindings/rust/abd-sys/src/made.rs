@@ -210,6 +210,40 @@ pub struct abd_lz4_index {
 const _: [(); 16] = [(); size_of_on_64_bits::<abd_lz4_index>(16)];
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct abd_span_place {
+    pub abd_left: usize,
+    pub abd_leaf_left: usize,
+    pub abd_run_step: usize,
+    pub abd_run: *const iovec,
+    pub abd_entry: *const c_void,
+}
+zeroed_by_default!(abd_span_place);
+const _: [(); 40] = [(); size_of_on_64_bits::<abd_span_place>(40)];
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct abd_span_t {
+    pub buf: *mut c_void,
+    pub len: usize,
+    pub off: usize,
+    pub abd_place: abd_span_place,
+}
+zeroed_by_default!(abd_span_t);
+const _: [(); 64] = [(); size_of_on_64_bits::<abd_span_t>(64)];
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct abd_span_const_t {
+    pub buf: *const c_void,
+    pub len: usize,
+    pub off: usize,
+    pub abd_place: abd_span_place,
+}
+zeroed_by_default!(abd_span_const_t);
+const _: [(); 64] = [(); size_of_on_64_bits::<abd_span_const_t>(64)];
+
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct abd_pool_stats {
     pub region_size: u64,
@@ -368,6 +402,10 @@ extern "C" {
     pub fn abd_return_buf_const(abd: *const abd_t, buf: *const c_void, n: usize);
     pub fn abd_return_buf_copy(abd: *mut abd_t, buf: *mut c_void, n: usize);
     pub fn abd_size_alloc_linear(size: usize) -> bool;
+    pub fn abd_span_begin(span: *mut abd_span_t, abd: *mut abd_t, off: usize, size: usize);
+    pub fn abd_span_begin_const(span: *mut abd_span_const_t, abd: *const abd_t, off: usize, size: usize);
+    pub fn abd_span_next(span: *mut abd_span_t);
+    pub fn abd_span_next_const(span: *mut abd_span_const_t);
     pub fn abd_stats_get(stats: *mut abd_stats, stats_size: usize) -> c_int;
     pub fn abd_take_ownership_of_buf(abd: *mut abd_t, is_metadata: bool);
     pub fn abd_to_buf(abd: *mut abd_t) -> *mut c_void;
