@@ -39,35 +39,52 @@ abd_t *abd_alloc_sametype(abd_t *sabd, size_t size)
 	return abd_alloc(size, is_metadata);
 }
 
-static void abd_end(abd_t *abd)
+static inline void abd_end(abd_t *abd)
 {
 	bool owner = (abd->abd_flags & ABD_FLAG_OWNER) != 0;
 
-	if (!owner && abd_is_linear(abd))
+	if (!owner && abd_is_linear(abd)) {
 		abd_linear_end(abd);
-	else if (!owner)
-		abd_struct_free(abd);
-	else if (abd_is_gang(abd))
+	} else if (!owner) {
+		if (ABD_UNLIKELY(!abd_struct_give(abd)))
+			abd_struct_free(abd);
+	} else if (abd_is_gang(abd)) {
 		abd_gang_free(abd, abd_free);
-	else if (abd_is_linear(abd) && !abd_is_linear_page(abd))
+	} else if (abd_is_linear(abd) && !abd_is_linear_page(abd)) {
 		abd_linear_free(abd);
-	else
+	} else {
 		abd_scatter_free(abd);
+	}
 }
 
-void abd_free_as(const char *call, abd_t *abd)
+/* Checks one by one, and says what is wrong. */
+static ABD_NOINLINE void abd_free_slow(const char *call, abd_t *abd)
 {
-	if (abd == NULL)
-		return;
 	abd_check_end(call, abd);
 	if (abd->abd_parent != NULL)
 		abd_checked_view_end(abd);
 	abd_end(abd);
 }
 
+static inline void abd_free_inline(const char *call, abd_t *abd)
+{
+	if (abd == NULL)
+		return;
+	if (ABD_UNLIKELY(ABD_CHECKED || abd->abd_size == 0 ||
+			 __atomic_load_n(&abd->abd_gang_refs, __ATOMIC_RELAXED) != 0))
+		abd_free_slow(call, abd);
+	else
+		abd_end(abd);
+}
+
+void abd_free_as(const char *call, abd_t *abd)
+{
+	abd_free_inline(call, abd);
+}
+
 void abd_free(abd_t *abd)
 {
-	abd_free_as(__func__, abd);
+	abd_free_inline(__func__, abd);
 }
 
 void abd_cache_reap_now(void)

@@ -77,6 +77,48 @@ static inline void abd_struct_clear(abd_t *abd)
 	abd->abd_size = 0;
 }
 
+/* The magazine of structs without tables. */
+#define ABD_STRUCT_MAGAZINE ((unsigned)((sizeof(struct abd) - 1) / 64))
+
+/**
+ * The fast path of abd_struct_alloc(): a struct out of this thread's magazine. It calls nothing,
+ * so a caller whose own fast path calls nothing either saves no registers. NULL: there is none.
+ */
+static inline abd_t *abd_struct_take(void)
+{
+	struct abd_thread *thread = abd_thread_mine();
+	abd_t *abd = ABD_LIKELY(thread != NULL) ? abd_magazine_get_own(thread, ABD_STRUCT_MAGAZINE)
+						: NULL;
+
+	if (ABD_UNLIKELY(abd == NULL))
+		return NULL;
+	abd_counter_add_to(thread, ABD_COUNTER(struct_size), sizeof(*abd));
+	abd_struct_init(abd, ABD_FLAG_ALLOCD, 0);
+	return abd;
+}
+
+/**
+ * The fast path of abd_struct_free(). False: it can't; abd is as it was, but for its size. The last
+ * free before a look at the clock goes the slow way, where the count begins again.
+ */
+static inline bool abd_struct_give(abd_t *abd)
+{
+	struct abd_thread *thread = abd_thread_mine();
+	abd_flags_t flags = abd->abd_flags;
+
+	if (ABD_UNLIKELY(
+		    (flags & ABD_FLAG_ALLOCD) == 0 || thread == NULL || thread->puts_left <= 1))
+		return false;
+	abd_struct_clear(abd);
+	if (ABD_UNLIKELY(!abd_magazine_put_own(thread, ABD_STRUCT_MAGAZINE, abd))) {
+		abd->abd_flags = flags;
+		return false;
+	}
+	thread->puts_left--;
+	abd_counter_add_to(thread, ABD_COUNTER(struct_size), -(uint64_t)sizeof(*abd));
+	return true;
+}
+
 /**
  * Move a buffer whose head is a struct of the library's, and nothing more, into the caller's
  * struct. Nobody else may refer to the buffer yet.
@@ -84,8 +126,6 @@ static inline void abd_struct_clear(abd_t *abd)
 void abd_struct_move(abd_t *to, abd_t *from);
 /** The reverse: the caller's struct is no buffer any more. NULL: no memory; nothing has changed. */
 abd_t *abd_struct_move_out(const abd_t *from);
-/* The magazine of structs without tables. */
-#define ABD_STRUCT_MAGAZINE ((unsigned)((sizeof(struct abd) - 1) / 64))
 
 /* ---- abd_scatter.c ---- */
 

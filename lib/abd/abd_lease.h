@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A range of a buffer as one piece of memory, for functions that take plain memory. A lease is like
- * a borrow, and is counted as one, but covers any range, and the buffer may be const. A range that
- * lies in one run is used in place, whatever the buffer's kind.
+ * A range of a buffer as one piece of memory, for functions that take plain memory. A range that
+ * lies in one piece is used in place, whatever the buffer's kind; else the lease is a copy. Borrows
+ * are leases whose end needs no struct (abd_borrow.c); both are counted as borrows.
  * Invariant: what a write lease changed reaches the buffer only up to the bytes its end names.
  */
 #ifndef ABD_LEASE_H
@@ -15,7 +15,24 @@ struct abd_lease {
 	char *buf; /* never NULL; for a range of 0 bytes nothing may be read or written there */
 	size_t size;
 	bool copied; /* buf is memory of its own */
+	bool is_metadata;
 };
+
+/* ---- parts, for borrows too ---- */
+
+/** Take in_place, or where that is NULL memory of abd_buf_alloc()'s kind. False: no memory. */
+bool abd_lease_take(struct abd_lease *lease, char *in_place, size_t size, bool is_metadata);
+/** Count it, as a borrow. */
+void abd_lease_count(const struct abd_lease *lease);
+/* Of a copy; where the lease is in place, they do nothing. */
+/** Copy the range from the buffer. */
+void abd_lease_fill(const struct abd_lease *lease, const abd_t *abd, size_t off);
+/** Copy written bytes to the buffer. */
+void abd_lease_empty(const struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
+/** Give the memory back. */
+void abd_lease_drop(const struct abd_lease *lease);
+
+/* ---- leases ---- */
 
 /** Lease [off, off + size), which the caller has checked to be there. False: no memory. */
 bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_t size);

@@ -183,11 +183,13 @@ void abd_linear_end(abd_t *abd)
 	void *buf = ABD_BUF(abd);
 	size_t size = abd->abd_size;
 
-	abd_struct_free(abd);
-	if (ABD_UNLIKELY(end != NULL)) {
-		end->free_cb(buf, size, end->arg);
-		abd_mem_cache_free(end, sizeof(*end));
+	if (ABD_LIKELY(end == NULL)) {
+		abd_struct_free(abd);
+		return;
 	}
+	abd_struct_free(abd);
+	end->free_cb(buf, size, end->arg);
+	abd_mem_cache_free(end, sizeof(*end));
 }
 
 void *abd_to_buf(abd_t *abd)

@@ -54,6 +54,18 @@ static inline void abd_magazine_put(
 	abd_quarantine_put(source, block, size, tag);
 }
 
+static inline void *abd_magazine_get_own(struct abd_thread *thread, unsigned index)
+{
+	(void)thread, (void)index;
+	return NULL;
+}
+
+static inline bool abd_magazine_put_own(struct abd_thread *thread, unsigned index, void *block)
+{
+	(void)thread, (void)index, (void)block;
+	return false;
+}
+
 static inline size_t abd_magazine_get_many(
 	unsigned index, struct iovec *blocks, size_t count, size_t size)
 {
@@ -83,26 +95,48 @@ static inline struct abd_thread *abd_magazine_put_pair(
 
 #else
 
+/** A block from magazine index of a thread, which is the calling one; NULL: it has none. */
+static inline void *abd_magazine_get_own(struct abd_thread *thread, unsigned index)
+{
+	void *block = NULL;
+
+	if (ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return NULL;
+
+	struct abd_magazine *magazine = thread->magazine[index];
+
+	if (ABD_LIKELY(magazine->count > 0))
+		block = magazine->slot[--magazine->count];
+	abd_thread_leave(thread);
+	return block;
+}
+
+/**
+ * Give a block back to magazine index of the calling thread; false: it has no room. The caller
+ * counts it in puts_left.
+ */
+static inline bool abd_magazine_put_own(struct abd_thread *thread, unsigned index, void *block)
+{
+	if (ABD_UNLIKELY(!abd_thread_enter(thread)))
+		return false;
+
+	struct abd_magazine *magazine = thread->magazine[index];
+	bool room = magazine->count < magazine->capacity;
+
+	if (ABD_LIKELY(room))
+		magazine->slot[magazine->count++] = block;
+	abd_thread_leave(thread);
+	return room;
+}
+
 /** A block from magazine index of this thread, else from the depot or the source; NULL: none. */
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_mine();
+	void *block = ABD_LIKELY(thread != NULL) ? abd_magazine_get_own(thread, index) : NULL;
 
-	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(abd_thread_enter(thread))) {
-		struct abd_magazine *magazine = thread->magazine[index];
-		uint32_t count = magazine->count;
-
-		if (ABD_LIKELY(count > 0)) {
-			void *block = magazine->slot[--count];
-
-			magazine->count = count;
-			abd_thread_leave(thread);
-			return block;
-		}
-		abd_thread_leave(thread);
-	}
-	return abd_magazine_get_slow(index, source, size, tag);
+	return ABD_LIKELY(block != NULL) ? block : abd_magazine_get_slow(index, source, size, tag);
 }
 
 /** Give a block back to magazine index of this thread, else to the depot or the source. */
@@ -111,20 +145,9 @@ static inline void abd_magazine_put(
 {
 	struct abd_thread *thread = abd_thread_mine();
 
-	if (ABD_LIKELY(thread != NULL) && ABD_LIKELY(--thread->puts_left > 0) &&
-		ABD_LIKELY(abd_thread_enter(thread))) {
-		struct abd_magazine *magazine = thread->magazine[index];
-		uint32_t count = magazine->count;
-
-		if (ABD_LIKELY(count < magazine->capacity)) {
-			magazine->slot[count] = block;
-			magazine->count = count + 1;
-			abd_thread_leave(thread);
-			return;
-		}
-		abd_thread_leave(thread);
-	}
-	abd_magazine_put_slow(index, source, block, size, tag);
+	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(--thread->puts_left == 0) ||
+		ABD_UNLIKELY(!abd_magazine_put_own(thread, index, block)))
+		abd_magazine_put_slow(index, source, block, size, tag);
 }
 
 /**
