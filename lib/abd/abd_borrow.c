@@ -38,13 +38,13 @@ static ABD_NOINLINE void *abd_borrow_slow(const char *call, abd_t *abd, size_t n
 		return NULL;
 	}
 	if (!abd_checked_borrow(abd, lease.buf, n)) {
-		abd_lease_drop(&lease);
+		abd_lease_end(&lease);
 		errno = ENOMEM;
 		return NULL;
 	}
 	abd_lease_count(&lease);
 	if (fill)
-		abd_lease_fill(&lease, abd, 0);
+		abd_lease_get(&lease, abd, 0);
 	return lease.buf;
 }
 
@@ -87,8 +87,8 @@ static ABD_NOINLINE void abd_return_slow(
 	abd_checked_return(call, abd, buf, n, written);
 	lease.copied = !abd_is_linear(abd);
 	if (written)
-		abd_lease_empty(&lease, abd, 0, n);
-	abd_lease_drop(&lease);
+		abd_lease_put(&lease, abd, 0, n);
+	abd_lease_end(&lease);
 }
 
 static inline void abd_return(const char *call, abd_t *abd, void *buf, size_t n, bool written)

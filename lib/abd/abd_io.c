@@ -7,6 +7,7 @@
 #include "abd_io.h"
 
 #include "abd_check.h"
+#include "abd_runs.h"
 #include "abd_walk.h"
 
 #include <abd/io.h>
@@ -17,40 +18,6 @@
  */
 #define ABD_IO_BATCH 64
 
-struct abd_io_map {
-	struct iovec *iov;
-	int count, max;
-	size_t covered;
-};
-
-static inline bool abd_io_map_segment(void *priv, const struct abd_segment *segment)
-{
-	struct abd_io_map *op = priv;
-
-	if (op->count == op->max)
-		return false;
-	op->iov[op->count++] = (struct iovec){segment->a, segment->size};
-	op->covered += segment->size;
-	return true;
-}
-
-static const struct abd_body abd_io_map_body = {.segment = abd_io_map_segment, .writes = true};
-
-/*
- * Describe as many bytes as iov_max entries can; writer: the call, if they will be written. Returns
- * entries.
- */
-static int abd_io_map(const char *writer, const abd_t *abd, size_t off, size_t size,
-	struct iovec *iov, int iov_max, size_t *covered)
-{
-	struct abd_io_map op = {.iov = iov, .max = iov_max};
-	struct abd_side a = abd_side(abd, off);
-
-	abd_walk(writer, &a, NULL, size, 0, abd_io_map_body, &op);
-	*covered = op.covered;
-	return op.count;
-}
-
 int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered)
 {
@@ -59,7 +26,7 @@ int abd_to_iov(
 	*covered = 0;
 	if (iov_max < 0)
 		return -EINVAL;
-	return abd_io_map(NULL, abd, off, size, iov, iov_max, covered);
+	return (int)abd_runs_map(NULL, abd, off, size, iov, (size_t)iov_max, covered);
 }
 
 static inline bool abd_io_aligned_segment(void *priv, const struct abd_segment *segment)
@@ -156,7 +123,7 @@ static ssize_t abd_io_all(
 	size_t done = 0, covered;
 
 	while (done < size) {
-		int count = abd_io_map(
+		int count = (int)abd_runs_map(
 			reader, abd, off + done, size - done, iov, ABD_IO_BATCH, &covered);
 		ssize_t moved =
 			abd_io_transfer(fd, iov, count, file_off + (off_t)done, reader == NULL);

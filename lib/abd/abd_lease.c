@@ -26,7 +26,7 @@ void abd_lease_count(const struct abd_lease *lease)
 		abd_counter_add(ABD_COUNTER(borrow_copy_cnt), 1);
 }
 
-void abd_lease_fill(const struct abd_lease *lease, const abd_t *abd, size_t off)
+void abd_lease_get(const struct abd_lease *lease, const abd_t *abd, size_t off)
 {
 	if (!lease->copied)
 		return;
@@ -34,7 +34,7 @@ void abd_lease_fill(const struct abd_lease *lease, const abd_t *abd, size_t off)
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), lease->size);
 }
 
-void abd_lease_empty(const struct abd_lease *lease, abd_t *abd, size_t off, size_t written)
+void abd_lease_put(const struct abd_lease *lease, abd_t *abd, size_t off, size_t written)
 {
 	if (!lease->copied)
 		return;
@@ -42,7 +42,7 @@ void abd_lease_empty(const struct abd_lease *lease, abd_t *abd, size_t off, size
 	abd_counter_add(ABD_COUNTER(borrow_copy_bytes), written);
 }
 
-void abd_lease_drop(const struct abd_lease *lease)
+void abd_lease_end(const struct abd_lease *lease)
 {
 	if (lease->copied)
 		abd_allocator_put(lease->buf, lease->size, lease->is_metadata);
@@ -69,22 +69,11 @@ bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_
 {
 	if (!abd_lease_begin(lease, NULL, abd, off, size))
 		return false;
-	abd_lease_fill(lease, abd, off);
+	abd_lease_get(lease, abd, off);
 	return true;
-}
-
-void abd_lease_read_end(struct abd_lease *lease)
-{
-	abd_lease_drop(lease);
 }
 
 bool abd_lease_write(struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size)
 {
 	return abd_lease_begin(lease, call, abd, off, size);
-}
-
-void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written)
-{
-	abd_lease_empty(lease, abd, off, written);
-	abd_lease_drop(lease);
 }

@@ -18,33 +18,24 @@ struct abd_lease {
 	bool is_metadata;
 };
 
-/* ---- parts, for borrows too ---- */
+/* ---- leases ---- */
+
+/** Lease [off, off + size), which the caller has checked to be there. False: no memory. */
+bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_t size);
+/** The same to write; the memory does not hold the range's content. */
+bool abd_lease_write(
+	struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size);
+/** Write bytes [0, written) to the buffer at off. The rest keeps its content if this is a copy. */
+void abd_lease_put(const struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
+void abd_lease_end(const struct abd_lease *lease);
+
+/* ---- parts of them, for borrows ---- */
 
 /** Take in_place, or where that is NULL memory of abd_buf_alloc()'s kind. False: no memory. */
 bool abd_lease_take(struct abd_lease *lease, char *in_place, size_t size, bool is_metadata);
 /** Count it, as a borrow. */
 void abd_lease_count(const struct abd_lease *lease);
-/* Of a copy; where the lease is in place, they do nothing. */
-/** Copy the range from the buffer. */
-void abd_lease_fill(const struct abd_lease *lease, const abd_t *abd, size_t off);
-/** Copy written bytes to the buffer. */
-void abd_lease_empty(const struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
-/** Give the memory back. */
-void abd_lease_drop(const struct abd_lease *lease);
-
-/* ---- leases ---- */
-
-/** Lease [off, off + size), which the caller has checked to be there. False: no memory. */
-bool abd_lease_read(struct abd_lease *lease, const abd_t *abd, size_t off, size_t size);
-void abd_lease_read_end(struct abd_lease *lease);
-
-/** The same to write; the memory does not hold the range's content. */
-bool abd_lease_write(
-	struct abd_lease *lease, const char *call, abd_t *abd, size_t off, size_t size);
-/**
- * Write bytes [0, written) to the buffer at off. The rest of the range keeps its old content only
- * if the lease was a copy.
- */
-void abd_lease_write_end(struct abd_lease *lease, abd_t *abd, size_t off, size_t written);
+/** Copy the range from the buffer, if this is a copy. */
+void abd_lease_get(const struct abd_lease *lease, const abd_t *abd, size_t off);
 
 #endif

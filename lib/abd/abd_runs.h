@@ -26,6 +26,14 @@ struct abd_runs {
 };
 
 /**
+ * Write the pieces of [off, off + size) into table, as many as there is room for; table NULL: only
+ * count them. *covered: bytes of these. Returns how many. writer: the call that will write to them,
+ * for which a buffer of zeros breaks the contract; NULL: they are read.
+ */
+size_t abd_runs_map(const char *writer, const abd_t *abd, size_t off, size_t size,
+	struct iovec *table, size_t room, size_t *covered);
+
+/**
  * The runs of [off, off + size), which the caller has checked to be there. False: no memory (only
  * gangs and zeros of more than 64 pieces need any).
  */

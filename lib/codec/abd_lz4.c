@@ -44,9 +44,10 @@ ssize_t abd_lz4_compress(
 		int produced = LZ4_compress_default(from.buf, to.buf, (int)src_size, (int)room);
 
 		result = produced > 0 ? produced : -ENOSPC;
-		abd_lease_write_end(&to, dst, dst_off, (size_t)produced);
+		abd_lease_put(&to, dst, dst_off, (size_t)produced);
+		abd_lease_end(&to);
 	}
-	abd_lease_read_end(&from);
+	abd_lease_end(&from);
 	return result;
 }
 

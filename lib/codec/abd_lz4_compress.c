@@ -29,9 +29,10 @@ static ssize_t abd_lz4_compress_own(const char *call, abd_t *dst, const abd_t *s
 	if (abd_lease_write(&to, call, dst, dst_off, room)) {
 		produced = abd_lz4_encode(to.buf, room, from.buf, src_size, effort, index, work);
 		result = produced > 0 ? (ssize_t)produced : -ENOSPC;
-		abd_lease_write_end(&to, dst, dst_off, produced);
+		abd_lease_put(&to, dst, dst_off, produced);
+		abd_lease_end(&to);
 	}
-	abd_lease_read_end(&from);
+	abd_lease_end(&from);
 out_work:
 	abd_mem_cache_free(work, work_size);
 	return result;

@@ -27,7 +27,7 @@ static void check_lease(struct abd_test_buffer *b, size_t off, size_t size)
 	if (size > 0 && one_piece(b, off, size))
 		abd_test_check(abd_test_stats().borrow_copy_cnt == copies,
 			"%s: [%zu, +%zu) was copied", b->kind, off, size);
-	abd_lease_read_end(&lease);
+	abd_lease_end(&lease);
 	if (!b->writes || size == 0)
 		return;
 
@@ -36,7 +36,8 @@ static void check_lease(struct abd_test_buffer *b, size_t off, size_t size)
 	abd_test_check(abd_lease_write(&lease, __func__, b->abd, off, size), "no memory");
 	memset(lease.buf, (int)off & 0xff, written);
 	memset(b->model + off, (int)off & 0xff, written);
-	abd_lease_write_end(&lease, b->abd, off, written);
+	abd_lease_put(&lease, b->abd, off, written);
+	abd_lease_end(&lease);
 	abd_test_check(abd_test_differs(b) == b->size, "%s: [%zu, +%zu) at %zu", b->kind, off,
 		written, abd_test_differs(b));
 }

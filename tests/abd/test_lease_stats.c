@@ -27,18 +27,20 @@ Test(abd_lease_stats, what_is_copied_out_and_back_is_counted, .init = begin, .fi
 	cr_assert(abd != NULL && !abd_is_linear(abd));
 	abd_zero(abd, SIZE);
 	cr_assert(abd_lease_read(&lease, abd, 0, SIZE));
-	abd_lease_read_end(&lease);
+	abd_lease_end(&lease);
 	expect_counted(1, 1, SIZE);
 	cr_assert(abd_lease_write(&lease, __func__, abd, 0, SIZE));
 	memset(lease.buf, 1, WRITTEN);
-	abd_lease_write_end(&lease, abd, 0, WRITTEN);
+	abd_lease_put(&lease, abd, 0, WRITTEN);
+	abd_lease_end(&lease);
 	expect_counted(2, 2, SIZE + WRITTEN);
 
 	/* Within one run: in place. */
 	cr_assert(abd_lease_read(&lease, abd, 4096, 4096));
-	abd_lease_read_end(&lease);
+	abd_lease_end(&lease);
 	cr_assert(abd_lease_write(&lease, __func__, abd, 1, 4095));
-	abd_lease_write_end(&lease, abd, 1, 4095);
+	abd_lease_put(&lease, abd, 1, 4095);
+	abd_lease_end(&lease);
 	expect_counted(4, 2, SIZE + WRITTEN);
 	abd_free(abd);
 }

@@ -639,7 +639,7 @@ Regression(bug_31_arrow_37318_one_chunk_is_not_copied)
 	/* The last page of a buffer of two runs is one piece too. */
 	cr_assert(abd_lease_read(&lease, multi, 4 << 12, 4096));
 	cr_assert_eq(lease.buf, ABD_SCATTER(multi).abd_runs[1].iov_base);
-	abd_lease_read_end(&lease);
+	abd_lease_end(&lease);
 	cr_assert_eq(abd_test_stats().borrow_cnt, now.borrow_cnt + 3);
 	cr_assert_eq(abd_test_stats().borrow_copy_cnt, now.borrow_copy_cnt);
 	cr_assert_eq(abd_test_stats().borrow_copy_bytes, now.borrow_copy_bytes);
