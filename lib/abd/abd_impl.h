@@ -143,6 +143,31 @@ struct abd_run_class {
 	uint32_t order;
 };
 
+/*
+ * The runs of so many pages, if the provider refuses none: as many of max_order as fit, then one
+ * for each bit of the rest.
+ */
+struct abd_run_plan {
+	size_t run_count;
+	size_t class_count;
+};
+
+static inline struct abd_run_plan abd_run_plan(size_t pages, unsigned max_order)
+{
+	size_t full = pages >> max_order;
+	size_t bits = (size_t)__builtin_popcountl(pages & (((size_t)1 << max_order) - 1));
+
+	return (struct abd_run_plan){full + bits, (full > 0) + bits};
+}
+
+/**
+ * Describe runs by their orders, in at most ABD_CHUNK_ORDERS classes. Returns how many there are;
+ * more than that: the orders rise, which they never do.
+ */
+size_t abd_run_classes(struct abd_run_class *class, const struct iovec *runs, size_t run_count);
+/** Give runs back to their provider. */
+void abd_run_free(unsigned provider, const struct iovec *runs, size_t run_count);
+
 /** Bytes of struct, run table and classes, for so many of them. */
 static inline size_t abd_scatter_head_bytes(size_t run_count, size_t class_count)
 {

@@ -36,27 +36,38 @@ size_t abd_scatter_seek_class(const abd_t *abd, size_t at, size_t *within)
 	return class->first_run + (at >> shift);
 }
 
-bool abd_scatter_classes_hold(const abd_t *abd)
+size_t abd_run_classes(struct abd_run_class *class, const struct iovec *runs, size_t run_count)
 {
-	const struct iovec *runs = ABD_SCATTER(abd).abd_runs;
-	const struct abd_run_class *class = abd_scatter_classes(abd);
-	unsigned order = abd_run_order(runs[0].iov_len), count = 0;
-	bool hold = order == abd->abd_order;
-	size_t start = 0;
+	size_t start = 0, count = 0;
 
-	for (size_t i = 0; hold && i < ABD_SCATTER(abd).abd_run_count; i++) {
-		unsigned now = abd_run_order(runs[i].iov_len);
+	for (size_t i = 0; i < run_count; i++) {
+		unsigned order = abd_run_order(runs[i].iov_len);
 
-		if (i == 0 || now != order) {
-			order = now;
-			if (count++ < abd->abd_class_count && abd->abd_class_count > 1)
-				hold = class[count - 1].start == start &&
-				       class[count - 1].first_run == i &&
-				       class[count - 1].order == order;
+		if (count == 0 || class[count - 1].order != order) {
+			if (count == ABD_CHUNK_ORDERS)
+				return count + 1;
+			class[count++] = (struct abd_run_class){start, (uint32_t)i, order};
 		}
 		start += ABD_CHUNK_SIZE << order;
 	}
-	return hold && count == abd->abd_class_count;
+	return count;
+}
+
+bool abd_scatter_classes_hold(const abd_t *abd)
+{
+	const struct iovec *runs = ABD_SCATTER(abd).abd_runs;
+	struct abd_run_class class[ABD_CHUNK_ORDERS];
+	size_t count = abd_run_classes(class, runs, ABD_SCATTER(abd).abd_run_count);
+
+	return count == abd->abd_class_count && abd_run_order(runs[0].iov_len) == abd->abd_order &&
+	       (count == 1 ||
+		       memcmp(class, abd_scatter_classes(abd), count * sizeof(class[0])) == 0);
+}
+
+void abd_run_free(unsigned provider, const struct iovec *runs, size_t run_count)
+{
+	for (size_t i = 0; i < run_count; i++)
+		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
 }
 
 size_t abd_scatter_head_size(const abd_t *abd)
@@ -71,23 +82,21 @@ struct abd_gathering {
 	size_t pages_left;
 	size_t run_count;
 	size_t class_count;
-	struct abd_run_class class[ABD_CHUNK_ORDERS];
+	unsigned order; /* of the last run */
 	unsigned max_order;
 	unsigned provider;
 };
 
-/* The head size needed if nothing is refused from here on: runs of max_order, then one run for each
- * bit of the rest. */
+/*
+ * The head size needed if nothing is refused from here on. Runs gathered so far are of higher
+ * orders than those to come, so each order to come is a class of its own.
+ */
 static size_t abd_gathering_head_size(const struct abd_gathering *g)
 {
-	size_t full = g->pages_left >> g->max_order;
-	unsigned rest =
-		(unsigned)__builtin_popcountl(g->pages_left & (((size_t)1 << g->max_order) - 1));
+	struct abd_run_plan plan = abd_run_plan(g->pages_left, g->max_order);
 
-	/* Runs gathered so far are of higher orders than those to come, so each order to come is a
-	 * class of its own. */
 	return abd_scatter_head_bytes(
-		g->run_count + full + rest, g->class_count + (full > 0) + rest);
+		g->run_count + plan.run_count, g->class_count + plan.class_count);
 }
 
 /* Allocate a head for all runs to come, and move the runs gathered so far into it. */
@@ -109,24 +118,20 @@ static bool abd_gathering_plan(struct abd_gathering *g)
 }
 
 /* Count runs that are in the table already. */
-static void abd_gathering_add(struct abd_gathering *g, unsigned order, size_t start, size_t count)
+static void abd_gathering_add(struct abd_gathering *g, unsigned order, size_t count)
 {
-	if (g->class_count == 0 || g->class[g->class_count - 1].order != order)
-		g->class[g->class_count++] =
-			(struct abd_run_class){start, (uint32_t)g->run_count, order};
+	g->class_count += g->class_count == 0 || g->order != order;
+	g->order = order;
 	g->run_count += count;
 	g->pages_left -= count << order;
 }
 
 static void abd_gathering_undo(struct abd_gathering *g)
 {
-	for (size_t i = 0; i < g->run_count; i++) {
-		struct iovec *run = &ABD_SCATTER(g->abd).abd_runs[i];
-
-		abd_chunk_free(g->provider, run->iov_base, abd_run_order(run->iov_len));
-	}
-	if (g->abd != NULL)
-		abd_head_free(g->abd, g->head_size);
+	if (g->abd == NULL)
+		return;
+	abd_run_free(g->provider, ABD_SCATTER(g->abd).abd_runs, g->run_count);
+	abd_head_free(g->abd, g->head_size);
 }
 
 /* A run, or NULL: refused. A refused page is requested once more after the reserve has gone back.
@@ -160,16 +165,13 @@ static size_t abd_gathering_take(struct abd_gathering *g, unsigned order)
 /* Gather all runs. False: no memory; the caller gives back what was gathered. */
 static bool abd_gathering_run(struct abd_gathering *g)
 {
-	size_t pages = g->pages_left;
-
 	while (g->pages_left > 0) {
 		unsigned fits = abd_log2(g->pages_left);
 		unsigned order = fits < g->max_order ? fits : g->max_order;
 		size_t count = abd_gathering_take(g, order);
 
 		if (ABD_LIKELY(count > 0)) {
-			abd_gathering_add(
-				g, order, (pages - g->pages_left) << ABD_CHUNK_SHIFT, count);
+			abd_gathering_add(g, order, count);
 			continue;
 		}
 		if (order == 0)
@@ -269,11 +271,10 @@ static abd_t *abd_scatter_alloc_multi(unsigned provider, size_t size, unsigned m
 
 	last->iov_len -= -size & (ABD_CHUNK_SIZE - 1);
 	ABD_SCATTER(abd).abd_run_count = g.run_count;
-	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): a plan has a class */
-	abd->abd_order = (uint8_t)g.class[0].order;
+	abd->abd_order = (uint8_t)abd_run_order(ABD_SCATTER(abd).abd_runs[0].iov_len);
 	abd->abd_class_count = (uint8_t)g.class_count;
 	if (g.class_count > 1)
-		memcpy(abd_scatter_classes(abd), g.class, g.class_count * sizeof(g.class[0]));
+		abd_run_classes(abd_scatter_classes(abd), ABD_SCATTER(abd).abd_runs, g.run_count);
 	if (g.run_count > 1)
 		abd->abd_flags |= ABD_FLAG_MULTI_CHUNK;
 	assert(abd_scatter_head_size(abd) == g.head_size);
@@ -431,8 +432,7 @@ static ABD_NOINLINE void abd_scatter_free_slow(abd_t *abd)
 
 	if (abd->abd_class_count == 1)
 		i = abd_chunk_free_many(provider, abd->abd_order, runs, run_count);
-	for (; i < run_count; i++)
-		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
+	abd_run_free(provider, runs + i, run_count - i);
 	abd_head_free(abd, abd_scatter_head_size(abd));
 }
 

@@ -16,39 +16,22 @@
 #include "abd_check.h"
 #include "abd_impl.h"
 
-/* The runs of whole pages: as many of max_order as fit, then one for each bit of the rest. */
-struct abd_split_plan {
-	size_t run_count; /* with the rest, which is one */
-	size_t class_count;
-	unsigned max_order;
-};
-
-static struct abd_split_plan abd_split_plan(size_t size)
+static struct abd_run_plan abd_split_plan(size_t size, unsigned max_order)
 {
-	struct abd_split_plan plan = {.max_order = ABD_TUNE(max_order)};
-	size_t pages = size >> ABD_CHUNK_SHIFT, full = pages >> plan.max_order;
-	size_t less = pages & (((size_t)1 << plan.max_order) - 1);
-	size_t bits = (size_t)__builtin_popcountl(less);
-	bool ends_with_page = plan.max_order == 0 || (less & 1) != 0;
+	size_t pages = size >> ABD_CHUNK_SHIFT;
+	struct abd_run_plan plan = abd_run_plan(pages, max_order);
 
-	plan.run_count = full + bits + 1;
-	/* The rest has order 0, as a last page has. */
-	plan.class_count = (full > 0) + bits + !ends_with_page;
+	/* The rest is a run too. It has order 0, as a last page has. */
+	plan.run_count++;
+	plan.class_count += max_order > 0 && (pages & 1) == 0;
 	return plan;
 }
 
 size_t abd_split_head_size(size_t size)
 {
-	struct abd_split_plan plan = abd_split_plan(size);
+	struct abd_run_plan plan = abd_split_plan(size, ABD_TUNE(max_order));
 
 	return abd_scatter_head_bytes(plan.run_count, plan.class_count);
-}
-
-/* Give back the first count runs. */
-static void abd_split_undo(unsigned provider, const struct iovec *runs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		abd_chunk_free(provider, runs[i].iov_base, abd_run_order(runs[i].iov_len));
 }
 
 /* False: the provider refused one, and none is taken. */
@@ -59,28 +42,12 @@ static bool abd_split_take(unsigned provider, struct iovec *runs, size_t pages, 
 
 		runs[i] = (struct iovec){abd_chunk_alloc(provider, order), ABD_CHUNK_SIZE << order};
 		if (runs[i].iov_base == NULL) {
-			abd_split_undo(provider, runs, i);
+			abd_run_free(provider, runs, i);
 			return false;
 		}
 		pages -= (size_t)1 << order;
 	}
 	return true;
-}
-
-/* Describe the runs by their orders. Returns how many classes there are. */
-static size_t abd_split_classes(
-	struct abd_run_class *class, const struct iovec *runs, size_t run_count)
-{
-	size_t start = 0, count = 0;
-
-	for (size_t i = 0; i < run_count; i++) {
-		unsigned order = abd_run_order(runs[i].iov_len);
-
-		if (count == 0 || class[count - 1].order != order)
-			class[count++] = (struct abd_run_class){start, (uint32_t)i, order};
-		start += runs[i].iov_len;
-	}
-	return count;
 }
 
 /* Add whole pages to the counters (sign 1), or subtract them (-1). */
@@ -100,30 +67,28 @@ static void abd_split_count(const abd_t *abd, uint64_t sign)
 
 abd_t *abd_split_make(void *head, size_t head_size, size_t size, void *tail, bool is_metadata)
 {
-	struct abd_split_plan plan = abd_split_plan(size);
-	struct abd_run_class class[ABD_CHUNK_ORDERS];
-	unsigned provider = abd_chunk_provider_now();
+	unsigned provider = abd_chunk_provider_now(), max_order = ABD_TUNE(max_order);
+	struct abd_run_plan plan = abd_split_plan(size, max_order);
 	abd_t *abd = head;
 	struct iovec *runs = (struct iovec *)(void *)(abd + 1);
 	size_t rest = size & (ABD_CHUNK_SIZE - 1);
 
 	assert(size > ABD_CHUNK_SIZE && rest > 0);
 	if (abd_scatter_head_bytes(plan.run_count, plan.class_count) > head_size ||
-		!abd_split_take(provider, runs, size >> ABD_CHUNK_SHIFT, plan.max_order))
+		!abd_split_take(provider, runs, size >> ABD_CHUNK_SHIFT, max_order))
 		return NULL;
 	runs[plan.run_count - 1] = (struct iovec){tail, rest};
 
-	size_t class_count = abd_split_classes(class, runs, plan.run_count);
-
-	assert(class_count == plan.class_count);
-	if (class_count > 1)
-		memcpy(runs + plan.run_count, class, class_count * sizeof(class[0]));
 	abd_struct_init(abd, ABD_FLAG_MULTI_CHUNK | (is_metadata ? ABD_FLAG_META : 0), size);
 	abd->abd_provider = (uint8_t)provider;
-	abd->abd_class_count = (uint8_t)class_count;
-	abd->abd_order = (uint8_t) class[0].order;
+	abd->abd_class_count = (uint8_t)plan.class_count;
+	abd->abd_order = (uint8_t)abd_run_order(runs[0].iov_len);
 	ABD_SCATTER(abd).abd_runs = runs;
 	ABD_SCATTER(abd).abd_run_count = plan.run_count;
+	if (plan.class_count > 1)
+		abd_run_classes((struct abd_run_class *)(void *)(runs + plan.run_count), runs,
+			plan.run_count);
+	assert(abd_scatter_classes_hold(abd));
 	abd_split_count(abd, 1);
 	return abd;
 }
@@ -132,7 +97,7 @@ void abd_split_free(abd_t *abd)
 {
 	abd_check_end(__func__, abd);
 	abd_split_count(abd, -(uint64_t)1);
-	abd_split_undo(
+	abd_run_free(
 		abd->abd_provider, ABD_SCATTER(abd).abd_runs, ABD_SCATTER(abd).abd_run_count - 1);
 	abd_struct_init(abd, (abd_flags_t)0, 0);
 }
