@@ -21,8 +21,10 @@ static inline void abd_check_range(const char *call, const abd_t *abd, size_t of
  */
 static inline void abd_check_pieces(const char *call, const abd_t *abd, size_t off, size_t size)
 {
-	if (ABD_LIKELY(abd != NULL || size > 0))
+	if (ABD_LIKELY(abd != NULL))
 		abd_check_range(call, abd, off, size);
+	else
+		ABD_REQUIRE_IN(call, size == 0, "buffer is NULL");
 }
 
 /** Check a call on a whole buffer. */

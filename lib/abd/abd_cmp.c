@@ -38,8 +38,8 @@ static inline bool abd_order_segment(void *priv, const struct abd_segment *s)
 static const struct abd_body abd_order_body = {
 	.segment = abd_order_segment, .lanes = abd_cmp_lanes, .small = true};
 
-/* Not inline, as those below, so that small operations don't pay for a walk's registers. */
-static ABD_NOINLINE int abd_order_walk(struct abd_side a, struct abd_side b, size_t size)
+/* Inlined into what knows which side is memory. */
+ABD_WALK_INLINE int abd_order_walk(struct abd_side a, struct abd_side b, size_t size)
 {
 	struct abd_cmp op = {.kernel = abd_compare_for(size)};
 
@@ -47,31 +47,45 @@ static ABD_NOINLINE int abd_order_walk(struct abd_side a, struct abd_side b, siz
 	return op.order;
 }
 
-static inline int abd_order(struct abd_side a, struct abd_side b, size_t size)
+/* Not inline, as those below that check, so that small operations don't pay for its registers. */
+static ABD_NOINLINE int abd_order_buffers(const abd_t *a, const abd_t *b, size_t size)
 {
-	struct abd_segment s;
-
-	if (abd_walk_small(&s, &a, &b, size))
-		return abd_compare_for(size)->order(s.a, s.b, size, NULL, NULL);
-	return abd_order_walk(a, b, size);
+	return abd_order_walk(abd_side(a, 0), abd_side(b, 0), size);
 }
 
 int abd_cmp(const abd_t *dabd, const abd_t *sabd)
 {
+	char *d, *s;
+
 	abd_check(__func__, dabd);
 	abd_check(__func__, sabd);
 	ABD_REQUIRE(dabd->abd_size == sabd->abd_size,
 		"buffers of %zu and %zu bytes are compared; their sizes must be equal",
 		dabd->abd_size, sabd->abd_size);
-	return abd_order(abd_side(dabd, 0), abd_side(sabd, 0), dabd->abd_size);
+
+	size_t size = dabd->abd_size;
+
+	if (abd_small(dabd, 0, size, &d) && abd_small(sabd, 0, size, &s))
+		return abd_compare_for(size)->order(d, s, size, NULL, NULL);
+	return abd_order_buffers(dabd, sabd, size);
+}
+
+static ABD_NOINLINE int abd_cmp_buf_checked(
+	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	abd_check_pieces(call, abd, off, size);
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	return abd_order_walk(abd_side(abd, off), abd_side_from(buf), size);
 }
 
 static inline int abd_cmp_buf_as(
 	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	abd_check_pieces(call, abd, off, size);
-	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
-	return abd_order(abd_side(abd, off), abd_side_from(buf), size);
+	char *at;
+
+	if (abd_small(abd, off, size, &at) && buf != NULL)
+		return abd_compare_for(size)->order(at, buf, size, NULL, NULL);
+	return abd_cmp_buf_checked(call, abd, buf, off, size);
 }
 
 int abd_cmp_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
@@ -96,42 +110,58 @@ static inline bool abd_equal_segment(void *priv, const struct abd_segment *s)
 static const struct abd_body abd_equal_body = {
 	.segment = abd_equal_segment, .lanes = abd_cmp_lanes, .small = true};
 
-static ABD_NOINLINE bool abd_equal_walk(struct abd_side a, struct abd_side b, size_t size)
+ABD_WALK_INLINE bool abd_equal_walk(struct abd_side a, struct abd_side b, size_t size)
 {
 	struct abd_cmp op = {.kernel = abd_compare_for(size)};
 
 	return abd_walk(NULL, &a, &b, size, op.kernel->lane_count, abd_equal_body, &op);
 }
 
-static inline bool abd_equal_sides(struct abd_side a, struct abd_side b, size_t size)
+static ABD_NOINLINE bool abd_equal_checked(
+	const char *call, const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
-	struct abd_segment s;
-
-	if (abd_walk_small(&s, &a, &b, size))
-		return abd_compare_for(size)->equal(s.a, s.b, size, NULL, NULL);
-	return abd_equal_walk(a, b, size);
+	abd_check_range(call, a, a_off, size);
+	abd_check_range(call, b, b_off, size);
+	return abd_equal_walk(abd_side(a, a_off), abd_side(b, b_off), size);
 }
 
 bool abd_equal_off(const abd_t *a, const abd_t *b, size_t a_off, size_t b_off, size_t size)
 {
-	abd_check_range(__func__, a, a_off, size);
-	abd_check_range(__func__, b, b_off, size);
-	return abd_equal_sides(abd_side(a, a_off), abd_side(b, b_off), size);
+	char *x, *y;
+
+	if (abd_small(a, a_off, size, &x) && abd_small(b, b_off, size, &y))
+		return abd_compare_for(size)->equal(x, y, size, NULL, NULL);
+	return abd_equal_checked(__func__, a, b, a_off, b_off, size);
 }
 
 bool abd_equal(const abd_t *a, const abd_t *b)
 {
+	char *x, *y;
+
 	abd_check(__func__, a);
 	abd_check(__func__, b);
-	return a->abd_size == b->abd_size &&
-	       abd_equal_sides(abd_side(a, 0), abd_side(b, 0), a->abd_size);
+	if (a->abd_size != b->abd_size)
+		return false;
+	if (abd_small(a, 0, a->abd_size, &x) && abd_small(b, 0, a->abd_size, &y))
+		return abd_compare_for(a->abd_size)->equal(x, y, a->abd_size, NULL, NULL);
+	return abd_equal_checked(__func__, a, b, 0, 0, a->abd_size);
+}
+
+static ABD_NOINLINE bool abd_equal_buf_checked(
+	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	abd_check_range(call, abd, off, size);
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	return abd_equal_walk(abd_side(abd, off), abd_side_from(buf), size);
 }
 
 bool abd_equal_buf_off(const abd_t *abd, const void *buf, size_t off, size_t size)
 {
-	abd_check_range(__func__, abd, off, size);
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
-	return abd_equal_sides(abd_side(abd, off), abd_side_from(buf), size);
+	char *at;
+
+	if (abd_small(abd, off, size, &at) && buf != NULL)
+		return abd_compare_for(size)->equal(at, buf, size, NULL, NULL);
+	return abd_equal_buf_checked(__func__, abd, buf, off, size);
 }
 
 /* ---- the first difference ---- */
@@ -182,22 +212,23 @@ static const struct abd_body abd_cmp_zero_body = {
 	.segment = abd_cmp_zero_segment, .lanes = abd_cmp_zero_lanes, .small = true};
 
 /* One side fills caches half as fast as two, for which the plans are made. */
-static ABD_NOINLINE bool abd_cmp_zero_walk(struct abd_side a, size_t size)
+static ABD_NOINLINE int abd_cmp_zero_checked(
+	const char *call, const abd_t *abd, size_t off, size_t size)
 {
 	struct abd_cmp op = {.kernel = abd_compare_for(size / 2)};
+	struct abd_side a = abd_side(abd, off);
 
-	return abd_walk(NULL, &a, NULL, size, op.kernel->lane_count, abd_cmp_zero_body, &op);
+	abd_check_pieces(call, abd, off, size);
+	return !abd_walk(NULL, &a, NULL, size, op.kernel->lane_count, abd_cmp_zero_body, &op);
 }
 
 static inline int abd_cmp_zero_as(const char *call, const abd_t *abd, size_t off, size_t size)
 {
-	struct abd_side a = abd_side(abd, off);
-	struct abd_segment s;
+	char *at;
 
-	abd_check_pieces(call, abd, off, size);
-	if (abd_walk_small(&s, &a, NULL, size))
-		return !abd_compare_for(size / 2)->zero(s.a, size, NULL);
-	return !abd_cmp_zero_walk(a, size);
+	if (abd_small(abd, off, size, &at))
+		return !abd_compare_for(size / 2)->zero(at, size, NULL);
+	return abd_cmp_zero_checked(call, abd, off, size);
 }
 
 int abd_cmp_zero_off(const abd_t *abd, size_t off, size_t size)

@@ -117,8 +117,8 @@ static inline size_t abd_copy_lanes(
 static const struct abd_body abd_copy_body = {
 	.segment = abd_copy_segment, .lanes = abd_copy_lanes, .writes = true, .small = true};
 
-/* Not inline, so that small copies don't pay for a walk's registers. */
-static ABD_NOINLINE void abd_copy_walk(
+/* Inlined into the calls that check, which know which side is memory. */
+ABD_WALK_INLINE void abd_copy_walk(
 	const char *call, struct abd_side to, struct abd_side from, size_t size)
 {
 	struct abd_copy_op op = {abd_copy_for(size)};
@@ -128,25 +128,30 @@ static ABD_NOINLINE void abd_copy_walk(
 }
 
 /* Small copies are the C library's: kernels do the same below their smallest block. */
-static inline void abd_copy_sides(
-	const char *call, struct abd_side to, struct abd_side from, size_t size)
+static inline bool abd_copy_small(char *to, const char *from, size_t size)
 {
-	struct abd_segment s;
+	if (!abd_spans_are_apart(to, from, size))
+		return false;
+	memcpy(to, from, size);
+	return true;
+}
 
-	if (abd_walk_small(&s, &to, &from, size)) {
-		abd_require_apart_spans(call, s.a, s.b, size);
-		memcpy(s.a, s.b, size);
-	} else {
-		abd_copy_walk(call, to, from, size);
-	}
+static ABD_NOINLINE void abd_copy_checked(
+	const char *call, abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+{
+	abd_check_pieces(call, dabd, doff, size);
+	abd_check_pieces(call, sabd, soff, size);
+	abd_copy_walk(call, abd_side(dabd, doff), abd_side(sabd, soff), size);
 }
 
 static inline void abd_copy_as(
 	const char *call, abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	abd_check_pieces(call, dabd, doff, size);
-	abd_check_pieces(call, sabd, soff, size);
-	abd_copy_sides(call, abd_side(dabd, doff), abd_side(sabd, soff), size);
+	char *to, *from;
+
+	if (!abd_small(dabd, doff, size, &to) || !abd_small(sabd, soff, size, &from) ||
+		!abd_copy_small(to, from, size))
+		abd_copy_checked(call, dabd, sabd, doff, soff, size);
 }
 
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
@@ -159,12 +164,21 @@ void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
 	abd_copy_as(__func__, dabd, sabd, 0, 0, size);
 }
 
-static inline void abd_copy_from(
+static ABD_NOINLINE void abd_copy_from_checked(
 	const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	abd_check_pieces(call, abd, off, size);
 	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
-	abd_copy_sides(call, abd_side(abd, off), abd_side_from(buf), size);
+	abd_copy_walk(call, abd_side(abd, off), abd_side_from(buf), size);
+}
+
+static inline void abd_copy_from(
+	const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
+{
+	char *to;
+
+	if (!abd_small(abd, off, size, &to) || buf == NULL || !abd_copy_small(to, buf, size))
+		abd_copy_from_checked(call, abd, buf, off, size);
 }
 
 void abd_copy_from_buf_as(const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
@@ -182,12 +196,21 @@ void abd_copy_from_buf(abd_t *abd, const void *buf, size_t size)
 	abd_copy_from(__func__, abd, buf, 0, size);
 }
 
-static inline void abd_copy_to(
+static ABD_NOINLINE void abd_copy_to_checked(
 	const char *call, void *buf, const abd_t *abd, size_t off, size_t size)
 {
 	abd_check_pieces(call, abd, off, size);
 	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
-	abd_copy_sides(call, abd_side_to(buf), abd_side(abd, off), size);
+	abd_copy_walk(call, abd_side_to(buf), abd_side(abd, off), size);
+}
+
+static inline void abd_copy_to(
+	const char *call, void *buf, const abd_t *abd, size_t off, size_t size)
+{
+	char *from;
+
+	if (!abd_small(abd, off, size, &from) || buf == NULL || !abd_copy_small(buf, from, size))
+		abd_copy_to_checked(call, buf, abd, off, size);
 }
 
 void abd_copy_to_buf_off(void *buf, const abd_t *abd, size_t off, size_t size)
@@ -226,24 +249,24 @@ static inline size_t abd_zero_lanes(
 static const struct abd_body abd_zero_body = {
 	.segment = abd_zero_segment, .lanes = abd_zero_lanes, .writes = true, .small = true};
 
-static ABD_NOINLINE void abd_zero_walk(const char *call, struct abd_side a, size_t size)
+static ABD_NOINLINE void abd_zero_checked(const char *call, abd_t *abd, size_t off, size_t size)
 {
 	struct abd_zero_op op = {abd_zero_for(size)};
+	struct abd_side a = abd_side(abd, off);
 
+	abd_check_pieces(call, abd, off, size);
 	abd_walk(call, &a, NULL, size, op.kernel->lane_count, abd_zero_body, &op);
 	abd_zero_finish(op.kernel);
 }
 
 static inline void abd_zero_as(const char *call, abd_t *abd, size_t off, size_t size)
 {
-	struct abd_side a = abd_side(abd, off);
-	struct abd_segment s;
+	char *at;
 
-	abd_check_pieces(call, abd, off, size);
-	if (abd_walk_small(&s, &a, NULL, size))
-		memset(s.a, 0, size);
+	if (abd_small(abd, off, size, &at))
+		memset(at, 0, size);
 	else
-		abd_zero_walk(call, a, size);
+		abd_zero_checked(call, abd, off, size);
 }
 
 void abd_zero_off(abd_t *abd, size_t off, size_t size)

@@ -80,7 +80,7 @@ struct abd_body {
 	/* Side a is written, if a call says so: it must not be of zeros, and side b must be apart.
 	 */
 	bool writes;
-	/* What abd_walk_small() finds does not come to the walk. */
+	/* What abd_small() says yes to does not come to the walk. */
 	bool small;
 };
 
@@ -140,10 +140,15 @@ static inline bool abd_walk_whole(struct abd_segment *segment, const struct abd_
  */
 enum { ABD_SMALL = 512 };
 
-static inline bool abd_walk_small(struct abd_segment *segment, const struct abd_side *a,
-	const struct abd_side *b, size_t size)
+/*
+ * Whether a range is small, within the buffer, and one piece of memory, which is then *at: nothing
+ * else is left to check. False in checked builds, where more is checked.
+ */
+static inline bool abd_small(const abd_t *abd, size_t off, size_t size, char **at)
 {
-	return size <= ABD_SMALL && abd_walk_whole(segment, a, b, size);
+	return !ABD_CHECKED && size > 0 && size <= ABD_SMALL && abd != NULL &&
+	       off <= abd->abd_size && size <= abd->abd_size - off &&
+	       abd_contiguous(abd, off, size, at);
 }
 
 /* ---- in step ---- */
@@ -172,7 +177,7 @@ static inline bool abd_step_is_span(const struct abd_step *step)
 static inline bool abd_step_begin(
 	struct abd_step *step, const struct abd_side *a, const struct abd_side *b)
 {
-	if (a->abd == NULL || b->abd == NULL || (a->abd->abd_zeros | b->abd->abd_zeros) != 0 ||
+	if (a->abd == NULL || b->abd == NULL || abd_is_zeros(a->abd) || abd_is_zeros(b->abd) ||
 		a->abd->abd_class_count != 1 || b->abd->abd_class_count != 1 ||
 		a->abd->abd_order != b->abd->abd_order)
 		return false;
@@ -402,7 +407,7 @@ ABD_WALK_INLINE bool abd_walk(const char *call, const struct abd_side *a, const 
 	struct abd_iter ia, ib;
 	struct abd_step step;
 
-	if ((!body.small || size > ABD_SMALL) && abd_walk_whole(&whole, a, b, size))
+	if ((ABD_CHECKED || !body.small || size > ABD_SMALL) && abd_walk_whole(&whole, a, b, size))
 		return abd_walk_segment(call, &whole, body, op);
 	if (size == 0)
 		return true;

@@ -38,11 +38,16 @@ static inline void abd_require_range(const char *call, const abd_t *abd, size_t 
  * without comparing all pairs of pieces: one compares two ranges of one buffer, the other each
  * piece with the piece that is copied to it.
  */
-static inline void abd_require_apart_spans(const char *call, const void *d, const void *s, size_t n)
+static inline bool abd_spans_are_apart(const void *d, const void *s, size_t n)
 {
 	uintptr_t to = (uintptr_t)d, from = (uintptr_t)s;
 
-	ABD_REQUIRE_IN(call, to == from || n <= (to < from ? from - to : to - from),
+	return to == from || n <= (to < from ? from - to : to - from);
+}
+
+static inline void abd_require_apart_spans(const char *call, const void *d, const void *s, size_t n)
+{
+	ABD_REQUIRE_IN(call, abd_spans_are_apart(d, s, n),
 		"%zu bytes at %p are copied onto %p, which they overlap", n, s, d);
 }
 
