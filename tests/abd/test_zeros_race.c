@@ -32,22 +32,6 @@ static void *second(void *arg)
 	return NULL;
 }
 
-static bool sleeps(long tid)
-{
-	char path[64], state = '?';
-
-	snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", tid);
-
-	FILE *file = fopen(path, "r");
-
-	if (file != NULL) {
-		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-			state = '?';
-		fclose(file);
-	}
-	return state == 'S';
-}
-
 /* The first thread's one question under the lock. */
 static bool hold(void)
 {
@@ -57,7 +41,7 @@ static bool hold(void)
 		return false;
 	for (int i = 0; i < 5000 && seen < 5; i++) {
 		pause_ms();
-		seen = second_asks && sleeps(second_tid) ? seen + 1 : 0;
+		seen = second_asks && abd_test_sleeps(second_tid) ? seen + 1 : 0;
 	}
 	second_slept = seen == 5;
 	return false;

@@ -177,7 +177,7 @@ static void compare_with_array(uint64_t seed, bool refuse)
 	free(in);
 }
 
-Test(arc_index, finds_what_an_array_has_while_it_grows_and_shrinks, .timeout = 120)
+Test(arc_index, finds_what_an_array_has_while_it_grows_and_shrinks)
 {
 	for (uint64_t seed = 1; seed <= 4; seed++)
 		compare_with_array(seed, seed % 2 == 0);
@@ -266,7 +266,7 @@ static void empty(struct reading *reading, uint64_t to)
 	shrink(reading->index, to);
 }
 
-Test(arc_index, no_reader_misses_what_stays_in_while_lines_are_split_and_joined, .timeout = 120)
+Test(arc_index, no_reader_misses_what_stays_in_while_lines_are_split_and_joined)
 {
 	struct reading reading = {.index = abd_arc_index_new(0, 5)};
 	const unsigned rounds = getenv("ABD_TEST_LONG") != NULL ? 2000 : 30;

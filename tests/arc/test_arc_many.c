@@ -408,7 +408,7 @@ static void *read_beside(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_many, beside_a_writer_each_key_has_its_own_record, .timeout = 120)
+Test(abd_arc_many, beside_a_writer_each_key_has_its_own_record)
 {
 	abd_arc_t *arc = arc_make(400000, 0, 0);
 	atomic_bool stop = false;

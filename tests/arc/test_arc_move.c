@@ -288,7 +288,7 @@ static void *read_beside(void *arg)
 }
 
 /* Copies of pages are there twice until readers have left the old ones. */
-Test(arc_move, moves_beside_a_reader_keep_within_the_capacity, .timeout = 120)
+Test(arc_move, moves_beside_a_reader_keep_within_the_capacity)
 {
 	struct beside beside = {.arc = arc_make(CAPACITY, 0, 0)};
 	size_t worst = 0, puts = abd_test_share(3000);
@@ -354,7 +354,7 @@ Test(arc_move, a_small_cache_is_packed_like_a_large_one)
 }
 
 /* What has become of 64 MiB of records of 64 bytes to 16 KiB: no size has many. */
-Test(arc_move, a_cache_that_shrinks_has_its_records_in_few_slabs, .timeout = 120)
+Test(arc_move, a_cache_that_shrinks_has_its_records_in_few_slabs)
 {
 	abd_arc_t *arc = arc_make(4 * CAPACITY, 0, 0);
 	uint64_t seed = 1;

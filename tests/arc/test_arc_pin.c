@@ -516,7 +516,7 @@ Test(arc_pin, a_look_may_uncount_first)
 /* ---- any order ------------------------------------------------------------------------------- */
 
 /* Puts, holds, releases, evictions and looks: what is held keeps its content, and its count. */
-Test(arc_pin, in_any_order, .timeout = 120)
+Test(arc_pin, in_any_order)
 {
 	enum { HELD = 200, KEYS = 300, STEPS = 60000 };
 	static abd_arc_hold_t held[HELD];

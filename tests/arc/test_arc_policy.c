@@ -484,17 +484,17 @@ static void compare_in_bytes(uint32_t flags, bool shares)
 	}
 }
 
-Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one, .timeout = 120)
+Test(arc_policy, hits_and_misses_in_bytes_are_the_models_with_batches_of_one)
 {
 	compare_in_bytes(0, false);
 }
 
-Test(arc_policy, and_so_are_they_if_first_puts_are_only_remembered, .timeout = 120)
+Test(arc_policy, and_so_are_they_if_first_puts_are_only_remembered)
 {
 	compare_in_bytes(ABD_ARC_SECOND_TIME, false);
 }
 
-Test(arc_policy, and_so_are_they_with_minimums_and_a_maximum, .timeout = 120)
+Test(arc_policy, and_so_are_they_with_minimums_and_a_maximum)
 {
 	compare_in_bytes(0, true);
 }
@@ -548,7 +548,7 @@ static struct rates measure_rates(
 		(double)hits[0] / requests, (double)hits[1] / requests, (double)hits[2] / requests};
 }
 
-Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru, .timeout = 240)
+Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru)
 {
 	/*
 	 * The quarter of T2 that is not told was chosen with 42; the others were not looked at

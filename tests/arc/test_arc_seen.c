@@ -339,7 +339,7 @@ static bool has_waiter(abd_arc_t *arc)
 	return has;
 }
 
-Test(abd_arc_seen, a_fill_that_another_thread_waits_for_is_stored_at_once, .timeout = 60)
+Test(abd_arc_seen, a_fill_that_another_thread_waits_for_is_stored_at_once)
 {
 	abd_arc_t *arc = make(MIB, 0);
 	abd_arc_fill_t fill;
@@ -603,7 +603,7 @@ static void *resize_often(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_seen, threads_put_and_resize_together, .timeout = 120)
+Test(abd_arc_seen, threads_put_and_resize_together)
 {
 	abd_arc_t *arc = make(32 * MIB, 0);
 	struct worker worker[4];
@@ -634,7 +634,7 @@ static void *resize_to_16(void *arg)
 }
 
 /* One of the two may need no other table when it begins. */
-Test(abd_arc_seen, after_two_resizes_at_once_the_table_is_that_of_the_capacity, .timeout = 120)
+Test(abd_arc_seen, after_two_resizes_at_once_the_table_is_that_of_the_capacity)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = 16 * MIB,

@@ -508,7 +508,7 @@ static void told_puts_it_back(abd_arc_evicted_t *evicted, void *arg)
 	abd_test_check(error == 0 || error == -ENOSPC, "%d", error);
 }
 
-Test(abd_arc_tell, calls_end_though_the_callback_puts_all_back, .timeout = 60)
+Test(abd_arc_tell, calls_end_though_the_callback_puts_all_back)
 {
 	const size_t capacity = 4 * ABD_ARC_CAPACITY_MIN;
 
@@ -708,7 +708,7 @@ static void *many_run(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once, .timeout = 120)
+Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once)
 {
 	for (unsigned takes = 0; takes < 2; takes++) {
 		pthread_t thread[THREADS];

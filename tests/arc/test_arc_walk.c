@@ -230,7 +230,7 @@ static int visit_those_that_stay(
 	return 0;
 }
 
-Test(abd_arc_walk, what_stays_is_visited_once_beside_a_thread_that_puts_and_removes, .timeout = 120)
+Test(abd_arc_walk, what_stays_is_visited_once_beside_a_thread_that_puts_and_removes)
 {
 	struct churn churn = {.arc = arc_make(32 << 20, 0, 0)};
 	struct visited *visited = calloc(1, sizeof(*visited));

@@ -419,7 +419,6 @@ static void fork_beside_a_section(bool enrolled)
 	pid_t child = fork_counted();
 
 	if (child == 0) {
-		alarm(20);
 		/* The reader is not in the child: nobody is waited for, and sections work. */
 		abd_rcu_synchronize();
 		abd_rcu_read_lock();
@@ -447,7 +446,6 @@ ABD_TEST_CHILD(rcu_no_membarrier_fork)
 	pid_t child = fork_counted();
 
 	if (child == 0) {
-		alarm(20);
 		uint64_t period = abd_rcu_period_begin();
 
 		if (abd_rcu_period_has_passed(period))

@@ -77,7 +77,7 @@ static size_t block_cut(size_t head, size_t size)
 	return count;
 }
 
-Test(abd_lz4_short_runs, what_lies_behind_a_short_run_is_not_decoded, .timeout = 3)
+Test(abd_lz4_short_runs, what_lies_behind_a_short_run_is_not_decoded)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		size_t head, size = block_make(seed, &head), count = block_cut(head, size);

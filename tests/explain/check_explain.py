@@ -31,7 +31,7 @@ SCRIPTS = [DRAWN, WORDS, *(path for path in sorted(PICTURES.glob("*.script")) if
 def explain(*arguments, script=None, **more):
     """Run the program; a signal (a crash, a checker's report) is never an answer."""
     result = subprocess.run([PROGRAM, *arguments], input=script, capture_output=True, text=script is None or isinstance(script, str),
-                            timeout=120, **more)
+                            **more)
     # Checkers exit with 1 too, so what is said counts.
     said = result.stderr if isinstance(result.stderr, str) else result.stderr.decode()
     lines = said.splitlines()

@@ -61,9 +61,9 @@ static int calibrate(int64_t (*clock)(void))
 {
 	int error;
 
-	abd_test_wrap_cpu_time(clock);
+	abd_test_wrap_clock(CLOCK_THREAD_CPUTIME_ID, clock);
 	error = abd_flush_calibrate();
-	abd_test_wrap_cpu_time(NULL);
+	abd_test_wrap_clock(CLOCK_THREAD_CPUTIME_ID, NULL);
 	return error;
 }
 

@@ -12,6 +12,9 @@
  * Invariant: the last line is "N passed, N failed". If the process dies, the last line that begins
  * with "run" names the test. The exit code is 0 only if no test failed and at least one passed or
  * was skipped.
+ *
+ * No test is ended by the clock, which also runs while others use the machine: who starts the
+ * program limits its processor time (tests/row). So tests have no timeout here.
  */
 #include <criterion/criterion.h>
 
@@ -29,11 +32,6 @@
 
 enum {
 	CHILD_FAILED = 113,
-	/*
-	 * Checkers slow tests down: a test counts as hung only after this many times its own
-	 * timeout.
-	 */
-	TIMEOUT_FACTOR = 20,
 };
 
 enum outcome { PASSED, FAILED, SKIPPED };
@@ -125,15 +123,6 @@ static const struct abd_forkless_options *suite_options(const char *name)
 	return &no_options;
 }
 
-static void on_timeout(int signal_number)
-{
-	static const char text[] = "FAIL: the test named last hangs\n";
-
-	(void)signal_number;
-	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-	_exit(1);
-}
-
 static void call(void (*function)(void))
 {
 	if (function != NULL)
@@ -157,11 +146,7 @@ static __attribute__((noinline)) void run_steps(const struct abd_forkless_test *
 
 static enum outcome run_here(const struct abd_forkless_test *test)
 {
-	double timeout = test->options->timeout > 0 ? test->options->timeout
-						    : suite_options(test->suite)->timeout;
-
 	atomic_store(&failures_now, 0);
-	alarm((unsigned)timeout * (unsigned)TIMEOUT_FACTOR);
 
 	int outcome = setjmp(test_end);
 
@@ -169,7 +154,6 @@ static enum outcome run_here(const struct abd_forkless_test *test)
 		run_steps(test);
 	if (outcome == SKIPPED) /* Criterion ends its process; here others follow */
 		end_steps(test);
-	alarm(0);
 	return atomic_load(&failures_now) != 0 ? FAILED : (enum outcome)outcome;
 }
 
@@ -273,7 +257,6 @@ int main(int argc, char **argv)
 	unsigned count[3] = {0, 0, 0};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	signal(SIGALRM, on_timeout);
 	runner_thread = pthread_self();
 
 	for (struct abd_forkless_test *test = test_first; test != NULL; test = test->next) {

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -323,7 +324,7 @@ static void check_clock(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		alarm(10);
+		setrlimit(RLIMIT_CPU, &(struct rlimit){10, 10});
 		abd_perf_race_run(&race, &path, 1, &options);
 		_exit(0);
 	}

@@ -332,7 +332,7 @@ def may_hide():
 
 
 def hidden(*arguments):
-    return subprocess.run([*HIDE, PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    return subprocess.run([*HIDE, PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @at_length
@@ -555,7 +555,7 @@ class Runs(Case):
             if "[6/" in line:
                 break
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate()
         self.assertEqual(process.returncode, 130)
         self.assertIn("ended early", output)
         with open(file) as stream:
@@ -573,7 +573,7 @@ class Runs(Case):
             if later and "compare: 512 [" in line:
                 break
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate()
         self.assertEqual(process.returncode, 130)
         self.assertIn("ended early", output)
         with open(file) as stream:

@@ -79,3 +79,19 @@ const char *abd_test_tunable(const char *name)
 		text[strlen(text) - 1] = '\0';
 	return text;
 }
+
+bool abd_test_sleeps(long tid)
+{
+	char path[64], state = '?';
+
+	snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", tid);
+
+	FILE *file = fopen(path, "r");
+
+	if (file != NULL) {
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = '?';
+		fclose(file);
+	}
+	return state == 'S';
+}

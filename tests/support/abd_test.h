@@ -131,4 +131,7 @@ struct abd_stats abd_test_stats(void);
  */
 bool abd_test_gauges_equal(const struct abd_stats *before, const struct abd_stats *after);
 
+/** Whether a thread of this process sleeps: one that has to wait for a processor does not. */
+bool abd_test_sleeps(long tid);
+
 #endif

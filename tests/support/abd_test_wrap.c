@@ -75,16 +75,18 @@ ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)
 	return fails(ABD_TEST_GETRANDOM) ? -1 : __real_getrandom(buf, size, flags);
 }
 
-static int64_t (*_Atomic cpu_time)(void);
+static _Atomic clockid_t told_clock;
+static int64_t (*_Atomic told_time)(void);
 
-void abd_test_wrap_cpu_time(int64_t (*now)(void))
+void abd_test_wrap_clock(clockid_t clock, int64_t (*now)(void))
 {
-	atomic_store(&cpu_time, now);
+	atomic_store(&told_clock, clock);
+	atomic_store(&told_time, now);
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	int64_t (*ask)(void) = clock == CLOCK_THREAD_CPUTIME_ID ? atomic_load(&cpu_time) : NULL;
+	int64_t (*ask)(void) = clock == atomic_load(&told_clock) ? atomic_load(&told_time) : NULL;
 	/* Always call it: only from this call does MemorySanitizer learn that *now is written. */
 	int error = __real_clock_gettime(clock, now);
 

@@ -9,6 +9,7 @@
 #define ABD_TEST_WRAP_H
 
 #include <stdint.h>
+#include <time.h>
 
 enum abd_test_call {
 	ABD_TEST_MMAP,
@@ -25,8 +26,8 @@ enum abd_test_call {
  */
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n);
 
-/** From here on now() gives the threads' CPU time, in ns. NULL: the system gives it again. */
-void abd_test_wrap_cpu_time(int64_t (*now)(void));
+/** From here on now() gives this clock's time, in ns. NULL: the system gives it again. */
+void abd_test_wrap_clock(clockid_t clock, int64_t (*now)(void));
 
 /** Hide CPU features from the library: bit n hides number n of enum abd_cpu_feature. */
 void abd_test_cpu_hide(uint32_t features);

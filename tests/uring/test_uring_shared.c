@@ -224,7 +224,7 @@ Test(abd_uring_shared, one_free_place_in_the_ring_is_enough)
 
 /* ---- every call ends ------------------------------------------------------------------------- */
 
-Test(abd_uring_shared, a_pipe_without_data_is_told, .timeout = 60)
+Test(abd_uring_shared, a_pipe_without_data_is_told)
 {
 	struct io_uring ring;
 	abd_t *abd = abd_alloc(8192, false);
@@ -298,7 +298,7 @@ static bool ends_make(int *ends, bool is_socket, int flags)
 	return pipe2(ends, flags) == 0;
 }
 
-Test(abd_uring_shared, a_stream_is_read_in_its_order, .timeout = 60)
+Test(abd_uring_shared, a_stream_is_read_in_its_order)
 {
 	struct io_uring ring;
 
@@ -324,7 +324,7 @@ Test(abd_uring_shared, a_stream_is_read_in_its_order, .timeout = 60)
 	io_uring_queue_exit(&ring);
 }
 
-Test(abd_uring_shared, what_a_stream_has_is_read_and_what_it_takes_is_written, .timeout = 60)
+Test(abd_uring_shared, what_a_stream_has_is_read_and_what_it_takes_is_written)
 {
 	struct io_uring ring;
 

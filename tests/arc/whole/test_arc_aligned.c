@@ -233,7 +233,7 @@ static abd_arc_t *make_aligned(size_t capacity, unsigned kind,
 	return abd_arc_create(&config);
 }
 
-Test(arc_aligned, every_hold_is_written_with_o_direct, .timeout = 120)
+Test(arc_aligned, every_hold_is_written_with_o_direct)
 {
 	int fd = file_open();
 

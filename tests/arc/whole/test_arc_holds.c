@@ -71,7 +71,7 @@ static void expect_near(uint64_t now, uint64_t before, const char *what)
 		(unsigned)(now / BATCH), (unsigned)(before / BATCH));
 }
 
-Test(arc_holds, many_pinned_records_make_nothing_slow, .timeout = 120)
+Test(arc_holds, many_pinned_records_make_nothing_slow)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 	abd_arc_hold_t *held = calloc(MANY, sizeof(*held));
@@ -204,7 +204,7 @@ static void put_large_among_small(uint32_t hit_batch, size_t least, size_t most)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_holds, a_put_of_a_large_record_evicts_a_few_small_ones_at_a_time, .timeout = 120)
+Test(arc_holds, a_put_of_a_large_record_evicts_a_few_small_ones_at_a_time)
 {
 	put_large_among_small(0, 100, 512);
 	put_large_among_small(1, 500, 2000);

@@ -152,7 +152,7 @@ Test(arc_leaving, after_a_remove_or_a_put_the_old_one_is_not_found)
 }
 
 /* Thousands are held, while lines of the index are split and joined around them. */
-Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks, .timeout = 60)
+Test(arc_leaving, it_is_found_while_the_index_grows_and_shrinks)
 {
 	enum { MANY = 3000 };
 	static abd_arc_hold_t held[MANY];

@@ -72,7 +72,7 @@ static double waste_of(const struct mix *mix, size_t capacity)
 	return 100 * sum / (double)looks / (double)capacity;
 }
 
-Test(arc_packing, little_is_waste_whatever_the_sizes, .timeout = 300)
+Test(arc_packing, little_is_waste_whatever_the_sizes)
 {
 	static const size_t capacity[] = {(size_t)64 << 20, (size_t)256 << 20};
 

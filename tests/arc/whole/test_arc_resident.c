@@ -105,7 +105,7 @@ static void stays_within(uint32_t flags, const size_t *size, size_t count)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change, .timeout = 300)
+Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change)
 {
 	static const size_t size[] = {
 		320, 1280, 320, 4096, 131072, 65, 1900, 2700, 9000, 70000, 0, 1000};
@@ -113,7 +113,7 @@ Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change, .timeout
 	stays_within(0, size, sizeof(size) / sizeof(size[0]));
 }
 
-Test(arc_resident, so_it_does_where_records_take_whole_pages, .timeout = 300)
+Test(arc_resident, so_it_does_where_records_take_whole_pages)
 {
 	static const size_t size[] = {4096, 131072, 5000, 12288, 0, 4096};
 
@@ -139,7 +139,7 @@ static void churn(abd_arc_t *arc, size_t bytes, void **block, size_t blocks)
 	}
 }
 
-Test(arc_resident, the_statistic_is_true_when_a_cache_has_shrunk, .timeout = 120)
+Test(arc_resident, the_statistic_is_true_when_a_cache_has_shrunk)
 {
 	enum { FROM = 256 << 20, TO = FROM / 4, BLOCKS = 8192 };
 	static void *block[BLOCKS];
@@ -178,7 +178,7 @@ static void expect_little_idle(const char *when)
 	cr_assert_leq(idle, (size_t)16 << 20, "%s: %zu bytes", when, idle);
 }
 
-Test(arc_resident, a_cache_that_ended_gives_its_memory_back, .timeout = 120)
+Test(arc_resident, a_cache_that_ended_gives_its_memory_back)
 {
 	abd_arc_t *arc = arc_make(2 * CAPACITY, 0, 0);
 
@@ -189,7 +189,7 @@ Test(arc_resident, a_cache_that_ended_gives_its_memory_back, .timeout = 120)
 	expect_little_idle("destroyed");
 }
 
-Test(arc_resident, a_cache_that_can_not_begin_gives_its_memory_back, .timeout = 120)
+Test(arc_resident, a_cache_that_can_not_begin_gives_its_memory_back)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = (size_t)2 << 30,
@@ -206,7 +206,7 @@ Test(arc_resident, a_cache_that_can_not_begin_gives_its_memory_back, .timeout = 
 }
 
 /* Runs that a release frees do not stay with the thread that released them. */
-Test(arc_resident, releases_give_memory_back, .timeout = 120)
+Test(arc_resident, releases_give_memory_back)
 {
 	enum { HELD = 400, SIZE = 40000 };
 	static abd_arc_hold_t hold[HELD];

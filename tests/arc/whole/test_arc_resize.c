@@ -105,7 +105,7 @@ static void resize_begin(struct resize *resize)
  * of which few lines were in use, and that no resize let grow, once filled up with what they had no
  * room for: then no line could be split any more.
  */
-Test(abd_arc_resize, puts_meanwhile_make_the_index_grow_and_evict_nothing, .timeout = 30)
+Test(abd_arc_resize, puts_meanwhile_make_the_index_grow_and_evict_nothing)
 {
 	struct resize resize = {.arc = arc_make(64 * MIB, 0, 0), .capacity = 60 * MIB};
 	abd_arc_t *arc = resize.arc;
@@ -130,7 +130,7 @@ Test(abd_arc_resize, puts_meanwhile_make_the_index_grow_and_evict_nothing, .time
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_resize, two_at_once_leave_an_index_for_the_smaller_one, .timeout = 30)
+Test(abd_arc_resize, two_at_once_leave_an_index_for_the_smaller_one)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = 64 * MIB,
@@ -156,8 +156,7 @@ Test(abd_arc_resize, two_at_once_leave_an_index_for_the_smaller_one, .timeout = 
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_resize, a_larger_cache_keeps_the_room_that_was_asked_for_and_waits_for_nobody,
-	.timeout = 30)
+Test(abd_arc_resize, a_larger_cache_keeps_the_room_that_was_asked_for_and_waits_for_nobody)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = 16 * MIB,
@@ -213,7 +212,7 @@ static void *put_and_drop(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_resize, readers_find_what_stays_while_it_joins_the_lines_of_thousands, .timeout = 120)
+Test(abd_arc_resize, readers_find_what_stays_while_it_joins_the_lines_of_thousands)
 {
 	const unsigned rounds = getenv("ABD_TEST_LONG") != NULL ? 1000 : 10;
 	void *(*const what[])(void *) = {read_what_stays, read_what_stays, put_and_drop};
@@ -242,7 +241,7 @@ Test(abd_arc_resize, readers_find_what_stays_while_it_joins_the_lines_of_thousan
 }
 
 /* Someone else makes room, and may be waiting for a reader. */
-Test(abd_arc_resize, puts_go_on_while_it_makes_room, .timeout = 30)
+Test(abd_arc_resize, puts_go_on_while_it_makes_room)
 {
 	abd_arc_t *arc = arc_make(4 * MIB, 0, 0);
 	struct abd_arc_stats stats;
@@ -295,7 +294,7 @@ static void stop_halfway(abd_arc_evicted_t *evicted, void *arg)
 }
 
 /* Puts would wait for it, did they need room, and then do its work. */
-Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference, .timeout = 30)
+Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference)
 {
 	struct halfway halfway = {.arc = NULL};
 	struct abd_arc_config config = {.config_size = sizeof(config),

@@ -61,7 +61,7 @@ static double hot_hits(unsigned pieces, unsigned scans)
 	return (double)hits / (double)RECORDS;
 }
 
-Test(arc_uses, a_scan_in_pieces_leaves_the_hot_set, .timeout = 300)
+Test(arc_uses, a_scan_in_pieces_leaves_the_hot_set)
 {
 	static const unsigned pieces[] = {1, 2, 3, 8, 64};
 

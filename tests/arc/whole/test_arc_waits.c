@@ -6,17 +6,20 @@
 #include "abd_rcu.h"
 #include "arc_data.h"
 
+#include <sys/syscall.h>
+
 enum { CAPACITY = 32 << 20, LARGE = 32768, SMALL = 64, PUTS = 4000 };
 
 static char data[LARGE];
+static _Atomic uint64_t puts_ended;
 
 static void put_many(abd_arc_t *arc, uint64_t first, unsigned count, size_t size)
 {
-	for (uint64_t n = first; n < first + count; n++)
+	for (uint64_t n = first; n < first + count; n++, puts_ended++)
 		abd_test_check(abd_arc_put(arc, arc_at(n), data, size) == 0, "put");
 }
 
-Test(arc_waits, the_index_shrinks_after_many_small_records, .timeout = 120)
+Test(arc_waits, the_index_shrinks_after_many_small_records)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0), *fresh = arc_make(CAPACITY, 0, 0);
 
@@ -50,31 +53,44 @@ Test(arc_waits, the_index_shrinks_after_many_small_records, .timeout = 120)
 	abd_arc_destroy(fresh);
 }
 
-/* A reader that stays in its section until it may leave, or for a time. */
+/* A reader that stays in its section until it may leave, or until a thread waits for it. */
 struct reader {
 	pthread_t thread;
-	unsigned stay_us; /* 0: until may_leave */
+	long writer; /* 0: nobody */
 	atomic_bool is_inside, may_leave;
 };
+
+/*
+ * Whether the writer has slept in 50 looks, a millisecond each, since a put ended: it naps while it
+ * waits. Once or twice it may be asleep for another reason.
+ */
+static bool writer_waits(const struct reader *reader, unsigned *seen, uint64_t *ended)
+{
+	uint64_t now = atomic_load(&puts_ended);
+
+	*seen = now == *ended ? *seen + abd_test_sleeps(reader->writer) : 0;
+	*ended = now;
+	return *seen == 50;
+}
 
 static void *reader_stay(void *arg)
 {
 	struct reader *reader = arg;
+	unsigned seen = 0;
+	uint64_t ended = 0;
 
 	abd_rcu_read_lock();
 	atomic_store(&reader->is_inside, true);
-	for (unsigned us = 0; reader->stay_us == 0 || us < reader->stay_us; us += 100) {
-		if (reader->stay_us == 0 && atomic_load(&reader->may_leave))
-			break;
-		usleep(100);
-	}
+	while (!atomic_load(&reader->may_leave) &&
+		(reader->writer == 0 || !writer_waits(reader, &seen, &ended)))
+		usleep(reader->writer == 0 ? 100 : 1000);
 	abd_rcu_read_unlock();
 	return NULL;
 }
 
-static void reader_begin(struct reader *reader, unsigned stay_us)
+static void reader_begin(struct reader *reader, long writer)
 {
-	*reader = (struct reader){.stay_us = stay_us};
+	*reader = (struct reader){.writer = writer};
 	cr_assert(pthread_create(&reader->thread, NULL, reader_stay, reader) == 0);
 	while (!atomic_load(&reader->is_inside))
 		usleep(100);
@@ -97,7 +113,7 @@ static abd_arc_t *make_full(void)
 }
 
 /* Half of what is kept free: 256 KiB. */
-Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
+Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section)
 {
 	abd_arc_t *arc = make_full();
 	struct reader reader;
@@ -122,12 +138,12 @@ Test(arc_waits, puts_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_waits, a_put_waits_for_a_reader_that_stays_for_longer_than_memory_lasts, .timeout = 120)
+Test(arc_waits, a_put_waits_for_a_reader_that_stays_for_longer_than_memory_lasts)
 {
 	abd_arc_t *arc = make_full();
 	struct reader reader;
 
-	reader_begin(&reader, 200000);
+	reader_begin(&reader, syscall(SYS_gettid));
 	put_many(arc, 1u << 30, CAPACITY / 16 / LARGE, LARGE);
 
 	struct abd_arc_stats stats = arc_stats(arc);
@@ -139,7 +155,7 @@ Test(arc_waits, a_put_waits_for_a_reader_that_stays_for_longer_than_memory_lasts
 }
 
 /* Slots of many sizes leave slabs partly empty: puts evict ahead of need. */
-Test(arc_waits, puts_of_many_sizes_go_on_while_a_reader_stays_in_its_section, .timeout = 120)
+Test(arc_waits, puts_of_many_sizes_go_on_while_a_reader_stays_in_its_section)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 	struct reader reader;

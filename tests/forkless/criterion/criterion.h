@@ -24,7 +24,6 @@ struct abd_forkless_options {
 	int exit_code;
 	bool disabled;
 	const char *description;
-	double timeout;
 };
 
 struct abd_forkless_test {
