@@ -42,7 +42,6 @@ if(ABD_FUZZ)
 	target_link_options(abd_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(ABD_COVERAGE)
-	target_compile_options(abd_settings INTERFACE --coverage -fprofile-abs-path -fprofile-update=atomic)
 	target_compile_definitions(abd_settings INTERFACE ABD_COVERAGE) # for tests that measure time
 	target_link_options(abd_settings INTERFACE --coverage)
 endif()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from perf_support import SOURCE, USAGE, Case, at_great_length, run
+from perf_support import SOURCE, USAGE, Case, at_length, run
 
 CANT_TELL = 2
 PLANS = ["compare", "copy", "zero", "flush_auto", "flush_shared", "flush_exclusive", "lz4", "fletcher", "crc32c", "xxh3"]
@@ -63,7 +63,7 @@ class Tune(Case):
         with open(file) as stream:
             self.assertEqual(stream.read(), "as it was")
 
-    @at_great_length
+    @at_length
     def test_a_slow_choice_is_found_by_measuring(self):
         """Loads of others may keep it from being told, but never make the slow one stay."""
         file = self.path("lines")

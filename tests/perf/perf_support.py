@@ -47,9 +47,8 @@ def measured(*names):
             return result, stream.read(), list(csv.DictReader(table))
 
 
-# tests/run leaves to tests/run --ci what takes longest.
-at_length = unittest.skipIf(os.environ.get("ABD_GATE_TIER") == "change", "left to tests/run --ci")
-at_great_length = unittest.skipIf(os.environ.get("ABD_GATE_TIER") in ("change", "ci"), "left to tests/run --full")
+# What takes longest: all scenarios in one run, for instance.
+at_length = unittest.skipIf(os.environ.get("ABD_GATE_TIER") in ("change", "ci"), "left to tests/run --full")
 
 
 @at_length
