@@ -70,8 +70,8 @@ int main(void)
 	abd_arc_stats_get(store.cache, &stats, sizeof(stats));
 	double reads = (double)(stats.hits + stats.misses);
 
-	printf("%.0f reads, %.0f %% from the cache, %lu wrong\n", reads,
-		100 * (double)stats.hits / reads, store.wrong);
+	printf("%.0f reads, %u of 10 from the cache, %lu wrong\n", reads,
+		(unsigned)(10 * (double)stats.hits / reads), store.wrong);
 	printf("compressed to a %s, within capacity: %s\n",
 		stats.stored_bytes * 2 < stats.logical_bytes ? "half or less" : "little less",
 		stats.used_bytes <= stats.capacity_bytes ? "yes" : "no");
