@@ -321,7 +321,7 @@ class Search(Browser):
     def test_the_search_finds_calls_without_a_server(self):
         for query, page in (("abd_borrow_buf", "buffer.html"), ("grace period", "arc.html")):
             self.open(page=(SITE / "search.html").as_uri(), choices=f"?q={query}")
-            WebDriverWait(self.driver, 20).until(lambda _: self.all("#search-results li"))
+            WebDriverWait(self.driver, 2400).until(lambda _: self.all("#search-results li"))
             found = [each.get_attribute("href") for each in self.all("#search-results li a")]
             self.assertTrue(any(page in each for each in found), (query, found))
 
