@@ -534,7 +534,7 @@ class Runs(Case):
         self.assertEqual(result.returncode, 0)
         lines = [line for line in result.stderr.splitlines() if "warning" not in line]
         self.assertRegex(lines[0], r"^abd-perf: this will take about \d+ s")
-        self.assertRegex(lines[1], r"^compare: 512 \[1/\d+\], about \d+ s left")
+        self.assertRegex(lines[1], r"^compare: 512 \[1/\d+\], about \d.* left")
 
     def test_what_has_phases_takes_as_long_as_they_do(self):
         # 8 phases and the noise, of 75 s each
