@@ -45,3 +45,10 @@ if(ABD_COVERAGE)
 	target_compile_definitions(abd_settings INTERFACE ABD_COVERAGE) # for tests that measure time
 	target_link_options(abd_settings INTERFACE --coverage)
 endif()
+
+# What the library is linked to, where its objects need options of ours to be linked. Nothing else: a host that exports what links us
+# would have to export abd_settings, too.
+set(abd_instruments "")
+if(ABD_SANITIZE OR ABD_COVERAGE OR ABD_FUZZ)
+	set(abd_instruments abd_settings)
+endif()
