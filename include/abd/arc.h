@@ -3,10 +3,15 @@
  * The ARC: an adaptive replacement cache of records, compressed where that pays, in buffers of this
  * library.
  *
- * A hit takes no lock and writes no cache line that another thread uses. The look-up is wait-free,
- * and RCU keeps the record in place while it is read. A hold is noted in a block that belongs to
- * the thread. The replacement policy learns of hits in batches. Threads need not register; when a
- * thread ends, the cache takes its block back.
+ * A hit takes no lock and writes no cache line that another thread uses, with these exceptions. One
+ * noted hit in hit_batch (64) tries the cache's lock, to report the batch to the policy. A thread's
+ * first call takes a lock; so does a hit of an evicted or damaged record, and one that makes an
+ * index (ABD_ARC_REINDEX). Where the system has no membarrier(2), every hit takes one. A thread
+ * with more than 16 holds at a time writes shared lines now and then.
+ *
+ * The look-up is wait-free, and RCU keeps the record in place while it is read. A hold is noted in
+ * a block that belongs to the thread. Threads need not register; when a thread ends, the cache
+ * takes its block back.
  *
  * The capacity counts bytes of memory: slabs of records and entries with what is free in them, runs
  * of large records with their waste, structs and run tables, the cache's index, its ghost lists,
@@ -96,13 +101,14 @@ enum abd_arc_flags {
 	 */
 	ABD_ARC_ALIGNED = 1 << 2,
 	/**
-	 * make the index of a record (lz4_index_min) not when it is put, but when a part of it is
-	 * read the second time that begins behind its first byte; then also for blocks that came
-	 * with ABD_ARC_STORED, which are no longer what was put. So a put costs nothing more, and
-	 * that second read as much as reading the record and putting it; it may evict, as a put
-	 * does. Reads with ABD_ARC_NO_TOUCH and of holds don't count. A read counts as a second one
-	 * if the last one of a record with the same place among 4,096, chosen by the key's hash,
-	 * was of the same key
+	 * make the index of a record (lz4_index_min) when reads need it, not when the record is
+	 * put. A read needs an index if it begins behind the record's first byte. The first such
+	 * read of a record is remembered, the second makes the index. That read takes as long as
+	 * reading the record and putting it, and may evict, as a put does; puts take no longer. A
+	 * block that came with ABD_ARC_STORED gets an index too, and is then another block than
+	 * was put. Reads with ABD_ARC_NO_TOUCH and reads of holds do not count. Each shard
+	 * remembers reads in 4,096 places, chosen by the key's hash: a read of another key with the
+	 * same place makes it forget the first one
 	 */
 	ABD_ARC_REINDEX = 1 << 3,
 	/**
@@ -133,7 +139,7 @@ enum abd_arc_put_flag {
 /**
  * A record that was evicted. evicted_cb is called once for each such record, when nobody can find
  * or hold it any more. It is not called for records that a call removed or replaced, before or
- * after they were evicted; nor for those that are damaged, or had to leave a full page of the
+ * after they were evicted; nor for those found damaged, or that had to leave a full page of the
  * index; nor for what is in the cache when it is destroyed. But a put that makes room may evict its
  * own key's old record, and is then no replacement: evicted_cb may be called for that record during
  * the put.
@@ -141,7 +147,8 @@ enum abd_arc_put_flag {
  * Records that were evicted together are reported together, up to about a thousand. The thread
  * that does it is the one whose call finds that all readers have left them: a put, fill, remove,
  * resize or trim; a release that ends the last hold of one; or abd_arc_destroy(), for what was
- * evicted before. A hit does it only if the record it found was evicted. The thread has no lock and
+ * evicted before. A hit does it only if the record it found was evicted, or if it makes an index
+ * (ABD_ARC_REINDEX). The thread has no lock and
  * is in no read-side section; its call goes on when evicted_cb returns. Other threads may be in
  * evicted_cb at the same time. If a put or remove of the key comes while evicted_cb runs, the
  * engine must decide which of the two counts as first.
@@ -149,8 +156,9 @@ enum abd_arc_put_flag {
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
  * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
  * releases from this cache is reported by a later call. Records that it puts there may take the
- * cache over its capacity until then, by a 16th at most: what would take it further is -ENOSPC. A
- * call that makes room does not go on for ever if evicted_cb takes it.
+ * cache over its capacity until then, by a 16th at most: what would take it further is -ENOSPC. If
+ * evicted_cb fills the room that a call makes, the call stops making room when evicted_cb has put
+ * some hundred records.
  *
  * Owner: *evicted and its buffer are lent until evicted_cb returns; abd_arc_evicted_take() keeps
  *        the buffer.
@@ -188,8 +196,9 @@ struct abd_arc_config {
 	uint32_t flags; /**< enum abd_arc_flags */
 	/**
 	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
-	 * an eighth: a read of a range then decodes only its groups, but a put takes longer, unless
-	 * ABD_ARC_REINDEX leaves it to reads. 0: no record is
+	 * an eighth: a read of a range then decodes only the groups that the range lies in, and
+	 * their hubs. A put takes longer, unless ABD_ARC_REINDEX leaves it to reads. 0: no record
+	 * is
 	 */
 	uint32_t lz4_index_min;
 	/**
@@ -363,8 +372,9 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
  * Returns: 0; -ENOSPC a record that can never fit beside the minimums of others; -EINVAL size 0;
  *          -ENOMEM no memory, even after the cache gave up all it has. After an error the cache has
- *          the old record of key, or none. For what evicted_cb puts, -ENOSPC is also said where
- *          abd_arc_evicted_t says so.
+ *          the old record of key, or none; and a fill of key that began before the put may still
+ *          commit older bytes, unless abd_arc_remove() follows. For what evicted_cb puts, -ENOSPC
+ *          is also said where abd_arc_evicted_t says so.
  * Owner:   nothing changes hands; buf is copied.
  * Threads: any. Readers see the old record or the new one, whole. May wait for readers (a grace
  *          period).
@@ -391,8 +401,9 @@ ABD_API int abd_arc_put_flags(
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
  *          record is damaged: it is counted and dropped, and the content of dst is undefined;
  *          -ENOMEM: the range starts inside a compressed record, and there is no memory for off +
- *          size bytes, neither from the engine's allocator nor from the library. Nothing is evicted
- *          for a read. Nothing outside dst [0, size) is written.
+ *          size bytes, neither from the engine's allocator nor from the library; or the record was
+ *          evicted, and there is no memory to hold it. Nothing is evicted for a read, except for
+ *          an index (ABD_ARC_REINDEX). Nothing outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
  *          not freed until this call returns. To read one that was evicted before takes the
  *          cache's lock.
@@ -419,8 +430,8 @@ ABD_API ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, voi
  * Units:   capacity in bytes of dst; *size_needed in bytes of the record before compression.
  * Returns: the record's size, which is *size_needed too; -ENOSPC: dst is too small for
  *          *size_needed bytes, and is unchanged. Other errors leave *size_needed unchanged:
- *          -ENOENT and -EBADMSG as abd_arc_read(), -ENOMEM as abd_arc_hold(). Each of the first two
- *          is a hit.
+ *          -ENOENT and -EBADMSG as abd_arc_read(), -ENOMEM as abd_arc_hold(). A call that returns
+ *          the size or -ENOSPC counts as one hit.
  * Threads: as abd_arc_hold().
  * Source:  arc_read() in module/zfs/arc.c, whose header knows the size.
  */
@@ -445,10 +456,10 @@ ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
  *          -ENOMEM: nothing is evicted for a hold. After an error *hold is unchanged.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
- *          until it is released. If it was evicted, reads and holds still find it until then; not
- *          if the cache had moved the record since the hold, or its page of the index is full.
- * Threads: any; wait-free look-up; writes to this thread's own block only, unless the record was
- *          evicted: then also takes the cache's lock.
+ *          until it is released. Reads and holds still find a record that was evicted while it is
+ *          held, except in two cases: the cache moved it to another place after the hold was
+ *          taken, or it had to leave a full page of the index.
+ * Threads: any; wait-free look-up. The head of this file says when a hit takes a lock.
  * Source:  arc_buf_alloc_impl() in module/zfs/arc.c.
  */
 ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);
@@ -474,7 +485,8 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
  * Returns:  as abd_arc_read(), but never -ENOENT. -EBADMSG: the record is dropped from the cache,
  *           and its hold still has to be released.
  * Owner:    nothing changes hands; the record stays held.
- * Threads:  any, several at a time, until the hold is released. Takes no lock. No hit is counted.
+ * Threads:  any, several at a time, until the hold is released. Takes the cache's lock only in a
+ *           thread's first call, and if the record is damaged. No hit is counted.
  * Source:   arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size);
@@ -555,7 +567,7 @@ ABD_API ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool);
  *
  * Units:   stored_size in bytes as stored; logical_size in bytes before compression.
  * Returns: 0, or what visit returned to end the walk.
- * Threads: any. Takes no lock, and is in no section while visit runs.
+ * Threads: any. Takes no lock of the cache, and is in no section while visit runs.
  * Source:  none in OpenZFS; the cursor of Redis's SCAN.
  */
 ABD_API int abd_arc_each(abd_arc_t *arc,
@@ -582,8 +594,8 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
  *          abandons it: its buffer is freed, so transfers into it must have ended.
- * Threads: any. Look-up as abd_arc_hold(); only a thread that finds no record takes the cache's
- *          lock. A thread that waits sleeps, for as long as the filler takes.
+ * Threads: any. Look-up as abd_arc_hold(). A thread that finds no record takes the cache's lock.
+ *          A thread that waits sleeps, for as long as the filler takes.
  * Source:  arc_read() in module/zfs/arc.c, for a header whose read is in progress.
  */
 ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
@@ -675,12 +687,12 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
  * so many bytes together, or would after that. Other records may use what the pool does not use.
  * Above its minimum, the pool's records compete like all others. 0: it has none any more.
  *
- * What the engine's metadata may cost counts for metadata_min_bytes, if the config has that or
- * metadata_max_bytes, else for its pool. A record that was put before the pool had a minimum counts
- * from its next use on. A minimum is no promise when memory runs out. If an allocation is refused,
- * memory is trimmed, or many fills or a very large record take it, and no other record is left to
- * evict, protected records are evicted too. So is one that must leave a full page of the index.
- * abd_arc_remove_pool() leaves the pool its minimum.
+ * The cost of a metadata record counts towards metadata_min_bytes if the config sets that or
+ * metadata_max_bytes, otherwise towards its pool's minimum. A record that was put before the pool
+ * had a minimum counts from its next use on. A minimum is no promise when memory runs out. If an
+ * allocation is refused, memory is trimmed, or many fills or a very large record take it, and no
+ * other record is left to evict, protected records are evicted too. So is one that must leave a
+ * full page of the index. abd_arc_remove_pool() leaves the pool its minimum.
  *
  * Units:   bytes of cost, as in recent_bytes: a record as stored, and what it takes beside that.
  * Returns: 0; -ENOSPC: all minimums, that of metadata too, would be more than half of the capacity;

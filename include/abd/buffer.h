@@ -6,19 +6,21 @@
  *   scatter   runs of 4 KiB << n, from lib/chunk         borrowed to be seen as one piece
  *   gang      other buffers, one after another           borrowed likewise
  *
- * A scatter buffer that came out as one run is linear too, and abd_is_linear_page() is true for it:
- * borrowing it copies nothing. A view that lies within one run of a scatter buffer is linear as
- * well, but abd_is_linear_page() is false for it, as for every view of linear memory. In OpenZFS
- * only the build for Linux's kernel makes such buffers linear, and a view only if its buffer is a
- * single run. abd_alloc_sametype() of such a view is linear, in OpenZFS too.
+ * Unless the tunable linear_page is 0, a scatter buffer that came out as one run is linear too:
+ * abd_is_linear_page() is true for it, and borrowing it copies nothing. A view that lies within one
+ * run of a scatter buffer is linear as well, but abd_is_linear_page() is false for it, as for every
+ * view of linear memory. In OpenZFS only the build for Linux's kernel makes such buffers linear,
+ * and a view only if its buffer is a single run. abd_alloc_sametype() of such a view is linear, in
+ * OpenZFS too.
  *
  * All sizes and offsets are bytes. Buffers are not locked: any number of threads may read one; a
  * thread that writes to it, or frees it, must be the only one using it.
  *
  * Every build reports a broken contract (a range past the end, NULL, the wrong kind, ...): it
  * prints one line on stderr that names the call and the numbers, then calls the handler of
- * abd_contract_handler_set(). Some mistakes are found only by tracking (a return of another size, a
- * parent that ends before its view): checked builds (ABD_CHECKED) report those too.
+ * abd_contract_handler_set(). Inline calls that only return a field check nothing. Some mistakes
+ * are found only by tracking (a return of another size, a parent that ends before its view):
+ * checked builds (ABD_CHECKED) report those too.
  *
  * After fork() in a program with threads, the child must not call the library, as POSIX
  * says of malloc().

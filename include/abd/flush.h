@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy: when the call returns, the copy has left the CPU's caches. For persistent memory, DAX
- * files and device memory.
+ * Flush-copy: when the call returns, the copy is as far as abd_flush_durability() says; with
+ * ABD_FLUSH_NODRAIN, when abd_flush_drain() returns. For persistent memory, DAX files and device
+ * memory.
  *
  * There are two ways: stores that go around the cache, or plain stores and a write-back of each
  * line. Which is faster depends on how many threads write at once, on the size and on the machine.
@@ -13,7 +14,8 @@
  *
  * Nothing outside the destination range is changed. Cache lines that the range shares with other
  * data are flushed whole; other threads may write the other bytes of those lines at the same time.
- * A call issues one fence, after the last write, whatever the number of pieces.
+ * A call issues one fence, after the last write, whatever the number of pieces; with
+ * ABD_FLUSH_NODRAIN it issues none.
  *
  * Source: linux-kernel and dm-devel, "x86: introduce memcpy_flushcache_clflushopt", April 2020.
  */

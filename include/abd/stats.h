@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters, summed over all threads when asked for. Gauges (cnt, size, order) say what exists now;
- * the others only grow.
+ * Counters, summed over all threads when asked for. Fields that say "so far" only grow; the others
+ * say what exists now.
  * OpenZFS: abdstats in module/os/linux/zfs/abd_os.c; the names are the same without their prefix.
  */
 #ifndef ABD_STATS_H
