@@ -189,7 +189,9 @@ class Stage:
 
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
-        text = text.replace("](site/play.md", "](play.md")
+        text = text.replace("](site/play.md", "](play.md").replace("](use/", "](")  # one folder has them all
+        if path.parent != DOCS:
+            text = text.replace("](../", "](")
         if path.name == "glossary.md":
             text = self.glossary(text)
         text = re.sub(r"\[([^\]\n]+)\]\(glossary\.md#([\w-]+)\)", lambda found: f"{{term}}`{found[1]} <{self.terms[found[2]]}>`", text)
@@ -211,7 +213,7 @@ class Stage:
 
     def book(self):
         """Chapters in the order in which the book's README links them; what is to look things up comes after."""
-        names = {path.stem: path for path in sorted(DOCS.glob("*.md")) if path.stem != "README"}
+        names = {path.stem: path for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("use/*.md")]) if path.stem != "README"}
         readme = self.chapter(DOCS / "README.md")
         numbered = re.findall(r"^\| \d+ \| \[[^]]*\]\((\w[\w-]*)\.md\)", readme, flags=re.M)
         order = [name for name in dict.fromkeys(numbered + re.findall(r"\((\w[\w-]*)\.md\)", readme)) if name in names]

@@ -2,7 +2,7 @@
 """Conan 2 recipe. From the tree: conan create packaging/conan --build=missing
 
 lz4, xxhash, jemalloc and liburing come from the system: libabd needs just what their packages there offer
-(see README, "jemalloc never becomes your program's malloc").
+(see docs/use/install.md, "jemalloc never becomes your program's malloc").
 """
 import pathlib
 import re

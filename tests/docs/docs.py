@@ -8,7 +8,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
                         each test named in docs/reliances.md exists
   links                 links, file:function, chapters in order, exercises and questions with their answers, names of other projects' functions;
                         where, when and by which command the figures of a table were measured
-  fences                each block of the book has a tag that is known; excerpts, kept figures and commands that are not run stand as they say
+  fences                each block of the book has a tag that is known; excerpts, kept figures (README's too) and commands that are not run stand as they say
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
   table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
   draw [BUILD]          no check: put the tables of kept results, and with a build what abd-explain draws, into the chapters
@@ -24,7 +24,7 @@ All but blocks need no build: tests/quick runs them. FOLDER is docs unless said 
 
   ```c example=NAME             a program, or what stands in main() of one; built and run
   ```cpp example=NAME           the same in C++17, a whole program; left out where the build has no C++ compiler
-  ```c file=PATH                an excerpt: these lines stand so in PATH; rust likewise
+  ```c file=PATH                an excerpt: these lines stand so in PATH; rust and sh likewise
   ```sh run=NAME [exit=N]       commands, run by sh -eu in an empty folder; the build's programs are in PATH
   ```text output=NAME           what the example or the commands of that NAME print, byte by byte
   ```sh measured                commands whose output is figures: not run; programs, scenarios and tests named must exist
@@ -65,7 +65,7 @@ def check(ok, finding):
 
 
 def chapters():
-    return sorted(book.glob("*.md"))
+    return sorted([*book.glob("*.md"), *book.glob("use/*.md")])
 
 
 def beside(*names):
@@ -321,9 +321,10 @@ def check_order():
     names = order()
     if not names:
         return
-    linked = set(re.findall(r"\]\(([\w-]+\.md)", (book / "README.md").read_text()))
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", (book / "README.md").read_text()))
     for path in chapters():
-        check(path.name == "README.md" or path.name in linked, f"README.md: {path.name} is not in it")
+        name = str(path.relative_to(book))
+        check(name == "README.md" or name in linked, f"README.md: {name} is not in it")
     if not (book / "answers.md").exists():
         check(not names, "answers.md does not exist")
         return
@@ -367,7 +368,8 @@ def check_links():
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
                                       for path in (ROOT / folder).glob("**/*.[ch]")
                                       for name in re.findall(r"\b(\w+)\(", path.read_text())}
-    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", *map(str, ROOT.glob("[a-z]*/[a-z]*/README.md")))]:
+    pages = chapters()
+    for path in [*pages, *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", *map(str, ROOT.glob("[a-z]*/[a-z]*/README.md")))]:
         level = 0
         for number, line in enumerate(parse(path)[1], 1):
             where = f"{path.name}:{number}"
@@ -377,9 +379,9 @@ def check_links():
                 level = deep
             for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "``", line)):
                 check_link(where, path, target)
-            if path.parent == book:
+            if path in pages:
                 check_text_names(where, line, files, known, others)
-        if path.parent == book and path.name != "testing.md":  # its table is written by the table check
+        if path in pages and path.name != "testing.md":  # its table is written by the table check
             check_measured_tables(path, named)
     check_order()
 
@@ -508,12 +510,26 @@ def check_explain(block, build):
           f"{block}: abd-explain draws something else of {script.name}:\n{done.stderr}{difference(block.text, done.stdout)}")
 
 
+NUMBER = r"[0-9][0-9,.-]*[0-9]|[0-9]"  # or a date
+
+
 def kept_figures(name):
     """What a chapter says of a kept result: where and when it was measured, then the tables that abd-perf makes of it."""
     with open(book / name, newline="") as file:
         first = next(csv.DictReader(file))
     done = subprocess.run([sys.executable, str(ROOT / "perf" / "after"), "tables", str(book / name)], capture_output=True, text=True)
     return f"{done.stderr}{first['machine']}; {first['date']}, commit {first['commit']};\n{first['busy']}\n{done.stdout}"
+
+
+def check_front():
+    """README's table: each number beside a link to a kept result is one that abd-perf's tables of that result have."""
+    for path in beside("README.md"):
+        found = [(line, cells, name) for line, cells in rows(path) for name in re.findall(r"\]\(docs/(figures/[\w-]+\.csv)\)", cells[-1])]
+        check(len(found) >= 5, f"{path.name}: {len(found)} rows of kept figures")
+        for line, cells, name in found:
+            kept = re.findall(NUMBER, kept_figures(name))
+            for number in re.findall(NUMBER, re.sub(r"\]\([^)]*\)", "", " ".join(cells[1:]))):
+                check(number.replace(",", "") in kept, f"{path.name}:{line}: {number} is not in {name}")
 
 
 def check_figures(block):
@@ -524,11 +540,12 @@ def check_figures(block):
 
 def known_tag(block):
     kind = (block.language, next(iter(block.tags), ""))
-    return kind in {("", ""), ("c", "example"), ("cpp", "example"), ("c", "file"), ("rust", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
+    return kind in {("", ""), ("c", "example"), ("cpp", "example"), ("c", "file"), ("rust", "file"), ("sh", "file"), ("sh", "run"), ("sh", "measured"), ("text", "output"),
                     ("text", "measured"), ("text", "explain"), ("text", "figures")}
 
 
 def check_fences():
+    check_front()
     blocks = [b for path in chapters() for b in parse(path)[0]]
     for path in chapters():
         check_lines(path, "an indented block is not tested; fence it", lambda line: re.match(r" {4}\S", line))

@@ -84,7 +84,7 @@ class Site(unittest.TestCase):
 
     def test_every_chapter_is_a_page_that_the_index_leads_to(self):
         led = {self.target(SITE / "index.html", link)[0] for link in PAGES[SITE / "index.html"].leads}
-        for path in (ROOT / "docs").glob("*.md"):
+        for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/use").glob("*.md")]:
             name = "index" if path.stem == "README" else path.stem
             self.assertIn(SITE / f"{name}.html", led | {SITE / "index.html"}, path.name)
 
