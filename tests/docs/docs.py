@@ -521,6 +521,34 @@ def kept_figures(name):
     return f"{done.stderr}{first['machine']}; {first['date']}, commit {first['commit']};\n{first['busy']}\n{done.stdout}"
 
 
+FRONT = "pictures/read.svg"
+PATHS = {"multi": "pieces of 4 KiB, copied together first",
+         "single, rule on": "one piece",
+         "own decoder": "pieces of 4 KiB, decoded where they lie"}
+
+
+def front_picture():
+    """README's picture: reads of cached records of real files, with their 95 % intervals. Light and dark: the reader's choice."""
+    with open(book / "figures/arc-read.csv", newline="") as file:
+        found = [row for row in csv.DictReader(file) if re.match("files .*>1 page, hot", row["name"]) and row["unit"] == "GB/s"]
+    parts, y, scale = [], 0, 130  # points a GB/s
+    for name in dict.fromkeys(row["name"] for row in found):
+        y += 26
+        parts.append(f'<text x="0" y="{y}" font-weight="bold">a read of {name.split()[1].strip(",").replace("k", " KiB")}, kept as lz4</text>')
+        for i, (path, said) in enumerate(PATHS.items()):
+            row = next(row for row in found if row["name"] == name and row["of"] == path)
+            median, low, high = (float(row[key]) * scale for key in ("median", "low", "high"))
+            y += 24
+            parts.append(f'<rect class="c{i}" x="0" y="{y - 16}" width="{median:.0f}" height="20" rx="2"/><path d="M{low:.0f} {y - 6}H{high:.0f}"/>'
+                         f'<text x="6" y="{y - 1}" class="on">{said}</text><text x="{high + 6:.0f}" y="{y - 1}">{float(row["median"]):.2f} GB/s</text>')
+    parts.append(f'<text x="0" y="{y + 26}" class="small">{found[0]["machine"].split(",")[0]}, {found[0]["date"]}, abd-perf run arc-read; lines: 95 % intervals</text>')
+    return ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 %d" font-family="system-ui, sans-serif" font-size="13" role="img">\n'
+            '<style>text { fill: #222 } path { stroke: #222; stroke-width: 1.5 } .on { fill: #fff } .small { font-size: 11px }\n'
+            '.c0 { fill: #8a5a2b } .c1 { fill: #5b6770 } .c2 { fill: #0b6a9c }\n'
+            '@media (prefers-color-scheme: dark) { text { fill: #ddd } path { stroke: #ddd } .on { fill: #fff } }</style>\n%s\n</svg>\n'
+            % (y + 36, "\n".join(parts)))
+
+
 def check_front():
     """README's table: each number beside a link to a kept result is one that abd-perf's tables of that result have."""
     for path in beside("README.md"):
@@ -530,6 +558,7 @@ def check_front():
             kept = re.findall(NUMBER, kept_figures(name))
             for number in re.findall(NUMBER, re.sub(r"\]\([^)]*\)", "", " ".join(cells[1:]))):
                 check(number.replace(",", "") in kept, f"{path.name}:{line}: {number} is not in {name}")
+        check((book / FRONT).read_text() == front_picture(), f"{FRONT}: figures/arc-read.csv says something else; tests/quick --fix draws it")
 
 
 def check_figures(block):
@@ -716,6 +745,8 @@ def draw(folder=None):
         done = subprocess.run([program, "-f", str(book / found.group(1))], capture_output=True, text=True)
         check(done.returncode == 0, f"{found.group(1)}: {done.stderr.strip()}")
         return f"```text explain={found.group(1)}{found.group(2) or ''}\n{done.stdout}```\n"
+    if book == ROOT / "docs":
+        (book / FRONT).write_text(front_picture())
     for path in chapters():
         text = path.read_text()
         drawn = re.sub(r"^```text figures=(\S+)\n.*?^```\n", lambda found: f"```text figures={found[1]}\n{kept_figures(found[1])}```\n", text,
