@@ -38,8 +38,9 @@
  * and its entry has a slot. Such records are not moved.
  *
  * Reads, holds and abd_arc_contains() find an evicted record until its memory is freed, held or
- * not. It no longer counts as an entry. While damaged is 0, puts is always the sum of entries,
- * replaces, removes and evictions: a record is counted where it was first taken out.
+ * not; with hit_batch 1 only while it is held. It no longer counts as an entry. While damaged is 0,
+ * puts is always the sum of entries, replaces, removes and evictions: a record is counted where it
+ * was first taken out.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
  * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
