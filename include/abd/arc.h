@@ -149,10 +149,9 @@ enum abd_arc_put_flag {
  * that does it is the one whose call finds that all readers have left them: a put, fill, remove,
  * resize or trim; a release that ends the last hold of one; or abd_arc_destroy(), for what was
  * evicted before. A hit does it only if the record it found was evicted, or if it makes an index
- * (ABD_ARC_REINDEX). The thread has no lock and
- * is in no read-side section; its call goes on when evicted_cb returns. Other threads may be in
- * evicted_cb at the same time. If a put or remove of the key comes while evicted_cb runs, the
- * engine must decide which of the two counts as first.
+ * (ABD_ARC_REINDEX). The thread has no lock and is in no read-side section; its call goes on when
+ * evicted_cb returns. Other threads may be in evicted_cb at the same time. If a put or remove of
+ * the key comes while evicted_cb runs, the engine must decide which of the two counts as first.
  *
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
  * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
@@ -220,13 +219,13 @@ struct abd_arc_config {
 	 */
 	size_t shards;
 	/**
-	 * what metadata may cost before others' records evict it: at most half of the capacity, and
-	 * metadata_max_bytes. abd_arc_set_pool_min() says more. 0: nothing is kept for it
+	 * other records do not evict metadata that costs up to so many bytes together. At most half
+	 * of the capacity, and metadata_max_bytes. abd_arc_set_pool_min() says more. 0: no minimum
 	 */
 	size_t metadata_min_bytes;
 	/**
-	 * metadata that costs more evicts metadata, also while there is room, and metadata that
-	 * alone costs more is -ENOSPC. 0: it may fill the cache
+	 * if metadata costs more than this, metadata is evicted, even while there is room. A single
+	 * record of metadata that costs more is -ENOSPC. 0: metadata may fill the cache
 	 */
 	size_t metadata_max_bytes;
 	/**
@@ -684,9 +683,10 @@ ABD_API int abd_arc_put_abd(
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
- * Give the records of a pool a minimum: other records do not evict them while they cost less than
- * so many bytes together, or would after that. Other records may use what the pool does not use.
- * Above its minimum, the pool's records compete like all others. 0: it has none any more.
+ * Give the records of a pool a minimum: other records do not evict one of them if the rest of the
+ * pool's records would then cost less than so many bytes together. Other records may use what the
+ * pool does not use. Above its minimum, the pool's records compete like all others. 0: the pool has
+ * no minimum any more.
  *
  * The cost of a metadata record counts towards metadata_min_bytes if the config sets that or
  * metadata_max_bytes, otherwise towards its pool's minimum. A record that was put before the pool
