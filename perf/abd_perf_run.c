@@ -21,12 +21,46 @@
 #include <sys/mman.h>
 #include <sysexits.h>
 
+/* A regular expression that matches the steps of these scenarios' claims, or of their headlines. */
+static const char *abd_perf_run_steps(const struct abd_perf_scenario *const *chosen, size_t count,
+	bool claims, char *text, size_t room)
+{
+	size_t at = (size_t)snprintf(text, room, "^(");
+
+	for (size_t i = 0; i < count && at < room; i++)
+		at += (size_t)snprintf(text + at, room - at, "%s%s",
+			claims ? chosen[i]->claim.steps : chosen[i]->headline.steps,
+			i + 1 < count ? "|" : ")$");
+	return text;
+}
+
+/* `run sources`: of the scenarios that measure a source's claim the steps that do. */
+static size_t abd_perf_run_choose_sources(
+	struct abd_perf_options *options, const struct abd_perf_scenario **chosen)
+{
+	static char filter[512];
+	size_t count = 0;
+
+	for (size_t i = 0; abd_perf_scenarios[i] != NULL; i++)
+		if (abd_perf_scenarios[i]->claim.steps != NULL)
+			chosen[count++] = abd_perf_scenarios[i];
+	if (count == 0 || options->name_count > 1)
+		abd_perf_say_die(EX_USAGE,
+			count == 0 ? "this program has no sources" : "sources stands alone");
+	options->sources = options->filter == NULL;
+	if (options->sources)
+		options->filter = abd_perf_run_steps(chosen, count, true, filter, sizeof(filter));
+	return count;
+}
+
 static size_t abd_perf_run_choose(
-	const struct abd_perf_options *options, const struct abd_perf_scenario **chosen)
+	struct abd_perf_options *options, const struct abd_perf_scenario **chosen)
 {
 	size_t count = 0;
 
 	for (unsigned i = 0; i < options->name_count; i++) {
+		if (strcmp(options->names[i], "sources") == 0)
+			return abd_perf_run_choose_sources(options, chosen);
 		chosen[count++] = abd_perf_scenario_find(options->names[i]);
 		if (chosen[i] == NULL)
 			abd_perf_say_die(EX_USAGE, "no scenario is named '%s'; see abd-perf list",
@@ -57,7 +91,8 @@ static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 static void abd_perf_run_check(struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
-	abd_perf_run_check_flags(options, chosen, count);
+	if (options->process == 1) /* those of another process are among its scenarios' */
+		abd_perf_run_check_flags(options, chosen, count);
 	abd_perf_say_filter(options->filter);
 	if (options->input != NULL)
 		abd_perf_files_check(options->input);
@@ -79,8 +114,9 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 /* Whether only the rows of the headline are measured in several processes. */
 static bool abd_perf_run_headline_only(const struct abd_perf_options *options)
 {
-	return options->processes == 0 && options->name_count == 0 && options->filter == NULL &&
-	       options->mode != ABD_PERF_LONG;
+	if (options->processes != 0 || options->mode == ABD_PERF_LONG)
+		return false;
+	return options->sources || (options->name_count == 0 && options->filter == NULL);
 }
 
 /*
@@ -93,6 +129,7 @@ static double abd_perf_run_seconds(const struct abd_perf_scenario *scenario,
 	const struct abd_perf_options as_planned = {
 		.mode = options->mode == ABD_PERF_FULL ? ABD_PERF_FULL : ABD_PERF_NORMAL};
 	double seconds = again && abd_perf_run_headline_only(options) ? scenario->headline.seconds
+			 : options->sources                           ? scenario->claim.seconds
 			 : options->quick                             ? scenario->normal_s
 								      : scenario->full_s;
 	double phase_s = options->quick ? scenario->normal_phase_s : scenario->full_phase_s;
@@ -114,10 +151,12 @@ static unsigned abd_perf_run_processes(
 		return options->processes;
 	if (options->mode == ABD_PERF_LONG)
 		return scenario->headline.processes > 6 ? scenario->headline.processes : 6;
-	if (options->name_count > 0)
+	if (options->name_count > 0 && !options->sources)
 		return 3;
 	if (options->mode == ABD_PERF_QUICK)
 		return scenario->headline.steps != NULL ? 3 : 1;
+	if (options->sources && scenario->headline.processes > 6)
+		return 6; /* as few as give an interval of their medians: a minute for all */
 	return scenario->headline.steps != NULL ? scenario->headline.processes : 1;
 }
 
@@ -131,7 +170,7 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 		total_s += abd_perf_run_seconds(chosen[i], options, false) +
 			   abd_perf_run_seconds(chosen[i], options, true) *
 				   (abd_perf_run_processes(chosen[i], options) - 1);
-	if (options->filter != NULL) {
+	if (options->filter != NULL && !options->sources) {
 		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
 		return; /* the share that --filter selects is not known: show no time left */
@@ -158,19 +197,30 @@ static void abd_perf_run_print_head(const struct abd_perf_options *options)
 	fflush(stdout);
 }
 
+/*
+ * Measure. Returns 0; 1 when a result was wrong; ABD_PERF_LEFT_OUT when all that was measured is
+ * right, but a scenario had nothing to measure with: it is then no longer among those chosen.
+ */
 static int abd_perf_run_all(const struct abd_perf_options *options,
-	const struct abd_perf_scenario *const *chosen, size_t count)
+	const struct abd_perf_scenario **chosen, size_t *count)
 {
+	size_t left = 0, of = *count;
 	int status = 0;
 
-	for (size_t i = 0; i < count && !abd_perf_say_stopped(); i++) {
+	for (size_t i = 0; i < of && !abd_perf_say_stopped(); i++) {
 		abd_perf_say_part(abd_perf_run_seconds(chosen[i], options, options->process > 1));
-		if (chosen[i]->run(options) != 0) {
+
+		int ended = chosen[i]->run(options);
+
+		if (ended != 0 && ended != ABD_PERF_LEFT_OUT)
 			abd_perf_result_wrong(chosen[i]->name);
-			status = 1;
-		}
+		if (ended != 0)
+			status = ended == ABD_PERF_LEFT_OUT && status != 1 ? ended : 1;
+		if (ended != ABD_PERF_LEFT_OUT)
+			chosen[left++] = chosen[i];
 		abd_perf_say_end();
 	}
+	*count = left;
 	if (status == 0 && options->filter != NULL && !abd_perf_say_stopped() &&
 		abd_perf_say_wanted_steps() == 0) {
 		abd_perf_say_error("--filter '%s' left nothing to measure", options->filter);
@@ -216,32 +266,42 @@ static void abd_perf_run_died(void)
 		abd_perf_run_write(abd_perf_run_options, false);
 }
 
+/* Whether a word of the command line names a scenario, and is no flag or a flag's value. */
+static bool abd_perf_run_is_name(const struct abd_perf_options *options, const char *word)
+{
+	for (unsigned i = 0; i < options->name_count; i++)
+		if (options->names[i] == word)
+			return true;
+	return false;
+}
+
 /*
  * Start this program again with its command line argv, to measure the chosen scenarios, and read
- * its figures. number: which process it is, from 2 on. It gets our flags, then what differs in it;
- * of two flags the last counts. Returns its results as JSON, which the caller frees; NULL: it gave
- * none, and *status is not 0. A warning says why.
+ * its figures. number: which process it is, from 2 on. It gets our flags, the names of the chosen
+ * scenarios, then what differs in it; of two flags the last counts. Returns its results as JSON,
+ * which the caller frees; NULL: it gave none, and *status is not 0. A warning says why.
  */
 static char *abd_perf_run_child(char **argv, const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count, unsigned number, int *status)
 {
 	const char *words[256] = {"/proc/self/exe", "run"};
-	char flag[2][32], headline[256] = "--filter=^(", *text = NULL;
+	char flag[2][32], filter[512], headline[512 + 16], *text = NULL;
 	size_t n = 2, room = 0;
 
 	for (size_t i = 1; argv[i] != NULL && n < 200; i++)
-		words[n++] = argv[i];
-	for (size_t i = 0; options->name_count == 0 && i < count; i++)
+		if (!abd_perf_run_is_name(options, argv[i]))
+			words[n++] = argv[i];
+	for (size_t i = 0; i < count; i++)
 		words[n++] = chosen[i]->name;
 	snprintf(flag[0], sizeof(flag[0]), "--as-process=%u", number);
 	words[n++] = flag[0];
 	snprintf(flag[1], sizeof(flag[1]), "--left=%.3f", abd_perf_say_left());
 	if (abd_perf_say_left() > 0)
 		words[n++] = flag[1];
-	for (size_t i = 0, at = strlen(headline); i < count; i++)
-		at += (size_t)snprintf(headline + at, sizeof(headline) - at, "%s%s",
-			chosen[i]->headline.steps, i + 1 < count ? "|" : ")$");
-	if (abd_perf_run_headline_only(options))
+	snprintf(headline, sizeof(headline), "--filter=%s",
+		abd_perf_run_steps(chosen, count, !abd_perf_run_headline_only(options), filter,
+			sizeof(filter)));
+	if (options->sources || abd_perf_run_headline_only(options))
 		words[n] = headline;
 
 	struct abd_perf_process process = abd_perf_process_start(words, "r");
@@ -298,7 +358,7 @@ static int abd_perf_run_more(char **argv, const struct abd_perf_options *options
 
 /* A process that another one started: it measures, and its figures go to that one. */
 static int abd_perf_run_as_child(const struct abd_perf_options *options,
-	const struct abd_perf_scenario *const *chosen, size_t count)
+	const struct abd_perf_scenario **chosen, size_t count)
 {
 	char *json;
 	int status;
@@ -306,7 +366,7 @@ static int abd_perf_run_as_child(const struct abd_perf_options *options,
 	fprintf(stderr, "abd-perf: process %u\n", options->process);
 	if (options->left_s > 0)
 		abd_perf_say_plan(options->left_s);
-	status = abd_perf_run_all(options, chosen, count);
+	status = abd_perf_run_all(options, chosen, &count);
 	json = status == 0 ? abd_perf_json_text(options, !abd_perf_say_stopped()) : NULL;
 	if (json != NULL && (fputs(json, stdout) < 0 || fflush(stdout) != 0))
 		status = 1;
@@ -318,6 +378,7 @@ int abd_perf_run(int argc, char **argv)
 {
 	static struct abd_perf_options options;
 	const struct abd_perf_scenario *chosen[ABD_PERF_NAMES_MAX];
+	bool left_out;
 	size_t count;
 	int status;
 
@@ -339,12 +400,15 @@ int abd_perf_run(int argc, char **argv)
 	abd_perf_run_reserve =
 		mmap(NULL, ABD_PERF_RUN_RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	abd_perf_say_dying = abd_perf_run_died;
-	status = abd_perf_run_all(&options, chosen, count);
+	status = abd_perf_run_all(&options, chosen, &count);
+	left_out = status == ABD_PERF_LEFT_OUT;
 	abd_perf_say_dying = NULL;
 	if (status != 0 && json_array_size(abd_perf_result_list()) == 0)
-		return status;
-	if (status == 0)
+		return 1;
+	if (status != 1)
 		status = abd_perf_run_more(argv, &options, chosen, count);
+	if (status == 0 && left_out)
+		status = 1;
 	abd_perf_env_look_back(&options);
 	if (abd_perf_run_write(&options, !abd_perf_say_stopped()) != 0 && status == 0)
 		status = 1;

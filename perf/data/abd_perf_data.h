@@ -8,6 +8,9 @@
 
 #include "abd_perf_options.h"
 
+#include <fts.h>
+#include <sys/types.h>
+
 struct abd_perf_data {
 	const char *name; /* "files", "fio" */
 	char origin[256]; /* for people: where the bytes come from, and how many */
@@ -22,11 +25,20 @@ struct abd_perf_data {
 void abd_perf_files_check(const char *path);
 
 /**
+ * Go through a tree, folder by folder, in the order of names, and call visit() for each entry that
+ * can be looked at, a folder before what it holds; links in the tree are not followed, so that
+ * nothing is met twice. It ends early when visit() returns false. Warns, once, of folders that
+ * can't be read, and goes on.
+ */
+void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *arg), void *arg);
+
+/**
  * Load up to size bytes (twice as many where sweep doubles sets), one file after another: from
  * --input, or, without it, half from this machine's shared libraries and the rest from its text.
- * Ends the program with a message when there is nothing to read.
+ * Warns of files that can't be read. False, after a warning: there is nothing to read, and
+ * data->bytes is NULL.
  */
-void abd_perf_files_load(
+bool abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
 /**

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,37 +75,81 @@ static ssize_t abd_perf_files_append(struct abd_perf_data *data, const char *pat
 	return (ssize_t)got;
 }
 
-/* Append files of a tree until data holds limit bytes. Returns the number of files used. */
-static unsigned abd_perf_files_tree(
-	struct abd_perf_data *data, const char *root, abd_perf_files_wanted_t *wanted, size_t limit)
+static void abd_perf_files_unread(const char *root, size_t count, const char *what, int error)
+{
+	if (count > 0)
+		abd_perf_say_warn(
+			"%zu %s under %s can't be read: %s", count, what, root, strerror(error));
+}
+
+void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *arg), void *arg)
 {
 	char path[4096];
 	char *roots[] = {path, NULL};
-	size_t share = limit / ABD_PERF_FILES_SHARE;
-	unsigned files = 0;
+	size_t unread = 0;
+	bool more = true;
+	int error = 0;
 	FTSENT *entry;
 
 	snprintf(path, sizeof(path), "%s", root);
 
-	/*
-	 * COMFOLLOW: --input may be a link. Links inside the tree are not followed, so that no file
-	 * is read twice.
-	 */
+	/* COMFOLLOW: --input may be a link. */
 	FTS *tree =
 		fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, abd_perf_files_order);
 
-	while (tree != NULL && data->size < limit && (entry = fts_read(tree)) != NULL) {
-		if (entry->fts_info != FTS_F || (wanted != NULL && !wanted(entry->fts_name)))
-			continue;
-
-		size_t room = limit - data->size;
-		size_t most = entry->fts_level == 0 || room < share ? room : share;
-
-		files += abd_perf_files_append(data, entry->fts_path, most) > 0;
+	while (tree != NULL && more && (entry = fts_read(tree)) != NULL) {
+		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
+			entry->fts_info == FTS_NS) {
+			unread++;
+			error = entry->fts_errno;
+		} else if (entry->fts_info != FTS_DP && entry->fts_info != FTS_DC) {
+			more = visit(entry, arg);
+		}
 	}
 	if (tree != NULL)
 		fts_close(tree);
-	return files;
+	abd_perf_files_unread(root, unread, "folders", error);
+}
+
+/* What is read of a tree. */
+struct abd_perf_files_reading {
+	struct abd_perf_data *data;
+	abd_perf_files_wanted_t *wanted;
+	size_t limit, unread;
+	unsigned files;
+	int error;
+};
+
+static bool abd_perf_files_visit(FTSENT *entry, void *arg)
+{
+	struct abd_perf_files_reading *reading = arg;
+	size_t room = reading->limit - reading->data->size;
+	size_t share = reading->limit / ABD_PERF_FILES_SHARE;
+	size_t most = entry->fts_level == 0 || room < share ? room : share;
+	ssize_t got;
+
+	if (entry->fts_info != FTS_F ||
+		(reading->wanted != NULL && !reading->wanted(entry->fts_name)))
+		return true;
+	got = abd_perf_files_append(reading->data, entry->fts_path, most);
+	reading->files += got > 0;
+	if (got < 0) {
+		reading->unread++;
+		reading->error = (int)-got;
+	}
+	return reading->data->size < reading->limit;
+}
+
+/* Append files of a tree until data holds limit bytes. Returns the number of files used. */
+static unsigned abd_perf_files_tree(
+	struct abd_perf_data *data, const char *root, abd_perf_files_wanted_t *wanted, size_t limit)
+{
+	struct abd_perf_files_reading reading = {.data = data, .wanted = wanted, .limit = limit};
+
+	if (data->size < limit)
+		abd_perf_files_walk(root, abd_perf_files_visit, &reading);
+	abd_perf_files_unread(root, reading.unread, "files", reading.error);
+	return reading.files;
 }
 
 void abd_perf_files_check(const char *path)
@@ -153,7 +196,7 @@ static void abd_perf_files_halve(struct abd_perf_data *data, size_t size)
 	data->size = kept > 0 ? kept : data->size;
 }
 
-void abd_perf_files_load(
+bool abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t half)
 {
 	size_t size = 2 * half;
@@ -164,16 +207,21 @@ void abd_perf_files_load(
 	data->bytes = malloc(size);
 	if (data->bytes == NULL)
 		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
-	if (options->input != NULL) {
+	if (options->input != NULL)
 		files = abd_perf_files_tree(data, options->input, NULL, size);
-		if (data->size == 0)
-			abd_perf_say_die(
-				1, "--input %s: holds no data that can be read", options->input);
-	} else {
+	else
 		abd_perf_files_system(data, size, &files);
-		if (data->size == 0)
-			abd_perf_say_die(1, "no libraries or text under /usr can be read; name a "
-					    "file or tree with --input");
+	if (data->size == 0) {
+		if (options->input != NULL)
+			abd_perf_say_warn("--input %s: holds no data that can be read; what needs "
+					  "files is left out",
+				options->input);
+		else
+			abd_perf_say_warn("no libraries or text under /usr can be read; name a "
+					  "file or tree with --input");
+		free(data->bytes);
+		data->bytes = NULL;
+		return false;
 	}
 	if (data->size > size)
 		abd_perf_say_die(1, "more of the files was read than there is room for");
@@ -183,4 +231,5 @@ void abd_perf_files_load(
 		options->input != NULL ? ": " : ", shared libraries and text under /usr",
 		options->input != NULL ? options->input : "");
 	abd_perf_env_source(data->origin);
+	return true;
 }

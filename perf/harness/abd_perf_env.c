@@ -136,6 +136,11 @@ size_t abd_perf_env_last_cache(void)
 	return (size_t)32 << 20;
 }
 
+const char *abd_perf_env_state(size_t bytes)
+{
+	return bytes > abd_perf_env_last_cache() ? "cold" : "warm";
+}
+
 size_t abd_perf_env_memory(void)
 {
 	char text[64];

@@ -30,6 +30,8 @@ void abd_perf_env_print(void);
 size_t abd_perf_env_cache(unsigned level);
 /** Bytes of the largest cache; 32 MiB when unknown. */
 size_t abd_perf_env_last_cache(void);
+/** "cold": so many bytes do not fit the largest cache; else "warm". */
+const char *abd_perf_env_state(size_t bytes);
 /** Bytes of memory that are available now. */
 size_t abd_perf_env_memory(void);
 /** Bytes of memory that this process occupies; own: without what it shares with others. */

@@ -34,6 +34,7 @@ enum abd_perf_mode { ABD_PERF_NORMAL, ABD_PERF_QUICK, ABD_PERF_FULL, ABD_PERF_LO
 struct abd_perf_options {
 	const char *names[ABD_PERF_NAMES_MAX];
 	unsigned name_count;
+	bool sources;   /* "sources" was named: what measures the sources' claims */
 	unsigned given; /* which of ABD_PERF_USES_... were given */
 
 	const char *filter; /* a regular expression; NULL: all steps */

@@ -19,6 +19,14 @@
 #define ABD_PERF_SAY_WARNINGS 16
 #define ABD_PERF_SAY_SURE_S 2 /* seconds of the plan that count as done as planned, at least */
 
+/* Texts hold names of files, which may hold anything: a message stays one line. */
+static void abd_perf_say_plain(char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 static struct {
 	const char *what;
 	unsigned total, step;
@@ -192,6 +200,7 @@ void abd_perf_say_warn(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(say.warning[0]), format, arguments);
 	va_end(arguments);
+	abd_perf_say_plain(text);
 	abd_perf_say_wipe();
 	fprintf(stderr, "abd-perf: warning: %s\n", text);
 }
@@ -203,10 +212,12 @@ const char *abd_perf_say_warning(unsigned i)
 
 static void abd_perf_say_line(const char *format, va_list arguments)
 {
+	char text[4608]; /* a path of the longest, and words around it */
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	abd_perf_say_plain(text);
 	abd_perf_say_wipe();
-	fputs("abd-perf: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	fprintf(stderr, "abd-perf: %s\n", text);
 }
 
 void abd_perf_say_error(const char *format, ...)

@@ -56,6 +56,22 @@ struct abd_perf_summary abd_perf_stat(const double *values, unsigned n)
 	return summary;
 }
 
+double abd_perf_stat_line(const double *x, const double *y, unsigned n, double place, double *value)
+{
+	double x_mean = 0, y_mean = 0, xx = 0, xy = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		x_mean += x[i] / n;
+		y_mean += y[i] / n;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		xx += (x[i] - x_mean) * (x[i] - x_mean);
+		xy += (x[i] - x_mean) * (y[i] - y_mean);
+	}
+	*value = y_mean + xy / xx * (place - x_mean);
+	return xy / xx;
+}
+
 enum abd_perf_verdict abd_perf_stat_verdict(const struct abd_perf_summary *ratio, double margin)
 {
 	if (ratio->rounds < ABD_PERF_ROUNDS_MIN)

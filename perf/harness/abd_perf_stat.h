@@ -32,6 +32,10 @@ struct abd_perf_summary {
 	const char *idle_why;
 };
 
+/** The slope of the line through n points by least squares, and where it is at a place. */
+double abd_perf_stat_line(
+	const double *x, const double *y, unsigned n, double place, double *value);
+
 enum abd_perf_verdict { ABD_PERF_CANT_TELL, ABD_PERF_FASTER, ABD_PERF_SLOWER };
 
 /** Summarise n values, 1 to ABD_PERF_ROUNDS_MAX, in any order. */

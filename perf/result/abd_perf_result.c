@@ -142,7 +142,7 @@ void abd_perf_result_value(json_t *result, const char *name, const char *unit, d
 }
 
 void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
-	struct abd_perf_summary value, double target, const char *source)
+	struct abd_perf_summary value, double target, const struct abd_perf_said *source)
 {
 	json_t *ratio = abd_perf_result_summary(&value);
 
@@ -151,8 +151,12 @@ void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
 	json_object_set_new(ratio, "verdict", json_string("can't tell"));
 	json_object_set_new(ratio, "target", target != 0 ? json_real(target) : json_null());
 	json_object_set_new(ratio, "target_verdict", json_null());
-	json_object_set_new(
-		ratio, "source", source != NULL ? abd_perf_result_string(source) : json_null());
+	json_object_set_new(ratio, "source",
+		source != NULL ? abd_perf_result_string(source->text) : json_null());
+	json_object_set_new(ratio, "claim",
+		source != NULL && source->claim != NULL ? json_string(source->claim) : json_null());
+	json_object_set_new(ratio, "published",
+		source != NULL && source->ratio > 0 ? json_real(source->ratio) : json_null());
 	json_array_append_new(json_object_get(result, "ratios"), ratio);
 }
 

@@ -41,18 +41,25 @@ void abd_perf_result_figure(
 	json_t *result, const char *name, const char *unit, struct abd_perf_summary value);
 /** A figure that was counted, or measured once. */
 void abd_perf_result_value(json_t *result, const char *name, const char *unit, double value);
+/* What somebody published of a ratio. */
+struct abd_perf_said {
+	const char *claim; /* the claim that it belongs to: "pr8580"; NULL: none */
+	double ratio;      /* theirs: of speeds; 0: none */
+	const char *text;  /* for people: their figures, and where they stand */
+};
+
 /**
  * A ratio of figures, or of a figure and something published. target: at least; 0: none. source:
  * what was published; NULL: nothing. Its verdict follows from its interval (after/finish.py).
  */
 void abd_perf_result_ratio(json_t *result, const char *of, const char *against,
-	struct abd_perf_summary value, double target, const char *source);
+	struct abd_perf_summary value, double target, const struct abd_perf_said *source);
 
 /** What a scenario claims: the speed of one of its paths over another's. */
 struct abd_perf_claim {
 	unsigned of, against; /* numbers of paths */
 	double target;
-	const char *source;
+	const struct abd_perf_said *source; /* NULL: nothing was published */
 };
 
 /**

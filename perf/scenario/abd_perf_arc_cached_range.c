@@ -155,7 +155,8 @@ static int abd_perf_ranged_run(const struct abd_perf_options *options)
 	struct abd_perf_data data[3];
 	int status = 0;
 
-	abd_perf_files_load(&data[0], options, bytes);
+	if (!abd_perf_files_load(&data[0], options, bytes))
+		return ABD_PERF_LEFT_OUT;
 	abd_perf_fio_make(&data[1], options, bytes);
 	abd_perf_rows_make(&data[2], options, &rows, bytes);
 	abd_perf_say_begin("arc-cached-range", 18);

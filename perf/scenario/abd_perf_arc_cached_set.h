@@ -5,10 +5,12 @@
  *
  *   bare decode    the cached lz4 blocks decoded one after another, without look-ups: the limit
  *   cache          abd_arc_read(): look-up, decode inside the read-side section
- *   scatter        the same from buffers made with the single-chunk rule off, decoded where they
- *                  lie
+ *   scatter        the same from blocks in buffers of their own, made with the single-chunk rule
+ *                  off, decoded where they lie
  *   openzfs's way  look-up, hold, borrow by a copy (rule off), liblz4, return, release
  *   single-chunk   the same calls with the rule on: the borrow copies nothing
+ *   lines first    single-chunk, but a byte of each of the block's lines is read before decoding:
+ *                  no byte is moved, and the first-level cache is as warm as after a copy
  */
 #ifndef ABD_PERF_ARC_CACHED_SET_H
 #define ABD_PERF_ARC_CACHED_SET_H
@@ -21,7 +23,15 @@
 /* bytes read at a time, as in OpenZFS's test; --io-size */
 #define ABD_PERF_CACHED_READ ((size_t)128 << 10)
 
-enum { CACHED_BARE, CACHED_CACHE, CACHED_SCATTER, CACHED_OPENZFS, CACHED_SINGLE, CACHED_MODES };
+enum {
+	CACHED_BARE,
+	CACHED_CACHE,
+	CACHED_SCATTER,
+	CACHED_OPENZFS,
+	CACHED_SINGLE,
+	CACHED_LINES,
+	CACHED_MODES
+};
 
 extern const char *const abd_perf_cached_name[CACHED_MODES];
 
@@ -34,12 +44,14 @@ struct abd_perf_cached_block {
 struct abd_perf_cached_set {
 	const struct abd_perf_options *options;
 	const struct abd_perf_data *data;
-	size_t record_size, records;         /* records of all files */
-	size_t read_size;                    /* bytes that a thread reads at a time */
-	size_t capacity;                     /* of each cache; all of the records fit */
-	unsigned files;                      /* of equal size, a multiple of a read */
-	abd_arc_t *on, *off;                 /* caches filled with the rule on, and off */
-	struct abd_perf_cached_block *block; /* of on */
+	size_t record_size, records; /* records of all files */
+	size_t read_size;            /* bytes that a thread reads at a time */
+	size_t capacity;             /* of each cache; all of the records fit */
+	unsigned files;              /* of equal size, a multiple of a read */
+	abd_arc_t *packed;           /* as the library does it */
+	abd_arc_t *on, *off; /* each block in a buffer of its own, as in OpenZFS: the rule on, off
+			      */
+	struct abd_perf_cached_block *block; /* of packed */
 };
 
 /** The key of a record, in every cache that is measured. */
@@ -82,5 +94,8 @@ struct abd_perf_cached_walk {
 
 /** For a path of a race; arg is a walk. */
 double abd_perf_cached_walk_run(void *arg, uint64_t iterations);
+
+/** Count what a record takes in each mode: a result for each, in a step of its own. */
+void abd_perf_cached_count(const struct abd_perf_cached_set *set);
 
 #endif

@@ -346,7 +346,8 @@ static void abd_perf_buffer_record(const struct abd_perf_row *row, const struct 
 	if (row->published_ns != 0) {
 		abd_perf_result_ratio(result, "ours", "OpenZFS",
 			abd_perf_buffer_against(row->published_ns, &ns), row->published_target,
-			"libzpool at be7657e3f2, on another machine");
+			&(struct abd_perf_said){
+				NULL, 0, "libzpool at be7657e3f2, on another machine"});
 		abd_perf_result_number(result, "published_ns", row->published_ns);
 	}
 	if (row->limit_ns != 0) {

@@ -45,7 +45,8 @@ static int abd_perf_codec_run(const struct abd_perf_options *options)
 	struct abd_perf_data data[5];
 	int status = 0;
 
-	abd_perf_files_load(&data[0], options, bytes);
+	if (!abd_perf_files_load(&data[0], options, bytes))
+		return ABD_PERF_LEFT_OUT;
 	abd_perf_fio_make(&data[1], options, bytes);
 	for (unsigned i = 0; i < 3; i++)
 		abd_perf_rows_make(&data[2 + i], options, &abd_perf_codec_rows[i], bytes);

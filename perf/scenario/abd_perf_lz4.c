@@ -501,7 +501,8 @@ static int abd_perf_lz4_run(const struct abd_perf_options *options)
 		(options->record_size < 32 << 10 || options->record_size > 2 << 20 ||
 			options->record_size % (32 << 10) != 0))
 		abd_perf_say_die(2, "lz4 takes records of 32k to 2m, multiples of 32k");
-	abd_perf_files_load(&data[0], options, bytes);
+	if (!abd_perf_files_load(&data[0], options, bytes))
+		return ABD_PERF_LEFT_OUT;
 	abd_perf_fio_make(&data[1], options, bytes);
 	abd_perf_rows_make(&data[2], options, &rows, bytes);
 	abd_perf_say_begin("lz4", 3 * (options->record_size != 0 ? 1

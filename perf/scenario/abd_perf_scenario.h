@@ -35,9 +35,22 @@ struct abd_perf_scenario {
 		unsigned processes;
 		double seconds;
 	} headline;
-	/* Measure, and add results. Returns 0, or an exit status when a result was wrong. */
+	/*
+	 * `run sources`: the steps that measure what one of the library's five sources claimed, and
+	 * the seconds they take; NULL: none.
+	 */
+	struct {
+		const char *steps;
+		double seconds;
+	} claim;
+	/*
+	 * Measure, and add results. Returns 0; 1 when a result was wrong; ABD_PERF_LEFT_OUT, after
+	 * a warning that says why, when there is nothing to measure it with.
+	 */
 	int (*run)(const struct abd_perf_options *options);
 };
+
+enum { ABD_PERF_LEFT_OUT = 2 };
 
 /** This program's scenarios, in the order in which they are measured; NULL after the last. */
 extern const struct abd_perf_scenario *const *abd_perf_scenarios;

@@ -11,6 +11,7 @@
 #include "abd_perf_latency.h"
 #include "abd_perf_race.h"
 #include "abd_perf_say.h"
+#include "abd_perf_steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -372,6 +373,55 @@ static bool hundredth_is_not_told_in_five_rounds(void)
 	return abd_perf_stat_verdict(&ratio, 0) == ABD_PERF_CANT_TELL;
 }
 
+static void check_line(void)
+{
+	static const double x[] = {1, 2, 4, 5}, y[] = {5, 7, 11, 13}, bent[] = {6, 6, 10, 14};
+	double at, slope = abd_perf_stat_line(x, y, 4, 10, &at);
+
+	check(fabs(slope - 2) < 1e-9 && fabs(at - 23) < 1e-9,
+		"a line is the one through its points");
+	slope = abd_perf_stat_line(x, bent, 4, 3, &at);
+	check(fabs(slope - 2) < 1e-9 && fabs(at - 9) < 1e-9, "and lies between those beside it");
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void step_loop(void *arg)
+{
+	for (unsigned i = 0; i < *(const unsigned *)arg; i++)
+		abd_perf_keep(&i);
+}
+
+#if defined(__x86_64__)
+static void step_string(void *arg)
+{
+	static char from[4096], to[4096];
+	char *a = from, *b = to;
+	size_t size = *(const unsigned *)arg;
+
+	__asm__ volatile("rep movsb" : "+S"(a), "+D"(b), "+c"(size) : : "memory");
+}
+#else
+#define step_string step_loop
+#endif
+
+static void check_steps(void)
+{
+	unsigned few = 100, many = 200;
+	long once = abd_perf_steps(step_loop, &few), twice = abd_perf_steps(step_loop, &many);
+
+	if (once == 0) {
+		printf("no process can be stepped through here\n");
+		return;
+	}
+	check(once >= 200 && once < 1200, "a loop of 100 takes some instructions for each turn");
+	check(twice > once && (twice - once) % 100 == 0, "and as many more as it has more turns");
+	check(abd_perf_steps(step_loop, &few) == once, "and the same ones each time");
+	if (step_string != step_loop)
+		check(abd_perf_steps(step_string, &many) == abd_perf_steps(step_string, &few),
+			"a string instruction counts once");
+}
+
 int main(void)
 {
 	check_statistics();
@@ -391,6 +441,8 @@ int main(void)
 	check_clock();
 	check_crew();
 	check_chase();
+	check_steps();
+	check_line();
 	check_filter(); /* last, for it leaves a filter behind */
 	return failures != 0;
 }
