@@ -138,10 +138,13 @@ def arc_cached_read(result):
                 [parameter("<data"), parameter("threads"), parameter("<mode"),
                  cell("GB/s", of_mode(lambda entry, mode: figure_text(figure_of(entry, mode)))), *against, published,
                  *(percentile(key) for key in PERCENTILES)], rows=by_mode(result))
+    yield Table("work", "what a record takes: counted, not timed", [
+        parameter("<data"), parameter("<mode"), figure("instructions"), figure("copied", "bytes copied by the borrow"),
+        figure("moved", "bytes read and written")])
 
 
 ARC_CACHED_NOTE = """\
-Each thread has a file of its own, all of it in the cache; all modes read it in turns. One thread alone is timed by its CPU time; several
+Each thread has files of its own, all of them in the cache; all modes read it in turns. One thread alone is timed by its CPU time; several
 by the wall clock, from their common start until the last has ended. Times of reads are by the wall clock: with more threads than CPUs,
 or with busy neighbours, they include waiting for a CPU."""
 
@@ -260,21 +263,60 @@ def flush_mean_note(entries):
     return "\n".join(said)
 
 
+def published(entry):
+    """The ratio that a source published something of; None if there is none."""
+    return next((item for item in entry["ratios"] if item["published"]), None)
+
+
+def of_published(text):
+    return lambda entry: text(published(entry)) if published(entry) else ""
+
+
+# What a source published, and the same ratio here.
+CLAIM = [cell("<of / against", of_published(lambda item: f"{item['of']} / {item['against']}")),
+         cell("ratio of speeds [95 %]", of_published(ratio_text)), cell("the source's", of_published(lambda item: f"{item['published']:.2f}")),
+         cell("<", of_published(lambda item: item["source"]))]
+
+
 def flush(result):
     head = [name("copies"), parameter("<to", "destination"), parameter("<state"), parameter("size"), parameter("threads")]
-    source = {"size": "The source on Optane, one thread: 512 B 496 MB/s non-temporal, 373 with write-back; 1 KiB 642, 688; 2 KiB 725, "
-                      "1100; 4 KiB 744, 1200.",
-              "threads": "The source on Optane, 8-byte sequential writes, 1 to 5 threads, GB/s: non-temporal 1.3 2.5 2.8 2.8 2.5; "
-                         "write-back (clwb) 1.6 2.4 1.7 1.2 0.8."}
+    for group, title in (("log", "one writer under a lock"), ("writers", "8 bytes after 8 bytes, by writers")):
+        yield Table(group, f"{title}: durable copies to ordinary memory, GB/s", lambda entries: [*head, *figures(*names_of(entries))])
+        yield Table(group, f"{title}: through the cache against around it", [*head[3:], *CLAIM])
     for group in ("size", "threads"):
-        yield Table(group, "durable copies to ordinary memory, GB/s", lambda entries: [*head, *figures(*names_of(entries))],
-                    note=source[group])
+        yield Table(group, "durable copies to ordinary memory, GB/s", lambda entries: [*head, *figures(*names_of(entries))])
+    for group in ("log", "size", "threads"):
         yield Table(group, "AUTO against the best fixed policy, and against libpmem", [
             *head, parameter("<best fixed", "best"), ratio("AUTO over it [95 %]", "AUTO", "best"), target("AUTO", "best"),
             ratio("over libpmem", "AUTO", "libpmem"), ratio("over its own loop", "AUTO", "libpmem, own loop")], note=flush_mean_note)
     yield Table("drain", "16 copies to fresh lines, GB/s: a fence after each, against one drain for all", [
         parameter("size"), figure("ordered", "a fence each"), figure("NODRAIN, one drain", "one drain"),
         ratio("ratio [95 %]", "NODRAIN, one drain", "ordered")])
+
+
+# ---- dedupe, names, statx ------------------------------------------------------------------------------------------------
+
+def dedupe(result):
+    for words, keep in (("equal files, GB/s of one side", lambda entry: entry["name"] != "one byte off"),
+                        ("one byte of each step differs, ns to find that", lambda entry: entry["name"] == "one byte off")):
+        yield Table("proof", f"steps of 128 KiB: {words}", lambda entries: [
+            name("files"), parameter("<set", "state"), mib("MiB", "set_bytes"), *figures(*names_of(entries))], keep)
+    yield Table("proof", "what a word, and what a plan, is worth", [name("files"), *RATIO, cell("<the source", of_row(
+        lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
+
+
+def names(result):
+    yield Table("lookup", "looking up names of a tree, ns each", lambda entries: [
+        name("names of"), parameter("<set", "state"), parameter("names", "names"), parameter("bytes", "bytes"), *figures(*names_of(entries))])
+    yield Table("lookup", "look-ups by one way of comparing against another", [name("names of"), *RATIO], rows=by_ratio)
+    yield Table("line", "by a line through the lengths, ns", lambda entries: [name("of"), *figures(*names_of(entries))])
+    yield Table("line", "masked words against repe cmpsb", [name("of"), *CLAIM])
+
+
+def statx(result):
+    yield Table("call", "a call, or filling a record of 256 bytes with 23 fields, ns", lambda entries: figures(*names_of(entries)))
+    yield Table("call", "ratios of speeds [95 %]", [*RATIO, cell("<the source", of_row(
+        lambda entry, *pair: ratio_of(entry, *pair)["source"]))], rows=by_ratio)
 
 
 # ---- the rest ------------------------------------------------------------------------------------------------------------
@@ -336,7 +378,7 @@ TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_
           "arc-life": (arc_life, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "sums": (sums, ""), "lz4": (lz4, LZ4_NOTE),
           "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
-          "memory": (memory, MEMORY_NOTE)}
+          "dedupe": (dedupe, ""), "names": (names, ""), "statx": (statx, ""), "memory": (memory, MEMORY_NOTE)}
 
 
 def print_scenario(result, scenario):

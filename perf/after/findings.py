@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What matters, in words: the findings at the top of the page, and four sources' questions with claim and measurement.
+"""What matters, in words: the findings at the top of the page.
 
 A sentence says "worth it" only if the interval of the ratio lies on one side of 1 (the ratio's verdict); else "can't tell".
 """
-from model import (figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, number, select, size_text,
-                   spread)
-from sections import flush_best
+from claims import percent, verdict
+from model import figure_of, first_ratio, geometric_mean, interval, median_of, medians_of, select, spread
 
 RULE = [("arc-cached-read", "cached", {"data": "fio", "record_size": 8192, "threads": 1}, "single-chunk", "openzfs's way"),
         ("arc-cached-read", "cached", {"record_size": 8192, "threads": 1}, "single-chunk", "openzfs's way"),
@@ -14,40 +13,24 @@ RULE = [("arc-cached-read", "cached", {"data": "fio", "record_size": 8192, "thre
 DECODER = [("codec", "ours, runs of 4k", "liblz4, borrow"), ("arc-read", "own decoder", "multi")]
 
 
-def percent(ratio):
-    """+5.0 % for 1.05."""
-    return f"{(ratio - 1) * 100:+.0f} %" if abs(ratio - 1) >= 0.1 else f"{(ratio - 1) * 100:+.1f} %"
-
-
 def faster(ratio):
     """5.0 % faster for 1.05."""
     return f"{percent(ratio)[1:]} {'faster' if ratio >= 1 else 'slower'}"
 
 
-def verdict(ratio, yes, no):
-    return {"faster": yes, "slower": no}.get(ratio.get("verdict"), "can't tell: there is no difference, or more rounds are needed to see it")
-
-
 # What nobody could use instead: a limit of the machine, the best choice in hindsight, the same on less, what another machine did.
 LIMITS = {"limit", "ruler", "bare decode", "a line", "best", "best loop, compare", "best loop, copy", "best loop, zero", "one thread", "ordered",
           "shift 0", "to the start", "10 children", "of 10", "2 chunks", "OpenZFS"}
+# What is not the library's: ways of the sources, and of the system.
+THEIRS = {"word loop", "masked words", "clflushopt", "clwb by words", "statx", "memset, one copy", "initialiser, one copy", "lines first"}
 
 
 def losses(document):
     """Two lists of [(ratio, its entry)] of what is surely below 1, the worst first: slower than what one would use instead, and below a limit."""
     found = [(ratio, entry) for entry in document["results"] for ratio in entry["ratios"] if ratio["verdict"] == "slower"]
+    found = [pair for pair in found if pair[0]["of"] not in THEIRS]
     found.sort(key=lambda pair: pair[0]["median"])
     return [[pair for pair in found if (pair[0]["against"] in LIMITS) == limit] for limit in (False, True)]
-
-
-# ---- the four questions ----------------------------------------------------------------------------------------------------
-
-def question_rule(document):
-    ratio, entry = first_ratio(document, RULE)
-    if ratio is None:
-        return None
-    return (f"{percent(ratio['median'])} speed: {interval(ratio, '.3f')} ({entry['scenario']}, {entry['name']})",
-            verdict(ratio, "treat single-run buffers as linear (the default)", "the rule does not pay here"))
 
 
 def by_kernel(document):
@@ -59,54 +42,6 @@ def by_kernel(document):
         if median_of(loop) and median_of(word) and best:
             return loop, word, best
     return None
-
-
-def question_words(document):
-    found = by_kernel(document)
-    if found is None:
-        return None
-    loop, word, best = found
-    return (f"{100 * loop['median'] / word['median'] - 100:+.0f} % time by words, {100 * loop['median'] / best['median'] - 100:+.0f} % by "
-            f"{best['name']} (128k in runs of 4k)",
-            verdict({"verdict": "faster" if best["low"] > loop["high"] else ""}, "never compare byte by byte: abd_equal() chooses", ""))
-
-
-def question_keys(document):
-    ratio, _ = first_ratio(document, [("compare", "keys", {"size": 0}, "abd_key_equal", "memcmp")])
-    if ratio is None:
-        return None
-    return (f"abd_key_equal() has {interval(ratio)} times the speed of a call of memcmp(), lengths drawn anew",
-            verdict(ratio, "compare short names by abd_key_equal()", "memcmp() is as good here"))
-
-
-def question_flush(document):
-    entries = [entry for entry in select(document, "flush", "size", destination="linear", state="fresh", threads=1, batch=1)
-               if number(entry, "size") in (512, 1024, 2048, 4096) and flush_best(entry, True) and flush_best(entry, False)]
-    if not entries:
-        return None
-    entries.sort(key=lambda entry: number(entry, "size"))
-    parts = [f"{size_text(number(entry, 'size'))} {flush_best(entry, True) / flush_best(entry, False):.2f}" for entry in entries]
-    won = [entry for entry in entries if flush_best(entry, True) > flush_best(entry, False)]
-    advice = ("go around the cache at these sizes" if not won else "write back at these sizes" if len(won) == len(entries) else
-              "write back from " + size_text(number(won[0], "size")) + " up") + "; AUTO knows"
-    return f"through the cache / around it: {', '.join(parts)} (one writer, ordinary memory)", advice
-
-
-QUESTIONS = [
-    ("Is a scatter buffer of one run worth treating as linear?", "OpenZFS PR 8580, 2019", "+5 % of ARC-cached 8k reads", question_rule),
-    ("What does comparing by words save a dedupe?", "linux-fsdevel, 2021", "-25 % sys time for a byte loop (duperemove, 80 GB)",
-     question_words),
-    ("How should short names be compared?", "linux-kernel, 2010", "rep cmpsb is slow to start; words with a masked tail win",
-     question_keys),
-    ("Which way is a copy made durable fastest?", "dm-devel, 2020",
-     "through the cache / around it on Optane: 512 0.75, 1k 1.07, 2k 1.52, 4k 1.61", question_flush),
-]
-
-
-def questions(document):
-    """[(question, source, claim, measured here, what to do)] of those that were measured."""
-    asked = [((question, source, claim), ask(document)) for question, source, claim, ask in QUESTIONS]
-    return [(*claim, *found) for claim, found in asked if found]
 
 
 # ---- the findings at the top of the page -------------------------------------------------------------------------------------

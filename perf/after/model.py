@@ -84,13 +84,18 @@ def figures(result):
     return found
 
 
+def published(item):
+    """The ratio as a source had it; None if there is none."""
+    return item["published"] if is_number(item.get("published")) and item["published"] > 0 else None
+
+
 def ratios(result):
     found = []
     for item in dictionaries(result.get("ratios")):
         value, target = summary(item), item.get("target")
         if value:
-            found.append({name: text_in(item, name) for name in ("of", "against", "verdict", "target_verdict", "source")}
-                         | value | {"target": target if is_number(target) else None})
+            found.append({name: text_in(item, name) for name in ("of", "against", "verdict", "target_verdict", "source", "claim")}
+                         | value | {"target": target if is_number(target) else None, "published": published(item)})
     return found
 
 

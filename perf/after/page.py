@@ -8,9 +8,11 @@ import html
 import os
 from collections import Counter
 
+import claims as sources
 from chart import COLOURS, shared
+from claims import questions
 from compare import changed, conclusion
-from findings import findings, losses, questions
+from findings import findings, losses
 from model import CONDITIONS, interval, parameter_text
 from sections import SECTIONS, cell, section
 
@@ -214,7 +216,7 @@ def report(document, comparison=None):
             f"is faster: the median of {html.escape(document['options'].get('rounds', 'several'))} interleaved rounds, or as many as stand beside it, with the 95 % "
             "interval of that median.</p>")
     parts = [head, wrong(document), headline(document), slower(document), changes(comparison) if comparison else "", claims(document)]
-    parts += [make(document) for make in SECTIONS]
+    parts += [make(document) for make in (*sources.SECTIONS, *SECTIONS)]
     parts += [trust(document), table_ratios(document), table_figures(document)]
     body, rules = shared("\n".join(part for part in parts if part))
     return PAGE.format(body=body, rules=rules,

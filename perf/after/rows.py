@@ -10,7 +10,7 @@ import re
 import shlex
 
 HEADINGS = ("scenario", "group", "name", "conditions", "of", "against", "unit", "median", "low", "high", "mad", "rounds", "verdict",
-            "target", "target_verdict", "machine", "date", "commit", "busy", "command")
+            "target", "target_verdict", "claim", "published", "source", "machine", "date", "commit", "busy", "command")
 NUMBERS = ("median", "low", "high", "mad")
 FLAGS = {"rounds": "--repeat", "seed": "--seed", "filter": "--filter", "input": "--input"}
 
@@ -51,7 +51,8 @@ def csv_text(result):
             target = item.get("target")
             rows.writerow([*head, item.get("name", item.get("of")), item.get("against", ""), item.get("unit", "ratio"),
                            *(plain(item[name]) for name in NUMBERS), item["rounds"], item.get("verdict", ""),
-                           "" if target is None else f"{target:g}", item.get("target_verdict", ""), *end])
+                           "" if target is None else f"{target:g}", item.get("target_verdict", ""), item.get("claim", ""),
+                           plain(item.get("published") or ""), item.get("source", ""), *end])
     return text.getvalue()
 
 
@@ -78,8 +79,8 @@ def document_of(text):
         for row in rows:
             if tuple(row) != HEADINGS or None in row.values():
                 raise ValueError(f"line {rows.line_num} does not have the fields {', '.join(HEADINGS)}")
-            item = {**{name: number_or_text(row[name]) for name in (*NUMBERS, "rounds", "target")},
-                    **{name: row[name] for name in ("unit", "verdict", "target_verdict")}}
+            item = {**{name: number_or_text(row[name]) for name in (*NUMBERS, "rounds", "target", "published")},
+                    **{name: row[name] for name in ("unit", "verdict", "target_verdict", "claim", "source")}}
             entry = results.setdefault(tuple(row[name] for name in HEADINGS[:4]), entry_of(row))
             if row["unit"] == "ratio":
                 entry["ratios"].append({**item, "of": row["of"], "against": row["against"]})
