@@ -240,6 +240,8 @@ struct abd_arc_config {
 /**
  * A held record. abd is the cached buffer itself. It lasts until the release, whatever becomes of
  * the record meanwhile; any number of threads may read it, and nobody may write it.
+ * A hold whose fields are all zero is empty. A call that fills one leaves it empty unless the call
+ * holds a record, and abd_arc_release() leaves it empty; to release it then does nothing.
  */
 typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
@@ -252,6 +254,8 @@ typedef struct abd_arc_held {
 /**
  * A record that the caller is to fetch. abd lasts until the fill ends, and threads use it as they
  * use any buffer. Its content is not initialised: what is committed must have been written.
+ * A fill whose fields are all zero is empty: to abandon it does nothing. To commit it breaks the
+ * contract, because the record that was fetched would be lost.
  */
 typedef struct abd_arc_fetched {
 	abd_t *abd;  /**< where to, of size bytes */
@@ -453,7 +457,7 @@ ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
  *
  * Units:   the hold's stored_size and logical_size in bytes.
  * Returns: 0 and *hold filled; -ENOENT not cached; -EBADMSG damaged (only with ABD_ARC_CHECKSUM);
- *          -ENOMEM: nothing is evicted for a hold. After an error *hold is unchanged.
+ *          -ENOMEM: nothing is evicted for a hold. After an error *hold is empty.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
  *          until it is released. Reads and holds still find a record that was evicted while it is
@@ -465,9 +469,9 @@ ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
 ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold);
 
 /**
- * End a hold.
+ * End a hold. An empty one is left as it is.
  *
- * Contract: *hold came from abd_arc_hold() and has not been released.
+ * Contract: *hold is empty, or a hold of which no copy has been released.
  * Returns:  nothing; *hold is left empty.
  * Owner:    the caller no longer holds the record.
  * Threads:  any, not only the one that took the hold. If the record was evicted, it takes the
@@ -535,7 +539,7 @@ ABD_API size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n);
  *
  * Units:   n keys, holds and results. n may be 0, and keys may occur twice.
  * Returns: how many records are held. Each results[i] is 0, and then holds[i] is the caller's to
- *          release; or the error of abd_arc_hold(), and then holds[i] is unchanged.
+ *          release; or the error of abd_arc_hold(), and then holds[i] is empty.
  * Owner:   as abd_arc_hold(): each hold is released alone.
  * Threads: as abd_arc_hold().
  * Source:  as abd_arc_read_many().
@@ -584,13 +588,13 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  * flags: ABD_ARC_NOWAIT, ABD_ARC_NO_TOUCH, and ABD_ARC_METADATA for the record that is filled in.
  *
  * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX.
- * Returns: 0: *hold holds the record. 1: *fill is the caller's to fill, and *hold is unchanged.
- *          Otherwise an error, and then neither: -EDEADLK this thread itself began the fill of key;
- *          -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer that can never fit, or
- *          does not beside those of other fills (it would take the cache over its capacity by more
- *          than a 16th); -EINVAL size 0, also if the record is there, or an unknown flag; -ENOMEM
- *          as abd_arc_put(), and the thread that has waited longest gets the fill. A record that is
- *          found damaged is dropped, and is to be filled.
+ * Returns: 0: *hold holds the record, and *fill is empty. 1: *fill is the caller's to fill, and
+ *          *hold is empty. Otherwise an error, and both are empty: -EDEADLK this thread itself
+ *          began the fill of key; -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer
+ *          that can never fit, or does not beside those of other fills (it would take the cache
+ *          over its capacity by more than a 16th); -EINVAL size 0, also if the record is there, or
+ *          an unknown flag; -ENOMEM as abd_arc_put(), and the thread that has waited longest gets
+ *          the fill. A record that is found damaged is dropped, and is to be filled.
  * Owner:   the fill is the thread's that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If its thread ends before, that
  *          abandons it: its buffer is freed, so transfers into it must have ended.
@@ -621,7 +625,7 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  *           waited longest gets the fill, or all look again as after -ESTALE: -EINVAL flags or
  *           sizes as above are broken; -EBADMSG what was to be verified is no block of a record of
  *           logical_size; -ENOSPC, -ENOMEM as abd_arc_put().
- *           After an error *hold is unchanged. 0 also if hold is NULL and the key is only
+ *           After an error *hold is empty. 0 also if hold is NULL and the key is only
  *           remembered, as ABD_ARC_SECOND_TIME wants.
  * Owner:    the fill has ended, whatever is returned, and *fill is left empty. hold is the
  *           caller's to release.
@@ -636,7 +640,7 @@ ABD_API int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t
  * the others go on waiting. If the key's record was put or removed since the fill began, all wake
  * and look again.
  *
- * Contract: as abd_arc_fill_commit().
+ * Contract: *fill is empty, or came from abd_arc_hold_or_fill() and was not ended yet.
  * Returns:  nothing; *fill is left empty.
  * Owner:    the fill has ended; its buffer is freed.
  * Threads:  any, not only the one that began the fill.

@@ -105,6 +105,8 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
 	struct abd_arc_filling *filling = NULL;
 
+	abd_arc_hold_clear(hold);
+	*fill = (abd_arc_fill_t){NULL, 0, NULL};
 	if (size == 0 || (flags & ~known) != 0)
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
@@ -138,7 +140,6 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 static abd_t *abd_arc_fill_claim(
 	const char *call, abd_arc_fill_t *fill, struct abd_arc_filling **filling)
 {
-	ABD_REQUIRE_IN(call, fill != NULL && fill->entry != NULL, "nothing is being filled");
 	*filling = fill->entry;
 	struct abd_arc *arc = (*filling)->arc;
 
@@ -162,6 +163,9 @@ void abd_arc_fill_abandon(abd_arc_fill_t *fill)
 {
 	struct abd_arc_filling *filling;
 
+	ABD_REQUIRE(fill != NULL, "fill is NULL");
+	if (fill->entry == NULL)
+		return;
 	abd_free(abd_arc_fill_claim(__func__, fill, &filling));
 	abd_arc_filling_pass(filling);
 }
@@ -218,6 +222,8 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 					  abd_arc_record_bytes(abd) - size <= size / 16};
 	int error = abd_arc_put_check(arc, &source, flags);
 
+	if (hold != NULL)
+		abd_arc_hold_clear(hold);
 	if (error == 0)
 		error = abd_arc_fill_put(arc, filling, &source, hold);
 	if (!source.given)

@@ -750,6 +750,12 @@ void abd_arc_share_stats(const struct abd_arc *arc, struct abd_arc_stats *stats)
 /** Hold what a slot holds: fill *hold. */
 void abd_arc_hold_fill(const struct abd_arc *arc, abd_arc_hold_t *hold,
 	struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+/** What an error leaves in *hold, and a release. */
+static inline void abd_arc_hold_clear(abd_arc_hold_t *hold)
+{
+	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
+}
+
 /** What is held. */
 static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hold)
 {
@@ -760,7 +766,7 @@ static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hol
 
 /** The cache of a hold that has not been released: else, that call has broken its contract. */
 struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
-/** abd_arc_hold() and abd_arc_read(), and whether the policy is to learn of it. */
+/** abd_arc_hold() and abd_arc_read() without checks, and whether the policy is to learn of it. */
 int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch);
 ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,

@@ -106,8 +106,10 @@ static int abd_arc_many_take(const struct abd_arc *arc, struct abd_arc_reader *r
 	if (ABD_UNLIKELY(slot == NULL || abd_arc_index_is_leaving(entry) ||
 			 (arc->flags & ABD_ARC_CHECKSUM) != 0))
 		return ABD_ARC_MANY_ALONE;
-	if (entry == NULL)
+	if (entry == NULL) {
+		abd_arc_hold_clear(hold);
 		return -ENOENT;
+	}
 	atomic_store_explicit(&slot->entry, entry, memory_order_release);
 	abd_arc_hold_fill(arc, hold, slot, entry);
 	return 0;
@@ -136,8 +138,10 @@ static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_
 	struct abd_arc_many many;
 	size_t held = 0;
 
-	for (size_t i = 0; i < n && first == NULL; i++)
+	for (size_t i = 0; i < n && first == NULL; i++) {
+		abd_arc_hold_clear(&holds[i]);
 		results[i] = -ENOMEM;
+	}
 	for (size_t at = 0; at < n && first != NULL; at += many.count) {
 		abd_arc_many_begin(arc, &many, keys, sizeof(*keys), at, n);
 		/* If the block has no slot left, the cursor goes on to one that has. */

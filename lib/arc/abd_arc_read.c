@@ -251,6 +251,8 @@ int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint6
 {
 	int error = abd_arc_hold_once(arc, reader, hash, key, hold, touch);
 
+	if (ABD_UNLIKELY(error != 0))
+		abd_arc_hold_clear(hold);
 	abd_arc_reader_settle(reader);
 	return error;
 }
@@ -264,8 +266,10 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 	arc = abd_arc_shard(arc, hash);
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 
-	if (ABD_UNLIKELY(reader == NULL))
+	if (ABD_UNLIKELY(reader == NULL)) {
+		abd_arc_hold_clear(hold);
 		return -ENOMEM;
+	}
 	return abd_arc_hold_touch(arc, reader, hash, key, hold, true);
 }
 
@@ -312,13 +316,15 @@ struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 
 void abd_arc_release(abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE(hold != NULL && hold->entry != NULL, "nothing is held");
+	ABD_REQUIRE(hold != NULL, "hold is NULL");
+	if (hold->entry == NULL)
+		return;
 
 	struct abd_arc_hold_slot *slot = hold->entry;
 	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
 
 	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
-	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
+	abd_arc_hold_clear(hold);
 	abd_arc_slot_release(slot);
 }

@@ -629,7 +629,7 @@ static void *is_refused(void *arg)
 {
 	abd_arc_fill_t *fill = arg, other;
 	struct abd_arc_filling *filling = fill->entry;
-	abd_arc_hold_t hold = {.entry = NULL};
+	abd_arc_hold_t hold = {.entry = got}; /* no hold: each call has to clear it */
 
 	abd_test_fault_from(0);
 	int asked = ask(filling->arc, 2, SIZE, &hold, &other);
@@ -637,6 +637,7 @@ static void *is_refused(void *arg)
 
 	(void)abd_test_fault_end();
 	abd_test_check(asked == -ENOMEM && committed == -ENOMEM && hold.entry == NULL, "result");
+	abd_test_check(other.entry == NULL && other.abd == NULL, "the fill is empty");
 	return NULL;
 }
 
@@ -723,6 +724,58 @@ Test(abd_arc_fill, what_is_found_without_a_touch_was_not_used)
 
 /* ---- contracts ------------------------------------------------------------------------------- */
 
+/* What a struct on the stack may have in it before a call fills it. */
+static const abd_arc_hold_t stale_hold = {NULL, 1, 2, true, got};
+static const abd_arc_fill_t stale_fill = {NULL, 1, got};
+
+static bool is_empty(const abd_arc_hold_t *hold, const abd_arc_fill_t *fill)
+{
+	return hold->abd == NULL && hold->stored_size == 0 && hold->logical_size == 0 &&
+	       !hold->compressed && hold->entry == NULL && fill->abd == NULL && fill->size == 0 &&
+	       fill->entry == NULL;
+}
+
+Test(abd_arc_fill, an_error_leaves_hold_and_fill_empty)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t key = arc_key(1);
+	abd_arc_hold_t hold = stale_hold, held;
+	abd_arc_fill_t fill = stale_fill, first;
+
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, 0, 0, &hold, &fill), -EINVAL);
+	cr_assert(is_empty(&hold, &fill));
+	hold = stale_hold;
+	fill = stale_fill;
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 1 << 9, &hold, &fill), -EINVAL);
+	cr_assert(is_empty(&hold, &fill));
+	hold = stale_hold;
+	fill = stale_fill;
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, 2 << 20, 0, &hold, &fill), -ENOSPC);
+	cr_assert(is_empty(&hold, &fill));
+
+	held = stale_hold;
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &held, &first), 1);
+	cr_assert(is_empty(&held, &fill), "it is not held");
+	hold = stale_hold;
+	fill = stale_fill;
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &hold, &fill), -EDEADLK);
+	cr_assert(is_empty(&hold, &fill));
+
+	hold = stale_hold;
+	cr_assert_eq(abd_arc_fill_commit(&first, SIZE, SIZE, ABD_ARC_NOWAIT, &hold), -EINVAL);
+	cr_assert(is_empty(&hold, &first));
+	abd_arc_release(&hold);
+	abd_arc_fill_abandon(&first);
+
+	fill = stale_fill;
+	cr_assert_eq(abd_arc_put(arc, &key, "x", 1), 0);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &hold, &fill), 0);
+	cr_assert_null(fill.entry);
+	cr_assert_null(fill.abd);
+	abd_arc_release(&hold);
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_fill, broken_contracts_are_named)
 {
 	abd_arc_t *volatile arc = arc_make(1 << 20, 0, 0);
@@ -736,8 +789,8 @@ Test(abd_arc_fill, broken_contracts_are_named)
 	broken((void)abd_arc_hold_or_fill(arc, &key, 1, 0, &hold, NULL), "is NULL");
 	broken((void)abd_arc_fill_commit(NULL, 1, 1, 0, NULL), "nothing is being filled");
 	broken((void)abd_arc_fill_commit(&none, 1, 1, 0, NULL), "nothing is being filled");
-	broken(abd_arc_fill_abandon(NULL), "nothing is being filled");
-	broken(abd_arc_fill_abandon(&none), "nothing is being filled");
+	broken(abd_arc_fill_abandon(NULL), "fill is NULL");
+	abd_arc_fill_abandon(&none);
 
 	cr_assert_eq(abd_arc_hold_or_fill(arc, &key, SIZE, 0, &hold, &fill), 1);
 	copy = fill;
@@ -745,7 +798,8 @@ Test(abd_arc_fill, broken_contracts_are_named)
 	broken((void)abd_arc_fill_commit(&fill, SIZE + 1, SIZE + 1, 0, NULL),
 		"8193 bytes of a buffer of 8192");
 	abd_arc_fill_abandon(&fill);
-	broken(abd_arc_fill_abandon(&fill), "nothing is being filled");
+	abd_arc_fill_abandon(&fill); /* it is empty */
+	broken((void)abd_arc_fill_commit(&fill, 1, 1, 0, NULL), "nothing is being filled");
 	broken((void)abd_arc_fill_commit(&copy, SIZE, SIZE, 0, NULL), "before");
 	broken(abd_arc_fill_abandon(&copy), "before");
 	/* Another fill may use its struct. */

@@ -49,7 +49,7 @@ static void expect_held(const abd_arc_hold_t *hold, uint64_t n)
 /* n keys at random, some of them twice, some absent. */
 static void hold_some(abd_arc_t *arc, size_t n, uint64_t *random)
 {
-	const abd_arc_hold_t untouched = {NULL, 1, 2, true, &holds};
+	const abd_arc_hold_t stale = {NULL, 1, 2, true, &holds};
 	uint64_t hits = arc_stats(arc).hits, misses = arc_stats(arc).misses;
 	size_t present = 0, held;
 	uint64_t record[MANY];
@@ -57,7 +57,7 @@ static void hold_some(abd_arc_t *arc, size_t n, uint64_t *random)
 	for (size_t i = 0; i < n; i++) {
 		record[i] = abd_test_random(random) % KEYS;
 		keys[i] = arc_key(record[i]);
-		holds[i] = untouched;
+		holds[i] = stale;
 		results[i] = 1;
 		present += is_there(record[i]);
 	}
@@ -71,8 +71,8 @@ static void hold_some(abd_arc_t *arc, size_t n, uint64_t *random)
 			expect_held(&holds[i], record[i]);
 			abd_arc_release(&holds[i]);
 		} else {
-			cr_assert_eq(holds[i].entry, untouched.entry, "it is unchanged");
-			cr_assert_eq(holds[i].stored_size, untouched.stored_size);
+			cr_assert(
+				holds[i].entry == NULL && holds[i].stored_size == 0, "it is empty");
 		}
 	}
 }
@@ -297,18 +297,23 @@ Test(abd_arc_many, without_memory_for_more_holds_the_rest_is_enomem)
 
 static void *without_a_block(void *arc)
 {
-	abd_arc_hold_t hold[4];
-	int result[4];
+	abd_arc_hold_t hold[4], alone;
+	int result[4], error;
 	abd_arc_io_t io[4];
 
-	for (uint64_t n = 0; n < 4; n++)
+	for (uint64_t n = 0; n < 4; n++) {
 		io[n] = (abd_arc_io_t){.key = keys[n], .dst = got, .size = SIZE};
+		hold[n] = (abd_arc_hold_t){.entry = got};
+	}
+	alone = hold[0];
 	abd_test_fault_from(0);
+	error = abd_arc_hold(arc, &keys[0], &alone);
 	cr_assert_eq(abd_arc_hold_many(arc, keys, hold, result, 4), 0);
 	cr_assert_eq(abd_arc_read_many(arc, io, 4), 3);
 	abd_test_fault_end();
 	for (unsigned i = 0; i < 4; i++)
-		cr_assert_eq(result[i], -ENOMEM);
+		cr_assert(result[i] == -ENOMEM && hold[i].entry == NULL, "it is empty");
+	cr_assert(error == -ENOMEM && alone.entry == NULL);
 	cr_assert_eq(io[2].result, -ENOENT);
 	return NULL;
 }

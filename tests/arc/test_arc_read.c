@@ -212,3 +212,26 @@ Test(abd_arc_read, a_hold_that_was_released_is_not_read)
 	abd_arc_release(&hold);
 	abd_arc_destroy(arc);
 }
+
+/* One that is not held is empty, whatever was in the struct; and an empty one can be released. */
+Test(abd_arc_hold, an_error_leaves_it_empty)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, ABD_ARC_CHECKSUM);
+	const abd_arc_hold_t stale = {NULL, 1, 2, true, got};
+	abd_arc_hold_t hold = stale;
+
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), -ENOENT);
+	cr_assert(hold.abd == NULL && hold.entry == NULL && hold.stored_size == 0);
+	abd_arc_release(&hold);
+
+	put(arc, 1, 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+	*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&hold))) ^= 1;
+	abd_arc_release(&hold);
+	hold = stale;
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), -EBADMSG);
+	cr_assert(hold.abd == NULL && hold.entry == NULL && hold.logical_size == 0);
+	abd_arc_release(&hold);
+	abd_arc_release(&hold);
+	abd_arc_destroy(arc);
+}

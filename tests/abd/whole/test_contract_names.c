@@ -236,10 +236,10 @@ Test(abd_contract_names, caching)
 	abd_test_breaks(abd_arc_read_many, arc, NULL, 1);
 	abd_test_breaks(abd_arc_hold_read, &hold, NULL, 0, 0);
 	abd_test_breaks(abd_arc_hold_drop, arc, &hold);
-	abd_test_breaks(abd_arc_release, &hold);
+	abd_test_breaks(abd_arc_release, NULL);
 	abd_test_breaks(abd_arc_hold_or_fill, arc, &key, 10, 0, NULL, &fill);
 	abd_test_breaks(abd_arc_fill_commit, &fill, 10, 10, 0, NULL);
-	abd_test_breaks(abd_arc_fill_abandon, &fill);
+	abd_test_breaks(abd_arc_fill_abandon, NULL);
 	abd_test_breaks(abd_arc_put_abd, arc, &key, NULL, 10, 0);
 	abd_test_breaks(abd_arc_remove, arc, NULL);
 	abd_test_breaks(abd_arc_remove_pool, NULL, 7);
