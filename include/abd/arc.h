@@ -81,18 +81,18 @@ typedef struct abd_arc_key {
 /** How many pools may have a minimum at a time. */
 #define ABD_ARC_POOLS_MAX 14
 
-/** Flags of a cache. */
+/** Flags of a cache: bits 16 to 31. No call that takes flags of a record knows them. */
 enum abd_arc_flags {
 	/**
 	 * keep a fletcher_4 of each record as stored (32 bytes) and verify it on every read and
 	 * hold
 	 */
-	ABD_ARC_CHECKSUM = 1 << 0,
+	ABD_ARC_CHECKSUM = 1 << 16,
 	/**
 	 * store a record when its key is put the second time, and only remember the key the first
 	 * time: what is put once then takes no room from what is used. abd_arc_put() says more
 	 */
-	ABD_ARC_SECOND_TIME = 1 << 1,
+	ABD_ARC_SECOND_TIME = 1 << 17,
 	/**
 	 * keep each stored record in whole pages of its own, at multiples of 4 KiB, for engines
 	 * that write holds with O_DIRECT: hold.abd ends with a page, and what lies in it behind
@@ -100,7 +100,7 @@ enum abd_arc_flags {
 	 * Records are compressed where that saves an eighth, and a page. One takes 144 bytes more
 	 * than its pages, and a run table where these are no power of two: 128 bytes for 12 KiB
 	 */
-	ABD_ARC_ALIGNED = 1 << 2,
+	ABD_ARC_ALIGNED = 1 << 18,
 	/**
 	 * make the index of a record (lz4_index_min) when reads need it, not when the record is
 	 * put. A read needs an index if it begins behind the record's first byte. The first such
@@ -111,17 +111,17 @@ enum abd_arc_flags {
 	 * remembers reads in 4,096 places, chosen by the key's hash: a read of another key with the
 	 * same place makes it forget the first one
 	 */
-	ABD_ARC_REINDEX = 1 << 3,
+	ABD_ARC_REINDEX = 1 << 19,
 	/**
 	 * remember nothing of what was evicted. A ghost takes 37 bytes, and
 	 * there are up to as many as records; that memory holds records instead. For engines that
 	 * decide themselves what may come in: a record that comes back is new, also for
 	 * ABD_ARC_SECOND_TIME, and what was used once is evicted before what was used more often
 	 */
-	ABD_ARC_NO_GHOSTS = 1 << 4,
+	ABD_ARC_NO_GHOSTS = 1 << 20,
 };
 
-/** Flags of a record. */
+/** Flags of a record: bits 0 to 15. abd_arc_create() refuses them. */
 enum abd_arc_put_flag {
 	/** the engine's metadata: counted apart, in buffers marked ABD_FLAG_META */
 	ABD_ARC_METADATA = 1 << 0,

@@ -54,7 +54,7 @@ Test(abd_arc_read, without_a_touch_the_policy_learns_nothing)
 
 Test(abd_arc_read, all_of_a_record_whose_size_is_not_known)
 {
-	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags += ABD_ARC_CHECKSUM) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
 		abd_arc_key_t key = arc_key(1), none = arc_key(2);
 		size_t size = 77;
@@ -141,7 +141,7 @@ static void *reads_held(void *arg)
 
 Test(abd_arc_read, what_is_held_is_read_in_any_range_by_any_thread)
 {
-	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags += ABD_ARC_CHECKSUM) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
 		abd_arc_hold_t hold;
 		pthread_t thread;
@@ -174,7 +174,7 @@ Test(abd_arc_read, what_is_held_is_read_in_any_range_by_any_thread)
 
 Test(abd_arc_read, what_is_held_and_damaged_is_dropped)
 {
-	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+	for (unsigned flags = 0; flags <= ABD_ARC_CHECKSUM; flags += ABD_ARC_CHECKSUM) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
 		abd_arc_hold_t hold;
 

@@ -123,3 +123,47 @@ Test(abd_arc_contract, a_capacity_is_neither_too_small_nor_past_all_memory)
 	cr_assert_eq(abd_arc_resize(arc, ABD_ARC_CAPACITY_MIN), 0);
 	abd_arc_destroy(arc);
 }
+
+/* For every bit: a call knows it or says -EINVAL. Flags of caches and of records share none. */
+Test(abd_arc_contract, flags_of_the_other_kind_are_refused)
+{
+	const unsigned of_caches = ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED |
+				   ABD_ARC_REINDEX | ABD_ARC_NO_GHOSTS;
+	abd_arc_t *arc = make(1 << 20, 0);
+	abd_arc_key_t key = {.pool = 1}, missing = {.pool = 2};
+	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = 1 << 20};
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+	char buf[8] = "record";
+
+	cr_assert_eq(of_caches & 0xffff, 0);
+	cr_assert_eq(abd_arc_put(arc, &key, buf, 8), 0);
+	for (unsigned bit = 0; bit < 32; bit++) {
+		unsigned flag = 1u << bit;
+		bool is_put = flag == ABD_ARC_METADATA, is_read = flag == ABD_ARC_NO_TOUCH;
+		bool is_fill = is_put || is_read || flag == ABD_ARC_NOWAIT;
+		bool is_plain = flag == ABD_ARC_PLAIN;
+		abd_t *abd = abd_alloc_linear(64, false);
+
+		config.flags = flag;
+		abd_arc_t *other = abd_arc_create(&config);
+		cr_assert_eq(other != NULL, (of_caches & flag) != 0, "bit %u", bit);
+		cr_assert(other != NULL || errno == EINVAL);
+		abd_arc_destroy(other);
+
+		cr_assert_eq(abd_arc_put_flags(arc, &key, buf, 8, flag), is_put ? 0 : -EINVAL);
+		cr_assert_eq(abd_arc_read_flags(arc, &key, buf, 0, 8, flag), is_read ? 8 : -EINVAL);
+		cr_assert_eq(abd_arc_hold_or_fill(arc, &key, 8, flag, &hold, &fill),
+			is_fill ? 0 : -EINVAL);
+		abd_arc_release(&hold);
+		abd_zero(abd, 64);
+		cr_assert_eq(abd_arc_put_abd(arc, &key, abd, 64, flag), is_plain ? 0 : -EINVAL);
+		if (!is_plain)
+			abd_free(abd);
+		cr_assert_eq(abd_arc_hold_or_fill(arc, &missing, 8, 0, &hold, &fill), 1);
+		abd_zero(fill.abd, 8);
+		cr_assert_eq(abd_arc_fill_commit(&fill, 8, 8, flag, NULL), is_plain ? 0 : -EINVAL);
+		(void)abd_arc_remove(arc, &missing);
+	}
+	abd_arc_destroy(arc);
+}

@@ -257,7 +257,7 @@ ABD_TEST_CHILD(nothing_is_allocated_inside)
 	abd_test_child_expect(abd_allocator_set(&engine) == 0);
 	atomic_store(&abd_mem_fault, note_asked);
 	abd_test_child_expect(abd_tuning_set("thread_cache_bytes", "0") == 0);
-	for (uint32_t flags = 0; flags <= ABD_ARC_CHECKSUM; flags++) {
+	for (uint32_t flags = 0; flags <= ABD_ARC_CHECKSUM; flags += ABD_ARC_CHECKSUM) {
 		abd_arc_t *arc = arc_make(1 << 20, 0, flags);
 
 		abd_test_child_expect(arc != NULL);

@@ -2,11 +2,11 @@
 // Made from libabd's headers by tests/made --write.
 use super::*;
 
-pub const ABD_ARC_CHECKSUM: c_uint = 1;
-pub const ABD_ARC_SECOND_TIME: c_uint = 2;
-pub const ABD_ARC_ALIGNED: c_uint = 4;
-pub const ABD_ARC_REINDEX: c_uint = 8;
-pub const ABD_ARC_NO_GHOSTS: c_uint = 16;
+pub const ABD_ARC_CHECKSUM: c_uint = 65536;
+pub const ABD_ARC_SECOND_TIME: c_uint = 131072;
+pub const ABD_ARC_ALIGNED: c_uint = 262144;
+pub const ABD_ARC_REINDEX: c_uint = 524288;
+pub const ABD_ARC_NO_GHOSTS: c_uint = 1048576;
 pub const ABD_ARC_METADATA: c_uint = 1;
 pub const ABD_ARC_NOWAIT: c_uint = 2;
 pub const ABD_ARC_STORED: c_uint = 4;
