@@ -720,6 +720,8 @@ class buf_resource final : public std::pmr::memory_resource
 #if ABD_HAS_ARC
 /* ---- the cache ------------------------------------------------------------------------------- */
 
+class arc_hold;
+
 /** A record that is held, to be read. */
 class held
 {
@@ -743,6 +745,8 @@ class held
 	{
 		return abd_arc_hold_read(&raw_, dst.data(), off, dst.size());
 	}
+	/** A second hold of the record, which ends alone. */
+	inline result<arc_hold> dup() const;
 	const abd_arc_hold_t *get() const noexcept ABD_LIFETIMEBOUND { return &raw_; }
 };
 
@@ -768,6 +772,11 @@ class arc_hold : public held
 			abd_arc_release(&raw_);
 	}
 };
+
+inline result<arc_hold> held::dup() const
+{
+	return {std::in_place, [&](arc_hold &got) { return abd_arc_hold_dup(&raw_, &got.raw_); }};
+}
 
 /**
  * A record that the caller is to fetch, or none. Its destructor abandons it, unless it was

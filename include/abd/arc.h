@@ -481,6 +481,19 @@ ABD_API int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_
 ABD_API void abd_arc_release(abd_arc_hold_t *hold);
 
 /**
+ * Hold a held record a second time: what two owners need who release it at different times. It is
+ * no look-up and no hit, and succeeds also when the cache no longer has the record.
+ *
+ * Contract: *hold came from a call of this cache, and is not released before the call returns; copy
+ *           is another struct.
+ * Returns:  0 and *copy filled; -ENOMEM: nothing is evicted for a hold, and *copy is empty.
+ * Owner:    each of the two is released alone, in any order.
+ * Threads:  any, also one that has not taken the hold. Takes the cache's lock.
+ * Source:   arc_buf_alloc_impl() in module/zfs/arc.c, for a header that has a buffer already.
+ */
+ABD_API int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy);
+
+/**
  * Read bytes [off, off + size) of a held record into dst, decompressing them: abd_arc_read() of
  * what is held, also when the cache no longer has it.
  *

@@ -655,6 +655,12 @@ struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
 	uint64_t hash, const abd_arc_key_t *key);
+/**
+ * Hold in this free slot what another slot holds, which is not released meanwhile. Outside of
+ * sections and locks.
+ */
+void abd_arc_hold_again(
+	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
 /** A counted slot was cleared: free what it held, if that is pinned and this was its last hold. */
 void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
 /** End what a counted slot holds. */

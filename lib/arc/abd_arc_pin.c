@@ -236,6 +236,34 @@ static void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *free
 	abd_arc_tell(arc);
 }
 
+/* Note a hold in a slot. What was the last of the slot's holds before: into freed. Under lock. */
+static void abd_arc_slot_hold(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
+	struct abd_arc_entry *entry, struct abd_arc_link *freed)
+{
+	const struct abd_arc_entry *counted =
+		atomic_load_explicit(&slot->counted, memory_order_relaxed);
+
+	atomic_store_explicit(&slot->entry, entry, memory_order_release);
+	/* The slot's last release may not have seen that it was counted. */
+	if (counted != NULL && counted != entry)
+		abd_arc_slot_forget(arc, slot, freed);
+	/* What is not pinned yet is left to the next look, and its release needs no lock. */
+	if (counted != entry && abd_arc_entry_is_pinned(entry))
+		abd_arc_slot_count(arc, slot, entry);
+}
+
+/* Under lock, because a look might see this slot before, and the other one after its release. */
+void abd_arc_hold_again(
+	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
+{
+	struct abd_arc_link freed = {&freed, &freed};
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_slot_hold(arc, slot, entry, &freed);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_free_released(arc, &freed);
+}
+
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
 	uint64_t hash, const abd_arc_key_t *key)
 {
@@ -243,19 +271,8 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_
 
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_entry *entry = abd_arc_find(arc, hash, key);
-	const struct abd_arc_entry *counted =
-		atomic_load_explicit(&slot->counted, memory_order_relaxed);
-
-	if (entry != NULL) {
-		atomic_store_explicit(&slot->entry, entry, memory_order_release);
-		/* The slot's last release may not have seen that it was counted. */
-		if (counted != NULL && counted != entry)
-			abd_arc_slot_forget(arc, slot, &freed);
-		/* What is not pinned yet is left to the next look, and its release needs no lock.
-		 */
-		if (counted != entry && abd_arc_entry_is_pinned(entry))
-			abd_arc_slot_count(arc, slot, entry);
-	}
+	if (entry != NULL)
+		abd_arc_slot_hold(arc, slot, entry, &freed);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_free_released(arc, &freed);
 	return entry;

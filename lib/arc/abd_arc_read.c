@@ -314,6 +314,24 @@ struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 	return slot->block->reader->arc;
 }
 
+int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy)
+{
+	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
+
+	ABD_REQUIRE(copy != NULL && copy != hold, "copy is NULL, or the hold itself");
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_hold_slot *slot = reader != NULL ? abd_arc_reader_slot(reader) : NULL;
+
+	if (slot == NULL) {
+		abd_arc_hold_clear(copy);
+		return -ENOMEM;
+	}
+	abd_arc_hold_again(arc, slot, abd_arc_held_entry(hold));
+	*copy = *hold;
+	copy->entry = slot;
+	return 0;
+}
+
 void abd_arc_release(abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(hold != NULL, "hold is NULL");

@@ -4,6 +4,9 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 enum { CAPACITY = 1 << 20, SIZE = 64, BLOCK = ABD_ARC_HOLDS };
 
 static char data[SIZE];
@@ -513,9 +516,175 @@ Test(arc_pin, a_look_may_uncount_first)
 	abd_arc_destroy(arc);
 }
 
+/* ---- second holds --------------------------------------------------------------------------- */
+
+Test(abd_arc_hold_dup, each_of_two_holds_is_released_alone)
+{
+	for (unsigned first = 0; first < 2; first++) {
+		abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+		abd_arc_hold_t held[2];
+
+		put(arc, 1);
+		hold(arc, 1, &held[0]);
+		cr_assert_eq(abd_arc_hold_dup(&held[0], &held[1]), 0);
+		cr_assert(held[1].entry != held[0].entry && held[1].abd == held[0].abd);
+		cr_assert_eq(arc_stats(arc).hits, 1, "it is no look-up");
+		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
+		look(arc);
+		cr_assert_eq(arc->pinned_count, 1);
+		abd_arc_release(&held[first]);
+		look(arc);
+		expect_content(&held[1 - first], 1);
+		abd_arc_release(&held[1 - first]);
+		look(arc);
+		cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+		abd_arc_destroy(arc);
+	}
+}
+
+/* Its count was the number of its holds: the second one has to count too. */
+Test(abd_arc_hold_dup, of_what_was_evicted_before_keeps_it)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held[3];
+
+	put(arc, 1);
+	hold(arc, 1, &held[0]);
+	evict(arc, 1);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 1);
+	cr_assert_eq(abd_arc_hold_dup(&held[0], &held[1]), 0);
+	cr_assert_eq(abd_arc_hold_dup(&held[1], &held[2]), 0);
+	expect_counts(arc, held, 3);
+	cr_assert_gt(arc_stats(arc).held_bytes, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		abd_arc_release(&held[i]);
+		look(arc);
+		expect_content(&held[2], 1);
+	}
+	abd_arc_release(&held[2]);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_hold_dup, of_nothing_breaks_the_contract)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held = {.entry = NULL}, copy, released;
+
+	abd_test_expect_contract((void)abd_arc_hold_dup(NULL, &copy), "nothing is held");
+	abd_test_expect_contract((void)abd_arc_hold_dup(&held, &copy), "nothing is held");
+	put(arc, 1);
+	hold(arc, 1, &held);
+	abd_test_expect_contract((void)abd_arc_hold_dup(&held, NULL), "copy is NULL");
+	abd_test_expect_contract((void)abd_arc_hold_dup(&held, &held), "or the hold itself");
+	released = held;
+	abd_arc_release(&held);
+	abd_test_expect_contract((void)abd_arc_hold_dup(&released, &copy), "released before");
+	abd_arc_destroy(arc);
+}
+
+static _Atomic bool has_begun, may_go, is_over;
+
+static void *hold_it_again(void *held)
+{
+	abd_arc_hold_t copy;
+
+	/* Its block for this cache is made under lock, and is there then. */
+	abd_test_check(abd_arc_hold_dup(held, &copy) == 0, "the first one");
+	abd_arc_release(&copy);
+	atomic_store(&has_begun, true);
+	while (!atomic_load(&may_go))
+		sched_yield();
+	abd_test_check(abd_arc_hold_dup(held, &copy) == 0, "the second one");
+	atomic_store(&is_over, true);
+	abd_arc_release(&copy);
+	return NULL;
+}
+
+/* A look that had seen the second slot empty, and then the first one released, would free it. */
+Test(abd_arc_hold_dup, waits_for_a_look_at_the_slots)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held;
+	pthread_t thread;
+
+	put(arc, 1);
+	hold(arc, 1, &held);
+	struct abd_arc *shard = abd_arc_shard(arc, abd_arc_hash(arc, arc_at(1)));
+
+	cr_assert_eq(pthread_create(&thread, NULL, hold_it_again, &held), 0);
+	while (!atomic_load(&has_begun))
+		sched_yield();
+	pthread_mutex_lock(&shard->lock);
+	atomic_store(&may_go, true);
+	usleep(20000);
+	cr_assert_not(atomic_load(&is_over));
+	pthread_mutex_unlock(&shard->lock);
+	pthread_join(thread, NULL);
+	abd_arc_release(&held);
+	abd_arc_destroy(arc);
+}
+
+/* A hold passes from slot to slot, while looks go over the slots. */
+static void *pass_on(void *arc)
+{
+	while (!atomic_load(&is_over)) {
+		abd_arc_hold_t held, copy;
+		char got[SIZE], expected[SIZE];
+
+		if (abd_arc_hold(arc, arc_at(1), &held) != 0)
+			continue;
+		arc_fill(expected, SIZE, 1, 0, 64);
+		for (unsigned i = 0; i < 50; i++) {
+			abd_test_check(abd_arc_hold_dup(&held, &copy) == 0, "dup");
+			abd_arc_release(&held);
+			abd_test_check(abd_arc_hold_read(&copy, got, 0, SIZE) == SIZE &&
+					       memcmp(got, expected, SIZE) == 0,
+				"its content");
+			held = copy;
+		}
+		abd_arc_release(&held);
+	}
+	return NULL;
+}
+
+Test(abd_arc_hold_dup, what_is_passed_on_is_never_freed)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	pthread_t thread[2];
+
+	atomic_store(&is_over, false);
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, pass_on, arc), 0);
+	for (unsigned i = 0; i < 3000; i++) {
+		put(arc, 1);
+		(void)abd_arc_remove(arc, arc_at(1));
+		put(arc, 2); /* into the slot of 1, if that is free */
+		look(arc);
+		(void)abd_arc_remove(arc, arc_at(2));
+	}
+	atomic_store(&is_over, true);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	look(arc);
+	cr_assert_eq(arc->pinned_count, 0);
+	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
 /* ---- any order ------------------------------------------------------------------------------- */
 
-/* Puts, holds, releases, evictions and looks: what is held keeps its content, and its count. */
+static void hold_again(
+	const abd_arc_hold_t *held, abd_arc_hold_t *copy, const uint64_t *of, uint64_t *to)
+{
+	cr_assert_eq(abd_arc_hold_dup(held, copy), 0);
+	*to = *of;
+}
+
+/* Puts, holds, second holds, releases, evictions and looks: what is held keeps its content, and its
+ * count. */
 Test(arc_pin, in_any_order)
 {
 	enum { HELD = 200, KEYS = 300, STEPS = 60000 };
@@ -532,6 +701,8 @@ Test(arc_pin, in_any_order)
 			put(arc, n);
 		else if (what < 60 && held[i].abd == NULL && arc_contains(arc, n))
 			hold(arc, key[i] = n, &held[i]);
+		else if (what < 70 && held[i].abd == NULL && held[n % HELD].abd != NULL)
+			hold_again(&held[n % HELD], &held[i], &key[n % HELD], &key[i]);
 		else if (what < 80 && held[i].abd != NULL && i % 4 == 0)
 			abd_arc_release(&held[i]);
 		else if (what < 90 && arc_contains(arc, n))

@@ -371,6 +371,12 @@ static void records_are_put_read_and_held()
 	CHECK(hold.buffer().size() == hold.stored_size());
 	moved = std::move(hold);
 	CHECK(!hold && moved && moved.get()->entry != nullptr);
+	{
+		const abd::arc_hold second = moved.dup().value();
+
+		CHECK(second && second.get()->abd == moved.get()->abd);
+		CHECK(second.get()->entry != moved.get()->entry);
+	}
 	CHECK(cache.hold_drop(moved) && cache.hold_drop(moved).error() == -ENOENT);
 	CHECK(moved.read(part, 500) && part == content.substr(500, 10));
 	moved = std::move(hold);

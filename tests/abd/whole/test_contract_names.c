@@ -235,6 +235,7 @@ Test(abd_contract_names, caching)
 	abd_test_breaks(abd_arc_hold_many, arc, &key, &hold, NULL, 1);
 	abd_test_breaks(abd_arc_read_many, arc, NULL, 1);
 	abd_test_breaks(abd_arc_hold_read, &hold, NULL, 0, 0);
+	abd_test_breaks(abd_arc_hold_dup, &hold, &hold);
 	abd_test_breaks(abd_arc_hold_drop, arc, &hold);
 	abd_test_breaks(abd_arc_release, NULL);
 	abd_test_breaks(abd_arc_hold_or_fill, arc, &key, 10, 0, NULL, &fill);

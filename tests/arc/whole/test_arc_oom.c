@@ -141,6 +141,27 @@ static int hold_read(void)
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
+/* As many as need another block of slots. */
+static int hold_dup(void)
+{
+	abd_arc_hold_t held, copy[2 * ABD_ARC_HOLDS];
+	int error = abd_arc_hold(arc, arc_at(5), &held);
+
+	if (error != 0)
+		return error == -ENOENT ? 0 : error;
+	for (unsigned i = 0; i < 2 * ABD_ARC_HOLDS; i++) {
+		copy[i].entry = record; /* no hold: an error has to clear it */
+		int result = abd_arc_hold_dup(&held, &copy[i]);
+
+		cr_assert_eq(result != 0, copy[i].entry == NULL);
+		error = result != 0 ? result : error;
+	}
+	for (unsigned i = 0; i < 2 * ABD_ARC_HOLDS; i++)
+		abd_arc_release(&copy[i]);
+	abd_arc_release(&held);
+	return error;
+}
+
 static int fill_in(unsigned flags, bool commit)
 {
 	abd_arc_hold_t held;
@@ -338,6 +359,7 @@ static const struct {
 	{"abd_arc_read_many", read_many},
 	{"abd_arc_hold_read", hold_read},
 	{"abd_arc_hold_drop", hold_read},
+	{"abd_arc_hold_dup", hold_dup},
 	{"abd_arc_release", hold},
 	{"abd_arc_hold_or_fill", hold_or_fill},
 	{"abd_arc_fill_commit", hold_or_fill},

@@ -305,6 +305,7 @@ extern "C" {
     pub fn abd_arc_fill_commit(fill: *mut abd_arc_fill_t, stored_size: usize, logical_size: usize, flags: c_uint, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold(arc: *mut abd_arc_t, key: *const abd_arc_key_t, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_drop(arc: *mut abd_arc_t, hold: *const abd_arc_hold_t) -> c_int;
+    pub fn abd_arc_hold_dup(hold: *const abd_arc_hold_t, copy: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_many(arc: *mut abd_arc_t, keys: *const abd_arc_key_t, holds: *mut abd_arc_hold_t, results: *mut c_int, n: usize) -> usize;
     pub fn abd_arc_hold_or_fill(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize, flags: c_uint, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t) -> c_int;
     pub fn abd_arc_hold_read(hold: *const abd_arc_hold_t, dst: *mut c_void, off: usize, size: usize) -> isize;

@@ -194,6 +194,12 @@ impl Hold<'_> {
         (unsafe { View::new(self.0.abd, self.0.stored_size) }, self.0.compressed)
     }
 
+    /// A second hold of the record, which ends alone.
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut copy = Hold(unsafe { mem::zeroed() }, self.1, PhantomData);
+        check(unsafe { sys::abd_arc_hold_dup(&self.0, &mut copy.0) } as isize).map(|_| copy)
+    }
+
     /// Forgets the record that is held. False: its key has another one by now, or none.
     pub fn forget(&self) -> Result<bool> {
         found(unsafe { sys::abd_arc_hold_drop(self.1.as_ptr(), &self.0) } as isize)

@@ -156,6 +156,8 @@ fn what_engines_ask_of_a_cache_is_there() -> Result<()> {
     assert!(held[20].as_ref().unwrap().is_none());
     let first = held[0].as_ref().unwrap().as_ref().unwrap();
     assert!(first.forget()? && !first.forget()? && !cache.contains(&key(0)));
+    let second = first.try_clone()?;
+    std::thread::scope(|s| s.spawn(move || second.read_at(0, &mut [0; 4])).join().unwrap())?;
     assert!(cache.peek_at(&key(1), 0, &mut bytes)? && bytes == [1; 4]);
     drop(held);
     cache.set_pool_min(1, 1 << 20)?;
