@@ -600,7 +600,8 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *
  * flags: ABD_ARC_NOWAIT, ABD_ARC_NO_TOUCH, and ABD_ARC_METADATA for the record that is filled in.
  *
- * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX.
+ * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX. It
+ *          matters only if there is no record: one that is there is held, however large size is.
  * Returns: 0: *hold holds the record, and *fill is empty. 1: *fill is the caller's to fill, and
  *          *hold is empty. Otherwise an error, and both are empty: -EDEADLK this thread itself
  *          began the fill of key; -EAGAIN another one did, and flags say NOWAIT; -ENOSPC a buffer

@@ -48,7 +48,8 @@ static int abd_arc_fill_prepare(
 	struct abd_arc_filling *filling, size_t size, bool is_metadata, abd_arc_fill_t *fill)
 {
 	struct abd_arc *arc = filling->arc;
-	int error = abd_arc_fill_reserve(filling, size, is_metadata);
+	int error = size <= ABD_ARC_RECORD_MAX ? abd_arc_fill_reserve(filling, size, is_metadata)
+					       : -ENOSPC;
 	abd_t *abd;
 
 	if (error != 0)
@@ -109,8 +110,6 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	*fill = (abd_arc_fill_t){NULL, 0, NULL};
 	if (size == 0 || (flags & ~known) != 0)
 		return -EINVAL;
-	if (size > ABD_ARC_RECORD_MAX)
-		return -ENOSPC;
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);

@@ -735,6 +735,32 @@ static bool is_empty(const abd_arc_hold_t *hold, const abd_arc_fill_t *fill)
 	       fill->entry == NULL;
 }
 
+/* An engine that names its largest record for each key must find what is there. */
+Test(abd_arc_fill, a_record_that_is_there_is_held_whatever_size_is_named)
+{
+	static const size_t sizes[] = {
+		1, SIZE, 2 << 20, ABD_ARC_RECORD_MAX, ABD_ARC_RECORD_MAX + 1, SIZE_MAX};
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_arc_key_t there = arc_key(1), missing = arc_key(2);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	cr_assert_eq(abd_arc_put(arc, &there, "record", 6), 0);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		cr_assert_eq(abd_arc_hold_or_fill(arc, &there, sizes[i], 0, &hold, &fill), 0);
+		cr_assert_eq(hold.logical_size, 6);
+		abd_arc_release(&hold);
+		if (i < 2)
+			continue;
+		cr_assert_eq(
+			abd_arc_hold_or_fill(arc, &missing, sizes[i], 0, &hold, &fill), -ENOSPC);
+		expect_nothing_reserved(arc);
+	}
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &missing, SIZE, 0, &hold, &fill), 1, "nobody fills");
+	abd_arc_fill_abandon(&fill);
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_fill, an_error_leaves_hold_and_fill_empty)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
