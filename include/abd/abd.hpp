@@ -874,6 +874,11 @@ class arc
 	{
 		return abd_arc_read_flags(get(), &k, dst.data(), off, dst.size(), flags);
 	}
+	/** size bytes of the record from off, into a buffer of any kind. */
+	result<size_t> read(const key &k, ref dst, size_t dst_off, size_t off, size_t size) const
+	{
+		return abd_arc_read_abd(get(), &k, dst.get(), dst_off, off, size);
+	}
 	result<size_t> read_all(const key &k, bytes dst, size_t &size_needed) const
 	{
 		return abd_arc_read_all(get(), &k, dst.data(), dst.size(), &size_needed);

@@ -417,6 +417,23 @@ ABD_API ssize_t abd_arc_read(
 	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size);
 
 /**
+ * abd_arc_read() into bytes [dst_off, dst_off + size) of a buffer of any kind. Where these lie in
+ * one piece, the record is decoded into them; in several runs, a whole record is decoded into the
+ * runs, and a part of one is copied into them from memory of the part's size.
+ *
+ * Contract: dst_off + size is at most dst's size; dst is not written meanwhile, and not of zeros
+ *           (abd_get_zeros()).
+ * Units:    as abd_arc_read(); dst_off in bytes of dst.
+ * Returns:  as abd_arc_read(). -ENOMEM also where there is no memory for a hold, for a part as
+ *           above, or for a window of at most 128 KiB that the decoder needs to write runs. Nothing
+ *           outside the range of dst is written.
+ * Threads:  as abd_arc_read().
+ * Source:   arc_read() in module/zfs/arc.c, whose callback gets the header's abd.
+ */
+ABD_API ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst,
+	size_t dst_off, size_t off, size_t size);
+
+/**
  * abd_arc_read() with flags: ABD_ARC_NO_TOUCH reads without teaching the policy, as a backup wants
  * that passes through all records once.
  *

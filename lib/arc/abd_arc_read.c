@@ -12,6 +12,10 @@
  * header.
  */
 #include "abd_arc_impl.h"
+#include "abd_check.h"
+#include "abd_iter.h"
+
+#include <abd/operate.h>
 
 static void abd_arc_count(
 	struct abd_arc *arc, struct abd_arc_reader *reader, enum abd_arc_reader_count which)
@@ -115,6 +119,17 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	return error;
 }
 
+/* Of a read of what is held. */
+static int abd_arc_read_end(struct abd_arc *arc, struct abd_arc_reader *reader,
+	struct abd_arc_entry *entry, size_t size, int error)
+{
+	if (error == 0 && abd_arc_entry_is_compressed(arc, entry) && size > 0)
+		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
+	if (error == -EBADMSG)
+		abd_arc_damaged(arc, abd_arc_hash(arc, &entry->key), &entry->key, entry);
+	return error;
+}
+
 /* Read what is held: outside of sections, where memory can be had. */
 static int abd_arc_read_held(struct abd_arc *arc, struct abd_arc_reader *reader,
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
@@ -126,11 +141,7 @@ static int abd_arc_read_held(struct abd_arc *arc, struct abd_arc_reader *reader,
 		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
 		continue;
 	abd_arc_scratch_put(&scratch);
-	if (error == 0 && abd_arc_entry_is_compressed(arc, entry) && size > 0)
-		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
-	if (error == -EBADMSG)
-		abd_arc_damaged(arc, abd_arc_hash(arc, &entry->key), &entry->key, entry);
-	return error;
+	return abd_arc_read_end(arc, reader, entry, size, error);
 }
 
 /* Read a record that is leaving: hold it under the lock, and decode it without. */
@@ -192,6 +203,89 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 	arc = abd_arc_shard(arc, hash);
 	return abd_arc_read_touch(
 		arc, abd_arc_reader_get(arc), hash, key, dst, off, size, flags == 0);
+}
+
+/*
+ * A part of a compressed record that is held, into several runs: through memory of the part's size,
+ * because a decoder that writes runs decodes whole blocks.
+ */
+static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
+	size_t dst_off, size_t off, size_t size)
+{
+	struct abd_arc_scratch part = {NULL, 0, false, false}, scratch = part;
+	int error = abd_arc_scratch_get(&part, size);
+
+	if (error != 0)
+		return error;
+	while ((error = abd_arc_record_read(arc, entry, part.buf, off, size, &scratch)) ==
+			-EAGAIN &&
+		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
+		continue;
+	if (error == 0)
+		abd_copy_from_buf_off(dst, part.buf, dst_off, size);
+	abd_arc_scratch_put(&scratch);
+	abd_arc_scratch_put(&part);
+	return error;
+}
+
+/* What is held, and sound, into several runs. */
+static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
+	size_t dst_off, size_t off, size_t size)
+{
+	const abd_t *abd = abd_arc_entry_abd(entry);
+
+	if (off > entry->item.size || size > entry->item.size - off)
+		return -EINVAL;
+	if (!abd_arc_entry_is_compressed(arc, entry)) {
+		abd_copy_off(dst, abd, dst_off, off, size);
+		return 0;
+	}
+	if (size < entry->item.size)
+		return abd_arc_read_part(arc, entry, dst, dst_off, off, size);
+	ssize_t got = abd_lz4_decompress_exact(
+		dst, abd, dst_off, size, 0, abd_arc_entry_stored(arc, entry));
+
+	if (got == (ssize_t)size)
+		return 0;
+	return got == -ENOMEM ? -ENOMEM : -EBADMSG;
+}
+
+/* By a hold, because to write runs takes memory. */
+static ssize_t abd_arc_read_scattered(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
+	abd_t *dst, size_t dst_off, size_t off, size_t size)
+{
+	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	abd_arc_hold_t hold;
+	int error =
+		reader != NULL ? abd_arc_hold_touch(arc, reader, hash, key, &hold, true) : -ENOMEM;
+
+	if (error != 0)
+		return error;
+	struct abd_arc_entry *entry = abd_arc_held_entry(&hold);
+	bool is_late = hold.compressed && !entry->item.indexed && off > 0;
+
+	error = abd_arc_read_runs(arc, entry, dst, dst_off, off, size);
+	error = abd_arc_read_end(arc, reader, entry, size, error);
+	abd_arc_release(&hold);
+	if (error == 0 && is_late && (arc->flags & ABD_ARC_REINDEX) != 0)
+		abd_arc_late_note(arc, reader, hash, key);
+	return error == 0 ? (ssize_t)size : error;
+}
+
+ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, size_t dst_off,
+	size_t off, size_t size)
+{
+	ABD_REQUIRE(arc != NULL && key != NULL && dst != NULL, "cache, key or buffer is NULL");
+	abd_check_range(__func__, dst, dst_off, size);
+	uint64_t hash = abd_arc_hash(arc, key);
+	struct abd_iter room;
+
+	arc = abd_arc_shard(arc, hash);
+	abd_iter_begin_write(&room, __func__, dst, dst_off, size);
+	if (room.len < size)
+		return abd_arc_read_scattered(arc, hash, key, dst, dst_off, off, size);
+	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), hash, key,
+		size > 0 ? room.addr : NULL, off, size, true);
 }
 
 bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)

@@ -235,3 +235,140 @@ Test(abd_arc_hold, an_error_leaves_it_empty)
 	abd_arc_release(&hold);
 	abd_arc_destroy(arc);
 }
+
+/* ---- into buffers ---------------------------------------------------------------------------- */
+
+enum { LARGE = 40000, WHOLE = 1000 };
+
+static abd_arc_t *cache;
+static unsigned random_of_64; /* of each 64 bytes of the records */
+static char large[LARGE];
+
+/* The key of a record of this size, which is put if it is not there. */
+static uint64_t record_of(size_t size)
+{
+	uint64_t n = WHOLE + size;
+
+	if (size > 0 && !abd_arc_contains(cache, arc_at(n))) {
+		arc_fill(large, size, n, 0, random_of_64);
+		cr_assert_eq(abd_arc_put(cache, arc_at(n), large, size), 0);
+	}
+	return n;
+}
+
+static void read_into(struct abd_test_buffer *b, size_t dst_off, uint64_t n, size_t whole,
+	size_t off, size_t size)
+{
+	arc_fill(large, whole, n, 0, random_of_64);
+	memcpy(b->model + dst_off, large + off, size);
+	abd_test_check(
+		abd_arc_read_abd(cache, arc_at(n), b->abd, dst_off, off, size) == (ssize_t)size,
+		"%s: [%zu, +%zu) at %zu", b->kind, off, size, dst_off);
+	abd_test_check(abd_test_differs(b) == b->size, "%s: [%zu, +%zu) at %zu differs at %zu",
+		b->kind, off, size, dst_off, abd_test_differs(b));
+}
+
+/* A whole record, the begin of one, and a part with an odd offset. */
+static void check_read(struct abd_test_buffer *b, size_t off, size_t size)
+{
+	if (!b->writes)
+		return;
+	if (size > 0)
+		read_into(b, off, record_of(size), size, 0, size);
+	read_into(b, off, record_of(LARGE), LARGE, 0, size);
+	read_into(b, off, record_of(LARGE), LARGE, 4097, size);
+}
+
+/* Compressed, plain, and with an index of 4 KiB groups; checksums too. */
+Test(abd_arc_read_abd, every_kind_and_range_gets_the_records_bytes)
+{
+	static const unsigned randoms[] = {8, 64, 8};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct abd_arc_config config = {.config_size = sizeof(config),
+			.capacity_bytes = 64 << 20,
+			.flags = i == 2 ? ABD_ARC_CHECKSUM : 0,
+			.lz4_index_min = i == 2 ? 4096 : 0,
+			.lz4_index_group = 4096};
+
+		abd_test_provider_begin();
+		random_of_64 = randoms[i];
+		cache = abd_arc_create(&config);
+		cr_assert_not_null(cache);
+		abd_test_each_range(check_read);
+		cr_assert_eq(arc_stats(cache).held_bytes, 0);
+		cr_assert_eq(arc_stats(cache).misses, 0);
+		cr_assert_eq(arc_stats(cache).decodes, i == 1 ? 0 : arc_stats(cache).decodes);
+		abd_arc_destroy(cache);
+		abd_test_provider_end();
+	}
+}
+
+/* A buffer of three runs, so that the record is decoded into several. */
+static abd_t *make_runs(abd_t *gang)
+{
+	abd_alloc_gang_struct(gang);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(abd_gang_add(gang, abd_alloc_linear(SIZE / 2, false), true), 0);
+	abd_zero(gang, SIZE / 2 * 3);
+	return gang;
+}
+
+Test(abd_arc_read_abd, errors_are_those_of_a_read)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_t gang, *linear = abd_alloc_linear(SIZE, false);
+
+	make_runs(&gang);
+	put(arc, 1, 0);
+	for (unsigned runs = 0; runs < 2; runs++) {
+		abd_t *dst = runs ? &gang : linear;
+
+		abd_zero(dst, SIZE);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(2), dst, 0, 0, SIZE), -ENOENT);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), dst, 0, 1, SIZE), -EINVAL);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), dst, 0, SIZE_MAX, SIZE), -EINVAL);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), dst, 0, SIZE + 1, 0), -EINVAL);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), dst, SIZE, SIZE, 0), 0);
+		cr_assert_eq(abd_cmp_zero(dst, SIZE), 0, "nothing was written");
+		cr_assert_eq(arc_stats(arc).misses, runs + 1);
+		cr_assert_eq(arc_stats(arc).hits, 4 * (runs + 1));
+		cr_assert_eq(arc_stats(arc).decodes, 0);
+	}
+	broken((void)abd_arc_read_abd(NULL, arc_at(1), &gang, 0, 0, 1), "is NULL");
+	broken((void)abd_arc_read_abd(arc, NULL, &gang, 0, 0, 1), "is NULL");
+	broken((void)abd_arc_read_abd(arc, arc_at(1), NULL, 0, 0, 1), "is NULL");
+	broken((void)abd_arc_read_abd(arc, arc_at(1), linear, 1, 0, SIZE), "abd_arc_read_abd");
+	broken((void)abd_arc_read_abd(arc, arc_at(1), linear, SIZE_MAX, 0, 2), "abd_arc_read_abd");
+	abd_free(&gang);
+	abd_free(linear);
+	abd_arc_destroy(arc);
+}
+
+/* Its stored bytes are damaged: found by the checksum, or by the decoder. It is dropped. */
+Test(abd_arc_read_abd, what_is_damaged_is_found_and_dropped)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		bool checks = i % 2 == 1;
+		size_t off = i / 2 == 1 ? 100 : 0, size = i / 2 == 2 ? SIZE - 1 : SIZE - off;
+		abd_arc_t *arc = arc_make(1 << 20, 0, checks ? ABD_ARC_CHECKSUM : 0);
+		abd_arc_hold_t hold;
+		abd_t gang;
+
+		make_runs(&gang);
+		put(arc, 1, 0);
+		cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+		cr_assert(hold.compressed);
+		/* no literals, and a match that reaches back to before the record */
+		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&hold))) = 0;
+		abd_arc_release(&hold);
+		cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), &gang, 1, off, size), -EBADMSG);
+		cr_assert_eq(abd_cmp_zero_off(&gang, 0, 1), 0);
+		cr_assert_eq(abd_cmp_zero_off(&gang, 1 + size, SIZE / 2 * 3 - 1 - size), 0);
+		cr_assert_not(abd_arc_contains(arc, arc_at(1)));
+		cr_assert_eq(arc_stats(arc).damaged, 1);
+		cr_assert_eq(arc_stats(arc).held_bytes, 0);
+		abd_free(&gang);
+		abd_arc_destroy(arc);
+	}
+}

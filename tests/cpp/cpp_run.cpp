@@ -364,6 +364,9 @@ static void records_are_put_read_and_held()
 	CHECK(cache.read(key_of(1), part, 500, ABD_ARC_NO_TOUCH) &&
 		part == content.substr(500, 10));
 	CHECK(cache.read(key_of(2), part).error() == -ENOENT);
+	abd::buffer into = abd::buffer::alloc(20001).value();
+	CHECK(cache.read(key_of(1), into, 1, 0, 20000).value() == 20000);
+	CHECK(cache.read(key_of(2), into, 1, 0, 20000).error() == -ENOENT);
 	CHECK(cache.read_all(key_of(1), part, needed).error() == -ENOSPC && needed == 20000);
 
 	abd::arc_hold hold = cache.hold(key_of(1)).value(), moved;

@@ -229,6 +229,7 @@ Test(abd_contract_names, caching)
 	abd_test_breaks(abd_arc_put_flags, arc, &key, NULL, 10, 0);
 	abd_test_breaks(abd_arc_read, arc, &key, NULL, 0, 10);
 	abd_test_breaks(abd_arc_read_flags, arc, &key, NULL, 0, 10, 0);
+	abd_test_breaks(abd_arc_read_abd, arc, &key, NULL, 0, 0, 10);
 	abd_test_breaks(abd_arc_read_all, arc, &key, NULL, 10, &size);
 	abd_test_breaks(abd_arc_contains, arc, NULL);
 	abd_test_breaks(abd_arc_hold, arc, &key, NULL);

@@ -242,8 +242,21 @@ static uint64_t worker_put(struct worker *worker, uint32_t key, const abd_arc_ke
 
 static uint64_t worker_read(struct worker *worker, const abd_arc_key_t *arc_key)
 {
-	ssize_t size = abd_arc_read(worker->arc, arc_key, worker->words, 0, SIZE_READ);
+	ssize_t size;
+	abd_t gang;
 
+	/* Into memory, or now and then into two runs, of which the second begins in a word. */
+	if (worker->calls % 4 != 0) {
+		size = abd_arc_read(worker->arc, arc_key, worker->words, 0, SIZE_READ);
+	} else {
+		char *words = (char *)worker->words;
+
+		abd_alloc_gang_struct(&gang);
+		(void)abd_gang_add(&gang, abd_get_from_buf(words, 13), true);
+		(void)abd_gang_add(&gang, abd_get_from_buf(words + 13, SIZE_READ - 13), true);
+		size = abd_arc_read_abd(worker->arc, arc_key, &gang, 0, 0, SIZE_READ);
+		abd_free(&gang);
+	}
 	if (size < 0)
 		return 0;
 	if (!is_value(worker->words, SIZE_READ))

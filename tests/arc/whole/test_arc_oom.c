@@ -141,6 +141,33 @@ static int hold_read(void)
 	return result >= 0 || result == -ENOENT ? 0 : (int)result;
 }
 
+/* A whole record, and a part, into two runs. */
+static int read_abd(void)
+{
+	static char to[RECORD];
+	abd_t gang, one, other;
+	ssize_t result = 0;
+
+	abd_get_from_buf_struct(&one, to, 1001);
+	abd_get_from_buf_struct(&other, to + 1001, RECORD - 1001);
+	abd_alloc_gang_struct(&gang);
+	int error = abd_gang_add(&gang, &one, false);
+
+	if (error == 0)
+		error = abd_gang_add(&gang, &other, false);
+	for (size_t off = 0; error == 0 && off < 2; off++) {
+		result = abd_arc_read_abd(arc, arc_at(5), &gang, 0, off, RECORD - off);
+		cr_assert(result == (ssize_t)(RECORD - off) || result == -ENOMEM ||
+			  result == -ENOENT);
+		if (result == -ENOMEM)
+			error = -ENOMEM;
+	}
+	abd_free(&gang);
+	abd_free(&one);
+	abd_free(&other);
+	return error;
+}
+
 /* As many as need another block of slots. */
 static int hold_dup(void)
 {
@@ -359,6 +386,7 @@ static const struct {
 	{"abd_arc_read_many", read_many},
 	{"abd_arc_hold_read", hold_read},
 	{"abd_arc_hold_drop", hold_read},
+	{"abd_arc_read_abd", read_abd},
 	{"abd_arc_hold_dup", hold_dup},
 	{"abd_arc_release", hold},
 	{"abd_arc_hold_or_fill", hold_or_fill},

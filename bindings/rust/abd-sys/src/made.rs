@@ -313,6 +313,7 @@ extern "C" {
     pub fn abd_arc_put_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, abd: *mut abd_t, logical_size: usize, flags: c_uint) -> c_int;
     pub fn abd_arc_put_flags(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize, flags: c_uint) -> c_int;
     pub fn abd_arc_read(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void, off: usize, size: usize) -> isize;
+    pub fn abd_arc_read_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut abd_t, dst_off: usize, off: usize, size: usize) -> isize;
     pub fn abd_arc_read_all(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void, capacity: usize, size_needed: *mut usize) -> isize;
     pub fn abd_arc_read_flags(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void, off: usize, size: usize, flags: c_uint) -> isize;
     pub fn abd_arc_read_many(arc: *mut abd_arc_t, ios: *mut abd_arc_io_t, n: usize) -> usize;

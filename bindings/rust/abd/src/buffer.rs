@@ -82,8 +82,8 @@ impl Drop for Buffer<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     raw: *const sys::abd_t,
-    off: usize,
-    len: usize,
+    pub(crate) off: usize,
+    pub(crate) len: usize,
     memory: PhantomData<&'a [u8]>,
 }
 
@@ -210,7 +210,7 @@ impl Read for View<'_> {
 pub struct ViewMut<'a>(pub(crate) View<'a>, pub(crate) PhantomData<&'a mut [u8]>);
 
 impl<'a> ViewMut<'a> {
-    fn raw(&self) -> *mut sys::abd_t {
+    pub(crate) fn raw(&self) -> *mut sys::abd_t {
         self.0.raw as *mut sys::abd_t
     }
 

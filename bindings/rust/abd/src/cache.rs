@@ -74,6 +74,12 @@ impl Cache {
         found(unsafe { sys::abd_arc_read_flags(arc, key, start, off, size, flags) })
     }
 
+    /// Reads as many bytes of the record as `to` has into a buffer of any kind.
+    pub fn read_into(&self, key: &Key, off: usize, to: ViewMut<'_>) -> Result<bool> {
+        let (arc, dst, at, size) = (self.raw.as_ptr(), to.raw(), to.0.off, to.0.len);
+        found(unsafe { sys::abd_arc_read_abd(arc, key, dst, at, off, size) })
+    }
+
     /// Whether the record of `key` is here. This is no use of it.
     pub fn contains(&self, key: &Key) -> bool {
         unsafe { sys::abd_arc_contains(self.raw.as_ptr(), key) }

@@ -156,6 +156,12 @@ fn what_engines_ask_of_a_cache_is_there() -> Result<()> {
     assert!(held[20].as_ref().unwrap().is_none());
     let first = held[0].as_ref().unwrap().as_ref().unwrap();
     assert!(first.forget()? && !first.forget()? && !cache.contains(&key(0)));
+    let mut into = Buffer::zeroed(6)?;
+    assert!(cache.read_into(&key(1), 1, into.view_mut().slice(2..5))?);
+    assert!(!cache.read_into(&key(99), 1, into.view_mut())?);
+    let mut six = [9; 6];
+    into.view().read_at(0, &mut six);
+    assert_eq!(six, [0, 0, 1, 1, 1, 0]);
     let second = first.try_clone()?;
     std::thread::scope(|s| s.spawn(move || second.read_at(0, &mut [0; 4])).join().unwrap())?;
     assert!(cache.peek_at(&key(1), 0, &mut bytes)? && bytes == [1; 4]);
