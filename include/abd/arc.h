@@ -224,8 +224,9 @@ struct abd_arc_config {
 	 */
 	size_t metadata_min_bytes;
 	/**
-	 * if metadata costs more than this, metadata is evicted, even while there is room. A single
-	 * record of metadata that costs more is -ENOSPC. 0: metadata may fill the cache
+	 * before a put of metadata would let metadata cost more than this, other metadata is
+	 * evicted, even while there is room. A single record of metadata that costs more is
+	 * -ENOSPC. 0: metadata may fill the cache
 	 */
 	size_t metadata_max_bytes;
 	/**

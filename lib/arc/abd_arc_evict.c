@@ -153,6 +153,18 @@ bool abd_arc_evict_for(
 	return more;
 }
 
+bool abd_arc_evict_share(struct abd_arc *arc, unsigned share, size_t cost, size_t most)
+{
+	struct abd_arc_item *item;
+
+	for (; (item = abd_arc_policy_displaced(&arc->policy, share, cost)) != NULL; most--) {
+		if (most == 0)
+			return true;
+		abd_arc_evict(arc, abd_arc_entry_of(item));
+	}
+	return false;
+}
+
 /* The same if so much more had been taken. */
 static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t more)
 {

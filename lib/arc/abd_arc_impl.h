@@ -578,6 +578,12 @@ void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
  */
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
+/**
+ * Before a record of this share, and of this cost, comes: evict of the share what takes it over its
+ * maximum then, so many records at most. Afterwards it would be the new record that goes, if all
+ * others were used more often. True: more has to go. Under lock.
+ */
+bool abd_arc_evict_share(struct abd_arc *arc, unsigned share, size_t cost, size_t most);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
 /** Let others reclaim, and tell of what was evicted. */

@@ -354,6 +354,21 @@ struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool f
 	return victim;
 }
 
+struct abd_arc_item *abd_arc_policy_displaced(
+	struct abd_arc_policy *policy, unsigned share, size_t cost)
+{
+	bool from_recent = policy->recent.bytes > policy->target_recent;
+	enum abd_arc_list_id first = from_recent ? ABD_ARC_RECENT : ABD_ARC_FREQUENT;
+	struct abd_arc_link *head = abd_arc_policy_head(policy, share, first);
+
+	if (policy->share[share].bytes + cost <= policy->share[share].max)
+		return NULL;
+	if (head->prev == head)
+		head = abd_arc_policy_head(
+			policy, share, from_recent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT);
+	return head->prev != head ? (struct abd_arc_item *)(void *)head->prev : NULL;
+}
+
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash)
 {
 	unsigned list = abd_arc_item_list(item);

@@ -206,6 +206,12 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
  * its maximum, it is metadata. Else no share falls below its minimum by it, while others have some.
  */
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent);
+/**
+ * The record to evict next before one of this share, and of this cost, comes, so that the share
+ * stays below its maximum; NULL: none.
+ */
+struct abd_arc_item *abd_arc_policy_displaced(
+	struct abd_arc_policy *policy, unsigned share, size_t cost);
 /** Take a record out of its list, and leave a ghost if there may be one, and memory for it. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /**

@@ -18,6 +18,14 @@
 
 #include <string.h>
 
+/*
+ * What makes way in the share of a new record goes when that is published, so the record that has
+ * its key counts no more. Before a record that costs more than this, which may displace many, most
+ * go earlier, so many at a time: the lock is not held for all.
+ */
+#define ABD_ARC_DISPLACE_BYTES ((size_t)64 << 10)
+#define ABD_ARC_DISPLACE_PIECE 256
+
 struct abd_arc_put {
 	const abd_arc_key_t *key;
 	uint64_t hash;
@@ -104,6 +112,20 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
 }
 
+/* Make way in the record's share, of which the policy was asked: a piece at a time. */
+static void abd_arc_put_displace(struct abd_arc *arc, const struct abd_arc_put *put)
+{
+	bool more = true;
+
+	while (more) {
+		pthread_mutex_lock(&arc->lock);
+		more = abd_arc_evict_share(arc,
+			abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put)),
+			put->reserved, ABD_ARC_DISPLACE_PIECE);
+		pthread_mutex_unlock(&arc->lock);
+	}
+}
+
 /* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. */
 static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 {
@@ -134,6 +156,8 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 		put->run_bytes = 0;
 	}
 	pthread_mutex_unlock(&arc->lock);
+	if (error == 0 && abd_arc_put_is_metadata(put) && put->reserved > ABD_ARC_DISPLACE_BYTES)
+		abd_arc_put_displace(arc, put);
 	return error;
 }
 
@@ -222,13 +246,14 @@ static void abd_arc_put_publish(
 		abd_arc_record_retire(arc, old);
 		arc->stats.replaces++;
 	}
-	abd_arc_policy_insert(&arc->policy, &entry->item, list,
-		abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put)), put->hash);
+	unsigned share = abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put));
+
+	(void)abd_arc_evict_share(arc, share, entry->item.cost, SIZE_MAX);
+	abd_arc_policy_insert(&arc->policy, &entry->item, list, share, put->hash);
 	abd_arc_record_count(arc, entry, true);
 	arc->stats.puts++;
 	/*
-	 * If the provider refused orders, the run table is larger than what was reserved. And there
-	 * may be too much metadata.
+	 * If the provider refused orders, the run table is larger than what was reserved.
 	 */
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }

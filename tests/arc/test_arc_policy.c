@@ -230,6 +230,7 @@ struct bytes_model {
 	size_t c, p, ghost_cost;
 	size_t count[LISTS], bytes[LISTS];
 	size_t min[SHARES], max, share_bytes[SHARES]; /* max: of metadata; 0: there are no shares */
+	size_t coming;                                /* what metadata is about to cost more */
 	size_t spared, above;
 	struct record list[LISTS][20000];
 };
@@ -279,7 +280,7 @@ static bool model_is_full(const struct bytes_model *m, size_t cost)
 
 static bool model_is_above(const struct bytes_model *m)
 {
-	return m->max > 0 && m->share_bytes[METADATA] > m->max;
+	return m->max > 0 && m->share_bytes[METADATA] + m->coming > m->max;
 }
 
 /* The oldest goes whose share may lose it. A share that may not lose its oldest loses nothing. */
@@ -350,11 +351,13 @@ static bool model_request(struct bytes_model *m, struct record x, bool is_new)
 		model_replace(m, in_b2);
 		model_trim(m, list, x.cost);
 	}
-	model_push(m, list, x);
+	m->coming = share_of(x.key) == METADATA ? x.cost : 0;
 	while (model_is_above(m)) {
 		model_replace(m, false);
 		model_trim(m, LISTS, 0);
 	}
+	m->coming = 0;
+	model_push(m, list, x);
 	return false;
 }
 

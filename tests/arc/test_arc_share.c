@@ -6,6 +6,8 @@
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
+#include <unistd.h>
+
 enum { CAPACITY = 8 << 20, MIB = 1 << 20, SIZE = 4000, HOT = 500, POOLS = ABD_ARC_POOLS_MAX };
 
 static char data[5 * MIB];
@@ -153,6 +155,71 @@ Test(arc_share, others_take_no_share_below_its_minimum_and_metadata_keeps_its_ma
 				share_bytes(arc, share) >= min[share] && below[share] < STEPS / 2);
 		abd_arc_destroy(arc);
 	}
+}
+
+/* ---- metadata at its maximum ----------------------------------------------------------------- */
+
+/* Put metadata until some was evicted, and use each record so often that it is in T2. */
+static void use_all(abd_arc_t *arc)
+{
+	for (uint64_t n = 0; arc_stats(arc).evictions == 0; n++)
+		cr_assert_eq(put(arc, 1, n, SIZE, ABD_ARC_METADATA), 0);
+	usleep(70000); /* what is young has not been used more often */
+	for (unsigned i = 0; i < 100; i++)
+		(void)hits(arc, 1, 1000);
+	cr_assert_eq(arc_stats(arc).recent_bytes, 0);
+}
+
+/* All other metadata was used more often: it is not the new record that goes. */
+Test(arc_share, new_metadata_is_there_when_its_put_returns)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct abd_arc_config config = {.config_size = sizeof(config),
+			.capacity_bytes = CAPACITY,
+			.hit_batch = i % 2,
+			.flags = i / 2 == 1 ? ABD_ARC_NO_GHOSTS : 0,
+			.metadata_max_bytes = MIB};
+		abd_arc_t *arc = abd_arc_create(&config);
+		abd_arc_key_t key;
+		abd_arc_hold_t hold;
+		abd_arc_fill_t fill;
+
+		arc_fill(data, sizeof(data), 1, 1, 64);
+		use_all(arc);
+		for (uint64_t n = 1000; n < 2000; n++) {
+			size_t size = n % 100 == 99 ? MIB / 2 : 100 + n * 17 % 8000;
+
+			key = key_of(1, n % 7 == 0 ? 1000 : n);
+			cr_assert_eq(put(arc, 1, key.dva[0], size, ABD_ARC_METADATA), 0);
+			cr_assert(abd_arc_contains(arc, &key), "way %u, record %zu", i, (size_t)n);
+			cr_assert_leq(arc_stats(arc).metadata_bytes, MIB);
+		}
+		key = key_of(1, 3000);
+		cr_assert_eq(
+			abd_arc_hold_or_fill(arc, &key, SIZE, ABD_ARC_METADATA, &hold, &fill), 1);
+		abd_copy_from_buf(fill.abd, data, SIZE);
+		cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, 0, NULL), 0);
+		cr_assert(abd_arc_contains(arc, &key));
+		cr_assert_eq(put(arc, 1, 1, MIB, ABD_ARC_METADATA), -ENOSPC, "with its entry");
+		abd_arc_destroy(arc);
+	}
+}
+
+/* As many as there are: each step of it takes the lock anew. */
+Test(arc_share, a_large_record_of_metadata_displaces_many_small_ones)
+{
+	abd_arc_t *arc = make(0, 0, MIB);
+
+	for (uint64_t n = 0; n < 4000; n++)
+		cr_assert_eq(put(arc, 1, n, 100, ABD_ARC_METADATA), 0);
+	cr_assert_gt(arc_stats(arc).metadata_entries, 2000);
+	cr_assert_eq(put(arc, 1, 5000, MIB - 20000, ABD_ARC_METADATA), 0);
+
+	abd_arc_key_t key = key_of(1, 5000);
+	cr_assert(abd_arc_contains(arc, &key));
+	cr_assert_leq(arc_stats(arc).metadata_bytes, MIB);
+	cr_assert_lt(arc_stats(arc).metadata_entries, 200);
+	abd_arc_destroy(arc);
 }
 
 /* ---- beginnings and ends --------------------------------------------------------------------- */
