@@ -22,6 +22,9 @@
  * are found only by tracking (a return of another size, a parent that ends before its view):
  * checked builds (ABD_CHECKED) report those too.
  *
+ * Calls that give back (free, return, release, reap, remove, trim, destroy, end, ...) keep errno, in
+ * every header: they may stand between a call that failed and the look at its errno.
+ *
  * After fork() in a program with threads, the child must not call the library, as POSIX
  * says of malloc().
  *

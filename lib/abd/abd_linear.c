@@ -187,6 +187,9 @@ void abd_linear_end(abd_t *abd)
 		abd_struct_free(abd);
 		return;
 	}
+
+	ABD_KEEP_ERRNO;
+
 	abd_struct_free(abd);
 	end->free_cb(buf, size, end->arg);
 	abd_mem_cache_free(end, sizeof(*end));

@@ -103,6 +103,8 @@ const struct abd_tunables abd_buffer_tunables = {
 
 static void abd_start_once(void)
 {
+	ABD_KEEP_ERRNO;
+
 	abd_chunk_tunables.start();
 	abd_tunable_from_environment(&abd_buffer_tunables);
 	atomic_store_explicit(&abd_started, true, memory_order_release);

@@ -144,6 +144,7 @@ static struct abd_arc_entry *abd_arc_untold_take(struct abd_arc *arc, bool *evic
 
 static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
+	ABD_KEEP_ERRNO;
 	bool is_sound = abd_arc_record_is_sound(arc, entry);
 	abd_arc_evicted_t evicted = {.key = entry->key,
 		.abd = abd_arc_entry_abd(entry),

@@ -93,6 +93,8 @@ static void abd_rcu_fork_child(void)
 
 static void abd_rcu_prepare(void)
 {
+	ABD_KEEP_ERRNO;
+
 	abd_rcu_works = abd_rcu_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
 			pthread_key_create(&abd_rcu_key, abd_rcu_end) == 0;
 	pthread_atfork(abd_rcu_fork_begin, abd_rcu_fork_end, abd_rcu_fork_child);
@@ -147,6 +149,8 @@ ABD_COLD void abd_rcu_read_unlock_slow(void)
 
 static void abd_rcu_barrier_all(void)
 {
+	ABD_KEEP_ERRNO;
+
 	while (abd_rcu_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) {
 		/* The system may be short of memory, but must not forbid what it once allowed. */
 		ABD_REQUIRE_IN(
@@ -226,6 +230,7 @@ static void abd_rcu_pause(unsigned looks)
 
 void abd_rcu_period_wait(uint64_t period)
 {
+	ABD_KEEP_ERRNO;
 	int cancel;
 
 	/* nanosleep() would end a cancelled thread here, with our caller's locks. */

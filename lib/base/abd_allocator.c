@@ -73,8 +73,11 @@ void abd_allocator_put(void *buf, size_t size, bool is_metadata)
 	if (ABD_LIKELY(atomic_load_explicit(&abd_allocator_state, memory_order_acquire) !=
 		       ABD_ALLOCATOR_ENGINE))
 		abd_mem_cache_free(buf, size);
-	else
+	else {
+		ABD_KEEP_ERRNO;
+
 		abd_allocator_engine.free(buf, size, is_metadata, abd_allocator_engine.arg);
+	}
 }
 
 void *abd_buf_alloc(size_t size, bool is_metadata)

@@ -15,6 +15,18 @@
 #define ABD_COLD __attribute__((cold, noinline))
 #define ABD_NOINLINE __attribute__((noinline))
 
+static inline void abd_errno_restore(const int *kept)
+{
+	errno = *kept;
+}
+
+/**
+ * From here to the end of the block errno is kept. It stands wherever memory goes back: round
+ * system calls, allocators and callbacks that may be reached by a free, a release or a reap.
+ */
+#define ABD_KEEP_ERRNO \
+	__attribute__((cleanup(abd_errno_restore), unused)) const int abd_errno_kept = errno
+
 static inline size_t abd_min(size_t a, size_t b)
 {
 	return a < b ? a : b;

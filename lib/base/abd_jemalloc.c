@@ -123,6 +123,8 @@ void abd_jemalloc_free(enum abd_jemalloc_arena arena, void *block, size_t size, 
 
 static void abd_jemalloc_tell(const char *what)
 {
+	ABD_KEEP_ERRNO;
+
 	for (unsigned i = 0; i < ABD_JEMALLOC_ARENAS && abd_jemalloc_present(); i++)
 		abd_jemalloc_set(abd_jemalloc_index[i], what, NULL, 0);
 }

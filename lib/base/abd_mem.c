@@ -28,6 +28,8 @@ size_t abd_mem_bytes_max(void)
 
 void *abd_mem_alloc(size_t size, size_t alignment)
 {
+	ABD_KEEP_ERRNO; /* a free may allocate; who reports that there is no memory sets errno */
+
 	if (abd_mem_refused() || size > abd_mem_bytes_max())
 		return NULL;
 	if (abd_jemalloc_present())
@@ -37,6 +39,8 @@ void *abd_mem_alloc(size_t size, size_t alignment)
 
 void abd_mem_free(void *block, size_t size, size_t alignment)
 {
+	ABD_KEEP_ERRNO;
+
 	if (abd_jemalloc_present())
 		abd_jemalloc_free(ABD_JEMALLOC_SMALL, block, size, alignment);
 	else

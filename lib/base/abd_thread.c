@@ -125,6 +125,8 @@ static void abd_thread_fork_child(void)
 
 static void abd_thread_key_make(void)
 {
+	ABD_KEEP_ERRNO;
+
 	abd_thread_key_made = pthread_key_create(&abd_thread_key, abd_thread_end) == 0;
 	pthread_atfork(abd_thread_fork_begin, abd_thread_fork_end, abd_thread_fork_child);
 }
@@ -196,6 +198,8 @@ static bool abd_thread_membarrier(int command)
 /* A full barrier in all threads of the process; false: this system has none. */
 static bool abd_thread_barrier_all(void)
 {
+	ABD_KEEP_ERRNO;
+
 	if (atomic_load(&abd_thread_visits) == ABD_THREAD_VISITS_FAIL)
 		return false;
 	if (abd_thread_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||

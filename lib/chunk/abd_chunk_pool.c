@@ -245,6 +245,8 @@ bool abd_chunk_pool_hold(void **base, size_t *size)
  * yet. */
 void abd_chunk_pool_release(void)
 {
+	ABD_KEEP_ERRNO;
+
 	pthread_mutex_lock(&abd_pool_lock);
 	bool last = --abd_pool_holds == 0;
 

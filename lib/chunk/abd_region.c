@@ -264,6 +264,7 @@ static void abd_region_purge_chosen(
  * locks are held; heap->lock is dropped meanwhile if regions can be unmapped. */
 static void abd_region_purge(struct abd_region *region, bool only_old)
 {
+	ABD_KEEP_ERRNO;
 	struct abd_region_heap *heap = region->heap;
 	uint64_t set[ABD_REGION_WORDS];
 	size_t count[ABD_REGION_HALVES], all = 0;

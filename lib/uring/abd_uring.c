@@ -118,6 +118,8 @@ int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
 
 void abd_uring_end(struct abd_uring *uring)
 {
+	ABD_KEEP_ERRNO;
+
 	ABD_REQUIRE(uring != NULL, "ring is NULL");
 	/* A child leaves the ring's registration to the process that made it. */
 	if (uring->abd_base != NULL && !abd_uring_is_away(uring)) {

@@ -17,6 +17,12 @@ int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_sysinfo(struct sysinfo *info);
 ssize_t __real_getrandom(void *buf, size_t size, unsigned flags);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_madvise(void *address, size_t size, int advice);
+int __real_munmap(void *address, size_t size);
+void __real_free(void *block);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+long __real_syscall(long number, ...);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
@@ -24,6 +30,12 @@ int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 int __wrap_sysinfo(struct sysinfo *info);
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_madvise(void *address, size_t size, int advice);
+int __wrap_munmap(void *address, size_t size);
+void __wrap_free(void *block);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+long __wrap_syscall(long number, ...);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
@@ -73,6 +85,82 @@ int __wrap_sysinfo(struct sysinfo *info)
 ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags)
 {
 	return fails(ABD_TEST_GETRANDOM) ? -1 : __real_getrandom(buf, size, flags);
+}
+
+/* ---- calls that succeed, and set errno ---- */
+
+static atomic_int errno_set;
+static atomic_uint errno_times;
+
+unsigned abd_test_wrap_errno(int error)
+{
+	atomic_store(&errno_set, error);
+	return atomic_exchange(&errno_times, 0);
+}
+
+static void set_errno(void)
+{
+	int error = atomic_load(&errno_set);
+
+	if (error != 0) {
+		errno = error;
+		atomic_fetch_add(&errno_times, 1);
+	}
+}
+
+/* Weak: some test programs have a madvise() of their own. */
+__attribute__((weak)) int __wrap_madvise(void *address, size_t size, int advice)
+{
+	int result = __real_madvise(address, size, advice);
+
+	set_errno();
+	return result;
+}
+
+int __wrap_munmap(void *address, size_t size)
+{
+	int result = __real_munmap(address, size);
+
+	set_errno();
+	return result;
+}
+
+void __wrap_free(void *block)
+{
+	__real_free(block);
+	set_errno();
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	void *block = __real_aligned_alloc(alignment, size);
+
+	set_errno();
+	return block;
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	int result = __real_nanosleep(time, left);
+
+	set_errno();
+	return result;
+}
+
+/* As many arguments as any of the library's own system calls has: mbind(2). */
+long __wrap_syscall(long number, ...)
+{
+	va_list list;
+	long argument[6], result;
+
+	va_start(list, number);
+	for (size_t i = 0; i < 6; i++)
+		argument[i] = va_arg(list, long);
+	va_end(list);
+	result = __real_syscall(number, argument[0], argument[1], argument[2], argument[3],
+		argument[4], argument[5]);
+	set_errno();
+	return result;
 }
 
 static _Atomic clockid_t told_clock;

@@ -35,4 +35,11 @@ void abd_test_cpu_hide(uint32_t features);
 /** From here on sysinfo() reports this much more swap than the machine has, in its own units. */
 void abd_test_wrap_swap(unsigned long more);
 
+/**
+ * From here on these calls of the library set errno as well, though they succeed: madvise(),
+ * munmap(), free(), aligned_alloc(), nanosleep() and syscall(). 0: no more. Returns how often they
+ * did so since the last call.
+ */
+unsigned abd_test_wrap_errno(int error);
+
 #endif
