@@ -214,8 +214,8 @@ struct abd_arc_config {
 	 * of two up to ABD_ARC_SHARDS_MAX. 1: the paper's algorithm over all records. Each shard
 	 * has an equal part of the capacity, at least ABD_ARC_CAPACITY_MIN, and holds the records
 	 * whose keys' hashes choose it: so a record that is too large for that part is -ENOSPC. 0:
-	 * twice as many as the process has processors, but with parts of 256 MiB or more, and 1 if
-	 * hit_batch is 1
+	 * twice as many as the process has processors, by its affinity and the quota of its control
+	 * groups, but with parts of 256 MiB or more, and 1 if hit_batch is 1
 	 */
 	size_t shards;
 	/**

@@ -7,12 +7,12 @@
 #include "abd_chunk.h"
 #include "abd_depot.h"
 #include "abd_lz4_decode.h"
+#include "abd_process.h"
 
 #include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
@@ -77,7 +77,7 @@ static size_t abd_arc_part(const struct abd_arc *arc, size_t whole)
 static size_t abd_arc_shards_for(const struct abd_arc_config *config)
 {
 	size_t most = abd_min(config->capacity_bytes / ABD_ARC_SHARD_PART, ABD_ARC_SHARDS_MAX);
-	size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN), shards = 1;
+	size_t processors = abd_process_processors(), shards = 1;
 
 	if (config->hit_batch == 1)
 		return 1;

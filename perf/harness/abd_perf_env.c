@@ -8,6 +8,7 @@
 #include "abd_perf_counter.h"
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
+#include "abd_process.h"
 
 #include <abd/abd.h>
 
@@ -147,7 +148,7 @@ size_t abd_perf_env_memory(void)
 	size_t kib = strtoul(
 		abd_perf_env_key("/proc/meminfo", "MemAvailable", text, sizeof(text)), NULL, 10);
 
-	return kib != 0 ? kib << 10 : (size_t)1 << 30;
+	return abd_min(kib != 0 ? kib << 10 : (size_t)1 << 30, abd_process_memory());
 }
 
 size_t abd_perf_env_resident(bool own)

@@ -32,7 +32,7 @@ size_t abd_perf_env_cache(unsigned level);
 size_t abd_perf_env_last_cache(void);
 /** "cold": so many bytes do not fit the largest cache; else "warm". */
 const char *abd_perf_env_state(size_t bytes);
-/** Bytes of memory that are available now. */
+/** Bytes of memory that this process can have now: what the machine has, within control groups. */
 size_t abd_perf_env_memory(void);
 /** Bytes of memory that this process occupies; own: without what it shares with others. */
 size_t abd_perf_env_resident(bool own);

@@ -4,13 +4,13 @@
  * reach all of them. Other tests run with ABD_TEST_SHARDS as well: see CMakeLists.txt.
  */
 #include "abd_arc_impl.h"
+#include "abd_process.h"
 #include "abd_test_fault.h"
 #include "arc_data.h"
 #include "arc_trace.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <unistd.h>
 
 enum { SHARDS = 8, RECORD = 2000, SMALL = 300, MIB = 1 << 20 };
 
@@ -60,7 +60,7 @@ Test(arc_shards, are_as_many_as_asked_for_or_as_suit)
 		{MIB, 32, 0, 0}, {MIB, 3, 0, 0}, {64 * MIB, 64, 0, 64}, {64 * MIB, 128, 0, 0},
 		{ABD_ARC_CAPACITY_MIN, 0, 0, 1}, {(size_t)512 * MIB - 1, 0, 0, 1},
 		{(size_t)512 * MIB, 0, 0, 2}, {(size_t)512 * MIB, 0, 1, 1}};
-	size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN), expected = 1;
+	size_t processors = abd_process_processors(), expected = 1;
 	abd_arc_t *arc;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -75,6 +75,30 @@ Test(arc_shards, are_as_many_as_asked_for_or_as_suit)
 	arc = make(PTRDIFF_MAX, 0, 0);
 	cr_assert_eq(arc->shards, expected);
 	abd_arc_destroy(arc);
+}
+
+ABD_TEST_CHILD(shards_of_one_processor)
+{
+	cpu_set_t set;
+	size_t cpu = 0;
+	abd_arc_t *arc;
+
+	abd_test_child_expect(sched_getaffinity(0, sizeof(set), &set) == 0);
+	while (!CPU_ISSET(cpu, &set))
+		cpu++;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	abd_test_child_expect(sched_setaffinity(0, sizeof(set), &set) == 0);
+	arc = make((size_t)1 << 30, 0, 0);
+	abd_test_child_expect(arc != NULL && arc->shards == 2);
+	abd_arc_destroy(arc);
+	return 0;
+}
+
+/* Also on a machine with many. */
+Test(arc_shards, are_two_in_a_process_that_may_use_one_processor)
+{
+	abd_test_child_passes("shards_of_one_processor", NULL);
 }
 
 Test(arc_shards, parts_add_up_to_the_capacity)
