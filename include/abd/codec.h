@@ -128,7 +128,7 @@ ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
 /**
  * Whether an index that came from outside can be used: whether it has size bytes, its counts agree,
  * and its points rise and lie within the record and a block of block_size bytes. Every call that
- * takes an index checks what it uses, but it must trust count.
+ * takes an index checks what it uses, but it must trust count. index may be NULL only if size is 0.
  *
  * Units:   size is the memory that index points to, block_size the block's; bytes.
  * Returns: 0, or -EBADMSG.
@@ -168,8 +168,9 @@ ABD_API ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size
  * abd_lz4_compress() with a longer search. At effort 0 to 2 it is the same. From 3 on it follows
  * chains of earlier places as far as LZ4HC does at that level; 12 is the most.
  *
- * Units:   offsets and size in bytes.
- * Returns: bytes written, or an error as above; the content of the room is then undefined.
+ * Units:   offsets and size in bytes; effort is 0 to 12.
+ * Returns: bytes written, or an error as above, -EINVAL also for any other effort; the content of
+ *          the room is then undefined.
  * Threads: src is read, dst written.
  */
 ABD_API ssize_t abd_lz4_compress_effort(
@@ -182,8 +183,8 @@ ABD_API ssize_t abd_lz4_compress_effort(
  *
  * Units:   offsets and sizes in bytes; group_size as in abd_lz4_index_size(), whose result *index
  *          has room for.
- * Returns: bytes written, or an error as above, -EINVAL also for any other group_size; the
- *          content of the room and of *index is then undefined.
+ * Returns: bytes written, or an error as above, -EINVAL also for any other group_size, and for
+ *          an effort outside 0 to 12; the content of the room and of *index is then undefined.
  * Threads: src is read, dst and *index written.
  */
 ABD_API ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off,

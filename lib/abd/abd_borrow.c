@@ -80,7 +80,7 @@ static ABD_NOINLINE void abd_return_slow(
 	struct abd_lease lease = {.call = call, .buf = buf, .size = n, .is_metadata = true};
 
 	abd_borrow_check(call, abd, n);
-	ABD_REQUIRE_IN(call, buf != NULL, "memory is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL, "buf is NULL");
 	ABD_REQUIRE_IN(call, !abd_is_linear(abd) || buf == ABD_BUF(abd),
 		"%p is returned to a linear buffer of %zu bytes whose memory is %p", buf,
 		abd->abd_size, ABD_BUF(abd));

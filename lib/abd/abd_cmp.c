@@ -74,7 +74,7 @@ static ABD_NOINLINE int abd_cmp_buf_checked(
 	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	abd_check_pieces(call, abd, off, size);
-	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
 	return abd_order_walk(abd_side(abd, off), abd_side_from(buf), size);
 }
 
@@ -151,7 +151,7 @@ static ABD_NOINLINE bool abd_equal_buf_checked(
 	const char *call, const abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	abd_check_range(call, abd, off, size);
-	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
 	return abd_equal_walk(abd_side(abd, off), abd_side_from(buf), size);
 }
 

@@ -42,7 +42,7 @@ void abd_flush_copy_to_buf_off(
 	void *dst, const abd_t *src, size_t src_off, size_t size, unsigned flags)
 {
 	abd_check_range(__func__, src, src_off, size);
-	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
 	abd_flush_sides(__func__, abd_side_to(dst), abd_side(src, src_off), size, flags);
 }
 
@@ -50,6 +50,6 @@ void abd_flush_copy_from_buf_off(
 	abd_t *dst, const void *src, size_t dst_off, size_t size, unsigned flags)
 {
 	abd_check_range(__func__, dst, dst_off, size);
-	ABD_REQUIRE(src != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(src != NULL || size == 0, "src is NULL");
 	abd_flush_sides(__func__, abd_side(dst, dst_off), abd_side_from(src), size, flags);
 }

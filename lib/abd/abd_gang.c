@@ -9,7 +9,7 @@
 
 abd_t *abd_alloc_gang_struct(abd_t *abd)
 {
-	ABD_REQUIRE(abd != NULL, "struct is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	abd_struct_init(abd, ABD_FLAG_GANG | ABD_FLAG_OWNER, 0);
 	return abd;
 }

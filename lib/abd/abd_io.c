@@ -22,7 +22,8 @@ int abd_to_iov(
 	const abd_t *abd, size_t off, size_t size, struct iovec *iov, int iov_max, size_t *covered)
 {
 	abd_check_range(__func__, abd, off, size);
-	ABD_REQUIRE(covered != NULL && (iov != NULL || iov_max <= 0), "memory is NULL");
+	ABD_REQUIRE(covered != NULL, "covered is NULL");
+	ABD_REQUIRE(iov != NULL || iov_max <= 0, "iov is NULL");
 	*covered = 0;
 	if (iov_max < 0)
 		return -EINVAL;
@@ -78,7 +79,7 @@ abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 {
 	size_t sum;
 
-	ABD_REQUIRE(iov != NULL || iov_count <= 0, "iovec is NULL");
+	ABD_REQUIRE(iov != NULL || iov_count <= 0, "iov is NULL");
 	for (int i = 0; i < iov_count; i++)
 		ABD_REQUIRE(iov[i].iov_base != NULL || iov[i].iov_len == 0,
 			"piece %d, of %zu bytes, is NULL", i, iov[i].iov_len);

@@ -28,7 +28,7 @@ static inline void abd_linear_init(
 
 abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
 {
-	ABD_REQUIRE(abd != NULL, "struct is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 
 	void *buf = abd_buf_alloc(size, is_metadata);
 
@@ -120,8 +120,8 @@ void abd_linear_free(abd_t *abd)
 
 abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
 {
-	ABD_REQUIRE(abd != NULL, "struct is NULL");
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "buf is NULL");
 	if (size == 0) {
 		errno = EINVAL;
 		return NULL;
@@ -133,7 +133,7 @@ abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size)
 
 abd_t *abd_get_from_buf(void *buf, size_t size)
 {
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "buf is NULL");
 	if (size == 0) {
 		errno = EINVAL;
 		return NULL;
@@ -158,8 +158,8 @@ struct abd_end {
 abd_t *abd_get_from_buf_cb(
 	void *buf, size_t size, void (*free_cb)(void *buf, size_t size, void *arg), void *arg)
 {
-	ABD_REQUIRE(free_cb != NULL, "function is NULL");
-	ABD_REQUIRE(buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(free_cb != NULL, "free_cb is NULL");
+	ABD_REQUIRE(buf != NULL || size == 0, "buf is NULL");
 
 	abd_t *abd = abd_get_from_buf(buf, size);
 	struct abd_end *end;

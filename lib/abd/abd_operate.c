@@ -40,7 +40,7 @@ int abd_iterate_func(abd_t *abd, size_t off, size_t size, abd_iter_func_t *func,
 	struct abd_side a = abd_side(abd, off);
 
 	abd_check_pieces(__func__, abd, off, size);
-	ABD_REQUIRE(func != NULL, "function is NULL");
+	ABD_REQUIRE(func != NULL, "func is NULL");
 	abd_walk(NULL, &a, NULL, size, 0, abd_iterate_body, &op);
 	return op.result;
 }
@@ -62,7 +62,7 @@ int abd_iterate_func_const(
 	struct abd_side a = abd_side(abd, off);
 
 	abd_check_pieces(__func__, abd, off, size);
-	ABD_REQUIRE(func != NULL, "function is NULL");
+	ABD_REQUIRE(func != NULL, "func is NULL");
 	abd_walk(NULL, &a, NULL, size, 0, abd_iterate_const_body, &op);
 	return op.result;
 }
@@ -86,7 +86,7 @@ int abd_iterate_func2(abd_t *dabd, abd_t *sabd, size_t doff, size_t soff, size_t
 
 	abd_check_pieces(__func__, dabd, doff, size);
 	abd_check_pieces(__func__, sabd, soff, size);
-	ABD_REQUIRE(func != NULL, "function is NULL");
+	ABD_REQUIRE(func != NULL, "func is NULL");
 	abd_walk(NULL, &d, &s, size, 0, abd_iterate2_body, &op);
 	return op.result;
 }
@@ -168,7 +168,7 @@ static ABD_NOINLINE void abd_copy_from_checked(
 	const char *call, abd_t *abd, const void *buf, size_t off, size_t size)
 {
 	abd_check_pieces(call, abd, off, size);
-	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
 	abd_copy_walk(call, abd_side(abd, off), abd_side_from(buf), size);
 }
 
@@ -200,7 +200,7 @@ static ABD_NOINLINE void abd_copy_to_checked(
 	const char *call, void *buf, const abd_t *abd, size_t off, size_t size)
 {
 	abd_check_pieces(call, abd, off, size);
-	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
 	abd_copy_walk(call, abd_side_to(buf), abd_side(abd, off), size);
 }
 

@@ -17,15 +17,29 @@
 #define ABD_RAIDZ_SECTOR ((size_t)512)
 
 /* writer: the call, if it writes these buffers; NULL: it reads them. */
-static void abd_raidz_begin(const char *call, struct abd_iter *iters, abd_t **abds, unsigned parity,
-	size_t off, size_t size, const char *writer)
+static void abd_raidz_begin(const char *call, const char *name, struct abd_iter *iters,
+	abd_t **abds, unsigned parity, size_t off, size_t size, const char *writer)
 {
 	ABD_REQUIRE_IN(call, parity >= 1 && parity <= ABD_RAIDZ_MAX,
 		"%u parity buffers; there must be 1 to 3", parity);
-	ABD_REQUIRE_IN(call, abds != NULL, "the array of buffers is NULL");
+	ABD_REQUIRE_IN(call, abds != NULL, "%s is NULL", name);
 	for (unsigned i = 0; i < parity; i++) {
-		abd_check_range(call, abds[i], off, size);
+		abd_check_range_of(call, name, abds[i], off, size);
 		abd_iter_start(&iters[i], abds[i], off, size, writer);
+	}
+}
+
+/* What is written is neither written twice nor read: the function would see half of its work. */
+static void abd_raidz_apart(const char *call, const char *name, abd_t *const *written,
+	unsigned count, abd_t *const *read, unsigned read_count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned j = 0; j < i; j++)
+			ABD_REQUIRE_IN(call, written[i] != written[j],
+				"%s[%u] and %s[%u] are one buffer", name, j, name, i);
+		for (unsigned j = 0; j < read_count; j++)
+			ABD_REQUIRE_IN(
+				call, written[i] != read[j], "%s[%u] is also read from", name, i);
 	}
 }
 
@@ -62,8 +76,9 @@ void abd_raidz_gen_iterate(abd_t **cabds, abd_t *dabd, size_t off, size_t csize,
 	struct abd_iter c[ABD_RAIDZ_MAX], d = {.len = 0};
 	void *addresses[ABD_RAIDZ_MAX];
 
-	ABD_REQUIRE(func_raidz_gen != NULL, "function is NULL");
-	abd_raidz_begin(__func__, c, cabds, parity, off, csize, __func__);
+	ABD_REQUIRE(func_raidz_gen != NULL, "func_raidz_gen is NULL");
+	abd_raidz_begin(__func__, "cabds", c, cabds, parity, off, csize, __func__);
+	abd_raidz_apart(__func__, "cabds", cabds, parity, &dabd, dsize > 0);
 	if (dsize > 0) {
 		abd_check_range(__func__, dabd, off, dsize);
 		dsize = abd_min(dsize, csize);
@@ -91,9 +106,10 @@ void abd_raidz_rec_iterate(abd_t **cabds, abd_t **tabds, size_t tsize, const uns
 	struct abd_iter c[ABD_RAIDZ_MAX], t[ABD_RAIDZ_MAX];
 	void *caddresses[ABD_RAIDZ_MAX], *taddresses[ABD_RAIDZ_MAX];
 
-	ABD_REQUIRE(func_raidz_rec != NULL, "function is NULL");
-	abd_raidz_begin(__func__, c, cabds, parity, 0, tsize, NULL);
-	abd_raidz_begin(__func__, t, tabds, parity, 0, tsize, __func__);
+	ABD_REQUIRE(func_raidz_rec != NULL, "func_raidz_rec is NULL");
+	abd_raidz_begin(__func__, "cabds", c, cabds, parity, 0, tsize, NULL);
+	abd_raidz_begin(__func__, "tabds", t, tabds, parity, 0, tsize, __func__);
+	abd_raidz_apart(__func__, "tabds", tabds, parity, cabds, parity);
 	while (tsize > 0) {
 		size_t n = abd_raidz_map(c, caddresses, parity, tsize);
 

@@ -21,7 +21,7 @@ int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 		uint64_t counter[ABD_COUNTER_COUNT];
 	} all = {{0}};
 
-	ABD_REQUIRE(stats != NULL, "record is NULL");
+	ABD_REQUIRE(stats != NULL, "stats is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
 	abd_thread_counters_sum(all.counter);

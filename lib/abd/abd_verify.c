@@ -94,7 +94,7 @@ static void abd_verify_gang(const char *call, const abd_t *abd)
 		ABD_REQUIRE_IN(call,
 			__atomic_load_n(&entry->child->abd_gang_refs, __ATOMIC_RELAXED) > 0,
 			"child %zu does not know of its gang, or was freed", i);
-		abd_require_range(call, entry->child, entry->child_off, entry->size);
+		abd_require_range(call, "child", entry->child, entry->child_off, entry->size);
 		abd_verify_as(call, entry->child);
 		bytes += entry->size;
 	}
@@ -118,6 +118,6 @@ void abd_verify_as(const char *call, const abd_t *abd)
 
 void abd_verify(const abd_t *abd)
 {
-	ABD_REQUIRE(abd != NULL, "buffer is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	abd_verify_as(__func__, abd);
 }

@@ -73,7 +73,7 @@ static void abd_view_check(const char *call, const abd_t *sabd, size_t off, size
 
 abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size)
 {
-	ABD_REQUIRE(abd != NULL, "struct is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	ABD_REQUIRE(abd != sabd, "a view can't take the place of its parent");
 	abd_view_check(__func__, sabd, off, size);
 	abd_struct_init(abd, (abd_flags_t)0, size);

@@ -63,7 +63,7 @@ static void abd_zeros_init(abd_t *abd, size_t size)
 
 abd_t *abd_get_zeros_struct(abd_t *abd, size_t size)
 {
-	ABD_REQUIRE(abd != NULL, "struct is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	if (!abd_zeros_can(size))
 		return NULL;
 	abd_struct_init(abd, (abd_flags_t)0, size);

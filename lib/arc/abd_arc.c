@@ -450,7 +450,7 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
 
 	int error = abd_arc_capacity_check(capacity_bytes, arc->shards);
@@ -532,7 +532,8 @@ int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_
 {
 	struct abd_arc_stats now = {.resident_bytes = 0}, one;
 
-	ABD_REQUIRE(arc != NULL && stats != NULL, "cache or record is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(stats != NULL, "stats is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < arc->shards; i++) {

@@ -548,7 +548,7 @@ static bool abd_arc_trim_round(struct abd_arc *first, size_t goal, size_t puts)
 
 size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	uint64_t begin = abd_arc_trim_clock();
 	size_t puts, before = abd_arc_trim_used(arc, &puts), goal = before - abd_min(before, bytes);

@@ -101,8 +101,10 @@ static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader,
 int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, unsigned flags,
 	abd_arc_hold_t *hold, abd_arc_fill_t *fill)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL && fill != NULL,
-		"cache, key, hold or fill is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(hold != NULL, "hold is NULL");
+	ABD_REQUIRE(fill != NULL, "fill is NULL");
 	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
 	struct abd_arc_filling *filling = NULL;
 
@@ -200,7 +202,8 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical_size,
 	unsigned flags, abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE(fill != NULL && fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(fill != NULL, "fill is NULL");
+	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
 	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
 		stored_size, fill->size);
 	size_t size = fill->size;

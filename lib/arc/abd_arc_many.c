@@ -169,9 +169,10 @@ static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_
 size_t abd_arc_hold_many(
 	abd_arc_t *arc, const abd_arc_key_t *keys, abd_arc_hold_t *holds, int *results, size_t n)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	ABD_REQUIRE(n == 0 || (keys != NULL && holds != NULL && results != NULL),
-		"%zu keys: keys, holds or results is NULL", n);
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(keys != NULL || n == 0, "keys is NULL");
+	ABD_REQUIRE(holds != NULL || n == 0, "holds is NULL");
+	ABD_REQUIRE(results != NULL || n == 0, "results is NULL");
 	if (n >= ABD_ARC_BATCH_LEAST)
 		return abd_arc_many_hold(arc, keys, holds, results, n);
 	size_t held = 0;
@@ -211,11 +212,10 @@ static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *
 
 size_t abd_arc_read_many(abd_arc_t *arc, abd_arc_io_t *ios, size_t n)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
-	ABD_REQUIRE(ios != NULL || n == 0, "%zu reads at NULL", n);
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(ios != NULL || n == 0, "ios is NULL");
 	for (size_t i = 0; i < n; i++)
-		ABD_REQUIRE(
-			ios[i].dst != NULL || ios[i].size == 0, "memory of read %zu is NULL", i);
+		ABD_REQUIRE(ios[i].dst != NULL || ios[i].size == 0, "dst of ios[%zu] is NULL", i);
 	if (n != 1)
 		return abd_arc_many_read(arc, ios, n);
 	ios->result = abd_arc_read(arc, &ios->key, ios->dst, ios->off, ios->size);

@@ -478,8 +478,9 @@ static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t 
 {
 	struct abd_arc_source source = {.buf = buf, .stored_size = size, .logical_size = size};
 
-	ABD_REQUIRE_IN(call, arc != NULL && key != NULL && (buf != NULL || size == 0),
-		"cache, key or memory is NULL");
+	ABD_REQUIRE_IN(call, arc != NULL, "arc is NULL");
+	ABD_REQUIRE_IN(call, key != NULL, "key is NULL");
+	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
 	if (size == 0 || (flags & ~(unsigned)ABD_ARC_METADATA) != 0)
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
@@ -544,7 +545,9 @@ static bool abd_arc_put_is_owner(const abd_t *abd)
 int abd_arc_put_abd(
 	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL && abd != NULL, "cache, key or buffer is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	abd_check_end(__func__, abd);
 	if (!abd_arc_put_is_owner(abd))
 		return -EINVAL;

@@ -182,8 +182,9 @@ ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, u
 
 ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
-	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);
@@ -193,8 +194,9 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
 	size_t size, unsigned flags)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
-	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
 
 	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
 		return -EINVAL;
@@ -275,7 +277,8 @@ static ssize_t abd_arc_read_scattered(struct abd_arc *arc, uint64_t hash, const 
 ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, size_t dst_off,
 	size_t off, size_t size)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL && dst != NULL, "cache, key or buffer is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
 	abd_check_range(__func__, dst, dst_off, size);
 	uint64_t hash = abd_arc_hash(arc, key);
 	struct abd_iter room;
@@ -290,7 +293,8 @@ ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, s
 
 bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
 
 	uint64_t hash = abd_arc_hash(arc, key);
 
@@ -353,7 +357,9 @@ int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint6
 
 int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL && hold != NULL, "cache, key or hold is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(hold != NULL, "hold is NULL");
 
 	uint64_t hash = abd_arc_hash(arc, key);
 
@@ -371,7 +377,7 @@ ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, siz
 {
 	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
 
-	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
 	int error = abd_arc_read_held(
 		arc, abd_arc_reader_get(arc), abd_arc_held_entry(hold), dst, off, size);
 
@@ -381,9 +387,10 @@ ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, siz
 ssize_t abd_arc_read_all(
 	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t capacity, size_t *size_needed)
 {
-	ABD_REQUIRE(
-		arc != NULL && key != NULL && size_needed != NULL, "cache, key or size is NULL");
-	ABD_REQUIRE(dst != NULL || capacity == 0, "memory is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(size_needed != NULL, "size_needed is NULL");
+	ABD_REQUIRE(dst != NULL || capacity == 0, "dst is NULL");
 	abd_arc_hold_t hold;
 	ssize_t result = abd_arc_hold(arc, key, &hold);
 
@@ -399,7 +406,8 @@ ssize_t abd_arc_read_all(
 
 struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE_IN(call, hold != NULL && hold->entry != NULL, "nothing is held");
+	ABD_REQUIRE_IN(call, hold != NULL, "hold is NULL");
+	ABD_REQUIRE_IN(call, hold->entry != NULL, "nothing is held");
 	const struct abd_arc_hold_slot *slot = hold->entry;
 	struct abd_arc_entry *entry = abd_arc_held_entry(hold);
 

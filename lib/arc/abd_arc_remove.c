@@ -73,14 +73,15 @@ static int abd_arc_remove_if(
 
 int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 {
-	ABD_REQUIRE(arc != NULL && key != NULL, "cache or key is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
 
 	return abd_arc_remove_if(arc, key, NULL);
 }
 
 int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	ABD_REQUIRE(abd_arc_first(abd_arc_hold_check(__func__, hold)) == arc,
 		"the hold is of another cache");
 	struct abd_arc_entry *held = abd_arc_held_entry(hold);
@@ -155,7 +156,7 @@ ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
 {
 	size_t removed = 0;
 
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	for (uint32_t i = 0; i < arc->shards; i++) {
 		pthread_mutex_lock(&arc[i].lock);

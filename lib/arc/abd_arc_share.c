@@ -98,7 +98,7 @@ static void abd_arc_share_set(struct abd_arc *arc, uint64_t pool, size_t bytes)
  */
 int abd_arc_set_pool_min(abd_arc_t *arc, uint64_t pool, size_t bytes)
 {
-	ABD_REQUIRE(arc != NULL, "cache is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	int error = 0;
 
 	pthread_mutex_lock(&arc->whole_lock);

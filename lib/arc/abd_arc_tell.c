@@ -185,7 +185,8 @@ void abd_arc_tell_slow(struct abd_arc *arc)
 
 abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 {
-	ABD_REQUIRE(evicted != NULL && evicted->abd != NULL, "no record, or it was taken before");
+	ABD_REQUIRE(evicted != NULL, "evicted is NULL");
+	ABD_REQUIRE(evicted->abd != NULL, "no record, or it was taken before");
 	struct abd_arc_entry *entry = evicted->entry;
 	abd_t *abd = abd_arc_entry_abd(entry);
 	size_t stored_size = evicted->stored_size;

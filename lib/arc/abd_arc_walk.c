@@ -33,7 +33,8 @@ int abd_arc_each(abd_arc_t *arc,
 	int (*visit)(const abd_arc_key_t *key, size_t stored_size, size_t logical_size, void *arg),
 	void *arg)
 {
-	ABD_REQUIRE(arc != NULL && visit != NULL, "cache or function is NULL");
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(visit != NULL, "visit is NULL");
 	struct abd_arc_walk walk = {.index = arc->index};
 	struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST];
 	uint32_t shard = 0;

@@ -23,10 +23,11 @@ ABD_COLD _Noreturn void abd_contract_fail(const char *call, const char *format, 
 
 #define ABD_REQUIRE(condition, ...) ABD_REQUIRE_IN(__func__, condition, __VA_ARGS__)
 
-/** The contract of every ranged call: abd is a buffer and holds [off, off + size). */
-static inline void abd_require_range(const char *call, const abd_t *abd, size_t off, size_t size)
+/** The contract of every ranged call: abd is a buffer and holds [off, off + size). name: abd's. */
+static inline void abd_require_range(
+	const char *call, const char *name, const abd_t *abd, size_t off, size_t size)
 {
-	ABD_REQUIRE_IN(call, abd != NULL, "buffer is NULL");
+	ABD_REQUIRE_IN(call, abd != NULL, "%s is NULL", name);
 	ABD_REQUIRE_IN(call, off <= abd->abd_size && size <= abd->abd_size - off,
 		"range [%zu, +%zu) reaches past the end of a buffer of %zu bytes", off, size,
 		abd->abd_size);

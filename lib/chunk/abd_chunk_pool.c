@@ -259,7 +259,8 @@ void abd_chunk_pool_release(void)
 
 int abd_pool_region(void **base, size_t *size)
 {
-	ABD_REQUIRE(base != NULL && size != NULL, "where to put the answer is NULL");
+	ABD_REQUIRE(base != NULL, "base is NULL");
+	ABD_REQUIRE(size != NULL, "size is NULL");
 	return abd_chunk_pool_hold(base, size) ? 0 : -ENOMEM;
 }
 
@@ -277,7 +278,7 @@ int abd_pool_stats_get(struct abd_pool_stats *stats, size_t stats_size)
 {
 	struct abd_pool_stats all = {0};
 
-	ABD_REQUIRE(stats != NULL, "record is NULL");
+	ABD_REQUIRE(stats != NULL, "stats is NULL");
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
 	abd_region_free_runs(&abd_pool_heap, all.free_runs);

@@ -83,14 +83,14 @@ static void abd_checksum_fletcher(
 void abd_fletcher_4(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4])
 {
 	abd_check_range(__func__, abd, off, size);
-	ABD_REQUIRE(checksum != NULL, "memory is NULL");
+	ABD_REQUIRE(checksum != NULL, "checksum is NULL");
 	abd_checksum_fletcher(abd, off, size, checksum, false);
 }
 
 void abd_fletcher_4_swapped(const abd_t *abd, size_t off, size_t size, uint64_t checksum[4])
 {
 	abd_check_range(__func__, abd, off, size);
-	ABD_REQUIRE(checksum != NULL, "memory is NULL");
+	ABD_REQUIRE(checksum != NULL, "checksum is NULL");
 	abd_checksum_fletcher(abd, off, size, checksum, true);
 }
 

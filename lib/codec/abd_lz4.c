@@ -79,7 +79,7 @@ ssize_t abd_lz4_decompress_to_buf(
 	void *dst, const abd_t *src, size_t dst_size, size_t src_off, size_t src_size)
 {
 	abd_check_range(__func__, src, src_off, src_size);
-	ABD_REQUIRE(dst != NULL || dst_size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || dst_size == 0, "dst is NULL");
 	return abd_lz4_decode_to(dst, src, dst_size, ABD_LZ4_STOP_WHOLE, src_off, src_size);
 }
 
@@ -93,7 +93,7 @@ ssize_t abd_lz4_decompress_exact_to_buf(
 	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size)
 {
 	abd_check_range(__func__, src, src_off, src_size);
-	ABD_REQUIRE(dst != NULL || size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
 	return abd_lz4_expect(
 		abd_lz4_decode_to(dst, src, size, ABD_LZ4_STOP_WHOLE, src_off, src_size), size);
 }
@@ -244,7 +244,7 @@ ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, size_t rang
 	size_t range_size, size_t src_off, size_t src_size)
 {
 	abd_check_range(__func__, src, src_off, src_size);
-	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || range_size == 0, "dst is NULL");
 	if (range_off == 0)
 		return abd_lz4_decode_to(
 			dst, src, range_size, ABD_LZ4_STOP_PREFIX, src_off, src_size);

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <lz4.h>
 
+enum { ABD_LZ4_EFFORT_MAX = 12 };
+
 static ssize_t abd_lz4_compress_own(const char *call, abd_t *dst, const abd_t *src, size_t dst_off,
 	size_t src_off, size_t src_size, int effort, struct abd_lz4_index *index)
 {
@@ -41,12 +43,12 @@ out_work:
 ssize_t abd_lz4_compress_effort(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size, int effort)
 {
-	if (effort < 3)
-		return abd_lz4_compress(dst, src, dst_off, src_off, src_size);
 	abd_check_range(__func__, dst, dst_off, 0);
 	abd_check_range(__func__, src, src_off, src_size);
-	if (src_size > LZ4_MAX_INPUT_SIZE)
+	if (effort < 0 || effort > ABD_LZ4_EFFORT_MAX || src_size > LZ4_MAX_INPUT_SIZE)
 		return -EINVAL;
+	if (effort < 3)
+		return abd_lz4_compress(dst, src, dst_off, src_off, src_size);
 	return abd_lz4_compress_own(__func__, dst, src, dst_off, src_off, src_size, effort, NULL);
 }
 
@@ -58,7 +60,7 @@ ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off, s
 	abd_check_range(__func__, dst, dst_off, 0);
 	abd_check_range(__func__, src, src_off, src_size);
 	ABD_REQUIRE(index != NULL, "index is NULL");
-	if (size == 0)
+	if (size == 0 || effort < 0 || effort > ABD_LZ4_EFFORT_MAX)
 		return -EINVAL;
 	index->group_size = (uint32_t)group_size;
 	index->hub_size = (uint32_t)group_size / 4;

@@ -184,7 +184,7 @@ ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *src, siz
 	size_t range_size, size_t src_off, size_t src_size, const struct abd_lz4_index *index)
 {
 	abd_check_range(__func__, src, src_off, src_size);
-	ABD_REQUIRE(dst != NULL || range_size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || range_size == 0, "dst is NULL");
 	ABD_REQUIRE(index != NULL, "index is NULL");
 	return abd_lz4_decompress_indexed(
 		dst, src, range_off, range_size, src_off, src_size, index, NULL);

@@ -44,6 +44,7 @@ int abd_lz4_index_check(const struct abd_lz4_index *index, size_t size, size_t b
 {
 	uint64_t logical = 0, stored = 0;
 
+	ABD_REQUIRE(index != NULL || size == 0, "index is NULL");
 	if (size < sizeof(*index) ||
 		(size - sizeof(*index)) / sizeof(index->points[0]) < index->count)
 		return -EBADMSG;
@@ -87,7 +88,7 @@ ssize_t abd_lz4_index_put(void *dst, size_t dst_size, const struct abd_lz4_index
 {
 	uint8_t *p = dst;
 
-	ABD_REQUIRE(dst != NULL || dst_size == 0, "memory is NULL");
+	ABD_REQUIRE(dst != NULL || dst_size == 0, "dst is NULL");
 	ABD_REQUIRE(index != NULL || index_size == 0, "index is NULL");
 	if (abd_lz4_index_check(index, index_size, block_size) != 0 || block_size > INT32_MAX)
 		return -EBADMSG;
@@ -114,7 +115,7 @@ ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size, const 
 	size_t size;
 
 	ABD_REQUIRE(index != NULL || index_size == 0, "index is NULL");
-	ABD_REQUIRE(src != NULL || src_size == 0, "memory is NULL");
+	ABD_REQUIRE(src != NULL || src_size == 0, "src is NULL");
 	if (src_size < FORM_HEAD + FORM_TAIL || get_32(form) != FORM_MAGIC ||
 		get_32(form + 4) != block_size ||
 		get_32(form + 16) > (src_size - FORM_HEAD - FORM_TAIL) / FORM_POINT)

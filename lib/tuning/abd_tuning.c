@@ -100,7 +100,8 @@ static const char *abd_tuning_choice_get(const char *name, char *text, size_t si
 
 int abd_tuning_set(const char *name, const char *value)
 {
-	ABD_REQUIRE(name != NULL && value != NULL, "name or value is NULL");
+	ABD_REQUIRE(name != NULL, "name is NULL");
+	ABD_REQUIRE(value != NULL, "value is NULL");
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 

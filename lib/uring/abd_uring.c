@@ -111,7 +111,8 @@ static int abd_uring_register(struct abd_uring *uring)
 
 int abd_uring_begin(struct abd_uring *uring, struct io_uring *ring)
 {
-	ABD_REQUIRE(uring != NULL && ring != NULL, "ring is NULL");
+	ABD_REQUIRE(uring != NULL, "uring is NULL");
+	ABD_REQUIRE(ring != NULL, "ring is NULL");
 	*uring = (struct abd_uring){.ring = ring, .abd_home = abd_uring_home_new()};
 	return uring->abd_home != NULL ? abd_uring_register(uring) : -ENOMEM;
 }
@@ -120,7 +121,7 @@ void abd_uring_end(struct abd_uring *uring)
 {
 	ABD_KEEP_ERRNO;
 
-	ABD_REQUIRE(uring != NULL, "ring is NULL");
+	ABD_REQUIRE(uring != NULL, "uring is NULL");
 	/* A child leaves the ring's registration to the process that made it. */
 	if (uring->abd_base != NULL && !abd_uring_is_away(uring)) {
 		io_uring_unregister_buffers(uring->ring);
@@ -199,8 +200,9 @@ static void abd_uring_prep(const struct abd_uring *uring, struct io_uring_sqe *s
 static void abd_uring_check_request(const char *call, const struct abd_uring *uring,
 	const struct io_uring_sqe *sqe, size_t size)
 {
-	ABD_REQUIRE_IN(call, uring != NULL && uring->ring != NULL && sqe != NULL,
-		"ring or request is NULL");
+	ABD_REQUIRE_IN(call, uring != NULL, "uring is NULL");
+	ABD_REQUIRE_IN(call, uring->ring != NULL, "uring has no ring");
+	ABD_REQUIRE_IN(call, sqe != NULL, "sqe is NULL");
 	ABD_REQUIRE_IN(call, size > 0, "size is 0");
 	ABD_REQUIRE_IN(call, !abd_uring_is_unusable(uring),
 		"the ring was made before fork(): its kernel thread transfers the parent's memory");
@@ -631,11 +633,12 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 }
 
 /* Before a transfer: 0, or -EINVAL. */
-static int abd_uring_check(const char *call, const struct abd_uring *uring, const abd_t *abd,
-	size_t off, size_t size, off_t file_off)
+static int abd_uring_check(const char *call, const struct abd_uring *uring, const char *name,
+	const abd_t *abd, size_t off, size_t size, off_t file_off)
 {
-	ABD_REQUIRE_IN(call, uring != NULL && uring->ring != NULL, "ring is NULL");
-	abd_check_range(call, abd, off, size);
+	ABD_REQUIRE_IN(call, uring != NULL, "uring is NULL");
+	ABD_REQUIRE_IN(call, uring->ring != NULL, "uring has no ring");
+	abd_check_range_of(call, name, abd, off, size);
 	abd_uring_check_ring(call, uring->ring);
 	return abd_io_range_exists(file_off, size) && !abd_uring_is_unusable(uring) ? 0 : -EINVAL;
 }
@@ -643,7 +646,7 @@ static int abd_uring_check(const char *call, const struct abd_uring *uring, cons
 ssize_t abd_uring_pread(
 	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
 {
-	int error = abd_uring_check(__func__, uring, dst, dst_off, size, file_off);
+	int error = abd_uring_check(__func__, uring, "dst", dst, dst_off, size, file_off);
 	struct abd_iter iter;
 
 	if (error != 0)
@@ -655,7 +658,7 @@ ssize_t abd_uring_pread(
 ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
 	size_t size, off_t file_off)
 {
-	int error = abd_uring_check(__func__, uring, src, src_off, size, file_off);
+	int error = abd_uring_check(__func__, uring, "src", src, src_off, size, file_off);
 	struct abd_iter iter;
 
 	if (error != 0)

@@ -219,3 +219,32 @@ Test(abd_raidz, parity_is_only_read_while_targets_are_rebuilt)
 	abd_free(target);
 	abd_free(zeros);
 }
+
+static void no_gen(void **c, const void *d, size_t csize, size_t dsize)
+{
+}
+
+static void no_rec(void **t, const size_t size, void **c, const unsigned *mul)
+{
+}
+
+Test(abd_raidz, what_is_written_is_no_other_side_too)
+{
+	abd_t *a = abd_alloc(4096, false), *b = abd_alloc(4096, false), *c = abd_alloc(4096, false);
+	abd_t *two[] = {a, b}, *twice[] = {a, a}, *others[] = {c, c}, *crossed[] = {c, a};
+
+	abd_test_expect_contract(abd_raidz_gen_iterate(twice, c, 0, 4096, 4096, 2, no_gen),
+		"abd_raidz_gen_iterate: cabds[0] and cabds[1] are one buffer");
+	abd_test_expect_contract(abd_raidz_gen_iterate(two, b, 0, 4096, 4096, 2, no_gen),
+		"abd_raidz_gen_iterate: cabds[1] is also read from");
+	abd_test_expect_contract(abd_raidz_rec_iterate(others, twice, 4096, 2, no_rec, NULL),
+		"abd_raidz_rec_iterate: tabds[0] and tabds[1] are one buffer");
+	abd_test_expect_contract(abd_raidz_rec_iterate(crossed, two, 4096, 2, no_rec, NULL),
+		"abd_raidz_rec_iterate: tabds[0] is also read from");
+	/* What is only read may be one buffer, and an empty column is not read. */
+	abd_raidz_rec_iterate(others, two, 4096, 2, no_rec, NULL);
+	abd_raidz_gen_iterate(two, b, 0, 4096, 0, 2, no_gen);
+	abd_free(a);
+	abd_free(b);
+	abd_free(c);
+}

@@ -809,11 +809,6 @@ Test(abd_arc_fill, broken_contracts_are_named)
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill, copy, none = {.entry = NULL};
 
-	broken((void)abd_arc_hold_or_fill(NULL, &key, 1, 0, &hold, &fill), "is NULL");
-	broken((void)abd_arc_hold_or_fill(arc, NULL, 1, 0, &hold, &fill), "is NULL");
-	broken((void)abd_arc_hold_or_fill(arc, &key, 1, 0, NULL, &fill), "is NULL");
-	broken((void)abd_arc_hold_or_fill(arc, &key, 1, 0, &hold, NULL), "is NULL");
-	broken((void)abd_arc_fill_commit(NULL, 1, 1, 0, NULL), "nothing is being filled");
 	broken((void)abd_arc_fill_commit(&none, 1, 1, 0, NULL), "nothing is being filled");
 	broken(abd_arc_fill_abandon(NULL), "fill is NULL");
 	abd_arc_fill_abandon(&none);

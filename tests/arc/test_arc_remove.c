@@ -176,8 +176,6 @@ Test(abd_arc_remove, a_drop_wants_a_hold_of_the_cache)
 	abd_arc_hold_t held = hold(arc, 1);
 
 	broken((void)abd_arc_hold_drop(other, &held), "the hold is of another cache");
-	broken((void)abd_arc_hold_drop(NULL, &held), "cache is NULL");
-	broken((void)abd_arc_hold_drop(arc, NULL), "nothing is held");
 	cr_assert(arc_contains(arc, 1));
 	abd_arc_release(&held);
 	broken((void)abd_arc_hold_drop(arc, &held), "nothing is held");

@@ -120,8 +120,8 @@ Test(abd_tuning, the_processor_and_what_is_ignored_are_shown_and_can_not_be_set)
 
 Test(abd_tuning, null_is_told)
 {
-	abd_test_expect_contract((void)abd_tuning_set(NULL, "1"), "name or value is NULL");
-	abd_test_expect_contract((void)abd_tuning_set("max_order", NULL), "name or value is NULL");
+	abd_test_expect_contract((void)abd_tuning_set(NULL, "1"), "name is NULL");
+	abd_test_expect_contract((void)abd_tuning_set("max_order", NULL), "value is NULL");
 	abd_test_expect_contract((void)abd_tuning_get(NULL), "name is NULL");
 }
 

@@ -182,6 +182,7 @@ Test(abd_contract_names, coding)
 	abd_test_breaks(abd_lz4_decompress_to_buf, flat, abd, SIZE, 1, SIZE);
 	abd_test_breaks(abd_lz4_decompress_exact_to_buf, flat, abd, SIZE, 1, SIZE);
 	abd_test_breaks(abd_lz4_decompress_range_to_buf, flat, abd, 0, SIZE, 1, SIZE);
+	abd_test_breaks(abd_lz4_index_check, NULL, 16, 100);
 	abd_test_breaks(abd_lz4_index_put, NULL, 1, &index, sizeof(index), 1);
 	abd_test_breaks(abd_lz4_index_get, NULL, 1, flat, SIZE, 1);
 	abd_test_breaks(abd_lz4_compress_effort, abd, linear, 0, 1, SIZE, 3);

@@ -22,26 +22,8 @@ static abd_arc_t *make(size_t capacity, size_t expected)
 
 Test(abd_arc_contract, null_is_told)
 {
-	abd_arc_t *volatile arc = make(1 << 20, 0);
-	struct abd_arc_stats stats;
-	abd_arc_key_t key = {.pool = 1};
-	abd_arc_hold_t hold = {.entry = NULL};
-	char buf[8];
-
 	broken(abd_arc_destroy(abd_arc_create(NULL)), "config is NULL");
 	abd_arc_destroy(NULL); /* as free() */
-	broken((void)abd_arc_stats_get(NULL, &stats, sizeof(stats)), "is NULL");
-	broken((void)abd_arc_stats_get(arc, NULL, sizeof(stats)), "is NULL");
-	broken((void)abd_arc_hold(NULL, &key, &hold), "is NULL");
-	broken((void)abd_arc_hold(arc, NULL, &hold), "is NULL");
-	broken((void)abd_arc_hold(arc, &key, NULL), "is NULL");
-	broken(abd_arc_release(NULL), "hold is NULL");
-	broken((void)abd_arc_put(NULL, &key, buf, 8), "is NULL");
-	broken((void)abd_arc_put(arc, NULL, buf, 8), "is NULL");
-	broken((void)abd_arc_remove(NULL, &key), "is NULL");
-	broken((void)abd_arc_remove(arc, NULL), "is NULL");
-	broken((void)abd_arc_resize(NULL, 1 << 20), "is NULL");
-	abd_arc_destroy(arc);
 }
 
 /* Its place holds another record by then. */

@@ -193,14 +193,14 @@ Test(abd_codec_edges, broken_contracts_are_told)
 {
 	abd_t *abd = scattered(5 << 12);
 
-	abd_test_expect_contract(abd_fletcher_4(abd, 0, 10, NULL), "memory is NULL");
-	abd_test_expect_contract(abd_fletcher_4_swapped(abd, 0, 10, NULL), "memory is NULL");
+	abd_test_expect_contract(abd_fletcher_4(abd, 0, 10, NULL), "checksum is NULL");
+	abd_test_expect_contract(abd_fletcher_4_swapped(abd, 0, 10, NULL), "checksum is NULL");
 	abd_test_expect_contract(
-		(void)abd_lz4_decompress_range_to_buf(NULL, abd, 0, 1, 0, 10), "memory is NULL");
+		(void)abd_lz4_decompress_range_to_buf(NULL, abd, 0, 1, 0, 10), "dst is NULL");
 	abd_test_expect_contract(
-		(void)abd_lz4_decompress_to_buf(NULL, abd, 1, 0, 10), "memory is NULL");
+		(void)abd_lz4_decompress_to_buf(NULL, abd, 1, 0, 10), "dst is NULL");
 	abd_test_expect_contract(
-		(void)abd_lz4_decompress_exact_to_buf(NULL, abd, 1, 0, 10), "memory is NULL");
+		(void)abd_lz4_decompress_exact_to_buf(NULL, abd, 1, 0, 10), "dst is NULL");
 	cr_assert_eq(abd_tuning_set("lz4", "none"), -EINVAL);
 	abd_free(abd);
 }
