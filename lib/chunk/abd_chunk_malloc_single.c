@@ -18,6 +18,8 @@ static void *abd_chunk_malloc_alloc(unsigned order)
 
 static void abd_chunk_malloc_free(void *run, unsigned order)
 {
+	ABD_KEEP_ERRNO;
+
 	(void)order;
 	free(run);
 }
