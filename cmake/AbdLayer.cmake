@@ -29,6 +29,9 @@ function(abd_layer name)
 	if(ABD_COVERAGE) # of the library alone: tests that count take twice the time
 		target_compile_options(${target} PRIVATE --coverage -fprofile-abs-path -fprofile-update=atomic)
 	endif()
+	if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT ABD_SANITIZE)
+		target_compile_options(${target} PRIVATE -Wframe-larger-than=8192) # buffer.h promises it; checkers' frames are larger
+	endif()
 	set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 	foreach(folder IN LISTS own layer_SEES)
 		if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})

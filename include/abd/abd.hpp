@@ -65,6 +65,10 @@
 #define ABD_LIFETIMEBOUND
 #endif
 
+/* C fills in what is held: to clear it before would cost each hold four instructions. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Weffc++"
+
 namespace abd
 {
 
@@ -729,8 +733,8 @@ class held
 	friend class arc_fill;
 
       protected:
-	abd_arc_hold_t raw_{};
-	held() noexcept = default;
+	abd_arc_hold_t raw_;
+	held() noexcept {}
 	explicit held(const abd_arc_hold_t &raw) noexcept : raw_(raw) {}
 	held(const held &) = default;
 
@@ -959,6 +963,8 @@ class arc
 #endif
 
 } // namespace abd
+
+#pragma GCC diagnostic pop
 
 #if __cplusplus >= 202002L
 template <class B>

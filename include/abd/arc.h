@@ -43,8 +43,9 @@
  * was first taken out.
  *
  * Contract for all calls that take an arc: the arc has not been destroyed; the caller is not in a
- * signal handler; after fork() the child does not use its parent's arcs. A record that a thread
- * holds when it ends stays held until another thread releases it.
+ * signal handler (buffer.h says what holds of cancelled threads); after fork() the child does not
+ * use its parent's arcs. A record that a thread holds when it ends stays held until another thread
+ * releases it.
  *
  * Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003).
  * OpenZFS: module/zfs/arc.c.

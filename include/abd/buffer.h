@@ -25,6 +25,15 @@
  * Calls that give back (free, return, release, reap, remove, trim, destroy, end, ...) keep errno, in
  * every header: they may stand between a call that failed and the look at its errno.
  *
+ * Stack: 24 KiB are enough for a thread that calls the library, in an optimised build for x86-64:
+ * the calls of a request used 16 KiB, with what the C library puts there for the thread itself.
+ * What callbacks need comes on top. No function of the library has a frame of more than 8 KiB.
+ *
+ * Cancellation: a thread may be cancelled (pthread_cancel()) at any time, but is cancelled within
+ * no call of any header other than abd_pread() and abd_pwrite(): a call that was begun ends, also
+ * one that waits. A callback must not end its thread. With PTHREAD_CANCEL_ASYNCHRONOUS no call may
+ * be made, as of nearly all of the C library.
+ *
  * After fork() in a program with threads, the child must not call the library, as POSIX
  * says of malloc().
  *

@@ -3,6 +3,9 @@
  * Buffers and the outside: to and from struct iovec without a copy, to and from files, and over
  * memory that is not the library's. Contract for all: offset and size lie within the buffer. Errors
  * are returned as -errno.
+ *
+ * abd_pread() and abd_pwrite() are cancellation points, as pread() and pwrite() are. A thread that
+ * is cancelled there leaves nothing behind: no lock, no memory. What was transferred by then stays.
  */
 #ifndef ABD_IO_H
 #define ABD_IO_H

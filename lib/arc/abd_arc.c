@@ -43,6 +43,7 @@ static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record")
  */
 static uint64_t abd_arc_seed(const void *salt)
 {
+	ABD_NO_CANCEL;
 	struct timespec now;
 	uint64_t seed;
 

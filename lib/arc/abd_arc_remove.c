@@ -103,6 +103,7 @@ int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold)
 static void abd_arc_pool_pause(struct abd_arc *arc)
 {
 	ABD_KEEP_ERRNO;
+	ABD_NO_CANCEL;
 	const struct timespec pause = {0, ABD_ARC_POOL_PAUSE_NS};
 
 	abd_arc_reclaim(arc);

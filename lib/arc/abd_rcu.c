@@ -231,13 +231,10 @@ static void abd_rcu_pause(unsigned looks)
 void abd_rcu_period_wait(uint64_t period)
 {
 	ABD_KEEP_ERRNO;
-	int cancel;
+	ABD_NO_CANCEL; /* nanosleep() would end a cancelled thread here, with our caller's locks */
 
-	/* nanosleep() would end a cancelled thread here, with our caller's locks. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	for (unsigned looks = 0; !abd_rcu_period_has_passed(period); looks++)
 		abd_rcu_pause(looks);
-	pthread_setcancelstate(cancel, NULL);
 }
 
 void abd_rcu_synchronize(void)

@@ -8,6 +8,7 @@
 
 #include <abd/export.h>
 
+#include <pthread.h>
 #include <string.h>
 
 #define ABD_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -26,6 +27,27 @@ static inline void abd_errno_restore(const int *kept)
  */
 #define ABD_KEEP_ERRNO \
 	__attribute__((cleanup(abd_errno_restore), unused)) const int abd_errno_kept = errno
+
+static inline int abd_cancel_disable(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+static inline void abd_cancel_restore(const int *kept)
+{
+	pthread_setcancelstate(*kept, NULL);
+}
+
+/**
+ * From here to the end of the block a cancelled thread does not end: it would leave its locks and
+ * its half-done work behind. It stands wherever a cancellation point of POSIX is called.
+ */
+#define ABD_NO_CANCEL                                                                    \
+	__attribute__((cleanup(abd_cancel_restore), unused)) const int abd_cancel_kept = \
+		abd_cancel_disable()
 
 static inline size_t abd_min(size_t a, size_t b)
 {

@@ -242,7 +242,7 @@ static void abd_choice_from_environment(struct abd_choice *choice, const char *n
 
 static void abd_choice_start_locked(struct abd_choice *choice)
 {
-	int saved = errno; /* what looks at the machine opens files that need not be there */
+	ABD_KEEP_ERRNO; /* what looks at the machine opens files that need not be there */
 
 	if (choice->started)
 		return;
@@ -251,7 +251,6 @@ static void abd_choice_start_locked(struct abd_choice *choice)
 	if (choice->group != NULL)
 		abd_choice_from_environment(choice, choice->group, true);
 	choice->started = true;
-	errno = saved;
 	abd_choice_publish(choice);
 }
 

@@ -80,6 +80,7 @@ static struct abd_machine abd_machine_this = {
 
 static void abd_machine_look(void)
 {
+	ABD_NO_CANCEL;
 	struct abd_cpu_identity cpu;
 
 	abd_cpu_identify(&cpu);

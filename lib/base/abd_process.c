@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum {
-	ABD_PROCESS_PATH = 1024,
-	ABD_PROCESS_LIST = 4096,
+	ABD_PROCESS_PATH = 512,
+	ABD_PROCESS_LIST = 2048,
 	ABD_PROCESS_CPUS = 8192, /* the most that Linux can be built for */
 };
 
@@ -193,6 +193,7 @@ static size_t abd_process_affinity(void)
 size_t abd_process_processors(void)
 {
 	ABD_KEEP_ERRNO;
+	ABD_NO_CANCEL;
 	size_t count = abd_min(abd_process_affinity(),
 		abd_process_group_processors("/sys/fs/cgroup", "/proc/self/cgroup"));
 
@@ -202,6 +203,7 @@ size_t abd_process_processors(void)
 size_t abd_process_memory(void)
 {
 	ABD_KEEP_ERRNO;
+	ABD_NO_CANCEL;
 
 	return abd_process_group_memory("/sys/fs/cgroup", "/proc/self/cgroup");
 }

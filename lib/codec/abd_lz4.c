@@ -11,6 +11,7 @@
 #include "abd_iter.h"
 #include "abd_lease.h"
 #include "abd_lz4_decode.h"
+#include "abd_mem_cache.h"
 #include "abd_runs.h"
 
 #include <abd/codec.h>
@@ -23,6 +24,23 @@
  * memory is allocated.
  */
 #define ABD_LZ4_RECORD_MAX ((size_t)16 << 20)
+
+/*
+ * liblz4's own call has its table of 16 KiB on the stack, which a thread of an engine may not have.
+ * The bytes are the same. Returns the bytes produced; 0: there is too little room; -ENOMEM.
+ */
+static int abd_lz4_compress_span(const void *from, void *to, size_t size, size_t room)
+{
+	size_t work_size = (size_t)LZ4_sizeofState();
+	void *work = abd_mem_cache_alloc(work_size);
+	int produced;
+
+	if (work == NULL)
+		return -ENOMEM;
+	produced = LZ4_compress_fast_extState(work, from, to, (int)size, (int)room, 1);
+	abd_mem_cache_free(work, work_size);
+	return produced;
+}
 
 ssize_t abd_lz4_compress(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
@@ -41,10 +59,10 @@ ssize_t abd_lz4_compress(
 	if (!abd_lease_read(&from, src, src_off, src_size))
 		return -ENOMEM;
 	if (abd_lease_write(&to, __func__, dst, dst_off, room)) {
-		int produced = LZ4_compress_default(from.buf, to.buf, (int)src_size, (int)room);
+		int produced = abd_lz4_compress_span(from.buf, to.buf, src_size, room);
 
-		result = produced > 0 ? produced : -ENOSPC;
-		abd_lease_put(&to, dst, dst_off, (size_t)produced);
+		result = produced != 0 ? produced : -ENOSPC;
+		abd_lease_put(&to, dst, dst_off, produced > 0 ? (size_t)produced : 0);
 		abd_lease_end(&to);
 	}
 	abd_lease_end(&from);

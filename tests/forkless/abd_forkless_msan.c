@@ -24,6 +24,9 @@
 
 ABD_MSAN_WRAP(compress_default, (const char *src, char *dst, int size, int room),
 	(src, dst, size, room), src, size)
+ABD_MSAN_WRAP(compress_fast_extState,
+	(void *state, const char *src, char *dst, int size, int room, int faster),
+	(state, src, dst, size, room, faster), src, size)
 ABD_MSAN_WRAP(compress_fast, (const char *src, char *dst, int size, int room, int faster),
 	(src, dst, size, room, faster), src, size)
 ABD_MSAN_WRAP(compress_HC, (const char *src, char *dst, int size, int room, int level),

@@ -119,9 +119,8 @@ Test(abd_oom, iterating_and_files_need_no_memory, .init = begin, .fini = end)
 	abd_test_no_memory_is(abd_is_aligned(x.abd, 0, SIZE, 1), true);
 	abd_test_no_memory_is(abd_iterate_func2(x.abd, y.abd, 0, 0, SIZE, pieces, NULL), 0);
 	abd_test_no_memory_is(abd_to_iov(x.abd, 0, SIZE, iov, 64, &covered) > 0, true);
-	abd_test_no_memory(abd_raidz_gen_iterate(parity, parity[0], 0, 512, 512, 1, raidz_gen));
-	abd_test_no_memory(abd_raidz_rec_iterate(parity, parity, 512, 1, raidz_rec, NULL));
-	(void)data;
+	abd_test_no_memory(abd_raidz_gen_iterate(parity, x.abd, 0, 512, 512, 1, raidz_gen));
+	abd_test_no_memory(abd_raidz_rec_iterate(parity, data, 512, 1, raidz_rec, NULL));
 	cr_assert_eq(pipe(pipes), 0);
 	/* A pipe has no places: both say so, having asked the system and nobody else. */
 	abd_test_no_memory_is(abd_pwrite(pipes[1], x.abd, 0, SIZE, 0), -ESPIPE);

@@ -149,7 +149,7 @@ static __attribute__((noinline)) void forget_below(bool plant)
 
 static __attribute__((noinline)) void cover(void)
 {
-	volatile char over[4096];
+	volatile char over[32768];
 
 	memset((char *)over, 0, sizeof(over));
 }
