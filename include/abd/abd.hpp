@@ -128,6 +128,7 @@ template <class T> class [[nodiscard]] result
 {
 	friend class arc;
 	friend class arc_fill;
+	friend class held;
 	T value_{};
 	int error_ = 0;
 

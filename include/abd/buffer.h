@@ -22,8 +22,8 @@
  * are found only by tracking (a return of another size, a parent that ends before its view):
  * checked builds (ABD_CHECKED) report those too.
  *
- * Calls that give back (free, return, release, reap, remove, trim, destroy, end, ...) keep errno, in
- * every header: they may stand between a call that failed and the look at its errno.
+ * Calls that give back (free, return, release, reap, remove, trim, destroy, end, ...) keep errno,
+ * in every header: they may stand between a call that failed and the look at its errno.
  *
  * Stack: 24 KiB are enough for a thread that calls the library, in an optimised build for x86-64:
  * the calls of a request used 16 KiB, with what the C library puts there for the thread itself.
