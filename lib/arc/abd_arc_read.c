@@ -418,9 +418,10 @@ struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 
 int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy)
 {
+	ABD_REQUIRE(hold != NULL, "hold is NULL");
+	ABD_REQUIRE(copy != NULL, "copy is NULL");
+	ABD_REQUIRE(copy != hold, "copy is the hold itself");
 	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
-
-	ABD_REQUIRE(copy != NULL && copy != hold, "copy is NULL, or the hold itself");
 	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
 	struct abd_arc_hold_slot *slot = reader != NULL ? abd_arc_reader_slot(reader) : NULL;
 

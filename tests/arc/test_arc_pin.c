@@ -573,12 +573,12 @@ Test(abd_arc_hold_dup, of_nothing_breaks_the_contract)
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 	abd_arc_hold_t held = {.entry = NULL}, copy, released;
 
-	abd_test_expect_contract((void)abd_arc_hold_dup(NULL, &copy), "nothing is held");
+	abd_test_expect_contract((void)abd_arc_hold_dup(NULL, &copy), "hold is NULL");
 	abd_test_expect_contract((void)abd_arc_hold_dup(&held, &copy), "nothing is held");
 	put(arc, 1);
 	hold(arc, 1, &held);
 	abd_test_expect_contract((void)abd_arc_hold_dup(&held, NULL), "copy is NULL");
-	abd_test_expect_contract((void)abd_arc_hold_dup(&held, &held), "or the hold itself");
+	abd_test_expect_contract((void)abd_arc_hold_dup(&held, &held), "copy is the hold itself");
 	released = held;
 	abd_arc_release(&held);
 	abd_test_expect_contract((void)abd_arc_hold_dup(&released, &copy), "released before");
