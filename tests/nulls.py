@@ -33,25 +33,25 @@ static struct iovec pieces = {memory[0], 512};
 
 static int nothing(void)
 {
-	return 0;
+    return 0;
 }
 
 static bool has_word(const char *text, const char *word)
 {
-	size_t length = strlen(word);
+    size_t length = strlen(word);
 
-	for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
-		if (!isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) && at[length] != '_')
-			return true;
-	return false;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        if (!isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) && at[length] != '_')
+            return true;
+    return false;
 }
 
 #define null(call, name, ...)                                                                        \
-	do {                                                                                         \
-		abd_test_expect_contract((void)call(__VA_ARGS__), "broken: " #call ": ");            \
-		cr_assert(has_word(strstr(abd_test_message, #call ": ") + sizeof(#call), name),      \
-			"\"%s\" does not name " name, abd_test_message);                             \
-	} while (0)
+    do {                                                                                         \
+        abd_test_expect_contract((void)call(__VA_ARGS__), "broken: " #call ": ");            \
+        cr_assert(has_word(strstr(abd_test_message, #call ": ") + sizeof(#call), name),      \
+            "\"%s\" does not name " name, abd_test_message);                             \
+    } while (0)
 
 #if ABD_HAS_ARC
 static abd_arc_t *arc;
@@ -67,32 +67,32 @@ static struct abd_uring uring = {.ring = (void *)memory[1]};
 
 static void begin(void)
 {
-	memset(memory, 0, sizeof(memory));
-	((struct abd_lz4_index *)memory[3])->group_size = 1024;
-	for (int i = 0; i < 4; i++) {
-		cr_assert_not_null(buffers[i] = columns[i][0] = abd_alloc_linear(4096, false));
-		abd_zero(buffers[i], 4096);
-	}
+    memset(memory, 0, sizeof(memory));
+    ((struct abd_lz4_index *)memory[3])->group_size = 1024;
+    for (int i = 0; i < 4; i++) {
+        cr_assert_not_null(buffers[i] = columns[i][0] = abd_alloc_linear(4096, false));
+        abd_zero(buffers[i], 4096);
+    }
 #if ABD_HAS_ARC
-	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = 1 << 20};
-	abd_arc_key_t missing = {.pool = 2};
+    struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = 1 << 20};
+    abd_arc_key_t missing = {.pool = 2};
 
-	cr_assert_not_null(arc = abd_arc_create(&config));
-	cr_assert_eq(abd_arc_put(arc, &key, "data", 4), 0);
-	cr_assert_eq(abd_arc_hold(arc, &key, &held), 0);
-	cr_assert_eq(abd_arc_hold_or_fill(arc, &missing, 4096, 0, &hold, &fill), 1);
+    cr_assert_not_null(arc = abd_arc_create(&config));
+    cr_assert_eq(abd_arc_put(arc, &key, "data", 4), 0);
+    cr_assert_eq(abd_arc_hold(arc, &key, &held), 0);
+    cr_assert_eq(abd_arc_hold_or_fill(arc, &missing, 4096, 0, &hold, &fill), 1);
 #endif
 }
 
 static void end(void)
 {
 #if ABD_HAS_ARC
-	abd_arc_fill_abandon(&fill);
-	abd_arc_release(&held);
-	abd_arc_destroy(arc);
+    abd_arc_fill_abandon(&fill);
+    abd_arc_release(&held);
+    abd_arc_destroy(arc);
 #endif
-	for (int i = 0; i < 4; i++)
-		abd_free(buffers[i]);
+    for (int i = 0; i < 4; i++)
+        abd_free(buffers[i]);
 }
 
 TestSuite(abd_nulls, .init = begin, .fini = end);
@@ -121,7 +121,7 @@ def good(interface, call, place, name, kind):
     if of == "abd_t *":
         return f"columns[{place}]"
     if of == "abd_arc_hold_t":
-        return "&held" if call in ("abd_arc_hold_read", "abd_arc_hold_drop") else "&hold"
+        return "&held" if call in ("abd_arc_hold_read", "abd_arc_hold_drop", "abd_arc_hold_dup") else "&hold"
     return POINTERS.get(of, f"(void *)memory[{place % 3}]")
 
 

@@ -28,8 +28,10 @@ static inline void abd_check_range_of(
 static inline void abd_check_pieces_of(
 	const char *call, const char *name, const abd_t *abd, size_t off, size_t size)
 {
-	if (ABD_LIKELY(abd != NULL || size > 0))
+	if (ABD_LIKELY(abd != NULL))
 		abd_check_range_of(call, name, abd, off, size);
+	else
+		ABD_REQUIRE_IN(call, size == 0, "%s is NULL", name);
 }
 
 /** Check a call on a whole buffer. */

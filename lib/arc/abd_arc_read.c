@@ -279,6 +279,7 @@ ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, s
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(dst != NULL, "dst is NULL");
 	abd_check_range(__func__, dst, dst_off, size);
 	uint64_t hash = abd_arc_hash(arc, key);
 	struct abd_iter room;
