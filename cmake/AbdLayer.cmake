@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# abd_layer(NAME SEES lower... SOURCES file...): one object library per layer. Its folder is visible to itself and to layers
+# abd_layer(NAME SEES lower... SOURCES file... AGAIN "kernel set..."): one object library per layer. Its folder is visible to itself and to layers
 # that name it in SEES, so that an upward include does not compile (tests/layers shows it).
 #
 # A layer's kernels lie in NAME/generic/ and in the folder of the machine, NAME/${ABD_KERNELS}/; every source there is built. Only the
-# layer itself and its tests see these folders. A file whose name ends in an instruction set's is compiled for it.
+# layer itself and its tests see these folders. A file whose name ends in an instruction set's is compiled for it; those in AGAIN also
+# for each set that is named there, with ABD_FOR_<SET> defined.
 set(ABD_LAYERS "" CACHE INTERNAL "")
 
 set(abd_options_avx2 -mavx2 -mbmi -mbmi2)
@@ -16,10 +17,22 @@ set(abd_options_clwb -mclwb)
 set(abd_options_movdir64b -mmovdir64b)
 
 function(abd_layer name)
-	cmake_parse_arguments(layer "" "" "SEES;SOURCES" ${ARGN})
+	cmake_parse_arguments(layer "" "" "SEES;SOURCES;AGAIN" ${ARGN})
 	set(target abd_layer_${name})
 	set(own ${name} ${name}/generic ${name}/${ABD_KERNELS})
 	file(GLOB kernels RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${name}/generic/*.c ${name}/${ABD_KERNELS}/*.c)
+	foreach(again IN LISTS layer_AGAIN)
+		string(REPLACE " " ";" sets ${again})
+		list(POP_FRONT sets kernel)
+		string(REGEX REPLACE "_[^_]*$" "" stem ${kernel})
+		foreach(set IN LISTS sets)
+			set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}/${stem}_${set}.c)
+			file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${kernel}\" // NOLINT(bugprone-suspicious-include)\n")
+			string(TOUPPER ${set} upper)
+			set_property(SOURCE ${file} PROPERTY COMPILE_DEFINITIONS ABD_FOR_${upper})
+			list(APPEND kernels ${file})
+		endforeach()
+	endforeach()
 	foreach(kernel IN LISTS kernels)
 		string(REGEX REPLACE ".*_(.*)\\.c" "\\1" set ${kernel})
 		set_source_files_properties(${kernel} PROPERTIES COMPILE_OPTIONS "${abd_options_${set}}")

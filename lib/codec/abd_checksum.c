@@ -109,29 +109,19 @@ uint32_t abd_crc32c(const abd_t *abd, size_t off, size_t size, uint32_t seed)
 	return ~state;
 }
 
-static uint64_t abd_checksum_xxh3_short(const abd_t *abd, size_t off, size_t size, uint64_t seed)
-{
-	char joined[ABD_XXH3_SHORT];
-
-	abd_copy_to_buf_off(joined, abd, off, size);
-	return abd_xxh3_portable_whole(joined, size, seed);
-}
-
 uint64_t abd_xxh3(const abd_t *abd, size_t off, size_t size, uint64_t seed)
 {
 	struct abd_xxh3_state state;
 	struct abd_checksum sum;
 
 	abd_check_range(__func__, abd, off, size);
-	if (size <= ABD_XXH3_SHORT)
-		return abd_checksum_xxh3_short(abd, off, size, seed);
 
 	const struct abd_xxh3_kernel *kernel = abd_xxh3_for(size);
 	size_t count = abd_checksum_begin(&sum, abd, off, size);
 
 	if (count == 1 && sum.left == 0)
 		return kernel->whole(sum.span[0].iov_base, size, seed);
-	kernel->begin(&state, size, seed);
+	kernel->begin(&state, seed);
 	for (; count > 0; count = abd_checksum_take(&sum))
 		kernel->add(&state, sum.span, count);
 	return kernel->end(&state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xxh3 over spans, one kernel per instruction set. "portable" is xxHash's own code.
+ * xxh3 over spans, by xxHash's own code, one kernel per instruction set.
  * Invariant: a state is begun, continued and ended by one kernel.
  */
 #ifndef ABD_XXH3_H
@@ -11,25 +11,18 @@
 
 #include <stdint.h>
 
-/* Up to this size xxh3 has other rules, which need no vectors: kernels serve larger ones. */
-enum { ABD_XXH3_SHORT = 240 };
-
 /* What one sum keeps between spans; an XXH3_state_t fits. */
 struct abd_xxh3_state {
 	_Alignas(64) unsigned char bytes[576];
 };
 
-/* For sizes above ABD_XXH3_SHORT. */
 struct abd_xxh3_kernel {
 	ABD_KERNEL_HEAD;
 	uint64_t (*whole)(const void *span, size_t size, uint64_t seed); /* of a single span */
-	void (*begin)(struct abd_xxh3_state *state, size_t size, uint64_t seed);
+	void (*begin)(struct abd_xxh3_state *state, uint64_t seed);
 	void (*add)(struct abd_xxh3_state *state, const struct iovec *span, size_t count);
 	uint64_t (*end)(const struct abd_xxh3_state *state);
 };
-
-/** Of a single span, of any size. */
-uint64_t abd_xxh3_portable_whole(const void *span, size_t size, uint64_t seed);
 
 /* The kernels. Those of another machine are not built, and not in the table. */
 extern const struct abd_xxh3_kernel abd_xxh3_avx512, abd_xxh3_avx2, abd_xxh3_portable;
