@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoder that writes matches at offsets below 16 by byte shuffle, 32 bytes at a time.
+ * The decoders that write matches at offsets below 16 by byte shuffle, 32 or 64 bytes at a time.
  * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none
  * of them is selected.
  */
@@ -12,31 +12,36 @@
 #include <stddef.h>
 #include <string.h>
 
-static inline __m256i pattern(const uint8_t *dst, size_t offset)
+static inline __m128i before(const uint8_t *dst, size_t offset)
 {
-	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
-	__m256i which = _mm256_load_si256((const __m256i *)abd_lz4_repeat[offset]);
-
-	return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), which);
+	return _mm_loadu_si128((const __m128i_u *)(dst - offset));
 }
 
 static inline void fill_short(uint8_t *dst, size_t offset)
 {
-	__m128i bytes = _mm_loadu_si128((const __m128i_u *)(dst - offset));
 	__m128i which = _mm_load_si128((const __m128i *)abd_lz4_repeat[offset]);
 
-	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(bytes, which));
+	_mm_storeu_si128((__m128i_u *)dst, _mm_shuffle_epi8(before(dst, offset), which));
 	memcpy(dst + 16, dst + 16 - abd_lz4_period[offset], 2);
 }
 
 static inline void fill(uint8_t *dst, size_t offset, size_t size)
 {
 	const uint8_t *end = dst + size;
-	const __m256i bytes = pattern(dst, offset);
+#ifdef ABD_FOR_AVX512
+	const __m512i which = _mm512_load_si512(abd_lz4_repeat[offset]);
+	const __m512i bytes =
+		_mm512_shuffle_epi8(_mm512_broadcast_i32x4(before(dst, offset)), which);
+	const size_t stride = abd_lz4_stride_64[offset];
+#else
+	const __m256i which = _mm256_load_si256((const __m256i *)abd_lz4_repeat[offset]);
+	const __m256i bytes =
+		_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(before(dst, offset)), which);
 	const size_t stride = abd_lz4_stride_32[offset];
+#endif
 
 	do {
-		_mm256_storeu_si256((__m256i_u *)dst, bytes);
+		memcpy(dst, &bytes, sizeof(bytes));
 		dst += stride;
 	} while (dst < end);
 }
@@ -45,7 +50,15 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 
 static bool supported(void)
 {
+#ifdef ABD_FOR_AVX512
+	return abd_cpu_has(ABD_CPU_AVX512BW);
+#else
 	return abd_cpu_has(ABD_CPU_AVX2);
+#endif
 }
 
+#ifdef ABD_FOR_AVX512
+ABD_LZ4_DECODER(avx512, supported);
+#else
 ABD_LZ4_DECODER(avx2, supported);
+#endif
