@@ -59,7 +59,7 @@ gate_forkless() { # PROGRAM PATTERN...
 
 # Print the kernels that this CPU can't run, as "FILE FEATURE". A kernel's supported() asks abd_cpu_has();
 # tests/plants/probes/probe_cpu.c prints the answers on this machine. A kernel whose instruction a test emulates runs everywhere.
-gate_stood_in="MOVDIR64B" # tests/flush/test_flush_movdir64b.c
+gate_stood_in="MOVDIR64B" # tests/flush/test_flush_around.c
 gate_not_here() { # BUILD-FOLDER
 	"$1/tests/plants/probes/probe_cpu" >"$1/gate.cpu" || return 1
 	grep -ro 'abd_cpu_has(ABD_CPU_[A-Z0-9]*' --include='*.c' lib | sed 's/:.*ABD_CPU_/ /' | sort -u |

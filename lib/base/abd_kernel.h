@@ -18,7 +18,8 @@
  *
  * A plan is passed over if this CPU lacks one of its kernels.
  *
- * A kernel is added by one new file, in x86/, arm64/ or generic/, its declaration in the layer's
+ * A kernel is added by one new file, in x86/, arm64/ or generic/ (or an instruction set in
+ * lib/CMakeLists.txt, for which one of these is compiled again), its declaration in the layer's
  * header and its place in the layer's table.
  *
  * Invariant: this CPU can run the kernel of every row, and every kernel of a table is right for

@@ -55,7 +55,7 @@ def output(command, **options):
 
 
 def lacked(path):
-    """What this CPU lacks to run a kernel. A test stands in for movdir64b (tests/flush/test_flush_movdir64b.c)."""
+    """What this CPU lacks to run a kernel. A test stands in for movdir64b (tests/flush/test_flush_around.c)."""
     cpu = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     asked = re.findall(r"abd_cpu_has\(ABD_CPU_([A-Z0-9]+)", path.read_text(encoding="utf-8"))
     flags = [name.lower().replace("sse42", "sse4_2").replace("neon", "asimd") for name in asked if name != "MOVDIR64B"]
