@@ -100,10 +100,13 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 		abd_perf_file_check("--json", options->json);
 	if (options->csv != NULL)
 		abd_perf_file_check("--csv", options->csv);
+	if (options->bmf != NULL)
+		abd_perf_file_check("--bmf", options->bmf);
 	if (abd_perf_after_here())
 		return;
-	if (options->csv != NULL)
-		abd_perf_say_die(1, "--csv needs python3 (Debian: python3)");
+	if (options->csv != NULL || options->bmf != NULL)
+		abd_perf_say_die(1, "%s needs python3 (Debian: python3)",
+			options->csv != NULL ? "--csv" : "--bmf");
 	options->processes = 1; /* nothing could join what several measure */
 	abd_perf_say_warn("tables need python3 (Debian: python3); the figures go to %s",
 		options->json != NULL ? options->json : "stdout, as JSON");
@@ -239,7 +242,7 @@ static int abd_perf_run_write(const struct abd_perf_options *options, bool compl
 	if (json == NULL)
 		abd_perf_say_die(1, "no memory for the figures");
 	if (abd_perf_after_here()) {
-		status = abd_perf_after_finish(json, options->json, options->csv);
+		status = abd_perf_after_finish(json, options);
 	} else if ((error = abd_perf_file_write(path, json)) != 0) {
 		abd_perf_say_error("--json %s: %s; nothing is left of it", path, strerror(-error));
 		status = 1;

@@ -14,6 +14,7 @@ import sys
 import baseline
 import output
 import sweep
+from bmf import bmf_text
 from columns import print_result
 from compare import became_worse, compare, print_comparison
 from finish import finish
@@ -72,12 +73,23 @@ def command_tables(arguments):
                     "Example:\n  abd-perf tables result.json --csv result.csv")
     parser.add_argument("result", metavar="RESULT", help="what run wrote by --json or --csv")
     parser.add_argument("--csv", metavar="FILE", help="also write all figures and ratios as rows, for a spreadsheet or to be kept")
+    parser.add_argument("--bmf", metavar="FILE", help="also write all figures and ratios in Bencher's metric format")
     options = parser.parse_args(arguments)
-    if options.csv is not None:
-        may_write("tables", "--csv", options.csv)
+    for flag, path in (("--csv", options.csv), ("--bmf", options.bmf)):
+        if path is not None:
+            may_write("tables", flag, path)
     result = read("tables", options.result)
     print_result(result)
-    return 0 if options.csv is None or wrote("tables", "--csv", options.csv, csv_text(result)) else 1
+    return write_forms("tables", options, result)
+
+
+def write_forms(command, options, result):
+    """Writes --csv and --bmf; each is tried. Returns an exit status."""
+    status = 0
+    for flag, path, text in (("--csv", options.csv, csv_text), ("--bmf", options.bmf, bmf_text)):
+        if path is not None and not wrote(command, flag, path, text(result)):
+            status = 1
+    return status
 
 
 def command_finish(arguments):
@@ -85,13 +97,13 @@ def command_finish(arguments):
     parser = Parser("run", "", "")
     parser.add_argument("--json")
     parser.add_argument("--csv")
+    parser.add_argument("--bmf")
     options, document, status = parser.parse_args(arguments), json.load(sys.stdin), 0
     finish(document)
     result = sound(document)
     if options.json is not None and not wrote("run", "--json", options.json, json.dumps(document, indent=1, ensure_ascii=False) + "\n"):
         status = 1
-    if options.csv is not None and not wrote("run", "--csv", options.csv, csv_text(result)):
-        status = 1
+    status = write_forms("run", options, result) or status
     print_result(result)
     return status
 

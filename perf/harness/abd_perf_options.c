@@ -80,6 +80,8 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 		0, 0},
 	{RUN, "csv", 0, "FILE", "All figures and ratios as rows, for a spreadsheet", WRITTEN, TEXT,
 		IN(csv), 0, 0, 0},
+	{RUN, "bmf", 0, "FILE", "All figures and ratios in Bencher's metric format", WRITTEN, TEXT,
+		IN(bmf), 0, 0, 0},
 	{RUN, "plant-wrong-byte", 0, NULL, NULL, HIDDEN, SWITCH, IN(plant), 0, 0, 0},
 	{RUN, "as-process", 0, "N", NULL, HIDDEN, COUNT, IN(process), 1, 100, 0},
 	{RUN, "left", 0, "SECONDS", NULL, HIDDEN, SECONDS, IN(left_s), 1e-9, 365.0 * DAY, 0},

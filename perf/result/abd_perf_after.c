@@ -88,19 +88,19 @@ void abd_perf_after_become(char **argv)
 	abd_perf_say_die(1, "%s: %s", words[0], strerror(errno));
 }
 
-int abd_perf_after_finish(const char *measured, const char *json, const char *csv)
+int abd_perf_after_finish(const char *measured, const struct abd_perf_options *options)
 {
+	const char *const flags[][2] = {
+		{"--json", options->json}, {"--csv", options->csv}, {"--bmf", options->bmf}};
 	char folder[ABD_PERF_AFTER_PATH];
-	const char *argv[9] = {abd_perf_after_python, "-B", folder, "finish"}, **to = argv + 4;
+	const char *argv[11] = {abd_perf_after_python, "-B", folder, "finish"}, **to = argv + 4;
 	struct abd_perf_process process;
 
-	if (json != NULL) {
-		*to++ = "--json";
-		*to++ = json;
-	}
-	if (csv != NULL) {
-		*to++ = "--csv";
-		*to++ = csv;
+	for (unsigned i = 0; i < 3; i++) {
+		if (flags[i][1] == NULL)
+			continue;
+		*to++ = flags[i][0];
+		*to++ = flags[i][1];
 	}
 	abd_perf_after_folder(folder);
 	fflush(stdout);

@@ -5,6 +5,8 @@
 #ifndef ABD_PERF_AFTER_H
 #define ABD_PERF_AFTER_H
 
+#include "abd_perf_options.h"
+
 #include <stdbool.h>
 
 /** Whether it is there, and a python3 to run it. */
@@ -16,8 +18,9 @@ bool abd_perf_after_here(void);
 void abd_perf_after_become(char **argv) __attribute__((noreturn));
 /**
  * Let the Python program make the result of what was measured (abd_perf_json_text()), print its
- * tables, and write it to json and its rows to csv (NULL: nowhere). Returns an exit status.
+ * tables, and write it to options->json, its rows to csv, and Bencher's form of it to bmf (NULL:
+ * nowhere). Returns an exit status.
  */
-int abd_perf_after_finish(const char *measured, const char *json, const char *csv);
+int abd_perf_after_finish(const char *measured, const struct abd_perf_options *options);
 
 #endif

@@ -22,6 +22,7 @@ import unittest
 from perf_support import (SLOWER, SMALL, SOURCE, USAGE, Case, entry, figure, made_results, made_run, measured, python_with, ratio, run)
 
 sys.path.insert(0, os.path.join(SOURCE, "perf", "after"))
+import bmf  # noqa: E402
 import columns  # noqa: E402
 import compare  # noqa: E402
 import model  # noqa: E402
@@ -345,6 +346,22 @@ class Tables(Case):
             "a CPU (zen4), CPUs 2 of 2: 0,1", "2026-11-25", "07a8fdfa0cdd", "3 % of the CPUs used by other processes"])
         self.assertRegex(row["command"], "^abd-perf run flush codec .* --full --repeat 15 --seed 1234 --filter 'a b' --processes 3$")
 
+    def test_bencher_gets_every_figure_with_its_interval_in_its_units(self):
+        document, file = made_run(made_results()), self.path("result.bmf")
+        document["results"].append(document["results"][0])  # measured twice
+        result = run("tables", self.write("result.json", document), "--bmf", file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file) as stream:
+            found = json.load(stream)
+        self.assertEqual(sum(map(len, found.values())), sum(len(each["figures"]) + len(each["ratios"]) for each in document["results"]))
+        row = "flush: one copy, one fence (size 64, destination linear, state fresh, batch 1, threads 1)"
+        for name, measure, median in ((f"{row}, AUTO", "throughput", 4e9), (f"{row}, AUTO, 2", "throughput", 4e9), (f"{row}, AUTO / libpmem", "ratio", 1.5),
+                                      ("arc-cached-read: fio, 1 thread, cache (data fio, threads 1, mode cache), p50", "latency", 5000),
+                                      ("memory: burst, step 0, in use", "memory", 64 << 20), ("arc-life: 0.50, capacity", "percent", 100)):
+            with self.subTest(name=name):
+                for bound, factor in (("value", 1), ("lower_value", 0.99), ("upper_value", 1.01)):
+                    self.assertAlmostEqual(found[name][measure][bound], median * factor, delta=1e-9 * median)
+
     def test_rows_that_are_none_are_refused(self):
         text = rows.csv_text(model.sound(made_run(made_results())))
         lines = text.splitlines()
@@ -656,6 +673,7 @@ class Hostile(unittest.TestCase):
             self.check(a, b)
             self.assertEqual(compare.changed(compare.compare(a, a)), [])
             self.said(columns.print_result, a)
+            json.loads(bmf.bmf_text(a))
             self.said(columns.print_result, model.sound(rows.document_of(rows.csv_text(a))))
         self.assertGreater(seen, 1000)
 

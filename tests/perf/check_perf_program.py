@@ -79,7 +79,7 @@ class Refusals(Case):
         self.assertIn("less than one record", result.stderr)
 
     def test_files_that_can_not_be_written_are_refused_before_measuring(self):
-        for flag in ("--json", "--csv"):
+        for flag in ("--json", "--csv", "--bmf"):
             for path in (self.path("no/such/directory/file"), self.directory.name, ""):
                 with self.subTest(flag=flag, path=path):
                     result = run("run", *FEW, *SMALL, flag, path)
@@ -330,7 +330,7 @@ class Outputs(Case):
     def test_a_device_is_written_to_and_never_replaced(self):
         device = self.path("full")
         os.symlink("/dev/full", device)
-        for flag, other in (("--json", "--csv"), ("--csv", "--json")):
+        for flag, other in (("--json", "--csv"), ("--csv", "--json"), ("--bmf", "--json")):
             for path in ("/dev/full", device):
                 with self.subTest(flag=flag, path=path):
                     kept = self.path("kept")
@@ -364,7 +364,7 @@ class Outputs(Case):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
 
-        for flag in ("--json", "--csv"):
+        for flag in ("--json", "--csv", "--bmf"):
             with self.subTest(flag=flag):
                 file = self.write("result", "old")
                 before = sorted(os.listdir(self.directory.name))
@@ -400,7 +400,8 @@ class Outputs(Case):
             self.assertEqual(json.load(stream)["format"], "abd-perf-1")
         result = hidden("run", *FEW, *SMALL)
         self.assertIn('"format": "abd-perf-1"', result.stdout)
-        for command in (["compare", file, file], ["report", file], ["run", *FEW, *SMALL, "--csv", self.path("rows")]):
+        for command in (["compare", file, file], ["report", file], ["run", *FEW, *SMALL, "--csv", self.path("rows")],
+                        ["run", *FEW, *SMALL, "--bmf", self.path("rows")]):
             result = hidden(*command)
             self.assertEqual(result.returncode, 1)
             self.assertEqual([line for line in result.stderr.splitlines() if "needs python3 (Debian: python3)" in line],
