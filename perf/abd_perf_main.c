@@ -3,6 +3,7 @@
  * abd-perf: the library's own scenarios, and the commands that only it has. A scenario is a line
  * here and a file with its struct (CONTRIBUTING.md).
  */
+#include "abd_perf_after.h"
 #include "abd_perf_command.h"
 
 #include <stddef.h>
@@ -35,11 +36,20 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	NULL,
 };
 
+/* The Python program reads its flags. */
+static int abd_perf_count(int argc, char **argv)
+{
+	(void)argc;
+	abd_perf_after_become(argv);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct abd_perf_command more[] = {
 		{"tune", "abd-perf tune", abd_perf_tune, "tune",
 			"find the best kernels for this machine"},
+		{"count", "count", abd_perf_count, "count [FILE]",
+			"count instructions, which no other load changes"},
 		/* for the scenario memory */
 		{"memory-child", "memory-child", abd_perf_memory_child, NULL, NULL},
 		{NULL, NULL, NULL, NULL, NULL},

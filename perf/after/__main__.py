@@ -12,6 +12,7 @@ import signal
 import sys
 
 import baseline
+import counts
 import output
 import sweep
 from bmf import bmf_text
@@ -237,8 +238,36 @@ def command_sweep(arguments):
     return status or (WORSE if moved else 0)
 
 
+def command_count(arguments):
+    parser = Parser("count", "Instructions, allocations and bytes moved of about fifty small operations, as valgrind's callgrind counts them:\n"
+                    "the same on any machine, whatever else it does. With FILE, compare them with those kept there.",
+                    "Examples:\n  abd-perf count perf/count/counts.csv\n  abd-perf count --record perf/count/counts.csv\n\n"
+                    "Exit status: 0; 1 nothing could be counted; 2 more than 1 % more than kept, or another list of operations; 64 wrong flags.")
+    parser.add_argument("kept", metavar="FILE", nargs="?", help="counts to compare with")
+    parser.add_argument("now", metavar="NOW", nargs="?", help="counts that --record wrote; without it, they are counted")
+    parser.add_argument("--record", action="store_true", help="write FILE anew, as after a change that is meant")
+    options = parser.parse_args(arguments)
+    if options.record and (options.kept is None or options.now is not None):
+        parser.error("--record needs one FILE")
+    if options.record:
+        may_write("count", "--record", options.kept)
+    try:
+        before = None if options.kept is None or options.record else counts.kept(options.kept)
+        after = counts.kept(options.now) if options.now is not None else counts.count_all()
+    except (OSError, RuntimeError, ValueError) as error:
+        fail("count", f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error)
+    if options.record:
+        return 0 if wrote("count", "--record", options.kept, counts.text_of(after)) else 1
+    if before is None:
+        print(counts.text_of(after), end="")
+        return 0
+    lines, red = counts.compare(before, after)
+    print("\n".join([*lines, f"{len({operation for _, operation in after})} operations by {len(counts.KERNELS)} sets of kernels; {red} counts are red"]))
+    return WORSE if red else 0
+
+
 COMMANDS = {"finish": command_finish, "tables": command_tables, "compare": command_compare, "report": command_report, "baseline": command_baseline,
-            "trend": command_trend, "sweep": command_sweep}
+            "trend": command_trend, "sweep": command_sweep, "count": command_count}
 
 
 def main():

@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.join(SOURCE, "perf", "after"))
 import bmf  # noqa: E402
 import columns  # noqa: E402
 import compare  # noqa: E402
+import counts  # noqa: E402
 import model  # noqa: E402
 import rows  # noqa: E402
 
@@ -367,6 +368,40 @@ class Tables(Case):
         lines = text.splitlines()
         for damaged in (lines[0] + ",more\n" + lines[1], lines[0] + "\n" + lines[1].rpartition(",")[0], text + '"', text + "\na,b"):
             self.refused(run("tables", self.write("rows.csv", damaged)), 1, "rows.csv", "line ")
+
+
+class Count(Case):
+    """`abd-perf count` beside kept counts; the gate count does the counting."""
+
+    KEPT = {("sse2", "miss"): [100.0, 0.0, 64.0], ("avx2", "equal, 64"): [200.0, 1.0, 0.0]}
+
+    def compared(self, **other):
+        now = {key: [*row] for key, row in self.KEPT.items()}
+        now.update({("avx2", "equal, 64"): [*other["row"]]} if "row" in other else {})
+        now.update(other.get("more", {}))
+        return run("count", self.write("kept.csv", counts.text_of(self.KEPT)), self.write("now.csv", counts.text_of(now)))
+
+    def test_more_than_one_percent_more_is_red_and_named(self):
+        for row, status, words in (([202.0, 1.0, 0.0], 0, ""), ([202.1, 1.0, 0.0], 2, "avx2 equal, 64: instructions 200, now 202.1: RED"),
+                                   ([150.0, 1.0, 0.0], 0, "avx2 equal, 64: instructions 200, now 150"),
+                                   ([200.0, 2.0, 0.0], 2, "avx2 equal, 64: allocations 1, now 2: RED"),
+                                   ([200.0, 1.0, 8.0], 2, "avx2 equal, 64: moved 0, now 8: RED")):
+            with self.subTest(row=row):
+                result = self.compared(row=row)
+                self.assertEqual(result.returncode, status, result.stdout)
+                self.assertEqual(result.stdout.splitlines()[:-1], [words] if words else [])
+
+    def test_an_operation_that_only_one_has_is_red(self):
+        result = self.compared(more={("sse2", "new"): [1.0, 0.0, 0.0]})
+        self.assertEqual((result.returncode, result.stdout.splitlines()[0]), (2, "sse2 new: not kept: RED"))
+        result = run("count", self.path("now.csv"), self.path("kept.csv"))
+        self.assertEqual((result.returncode, result.stdout.splitlines()[0]), (2, "sse2 new: not counted: RED"))
+
+    def test_what_is_no_file_of_counts_is_refused(self):
+        for text in ("", "a,b\n", counts.text_of(self.KEPT) + "sse2,x,1,2\n", counts.text_of(self.KEPT) + "sse2,x,1,2,y\n"):
+            self.refused(run("count", self.write("kept.csv", text)), 1, "kept.csv", "its lines are not")
+        self.refused(run("count", self.path("missing")), 1, "missing", "No such file")
+        self.refused(run("count", "--record"), USAGE, "--record")
 
 
 @unittest.skipIf(python_with("matplotlib") is None, "matplotlib is not there")
