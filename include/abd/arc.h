@@ -315,8 +315,9 @@ struct abd_arc_stats {
 	uint64_t moves; /**< records moved, so that their memory could serve other sizes */
 	/* now */
 	/**
-	 * memory that the cache keeps from the system; with the free pages of chunk_provider, which
-	 * all caches and buffers of the process share
+	 * memory that the cache keeps from the system: used_bytes and a struct for each shard, some
+	 * 36 KiB, which does not count against the capacity; with the free pages of chunk_provider,
+	 * which all caches and buffers of the process share
 	 */
 	uint64_t resident_bytes;
 	/* so far */

@@ -505,7 +505,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->target_recent_bytes = policy->target_recent;
 	stats->evicted_bytes = arc->evicted_bytes;
 	stats->held_bytes = abd_arc_held_bytes(arc);
-	stats->resident_bytes = stats->used_bytes;
+	stats->resident_bytes = stats->used_bytes + sizeof(*arc);
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0, 0) +
 			      abd_arc_ghosts_bytes(&policy->ghosts) +
 			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);

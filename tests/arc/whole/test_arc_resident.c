@@ -170,6 +170,39 @@ Test(arc_resident, the_statistic_is_true_when_a_cache_has_shrunk)
 		free(block[i]);
 }
 
+/* With 64 shards it is ten times what counts against the capacity. */
+Test(arc_resident, an_empty_cache_counts_all_that_it_takes)
+{
+	enum { CACHES = 20 };
+	abd_arc_t *first = arc_make(CAPACITY, 0, 0);
+
+	cr_assert_eq(abd_arc_put(first, arc_at(1), data, sizeof(data)), 0);
+	for (size_t shards = 1; is_measurable() && shards <= 64; shards += 63) {
+		struct abd_arc_config config = {.config_size = sizeof(config),
+			.capacity_bytes = shards * ABD_ARC_CAPACITY_MIN,
+			.shards = shards};
+		size_t idle = abd_chunk_idle(abd_chunk_provider_now()), said = 0;
+		size_t before = resident();
+		abd_arc_t *arc[CACHES];
+
+		for (unsigned i = 0; i < CACHES; i++)
+			arc[i] = abd_arc_create(&config);
+
+		size_t now = resident() - before + idle;
+
+		idle = abd_chunk_idle(abd_chunk_provider_now());
+		for (unsigned i = 0; i < CACHES; i++)
+			said += (size_t)arc_stats(arc[i]).resident_bytes - idle;
+		said += idle;
+		cr_assert(now < said + said / 10 + (1 << 20),
+			"%zu shards: %zu bytes are resident, %zu are said to be", shards, now,
+			said);
+		for (unsigned i = 0; i < CACHES; i++)
+			abd_arc_destroy(arc[i]);
+	}
+	abd_arc_destroy(first);
+}
+
 /* A quarter of reserve_bytes, as when other buffers are freed. */
 static void expect_little_idle(const char *when)
 {
