@@ -103,17 +103,6 @@ enum abd_arc_flags {
 	 */
 	ABD_ARC_ALIGNED = 1 << 18,
 	/**
-	 * make the index of a record (lz4_index_min) when reads need it, not when the record is
-	 * put. A read needs an index if it begins behind the record's first byte. The first such
-	 * read of a record is remembered, the second makes the index. That read takes as long as
-	 * reading the record and putting it, and may evict, as a put does; puts take no longer. A
-	 * block that came with ABD_ARC_STORED gets an index too, and is then another block than
-	 * was put. Reads with ABD_ARC_NO_TOUCH and reads of holds do not count. Each shard
-	 * remembers reads in 4,096 places, chosen by the key's hash: a read of another key with the
-	 * same place makes it forget the first one
-	 */
-	ABD_ARC_REINDEX = 1 << 19,
-	/**
 	 * remember nothing of what was evicted. A ghost takes 37 bytes, and
 	 * there are up to as many as records; that memory holds records instead. For engines that
 	 * decide themselves what may come in: a record that comes back is new, also for
@@ -198,8 +187,7 @@ struct abd_arc_config {
 	/**
 	 * records from so many bytes up are compressed by abd_lz4_compress_indexed(), if that saves
 	 * an eighth: a read of a range then decodes only the groups that the range lies in, and
-	 * their hubs. A put takes longer, unless ABD_ARC_REINDEX leaves it to reads. 0: no record
-	 * is
+	 * their hubs, but a put takes longer. 0: no record is
 	 */
 	uint32_t lz4_index_min;
 	/**
@@ -233,8 +221,8 @@ struct abd_arc_config {
 	/**
 	 * records that came back are compressed as abd_lz4_compress_effort() does with this effort,
 	 * 3 to 12: they take less memory, and their puts more time. These are the puts of keys that
-	 * the cache has a ghost of, in a cache with ABD_ARC_SECOND_TIME all that it compresses, and
-	 * what ABD_ARC_REINDEX makes. 0: no record is
+	 * the cache has a ghost of, and in a cache with ABD_ARC_SECOND_TIME all that it compresses.
+	 * 0: no record is
 	 */
 	size_t lz4_effort;
 };
@@ -329,8 +317,6 @@ struct abd_arc_stats {
 	uint64_t metadata_bytes;
 	uint64_t minimum_bytes;   /**< all minimums together */
 	uint64_t protected_bytes; /**< cost of records that these protect */
-	/* so far */
-	uint64_t reindexed; /**< records that got their index late, as ABD_ARC_REINDEX wants */
 };
 
 /**
@@ -531,8 +517,7 @@ ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t 
 /**
  * Forget the record that is held, unless its key has another record by now. For a caller that finds
  * the record wrong or too old, while other threads may be replacing it. Another record of the same
- * bytes may be taken for the one that is held; so may one of the same size that ABD_ARC_REINDEX
- * gave an index since.
+ * bytes may be taken for the one that is held.
  *
  * Contract: *hold is a hold of this cache, and has not been released.
  * Returns:  0; -ENOENT: the cache no longer has the record, and nothing has changed.

@@ -16,9 +16,7 @@
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
-#define ABD_ARC_FLAGS                                                                 \
-	(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED | ABD_ARC_REINDEX | \
-		ABD_ARC_NO_GHOSTS)
+#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED | ABD_ARC_NO_GHOSTS)
 static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record");
 /*
  * The least part of a shard, if the cache chooses how many there are: from this on a store has
@@ -515,7 +513,7 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 #define ABD_ARC_STATS (sizeof(struct abd_arc_stats) / sizeof(uint64_t))
 
 static_assert(
-	ABD_ARC_STATS == 40 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
+	ABD_ARC_STATS == 39 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
 
 /* Every statistic of a cache is the sum of its shards'. */
 static void abd_arc_stats_add(struct abd_arc_stats *sum, const struct abd_arc_stats *one)

@@ -257,7 +257,6 @@ void abd_arc_fillings_free(struct abd_arc *arc);
 #define ABD_ARC_BITS_LOG 15
 #define ABD_ARC_BITS (1 << ABD_ARC_BITS_LOG)
 #define ABD_ARC_SHARD_SHIFT 50
-#define ABD_ARC_LATE 4096
 
 /**
  * A shard: an ARC over the keys whose hashes choose it. A cache is an array of them, and its handle
@@ -322,7 +321,6 @@ struct abd_arc {
 	size_t fillings;            /* in the table */
 	struct abd_arc_filling *filling[ABD_ARC_FILLING_BUCKETS];
 	struct abd_arc_filling *filling_unused; /* kept, so that a late commit can be named */
-	_Atomic uint16_t late[ABD_ARC_LATE];    /* see abd_arc_late.c */
 	/* counted by threads that have no block, because there was no memory for it */
 	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
 
@@ -794,7 +792,6 @@ struct abd_arc_source {
 	size_t logical_size;
 	uint32_t effort; /* as abd_lz4_compress_effort() */
 	bool as_is;      /* don't compress: a block already, or to be kept plain */
-	bool index;      /* now, in a cache that makes indexes late */
 	bool give;       /* abd may become the record's buffer */
 	bool given;      /* it has */
 };
@@ -811,23 +808,6 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, const struct abd_arc_filling *filling,
 	struct abd_arc_hold_slot **slot);
-/**
- * Store a record, which is held, once more, with an index. Its new entry takes its place, as in
- * abd_arc_move.c. Returns 0; -ENOSPC: an index does not pay or fit; -ESTALE: the record has left;
- * -ENOMEM.
- */
-int abd_arc_put_indexed(struct abd_arc *arc, uint64_t hash, struct abd_arc_entry *old,
-	const struct abd_arc_source *source);
-
-/* ---- abd_arc_late.c: indexes made when they are wanted --------------------------------------- */
-
-/**
- * A part of this record was read, which begins behind its first byte, and the record has no index.
- * Outside of sections and locks.
- */
-void abd_arc_late_note(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
-	const abd_arc_key_t *key);
-
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
 /** A record on its way into the cache. */
@@ -893,8 +873,7 @@ void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
 struct abd_arc_scratch {
 	void *buf;
 	size_t size;
-	bool is_own;  /* the library's memory, because the engine's allocator refused */
-	bool is_late; /* an index would have helped, and the record may get one */
+	bool is_own; /* the library's memory, because the engine's allocator refused */
 };
 
 /**

@@ -42,7 +42,6 @@ struct abd_arc_put {
 	struct abd_arc_record record;
 	struct abd_arc_entry *entry;
 	const struct abd_arc_filling *filling; /* that the put ends, or NULL */
-	struct abd_arc_entry *old;             /* whose place the record takes, or NULL */
 	struct abd_arc_hold_slot **slot; /* where the one that then holds it is noted; or NULL */
 };
 
@@ -96,8 +95,6 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 {
 	size_t head = abd_arc_entry_size(arc, put->record.index_size, put->record.stored_size);
 
-	if (abd_arc_store_class(&arc->store, head) < 0 && put->old != NULL)
-		return SIZE_MAX;
 	if (abd_arc_store_class(&arc->store, head) < 0) {
 		put->record.index_size = 0; /* a block does without, in a cache so small */
 		head = abd_arc_entry_size(arc, 0, put->record.stored_size);
@@ -258,26 +255,9 @@ static void abd_arc_put_publish(
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
-/* Put the entry into the place of an old one. Under lock. */
-static void abd_arc_put_replace(
-	struct abd_arc *arc, const struct abd_arc_put *put, struct abd_arc_entry *entry)
-{
-	struct abd_arc_entry *old;
-
-	(void)abd_arc_index_put(arc->index, put->hash, entry, &old);
-	assert(old == put->old);
-	abd_arc_policy_replace(&arc->policy, &old->item, &entry->item);
-	abd_arc_record_count(arc, entry, true);
-	abd_arc_record_retire(arc, old);
-	arc->stats.reindexed++;
-	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
-}
-
-/* Whether the record that the put would replace or fill in is another one by now. Under lock. */
+/* Whether the key's record was put or removed since the fill began that this ends. Under lock. */
 static bool abd_arc_put_is_stale(const struct abd_arc_put *put)
 {
-	if (put->old != NULL)
-		return abd_arc_item_list(&put->old->item) == ABD_ARC_NONE;
 	return put->filling != NULL && put->filling->is_overtaken;
 }
 
@@ -289,10 +269,7 @@ static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 	put->reserved = put->run_bytes = 0;
 }
 
-/*
- * Returns 0; -ESTALE: another put or a remove was faster than the fill that this put would end, or
- * the old record has left.
- */
+/* Returns 0; -ESTALE: another put or a remove was faster than the fill that this put would end. */
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
@@ -304,14 +281,11 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		error = -ESTALE;
 		goto out;
 	}
-	if (put->filling == NULL && put->old == NULL)
+	if (put->filling == NULL)
 		abd_arc_filling_overtake(arc, put->hash, put->key);
 	abd_arc_put_unreserve(arc, put);
 	arc->run_bytes += abd_arc_entry_elsewhere(arc, entry);
-	if (put->old != NULL)
-		abd_arc_put_replace(arc, put, entry);
-	else
-		abd_arc_put_publish(arc, put, entry);
+	abd_arc_put_publish(arc, put, entry);
 	if (put->slot != NULL)
 		atomic_store_explicit(&(*put->slot)->entry, entry, memory_order_release);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
@@ -453,23 +427,6 @@ int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *
 	do
 		error = abd_arc_put_once(arc, &put, source);
 	while (error == -ENOMEM && abd_arc_shrink(arc));
-	return error;
-}
-
-int abd_arc_put_indexed(struct abd_arc *arc, uint64_t hash, struct abd_arc_entry *old,
-	const struct abd_arc_source *source)
-{
-	struct abd_arc_put put = {.key = &old->key,
-		.hash = hash,
-		.flags = abd_arc_entry_is_metadata(old) ? ABD_ARC_METADATA : 0,
-		.list = ABD_ARC_RECENT,
-		.old = old};
-	int error = abd_arc_record_begin(arc, &put.record, source);
-
-	if (error != 0)
-		return error;
-	error = put.record.index_size > 0 ? abd_arc_put_ready(arc, &put) : -ENOSPC;
-	abd_arc_record_end(&put.record);
 	return error;
 }
 

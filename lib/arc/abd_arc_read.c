@@ -6,8 +6,7 @@
  * A read decodes inside the read-side section, so it needs no reference. A hold is written to the
  * thread's block, where it outlives the section; see abd_arc_impl.h.
  * Invariants: nothing is allocated, and no lock is taken, inside a section, because writers wait
- * for it. Neither a read nor a hold evicts anything, except for an index that is made late: without
- * memory it is -ENOMEM.
+ * for it. Neither a read nor a hold evicts anything: without memory it is -ENOMEM.
  * OpenZFS: arc_read(), arc_buf_fill(); there each hit takes a hash lock and a reference on the
  * header.
  */
@@ -103,7 +102,6 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	} else if (ABD_LIKELY(entry != NULL)) {
 		compressed = abd_arc_entry_is_compressed(arc, entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
-		scratch->is_late = compressed && !entry->item.indexed;
 		if (ABD_LIKELY(error == 0 && reader != NULL && touch))
 			abd_arc_reader_note(arc, reader, entry);
 	}
@@ -134,7 +132,7 @@ static int abd_arc_read_end(struct abd_arc *arc, struct abd_arc_reader *reader,
 static int abd_arc_read_held(struct abd_arc *arc, struct abd_arc_reader *reader,
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
-	struct abd_arc_scratch scratch = {NULL, 0, false, false};
+	struct abd_arc_scratch scratch = {NULL, 0, false};
 	int error;
 
 	while ((error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch)) == -EAGAIN &&
@@ -161,18 +159,15 @@ static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_rea
 ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch)
 {
-	struct abd_arc_scratch scratch = {NULL, 0, false, false};
+	struct abd_arc_scratch scratch = {NULL, 0, false};
 	int error;
 
 	while (ABD_UNLIKELY((error = abd_arc_read_once(arc, reader, hash, key, dst, off, size,
 				     &scratch, touch)) == -EAGAIN) &&
 		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
 		continue;
-	if (ABD_UNLIKELY(scratch.buf != NULL)) {
+	if (ABD_UNLIKELY(scratch.buf != NULL))
 		abd_arc_scratch_put(&scratch);
-		if (error == 0 && scratch.is_late && (arc->flags & ABD_ARC_REINDEX) != 0 && touch)
-			abd_arc_late_note(arc, reader, hash, key);
-	}
 	if (ABD_UNLIKELY(error == ABD_ARC_READ_LEAVING))
 		error = abd_arc_read_leaving(arc, reader, key, dst, off, size);
 	if (ABD_LIKELY(reader != NULL))

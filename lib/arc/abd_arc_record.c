@@ -43,8 +43,7 @@ size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source, const abd_t *src, abd_t *dst)
 {
-	bool index = source->index || (arc->flags & ABD_ARC_REINDEX) == 0;
-	size_t size = record->logical_size, head = index ? abd_arc_record_index_size(arc, size) : 0;
+	size_t size = record->logical_size, head = abd_arc_record_index_size(arc, size);
 	int effort = (int)source->effort;
 	ssize_t produced = -ENOSPC;
 	abd_t room;

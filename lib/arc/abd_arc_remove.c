@@ -14,19 +14,15 @@
 
 /*
  * Whether what is held and what is there are one record: the same entry, or copies made by a move.
- * What lies in a buffer of its own is not moved, so no large record is compared with the lock. What
- * has got its index since counts as the same, since its block is another one. Under lock.
+ * What lies in a buffer of its own is not moved, so no large record is compared with the lock.
+ * Under lock.
  */
 static bool abd_arc_is_same(
 	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
 {
 	if (held == there)
 		return true;
-	if (held->item.size != there->item.size)
-		return false;
-	if (there->item.indexed > held->item.indexed && (arc->flags & ABD_ARC_REINDEX) != 0)
-		return true;
-	return abd_arc_entry_may_move(arc, held) &&
+	return held->item.size == there->item.size && abd_arc_entry_may_move(arc, held) &&
 	       abd_equal(abd_arc_entry_abd(held), abd_arc_entry_abd(there));
 }
 

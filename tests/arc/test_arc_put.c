@@ -460,25 +460,6 @@ Test(abd_arc_put, without_memory_for_the_longer_search_the_record_is_stored_all_
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_put, an_index_made_late_is_worth_the_effort)
-{
-	const size_t size = 65536;
-	size_t of[2];
-
-	write_words(data, size, 1);
-	for (size_t i = 0; i < 2; i++) {
-		abd_arc_t *arc = make_with_effort(i == 0 ? 0 : 9, ABD_ARC_REINDEX, 32768);
-
-		cr_assert_eq(abd_arc_put(arc, arc_at(0), data, size), 0);
-		for (size_t part = 1; part < 3; part++)
-			cr_assert_eq(abd_arc_read(arc, arc_at(0), got, part * 20000, 100), 100);
-		cr_assert_eq(arc_stats(arc).reindexed, 1);
-		of[i] = stored_size(arc, 0, size);
-		abd_arc_destroy(arc);
-	}
-	cr_assert_lt(of[1], of[0] - of[0] / 100, "%zu of %zu", of[1], of[0]);
-}
-
 Test(abd_arc_put, an_effort_that_no_search_has_is_refused)
 {
 	const size_t efforts[] = {1, 2, 13, SIZE_MAX, (size_t)1 << 31};

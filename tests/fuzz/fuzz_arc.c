@@ -581,8 +581,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	aligned = flags / 16 % 4 == 3;
 	config.flags = flags % 2 | (flags >= 192 ? ABD_ARC_SECOND_TIME : 0) |
-		       (aligned ? ABD_ARC_ALIGNED : 0) | (capacity >= 128 ? ABD_ARC_REINDEX : 0) |
-		       (flags % 32 == 20 ? ABD_ARC_NO_GHOSTS : 0);
+		       (aligned ? ABD_ARC_ALIGNED : 0) | (flags % 32 == 20 ? ABD_ARC_NO_GHOSTS : 0);
 	config.lz4_index_min = flags / 2 % 4 == 3 ? 4096 : 0;
 	config.evicted_cb = flags / 8 % 2 == 1 ? leaves : NULL;
 	config.evicted_arg = model;

@@ -337,37 +337,6 @@ static int aligned(void)
 	return error;
 }
 
-/* An index that is not made for want of memory is no error of the read. */
-static int reindex(void)
-{
-	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = 1 << 20,
-		.flags = ABD_ARC_REINDEX,
-		.lz4_index_min = 4096,
-		.lz4_index_group = 4096};
-	abd_arc_t *other = abd_arc_create(&config);
-	int error = other == NULL ? -ENOMEM : abd_arc_put(other, arc_at(1), record, RECORD);
-	abd_arc_hold_t held[ABD_ARC_HOLDS];
-	unsigned holds = 0;
-	char part[10];
-
-	/* So that one more hold takes memory. */
-	while (error == 0 && holds < ABD_ARC_HOLDS) {
-		error = abd_arc_hold(other, arc_at(1), &held[holds]);
-		holds += error == 0;
-	}
-	for (unsigned i = 0; i < 2 && error == 0; i++) {
-		ssize_t size = abd_arc_read(other, arc_at(1), part, 100, sizeof(part));
-
-		error = size < 0 ? (int)size : 0;
-	}
-	while (holds > 0)
-		abd_arc_release(&held[--holds]);
-	if (other != NULL)
-		abd_arc_destroy(other);
-	return error;
-}
-
 static const struct {
 	const char *name;
 	int (*call)(void);
@@ -403,7 +372,6 @@ static const struct {
 	{"abd_arc_create", create},
 	{"abd_arc_create, second time", second_time},
 	{"abd_arc_create, aligned", aligned},
-	{"abd_arc_create, reindex", reindex},
 	{"abd_arc_destroy", create},
 };
 

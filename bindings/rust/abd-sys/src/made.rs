@@ -5,7 +5,6 @@ use super::*;
 pub const ABD_ARC_CHECKSUM: c_uint = 65536;
 pub const ABD_ARC_SECOND_TIME: c_uint = 131072;
 pub const ABD_ARC_ALIGNED: c_uint = 262144;
-pub const ABD_ARC_REINDEX: c_uint = 524288;
 pub const ABD_ARC_NO_GHOSTS: c_uint = 1048576;
 pub const ABD_ARC_METADATA: c_uint = 1;
 pub const ABD_ARC_NOWAIT: c_uint = 2;
@@ -158,9 +157,8 @@ pub struct abd_arc_stats {
     pub metadata_bytes: u64,
     pub minimum_bytes: u64,
     pub protected_bytes: u64,
-    pub reindexed: u64,
 }
-const _: [(); 320] = [(); size_of_on_64_bits::<abd_arc_stats>(320)];
+const _: [(); 312] = [(); size_of_on_64_bits::<abd_arc_stats>(312)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
