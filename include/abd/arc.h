@@ -34,9 +34,6 @@
  * This memory comes on top, and resident_bytes does not count it. When such a buffer is freed, an
  * engine's own free function is called: while it blocks, puts that need room wait for it.
  *
- * With ABD_ARC_ALIGNED no record lies in a slab: each has runs of pages, which count as a whole,
- * and its entry has a slot. Such records are not moved.
- *
  * Reads, holds and abd_arc_contains() find an evicted record until its memory is freed, held or
  * not; with hit_batch 1 only while it is held. It no longer counts as an entry. While damaged is 0,
  * puts is always the sum of entries, replaces, removes and evictions: a record is counted where it
@@ -95,14 +92,6 @@ enum abd_arc_flags {
 	 */
 	ABD_ARC_SECOND_TIME = 1 << 17,
 	/**
-	 * keep each stored record in whole pages of its own, at multiples of 4 KiB, for engines
-	 * that write holds with O_DIRECT: hold.abd ends with a page, and what lies in it behind
-	 * stored_size is zero, so abd_pwrite() of abd_get_size(hold.abd) bytes writes the record.
-	 * Records are compressed where that saves an eighth, and a page. One takes 144 bytes more
-	 * than its pages, and a run table where these are no power of two: 128 bytes for 12 KiB
-	 */
-	ABD_ARC_ALIGNED = 1 << 18,
-	/**
 	 * remember nothing of what was evicted. A ghost takes 37 bytes, and
 	 * there are up to as many as records; that memory holds records instead. For engines that
 	 * decide themselves what may come in: a record that comes back is new, also for
@@ -157,7 +146,7 @@ typedef struct abd_arc_evicted {
 	abd_arc_key_t key;
 	/** the record as stored; ABD_FLAG_META in abd_flags: metadata. NULL: it was taken. */
 	const abd_t *abd;
-	size_t stored_size;  /**< bytes in abd; zeroes follow with ABD_ARC_ALIGNED */
+	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */
 	unsigned flags; /**< of abd_arc_put_abd(): ABD_ARC_STORED, an lz4 block; or ABD_ARC_PLAIN */
 	void *entry;    /**< private */
@@ -235,7 +224,7 @@ struct abd_arc_config {
  */
 typedef struct abd_arc_held {
 	const abd_t *abd;    /**< lz4 block if compressed, else the record */
-	size_t stored_size;  /**< bytes in abd; zeroes follow with ABD_ARC_ALIGNED */
+	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */
 	bool compressed;
 	void *entry; /**< private */
@@ -629,10 +618,9 @@ ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_
  * wake. flags say what the bytes are: 0: the record, to be compressed as by abd_arc_put();
  * ABD_ARC_PLAIN: the record, kept as it is; ABD_ARC_STORED: an lz4 block. For the latter two,
  * a buffer of 4 KiB and more that is full (stored_size is fill->size) becomes the record's, with no
- * byte copied, unless more than a 16th of it is padding. With ABD_ARC_ALIGNED every buffer does
- * whose last page the record reaches; what lies behind it there is set to zero. A damaged block is
- * found when it is read; with ABD_ARC_STORED | ABD_ARC_VERIFY this call decodes it once, and finds
- * that. ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
+ * byte copied, unless more than a 16th of it is padding. A damaged block is found when it is read;
+ * with ABD_ARC_STORED | ABD_ARC_VERIFY this call decodes it once, and finds that. ABD_ARC_VERIFY
+ * without ABD_ARC_STORED is -EINVAL.
  *
  * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
  *           fill->size.
@@ -671,10 +659,9 @@ ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
  * Store a buffer as the record of key, and replace the record that key had. The buffer becomes the
  * cache's. flags and logical_size are those of abd_arc_fill_commit(). With ABD_ARC_PLAIN or
  * ABD_ARC_STORED no byte is copied from 64 bytes up, however much of the buffer's memory is
- * padding; but with ABD_ARC_ALIGNED what does not lie in whole pages is (abd_alloc_linear() of a
- * size that is no multiple of 4 KiB, for one). Without these flags the record is compressed; if
- * that saves less than an eighth, the buffer is kept as it is, unless more than a 16th of it is
- * padding. The record is metadata if the buffer is (ABD_FLAG_META).
+ * padding: so a record in a buffer of abd_alloc_for_io() stays in its pages. Without these flags
+ * the record is compressed; if that saves less than an eighth, the buffer is kept as it is, unless
+ * more than a 16th of it is padding. The record is metadata if the buffer is (ABD_FLAG_META).
  *
  * Contract: nobody uses or views the buffer or borrows from it, and it is in no gang.
  * Units:    logical_size in bytes of the record: the buffer's size, except for ABD_ARC_STORED,

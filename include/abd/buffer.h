@@ -65,12 +65,6 @@ typedef enum abd_flags {
 struct abd_gang;
 struct abd_end;
 
-/* private: of a cached record */
-struct abd_cached {
-	uint32_t abd_padding; /* zeroes behind it */
-	uint32_t abd_holds;   /* slots of holds that are counted here */
-};
-
 /*
  * The tag of abd_t's struct. abd.hpp has a namespace abd, and C++ allows no type of the same name
  * beside it. So in C++ the type is called abd_t only.
@@ -106,7 +100,7 @@ typedef struct ABD_TAG {
 			void *abd_buf;
 			union {
 				struct abd_end *abd_end; /* abd_get_from_buf_cb(): the callback */
-				struct abd_cached abd_cached;
+				uint32_t abd_holds; /* of a cached record: slots that hold it */
 			};
 			void *abd_home; /* of a cached record: the slab where it lies */
 		} abd_linear;

@@ -131,10 +131,6 @@ abd_t *abd_struct_move_out(const abd_t *from);
 
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata);
 void abd_scatter_free(abd_t *abd);
-/** Change the size of a buffer that owns runs, within its last page. */
-void abd_scatter_resize(abd_t *abd, size_t size);
-/** The same, to the end of the page: what lies behind the first size bytes becomes zero. */
-void abd_scatter_pad(abd_t *abd, size_t size);
 
 /* Runs of one order. They stand behind the run table when there is more than one class. */
 struct abd_run_class {

@@ -335,34 +335,6 @@ static inline struct abd_last_run abd_scatter_last_run(const abd_t *abd)
 	return (struct abd_last_run){last->iov_base, last->iov_len, last->iov_len + waste};
 }
 
-void abd_scatter_resize(abd_t *abd, size_t size)
-{
-	struct abd_last_run last = abd_scatter_last_run(abd);
-	size_t rounded = abd_round_up(size, ABD_CHUNK_SIZE);
-
-	assert(rounded == abd_round_up(abd->abd_size, ABD_CHUNK_SIZE));
-	abd_quarantine_unguard(last.run, last.used, last.size);
-	abd_scatter_count(abd, -(uint64_t)1);
-	if (!abd_is_linear_page(abd))
-		ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1].iov_len =
-			last.size - (rounded - size);
-	abd->abd_size = size;
-	abd_scatter_count(abd, 1);
-	last = abd_scatter_last_run(abd);
-	abd_quarantine_guard(last.run, last.used, last.size);
-}
-
-void abd_scatter_pad(abd_t *abd, size_t size)
-{
-	size_t rounded = abd_round_up(size, ABD_CHUNK_SIZE);
-
-	abd_scatter_resize(abd, rounded);
-
-	struct abd_last_run last = abd_scatter_last_run(abd);
-
-	memset((char *)last.run + last.size - (rounded - size), 0, rounded - size);
-}
-
 static inline abd_flags_t abd_scatter_flags(bool is_metadata)
 {
 	return ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);

@@ -16,7 +16,7 @@
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
-#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_ALIGNED | ABD_ARC_NO_GHOSTS)
+#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS)
 static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record");
 /*
  * The least part of a shard, if the cache chooses how many there are: from this on a store has

@@ -25,11 +25,10 @@ struct abd_arc_entry {
 	 */
 	struct abd_arc_item item;
 	/*
-	 * The buffer of the stored bytes and, with ABD_ARC_ALIGNED, abd_padding zeroes; abd_holds;
-	 * and abd_home: the slab of this entry's slot. The struct lies here, so a hit need not
-	 * fetch it from elsewhere. A struct that is followed by a run table can't be here: then
-	 * this one has size 0, and abd_parent points to it; if that is a split buffer, it lies in
-	 * the slot. Use abd_arc_entry_abd().
+	 * The buffer of the stored bytes; abd_holds; and abd_home: the slab of this entry's slot.
+	 * The struct lies here, so a hit need not fetch it from elsewhere. A struct that is
+	 * followed by a run table can't be here: then this one has size 0, and abd_parent points to
+	 * it; if that is a split buffer, it lies in the slot. Use abd_arc_entry_abd().
 	 */
 	abd_t own;
 	uint64_t checksum[]; /* 4 words in a cache that keeps checksums */

@@ -17,7 +17,7 @@
 static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bool is_metadata)
 {
 	struct abd_arc *arc = filling->arc;
-	size_t bytes = abd_arc_record_estimate(arc, size);
+	size_t bytes = abd_arc_record_estimate(size);
 	bool fits, has_room = true;
 
 	pthread_mutex_lock(&arc->lock);
@@ -55,7 +55,7 @@ static int abd_arc_fill_prepare(
 	if (error != 0)
 		return error;
 	do
-		abd = abd_arc_record_alloc(arc, size, is_metadata);
+		abd = abd_alloc(size, is_metadata);
 	while (abd == NULL && abd_arc_shrink(arc));
 	if (abd == NULL)
 		return -ENOMEM;
@@ -195,7 +195,7 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 		arc, filling->hash, &key, flags, source, filling, hold != NULL ? &slot : NULL);
 	if (error == 0 && hold != NULL)
 		abd_arc_hold_fill(
-			arc, hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
+			hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
 	return error;
 }
 
@@ -218,10 +218,8 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		 * Unless whole pages would be wasted, as in a buffer that is not full; or it lies
 		 * in a page with others, which stays resident for the last of them.
 		 */
-		.give = abd_arc_is_paged(arc)
-				? abd_arc_record_is_paged(abd, stored_size)
-				: stored_size == size && size >= ABD_CHUNK_SIZE &&
-					  abd_arc_record_bytes(abd) - size <= size / 16};
+		.give = stored_size == size && size >= ABD_CHUNK_SIZE &&
+			abd_arc_record_bytes(abd) - size <= size / 16};
 	int error = abd_arc_put_check(arc, &source, flags);
 
 	if (hold != NULL)

@@ -448,35 +448,21 @@ static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 #define ABD_ARC_ALIGNMENT ((size_t)16)
 #define ABD_ARC_LINE ((size_t)64)
 
-/** Whether records lie in whole pages of their own, never in slots. */
-static inline bool abd_arc_is_paged(const struct abd_arc *arc)
-{
-	return (arc->flags & ABD_ARC_ALIGNED) != 0;
-}
-
 static inline size_t abd_arc_checksum_size(const struct abd_arc *arc)
 {
 	return (arc->flags & ABD_ARC_CHECKSUM) != 0 ? 4 * sizeof(uint64_t) : 0;
 }
 
-/**
- * Bytes of the record as stored. In a cache of whole pages its buffer may be larger. In others a
- * hold need not fetch the line where that stands.
- */
-static inline size_t abd_arc_entry_stored(const struct abd_arc *arc, struct abd_arc_entry *entry)
+/** Bytes of the record as stored. */
+static inline size_t abd_arc_entry_stored(struct abd_arc_entry *entry)
 {
-	size_t size = abd_get_size(abd_arc_entry_abd(entry));
-
-	if (ABD_LIKELY(!abd_arc_is_paged(arc)))
-		return size;
-	return size - entry->own.abd_u.abd_linear.abd_cached.abd_padding;
+	return abd_get_size(abd_arc_entry_abd(entry));
 }
 
 /** Whether the record is stored as an lz4 block: then, and only then, it is shorter. */
-static inline bool abd_arc_entry_is_compressed(
-	const struct abd_arc *arc, struct abd_arc_entry *entry)
+static inline bool abd_arc_entry_is_compressed(struct abd_arc_entry *entry)
 {
-	return abd_arc_entry_stored(arc, entry) < entry->item.size;
+	return abd_arc_entry_stored(entry) < entry->item.size;
 }
 
 /**
@@ -758,8 +744,8 @@ void abd_arc_share_stats(const struct abd_arc *arc, struct abd_arc_stats *stats)
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */
 
 /** Hold what a slot holds: fill *hold. */
-void abd_arc_hold_fill(const struct abd_arc *arc, abd_arc_hold_t *hold,
-	struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+void abd_arc_hold_fill(
+	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
 /** What an error leaves in *hold, and a release. */
 static inline void abd_arc_hold_clear(abd_arc_hold_t *hold)
 {
@@ -848,10 +834,6 @@ size_t abd_arc_record_split_bytes(size_t size);
 /** Make a split buffer, behind head bytes of the slot, the entry's. NULL: no memory, or no room. */
 abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *entry, size_t head,
 	size_t size, bool is_metadata);
-/** A buffer that a record can be fetched into, or stored in. NULL: no memory. */
-abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata);
-/** Whether abd's first size bytes lie in whole pages, which have room for nothing else in it. */
-bool abd_arc_record_is_paged(const abd_t *abd, size_t size);
 /** End the entry's buffer; its slot stays. */
 void abd_arc_record_free(struct abd_arc_entry *entry);
 
@@ -859,7 +841,7 @@ void abd_arc_record_free(struct abd_arc_entry *entry);
  * The memory that a buffer takes in addition to the entry: an estimate for size bytes, which is
  * right if the provider refuses no order; and what an existing buffer takes.
  */
-size_t abd_arc_record_estimate(const struct abd_arc *arc, size_t size);
+size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
 /** Whether the stored bytes still match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);

@@ -111,7 +111,7 @@ static int abd_arc_many_take(const struct abd_arc *arc, struct abd_arc_reader *r
 		return -ENOENT;
 	}
 	atomic_store_explicit(&slot->entry, entry, memory_order_release);
-	abd_arc_hold_fill(arc, hold, slot, entry);
+	abd_arc_hold_fill(hold, slot, entry);
 	return 0;
 }
 

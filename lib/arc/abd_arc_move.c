@@ -42,7 +42,7 @@ static bool abd_arc_move_record(const struct abd_arc *arc, struct abd_arc_entry 
 /* Returns how many bytes were copied, or took as long; 0: no memory. Under lock. */
 static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 {
-	size_t stored = abd_arc_entry_stored(arc, from);
+	size_t stored = abd_arc_entry_stored(from);
 	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from), stored);
 	size_t elsewhere = abd_arc_entry_elsewhere(arc, from);
 	size_t size = abd_arc_store_bytes_of(&arc->store, from) + elsewhere;

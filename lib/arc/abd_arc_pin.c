@@ -25,7 +25,7 @@
 
 static uint32_t *abd_arc_holds(struct abd_arc_entry *entry)
 {
-	return &entry->own.abd_u.abd_linear.abd_cached.abd_holds;
+	return &entry->own.abd_u.abd_linear.abd_holds;
 }
 
 static void abd_arc_pinned_count(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)

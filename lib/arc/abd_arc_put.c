@@ -68,7 +68,7 @@ static void abd_arc_put_plan_buffer(const struct abd_arc *arc, struct abd_arc_pu
 	put->place = ABD_ARC_IN_BUFFER;
 	put->class = abd_arc_store_class(&arc->store, head);
 	put->run_bytes = put->record.give ? abd_arc_record_bytes(put->record.abd)
-					  : abd_arc_record_estimate(arc, put->record.stored_size);
+					  : abd_arc_record_estimate(put->record.stored_size);
 }
 
 /* Split the record instead, if that takes less. */
@@ -347,8 +347,7 @@ static int abd_arc_put_ready(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	int error;
 
-	put->place =
-		put->record.give || abd_arc_is_paged(arc) ? ABD_ARC_IN_BUFFER : ABD_ARC_IN_SLOT;
+	put->place = put->record.give ? ABD_ARC_IN_BUFFER : ABD_ARC_IN_SLOT;
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
 	if (error == -ENOMEM && put->place != ABD_ARC_IN_BUFFER &&
@@ -514,11 +513,8 @@ int abd_arc_put_abd(
 		.stored_size = size,
 		.logical_size = logical_size,
 		.as_is = flags != 0,
-		.give = abd_arc_is_paged(arc)
-				? abd_arc_record_is_paged(abd, size)
-				: size >= ABD_ARC_LINE &&
-					  (flags != 0 ||
-						  abd_arc_record_bytes(abd) - size <= size / 16)};
+		.give = size >= ABD_ARC_LINE &&
+			(flags != 0 || abd_arc_record_bytes(abd) - size <= size / 16)};
 	uint64_t hash = abd_arc_hash(arc, key);
 	int error = abd_arc_put_check(arc, &source, flags);
 

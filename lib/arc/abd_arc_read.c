@@ -39,11 +39,11 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const a
 	pthread_mutex_unlock(&arc->lock);
 }
 
-void abd_arc_hold_fill(const struct abd_arc *arc, abd_arc_hold_t *hold,
-	struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
+void abd_arc_hold_fill(
+	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
 {
 	hold->abd = abd_arc_entry_abd(entry);
-	hold->stored_size = abd_arc_entry_stored(arc, entry);
+	hold->stored_size = abd_arc_entry_stored(entry);
 	hold->logical_size = entry->item.size;
 	hold->compressed = hold->stored_size < hold->logical_size;
 	hold->entry = slot;
@@ -68,7 +68,7 @@ static ABD_COLD int abd_arc_hold_leaving(struct abd_arc *arc, struct abd_arc_rea
 		abd_arc_slot_release(slot);
 		return -EBADMSG;
 	}
-	abd_arc_hold_fill(arc, hold, slot, entry);
+	abd_arc_hold_fill(hold, slot, entry);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry))) {
 		error = ABD_ARC_READ_LEAVING;
 	} else if (ABD_LIKELY(entry != NULL)) {
-		compressed = abd_arc_entry_is_compressed(arc, entry);
+		compressed = abd_arc_entry_is_compressed(entry);
 		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
 		if (ABD_LIKELY(error == 0 && reader != NULL && touch))
 			abd_arc_reader_note(arc, reader, entry);
@@ -328,7 +328,7 @@ static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 		atomic_store_explicit(&slot->entry, entry, memory_order_release);
 		if (touch)
 			abd_arc_reader_note(arc, reader, entry);
-		abd_arc_hold_fill(arc, hold, slot, entry);
+		abd_arc_hold_fill(hold, slot, entry);
 	}
 	abd_rcu_read_unlock_as(reader->rcu);
 	if (ABD_UNLIKELY(is_leaving))

@@ -3,7 +3,7 @@
  * How records are stored: as an lz4 block if that saves an eighth, else as the bytes themselves.
  * What looks random is not tried (abd_lz4_might_pay()).
  * In a slot the buffer is linear, so the decoder reads it without a copy; one that is too large for
- * that is a buffer like any other. With ABD_ARC_ALIGNED all are too large, and end with a page.
+ * that is a buffer like any other.
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
@@ -62,13 +62,6 @@ static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc
 	return produced != -ENOMEM ? produced : abd_lz4_compress(dst, src, 0, 0, size);
 }
 
-/* Whether a block of so many bytes takes less memory than its record; where pages count, a page. */
-static bool abd_arc_record_saves(const struct abd_arc *arc, size_t produced, size_t size)
-{
-	return !abd_arc_is_paged(arc) ||
-	       abd_round_up(produced, ABD_CHUNK_SIZE) < abd_round_up(size, ABD_CHUNK_SIZE);
-}
-
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source)
 {
@@ -84,7 +77,7 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 		.stored_size = source->stored_size,
 		.logical_size = size};
 	/* Fewer than 8 bytes: an eighth is less than one byte. */
-	if (room == size || source->as_is || !abd_arc_record_saves(arc, 1, size))
+	if (room == size || source->as_is)
 		return 0;
 	if (source->buf != NULL) {
 		abd_arc_record_view(&src, source->buf, size);
@@ -102,7 +95,7 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	abd_get_from_buf_struct(&dst, record->scratch, room);
 	produced = abd_arc_record_compress(arc, record, source, from, &dst);
 	abd_free(&dst);
-	if (produced > 0 && abd_arc_record_saves(arc, (size_t)produced, size)) {
+	if (produced > 0) {
 		record->buf = (const char *)record->scratch + record->index_size;
 		record->give = false;
 		record->stored_size = (size_t)produced;
@@ -137,20 +130,16 @@ void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, 
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
-/* Make abd, whose first size bytes are the record, the entry's buffer. */
-static void abd_arc_record_give(
-	const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *abd, size_t size)
+/* Make abd the entry's buffer. */
+static void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
 {
 	void *home = entry->own.abd_u.abd_linear.abd_home;
-	size_t padding = abd_arc_is_paged(arc) ? abd_round_up(size, ABD_CHUNK_SIZE) - size : 0;
 
-	if (padding > 0)
-		abd_scatter_pad(abd, size);
 	if (abd_is_linear(abd))
 		abd_struct_move(&entry->own, abd);
 	else
 		entry->own = (abd_t){.abd_parent = abd};
-	entry->own.abd_u.abd_linear.abd_cached = (struct abd_cached){(uint32_t)padding, 0};
+	entry->own.abd_u.abd_linear.abd_holds = 0;
 	entry->own.abd_u.abd_linear.abd_home = home;
 }
 
@@ -184,24 +173,8 @@ abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *ent
 	if (rest + size % ABD_CHUNK_SIZE <= abd_arc_store_bytes_of(&arc->store, entry))
 		abd = abd_split_make(slot + head, rest - head, size, slot + rest, is_metadata);
 	if (abd != NULL)
-		abd_arc_record_give(arc, entry, abd, size);
+		abd_arc_record_give(entry, abd);
 	return abd;
-}
-
-bool abd_arc_record_is_paged(const abd_t *abd, size_t size)
-{
-	if (abd_is_linear(abd) && !abd_is_linear_page(abd)) {
-		assert(size == abd_get_size(abd)); /* a given one: what fills get is pages */
-		return abd_is_aligned(abd, 0, size, ABD_CHUNK_SIZE);
-	}
-	return abd_round_up(size, ABD_CHUNK_SIZE) ==
-	       abd_round_up(abd_get_size(abd), ABD_CHUNK_SIZE);
-}
-
-abd_t *abd_arc_record_alloc(const struct abd_arc *arc, size_t size, bool is_metadata)
-{
-	return abd_arc_is_paged(arc) ? abd_scatter_alloc(size, is_metadata)
-				     : abd_alloc(size, is_metadata);
 }
 
 bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
@@ -211,7 +184,7 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	char *data = (char *)entry + head;
 
 	if (record->give) {
-		abd_arc_record_give(arc, entry, record->abd, record->stored_size);
+		abd_arc_record_give(entry, record->abd);
 		return true;
 	}
 	if (place == ABD_ARC_IN_SLOT) {
@@ -226,7 +199,7 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	bool is_split = place == ABD_ARC_SPLIT;
 	abd_t *abd =
 		is_split ? abd_arc_record_split(arc, entry, head, record->stored_size, is_metadata)
-			 : abd_arc_record_alloc(arc, record->stored_size, is_metadata);
+			 : abd_alloc(record->stored_size, is_metadata);
 
 	if (abd == NULL)
 		return false;
@@ -235,7 +208,7 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	else
 		abd_copy(abd, record->abd, record->stored_size);
 	if (!is_split)
-		abd_arc_record_give(arc, entry, abd, record->stored_size);
+		abd_arc_record_give(entry, abd);
 	return true;
 }
 
@@ -272,9 +245,9 @@ size_t abd_arc_record_bytes(const abd_t *abd)
 	return head + abd_round_up(size, ABD_CHUNK_SIZE);
 }
 
-size_t abd_arc_record_estimate(const struct abd_arc *arc, size_t size)
+size_t abd_arc_record_estimate(size_t size)
 {
-	if (!abd_arc_is_paged(arc) && abd_size_alloc_linear(size))
+	if (abd_size_alloc_linear(size))
 		return abd_arc_class_size(size);
 
 	struct abd_scatter_cost cost = abd_scatter_cost(size);
@@ -290,7 +263,7 @@ static void abd_arc_record_add(uint64_t *sum, uint64_t value, bool more)
 void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(entry);
-	size_t stored = abd_arc_entry_stored(arc, entry);
+	size_t stored = abd_arc_entry_stored(entry);
 
 	abd_arc_record_add(&arc->stats.stored_bytes, stored, more);
 	abd_arc_record_add(&arc->stats.logical_bytes, entry->item.size, more);
@@ -317,7 +290,7 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 
 	if (ABD_LIKELY((arc->flags & ABD_ARC_CHECKSUM) == 0))
 		return true;
-	abd_fletcher_4(abd_arc_entry_abd(entry), 0, abd_arc_entry_stored(arc, entry), checksum);
+	abd_fletcher_4(abd_arc_entry_abd(entry), 0, abd_arc_entry_stored(entry), checksum);
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
@@ -355,11 +328,10 @@ int abd_arc_record_verify(const struct abd_arc_source *source)
 }
 
 /* Decode the first size bytes of a compressed record. */
-static ssize_t abd_arc_record_decode(
-	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t size)
+static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, size_t size)
 {
 	const abd_t *abd = abd_arc_entry_abd(entry);
-	size_t stored_size = abd_arc_entry_stored(arc, entry);
+	size_t stored_size = abd_arc_entry_stored(entry);
 
 	if (ABD_LIKELY(size == entry->item.size))
 		return abd_lz4_decompress_exact_to_buf(dst, abd, size, 0, stored_size);
@@ -373,13 +345,13 @@ int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, 
 
 	if (size == 0)
 		return 0;
-	if (!abd_arc_entry_is_compressed(arc, entry)) {
+	if (!abd_arc_entry_is_compressed(entry)) {
 		abd_copy_to_buf_off(dst, abd, off, size);
 		return 0;
 	}
 
 	if (ABD_LIKELY(off == 0))
-		return abd_arc_record_decode(arc, entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
+		return abd_arc_record_decode(entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
 
 	/* Matches may reach back to bytes before the range, so those are decoded too. */
 	size_t end = off + size;
@@ -389,12 +361,11 @@ int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, 
 	assert(scratch->size >= end + ABD_LZ4_SLACK);
 	if (entry->item.indexed) {
 		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0,
-			abd_arc_entry_stored(arc, entry), abd_arc_entry_index(arc, entry),
-			scratch->buf);
+			abd_arc_entry_stored(entry), abd_arc_entry_index(arc, entry), scratch->buf);
 
 		return got == (ssize_t)size ? 0 : -EBADMSG;
 	}
-	if (abd_arc_record_decode(arc, entry, scratch->buf, end) != (ssize_t)end)
+	if (abd_arc_record_decode(entry, scratch->buf, end) != (ssize_t)end)
 		return -EBADMSG;
 	memcpy(dst, (const char *)scratch->buf + off, size);
 	return 0;

@@ -148,9 +148,9 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 	bool is_sound = abd_arc_record_is_sound(arc, entry);
 	abd_arc_evicted_t evicted = {.key = entry->key,
 		.abd = abd_arc_entry_abd(entry),
-		.stored_size = abd_arc_entry_stored(arc, entry),
+		.stored_size = abd_arc_entry_stored(entry),
 		.logical_size = entry->item.size,
-		.flags = abd_arc_entry_is_compressed(arc, entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
+		.flags = abd_arc_entry_is_compressed(entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
 		.entry = entry};
 
 	if (is_sound)
@@ -189,7 +189,6 @@ abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 	ABD_REQUIRE(evicted->abd != NULL, "no record, or it was taken before");
 	struct abd_arc_entry *entry = evicted->entry;
 	abd_t *abd = abd_arc_entry_abd(entry);
-	size_t stored_size = evicted->stored_size;
 
 	if ((abd->abd_flags & ABD_FLAG_OWNER) == 0)
 		return NULL; /* it lies in a slab, with others */
@@ -197,11 +196,9 @@ abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 		abd = abd_struct_move_out(&entry->own);
 		if (abd == NULL)
 			return NULL;
-		abd->abd_u.abd_linear.abd_cached = (struct abd_cached){0, 0};
+		abd->abd_u.abd_linear.abd_end = NULL;
 		abd->abd_u.abd_linear.abd_home = NULL;
 	}
-	if (abd_get_size(abd) > stored_size)
-		abd_scatter_resize(abd, stored_size);
 	/* The entry has no buffer any more. */
 	entry->own.abd_size = 0;
 	entry->own.abd_parent = NULL;

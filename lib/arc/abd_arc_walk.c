@@ -14,8 +14,8 @@ struct abd_arc_walk_copy {
 };
 
 /* One step. Returns how many records it copied. */
-static size_t abd_arc_walk_copies(const struct abd_arc *arc, struct abd_arc_walk *walk,
-	struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST])
+static size_t abd_arc_walk_copies(
+	struct abd_arc_walk *walk, struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST])
 {
 	abd_rcu_read_lock();
 	abd_arc_walk_step(walk, false);
@@ -23,7 +23,7 @@ static size_t abd_arc_walk_copies(const struct abd_arc *arc, struct abd_arc_walk
 		struct abd_arc_entry *entry = walk->found[i];
 
 		copy[i] = (struct abd_arc_walk_copy){
-			entry->key, abd_arc_entry_stored(arc, entry), entry->item.size};
+			entry->key, abd_arc_entry_stored(entry), entry->item.size};
 	}
 	abd_rcu_read_unlock();
 	return walk->count;
@@ -41,7 +41,7 @@ int abd_arc_each(abd_arc_t *arc,
 	int result = 0;
 
 	while (result == 0) {
-		size_t count = abd_arc_walk_copies(arc, &walk, copy);
+		size_t count = abd_arc_walk_copies(&walk, copy);
 
 		for (size_t i = 0; result == 0 && i < count; i++)
 			result =

@@ -258,29 +258,3 @@ Test(abd_scatter, what_a_buffer_will_cost_is_what_it_costs)
 	}
 	cr_assert_eq(abd_tuning_set("max_order", "10"), 0);
 }
-
-/* For a record that is written in whole pages. */
-Test(abd_scatter, a_buffer_ends_elsewhere_in_its_last_page, .init = begin, .fini = end)
-{
-	static const size_t sizes[] = {1, 4095, 4096, 5000, 12289, 65536, 200001};
-	static char data[200001];
-
-	memset(data, 0xaa, sizeof(data));
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		size_t size = sizes[i], less = size - size % 4096 / 2,
-		       whole = (size + 4095) & ~4095u;
-		abd_t *abd = abd_scatter_alloc(size, false);
-
-		abd_copy_from_buf(abd, data, size);
-		abd_scatter_pad(abd, less);
-		abd_verify(abd);
-		cr_assert_eq(abd_get_size(abd), whole);
-		cr_assert_eq(abd_cmp_buf(abd, data, less), 0);
-		cr_assert_eq(abd_cmp_zero_off(abd, less, whole - less), 0);
-		abd_scatter_resize(abd, less);
-		abd_verify(abd);
-		cr_assert_eq(abd_get_size(abd), less);
-		cr_assert_eq(abd_cmp_buf(abd, data, less), 0);
-		abd_free(abd);
-	}
-}

@@ -102,7 +102,7 @@ static void expect_counts(abd_arc_t *arc, const abd_arc_hold_t *held, size_t cou
 			for (unsigned j = 0; j < BLOCK; j++)
 				slots += atomic_load(&block->slot[j].counted) == entry;
 		if (entry != NULL)
-			cr_assert_eq(entry->own.abd_u.abd_linear.abd_cached.abd_holds, slots);
+			cr_assert_eq(entry->own.abd_u.abd_linear.abd_holds, slots);
 	}
 }
 

@@ -23,7 +23,6 @@ struct content {
 
 static struct content model[KEYS];
 static size_t least; /* capacity */
-static bool aligned; /* ABD_ARC_ALIGNED */
 
 static struct {
 	abd_arc_hold_t hold;
@@ -276,13 +275,6 @@ static void do_release(size_t slot)
 	memset(back[0], 0xee, sizeof(back[0]));
 	check_read(
 		&held[slot].content, back[0], 0, size, abd_arc_hold_read(hold, back[0], 0, size));
-	if (aligned) {
-		size_t whole = abd_get_size(hold->abd), stored = hold->stored_size;
-
-		fuzz_check(whole - stored < 4096 && abd_is_aligned(hold->abd, 0, whole, 4096) &&
-				   abd_cmp_zero_off(hold->abd, stored, whole - stored) == 0,
-			"%zu of %zu", stored, whole);
-	}
 	if (!hold->compressed)
 		fuzz_check(
 			hold->stored_size == size && abd_equal_buf_off(hold->abd, record, 0, size),
@@ -579,9 +571,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.hit_batch = fuzz_byte(&in) % 4;
 	unsigned flags = fuzz_byte(&in);
 
-	aligned = flags / 16 % 4 == 3;
 	config.flags = flags % 2 | (flags >= 192 ? ABD_ARC_SECOND_TIME : 0) |
-		       (aligned ? ABD_ARC_ALIGNED : 0) | (flags % 32 == 20 ? ABD_ARC_NO_GHOSTS : 0);
+		       (flags % 32 == 20 ? ABD_ARC_NO_GHOSTS : 0);
 	config.lz4_index_min = flags / 2 % 4 == 3 ? 4096 : 0;
 	config.evicted_cb = flags / 8 % 2 == 1 ? leaves : NULL;
 	config.evicted_arg = model;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where stored records begin. With ABD_ARC_ALIGNED each lies in whole pages of its own, which end
- * with zeroes: so what is held is written with O_DIRECT, however it came in and whatever the cache
- * did with it since. Without, it begins at a multiple of 64 bytes.
+ * Where stored records begin: at multiples of 16 or 64 bytes, whatever way they came in; and at a
+ * page those that were given in pages. What is held stays there.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"
@@ -32,7 +31,7 @@ static const struct way {
 	{"fill", FILL, 0},
 	{"fill, plain", FILL, ABD_ARC_PLAIN},
 	{"fill, stored", FILL, ABD_ARC_STORED},
-	/* as with O_DIRECT: of the last page not all is record */
+	/* of the last page not all is record */
 	{"fill, pages", FILL_PAGES, ABD_ARC_PLAIN},
 };
 
@@ -137,43 +136,9 @@ static void put(abd_arc_t *arc, uint64_t n, uint64_t way, uint64_t version)
 		ways[way % WAYS].name, size_of(n));
 }
 
-/* ---- a file that is written and read with O_DIRECT ------------------------------------------- */
-
-/* -1: this file system has no O_DIRECT. */
-static int file_open(void)
-{
-	char name[] = "test_arc_aligned.XXXXXX";
-	int fd = mkostemp(name, O_DIRECT);
-
-	if (fd >= 0)
-		unlink(name);
-	return fd;
-}
-
-static void check_written(int fd, const abd_t *abd)
-{
-	size_t size = abd_get_size(abd);
-	abd_t *back = abd_alloc_for_io(size, false);
-
-	cr_assert_eq(abd_pwrite(fd, abd, 0, size, 0), (ssize_t)size);
-	cr_assert_eq(abd_pread(fd, back, 0, size, 0), (ssize_t)size);
-	cr_assert(abd_equal(abd, back), "%zu bytes were written", size);
-	abd_free(back);
-}
-
 /* ---- what holds have in common --------------------------------------------------------------- */
 
-static void check_pages(const abd_t *abd, size_t stored_size)
-{
-	size_t whole = abd_get_size(abd);
-
-	cr_assert_eq(whole, abd_round_up(stored_size, PAGE));
-	cr_assert(abd_is_aligned(abd, 0, whole, PAGE), "%zu bytes", stored_size);
-	cr_assert_eq(abd_cmp_zero_off(abd, stored_size, whole - stored_size), 0, "behind %zu bytes",
-		stored_size);
-}
-
-static void check_held(const abd_arc_hold_t *hold, uint64_t n, uint64_t version, int fd)
+static void check_held(const abd_arc_hold_t *hold, uint64_t n, uint64_t version)
 {
 	size_t size = size_of(n);
 
@@ -182,15 +147,13 @@ static void check_held(const abd_arc_hold_t *hold, uint64_t n, uint64_t version,
 	cr_assert_arr_eq(got, record, size);
 	cr_assert_eq(abd_arc_hold_read(hold, got, size / 3, size / 2), (ssize_t)(size / 2));
 	cr_assert_arr_eq(got, record + size / 3, size / 2);
-	check_pages(hold->abd, hold->stored_size);
+	cr_assert_eq(abd_get_size(hold->abd), hold->stored_size);
 	if (!hold->compressed)
 		cr_assert_eq(hold->stored_size, size);
-	if (fd >= 0)
-		check_written(fd, hold->abd);
 }
 
 /* Returns how many of the keys are there, all of which are right. */
-static unsigned check_all(abd_arc_t *arc, uint64_t version, int fd)
+static unsigned check_all(abd_arc_t *arc, uint64_t version)
 {
 	unsigned count = 0;
 
@@ -200,78 +163,17 @@ static unsigned check_all(abd_arc_t *arc, uint64_t version, int fd)
 
 		if (abd_arc_hold(arc, &key, &hold) != 0)
 			continue;
-		check_held(&hold, n, version, fd);
+		check_held(&hold, n, version);
 		abd_arc_release(&hold);
 		count++;
 	}
 	return count;
 }
 
-/* What the cache counts is what its buffers take: whole pages, and run tables. */
-static void check_counted(abd_arc_t *arc)
-{
-	struct abd_arc_stats stats = arc_stats(arc);
-
-	cr_assert_eq(arc->policy.reserved, 0);
-	cr_assert_geq(arc->run_bytes, stats.stored_bytes);
-	cr_assert_leq(arc->run_bytes, stats.stored_bytes + stats.entries * (PAGE + 2048));
-	cr_assert_leq(stats.used_bytes, stats.capacity_bytes + stats.held_bytes);
-}
-
-static abd_arc_t *make_aligned(size_t capacity, unsigned kind,
-	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg), void *arg)
-{
-	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = capacity,
-		.flags = ABD_ARC_ALIGNED | (kind > 0 ? ABD_ARC_CHECKSUM : 0),
-		.hit_batch = kind == 2,
-		.lz4_index_min = kind > 0 ? 4096 : 0,
-		.lz4_index_group = 4096,
-		.evicted_cb = evicted_cb,
-		.evicted_arg = arg};
-
-	return abd_arc_create(&config);
-}
-
-Test(arc_aligned, every_hold_is_written_with_o_direct)
-{
-	int fd = file_open();
-
-	for (unsigned kind = 0; kind < 3; kind++) {
-		abd_arc_t *arc = make_aligned((size_t)128 << 20, kind, NULL, NULL);
-
-		for (uint64_t n = 0; n < KEYS; n++)
-			put(arc, n, n / 2 / SIZES, 0);
-		cr_assert_eq(check_all(arc, 0, kind == 0 ? fd : -1), KEYS);
-		check_counted(arc);
-		/* replaced, by another way in */
-		for (uint64_t n = 0; n < KEYS; n++)
-			put(arc, n, n / 2 / SIZES + 1 + n % 5, 1);
-		cr_assert_eq(check_all(arc, 1, kind == 1 ? fd : -1), KEYS);
-		check_counted(arc);
-		/* smaller and larger, with slabs that are emptied */
-		cr_assert_eq(abd_arc_resize(arc, 4 << 20), 0);
-		cr_assert_leq(arc_stats(arc).used_bytes, 4 << 20);
-
-		unsigned left = check_all(arc, 1, fd);
-
-		cr_assert(left > 0 && left < KEYS, "%u", left);
-		cr_assert_eq(abd_arc_resize(arc, (size_t)128 << 20), 0);
-		for (uint64_t n = 0; n < KEYS; n++)
-			put(arc, n, n, 2);
-		cr_assert_eq(check_all(arc, 2, -1), KEYS);
-		check_counted(arc);
-		abd_arc_destroy(arc);
-	}
-	if (fd < 0)
-		cr_skip_test("no O_DIRECT on this file system: nothing was written");
-	close(fd);
-}
-
 Test(arc_aligned, what_is_held_stays_where_it_is)
 {
 	static abd_arc_hold_t hold[KEYS];
-	abd_arc_t *arc = make_aligned((size_t)128 << 20, 0, NULL, NULL);
+	abd_arc_t *arc = arc_make((size_t)128 << 20, 0, 0);
 
 	for (uint64_t n = 0; n < KEYS; n++) {
 		abd_arc_key_t key = arc_key(n);
@@ -284,137 +186,34 @@ Test(arc_aligned, what_is_held_stays_where_it_is)
 	for (uint64_t n = 0; n < KEYS; n++)
 		put(arc, n, n + 3, 1);
 	for (uint64_t n = 0; n < KEYS; n++) {
-		check_held(&hold[n], n, 0, -1);
+		check_held(&hold[n], n, 0);
 		abd_arc_release(&hold[n]);
 	}
-	cr_assert_eq(check_all(arc, 1, -1), KEYS);
+	cr_assert_eq(check_all(arc, 1), KEYS);
 	abd_arc_destroy(arc);
 }
 
-/* The buffers that were given, and what became of them. */
-Test(arc_aligned, pages_are_taken_over_and_what_shares_a_page_is_copied)
+/* So an engine writes it with O_DIRECT, with no buffer in between. */
+Test(arc_aligned, a_record_that_was_given_in_pages_stays_in_them)
 {
-	abd_arc_t *arc = make_aligned(8 << 20, 0, NULL, NULL);
-	static const struct {
-		size_t size;
-		bool linear, taken;
-	} gives[] = {{4096, true, true}, {8192, true, true}, {5056, true, false},
-		{100, true, false}, {100, false, true}, {5000, false, true}, {8192, false, true},
-		{200001, false, true}};
+	static const size_t pages[] = {PAGE, 2 * PAGE, 32 * PAGE};
+	abd_arc_t *arc = arc_make((size_t)128 << 20, 0, 0);
 
-	for (uint64_t n = 0; n < sizeof(gives) / sizeof(gives[0]); n++) {
-		size_t size = gives[n].size;
-		abd_t *abd = gives[n].linear ? abd_alloc_linear(size, false)
-					     : abd_alloc_for_io(size, false);
+	for (uint64_t n = 0; n < sizeof(pages) / sizeof(pages[0]); n++) {
+		abd_t *abd = abd_alloc_for_io(pages[n], false);
 		abd_arc_key_t key = arc_key(n);
 		abd_arc_hold_t hold;
-		struct iovec before, after;
-		size_t covered;
 
-		abd_to_iov(abd, 0, size, &before, 1, &covered);
-		cr_assert_eq(give(arc, &key, abd, record, size, ABD_ARC_PLAIN), 0);
+		cr_assert_eq(give(arc, &key, abd, record, pages[n], ABD_ARC_PLAIN), 0);
 		cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
-		abd_to_iov(hold.abd, 0, size, &after, 1, &covered);
-		cr_assert_eq(before.iov_base == after.iov_base, gives[n].taken, "%zu bytes", size);
-		check_pages(hold.abd, size);
+		cr_assert(abd_is_aligned(hold.abd, 0, pages[n], PAGE), "%zu bytes", pages[n]);
 		abd_arc_release(&hold);
 	}
 	abd_arc_destroy(arc);
 }
 
-/* A block takes fewer pages than its record, or there is none. */
-Test(arc_aligned, records_are_packed_where_that_saves_a_page)
-{
-	static const struct {
-		size_t size;
-		unsigned random;
-		bool packed;
-	} cases[] = {{4096, 8, false}, {5000, 8, true}, {8192, 8, true}, {8192, 48, false},
-		{131072, 48, true}};
-
-	for (unsigned kind = 0; kind < 2; kind++) {
-		abd_arc_t *arc = make_aligned(8 << 20, kind, NULL, NULL);
-
-		for (uint64_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
-			abd_arc_key_t key = arc_key(n);
-			abd_arc_hold_t hold;
-
-			arc_fill(record, cases[n].size, n, 0, cases[n].random);
-			cr_assert_eq(abd_arc_put(arc, &key, record, cases[n].size), 0);
-			cr_assert_eq(abd_arc_hold(arc, &key, &hold), 0);
-			cr_assert_eq(hold.compressed, cases[n].packed, "%zu bytes, %u random",
-				cases[n].size, cases[n].random);
-			cr_assert_eq(abd_arc_hold_read(&hold, got, 9, 4000), 4000);
-			cr_assert_arr_eq(got, record + 9, 4000);
-			abd_arc_release(&hold);
-		}
-		abd_arc_destroy(arc);
-	}
-}
-
-/* A second level, which is such a cache too, takes what leaves the first, uncopied. */
-static void to_second(abd_arc_evicted_t *evicted, void *arg)
-{
-	abd_arc_key_t key = evicted->key;
-	size_t stored = evicted->stored_size, logical = evicted->logical_size;
-	unsigned flags = evicted->flags;
-
-	check_pages(evicted->abd, stored);
-	abd_t *abd = abd_arc_evicted_take(evicted);
-
-	cr_assert_not_null(abd);
-	cr_assert_eq(abd_get_size(abd), stored);
-	cr_assert_eq(abd_arc_put_abd(arg, &key, abd, logical, flags), 0);
-}
-
-Test(arc_aligned, evicted_buffers_end_with_their_record)
-{
-	struct abd_stats before = abd_test_stats(), after;
-	abd_arc_t *second = make_aligned((size_t)128 << 20, 0, NULL, NULL);
-	abd_arc_t *first = make_aligned((size_t)128 << 20, 1, to_second, second);
-
-	for (uint64_t n = 0; n < KEYS; n++)
-		put(first, n, n, 0);
-	(void)abd_arc_trim(first, SIZE_MAX, UINT64_MAX);
-	cr_assert_eq(check_all(second, 0, -1), KEYS);
-	abd_arc_destroy(first);
-	abd_arc_destroy(second);
-	after = abd_test_stats();
-	cr_assert(abd_test_gauges_equal(&before, &after), "the books disagree");
-}
-
-/* Everything that a record takes over its stored bytes. */
-Test(arc_aligned, what_a_record_costs)
-{
-	static const size_t of[] = {4096, 5000, 8192, 12288, 131072};
-
-	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-		for (uint32_t flags = 0; flags <= ABD_ARC_ALIGNED; flags += ABD_ARC_ALIGNED)
-			for (unsigned random = 24; random <= 64; random += 40) {
-				abd_arc_t *arc = arc_make(64 << 20, 0, flags);
-				size_t count = ((size_t)16 << 20) / of[i];
-
-				arc_fill(record, of[i], 0, 0, random);
-				for (uint64_t n = 0; n < count; n++) {
-					abd_arc_key_t key = arc_key(n);
-
-					cr_assert_eq(abd_arc_put(arc, &key, record, of[i]), 0);
-				}
-				struct abd_arc_stats stats = arc_stats(arc);
-				size_t over = (size_t)(stats.used_bytes - stats.stored_bytes);
-
-				fprintf(stderr,
-					"waste: %zu bytes, %s, stored in %zu: %zu a record\n",
-					of[i], flags != 0 ? "aligned" : "packed",
-					(size_t)stats.stored_bytes / count, over / count);
-				cr_assert_leq(over / count, (flags == 0 ? of[i] / 16 : PAGE) + 512,
-					"%zu", of[i]);
-				abd_arc_destroy(arc);
-			}
-}
-
 /* Also those that were given away, which may begin anywhere. */
-Test(arc_aligned, without_the_flag_large_records_begin_at_multiples_of_64)
+Test(arc_aligned, large_records_begin_at_multiples_of_64)
 {
 	abd_arc_t *arc = arc_make((size_t)128 << 20, 0, 0);
 

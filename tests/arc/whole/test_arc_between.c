@@ -333,7 +333,7 @@ Test(arc_between, a_thread_that_begins_without_memory_reads_and_later_holds)
 static void put_says_what_it_costs(size_t size)
 {
 	abd_arc_t *arc = arc_make(4 << 20, 0, 0);
-	size_t estimate = abd_arc_record_estimate(arc, size), before = arc->run_bytes;
+	size_t estimate = abd_arc_record_estimate(size), before = arc->run_bytes;
 	char *record = malloc(size), *got = malloc(size);
 
 	put(arc, 1, size, 64);

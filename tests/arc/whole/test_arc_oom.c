@@ -316,27 +316,6 @@ static int second_time(void)
 	return error;
 }
 
-/* Into whole pages, and out of them. */
-static int aligned(void)
-{
-	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = 1 << 20,
-		.flags = ABD_ARC_ALIGNED,
-		.evicted_cb = take};
-	abd_arc_t *other = abd_arc_create(&config), *first = arc;
-	int error = other == NULL ? -ENOMEM : 0;
-
-	if (error != 0)
-		return error;
-	arc = other;
-	if ((error = put()) == 0 && (error = put_abd_plain()) == 0)
-		error = hold_or_fill();
-	arc = first;
-	abd_arc_trim(other, SIZE_MAX, UINT64_MAX);
-	abd_arc_destroy(other);
-	return error;
-}
-
 static const struct {
 	const char *name;
 	int (*call)(void);
@@ -371,7 +350,6 @@ static const struct {
 	{"abd_arc_evicted_take", evicted_take},
 	{"abd_arc_create", create},
 	{"abd_arc_create, second time", second_time},
-	{"abd_arc_create, aligned", aligned},
 	{"abd_arc_destroy", create},
 };
 

@@ -32,12 +32,6 @@ static bool is_measurable(void)
 	return ABD_TEST_X86 && !ABD_CHECKED && abd_chunk_resident(&abd_chunk_regions) > 0;
 }
 
-/* What a record in whole pages takes beside itself: the rest of the last one, and a run table. */
-static size_t behind(const abd_arc_t *arc, size_t size)
-{
-	return abd_arc_is_paged(arc) ? abd_arc_record_estimate(arc, size) - size : 0;
-}
-
 /* Put records of one size, or of many (size 0), of which a tenth is used again and again. */
 static void phase(abd_arc_t *arc, uint64_t first, size_t size, size_t before)
 {
@@ -76,20 +70,21 @@ static void phase(abd_arc_t *arc, uint64_t first, size_t size, size_t before)
 	cr_log_info("%zu: %zu bytes of records, %zu records, waste %zu, ghosts %zu", size,
 		(size_t)stats.stored_bytes, (size_t)stats.entries, waste, ghosts);
 	if (size > 0)
-		cr_expect_leq(waste,
-			CAPACITY / 10 + (192 + behind(arc, size)) * stats.entries + ghosts,
+		cr_expect_leq(waste, CAPACITY / 10 + 192 * stats.entries + ghosts,
 			"%zu: waste of %zu", size, waste);
 }
 
-static void stays_within(uint32_t flags, const size_t *size, size_t count)
+Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change)
 {
+	static const size_t size[] = {
+		320, 1280, 320, 4096, 131072, 65, 1900, 2700, 9000, 70000, 0, 1000};
 	size_t before;
 	abd_arc_t *arc;
 
 	arc_fill(data, sizeof(data), 1, 1, 64);
 	before = resident();
-	arc = arc_make(CAPACITY, 0, flags);
-	for (size_t i = 0; i < count; i++)
+	arc = arc_make(CAPACITY, 0, 0);
+	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++)
 		phase(arc, (uint64_t)i << 32, size[i], before);
 
 	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 16), 0);
@@ -103,21 +98,6 @@ static void stays_within(uint32_t flags, const size_t *size, size_t count)
 		cr_assert_leq(resident(), before + CAPACITY / 160 * 11 + SLACK,
 			"%zu bytes after a resize, %zu before all", resident(), before);
 	abd_arc_destroy(arc);
-}
-
-Test(arc_resident, memory_stays_within_the_capacity_while_sizes_change)
-{
-	static const size_t size[] = {
-		320, 1280, 320, 4096, 131072, 65, 1900, 2700, 9000, 70000, 0, 1000};
-
-	stays_within(0, size, sizeof(size) / sizeof(size[0]));
-}
-
-Test(arc_resident, so_it_does_where_records_take_whole_pages)
-{
-	static const size_t size[] = {4096, 131072, 5000, 12288, 0, 4096};
-
-	stays_within(ABD_ARC_ALIGNED, size, sizeof(size) / sizeof(size[0]));
 }
 
 /* Look-ups of small records, new and old, whose ghosts come and go; the heap is used, too. */

@@ -4,7 +4,6 @@ use super::*;
 
 pub const ABD_ARC_CHECKSUM: c_uint = 65536;
 pub const ABD_ARC_SECOND_TIME: c_uint = 131072;
-pub const ABD_ARC_ALIGNED: c_uint = 262144;
 pub const ABD_ARC_NO_GHOSTS: c_uint = 1048576;
 pub const ABD_ARC_METADATA: c_uint = 1;
 pub const ABD_ARC_NOWAIT: c_uint = 2;
@@ -159,14 +158,6 @@ pub struct abd_arc_stats {
     pub protected_bytes: u64,
 }
 const _: [(); 312] = [(); size_of_on_64_bits::<abd_arc_stats>(312)];
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct abd_cached {
-    pub abd_padding: u32,
-    pub abd_holds: u32,
-}
-const _: [(); 8] = [(); size_of_on_64_bits::<abd_cached>(8)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
