@@ -947,10 +947,6 @@ class arc
 		};
 		return abd_arc_each(get(), call, &f);
 	}
-	status set_pool_min(uint64_t pool, size_t size)
-	{
-		return abd_arc_set_pool_min(get(), pool, size);
-	}
 	status resize(size_t capacity_bytes) { return abd_arc_resize(get(), capacity_bytes); }
 	size_t trim(size_t size, uint64_t max_ns) { return abd_arc_trim(get(), size, max_ns); }
 	abd_arc_stats stats_get() const

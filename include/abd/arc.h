@@ -5,9 +5,9 @@
  *
  * A hit takes no lock and writes no cache line that another thread uses, with these exceptions. One
  * noted hit in hit_batch (64) tries the cache's lock, to report the batch to the policy. A thread's
- * first call takes a lock; so does a hit of an evicted or damaged record, and one that makes an
- * index (ABD_ARC_REINDEX). Where the system has no membarrier(2), every hit takes one. A thread
- * with more than 16 holds at a time writes shared lines now and then.
+ * first call takes a lock; so does a hit of an evicted or damaged record. Where the system has no
+ * membarrier(2), every hit takes one. A thread with more than 16 holds at a time writes shared
+ * lines now and then.
  *
  * The look-up is wait-free, and RCU keeps the record in place while it is read. A hold is noted in
  * a block that belongs to the thread. Threads need not register; when a thread ends, the cache
@@ -76,8 +76,6 @@ typedef struct abd_arc_key {
 #define ABD_ARC_HIT_BATCH_MAX 256
 /** The most shards. */
 #define ABD_ARC_SHARDS_MAX 64
-/** How many pools may have a minimum at a time. */
-#define ABD_ARC_POOLS_MAX 14
 
 /** Flags of a cache: bits 16 to 31. No call that takes flags of a record knows them. */
 enum abd_arc_flags {
@@ -127,10 +125,10 @@ enum abd_arc_put_flag {
  * Records that were evicted together are reported together, up to about a thousand. The thread
  * that does it is the one whose call finds that all readers have left them: a put, fill, remove,
  * resize or trim; a release that ends the last hold of one; or abd_arc_destroy(), for what was
- * evicted before. A hit does it only if the record it found was evicted, or if it makes an index
- * (ABD_ARC_REINDEX). The thread has no lock and is in no read-side section; its call goes on when
- * evicted_cb returns. Other threads may be in evicted_cb at the same time. If a put or remove of
- * the key comes while evicted_cb runs, the engine must decide which of the two counts as first.
+ * evicted before. A hit does it only if the record it found was evicted. The thread has no lock and
+ * is in no read-side section; its call goes on when evicted_cb returns. Other threads may be in
+ * evicted_cb at the same time. If a put or remove of the key comes while evicted_cb runs, the
+ * engine must decide which of the two counts as first.
  *
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
  * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
@@ -197,8 +195,12 @@ struct abd_arc_config {
 	 */
 	size_t shards;
 	/**
-	 * other records do not evict metadata that costs up to so many bytes together. At most half
-	 * of the capacity, and metadata_max_bytes. abd_arc_set_pool_min() says more. 0: no minimum
+	 * other records do not evict metadata while it costs less than so many bytes together, or
+	 * would after that: at most half of the capacity, and metadata_max_bytes. Other records may
+	 * use what metadata does not use, and above this it competes like all others. It is no
+	 * promise when memory runs out. If an allocation is refused, memory is trimmed, or many
+	 * fills or a very large record take it, and no other record is left to evict, this metadata
+	 * is evicted too. So is what must leave a full page of the index. 0: nothing is kept for it
 	 */
 	size_t metadata_min_bytes;
 	/**
@@ -304,8 +306,6 @@ struct abd_arc_stats {
 	/* now */
 	/** cost of metadata, if the config has a minimum or maximum for it */
 	uint64_t metadata_bytes;
-	uint64_t minimum_bytes;   /**< all minimums together */
-	uint64_t protected_bytes; /**< cost of records that these protect */
 };
 
 /**
@@ -352,7 +352,7 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * stored nothing, a fill must read the new bytes from the device.
  *
  * Units:   size in bytes, from 1 to ABD_ARC_RECORD_MAX.
- * Returns: 0; -ENOSPC a record that can never fit beside the minimums of others; -EINVAL size 0;
+ * Returns: 0; -ENOSPC a record that can never fit beside metadata_min_bytes; -EINVAL size 0;
  *          -ENOMEM no memory, even after the cache gave up all it has. After an error the cache has
  *          the old record of key, or none; and a fill of key that began before the put may still
  *          commit older bytes, unless abd_arc_remove() follows. For what evicted_cb puts, -ENOSPC
@@ -384,8 +384,8 @@ ABD_API int abd_arc_put_flags(
  *          record is damaged: it is counted and dropped, and the content of dst is undefined;
  *          -ENOMEM: the range starts inside a compressed record, and there is no memory for off +
  *          size bytes, neither from the engine's allocator nor from the library; or the record was
- *          evicted, and there is no memory to hold it. Nothing is evicted for a read, except for
- *          an index (ABD_ARC_REINDEX). Nothing outside dst [0, size) is written.
+ *          evicted, and there is no memory to hold it. Nothing is evicted for a read. Nothing
+ *          outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
  *          not freed until this call returns. To read one that was evicted before takes the
  *          cache's lock.
@@ -683,9 +683,9 @@ ABD_API int abd_arc_put_abd(
  *
  * Units:   capacity_bytes in bytes of memory.
  * Returns: 0; -EINVAL for less than ABD_ARC_CAPACITY_MIN for each shard, or more than PTRDIFF_MAX;
- *          -ENOSPC: chunk_provider is pool, and capacity_bytes is more than pool_size; or the
- *          minimums of metadata and pools are together more than half of capacity_bytes. The
- *          capacity is unchanged after an error.
+ *          -ENOSPC: chunk_provider is pool, and capacity_bytes is more than pool_size; or
+ *          metadata_min_bytes is more than half of capacity_bytes. The capacity is unchanged after
+ *          an error.
  * Threads: any. When the cache becomes smaller, this call evicts in steps, waits for readers, and
  *          the index shrinks. Until it returns, as much may be in use as before.
  * Source:  arc_reduce_target_size() in module/zfs/arc.c.
@@ -693,32 +693,10 @@ ABD_API int abd_arc_put_abd(
 ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 
 /**
- * Give the records of a pool a minimum: other records do not evict one of them if the rest of the
- * pool's records would then cost less than so many bytes together. Other records may use what the
- * pool does not use. Above its minimum, the pool's records compete like all others. 0: the pool has
- * no minimum any more.
- *
- * The cost of a metadata record counts towards metadata_min_bytes if the config sets that or
- * metadata_max_bytes, otherwise towards its pool's minimum. A record that was put before the pool
- * had a minimum counts from its next use on. A minimum is no promise when memory runs out. If an
- * allocation is refused, memory is trimmed, or many fills or a very large record take it, and no
- * other record is left to evict, protected records are evicted too. So is one that must leave a
- * full page of the index. abd_arc_remove_pool() leaves the pool its minimum.
- *
- * Units:   bytes of cost, as in recent_bytes: a record as stored, and what it takes beside that.
- * Returns: 0; -ENOSPC: all minimums, that of metadata too, would be more than half of the capacity;
- *          -E2BIG: ABD_ARC_POOLS_MAX other pools have a minimum, or had one and still have records
- *          that were put or used then. Nothing has changed after an error.
- * Threads: any. Evicts nothing.
- * Source:  none in OpenZFS; zfs_arc_meta_min in module/zfs/arc.c did so for metadata before 2.2.
- */
-ABD_API int abd_arc_set_pool_min(abd_arc_t *arc, uint64_t pool, size_t bytes);
-
-/**
  * Give memory back to the system, as an engine wants when the system is short of it: free what
- * waits to be freed, then evict, at last what minimums protect. The capacity stays, so the cache
- * grows again as records come. Stops when so many bytes are free, or no record is left, or the time
- * is up; the step that has begun, with its wait for readers, comes on top of that.
+ * waits to be freed, then evict, at last what metadata_min_bytes keeps. The capacity stays, so the
+ * cache grows again as records come. Stops when so many bytes are free, or no record is left, or
+ * the time is up; the step that has begun, with its wait for readers, comes on top of that.
  *
  * Units:   bytes of used_bytes; max_ns in nanoseconds; 0: nothing is evicted; UINT64_MAX: no limit.
  * Returns: by how many bytes used_bytes fell. Records that are held are evicted in their turn, and

@@ -133,6 +133,18 @@ static bool abd_arc_seen_start(struct abd_arc *arc)
 	return arc->seen.places > 0;
 }
 
+/* What metadata has of a shard: an equal part of what it has of the cache. */
+static void abd_arc_metadata_start(struct abd_arc *arc, const struct abd_arc_config *config)
+{
+	struct abd_arc_policy *policy = &arc->policy;
+
+	policy->metadata_min = config->metadata_min_bytes / arc->shards;
+	if (config->metadata_max_bytes < SIZE_MAX)
+		policy->metadata_max = config->metadata_max_bytes / arc->shards;
+	if (policy->metadata_min > 0 || policy->metadata_max < SIZE_MAX)
+		policy->shares = ABD_ARC_SHARES;
+}
+
 /* Begin a shard, which is all zero. False: no memory; abd_arc_end() ends what there is. */
 static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *config)
 {
@@ -163,7 +175,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), ABD_ARC_GHOST_COST);
 	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;
-	abd_arc_share_start(arc, config);
+	abd_arc_metadata_start(arc, config);
 	/* Room ahead for at most as many entries as fit with records of 512 bytes. */
 	arc->index = abd_arc_index_new(
 		abd_min(abd_arc_part(arc, config->expected_entries), arc->capacity / 512),
@@ -370,16 +382,6 @@ static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capac
 	return seen;
 }
 
-/* Whether the minimums are at most half of this capacity. All shards have the same ones. */
-static bool abd_arc_resize_may(struct abd_arc *first, size_t capacity)
-{
-	pthread_mutex_lock(&first->lock);
-	size_t minimums = abd_arc_policy_minimums(&first->policy);
-
-	pthread_mutex_unlock(&first->lock);
-	return minimums <= capacity / first->shards / 2;
-}
-
 /* Set a shard's goal; it grows at once. Under whole_lock. */
 static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 {
@@ -456,16 +458,16 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 
 	if (error != 0)
 		return -error;
+	if (arc->policy.metadata_min > capacity_bytes / arc->shards / 2)
+		return -ENOSPC;
 	/* Of two calls at a time, the later one sets the goals of all. */
 	pthread_mutex_lock(&arc->whole_lock);
-	bool fits = abd_arc_resize_may(arc, capacity_bytes);
-
-	for (uint32_t i = 0; fits && i < arc->shards; i++)
+	for (uint32_t i = 0; i < arc->shards; i++)
 		abd_arc_resize_begin(&arc[i], abd_arc_part(&arc[i], capacity_bytes));
 	pthread_mutex_unlock(&arc->whole_lock);
-	for (uint32_t i = 0; fits && i < arc->shards; i++)
+	for (uint32_t i = 0; i < arc->shards; i++)
 		abd_arc_resize_end(&arc[i]);
-	return fits ? 0 : -ENOSPC;
+	return 0;
 }
 
 static void abd_arc_stats_sum(struct abd_arc *arc, uint64_t count[ABD_ARC_COUNTS])
@@ -507,13 +509,13 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0, 0) +
 			      abd_arc_ghosts_bytes(&policy->ghosts) +
 			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
-	abd_arc_share_stats(arc, stats);
+	stats->metadata_bytes = policy->share[ABD_ARC_SHARE_METADATA].bytes;
 }
 
 #define ABD_ARC_STATS (sizeof(struct abd_arc_stats) / sizeof(uint64_t))
 
 static_assert(
-	ABD_ARC_STATS == 39 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
+	ABD_ARC_STATS == 37 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
 
 /* Every statistic of a cache is the sum of its shards'. */
 static void abd_arc_stats_add(struct abd_arc_stats *sum, const struct abd_arc_stats *one)

@@ -21,7 +21,7 @@ static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bo
 	bool fits, has_room = true;
 
 	pthread_mutex_lock(&arc->lock);
-	fits = bytes <= abd_arc_share_cost_max(arc, &filling->key, is_metadata);
+	fits = bytes <= abd_arc_share_cost_max(arc, is_metadata);
 	if (fits) {
 		abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
 		arc->policy.reserved += bytes;

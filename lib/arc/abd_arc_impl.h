@@ -717,29 +717,28 @@ static inline void abd_arc_require_untelling(const char *call, const struct abd_
  */
 size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes);
 
-/* ---- abd_arc_share.c: who may stay ----------------------------------------------------------- */
+/* ---- shares: metadata may have one of its own ---------------------------------------------- */
 
-/** Metadata's share, as the config wants it. */
-void abd_arc_share_start(struct abd_arc *arc, const struct abd_arc_config *config);
-/** The share of a record. Under lock. */
-unsigned abd_arc_share_of(const struct abd_arc *arc, const abd_arc_key_t *key, bool is_metadata);
+/** The share of a record. */
+static inline unsigned abd_arc_share_of(const struct abd_arc *arc, bool is_metadata)
+{
+	return is_metadata && arc->policy.shares > 1 ? ABD_ARC_SHARE_METADATA : 0;
+}
+
 /** The share of an entry in a list. The buffer of one that is in none may be freed. Under lock. */
 static inline unsigned abd_arc_share_of_entry(
 	const struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	if (ABD_LIKELY(arc->policy.shares == 1) || abd_arc_item_list(&entry->item) == ABD_ARC_NONE)
 		return 0;
-	return abd_arc_share_of(arc, &entry->key, abd_arc_entry_is_metadata(entry));
+	return abd_arc_share_of(arc, abd_arc_entry_is_metadata(entry));
 }
 
 /** The most that a record may cost. Under lock. */
-static inline size_t abd_arc_share_cost_max(
-	const struct abd_arc *arc, const abd_arc_key_t *key, bool is_metadata)
+static inline size_t abd_arc_share_cost_max(const struct abd_arc *arc, bool is_metadata)
 {
-	return abd_arc_policy_cost_max(&arc->policy, abd_arc_share_of(arc, key, is_metadata));
+	return abd_arc_policy_cost_max(&arc->policy, abd_arc_share_of(arc, is_metadata));
 }
-
-void abd_arc_share_stats(const struct abd_arc *arc, struct abd_arc_stats *stats);
 
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */
 

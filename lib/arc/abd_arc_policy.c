@@ -44,10 +44,10 @@ void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t 
 {
 	memset(policy, 0, sizeof(*policy));
 	policy->shares = 1;
+	policy->metadata_max = SIZE_MAX;
 	for (unsigned i = 0; i < ABD_ARC_SHARES; i++) {
 		struct abd_arc_share *share = &policy->share[i];
 
-		share->max = SIZE_MAX;
 		for (unsigned list = 0; list < 2; list++)
 			share->head[list].next = share->head[list].prev = &share->head[list];
 	}
@@ -91,7 +91,7 @@ bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
 /* Steps of hurry_us: a 64th of the period, so that the readers' line changes rarely. */
 #define ABD_ARC_HURRY_STEPS 64
 /*
- * From here on, time passes no faster than the clock: stamps have 56 bits for it. A cache of 64 KiB
+ * From here on, time passes no faster than the clock: stamps have 59 bits for it. A cache of 64 KiB
  * that takes in 1 GB/s comes here after ten days.
  */
 #define ABD_ARC_HURRY_MAX ((uint64_t)1 << 55)
@@ -281,29 +281,18 @@ enum abd_arc_list_id abd_arc_policy_ask(
 	return ABD_ARC_FREQUENT;
 }
 
-size_t abd_arc_policy_minimums(const struct abd_arc_policy *policy)
-{
-	size_t sum = 0;
-
-	for (unsigned share = 0; share < policy->shares; share++)
-		sum += policy->share[share].min;
-	return sum;
-}
-
 size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share)
 {
-	size_t others = abd_arc_policy_minimums(policy) - policy->share[share].min;
-
 	size_t capacity = policy->capacity + policy->deducted;
 
-	return abd_min(capacity - abd_min(others, capacity), policy->share[share].max);
+	if (share == ABD_ARC_SHARE_METADATA)
+		return abd_min(capacity, policy->metadata_max);
+	return capacity - abd_min(policy->metadata_min, capacity);
 }
 
 static bool abd_arc_policy_is_above(const struct abd_arc_policy *policy)
 {
-	const struct abd_arc_share *metadata = &policy->share[ABD_ARC_SHARE_METADATA];
-
-	return metadata->bytes > metadata->max;
+	return policy->share[ABD_ARC_SHARE_METADATA].bytes > policy->metadata_max;
 }
 
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
@@ -317,9 +306,11 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
 
 static bool abd_arc_policy_may_go(const struct abd_arc_policy *policy, unsigned share, size_t cost)
 {
+	bool is_metadata = share == ABD_ARC_SHARE_METADATA;
+
 	if (abd_arc_policy_is_above(policy))
-		return share == ABD_ARC_SHARE_METADATA;
-	return policy->share[share].bytes - cost >= policy->share[share].min;
+		return is_metadata;
+	return !is_metadata || policy->share[share].bytes - cost >= policy->metadata_min;
 }
 
 /* The oldest record of T1 or T2 that may go, or of all. An item begins with its link. */
@@ -361,7 +352,8 @@ struct abd_arc_item *abd_arc_policy_displaced(
 	enum abd_arc_list_id first = from_recent ? ABD_ARC_RECENT : ABD_ARC_FREQUENT;
 	struct abd_arc_link *head = abd_arc_policy_head(policy, share, first);
 
-	if (policy->share[share].bytes + cost <= policy->share[share].max)
+	if (share != ABD_ARC_SHARE_METADATA ||
+		policy->share[share].bytes + cost <= policy->metadata_max)
 		return NULL;
 	if (head->prev == head)
 		head = abd_arc_policy_head(

@@ -14,9 +14,10 @@
  * and |T1| + |B1| + |T2| + |B2| <= 2c, unless a single record is larger, or calls that do no more
  * than a piece at a time have not come to it yet; 0 <= p <= c. A key is in one list at most.
  *
- * T1 and T2 consist of a list for each share: metadata, pools with a minimum, and all other
- * records. The oldest of T1 is the oldest of its lists, except those of shares that may lose
- * nothing (abd_arc_policy_victim()). With one share it is the algorithm of the paper.
+ * If metadata has a minimum or maximum, T1 and T2 consist of two lists each: metadata's, and that
+ * of all other records. The oldest of T1 is the older one of its lists' oldest, unless that is
+ * metadata that may not go (abd_arc_policy_victim()). With one share it is the algorithm of the
+ * paper.
  *
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
  * pair), p moves once by mistake.
@@ -59,13 +60,11 @@ struct abd_arc_list {
 	size_t count;
 };
 
-/* Share 0 has the records that are in no other; from ABD_ARC_SHARE_POOL on, each is a pool's. */
-enum { ABD_ARC_SHARE_METADATA = 1, ABD_ARC_SHARE_POOL, ABD_ARC_SHARES = 16 };
+/* Share 0 has the records that are not metadata's share. */
+enum { ABD_ARC_SHARE_METADATA = 1, ABD_ARC_SHARES };
 
-/** Records that have a minimum and a maximum together. */
 struct abd_arc_share {
-	size_t min, max, bytes;      /* what its records cost */
-	uint64_t pool;               /* whose records these are, if it is a pool's */
+	size_t bytes;                /* what its records cost */
 	struct abd_arc_link head[2]; /* of its lists in T1 and T2; share 0 has T1's and T2's own */
 };
 
@@ -77,7 +76,7 @@ struct abd_arc_share {
  * came first, in T1 as exactly as time is measured.
  * The low bits are the item's share, except bit 0, which the policy leaves to the item's owner
  * (abd_arc_item_mark()), as it does, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
- * The clock, and the time in microseconds, would reach 2^56 after centuries.
+ * The clock, and the time in microseconds, would reach 2^59 after millennia.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
 #define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)
@@ -107,8 +106,9 @@ struct abd_arc_policy {
 	 */
 	uint64_t period_us;
 	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
+	size_t metadata_min, metadata_max; /* what metadata's share may cost */
 	struct abd_arc_share share[ABD_ARC_SHARES];
-	unsigned shares; /* those from here on are not in use */
+	unsigned shares; /* 1: metadata has no minimum and no maximum, and no share of its own */
 	struct abd_arc_list recent, frequent;
 	struct abd_arc_ghosts ghosts;
 	/*
@@ -195,15 +195,14 @@ void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item
 enum abd_arc_list_id abd_arc_policy_ask(
 	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent);
 
-/** The sum of all minimums. */
-size_t abd_arc_policy_minimums(const struct abd_arc_policy *policy);
-/** The most that a record of this share may cost, beside the others' minimums. */
+/** The most that a record of this share may cost. */
 size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share);
 /** Whether records, ghosts and incoming bytes together exceed the capacity, or metadata its max. */
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming);
 /**
  * The record to evict next (REPLACE), still in its list; NULL: there is none. If metadata is above
- * its maximum, it is metadata. Else no share falls below its minimum by it, while others have some.
+ * its maximum, it is metadata. Else metadata does not fall below its minimum by it, while there are
+ * other records.
  */
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent);
 /**

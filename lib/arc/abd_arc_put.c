@@ -116,8 +116,7 @@ static void abd_arc_put_displace(struct abd_arc *arc, const struct abd_arc_put *
 
 	while (more) {
 		pthread_mutex_lock(&arc->lock);
-		more = abd_arc_evict_share(arc,
-			abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put)),
+		more = abd_arc_evict_share(arc, abd_arc_share_of(arc, abd_arc_put_is_metadata(put)),
 			put->reserved, ABD_ARC_DISPLACE_PIECE);
 		pthread_mutex_unlock(&arc->lock);
 	}
@@ -135,7 +134,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 
 	if (put->reader != NULL)
 		abd_arc_reader_tell(put->reader);
-	if (cost <= abd_arc_share_cost_max(arc, put->key, abd_arc_put_is_metadata(put))) {
+	if (cost <= abd_arc_share_cost_max(arc, abd_arc_put_is_metadata(put))) {
 		enum abd_arc_list_id list =
 			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
 
@@ -243,7 +242,7 @@ static void abd_arc_put_publish(
 		abd_arc_record_retire(arc, old);
 		arc->stats.replaces++;
 	}
-	unsigned share = abd_arc_share_of(arc, put->key, abd_arc_put_is_metadata(put));
+	unsigned share = abd_arc_share_of(arc, abd_arc_put_is_metadata(put));
 
 	(void)abd_arc_evict_share(arc, share, entry->item.cost, SIZE_MAX);
 	abd_arc_policy_insert(&arc->policy, &entry->item, list, share, put->hash);

@@ -121,7 +121,7 @@ static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader,
 static int abd_arc_read_end(struct abd_arc *arc, struct abd_arc_reader *reader,
 	struct abd_arc_entry *entry, size_t size, int error)
 {
-	if (error == 0 && abd_arc_entry_is_compressed(arc, entry) && size > 0)
+	if (error == 0 && abd_arc_entry_is_compressed(entry) && size > 0)
 		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
 	if (error == -EBADMSG)
 		abd_arc_damaged(arc, abd_arc_hash(arc, &entry->key), &entry->key, entry);
@@ -209,7 +209,7 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
 	size_t dst_off, size_t off, size_t size)
 {
-	struct abd_arc_scratch part = {NULL, 0, false, false}, scratch = part;
+	struct abd_arc_scratch part = {NULL, 0, false}, scratch = part;
 	int error = abd_arc_scratch_get(&part, size);
 
 	if (error != 0)
@@ -233,14 +233,14 @@ static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *en
 
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;
-	if (!abd_arc_entry_is_compressed(arc, entry)) {
+	if (!abd_arc_entry_is_compressed(entry)) {
 		abd_copy_off(dst, abd, dst_off, off, size);
 		return 0;
 	}
 	if (size < entry->item.size)
 		return abd_arc_read_part(arc, entry, dst, dst_off, off, size);
-	ssize_t got = abd_lz4_decompress_exact(
-		dst, abd, dst_off, size, 0, abd_arc_entry_stored(arc, entry));
+	ssize_t got =
+		abd_lz4_decompress_exact(dst, abd, dst_off, size, 0, abd_arc_entry_stored(entry));
 
 	if (got == (ssize_t)size)
 		return 0;
@@ -259,13 +259,10 @@ static ssize_t abd_arc_read_scattered(struct abd_arc *arc, uint64_t hash, const 
 	if (error != 0)
 		return error;
 	struct abd_arc_entry *entry = abd_arc_held_entry(&hold);
-	bool is_late = hold.compressed && !entry->item.indexed && off > 0;
 
 	error = abd_arc_read_runs(arc, entry, dst, dst_off, off, size);
 	error = abd_arc_read_end(arc, reader, entry, size, error);
 	abd_arc_release(&hold);
-	if (error == 0 && is_late && (arc->flags & ABD_ARC_REINDEX) != 0)
-		abd_arc_late_note(arc, reader, hash, key);
 	return error == 0 ? (ssize_t)size : error;
 }
 

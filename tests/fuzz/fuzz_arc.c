@@ -475,25 +475,11 @@ static void do_trim(abd_arc_t *arc, struct fuzz_input *in)
 		"%zu of %zu", freed, bytes);
 }
 
-static void do_pool_min(abd_arc_t *arc, struct fuzz_input *in, uint64_t pool)
-{
-	struct abd_arc_stats stats;
-	int error = abd_arc_set_pool_min(arc, pool, fuzz_below(in, 65536));
-
-	fuzz_check(error == 0 || error == -ENOSPC, "%d", error);
-	abd_arc_stats_get(arc, &stats, sizeof(stats));
-	fuzz_check(stats.minimum_bytes <= stats.capacity_bytes / 2 &&
-			   stats.protected_bytes <= stats.minimum_bytes,
-		"%zu of %zu", (size_t)stats.protected_bytes, (size_t)stats.minimum_bytes);
-}
-
 static void do_resize(abd_arc_t *arc, size_t capacity)
 {
 	int error = abd_arc_resize(arc, capacity);
-	struct abd_arc_stats stats;
 
-	abd_arc_stats_get(arc, &stats, sizeof(stats));
-	fuzz_check(error == (stats.minimum_bytes > capacity / 2 ? -ENOSPC : 0), "%d", error);
+	fuzz_check(error == 0, "%d", error);
 }
 
 static void step(abd_arc_t *arc, struct fuzz_input *in)
@@ -535,8 +521,6 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_each(arc, in);
 	else if (what < 247)
 		do_trim(arc, in);
-	else if (what < 250)
-		do_pool_min(arc, in, n % POOLS);
 	else
 		do_resize(arc, least << fuzz_byte(in) % 4);
 }
@@ -593,8 +577,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abd_arc_fill_abandon(&filling[i].fill);
 	for (size_t i = 0; i < HOLDS; i++)
 		do_release(i);
-	for (uint64_t pool = 0; pool < POOLS; pool++)
-		fuzz_check(abd_arc_set_pool_min(arc, pool, 0) == 0, "pool %zu", (size_t)pool);
 	do_resize(arc, least);
 	abd_arc_stats_get(arc, &stats, sizeof(stats));
 	fuzz_check(stats.held_bytes == 0 && stats.used_bytes <= stats.capacity_bytes, "%zu used",

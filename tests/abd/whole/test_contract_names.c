@@ -247,7 +247,6 @@ Test(abd_contract_names, caching)
 	abd_test_breaks(abd_arc_remove, arc, NULL);
 	abd_test_breaks(abd_arc_remove_pool, NULL, 7);
 	abd_test_breaks(abd_arc_each, arc, NULL, NULL);
-	abd_test_breaks(abd_arc_set_pool_min, NULL, 1, 1);
 	abd_test_breaks(abd_arc_resize, NULL, ABD_ARC_CAPACITY_MIN);
 	abd_test_breaks(abd_arc_trim, NULL, 1, 1);
 	abd_test_breaks(abd_arc_evicted_take, NULL);

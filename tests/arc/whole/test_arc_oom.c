@@ -247,11 +247,6 @@ static int stats(void)
 	return abd_arc_stats_get(arc, &now, sizeof(now));
 }
 
-static int set_pool_min(void)
-{
-	return abd_arc_set_pool_min(arc, 7, 100000);
-}
-
 static int resize(void)
 {
 	return abd_arc_resize(arc, 400000);
@@ -344,7 +339,6 @@ static const struct {
 	{"abd_arc_remove_pool", remove_pool},
 	{"abd_arc_each", each},
 	{"abd_arc_stats_get", stats},
-	{"abd_arc_set_pool_min", set_pool_min},
 	{"abd_arc_resize", resize},
 	{"abd_arc_trim", trim},
 	{"abd_arc_evicted_take", evicted_take},

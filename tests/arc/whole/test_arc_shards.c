@@ -352,22 +352,3 @@ Test(arc_shards, callbacks_do_not_nest_whichever_shard_they_put_into)
 	puts_inside = 20000;
 	abd_arc_destroy(told);
 }
-
-Test(arc_shards, each_keeps_its_part_of_a_pools_minimum)
-{
-	abd_arc_t *arc = make(SHARDS * MIB, 0, SHARDS);
-	size_t stay = 0;
-
-	cr_assert_eq(abd_arc_set_pool_min(arc, 1, SHARDS * MIB / 2 + SHARDS), -ENOSPC);
-	cr_assert_eq(abd_arc_set_pool_min(arc, 1, SHARDS * MIB / 2), 0);
-	cr_assert_eq(arc_stats(arc).minimum_bytes, SHARDS * MIB / 2);
-	cr_assert_eq(abd_arc_resize(arc, SHARDS * MIB / 2), -ENOSPC);
-	for (uint64_t n = 0; n < 500; n++)
-		cr_assert_eq(put(arc, 1, n), 0);
-	for (uint64_t n = 0; n < 20000; n++)
-		abd_test_check(put(arc, 2, n) == 0, "put of a scan");
-	for (uint64_t n = 0; n < 500; n++)
-		stay += is_there(arc, 1, n);
-	cr_assert_eq(stay, 500);
-	abd_arc_destroy(arc);
-}

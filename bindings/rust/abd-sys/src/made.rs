@@ -33,7 +33,6 @@ pub const ABD_ARC_CAPACITY_MIN: usize = 65536;
 pub const ABD_ARC_RECORD_MAX: usize = 2113929216;
 pub const ABD_ARC_HIT_BATCH_MAX: usize = 256;
 pub const ABD_ARC_SHARDS_MAX: usize = 64;
-pub const ABD_ARC_POOLS_MAX: usize = 14;
 pub const ABD_LZ4_INDEX_FORM: usize = 8;
 pub const ABD_LZ4_LENGTH_SIZE: usize = 4;
 pub const ABD_STATS_ORDERS: usize = 16;
@@ -154,10 +153,8 @@ pub struct abd_arc_stats {
     pub remembered: u64,
     pub told: u64,
     pub metadata_bytes: u64,
-    pub minimum_bytes: u64,
-    pub protected_bytes: u64,
 }
-const _: [(); 312] = [(); size_of_on_64_bits::<abd_arc_stats>(312)];
+const _: [(); 296] = [(); size_of_on_64_bits::<abd_arc_stats>(296)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -310,7 +307,6 @@ extern "C" {
     pub fn abd_arc_remove(arc: *mut abd_arc_t, key: *const abd_arc_key_t) -> c_int;
     pub fn abd_arc_remove_pool(arc: *mut abd_arc_t, pool: u64) -> isize;
     pub fn abd_arc_resize(arc: *mut abd_arc_t, capacity_bytes: usize) -> c_int;
-    pub fn abd_arc_set_pool_min(arc: *mut abd_arc_t, pool: u64, bytes: usize) -> c_int;
     pub fn abd_arc_stats_get(arc: *mut abd_arc_t, stats: *mut abd_arc_stats, stats_size: usize) -> c_int;
     pub fn abd_arc_trim(arc: *mut abd_arc_t, bytes: usize, max_ns: u64) -> usize;
     pub fn abd_borrow_buf(abd: *mut abd_t, n: usize) -> *mut c_void;

@@ -127,12 +127,6 @@ impl Cache {
         unsafe { sys::abd_arc_remove_pool(self.raw.as_ptr(), pool) as usize }
     }
 
-    /// Records of a pool that cost no more than so many bytes together are not evicted by others.
-    pub fn set_pool_min(&self, pool: u64, bytes: usize) -> Result<()> {
-        let arc = self.raw.as_ptr();
-        check(unsafe { sys::abd_arc_set_pool_min(arc, pool, bytes) } as isize).map(drop)
-    }
-
     /// Changes how many bytes of memory it takes.
     pub fn resize(&self, capacity_bytes: usize) -> Result<()> {
         let arc = self.raw.as_ptr();
