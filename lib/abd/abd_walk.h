@@ -417,10 +417,11 @@ ABD_WALK_INLINE bool abd_walk(const char *call, const struct abd_side *a, const 
 		return abd_walk_in_step(call, &step, size, body, op);
 	if (body.lanes != NULL && lane_count > 0)
 		return abd_walk_lanes(call, a, b, size, lane_count, body, op);
-	if (b != NULL && b->abd != NULL)
+	if (b != NULL && b->abd != NULL) {
 		abd_iter_start(&ib, b->abd, b->off, size, NULL);
-	if (b != NULL && a->abd == NULL)
-		return abd_walk_general(call, &ib, NULL, a->to, &ib, NULL, body, op);
+		if (a->abd == NULL)
+			return abd_walk_general(call, &ib, NULL, a->to, &ib, NULL, body, op);
+	}
 	abd_iter_start(&ia, a->abd, a->off, size, body.writes ? call : NULL);
 	if (b == NULL)
 		return abd_walk_general(call, &ia, &ia, NULL, NULL, NULL, body, op);
