@@ -103,8 +103,6 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	} else {
 		record->index_size = 0;
 	}
-	/* Of one piece of memory lz4 needs no copy. */
-	assert(produced != -ENOMEM || source->buf == NULL);
 	if (produced == -ENOMEM) {
 		abd_arc_record_end(record);
 		result = -ENOMEM;

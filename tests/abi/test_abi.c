@@ -10,7 +10,7 @@
 
 #if UINTPTR_MAX == UINT32_MAX
 #define size(type, bytes) static_assert(sizeof(type) == (bytes), "the size of " #type " changed")
-size(abd_t, 44);
+size(abd_t, 40);
 static_assert(offsetof(abd_t, abd_u) == 28, "fields of abd_t moved");
 size(struct abd_allocator, 12);
 size(struct abd_stats, 8 * 31);
