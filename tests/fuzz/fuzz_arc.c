@@ -219,6 +219,25 @@ static void do_read(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 		check_read(&model[n], back[0], off, size, got);
 }
 
+static void do_read_abd(abd_arc_t *arc, struct fuzz_input *in, size_t n)
+{
+	abd_arc_key_t key = key_of(n);
+	size_t off = fuzz_below(in, RECORD), size = fuzz_below(in, RECORD);
+	abd_t *to = fuzz_byte(in) % 2 == 0 ? abd_alloc(size + 1, false)
+					   : abd_alloc_linear(size + 1, false);
+
+	fuzz_check(to != NULL, "%zu bytes", size + 1);
+	abd_zero(to, size + 1);
+	abd_copy_from_buf_off(to, "\xee", size, 1);
+
+	ssize_t got = abd_arc_read_abd(arc, &key, to, 0, off, size);
+
+	abd_copy_to_buf(back[0], to, size + 1);
+	abd_free(to);
+	if (got != -ENOENT)
+		check_read(&model[n], back[0], off, size, got);
+}
+
 static void do_read_all(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 {
 	abd_arc_key_t key = key_of(n);
@@ -335,6 +354,18 @@ static void do_hold_read(struct fuzz_input *in, size_t slot)
 	memset(back[0], 0xee, sizeof(back[0]));
 	check_read(&held[slot].content, back[0], off, size,
 		abd_arc_hold_read(&held[slot].hold, back[0], off, size));
+}
+
+/* The second hold stays in the place of the first one. */
+static void do_hold_dup(size_t slot)
+{
+	abd_arc_hold_t copy;
+
+	if (held[slot].content.size == 0)
+		return;
+	fuzz_check(abd_arc_hold_dup(&held[slot].hold, &copy) == 0, "slot %zu", slot);
+	abd_arc_release(&held[slot].hold);
+	held[slot].hold = copy;
 }
 
 static void do_hold_drop(abd_arc_t *arc, size_t slot)
@@ -494,8 +525,10 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_put_abd(arc, in, n);
 	else if (what < 95)
 		do_fill(arc, in, n);
-	else if (what < 135)
+	else if (what < 120)
 		do_read(arc, in, n);
+	else if (what < 135)
+		do_read_abd(arc, in, n);
 	else if (what < 145)
 		do_read_all(arc, in, n);
 	else if (what < 160)
@@ -508,8 +541,10 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_hold_read(in, n % HOLDS);
 	else if (what < 210)
 		do_hold(arc, in, n);
-	else if (what < 225)
+	else if (what < 221)
 		do_release(n % HOLDS);
+	else if (what < 225)
+		do_hold_dup(n % HOLDS);
 	else if (what < 230) {
 		abd_arc_remove(arc, &key);
 		changes(n, (struct content){.key = (unsigned)n});
@@ -555,7 +590,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.hit_batch = fuzz_byte(&in) % 4;
 	unsigned flags = fuzz_byte(&in);
 
-	config.flags = flags % 2 | (flags >= 192 ? ABD_ARC_SECOND_TIME : 0) |
+	config.flags = flags % 2 * ABD_ARC_CHECKSUM | (flags >= 192 ? ABD_ARC_SECOND_TIME : 0) |
 		       (flags % 32 == 20 ? ABD_ARC_NO_GHOSTS : 0);
 	config.lz4_index_min = flags / 2 % 4 == 3 ? 4096 : 0;
 	config.evicted_cb = flags / 8 % 2 == 1 ? leaves : NULL;
