@@ -313,7 +313,11 @@ class Sources(Case):
         os.chmod(os.path.join(tree, "secret"), 0)
         os.chmod(self.directory.name, 0o777)
         as_nobody = {"preexec_fn": lambda: os.setuid(65534)} if os.geteuid() == 0 else {}
-        if run("env", **as_nobody).returncode != 0:
+        try:
+            may_run = run("env", **as_nobody).returncode == 0
+        except PermissionError:  # a checkout in a folder of root's own
+            may_run = False
+        if not may_run:
             self.skipTest("nobody may run the program")
         file = self.path("result.json")
         result = run("run", "dedupe", "names", *FEW, "--input", tree, "--json", file, **as_nobody)
