@@ -6,6 +6,7 @@
 #include "abd_perf_clock.h"
 #include "abd_perf_race.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ struct abd_perf_member {
 	pthread_t thread;
 	unsigned number;
 	int cpu;
-	double ns;
+	double begun_ns, ended_ns; /* by the crew's clock */
 };
 
 struct abd_perf_crew {
@@ -25,6 +26,16 @@ struct abd_perf_crew {
 	unsigned count;
 	struct abd_perf_member member[];
 };
+
+/* Work may prepare something before it starts its clock: only the ns that it returns count. */
+static void abd_perf_crew_work(struct abd_perf_member *member)
+{
+	struct abd_perf_crew *crew = member->crew;
+	double ns = crew->work(crew->arg, member->number, crew->iterations);
+
+	member->ended_ns = abd_perf_clock_ns();
+	member->begun_ns = member->ended_ns - ns;
+}
 
 void abd_perf_crew_pin(int cpu)
 {
@@ -45,7 +56,7 @@ static void *abd_perf_crew_member(void *arg)
 		pthread_barrier_wait(&crew->start);
 		if (crew->work == NULL)
 			return NULL;
-		member->ns = crew->work(crew->arg, member->number, crew->iterations);
+		abd_perf_crew_work(member);
 		pthread_barrier_wait(&crew->end);
 	}
 }
@@ -82,19 +93,22 @@ double abd_perf_crew_run(struct abd_perf_crew *crew,
 	double (*work)(void *arg, unsigned member, uint64_t iterations), void *arg,
 	uint64_t iterations)
 {
-	double longest = 0;
-
 	crew->work = work;
 	crew->arg = arg;
 	crew->iterations = iterations;
 	pthread_barrier_wait(&crew->start);
 	if (work == NULL)
 		return 0;
-	crew->member[0].ns = work(arg, 0, iterations);
+	abd_perf_crew_work(&crew->member[0]);
 	pthread_barrier_wait(&crew->end);
-	for (unsigned i = 0; i < crew->count; i++)
-		longest = crew->member[i].ns > longest ? crew->member[i].ns : longest;
-	return longest / crew->count;
+
+	double begun_ns = crew->member[0].begun_ns, ended_ns = crew->member[0].ended_ns;
+
+	for (unsigned i = 1; i < crew->count; i++) {
+		begun_ns = fmin(begun_ns, crew->member[i].begun_ns);
+		ended_ns = fmax(ended_ns, crew->member[i].ended_ns);
+	}
+	return (ended_ns - begun_ns) / crew->count;
 }
 
 void abd_perf_crew_end(struct abd_perf_crew *crew)

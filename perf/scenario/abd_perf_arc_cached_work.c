@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-#define ABD_PERF_CACHED_COUNTED 4 /* records, from the middle of the set on */
+/* Records from the middle of the set on. A step takes some 4 us: four records took 10 s. */
+#define ABD_PERF_CACHED_COUNTED 1
 
 static void abd_perf_cached_counted(void *arg)
 {

@@ -14,6 +14,8 @@
 #include "abd_perf_steps.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +246,37 @@ static void check_crew(void)
 		"a figure whose two clocks differ says why");
 }
 
+/* Members work one after the other, as those do that share a CPU: a millisecond each. */
+static double work_in_turn(void *arg, unsigned member, uint64_t iterations)
+{
+	atomic_uint *turn = arg;
+
+	while (atomic_load(turn) != member)
+		sched_yield();
+
+	double begun = abd_perf_clock_ns();
+
+	while (abd_perf_clock_ns() < begun + 1e6 * (double)iterations)
+		continue;
+	atomic_fetch_add(turn, 1);
+	return abd_perf_clock_ns() - begun;
+}
+
+static void check_large_crew(void)
+{
+	enum { MEMBERS = 8 };
+	struct abd_perf_options options = {.cpu_count = 1};
+	atomic_uint turn = 0;
+
+	options.cpus[0] = sched_getcpu();
+
+	struct abd_perf_crew *crew = abd_perf_crew_make(MEMBERS, &options);
+	double ns = abd_perf_crew_run(crew, work_in_turn, &turn, 1);
+
+	abd_perf_crew_end(crew);
+	check(ns >= 1e6, "members that work one after the other are no faster than one");
+}
+
 /* All lines are on one circle, and no step tells the next one: hardly two are alike. */
 static void check_chase(void)
 {
@@ -440,6 +473,7 @@ int main(void)
 	check_first_round();
 	check_clock();
 	check_crew();
+	check_large_crew();
 	check_chase();
 	check_steps();
 	check_line();
