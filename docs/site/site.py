@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree, but for
-what "pictures" does: it draws the chapters' pictures anew, in the chapters.
+"""The site and the manual pages, from what is in the tree and what the programs draw. Nothing is written into the tree.
 
-The book's chapters are staged as they are, but for what only makes sense on a site: links to headers lead to their reference, a
-picture that a chapter has as text stands there as SVG too, both drawn by abd-explain of the same script.
+The pages of docs/ are staged as they are, in one folder, but for what only makes sense on a site: links to headers lead to their reference,
+a picture that a page has as text stands there as SVG too, both drawn by abd-explain of the same script, and a line that links to a
+section of play.md is that section.
 
-usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|epub|pdf|pictures...
-epub and pdf are the book without the reference: libabd.epub and libabd.pdf, which a browser (chromium) prints.
+usage: site.py --build FOLDER --explain PROGRAM [--perf PROGRAM] [--version V] html|man|epub|pdf...
+epub and pdf are the pages without the reference: libabd.epub and libabd.pdf, which a browser (chromium) prints.
 """
 import argparse
 import html
@@ -92,16 +92,8 @@ def doxygen(build, version):
 # ---- the sources -----------------------------------------------------------------------------------------------------
 
 
-PICTURE = re.compile(r"^```text explain=(?P<script>\S+)(?P<needs> \S+)?\n(?P<text>.*?)^```\n", flags=re.M | re.S)
-
-
-def pictures(explain):
-    for path in DOCS.glob("*.md"):
-        old = path.read_text(encoding="utf-8")
-        new = PICTURE.sub(lambda found: f"```text explain={found['script']}{found['needs'] or ''}\n{run(explain, '-f', DOCS / found['script'])}```\n", old)
-        if new != old:
-            path.write_text(new, encoding="utf-8")
-            print(f"{path.relative_to(ROOT)}: drawn anew; read the difference")
+PICTURE = re.compile(r"^```text explain=(?P<script>\S+)(?: \S+)?\n(?P<text>.*?)^```\n", flags=re.M | re.S)
+SHELVES = {"learn": "Learn", "use": "Use", "notes": "Notes"}
 
 
 NARROW = 50  # columns that fit a telephone, 390 px wide, at 11 px
@@ -121,7 +113,7 @@ def folded(lines):
 
 def glossary():
     """The glossary's rows: its terms, what they mean, what else they are not called."""
-    path = DOCS / "glossary.md"
+    path = DOCS / "use/glossary.md"
     rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
     return [(terms.split(", "), meaning, other) for terms, meaning, other in rows if terms != "term"]
 
@@ -132,6 +124,7 @@ def slug(term):
 
 class Stage:
     terms = {slug(term): term for terms, _, _ in glossary() for term in terms}
+    pieces = {slug(title): text for title, text in re.findall(r"^## (.*)\n\n(.*?)(?=^#|\Z)", (HERE / "play.md").read_text(), flags=re.M | re.S)}
 
     def __init__(self, build, explain, known):
         self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
@@ -175,8 +168,6 @@ class Stage:
             return f"[{text}](reference/{page_of(header[1])}.md)"
         if target == "include/abd":
             return f"[{text}](reference/index.md)"
-        if target.startswith("docs/") and (ROOT / target).exists():
-            return f"[{text}]({target[5:]})"
         return text
 
     @staticmethod
@@ -189,9 +180,8 @@ class Stage:
 
     def chapter(self, path):
         text = path.read_text(encoding="utf-8")
-        text = text.replace("](site/play.md", "](play.md").replace("](use/", "](")  # one folder has them all
-        if path.parent != DOCS:
-            text = text.replace("](../", "](")
+        text = re.sub(r"^\[[^]\n]*\]\(\.\./site/play\.md#([\w-]+)\).*\n", lambda found: self.pieces[found[1]], text, flags=re.M)
+        text = re.sub(r"\]\((?:\.\./)?(?:learn|use|notes)/", "](", text).replace("](../README.md", "](index.md")
         if path.name == "glossary.md":
             text = self.glossary(text)
         text = re.sub(r"\[([^\]\n]+)\]\(glossary\.md#([\w-]+)\)", lambda found: f"{{term}}`{found[1]} <{self.terms[found[2]]}>`", text)
@@ -199,7 +189,7 @@ class Stage:
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
         text = re.sub(r"^```(\w*)\n(.*?)^```$", lambda found: found[0] if found[1] else
                       self.drawing(found[2], text[:found.start()]), text, flags=re.M | re.S)
-        text = re.sub(r"\[(?P<text>[^\]\n]*)\]\(\.\./(?P<target>[^)\n]+)\)", self.link, text)
+        text = re.sub(r"\[(?P<text>[^\]\n]*)\]\((?:\.\./)+(?P<target>[^)\n]+)\)", self.link, text)
         # Ours are written without (); with it, a name may be OpenZFS's.
         parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
         return "".join(part if part.startswith("```") else re.sub(r"(?<![\[{}`\w])`(abd_\w+)`(?!\])", self.call, part) for part in parts)
@@ -212,24 +202,21 @@ class Stage:
         return f"\n```{{toctree}}\n{options}\n" + "\n".join(names) + "\n```\n"
 
     def book(self):
-        """Chapters in the order in which the book's README links them; what is to look things up comes after."""
-        names = {path.stem: path for path in sorted([*DOCS.glob("*.md"), *DOCS.glob("use/*.md")]) if path.stem != "README"}
-        readme = self.chapter(DOCS / "README.md")
-        numbered = re.findall(r"^\| \d+ \| \[[^]]*\]\((\w[\w-]*)\.md\)", readme, flags=re.M)
-        order = [name for name in dict.fromkeys(numbered + re.findall(r"\((\w[\w-]*)\.md\)", readme)) if name in names]
-        order += [name for name in names if name not in order]
-        look_up = [name for name in order if name in ("map", "glossary", "answers")]
-        for name in order:
-            self.write(f"{name}.md", self.chapter(names[name]))
-        self.write("play.md", (HERE / "play.md").read_text())
+        """Each shelf in the order in which README's tables have its pages; what is only linked in its sentences comes after."""
+        readme = (DOCS / "README.md").read_text(encoding="utf-8")
+        order = re.findall(r"^\|.*?\]\((\w+)/([\w-]+)\.md\)", readme, flags=re.M)
+        shelves = {shelf: [name for of, name in order if of == shelf] for shelf in SHELVES}
+        others = [path.stem for shelf in SHELVES for path in sorted((DOCS / shelf).glob("*.md")) if path.stem not in shelves[shelf]]
+        for path in (path for shelf in SHELVES for path in (DOCS / shelf).glob("*.md")):
+            self.write(path.name, self.chapter(path))
         self.write("explain.md", explain_page(self.explain))
-        first = ("Play with [buffers and the cache](play.md) in the browser, or with [abd-explain](explain.md) on the command line; or look into "
-                 "[the reference](reference/index.md).\n\n")
-        mark = "This is the book of it"
-        readme = re.sub(r'<pre class="drawing.*?</pre>\n', lambda _: (HERE / "front.svg").read_text(), readme, count=1, flags=re.S)
+        first = ('Play with <a href="interactive.html">buffers</a>, <a href="interactive-arc.html">the cache</a> and <a href="interactive-lz4.html">lz4\'s blocks</a> '
+                 "in the browser, or with [abd-explain](explain.md) on the command line; or look into [the reference](reference/index.md).\n\n")
+        mark = "There are three shelves"
+        readme = re.sub(r'<pre class="drawing.*?</pre>\n', lambda _: (HERE / "front.svg").read_text(), self.chapter(DOCS / "README.md"), count=1, flags=re.S)
         self.write("index.md", "---\nhide-toc: true\n---\n" + readme.replace(mark, first + mark)
-                   + self.toctree("The book", [name for name in order if name not in look_up], True)
-                   + self.toctree("Try", ["play", "explain"]) + self.toctree("Look up", [*look_up, "reference/index"]))
+                   + "".join(self.toctree(caption, shelves[shelf], shelf == "learn") for shelf, caption in SHELVES.items() if shelves[shelf])
+                   + self.toctree("Look up", [*others, "explain", "reference/index"]))
 
     def reference(self):
         rows = "".join(f"| [`abd/{name}.h`]({page_of(name)}.md) | {about} |\n" for name, about in headers().items())
@@ -352,16 +339,14 @@ def apart(page):
 def printed(stage, xml, build, options):
     """The book as one file: as EPUB, and, printed by a browser from a single page, as PDF. What is interactive or on other pages stays out."""
     shutil.rmtree(stage.source / "reference")
-    for name in ("play.md", "explain.md"):
-        (stage.source / name).unlink()
+    (stage.source / "explain.md").unlink()
     index = (stage.source / "index.md").read_text(encoding="utf-8")
     index = re.sub(r"^Play with .*\n\n", "", index, flags=re.M)
-    index = re.sub(r"^(?:play|explain|reference/index)\n", "", index, flags=re.M)
-    index = re.sub(r"\n```{toctree}\n:caption: Try\n(?:.*\n)*?```\n", "\n", index)
+    index = re.sub(r"^(?:explain|reference/index)\n", "", index, flags=re.M)
     stage.write("index.md", index)
     for path in stage.source.glob("*.md"):
-        text = re.sub(r"\[([^]\n]*)\]\((?:reference/|play\.md)[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
-        text = re.sub(r"\s*(?:\((?:Play with it|try other ranges) in the browser\.?\)|In the browser you can play with the lists\.)", "", text)
+        text = re.sub(r"\[([^]\n]*)\]\(reference/[^)\n]*\)", r"\1", path.read_text(encoding="utf-8"))
+        text = re.sub(r'<p class="play">.*?</iframe>\n', "", text, flags=re.S)
         text = re.sub(r"{c:func}(`\w+`)", r"\1", text)
         # What is one click away on a screen stays out on paper: the picture shows it.
         path.write_text(re.sub(r"<details class=\"as-text\">.*?</details>\n", "", text, flags=re.S), encoding="utf-8")
@@ -389,14 +374,10 @@ def main():
     parser.add_argument("--explain", required=True)
     parser.add_argument("--perf")
     parser.add_argument("--version", default="0.0.0")
-    parser.add_argument("what", nargs="+", choices=("html", "man", "epub", "pdf", "pictures"))
+    parser.add_argument("what", nargs="+", choices=("html", "man", "epub", "pdf"))
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
-    if "pictures" in options.what:
-        pictures(options.explain)
-    if options.what == ["pictures"]:
-        return
     xml = doxygen(options.build, options.version)
     stage = Stage(options.build, options.explain, {call for name in headers() for call in calls(xml, name)})
     stage.book()

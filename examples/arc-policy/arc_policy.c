@@ -2,7 +2,7 @@
 /*
  * Is ARC still the right policy for your requests? The library's cache, simulated policies and
  * bounds that know the future answer the requests of a trace, with room for parts of its records.
- * All begin empty, and all requests count. docs/arc-policy.md has the forms of traces.
+ * All begin empty, and all requests count. docs/notes/arc-policy.md has the forms of traces.
  *
  * usage: arc_policy TRACE [PART...]   print the share of hits with room for 1/PART of all records,
  *                                     for 64 32 16 8 4 2 if no PART is given

@@ -27,8 +27,8 @@ struct trace {
 	uint64_t distinct_bytes;      /* of all keys, each once */
 };
 
-/** Read a trace in a form of docs/arc-policy.md; free its requests. False if error says what is
- * wrong. */
+/** Read a trace in a form of docs/notes/arc-policy.md; free its requests. False if error says what
+ * is wrong. */
 bool trace_read(struct trace *trace, FILE *file, bool is_oracle_general, char *error, size_t room);
 /** Add a request of any key. After the last, trace_finish() numbers the keys. */
 void trace_add(struct trace *trace, uint64_t key, uint32_t size);

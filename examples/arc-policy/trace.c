@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads traces; docs/arc-policy.md describes their two forms. */
+/* Reads traces; docs/notes/arc-policy.md describes their two forms. */
 #include "policy.h"
 
 #include <endian.h>

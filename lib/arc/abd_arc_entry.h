@@ -35,7 +35,7 @@ struct abd_arc_entry {
 };
 
 static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
-	"two cache lines; docs/arc.md says what a record costs");
+	"two cache lines; docs/notes/arc.md says what a record costs");
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /*

@@ -32,7 +32,7 @@
  *
  * OpenZFS: buf_hash_table in module/zfs/arc.c; its size is fixed, and each look-up takes a lock.
  * Source: lines of slots and tags after Fan, Andersen, Kaminsky, "MemC3" (NSDI 2013); growing line
- * by line: Litwin, "Linear Hashing" (VLDB 1980). It replaced liburcu's cds_lfht; docs/arc.md
+ * by line: Litwin, "Linear Hashing" (VLDB 1980). It replaced liburcu's cds_lfht; docs/notes/arc.md
  * compares the two.
  */
 #ifndef ABD_ARC_INDEX_H

@@ -25,7 +25,7 @@
  * It is our own because liburcu's flavours don't fit a library that is opened late. All inlined
  * read sides take static TLS from the host, which may have none left. memb also wants each thread
  * registered by hand, and would clash with a host that does so; bp polls every 10 ms.
- * docs/arc.md has the figures.
+ * docs/notes/arc.md has the figures.
  *
  * Invariant: nobody waits for a grace period inside a section, takes a lock there, or allocates;
  * sections don't nest.

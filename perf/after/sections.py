@@ -338,7 +338,7 @@ def section_cached(document):
         "Records of 8 KiB in the cache, read 128 KiB at a time: " + html.escape("; ".join(said) or "no ratios were measured")
         + ". OpenZFS found about 5 % between its way with the rule off and on. A read here is a look-up, a decode and a copy. In an engine there is more: "
           "under OpenZFS's own userspace library the decode was a fifth of a cached read of 8 KiB, so what makes decoding 5 % faster makes "
-          "such a read 1 % faster (docs/under-openzfs.md)."))
+          "such a read 1 % faster (docs/notes/under-openzfs.md)."))
 
 
 def section_latency(document):

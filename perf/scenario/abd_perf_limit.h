@@ -3,7 +3,7 @@
  * What the machine allows: bare loops over the runs of two buffers, at the same addresses, that do
  * nothing but compare, copy or zero. The fastest of them is the ruler for operations on scattered
  * memory; what linear memory reaches is out of reach for some machines' scattered runs, and below
- * what others do with them (docs/plans.md).
+ * what others do with them (docs/notes/plans.md).
  */
 #ifndef ABD_PERF_LIMIT_H
 #define ABD_PERF_LIMIT_H

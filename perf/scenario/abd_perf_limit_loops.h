@@ -6,8 +6,8 @@
  *   TARGET                         the functions' attribute
  *   VEC, VEC_SIZE, ZERO, LOAD(p), STORE(p, v), STREAM(p, v), DIFFER(a, b), OR(x, y), IS_ZERO(v)
  *
- * The loops are those that won somewhere (docs/plans.md): one run, two or four together, with or
- * without the heads of the next fetched, or all of it. The number of lanes is hidden from the
+ * The loops are those that won somewhere (docs/notes/plans.md): one run, two or four together, with
+ * or without the heads of the next fetched, or all of it. The number of lanes is hidden from the
  * compiler, which would unroll their loop: the same instruction visits all lanes (abd_lanes.h).
  */
 

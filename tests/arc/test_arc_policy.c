@@ -185,7 +185,7 @@ static void compare_with_paper(size_t c, uint64_t keys, enum arc_trace_kind kind
 	abd_arc_policy_fini(&policy);
 }
 
-/* The last row of the table in docs/arc-keep.md. */
+/* The last row of the table in docs/learn/arc-keep.md. */
 Test(arc_policy, ten_requests_leave_what_the_book_says)
 {
 	static const uint64_t requests[] = {1, 2, 1, 3, 4, 5, 2, 4, 2, 6};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How OpenZFS's callers use buffers, one pattern a function: compressors' glue, received streams,
- * split blocks, devices that check alignment, MACs, printing, faults on purpose. docs/reliances.md
- * says who uses which.
+ * split blocks, devices that check alignment, MACs, printing, faults on purpose.
+ * docs/notes/reliances.md says who uses which.
  * Invariant: written to OpenZFS's sys/abd.h, so that it would compile over that header as well.
  * Each pattern meets every kind of buffer, and every byte is compared with plain memory.
  */

@@ -160,7 +160,7 @@ def of_ours():
 
 
 def sources():
-    return [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/use").glob("*.md")), *sorted((ROOT / "include").glob("**/*.h")),
+    return [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "include").glob("**/*.h")),
             *sorted((ROOT / "lib").glob("**/*.[ch]"))]
 
 

@@ -2,7 +2,7 @@
 /*
  * A small pool: records are compressed, padded, checksummed, laid out over files with parity, read
  * back with columns damaged, found out by trying, repaired. Its patterns are those of
- * docs/reliances.md.
+ * docs/notes/reliances.md.
  * Invariant: written to OpenZFS's sys/abd.h, so that it would compile over that header as well;
  * every byte, also on the disks, is compared with plain memory.
  * usage: dialect_pool ROUNDS [SEED]

@@ -3,18 +3,18 @@
 """The book says what is so: its blocks are run, its links followed, its map held to the headers, its words looked up.
 
 usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
-  map                   docs/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
+  map                   docs/use/map.md: each name of ours exists, each test named exists and its file uses what it is named for, each
                         exported symbol, statistic and tunable of ours is in it;
-                        each test named in docs/reliances.md exists
+                        each test named in docs/notes/reliances.md exists
   links                 links, file:function, chapters in order, exercises and questions with their answers, names of other projects' functions;
                         where, when and by which command the figures of a table were measured
   fences                each block of the book has a tag that is known; excerpts, kept figures (README's too) and commands that are not run stand as they say
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
-  table FILE            no check: put the table that tests/run left in FILE into the chapter on testing
+  table FILE            no check: put the table that tests/run left in FILE into the page on testing
   draw [BUILD]          no check: put the tables of kept results, and with a build what abd-explain draws, into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
-                        from a chapter, and one of several words from where each chapter first has it
+                        from a page, and one of several words from where each chapter first has it
   ease                  no check: prints each page's words and reading ease (Flesch)
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
@@ -64,8 +64,13 @@ def check(ok, finding):
     return ok
 
 
-def chapters():
-    return sorted([*book.glob("*.md"), *book.glob("use/*.md")])
+def pages():
+    return sorted(path for shelf in ("", "learn", "use", "notes") for path in (book / shelf).glob("*.md"))
+
+
+def page(name):
+    """A page by its name, which no other has, whatever its shelf; the book's folder has it if none does."""
+    return next((path for path in pages() if path.name == name), book / name)
 
 
 def beside(*names):
@@ -215,7 +220,7 @@ PROGRAMS = ("dialect.callers", "dialect.hold", "dialect.pool")
 
 
 def check_map():
-    path = book / "map.md"
+    path = page("map.md")
     files, known, named = sources(), identifiers() | tunables(), tests()
     used = exported() | inlined() | struct_fields("stats.h", "abd_stats") | tunables()
     ours = set()
@@ -240,7 +245,7 @@ def check_map():
         if any(texts) and used & set(quoted(here)):
             check(any(re.search(rf"\b{name}\b", text) for text in texts for name in quoted(here)),
                   f"{where}: none of the tests uses {here}")
-    reliances = book / "reliances.md"
+    reliances = page("reliances.md")
     for line, cells in rows(reliances) if reliances.exists() else []:
         for name in quoted(cells[-1]):
             check(name in named or name in PROGRAMS, f"{reliances.name}:{line}: there is no test {name}")
@@ -268,7 +273,7 @@ def anchors(path):
 
 def glossary_terms():
     """(line, term) of each; a row may explain two."""
-    return [(line, term) for line, cells in rows(book / "glossary.md") for term in cells[0].split(", ")]
+    return [(line, term) for line, cells in rows(page("glossary.md")) for term in cells[0].split(", ")]
 
 
 def check_link(where, path, target):
@@ -297,7 +302,7 @@ def check_text_names(where, line, files, known, others):
 def order():
     """The chapters' files, as docs/README.md numbers them."""
     readme = (book / "README.md").read_text()
-    return re.findall(r"^\|\s*\d+\s*\|\s*\[[^]]*\]\(([\w-]+\.md)\)", readme, re.MULTILINE)
+    return re.findall(r"^\|\s*\d+\s*\|\s*\[[^]]*\]\(([\w/-]+\.md)\)", readme, re.MULTILINE)
 
 
 def numbered(lines, heading):
@@ -322,23 +327,19 @@ def check_order():
     if not names:
         return
     linked = set(re.findall(r"\]\(([\w/-]+\.md)", (book / "README.md").read_text()))
-    for path in chapters():
+    answers = parse(page("answers.md"))[1]
+    for path in pages():
         name = str(path.relative_to(book))
         check(name == "README.md" or name in linked, f"README.md: {name} is not in it")
-    if not (book / "answers.md").exists():
-        check(not names, "answers.md does not exist")
-        return
-    answers = parse(book / "answers.md")[1]
-    for name in [*names, "under-openzfs.md"]:
-        if not (book / name).exists():
-            continue  # a broken link, told elsewhere
-        lines = parse(book / name)[1]
+        check(page(path.name) == path, f"{name}: another page has this name; on the site they are in one folder")
+        lines = parse(path)[1]
         title = lines[0].lstrip("# ").split(":")[0]
         asked, answered = numbered(lines, "## Exercises"), numbered(answers, f"## {title}")
-        check(asked > 0 or name not in names, f"{name}: no exercises")
-        check(asked == answered, f"{name}: {asked} exercises, {answered} answers under \"{title}\" in answers.md")
+        check(asked > 0 or name not in names, f"{path.name}: no exercises")
+        check("## Build your own" in lines or name not in names, f"{path.name}: no step of build your own")
+        check(asked == answered, f"{path.name}: {asked} exercises, {answered} answers under \"{title}\" in answers.md")
         asked, answered = numbered(lines, "## Reading the source"), numbered(answers, f"### {title}: the source")
-        check(asked == answered, f"{name}: {asked} questions of the source, {answered} answers in answers.md")
+        check(asked == answered, f"{path.name}: {asked} questions of the source, {answered} answers in answers.md")
 
 
 MEASURED = re.compile(r"(?:Measured|Counted|Computed)\b.*: .*; 20\d\d-\d\d-\d\d; .*(?:`.+`|not kept)")
@@ -363,13 +364,13 @@ def check_measured_tables(path, named):
 def check_links():
     files, named = sources(), tests()
     others = theirs()
-    if (book / "map.md").exists():
-        others |= {name.removesuffix("()") for _, cells in rows(book / "map.md") for name in quoted(cells[0])}
+    if page("map.md").exists():
+        others |= {name.removesuffix("()") for _, cells in rows(page("map.md")) for name in quoted(cells[0])}
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
                                       for path in (ROOT / folder).glob("**/*.[ch]")
                                       for name in re.findall(r"\b(\w+)\(", path.read_text())}
-    pages = chapters()
-    for path in [*pages, *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", *map(str, ROOT.glob("[a-z]*/[a-z]*/README.md")))]:
+    inside = pages()
+    for path in [*inside, *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", *map(str, ROOT.glob("[a-z]*/[a-z]*/README.md")))]:
         level = 0
         for number, line in enumerate(parse(path)[1], 1):
             where = f"{path.name}:{number}"
@@ -379,9 +380,9 @@ def check_links():
                 level = deep
             for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "``", line)):
                 check_link(where, path, target)
-            if path in pages:
+            if path in inside:
                 check_text_names(where, line, files, known, others)
-        if path in pages and path.name != "testing.md":  # its table is written by the table check
+        if path in inside and path.name != "testing.md":  # its table is written by the table check
             check_measured_tables(path, named)
     check_order()
 
@@ -575,8 +576,8 @@ def known_tag(block):
 
 def check_fences():
     check_front()
-    blocks = [b for path in chapters() for b in parse(path)[0]]
-    for path in chapters():
+    blocks = [b for path in pages() for b in parse(path)[0]]
+    for path in pages():
         check_lines(path, "an indented block is not tested; fence it", lambda line: re.match(r" {4}\S", line))
     names = {(b.path, b.tags.get("example") or b.tags.get("run")) for b in blocks if {"example", "run"} & b.tags.keys()}
     outputs = set()
@@ -599,7 +600,7 @@ def check_fences():
 
 def check_blocks(folder, only=None):
     build = Build(folder)
-    blocks = [b for path in chapters() for b in parse(path)[0]]
+    blocks = [b for path in pages() for b in parse(path)[0]]
     runs = [b for b in blocks if {"example", "run"} & b.tags.keys() and build.applies(b) and (only is None or only in b.tags.values())]
     outputs = {(b.path, b.tags["output"]): b.text for b in blocks if "output" in b.tags}
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
@@ -636,7 +637,7 @@ def check_words():
     def wrong(line):
         words = re.findall(r"[A-Za-z][A-Za-z']*", plain(line))
         return ", ".join(sorted({w for w in words if w in unknown and w.lower().removesuffix("'s") not in listed}))
-    for path in [*chapters(), *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]:
+    for path in [*pages(), *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]:
         prose = [line for line in parse(path)[1] if not line.startswith("    ")]  # commands
         spelt = subprocess.run(["aspell", "list", "--lang=en_GB", "--encoding=utf-8"], text=True, capture_output=True, check=True,
                                input="\n".join(plain(line) for line in prose))
@@ -658,21 +659,21 @@ def first_use(name, term):
 
 def check_linked():
     names = [name for name in order() if (book / name).exists()]
-    texts = "".join((book / name).read_text() for name in names)
+    texts = "".join(path.read_text() for path in pages())
     for line, term in glossary_terms():
-        check(f"](glossary.md#{slug(term)})" in texts, f"glossary.md:{line}: no chapter links \"{term}\"")
+        check(f"glossary.md#{slug(term)})" in texts, f"glossary.md:{line}: no page links \"{term}\"")
         for place, text in (first_use(name, term) or ("", "") for name in names if " " in term):
-            check(not place or re.match(rf"\[[^]]*\]\(glossary\.md#{slug(term)}\)", text), f"{place}: the first \"{term}\" is no link to the glossary")
+            check(not place or re.match(rf"\[[^]]*\]\([\w./]*glossary\.md#{slug(term)}\)", text), f"{place}: the first \"{term}\" is no link to the glossary")
 
 
 def check_terms():
     check_linked()
-    for line, cells in rows(book / "glossary.md"):
+    for line, cells in rows(page("glossary.md")):
         if not check(len(cells) == 3, f"glossary.md:{line}: {len(cells)} columns, not 3"):
             continue
         for wrong in (w.strip() for w in cells[2].split(",") if w.strip() not in ("", "—")):
             pattern = re.compile(rf"\b{re.escape(wrong)}s?\b", re.IGNORECASE)
-            for path in (p for p in chapters() if p.name != "glossary.md"):
+            for path in (p for p in pages() if p.name != "glossary.md"):
                 check_lines(path, f"\"{wrong}\"; the glossary says {cells[0]}",
                             lambda text, p=pattern: bool(p.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))))
 
@@ -697,7 +698,7 @@ def ease(path):
 
 
 def print_ease():
-    found = sorted((figure, words, path.name) for path in chapters() for words, figure in [ease(path)])
+    found = sorted((figure, words, path.name) for path in pages() for words, figure in [ease(path)])
     for figure, words, name in found:
         print(f"{figure:5.1f}  {words:5} words  {name}")
     print(f"figure: {sum(words for _, words, _ in found)} words, reading ease from {found[0][0]:.0f} ({found[0][2]}) to {found[-1][0]:.0f}")
@@ -747,7 +748,7 @@ def draw(folder=None):
         return f"```text explain={found.group(1)}{found.group(2) or ''}\n{done.stdout}```\n"
     if book == ROOT / "docs":
         (book / FRONT).write_text(front_picture())
-    for path in chapters():
+    for path in pages():
         text = path.read_text()
         drawn = re.sub(r"^```text figures=(\S+)\n.*?^```\n", lambda found: f"```text figures={found[1]}\n{kept_figures(found[1])}```\n", text,
                        flags=re.MULTILINE | re.DOTALL)
@@ -762,7 +763,7 @@ def draw(folder=None):
 
 def put_table(file):
     """What stands between the marks in testing.md becomes FILE."""
-    chapter = book / "testing.md"
+    chapter = page("testing.md")
     text = chapter.read_text()
     marked = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
     table = pathlib.Path(file).read_text().rstrip("\n") + "\n"

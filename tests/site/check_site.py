@@ -39,6 +39,7 @@ class Page(html.parser.HTMLParser):
             self.leads.append(attributes["href"])
 
 
+CHAPTERS = [path for folder in ("", "learn", "use", "notes") for path in (ROOT / "docs" / folder).glob("*.md")]
 PAGES = {path: Page(path) for path in SITE.rglob("*.html")}
 
 
@@ -78,13 +79,18 @@ class Site(unittest.TestCase):
             self.assertNotRegex(path.read_text(encoding="utf-8"), r"(@import|url\()\s*[\"']?(https?:)?/", path)
 
     def test_the_front_page_has_its_picture_and_leads_to_the_pages_to_play_with(self):
-        text = (SITE / "index.html").read_text(encoding="utf-8")
-        self.assertEqual(text.count('<svg class="front" role="img"'), 1)
-        self.assertRegex(text, r'<p>Play with <a [^>]*href="play.html"')
+        self.assertEqual((SITE / "index.html").read_text(encoding="utf-8").count('<svg class="front" role="img"'), 1)
+        self.assertLessEqual({path.name for path in SITE.glob("interactive*.html")}, set(PAGES[SITE / "index.html"].leads))
+
+    def test_what_can_be_played_with_stands_in_the_pages_that_it_belongs_to(self):
+        wanted = sum(len(re.findall(r"^\[.*\]\(\.\./site/play\.md#", path.read_text(), flags=re.M)) for path in CHAPTERS)
+        found = [link for page in PAGES.values() for link in page.loads if link.startswith("interactive")]
+        self.assertEqual(len(found), wanted)
+        self.assertEqual({link.split("#")[0] for link in found}, {path.name for path in SITE.glob("interactive*.html")})
 
     def test_every_chapter_is_a_page_that_the_index_leads_to(self):
         led = {self.target(SITE / "index.html", link)[0] for link in PAGES[SITE / "index.html"].leads}
-        for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/use").glob("*.md")]:
+        for path in CHAPTERS:
             name = "index" if path.stem == "README" else path.stem
             self.assertIn(SITE / f"{name}.html", led | {SITE / "index.html"}, path.name)
 
@@ -97,7 +103,7 @@ class Site(unittest.TestCase):
             self.assertTrue((MAN / f"man3/{call}.3").exists(), call)
 
     def test_names_of_ours_in_the_map_lead_to_their_reference(self):
-        if not (ROOT / "docs/map.md").exists():
+        if not (ROOT / "docs/use/map.md").exists():
             self.skipTest("there is no map")
         led = [link for link in PAGES[SITE / "map.html"].leads if link.startswith("reference/") and "#c.abd_" in link]
         self.assertGreater(len(set(led)), 60)
@@ -115,7 +121,7 @@ class Site(unittest.TestCase):
             self.assertTrue(f"<dt><strong>{answer}</strong></dt>" in text, answer)
 
     def test_every_picture_is_svg_that_abd_explain_drew(self):
-        wanted = sum(len(re.findall(r"^```text explain=", path.read_text(), flags=re.M)) for path in (ROOT / "docs").glob("*.md"))
+        wanted = sum(len(re.findall(r"^```text explain=", path.read_text(), flags=re.M)) for path in CHAPTERS)
         pictures = list((SITE / "_images").glob("*.svg")) if (SITE / "_images").exists() else []
         self.assertEqual(len(pictures), wanted)
         for path in pictures:

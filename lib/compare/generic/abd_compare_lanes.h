@@ -6,7 +6,7 @@
  *
  * AMD Zen 4, 4 KiB runs at random addresses, against one span at a time (avx512): two lanes 1.04 at
  * 4 MiB and 1.4 at 16 MiB, four 1.02 and 1.8. Eight lanes, and lanes without heads, were slower.
- * AMD Zen 5: two lanes with heads 1.2 at 16 MiB, 1.1 at 256 MiB (docs/plans.md).
+ * AMD Zen 5: two lanes with heads 1.2 at 16 MiB, 1.1 at 256 MiB (docs/notes/plans.md).
  */
 #ifndef ABD_COMPARE_LANES_H
 #define ABD_COMPARE_LANES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Zeroing with 64-byte vectors: one span, four together, or two with non-temporal stores.
- * Measured on Zen 5, 4 KiB runs at random addresses (docs/plans.md).
+ * Measured on Zen 5, 4 KiB runs at random addresses (docs/notes/plans.md).
  */
 #include "abd_copy_avx512.h"
 #include "abd_zero_span.h"
