@@ -124,7 +124,7 @@ def slug(term):
 
 class Stage:
     terms = {slug(term): term for terms, _, _ in glossary() for term in terms}
-    pieces = {slug(title): text for title, text in re.findall(r"^## (.*)\n\n(.*?)(?=^#|\Z)", (HERE / "play.md").read_text(), flags=re.M | re.S)}
+    pieces = {slug(title): text for title, text in re.findall(r"^## ([^\n]*)\n\n(.*?)(?=^#|\Z)", (HERE / "play.md").read_text(), flags=re.M | re.S)}
 
     def __init__(self, build, explain, known):
         self.source, self.explain, self.known, self.pictures = build / "source", explain, known, 0
