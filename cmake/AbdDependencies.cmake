@@ -14,7 +14,7 @@ if(ABD_JEMALLOC_FOUND AND ABD_JEMALLOC_ARCHIVE)
 	set(abd_jemalloc_found ON)
 endif()
 
-option(ABD_WITH_JEMALLOC "Take chunk memory from a jemalloc arena" ${abd_jemalloc_found})
+option(ABD_WITH_JEMALLOC "Build abd::jemalloc, for programs that ask for runs from a jemalloc arena" ${abd_jemalloc_found})
 if(ABD_WITH_JEMALLOC AND NOT abd_jemalloc_found)
 	message(FATAL_ERROR "ABD_WITH_JEMALLOC is on, but there is no jemalloc, or no libjemalloc_pic.a of it (Debian: libjemalloc-dev)")
 endif()

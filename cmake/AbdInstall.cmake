@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What is installed: libraries, headers, the CMake package abd (abd::abd) and abd.pc. Nothing in it says where it was built or
+# What is installed: libraries, headers, the CMake package abd (abd::abd, abd::jemalloc), abd.pc and abd-jemalloc.pc. Nothing in it says where it was built or
 # installed, so a moved prefix still works (tests/consumer moves one).
 # Components: abd_runtime (what programs load), abd_development (what they are built with).
 include(CMakePackageConfigHelpers)
 
 set(abd_installed abd)
 if(ABD_WITH_JEMALLOC)
-	list(APPEND abd_installed abd_jemalloc)
-	set_target_properties(abd_jemalloc PROPERTIES EXPORT_NAME jemalloc)
+	list(APPEND abd_installed abd_jemalloc abd_asks_jemalloc)
+	set_target_properties(abd_asks_jemalloc PROPERTIES EXPORT_NAME jemalloc)
 endif()
 set(abd_rule "")
 if(NOT ABD_INSTALL)
@@ -58,14 +58,6 @@ foreach(folder libdir includedir)
 	endif()
 endforeach()
 set(abd_pc_libs -labd)
-if(ABD_WITH_JEMALLOC)
-	# These options are one word, so that pkg-config keeps their order; see lib/CMakeLists.txt for why it is there.
-	string(APPEND abd_pc_libs " -Wl,--push-state,--no-as-needed,-labd_jemalloc,--pop-state")
-	# A program linked with -static finds an empty archive by that name, so it uses no jemalloc: Debian's archive would become the
-	# program's malloc.
-	file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libabd_jemalloc.a CONTENT "!<arch>\n" @ONLY)
-	install(FILES ${PROJECT_BINARY_DIR}/libabd_jemalloc.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT abd_development)
-endif()
 set(abd_pc_private "")
 foreach(folder IN LISTS ABD_LZ4_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)
 	string(APPEND abd_pc_private " -L${folder}")
@@ -81,5 +73,11 @@ if(NOT BUILD_SHARED_LIBS)
 	# A plugin that holds the archive stays mapped; see lib/CMakeLists.txt. Programs ignore it.
 	string(APPEND abd_pc_libs " -Wl,-z,nodelete")
 endif()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/abd.pc.in ${PROJECT_BINARY_DIR}/abd.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/abd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT abd_development)
+set(abd_pc abd)
+if(ABD_WITH_JEMALLOC)
+	list(APPEND abd_pc abd-jemalloc)
+endif()
+foreach(name IN LISTS abd_pc)
+	configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+	install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT abd_development)
+endforeach()

@@ -9,8 +9,8 @@
  *                                     OpenZFS PR 8580
  *   chunk_provider      regions, malloc, jemalloc, pool    where runs come from: regions, memory
  *                       that is mapped for them (the default); malloc, the C library (the default
- *                       of checked builds); jemalloc, an arena of its own, if the process has
- *                       jemalloc; pool, one region of a fixed size (pool.h)
+ *                       of checked builds); jemalloc, an arena of its own, if the program has
+ *                       linked abd::jemalloc; pool, one region of a fixed size (pool.h)
  *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
  *                                     multiple of that; settable until the pool is first chosen,
  *                                     as are:

@@ -8,7 +8,6 @@
 #include "abd_magazine.h"
 #include "abd_age.h"
 #include "abd_depot.h"
-#include "abd_jemalloc.h"
 #include "abd_mem.h"
 #include "abd_tunable.h"
 
@@ -246,7 +245,6 @@ static void abd_magazine_age(void)
 	t.idle_since_ms = now > idle ? now - idle : 0;
 	abd_thread_visit(abd_magazine_idles, abd_magazine_take, &t);
 	abd_magazine_end_taken(&t, true);
-	abd_jemalloc_decay();
 }
 
 /* Look at the clock: magazines that this thread has not used for a period go to the depot. */

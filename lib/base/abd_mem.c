@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory from jemalloc's arena or the C library.
+ * Memory from the C library, behind the hook for tests.
  */
 #include "abd_mem.h"
-#include "abd_jemalloc.h"
 
 #include <stdlib.h>
 #include <sys/sysinfo.h>
@@ -32,8 +31,6 @@ void *abd_mem_alloc(size_t size, size_t alignment)
 
 	if (abd_mem_refused() || size > abd_mem_bytes_max())
 		return NULL;
-	if (abd_jemalloc_present())
-		return abd_jemalloc_alloc(ABD_JEMALLOC_SMALL, size, alignment);
 	return aligned_alloc(alignment, abd_round_up(size, alignment));
 }
 
@@ -41,8 +38,6 @@ void abd_mem_free(void *block, size_t size, size_t alignment)
 {
 	ABD_KEEP_ERRNO;
 
-	if (abd_jemalloc_present())
-		abd_jemalloc_free(ABD_JEMALLOC_SMALL, block, size, alignment);
-	else
-		free(block);
+	(void)size, (void)alignment;
+	free(block);
 }

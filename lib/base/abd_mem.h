@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw memory for everything that isn't runs: structs with their run tables, gang tables, thread
- * blocks, linear buffers. It comes from a jemalloc arena of the library's own where the process has
- * jemalloc, else from the C library. Which of the two never changes.
+ * Raw memory of the C library, for everything that isn't runs: structs with their run tables, gang
+ * tables, thread blocks, linear buffers.
  *
  * Invariant: every allocation of the library, from whatever source, asks abd_mem_refused() first.
  * This is the one place where tests make memory run out.

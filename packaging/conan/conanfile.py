@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conan 2 recipe. From the tree: conan create packaging/conan --build=missing
 
-lz4, xxhash, jemalloc and liburing come from the system: libabd needs just what their packages there offer
-(see docs/use/install.md, "jemalloc never becomes your program's malloc").
+lz4, xxhash, liburing and, where it is asked for, jemalloc come from the system: libabd needs just what their packages there
+offer (see docs/use/install.md, "jemalloc never becomes your program's malloc").
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ class AbdConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "with_jemalloc": [True, False], "with_arc": [True, False],
                "with_uring": [True, False]}
-    default_options = {"shared": True, "with_jemalloc": True, "with_arc": True, "with_uring": True}
+    default_options = {"shared": True, "with_jemalloc": False, "with_arc": True, "with_uring": True}
     languages = ["C"]
 
     _top = pathlib.Path(__file__).resolve().parents[2]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Install the library into a prefix of its own and use nothing but that: by find_package and by pkg-config, in C and C++, then
 # once more after the prefix was moved. Or, as "subdirectory" or by FetchContent as "fetch", as a part of another project.
-# PROVIDER is where chunk memory must come from; OPTIONs configure the library. An empty CXX leaves C++ out.
+# From Go and Python too, where they are installed. PROVIDER is jemalloc if the library offers it to programs that ask, else empty.
+# OPTIONs configure the library. An empty CXX leaves C++ out.
 # usage: consumer.sh shared|static|subdirectory|fetch SOURCE WORK CC CXX PROVIDER OPTION...
 set -eu
 
@@ -10,16 +11,13 @@ way=$1 source=$2 work=$3 cc=$4 cxx=$5 provider=$6
 shift 6
 here=$source/tests/consumer
 jobs=${ABD_JOBS:-$(nproc 2>/dev/null || echo 2)}
-passed=0 failed=0
+passed=0 failed=0 lib=
 rm -rf "$work"
 mkdir -p "$work"
 unset ABD_MAX_ORDER LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
 # Linking is what is tested; in ci the library is compiled without optimisation.
 fast=
 [ "${ABD_GATE_TIER:-full}" = full ] || fast=-DCMAKE_C_FLAGS_RELEASE=-O0\ -DNDEBUG
-
-# What is asked for is had only where the library finds it: so these programs show whether jemalloc is found.
-export ABD_CHUNK_PROVIDER="$provider"
 
 run() { # what may be noisy while it works
 	"$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "FAIL $*"; exit 1; }
@@ -40,11 +38,13 @@ expect() { # WHAT TEXT COMMAND...
 # The programs in a folder, built in whatever way.
 expect_all() { # WHAT FOLDER
 	expect "$1: consumer" "linear 1, linear_page 1, same address 1, borrows 2, borrow copies 0" "$2/consumer"
-	expect "$1: host" "malloc belongs to libc.so" "$2/host" "$provider"
-	[ -z "$cxx" ] || expect "$1: host_cxx" "_Znwm belongs to libstdc++" "$2/host_cxx" "$provider"
-	# pkg-config can't leave the companion out of a plugin; without this room for its thread-local data it could not be opened.
-	expect "$1: plugin closed" "0 failed" env -u ABD_CHUNK_PROVIDER GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 \
-		"$2/host_close" "$2/host_plugin.so"
+	expect "$1: host" "malloc belongs to libc.so" env ABD_CHUNK_PROVIDER=jemalloc "$2/host" regions
+	[ -z "$cxx" ] || expect "$1: host_cxx" "_Znwm belongs to libstdc++" "$2/host_cxx" regions
+	# Asked for, it is the provider, and no more: malloc stays the host's.
+	[ -z "$provider" ] || expect "$1: host_jemalloc" "malloc belongs to libc.so" env ABD_CHUNK_PROVIDER="$provider" "$2/host_jemalloc" "$provider"
+	for kind in module shared; do
+		expect "$1: $kind library opened late, and closed" "0 failed" "$2/host_close" "$2/host_$kind.so"
+	done
 }
 
 by_cmake() { # WHAT OPTION...
@@ -55,6 +55,11 @@ by_cmake() { # WHAT OPTION...
 		${cxx:+-DCONSUMER_CXX=ON -DCMAKE_CXX_COMPILER="$cxx"} "$@"
 	run cmake --build "$work/by_cmake" -j "$jobs"
 	expect_all "$what" "$work/by_cmake"
+	rm -rf "$work/installed"
+	run cmake --install "$work/by_cmake" --prefix "$work/installed"
+	mv "$work/by_cmake" "$work/away"
+	expect "$what, installed" "borrow copies 0" env LD_LIBRARY_PATH="$lib" "$work/installed/bin/consumer"
+	rm -rf "$work/away"
 }
 
 by_pkg_config() { # WHAT PREFIX
@@ -64,22 +69,31 @@ by_pkg_config() { # WHAT PREFIX
 	PKG_CONFIG_PATH=${pc%/*}
 	export PKG_CONFIG_PATH
 	lib=${PKG_CONFIG_PATH%/pkgconfig}
-	# Distributions link with --as-needed: the companion has to survive that.
 	if [ "$way" = static ]; then
-		# shellcheck disable=SC2046
-		run "$cc" -std=c11 -static "$here/consumer.c" -o "$work/by_pkg_config/consumer" $(pkg-config --static --cflags --libs abd)
-		expect "$1, a program without shared libraries" "borrow copies 0" "$work/by_pkg_config/consumer"
+		for kind in -static -static-pie; do
+			# shellcheck disable=SC2046
+			run "$cc" -std=c11 $kind "$here/consumer.c" -o "$work/by_pkg_config/consumer" $(pkg-config --static --cflags --libs abd)
+			expect "$1, a program without shared libraries, $kind" "borrow copies 0" "$work/by_pkg_config/consumer"
+		done
+	else
+		expect "$1, the library alone" "names:-labd::" echo "names:$(pkg-config --libs-only-l abd | tr -d ' '):$(pkg-config --libs-only-other abd):"
+		other_languages "$1"
 	fi
 	for flags in "$(pkg-config --cflags --libs abd)" "-Wl,--as-needed $(pkg-config --cflags --libs abd)" \
 		"$(pkg-config --static --cflags --libs abd)"; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086,SC2046
 		{
 			run "$cc" -std=c11 "$here/consumer.c" -o "$work/by_pkg_config/consumer" $flags "-Wl,-rpath,$lib"
 			run "$cc" -std=c11 "$source/tests/host/host.c" -o "$work/by_pkg_config/host" $flags -ldl \
 				"-Wl,-rpath,$lib"
 			run "$cc" -std=c11 "$source/tests/host/host_close.c" -o "$work/by_pkg_config/host_close" -pthread -ldl
-			run "$cc" -std=c11 -fPIC -shared "$source/tests/host/host_plugin.c" \
-				-o "$work/by_pkg_config/host_plugin.so" $flags "-Wl,-rpath,$lib"
+			for kind in module shared; do
+				run "$cc" -std=c11 -fPIC -shared "$source/tests/host/host_plugin.c" \
+					-o "$work/by_pkg_config/host_$kind.so" $flags "-Wl,-rpath,$lib"
+			done
+			# Distributions link with --as-needed: what was asked for has to survive that.
+			[ -z "$provider" ] || run "$cc" -std=c11 "$source/tests/host/host.c" -o "$work/by_pkg_config/host_jemalloc" $flags \
+				$(pkg-config --libs abd-jemalloc) -ldl "-Wl,-rpath,$lib"
 			[ -z "$cxx" ] || run "$cxx" -std=c++17 "$source/tests/host/host_cxx.cpp" \
 				-o "$work/by_pkg_config/host_cxx" $flags -ldl "-Wl,-rpath,$lib"
 		}
@@ -88,7 +102,22 @@ by_pkg_config() { # WHAT PREFIX
 	unset PKG_CONFIG_PATH
 }
 
+# Go refuses flags that it does not know; Python opens the library while it runs.
+other_languages() { # WHAT
+	if command -v go >/dev/null; then
+		mkdir -p "$work/go"
+		cp "$here/consumer.go" "$work/go"
+		run env -C "$work/go" GOCACHE="$work/go/cache" GOFLAGS=-mod=mod GO111MODULE=off CGO_ENABLED=1 \
+			go build -o "$work/go/consumer" consumer.go
+		expect "$1, cgo" "borrow copies 0" env LD_LIBRARY_PATH="$lib" "$work/go/consumer"
+	fi
+	command -v python3 >/dev/null || return 0
+	expect "$1, ctypes" "borrow copies 0" python3 "$here/consumer.py" "$lib/libabd.so"
+}
+
 by_package() { # WHAT PREFIX
+	lib=$(find "$2" -name abd.pc)
+	lib=${lib%/pkgconfig/abd.pc}
 	by_cmake "$1 by find_package" -DCMAKE_PREFIX_PATH="$2"
 	by_pkg_config "$1 by pkg-config" "$2"
 }
@@ -98,7 +127,7 @@ subdirectory)
 	all="ON OFF"
 	[ "${ABD_GATE_TIER:-full}" = full ] || all=ON # each takes as long as the library does
 	for shared in $all; do
-		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS="$shared" \
+		by_cmake "$way, BUILD_SHARED_LIBS=$shared" -DABD_SOURCE="$source" -DBUILD_SHARED_LIBS="$shared" -DABD_INSTALL=ON \
 			-DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Wcast-qual -Werror" "$@"
 	done
 	;;

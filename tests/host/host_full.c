@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A thread's first buffers when the process may map little more: it gets some, or NULL. Each limit
- * is tried in a process of its own.
+ * is tried in a process of its own. It asks for jemalloc, whose own threads' memory must not be
+ * missing either.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,7 +25,9 @@ static void *use(void *arg)
 	abd_t *abd[64];
 	size_t count = 0;
 
-	while (count < 64 && (abd[count] = abd_alloc_linear(512 << count % 8, false)) != NULL)
+	while (count < 64 &&
+		(abd[count] = count % 2 != 0 ? abd_alloc(4096 << count % 8, false)
+					     : abd_alloc_linear(512 << count % 8, false)) != NULL)
 		count++;
 	for (size_t i = 0; i < count; i++)
 		abd_free(abd[i]);

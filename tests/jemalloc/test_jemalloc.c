@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A companion that refuses. The test has its own record of the companion's calls (the linker sends
- * the library's weak reference to this file), and refuses arenas, memory and address space by
- * number. A process asks for its arenas once, so each refusal has a process of its own.
- * Invariant: when jemalloc refuses, the C library serves the request, or the call is out of memory;
+ * the library's weak reference to this file), and refuses the arena, memory and address space by
+ * number. A process asks for its arena once, so each refusal has a process of its own.
+ * Invariant: when jemalloc refuses, the provider can't be chosen, or the call is out of memory;
  * nothing is lost.
  */
 #include "abd_chunk.h"
@@ -28,13 +28,12 @@ struct hooks {
 
 static struct {
 	unsigned asked, refused; /* questions, and the number of the one that is refused */
-	unsigned arenas, purges, blocks;
-	struct hooks *hooks;  /* what the arena of runs was made with */
-	bool bent;            /* the arena of runs answers with: */
+	unsigned arenas, blocks;
+	struct hooks *hooks;  /* what the arena was given */
+	bool bent;            /* the arena answers with: */
 	void *run, *run_back; /* and what it had back */
 	void *extent;         /* what the system answers */
 	size_t alignment;     /* what it was asked for */
-	bool own;             /* an arena takes such address space while it is made */
 	unsigned advised;
 } companion = {.refused = 1000};
 
@@ -63,7 +62,7 @@ static void *extent(size_t size, size_t alignment)
 	bool zero = false, commit = false;
 
 	return companion.hooks->alloc(
-		companion.hooks, NULL, size, alignment, &zero, &commit, FIRST_ARENA + 1);
+		companion.hooks, NULL, size, alignment, &zero, &commit, FIRST_ARENA);
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -79,29 +78,26 @@ static int mallctl(const char *name, void *old, size_t *old_size, void *new_valu
 		return EAGAIN;
 	if (strcmp(name, "arenas.create") == 0) {
 		*(unsigned *)old = FIRST_ARENA + companion.arenas++;
-		if (*old_size != sizeof(unsigned) || new_size != (new_value ? sizeof(void *) : 0))
+		if (*old_size != sizeof(unsigned) || new_value != NULL || new_size != 0)
 			return EINVAL;
-		if (new_value != NULL)
-			companion.hooks = *(struct hooks **)new_value;
-		if (new_value != NULL && companion.own)
-			extent(2 * MIB, 4096);
 	}
-	if (ends_with(name, ".extent_hooks"))
+	if (ends_with(name, ".extent_hooks") && old != NULL)
 		*(struct hooks **)old = &hooks_of_jemalloc;
-	companion.purges += ends_with(name, ".purge");
+	if (ends_with(name, ".extent_hooks") && new_value != NULL)
+		companion.hooks = *(struct hooks **)new_value;
 	return 0;
 }
 
-static bool is_for_runs(int flags)
+static bool is_ours(int flags)
 {
-	return ((unsigned)flags >> 20) - 1 == FIRST_ARENA + ABD_JEMALLOC_RUNS;
+	return ((unsigned)flags >> 20) - 1 == FIRST_ARENA;
 }
 
 static void *mallocx(size_t size, int flags)
 {
 	size_t alignment = (size_t)1 << (flags & 63);
 
-	if (companion.bent && is_for_runs(flags))
+	if (companion.bent && is_ours(flags))
 		return companion.run;
 	companion.blocks++;
 	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -109,7 +105,7 @@ static void *mallocx(size_t size, int flags)
 
 static void sdallocx(void *block, size_t size, int flags)
 {
-	if (companion.bent && is_for_runs(flags)) {
+	if (companion.bent && is_ours(flags)) {
 		companion.run_back = block;
 		return;
 	}
@@ -134,27 +130,27 @@ static int buffers_work(void)
 	return 0;
 }
 
-/* Two arenas, of three questions each, and one between them. */
+enum { QUESTIONS = 5 };
+
 ABD_TEST_CHILD(companion_refuses_a_question)
 {
 	companion.refused = (unsigned)strtoul(getenv("REFUSED"), NULL, 10);
 
-	bool all = companion.refused >= 7;
+	bool all = companion.refused >= QUESTIONS;
 
-	expect(abd_jemalloc_present() == all);
-	expect(companion.asked == (all ? 7 : companion.refused + 1));
+	expect(abd_chunk_jemalloc.supported() == all);
+	expect(companion.asked == (all ? QUESTIONS : companion.refused + 1));
 	expect((abd_tuning_set("chunk_provider", "jemalloc") == 0) == all);
 	expect(buffers_work() == 0);
 	expect(all || companion.blocks == 0);
 	abd_cache_reap_now();
-	abd_jemalloc_purge();
-	expect((companion.purges > 0) == all);
+	expect(companion.blocks == 0);
 	return 0;
 }
 
-Test(abd_jemalloc, what_it_refuses_to_set_up_the_c_library_does)
+Test(abd_jemalloc, what_it_refuses_to_set_up_is_no_provider)
 {
-	for (unsigned refused = 0; refused <= 7; refused++) {
+	for (unsigned refused = 0; refused <= QUESTIONS; refused++) {
 		char variable[32];
 
 		snprintf(variable, sizeof(variable), "REFUSED=%u", refused);
@@ -200,7 +196,7 @@ ABD_TEST_CHILD(companion_asks_for_address_space)
 {
 	static char memory[4096];
 
-	expect(abd_jemalloc_present() && companion.hooks != NULL);
+	expect(abd_chunk_jemalloc.supported() && companion.hooks != NULL);
 	expect(extent(8 * MIB, 4096) == NULL && companion.alignment == 2 * MIB);
 	companion.extent = memory;
 	expect(extent(2 * MIB, 4096) == memory && companion.alignment == 2 * MIB);
@@ -216,22 +212,6 @@ Test(abd_jemalloc, address_space_from_2_mib_up_starts_on_a_huge_page)
 	abd_test_child_passes("companion_asks_for_address_space", NULL);
 }
 
-ABD_TEST_CHILD(companion_makes_an_arena)
-{
-	static char memory[4096];
-
-	companion.own = true;
-	companion.extent = memory;
-	expect(abd_jemalloc_present() && companion.alignment == 2 * MIB);
-	expect(companion.advised == 0);
-	return 0;
-}
-
-Test(abd_jemalloc, an_arena_itself_takes_no_huge_page)
-{
-	abd_test_child_passes("companion_makes_an_arena", NULL);
-}
-
 Test(abd_jemalloc, a_run_of_no_region_is_a_broken_contract)
 {
 	static char elsewhere[4096];
@@ -244,9 +224,8 @@ Test(abd_jemalloc, a_run_of_no_region_is_a_broken_contract)
 
 Test(abd_jemalloc, builds_without_it_have_nothing_of_it)
 {
-	cr_assert_not(abd_jemalloc_present());
-	cr_assert_null(abd_jemalloc_alloc(ABD_JEMALLOC_SMALL, 1, 8));
-	abd_jemalloc_free(ABD_JEMALLOC_SMALL, NULL, 1, 8);
+	cr_assert_not(abd_chunk_jemalloc.supported());
+	abd_chunk_jemalloc.reap();
 }
 
 #endif

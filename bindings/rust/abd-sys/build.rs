@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! Finds libabd: in the folder ABD_LIB_DIR, or by pkg-config. Its companion libabd_jemalloc is left
-//! out; the library does without.
+//! Finds libabd: in the folder ABD_LIB_DIR, or by pkg-config.
 use std::{env, process::Command};
 
 fn main() {

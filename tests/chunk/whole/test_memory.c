@@ -6,7 +6,6 @@
  */
 #include "abd_age.h"
 #include "abd_chunk.h"
-#include "abd_jemalloc.h"
 #include "abd_test.h"
 
 #include <sys/resource.h>
@@ -137,7 +136,7 @@ ABD_TEST_CHILD(memory_sparse)
 	abd_cache_reap_now();
 	/* glibc keeps what small blocks of malloc have freed, if one above them is in use: 13 MiB.
 	 */
-	expect_at_most(resident(), abd_jemalloc_present() ? 8 * MIB : 16 * MIB);
+	expect_at_most(resident(), 16 * MIB);
 	return 0;
 }
 
