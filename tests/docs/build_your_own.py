@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "build-your-own"
+HERE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "learn" / "build-your-own"
 SOLUTION = HERE / "solution"
-STEPS = range(1, 8)
+STEPS = range(1, 14)
+ALONE = 8  # from this step on each stands alone
 LINES = 120  # that a step may have
 # step, what stands in the solution, what somebody might write, what the check says
 MISUNDERSTANDINGS = [
@@ -44,6 +45,27 @@ MISUNDERSTANDINGS = [
     (6, "less < cache->target ? less : cache->target", "less", "no number from 0 to records"),
     (7, "if (atomic_load(&shared->slot[slot]) == found)", "if (found != NULL)", "look again after the note is written"),
     (7, "if (*place != NULL && !noted(shared, *place))", "if (*place != NULL)", "the writer ended a buffer that a reader's note names"),
+    (8, "\tif (hdr->users == 0)\n\t\tlist_out(hdr);\n", "", "still stands in its list"),
+    (8, "\tif (left == 0) {", "\tif (hdr->in == NULL) {", "put back while the other still uses it"),
+    (8, "if (hdr->gone)\n\t\t\thdr_end(hdr);\n\t\telse\n\t\t\t", "", "was gone, and the header was put back"),
+    (9, "use->reading || ", "", "makes no second use of it"),
+    (9, "> SAME_USE", ">= SAME_USE", "it is the same use"),
+    (9, "return use->was_prefetch ? MRU : MFU;", "return MFU;", "is used for the first time"),
+    (10, "\tfor (; *last != NULL; last = &(*last)->next)\n\t\tif ((*last)->key == key)\n\t\t\tfirst = false;\n\t*last = ask;",
+     "\tfor (struct ask *each = *last; each != NULL; each = each->next)\n\t\tif (each->key == key)\n\t\t\tfirst = false;\n\task->next = *last;\n\t*last = ask;",
+     "in the order in which they came"),
+    (10, "ask->func(ask->arg, error);", "ask->func(ask->arg, 0);", "all who waited get its error"),
+    (10, "\t\task->func(ask->arg, error);\n",
+     "\t\task->next = misses->first;\n\t\tmisses->first = ask;\n\t\task->func(ask->arg, error);\n\t\tmisses->first = ask->next;\n",
+     "take the list away before you call"),
+    (11, "\t\tif (hdr->marker || !lock_try(hdr))\n\t\t\tcontinue;\n",
+     "\t\tif (hdr->marker)\n\t\t\tcontinue;\n\t\tif (!lock_try(hdr))\n\t\t\tbreak;\n", "those behind it can be evicted"),
+    (11, "hdr->marker || ", "", "somebody's marker was ended"),
+    (11, " && ended < EVICT_MOST", "", "ten headers at most"),
+    (12, "\t\told->bytes = mem_get(old->size);\n\t\tmemcpy(old->bytes, form->bytes, old->size);\n", "", "it needs a copy first"),
+    (12, "if (old->forms == form && form->next == NULL) {", "if (old->forms != NULL) {", "others use this header, and it lost its key"),
+    (13, "if (queue->tail != NULL && queue->tail->number > from)", "if (false)", "behind the first one's"),
+    (13, "<= queue->count", "< queue->count", "the first one did not wake"),
 ]
 
 
@@ -65,10 +87,11 @@ def try_step(step, compiler):
         lines = len([line for line in (SOLUTION / f"step{step}.c").read_text().splitlines() if line.strip()])
         if lines > LINES:
             yield f"step {step} has {lines} lines, more than {LINES}"
+        header = "mini.h" if step < ALONE else "mini_arc.h"
         steps(folder, step - 1)
-        for what, want in (("no file", f"step{step}.c is not there yet"), ("an empty file", "these functions of mini.h are not there yet")):
+        for what, want in (("no file", f"step{step}.c is not there yet"), ("an empty file", f"these functions of {header} are not there yet")):
             if what == "an empty file":
-                (folder / f"step{step}.c").write_text("#include \"mini.h\"\n")
+                (folder / f"step{step}.c").write_text(f"#include \"{header}\"\n")
             code, said = check(step, folder, compiler)
             if code == 0 or want not in said:
                 yield f"step {step}, {what}: exit {code}, \"{said.strip()}\""
