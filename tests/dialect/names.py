@@ -8,8 +8,8 @@ usage: names.py clash LIBRARY...   every external symbol of the libraries (nm) a
                                    of the book, of include/ and lib/
        names.py update TSV         make names.txt anew from a list of all names of OpenZFS (name, kind, file)
 
-names.txt holds what of that list can matter: names with one of our prefixes, and names that are cited; it is the only list of OpenZFS's
-names. A name that is cited for the first time is added by hand, behind its file and kind. To make the list for another commit: a tags
+names.txt holds what of that list can matter: names with one of our prefixes, names that are cited, and the functions that the book explains
+one by one; it is the only list of OpenZFS's names. A name that is cited for the first time is added by hand, behind its file and kind. To make the list for another commit: a tags
 program over module/zfs, module/zcommon, module/os/{linux,freebsd}/zfs, include, lib/libzpool and cmd, with prototypes and members.
 """
 import pathlib
@@ -23,6 +23,8 @@ NAMES = pathlib.Path(__file__).resolve().parent / "names.txt"
 # What the library stands for: there a name of ours is meant to be the same.
 OURS = re.compile(r"(^|/)abd(_os)?\.[ch]$")
 PREFIX = re.compile(r"(?i)^(zfs_)?abd")
+# Whose functions docs/learn explains, every one (tests/docs/docs.py taught).
+TAUGHT = ("module/zfs/abd.c", "module/zfs/arc.c")
 PATH = re.compile(r"\b((?:module|include|lib/libzpool|cmd)/[\w/]+\.[ch])\b")
 # A path, a call, a name of data in code's spelling.
 TOKEN = re.compile(PATH.pattern + r"|\b(\w+)\(\)")
@@ -180,10 +182,10 @@ def cited(paths):
 
 def update(tsv):
     names = {name for path in sources() for _, name, _ in cited_in(path) if name}
-    names |= {name for path in (ROOT / "docs").glob("*.md") for name in re.findall(r"`(\w+)\(\)`", path.read_text())}
+    names |= {name for path in (ROOT / "docs").rglob("*.md") for name in re.findall(r"`(\w+)\(\)`", path.read_text())}
     files = {file for path in sources() for _, name, file in cited_in(path) if file and not name}
     wanted = [tuple(line.split("\t")) for line in tsv.read_text().splitlines() if not line.startswith("#")]
-    kept = {row for row in wanted if PREFIX.match(row[0]) or row[0] in names}
+    kept = {row for row in wanted if PREFIX.match(row[0]) or row[0] in names or (row[1] == "function" and row[2] in TAUGHT)}
     for row in wanted:  # of a file that is cited without a name, its first
         if row[2] in files - {file for _, _, file in kept}:
             kept.add(row)
