@@ -15,6 +15,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a page, and one of several words from where each chapter first has it
+  taught                each function of OpenZFS's abd.c and arc.c is explained in docs/learn by a sentence, or a row of a table
   ease                  no check: prints each page's words and reading ease (Flesch)
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
@@ -678,6 +679,28 @@ def check_terms():
                             lambda text, p=pattern: bool(p.search(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))))
 
 
+# ---- OpenZFS's functions -----------------------------------------------------------------------------------------------
+
+FEW = 3  # words beside the name that say nothing yet
+
+
+def sentences(path):
+    """Of a page's text; a row of a table is one."""
+    text = ""
+    for line in parse(path)[1]:
+        text += f"\n{line}\n" if line.startswith("|") else f" {line}" if line and not line.startswith("#") else "\n"
+    return [each for part in text.split("\n") for each in ([part] if part.startswith("|") else re.split(r"(?<=[.!?;])\s", part))]
+
+
+def check_taught():
+    explained = {name for path in (book / "learn").glob("*.md") for each in sentences(path)
+                 if len(re.findall(r"[A-Za-z]{2,}", plain(each))) > FEW for name in re.findall(r"`(\w+)\(\)`", each)}
+    found = [(place, name) for line in (ROOT / "tests" / "dialect" / "names.txt").read_text().splitlines()
+             for place in ("module/zfs/abd.c", "module/zfs/arc.c") if line.startswith(f"{place} function: ") for name in line.split(": ")[1].split()]
+    for place, name in found:
+        check(name in explained, f"learn: no sentence explains {name}() of {place}")
+
+
 # ---- reading ease -----------------------------------------------------------------------------------------------------
 
 def syllables(word):
@@ -790,7 +813,7 @@ def main(arguments):
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
     checks = {"map": check_map, "links": check_links, "fences": check_fences, "blocks": check_blocks, "words": check_words, "terms": check_terms,
-              "docstrings": check_docstrings, "planted": check_planted, "ease": print_ease, "table": put_table, "draw": draw}
+              "taught": check_taught, "docstrings": check_docstrings, "planted": check_planted, "ease": print_ease, "table": put_table, "draw": draw}
     if not arguments or arguments[0] not in checks:
         print(__doc__)
         return 2
