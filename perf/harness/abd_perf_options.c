@@ -88,8 +88,6 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 	{RUN, "twice", 0, "WHAT", NULL, HIDDEN, TEXT, IN(twice), 0, 0, 0},
 	{TUNE, "quick", 0, NULL, "Every second size, 15 seconds instead of 60", 0, QUICK, 0, 0, 0,
 		0},
-	{TUNE, "output", 'o', "FILE", "Write the lines to set, for a shell to read", 0, TEXT,
-		IN(output), 0, 0, 0},
 	{TUNE, "plant-times", 0, "KIND", NULL, HIDDEN, TEXT, IN(times), 0, 0, 0},
 	{TUNE, "cpus", 0, "LIST", "Measure on the first of these CPUs: 2", 0, CPUS, 0, 0, 0, 0},
 	{ENV, "cpus", 0, "LIST", "The CPUs to use: 0,2-3", 0, CPUS, 0, 0, 0, 0},
@@ -373,13 +371,12 @@ void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **ar
 	static const struct argp argp = {
 		.doc = "Find out which kernel is best for which size on this machine. All kernels of "
 		       "every tunable that is a plan are measured; where another kernel than the "
-		       "present one is surely faster, that is printed.\v"
+		       "present one is surely faster, the line that sets it is printed.\v"
 		       "Examples:\n"
-		       "  abd-perf tune -o lines\n"
+		       "  abd-perf tune >lines\n"
 		       "  . ./lines; abd-perf run\n\n"
-		       "Exit status: 0; 1 the file can't be written, or results were wrong; 2 others "
-		       "disturbed the measuring, and nothing is changed; 64 wrong flags; 130 ended by "
-		       "ctrl-C.",
+		       "Exit status: 0; 1 results were wrong; 2 others disturbed the measuring, and "
+		       "nothing is to be set; 64 wrong flags; 130 ended by ctrl-C.",
 	};
 
 	abd_perf_options_parse(options, TUNE, argp, argc, argv);

@@ -53,7 +53,6 @@ struct abd_perf_options {
 	const char *twice; /* for sweep: "set", "count" or "duration"; NULL: nothing is doubled */
 	uint64_t seed;
 	const char *json, *csv, *bmf; /* NULL: none */
-	const char *output;           /* of tune; NULL: none */
 	enum abd_perf_mode mode;
 	bool quick;        /* few sizes and small sets: all modes but ABD_PERF_FULL */
 	bool plant;        /* for tests: plant a wrong byte, which must be found */
