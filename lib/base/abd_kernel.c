@@ -44,22 +44,16 @@ static const struct abd_kernel *abd_kernel_named(
 	return NULL;
 }
 
-static const struct abd_kernel *abd_kernel_best(const struct abd_choice *choice)
+const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name)
 {
 	size_t n = 0;
 
+	if (name != NULL)
+		return abd_kernel_named(choice, name, strlen(name));
 	while (!abd_kernel_nth(choice, n)->supported())
 		n++; /* every table has one that runs everywhere */
 	return abd_kernel_nth(choice, n);
 }
-
-const struct abd_kernel *abd_choice_find(const struct abd_choice *choice, const char *name)
-{
-	return name != NULL ? abd_kernel_named(choice, name, strlen(name))
-			    : abd_kernel_best(choice);
-}
-
-/* ---- plans ---- */
 
 void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel)
 {
@@ -118,26 +112,19 @@ void abd_plan_of_family(const struct abd_choice *choice, const char *family, str
 			return;
 	plan->count = 0;
 	plan->origin = "first";
-	abd_plan_add(plan, SIZE_MAX, abd_kernel_best(choice));
+	abd_plan_add(plan, SIZE_MAX, abd_choice_find(choice, NULL));
 }
 
-/* Read "<=size," at *text, and move *text past it. */
-static bool abd_plan_parse_size(const char **text, size_t *size)
+/* Read "<=size," at *text, and move *text past it. Returns the size; 0: it is none. */
+static size_t abd_plan_parse_size(const char **text)
 {
-	char digits[24];
-	size_t length = strcspn(*text, ",");
-	uint64_t number;
+	char digits[24] = "";
+	uint64_t size = 0;
+	int length = 0;
 
-	if (length < 2 || length - 2 >= sizeof(digits) || (*text)[length] != ',' ||
-		memcmp(*text, "<=", 2) != 0)
-		return false;
-	memcpy(digits, *text + 2, length - 2);
-	digits[length - 2] = '\0';
-	if (!abd_tunable_parse(digits, 1, SIZE_MAX - 1, &number))
-		return false;
-	*size = (size_t)number;
-	*text += length + 1;
-	return true;
+	if (sscanf(*text, "<=%23[0-9],%n", digits, &length) == 1)
+		*text += length;
+	return length > 0 && abd_tunable_parse(digits, 1, SIZE_MAX - 1, &size) ? (size_t)size : 0;
 }
 
 /* Text without its origin, which is " (in brackets)" at the end. False: longer than a plan. */
@@ -172,9 +159,7 @@ static int abd_plan_parse(const struct abd_choice *choice, const char *text, con
 		if (kernel == NULL || read.count == ABD_PLAN_ROWS)
 			return -EINVAL;
 		rest += length;
-		last = SIZE_MAX;
-		if (*rest != '\0' && !abd_plan_parse_size(&rest, &last))
-			return -EINVAL;
+		last = *rest != '\0' ? abd_plan_parse_size(&rest) : SIZE_MAX;
 		if (last <= before)
 			return -EINVAL;
 		abd_plan_add(&read, last, kernel);
@@ -183,7 +168,7 @@ static int abd_plan_parse(const struct abd_choice *choice, const char *text, con
 	return 0;
 }
 
-static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
+void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
 {
 	size_t used = 0;
 
@@ -198,8 +183,7 @@ static void abd_plan_print(const struct abd_plan *plan, char *text, size_t size)
 		snprintf(text + used, size - used, " (%s)", plan->origin);
 }
 
-/* ---- choices; a static function that does not take the lock is called under it ---- */
-
+/* Static functions of choices are called under the lock. */
 static const struct abd_plan *abd_choice_in_use(const struct abd_choice *choice)
 {
 	return choice->forced.count > 0 ? &choice->forced : &choice->plan;
@@ -262,7 +246,7 @@ ABD_COLD const struct abd_kernel *abd_choice_start(struct abd_choice *choice, si
 	return abd_choice_for(choice, size);
 }
 
-static int abd_choice_change(struct abd_choice *choice, const char *text, bool force)
+int abd_choice_set(struct abd_choice *choice, const char *text, bool force)
 {
 	int error;
 
@@ -274,27 +258,6 @@ static int abd_choice_change(struct abd_choice *choice, const char *text, bool f
 	return error;
 }
 
-int abd_choice_set(struct abd_choice *choice, const char *text)
-{
-	return abd_choice_change(choice, text, false);
-}
-
-int abd_choice_force(struct abd_choice *choice, const char *text)
-{
-	return abd_choice_change(choice, text, true);
-}
-
-void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel *kernel)
-{
-	pthread_mutex_lock(&abd_choice_lock);
-	abd_choice_start_locked(choice);
-	choice->forced = (struct abd_plan){.origin = "forced"};
-	if (kernel != NULL)
-		abd_plan_add(&choice->forced, SIZE_MAX, kernel);
-	abd_choice_publish(choice);
-	pthread_mutex_unlock(&abd_choice_lock);
-}
-
 void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan)
 {
 	pthread_mutex_lock(&abd_choice_lock);
@@ -303,19 +266,11 @@ void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan
 	pthread_mutex_unlock(&abd_choice_lock);
 }
 
-void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan)
+void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan, bool force)
 {
 	pthread_mutex_lock(&abd_choice_lock);
 	abd_choice_start_locked(choice);
-	choice->plan = *plan;
+	*(force ? &choice->forced : &choice->plan) = *plan;
 	abd_choice_publish(choice);
 	pthread_mutex_unlock(&abd_choice_lock);
-}
-
-void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size)
-{
-	struct abd_plan plan;
-
-	abd_choice_plan_get(choice, in_use, &plan);
-	abd_plan_print(&plan, text, size);
 }

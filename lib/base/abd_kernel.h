@@ -61,7 +61,7 @@ struct abd_kernel {
 #endif
 
 #define ABD_PLAN_BUILT_IN_ROWS 6
-#define ABD_PLAN_ROWS 20 /* a calibrated plan of flush needs 19 at most */
+#define ABD_PLAN_ROWS 20
 
 /*
  * Room for a plan as text. Longer texts are refused, so every plan that was set can be shown
@@ -146,32 +146,19 @@ static inline const struct abd_kernel *abd_choice_for(struct abd_choice *choice,
 
 /**
  * Use the plan in text: the name of a kernel, or "word<=64,scalar<=4096,libc", with sizes that
- * grow. What abd_choice_print() wrote is taken too. "auto": the plan that is built in.
+ * grow. What abd_plan_print() wrote is taken too. "auto": the plan that is built in. force: for the
+ * choice's group; such a plan takes precedence over the choice's own until text is "auto".
  *
  * Returns: 0; -EINVAL: text is no plan, or names a kernel that this CPU lacks. Nothing is changed
  *          then.
  * Threads: any; operations under way finish with the kernel they began with.
  */
-int abd_choice_set(struct abd_choice *choice, const char *text);
+int abd_choice_set(struct abd_choice *choice, const char *text, bool force);
 
-/**
- * Force a plan on the choice, for its group: it takes precedence over the choice's own plan until
- * text is "auto".
- */
-int abd_choice_force(struct abd_choice *choice, const char *text);
-
-/**
- * For tests: force a kernel, which need not be in the table; NULL is the same as
- * abd_choice_force(choice, "auto").
- */
-void abd_choice_force_kernel(struct abd_choice *choice, const struct abd_kernel *kernel);
-
-/**
- * Get the choice's own plan; with in_use, the forced plan if there is one. Set replaces the
- * choice's own plan by a measured one.
- */
+/** Get the choice's own plan; with in_use, the forced plan if there is one. */
 void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan);
-void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan);
+/** Replace the choice's own plan, or the forced one, of which no rows are none. */
+void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan, bool force);
 
 /** The plan that a CPU of this family gets by itself. */
 void abd_plan_of_family(const struct abd_choice *choice, const char *family, struct abd_plan *plan);
@@ -185,11 +172,8 @@ const struct abd_kernel *abd_plan_at(const struct abd_plan *plan, size_t size);
  */
 void abd_plan_add(struct abd_plan *plan, size_t last, const struct abd_kernel *kernel);
 
-/**
- * Write the plan and, in brackets, its origin; with in_use, the forced plan if there is one. Cut to
- * size > 0 bytes.
- */
-void abd_choice_print(struct abd_choice *choice, bool in_use, char *text, size_t size);
+/** Write the plan and, in brackets, its origin, cut to size > 0 bytes. */
+void abd_plan_print(const struct abd_plan *plan, char *text, size_t size);
 
 /**
  * The kernel of this name; for name NULL, the first of the table that this CPU can run. Returns

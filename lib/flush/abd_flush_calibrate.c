@@ -204,7 +204,7 @@ static void abd_flush_row_set(unsigned intent, const struct abd_flush_row *row)
 	for (unsigned column = 0; column < CALIBRATE_COLUMNS - 1; column++)
 		abd_plan_add(&plan, abd_flush_column_size(column), &row->kernels[column]->kernel);
 	abd_plan_add(&plan, SIZE_MAX, &row->kernels[CALIBRATE_COLUMNS - 1]->kernel);
-	abd_choice_plan_set(&abd_flush_choices[intent], &plan);
+	abd_choice_plan_set(&abd_flush_choices[intent], &plan, false);
 }
 
 static void abd_flush_rows_measure(struct abd_flush_calibration *c)

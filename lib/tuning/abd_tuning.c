@@ -77,22 +77,25 @@ static int abd_tuning_choice_set(const char *name, const char *value)
 		struct abd_choice *choice = abd_tuning_choices[i];
 
 		if (strcmp(choice->name, name) == 0)
-			return abd_choice_set(choice, value);
+			return abd_choice_set(choice, value, false);
 		if (abd_tuning_is_group(choice, name))
-			error = abd_choice_force(choice, value);
+			error = abd_choice_set(choice, value, true);
 	}
 	return error;
 }
 
 static const char *abd_tuning_choice_get(const char *name, char *text, size_t size)
 {
+	struct abd_plan plan;
+
 	for (size_t i = 0; i < ABD_TUNING_COUNT(abd_tuning_choices); i++) {
 		struct abd_choice *choice = abd_tuning_choices[i];
 		bool group = abd_tuning_is_group(choice, name);
 
 		if (!group && strcmp(choice->name, name) != 0)
 			continue;
-		abd_choice_print(choice, group, text, size);
+		abd_choice_plan_get(choice, group, &plan);
+		abd_plan_print(&plan, text, size);
 		return text;
 	}
 	return NULL;

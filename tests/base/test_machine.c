@@ -5,8 +5,6 @@
 #include "abd_machine.h"
 #include "abd_test.h"
 
-#include <sys/stat.h>
-
 Test(abd_machine, a_processor_is_in_the_family_that_its_numbers_say)
 {
 	static const struct {
@@ -34,61 +32,40 @@ Test(abd_machine, a_processor_is_in_the_family_that_its_numbers_say)
 			known[i].cpu.vendor, known[i].cpu.family, known[i].cpu.model);
 }
 
-static void list(const char *folder, unsigned index, const char *name, const char *text)
+static void list(const char *folder, const char *index, const char *level, const char *type,
+	const char *size)
 {
-	char path[128];
-	int fd;
+	char text[512];
 
-	snprintf(path, sizeof(path), "%s/index%u", folder, index);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/index%u/%s", folder, index, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	cr_assert(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
-}
-
-static void list_cache(
-	const char *folder, unsigned index, const char *level, const char *type, const char *size)
-{
-	list(folder, index, "level", level);
-	list(folder, index, "type", type);
-	list(folder, index, "size", size);
-}
-
-static void unlist(const char *folder)
-{
-	static const char *const names[] = {"level", "type", "size", ""};
-	char path[128];
-
-	for (unsigned index = 0; index < 8; index++)
-		for (size_t i = 0; i < 4; i++) {
-			snprintf(path, sizeof(path), "%s/index%u/%s", folder, index, names[i]);
-			remove(path);
-		}
-	rmdir(folder);
+	snprintf(text, sizeof(text),
+		"cd %s && mkdir -p index%s && cd index%s && echo '%s' >level && echo '%s' >type && "
+		"echo '%s' >size",
+		folder, index, index, level, type, size);
+	cr_assert_eq(system(text), 0);
 }
 
 Test(abd_machine, caches_of_data_are_read_and_what_is_not_listed_stays)
 {
-	char folder[] = "/tmp/abd_test_machine_XXXXXX";
+	char folder[] = "/tmp/abd_test_machine_XXXXXX", text[64];
 	size_t cache[ABD_CACHE_LEVELS] = {1, 2, 3};
 
 	cr_assert_not_null(mkdtemp(folder));
 	abd_machine_caches(folder, cache);
 	cr_assert(cache[0] == 1 && cache[1] == 2 && cache[2] == 3);
-	list_cache(folder, 0, "1\n", "Data\n", "48K\n");
-	list_cache(folder, 1, "1\n", "Instruction\n", "64K\n");
-	list_cache(folder, 2, "2\n", "Unified\n", "2048K\n");
+	list(folder, "0", "1", "Data", "48K");
+	list(folder, "1", "1", "Instruction", "64K");
+	list(folder, "2", "2", "Unified", "2048K");
 	abd_machine_caches(folder, cache);
 	cr_assert(cache[0] == 48 << 10 && cache[1] == 2 << 20 && cache[2] == 3);
 	/* What a file should not say: nothing, no number, no such level. */
-	list_cache(folder, 2, "2\n", "Unified\n", "\n");
-	list_cache(folder, 3, "3\n", "Unified\n", "many\n");
-	list_cache(folder, 4, "4\n", "Unified\n", "64K\n");
-	list_cache(folder, 5, "", "Unified\n", "64K\n");
+	list(folder, "2", "2", "Unified", "");
+	list(folder, "3", "3", "Unified", "many");
+	list(folder, "4", "4", "Unified", "64K");
+	list(folder, "5", "", "Unified", "64K");
 	abd_machine_caches(folder, cache);
 	cr_assert(cache[0] == 48 << 10 && cache[1] == 2 << 20 && cache[2] == 3);
-	unlist(folder);
+	snprintf(text, sizeof(text), "rm -r %s", folder);
+	cr_assert_eq(system(text), 0);
 }
 
 Test(abd_machine, this_machine_has_a_name_and_caches_that_grow)

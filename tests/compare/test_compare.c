@@ -596,13 +596,13 @@ Test(abd_compare, long_keys_ask_the_kernel_in_use)
 	memcpy(b, a, sizeof(b));
 	FOR_EACH_KERNEL(k)
 	{
-		cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), 0);
+		cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name, false), 0);
 		cr_assert(abd_key_equal_long(a, b, sizeof(a)));
 		b[999] ^= 1;
 		cr_assert(!abd_key_equal_long(a, b, sizeof(a)));
 		b[999] ^= 1;
 	}
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
 }
 
 Test(abd_compare, a_forced_kernel_is_the_one_in_use)
@@ -612,21 +612,21 @@ Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 		const struct abd_compare_kernel *before = abd_compare_for(0);
 
 		if (k->supported()) {
-			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), 0);
+			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name, false), 0);
 			cr_assert(abd_compare_for(0) == k && abd_compare_for(SIZE_MAX) == k);
 		} else {
-			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name), -EINVAL);
+			cr_assert_eq(abd_choice_set(&abd_compare_choice, k->name, false), -EINVAL);
 			cr_assert(abd_compare_for(0) == before);
 		}
 	}
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
 }
 
 Test(abd_compare, the_best_is_the_first_of_the_table_that_this_cpu_has)
 {
 	size_t i = 0;
 
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
 	while (!abd_compare_kernels[i]->supported())
 		i++;
 	cr_assert(abd_choice_find(&abd_compare_choice, NULL) == &abd_compare_kernels[i]->kernel);
@@ -637,9 +637,9 @@ Test(abd_compare, an_unknown_kernel_changes_nothing)
 {
 	const struct abd_compare_kernel *before = abd_compare_for(0);
 
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "avx1024"), -EINVAL);
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, ""), -EINVAL);
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "scalar "), -EINVAL);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "avx1024", false), -EINVAL);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "", false), -EINVAL);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "scalar ", false), -EINVAL);
 	cr_assert(abd_compare_for(0) == before);
 }
 
@@ -671,10 +671,10 @@ Test(abd_compare, kernels_may_be_switched_while_others_compare)
 		cr_assert_eq(pthread_create(&threads[i], NULL, asking_thread, &c), 0);
 	for (size_t round = 0; round < 2000; round++)
 		FOR_EACH_KERNEL(k)
-	abd_choice_set(&abd_compare_choice, round % 8 == 0 ? "auto" : k->name);
+	abd_choice_set(&abd_compare_choice, round % 8 == 0 ? "auto" : k->name, false);
 	c.stop = true;
 	for (size_t i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	cr_assert_eq(c.wrong, 0);
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto"), 0);
+	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
 }

@@ -128,9 +128,11 @@ static const struct abd_flush_kernel recorder_kernels[] = {
 /* Every flush-copy goes by this kernel; NULL: as before. */
 static inline void flush_force(const struct abd_flush_kernel *kernel)
 {
+	struct abd_plan plan = {.origin = "forced", .count = kernel != NULL};
+
+	plan.rows[0] = (struct abd_plan_row){SIZE_MAX, kernel != NULL ? &kernel->kernel : NULL};
 	for (size_t i = 0; i < ABD_FLUSH_INTENTS; i++)
-		abd_choice_force_kernel(
-			&abd_flush_choices[i], kernel != NULL ? &kernel->kernel : NULL);
+		abd_choice_plan_set(&abd_flush_choices[i], &plan, true);
 }
 
 /* Tell that the call writes [dst, dst + n). */
