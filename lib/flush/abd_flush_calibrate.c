@@ -9,37 +9,22 @@
  * measure how many writers slow down write-back. The source (abd_flush_table.c) saw write-back fall
  * from 2.4 GB/s with two threads to 0.8 with five, while copies around the cache stayed level.
  *
- * Cost: 7 sizes x 8 kernels x 3 samples of 0.2 ms and 0.1 ms to prepare each, 52 ms of CPU time.
+ * Cost: 13 sizes x 8 kernels x 2 samples of 0.2 ms and 0.1 ms to prepare each, 62 ms of CPU time.
  */
 #include "abd_flush_span.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-enum {
-	/* Columns: sizes up to 64 bytes, up to 128, and so on by doubling; the last one up to 16
-	   MiB and everything above. */
-	CALIBRATE_COLUMNS = 19,
-	/* Every second column is measured: 64, 256, ... bytes. A column between takes the result
-	 * of the next smaller one. */
-	CALIBRATE_STEP = 2,
-	/*
-	 * Sizes up to 256 KiB are measured: beyond, the fence costs nothing and no ratio changes.
-	 */
-	CALIBRATE_END = 13,
-	CALIBRATE_ROUNDS = 3,
-};
-
-#define CALIBRATE_SAMPLE_NS 200e3
-/*
- * 70 of the 100 ms that abd_flush_calibrate() promises; a quiet machine needs 52. On a busy machine
- * there are fewer rounds, not a longer wait.
- */
-#define CALIBRATE_BUDGET_NS 70e6
+/* Beyond 256 KiB the fence costs nothing, and no ratio changes. */
+#define CALIBRATE_MOST ((size_t)256 << 10)
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
+#define CALIBRATE_ROUNDS 2
+#define CALIBRATE_SAMPLE_NS 200e3
+/* Of the 100 ms that abd_flush_calibrate() promises. On a busy machine there are fewer rounds. */
+#define CALIBRATE_BUDGET_NS 70e6
 
 /*
  * A kernel replaces the plan's own only if it needs less than this share of its time. So noise
@@ -50,23 +35,12 @@ enum {
 
 struct abd_flush_calibration {
 	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
+	double ns[ABD_FLUSH_KERNELS_MAX]; /* per copy of the size at hand */
 	size_t count;
 	char *region, *source;
-	size_t source_size;               /* that of the largest copy */
-	size_t at;                        /* where in the region the next copy goes */
-	double deadline_ns;               /* after it, sizes are measured in one round only */
-	double ns[ABD_FLUSH_KERNELS_MAX]; /* per copy of the size at hand; 0: not a candidate */
+	size_t at; /* where in the region the next copy goes */
+	double deadline_ns;
 };
-
-/* The kernel of each column. */
-struct abd_flush_row {
-	const struct abd_flush_kernel *kernels[CALIBRATE_COLUMNS];
-};
-
-static size_t abd_flush_column_size(unsigned column)
-{
-	return ABD_LINE_SIZE << column;
-}
 
 /* What this thread spent on a CPU: being interrupted is not the kernel's fault. */
 static double abd_flush_clock_ns(void)
@@ -77,19 +51,13 @@ static double abd_flush_clock_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/*
- * Get the whole region out of the caches, if the first kernel copies around them: what the previous
- * kernel left there must not matter. When lines are in the cache, copies around it cost up to a
- * fifth more, and clwb costs less.
- */
-static void abd_flush_evict(struct abd_flush_calibration *c)
+static void abd_flush_copy_next(struct abd_flush_calibration *c, size_t kernel, size_t size)
 {
-	struct abd_flush_walk walk = {c->kernels[0], 0};
+	struct abd_flush_walk walk = {c->kernels[kernel], 0};
 
-	for (size_t at = 0; at < CALIBRATE_REGION_SIZE; at += c->source_size)
-		abd_flush_span(&walk, c->region + at, c->source, c->source_size);
+	abd_flush_span(&walk, c->region + c->at, c->source, size);
 	abd_flush_end(&walk, 0);
-	c->at = 0;
+	c->at = (c->at + size) % CALIBRATE_REGION_SIZE; /* sizes divide it */
 }
 
 static double abd_flush_sample(struct abd_flush_calibration *c, size_t kernel, size_t size)
@@ -98,16 +66,17 @@ static double abd_flush_sample(struct abd_flush_calibration *c, size_t kernel, s
 	size_t copies = 0, burst = 1 + 8192 / size;
 	double start, ns;
 
-	abd_flush_evict(c);
+	/*
+	 * The first kernel copies around the caches where one can, and so gets the region out of
+	 * them. What the previous kernel left there must not matter: with lines in the cache,
+	 * copies around it cost up to a fifth more, and clwb costs less.
+	 */
+	for (size_t done = c->at = 0; done < CALIBRATE_REGION_SIZE; done += CALIBRATE_MOST)
+		abd_flush_copy_next(c, 0, CALIBRATE_MOST);
 	start = abd_flush_clock_ns();
 	do {
-		for (size_t i = 0; i < burst; i++, copies++) {
-			struct abd_flush_walk walk = {c->kernels[kernel], 0};
-
-			abd_flush_span(&walk, c->region + c->at, c->source, size);
-			abd_flush_end(&walk, 0);
-			c->at = (c->at + size) % CALIBRATE_REGION_SIZE; /* sizes divide it */
-		}
+		for (size_t i = 0; i < burst; i++, copies++)
+			abd_flush_copy_next(c, kernel, size);
 		ns = abd_flush_clock_ns() - start;
 	} while (ns < CALIBRATE_SAMPLE_NS);
 	return ns / (double)copies;
@@ -115,136 +84,84 @@ static double abd_flush_sample(struct abd_flush_calibration *c, size_t kernel, s
 
 static void abd_flush_measure(struct abd_flush_calibration *c, size_t size)
 {
-	enum abd_flush_durability best = abd_flush_durability_of(c->kernels[0]);
-
-	memset(c->ns, 0, sizeof(c->ns));
 	for (unsigned round = 0; round < CALIBRATE_ROUNDS; round++) {
 		if (round > 0 && abd_flush_clock_ns() > c->deadline_ns)
 			return;
 		for (size_t i = 0; i < c->count; i++) {
-			double ns;
+			double ns = abd_flush_sample(c, i, size);
 
-			if (abd_flush_durability_of(c->kernels[i]) < best)
-				continue;
-			ns = abd_flush_sample(c, i, size);
-			if (c->ns[i] == 0 || ns < c->ns[i])
+			if (round == 0 || ns < c->ns[i])
 				c->ns[i] = ns;
 		}
 	}
 }
 
-/*
- * Whether kernel i was measured and may be chosen. cached: copies through the cache may be chosen
- * too.
- */
-static bool abd_flush_candidate(const struct abd_flush_calibration *c, size_t i, bool cached)
+/* Whether kernel i may serve an intent. */
+static bool abd_flush_may(const struct abd_flush_calibration *c, size_t i, unsigned intent)
 {
-	return c->ns[i] != 0 && (cached || c->kernels[i]->lines != NULL);
-}
-
-static size_t abd_flush_place(
-	const struct abd_flush_calibration *c, const struct abd_flush_kernel *kernel)
-{
-	size_t i = 0;
-
-	while (c->kernels[i] != kernel)
-		i++;
-	return i;
+	return intent == ABD_FLUSH_EXCLUSIVE || c->kernels[i]->lines != NULL ||
+	       c->kernels[0]->lines == NULL;
 }
 
 /* The winner at the measured size; holder is the plan's own kernel, which the others must beat. */
-static size_t abd_flush_winner(const struct abd_flush_calibration *c, size_t holder, bool cached)
+static const struct abd_kernel *abd_flush_winner(
+	const struct abd_flush_calibration *c, const struct abd_kernel *holder, unsigned intent)
 {
-	double limit = abd_flush_candidate(c, holder, cached) ? c->ns[holder] * CALIBRATE_MARGIN
-							      : HUGE_VAL;
-	size_t winner = holder;
+	const struct abd_kernel *winner = holder;
+	double limit = HUGE_VAL;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (abd_flush_candidate(c, i, cached) && c->ns[i] < limit) {
-			winner = i;
+		if (&c->kernels[i]->kernel == holder && abd_flush_may(c, i, intent))
+			limit = c->ns[i] * CALIBRATE_MARGIN;
+	for (size_t i = 0; i < c->count; i++)
+		if (abd_flush_may(c, i, intent) && c->ns[i] < limit) {
+			winner = &c->kernels[i]->kernel;
 			limit = c->ns[i];
 		}
 	return winner;
 }
 
-/* A measured size decides for the columns up to the next measured one; the last for all above. */
-static void abd_flush_decide(const struct abd_flush_calibration *c, struct abd_flush_row *row,
-	unsigned column, bool cached)
+static void abd_flush_plans_measure(struct abd_flush_calibration *c)
 {
-	const struct abd_flush_kernel *holder = row->kernels[column];
-	size_t winner = abd_flush_winner(c, abd_flush_place(c, holder), cached);
-	unsigned end = column + CALIBRATE_STEP;
+	struct abd_plan before[ABD_FLUSH_INTENTS], after[ABD_FLUSH_INTENTS];
 
-	if (end >= CALIBRATE_END)
-		end = CALIBRATE_COLUMNS;
-	for (; column < end; column++) {
-		const struct abd_flush_kernel **kernel = &row->kernels[column];
-
-		if (*kernel == holder ||
-			!abd_flush_candidate(c, abd_flush_place(c, *kernel), cached))
-			*kernel = c->kernels[winner];
+	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++) {
+		abd_choice_plan_get(&abd_flush_choices[intent], false, &before[intent]);
+		after[intent] = (struct abd_plan){.origin = "calibrated"};
 	}
-}
-
-static void abd_flush_row_get(unsigned intent, struct abd_flush_row *row)
-{
-	struct abd_plan plan;
-
-	abd_choice_plan_get(&abd_flush_choices[intent], false, &plan);
-	for (unsigned column = 0; column < CALIBRATE_COLUMNS; column++)
-		row->kernels[column] = (const struct abd_flush_kernel *)abd_plan_at(
-			&plan, abd_flush_column_size(column));
-}
-
-static void abd_flush_row_set(unsigned intent, const struct abd_flush_row *row)
-{
-	struct abd_plan plan = {.count = 0, .origin = "calibrated"};
-
-	static_assert(CALIBRATE_COLUMNS <= ABD_PLAN_ROWS, "a plan holds a row for each column");
-	for (unsigned column = 0; column < CALIBRATE_COLUMNS - 1; column++)
-		abd_plan_add(&plan, abd_flush_column_size(column), &row->kernels[column]->kernel);
-	abd_plan_add(&plan, SIZE_MAX, &row->kernels[CALIBRATE_COLUMNS - 1]->kernel);
-	abd_choice_plan_set(&abd_flush_choices[intent], &plan, false);
-}
-
-static void abd_flush_rows_measure(struct abd_flush_calibration *c)
-{
-	static const bool cached[ABD_FLUSH_INTENTS] = {[ABD_FLUSH_EXCLUSIVE] = true};
-	struct abd_flush_row row[ABD_FLUSH_INTENTS];
-	bool only_cached = c->kernels[0]->lines == NULL;
-
-	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-		abd_flush_row_get(intent, &row[intent]);
-	for (unsigned column = 0; column < CALIBRATE_END; column += CALIBRATE_STEP) {
-		abd_flush_measure(c, abd_flush_column_size(column));
+	for (size_t size = ABD_LINE_SIZE; size <= CALIBRATE_MOST; size *= 2) {
+		abd_flush_measure(c, size);
 		for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-			abd_flush_decide(c, &row[intent], column, cached[intent] || only_cached);
+			abd_plan_add(&after[intent], size < CALIBRATE_MOST ? size : SIZE_MAX,
+				abd_flush_winner(c, abd_plan_at(&before[intent], size), intent));
 	}
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++)
-		abd_flush_row_set(intent, &row[intent]);
+		abd_choice_plan_set(&abd_flush_choices[intent], &after[intent], false);
 }
 
 int abd_flush_calibrate(void)
 {
-	struct abd_flush_calibration c = {.source_size = abd_flush_column_size(CALIBRATE_END - 1)};
-	size_t map_size = CALIBRATE_REGION_SIZE + c.source_size;
+	struct abd_flush_calibration c = {.count = 0};
+	size_t map_size = CALIBRATE_REGION_SIZE + CALIBRATE_MOST,
+	       supported = abd_flush_supported(c.kernels);
 	char *map =
 		mmap(NULL, map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
+	for (size_t i = 0; i < supported; i++)
+		if (abd_flush_durability_of(c.kernels[i]) >= abd_flush_durability_of(c.kernels[0]))
+			c.kernels[c.count++] = c.kernels[i];
 	c.deadline_ns = abd_flush_clock_ns() + CALIBRATE_BUDGET_NS;
-	c.count = abd_flush_supported(c.kernels);
 	c.region = map;
 	c.source = map + CALIBRATE_REGION_SIZE;
-
 	/*
 	 * Take page faults now, so that none is measured. Huge pages mean fewer faults; small pages
 	 * serve too.
 	 */
 	madvise(map, map_size, MADV_HUGEPAGE);
 	memset(map, 1, map_size);
-	abd_flush_rows_measure(&c);
+	abd_flush_plans_measure(&c);
 	munmap(map, map_size);
 	return 0;
 }

@@ -3,24 +3,26 @@
  * Calibration with a made-up clock: the test decides which kernel is faster and how busy the
  * machine is, so it knows what calibration must choose.
  */
+#include "abd_cpu.h"
 #include "abd_flush_span.h"
 #include "abd_test.h"
-#include "abd_cpu.h"
 
 #define expect(condition) abd_test_child_expect(condition)
 
-/* abd_flush_calibrate.c's. */
-enum { SIZES = 7, ROUNDS = 3 };
+enum { SIZES = 13, ROUNDS = 2 }; /* abd_flush_calibrate.c's */
 
 static struct {
 	int64_t now;
 	unsigned reads;
-	unsigned candidates; /* policies that promise as much as the best */
-	size_t kernel[ABD_FLUSH_KERNELS_MAX];
+	unsigned count; /* of candidates: kernels that promise as much as the first */
+	const struct abd_flush_kernel *kernel[ABD_FLUSH_KERNELS_MAX];
 	int64_t cost[ABD_FLUSH_KERNELS_MAX]; /* ns of a candidate's samples */
 } fake;
 
-static void fake_begin(void)
+static const char *const plans[] = {"flush_auto", "flush_shared", "flush_exclusive"};
+
+/* All plans are text; every candidate costs the same. */
+static void begin_with(const char *text)
 {
 	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
 	size_t count = abd_flush_supported(kernels);
@@ -29,9 +31,11 @@ static void fake_begin(void)
 	for (size_t i = 0; i < count; i++) {
 		if (abd_flush_durability_of(kernels[i]) < abd_flush_durability_of(kernels[0]))
 			continue;
-		fake.cost[fake.candidates] = 1000000;
-		fake.kernel[fake.candidates++] = i;
+		fake.cost[fake.count] = 1000000;
+		fake.kernel[fake.count++] = kernels[i];
 	}
+	for (size_t i = 0; i < 3; i++)
+		abd_tuning_set(plans[i], text != NULL ? text : kernels[0]->name);
 }
 
 /* Each sample is one burst and takes its 0.2 ms; what is between samples takes nothing. */
@@ -50,7 +54,7 @@ static int64_t busy(void)
 	unsigned read = fake.reads++;
 
 	if (read > 0) {
-		unsigned within = (read - 1) % (2 * fake.candidates + 1);
+		unsigned within = (read - 1) % (2 * fake.count + 1);
 
 		fake.now += within % 2 != 0 ? fake.cost[within / 2] : 100000000;
 	}
@@ -67,163 +71,110 @@ static int calibrate(int64_t (*clock)(void))
 	return error;
 }
 
-static const struct abd_flush_kernel *kernel_of(unsigned candidate)
-{
-	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
-
-	abd_flush_supported(kernels);
-	return kernels[fake.kernel[candidate]];
-}
-
-static const char *name_of(unsigned candidate)
-{
-	return kernel_of(candidate)->name;
-}
-
-static bool is_cached(unsigned candidate)
-{
-	return kernel_of(candidate)->lines == NULL;
-}
-
-/*
- * The last candidate that copies through the cache, or around it; fake.candidates: there is none.
- */
+/* The last candidate of its kind; fake.count: there is none. */
 static unsigned last_candidate(bool cached)
 {
-	unsigned last = fake.candidates;
+	unsigned last = fake.count;
 
-	for (unsigned i = 0; i < fake.candidates; i++)
-		if (is_cached(i) == cached)
+	for (unsigned i = 0; i < fake.count; i++)
+		if ((fake.kernel[i]->lines == NULL) == cached)
 			last = i;
 	return last;
 }
 
-static const char *const row_names[] = {"flush_auto", "flush_shared", "flush_exclusive"};
-
-static void rows_set(const char *text)
+static void plans_are(const char *text)
 {
 	for (size_t i = 0; i < 3; i++)
-		cr_assert_eq(abd_tuning_set(row_names[i], text), 0, "%s", text);
+		cr_assert_str_eq(abd_test_tunable(plans[i]), text, "%s: %s, not %s", plans[i],
+			abd_test_tunable(plans[i]), text);
 }
 
-static void row_is(const char *row, const char *text)
+static void end(void)
 {
-	const char *now = abd_test_tunable(row);
-
-	cr_assert_str_eq(now, text, "%s: %s, not %s", row, now, text);
+	abd_test_tunables_restore();
 }
 
-Test(flush_calibrate, a_quiet_machine_is_measured_in_three_rounds_and_a_busy_one_in_one)
+TestSuite(flush_calibrate, .fini = end);
+
+Test(flush_calibrate, a_quiet_machine_is_measured_in_two_rounds_and_a_busy_one_in_one)
 {
-	fake_begin();
+	begin_with(NULL);
 	cr_assert_eq(calibrate(busy), 0);
-	cr_assert_eq(fake.reads, 1 + SIZES * (2 * fake.candidates + 1));
-	fake_begin();
+	cr_assert_eq(fake.reads, 1 + SIZES * (2 * fake.count + 1));
+	begin_with(NULL);
 	cr_assert_eq(calibrate(quiet), 0);
-	cr_assert_geq(fake.reads, 1 + SIZES * (2 * ROUNDS * fake.candidates + ROUNDS - 1));
+	cr_assert_geq(fake.reads, 1 + SIZES * (2 * ROUNDS * fake.count + ROUNDS - 1));
 }
 
-Test(flush_calibrate, policies_that_are_not_told_apart_keep_their_places)
+Test(flush_calibrate, kernels_that_are_not_told_apart_keep_their_places)
 {
 	char text[64];
+	unsigned other;
 
-	fake_begin();
-
-	unsigned other = last_candidate(is_cached(0));
-
-	snprintf(text, sizeof(text), "%s<=256,%s", name_of(other), name_of(0));
-	rows_set(text);
+	begin_with(NULL);
+	other = last_candidate(fake.kernel[0]->lines == NULL);
+	snprintf(text, sizeof(text), "%s<=64,%s", fake.kernel[0]->name, fake.kernel[other]->name);
+	begin_with(text);
 	snprintf(text, sizeof(text), "%s", abd_test_tunable("flush_auto"));
-	for (unsigned i = 0; i < fake.candidates; i++)
+	for (unsigned i = 0; i < fake.count; i++)
 		fake.cost[i] = 1000000 - 4000 * (int64_t)i; /* 4 % in all */
 	cr_assert_eq(calibrate(busy), 0);
-	for (size_t i = 0; i < 3; i++)
-		row_is(row_names[i], text);
+	plans_are(text);
 }
 
-Test(flush_calibrate, the_fastest_gets_the_row_but_through_the_cache_only_a_single_writer_s)
+Test(flush_calibrate, the_fastest_wins_but_through_the_cache_only_a_single_writer_s_plan)
 {
 	unsigned cached, around;
 
-	fake_begin();
+	begin_with(NULL);
 	cached = last_candidate(true);
 	around = last_candidate(false);
-	if (cached == fake.candidates || around == fake.candidates)
+	if (cached == fake.count || around == fake.count)
 		return; /* a machine that has one kind */
-	rows_set(name_of(0));
 	fake.cost[cached] = 300000;
 	fake.cost[around] = 400000;
 	cr_assert_eq(calibrate(busy), 0);
-	row_is("flush_exclusive", name_of(cached));
-	row_is("flush_auto", name_of(around));
-	row_is("flush_shared", name_of(around));
-	rows_set(name_of(0));
+	cr_assert_str_eq(abd_test_tunable("flush_exclusive"), fake.kernel[cached]->name);
+	cr_assert_str_eq(abd_test_tunable("flush_auto"), fake.kernel[around]->name);
+	cr_assert_str_eq(abd_test_tunable("flush_shared"), fake.kernel[around]->name);
 }
 
 /* Whatever it costs: "portable" promises nothing where another does, and is not in the race. */
-Test(flush_calibrate, who_may_not_be_in_a_row_loses_its_place)
+Test(flush_calibrate, a_kernel_that_promises_less_loses_its_place)
 {
 	char text[64];
 
-	fake_begin();
-	if (strcmp(name_of(fake.candidates - 1), "portable") == 0)
+	begin_with(NULL);
+	if (strcmp(fake.kernel[fake.count - 1]->name, "portable") == 0)
 		return;
-	rows_set("portable");
+	snprintf(text, sizeof(text), "%s<=64,portable<=128,%s", fake.kernel[0]->name,
+		fake.kernel[0]->name);
+	begin_with(text);
 	cr_assert_eq(calibrate(busy), 0);
-	for (size_t i = 0; i < 3; i++)
-		row_is(row_names[i], name_of(0));
-
-	/* Between two sizes that are measured. */
-	snprintf(text, sizeof(text), "%s<=64,portable<=128,%s", name_of(0), name_of(0));
-	rows_set(text);
-	cr_assert_eq(calibrate(busy), 0);
-	for (size_t i = 0; i < 3; i++)
-		row_is(row_names[i], name_of(0));
+	plans_are(fake.kernel[0]->name);
 }
 
-Test(flush_calibrate, a_place_between_two_sizes_that_another_has_stays_its)
+Test(flush_calibrate, without_memory_the_plans_stay)
 {
-	unsigned last;
-	char text[64];
-
-	fake_begin();
-	last = last_candidate(false);
-	if (last == fake.candidates || last == 0)
-		return;
-	snprintf(text, sizeof(text), "%s<=64,%s<=128,%s", name_of(0), name_of(last), name_of(0));
-	rows_set(text);
-	cr_assert_eq(calibrate(busy), 0);
-	for (size_t i = 0; i < 3; i++)
-		row_is(row_names[i], text);
-	rows_set(name_of(0));
-}
-
-Test(flush_calibrate, without_memory_the_rows_stay)
-{
-	char text[3][ABD_PLAN_TEXT];
-
-	for (size_t i = 0; i < 3; i++)
-		snprintf(text[i], sizeof(text[i]), "%s", abd_test_tunable(row_names[i]));
-	fake_begin();
+	begin_with("portable");
 	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
 	cr_assert_eq(calibrate(busy), -ENOMEM);
 	abd_test_wrap_fail(ABD_TEST_MMAP, 0);
 	cr_assert_eq(fake.reads, 0);
-	for (size_t i = 0; i < 3; i++)
-		row_is(row_names[i], text[i]);
+	plans_are("portable");
 }
 
-/* All it has goes through the cache: then every row may. */
+/* All it has goes through the cache: then every plan may. */
 ABD_TEST_CHILD(flush_calibrate_all_cached)
 {
 	abd_test_cpu_hide(1u << ABD_CPU_SSE2 | 1u << ABD_CPU_AVX2 | 1u << ABD_CPU_AVX512BW |
 			  1u << ABD_CPU_MOVDIR64B);
-	fake_begin();
-	expect(last_candidate(false) == fake.candidates);
-	fake.cost[fake.candidates - 1] = 300000;
+	begin_with(NULL);
+	expect(last_candidate(false) == fake.count);
+	fake.cost[fake.count - 1] = 300000;
 	expect(calibrate(busy) == 0);
 	for (size_t i = 0; i < 3; i++)
-		expect(strcmp(abd_test_tunable(row_names[i]), name_of(fake.candidates - 1)) == 0);
+		expect(strcmp(abd_test_tunable(plans[i]), fake.kernel[fake.count - 1]->name) == 0);
 	return 0;
 }
 
