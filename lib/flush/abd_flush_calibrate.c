@@ -53,7 +53,7 @@ static double abd_flush_clock_ns(void)
 
 static void abd_flush_copy_next(struct abd_flush_calibration *c, size_t kernel, size_t size)
 {
-	struct abd_flush_walk walk = {c->kernels[kernel], 0};
+	struct abd_flush_walk walk = {.kernel = c->kernels[kernel]};
 
 	abd_flush_span(&walk, c->region + c->at, c->source, size);
 	abd_flush_end(&walk, 0);

@@ -3,9 +3,9 @@
  * A flush kernel: one way to get bytes to memory, past the caches or through them.
  *
  * Around the cache, lines() copies whole lines by non-temporal stores. Heads and tails, which share
- * their line with other bytes, go through the cache, and abd_flush_line() writes them back. Through
- * the cache, everything is copied by plain stores, and flush() writes the lines back; lines() is
- * NULL.
+ * their line with other bytes, go through the cache, and abd_flush_line() writes them back, or by
+ * words() where more is to follow (abd_flush_span.h). Through the cache, everything is copied by
+ * plain stores, and flush() writes the lines back; lines() and words() are NULL.
  *
  * fence() waits for both.
  * Invariant: a line is 64 bytes and aligned, and lines() is never given part of one: a non-temporal
@@ -30,6 +30,8 @@ struct abd_flush_kernel {
 	 * same.
 	 */
 	void (*lines)(void *dst, const void *src, size_t count);
+	/* The same of words of 8 bytes, to which dst is aligned; NULL: there is no such store. */
+	void (*words)(void *dst, const void *src, size_t count);
 	/* line is aligned to a line; count > 0. NULL in a kernel that has lines(). */
 	void (*flush)(void *line, size_t count);
 	enum abd_flush_durability durability; /* of what flush() wrote back, once fenced */

@@ -67,6 +67,14 @@ static void abd_flush_span_cached(struct abd_flush_walk *walk, char *dst, const 
 	}
 }
 
+static void abd_flush_few(struct abd_flush_walk *walk, char *dst, const char *src, size_t n)
+{
+	if (walk->words && (((uintptr_t)dst | n) & 7) == 0)
+		walk->kernel->words(dst, src, n / 8);
+	else
+		abd_flush_cached(walk, dst, src, n);
+}
+
 static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const char *src, size_t n)
 {
 	size_t head = -(uintptr_t)dst & (ABD_LINE_SIZE - 1);
@@ -74,7 +82,7 @@ static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const 
 
 	if (head > 0) {
 		head = abd_min(head, n);
-		abd_flush_cached(walk, dst, src, head);
+		abd_flush_few(walk, dst, src, head);
 		dst += head;
 		src += head;
 		n -= head;
@@ -88,7 +96,7 @@ static void abd_flush_span_around(struct abd_flush_walk *walk, char *dst, const 
 		n -= count * ABD_LINE_SIZE;
 	}
 	if (n > 0)
-		abd_flush_cached(walk, dst, src, n);
+		abd_flush_few(walk, dst, src, n);
 }
 
 void abd_flush_span_part(struct abd_flush_walk *walk, void *dst, const void *src, size_t n)

@@ -99,6 +99,29 @@ Test(flush, nodrain_leaves_the_fence_to_drain)
 }
 
 /*
+ * 8 bytes after 8 bytes: around the cache if more may follow in the line, through it if a drain
+ * follows, or if the size is of no whole words.
+ */
+Test(flush, words_go_around_the_cache_where_more_may_follow)
+{
+	struct recorder_line *line;
+
+	flush_fill();
+	flush_force(&recorder_kernels[1]);
+	cr_assert_not_null(recorder_kernels[1].words);
+	line = recorder_find((uintptr_t)flush_target + 64);
+	flush_case(&recorder_kernels[1], 24, 8, ABD_FLUSH_NODRAIN);
+	cr_assert(line->words == 0xffffff00 && line->flushes == 0);
+	flush_case(&recorder_kernels[1], 24, 12, ABD_FLUSH_NODRAIN);
+	cr_assert(line->words == 0 && line->flushes == 1);
+	flush_case(&recorder_kernels[1], 60, 40, ABD_FLUSH_NODRAIN);
+	cr_assert(line->words == 0 && line->flushes == 1);
+	flush_case(&recorder_kernels[1], 24, 8, 0);
+	cr_assert(line->words == 0 && line->flushes == 1);
+	flush_force(NULL);
+}
+
+/*
  * Spans that go on where the one before ended, within lines: the line between is sent once, after
  * the second wrote to it.
  */

@@ -69,6 +69,16 @@ static void stream_lines(void *dst, const void *src, size_t count)
 	}
 }
 
+static void stream_words(void *dst, const void *src, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		long long word;
+
+		memcpy(&word, (const char *)src + i * sizeof(word), sizeof(word));
+		_mm_stream_si64((long long *)dst + i, word);
+	}
+}
+
 static bool supported(void)
 {
 #if defined(ABD_FOR_AVX512)
@@ -85,6 +95,7 @@ static bool supported(void)
 		.name = (kernel_name),                       \
 		.supported = (is_supported),                 \
 		.lines = (copy),                             \
+		.words = stream_words,                       \
 		.fence = abd_flush_fence,                    \
 	}
 
