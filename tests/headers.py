@@ -82,7 +82,10 @@ def public_headers():
 def c_lines(text):
     """What a C compiler sees, for x86-64, and macros that are numbers. Conditions that depend on how the library was built hold."""
     kept, numbers, hidden = [], [], []
-    for line in re.sub(r"\\\n", " ", text).splitlines():
+    text = re.sub(r"\\\n", " ", text)
+    # What a macro of the header's own makes, up to its #undef, are calls of another spelling.
+    text = re.sub(r"(?ms)^#define (ABD_\w+)\(.*?^#undef \1$", "", text)
+    for line in text.splitlines():
         words = line.split()
         directive = words[0] if words and words[0].startswith("#") else ""
         if directive.startswith("#if"):
@@ -318,6 +321,7 @@ def proven(interface, includes=()):
     asked = list(c_questions(interface))
     program = ["#include <abd/abd.h>", "#include <abd/compat/openzfs.h>"]
     for declared in [*interface.functions.values(), *interface.variables.values()]:
+        program.append(f"#undef {declared.name}")  # OpenZFS's spelling may be a macro
         program.append(f'_Static_assert(__builtin_types_compatible_p(__typeof__(&{declared.name}), {c_type(Pointer(declared.type))}), "{declared.name}");')
     for key, declared in interface.records.items():
         for _, place, field in [] if declared.type.kind == "enum" else places(declared.type):

@@ -6,8 +6,6 @@
  */
 #include "abd_impl.h"
 
-#include <abd/compat/openzfs.h>
-
 #include <stdio.h>
 
 /*
@@ -116,5 +114,3 @@ void abd_start_slow(void)
 
 	pthread_once(&once, abd_start_once);
 }
-
-int *abd_compat_scatter_enabled = &abd_tune.scatter_enabled;

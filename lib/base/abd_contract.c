@@ -28,10 +28,14 @@ void abd_contract_fail(const char *call, const char *format, ...)
 	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it forgets va_start() here */
 	vsnprintf(message + used, sizeof(message) - used, format, args);
 	va_end(args);
-	fprintf(stderr, "%s\n", message);
+	abd_contract_end(message);
+}
 
+void abd_contract_end(const char *message)
+{
 	void (*handler)(const char *) = atomic_load(&abd_contract_handler);
 
+	fprintf(stderr, "%s\n", message);
 	if (handler != NULL)
 		handler(message);
 	abort();

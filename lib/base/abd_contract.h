@@ -14,6 +14,8 @@
 /** Say which call was broken and how, run the handler, abort. */
 ABD_COLD _Noreturn void abd_contract_fail(const char *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/** Print the line, run the handler, abort. */
+ABD_COLD _Noreturn void abd_contract_end(const char *message);
 
 #define ABD_REQUIRE_IN(call, condition, ...)                  \
 	do {                                                  \

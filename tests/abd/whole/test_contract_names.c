@@ -7,8 +7,6 @@
 #include "abd_quarantine.h"
 #include "abd_test.h"
 
-#include <abd/compat/openzfs.h>
-
 #pragma GCC diagnostic ignored "-Wunused-result" /* nothing is returned */
 
 /*

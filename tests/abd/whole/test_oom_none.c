@@ -6,8 +6,6 @@
  */
 #include "abd_test.h"
 
-#include <abd/compat/openzfs.h>
-
 #define SIZE ABD_TEST_KIND_SIZE
 
 static struct abd_test_buffer x, y;
@@ -200,7 +198,6 @@ Test(abd_oom, asking_and_tuning_need_no_memory, .init = begin, .fini = end)
 	abd_test_no_memory(abd_tuning_get("max_order"));
 	abd_test_no_memory_is(abd_allocator_set(&none), -EINVAL);
 	abd_test_no_memory(abd_version());
-	abd_test_no_memory_is(zfs_abd_scatter_enabled, 1);
 	/* its first call reserves address space, not memory */
 	cr_assert_eq(abd_pool_region(&base, &size), 0);
 	abd_test_no_memory_is(abd_pool_region(&base, &size), 0);

@@ -321,6 +321,9 @@ extern "C" {
     pub fn abd_cmp_buf_off(abd: *const abd_t, buf: *const c_void, off: usize, size: usize) -> c_int;
     pub fn abd_cmp_zero(abd: *const abd_t, size: usize) -> c_int;
     pub fn abd_cmp_zero_off(abd: *const abd_t, off: usize, size: usize) -> c_int;
+    pub fn abd_compat_gang_add(pabd: *mut abd_t, cabd: *mut abd_t, free_on_free: bool);
+    pub fn abd_compat_refusal_handler_set(handler: Option<unsafe extern "C" fn(*const c_char, usize) -> bool>);
+    pub fn abd_compat_refused(call: *const c_char, size: usize, tries: c_uint);
     pub fn abd_contract_handler_set(handler: Option<unsafe extern "C" fn(*const c_char)>);
     pub fn abd_copy(dabd: *mut abd_t, sabd: *const abd_t, size: usize);
     pub fn abd_copy_from_buf(abd: *mut abd_t, buf: *const c_void, size: usize);
