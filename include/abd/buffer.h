@@ -181,7 +181,8 @@ ABD_API abd_t *abd_alloc_gang_struct(abd_t *abd);
 
 /**
  * A buffer fit for direct I/O: as abd_alloc(), but every piece starts at a multiple of 4 KiB,
- * whatever the size.
+ * whatever the size. Only the linear memory of an engine's own pair (struct abd_allocator) may be
+ * aligned to less.
  *
  * Units:   size in bytes, from 1 up.
  * Returns: the buffer, or NULL with errno EINVAL (size 0) or ENOMEM.
@@ -580,7 +581,13 @@ ABD_API void abd_buf_free_marked(void *buf, size_t size, bool is_metadata);
  * Where linear buffers, abd_buf_alloc(), and borrows that need a copy get their memory (such
  * borrows are metadata, as in OpenZFS). arg is passed through.
  *
- * alloc returns size bytes at a multiple of alignment, a power of two, or NULL when it has none.
+ * alloc returns size bytes at a multiple of alignment (16, 64 from 64 bytes up, 4096 from 4 KiB
+ * up), or NULL when it has none. Where it is asked for 4096, a multiple of 512 will do:
+ * zio_buf_alloc() of OpenZFS aligns 4608 to 6144 bytes to 2048. Then direct I/O (O_DIRECT) from and
+ * to linear buffers of this memory works on devices with sectors of 512 bytes, and fails with
+ * EINVAL on others. abd_is_aligned() (io.h) tells; where it says no, the bytes have to go through a
+ * scatter buffer, whose runs do not come from the pair.
+ *
  * free gets back what alloc returned, with the same size and is_metadata. For memory that a buffer
  * took over (abd_take_ownership_of_buf()), is_metadata is what was given to that call.
  */
@@ -595,7 +602,8 @@ struct abd_allocator {
  * once, before the first such memory has been handed out. Runs of scatter buffers do not come from
  * this pair, so scatter buffers may exist before.
  *
- * Contract: alloc's memory is aligned as it was asked for; if not, the program stops at once.
+ * Contract: alloc's memory is aligned as struct abd_allocator says; if not, the program stops at
+ *           once.
  * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out
  *           already;
  *           -EINVAL when a function is missing.

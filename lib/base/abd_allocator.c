@@ -55,6 +55,7 @@ void *abd_allocator_get(size_t size, bool is_metadata)
 		return abd_mem_cache_alloc(size);
 
 	size_t alignment = size >= 4096 ? 4096 : size >= 64 ? 64 : 16;
+	size_t least = abd_min(alignment, 512);
 
 	if (abd_mem_refused())
 		return NULL;
@@ -62,8 +63,8 @@ void *abd_allocator_get(size_t size, bool is_metadata)
 	void *buf =
 		abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
 
-	ABD_REQUIRE_IN("abd_allocator.alloc", ((uintptr_t)buf & (alignment - 1)) == 0,
-		"%p for %zu bytes is not aligned to %zu", buf, size, alignment);
+	ABD_REQUIRE_IN("abd_allocator.alloc", ((uintptr_t)buf & (least - 1)) == 0,
+		"%p for %zu bytes is not aligned to %zu", buf, size, least);
 	return buf;
 }
 

@@ -124,6 +124,64 @@ ABD_TEST_CHILD(allocator_set_twice)
 	return 0;
 }
 
+/*
+ * zio_buf_alloc() of OpenZFS: caches of half powers of two, each aligned to its size's lowest bit,
+ * and to no more.
+ */
+static void *zio_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
+{
+	size_t room = 512, align;
+	char *start;
+
+	while (room < size)
+		room += room < 1024 ? 512 : (size_t)1 << (62 - __builtin_clzll(room));
+	align = room % 4096 == 0 ? 4096 : room & -room;
+	start = aligned_alloc(2 * align, (room + 3 * align - 1) / (2 * align) * (2 * align));
+	((void **)(void *)(start + align))[-1] = start;
+	engine.allocs++;
+	return start + align;
+}
+
+static void zio_free(void *buf, size_t size, bool is_metadata, void *arg)
+{
+	engine.frees++;
+	free(((void **)buf)[-1]);
+}
+
+/* Every size of OpenZFS's, and what lies between. */
+ABD_TEST_CHILD(allocator_of_openzfs)
+{
+	const struct abd_allocator zio = {zio_alloc, zio_free, NULL};
+	size_t misaligned = 0;
+
+	expect(abd_allocator_set(&zio) == 0);
+	for (size_t size = 1; size < 70000; size += size < 8192 ? 511 : 1024) {
+		abd_t *abd = abd_alloc_linear(size, false);
+
+		expect(abd != NULL);
+		abd_zero(abd, size);
+		expect(abd_is_aligned(abd, 0, size - size % 512, 512));
+		misaligned += !abd_is_aligned(abd, 0, size - size % 4096, 4096);
+		abd_free(abd);
+	}
+	/* What is for direct I/O tells that it may not be fit for it; runs are. */
+	abd_t *io = abd_alloc_for_io(6144, false);
+
+	expect(abd_is_aligned(io, 0, 4096, 4096));
+	abd_free(io);
+	expect(misaligned > 0 && engine.allocs == engine.frees);
+	return 0;
+}
+
+/* It does not return. */
+ABD_TEST_CHILD(allocator_misaligned_to_256)
+{
+	engine.shift = 256;
+	expect(abd_allocator_set(&pair) == 0);
+	abd_buf_free(abd_buf_alloc(4096, false), 4096);
+	return 0;
+}
+
 /* It does not return. */
 ABD_TEST_CHILD(allocator_misaligned)
 {
@@ -208,6 +266,21 @@ Test(abd_allocator, misaligned_memory_of_the_engine_is_reported)
 	cr_assert(strstr(text, "abd_allocator.alloc: ") != NULL &&
 			  strstr(text, "for 64 bytes is not aligned to 64") != NULL,
 		"%s", text);
+}
+
+Test(abd_allocator, zio_buf_alloc_as_it_is_will_do)
+{
+	abd_test_child_passes("allocator_of_openzfs", NULL);
+}
+
+Test(abd_allocator, memory_that_direct_io_can_never_use_is_reported)
+{
+	char text[512];
+	int status = abd_test_child_run("allocator_misaligned_to_256", NULL, text, sizeof(text));
+
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %x: %s",
+		(unsigned)status, text);
+	cr_assert(strstr(text, "for 4096 bytes is not aligned to 512") != NULL, "%s", text);
 }
 
 Test(abd_allocator, setting_races_allocating)
