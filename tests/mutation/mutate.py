@@ -4,9 +4,10 @@
 
 usage: mutate.py MUTATE COUNT SEED [FILE...]     MUTATE: universalmutator's command; FILE: of lib/, default all that are built
 
-A mutant counts when it compiles to something else than the original. It is killed when a test fails, crashes or takes more than
-five times its time and five seconds: the tests of its own layer first, those of the layers above next, what is slow last, in a
-plain build; what survives and is not classified meets the same tests with deep checks and AddressSanitizer.
+A mutant counts when it compiles to something else than the original. It is killed when a test fails, crashes, sleeps for good, or
+takes more of a processor than five times its seconds and five more (tests/bounded.py): the tests of its own layer first, those of the
+layers above next, what is slow last, in a plain build; what survives and is not classified meets the same tests with deep checks and
+AddressSanitizer.
 A survivor must stand in survivors.txt with its class and reason; the others are printed as unclassified.
 
 Each layer has a share of the sample as of all mutants; its seed fixes which. Under build/mutation:
@@ -25,12 +26,13 @@ import queue
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import threading
-import time
 import typing
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import bounded  # noqa: E402
 
 WORK = pathlib.Path("build/mutation").absolute()
 SOURCE = WORK / "source"
@@ -65,6 +67,11 @@ def lacked(path):
 def code(text):
     """Without comments and spaces: what a mutant must differ in."""
     return re.sub(r"\s+", "", re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S))
+
+
+def used(process):
+    """Seconds of a processor, with those of its children that have ended."""
+    return sum(map(int, pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def digest(*folders):
@@ -120,17 +127,17 @@ class Build:
                        if self.name == "checked" else {}))
 
     def time(self, layer):
-        """Seconds by test, kept while the program is the same. The original must pass."""
+        """Seconds of a processor by test, kept while the program is the same. The original must pass."""
         program = self.folder / f"tests/test_{layer}_forkless"
         kept = program.with_suffix("." + hashlib.sha256(program.read_bytes()).hexdigest()[:16])
         if kept.exists():
             return json.loads(kept.read_text())
-        taken, last, began = {}, None, time.monotonic()
+        taken, last, began = {}, None, 0
         with subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=self.environment(), cwd=self.folder) as process:
             for line in process.stdout:
                 if line.startswith("run ") or line.endswith(" failed\n"):
-                    now = time.monotonic()
+                    now = used(process.pid)
                     if last is not None:
                         taken[last] = now - began
                     last, began = line.split()[1], now
@@ -213,14 +220,11 @@ class Worker:
             environment["ABD_TEST_OPS"] = "100000"
         # A mutant may ask for any amount of memory, or write without end.
         limits = ["prlimit", "--core=0", "--fsize=268435456", *(["--as=16000000000"] if build.name == "plain" else [])]
-        with subprocess.Popen([*limits, program, *([test] if test is not None else [])], env=environment, cwd=self.made,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              start_new_session=True) as process:
-            try:
-                return None if process.wait(timeout=5 * seconds + 5) == 0 else "fails"
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return "hangs"
+        code, _ = bounded.run([*limits, program, *([test] if test is not None else [])], int(5 * seconds + 6), env=environment, cwd=self.made,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if code in (bounded.TIME_WAS_UP, bounded.SLEPT):
+            return "hangs"
+        return "fails" if code != 0 else None
 
     def check(self, build):
         """The original, linked and run as a mutant is, must pass: or every mutant would count as killed."""
