@@ -317,25 +317,34 @@ static int never2(void *bufa, void *bufb, size_t len, void *priv)
 	return never(bufa, len, priv);
 }
 
-/* At the end of whole runs, where there is none to look at. */
+/*
+ * At the end of whole runs, where there is none to look at. A walk over 0 bytes begins no cursor;
+ * a span does.
+ */
 static void nothing_behind_runs(void)
 {
+	abd_span_t span;
 	abd_t *abd;
 
 	abd_tuning_set("max_order", "0");
 	abd = abd_alloc(5 << 12, false);
 	cr_assert_eq(abd_iterate_func(abd, 5 << 12, 0, never, NULL), 0);
 	cr_assert_eq(abd_cmp_zero_off(abd, 5 << 12, 0), 0);
+	abd_span_begin(&span, abd, 5 << 12, 0);
+	cr_assert_eq(span.len, 0);
 	abd_free(abd);
 	abd_tuning_set("max_order", "10");
 }
 
 static void nothing_behind(struct abd_test_buffer *b)
 {
+	abd_span_const_t span;
 	struct iovec iov;
 	size_t covered = 1;
 
 	cr_assert_eq(abd_iterate_func(b->abd, b->size, 0, never, NULL), 0);
+	abd_span_begin_const(&span, b->abd, b->size, 0);
+	cr_assert_eq(span.len, 0);
 	cr_assert_eq(abd_iterate_func2(b->abd, b->abd, b->size, 0, 0, never2, NULL), 0);
 	cr_assert_eq(abd_to_iov(b->abd, b->size, 0, &iov, 1, &covered), 0);
 	cr_assert_eq(covered, 0);
