@@ -25,18 +25,3 @@ Test(abd_lz4_contract, ranges_past_the_end_are_told_by_the_call_with_its_numbers
 	abd_free(src);
 	abd_free(dst);
 }
-
-Test(abd_lz4_contract, memory_that_is_null_is_told_by_the_calls_for_indexes)
-{
-	struct abd_lz4_index index = {1024, 256, 0, 0};
-	char form[24];
-
-	abd_test_expect_contract((void)abd_lz4_index_put(NULL, 1, &index, sizeof(index), 1),
-		"abd_lz4_index_put: dst is NULL");
-	abd_test_expect_contract((void)abd_lz4_index_put(form, sizeof(form), NULL, 1, 1),
-		"abd_lz4_index_put: index is NULL");
-	abd_test_expect_contract((void)abd_lz4_index_get(NULL, 1, form, sizeof(form), 1),
-		"abd_lz4_index_get: index is NULL");
-	abd_test_expect_contract((void)abd_lz4_index_get(&index, sizeof(index), NULL, 1, 1),
-		"abd_lz4_index_get: src is NULL");
-}

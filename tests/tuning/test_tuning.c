@@ -118,13 +118,6 @@ Test(abd_tuning, the_processor_and_what_is_ignored_are_shown_and_can_not_be_set)
 	cr_assert_eq(abd_tuning_set("cpu", "AuthenticAMD-25-17"), -ENOENT);
 }
 
-Test(abd_tuning, null_is_told)
-{
-	abd_test_expect_contract((void)abd_tuning_set(NULL, "1"), "name is NULL");
-	abd_test_expect_contract((void)abd_tuning_set("max_order", NULL), "value is NULL");
-	abd_test_expect_contract((void)abd_tuning_get(NULL), "name is NULL");
-}
-
 Test(abd_tuning, a_tunable_governs_what_comes_after_it, .fini = end)
 {
 	abd_t *one = abd_alloc(8192, false), *many;
