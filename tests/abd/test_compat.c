@@ -194,14 +194,19 @@ static bool find_none(const char *call, size_t size)
 	return false;
 }
 
+static void refuse(size_t i)
+{
+	abd_compat_refusal_handler_set(i % 2 == 0 ? find_none : NULL);
+	asked = 0;
+	abd_test_fault_from(0);
+	abd_test_expect_contract(refusals[i].call(), refusals[i].line);
+	abd_test_fault_end();
+}
+
 Test(abd_compat, without_room_the_program_ends_with_call_and_size, .init = begin, .fini = end)
 {
 	for (size_t i = 0; i < REFUSALS; i++) {
-		abd_compat_refusal_handler_set(i % 2 == 0 ? find_none : NULL);
-		asked = 0;
-		abd_test_fault_from(0);
-		abd_test_expect_contract(refusals[i].call(), refusals[i].line);
-		abd_test_fault_end();
+		refuse(i);
 		cr_assert_eq(strncmp(abd_test_message, "abd: no memory: ", 16), 0, "%s",
 			abd_test_message);
 		cr_assert_eq(asked, i % 2 == 0);
