@@ -15,12 +15,7 @@ struct abd_iter abd_iter_zeros(struct abd_iter iter, const abd_t *zeros)
 	return iter;
 }
 
-struct abd_iter abd_iter_gang(struct abd_iter iter, const abd_t *gang, size_t off)
+const struct abd_gang_entry *abd_iter_entry(const abd_t *gang, size_t at)
 {
-	const struct abd_gang *table = abd_gang_table(gang);
-	size_t at = ABD_GANG(gang).abd_offset + off;
-
-	iter.entry = abd_gang_seek(table, at);
-	abd_iter_child(&iter, at - iter.entry->start);
-	return iter;
+	return abd_gang_seek(abd_gang_table(gang), at);
 }

@@ -91,8 +91,17 @@ static inline void abd_iter_child(struct abd_iter *iter, size_t within)
 	abd_iter_leaf(iter, entry->child, entry->child_off + within, size);
 }
 
-/* Start over a gang, at the child that holds off. size > 0. */
-struct abd_iter abd_iter_gang(struct abd_iter iter, const abd_t *gang, size_t off);
+/* The entry that holds position at of a gang's table. Out of line: inlined, it slows other kinds.
+ */
+const struct abd_gang_entry *abd_iter_entry(const abd_t *gang, size_t at);
+
+static inline void abd_iter_gang(struct abd_iter *iter, const abd_t *gang, size_t off)
+{
+	size_t at = ABD_GANG(gang).abd_offset + off;
+
+	iter->entry = abd_iter_entry(gang, at);
+	abd_iter_child(iter, at - iter->entry->start);
+}
 
 static inline void abd_iter_start(
 	struct abd_iter *iter, const abd_t *abd, size_t off, size_t size, const char *writer)
@@ -103,7 +112,7 @@ static inline void abd_iter_start(
 		iter->len = 0;
 		iter->leaf_left = 0;
 	} else if (ABD_UNLIKELY(abd_is_gang(abd))) {
-		*iter = abd_iter_gang(*iter, abd, off);
+		abd_iter_gang(iter, abd, off);
 	} else {
 		iter->entry = NULL;
 		abd_iter_leaf(iter, abd, off, size);
