@@ -11,6 +11,7 @@ epub and pdf are the pages without the reference: libabd.epub and libabd.pdf, wh
 """
 import argparse
 import html
+import itertools
 import os
 import pathlib
 import re
@@ -111,6 +112,24 @@ def folded(lines):
     yield [line[start:].rstrip() for line in lines]
 
 
+def tables(found):
+    """A fence of tables that are aligned by blanks, as abd-perf prints them: HTML tables, whose cells wrap on paper. A row is a list on a telephone."""
+    out, lines = [], found[1].splitlines()
+    while lines:
+        rows = list(itertools.takewhile(lambda line: re.search(r"\S {2,}\S", line), lines))
+        lines = lines[max(1, len(rows)):] if rows or not lines[0].strip() else lines
+        if len(rows) < 2:
+            said = list(itertools.takewhile(lambda line: line.strip() and not re.search(r"\S {2,}\S", line), lines))
+            lines = lines[len(said):]
+            out += [f"<p>{html.escape(' '.join([*rows, *said]))}</p>"] if rows or said else []
+            continue
+        mask = "".join("x" if any(row[at:at + 1].strip() for row in rows) else " " for at in range(max(map(len, rows))))
+        heads, *body = [[html.escape(row[slice(*column.span())].strip()) for column in re.finditer(r"x(?: ?x)*", mask)] for row in rows]
+        out.append('<table class="docutils figures"><thead><tr>' + "".join(f"<th>{head}</th>" for head in heads) + "</tr></thead><tbody>" + "".join(
+            "<tr>" + "".join(f'<td data-of="{head}">{cell}</td>' for head, cell in zip(heads, row)) + "</tr>" for row in body) + "</tbody></table>")
+    return '<div class="figures">\n' + "\n".join(out) + "\n</div>\n"
+
+
 def glossary():
     """The glossary's rows: its terms, what they mean, what else they are not called."""
     path = DOCS / "use/glossary.md"
@@ -186,6 +205,7 @@ class Stage:
             text = self.glossary(text)
         text = re.sub(r"\[([^\]\n]+)\]\(glossary\.md#([\w-]+)\)", lambda found: f"{{term}}`{found[1]} <{self.terms[found[2]]}>`", text)
         text = PICTURE.sub(self.picture, text)
+        text = re.sub(r"^```text (?:figures=\S+|measured)\n(.*?)^```\n", tables, text, flags=re.M | re.S)
         text = re.sub(r"^```(\w+) +[^\n]*$", r"```\1", text, flags=re.M)  # tags are for the tests
         text = re.sub(r"^```(\w*)\n(.*?)^```$", lambda found: found[0] if found[1] else
                       self.drawing(found[2], text[:found.start()]), text, flags=re.M | re.S)

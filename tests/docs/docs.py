@@ -16,7 +16,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a page, and one of several words from where each chapter first has it
   taught                each function of OpenZFS's abd.c and arc.c is explained in docs/learn by a sentence, or a row of a table
-  ease                  no check: prints each page's words and reading ease (Flesch)
+  ease                  no check: prints each page's words and reading ease (Flesch), and the words of each shelf
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
   planted               the book in planted/, in which everything is wrong, is told all of what planted/told.txt says
@@ -38,6 +38,7 @@ checked=only (or never) after example or run: where deep checks are built in (or
 after explain: where the cache is built.
 Prints one FAIL line for each finding; the last line is "N passed, N failed".
 """
+import collections
 import concurrent.futures
 import csv
 import difflib
@@ -721,10 +722,15 @@ def ease(path):
 
 
 def print_ease():
-    found = sorted((figure, words, path.name) for path in pages() for words, figure in [ease(path)])
+    found = sorted((figure, words, str(path.relative_to(ROOT)))
+                   for path in (*pages(), *beside("README.md")) for words, figure in [ease(path)])
     for figure, words, name in found:
         print(f"{figure:5.1f}  {words:5} words  {name}")
-    print(f"figure: {sum(words for _, words, _ in found)} words, reading ease from {found[0][0]:.0f} ({found[0][2]}) to {found[-1][0]:.0f}")
+    shelves = collections.Counter()
+    for _, words, name in found:
+        shelves[pathlib.Path(name).parent.name or "README"] += words
+    words = ", ".join(f"{words} words in {shelf}" for shelf, words in sorted(shelves.items()))
+    print(f"figure: {words}, reading ease from {found[0][0]:.0f} ({found[0][2]}) to {found[-1][0]:.0f}")
 
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------

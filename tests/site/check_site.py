@@ -94,6 +94,12 @@ class Site(unittest.TestCase):
             name = "index" if path.stem == "README" else path.stem
             self.assertIn(SITE / f"{name}.html", led | {SITE / "index.html"}, path.name)
 
+    def test_tables_of_figures_are_tables_whose_cells_wrap(self):
+        for path in CHAPTERS:
+            wanted = len(re.findall(r"^```text (?:figures=|measured)", path.read_text(), flags=re.M))
+            text = (SITE / f"{path.stem}.html").read_text(encoding="utf-8") if wanted else ""
+            self.assertEqual((text.count('<div class="figures">'), wanted <= text.count('<table class="docutils figures">')), (wanted, True), path.name)
+
     def test_every_public_call_is_in_the_reference_and_has_a_manual_page(self):
         ids = set().union(*(PAGES[path].ids for path in PAGES if path.parent.name == "reference"))
         calls = sorted(set(public_calls()))
