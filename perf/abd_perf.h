@@ -24,7 +24,7 @@ struct abd_perf_case {
 
 /**
  * Be a program with abd-perf's commands (list, run, compare, report, tables, baseline, trend,
- * sweep, env) and this one scenario: up to 11 cases, each compared with the first. Call it from
+ * env) and this one scenario: up to 11 cases, each compared with the first. Call it from
  * main().
  *
  * Units:   bytes is what one iteration moves; figures are GB/s then, and ns where it is 0.

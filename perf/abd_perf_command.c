@@ -98,8 +98,6 @@ static const struct abd_perf_command abd_perf_commands[] = {
 		"keep a result, and check others against it"},
 	{"trend", "trend", abd_perf_after, "trend DIR",
 		"what changed from result to result in a folder"},
-	{"sweep", "sweep", abd_perf_after, "sweep [NAME...]",
-		"does a figure depend on how much is measured?"},
 	{"env", "abd-perf env", abd_perf_env, "env",
 		"this machine, as it is recorded with every result"},
 	{NULL, NULL, NULL, NULL, NULL},

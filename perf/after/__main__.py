@@ -8,13 +8,11 @@ import errno
 import json
 import os
 import re
-import signal
 import sys
 
 import baseline
 import counts
 import output
-import sweep
 from bmf import bmf_text
 from columns import print_result
 from compare import became_worse, compare, print_comparison
@@ -224,20 +222,6 @@ def command_trend(arguments):
     return 0
 
 
-def command_sweep(arguments):
-    parser = Parser("sweep", "Does a figure depend on how much is measured? All rows again with sets, counts and durations doubled, and which of\n"
-                    "them then surely differ by more than 3 %. Flags and names that are not of sweep are those of abd-perf run.",
-                    "Example:\n  abd-perf sweep compare codec --processes 6\n\n"
-                    "Exit status: 0; 1 nothing was measured, or a result was wrong; 2 a row moved; 64 wrong flags; 130 ended by ctrl-C.")
-    parser.add_argument("--processes", type=int, choices=range(2, 101), default=4, metavar="N", help="processes of each kind (default: 4)")
-    parser.add_argument("--only", action="append", choices=sweep.KINDS, help="double this alone; may be given again")
-    options, flags = parser.parse_known_args(arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what measures ends by it, and this goes on with what there is
-    status, sides = sweep.measure(os.environ["ABD_PERF_PROGRAM"], flags, options.processes, options.only or sweep.KINDS)
-    moved = sweep.show(sides) if sides else 0
-    return status or (WORSE if moved else 0)
-
-
 def command_count(arguments):
     parser = Parser("count", "Instructions, allocations and bytes moved of about fifty small operations, as valgrind's callgrind counts them:\n"
                     "the same on any machine, whatever else it does. With FILE, compare them with those kept there.",
@@ -267,7 +251,7 @@ def command_count(arguments):
 
 
 COMMANDS = {"finish": command_finish, "tables": command_tables, "compare": command_compare, "report": command_report, "baseline": command_baseline,
-            "trend": command_trend, "sweep": command_sweep, "count": command_count}
+            "trend": command_trend, "count": command_count}
 
 
 def main():

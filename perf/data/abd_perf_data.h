@@ -33,8 +33,8 @@ void abd_perf_files_check(const char *path);
 void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *arg), void *arg);
 
 /**
- * Load up to size bytes (twice as many where sweep doubles sets), one file after another: from
- * --input, or, without it, half from this machine's shared libraries and the rest from its text.
+ * Load up to size bytes of files, one after another: from --input, or, without it, half from
+ * this machine's shared libraries and the rest from its text.
  * Warns of files that can't be read. False, after a warning: there is nothing to read, and
  * data->bytes is NULL.
  */
@@ -42,7 +42,7 @@ bool abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
 /**
- * Make size bytes, or twice as many, as fio does with buffer_compress_percentage=66,
+ * Make size bytes as fio does with buffer_compress_percentage=66,
  * buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef.
  */
 void abd_perf_fio_make(
@@ -55,7 +55,7 @@ struct abd_perf_rows_kind {
 	unsigned words;
 };
 
-/** Make size bytes of rows, or twice as many. */
+/** Make size bytes of rows. */
 void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_options *options,
 	const struct abd_perf_rows_kind *kind, size_t size);
 

@@ -2,8 +2,7 @@
 /*
  * Real files, in the order of their names, so that the same tree gives the same bytes. One file of
  * a tree gives at most an eighth of the whole, so that one huge library does not stand for all.
- * Twice as much is read, and every second MiB kept: sweep measures all of it, and what half of it
- * is has then no part in the difference.
+ * Twice as much is read, and every second MiB kept, so that the bytes are of more files.
  */
 #include "abd_perf_data.h"
 #include "abd_perf_env.h"
@@ -225,7 +224,7 @@ bool abd_perf_files_load(
 	}
 	if (data->size > size)
 		abd_perf_say_die(1, "more of the files was read than there is room for");
-	abd_perf_files_halve(data, abd_perf_options_twice(options, "set", half));
+	abd_perf_files_halve(data, half);
 	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s",
 		(double)data->size / (1 << 20), files,
 		options->input != NULL ? ": " : ", shared libraries and text under /usr",

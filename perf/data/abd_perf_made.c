@@ -40,7 +40,6 @@ void abd_perf_fio_make(
 {
 	uint64_t random = options->seed;
 
-	size = abd_perf_options_twice(options, "set", size);
 	size -= size % ABD_PERF_FIO_PIECE;
 	data->name = "fio";
 	data->size = size;
@@ -84,7 +83,6 @@ void abd_perf_rows_make(struct abd_perf_data *data, const struct abd_perf_option
 {
 	uint64_t random = options->seed;
 
-	size = abd_perf_options_twice(options, "set", size);
 	size -= size % kind->size;
 	data->name = kind->name;
 	data->size = size;

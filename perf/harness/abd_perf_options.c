@@ -85,7 +85,6 @@ static const struct abd_perf_flag abd_perf_flags[] = {
 	{RUN, "plant-wrong-byte", 0, NULL, NULL, HIDDEN, SWITCH, IN(plant), 0, 0, 0},
 	{RUN, "as-process", 0, "N", NULL, HIDDEN, COUNT, IN(process), 1, 100, 0},
 	{RUN, "left", 0, "SECONDS", NULL, HIDDEN, SECONDS, IN(left_s), 1e-9, 365.0 * DAY, 0},
-	{RUN, "twice", 0, "WHAT", NULL, HIDDEN, TEXT, IN(twice), 0, 0, 0},
 	{TUNE, "quick", 0, NULL, "Every second size, 15 seconds instead of 60", 0, QUICK, 0, 0, 0,
 		0},
 	{TUNE, "plant-times", 0, "KIND", NULL, HIDDEN, TEXT, IN(times), 0, 0, 0},
@@ -393,11 +392,6 @@ void abd_perf_options_env(struct abd_perf_options *options, int argc, char **arg
 	abd_perf_options_parse(options, ENV, argp, argc, argv);
 }
 
-size_t abd_perf_options_twice(const struct abd_perf_options *options, const char *what, size_t n)
-{
-	return options->twice != NULL && strcmp(options->twice, what) == 0 ? 2 * n : n;
-}
-
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options)
 {
 	/* 6 are the fewest that support a verdict (abd_perf_stat.c). */
@@ -406,8 +400,7 @@ unsigned abd_perf_options_rounds(const struct abd_perf_options *options)
 		[ABD_PERF_FULL] = 15,
 		[ABD_PERF_LONG] = 15};
 
-	return (unsigned)abd_perf_options_twice(
-		options, "count", options->repeat != 0 ? options->repeat : rounds[options->mode]);
+	return options->repeat != 0 ? options->repeat : rounds[options->mode];
 }
 
 double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths)
@@ -418,8 +411,7 @@ double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsign
 		[ABD_PERF_LONG] = 10e6};
 	double sample_ns = options->runtime_s * 1e9 / abd_perf_options_rounds(options) / paths;
 
-	return (double)abd_perf_options_twice(options, "duration", 1) *
-	       (sample_ns > least[options->mode] ? sample_ns : least[options->mode]);
+	return sample_ns > least[options->mode] ? sample_ns : least[options->mode];
 }
 
 const char *abd_perf_options_mode_text(enum abd_perf_mode mode)

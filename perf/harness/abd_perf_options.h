@@ -48,9 +48,8 @@ struct abd_perf_options {
 	unsigned repeat; /* rounds; 0: the mode's */
 	/* 0: 6 with --long; 3 for what is named; the scenario's for its headline; else 1 */
 	unsigned processes;
-	unsigned process;  /* which of them this is, from 1 */
-	double left_s;     /* the time left when it was started; 0: it is the first */
-	const char *twice; /* for sweep: "set", "count" or "duration"; NULL: nothing is doubled */
+	unsigned process; /* which of them this is, from 1 */
+	double left_s;    /* the time left when it was started; 0: it is the first */
 	uint64_t seed;
 	const char *json, *csv, *bmf; /* NULL: none */
 	enum abd_perf_mode mode;
@@ -72,8 +71,6 @@ void abd_perf_options_env(struct abd_perf_options *options, int argc, char **arg
 /** Read the command line of `abd-perf tune`. */
 void abd_perf_options_tune(struct abd_perf_options *options, int argc, char **argv);
 
-/** Twice n where this is what sweep doubles: "set", "count", "duration"; else n. */
-size_t abd_perf_options_twice(const struct abd_perf_options *options, const char *what, size_t n);
 /** Rounds and the length of a sample, from --repeat, --runtime and the mode. */
 unsigned abd_perf_options_rounds(const struct abd_perf_options *options);
 double abd_perf_options_sample_ns(const struct abd_perf_options *options, unsigned paths);

@@ -36,7 +36,7 @@ static bool abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 	if (length < 0)
 		abd_perf_say_die(1, "/proc/self/exe: %s", strerror(errno));
 	self[length] = '\0';
-	setenv("ABD_PERF_PROGRAM", self, 1); /* sweep starts it */
+	setenv("ABD_PERF_PROGRAM", self, 1); /* what counts lies beside it */
 	beside = dirname(self);
 	for (unsigned i = 0; i < 3; i++) {
 		bool anywhere = place[i][0] == '/';

@@ -151,8 +151,7 @@ static bool abd_perf_cached_wanted(const char *data, const unsigned *threads, un
 static int abd_perf_cached_data_run(struct abd_perf_cached_set *set)
 {
 	const struct abd_perf_options *options = set->options;
-	size_t most = abd_perf_options_twice(
-		options, "set", (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB);
+	size_t most = (options->quick ? 256 : 4096) * ABD_PERF_CACHED_MIB;
 	unsigned threads[3], count = abd_perf_cached_threads(options, threads);
 	int status = 0;
 

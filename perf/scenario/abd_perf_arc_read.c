@@ -96,8 +96,7 @@ static double abd_perf_arc_path_run(void *arg, uint64_t iterations)
 /* Payload bytes of one path's cold set; 0: more than this machine has, or has time for. */
 static size_t abd_perf_arc_cold_bytes(const struct abd_perf_arc_cell *cell, double fill)
 {
-	size_t bytes =
-		abd_perf_arc_cold(cell->options) / (cell->options->quick ? cell->set.kinds : 1);
+	size_t bytes = abd_perf_arc_cold() / (cell->options->quick ? cell->set.kinds : 1);
 	size_t most = (size_t)((double)(abd_perf_env_memory() / 4 / cell->set.kinds) * fill);
 
 	if (bytes <= most && (!cell->options->quick || bytes <= ABD_PERF_ARC_COLD_QUICK))
@@ -123,8 +122,7 @@ static size_t abd_perf_arc_slots(const struct abd_perf_arc_cell *cell)
 		pages += (size + 4095) / 4096 * 4096;
 	}
 	if (cell->hot) {
-		slots = abd_perf_options_twice(cell->options, "set", ABD_PERF_ARC_HOT) /
-			set->records->record_size;
+		slots = ABD_PERF_ARC_HOT / set->records->record_size;
 		slots = slots < set->member_count ? slots : set->member_count;
 	} else {
 		slots = abd_perf_arc_cold_bytes(cell, (double)payload / (double)pages) /

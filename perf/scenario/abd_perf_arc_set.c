@@ -18,9 +18,9 @@
 static const char *const abd_perf_arc_kind_name[ABD_PERF_ARC_KINDS] = {
 	"linear", "single, rule on", "single, rule off", "multi"};
 
-size_t abd_perf_arc_cold(const struct abd_perf_options *options)
+size_t abd_perf_arc_cold(void)
 {
-	return abd_perf_options_twice(options, "set", 4 * abd_perf_env_last_cache());
+	return 4 * abd_perf_env_last_cache();
 }
 
 static size_t abd_perf_arc_round(size_t size, size_t unit)

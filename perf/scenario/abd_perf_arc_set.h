@@ -71,7 +71,7 @@ struct abd_perf_arc_set {
  * The bytes that a cold set takes in all its paths together: four times the last-level cache. The
  * paths take turns, so as much is read before a record is read again.
  */
-size_t abd_perf_arc_cold(const struct abd_perf_options *options);
+size_t abd_perf_arc_cold(void);
 
 /** Fill a set with slots records, in random order. Ends the program when there is no memory. */
 void abd_perf_arc_set_make(struct abd_perf_arc_set *set, size_t slots, uint64_t seed);

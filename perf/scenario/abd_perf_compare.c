@@ -398,7 +398,7 @@ ABD_PERF_LOOP(struct abd_perf_stream, abd_perf_stream_three, abd_perf_stream_tri
 static void abd_perf_compare_stream(const struct abd_perf_options *options)
 {
 	static struct abd_perf_race race;
-	size_t size = abd_perf_options_twice(options, "set", 4 * abd_perf_env_last_cache());
+	size_t size = 4 * abd_perf_env_last_cache();
 	struct abd_perf_stream of = {.size = size};
 	const struct abd_perf_path path[] = {{"memcpy", abd_perf_stream_copy, &of},
 		{"memset", abd_perf_stream_set, &of}, {"memcmp", abd_perf_stream_cmp, &of},

@@ -126,7 +126,7 @@ void abd_perf_compare_keys(const struct abd_perf_options *options)
 {
 	keys.a = malloc(ABD_PERF_KEY_ROOM + 1);
 	keys.b = malloc(2 * ABD_PERF_KEY_ROOM + 1);
-	keys.count = abd_perf_options_twice(options, "set", ABD_PERF_KEYS);
+	keys.count = ABD_PERF_KEYS;
 	keys.key = malloc(keys.count * sizeof(*keys.key));
 	if (keys.a == NULL || keys.b == NULL || keys.key == NULL)
 		abd_perf_say_die(1, "no memory for %zu keys", keys.count);

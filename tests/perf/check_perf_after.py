@@ -282,48 +282,6 @@ class Finish(Case):
         self.assertEqual((figure["low"], figure["median"], figure["high"]), (2.2, 2.8, 3.4))
 
 
-class Sweep(Case):
-    """What moves when sets, counts or durations are doubled (perf/after/sweep.py), of a program whose rows are known."""
-
-    def sweep(self, planted, status=0, *flags):
-        """planted: the speed of row 7 with twice the set. The program fails with this status when its fourth process is measured."""
-        results = [entry("codec", "hot", f"row {row}", {}, [("ours", 10.0), ("theirs", 9.0)]) for row in range(20)]
-        document = self.write("document.json", {**made_run(results), "jobs": []})
-        program = self.write("program", "#!/usr/bin/env python3\nimport json, random, sys\n"
-                             f"document = json.load(open({document!r}))\n"
-                             f"if '--as-process=4' in sys.argv and {status}: sys.exit({status})\n"
-                             "for row, entry in enumerate(document['results']):\n"
-                             "    for value in entry['figures']:\n"
-                             "        value.pop('processes')\n"
-                             f"        of = random.gauss(1, 0.003) * ({planted} if row == 7 and '--twice=set' in sys.argv else 1)\n"
-                             "        value.update({name: value[name] * of for name in ('low', 'median', 'high')}, relative=None)\n"
-                             "print(json.dumps(document))\n")
-        os.chmod(program, 0o700)
-        return subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "perf", "after"), "sweep", *flags], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, env={**os.environ, "ABD_PERF_PROGRAM": program})
-
-    def test_a_row_that_depends_on_the_size_of_its_set_is_found(self):
-        result = self.sweep(1.08)
-        self.assertEqual(result.returncode, SLOWER, result.stderr)
-        self.assertRegex(result.stdout, r"twice the set: 40 figures; 2 surely moved")
-        self.assertEqual(len(re.findall(r"\ncodec: row 7 ", result.stdout)), 2)
-        for kind in ("count", "duration"):
-            self.assertIn(f"twice the {kind}: 40 figures; 0 surely moved", result.stdout)
-
-    def test_what_moves_by_less_than_three_percent_has_not_moved(self):
-        self.assertEqual(self.sweep(1.02).returncode, 0)
-
-    def test_ctrl_c_and_failures_keep_the_rounds_that_were_whole(self):
-        for status in (130, 1):
-            ended = self.sweep(1.08, status)
-            self.assertEqual((ended.returncode, "2 surely moved" in ended.stdout), (status, True), ended.stderr)
-
-    def test_flags_that_are_not_of_sweep_are_those_of_run(self):
-        self.refused(run("sweep", "--nonsense"), USAGE, "nonsense")
-        self.assertEqual(run("sweep", "--processes", "1").returncode, USAGE)
-        self.refused(run("sweep", "nothing"), USAGE, "nothing")
-
-
 class Tables(Case):
     """`abd-perf tables`, and the rows that it keeps (docs/figures has some)."""
 
