@@ -16,8 +16,7 @@
  *   model_io.c  model_borrow.c  model_lz4.c  model_checksum.c  model_raidz.c
  *                     the operations, by family
  *   model_episode.c   the table of operations, one step, episodes
- *   model_shrink.c    leaves operations out while the rest fails, and prints what is left as C
- *   model_replay.h    the words of that C
+ *   model_shrink.c    leaves operations out while the rest fails, and prints what is left
  *
  * A new operation: a function model_op_NAME() in its family's file, declared below, with a line in
  * model_episode.c's table. It draws what it needs, says what it does with trace(), does it, does
@@ -70,7 +69,7 @@ enum kind { LINEAR, FROM_BUF, SCATTER, ZEROS, GANG, VIEW };
 
 struct object {
 	enum kind kind;
-	unsigned id; /* its name in what is printed as C */
+	unsigned id; /* its name in what is printed */
 	size_t born; /* the step it was made in */
 	abd_t *abd, own;
 	size_t size;
@@ -104,10 +103,8 @@ struct model {
 	size_t callbacks;
 	uint8_t *a, *b; /* ROOM bytes each */
 	unsigned ids;
-	FILE *trace;    /* where operations are printed as C, or NULL */
-	bool replays;   /* in a process that tries whether a sequence fails */
-	bool midway;    /* an operation that changes what lives has begun, and is not ended */
-	bool only_told; /* something failed: what remains is printed, not done */
+	FILE *trace; /* where operations are printed, or NULL */
+	bool tries;  /* this process only tries whether a sequence fails */
 	int file;
 	uint8_t *file_data; /* FILE_ROOM bytes: what the file must hold */
 };
@@ -123,13 +120,13 @@ void model_check_failed(const char *format, ...) __attribute__((format(printf, 1
 			model_check_failed(__VA_ARGS__); \
 	} while (0)
 
-/* One line of C; see model_replay.h for the words. */
-#define trace(...)                                              \
-	do {                                                    \
-		if (model.trace != NULL) {                      \
-			fprintf(model.trace, "\t" __VA_ARGS__); \
-			fprintf(model.trace, "\n");             \
-		}                                               \
+/* What is done, in a line. */
+#define trace(...)                                         \
+	do {                                               \
+		if (model.trace != NULL) {                 \
+			fprintf(model.trace, __VA_ARGS__); \
+			fprintf(model.trace, "\n");        \
+		}                                          \
 	} while (0)
 #define ull(x) ((unsigned long long)(x))
 
@@ -149,7 +146,6 @@ bool model_walk_next(struct walk *w);
 void model_slice_add(struct object *o, struct object *base, size_t off, size_t len);
 uint8_t *model_read(const struct object *o, size_t off, size_t n, uint8_t *to);
 void model_write(const struct object *o, size_t off, size_t n, const uint8_t *from);
-uint64_t model_sum(const uint8_t *bytes, size_t n);
 void model_check_base(const struct object *base);
 void model_check_written(const struct object *o, size_t off, size_t n, const char *what);
 void model_resync(const struct object *o, size_t off, size_t n);
@@ -244,5 +240,7 @@ void model_step(size_t number);
 void model_episode_end(void);
 void model_episode(uint64_t seed, size_t steps);
 void model_shrink(size_t steps);
+/** The episode of model.seed with these steps alone: numbers, in a file. */
+void model_repeat(FILE *steps);
 
 #endif

@@ -16,17 +16,10 @@ void model_op_borrow(void)
 
 	size_t n = model_one_in(2) ? o->size : 1 + abd_min(model_random_place(o), o->size - 1);
 	unsigned id = model.ids++;
-	uint64_t sum = model.trace != NULL ? model_sum(model_read(o, 0, n, model.a), n) : 0;
 	char *buf;
 
-	model.midway = true;
-	if (!model.oom)
-		trace("char *m%u = borrow(o%u, %zu, %d, 1, 0x%llx);", id, o->id, n, copy, ull(sum));
+	trace("m%u = abd_borrow_buf%s(o%u, %zu)", id, copy ? "_copy" : "", o->id, n);
 	buf = copy ? abd_borrow_buf_copy(o->abd, n) : abd_borrow_buf(o->abd, n);
-
-	if (model.oom)
-		trace("char *m%u = borrow(o%u, %zu, %d, %d, 0x%llx);", id, o->id, n, copy,
-			buf != NULL, ull(sum));
 	check(buf != NULL || (model.oom && errno == ENOMEM), "borrow of %zu refused", n);
 	if (buf == NULL)
 		return;
@@ -47,12 +40,10 @@ void model_op_borrow(void)
 	borrowed->content = malloc(n);
 	cr_assert_not_null(borrowed->content);
 	check(!copy || memcmp(buf, model.a, n) == 0, "borrow_buf_copy of %zu", n);
-	trace("flat(o%u, 0, %zu, a);", o->id, n);
 	if (o->writes && model_one_in(2)) {
-		trace("fill(a, 0x%llx, %zu);", ull(model.random), n);
+		trace("m%u is written", id);
 		abd_test_random_fill(&model.random, model.a, n);
 	}
-	trace("memcpy(m%u, a, %zu);", id, n);
 	memcpy(buf, model.a, n);
 	memcpy(borrowed->content, model.a, n);
 }
@@ -64,12 +55,12 @@ static void return_linear(struct object *o, struct borrowed *borrowed)
 		uint8_t byte = (uint8_t)model_below(256);
 
 		borrowed->buf[at] = (char)byte;
-		trace("m%u[%zu] = (char)%u;", borrowed->id, at, byte);
-		trace("abd_return_buf_copy(o%u, m%u, %zu);", o->id, borrowed->id, borrowed->n);
+		trace("m%u[%zu] = (char)%u", borrowed->id, at, byte);
+		trace("abd_return_buf_copy(o%u, m%u, %zu)", o->id, borrowed->id, borrowed->n);
 		model_write(o, at, 1, &byte);
 		abd_return_buf_copy(o->abd, borrowed->buf, borrowed->n);
 	} else {
-		trace("abd_return_buf(o%u, m%u, %zu);", o->id, borrowed->id, borrowed->n);
+		trace("abd_return_buf(o%u, m%u, %zu)", o->id, borrowed->id, borrowed->n);
 		abd_return_buf(o->abd, borrowed->buf, borrowed->n);
 	}
 }
@@ -80,15 +71,13 @@ static void return_copy(struct object *o, struct borrowed *borrowed)
 	bool same = memcmp(model_read(o, 0, n, model.a), borrowed->content, n) == 0;
 
 	check(memcmp(borrowed->buf, borrowed->content, n) == 0, "a borrow of %zu was changed", n);
-	if (!o->writes && !same) {
-		trace("flat(o%u, 0, %zu, (unsigned char *)m%u);", o->id, n, borrowed->id);
+	if (!o->writes && !same)
 		memcpy(borrowed->buf, model.a, n);
-	}
 	if (!o->writes || (same && model_one_in(2))) {
-		trace("abd_return_buf(o%u, m%u, %zu);", o->id, borrowed->id, n);
+		trace("abd_return_buf(o%u, m%u, %zu)", o->id, borrowed->id, n);
 		abd_return_buf(o->abd, borrowed->buf, n);
 	} else {
-		trace("return_copy(o%u, m%u, %zu);", o->id, borrowed->id, n);
+		trace("abd_return_buf_copy(o%u, m%u, %zu)", o->id, borrowed->id, n);
 		abd_return_buf_copy(o->abd, borrowed->buf, n);
 		model.expected.borrow_copy_bytes += n;
 		model_write(o, 0, n, borrowed->content);
@@ -102,7 +91,6 @@ void model_borrow_return(struct object *o)
 	struct borrowed borrowed;
 	size_t i = model_below(o->borrow_count);
 
-	model.midway = true;
 	borrowed = o->borrows[i];
 	o->borrows[i] = o->borrows[--o->borrow_count];
 	if (borrowed.content != NULL)
@@ -125,12 +113,10 @@ void model_op_ownership(void)
 
 	if (o == NULL || (o->kind != LINEAR && o->kind != FROM_BUF) || o->memory_is_malloc)
 		return;
-	model.midway = true;
 	model_gauge_add(&model.expected, &o->gauge, -(uint64_t)1);
 	if (o->kind == LINEAR) {
 		o->memory = abd_to_buf(o->abd);
-		trace("void *m%u = abd_to_buf(o%u);", o->id, o->id);
-		trace("abd_release_ownership_of_buf(o%u);", o->id);
+		trace("abd_release_ownership_of_buf(o%u)", o->id);
 		abd_release_ownership_of_buf(o->abd);
 		o->kind = FROM_BUF;
 		o->gauge.linear_cnt = 0;
@@ -138,7 +124,7 @@ void model_op_ownership(void)
 	} else {
 		bool meta = model_one_in(2);
 
-		trace("abd_take_ownership_of_buf(o%u, %d);", o->id, meta);
+		trace("abd_take_ownership_of_buf(o%u, %d)", o->id, meta);
 		abd_take_ownership_of_buf(o->abd, meta);
 		o->kind = LINEAR;
 		o->gauge.linear_cnt = 1;

@@ -55,16 +55,6 @@ void model_write(const struct object *o, size_t off, size_t n, const uint8_t *fr
 		memcpy(w.base->data + w.base_off, from + w.at, w.len);
 }
 
-/* For what is printed: as model_replay.h adds up what it finds. */
-uint64_t model_sum(const uint8_t *bytes, size_t n)
-{
-	uint64_t sum = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < n; i++)
-		sum = (sum ^ bytes[i]) * 0x100000001b3u;
-	return sum;
-}
-
 /* The real memory of a base: compare it with the model, or take it over. */
 static bool raw_walk(const struct object *base, size_t off, size_t n, bool take)
 {

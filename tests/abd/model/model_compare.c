@@ -28,7 +28,7 @@ static void make_alike(struct object *d, struct object *s, size_t d_off, size_t 
 	if (!d->writes || n == 0 || model_overlap(d, d_off, n, s, s_off, n))
 		return;
 	model_read(s, s_off, n, model.a);
-	trace("copy(o%u, o%u, %zu, %zu, %zu);", d->id, s->id, d_off, s_off, n);
+	trace("copy(o%u, o%u, %zu, %zu, %zu)", d->id, s->id, d_off, s_off, n);
 	abd_copy_from_buf_off(d->abd, model.a, d_off, n);
 	model_write(d, d_off, n, model.a);
 	if (model_one_in(2))
@@ -37,7 +37,7 @@ static void make_alike(struct object *d, struct object *s, size_t d_off, size_t 
 	size_t at = model_one_in(3) ? n - 1 : model_below(n);
 
 	other = (uint8_t)(model.a[at] + 1 + model_below(255));
-	trace("set_byte(o%u, %zu, %u);", d->id, d_off + at, other);
+	trace("set_byte(o%u, %zu, %u)", d->id, d_off + at, other);
 	abd_copy_from_buf_off(d->abd, &other, d_off + at, 1);
 	model_write(d, d_off + at, 1, &other);
 }
@@ -52,14 +52,13 @@ void model_op_compare_buf(void)
 	model_random_range(o, &off, &n);
 	model_read(o, off, n, model.a);
 	memcpy(model.b, model.a, n);
-	trace("flat(o%u, %zu, %zu, b);", o->id, off, n);
 	if (n > 0 && model_one_in(2)) {
 		size_t at = model_one_in(3) ? n - 1 : model_below(n);
 
 		model.b[at] ^= (uint8_t)(1 + model_below(255));
-		trace("b[%zu] = %u;", at, model.b[at]);
+		trace("byte %zu differs", at);
 	}
-	trace("compare_buf(o%u, %zu, %zu);", o->id, off, n);
+	trace("compare_buf(o%u, %zu, %zu)", o->id, off, n);
 
 	int order = sign(memcmp(model.a, model.b, n));
 
@@ -94,7 +93,7 @@ void model_op_compare(void)
 
 	size_t diff = first_difference(model.a, model.b, n);
 
-	trace("compare(o%u, o%u, %zu, %zu, %zu);", a->id, b->id, a_off, b_off, n);
+	trace("compare(o%u, o%u, %zu, %zu, %zu)", a->id, b->id, a_off, b_off, n);
 
 	check(abd_diff_off(a->abd, b->abd, a_off, b_off, n) == diff,
 		"diff_off %zu, %zu, %zu: not %zu", a_off, b_off, n, diff);

@@ -32,11 +32,9 @@ bool model_may_end(const struct object *o)
 void model_memory_free(const struct object *o, size_t size)
 {
 	if (o->memory_is_malloc)
-		trace("free(m%u);", o->id);
+		trace("free(m%u)", o->id);
 	else
-		trace("abd_buf_free(m%u, %zu);", o->id, size);
-	if (model.only_told)
-		return;
+		trace("abd_buf_free(m%u, %zu)", o->id, size);
 	if (o->memory_is_malloc)
 		free(o->memory);
 	else
@@ -84,9 +82,8 @@ void model_op_free(void)
 
 	size_t callbacks = model.callbacks + callbacks_of(o);
 
-	trace("abd_free(o%u);", o->id);
+	trace("abd_free(o%u)", o->id);
 	abd_free(o->abd);
-	trace("expect(callbacks == %zu);", callbacks);
 	model_object_ended(o);
 	check(model.callbacks == callbacks, "%zu free callbacks ran", model.callbacks);
 }

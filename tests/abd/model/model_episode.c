@@ -9,7 +9,7 @@
 
 static void tunable(const char *name, const char *value)
 {
-	trace("expect(abd_tuning_set(\"%s\", \"%s\") == 0);", name, value);
+	trace("abd_tuning_set(\"%s\", \"%s\")", name, value);
 	check(abd_tuning_set(name, value) == 0, "%s can't be %s", name, value);
 }
 
@@ -18,7 +18,7 @@ static void kernel(const char *name, const char *const *kernels, size_t count)
 {
 	const char *value = kernels[model_below(count)];
 
-	trace("(void)abd_tuning_set(\"%s\", \"%s\");", name, value);
+	trace("abd_tuning_set(\"%s\", \"%s\")", name, value);
 	(void)abd_tuning_set(name, value);
 }
 
@@ -54,10 +54,9 @@ static void model_op_tune(void)
 	unsigned percent = (unsigned)(model_below(3) * 30);
 	bool adjacent = model_one_in(4);
 
-	trace("abd_test_refuse_nothing();");
-	trace("abd_test_refuse_orders(0x%x);", (unsigned)orders_refused);
-	trace("abd_test_refuse_random(0x%llx, %u);", ull(model.random), percent);
-	trace("abd_test_runs_adjacent(%d);", adjacent);
+	trace("abd_test_refuse_orders(0x%x)", (unsigned)orders_refused);
+	trace("abd_test_refuse_random(0x%llx, %u)", ull(model.random), percent);
+	trace("abd_test_runs_adjacent(%d)", adjacent);
 	abd_test_refuse_nothing();
 	abd_test_refuse_orders(orders_refused);
 	abd_test_refuse_random(model.random, percent);
@@ -70,7 +69,7 @@ static void model_op_verify(void)
 
 	if (o == NULL)
 		return;
-	trace("abd_verify(o%u);", o->id);
+	trace("abd_verify(o%u)", o->id);
 	abd_verify(o->abd);
 	check(abd_get_size(o->abd) == o->size, "size %zu", o->size);
 	check(abd_is_gang(o->abd) == (o->kind == GANG || (o->kind == VIEW && o->parent != NULL &&
@@ -132,7 +131,6 @@ static void check_gauges(void)
 {
 	struct abd_stats now = abd_test_stats();
 
-	model.midway = false;
 	check(abd_test_gauges_equal(&model.expected, &now), "%zu buffers and other gauges",
 		model.count);
 	check(model.expected.borrow_cnt == now.borrow_cnt &&
@@ -148,7 +146,7 @@ static void step_fault(void)
 	size_t site = model_below(4);
 	bool from = model_one_in(2);
 
-	trace("abd_test_fault_%s(%zu);", from ? "from" : "at", site);
+	trace("abd_test_fault_%s(%zu)", from ? "from" : "at", site);
 	if (from)
 		abd_test_fault_from(site);
 	else
@@ -160,7 +158,7 @@ void model_step(size_t number)
 	model.step = number;
 	model.random = model.seed + (number + 1) * 0xd1342543de82ef95u;
 	abd_test_random(&model.random);
-	trace("/* step %zu */", number);
+	trace("step %zu", number);
 
 	void (*op)(void) = ops[model_below(COUNT(ops))];
 
@@ -172,10 +170,8 @@ void model_step(size_t number)
 	if (model.oom)
 		step_fault();
 	op();
-	if (model.oom) {
-		trace("abd_test_fault_end();");
+	if (model.oom)
 		abd_test_fault_end();
-	}
 	check_gauges();
 	for (size_t i = 0; number % CHECK_ALL == 0 && i < model.count; i++)
 		if (model.objects[i]->raw_count > 0)
@@ -198,14 +194,13 @@ void model_episode_begin(uint64_t seed)
 	model.seed = model.random = seed;
 	model.step = 0;
 	model.test_provider = model_one_in(2);
-	trace("%s();",
+	trace("%s()",
 		model.test_provider ? "abd_test_provider_begin" : "abd_test_tunables_restore");
 	if (model.test_provider)
 		abd_test_provider_begin();
 	else
 		abd_test_tunables_restore();
 	model.expected = abd_test_stats();
-	trace("begin();");
 	memset(model.file_data, 0, FILE_ROOM);
 	check(pwrite(model.file, model.file_data, FILE_ROOM, 0) == FILE_ROOM,
 		"the file can't be emptied, errno %d", errno);

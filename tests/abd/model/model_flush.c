@@ -17,7 +17,7 @@ static void drain(unsigned flags)
 {
 	if ((flags & ABD_FLUSH_NODRAIN) == 0 || model_one_in(2))
 		return;
-	trace("abd_flush_drain();");
+	trace("abd_flush_drain()");
 	abd_flush_drain();
 }
 
@@ -29,8 +29,8 @@ void model_op_flush_copy(void)
 	if (!model_random_pair(&p) ||
 		(!model_pair_is_same(&p) && model_overlap(p.d, p.d_off, p.n, p.s, p.s_off, p.n)))
 		return;
-	trace("flush_copy(o%u, o%u, %zu, %zu, %zu, %u);", p.d->id, p.s->id, p.d_off, p.s_off, p.n,
-		flags);
+	trace("abd_flush_copy_off(o%u, o%u, %zu, %zu, %zu, %u)", p.d->id, p.s->id, p.d_off, p.s_off,
+		p.n, flags);
 	abd_flush_copy_off(p.d->abd, p.s->abd, p.d_off, p.s_off, p.n, flags);
 	drain(flags);
 	model_write(p.d, p.d_off, p.n, model_read(p.s, p.s_off, p.n, model.a));
@@ -39,8 +39,7 @@ void model_op_flush_copy(void)
 
 static void flush_from_buf(const struct object *o, size_t off, size_t n, unsigned flags)
 {
-	trace("fill(a, 0x%llx, %zu);", ull(model.random), n);
-	trace("flush_write(o%u, %zu, %zu, %u);", o->id, off, n, flags);
+	trace("abd_flush_copy_from_buf_off(o%u, buf, %zu, %zu, %u)", o->id, off, n, flags);
 	abd_test_random_fill(&model.random, model.a, n);
 	abd_flush_copy_from_buf_off(o->abd, model.a, off, n, flags);
 	drain(flags);
@@ -52,7 +51,7 @@ static void flush_to_buf(const struct object *o, size_t off, size_t n, unsigned 
 {
 	/* All of it, so that a byte that was left out is not there from an earlier operation. */
 	memset(model.a, 0xa5, n + 2);
-	trace("flush_read(o%u, %zu, %zu, %u);", o->id, off, n, flags);
+	trace("abd_flush_copy_to_buf_off(buf, o%u, %zu, %zu, %u)", o->id, off, n, flags);
 	abd_flush_copy_to_buf_off(model.a + 1, o->abd, off, n, flags);
 	drain(flags);
 	check(model.a[0] == 0xa5 && model.a[n + 1] == 0xa5,

@@ -16,7 +16,7 @@ void model_op_to_iov(void)
 		return;
 	model_random_range(o, &off, &n);
 	model_read(o, off, n, model.a);
-	trace("to_iov(o%u, %zu, %zu, %d);", o->id, off, n, iov_max);
+	trace("to_iov(o%u, %zu, %zu, %d)", o->id, off, n, iov_max);
 	while (done < n) {
 		struct iovec iov[8];
 		size_t covered, sum = 0;
@@ -46,23 +46,20 @@ void model_op_from_iov(void)
 	if (base == NULL || base->raw_count != 1)
 		return;
 	o = model_object_new(GANG, NULL);
-	trace("struct iovec v%u[%d];", o->id, count);
 	for (int i = 0; i < count; i++) {
 		size_t off, n;
 
 		model_random_range(base, &off, &n);
 		iov[i] = (struct iovec){(char *)base->raw[0].iov_base + off, n};
 		sum += n;
-		trace("v%u[%d] = (struct iovec){(char *)abd_to_buf(o%u) + %zu, %zu};", o->id, i,
-			base->id, off, n);
+		trace("v[%d] = {o%u + %zu, %zu}", i, base->id, off, n);
 		if (n > 0) {
 			model_slice_add(o, base, off, n);
 			o->entries[o->entry_count++] = (struct entry){.size = n, .owned = true};
 		}
 	}
-	trace("abd_t *o%u = abd_from_iov(v%u, %d);", o->id, o->id, count);
+	trace("o%u = abd_from_iov(v, %d)", o->id, count);
 	o->abd = abd_from_iov(iov, count);
-	trace("made(o%u, %d);", o->id, o->abd != NULL || (sum > 0 && !model.oom));
 	if (o->abd == NULL) {
 		check((sum == 0 && errno == EINVAL) || model.oom, "from_iov refused %zu bytes",
 			sum);
@@ -86,7 +83,7 @@ void model_op_pwrite(void)
 		return;
 	model_random_range(o, &off, &n);
 	n = abd_min(n, FILE_ROOM - at);
-	trace("file_write(o%u, %zu, %zu, %zu);", o->id, off, n, at);
+	trace("file_write(o%u, %zu, %zu, %zu)", o->id, off, n, at);
 	check(abd_pwrite(model.file, o->abd, off, n, (off_t)at) == (ssize_t)n,
 		"pwrite of [%zu, +%zu) at %zu, errno %d", off, n, at, errno);
 	model_read(o, off, n, model.file_data + at);
@@ -109,7 +106,7 @@ void model_op_pread(void)
 	if (model_repeats(o, off, n))
 		return;
 	there = at < FILE_ROOM ? abd_min(n, FILE_ROOM - at) : 0;
-	trace("file_read(o%u, %zu, %zu, %zu, %zu);", o->id, off, n, at, there);
+	trace("file_read(o%u, %zu, %zu, %zu, %zu)", o->id, off, n, at, there);
 	check(abd_pread(model.file, o->abd, off, n, (off_t)at) == (ssize_t)there,
 		"pread into [%zu, +%zu) from %zu, errno %d", off, n, at, errno);
 	model_write(o, off, there, model.file_data + at);

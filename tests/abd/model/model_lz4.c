@@ -26,7 +26,7 @@ static int decompress_flat(
 	model_read(src, off, size, model.a);
 	expected = LZ4_decompress_safe((char *)model.a, (char *)model.b, (int)size, (int)room);
 	memset(model.a, 0xa5, room + 1);
-	trace("decompress_to_buf(o%u, %zu, %zu, %zu, %d, %d);", src->id, room, off, size, damaged,
+	trace("decompress_to_buf(o%u, %zu, %zu, %zu, %d, %d)", src->id, room, off, size, damaged,
 		model.oom);
 	got = abd_lz4_decompress_to_buf(model.a, src->abd, room, off, size);
 	check(decompressed(got, expected, damaged), "lz4_decompress_to_buf gave %zd, not %d", got,
@@ -48,7 +48,7 @@ static void decompress(const struct object *src, size_t off, size_t size, size_t
 	if (!d->writes || d_n < room || model_overlap(d, d_off, room, src, off, size) ||
 		model_repeats(d, d_off, room))
 		return;
-	trace("decompress(o%u, o%u, %zu, %zu, %zu, %zu, %d, %d);", d->id, src->id, d_off, room, off,
+	trace("decompress(o%u, o%u, %zu, %zu, %zu, %zu, %d, %d)", d->id, src->id, d_off, room, off,
 		size, damaged, model.oom);
 	got = abd_lz4_decompress(d->abd, src->abd, d_off, room, off, size);
 	check(decompressed(got, expected, damaged), "lz4_decompress gave %zd, not %d", got,
@@ -74,7 +74,7 @@ static void decompress_range(
 	ssize_t got;
 
 	memset(model.a, 0xa5, room + 1);
-	trace("decompress_range(o%u, %zu, %zu, %zu, %zu, %zu, %d, %d);", src->id, from, room, off,
+	trace("decompress_range(o%u, %zu, %zu, %zu, %zu, %zu, %d, %d)", src->id, from, room, off,
 		size, n, damaged, model.oom);
 	got = abd_lz4_decompress_range_to_buf(model.a, src->abd, from, room, off, size);
 	check(model.a[room] == 0xa5, "lz4_decompress_range_to_buf wrote behind %zu", room);
@@ -98,7 +98,7 @@ static void damage(struct object *o, size_t off, size_t size)
 	uint8_t byte = (uint8_t)model_below(256);
 	size_t at = off + model_below(size);
 
-	trace("set_byte(o%u, %zu, %u);", o->id, at, byte);
+	trace("set_byte(o%u, %zu, %u)", o->id, at, byte);
 	abd_copy_from_buf_off(o->abd, &byte, at, 1);
 	model_write(o, at, 1, &byte);
 }
@@ -120,7 +120,7 @@ void model_op_lz4(void)
 	if (model_overlap(src, off, n, dst, d_off, room) || model_repeats(dst, d_off, room))
 		return;
 
-	trace("compress(o%u, o%u, %zu, %zu, %zu, %zu, %d);", dst->id, src->id, d_off, off, n, room,
+	trace("compress(o%u, o%u, %zu, %zu, %zu, %zu, %d)", dst->id, src->id, d_off, off, n, room,
 		model.oom);
 
 	ssize_t got = abd_lz4_compress(dst->abd, src->abd, d_off, off, n);
@@ -168,7 +168,7 @@ void model_op_lz4_length(void)
 	const uint8_t bytes[] = {(uint8_t)(length >> 24), (uint8_t)(length >> 16),
 		(uint8_t)(length >> 8), (uint8_t)length};
 
-	trace("abd_lz4_length_put(o%u, %zu, %u);", o->id, off, (unsigned)length);
+	trace("abd_lz4_length_put(o%u, %zu, %u)", o->id, off, (unsigned)length);
 	abd_lz4_length_put(o->abd, off, length);
 	model_write(o, off, sizeof(bytes), bytes);
 	model_check_written(o, off, sizeof(bytes), "lz4_length_put");
@@ -178,7 +178,7 @@ void model_op_lz4_length(void)
 	ssize_t want = size >= sizeof(bytes) && length <= size - sizeof(bytes) ? (ssize_t)length
 									       : -EBADMSG;
 
-	trace("expect(abd_lz4_length_get(o%u, %zu, %zu) == %zd);", o->id, off, size, want);
+	trace("abd_lz4_length_get(o%u, %zu, %zu)", o->id, off, size);
 	check(got == want, "lz4_length_get of %u in %zu bytes gave %zd", (unsigned)length, size,
 		got);
 }

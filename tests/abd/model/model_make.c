@@ -20,7 +20,7 @@ void model_op_alloc(void)
 
 	switch (model_below(4)) {
 	case 0:
-		trace("abd_t *o%u = abd_alloc_for_io(%zu, %d);", model.ids, size, meta);
+		trace("o%u = abd_alloc_for_io(%zu, %d)", model.ids, size, meta);
 		abd = abd_alloc_for_io(size, meta);
 		linear = linear && size >= 4096;
 		break;
@@ -29,17 +29,15 @@ void model_op_alloc(void)
 			meta = (like->abd->abd_flags & ABD_FLAG_META) != 0;
 			linear = linear ||
 				 (abd_is_linear(like->abd) && !abd_is_linear_page(like->abd));
-			trace("abd_t *o%u = abd_alloc_sametype(o%u, %zu);", model.ids, like->id,
-				size);
+			trace("o%u = abd_alloc_sametype(o%u, %zu)", model.ids, like->id, size);
 			abd = abd_alloc_sametype(like->abd, size);
 			break;
 		}
 		/* fall through */
 	default:
-		trace("abd_t *o%u = abd_alloc(%zu, %d);", model.ids, size, meta);
+		trace("o%u = abd_alloc(%zu, %d)", model.ids, size, meta);
 		abd = abd_alloc(size, meta);
 	}
-	trace("made(o%u, %d);", model.ids, abd != NULL || !model.oom);
 	if (!model_made(abd, "alloc")) {
 		model.ids++;
 		return;
@@ -47,9 +45,6 @@ void model_op_alloc(void)
 
 	struct object *o = model_object_new(linear ? LINEAR : SCATTER, abd);
 
-	trace("expect(((o%u->abd_flags & ABD_FLAG_META) != 0) == %d);", o->id, meta);
-	trace("expect((abd_is_linear(o%u) && !abd_is_linear_page(o%u)) == %d);", o->id, o->id,
-		linear);
 	check(((abd->abd_flags & ABD_FLAG_META) != 0) == meta, "metadata mark of %zu bytes", size);
 	check(abd_get_size(abd) == size, "size %zu", abd_get_size(abd));
 	check((abd_is_linear(abd) && !abd_is_linear_page(abd)) == linear, "kind of %zu bytes",
@@ -69,14 +64,12 @@ void model_op_alloc_linear(void)
 
 	bool meta = model_one_in(2);
 
-	trace("abd_t s%u, *o%u;", o->id, o->id);
 	if (o->own_struct)
-		trace("o%u = abd_alloc_linear_struct(&s%u, %zu, %d);", o->id, o->id, size, meta);
+		trace("o%u = abd_alloc_linear_struct(&own, %zu, %d)", o->id, size, meta);
 	else
-		trace("o%u = abd_alloc_linear(%zu, %d);", o->id, size, meta);
+		trace("o%u = abd_alloc_linear(%zu, %d)", o->id, size, meta);
 	o->abd = o->own_struct ? abd_alloc_linear_struct(&o->own, size, meta)
 			       : abd_alloc_linear(size, meta);
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "alloc_linear"))
 		model_linear_begin(o);
 	else
@@ -102,14 +95,13 @@ static bool memory_new(struct object *o, size_t size)
 
 	o->memory_is_malloc = !model_one_in(3);
 	if (o->memory_is_malloc) {
-		trace("void *m%u = malloc(%zu);", o->id, size);
+		trace("m%u = malloc(%zu)", o->id, size);
 		o->memory = malloc(size);
 		cr_assert_not_null(o->memory);
 		return true;
 	}
-	trace("void *m%u = abd_buf_alloc(%zu, %d);", o->id, size, meta);
+	trace("m%u = abd_buf_alloc(%zu, %d)", o->id, size, meta);
 	o->memory = abd_buf_alloc(size, meta);
-	trace("made(m%u, %d);", o->id, o->memory != NULL || !model.oom);
 	check(o->memory != NULL || (model.oom && errno == ENOMEM), "buf_alloc of %zu refused",
 		size);
 	return o->memory != NULL;
@@ -124,23 +116,21 @@ void model_op_from_buf(void)
 		free(o);
 		return;
 	}
-	trace("abd_t s%u, *o%u;", o->id, o->id);
 	switch (model_below(o->memory_is_malloc ? 3 : 2)) {
 	case 0:
 		o->own_struct = true;
-		trace("o%u = abd_get_from_buf_struct(&s%u, m%u, %zu);", o->id, o->id, o->id, size);
+		trace("o%u = abd_get_from_buf_struct(&own, m%u, %zu)", o->id, o->id, size);
 		o->abd = abd_get_from_buf_struct(&o->own, o->memory, size);
 		break;
 	case 2:
 		o->has_callback = true;
-		trace("o%u = abd_get_from_buf_cb(m%u, %zu, callback, NULL);", o->id, o->id, size);
+		trace("o%u = abd_get_from_buf_cb(m%u, %zu, callback, NULL)", o->id, o->id, size);
 		o->abd = abd_get_from_buf_cb(o->memory, size, callback, o);
 		break;
 	default:
-		trace("o%u = abd_get_from_buf(m%u, %zu);", o->id, o->id, size);
+		trace("o%u = abd_get_from_buf(m%u, %zu)", o->id, o->id, size);
 		o->abd = abd_get_from_buf(o->memory, size);
 	}
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "get_from_buf")) {
 		model_linear_begin(o);
 		return;
@@ -155,13 +145,11 @@ void model_op_zeros(void)
 	size_t size = model_random_size();
 
 	o->own_struct = model_one_in(2);
-	trace("abd_t s%u, *o%u;", o->id, o->id);
 	if (o->own_struct)
-		trace("o%u = abd_get_zeros_struct(&s%u, %zu);", o->id, o->id, size);
+		trace("o%u = abd_get_zeros_struct(&own, %zu)", o->id, size);
 	else
-		trace("o%u = abd_get_zeros(%zu);", o->id, size);
+		trace("o%u = abd_get_zeros(%zu)", o->id, size);
 	o->abd = o->own_struct ? abd_get_zeros_struct(&o->own, size) : abd_get_zeros(size);
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (!model_made(o->abd, "get_zeros")) {
 		free(o);
 		return;
@@ -175,13 +163,11 @@ void model_op_gang(void)
 	struct object *o = model_object_new(GANG, NULL);
 
 	o->own_struct = model_one_in(2);
-	trace("abd_t s%u, *o%u;", o->id, o->id);
 	if (o->own_struct)
-		trace("o%u = abd_alloc_gang_struct(&s%u);", o->id, o->id);
+		trace("o%u = abd_alloc_gang_struct(&own)", o->id);
 	else
-		trace("o%u = abd_alloc_gang();", o->id);
+		trace("o%u = abd_alloc_gang()", o->id);
 	o->abd = o->own_struct ? abd_alloc_gang_struct(&o->own) : abd_alloc_gang();
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (model_made(o->abd, "alloc_gang"))
 		model_object_begin(o);
 	else
@@ -199,29 +185,26 @@ void model_op_view(void)
 	if (n == 0)
 		return;
 	o = model_object_new(VIEW, NULL);
-	trace("abd_t s%u, *o%u;", o->id, o->id);
 	switch (model_below(3)) {
 	case 0:
-		trace("o%u = abd_get_offset(o%u, %zu);", o->id, parent->id, off);
+		trace("o%u = abd_get_offset(o%u, %zu)", o->id, parent->id, off);
 		o->abd = abd_get_offset(parent->abd, off);
 		n = parent->size - off;
 		break;
 	case 1:
 		o->own_struct = true;
-		trace("o%u = abd_get_offset_struct(&s%u, o%u, %zu, %zu);", o->id, o->id, parent->id,
-			off, n);
+		trace("o%u = abd_get_offset_struct(&own, o%u, %zu, %zu)", o->id, parent->id, off,
+			n);
 		o->abd = abd_get_offset_struct(&o->own, parent->abd, off, n);
 		break;
 	default:
-		trace("o%u = abd_get_offset_size(o%u, %zu, %zu);", o->id, parent->id, off, n);
+		trace("o%u = abd_get_offset_size(o%u, %zu, %zu)", o->id, parent->id, off, n);
 		o->abd = abd_get_offset_size(parent->abd, off, n);
 	}
-	trace("made(o%u, %d), (void)s%u;", o->id, o->abd != NULL || !model.oom, o->id);
 	if (!model_made(o->abd, "get_offset")) {
 		free(o);
 		return;
 	}
-	trace("expect(abd_get_size(o%u) == %zu);", o->id, n);
 	check(abd_get_size(o->abd) == n, "a view of %zu bytes has %zu", n, abd_get_size(o->abd));
 	for (struct walk w = model_walk(parent, off, n); model_walk_next(&w);)
 		model_slice_add(o, w.base, w.base_off, w.len);

@@ -26,7 +26,6 @@ struct object *model_object_new(enum kind kind, abd_t *abd)
 	struct object *o = calloc(1, sizeof(*o));
 
 	cr_assert_not_null(o);
-	model.midway = true;
 	o->kind = kind;
 	o->abd = abd;
 	o->writes = true;
@@ -65,8 +64,6 @@ static void base_begin(struct object *o)
 	cr_assert_not_null(o->data);
 	model_slice_add(o, o, 0, abd_get_size(o->abd));
 	model_object_begin(o);
-	trace("fill(a, 0x%llx, %zu);", ull(model.random), o->size);
-	trace("write_buf(o%u, 0, %zu, a);", o->id, o->size);
 	abd_test_random_fill(&model.random, o->data, o->size);
 	abd_copy_from_buf(o->abd, o->data, o->size);
 	model_check_base(o);
@@ -97,8 +94,6 @@ void model_scatter_begin(struct object *o)
 	for (size_t i = 0; !abd_is_linear(o->abd) && i < ABD_SCATTER(o->abd).abd_run_count; i++)
 		raw_add(o, ABD_SCATTER(o->abd).abd_runs[i].iov_base,
 			ABD_SCATTER(o->abd).abd_runs[i].iov_len);
-	trace("expect(abd_is_linear_page(o%u) == %d);", o->id,
-		o->raw_count == 1 && model.linear_page);
 	check(abd_is_linear_page(o->abd) == (o->raw_count == 1 && model.linear_page),
 		"%zu runs, and linear or not", o->raw_count);
 	for (size_t i = 0; i < o->raw_count; i++) {

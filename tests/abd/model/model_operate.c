@@ -11,10 +11,12 @@ void model_op_copy(void)
 	if (!model_random_pair(&p))
 		return;
 	if (model_pair_is_same(&p) && p.n > 0) {
-		trace("copy(o%u, o%u, %zu, %zu, %zu);", p.d->id, p.s->id, p.d_off, p.s_off, p.n);
+		trace("abd_copy_off(o%u, o%u, %zu, %zu, %zu)", p.d->id, p.s->id, p.d_off, p.s_off,
+			p.n);
 		abd_copy_off(p.d->abd, p.s->abd, p.d_off, p.s_off, p.n);
 	} else if (!model_overlap(p.d, p.d_off, p.n, p.s, p.s_off, p.n)) {
-		trace("copy(o%u, o%u, %zu, %zu, %zu);", p.d->id, p.s->id, p.d_off, p.s_off, p.n);
+		trace("abd_copy_off(o%u, o%u, %zu, %zu, %zu)", p.d->id, p.s->id, p.d_off, p.s_off,
+			p.n);
 		if (p.d_off == 0 && p.s_off == 0)
 			abd_copy(p.d->abd, p.s->abd, p.n);
 		else
@@ -32,8 +34,7 @@ void model_op_copy_from_buf(void)
 	if (o == NULL || !o->writes)
 		return;
 	model_random_range(o, &off, &n);
-	trace("fill(a, 0x%llx, %zu);", ull(model.random), n);
-	trace("write_buf(o%u, %zu, %zu, a);", o->id, off, n);
+	trace("abd_copy_from_buf_off(o%u, buf, %zu, %zu)", o->id, off, n);
 	abd_test_random_fill(&model.random, model.a, n);
 	if (off == 0)
 		abd_copy_from_buf(o->abd, model.a, n);
@@ -52,8 +53,7 @@ void model_op_copy_to_buf(void)
 		return;
 	model_random_range(o, &off, &n);
 	model.a[n] = 0xa5;
-	trace("read_buf(o%u, %zu, %zu, 0x%llx);", o->id, off, n,
-		ull(model_sum(model_read(o, off, n, model.b), n)));
+	trace("abd_copy_to_buf_off(buf, o%u, %zu, %zu)", o->id, off, n);
 	if (off == 0)
 		abd_copy_to_buf(model.a, o->abd, n);
 	else
@@ -71,7 +71,7 @@ void model_op_zero(void)
 	if (o == NULL || !o->writes)
 		return;
 	model_random_range(o, &off, &n);
-	trace("zero(o%u, %zu, %zu);", o->id, off, n);
+	trace("abd_zero_off(o%u, %zu, %zu)", o->id, off, n);
 	if (off == 0)
 		abd_zero(o->abd, n);
 	else
@@ -116,15 +116,14 @@ void model_op_iterate(void)
 	model_random_range(o, &off, &n);
 	model_random_range(s, &s_off, &s_n);
 	model_read(o, off, n, model.a);
-	trace("read_buf(o%u, %zu, %zu, 0x%llx);", o->id, off, n, ull(model_sum(model.a, n)));
+	trace("abd_iterate_func(o%u, %zu, %zu, read)", o->id, off, n);
 	check(abd_iterate_func(o->abd, off, n, iterate_read, &at) == 0,
 		"iterate_func reads [%zu, +%zu)", off, n);
 	check(at == n, "iterate_func met %zu bytes of %zu", at, n);
 	if (!o->writes)
 		return;
 	if (model_one_in(2)) {
-		trace("fill(a, 0x%llx, %zu);", ull(model.random), n);
-		trace("iterate_buf(o%u, %zu, %zu);", o->id, off, n);
+		trace("abd_iterate_func(o%u, %zu, %zu, write)", o->id, off, n);
 		abd_test_random_fill(&model.random, model.a, n);
 		at = 0;
 		abd_iterate_func(o->abd, off, n, iterate_write, &at);
@@ -136,7 +135,7 @@ void model_op_iterate(void)
 	if (model_overlap(o, off, n, s, s_off, n))
 		return;
 	at = 0;
-	trace("iterate_two(o%u, o%u, %zu, %zu, %zu);", o->id, s->id, off, s_off, n);
+	trace("abd_iterate_func2(o%u, o%u, %zu, %zu, %zu, copy)", o->id, s->id, off, s_off, n);
 	abd_iterate_func2(o->abd, s->abd, off, s_off, n, iterate_copy, &at);
 	check(at == n, "iterate_func2 met %zu bytes of %zu", at, n);
 	model_write(o, off, n, model_read(s, s_off, n, model.a));
@@ -168,7 +167,7 @@ void model_op_iterate_stop(void)
 		return;
 	model_random_range(o, &off, &n);
 	stop.at = n > 0 ? 1 + model_below(n) : 0;
-	trace("iterate_stop(o%u, %zu, %zu, %zu);", o->id, off, n, stop.at);
+	trace("abd_iterate_func(o%u, %zu, %zu), stopped at %zu", o->id, off, n, stop.at);
 	got = abd_iterate_func(o->abd, off, n, iterate_until, &stop);
 	check(got == (n > 0 ? 77 : 0) && stop.at == 0 && stop.calls_after == 0,
 		"iterate_func [%zu, +%zu) gave %d, %zu calls too many", off, n, got,

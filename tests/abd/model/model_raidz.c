@@ -74,7 +74,7 @@ void model_op_raidz_gen(void)
 	raidz.parity = (unsigned)parity;
 	raidz.at = 0;
 	raidz.odd = raidz.wrong = false;
-	trace("raidz_gen((abd_t *[]){o%u, o%u, o%u}, o%u, %zu, %zu, %zu, %zu);", o[0]->id,
+	trace("raidz_gen((abd_t *[]){o%u, o%u, o%u}, o%u, %zu, %zu, %zu, %zu)", o[0]->id,
 		o[parity > 1 ? 1 : 0]->id, o[parity > 2 ? 2 : 0]->id, o[parity]->id, off, csize,
 		dsize, parity);
 	abd_raidz_gen_iterate(cabds, dsize > 0 ? o[parity]->abd : NULL, off, csize, dsize,
@@ -110,7 +110,7 @@ void model_op_raidz_rec(void)
 	raidz.parity = (unsigned)parity;
 	raidz.at = 0;
 	raidz.odd = raidz.wrong = false;
-	trace("raidz_rec((abd_t *[]){o%u, o%u, o%u}, (abd_t *[]){o%u, o%u, o%u}, %zu, %zu);",
+	trace("raidz_rec((abd_t *[]){o%u, o%u, o%u}, (abd_t *[]){o%u, o%u, o%u}, %zu, %zu)",
 		o[parity]->id, o[parity > 1 ? parity + 1 : 0]->id,
 		o[parity > 2 ? parity + 2 : 0]->id, o[0]->id, o[parity > 1 ? 1 : 0]->id,
 		o[parity > 2 ? 2 : 0]->id, tsize, parity);

@@ -1,79 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shrinking: operations are left out as long as the rest still fails, each try in a process of its
- * own. What is left is printed as C: a test for a file of its own in tests/abd (model_replay.h has
- * its functions).
+ * own. What is left is printed: the setting that repeats these steps, and what they do.
  * Invariant: each operation draws from a seed of its own, so it stays the same when others are left
  * out.
  */
 #include "model.h"
 
 #include <sys/time.h>
-
-/* The end of what lives, told and not done: the library can't be trusted any more. */
-static void trace_frees(void)
-{
-	size_t left = model.count + 1;
-
-	model.only_told = true;
-	for (size_t i = 0; i < model.count; i++) {
-		struct object *o = model.objects[i];
-
-		for (size_t k = 0; k < o->borrow_count; k++) {
-			struct borrowed *lent = &o->borrows[k];
-
-			if (lent->content != NULL)
-				trace("flat(o%u, 0, %zu, (unsigned char *)m%u);", o->id, lent->n,
-					lent->id);
-			trace("abd_return_buf(o%u, m%u, %zu);", o->id, lent->id, lent->n);
-		}
-		o->borrow_count = 0;
-	}
-	while (model.count > 0 && model.count < left) {
-		left = model.count;
-		for (size_t i = 0; i < model.count; i++) {
-			if (!model_may_end(model.objects[i]))
-				continue;
-			trace("abd_free(o%u);", model.objects[i]->id);
-			model_object_ended(model.objects[i]);
-			break;
-		}
-	}
-}
-
-static void trace_gauges(const struct abd_stats *e)
-{
-	trace("gauges(%llu, %llu, %llu, %llu, %llu, %llu, %llu);", ull(e->struct_size),
-		ull(e->linear_cnt), ull(e->linear_data_size), ull(e->scatter_cnt),
-		ull(e->scatter_data_size), ull(e->scatter_chunk_waste),
-		ull(e->scatter_multi_chunk));
-	for (unsigned order = 0; order < ABD_STATS_ORDERS; order++)
-		if (e->scatter_order[order] != 0)
-			trace("order(%u, %llu);", order, ull(e->scatter_order[order]));
-	trace("orders();");
-}
-
-static void trace_holds(const struct object *o)
-{
-	if (o->size > 0)
-		trace("holds(o%u, 0x%llx);", o->id,
-			ull(model_sum(model_read(o, 0, o->size, model.a), o->size)));
-}
-
-/*
- * The end of the program: what all is to be, by the model; midway in an operation it does not say
- * what lives.
- */
-static void trace_end(const char *message)
-{
-	trace("/* the model: %s */", message);
-	for (size_t i = 0; i < model.count; i++)
-		trace_holds(model.objects[i]);
-	if (model.midway)
-		return;
-	trace_gauges(&model.expected);
-	trace_frees();
-}
 
 void model_check_failed(const char *format, ...)
 {
@@ -83,15 +17,12 @@ void model_check_failed(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	if (model.replays) {
-		if (model.trace != NULL)
-			trace_end(message);
-		if (model.trace != NULL)
-			fclose(model.trace);
+	trace("%s", message);
+	if (model.tries)
 		_exit(CHECK_FAILED);
-	}
 	fprintf(stderr, "ABD_TEST_SEED=%llu step %zu: %s\n", ull(model.seed), model.step, message);
-	model_shrink(model.step + 1);
+	if (model.trace == NULL)
+		model_shrink(model.step + 1);
 	cr_assert(false, "ABD_TEST_SEED=%llu step %zu: %s", ull(model.seed), model.step, message);
 }
 
@@ -107,26 +38,37 @@ static void step_limit(void)
 	alarm(600);
 }
 
-/* The steps of a file, in a process of their own: whether they fail. */
-ABD_TEST_CHILD(model_replay)
+void model_repeat(FILE *steps)
 {
-	const char *trace_name = getenv("MODEL_TRACE");
-	FILE *steps = fopen(getenv("MODEL_STEPS"), "r");
 	size_t number;
 
-	model.replays = true;
-	model_memory_begin();
-	if (trace_name != NULL)
-		model.trace = fopen(trace_name, "w");
 	/* Line by line: what came before a crash is what matters. */
 	if (model.trace != NULL)
 		setvbuf(model.trace, NULL, _IOLBF, 0);
-	model_episode_begin(strtoull(getenv("MODEL_SEED"), NULL, 0));
-	while (steps != NULL && fscanf(steps, "%zu", &number) == 1) {
+	model_episode_begin(model.seed);
+	while (fscanf(steps, "%zu", &number) == 1) {
 		step_limit();
 		model_step(number);
 	}
+	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
+	alarm(0);
 	model_episode_end();
+}
+
+/* The steps of a file, in a process of their own: whether they fail. */
+ABD_TEST_CHILD(model_try)
+{
+	const char *trace_name = getenv("MODEL_TRACE");
+	FILE *steps = fopen(getenv("MODEL_STEPS"), "r");
+
+	if (steps == NULL)
+		return 0;
+	model.tries = true;
+	model.seed = strtoull(getenv("MODEL_SEED"), NULL, 0);
+	if (trace_name != NULL)
+		model.trace = fopen(trace_name, "w");
+	model_memory_begin();
+	model_repeat(steps);
 	return 0;
 }
 
@@ -143,7 +85,7 @@ static bool shrink_try(const size_t *steps, size_t count, const char *trace_name
 	snprintf(seed, sizeof(seed), "MODEL_SEED=%llu", ull(model.seed));
 	snprintf(list, sizeof(list), "MODEL_STEPS=%s", name);
 	snprintf(where, sizeof(where), "MODEL_TRACE=%s", trace_name != NULL ? trace_name : "");
-	status = abd_test_child_run("model_replay",
+	status = abd_test_child_run("model_try",
 		(const char *const[]){seed, list, trace_name != NULL ? where : NULL, NULL}, text,
 		sizeof(text));
 	unlink(name);
@@ -183,19 +125,18 @@ static size_t shrink_steps(size_t *steps, size_t count)
 	return count;
 }
 
-static void print_program(const char *trace_name, size_t count)
+static void print_steps(const char *trace_name, const size_t *steps, size_t count)
 {
 	FILE *file = fopen(trace_name, "r");
 	char line[512];
 
-	fprintf(stderr,
-		"/* ABD_TEST_SEED=%llu, shrunk to %zu operations */\n"
-		"#include \"model/model_replay.h\"\n\n#include <criterion/criterion.h>\n\n"
-		"Test(abd_model_found, seed_%llu)\n{\n",
-		ull(model.seed), count, ull(model.seed));
+	fprintf(stderr, "shrunk to %zu operations: ABD_TEST_SEED=%llu ABD_TEST_STEPS=\"", count,
+		ull(model.seed));
+	for (size_t i = 0; i < count; i++)
+		fprintf(stderr, "%s%zu", i > 0 ? " " : "", steps[i]);
+	fprintf(stderr, "\"\n");
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		fputs(line, stderr);
-	fprintf(stderr, "\tcr_assert(replayed());\n}\n");
+		fprintf(stderr, "\t%s", line);
 	if (file != NULL)
 		fclose(file);
 }
@@ -213,7 +154,7 @@ void model_shrink(size_t steps)
 	if (shrink_try(list, steps, NULL)) {
 		steps = shrink_steps(list, steps);
 		shrink_try(list, steps, trace_name);
-		print_program(trace_name, steps);
+		print_steps(trace_name, list, steps);
 	} else {
 		fprintf(stderr, "alone, the episode of seed %llu does not fail\n", ull(model.seed));
 	}

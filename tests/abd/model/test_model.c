@@ -9,6 +9,8 @@
  *                            alone repeats it with ABD_TEST_OPS=20000, in the same build
  *   ABD_TEST_SHRINK=n        the episode of seed n alone, shrunk. A failed check is shrunk by
  *                            itself; a crash, or a step that never ends, wants this
+ *   ABD_TEST_STEPS="3 17"    these steps of the episode of ABD_TEST_SEED alone, printed as they
+ *                            are done: what shrinking says, for a debugger
  */
 #include "model/model.h"
 
@@ -21,6 +23,18 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	return value != NULL ? strtoull(value, NULL, 0) : otherwise;
 }
 
+static void repeat(uint64_t seed, char *steps)
+{
+	FILE *list = fmemopen(steps, strlen(steps), "r");
+
+	cr_assert_not_null(list);
+	model.seed = seed;
+	model.trace = stderr;
+	model_repeat(list);
+	model.trace = NULL;
+	fclose(list);
+}
+
 Test(abd_model, random_operations_do_what_flat_bytes_do)
 {
 	uint64_t seed = setting("ABD_TEST_SEED", 1), left = setting("ABD_TEST_OPS", 1000000);
@@ -28,7 +42,10 @@ Test(abd_model, random_operations_do_what_flat_bytes_do)
 
 	model_memory_begin();
 	model.seed = setting("ABD_TEST_SHRINK", 0);
-	if (model.seed != 0) {
+	if (getenv("ABD_TEST_STEPS") != NULL) {
+		repeat(seed, getenv("ABD_TEST_STEPS"));
+		left = 0;
+	} else if (model.seed != 0) {
 		model_shrink(EPISODE);
 		left = 0;
 	}
