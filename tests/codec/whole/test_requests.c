@@ -196,10 +196,12 @@ static const char *cache(void)
 		int began = abd_arc_hold_or_fill(arc, &key, 8192, 0, &hold, &fill);
 
 		expect(began >= 0);
-		if (began == 1)
+		if (began == 1) {
+			abd_copy_from_buf(fill.abd, memory, 8192);
 			(void)abd_arc_fill_commit(&fill, 8192, 8192, 0, NULL);
-		else
+		} else {
 			abd_arc_release(&hold);
+		}
 	}
 	(void)abd_arc_hold_many(arc, keys, holds, results, 4);
 	for (int i = 0; i < 4; i++)
