@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lz4 from and to buffers. Decoding reads the runs where they lie (abd_lz4_decode.h); compressing
- * goes through liblz4, which needs linear memory on both sides: each range is leased (abd_lease.h).
+ * lz4 blocks in buffers, decoded. The runs are read where they lie (abd_lz4_decode.h).
  * Invariant: nothing outside the stated ranges is read or written, whatever the data.
  * OpenZFS: zio_decompress_data() in module/zfs/zio_compress.c, then a macro of
  * include/sys/zio_compress.h that borrows and copies, then module/zfs/lz4_zfs.c.
@@ -9,65 +8,18 @@
 #include "abd_allocator.h"
 #include "abd_check.h"
 #include "abd_iter.h"
-#include "abd_lease.h"
 #include "abd_lz4_decode.h"
-#include "abd_mem_cache.h"
 #include "abd_runs.h"
 
 #include <abd/codec.h>
 
 #include <limits.h>
-#include <lz4.h>
 
 /*
  * OpenZFS's largest record. A range that ends beyond it is cut to the record's real size before
  * memory is allocated.
  */
 #define ABD_LZ4_RECORD_MAX ((size_t)16 << 20)
-
-/*
- * liblz4's own call has its table of 16 KiB on the stack, which a thread of an engine may not have.
- * The bytes are the same. Returns the bytes produced; 0: there is too little room; -ENOMEM.
- */
-static int abd_lz4_compress_span(const void *from, void *to, size_t size, size_t room)
-{
-	size_t work_size = (size_t)LZ4_sizeofState();
-	void *work = abd_mem_cache_alloc(work_size);
-	int produced;
-
-	if (work == NULL)
-		return -ENOMEM;
-	produced = LZ4_compress_fast_extState(work, from, to, (int)size, (int)room, 1);
-	abd_mem_cache_free(work, work_size);
-	return produced;
-}
-
-ssize_t abd_lz4_compress(
-	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
-{
-	struct abd_lease from, to;
-	ssize_t result = -ENOMEM;
-
-	abd_check_range(__func__, dst, dst_off, 0);
-	abd_check_range(__func__, src, src_off, src_size);
-	if (src_size > LZ4_MAX_INPUT_SIZE)
-		return -EINVAL;
-
-	size_t bound = (size_t)LZ4_compressBound((int)src_size);
-	size_t room = abd_min(abd_get_size(dst) - dst_off, bound);
-
-	if (!abd_lease_read(&from, src, src_off, src_size))
-		return -ENOMEM;
-	if (abd_lease_write(&to, __func__, dst, dst_off, room)) {
-		int produced = abd_lz4_compress_span(from.buf, to.buf, src_size, room);
-
-		result = produced != 0 ? produced : -ENOSPC;
-		abd_lease_put(&to, dst, dst_off, produced > 0 ? (size_t)produced : 0);
-		abd_lease_end(&to);
-	}
-	abd_lease_end(&from);
-	return result;
-}
 
 /*
  * Decode into dst. stop says how much: ABD_LZ4_STOP_PREFIX, the record's first dst_size bytes;

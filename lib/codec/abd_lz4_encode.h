@@ -23,15 +23,15 @@
 /* Each of these pieces of a record begins with a hub. lz4's offsets reach one byte less. */
 #define ABD_LZ4_HUB_EVERY ((size_t)64 << 10)
 
-/* What the two searches keep in mind. */
-size_t abd_lz4_encode_work_size(int effort);
+/* What a search keeps in mind, with groups or without. */
+size_t abd_lz4_encode_work_size(int effort, bool groups);
 
 /**
  * Encode size bytes of src into dst. index has room for its points; its group_size and hub_size say
- * where groups lie, its count how many there are. From effort 3 on it may be NULL.
+ * where groups lie, its count how many there are. NULL: there are no groups.
  *
  * Returns: bytes written, or 0 if they are more than room.
- * Owner:   work holds abd_lz4_encode_work_size(effort) bytes, of no use afterwards.
+ * Owner:   work holds abd_lz4_encode_work_size() bytes, of no use afterwards.
  */
 size_t abd_lz4_encode(void *dst, size_t room, const void *src, size_t size, int effort,
 	struct abd_lz4_index *index, void *work);

@@ -27,7 +27,7 @@ static struct abd_lz4_index *make_index(size_t size, size_t group_size)
 static size_t check_block(size_t size, int effort, size_t group_size, const char *what)
 {
 	struct abd_lz4_index *index = group_size > 0 ? make_index(size, group_size) : NULL;
-	size_t work_size = abd_lz4_encode_work_size(effort), got;
+	size_t work_size = abd_lz4_encode_work_size(effort, index != NULL), got;
 	void *work = malloc(work_size);
 	const char *fault;
 
@@ -56,6 +56,7 @@ static size_t check_block(size_t size, int effort, size_t group_size, const char
 
 static void check_all(size_t size, const char *what)
 {
+	check_block(size, 0, 0, what);
 	check_block(size, 3, 0, what);
 	for (size_t group_size = 1024; group_size <= 65536; group_size *= 4) {
 		check_block(size, 0, group_size, what);
@@ -79,6 +80,7 @@ Test(abd_lz4_encode, every_small_size_obeys_the_format)
 	for (unsigned kind = 0; kind < TEST_RECORD_KINDS; kind++)
 		for (size_t size = 0; size < 300; size++) {
 			test_record_fill(record, size, kind, size);
+			check_block(size, 0, 0, "small");
 			check_block(size, 3, 0, "small");
 			check_block(size, 0, 1024, "small");
 			check_block(size, 3, 1024, "small");
@@ -94,7 +96,7 @@ Test(abd_lz4_encode, sizes_up_to_70000_obey_the_format)
 		size_t size = abd_test_random_below(&seed, 70001);
 
 		test_record_fill(record, size, (unsigned)(i % TEST_RECORD_KINDS), seed);
-		check_block(size, (int)(i / 2 % 4), i % 2 == 0 ? 1024 : 16384, "random size");
+		check_block(size, (int)(i / 3 % 4), i % 3 * 4096, "random size");
 	}
 }
 
@@ -112,9 +114,11 @@ Test(abd_lz4_encode, matches_at_every_distance_are_found)
 		abd_test_random_fill(&seed, record, distance < 300 ? distance : 300);
 		for (size_t k = distance; k < size; k++)
 			record[k] = record[k - distance];
-		got = check_block(size, 3, 0, "distance");
-		abd_test_check((got < 400 + distance / 255) == (distance <= 65535),
-			"distance %zu: %zu of %zu", distance, got, size);
+		for (int effort = 0; effort <= 3; effort += 3) {
+			got = check_block(size, effort, 0, "distance");
+			abd_test_check((got < 400 + distance / 255) == (distance <= 65535),
+				"effort %d, distance %zu: %zu of %zu", effort, distance, got, size);
+		}
 	}
 }
 
@@ -155,17 +159,20 @@ Test(abd_lz4_encode, any_room_too_small_is_refused_and_not_left)
 {
 	enum { SIZE = 3000, GROUP = 1024 };
 	struct abd_lz4_index *index = make_index(SIZE, GROUP);
-	void *work = malloc(abd_lz4_encode_work_size(3));
+	void *work = malloc(abd_lz4_encode_work_size(3, true));
 
 	for (unsigned kind = 0; kind < TEST_RECORD_KINDS; kind++)
-		for (int effort = 0; effort <= 3; effort += 3) {
+		for (unsigned way = 0; way < 4; way++) {
+			int effort = way % 2 * 3;
+			bool groups = way / 2;
+
 			test_record_fill(record, SIZE, kind, kind);
-			size_t whole = check_block(SIZE, effort, GROUP, "whole");
+			size_t whole = check_block(SIZE, effort, groups ? GROUP : 0, "whole");
 
 			for (size_t room = 0; room < whole; room++) {
 				block[room] = 0xa5;
 				abd_test_check(abd_lz4_encode(block, room, record, SIZE, effort,
-						       index, work) == 0 &&
+						       groups ? index : NULL, work) == 0 &&
 						       block[room] == 0xa5,
 					"kind %u, effort %d, room of %zu", kind, effort, room);
 			}
