@@ -25,8 +25,8 @@ static struct abd_explain_buffer *abd_explain_borrow_from(
 	return view;
 }
 
-static void abd_explain_borrow_made(struct abd_explain_run *run, struct abd_explain_buffer *buffer,
-	void *memory, size_t size, bool content)
+static void abd_explain_borrow_made(
+	struct abd_explain_run *run, struct abd_explain_buffer *buffer, void *memory, size_t size)
 {
 	struct abd_explain_borrow *borrow = abd_explain_trace_new(run->trace, sizeof(*borrow));
 
@@ -35,24 +35,19 @@ static void abd_explain_borrow_made(struct abd_explain_run *run, struct abd_expl
 	run->world.borrows = borrow;
 	buffer->borrow_count++;
 	abd_explain_trace_mark(abd_explain_run_draw(run, buffer), 0, size,
-		borrow->is_copy && content ? "copied" : "borrowed");
+		borrow->is_copy ? "copied" : "borrowed");
 	if (!borrow->is_copy) {
 		abd_explain_trace_note(run->trace, run->step,
 			"%s is linear: it lends its own memory. Nothing is copied.", buffer->name);
 		return;
 	}
 	abd_explain_run_show(run, abd_explain_memory_shot_piece(&run->world, memory, size));
-	if (content)
-		abd_explain_trace_note(run->trace, run->step,
-			"%s is not linear: %zu bytes were allocated, and as many copied, out of %s.",
-			buffer->name, size, abd_explain_range_spans_of(run, buffer, 0, size));
-	else
-		abd_explain_trace_note(run->trace, run->step,
-			"%s is not linear: %zu bytes were allocated. Their content is undefined.",
-			buffer->name, size);
+	abd_explain_trace_note(run->trace, run->step,
+		"%s is not linear: %zu bytes were allocated, and as many copied, out of %s.",
+		buffer->name, size, abd_explain_range_spans_of(run, buffer, 0, size));
 }
 
-static void abd_explain_borrow_as(struct abd_explain_run *run, bool content)
+void abd_explain_borrow_content(struct abd_explain_run *run)
 {
 	struct abd_explain_buffer *buffer = abd_explain_run_buffer_or_newest(run);
 	size_t first = abd_explain_run_size(run, "SIZE"), off = 0, size = first;
@@ -66,28 +61,14 @@ static void abd_explain_borrow_as(struct abd_explain_run *run, bool content)
 	buffer = abd_explain_borrow_from(run, buffer, off, size);
 	if (buffer == NULL)
 		return;
-	abd_explain_run_call(
-		run, "buf = abd_borrow_buf%s(%s, %zu)", content ? "_copy" : "", buffer->name, size);
+	abd_explain_run_call(run, "buf = abd_borrow_buf_copy(%s, %zu)", buffer->name, size);
 	errno = 0;
-	memory = content ? abd_borrow_buf_copy(buffer->abd, size)
-			 : abd_borrow_buf(buffer->abd, size);
+	memory = abd_borrow_buf_copy(buffer->abd, size);
 	if (memory == NULL) {
 		abd_explain_run_born(run, NULL);
 		return;
 	}
-	if (!content && !abd_is_linear(buffer->abd))
-		memset(memory, '?', size);
-	abd_explain_borrow_made(run, buffer, memory, size, content);
-}
-
-void abd_explain_borrow_content(struct abd_explain_run *run)
-{
-	abd_explain_borrow_as(run, true);
-}
-
-void abd_explain_borrow_only(struct abd_explain_run *run)
-{
-	abd_explain_borrow_as(run, false);
+	abd_explain_borrow_made(run, buffer, memory, size);
 }
 
 static struct abd_explain_borrow *abd_explain_borrow_last(struct abd_explain_run *run)

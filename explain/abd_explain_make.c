@@ -41,12 +41,6 @@ void abd_explain_make_linear(struct abd_explain_run *run)
 		run, abd_alloc_linear(abd_explain_make_size(run, "abd_alloc_linear"), false));
 }
 
-void abd_explain_make_for_io(struct abd_explain_run *run)
-{
-	abd_explain_make_born(
-		run, abd_alloc_for_io(abd_explain_make_size(run, "abd_alloc_for_io"), false));
-}
-
 void abd_explain_make_zeros(struct abd_explain_run *run)
 {
 	size_t size = abd_explain_run_size_max(run, "SIZE", ABD_EXPLAIN_ZEROS);
@@ -82,19 +76,6 @@ void abd_explain_make_wrap(struct abd_explain_run *run)
 	abd_explain_run_draw(run, buffer);
 	abd_explain_trace_note(run->trace, run->step,
 		"The memory stays the caller's: %s does not own it.", buffer->name);
-}
-
-void abd_explain_make_sametype(struct abd_explain_run *run)
-{
-	struct abd_explain_buffer *like = abd_explain_run_buffer_or_newest(run);
-	size_t size = abd_explain_run_size(run, "SIZE");
-
-	abd_explain_run_end(run);
-	if (abd_explain_memory_pool(&run->world) != 0)
-		abd_explain_run_wrong(run, "the pool's address space can't be had");
-	abd_explain_run_call(run, "%s = abd_alloc_sametype(%s, %zu)", run->name, like->name, size);
-	errno = 0;
-	abd_explain_make_born(run, abd_alloc_sametype(like->abd, size));
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */

@@ -161,37 +161,6 @@ void abd_explain_pair_diff(struct abd_explain_run *run)
 	abd_explain_pair_compared(run, &a, &b);
 }
 
-/* Collects the lengths of abd_iterate_func2()'s calls. */
-static int abd_explain_pair_length(void *a, void *b, size_t len, void *priv)
-{
-	struct abd_explain_spans *spans = priv;
-
-	(void)b;
-	spans->spans[spans->count++] = (struct iovec){a, len};
-	return 0;
-}
-
-void abd_explain_pair_iterate2(struct abd_explain_run *run)
-{
-	struct abd_explain_range a, b;
-	struct abd_explain_spans spans = {NULL, 0};
-
-	abd_explain_pair_ranges(run, &a, &b, true);
-	abd_explain_run_call(run, "abd_iterate_func2(%s, %s, %zu, %zu, %zu, func, NULL)",
-		a.buffer->name, b.buffer->name, a.off, b.off, a.size);
-
-	size_t count = abd_explain_pair_pieces(a.buffer, b.buffer, a.off, b.off, a.size);
-
-	spans.spans = abd_explain_trace_new(run->trace, (count + 1) * sizeof(*spans.spans));
-	abd_iterate_func2(a.buffer->abd, b.buffer->abd, a.off, b.off, a.size,
-		abd_explain_pair_length, &spans);
-	abd_explain_range_calls(run, &a, &spans);
-	abd_explain_range_calls(run, &b, &spans);
-	abd_explain_range_list(run, &a, &spans, "call");
-	abd_explain_trace_note(
-		run->trace, run->step, "A call ends where either side is not continued in memory.");
-}
-
 /* ---- lz4, durable copies --------------------------------------------------------------------- */
 
 static const char *abd_explain_pair_error(ssize_t error)

@@ -97,10 +97,8 @@ char *abd_explain_run_scratch(struct abd_explain_run *run, size_t size);
 /* The statements. */
 void abd_explain_make_alloc(struct abd_explain_run *run);
 void abd_explain_make_linear(struct abd_explain_run *run);
-void abd_explain_make_for_io(struct abd_explain_run *run);
 void abd_explain_make_zeros(struct abd_explain_run *run);
 void abd_explain_make_wrap(struct abd_explain_run *run);
-void abd_explain_make_sametype(struct abd_explain_run *run);
 void abd_explain_make_view(struct abd_explain_run *run);
 void abd_explain_make_gang(struct abd_explain_run *run);
 void abd_explain_make_add(struct abd_explain_run *run);
@@ -110,26 +108,20 @@ void abd_explain_make_take(struct abd_explain_run *run);
 void abd_explain_make_release(struct abd_explain_run *run);
 
 void abd_explain_borrow_content(struct abd_explain_run *run);
-void abd_explain_borrow_only(struct abd_explain_run *run);
 void abd_explain_borrow_return(struct abd_explain_run *run);
 void abd_explain_borrow_return_copy(struct abd_explain_run *run);
 void abd_explain_borrow_poke(struct abd_explain_run *run);
 void abd_explain_use_write(struct abd_explain_run *run);
 void abd_explain_use_read(struct abd_explain_run *run);
-void abd_explain_use_zero(struct abd_explain_run *run);
 void abd_explain_pair_copy(struct abd_explain_run *run);
 void abd_explain_pair_cmp(struct abd_explain_run *run);
 void abd_explain_pair_equal(struct abd_explain_run *run);
 void abd_explain_pair_diff(struct abd_explain_run *run);
-void abd_explain_use_cmp_zero(struct abd_explain_run *run);
-void abd_explain_use_to_buf(struct abd_explain_run *run);
 void abd_explain_use_iterate(struct abd_explain_run *run);
-void abd_explain_pair_iterate2(struct abd_explain_run *run);
 void abd_explain_pair_compress(struct abd_explain_run *run);
 void abd_explain_pair_decompress(struct abd_explain_run *run);
 void abd_explain_pair_flush_copy(struct abd_explain_run *run);
 void abd_explain_enter(struct abd_explain_run *run);
-void abd_explain_use_iov(struct abd_explain_run *run);
 void abd_explain_use_load(struct abd_explain_run *run);
 
 void abd_explain_cache_arc(struct abd_explain_run *run);

@@ -52,41 +52,6 @@ void abd_explain_use_read(struct abd_explain_run *run)
 		run->trace, run->step, "They are %s%s", shown, length < range.size ? "..." : "");
 }
 
-void abd_explain_use_zero(struct abd_explain_run *run)
-{
-	struct abd_explain_range range = abd_explain_range_next(run);
-
-	abd_explain_run_end(run);
-	abd_explain_run_call(
-		run, "abd_zero_off(%s, %zu, %zu)", range.buffer->name, range.off, range.size);
-	abd_zero_off(range.buffer->abd, range.off, range.size);
-	abd_explain_range_touched(run, &range, "zeroed");
-}
-
-void abd_explain_use_cmp_zero(struct abd_explain_run *run)
-{
-	struct abd_explain_range range = abd_explain_range_or_all(run);
-	int order;
-
-	abd_explain_run_call(
-		run, "abd_cmp_zero_off(%s, %zu, %zu)", range.buffer->name, range.off, range.size);
-	order = abd_cmp_zero_off(range.buffer->abd, range.off, range.size);
-	abd_explain_trace_note(run->trace, run->step,
-		order == 0 ? "0: all of it is zero." : "Not 0: some of it is not zero.");
-	abd_explain_range_touched(run, &range, "looked at");
-}
-
-void abd_explain_use_to_buf(struct abd_explain_run *run)
-{
-	struct abd_explain_buffer *buffer = abd_explain_run_buffer_or_newest(run);
-
-	abd_explain_run_end(run);
-	abd_explain_run_call(run, "buf = abd_to_buf(%s)", buffer->name);
-	abd_to_buf(buffer->abd);
-	abd_explain_trace_note(run->trace, run->step, "The memory of %s, itself.", buffer->name);
-	abd_explain_run_draw(run, buffer);
-}
-
 void abd_explain_use_iterate(struct abd_explain_run *run)
 {
 	struct abd_explain_range range = abd_explain_range_or_all(run);
@@ -97,25 +62,6 @@ void abd_explain_use_iterate(struct abd_explain_run *run)
 	struct abd_explain_spans spans = abd_explain_range_spans(run, &range);
 	abd_explain_range_calls(run, &range, &spans);
 	abd_explain_range_list(run, &range, &spans, "call");
-}
-
-void abd_explain_use_iov(struct abd_explain_run *run)
-{
-	enum { ENTRIES = 1024 };
-	struct abd_explain_range range = abd_explain_range_or_all(run);
-	struct abd_explain_spans spans = {NULL, 0};
-	size_t covered;
-
-	abd_explain_run_call(run, "abd_to_iov(%s, %zu, %zu, iov, %d, &covered)", range.buffer->name,
-		range.off, range.size, ENTRIES);
-	spans.spans = abd_explain_trace_new(run->trace, ENTRIES * sizeof(*spans.spans));
-	spans.count = (size_t)abd_to_iov(
-		range.buffer->abd, range.off, range.size, spans.spans, ENTRIES, &covered);
-	abd_explain_trace_note(run->trace, run->step, "%zu, covering %zu bytes; nothing is copied.",
-		spans.count, covered);
-	abd_explain_range_list(run, &range, &spans, "entry");
-	abd_explain_trace_mark(
-		abd_explain_run_draw(run, range.buffer), range.off, covered, "described");
 }
 
 void abd_explain_use_load(struct abd_explain_run *run)
