@@ -121,7 +121,8 @@ def main():
                 tables.append({"title": f"{data}, {block // 1024} KiB", "rows": race(measure, caches, options.rounds)})
     if options.keep:
         with open(options.keep, "w") as file:
-            json.dump(tables, file, indent=1)
+            # A row of a table is a line.
+            file.write("[\n" + ",\n".join(json.dumps(table).replace("}, {", "},\n  {") for table in tables) + "\n]\n")
     return show(tables)
 
 
