@@ -3,7 +3,7 @@
  * The buffer: one type over contiguous and scattered memory.
  *
  *   linear    one piece of memory                        abd_to_buf() gives its address
- *   scatter   runs of 4 KiB << n, from lib/chunk         borrowed to be seen as one piece
+ *   scatter   runs of 4 KiB << n, from lib/mem         borrowed to be seen as one piece
  *   gang      other buffers, one after another           borrowed likewise
  *
  * Unless the tunable linear_page is 0, a scatter buffer that came out as one run is linear too:

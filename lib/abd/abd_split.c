@@ -3,7 +3,7 @@
  * Split buffers: scatter buffers whose whole pages are runs, and whose rest, less than a page, lies
  * in memory of the caller's, as do struct and tables. So no part of a page is wasted behind it.
  *
- *   caller's memory                                          runs of lib/chunk
+ *   caller's memory                                          runs of lib/mem
  *   +--------+-----------------+---------+-----+------+      +-------------------+
  *   | struct | table           | classes | ... | rest |   -->| 4 KiB << n        |
  *   |        | run 0 ... rest  |         |     |      |      +-------------------+

@@ -2,7 +2,7 @@
 /*
  * The store: memory for entries, each with its stored record behind it, packed tightly.
  *
- *   class (slot size)     slab: a run of lib/chunk
+ *   class (slot size)     slab: a run of lib/mem
  *   +-----------+         +-----------------+-----------------+------+-----
  *   | 1,216     |-------->| entry | record  | entry | record  | free | ...
  *   | 1,280     |         +-----------------+-----------------+------+-----
@@ -14,7 +14,7 @@
  * 35. So a slot of its own class is at most a 15th larger than what lies in it, or 15 bytes if that
  * is more.
  * Larger slots have larger slabs, up to a part of the capacity. A record that is too large even for
- * those is split: its whole pages are runs of lib/chunk, and its rest is in the slot. Or, if it is
+ * those is split: its whole pages are runs of lib/mem, and its rest is in the slot. Or, if it is
  * very large, it lies in a buffer of its own, and only its entry is in a slot.
  *
  * A record can be moved to another slot. So a slab that few records keep in use is emptied, and its

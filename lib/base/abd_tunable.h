@@ -24,8 +24,6 @@ struct abd_tunables {
 	void (*start)(void); /* applies the environment once; callable any number of times */
 };
 
-extern const struct abd_tunables abd_base_tunables;
-
 /* Room for all values of the environment that are not used. */
 enum { ABD_TUNABLE_IGNORED = 256 };
 

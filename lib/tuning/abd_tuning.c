@@ -24,7 +24,7 @@
 #define ABD_TUNING_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct abd_tunables *const abd_tuning_tables[] = {
-	&abd_base_tunables,
+	&abd_magazine_tunables,
 	&abd_chunk_tunables,
 	&abd_buffer_tunables,
 };

@@ -36,7 +36,7 @@ import bounded  # noqa: E402
 
 WORK = pathlib.Path("build/mutation").absolute()
 SOURCE = WORK / "source"
-ABOVE = {"base": ["base", "jemalloc", "jemalloc_none", "abd", "chunk", "tuning", "uring", "arc"], "chunk": ["chunk", "abd", "tuning", "uring", "arc"],
+ABOVE = {"base": ["base", "mem", "abd", "tuning", "uring", "arc"], "mem": ["mem", "jemalloc", "jemalloc_none", "abd", "tuning", "uring", "arc"],
          "compare": ["compare", "abd"], "copy": ["copy", "abd", "codec"], "flush": ["flush", "abd"],
          "abd": ["abd", "codec", "uring", "tuning", "arc"], "codec": ["codec", "tuning", "arc"], "uring": ["uring"],
          "arc": ["arc"], "tuning": ["tuning"]}

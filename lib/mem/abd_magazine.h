@@ -16,8 +16,12 @@
 #include "abd_quarantine.h"
 #include "abd_source.h"
 #include "abd_thread.h"
+#include "abd_tunable.h"
 
 #include <sys/uio.h>
+
+/** thread_cache_bytes, reserve_bytes, reserve_ms. */
+extern const struct abd_tunables abd_magazine_tunables;
 
 /**
  * Give back to their sources the blocks of all magazines of all threads, of the depot, and of the

@@ -500,31 +500,31 @@ static int abd_magazine_reserve_set(const char *value)
 	return error;
 }
 
-static const struct abd_tunable abd_base_tunable_table[] = {
+static const struct abd_tunable abd_magazine_tunable_table[] = {
 	{"thread_cache_bytes", abd_magazine_limit_set, abd_magazine_limit_get},
 	{"reserve_bytes", abd_magazine_reserve_set, abd_depot_reserve_get},
 	{"reserve_ms", abd_age_ms_set, abd_age_ms_get},
 };
 
-static void abd_base_tunables_apply(void)
+static void abd_magazine_tunables_apply(void)
 {
 	static struct abd_ager ager = {.age = abd_magazine_age};
 
 	atomic_store(&abd_thread_ending, abd_magazine_thread_ends);
 	abd_depot_start();
 	abd_age_add(&ager);
-	abd_tunable_from_environment(&abd_base_tunables);
+	abd_tunable_from_environment(&abd_magazine_tunables);
 }
 
 static void abd_magazine_start(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, abd_base_tunables_apply);
+	pthread_once(&once, abd_magazine_tunables_apply);
 }
 
-const struct abd_tunables abd_base_tunables = {
-	abd_base_tunable_table,
-	sizeof(abd_base_tunable_table) / sizeof(abd_base_tunable_table[0]),
+const struct abd_tunables abd_magazine_tunables = {
+	abd_magazine_tunable_table,
+	sizeof(abd_magazine_tunable_table) / sizeof(abd_magazine_tunable_table[0]),
 	abd_magazine_start,
 };
