@@ -83,6 +83,21 @@ uint32_t abd_buddy_alloc(struct abd_buddy *buddy, unsigned order)
 	return page;
 }
 
+void abd_buddy_trim(struct abd_buddy *buddy, uint32_t page, unsigned order, uint32_t page_count)
+{
+	uint32_t end = page + (1u << order), left = page_count;
+
+	for (; left > 0; left -= 1u << order, page += 1u << order) {
+		order = abd_log2(left);
+		buddy->pages[page].state = (uint8_t)(order + 1);
+	}
+	/* The lowest bit of where the rest begins is the order of its first run, and so on. */
+	for (; page < end; page += 1u << order) {
+		order = (unsigned)__builtin_ctz(page);
+		abd_buddy_push(buddy, page, order);
+	}
+}
+
 bool abd_buddy_free(struct abd_buddy *buddy, uint32_t page, unsigned order)
 {
 	if (page >= buddy->page_count || buddy->pages[page].state != order + 1)

@@ -42,6 +42,12 @@ void abd_buddy_init(struct abd_buddy *buddy, struct abd_buddy_page *pages, uint3
  */
 uint32_t abd_buddy_alloc(struct abd_buddy *buddy, unsigned order);
 
+/**
+ * Keep the first page_count pages of a taken run, as runs of falling orders: one for each bit of
+ * page_count. Free the rest. 0 < page_count <= 1 << order.
+ */
+void abd_buddy_trim(struct abd_buddy *buddy, uint32_t page, unsigned order, uint32_t page_count);
+
 /** Give back a run. False: no taken run of this order begins at page; nothing has changed. */
 bool abd_buddy_free(struct abd_buddy *buddy, uint32_t page, unsigned order);
 

@@ -35,18 +35,30 @@ static const struct abd_chunk_provider *abd_chunk_provider(unsigned number)
 	return atomic_load_explicit(&abd_chunk_providers[number], memory_order_acquire);
 }
 
-static void *abd_chunk_source_alloc(size_t size, unsigned tag)
+static size_t abd_chunk_source_alloc(void **runs, size_t count, size_t size, unsigned tag)
 {
-	(void)size;
+	const struct abd_chunk_provider *provider = abd_chunk_provider(tag >> 8);
+	size_t had = 0;
+
 	if (abd_mem_refused())
-		return NULL;
-	return abd_chunk_provider(tag >> 8)->alloc(tag & 0xff);
+		return 0;
+	if (provider->heap != NULL)
+		return abd_region_alloc_many(provider->heap, runs, count, size >> ABD_CHUNK_SHIFT);
+	while (had < count && (runs[had] = provider->alloc(tag & 0xff)) != NULL)
+		had++;
+	return had;
 }
 
-static void abd_chunk_source_free(void *block, size_t size, unsigned tag)
+static void abd_chunk_source_free(void **runs, size_t count, size_t size, unsigned tag)
 {
-	(void)size;
-	abd_chunk_provider(tag >> 8)->free(block, tag & 0xff);
+	const struct abd_chunk_provider *provider = abd_chunk_provider(tag >> 8);
+
+	if (provider->heap != NULL) {
+		abd_region_free_many(provider->heap, runs, count, size >> ABD_CHUNK_SHIFT);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		provider->free(runs[i], tag & 0xff);
 }
 
 const struct abd_source abd_chunk_source = {abd_chunk_source_alloc, abd_chunk_source_free};
@@ -178,7 +190,11 @@ void abd_chunk_reap(void)
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 
-		if (provider != NULL)
+		if (provider == NULL)
+			continue;
+		if (provider->heap != NULL)
+			abd_region_reap(provider->heap);
+		else if (provider->reap != NULL)
 			provider->reap();
 	}
 }

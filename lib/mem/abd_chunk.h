@@ -70,12 +70,13 @@ static inline void *abd_chunk_alloc(unsigned provider, unsigned order)
  */
 static inline void *abd_chunk_alloc_direct(unsigned provider, unsigned order)
 {
-	return abd_chunk_source.alloc(ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+	return abd_source_alloc(
+		&abd_chunk_source, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
 }
 
 static inline void abd_chunk_free_direct(unsigned provider, void *run, unsigned order)
 {
-	abd_chunk_source.free(run, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+	abd_chunk_source.free(&run, 1, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
 }
 
 static inline void abd_chunk_free(unsigned provider, void *run, unsigned order)

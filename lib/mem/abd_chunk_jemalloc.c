@@ -106,26 +106,8 @@ static void abd_chunk_jemalloc_unmap(void *base, size_t size)
 static struct abd_region_heap abd_chunk_jemalloc_heap =
 	ABD_REGION_HEAP(abd_chunk_jemalloc_map, abd_chunk_jemalloc_unmap, true);
 
-static void *abd_chunk_jemalloc_alloc(unsigned order)
-{
-	return abd_region_alloc(&abd_chunk_jemalloc_heap, order);
-}
-
-static void abd_chunk_jemalloc_free(void *run, unsigned order)
-{
-	abd_region_free(&abd_chunk_jemalloc_heap, run, order);
-}
-
-static void abd_chunk_jemalloc_reap(void)
-{
-	abd_region_reap(&abd_chunk_jemalloc_heap);
-}
-
 const struct abd_chunk_provider abd_chunk_jemalloc = {
 	.name = "jemalloc",
 	.supported = abd_chunk_jemalloc_supported,
-	.alloc = abd_chunk_jemalloc_alloc,
-	.free = abd_chunk_jemalloc_free,
-	.reap = abd_chunk_jemalloc_reap,
 	.heap = &abd_chunk_jemalloc_heap,
 };

@@ -9,12 +9,7 @@ static bool abd_chunk_jemalloc_supported(void)
 	return false;
 }
 
-static void abd_chunk_jemalloc_reap(void)
-{
-}
-
 const struct abd_chunk_provider abd_chunk_jemalloc = {
 	.name = "jemalloc",
 	.supported = abd_chunk_jemalloc_supported,
-	.reap = abd_chunk_jemalloc_reap,
 };

@@ -29,26 +29,8 @@ static void abd_chunk_malloc_unmap(void *base, size_t size)
 static struct abd_region_heap abd_chunk_malloc_heap =
 	ABD_REGION_HEAP(abd_chunk_malloc_map, abd_chunk_malloc_unmap, false);
 
-static void *abd_chunk_malloc_alloc(unsigned order)
-{
-	return abd_region_alloc(&abd_chunk_malloc_heap, order);
-}
-
-static void abd_chunk_malloc_free(void *run, unsigned order)
-{
-	abd_region_free(&abd_chunk_malloc_heap, run, order);
-}
-
-static void abd_chunk_malloc_reap(void)
-{
-	abd_region_reap(&abd_chunk_malloc_heap);
-}
-
 const struct abd_chunk_provider abd_chunk_malloc = {
 	.name = "malloc",
 	.supported = abd_chunk_malloc_supported,
-	.alloc = abd_chunk_malloc_alloc,
-	.free = abd_chunk_malloc_free,
-	.reap = abd_chunk_malloc_reap,
 	.heap = &abd_chunk_malloc_heap,
 };

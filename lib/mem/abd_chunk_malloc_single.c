@@ -24,15 +24,9 @@ static void abd_chunk_malloc_free(void *run, unsigned order)
 	free(run);
 }
 
-/* The heap belongs to the host, and so does the choice when to trim it. */
-static void abd_chunk_malloc_reap(void)
-{
-}
-
 const struct abd_chunk_provider abd_chunk_malloc = {
 	.name = "malloc",
 	.supported = abd_chunk_malloc_supported,
 	.alloc = abd_chunk_malloc_alloc,
 	.free = abd_chunk_malloc_free,
-	.reap = abd_chunk_malloc_reap,
 };

@@ -120,27 +120,9 @@ static bool abd_chunk_pool_supported(void)
 	return there;
 }
 
-static void *abd_chunk_pool_alloc(unsigned order)
-{
-	return abd_region_alloc(&abd_pool_heap, order);
-}
-
-static void abd_chunk_pool_free(void *run, unsigned order)
-{
-	abd_region_free(&abd_pool_heap, run, order);
-}
-
-static void abd_chunk_pool_reap(void)
-{
-	abd_region_reap(&abd_pool_heap);
-}
-
 const struct abd_chunk_provider abd_chunk_pool = {
 	.name = "pool",
 	.supported = abd_chunk_pool_supported,
-	.alloc = abd_chunk_pool_alloc,
-	.free = abd_chunk_pool_free,
-	.reap = abd_chunk_pool_reap,
 	.heap = &abd_pool_heap,
 };
 

@@ -18,17 +18,17 @@
 struct abd_region_heap;
 
 /**
- * A provider. alloc may refuse any order at any time (NULL): the caller tries a lower one. Runs are
- * aligned to 4 KiB.
+ * A provider: regions, which give out runs (abd_region.h), or calls of its own. It may refuse any
+ * order at any time: the caller tries a lower one. Runs are aligned to 4 KiB.
  * Threads: all calls may come from any thread at once.
  */
 struct abd_chunk_provider {
 	const char *name;
-	bool (*supported)(void); /* asked before each time it is chosen; may set it up */
+	bool (*supported)(void);      /* asked before each time it is chosen; may set it up */
+	struct abd_region_heap *heap; /* NULL: it has these calls instead */
 	void *(*alloc)(unsigned order);
 	void (*free)(void *run, unsigned order);
-	void (*reap)(void);           /* give unused memory back to the system */
-	struct abd_region_heap *heap; /* its regions; NULL: it has none */
+	void (*reap)(void); /* give unused memory back to the system; NULL: there is none */
 };
 
 extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_regions, abd_chunk_malloc,

@@ -25,26 +25,8 @@ static void abd_chunk_regions_unmap(void *base, size_t size)
 static struct abd_region_heap abd_chunk_regions_heap =
 	ABD_REGION_HEAP(abd_chunk_regions_map, abd_chunk_regions_unmap, true);
 
-static void *abd_chunk_regions_alloc(unsigned order)
-{
-	return abd_region_alloc(&abd_chunk_regions_heap, order);
-}
-
-static void abd_chunk_regions_free(void *run, unsigned order)
-{
-	abd_region_free(&abd_chunk_regions_heap, run, order);
-}
-
-static void abd_chunk_regions_reap(void)
-{
-	abd_region_reap(&abd_chunk_regions_heap);
-}
-
 const struct abd_chunk_provider abd_chunk_regions = {
 	.name = "regions",
 	.supported = abd_chunk_regions_supported,
-	.alloc = abd_chunk_regions_alloc,
-	.free = abd_chunk_regions_free,
-	.reap = abd_chunk_regions_reap,
 	.heap = &abd_chunk_regions_heap,
 };

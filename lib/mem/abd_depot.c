@@ -11,34 +11,18 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/*
- * How many empty batches are kept: half a MiB in blocks of 64 bytes comes and goes without an
- * allocation.
- */
-#define ABD_DEPOT_EMPTY_MAX 128
-
 static pthread_mutex_t abd_depot_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_depot_batch *abd_depot_list[ABD_MAGAZINE_COUNT];
 static atomic_size_t abd_depot_bytes_of[ABD_MAGAZINE_COUNT]; /* changed under the lock */
 static size_t abd_depot_bytes;
-static struct abd_depot_batch *abd_depot_empty;
-static unsigned abd_depot_empty_count;
 
 static atomic_size_t abd_depot_reserve = 64 << 20;
 
 struct abd_depot_batch *abd_depot_batch_make(
 	const struct abd_source *source, size_t size, unsigned tag)
 {
-	pthread_mutex_lock(&abd_depot_lock);
-	struct abd_depot_batch *batch = abd_depot_empty;
+	struct abd_depot_batch *batch = abd_mem_alloc(sizeof(*batch), 64);
 
-	if (batch != NULL) {
-		abd_depot_empty = batch->next;
-		abd_depot_empty_count--;
-	}
-	pthread_mutex_unlock(&abd_depot_lock);
-	if (batch == NULL)
-		batch = abd_mem_alloc(sizeof(*batch), 64);
 	if (batch != NULL) {
 		batch->source = source;
 		batch->size = size;
@@ -51,20 +35,9 @@ struct abd_depot_batch *abd_depot_batch_make(
 
 void abd_depot_batch_end(struct abd_depot_batch *batch)
 {
-	for (unsigned i = 0; i < batch->count; i++)
-		batch->source->free(batch->slot[i], batch->size, batch->tag);
-
-	pthread_mutex_lock(&abd_depot_lock);
-	bool keep = abd_depot_empty_count < ABD_DEPOT_EMPTY_MAX;
-
-	if (keep) {
-		batch->next = abd_depot_empty;
-		abd_depot_empty = batch;
-		abd_depot_empty_count++;
-	}
-	pthread_mutex_unlock(&abd_depot_lock);
-	if (!keep)
-		abd_mem_free(batch, sizeof(*batch), 64);
+	if (batch->count > 0)
+		batch->source->free(batch->slot, batch->count, batch->size, batch->tag);
+	abd_mem_free(batch, sizeof(*batch), 64);
 }
 
 static void abd_depot_end_all(struct abd_depot_batch *batch)

@@ -116,8 +116,9 @@ static void abd_magazine_empty(struct abd_magazine *magazine, bool to_depot)
 			batch->slot[batch->count++] = magazine->slot[i++];
 		abd_depot_put(magazine->index, batch);
 	}
-	for (; i < magazine->count; i++)
-		magazine->source->free(magazine->slot[i], magazine->size, magazine->tag);
+	if (i < magazine->count)
+		magazine->source->free(
+			magazine->slot + i, magazine->count - i, magazine->size, magazine->tag);
 }
 
 /* Empty and free the magazines taken. False: they had no blocks. */
@@ -413,24 +414,27 @@ void abd_magazine_put_slow(
 			abd_magazine_look(thread);
 	}
 	if (thread == NULL || !abd_magazine_store(thread, index, source, block, size, tag))
-		source->free(block, size, tag);
+		source->free(&block, 1, size, tag);
 }
 
-/* Fill this thread's magazine from a batch, as far as it has room. */
-static void abd_magazine_fill(
-	struct abd_thread *thread, unsigned index, struct abd_depot_batch *batch)
+/*
+ * Put as many of blocks[0, count) into this thread's magazine as it has room for. Returns how many
+ * are left.
+ */
+static unsigned abd_magazine_fill(struct abd_thread *thread, unsigned index, void **blocks,
+	unsigned count, const struct abd_source *source, size_t size, unsigned tag)
 {
-	if (!abd_magazine_open(thread, index, batch->source, batch->size, batch->tag))
-		return;
+	if (!abd_magazine_open(thread, index, source, size, tag))
+		return count;
 
 	struct abd_magazine *magazine = thread->magazine[index];
 	uint32_t n = magazine->capacity - magazine->count;
 
-	n = batch->count < n ? batch->count : n;
-	batch->count -= n;
-	memcpy(magazine->slot + magazine->count, batch->slot + batch->count, n * sizeof(void *));
+	n = count < n ? count : n;
+	memcpy(magazine->slot + magazine->count, blocks + (count - n), n * sizeof(void *));
 	magazine->count += n;
 	abd_thread_leave(thread);
+	return count - n;
 }
 
 /* What abd_magazine_get() does, for a thread without a slot. NULL: the magazine is empty. */
@@ -445,13 +449,42 @@ static void *abd_magazine_pop(struct abd_thread *thread, unsigned index)
 	return block;
 }
 
+/*
+ * Several blocks from the source, whose lock is taken once for them, for a thread that has a
+ * magazine: as many as half fills it. Else one: nobody knows yet whether more are wanted.
+ */
+static void *abd_magazine_refill(struct abd_thread *thread, unsigned index,
+	const struct abd_source *source, size_t size, unsigned tag)
+{
+	void *blocks[ABD_DEPOT_BATCH];
+
+	abd_magazine_enter(thread);
+
+	size_t half = thread->magazine[index]->capacity / 2;
+
+	abd_thread_leave(thread);
+
+	unsigned count = (unsigned)source->alloc(blocks, half > 0 ? half : 1, size, tag);
+
+	if (count == 0)
+		return NULL;
+
+	void *block = blocks[--count];
+
+	if (count > 0)
+		count = abd_magazine_fill(thread, index, blocks, count, source, size, tag);
+	if (count > 0)
+		source->free(blocks, count, size, tag);
+	return block;
+}
+
 void *abd_magazine_get_slow(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
 	struct abd_thread *thread = abd_thread_self();
 
 	if (thread == NULL)
-		return source->alloc(size, tag);
+		return abd_source_alloc(source, size, tag);
 
 	void *own = abd_thread_mine() == thread ? NULL : abd_magazine_pop(thread, index);
 
@@ -462,12 +495,13 @@ void *abd_magazine_get_slow(
 	struct abd_depot_batch *batch = abd_depot_get_any(index);
 
 	if (batch == NULL)
-		return source->alloc(size, tag);
+		return abd_magazine_refill(thread, index, source, size, tag);
 
 	void *block = batch->slot[--batch->count];
 
 	if (batch->count > 0)
-		abd_magazine_fill(thread, index, batch);
+		batch->count = abd_magazine_fill(
+			thread, index, batch->slot, batch->count, source, size, tag);
 	abd_depot_batch_end(batch);
 	return block;
 }

@@ -48,7 +48,7 @@ static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
 	(void)index;
-	return source->alloc(size, tag);
+	return abd_source_alloc(source, size, tag);
 }
 
 static inline void abd_magazine_put(

@@ -14,16 +14,22 @@ static size_t abd_mem_cache_alignment(size_t size)
 	return size < 4096 ? 64 : 4096;
 }
 
-static void *abd_mem_cache_source_alloc(size_t size, unsigned tag)
+static size_t abd_mem_cache_source_alloc(void **blocks, size_t count, size_t size, unsigned tag)
 {
+	size_t had = 0;
+
 	(void)tag;
-	return abd_mem_alloc(size, abd_mem_cache_alignment(size));
+	while (had < count &&
+		(blocks[had] = abd_mem_alloc(size, abd_mem_cache_alignment(size))) != NULL)
+		had++;
+	return had;
 }
 
-static void abd_mem_cache_source_free(void *block, size_t size, unsigned tag)
+static void abd_mem_cache_source_free(void **blocks, size_t count, size_t size, unsigned tag)
 {
 	(void)tag;
-	abd_mem_free(block, size, abd_mem_cache_alignment(size));
+	for (size_t i = 0; i < count; i++)
+		abd_mem_free(blocks[i], size, abd_mem_cache_alignment(size));
 }
 
 const struct abd_source abd_mem_cache_source = {

@@ -54,7 +54,7 @@ static void abd_quarantine_leave(void)
 	ABD_REQUIRE_IN("memory check", damage == old.size,
 		"byte %zu of a block of %zu bytes at %p was written after the block was freed or returned",
 		damage, old.size, old.block);
-	old.source->free(old.block, old.size, old.tag);
+	old.source->free(&old.block, 1, old.size, old.tag);
 	pthread_mutex_lock(&abd_quarantine_lock);
 }
 

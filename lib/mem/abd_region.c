@@ -422,12 +422,13 @@ static size_t abd_region_mark(struct abd_region *region, size_t page, size_t cou
 	return abd_region_set(region->dirty, page, count);
 }
 
-/* A run from the fullest region that has one; NULL: none has. *grown: pages that become dirty.
+/* A run from the fullest region that has one; NULL: none has. *grown: more pages became dirty.
  * Locked. */
 static void *abd_region_take(
-	struct abd_region_heap *heap, unsigned order, struct abd_region **from, size_t *grown)
+	struct abd_region_heap *heap, size_t page_count, struct abd_region **from, size_t *grown)
 {
-	unsigned list = order + 1;
+	unsigned order = page_count > 1 ? abd_log2(page_count - 1) + 1 : 0, list = order + 1;
+	size_t marked = 0;
 
 	while (list <= ABD_CHUNK_ORDERS && heap->list[list] == NULL)
 		list++;
@@ -435,12 +436,18 @@ static void *abd_region_take(
 		return NULL;
 
 	struct abd_region *region = heap->list[list];
-	uint32_t page = abd_buddy_alloc(&region->buddy, order);
+	uint32_t page = abd_buddy_alloc(&region->buddy, order), at = page;
 
+	if (page_count < (size_t)1 << order)
+		abd_buddy_trim(&region->buddy, page, order, (uint32_t)page_count);
+	for (size_t left = page_count; left > 0; left -= (size_t)1 << order, at += 1u << order) {
+		order = abd_log2(left);
+		marked += abd_region_mark(region, at, (size_t)1 << order);
+	}
 	*from = region;
-	*grown = abd_region_mark(region, page, (size_t)1 << order);
-	heap->taken_pages += (size_t)1 << order;
-	heap->dirty_pages += *grown;
+	*grown += marked;
+	heap->taken_pages += page_count;
+	heap->dirty_pages += marked;
 	abd_region_relist(region);
 	return region->base + ((size_t)page << ABD_CHUNK_SHIFT);
 }
@@ -453,24 +460,34 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 	       !heap->pinned;
 }
 
-void *abd_region_alloc(struct abd_region_heap *heap, unsigned order)
+/* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
+static bool abd_region_grow(struct abd_region_heap *heap)
 {
-	struct abd_region *from = NULL;
-	size_t grown = 0;
+	pthread_mutex_unlock(&heap->lock);
+
+	struct abd_region *region = abd_region_make(heap);
 
 	pthread_mutex_lock(&heap->lock);
-	void *run = abd_region_take(heap, order, &from, &grown);
+	if (region == NULL)
+		return false;
+	abd_region_join_ring(region);
+	abd_region_enlist(region);
+	return true;
+}
 
-	if (run == NULL) {
-		pthread_mutex_unlock(&heap->lock);
-		struct abd_region *region = abd_region_make(heap);
+size_t abd_region_alloc_many(
+	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count)
+{
+	struct abd_region *from = NULL;
+	size_t grown = 0, had = 0;
 
-		if (region == NULL)
-			return NULL;
-		pthread_mutex_lock(&heap->lock);
-		abd_region_join_ring(region);
-		abd_region_enlist(region);
-		run = abd_region_take(heap, order, &from, &grown);
+	pthread_mutex_lock(&heap->lock);
+	while (had < count) {
+		runs[had] = abd_region_take(heap, page_count, &from, &grown);
+		if (runs[had] != NULL)
+			had++;
+		else if (had > 0 || !abd_region_grow(heap))
+			break; /* for more than one run no region is made */
 	}
 
 	bool sheds = grown > 0 && abd_region_is_much(heap);
@@ -479,35 +496,44 @@ void *abd_region_alloc(struct abd_region_heap *heap, unsigned order)
 	if (ABD_UNLIKELY(sheds))
 		abd_region_shed(heap, from);
 	abd_age_check(abd_age_now_ms());
-	return run;
+	return had;
 }
 
 /* False: no such taken run begins there. Locked. */
 static bool abd_region_give(const struct abd_region_heap *heap, struct abd_region *region,
-	const char *run, unsigned order)
+	const char *run, size_t page_count)
 {
 	if (region == NULL || region->heap != heap)
 		return false;
 
 	size_t page = (size_t)(run - region->base) >> ABD_CHUNK_SHIFT;
 
-	if (!abd_buddy_free(&region->buddy, (uint32_t)page, order))
-		return false;
-	abd_region_clear(region->taken, page, (size_t)1 << order);
-	region->taken_pages -= (size_t)1 << order;
+	for (size_t left = page_count, count; left > 0; left -= count, page += count) {
+		unsigned order = abd_log2(left);
+
+		count = (size_t)1 << order;
+		if (!abd_buddy_free(&region->buddy, (uint32_t)page, order))
+			return false;
+		abd_region_clear(region->taken, page, count);
+	}
+	region->taken_pages -= page_count;
 	abd_region_relist(region);
 	return true;
 }
 
-void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order)
+void abd_region_free_many(
+	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count)
 {
-	pthread_mutex_lock(&heap->lock);
-	bool known = abd_region_give(heap, abd_region_index_get(run), run, order);
+	size_t known = 0;
 
-	if (known)
-		heap->taken_pages -= (size_t)1 << order;
+	pthread_mutex_lock(&heap->lock);
+	while (known < count &&
+		abd_region_give(heap, abd_region_index_get(runs[known]), runs[known], page_count))
+		known++;
+	heap->taken_pages -= known * page_count;
 	pthread_mutex_unlock(&heap->lock);
-	ABD_REQUIRE_IN("abd_free", known, "%p is no run of order %u of its provider", run, order);
+	ABD_REQUIRE_IN("abd_free", known == count, "%p is no run of %zu pages of its provider",
+		runs[known], page_count);
 	abd_age_check(abd_age_now_ms());
 }
 

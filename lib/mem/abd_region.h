@@ -71,12 +71,30 @@ struct abd_region_heap {
 		.lock = PTHREAD_MUTEX_INITIALIZER, .purge_lock = PTHREAD_MUTEX_INITIALIZER \
 	}
 
-/** A run; NULL: no region can be had. Threads: any. */
-void *abd_region_alloc(struct abd_region_heap *heap, unsigned order);
+/**
+ * Fill runs[0, count) with runs of so many pages, up to ABD_REGION_PAGES, as far as regions can be
+ * had. Returns how many. Threads: any.
+ */
+size_t abd_region_alloc_many(
+	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count);
 
-/** Give a run back. Anything but a taken run of this heap breaks the contract of abd_free().
+/** Give runs back. Anything but a taken run of this heap breaks the contract of abd_free().
  * Threads: any. */
-void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order);
+void abd_region_free_many(
+	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count);
+
+/** One run of 4 KiB << order; NULL: refused. */
+static inline void *abd_region_alloc(struct abd_region_heap *heap, unsigned order)
+{
+	void *run;
+
+	return abd_region_alloc_many(heap, &run, 1, (size_t)1 << order) == 1 ? run : NULL;
+}
+
+static inline void abd_region_free(struct abd_region_heap *heap, void *run, unsigned order)
+{
+	abd_region_free_many(heap, &run, 1, (size_t)1 << order);
+}
 
 /** Give all that is free back to the system. Threads: any. */
 void abd_region_reap(struct abd_region_heap *heap);

@@ -8,6 +8,7 @@
  */
 #include "abd_chunk.h"
 #include "abd_jemalloc.h"
+#include "abd_region.h"
 #include "abd_test.h"
 
 #if ABD_TEST_JEMALLOC
@@ -166,23 +167,24 @@ ABD_TEST_CHILD(companion_has_no_region)
 	unsigned blocks = companion.blocks;
 
 	companion.bent = true;
-	expect(abd_chunk_jemalloc.alloc(3) == NULL);
+	expect(abd_region_alloc(abd_chunk_jemalloc.heap, 3) == NULL);
 	expect(companion.blocks == blocks);
 
 	/* Beyond what the index of regions knows. */
 	companion.run = (void *)(UINTPTR_MAX / (4 * MIB) * (4 * MIB));
-	expect(abd_chunk_jemalloc.alloc(3) == (sizeof(void *) == 8 ? NULL : companion.run));
+	expect(abd_region_alloc(abd_chunk_jemalloc.heap, 3) ==
+		(sizeof(void *) == 8 ? NULL : companion.run));
 	if (sizeof(void *) == 8)
 		expect(companion.run_back == companion.run && companion.blocks == blocks);
 
 	companion.bent = false;
 
-	void *run = abd_chunk_jemalloc.alloc(3);
+	void *run = abd_region_alloc(abd_chunk_jemalloc.heap, 3);
 
 	expect(run != NULL);
 	memset(run, 1, 8 << 12);
-	abd_chunk_jemalloc.free(run, 3);
-	abd_chunk_jemalloc.reap();
+	abd_region_free(abd_chunk_jemalloc.heap, run, 3);
+	abd_region_reap(abd_chunk_jemalloc.heap);
 	expect(companion.blocks == blocks);
 	return 0;
 }
@@ -217,7 +219,8 @@ Test(abd_jemalloc, a_run_of_no_region_is_a_broken_contract)
 	static char elsewhere[4096];
 
 	cr_assert(abd_chunk_jemalloc.supported());
-	abd_test_expect_contract(abd_chunk_jemalloc.free(elsewhere, 0), "no run of order 0");
+	abd_test_expect_contract(
+		abd_region_free(abd_chunk_jemalloc.heap, elsewhere, 0), "no run of 1 pages");
 }
 
 #else
@@ -225,7 +228,6 @@ Test(abd_jemalloc, a_run_of_no_region_is_a_broken_contract)
 Test(abd_jemalloc, builds_without_it_have_nothing_of_it)
 {
 	cr_assert_not(abd_chunk_jemalloc.supported());
-	abd_chunk_jemalloc.reap();
 }
 
 #endif

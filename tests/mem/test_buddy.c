@@ -122,6 +122,26 @@ Test(abd_buddy, random_use_never_overlaps_and_ends_as_it_began)
 	cr_assert_arr_eq(buddy.free_runs, fresh.free_runs, sizeof(fresh.free_runs));
 }
 
+Test(abd_buddy, a_run_that_is_trimmed_keeps_its_first_pages_and_frees_the_rest)
+{
+	for (uint32_t count = 1; count <= 32; count++) {
+		uint32_t at = 32;
+
+		abd_buddy_init(&buddy, pages, 64, ORDER_MAX);
+		cr_assert_eq(abd_buddy_alloc(&buddy, 5), 0);
+		cr_assert_eq(abd_buddy_alloc(&buddy, 5), at);
+		abd_buddy_trim(&buddy, at, 5, count);
+		cr_assert_eq(free_pages(), 32 - count);
+		check_lists();
+		for (unsigned order = ORDER_MAX; order-- > 0;)
+			if ((count >> order & 1) != 0) {
+				cr_assert(abd_buddy_free(&buddy, at, order), "%u of %u", at, count);
+				at += 1u << order;
+			}
+		cr_assert_eq(buddy.free_runs[5], 1, "joined to one run again");
+	}
+}
+
 /* Its place became the middle of a larger run, free or in use by somebody else. */
 Test(abd_buddy, a_run_that_was_joined_can_not_be_freed_again)
 {

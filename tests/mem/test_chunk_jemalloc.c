@@ -3,6 +3,7 @@
  * Runs from jemalloc's regions: they do not overlap, are aligned, and are given back.
  */
 #include "abd_chunk.h"
+#include "abd_region.h"
 #include "abd_test.h"
 
 struct run {
@@ -52,21 +53,21 @@ static void *churn(void *arg)
 
 		if (runs[i].address != NULL) {
 			faults += !is_marked(&runs[i], number);
-			abd_chunk_jemalloc.free(runs[i].address, runs[i].order);
+			abd_region_free(abd_chunk_jemalloc.heap, runs[i].address, runs[i].order);
 			runs[i].address = NULL;
 			continue;
 		}
 		/* Low orders mostly, as buffers have them. */
 		runs[i].order = (unsigned)__builtin_ctzll(
 			abd_test_random(&seed) | 1u << ABD_CHUNK_ORDER_MAX);
-		runs[i].address = abd_chunk_jemalloc.alloc(runs[i].order);
+		runs[i].address = abd_region_alloc(abd_chunk_jemalloc.heap, runs[i].order);
 		faults +=
 			runs[i].address == NULL || (uintptr_t)runs[i].address % ABD_CHUNK_SIZE != 0;
 		mark(&runs[i], number);
 	}
 	for (size_t i = 0; i < RUNS; i++)
 		if (runs[i].address != NULL)
-			abd_chunk_jemalloc.free(runs[i].address, runs[i].order);
+			abd_region_free(abd_chunk_jemalloc.heap, runs[i].address, runs[i].order);
 	free(runs);
 	return (void *)(uintptr_t)faults;
 }
@@ -95,7 +96,7 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 	if (!abd_chunk_jemalloc.supported())
 		cr_skip_test("this process has no jemalloc");
 	for (int i = 0; i < RUNS; i++) {
-		runs[i] = abd_chunk_jemalloc.alloc(8);
+		runs[i] = abd_region_alloc(abd_chunk_jemalloc.heap, 8);
 		cr_assert_not_null(runs[i]);
 		memset(runs[i], 1, ABD_CHUNK_SIZE << 8);
 	}
@@ -103,7 +104,7 @@ Test(abd_chunk_jemalloc, reaping_gives_memory_back_to_the_system)
 	size_t full = resident_bytes();
 
 	for (int i = 0; i < RUNS; i++)
-		abd_chunk_jemalloc.free(runs[i], 8);
+		abd_region_free(abd_chunk_jemalloc.heap, runs[i], 8);
 	abd_cache_reap_now();
 	cr_assert_lt(resident_bytes(), full - ((size_t)48 << 20),
 		"64 MiB were used; still %zu of %zu", resident_bytes(), full);
@@ -113,11 +114,13 @@ Test(abd_chunk_jemalloc, freeing_a_run_twice_is_a_broken_contract)
 {
 	if (!abd_chunk_jemalloc.supported())
 		cr_skip_test("this process has no jemalloc");
-	void *run = abd_chunk_jemalloc.alloc(3), *beside = abd_chunk_jemalloc.alloc(0);
+	void *run = abd_region_alloc(abd_chunk_jemalloc.heap, 3),
+	     *beside = abd_region_alloc(abd_chunk_jemalloc.heap, 0);
 
-	abd_chunk_jemalloc.free(run, 3);
-	abd_test_expect_contract(abd_chunk_jemalloc.free(run, 3), "no run of order 3");
-	abd_chunk_jemalloc.free(beside, 0);
+	abd_region_free(abd_chunk_jemalloc.heap, run, 3);
+	abd_test_expect_contract(
+		abd_region_free(abd_chunk_jemalloc.heap, run, 3), "no run of 8 pages");
+	abd_region_free(abd_chunk_jemalloc.heap, beside, 0);
 }
 
 /* The others do nothing without it, which must not be how they pass. */

@@ -150,10 +150,45 @@ Test(abd_region, another_heaps_runs_are_not_taken_back, .init = begin, .fini = e
 {
 	size_t taken = heap.taken_pages;
 
-	abd_test_expect_contract(abd_region_free(&other, runs[0], HALF), "no run of order 9");
-	abd_test_expect_contract(abd_region_free(&heap, &taken, 0), "no run of order 0");
+	abd_test_expect_contract(abd_region_free(&other, runs[0], HALF), "no run of 512 pages");
+	abd_test_expect_contract(abd_region_free(&heap, &taken, 0), "no run of 1 pages");
 	cr_assert_eq(heap.taken_pages, taken);
 	cr_assert_eq(other.taken_pages, 0);
+}
+
+/* Runs of any number of pages: apart, and what is left of each is free. */
+Test(abd_region, runs_of_any_length_lie_apart)
+{
+	enum { MOST = 90 };
+	void *run[MOST];
+	size_t taken = 0;
+
+	for (size_t n = 1; n < MOST; n++) {
+		cr_assert_eq(abd_region_alloc_many(&other, &run[n], 1, n), 1);
+		memset(run[n], (int)n, n << ABD_CHUNK_SHIFT);
+		cr_assert_eq(other.taken_pages, taken += n);
+	}
+	for (size_t n = 1; n < MOST; n++) {
+		const unsigned char *byte = run[n];
+
+		cr_assert(byte[0] == n && byte[(n << ABD_CHUNK_SHIFT) - 1] == n);
+		abd_region_free_many(&other, &run[n], 1, n);
+		cr_assert_eq(other.taken_pages, taken -= n);
+	}
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(other.dirty_pages, 0);
+}
+
+/* Several at once: none for which a region would have to be made, unless it is the first. */
+Test(abd_region, many_runs_are_taken_as_far_as_there_are_regions)
+{
+	void *run[16];
+
+	cr_assert_eq(abd_region_alloc_many(&other, run, 16, ABD_REGION_PAGES / 8), 8);
+	abd_region_free_many(&other, run, 8, ABD_REGION_PAGES / 8);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
 }
 
 /* The system can't say what is resident where nothing is mapped. */
