@@ -103,7 +103,7 @@ class Help(Case):
         self.assertNotIn("memory-child", run("--help").stdout)
 
     def test_every_flag_is_in_the_reference_and_every_flag_there_is_one(self):
-        with open(os.path.join(SOURCE, "docs", "abd-perf.md")) as stream:
+        with open(os.path.join(SOURCE, "docs", "use", "abd-perf.md")) as stream:
             told = set(re.findall(r"`(--[a-z-]+)", stream.read()))
         known = set()
         for command in commands():
@@ -151,7 +151,7 @@ class Json(Case):
                  "schema, document = (json.load(open(path)) for path in sys.argv[1:])\n"
                  "jsonschema.Draft202012Validator.check_schema(schema)\n"
                  "jsonschema.validate(document, schema, jsonschema.Draft202012Validator)\n")
-        schema = os.path.join(SOURCE, "docs", "abd-perf-1.schema.json")
+        schema = os.path.join(SOURCE, "docs", "use", "abd-perf-1.schema.json")
         python = [python_with("jsonschema"), "-c", check, schema]
         result = subprocess.run([*python, file], stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
