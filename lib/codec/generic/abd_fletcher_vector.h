@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fletcher_4 by vectors, a template: the including file defines vec, vec_load(), vec_add(),
- * vec_even(), vec_odd(), vec_swap(), quads() and VEC_SIZE. Each 64-bit lane holds two words. Even
- * and odd words are summed apart: that takes a mask and a shift, where widening would take a
- * shuffle across lanes.
+ * fletcher_4 by vectors, a template: the including file defines VEC_SIZE, SWAP(v), which puts the
+ * bytes of each word in the other order, and QUADS(first, second, sums). Each 64-bit lane holds two
+ * words. Even and odd words are summed apart: that takes a mask and a shift, where widening would
+ * take a shuffle across lanes.
  *
  * Invariant: there are as many lanes as words in a vector; lane j takes word j of each vector.
  */
 #include "abd_fletcher.h"
+#include "abd_fletcher_fold.h"
 #include "abd_fletcher_words.h"
 
-#include "abd_base.h"
+#include "abd_cpu.h"
 
 #include <assert.h>
+
+typedef uint64_t vec __attribute__((vector_size(VEC_SIZE)));
 
 static_assert(VEC_SIZE <= 4 * ABD_FLETCHER_LANES, "the state holds all lanes");
 
@@ -24,13 +27,13 @@ static void begin(uint64_t *lanes)
 
 /*
  * The true sums are those of one lane. sums are a, b, c, d of the even words, then those of the odd
- * words; quads() folds them to two times four lanes, the even words' before the odd words'.
+ * words; QUADS() folds them to two times four lanes, the even words' before the odd words'.
  */
 static inline __attribute__((always_inline)) void join_vectors(uint64_t sum[4], const vec sums[8])
 {
 	abd_fletcher_quad first[4], second[4];
 
-	quads(first, second, sums);
+	QUADS(first, second, sums);
 	FOLD(first, second);
 	/* Word 0 with 2, 1 with 3; then 0 with 1. */
 #define NEXT(i) (abd_fletcher_quad) _mm256_permute4x64_epi64((__m256i)first[i], 0xb1)
@@ -53,15 +56,16 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 static inline __attribute__((always_inline)) void add_vector(
 	vec sums[8], const uint8_t *p, bool swap)
 {
-	vec v = vec_load(p);
+	vec v;
 
+	memcpy(&v, p, sizeof(v));
 	if (swap)
-		v = vec_swap(v);
-	sums[0] = vec_add(sums[0], vec_even(v));
-	sums[4] = vec_add(sums[4], vec_odd(v));
+		v = (vec)SWAP(v);
+	sums[0] += v & 0xffffffff;
+	sums[4] += v >> 32;
 	for (unsigned i = 1; i < 4; i++) {
-		sums[i] = vec_add(sums[i], sums[i - 1]);
-		sums[4 + i] = vec_add(sums[4 + i], sums[3 + i]);
+		sums[i] += sums[i - 1];
+		sums[4 + i] += sums[3 + i];
 	}
 }
 
@@ -121,3 +125,20 @@ static void byteswap(uint64_t *lanes, const struct iovec *span, size_t count)
 {
 	add_lanes(lanes, span, count, true);
 }
+
+#define FLETCHER_KERNEL(isa, feature)                           \
+	static bool supported(void)                             \
+	{                                                       \
+		return abd_cpu_has(feature);                    \
+	}                                                       \
+                                                                \
+	const struct abd_fletcher_kernel abd_fletcher_##isa = { \
+		.name = #isa,                                   \
+		.supported = supported,                         \
+		.step = VEC_SIZE,                               \
+		.whole = whole,                                 \
+		.begin = begin,                                 \
+		.native = native,                               \
+		.byteswap = byteswap,                           \
+		.join = join,                                   \
+	}
