@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Comparing two or four runs of each side together, with the vectors of abd_compare_avx2.h. */
+/* Comparing two or four runs of each side together, with the vectors of an instruction set. */
+#ifdef ABD_FOR_AVX512
+#include "abd_compare_avx512.h"
+#define ISA(x) avx512##x
+#define NAME "avx512"
+#else
 #include "abd_compare_avx2.h"
+#define ISA(x) avx2##x
+#define NAME "avx2"
+#endif
 
 #define VEC_ALONE 1
 #include "abd_compare_vector.h"
 
 #include "abd_compare_lanes.h"
 
-const struct abd_compare_kernel abd_compare_avx2_pair = {
-	.name = "avx2-pair",
-	.supported = avx2_supported,
-	.order = vector_order,
-	.equal = vector_equal,
-	.diff = vector_diff,
-	.zero = vector_zero,
-	.key_equal = vector_key_equal,
-	.lane_count = 2,
-	.lanes = lanes_pair,
-	.zero_lanes = lanes_zero_pair,
-};
+#define LANES_KERNEL(variable, count, number)        \
+	const struct abd_compare_kernel variable = { \
+		.name = NAME "-" #number,            \
+		.supported = ISA(_supported),        \
+		.order = vector_order,               \
+		.equal = vector_equal,               \
+		.diff = vector_diff,                 \
+		.zero = vector_zero,                 \
+		.key_equal = vector_key_equal,       \
+		.lane_count = (count),               \
+		.lanes = lanes_##number,             \
+		.zero_lanes = lanes_zero_##number,   \
+	}
 
-const struct abd_compare_kernel abd_compare_avx2_four = {
-	.name = "avx2-four",
-	.supported = avx2_supported,
-	.order = vector_order,
-	.equal = vector_equal,
-	.diff = vector_diff,
-	.zero = vector_zero,
-	.key_equal = vector_key_equal,
-	.lane_count = 4,
-	.lanes = lanes_four,
-	.zero_lanes = lanes_zero_four,
-};
+#ifdef ABD_FOR_AVX512
+LANES_KERNEL(abd_compare_avx512_pair, 2, pair);
+LANES_KERNEL(abd_compare_avx512_four, 4, four);
+#else
+LANES_KERNEL(abd_compare_avx2_pair, 2, pair);
+LANES_KERNEL(abd_compare_avx2_four, 4, four);
+#endif
