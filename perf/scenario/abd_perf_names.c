@@ -12,39 +12,155 @@
  * looked up in a random order; then, to tell what a look-up takes from what a byte takes, those of
  * similar length by themselves, as many of each as there are of the rarest, up to 8,192. A line
  * through these gives both. The set is as warm as the source's: looked up again and again.
+ *
+ * The table is a kernel's dentry cache: an entry for each name in each folder, which knows its
+ * folder, its hash and its length. A name that is looked up stands in the text of a path, at any
+ * address, and 64 bytes behind it can be read; the one in the table begins with a word, and is zero
+ * up to a whole one.
  */
-#include "abd_perf_names_way.h"
+#include "abd_perf_data.h"
 #include "abd_perf_scenario.h"
 
-#include <stdio.h>
+#include <abd/key.h>
+
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- look-ups -------------------------------------------------------------------------------- */
+struct names_entry {
+	uint32_t next, parent, hash, length;
+	uint32_t name; /* where its name is: an index of words */
+	uint32_t path; /* and where the path is in which it was met: an index of text */
+};
+
+/* What is known of a name before it is looked up, and what is to be found. */
+struct names_query {
+	uint32_t path, length, parent, wanted;
+};
 
 static struct {
-	struct abd_perf_names_set set;
-	struct abd_perf_names_query *query;
+	unsigned char *text;       /* of all names as they are looked up */
+	uint64_t *words;           /* the table's names */
+	struct names_entry *entry; /* from 1 on: 0 is the root, and the end of a chain */
+	uint32_t *bucket, mask;
+	size_t entries, most, text_size, text_room, words_used;
+
+	struct names_query *query;
 	size_t count, at;
 	double bytes;  /* of a name, on average */
 	size_t missed; /* look-ups that did not find what they should */
 } names;
 
-#define NAMES_WAY(stem)                                                                      \
-	static double names_run_##stem(void *arg, uint64_t iterations)                       \
-	{                                                                                    \
-		double start = abd_perf_clock_ns();                                          \
-                                                                                             \
-		(void)arg;                                                                   \
-		for (; iterations > 0; iterations--) {                                       \
-			const struct abd_perf_names_query *query = &names.query[names.at];   \
-                                                                                             \
-			names.missed += names_find(&names.set, names.set.text + query->path, \
-						query->length, query->parent,                \
-						names_equal_##stem) != query->wanted;        \
-			names.at = names.at + 1 < names.count ? names.at + 1 : 0;            \
-		}                                                                            \
-		return abd_perf_clock_ns() - start;                                          \
+#define NAMES_INLINE static inline __attribute__((always_inline))
+#define NAMES_EQUAL(way)                     \
+	NAMES_INLINE bool names_equal_##way( \
+		const unsigned char *name, const unsigned char *stored, size_t length)
+
+NAMES_EQUAL(bytes)
+{
+	for (size_t i = 0; i < length; i++)
+		if (name[i] != stored[i])
+			return false;
+	return true;
+}
+
+#if defined(__x86_64__)
+enum { NAMES_CMPSB = 1 };
+
+NAMES_EQUAL(cmpsb)
+{
+	bool equal;
+
+	/* xor sets the zero flag, which a length of 0 would leave. */
+	__asm__ volatile("xor %%eax, %%eax; repe cmpsb"
+			 : "=@ccz"(equal), "+S"(name), "+D"(stored), "+c"(length)
+			 :
+			 : "rax", "memory");
+	return equal;
+}
+#else
+enum { NAMES_CMPSB = 0 };
+#define names_equal_cmpsb names_equal_bytes
+#endif
+
+NAMES_INLINE uint64_t names_word(const unsigned char *at)
+{
+	return *(const uint64_t __attribute__((may_alias, aligned(1))) *)at;
+}
+
+/* The sketch of 2010 counted words and advanced by bytes; here the rest of the last is masked. */
+NAMES_EQUAL(words)
+{
+	uint64_t mask = ~(uint64_t)0;
+
+	for (; length > 8; length -= 8, name += 8, stored += 8)
+		if (names_word(name) != names_word(stored))
+			return false;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	mask >>= 8 * (8 - length);
+#else
+	mask <<= 8 * (8 - length);
+#endif
+	return ((names_word(name) ^ names_word(stored)) & mask) == 0;
+}
+
+/* Called, as a kernel's is: through a pointer that the compiler can't see through. */
+static int (*volatile names_libc)(const void *, const void *, size_t) = memcmp;
+
+NAMES_EQUAL(memcmp)
+{
+	return names_libc(name, stored, length) == 0;
+}
+
+NAMES_EQUAL(ours)
+{
+	return abd_key_equal(name, stored, length);
+}
+
+/*
+ * Byte by byte, as kernels of that time hashed a name; the folder's number takes part.
+ * FNV-1a (Fowler, Noll, Vo), with a last step that mixes the high bits down.
+ */
+NAMES_INLINE uint32_t names_hash(const unsigned char *name, size_t length, uint32_t parent)
+{
+	uint32_t hash = 2166136261u ^ parent * 2654435761u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ name[i]) * 16777619u;
+	return hash ^ hash >> 15;
+}
+
+typedef bool names_equal_t(const unsigned char *name, const unsigned char *stored, size_t length);
+
+NAMES_INLINE uint32_t names_find(const struct names_query *query, names_equal_t *equal)
+{
+	const unsigned char *name = names.text + query->path;
+	uint32_t hash = names_hash(name, query->length, query->parent),
+		 at = names.bucket[hash & names.mask];
+
+	for (; at != 0; at = names.entry[at].next) {
+		const struct names_entry *entry = &names.entry[at];
+
+		if (entry->hash == hash && entry->parent == query->parent &&
+			entry->length == query->length &&
+			equal(name, (const unsigned char *)(names.words + entry->name),
+				query->length))
+			break;
+	}
+	return at;
+}
+
+#define NAMES_WAY(stem)                                                                           \
+	static double names_run_##stem(void *arg, uint64_t iterations)                            \
+	{                                                                                         \
+		double start = abd_perf_clock_ns();                                               \
+                                                                                                  \
+		(void)arg;                                                                        \
+		for (; iterations > 0; iterations--) {                                            \
+			names.missed += names_find(&names.query[names.at], names_equal_##stem) != \
+					names.query[names.at].wanted;                             \
+			names.at = names.at + 1 < names.count ? names.at + 1 : 0;                 \
+		}                                                                                 \
+		return abd_perf_clock_ns() - start;                                               \
 	}
 
 NAMES_WAY(bytes)
@@ -65,7 +181,67 @@ static const struct {
 	{"abd_key_equal", names_run_ours, names_equal_ours},
 	{"repe cmpsb", names_run_cmpsb, names_equal_cmpsb}};
 
-/* ---- whether all ways find all names --------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+/* A name is one by its bytes: whatever they are, line ends too. fts_number holds its number. */
+static bool names_visit(FTSENT *entry, void *arg)
+{
+	size_t length = entry->fts_namelen;
+	uint32_t number = (uint32_t)names.entries, hash;
+
+	(void)arg;
+	if (entry->fts_level == 0)
+		return true;
+	if (names.entries > names.most || names.text_room - names.text_size < length + 65)
+		return false;
+	memcpy(names.text + names.text_size, entry->fts_name, length);
+	memcpy(names.words + names.words_used, entry->fts_name, length);
+	hash = names_hash(
+		names.text + names.text_size, length, (uint32_t)entry->fts_parent->fts_number);
+	names.entry[number] = (struct names_entry){names.bucket[hash & names.mask],
+		(uint32_t)entry->fts_parent->fts_number, hash, (uint32_t)length,
+		(uint32_t)names.words_used, (uint32_t)names.text_size};
+	names.bucket[hash & names.mask] = number;
+	names.text[names.text_size + length] = '/';
+	names.text_size += length + 1;
+	names.words_used += length / sizeof(uint64_t) + 1;
+	names.entries++;
+	entry->fts_number = number;
+	return true;
+}
+
+static void names_free(void)
+{
+	free(names.bucket);
+	free(names.entry);
+	free(names.text);
+	free(names.words);
+	free(names.query);
+}
+
+/* The names below root, at most most, a power of two. False, after a warning: there are none. */
+static bool names_make(const char *root, size_t most)
+{
+	names.most = most;
+	names.mask = (uint32_t)most - 1;
+	names.entries = 1;
+	names.text_size = names.words_used = names.missed = 0;
+	names.text_room = most * 64;
+	names.bucket = calloc(most, sizeof(*names.bucket));
+	names.entry = calloc(most + 1, sizeof(*names.entry));
+	names.query = calloc(most + 1, sizeof(*names.query));
+	names.text = calloc(names.text_room, 1);
+	names.words = calloc(names.text_room / sizeof(uint64_t) + most, sizeof(uint64_t));
+	if (names.bucket == NULL || names.entry == NULL || names.query == NULL ||
+		names.text == NULL || names.words == NULL)
+		abd_perf_say_die(1, "no memory for a table of %zu names", most);
+	abd_perf_files_walk(root, names_visit, NULL);
+	if (names.entries > 1)
+		return true;
+	abd_perf_say_warn("names is left out: %s holds no names", root);
+	names_free();
+	return false;
+}
 
 /* Every way finds every name equal to the table's, and no longer with a byte of it changed. */
 static bool names_right(bool plant, uint64_t random)
@@ -73,13 +249,12 @@ static bool names_right(bool plant, uint64_t random)
 	unsigned char other[320];
 	bool right = true;
 
-	((unsigned char *)(names.set.words + names.set.entry[names.set.entries - 1].name))[0] ^=
-		plant;
-	for (size_t i = 1; i < names.set.entries && right; i++) {
-		const struct abd_perf_names_entry *entry = &names.set.entry[i];
-		const unsigned char *stored = (unsigned char *)(names.set.words + entry->name);
+	((unsigned char *)(names.words + names.entry[names.entries - 1].name))[0] ^= plant;
+	for (size_t i = 1; i < names.entries && right; i++) {
+		const struct names_entry *entry = &names.entry[i];
+		const unsigned char *stored = (unsigned char *)(names.words + entry->name);
 
-		memcpy(other, names.set.text + entry->path, entry->length);
+		memcpy(other, names.text + entry->path, entry->length);
 		memset(other + entry->length, 0x5a, 8); /* what follows a name does not matter */
 		for (unsigned way = 0; way < NAMES_WAYS; way++)
 			right = right && names_way[way].equal(other, stored, entry->length);
@@ -95,11 +270,13 @@ static bool names_right(bool plant, uint64_t random)
 #define NAMES_SHORT 4    /* bytes */
 #define NAMES_LEAST 1024 /* names that a class needs */
 
-static const char *const names_text[ABD_PERF_NAMES_LENGTHS + 1] = {"1 to 8 bytes", "9 to 16 bytes",
+enum { NAMES_CLASSES = 8 }; /* of 1 to 8 bytes, of 9 to 16, to 64 */
+
+static const char *const names_text[NAMES_CLASSES + 1] = {"1 to 8 bytes", "9 to 16 bytes",
 	"17 to 24 bytes", "25 to 32 bytes", "33 to 40 bytes", "41 to 48 bytes", "49 to 56 bytes",
 	"57 to 64 bytes", "any length"};
-static struct abd_perf_race names_race[ABD_PERF_NAMES_LENGTHS + 1];
-static double names_mean[ABD_PERF_NAMES_LENGTHS]; /* bytes of a class's names */
+static struct abd_perf_race names_race[NAMES_CLASSES + 1];
+static double names_mean[NAMES_CLASSES]; /* bytes of a class's names */
 
 /* Race what was drawn. False: it was not measured. */
 static bool names_measure(
@@ -124,16 +301,31 @@ static bool names_measure(
 	return true;
 }
 
-/* Look up so many of a class from now on. Returns how many it has. */
+/*
+ * Draw the names of a class that are looked up from now on, NAMES_CLASSES: of any length, in a
+ * random order. Returns how many it has.
+ */
 static size_t names_draw(unsigned class, size_t most, uint64_t random)
 {
-	size_t found = abd_perf_names_draw(&names.set, class, most, random, names.query);
+	size_t found = 0;
 
-	names.at = 0;
-	names.count = found < most ? found : most;
+	names.at = names.count = 0;
 	names.bytes = 0;
-	for (size_t i = 0; i < names.count; i++)
-		names.bytes += (double)names.query[i].length / (double)names.count;
+	for (uint32_t i = 1; i < names.entries; i++) {
+		const struct names_entry *entry = &names.entry[i];
+
+		if (class != NAMES_CLASSES && (entry->length - 1) / 8 != class)
+			continue;
+		/* Into a place among those before it, which moves to the end: a shuffle. */
+		size_t at = abd_perf_random_below(&random, ++found);
+
+		names.query[found - 1] = names.query[at];
+		names.query[at] =
+			(struct names_query){entry->path, entry->length, entry->parent, i};
+	}
+	for (; names.count < found && names.count < most; names.count++)
+		names.bytes += names.query[names.count].length;
+	names.bytes /= (double)(names.count > 0 ? names.count : 1);
 	return found;
 }
 
@@ -145,7 +337,7 @@ static void names_add_lines(unsigned classes, unsigned rounds)
 	static double byte[NAMES_WAYS][ABD_PERF_ROUNDS_MAX], few[NAMES_WAYS][ABD_PERF_ROUNDS_MAX];
 	static double ratio[2][ABD_PERF_ROUNDS_MAX];
 	unsigned ways = names_race[0].paths, sound = 0;
-	double ns[ABD_PERF_NAMES_LENGTHS];
+	double ns[NAMES_CLASSES];
 	json_t *result;
 
 	for (unsigned i = 0; i < rounds; i++) {
@@ -174,29 +366,19 @@ static void names_add_lines(unsigned classes, unsigned rounds)
 	}
 }
 
-static bool names_wanted(void)
-{
-	bool wanted = false;
-
-	for (unsigned i = 0; i <= ABD_PERF_NAMES_LENGTHS; i++)
-		wanted |= abd_perf_say_wants("names of %s", names_text[i]);
-	return wanted;
-}
-
 static void names_races(const struct abd_perf_options *options)
 {
 	size_t least = options->mode == ABD_PERF_QUICK ? 2048 : 8192;
 	unsigned classes = 0, rounds = ABD_PERF_ROUNDS_MAX; /* those that all classes have */
 
-	names_draw(ABD_PERF_NAMES_LENGTHS, names.set.entries, options->seed);
-	names_measure(
-		&names_race[ABD_PERF_NAMES_LENGTHS], names_text[ABD_PERF_NAMES_LENGTHS], options);
-	for (unsigned i = 0; i < ABD_PERF_NAMES_LENGTHS; i++) {
+	names_draw(NAMES_CLASSES, names.entries, options->seed);
+	names_measure(&names_race[NAMES_CLASSES], names_text[NAMES_CLASSES], options);
+	for (unsigned i = 0; i < NAMES_CLASSES; i++) {
 		size_t found = names_draw(i, 1, options->seed);
 
 		least = found >= NAMES_LEAST && found < least ? found : least;
 	}
-	for (unsigned i = 0; i < ABD_PERF_NAMES_LENGTHS && !abd_perf_say_stopped(); i++) {
+	for (unsigned i = 0; i < NAMES_CLASSES && !abd_perf_say_stopped(); i++) {
 		if (names_draw(i, least, options->seed) < NAMES_LEAST)
 			continue;
 		names_mean[classes] = names.bytes;
@@ -212,29 +394,26 @@ static void names_races(const struct abd_perf_options *options)
 static int names_scenario(const struct abd_perf_options *options)
 {
 	const char *root = options->input != NULL ? options->input : "/usr";
-	int status = 1;
+	bool wanted = false, right;
 
-	abd_perf_say_begin("names", ABD_PERF_NAMES_LENGTHS + 1);
-	if (!names_wanted())
+	abd_perf_say_begin("names", NAMES_CLASSES + 1);
+	for (unsigned i = 0; i <= NAMES_CLASSES; i++)
+		wanted |= abd_perf_say_wants("names of %s", names_text[i]);
+	if (!wanted)
 		return 0;
-	if (!abd_perf_names_make(&names.set, root, 1 << (options->quick ? 17 : 20)))
+	if (!names_make(root, 1 << (options->quick ? 17 : 20)))
 		return ABD_PERF_LEFT_OUT;
-	if (names.set.entries < 100000)
+	if (names.entries < 100000)
 		abd_perf_say_warn("names: %s holds %zu: fewer than 100,000 may be learnt by heart",
-			root, names.set.entries - 1);
-	names.query = calloc(names.set.entries, sizeof(*names.query));
-	if (names.query == NULL)
-		abd_perf_say_die(1, "no memory for %zu look-ups", names.set.entries);
-	names.missed = 0;
-	if (names_right(options->plant, options->seed)) {
+			root, names.entries - 1);
+	right = names_right(options->plant, options->seed);
+	if (right)
 		names_races(options);
-		status = names.missed > 0;
-	}
-	if (status != 0)
+	right = right && names.missed == 0;
+	if (!right)
 		abd_perf_say_warn("names: a way to compare did not find what is there");
-	free(names.query);
-	abd_perf_names_free(&names.set);
-	return status;
+	names_free();
+	return !right;
 }
 
 const struct abd_perf_scenario abd_perf_names = {
