@@ -49,7 +49,7 @@
  *                                     nt-pair-avx512. Up to 512 bytes of linear memory go by
  *                                     memset(), whatever the plan
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
- *                                     scalar, liblz4 (borrow and copy, as OpenZFS does)
+ *                                     scalar
  *   fletcher            plan          avx512, avx2, scalar
  *   crc32c              plan          vpclmul, pclmul, sse42, portable
  *   xxh3                plan          avx512, avx2, portable

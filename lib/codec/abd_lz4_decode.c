@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decoders of this build. liblz4 comes last, behind a decoder that every machine supports, so
- * it serves only when it is chosen by name.
+ * The decoders of this build.
  */
 #include "abd_lz4_decode.h"
 
@@ -15,7 +14,6 @@ const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
 	&abd_lz4_decode_neon,
 #endif
 	&abd_lz4_decode_scalar,
-	&abd_lz4_decode_liblz4,
 	NULL,
 };
 

@@ -65,7 +65,7 @@ struct abd_lz4_decoder {
 
 /* The decoders. Those of another machine are not built, and not in the table. */
 extern const struct abd_lz4_decoder abd_lz4_decode_avx512, abd_lz4_decode_avx2, abd_lz4_decode_sse2,
-	abd_lz4_decode_neon, abd_lz4_decode_scalar, abd_lz4_decode_liblz4;
+	abd_lz4_decode_neon, abd_lz4_decode_scalar;
 
 /** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
  * line of the table. */

@@ -70,7 +70,7 @@ def finding_decoder(document):
             mean = geometric_mean(values)
             return (f"The scatter decoder: lz4 decoded where it lies has {mean:.2f} times the speed of copying it together for liblz4 "
                     f"(geometric mean of {len(values)} sets, {spread(values)}); "
-                    + ("decode in place." if mean > 1 else "borrow and copy (ABD_LZ4=liblz4)."))
+                    + ("decode in place." if mean > 1 else "borrow, and decode by liblz4."))
     return None
 
 

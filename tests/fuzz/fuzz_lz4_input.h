@@ -170,8 +170,7 @@ static inline const struct abd_lz4_decoder *fuzz_lz4_decoder(const struct fuzz_l
 	size_t count = 0;
 
 	for (size_t i = 0; abd_lz4_decoders[i] != NULL && count < 8; i++)
-		if (abd_lz4_decoders[i]->supported() &&
-			strcmp(abd_lz4_decoders[i]->name, "liblz4") != 0)
+		if (abd_lz4_decoders[i]->supported())
 			able[count++] = abd_lz4_decoders[i];
 	return able[input->header[FUZZ_DECODER] % count];
 }

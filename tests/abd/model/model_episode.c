@@ -27,7 +27,7 @@ static void kernels_tune(void)
 	static const char *const compare[] = {
 		"auto", "auto", "scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
 	static const char *const lz4[] = {
-		"auto", "auto", "scalar", "sse2", "avx2", "avx512", "neon", "liblz4"};
+		"auto", "auto", "scalar", "sse2", "avx2", "avx512", "neon"};
 	static const char *const flush[] = {"auto", "auto", "nt-avx512", "nt-avx2", "nt-sse2",
 		"movnti", "movdir64b", "clwb", "clflushopt", "clflush", "cvap", "cvac", "portable"};
 
