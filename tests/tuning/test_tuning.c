@@ -3,16 +3,8 @@
  * Every tunable by name: set, shown, refused, and read from the environment when it is first
  * needed.
  */
-#include "abd_compare_kernel.h"
-#include "abd_copy_span.h"
-#include "abd_crc32c.h"
-#include "abd_fletcher.h"
-#include "abd_flush_table.h"
-#include "abd_lz4_decode.h"
 #include "abd_machine.h"
 #include "abd_test.h"
-#include "abd_xxh3.h"
-#include "abd_zero_span.h"
 
 #include <abd/version.h>
 
@@ -65,27 +57,6 @@ Test(abd_tuning, every_tunable_shows_what_it_was_set_to, .fini = end)
 	}
 }
 
-/* What was shown, origin and all, can be set again. */
-Test(abd_tuning, a_plan_is_shown_with_its_origin, .fini = end)
-{
-	static const char *const texts[] = {
-		"libc (set)", "libc", "libc (zen9)", "word<=64,libc (set)"};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		char shown[ABD_PLAN_SHOWN];
-
-		cr_assert_eq(abd_tuning_set("compare", texts[i]), 0, "%s", texts[i]);
-		snprintf(shown, sizeof(shown), "%s", abd_tuning_get("compare"));
-		cr_assert(strcmp(strchr(shown, '('), "(set)") == 0, "%s", shown);
-		cr_assert_eq(abd_tuning_set("compare", shown), 0, "%s", shown);
-		cr_assert_str_eq(abd_tuning_get("compare"), shown);
-	}
-	cr_assert_eq(abd_tuning_set("flush", "portable"), 0);
-	cr_assert_str_eq(abd_tuning_get("flush"), "portable (forced)");
-	cr_assert_eq(abd_tuning_set("compare", "auto"), 0);
-	cr_assert(strstr(abd_tuning_get("compare"), "(set)") == NULL);
-}
-
 Test(abd_tuning, a_bad_value_changes_nothing, .fini = end)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -132,49 +103,6 @@ Test(abd_tuning, a_tunable_governs_what_comes_after_it, .fini = end)
 Test(abd_tuning, the_version_is_the_projects)
 {
 	cr_assert_str_eq(abd_version(), ABD_VERSION_STRING);
-}
-
-/* Two kernels of a family, as many as it has everywhere, and what each size then gets. */
-static void check_edges(struct abd_choice *choice, const char *first, const char *second)
-{
-	static const size_t edges[] = {1, 64, 4096, ((size_t)32 << 20) - 1};
-	const struct abd_kernel *a = abd_choice_find(choice, first);
-	const struct abd_kernel *b = abd_choice_find(choice, second);
-	char plan[128];
-
-	cr_assert(a != NULL && b != NULL, "%s", choice->name);
-	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
-		size_t edge = edges[i];
-
-		snprintf(plan, sizeof(plan), "%s<=%zu,%s", first, edge, second);
-		cr_assert_eq(abd_tuning_set(choice->name, plan), 0, "%s=%s", choice->name, plan);
-		if (a != b)
-			cr_assert_str_eq(abd_test_tunable(choice->name), plan);
-		cr_assert(abd_choice_for(choice, edge - 1) == a);
-		cr_assert(abd_choice_for(choice, edge) == a);
-		cr_assert(abd_choice_for(choice, edge + 1) == b);
-		cr_assert(abd_choice_for(choice, SIZE_MAX) == b);
-	}
-}
-
-Test(abd_tuning, every_family_of_kernels_goes_by_its_plan_below_at_and_above_each_row, .fini = end)
-{
-	struct abd_choice *const families[] = {&abd_compare_choice, &abd_copy_choice,
-		&abd_zero_choice, &abd_lz4_choice, &abd_fletcher_choice, &abd_crc32c_choice,
-		&abd_xxh3_choice, &abd_flush_choices[ABD_FLUSH_AUTO],
-		&abd_flush_choices[ABD_FLUSH_SHARED], &abd_flush_choices[ABD_FLUSH_EXCLUSIVE],
-		&abd_flush_line_choice};
-	static const char *const everywhere[] = {"scalar", "libc", "libc", "scalar", "scalar",
-		"portable", "portable", "portable", "portable", "portable", "portable"};
-
-	abd_tuning_set("flush", "auto");
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		const char *best = abd_choice_find(families[i], NULL)->name;
-
-		check_edges(families[i], best, everywhere[i]);
-		check_edges(families[i], everywhere[i], best);
-		cr_assert_eq(abd_tuning_set(families[i]->name, "auto"), 0);
-	}
 }
 
 /* ---- the environment ---- */
