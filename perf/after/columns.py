@@ -294,6 +294,10 @@ def flush(result):
         ratio("ratio [95 %]", "NODRAIN, one drain", "ordered")])
 
 
+    yield Table("plan", "this machine's crossovers, as abd_flush_calibrate() finds them: the lines that set them", [
+        ("<", lambda entry: f"export ABD_{entry['name'].upper()}='{entry['parameters'].get('plan', '')}'")])
+
+
 # ---- dedupe, names, statx ------------------------------------------------------------------------------------------------
 
 def dedupe(result):

@@ -18,6 +18,7 @@
 #include "abd_perf_place.h"
 #include "abd_perf_scenario.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KIB ((size_t)1 << 10)
@@ -25,7 +26,49 @@
 
 enum { LINEAR = ABD_PERF_FLUSH_LINEAR, SCATTERED = ABD_PERF_FLUSH_SCATTERED };
 
-/* ---- measuring ------------------------------------------------------------------------------- */
+/* What the source published: of speeds, through the cache over around it. */
+#define OPTANE " GB/s around, through the cache (dm-devel, 2020, Optane)"
+
+static const struct {
+	const char *group;
+	size_t by; /* bytes of a copy, or writers */
+	struct abd_perf_said said;
+} flush_said[] = {
+	{"log", 512, {"flush", 373 / 496., "0.496, 0.373" OPTANE}},
+	{"log", 1024, {"flush", 688 / 642., "0.642, 0.688" OPTANE}},
+	{"log", 2048, {"flush", 1100 / 725., "0.725, 1.1" OPTANE}},
+	{"log", 4096, {"flush", 1200 / 744., "0.744, 1.2" OPTANE}},
+	{"writers", 1, {"flush", 1.6 / 1.3, "1.3, 1.6" OPTANE}},
+	{"writers", 2, {"flush", 2.4 / 2.5, "2.5, 2.4" OPTANE}},
+	{"writers", 3, {"flush", 1.7 / 2.8, "2.8, 1.7" OPTANE}},
+	{"writers", 4, {"flush", 1.2 / 2.8, "2.8, 1.2" OPTANE}},
+	{"writers", 5, {"flush", 0.8 / 2.5, "2.5, 0.8" OPTANE}},
+};
+
+static unsigned flush_way_of(
+	const struct abd_perf_flush_way *ways, unsigned count, const char *a, const char *b)
+{
+	unsigned i = 0;
+
+	while (i < count && strcmp(ways[i].name, a) != 0 && strcmp(ways[i].name, b) != 0)
+		i++;
+	return i;
+}
+
+/* Add the ratio that the source published for this size, or number of writers, if it did. */
+static void flush_claim(json_t *result, const struct abd_perf_race *race,
+	const struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell)
+{
+	unsigned around = flush_way_of(ways, race->paths, "movnti", "movnti by words"),
+		 through = flush_way_of(ways, race->paths, "clflushopt", "clwb by words");
+	size_t by = strcmp(cell->group, "log") == 0 ? cell->size : cell->threads;
+
+	for (size_t i = 0; i < sizeof(flush_said) / sizeof(flush_said[0]); i++)
+		if (strcmp(cell->group, flush_said[i].group) == 0 && by == flush_said[i].by &&
+			around < race->paths && through < race->paths)
+			abd_perf_result_ratio(result, ways[through].name, ways[around].name,
+				abd_perf_race_ratio(race, through, around), 0, &flush_said[i].said);
+}
 
 /* Ratios of AUTO to the fixed policy with the highest median, and to libpmem. */
 static void flush_compare(
@@ -68,7 +111,7 @@ static void flush_record(const struct abd_perf_flush_cell *cell, const struct ab
 			result, race, path, &(struct abd_perf_claim){0, 1, 0, NULL}, 1);
 	else
 		flush_compare(result, race, ways);
-	abd_perf_flush_claim(result, race, ways, cell);
+	flush_claim(result, race, ways, cell);
 }
 
 static int flush_cell(
@@ -107,6 +150,7 @@ static const size_t flush_sizes[] = {
 
 enum { SIZE_COUNT = sizeof(flush_sizes) / sizeof(flush_sizes[0]) };
 
+/* Of a size, or of all; without --full three of those that are measured for their own sake. */
 static bool flush_wanted(size_t size, const struct abd_perf_options *options)
 {
 	if (options->record_size != 0)
@@ -117,20 +161,17 @@ static bool flush_wanted(size_t size, const struct abd_perf_options *options)
 /* The source's two tables. */
 static int flush_by_source(const struct abd_perf_options *options)
 {
+	struct abd_perf_flush_cell log = {
+		"log", "a log: one writer, a lock, a fence", LINEAR, 512, false, 1, 1};
+	struct abd_perf_flush_cell writers = {
+		"writers", "8 bytes after 8 bytes, a drain per 4 KiB", LINEAR, 8, false, 512, 1};
 	int status = 0;
 
-	for (size_t size = 512; size <= 4 * KIB && status == 0; size *= 2)
-		if (options->record_size == 0 || size == options->record_size)
-			status = flush_cell(&(struct abd_perf_flush_cell){"log",
-						    "a log: one writer, a lock, a fence", LINEAR,
-						    size, false, 1, 1},
-				options);
-	for (unsigned writers = 1; writers <= 5 && status == 0 && options->record_size == 0;
-		writers++)
-		status = flush_cell(&(struct abd_perf_flush_cell){"writers",
-					    "8 bytes after 8 bytes, a drain per 4 KiB", LINEAR, 8,
-					    false, 512, writers},
-			options);
+	for (; log.size <= 4 * KIB && status == 0; log.size *= 2)
+		if (options->record_size == 0 || log.size == options->record_size)
+			status = flush_cell(&log, options);
+	for (; writers.threads <= 5 && status == 0 && options->record_size == 0; writers.threads++)
+		status = flush_cell(&writers, options);
 	return status;
 }
 
@@ -139,13 +180,13 @@ static int flush_by_size(const struct abd_perf_options *options)
 	int status = 0;
 
 	for (size_t i = 0; i < SIZE_COUNT; i++)
-		for (unsigned j = 0; j < 4 && status == 0; j++)
-			if (flush_wanted(flush_sizes[i], options))
-				status = flush_cell(
-					&(struct abd_perf_flush_cell){"size", "one copy, one fence",
-						j / 2 ? SCATTERED : LINEAR, flush_sizes[i],
-						j % 2 == 1, 1, 1},
-					options);
+		for (unsigned j = 0; j < 4 && status == 0; j++) {
+			struct abd_perf_flush_cell cell = {"size", "one copy, one fence",
+				j / 2 ? SCATTERED : LINEAR, flush_sizes[i], j % 2 == 1, 1, 1};
+
+			if (flush_wanted(cell.size, options))
+				status = flush_cell(&cell, options);
+		}
 	return status;
 }
 
@@ -171,20 +212,38 @@ static int flush_by_batch(const struct abd_perf_options *options)
 
 static int flush_by_threads(const struct abd_perf_options *options, unsigned threads)
 {
-	static const struct {
-		size_t size;
-		unsigned place;
-	} cells[] = {{KIB, LINEAR}, {4 * KIB, LINEAR}, {64 * KIB, LINEAR}, {64 * KIB, SCATTERED},
-		{MIB, LINEAR}};
+	static const size_t size[] = {KIB, 4 * KIB, 64 * KIB, 64 * KIB, MIB};
 	int status = 0;
 
-	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]) && status == 0; i++)
-		if (options->record_size == 0 || cells[i].size == options->record_size)
-			status = flush_cell(
-				&(struct abd_perf_flush_cell){"threads", "one copy, one fence",
-					cells[i].place, cells[i].size, false, 1, threads},
-				options);
+	for (size_t i = 0; i < 5 && status == 0; i++) {
+		struct abd_perf_flush_cell cell = {"threads", "one copy, one fence",
+			i == 3 ? SCATTERED : LINEAR, size[i], false, 1, threads};
+
+		if (options->record_size == 0 || cell.size == options->record_size)
+			status = flush_cell(&cell, options);
+	}
 	return status;
+}
+
+/* The crossovers of this machine, as the library finds them. */
+static void flush_plans(void)
+{
+	static const char *const names[] = {"flush_auto", "flush_shared", "flush_exclusive"};
+
+	abd_perf_say_step("plans, by abd_flush_calibrate()");
+	if (!abd_perf_say_wanted() || abd_perf_say_stopped())
+		return;
+	if (abd_flush_calibrate() != 0)
+		abd_perf_say_die(1, "no memory to calibrate");
+	for (unsigned i = 0; i < 3; i++) {
+		const char *plan = abd_tuning_get(names[i]);
+		json_t *result = abd_perf_result_add("flush", "plan", "%s", names[i]);
+		char text[256];
+
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(plan, " "), plan);
+		abd_perf_result_text(result, "plan", text);
+		abd_perf_place_tune(names[i], "auto");
+	}
 }
 
 static int flush_scenario(const struct abd_perf_options *options)
@@ -194,7 +253,7 @@ static int flush_scenario(const struct abd_perf_options *options)
 	int status = 0;
 
 	last = last < ABD_PERF_FLUSH_THREADS_MAX ? last : ABD_PERF_FLUSH_THREADS_MAX;
-	abd_perf_say_begin("flush", options->quick ? 30 : 79);
+	abd_perf_say_begin("flush", options->quick ? 31 : 80);
 	abd_perf_flush_memory((options->quick ? 128 : 512) * MIB, options->seed);
 	if (options->threads == 0)
 		status = flush_by_source(options);
@@ -202,6 +261,8 @@ static int flush_scenario(const struct abd_perf_options *options)
 		status = flush_by_size(options);
 	if (options->threads == 0 && status == 0)
 		status = flush_by_batch(options);
+	if (options->threads == 0 && options->record_size == 0 && status == 0)
+		flush_plans();
 	/* Of one thread the copies of flush_by_size() are the same. */
 	for (unsigned threads = first; status == 0 && threads <= last; threads *= 2)
 		status = flush_by_threads(options, threads);

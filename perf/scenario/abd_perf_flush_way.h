@@ -80,8 +80,4 @@ bool abd_perf_flush_cases(struct abd_perf_flush_case *work, const struct abd_per
 void abd_perf_flush_memory(size_t size, uint64_t seed);
 void abd_perf_flush_memory_free(void);
 
-/** Add the ratio that the source published for this size, or number of writers, if it did. */
-void abd_perf_flush_claim(json_t *result, const struct abd_perf_race *race,
-	const struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell);
-
 #endif

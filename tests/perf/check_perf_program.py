@@ -569,6 +569,11 @@ class Runs(Case):
                 self.assertIn(f"WRONG {arguments[0]}: {of[0]['name']}", result.stdout)
                 self.assertTrue(any(entry["figures"] for entry in entries))
 
+    def test_the_lines_that_set_flush_s_crossovers_are_for_a_shell(self):
+        result = run("run", "flush", *FEW, "--filter", "plans")
+        lines = re.findall("^export ABD_(FLUSH_[A-Z]+)='([^' ]+)'$", result.stdout, re.MULTILINE)
+        self.assertEqual([name for name, _ in lines], ["FLUSH_AUTO", "FLUSH_SHARED", "FLUSH_EXCLUSIVE"], result.stderr)
+
     def test_a_filter_leaves_only_what_matches(self):
         names = {entry["name"] for entry in self.results("buffer", "--filter", "^buffer: VIEW")["results"]
                  if entry["group"] == "cost"}
