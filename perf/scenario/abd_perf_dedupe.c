@@ -15,10 +15,140 @@
  *   unaligned       both begin at offsets of their own within a page, drawn at random
  *   one byte off    aligned, but in each step one byte at a place drawn at random differs
  */
-#include "abd_perf_dedupe_set.h"
+#include "abd_perf_data.h"
+#include "abd_perf_place.h"
 #include "abd_perf_scenario.h"
 
+#include <abd/abd.h>
+
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+#define PAGE ((size_t)4096)
+#define STEP ((size_t)128 << 10)
+#define FILE_SIZE ((size_t)4 << 20)
+#define STEPS (FILE_SIZE / STEP)
+#define FILES_MAX 256
+
+/* Each file, twice, as buffers and as the pages they lie in: a page more than it has bytes. */
+static struct {
+	size_t files, filled; /* filled: bytes */
+	int error;            /* of the last file that could not be read */
+	abd_t *side[2][FILES_MAX];
+	char *page[2][FILES_MAX][FILE_SIZE / PAGE + 1];
+	size_t offset[2]; /* where the files begin in their buffers */
+} dedupe_set;
+
+static inline char *dedupe_at(unsigned side, size_t file, size_t off)
+{
+	return dedupe_set.page[side][file][off / PAGE] + off % PAGE;
+}
+
+static int dedupe_page(void *buf, size_t len, void *arg)
+{
+	char ***to = arg;
+
+	for (size_t at = 0; at < len; at += PAGE)
+		*(*to)++ = (char *)buf + at;
+	return 0;
+}
+
+static void dedupe_alloc(const struct abd_perf_options *options)
+{
+	size_t most = options->mode == ABD_PERF_QUICK ? 16 : options->quick ? 64 : FILES_MAX;
+	size_t fit = abd_perf_env_memory() / 4 / FILE_SIZE;
+
+	dedupe_set.files = fit < most ? fit : most;
+	abd_perf_place_tune("max_order", "0");
+	for (size_t i = 0; i < 2 * dedupe_set.files; i++) {
+		dedupe_set.side[i % 2][i / 2] = abd_alloc(FILE_SIZE + PAGE, false);
+		if (dedupe_set.side[i % 2][i / 2] == NULL || dedupe_set.files == 0)
+			abd_perf_say_die(1, "no memory for two times %zu files", dedupe_set.files);
+	}
+	abd_perf_place_tune("max_order", "10");
+	for (unsigned i = 0; i < 2; i++)
+		abd_perf_place_shuffle(dedupe_set.side[i], dedupe_set.files);
+	for (size_t i = 0; i < 2 * dedupe_set.files; i++) {
+		char **to = dedupe_set.page[i % 2][i / 2];
+
+		abd_iterate_func(
+			dedupe_set.side[i % 2][i / 2], 0, FILE_SIZE + PAGE, dedupe_page, &to);
+	}
+}
+
+static void dedupe_free(void)
+{
+	for (size_t i = 0; i < 2 * dedupe_set.files; i++)
+		abd_free(dedupe_set.side[i % 2][i / 2]);
+	abd_cache_reap_now();
+}
+
+/* Read a file of the tree into what is still empty of the first side. */
+static bool dedupe_read(FTSENT *entry, void *arg)
+{
+	size_t *unread = arg;
+	size_t all = dedupe_set.files * FILE_SIZE;
+	ssize_t got = 0;
+	int fd;
+
+	if (entry->fts_info != FTS_F)
+		return true;
+	fd = open(entry->fts_path, O_RDONLY | O_CLOEXEC);
+	*unread += fd < 0;
+	dedupe_set.error = fd < 0 ? errno : dedupe_set.error;
+	while (fd >= 0 && dedupe_set.filled < all) {
+		size_t file = dedupe_set.filled / FILE_SIZE, off = dedupe_set.filled % FILE_SIZE;
+
+		got = read(fd, dedupe_at(0, file, off), PAGE - off % PAGE);
+		if (got <= 0)
+			break;
+		dedupe_set.filled += (size_t)got;
+	}
+	if (fd >= 0)
+		close(fd);
+	return dedupe_set.filled < all;
+}
+
+/*
+ * Make the files and fill the first side. False, after a warning: the tree holds nothing. Ends the
+ * program when there is no memory.
+ */
+static bool dedupe_make(const struct abd_perf_options *options)
+{
+	const char *root = options->input != NULL ? options->input : "/usr";
+	size_t unread = 0, tree;
+
+	dedupe_alloc(options);
+	dedupe_set.filled = 0;
+	abd_perf_files_walk(root, dedupe_read, &unread);
+	if (unread > 0)
+		abd_perf_say_warn("%zu files under %s can't be read: %s", unread, root,
+			strerror(dedupe_set.error));
+	tree = dedupe_set.filled;
+	if (tree == 0) {
+		abd_perf_say_warn("dedupe is left out: %s holds no data that can be read", root);
+		dedupe_free();
+		return false;
+	}
+	/* A small tree, again and again. */
+	for (; dedupe_set.filled < dedupe_set.files * FILE_SIZE; dedupe_set.filled++)
+		*dedupe_at(0, dedupe_set.filled / FILE_SIZE, dedupe_set.filled % FILE_SIZE) =
+			*dedupe_at(0, (dedupe_set.filled - tree) / FILE_SIZE,
+				(dedupe_set.filled - tree) % FILE_SIZE);
+	return true;
+}
+
+/* Where files begin from now on; the second side is made the same again, from the first. */
+static void dedupe_offsets(size_t a_off, size_t b_off)
+{
+	dedupe_set.offset[0] = a_off;
+	dedupe_set.offset[1] = b_off;
+	for (size_t i = 0; i < dedupe_set.files; i++)
+		abd_copy_off(dedupe_set.side[1][i], dedupe_set.side[0][i], b_off, a_off,
+			FILE_SIZE + PAGE - (a_off > b_off ? a_off : b_off));
+}
 
 static struct {
 	bool differ; /* a byte is changed before each step, and set right after it */
