@@ -234,8 +234,7 @@ static double work_run(const struct subject *subject, size_t size, uint64_t iter
 
 enum { CELLS_MAX = 96, NAME_SIZE = 24, PLAN_SIZE = 1024, CANT_TELL = 2 };
 
-/* How far a ratio must lie from 1, whatever its interval: two tunes in a row agree within that. */
-#define MARGIN 0.02
+#define MARGIN 0.02 /* how far a ratio must lie from 1: two tunes in a row agree within that */
 #define SPREAD 0.10 /* the widest interval that a kernel raced against itself may have */
 /* Percent of the CPUs that others may use, and percent of the cells that may be disturbed. */
 enum { OTHERS = 10, DISTURBED = 20 };
@@ -455,22 +454,20 @@ static void say_subject(const struct subject *subject)
 	bool changed = false;
 
 	printf("#\n# %s was %s\n", subject->name, plans[subject - subjects]);
-	for (const struct cell *cell = cells; cell < cells + cell_count; cell++)
-		if (cell->subject == subject && cell->challenger != NULL) {
+	for (const struct cell *cell = cells; cell < cells + cell_count; cell++) {
+		if (cell->subject == subject && cell->challenger != NULL)
 			say_cell(cell);
-			changed |= cell->replaced;
-		}
-	plan_change(subject, plan);
-	if (!changed) {
-		printf("# %s stays as it is\n", subject->name);
-	} else if (abd_tuning_set(subject->name, plan) != 0) {
-		printf("# the library does not take %s\n", plan);
-	} else {
-		printf("export ABD_");
-		for (const char *letter = subject->name; *letter != '\0'; letter++)
-			putchar(toupper((unsigned char)*letter));
-		printf("='%s'\n", plan);
+		changed |= cell->subject == subject && cell->replaced;
 	}
+	plan_change(subject, plan);
+	if (!changed || abd_tuning_set(subject->name, plan) != 0) {
+		printf("# %s stays as it is\n", subject->name); /* or the plan is too long */
+		return;
+	}
+	printf("export ABD_");
+	for (const char *letter = subject->name; *letter != '\0'; letter++)
+		putchar(toupper((unsigned char)*letter));
+	printf("='%s'\n", plan);
 }
 
 int abd_perf_tune(int argc, char **argv)
