@@ -3,7 +3,10 @@
 # cmake -D PORT=FOLDER -D WORK=FOLDER -P vcpkg.cmake
 cmake_policy(VERSION 3.25)
 set(CURRENT_PACKAGES_DIR ${WORK}/packages)
-set(FEATURES jemalloc arc)
+# As a user gets it who names no features.
+file(READ ${PORT}/vcpkg.json manifest)
+string(JSON FEATURES GET ${manifest} default-features)
+string(REGEX MATCHALL "[a-z]+" FEATURES ${FEATURES})
 
 function(run)
 	execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
@@ -58,7 +61,6 @@ endfunction()
 include(${PORT}/portfile.cmake)
 
 # The manifest: valid, of this version, and of the features that the port asks for.
-file(READ ${PORT}/vcpkg.json manifest)
 string(JSON version GET ${manifest} version)
 file(STRINGS ${PORT}/../../../CMakeLists.txt project REGEX "^project")
 if(NOT project MATCHES "VERSION ${version} ")
