@@ -386,7 +386,7 @@ template <class D> class reads
 	{
 		abd_flush_copy_to_buf_off(dst.data(), me(), off, dst.size(), flags);
 	}
-	result<size_t> pwrite(int fd, size_t off, size_t size, off_t file_off) const
+	result<size_t> pwrite(int fd, size_t off, size_t size, int64_t file_off) const
 	{
 		return abd_pwrite(fd, me(), off, size, file_off);
 	}
@@ -458,7 +458,7 @@ template <class D> class writes : public reads<D>
 	{
 		abd_flush_copy_from_buf_off(me(), src.data(), off, src.size(), flags);
 	}
-	result<size_t> pread(int fd, size_t off, size_t size, off_t file_off)
+	result<size_t> pread(int fd, size_t off, size_t size, int64_t file_off)
 	{
 		return abd_pread(fd, me(), off, size, file_off);
 	}

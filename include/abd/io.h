@@ -76,11 +76,11 @@ ABD_API abd_t *abd_get_from_buf_cb(
  * Units:   offsets and size in bytes.
  * Returns: bytes read, fewer than size only at the end of the file; or -errno, and the content of
  *          dst's range is then undefined. Errors: -EINVAL file_off is negative, or file_off + size
- *          is past the largest off_t; others as preadv().
+ *          is past 2^63 - 1; others as preadv().
  * Threads: dst is written.
  * Source:  vdev_file_io_strategy() in module/zfs/vdev_file.c borrows.
  */
-ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
+ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, int64_t file_off);
 
 /**
  * Write size bytes of src from src_off to a file at file_off. Short writes are continued.
@@ -92,7 +92,7 @@ ABD_API ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t
  * Threads: src is read.
  * Source:  vdev_file_io_strategy() in module/zfs/vdev_file.c borrows.
  */
-ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off);
+ABD_API ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, int64_t file_off);
 
 ABD_END_DECLS
 

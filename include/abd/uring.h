@@ -86,7 +86,7 @@ ABD_API void abd_uring_end(struct abd_uring *uring);
  * Source:   io_uring_prep_read_fixed() of liburing; zio's issue to a device in OpenZFS.
  */
 ABD_API size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
-	abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+	abd_t *dst, size_t dst_off, size_t size, int64_t file_off)
 	__attribute__((warn_unused_result));
 
 /**
@@ -101,7 +101,7 @@ ABD_API size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_urin
  * Source:   io_uring_prep_write_fixed() of liburing.
  */
 ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
-	const abd_t *src, size_t src_off, size_t size, off_t file_off)
+	const abd_t *src, size_t src_off, size_t size, int64_t file_off)
 	__attribute__((warn_unused_result));
 
 /**
@@ -119,7 +119,7 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  *           dst's range is then undefined. A pipe or a socket is read in its order, one piece
  *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of its
  *           requests is in flight when this returns.
- *           Errors: -EINVAL file_off is negative, or file_off + size is past the largest off_t, or
+ *           Errors: -EINVAL file_off is negative, or file_off + size is past 2^63 - 1, or
  *           the ring has SQPOLL and abd_uring_begin() was called by this process's parent; -EAGAIN
  *           the kernel takes no request now, or the file has no data now and does not wait
  *           (O_NONBLOCK); -EINTR too many interruptions; others as the kernel's.
@@ -127,7 +127,7 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  * Source:   see abd_pread().
  */
 ABD_API ssize_t abd_uring_pread(
-	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off);
+	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, int64_t file_off);
 
 /**
  * Write size bytes of src from src_off to a file at file_off; as abd_uring_pread().
@@ -141,7 +141,7 @@ ABD_API ssize_t abd_uring_pread(
  * Source:   see abd_pwrite().
  */
 ABD_API ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
-	size_t size, off_t file_off);
+	size_t size, int64_t file_off);
 
 ABD_END_DECLS
 

@@ -102,7 +102,7 @@ abd_t *abd_from_iov(const struct iovec *iov, int iov_count)
 
 /* One transfer: bytes moved, or -errno. An interrupted one is repeated, up to ABD_IO_TRIES times.
  */
-static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t off, bool writes)
+static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, int64_t off, bool writes)
 {
 	unsigned tries = 0;
 	ssize_t moved;
@@ -118,7 +118,7 @@ static ssize_t abd_io_transfer(int fd, const struct iovec *iov, int count, off_t
  * After a short transfer, continue where it ended.
  */
 static ssize_t abd_io_all(
-	const char *reader, int fd, const abd_t *abd, size_t off, size_t size, off_t file_off)
+	const char *reader, int fd, const abd_t *abd, size_t off, size_t size, int64_t file_off)
 {
 	struct iovec iov[ABD_IO_BATCH];
 	size_t done = 0, covered;
@@ -127,7 +127,7 @@ static ssize_t abd_io_all(
 		int count = (int)abd_runs_map(
 			reader, abd, off + done, size - done, iov, ABD_IO_BATCH, &covered);
 		ssize_t moved =
-			abd_io_transfer(fd, iov, count, file_off + (off_t)done, reader == NULL);
+			abd_io_transfer(fd, iov, count, file_off + (int64_t)done, reader == NULL);
 
 		if (moved < 0)
 			return moved;
@@ -138,7 +138,7 @@ static ssize_t abd_io_all(
 	return (ssize_t)done;
 }
 
-ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, int64_t file_off)
 {
 	abd_check_range(__func__, dst, dst_off, size);
 	if (!abd_io_range_exists(file_off, size))
@@ -146,7 +146,7 @@ ssize_t abd_pread(int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_of
 	return abd_io_all(__func__, fd, dst, dst_off, size, file_off);
 }
 
-ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, off_t file_off)
+ssize_t abd_pwrite(int fd, const abd_t *src, size_t src_off, size_t size, int64_t file_off)
 {
 	abd_check_range(__func__, src, src_off, size);
 	if (!abd_io_range_exists(file_off, size))

@@ -17,11 +17,9 @@
 #define ABD_IO_TRIES 1000
 
 /** Whether file offsets [off, off + size) exist: none is negative, none wraps. */
-static inline bool abd_io_range_exists(off_t off, size_t size)
+static inline bool abd_io_range_exists(int64_t off, size_t size)
 {
-	const uint64_t offset_max = ((uint64_t)1 << (sizeof(off_t) * 8 - 1)) - 1;
-
-	return off >= 0 && size <= offset_max - (uint64_t)off;
+	return off >= 0 && size <= (uint64_t)INT64_MAX - (uint64_t)off;
 }
 
 #endif

@@ -138,7 +138,7 @@ void abd_uring_end(struct abd_uring *uring)
 struct abd_uring_piece {
 	char *addr;
 	size_t size;
-	off_t off;
+	int64_t off;
 	bool under_way; /* its request is not answered yet */
 	bool ended;     /* its last request moved nothing */
 };
@@ -158,7 +158,7 @@ static size_t abd_uring_within(const struct abd_uring *uring, const char *addr)
 
 /* The next piece of an iteration: a span, or as much of it as one request may transfer. */
 static struct abd_uring_piece abd_uring_next(
-	const struct abd_uring *uring, struct abd_iter *iter, off_t off)
+	const struct abd_uring *uring, struct abd_iter *iter, int64_t off)
 {
 	size_t within = abd_uring_within(uring, iter->addr);
 	size_t room = ABD_URING_PART;
@@ -209,7 +209,7 @@ static void abd_uring_check_request(const char *call, const struct abd_uring *ur
 }
 
 size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
-	abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+	abd_t *dst, size_t dst_off, size_t size, int64_t file_off)
 {
 	struct abd_iter iter;
 
@@ -224,7 +224,7 @@ size_t abd_uring_prep_read(const struct abd_uring *uring, struct io_uring_sqe *s
 }
 
 size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uring_sqe *sqe, int fd,
-	const abd_t *src, size_t src_off, size_t size, off_t file_off)
+	const abd_t *src, size_t src_off, size_t size, int64_t file_off)
 {
 	struct abd_iter iter;
 
@@ -247,7 +247,7 @@ struct abd_uring_transfer {
 	int fd;
 	bool writes;
 	bool streams;       /* a pipe or a socket: one request at a time, all at the same offset */
-	off_t off;          /* where the whole transfer begins in the file */
+	int64_t off;          /* where the whole transfer begins in the file */
 	int flags;          /* for requests to come: RWF_NOWAIT or 0 */
 	int asked_flags;    /* of the requests under way */
 	unsigned count;     /* pieces */
@@ -588,7 +588,7 @@ static size_t abd_uring_moved(const struct abd_uring_transfer *transfer)
 
 /* Transfer what iter, size bytes long, describes. Returns the bytes moved, or -errno. */
 static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
-	struct abd_iter *iter, size_t size, off_t off, bool writes)
+	struct abd_iter *iter, size_t size, int64_t off, bool writes)
 {
 	struct abd_uring_transfer transfer;
 	unsigned batch = (unsigned)abd_min(ABD_URING_BATCH, uring->ring->sq.ring_entries);
@@ -614,7 +614,7 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 		for (transfer.count = 0; iter->len > 0 && transfer.count < batch;) {
 			struct abd_uring_piece *piece = &transfer.pieces[transfer.count++];
 
-			*piece = abd_uring_next(uring, iter, off + (off_t)end);
+			*piece = abd_uring_next(uring, iter, off + (int64_t)end);
 			end += piece->size;
 		}
 
@@ -634,7 +634,7 @@ static ssize_t abd_uring_all(const char *call, struct abd_uring *uring, int fd,
 
 /* Before a transfer: 0, or -EINVAL. */
 static int abd_uring_check(const char *call, const struct abd_uring *uring, const char *name,
-	const abd_t *abd, size_t off, size_t size, off_t file_off)
+	const abd_t *abd, size_t off, size_t size, int64_t file_off)
 {
 	ABD_REQUIRE_IN(call, uring != NULL, "uring is NULL");
 	ABD_REQUIRE_IN(call, uring->ring != NULL, "uring has no ring");
@@ -644,7 +644,7 @@ static int abd_uring_check(const char *call, const struct abd_uring *uring, cons
 }
 
 ssize_t abd_uring_pread(
-	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, off_t file_off)
+	struct abd_uring *uring, int fd, abd_t *dst, size_t dst_off, size_t size, int64_t file_off)
 {
 	int error = abd_uring_check(__func__, uring, "dst", dst, dst_off, size, file_off);
 	struct abd_iter iter;
@@ -656,7 +656,7 @@ ssize_t abd_uring_pread(
 }
 
 ssize_t abd_uring_pwrite(struct abd_uring *uring, int fd, const abd_t *src, size_t src_off,
-	size_t size, off_t file_off)
+	size_t size, int64_t file_off)
 {
 	int error = abd_uring_check(__func__, uring, "src", src, src_off, size, file_off);
 	struct abd_iter iter;

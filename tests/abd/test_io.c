@@ -114,8 +114,7 @@ Test(abd_io, a_device_that_takes_nothing_is_an_error)
 
 Test(abd_io, offsets_that_no_file_has_are_refused)
 {
-	const off_t last = (off_t)(((uint64_t)1 << (sizeof(off_t) * 8 - 1)) - 1);
-	const off_t wrong[] = {-1, -4096, -last - 1, last, last - 98};
+	const int64_t last = INT64_MAX, wrong[] = {-1, -4096, -last - 1, last, last - 98};
 	abd_t *abd = abd_alloc(100, false);
 	int fd = memfd_create("abd", 0);
 
@@ -127,6 +126,25 @@ Test(abd_io, offsets_that_no_file_has_are_refused)
 	}
 	cr_assert_eq(lseek(fd, 0, SEEK_END), 0);
 	cr_assert_eq(abd_pread(fd, abd, 0, 100, last - 100), 0);
+	close(fd);
+	abd_free(abd);
+}
+
+/* Also on 32-bit machines, and whatever off_t is for the host. */
+Test(abd_io, an_offset_past_4_gib_is_that_offset)
+{
+	const int64_t far = ((int64_t)5 << 30) + 100;
+	abd_t *abd = abd_alloc(100, false);
+	int fd = memfd_create("abd", 0);
+	char first = 1;
+
+	abd_copy_from_buf(abd, "at 5 GiB", 9);
+	cr_assert_eq(abd_pwrite(fd, abd, 0, 9, far), 9);
+	abd_zero(abd, 100);
+	cr_assert_eq(abd_pread(fd, abd, 0, 100, far), 9);
+	cr_assert_eq(abd_cmp_buf(abd, "at 5 GiB", 9), 0);
+	cr_assert_eq(pread(fd, &first, 1, 100), 1);
+	cr_assert_eq(first, 0);
 	close(fd);
 	abd_free(abd);
 }

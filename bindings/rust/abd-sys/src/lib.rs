@@ -2,7 +2,7 @@
 //! libabd's C interface; contracts are in the headers, from which its declarations are made.
 #![allow(non_camel_case_types, non_upper_case_globals)]
 
-use std::os::raw::{c_char, c_int, c_long, c_uchar, c_uint, c_void};
+use std::os::raw::{c_char, c_int, c_uchar, c_uint, c_void};
 
 /// For structs with pointers, of which zeros are a value.
 macro_rules! zeroed_by_default {

@@ -383,8 +383,8 @@ extern "C" {
     pub fn abd_lz4_pays(size: usize, compressed_size: usize) -> bool;
     pub fn abd_pool_region(base: *mut *mut c_void, size: *mut usize) -> c_int;
     pub fn abd_pool_stats_get(stats: *mut abd_pool_stats, stats_size: usize) -> c_int;
-    pub fn abd_pread(fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: c_long) -> isize;
-    pub fn abd_pwrite(fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: c_long) -> isize;
+    pub fn abd_pread(fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: i64) -> isize;
+    pub fn abd_pwrite(fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: i64) -> isize;
     pub fn abd_raidz_gen_iterate(cabds: *mut *mut abd_t, dabd: *mut abd_t, off: usize, csize: usize, dsize: usize, parity: c_uint, func_raidz_gen: Option<unsafe extern "C" fn(*mut *mut c_void, *const c_void, usize, usize)>);
     pub fn abd_raidz_rec_iterate(cabds: *mut *mut abd_t, tabds: *mut *mut abd_t, tsize: usize, parity: c_uint, func_raidz_rec: Option<unsafe extern "C" fn(*mut *mut c_void, usize, *mut *mut c_void, *const c_uint)>, mul: *const c_uint);
     pub fn abd_release_ownership_of_buf(abd: *mut abd_t);
@@ -405,10 +405,10 @@ extern "C" {
     pub fn abd_tuning_set(name: *const c_char, value: *const c_char) -> c_int;
     pub fn abd_uring_begin(uring: *mut abd_uring, ring: *mut io_uring) -> c_int;
     pub fn abd_uring_end(uring: *mut abd_uring);
-    pub fn abd_uring_pread(uring: *mut abd_uring, fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: c_long) -> isize;
-    pub fn abd_uring_prep_read(uring: *const abd_uring, sqe: *mut io_uring_sqe, fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: c_long) -> usize;
-    pub fn abd_uring_prep_write(uring: *const abd_uring, sqe: *mut io_uring_sqe, fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: c_long) -> usize;
-    pub fn abd_uring_pwrite(uring: *mut abd_uring, fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: c_long) -> isize;
+    pub fn abd_uring_pread(uring: *mut abd_uring, fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: i64) -> isize;
+    pub fn abd_uring_prep_read(uring: *const abd_uring, sqe: *mut io_uring_sqe, fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: i64) -> usize;
+    pub fn abd_uring_prep_write(uring: *const abd_uring, sqe: *mut io_uring_sqe, fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: i64) -> usize;
+    pub fn abd_uring_pwrite(uring: *mut abd_uring, fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: i64) -> isize;
     pub fn abd_verify(abd: *const abd_t);
     pub fn abd_version() -> *const c_char;
     pub fn abd_xxh3(abd: *const abd_t, off: usize, size: usize, seed: u64) -> u64;

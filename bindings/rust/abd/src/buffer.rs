@@ -165,7 +165,7 @@ impl<'a> View<'a> {
     }
 
     /// Writes the bytes into a file.
-    pub fn write_file(self, file: impl AsFd, file_off: std::os::raw::c_long) -> Result<usize> {
+    pub fn write_file(self, file: impl AsFd, file_off: i64) -> Result<usize> {
         let fd = file.as_fd().as_raw_fd();
         check(unsafe { sys::abd_pwrite(fd, self.raw, self.off, self.len, file_off) })
     }
@@ -263,7 +263,7 @@ impl<'a> ViewMut<'a> {
     }
 
     /// Reads from a file. Fewer bytes than there is room: the file ends there.
-    pub fn read_file(&mut self, file: impl AsFd, file_off: std::os::raw::c_long) -> Result<usize> {
+    pub fn read_file(&mut self, file: impl AsFd, file_off: i64) -> Result<usize> {
         let (fd, raw) = (file.as_fd().as_raw_fd(), self.raw());
         check(unsafe { sys::abd_pread(fd, raw, self.0.off, self.0.len, file_off) })
     }
