@@ -631,6 +631,10 @@ inline void copy_off(ref dst, const_ref src, size_t dst_off, size_t src_off, siz
 {
 	abd_copy_off(dst.get(), src.get(), dst_off, src_off, size);
 }
+inline void copy_stream_off(ref dst, const_ref src, size_t dst_off, size_t src_off, size_t size)
+{
+	abd_copy_stream_off(dst.get(), src.get(), dst_off, src_off, size);
+}
 inline void flush_copy_off(
 	ref dst, const_ref src, size_t dst_off, size_t src_off, size_t size, unsigned flags)
 {

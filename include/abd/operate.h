@@ -152,6 +152,20 @@ ABD_API void abd_span_next_const(abd_span_const_t *span);
 ABD_API void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size);
 
 /**
+ * abd_copy_off() of bytes that nobody reads soon: past the caches, with the kernel that
+ * abd_copy_off() takes for the largest sizes. Where a copy of some MiB is read soon, and for small
+ * ones, abd_copy_off() is faster.
+ *
+ * Contract: as abd_copy_off().
+ * Units:    offsets and size in bytes.
+ * Returns:  nothing; can't fail.
+ * Threads:  sabd is read, dabd written.
+ * Source:   none in OpenZFS.
+ */
+ABD_API void abd_copy_stream_off(
+	abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size);
+
+/**
  * Copy size bytes of buf into abd at off.
  *
  * Contract: abd is not made of zeros.

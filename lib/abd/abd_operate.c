@@ -118,13 +118,19 @@ static const struct abd_body abd_copy_body = {
 	.segment = abd_copy_segment, .lanes = abd_copy_lanes, .writes = true, .small = true};
 
 /* Inlined into the calls that check, which know which side is memory. */
-ABD_WALK_INLINE void abd_copy_walk(
-	const char *call, struct abd_side to, struct abd_side from, size_t size)
+ABD_WALK_INLINE void abd_copy_walk_by(const struct abd_copy_kernel *kernel, const char *call,
+	struct abd_side to, struct abd_side from, size_t size)
 {
-	struct abd_copy_op op = {abd_copy_for(size)};
+	struct abd_copy_op op = {kernel};
 
 	abd_walk(call, &to, &from, size, op.kernel->lane_count, abd_copy_body, &op);
 	abd_copy_finish(op.kernel);
+}
+
+ABD_WALK_INLINE void abd_copy_walk(
+	const char *call, struct abd_side to, struct abd_side from, size_t size)
+{
+	abd_copy_walk_by(abd_copy_for(size), call, to, from, size);
 }
 
 /* Small copies are the C library's: kernels do the same below their smallest block. */
@@ -162,6 +168,15 @@ void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size
 void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
 {
 	abd_copy_as(__func__, dabd, sabd, 0, 0, size);
+}
+
+/* By the kernel for copies that no cache holds: the plan's last. */
+void abd_copy_stream_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+{
+	abd_check_pieces(__func__, dabd, doff, size);
+	abd_check_pieces(__func__, sabd, soff, size);
+	abd_copy_walk_by(abd_copy_for(SIZE_MAX), __func__, abd_side(dabd, doff),
+		abd_side(sabd, soff), size);
 }
 
 static ABD_NOINLINE void abd_copy_from_checked(

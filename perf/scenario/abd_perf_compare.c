@@ -120,6 +120,8 @@ ABD_PERF_LOOP(
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_zero, abd_cmp_zero(o->buffer[ZEROS], o->size))
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_copy,
 	(abd_copy(o->buffer[B], o->buffer[A], o->size), 1))
+ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_copy_stream,
+	(abd_copy_stream_off(o->buffer[B], o->buffer[A], 0, 0, o->size), 1))
 ABD_PERF_LOOP(
 	struct abd_perf_operands, abd_perf_loop_memcmp, memcmp(o->linear[A], o->linear[B], o->size))
 ABD_PERF_LOOP(struct abd_perf_operands, abd_perf_loop_memcpy,
@@ -142,11 +144,12 @@ struct abd_perf_operation {
 	double (*run)(void *arg, uint64_t iterations);
 	unsigned against; /* a baseline; NONE: it is one itself */
 	unsigned limit;   /* the baseline of bare loops over the same runs, or NONE */
-	size_t size_max;  /* 0: all sizes */
+	size_t size_max;  /* 0: all sizes from size_min on */
 	struct {
 		size_t size_min, size_max;
 		double ratio, ratio_avx512; /* with AVX-512; 0: the same */
 	} target[3];
+	size_t size_min;
 };
 
 static const struct abd_perf_operation abd_perf_operations[] = {
@@ -161,6 +164,8 @@ static const struct abd_perf_operation abd_perf_operations[] = {
 		{{4 * KIB, 16 * KIB, 1, 1.5}}},
 	{"abd_cmp_zero", abd_perf_loop_zero, MEMCMP, NONE, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
 	{"abd_copy", abd_perf_loop_copy, MEMCPY, LOOP_COPY, 0, {{0, 16 * KIB, 0.95, 0}}},
+	/* The caller says that nobody reads the copy soon. */
+	{"abd_copy_stream_off", abd_perf_loop_copy_stream, MEMCPY, LOOP_COPY, 0, {{0}}, 1024 * KIB},
 };
 
 /* From this size on, what bare loops reach over the same runs is the target's measure. */
@@ -229,7 +234,8 @@ static void abd_perf_compare_size(
 
 		if ((i == LOOP_COMPARE || i == LOOP_COPY) && operands->limit.count == 0)
 			continue;
-		if (operation->size_max == 0 || operands->size <= operation->size_max)
+		if (operands->size >= operation->size_min &&
+			(operation->size_max == 0 || operands->size <= operation->size_max))
 			path[paths++] =
 				(struct abd_perf_path){operation->name, operation->run, operands};
 	}

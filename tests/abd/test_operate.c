@@ -3,6 +3,7 @@
  * Copying and zeroing over every kind, every pair of kinds, at every boundary, against
  * flat bytes.
  */
+#include "abd_copy_span.h"
 #include "abd_test_fixture.h"
 
 static void check_memory(const struct abd_test_buffer *b, const char *what, size_t off, size_t size)
@@ -58,7 +59,10 @@ static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
 		size_t sizes[] = {room < 1 ? room : 1, room / 2, room};
 
 		for (size_t k = 0; k < 3; k++) {
-			abd_copy_off(d->abd, s->abd, to, from, sizes[k]);
+			if ((i + k) % 2 == 0)
+				abd_copy_off(d->abd, s->abd, to, from, sizes[k]);
+			else
+				abd_copy_stream_off(d->abd, s->abd, to, from, sizes[k]);
 			memcpy(d->model + to, s->model + from, sizes[k]);
 			check_memory(d, s->kind, to, sizes[k]);
 		}
@@ -71,6 +75,41 @@ static void copy_pair(struct abd_test_buffer *d, struct abd_test_buffer *s)
 Test(abd_operate, every_pair_of_kinds_copies_at_every_boundary)
 {
 	abd_test_each_pair(copy_pair);
+}
+
+static size_t streamed;
+
+static void stream_span(
+	void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
+{
+	memcpy(dst, src, size);
+	streamed += size;
+}
+
+static bool always(void)
+{
+	return true;
+}
+
+Test(abd_operate, a_streamed_copy_takes_the_kernel_of_the_largest_sizes)
+{
+	static const struct abd_copy_kernel stream = {
+		.name = "stream", .supported = always, .span = stream_span};
+	const struct abd_plan plan = {"test", 2,
+		{{(size_t)1 << 30, &abd_copy_libc.kernel}, {SIZE_MAX, &stream.kernel}}};
+	abd_t *from = abd_alloc(100000, false), *to = abd_alloc_linear(100000, false);
+	struct abd_plan own;
+
+	abd_choice_plan_get(&abd_copy_choice, false, &own);
+	abd_choice_plan_set(&abd_copy_choice, &plan);
+	abd_zero(from, 100000);
+	abd_copy(to, from, 100000);
+	cr_assert_eq(streamed, 0);
+	abd_copy_stream_off(to, from, 1, 2, 99000);
+	cr_assert_eq(streamed, 99000);
+	abd_choice_plan_set(&abd_copy_choice, &own);
+	abd_free(to);
+	abd_free(from);
 }
 
 Test(abd_operate, calls_without_an_offset_start_at_zero)

@@ -232,6 +232,7 @@ static void two_buffers()
 	abd::buffer a = filled(content), b = abd::buffer::alloc(70000).value();
 
 	abd::copy_off(b, a, 0, 0, 70000);
+	abd::copy_stream_off(b, a, 100, 100, 60000);
 	CHECK(abd::equal(a, b) && abd::cmp(a, b) == 0);
 	b.copy_from_buf(std::string_view("~"), 60000);
 	CHECK(!abd::equal(a, b) && abd::cmp(a, b) < 0 && abd::diff_off(a, b, 0, 0, 70000) == 60000);

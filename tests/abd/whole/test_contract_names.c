@@ -122,6 +122,8 @@ Test(abd_contract_names, operating)
 	abd_test_breaks(abd_span_begin, &(abd_span_t){0}, abd, 1, SIZE);
 	abd_test_breaks(abd_span_begin_const, &(abd_span_const_t){0}, abd, 1, SIZE);
 	abd_test_breaks(abd_copy_off, abd, linear, 0, 1, SIZE);
+	abd_test_breaks(abd_copy_stream_off, abd, linear, 0, 1, SIZE);
+	abd_test_breaks(abd_copy_stream_off, zeros, linear, 0, 0, SIZE);
 	abd_test_breaks(abd_copy_off, zeros, linear, 0, 0, SIZE);
 	abd_test_breaks(abd_copy, abd, linear, SIZE + 1);
 	abd_test_breaks(abd_copy_from_buf_off, abd, flat, 1, SIZE);

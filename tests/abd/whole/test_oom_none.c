@@ -83,6 +83,7 @@ Test(abd_oom, comparing_needs_no_memory, .init = begin, .fini = end)
 Test(abd_oom, copying_needs_no_memory, .init = begin, .fini = end)
 {
 	abd_test_no_memory(abd_copy_off(x.abd, y.abd, 0, 0, SIZE));
+	abd_test_no_memory(abd_copy_stream_off(x.abd, y.abd, 0, 0, SIZE));
 	abd_test_no_memory(abd_copy(x.abd, y.abd, SIZE));
 	abd_test_no_memory(abd_copy_from_buf_off(x.abd, x.model, 0, SIZE));
 	abd_test_no_memory(abd_copy_from_buf(x.abd, x.model, SIZE));

@@ -329,6 +329,7 @@ extern "C" {
     pub fn abd_copy_from_buf(abd: *mut abd_t, buf: *const c_void, size: usize);
     pub fn abd_copy_from_buf_off(abd: *mut abd_t, buf: *const c_void, off: usize, size: usize);
     pub fn abd_copy_off(dabd: *mut abd_t, sabd: *const abd_t, doff: usize, soff: usize, size: usize);
+    pub fn abd_copy_stream_off(dabd: *mut abd_t, sabd: *const abd_t, doff: usize, soff: usize, size: usize);
     pub fn abd_copy_to_buf(buf: *mut c_void, abd: *const abd_t, size: usize);
     pub fn abd_copy_to_buf_off(buf: *mut c_void, abd: *const abd_t, off: usize, size: usize);
     pub fn abd_crc32c(abd: *const abd_t, off: usize, size: usize, seed: u32) -> u32;

@@ -249,6 +249,12 @@ impl<'a> ViewMut<'a> {
         unsafe { sys::abd_copy_off(self.raw(), from.raw, self.0.off, from.off, from.len) }
     }
 
+    /// The same past the caches, for bytes that nobody reads soon.
+    pub fn stream_from(&mut self, from: View<'_>) {
+        assert_eq!(self.0.len, from.len, "bytes copied");
+        unsafe { sys::abd_copy_stream_off(self.raw(), from.raw, self.0.off, from.off, from.len) }
+    }
+
     /// The same, durable on return; `flags` say who else writes, such as `sys::ABD_FLUSH_SHARED`.
     pub fn flush_copy_from(&mut self, from: View<'_>, flags: u32) {
         assert_eq!(self.0.len, from.len, "bytes copied");

@@ -35,6 +35,7 @@ fn buffers_of_every_kind_hold_what_flat_memory_holds() -> Result<()> {
         assert_eq!(read, flat[3..]);
         let mut other = Buffer::over(&mut read)?;
         other.view_mut().zero();
+        other.view_mut().stream_from(rest);
         other.view_mut().flush_copy_from(rest, sys::ABD_FLUSH_AUTO);
         assert!(other.view() == rest && other.view().crc32c(0) == rest.crc32c(0));
         assert_eq!(other.view().fletcher_4(), rest.fletcher_4());
