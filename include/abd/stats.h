@@ -33,6 +33,8 @@ struct abd_stats {
 	uint64_t resident_jemalloc; /**< the same for "jemalloc" (runs only) */
 	uint64_t resident_malloc;   /**< the same for "malloc"; 0 in checked builds */
 	uint64_t resident_pool;     /**< the same for "pool" */
+	uint64_t resident_small;    /**< the same for structs, tables and linear buffers of up to
+				       4 MiB; 0 in checked builds */
 };
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raw memory of the C library, for everything that isn't runs: structs with their run tables, gang
- * tables, thread blocks, linear buffers.
+ * Raw memory of the C library, for what the library keeps about its memory and threads, and for
+ * what is larger than a region. Structs, tables and linear buffers come from lib/mem.
  *
  * Invariant: every allocation of the library, from whatever source, asks abd_mem_refused() first.
  * This is the one place where tests make memory run out.

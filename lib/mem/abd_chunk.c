@@ -5,6 +5,7 @@
 #include "abd_chunk.h"
 #include "abd_age.h"
 #include "abd_region.h"
+#include "abd_slab.h"
 
 #include <abd/pool.h>
 #include <assert.h>
@@ -117,6 +118,20 @@ static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))
 		if (provider != NULL && provider->heap != NULL)
 			function(provider->heap);
 	}
+	if (abd_mem_cache_heap != NULL)
+		function(abd_mem_cache_heap);
+}
+
+void abd_chunk_shed_beside(const struct abd_region_heap *heap)
+{
+	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
+		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
+
+		if (provider != NULL && provider->heap != NULL && provider->heap != heap)
+			abd_region_shed(provider->heap, NULL);
+	}
+	if (abd_mem_cache_heap != NULL && abd_mem_cache_heap != heap)
+		abd_region_shed(abd_mem_cache_heap, NULL);
 }
 
 static void abd_chunk_age(void)
@@ -126,12 +141,14 @@ static void abd_chunk_age(void)
 
 static void abd_chunk_fork_begin(void)
 {
+	abd_slab_fork_begin();
 	abd_chunk_each_heap(abd_region_fork_begin);
 }
 
 static void abd_chunk_fork_end(void)
 {
 	abd_chunk_each_heap(abd_region_fork_end);
+	abd_slab_fork_end();
 }
 
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
@@ -139,13 +156,22 @@ size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
 	return provider->heap != NULL ? abd_region_resident(provider->heap) : 0;
 }
 
-static void abd_chunk_start(void)
+size_t abd_chunk_resident_small(void)
+{
+	return abd_mem_cache_heap != NULL ? abd_region_resident(abd_mem_cache_heap) : 0;
+}
+
+void abd_chunk_guard(void)
 {
 	static struct abd_ager ager = {.age = abd_chunk_age};
 
 	abd_age_add(&ager);
 	pthread_atfork(abd_chunk_fork_begin, abd_chunk_fork_end, abd_chunk_fork_end);
+}
 
+static void abd_chunk_start(void)
+{
+	abd_magazine_tunables.start();
 	atomic_store(&abd_chunk_provider_number, 0);
 	abd_tunable_from_environment(&abd_chunk_tunables);
 }
@@ -187,14 +213,11 @@ size_t abd_chunk_bytes_max(void)
 void abd_chunk_reap(void)
 {
 	abd_magazine_reap();
+	abd_chunk_each_heap(abd_region_reap);
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 
-		if (provider == NULL)
-			continue;
-		if (provider->heap != NULL)
-			abd_region_reap(provider->heap);
-		else if (provider->reap != NULL)
+		if (provider != NULL && provider->reap != NULL)
 			provider->reap();
 	}
 }
@@ -207,8 +230,9 @@ bool abd_chunk_relieve(unsigned provider)
 size_t abd_chunk_idle(unsigned number)
 {
 	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
+	size_t idle = abd_mem_cache_heap != NULL ? abd_region_idle(abd_mem_cache_heap) : 0;
 
-	return provider->heap != NULL ? abd_region_idle(provider->heap) : 0;
+	return idle + (provider->heap != NULL ? abd_region_idle(provider->heap) : 0);
 }
 
 void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most)
@@ -220,4 +244,9 @@ void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most)
 	if (reserves)
 		abd_chunk_relieve(number);
 	abd_region_trim(provider->heap, bytes, most);
+	if (abd_mem_cache_heap != NULL) {
+		size_t idle = abd_region_idle(provider->heap);
+
+		abd_region_trim(abd_mem_cache_heap, idle < bytes ? bytes - idle : 0, most);
+	}
 }

@@ -23,6 +23,11 @@ int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 
 /** Bytes of a provider that are resident; 0 for a provider without regions. */
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
+/** The same for blocks of the size classes (abd_mem_cache.h). */
+size_t abd_chunk_resident_small(void);
+
+/** From now on all heaps age, and fork() waits for their locks. Called once. */
+void abd_chunk_guard(void);
 
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
@@ -37,13 +42,13 @@ void abd_chunk_reap(void);
 bool abd_chunk_relieve(unsigned provider);
 
 /**
- * Let a provider keep only so many free bytes from the system, but give back no more than most, to
- * within a region; reserves: and threads and the depot keep none of its runs in reserve. Does
- * nothing if the provider has no regions.
+ * Let a provider and the size classes together keep only so many free bytes from the system, but
+ * give back no more than most from either, to within a region; reserves: and threads and the depot
+ * keep none of its runs in reserve. Does nothing if the provider has no regions.
  */
 void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most);
 
-/** Free bytes that a provider keeps from the system; 0 for a provider without regions. */
+/** Free bytes that a provider's regions and those of the size classes keep from the system. */
 size_t abd_chunk_idle(unsigned number);
 
 extern const struct abd_source abd_chunk_source;

@@ -74,8 +74,9 @@ static void abd_pool_reserve(void)
 
 	if (abd_mem_refused())
 		return;
-	base = abd_region_map(
-		bytes, abd_pool_alignment > ABD_REGION_SIZE ? abd_pool_alignment : ABD_REGION_SIZE);
+	base = abd_region_map(bytes,
+		abd_pool_alignment > ABD_REGION_SIZE ? abd_pool_alignment : ABD_REGION_SIZE,
+		MADV_HUGEPAGE);
 	if (base == NULL)
 		return;
 	if (!abd_region_index_prepare(base, bytes)) {

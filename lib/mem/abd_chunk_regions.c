@@ -14,7 +14,7 @@ static bool abd_chunk_regions_supported(void)
 
 static void *abd_chunk_regions_map(size_t *size)
 {
-	return abd_region_map(*size, ABD_REGION_SIZE);
+	return abd_region_map(*size, ABD_REGION_SIZE, MADV_HUGEPAGE);
 }
 
 static void abd_chunk_regions_unmap(void *base, size_t size)

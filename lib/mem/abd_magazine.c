@@ -7,6 +7,7 @@
  */
 #include "abd_magazine.h"
 #include "abd_age.h"
+#include "abd_chunk.h"
 #include "abd_depot.h"
 #include "abd_mem.h"
 #include "abd_tunable.h"
@@ -483,6 +484,7 @@ void *abd_magazine_get_slow(
 {
 	struct abd_thread *thread = abd_thread_self();
 
+	abd_magazine_start();
 	if (thread == NULL)
 		return abd_source_alloc(source, size, tag);
 
@@ -547,6 +549,7 @@ static void abd_magazine_tunables_apply(void)
 	atomic_store(&abd_thread_ending, abd_magazine_thread_ends);
 	abd_depot_start();
 	abd_age_add(&ager);
+	abd_chunk_guard();
 	abd_tunable_from_environment(&abd_magazine_tunables);
 }
 

@@ -131,7 +131,7 @@ static void abd_region_leave_ring(struct abd_region *region)
 
 /* ---- the life of a region ---- */
 
-void *abd_region_map(size_t size, size_t alignment)
+void *abd_region_map(size_t size, size_t alignment, int advice)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -153,7 +153,7 @@ void *abd_region_map(size_t size, size_t alignment)
 		map += before;
 		munmap(map + size, alignment + ABD_CHUNK_SIZE - before);
 	}
-	madvise(map, size, MADV_HUGEPAGE); /* advice only */
+	madvise(map, size, advice); /* the system may not know it */
 	return map;
 }
 
@@ -331,18 +331,20 @@ static void abd_region_walk(
 	}
 }
 
-/* Too many pages are free and dirty, and the heap grows: give pages back. */
-static ABD_COLD void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *except)
+static size_t abd_region_limit(const struct abd_region_heap *heap)
+{
+	size_t part = heap->taken_pages / 16;
+
+	return part > abd_region_floor() ? part : abd_region_floor();
+}
+
+ABD_COLD void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *except)
 {
 	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
 		return;
 	pthread_mutex_lock(&heap->lock);
-
-	size_t limit = heap->taken_pages / 16;
-
-	if (limit < abd_region_floor())
-		limit = abd_region_floor();
-	abd_region_walk(heap, limit, false, except);
+	if (!heap->pinned)
+		abd_region_walk(heap, abd_region_limit(heap), false, except);
 	pthread_mutex_unlock(&heap->lock);
 	pthread_mutex_unlock(&heap->purge_lock);
 }
@@ -454,16 +456,14 @@ static void *abd_region_take(
 
 static bool abd_region_is_much(const struct abd_region_heap *heap)
 {
-	size_t free_dirty = abd_region_free_dirty(heap);
-
-	return free_dirty > abd_region_floor() && free_dirty > heap->taken_pages / 16 &&
-	       !heap->pinned;
+	return abd_region_free_dirty(heap) > abd_region_limit(heap) && !heap->pinned;
 }
 
 /* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
 static bool abd_region_grow(struct abd_region_heap *heap)
 {
 	pthread_mutex_unlock(&heap->lock);
+	abd_chunk_shed_beside(heap);
 
 	struct abd_region *region = abd_region_make(heap);
 

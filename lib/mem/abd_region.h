@@ -9,8 +9,9 @@
  *   at a reap           all pages that are free and dirty
  *   as time passes      pages that stayed free for a period, until a quarter of reserve_bytes is
  *                       left
- *   when a heap grows   free and dirty pages, until no more than a quarter of reserve_bytes or a
- *                       sixteenth of the taken pages is left, whichever is more
+ *   when a heap grows   free and dirty pages of this heap, and of the others if a region is made,
+ *                       until no more than a quarter of reserve_bytes or a sixteenth of the taken
+ *                       pages is left, whichever is more
  *
  * Invariants: taken pages are dirty. Regions start at multiples of 4 MiB, so a run's address gives
  * its region. A region is on the list of the largest order it can give: fuller regions serve first,
@@ -96,6 +97,12 @@ static inline void abd_region_free(struct abd_region_heap *heap, void *run, unsi
 	abd_region_free_many(heap, &run, 1, (size_t)1 << order);
 }
 
+/**
+ * Give back what is free, until a quarter of reserve_bytes or a sixteenth of the taken pages is
+ * left, whichever is more; nothing of region except. Threads: any.
+ */
+void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *except);
+
 /** Give all that is free back to the system. Threads: any. */
 void abd_region_reap(struct abd_region_heap *heap);
 
@@ -127,8 +134,8 @@ void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_
 void abd_region_fork_begin(struct abd_region_heap *heap);
 void abd_region_fork_end(struct abd_region_heap *heap);
 
-/** Map size bytes at a multiple of alignment, a power of two of at least a page, with huge-page
- * advice; NULL: none. */
-void *abd_region_map(size_t size, size_t alignment);
+/** Map size bytes at a multiple of alignment, a power of two of at least a page, with advice about
+ * huge pages; NULL: none. */
+void *abd_region_map(size_t size, size_t alignment, int advice);
 
 #endif

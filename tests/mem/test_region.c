@@ -14,7 +14,7 @@
 
 static void *map(size_t *size)
 {
-	return abd_region_map(*size, ABD_REGION_SIZE);
+	return abd_region_map(*size, ABD_REGION_SIZE, MADV_HUGEPAGE);
 }
 
 static void unmap(void *base, size_t size)
@@ -218,17 +218,17 @@ Test(abd_region, a_map_is_refused_or_lies_at_its_boundary)
 
 	for (unsigned n = 1; n <= 2; n++) {
 		abd_test_wrap_fail(ABD_TEST_MMAP, n);
-		base = abd_region_map(ABD_REGION_SIZE, alignment);
+		base = abd_region_map(ABD_REGION_SIZE, alignment, MADV_HUGEPAGE);
 		if (base != NULL) { /* its neighbour does not lie there */
 			chance = base;
 			abd_test_wrap_fail(ABD_TEST_MMAP, n);
-			base = abd_region_map(ABD_REGION_SIZE, alignment);
+			base = abd_region_map(ABD_REGION_SIZE, alignment, MADV_HUGEPAGE);
 		}
 		cr_assert_null(base);
 	}
 	if (chance != NULL)
 		munmap(chance, ABD_REGION_SIZE);
-	base = abd_region_map(ABD_REGION_SIZE, alignment);
+	base = abd_region_map(ABD_REGION_SIZE, alignment, MADV_HUGEPAGE);
 
 	cr_assert_not_null(base);
 	cr_assert_eq((uintptr_t)base % alignment, 0);

@@ -258,8 +258,9 @@ pub struct abd_stats {
     pub resident_jemalloc: u64,
     pub resident_malloc: u64,
     pub resident_pool: u64,
+    pub resident_small: u64,
 }
-const _: [(); 248] = [(); size_of_on_64_bits::<abd_stats>(248)];
+const _: [(); 256] = [(); size_of_on_64_bits::<abd_stats>(256)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
