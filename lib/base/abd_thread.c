@@ -15,13 +15,13 @@
 
 _Thread_local struct abd_thread *abd_thread_current;
 struct abd_magazine abd_thread_no_magazine;
-void (*_Atomic abd_thread_ending)(struct abd_thread *thread);
 atomic_int abd_thread_visits;
 
 static pthread_mutex_t abd_thread_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_thread *abd_thread_list;
 static atomic_uint abd_thread_listed;
 static uint64_t abd_thread_counter_ended[ABD_COUNTER_COUNT];
+static const struct abd_thread_layer *_Atomic abd_thread_layers[ABD_THREAD_LAYERS];
 
 #ifdef ABD_THREAD_POINTER
 
@@ -78,10 +78,13 @@ static bool abd_thread_key_made;
 static void abd_thread_end(void *arg)
 {
 	struct abd_thread *thread = arg;
-	void (*ending)(struct abd_thread *) = atomic_load(&abd_thread_ending);
 
-	if (ending != NULL)
-		ending(thread);
+	for (unsigned i = ABD_THREAD_LAYERS; i-- > 0;) {
+		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i]);
+
+		if (layer != NULL && layer->ending != NULL)
+			layer->ending(thread);
+	}
 	pthread_mutex_lock(&abd_thread_lock);
 	abd_thread_slot_leave();
 	*thread->link = thread->next;
@@ -101,14 +104,27 @@ static void abd_thread_end(void *arg)
 	abd_mem_free(thread, sizeof(*thread), 64);
 }
 
+/* Those of a fork() under way: a layer may be added meanwhile. */
+static const struct abd_thread_layer *abd_thread_forked[ABD_THREAD_LAYERS];
+
 static void abd_thread_fork_begin(void)
 {
+	for (unsigned i = ABD_THREAD_LAYERS; i-- > 0;) {
+		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i]);
+
+		abd_thread_forked[i] = layer;
+		if (layer != NULL && layer->fork_begin != NULL)
+			layer->fork_begin();
+	}
 	pthread_mutex_lock(&abd_thread_lock);
 }
 
 static void abd_thread_fork_end(void)
 {
 	pthread_mutex_unlock(&abd_thread_lock);
+	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
+		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_end != NULL)
+			abd_thread_forked[i]->fork_end();
 }
 
 /*
@@ -121,6 +137,9 @@ static void abd_thread_fork_child(void)
 		atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
 	abd_thread_slots_fork();
 	pthread_mutex_unlock(&abd_thread_lock);
+	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
+		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_child != NULL)
+			abd_thread_forked[i]->fork_child();
 }
 
 static void abd_thread_key_make(void)
@@ -131,9 +150,34 @@ static void abd_thread_key_make(void)
 	pthread_atfork(abd_thread_fork_begin, abd_thread_fork_end, abd_thread_fork_child);
 }
 
+void abd_thread_layer_add(unsigned number, const struct abd_thread_layer *layer)
+{
+	pthread_once(&abd_thread_key_once, abd_thread_key_make);
+	atomic_store(&abd_thread_layers[number], layer);
+}
+
+/*
+ * A block whose owner has this thread's identity, though this thread has none: it was made in the
+ * last destructors of a thread that has ended. NULL: there is none.
+ */
+static struct abd_thread *abd_thread_left_behind(void)
+{
+	struct abd_thread *thread;
+
+	pthread_mutex_lock(&abd_thread_lock);
+	for (thread = abd_thread_list; thread != NULL; thread = thread->next)
+		if (pthread_equal(thread->owner, pthread_self()))
+			break;
+	if (thread != NULL)
+		abd_thread_slot_take(thread);
+	pthread_mutex_unlock(&abd_thread_lock);
+	return thread;
+}
+
 static void abd_thread_enlist(struct abd_thread *thread)
 {
 	pthread_mutex_lock(&abd_thread_lock);
+	thread->owner = pthread_self();
 	thread->next = abd_thread_list;
 	thread->link = &abd_thread_list;
 	if (thread->next != NULL)
@@ -150,8 +194,14 @@ struct abd_thread *abd_thread_start(void)
 	if (!abd_thread_key_made)
 		return NULL;
 
-	struct abd_thread *thread = abd_mem_alloc(sizeof(*thread), 64);
+	struct abd_thread *thread = abd_thread_left_behind();
 
+	if (thread != NULL) {
+		if (pthread_setspecific(abd_thread_key, thread) == 0)
+			abd_thread_current = thread;
+		return abd_thread_current;
+	}
+	thread = abd_mem_alloc(sizeof(*thread), 64);
 	if (thread == NULL)
 		return NULL;
 	memset(thread, 0, sizeof(*thread));

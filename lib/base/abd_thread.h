@@ -2,8 +2,11 @@
 /*
  * What the library keeps per thread: counters, and magazines of free memory.
  *
- * A thread gets its block at its first call and frees it when it ends. If there is no memory for a
- * block, everything still works, through the slow paths.
+ * A thread gets its block at its first call and frees it when it ends: by the library's only key,
+ * in the library's only list, with its only fork handler. What a thread uses in its last
+ * destructors, when its key is no longer looked at, stays in the list; the next thread with its
+ * identity takes it over. If there is no memory for a block, everything still works, through the
+ * slow paths.
  *
  * Normally only its own thread writes to a block, and needs no locked instruction for that. But
  * another thread may visit the block, to take the magazines of a thread that sleeps:
@@ -68,6 +71,8 @@ struct abd_thread {
 	atomic_size_t reserved; /* bytes that the magazines of this thread may hold together */
 	unsigned evict_next;    /* the magazine that makes room next */
 	struct abd_magazine *magazine[ABD_MAGAZINE_COUNT]; /* never NULL: &abd_thread_no_magazine */
+	void *room; /* what lib/arc keeps for this thread; its ending() gives it back */
+	pthread_t owner;
 	struct abd_thread *next, **link;
 };
 
@@ -88,9 +93,19 @@ extern struct abd_magazine abd_thread_no_magazine __attribute__((visibility("hid
  */
 extern _Thread_local struct abd_thread *abd_thread_current __attribute__((visibility("hidden")));
 
-/** Called for each thread that ends, before its block is gone. NULL: nothing to do. */
-extern void (*_Atomic abd_thread_ending)(struct abd_thread *thread)
-	__attribute__((visibility("hidden")));
+/* Layers above that keep something in the block, or locks that fork() must wait for. */
+enum { ABD_THREAD_MEM, ABD_THREAD_ARC, ABD_THREAD_LAYERS };
+
+/** What is called for them; NULL: nothing. The higher layer first, but after a fork() the lower. */
+struct abd_thread_layer {
+	void (*ending)(struct abd_thread *thread); /* before the thread's block is gone */
+	void (*fork_begin)(void);                  /* take locks */
+	void (*fork_end)(void);                    /* release them, in the parent */
+	void (*fork_child)(void);                  /* in the child, which has no other thread */
+};
+
+/** From now on this is called for the layer. Once for each; the struct is never freed. */
+void abd_thread_layer_add(unsigned number, const struct abd_thread_layer *layer);
 
 /** Make this thread's block; NULL: no memory. */
 struct abd_thread *abd_thread_start(void);

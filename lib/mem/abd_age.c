@@ -16,11 +16,12 @@
 static atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
 static struct abd_ager *_Atomic abd_agers[ABD_AGERS];
+static const struct abd_ager *abd_age_forked[ABD_AGERS]; /* one fork() at a time */
 static atomic_flag abd_age_runs = ATOMIC_FLAG_INIT;
 
-void abd_age_add(struct abd_ager *ager)
+void abd_age_add_slow(struct abd_ager *ager)
 {
-	if (atomic_flag_test_and_set(&ager->added))
+	if (atomic_exchange(&ager->added, true))
 		return;
 
 	struct abd_ager *other = NULL;
@@ -29,6 +30,25 @@ void abd_age_add(struct abd_ager *ager)
 		assert(i + 1 < ABD_AGERS);
 		other = NULL;
 	}
+}
+
+void abd_age_fork_begin(void)
+{
+	for (size_t i = 0; i < ABD_AGERS; i++) {
+		struct abd_ager *ager = atomic_load(&abd_agers[i]);
+
+		abd_age_forked[i] = ager;
+		if (ager != NULL && ager->fork_begin != NULL)
+			ager->fork_begin();
+	}
+}
+
+/* Those that have begun, though others may have come since. */
+void abd_age_fork_end(void)
+{
+	for (size_t i = ABD_AGERS; i-- > 0;)
+		if (abd_age_forked[i] != NULL && abd_age_forked[i]->fork_end != NULL)
+			abd_age_forked[i]->fork_end();
 }
 
 uint64_t abd_age_now_ms(void)
@@ -52,7 +72,7 @@ void abd_age_check(uint64_t now_ms)
 	for (size_t i = 0; i < ABD_AGERS; i++) {
 		struct abd_ager *ager = atomic_load(&abd_agers[i]);
 
-		if (ager != NULL)
+		if (ager != NULL && ager->age != NULL)
 			ager->age();
 	}
 	atomic_store(&abd_age_next_ms, now_ms + abd_age_period_ms());

@@ -15,17 +15,28 @@
 
 #include <stdatomic.h>
 
-/** A module that keeps memory in reserve. The struct is never freed. */
+/** A module that keeps memory in reserve. The struct is never freed; NULL: nothing to do. */
 struct abd_ager {
 	/* a period has passed: move on memory that was not used during it */
 	void (*age)(void);
-	atomic_flag added;
+	/* round a fork(), so that the child finds the memory in order: take locks, release them */
+	void (*fork_begin)(void);
+	void (*fork_end)(void);
+	atomic_bool added;
 };
 
-/**
- * Have ager->age() called once a period from now on. A second call changes nothing. Threads: any.
- */
-void abd_age_add(struct abd_ager *ager);
+/** Have these called from now on. A second call changes nothing, and is cheap. Threads: any. */
+void abd_age_add_slow(struct abd_ager *ager);
+
+static inline void abd_age_add(struct abd_ager *ager)
+{
+	if (ABD_UNLIKELY(!atomic_load_explicit(&ager->added, memory_order_acquire)))
+		abd_age_add_slow(ager);
+}
+
+/** Around a fork(). */
+void abd_age_fork_begin(void);
+void abd_age_fork_end(void);
 
 /** Milliseconds of a clock that is cheap to read and a few milliseconds coarse. */
 uint64_t abd_age_now_ms(void);

@@ -5,7 +5,6 @@
 #include "abd_chunk.h"
 #include "abd_age.h"
 #include "abd_region.h"
-#include "abd_slab.h"
 
 #include <abd/pool.h>
 #include <assert.h>
@@ -118,8 +117,6 @@ static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))
 		if (provider != NULL && provider->heap != NULL)
 			function(provider->heap);
 	}
-	if (abd_mem_cache_heap != NULL)
-		function(abd_mem_cache_heap);
 }
 
 void abd_chunk_shed_beside(const struct abd_region_heap *heap)
@@ -141,14 +138,12 @@ static void abd_chunk_age(void)
 
 static void abd_chunk_fork_begin(void)
 {
-	abd_slab_fork_begin();
 	abd_chunk_each_heap(abd_region_fork_begin);
 }
 
 static void abd_chunk_fork_end(void)
 {
 	abd_chunk_each_heap(abd_region_fork_end);
-	abd_slab_fork_end();
 }
 
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
@@ -161,16 +156,13 @@ size_t abd_chunk_resident_small(void)
 	return abd_mem_cache_heap != NULL ? abd_region_resident(abd_mem_cache_heap) : 0;
 }
 
-void abd_chunk_guard(void)
-{
-	static struct abd_ager ager = {.age = abd_chunk_age};
-
-	abd_age_add(&ager);
-	pthread_atfork(abd_chunk_fork_begin, abd_chunk_fork_end, abd_chunk_fork_end);
-}
-
 static void abd_chunk_start(void)
 {
+	static struct abd_ager ager = {.age = abd_chunk_age,
+		.fork_begin = abd_chunk_fork_begin,
+		.fork_end = abd_chunk_fork_end};
+
+	abd_age_add(&ager);
 	abd_magazine_tunables.start();
 	atomic_store(&abd_chunk_provider_number, 0);
 	abd_tunable_from_environment(&abd_chunk_tunables);
@@ -214,6 +206,8 @@ void abd_chunk_reap(void)
 {
 	abd_magazine_reap();
 	abd_chunk_each_heap(abd_region_reap);
+	if (abd_mem_cache_heap != NULL)
+		abd_region_reap(abd_mem_cache_heap);
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 

@@ -26,9 +26,6 @@ size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
 /** The same for blocks of the size classes (abd_mem_cache.h). */
 size_t abd_chunk_resident_small(void);
 
-/** From now on all heaps age, and fork() waits for their locks. Called once. */
-void abd_chunk_guard(void);
-
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);
 

@@ -186,17 +186,12 @@ const char *abd_depot_reserve_get(char *text, size_t size)
 	return text;
 }
 
-static void abd_depot_fork_begin(void)
+void abd_depot_fork_begin(void)
 {
 	pthread_mutex_lock(&abd_depot_lock);
 }
 
-static void abd_depot_fork_end(void)
+void abd_depot_fork_end(void)
 {
 	pthread_mutex_unlock(&abd_depot_lock);
-}
-
-void abd_depot_start(void)
-{
-	pthread_atfork(abd_depot_fork_begin, abd_depot_fork_end, abd_depot_fork_end);
 }

@@ -54,7 +54,8 @@ size_t abd_depot_reserve_bytes(void);
 int abd_depot_reserve_set(const char *value);
 const char *abd_depot_reserve_get(char *text, size_t size);
 
-/** Make fork() wait for the depot's lock, so that the child gets a consistent depot. */
-void abd_depot_start(void);
+/** Around a fork(): the child finds the depot in order. */
+void abd_depot_fork_begin(void);
+void abd_depot_fork_end(void);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include "abd_magazine.h"
 #include "abd_age.h"
-#include "abd_chunk.h"
 #include "abd_depot.h"
 #include "abd_mem.h"
 #include "abd_tunable.h"
@@ -544,12 +543,16 @@ static const struct abd_tunable abd_magazine_tunable_table[] = {
 
 static void abd_magazine_tunables_apply(void)
 {
-	static struct abd_ager ager = {.age = abd_magazine_age};
+	static const struct abd_thread_layer layer = {.ending = abd_magazine_thread_ends,
+		.fork_begin = abd_age_fork_begin,
+		.fork_end = abd_age_fork_end,
+		.fork_child = abd_age_fork_end};
+	static struct abd_ager ager = {.age = abd_magazine_age,
+		.fork_begin = abd_depot_fork_begin,
+		.fork_end = abd_depot_fork_end};
 
-	atomic_store(&abd_thread_ending, abd_magazine_thread_ends);
-	abd_depot_start();
+	abd_thread_layer_add(ABD_THREAD_MEM, &layer);
 	abd_age_add(&ager);
-	abd_chunk_guard();
 	abd_tunable_from_environment(&abd_magazine_tunables);
 }
 

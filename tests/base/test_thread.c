@@ -68,6 +68,142 @@ Test(abd_counter, what_was_counted_is_never_uncounted_while_threads_end)
 	cr_assert(atomic_load(&lives) > 0);
 }
 
+/* ---- the end of threads, and forks ---- */
+
+static pthread_key_t again_key;
+
+/* In each round of destructors, after the library's own. */
+static void use_again(void *arg)
+{
+	abd_counter_add(ABD_COUNTER(scatter_alloc_retry), EACH);
+	pthread_setspecific(again_key, arg);
+}
+
+static void *leave_again_and_again(void *arg)
+{
+	abd_counter_add(ABD_COUNTER(scatter_alloc_retry), EACH);
+	pthread_setspecific(again_key, &again_key);
+	return arg;
+}
+
+/* Each thread has the stack of the one before, and so its identity. No slot tells them apart. */
+ABD_TEST_CHILD(last_destructors)
+{
+	uint64_t first = sum();
+	pthread_t thread;
+	unsigned count;
+
+	abd_thread_self();
+#ifdef ABD_THREAD_POINTER
+	for (size_t i = 0; i < ABD_THREAD_SLOTS; i++)
+		abd_thread_slots[i].owner = 1;
+#endif
+	abd_test_child_expect(pthread_key_create(&again_key, use_again) == 0);
+	for (unsigned i = 0; i < 50; i++) {
+		abd_test_child_expect(
+			pthread_create(&thread, NULL, leave_again_and_again, NULL) == 0);
+		pthread_join(thread, NULL);
+	}
+	count = abd_thread_count();
+	if (count > 3)
+		fprintf(stderr, "%u threads have a block\n", count);
+	abd_test_child_expect(count <= 3);
+	abd_test_child_expect((sum() - first) % EACH == 0 && sum() - first >= 100 * EACH);
+	return 0;
+}
+
+Test(abd_thread, what_is_made_in_last_destructors_is_taken_over)
+{
+	abd_test_child_passes("last_destructors", NULL);
+}
+
+static char heard[16];
+
+static void hear(char what)
+{
+	size_t length = strlen(heard);
+
+	if (length + 1 < sizeof(heard))
+		heard[length] = what;
+}
+
+static void low_ends(struct abd_thread *thread)
+{
+	hear('e');
+}
+
+static void low_fork_begins(void)
+{
+	hear('b');
+}
+
+static void low_fork_ends(void)
+{
+	hear('p');
+}
+
+static void low_fork_child(void)
+{
+	hear('c');
+}
+
+static void high_ends(struct abd_thread *thread)
+{
+	hear('E');
+	thread->room = NULL;
+}
+
+static void high_fork_begins(void)
+{
+	hear('B');
+}
+
+static void high_fork_ends(void)
+{
+	hear('P');
+}
+
+static void high_fork_child(void)
+{
+	hear('C');
+}
+
+static void *have_room(void *arg)
+{
+	abd_thread_self()->room = arg;
+	return NULL;
+}
+
+ABD_TEST_CHILD(layers_are_told)
+{
+	static const struct abd_thread_layer low = {
+		low_ends, low_fork_begins, low_fork_ends, low_fork_child};
+	static const struct abd_thread_layer high = {
+		high_ends, high_fork_begins, high_fork_ends, high_fork_child};
+	pthread_t thread;
+	int status = 1;
+
+	abd_thread_layer_add(ABD_THREAD_ARC, &high);
+	abd_thread_layer_add(ABD_THREAD_MEM, &low);
+	abd_test_child_expect(pthread_create(&thread, NULL, have_room, heard) == 0);
+	pthread_join(thread, NULL);
+	abd_test_child_expect(strcmp(heard, "Ee") == 0);
+	memset(heard, 0, sizeof(heard));
+
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(strcmp(heard, "BbcC") != 0);
+	abd_test_child_expect(waitpid(pid, &status, 0) == pid && status == 0);
+	abd_test_child_expect(strcmp(heard, "BbpP") == 0);
+	return 0;
+}
+
+Test(abd_thread, layers_hear_of_ends_and_forks_in_order)
+{
+	abd_test_child_passes("layers_are_told", NULL);
+}
+
 /* ---- visits ---- */
 
 static bool visits_work(void)
