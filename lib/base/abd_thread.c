@@ -79,8 +79,8 @@ static void abd_thread_end(void *arg)
 {
 	struct abd_thread *thread = arg;
 
-	for (unsigned i = ABD_THREAD_LAYERS; i-- > 0;) {
-		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i]);
+	for (unsigned i = ABD_THREAD_LAYERS; i > 0; i--) {
+		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i - 1]);
 
 		if (layer != NULL && layer->ending != NULL)
 			layer->ending(thread);
@@ -109,10 +109,10 @@ static const struct abd_thread_layer *abd_thread_forked[ABD_THREAD_LAYERS];
 
 static void abd_thread_fork_begin(void)
 {
-	for (unsigned i = ABD_THREAD_LAYERS; i-- > 0;) {
-		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i]);
+	for (unsigned i = ABD_THREAD_LAYERS; i > 0; i--) {
+		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i - 1]);
 
-		abd_thread_forked[i] = layer;
+		abd_thread_forked[i - 1] = layer;
 		if (layer != NULL && layer->fork_begin != NULL)
 			layer->fork_begin();
 	}

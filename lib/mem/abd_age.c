@@ -46,7 +46,7 @@ void abd_age_fork_begin(void)
 /* Those that have begun, though others may have come since. */
 void abd_age_fork_end(void)
 {
-	for (size_t i = ABD_AGERS; i-- > 0;)
+	for (size_t i = 0; i < ABD_AGERS; i++)
 		if (abd_age_forked[i] != NULL && abd_age_forked[i]->fork_end != NULL)
 			abd_age_forked[i]->fork_end();
 }
