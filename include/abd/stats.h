@@ -35,6 +35,10 @@ struct abd_stats {
 	uint64_t resident_pool;     /**< the same for "pool" */
 	uint64_t resident_small;    /**< the same for structs, tables and linear buffers of up to
 				       4 MiB; 0 in checked builds */
+	/** so far: calls that should give memory back to the system and were refused, because the
+	    process has as many mappings as it may have, or memory is locked on Linux before 5.18.
+	    That memory is offered again once a period, and at each reap */
+	uint64_t refused_cnt;
 };
 
 /**

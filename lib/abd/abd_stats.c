@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-static_assert(sizeof(struct abd_stats) == (16 + ABD_STATS_ORDERS) * sizeof(uint64_t), "no padding");
+static_assert(sizeof(struct abd_stats) == (17 + ABD_STATS_ORDERS) * sizeof(uint64_t), "no padding");
 
 int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 {
@@ -31,6 +31,7 @@ int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 		all.record.resident_malloc = abd_chunk_resident(&abd_chunk_malloc);
 		all.record.resident_pool = abd_chunk_resident(&abd_chunk_pool);
 		all.record.resident_small = abd_chunk_resident_small();
+		all.record.refused_cnt = abd_chunk_refusals();
 	}
 	abd_record_copy(stats, stats_size, &all, sizeof(all));
 	return 0;

@@ -151,6 +151,11 @@ size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
 	return provider->heap != NULL ? abd_region_resident(provider->heap) : 0;
 }
 
+uint64_t abd_chunk_refusals(void)
+{
+	return abd_region_refusals();
+}
+
 size_t abd_chunk_resident_small(void)
 {
 	return abd_mem_cache_heap != NULL ? abd_region_resident(abd_mem_cache_heap) : 0;

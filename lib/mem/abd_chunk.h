@@ -25,6 +25,8 @@ int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
 /** The same for blocks of the size classes (abd_mem_cache.h). */
 size_t abd_chunk_resident_small(void);
+/** How often the system has refused to take memory back. */
+uint64_t abd_chunk_refusals(void);
 
 /** The number of the provider that new buffers take. */
 unsigned abd_chunk_provider_now(void);

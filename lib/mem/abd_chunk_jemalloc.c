@@ -98,9 +98,10 @@ static void *abd_chunk_jemalloc_map(size_t *size)
 	return abd_jemalloc_calls.mallocx(*size, abd_jemalloc_flags());
 }
 
-static void abd_chunk_jemalloc_unmap(void *base, size_t size)
+static bool abd_chunk_jemalloc_unmap(void *base, size_t size)
 {
 	abd_jemalloc_calls.sdallocx(base, size, abd_jemalloc_flags());
+	return true;
 }
 
 static struct abd_region_heap abd_chunk_jemalloc_heap =

@@ -20,10 +20,11 @@ static void *abd_chunk_malloc_map(size_t *size)
 }
 
 /* Not every malloc gives memory back to the system, so give the pages back first. */
-static void abd_chunk_malloc_unmap(void *base, size_t size)
+static bool abd_chunk_malloc_unmap(void *base, size_t size)
 {
-	madvise(base, size, MADV_DONTNEED);
+	abd_region_forget(base, size);
 	free(base);
+	return true;
 }
 
 static struct abd_region_heap abd_chunk_malloc_heap =

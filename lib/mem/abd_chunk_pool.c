@@ -234,7 +234,7 @@ void abd_chunk_pool_release(void)
 	bool last = --abd_pool_holds == 0;
 
 	if (last)
-		madvise(abd_pool_base, abd_pool_bytes - abd_pool_cut, MADV_DONTNEED);
+		abd_region_forget(abd_pool_base, abd_pool_bytes - abd_pool_cut);
 	pthread_mutex_unlock(&abd_pool_lock);
 	if (last)
 		abd_region_unpin_resident(&abd_pool_heap);

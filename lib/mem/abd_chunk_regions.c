@@ -17,13 +17,8 @@ static void *abd_chunk_regions_map(size_t *size)
 	return abd_region_map(*size, ABD_REGION_SIZE, MADV_HUGEPAGE);
 }
 
-static void abd_chunk_regions_unmap(void *base, size_t size)
-{
-	munmap(base, size);
-}
-
 static struct abd_region_heap abd_chunk_regions_heap =
-	ABD_REGION_HEAP(abd_chunk_regions_map, abd_chunk_regions_unmap, true);
+	ABD_REGION_HEAP(abd_chunk_regions_map, abd_region_unmap, true);
 
 const struct abd_chunk_provider abd_chunk_regions = {
 	.name = "regions",

@@ -21,13 +21,8 @@ static void *abd_mem_cache_map(size_t *size)
 	return abd_region_map(*size, ABD_REGION_SIZE, MADV_NOHUGEPAGE);
 }
 
-static void abd_mem_cache_unmap(void *base, size_t size)
-{
-	munmap(base, size);
-}
-
 static struct abd_region_heap abd_mem_cache_regions =
-	ABD_REGION_HEAP(abd_mem_cache_map, abd_mem_cache_unmap, false);
+	ABD_REGION_HEAP(abd_mem_cache_map, abd_region_unmap, false);
 struct abd_region_heap *const abd_mem_cache_heap = &abd_mem_cache_regions;
 
 /* By class: those below a page. */

@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <sys/mman.h>
 
+#define ABD_MADV_DONTNEED_LOCKED 24 /* Linux 5.18; older C libraries do not name it */
+
 #define ABD_REGION_HALF (ABD_REGION_PAGES / ABD_REGION_HALVES)
 #define ABD_REGION_HALF_WORDS (ABD_REGION_WORDS / ABD_REGION_HALVES)
 #define ABD_REGION_HALF_SIZE (ABD_REGION_SIZE / ABD_REGION_HALVES)
@@ -102,18 +104,20 @@ static void abd_region_relist(struct abd_region *region)
 	abd_region_enlist(region);
 }
 
-static void abd_region_join_ring(struct abd_region *region)
+/* Into the ring and its list, and the heap's counts. */
+static void abd_region_join(struct abd_region *region)
 {
-	struct abd_region *hand = region->heap->hand;
+	struct abd_region_heap *heap = region->heap;
 
-	if (hand == NULL)
-		hand = region->ring = region->ring_before = region;
-	region->ring = hand;
-	region->ring_before = hand->ring_before;
+	if (heap->hand == NULL)
+		heap->hand = region->ring = region->ring_before = region;
+	region->ring = heap->hand;
+	region->ring_before = heap->hand->ring_before;
 	region->ring_before->ring = region;
-	hand->ring_before = region;
-	region->heap->hand = hand;
-	region->heap->region_count++;
+	heap->hand->ring_before = region;
+	heap->region_count++;
+	heap->dirty_pages += abd_region_count(region->dirty, ABD_REGION_WORDS);
+	abd_region_enlist(region);
 }
 
 static void abd_region_leave_ring(struct abd_region *region)
@@ -157,6 +161,38 @@ void *abd_region_map(size_t size, size_t alignment, int advice)
 	return map;
 }
 
+static atomic_ullong abd_region_refused;
+
+uint64_t abd_region_refusals(void)
+{
+	return atomic_load_explicit(&abd_region_refused, memory_order_relaxed);
+}
+
+bool abd_region_forget(void *base, size_t size)
+{
+	if (madvise(base, size, MADV_DONTNEED) == 0 ||
+		madvise(base, size, ABD_MADV_DONTNEED_LOCKED) == 0)
+		return true;
+	atomic_fetch_add_explicit(&abd_region_refused, 1, memory_order_relaxed);
+	return false;
+}
+
+bool abd_region_unmap(void *base, size_t size)
+{
+	if (munmap(base, size) == 0)
+		return true;
+	atomic_fetch_add_explicit(&abd_region_refused, 1, memory_order_relaxed);
+	return false;
+}
+
+/* Memory that nobody has touched is resident where the process locks all it maps (MCL_FUTURE). */
+static bool abd_region_is_resident(void *page)
+{
+	unsigned char resident = 0;
+
+	return mincore(page, ABD_CHUNK_SIZE, &resident) == 0 && (resident & 1) != 0;
+}
+
 static struct abd_region *abd_region_make(struct abd_region_heap *heap)
 {
 	struct abd_region *region = abd_mem_alloc(sizeof(*region), 64);
@@ -178,12 +214,18 @@ static struct abd_region *abd_region_make(struct abd_region_heap *heap)
 	region->size = size;
 	region->heap = heap;
 	region->huge[0] = region->huge[1] = heap->huge;
+	if (abd_region_is_resident(base + size - ABD_CHUNK_SIZE))
+		abd_region_set(region->dirty, 0, size >> ABD_CHUNK_SHIFT);
 	abd_buddy_init(&region->buddy, region->pages, (uint32_t)(size >> ABD_CHUNK_SHIFT),
 		ABD_CHUNK_ORDER_MAX);
 	return region;
 }
 
-/* Give back a region that is wholly free. Locked; the lock is dropped meanwhile. */
+/*
+ * Give back a region that is wholly free. Where the system can't unmap it, because the process has
+ * as many mappings as it may have, its pages go back, and it stays; the next walk tries again.
+ * Locked; the lock is dropped meanwhile.
+ */
 static void abd_region_end(struct abd_region *region)
 {
 	struct abd_region_heap *heap = region->heap;
@@ -193,15 +235,28 @@ static void abd_region_end(struct abd_region *region)
 	abd_region_index_set(region->base, NULL); /* can't fail: its leaf exists */
 	heap->dirty_pages -= abd_region_count(region->dirty, ABD_REGION_WORDS);
 	pthread_mutex_unlock(&heap->lock);
-	heap->unmap(region->base, region->size);
-	abd_mem_free(region, sizeof(*region), 64);
+
+	bool gone = heap->unmap(region->base, region->size);
+
+	if (gone)
+		abd_mem_free(region, sizeof(*region), 64);
+	else if (abd_region_forget(region->base, region->size))
+		memset(region->dirty, 0, sizeof(region->dirty));
 	pthread_mutex_lock(&heap->lock);
+	if (gone)
+		return;
+	abd_region_index_set(region->base, region);
+	heap->refused = true;
+	abd_region_join(region);
 }
 
 /* ---- giving memory back ---- */
 
-/* Give back the pages of set in one half. Needs no lock: the region is on no list. */
-static void abd_region_purge_half(struct abd_region *region, unsigned half, const uint64_t *set)
+/*
+ * Give back the pages of set in one half; those that the system refuses leave the set. Needs no
+ * lock: the region is on no list.
+ */
+static void abd_region_purge_half(struct abd_region *region, unsigned half, uint64_t *set)
 {
 	size_t first = half * ABD_REGION_HALF, end = first + ABD_REGION_HALF;
 
@@ -219,8 +274,10 @@ static void abd_region_purge_half(struct abd_region *region, unsigned half, cons
 
 		while (page < end && (set[page / 64] >> page % 64 & 1) != 0)
 			page++;
-		madvise(region->base + (from << ABD_CHUNK_SHIFT), (page - from) << ABD_CHUNK_SHIFT,
-			MADV_DONTNEED);
+		if (!abd_region_forget(region->base + (from << ABD_CHUNK_SHIFT),
+			    (page - from) << ABD_CHUNK_SHIFT))
+			for (; from < page; from++)
+				set[from / 64] &= ~((uint64_t)1 << from % 64);
 	}
 }
 
@@ -245,7 +302,7 @@ static size_t abd_region_choose(
 
 /* Give back the chosen pages of a half, and withdraw or renew its huge-page advice. */
 static void abd_region_purge_chosen(
-	struct abd_region *region, unsigned half, bool empties, const uint64_t *set)
+	struct abd_region *region, unsigned half, bool empties, uint64_t *set)
 {
 	char *base = region->base + half * ABD_REGION_HALF_SIZE;
 
@@ -294,7 +351,8 @@ static void abd_region_purge(struct abd_region *region, bool only_old)
 		pthread_mutex_lock(&heap->lock);
 	for (size_t i = 0; i < ABD_REGION_WORDS; i++)
 		region->dirty[i] &= ~set[i];
-	heap->dirty_pages -= all;
+	heap->dirty_pages -= abd_region_count(set, ABD_REGION_WORDS);
+	heap->refused |= abd_region_count(set, ABD_REGION_WORDS) < all;
 	abd_region_enlist(region);
 }
 
@@ -343,7 +401,7 @@ ABD_COLD void abd_region_shed(struct abd_region_heap *heap, const struct abd_reg
 	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
 		return;
 	pthread_mutex_lock(&heap->lock);
-	if (!heap->pinned)
+	if (!heap->pinned && !heap->refused)
 		abd_region_walk(heap, abd_region_limit(heap), false, except);
 	pthread_mutex_unlock(&heap->lock);
 	pthread_mutex_unlock(&heap->purge_lock);
@@ -391,8 +449,9 @@ void abd_region_age(struct abd_region_heap *heap)
 	if (pthread_mutex_trylock(&heap->purge_lock) != 0)
 		return;
 	pthread_mutex_lock(&heap->lock);
+	heap->refused = false; /* try again */
 	if (!heap->pinned)
-		abd_region_walk(heap, abd_region_floor(), true, NULL);
+		abd_region_walk(heap, 0, true, NULL);
 
 	struct abd_region *region = heap->hand;
 
@@ -456,7 +515,8 @@ static void *abd_region_take(
 
 static bool abd_region_is_much(const struct abd_region_heap *heap)
 {
-	return abd_region_free_dirty(heap) > abd_region_limit(heap) && !heap->pinned;
+	return abd_region_free_dirty(heap) > abd_region_limit(heap) && !heap->pinned &&
+	       !heap->refused;
 }
 
 /* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
@@ -470,8 +530,7 @@ static bool abd_region_grow(struct abd_region_heap *heap)
 	pthread_mutex_lock(&heap->lock);
 	if (region == NULL)
 		return false;
-	abd_region_join_ring(region);
-	abd_region_enlist(region);
+	abd_region_join(region);
 	return true;
 }
 

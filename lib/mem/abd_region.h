@@ -7,8 +7,7 @@
  * Memory goes back to the system page by page:
  *
  *   at a reap           all pages that are free and dirty
- *   as time passes      pages that stayed free for a period, until a quarter of reserve_bytes is
- *                       left
+ *   as time passes      pages that stayed free for a period
  *   when a heap grows   free and dirty pages of this heap, and of the others if a region is made,
  *                       until no more than a quarter of reserve_bytes or a sixteenth of the taken
  *                       pages is left, whichever is more
@@ -55,15 +54,16 @@ struct abd_region {
 /* A provider's regions. The first three fields never change; ABD_REGION_HEAP() sets them. */
 struct abd_region_heap {
 	void *(*map)(size_t *size); /* *size bytes at a multiple of ABD_REGION_SIZE; NULL: none */
-	void (*unmap)(void *base, size_t size); /* NULL: regions stay for ever */
+	bool (*unmap)(void *base, size_t size); /* false: refused; NULL: regions stay for ever */
 	bool huge;                              /* map() gives huge-page advice */
 	pthread_mutex_t lock;                   /* protects everything below, and the regions */
 	pthread_mutex_t purge_lock; /* taken before lock; its holder alone purges, ends regions */
 	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest free order + 1; 0: full */
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;
-	bool pinned; /* nothing goes back */
-	bool splits; /* huge pages that are nearly full are not left whole */
+	bool pinned;  /* nothing goes back */
+	bool splits;  /* huge pages that are nearly full are not left whole */
+	bool refused; /* the system did not take memory back; it is asked again after a period */
 };
 
 #define ABD_REGION_HEAP(map_, unmap_, huge_)                                               \
@@ -137,5 +137,12 @@ void abd_region_fork_end(struct abd_region_heap *heap);
 /** Map size bytes at a multiple of alignment, a power of two of at least a page, with advice about
  * huge pages; NULL: none. */
 void *abd_region_map(size_t size, size_t alignment, int advice);
+
+/** Give pages back to the system, locked ones too, or addresses. False: refused, and counted. */
+bool abd_region_forget(void *base, size_t size);
+bool abd_region_unmap(void *base, size_t size);
+
+/** How often the system has refused so far. */
+uint64_t abd_region_refusals(void);
 
 #endif

@@ -17,13 +17,8 @@ static void *map(size_t *size)
 	return abd_region_map(*size, ABD_REGION_SIZE, MADV_HUGEPAGE);
 }
 
-static void unmap(void *base, size_t size)
-{
-	munmap(base, size);
-}
-
-static struct abd_region_heap heap = ABD_REGION_HEAP(map, unmap, true);
-static struct abd_region_heap other = ABD_REGION_HEAP(map, unmap, true);
+static struct abd_region_heap heap = ABD_REGION_HEAP(map, abd_region_unmap, true);
+static struct abd_region_heap other = ABD_REGION_HEAP(map, abd_region_unmap, true);
 
 enum { REGIONS = 4 };
 static void *runs[REGIONS];
@@ -253,12 +248,10 @@ Test(abd_region, a_region_is_refused_or_had)
 	abd_region_reap(&other);
 }
 
-/* One half of a region has been free for a period, the other has not. */
+/* One half of a region has been free for a period, the other has not. Of the reserve nothing stays.
+ */
 Test(abd_region, what_is_free_ages_page_by_page)
 {
-	abd_test_tunables_restore();
-	cr_assert_eq(abd_tuning_set("reserve_bytes", "0"), 0);
-
 	char *one = abd_region_alloc(&other, HALF), *two = abd_region_alloc(&other, HALF);
 	size_t half = (size_t)1 << HALF;
 
@@ -272,7 +265,96 @@ Test(abd_region, what_is_free_ages_page_by_page)
 	abd_region_age(&other);
 	cr_assert_eq(other.region_count, 0);
 	cr_assert_eq(other.dirty_pages, 0);
-	cr_assert_eq(abd_tuning_set("reserve_bytes", "67108864"), 0);
+}
+
+/* ---- a system that takes nothing back ---- */
+
+static uint64_t refusals(void)
+{
+	return abd_test_stats().refused_cnt;
+}
+
+/* A region with one run, which is free and resident. */
+static void have_free_region(void)
+{
+	char *run = abd_region_alloc(&other, HALF);
+
+	cr_assert_not_null(run);
+	memset(run, 1, ABD_CHUNK_SIZE << HALF);
+	abd_region_free(&other, run, HALF);
+	cr_assert_eq(other.region_count, 1);
+}
+
+/* As at the limit of mappings: the pages go back at once, and the addresses later. */
+Test(abd_region, what_can_not_be_unmapped_gives_its_pages_back_and_is_unmapped_later)
+{
+	uint64_t before = refusals();
+	void *run;
+
+	have_free_region();
+	abd_test_wrap_refuse(1);
+	abd_region_reap(&other);
+	abd_test_wrap_refuse(0);
+	cr_assert_eq(refusals(), before + 1);
+	cr_assert_eq(other.region_count, 1);
+	cr_assert_eq(other.dirty_pages, 0);
+	cr_assert_eq(abd_region_resident(&other), 0);
+	run = abd_region_alloc(&other, HALF);
+	cr_assert_eq(other.region_count, 1, "it serves on");
+	abd_region_free(&other, run, HALF);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
+	cr_assert_eq(refusals(), before + 1);
+}
+
+Test(abd_region, what_does_not_go_back_is_known_and_offered_again)
+{
+	for (unsigned whole = 0; whole < 2; whole++) {
+		uint64_t before = refusals();
+		char *kept = whole ? NULL : abd_region_alloc(&other, 0);
+		size_t rest = whole ? 0 : 1;
+
+		have_free_region();
+		abd_test_wrap_refuse(3);
+		errno = 77;
+		abd_region_reap(&other);
+		abd_region_shed(&other, NULL);
+		abd_test_wrap_refuse(0);
+		cr_assert_eq(errno, 77);
+		cr_assert_gt(refusals(), before);
+		cr_assert_geq(abd_region_idle(&other), ABD_CHUNK_SIZE << HALF);
+		abd_region_age(&other);
+		abd_region_age(&other);
+		cr_assert_eq(other.dirty_pages - rest, abd_region_idle(&other) >> ABD_CHUNK_SHIFT);
+		cr_assert_lt(abd_region_idle(&other), ABD_CHUNK_SIZE << HALF);
+		if (kept != NULL)
+			abd_region_free(&other, kept, 0);
+		abd_region_reap(&other);
+		cr_assert_eq(other.region_count, 0);
+		cr_assert_eq(other.dirty_pages, 0);
+	}
+}
+
+Test(abd_region, locked_memory_goes_back)
+{
+	char *kept = abd_region_alloc(&other, 0), *run = abd_region_alloc(&other, 4);
+
+	memset(run, 1, ABD_CHUNK_SIZE << 4);
+	*kept = 1;
+	if (mlock(run, ABD_CHUNK_SIZE << 4) == 0 && madvise(run, ABD_CHUNK_SIZE, 24) == 0) {
+		uint64_t before = refusals();
+
+		abd_region_free(&other, run, 4);
+		abd_region_reap(&other);
+		cr_assert_leq(abd_region_resident(&other), ABD_CHUNK_SIZE);
+		cr_assert_eq(refusals(), before);
+		run = NULL;
+	}
+	if (run != NULL)
+		abd_region_free(&other, run, 4);
+	abd_region_free(&other, kept, 0);
+	abd_region_reap(&other);
+	cr_assert_eq(other.region_count, 0);
 }
 
 /* ---- addresses that can't be looked up ---- */
@@ -284,9 +366,10 @@ static void *map_beyond(size_t *size)
 	return (void *)(UINTPTR_MAX / 2 / *size * *size);
 }
 
-static void unmap_beyond(void *base, size_t size)
+static bool unmap_beyond(void *base, size_t size)
 {
 	unmapped += base == map_beyond(&size) && size == ABD_REGION_SIZE;
+	return true;
 }
 
 Test(abd_region, a_map_where_nothing_can_be_looked_up_is_given_back)

@@ -12,12 +12,7 @@ static void *map(size_t *size)
 	return abd_region_map(*size, ABD_REGION_SIZE, MADV_NOHUGEPAGE);
 }
 
-static void unmap(void *base, size_t size)
-{
-	munmap(base, size);
-}
-
-static struct abd_region_heap heap = ABD_REGION_HEAP(map, unmap, false);
+static struct abd_region_heap heap = ABD_REGION_HEAP(map, abd_region_unmap, false);
 static struct abd_slab *list;
 
 enum { BLOCKS = 700 };

@@ -108,10 +108,23 @@ static void set_errno(void)
 	}
 }
 
+static atomic_uint refused;
+
+void abd_test_wrap_refuse(unsigned what)
+{
+	atomic_store(&refused, what);
+}
+
+/* MADV_DONTNEED and MADV_DONTNEED_LOCKED, which older C libraries do not name. */
+static bool is_refused(int advice)
+{
+	return (atomic_load(&refused) & 2) != 0 && (advice == MADV_DONTNEED || advice == 24);
+}
+
 /* Weak: some test programs have a madvise() of their own. */
 __attribute__((weak)) int __wrap_madvise(void *address, size_t size, int advice)
 {
-	int result = __real_madvise(address, size, advice);
+	int result = is_refused(advice) ? -1 : __real_madvise(address, size, advice);
 
 	set_errno();
 	return result;
@@ -119,7 +132,7 @@ __attribute__((weak)) int __wrap_madvise(void *address, size_t size, int advice)
 
 int __wrap_munmap(void *address, size_t size)
 {
-	int result = __real_munmap(address, size);
+	int result = (atomic_load(&refused) & 1) != 0 ? -1 : __real_munmap(address, size);
 
 	set_errno();
 	return result;

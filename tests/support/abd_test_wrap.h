@@ -26,6 +26,12 @@ enum abd_test_call {
  */
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n);
 
+/**
+ * From here on the system takes no memory back: it refuses munmap() (1), MADV_DONTNEED in either
+ * form (2), both (3); 0: nothing.
+ */
+void abd_test_wrap_refuse(unsigned what);
+
 /** From here on now() gives this clock's time, in ns. NULL: the system gives it again. */
 void abd_test_wrap_clock(clockid_t clock, int64_t (*now)(void));
 

@@ -259,8 +259,9 @@ pub struct abd_stats {
     pub resident_malloc: u64,
     pub resident_pool: u64,
     pub resident_small: u64,
+    pub refused_cnt: u64,
 }
-const _: [(); 256] = [(); size_of_on_64_bits::<abd_stats>(256)];
+const _: [(); 264] = [(); size_of_on_64_bits::<abd_stats>(264)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
