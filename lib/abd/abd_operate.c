@@ -175,8 +175,8 @@ void abd_copy_stream_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t sof
 {
 	abd_check_pieces(__func__, dabd, doff, size);
 	abd_check_pieces(__func__, sabd, soff, size);
-	abd_copy_walk_by(abd_copy_for(SIZE_MAX), __func__, abd_side(dabd, doff),
-		abd_side(sabd, soff), size);
+	abd_copy_walk_by(
+		abd_copy_for(SIZE_MAX), __func__, abd_side(dabd, doff), abd_side(sabd, soff), size);
 }
 
 static ABD_NOINLINE void abd_copy_from_checked(

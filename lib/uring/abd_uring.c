@@ -247,7 +247,7 @@ struct abd_uring_transfer {
 	int fd;
 	bool writes;
 	bool streams;       /* a pipe or a socket: one request at a time, all at the same offset */
-	int64_t off;          /* where the whole transfer begins in the file */
+	int64_t off;        /* where the whole transfer begins in the file */
 	int flags;          /* for requests to come: RWF_NOWAIT or 0 */
 	int asked_flags;    /* of the requests under way */
 	unsigned count;     /* pieces */

@@ -293,7 +293,6 @@ def flush(result):
         parameter("size"), figure("ordered", "a fence each"), figure("NODRAIN, one drain", "one drain"),
         ratio("ratio [95 %]", "NODRAIN, one drain", "ordered")])
 
-
     yield Table("plan", "this machine's crossovers, as abd_flush_calibrate() finds them: the lines that set them", [
         ("<", lambda entry: f"export ABD_{entry['name'].upper()}='{entry['parameters'].get('plan', '')}'")])
 

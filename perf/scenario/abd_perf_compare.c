@@ -144,28 +144,28 @@ struct abd_perf_operation {
 	double (*run)(void *arg, uint64_t iterations);
 	unsigned against; /* a baseline; NONE: it is one itself */
 	unsigned limit;   /* the baseline of bare loops over the same runs, or NONE */
-	size_t size_max;  /* 0: all sizes from size_min on */
+	size_t size_min;
+	size_t size_max; /* 0: all sizes from size_min on */
 	struct {
 		size_t size_min, size_max;
 		double ratio, ratio_avx512; /* with AVX-512; 0: the same */
 	} target[3];
-	size_t size_min;
 };
 
 static const struct abd_perf_operation abd_perf_operations[] = {
-	{"memcmp", abd_perf_loop_memcmp, NONE, NONE, 0, {{0}}},
-	{"memcpy", abd_perf_loop_memcpy, NONE, NONE, 0, {{0}}},
-	{"best loop, compare", abd_perf_loop_limit_compare, NONE, NONE, 0, {{0}}},
-	{"best loop, copy", abd_perf_loop_limit_copy, NONE, NONE, 0, {{0}}},
-	{"abd_cmp", abd_perf_loop_cmp, MEMCMP, LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
-	{"abd_equal", abd_perf_loop_equal, MEMCMP, LOOP_COMPARE, 0, {{0, 8 * KIB, 1, 0}}},
+	{"memcmp", abd_perf_loop_memcmp, NONE, NONE, 0, 0, {{0}}},
+	{"memcpy", abd_perf_loop_memcpy, NONE, NONE, 0, 0, {{0}}},
+	{"best loop, compare", abd_perf_loop_limit_compare, NONE, NONE, 0, 0, {{0}}},
+	{"best loop, copy", abd_perf_loop_limit_copy, NONE, NONE, 0, 0, {{0}}},
+	{"abd_cmp", abd_perf_loop_cmp, MEMCMP, LOOP_COMPARE, 0, 0, {{0, 8 * KIB, 1, 0}}},
+	{"abd_equal", abd_perf_loop_equal, MEMCMP, LOOP_COMPARE, 0, 0, {{0, 8 * KIB, 1, 0}}},
 	/* Both sides fit 32 KiB of first-level cache. */
-	{"abd_equal, linear", abd_perf_loop_equal_linear, MEMCMP, NONE, 16 * KIB,
+	{"abd_equal, linear", abd_perf_loop_equal_linear, MEMCMP, NONE, 0, 16 * KIB,
 		{{4 * KIB, 16 * KIB, 1, 1.5}}},
-	{"abd_cmp_zero", abd_perf_loop_zero, MEMCMP, NONE, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
-	{"abd_copy", abd_perf_loop_copy, MEMCPY, LOOP_COPY, 0, {{0, 16 * KIB, 0.95, 0}}},
+	{"abd_cmp_zero", abd_perf_loop_zero, MEMCMP, NONE, 0, 0, {{128 * KIB, 128 * KIB, 1.3, 0}}},
+	{"abd_copy", abd_perf_loop_copy, MEMCPY, LOOP_COPY, 0, 0, {{0, 16 * KIB, 0.95, 0}}},
 	/* The caller says that nobody reads the copy soon. */
-	{"abd_copy_stream_off", abd_perf_loop_copy_stream, MEMCPY, LOOP_COPY, 0, {{0}}, 1024 * KIB},
+	{"abd_copy_stream_off", abd_perf_loop_copy_stream, MEMCPY, LOOP_COPY, 1024 * KIB, 0, {{0}}},
 };
 
 /* From this size on, what bare loops reach over the same runs is the target's measure. */

@@ -95,8 +95,8 @@ Test(abd_operate, a_streamed_copy_takes_the_kernel_of_the_largest_sizes)
 {
 	static const struct abd_copy_kernel stream = {
 		.name = "stream", .supported = always, .span = stream_span};
-	const struct abd_plan plan = {"test", 2,
-		{{(size_t)1 << 30, &abd_copy_libc.kernel}, {SIZE_MAX, &stream.kernel}}};
+	const struct abd_plan plan = {
+		"test", 2, {{(size_t)1 << 30, &abd_copy_libc.kernel}, {SIZE_MAX, &stream.kernel}}};
 	abd_t *from = abd_alloc(100000, false), *to = abd_alloc_linear(100000, false);
 	struct abd_plan own;
 

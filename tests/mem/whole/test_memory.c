@@ -310,6 +310,35 @@ Test(abd_memory, what_is_resident_is_told)
 		run("memory_told", true);
 }
 
+ABD_TEST_CHILD(memory_told_small)
+{
+	enum { COUNT = 40000, SIZE = 1000 };
+	void **bufs = begin(COUNT);
+	uint64_t first = abd_test_stats().resident_small;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		bufs[i] = abd_buf_alloc(SIZE, false);
+		expect(bufs[i] != NULL);
+		memset(bufs[i], 1, SIZE);
+	}
+
+	size_t said = abd_test_stats().resident_small - first;
+
+	expect(said >= (size_t)COUNT * SIZE);
+	expect_at_most(said, (size_t)COUNT * SIZE * 5 / 4 + MIB);
+	for (size_t i = 0; i < COUNT; i++)
+		abd_buf_free(bufs[i], SIZE);
+	abd_cache_reap_now();
+	expect_at_most(abd_test_stats().resident_small, first + 4 * MIB);
+	return 0;
+}
+
+Test(abd_memory, what_small_memory_takes_is_told)
+{
+	if (countable())
+		run("memory_told_small", true);
+}
+
 /* ---- threads that sleep ---- */
 
 enum { SLEEPERS = 140 };
