@@ -101,13 +101,13 @@ Test(abd_operate, a_streamed_copy_takes_the_kernel_of_the_largest_sizes)
 	struct abd_plan own;
 
 	abd_choice_plan_get(&abd_copy_choice, false, &own);
-	abd_choice_plan_set(&abd_copy_choice, &plan);
+	abd_choice_plan_set(&abd_copy_choice, &plan, false);
 	abd_zero(from, 100000);
 	abd_copy(to, from, 100000);
 	cr_assert_eq(streamed, 0);
 	abd_copy_stream_off(to, from, 1, 2, 99000);
 	cr_assert_eq(streamed, 99000);
-	abd_choice_plan_set(&abd_copy_choice, &own);
+	abd_choice_plan_set(&abd_copy_choice, &own, false);
 	abd_free(to);
 	abd_free(from);
 }
