@@ -19,7 +19,35 @@ if(ABD_WITH_JEMALLOC AND NOT abd_jemalloc_found)
 	message(FATAL_ERROR "ABD_WITH_JEMALLOC is on, but there is no jemalloc, or no libjemalloc_pic.a of it (Debian: libjemalloc-dev)")
 endif()
 
-option(ABD_WITH_ARC "Build the adaptive replacement cache" ON)
+# The cache. bp is liburcu's flavour whose threads register themselves; see lib/arc/abd_arc_rcu.h.
+pkg_check_modules(ABD_LIBURCU QUIET liburcu-bp)
+option(ABD_WITH_ARC "Build the adaptive replacement cache (needs liburcu)" ${ABD_LIBURCU_FOUND})
+if(ABD_WITH_ARC AND NOT ABD_LIBURCU_FOUND)
+	message(FATAL_ERROR "ABD_WITH_ARC is on, but pkg-config knows no liburcu-bp (Debian: liburcu-dev)")
+endif()
+if(NOT ABD_WITH_ARC)
+	message(STATUS "abd: the cache (abd/arc.h) is left out; it needs liburcu-bp (Debian: liburcu-dev)")
+endif()
+set(ABD_URCU_LIBRARIES "")
+set(ABD_URCU_LIBRARY_DIRS "")
+if(ABD_WITH_ARC)
+	set(ABD_URCU_LIBRARIES ${ABD_LIBURCU_LIBRARIES})
+	set(ABD_URCU_LIBRARY_DIRS ${ABD_LIBURCU_LIBRARY_DIRS})
+endif()
+
+# What lib/arc is compiled with.
+function(abd_urcu target)
+	target_include_directories(${target} SYSTEM PRIVATE ${ABD_LIBURCU_INCLUDE_DIRS})
+	set(standin ${PROJECT_SOURCE_DIR}/tests/support/standin)
+	if(ABD_SANITIZE)
+		# liburcu's entries are aligned less than their type says, of which UndefinedBehaviorSanitizer tells where the read side is inlined.
+		target_include_directories(${target} BEFORE PRIVATE ${standin}/reader)
+	endif()
+	if(ABD_SANITIZE MATCHES "thread|memory")
+		# They can't see into liburcu.
+		target_include_directories(${target} BEFORE PRIVATE ${standin})
+	endif()
+endfunction()
 
 # Reads and writes by io_uring.
 pkg_check_modules(ABD_LIBURING QUIET liburing)
@@ -37,6 +65,6 @@ if(ABD_WITH_URING)
 endif()
 
 # The remaining folders are places where the linker doesn't look by itself.
-foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)
+foreach(dirs ABD_LZ4_LIBRARY_DIRS ABD_URCU_LIBRARY_DIRS ABD_URING_LIBRARY_DIRS)
 	list(REMOVE_ITEM ${dirs} ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 endforeach()

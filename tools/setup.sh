@@ -24,6 +24,7 @@ abd_need_probe() {
 	libjansson-dev) echo library jansson ;;
 	libjemalloc-dev) echo library jemalloc ;;
 	liblz4-dev) echo library liblz4 ;;
+	liburcu-dev) echo library liburcu-bp ;;
 	liburing-dev) echo library liburing ;;
 	libxxhash-dev) echo library libxxhash ;;
 	*) echo package "$1" ;;

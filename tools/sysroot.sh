@@ -9,7 +9,7 @@ set -eu
 arch=$1
 cd "$(dirname "$0")/.."
 root=$PWD/build/sysroot/$arch
-packages="liblz4-dev liblz4-1 libxxhash-dev liburing-dev linux-libc-dev"
+packages="liblz4-dev liblz4-1 libxxhash-dev liburcu-dev liburcu8 liburing-dev linux-libc-dev"
 # Rebuild a sysroot that has other packages.
 [ "$(cat "$root/complete" 2>/dev/null || :)" != "$packages" ] || exit 0
 rm -rf "$root"

@@ -5,13 +5,24 @@
  *
  * A hit takes no lock and writes no cache line that another thread uses, with these exceptions. One
  * noted hit in hit_batch (64) tries the cache's lock, to report the batch to the policy. A thread's
- * first call takes a lock; so does a hit of an evicted or damaged record. Where the system has no
- * membarrier(2), every hit takes one. A thread with more than 16 holds at a time writes shared
- * lines now and then.
+ * first call takes a lock; so does a hit of an evicted or damaged record, and a hit of a thread
+ * that uses more than 64 shards by turns. Holds beyond the 48 that a thread has slots for are
+ * counted in the record.
  *
- * The look-up is wait-free, and RCU keeps the record in place while it is read. A hold is noted in
- * a block that belongs to the thread. Threads need not register; when a thread ends, the cache
- * takes its block back.
+ * The look-up is wait-free. It is a read-side section of liburcu-bp; what it finds is noted in a
+ * block that belongs to the thread, and read when the section has ended. So no thread waits for one
+ * that reads, however long that takes; and a read that a signal handler leaves by a jump keeps its
+ * record until the thread reads again. Threads need not register. A thread has one block for all
+ * caches, at most 16 KiB: thread_bytes counts them. It is freed when the thread ends and has no
+ * holds left.
+ *
+ * The process may use liburcu as well. But a call that may wait for readers must not be made in a
+ * read-side section of liburcu-bp: it would wait for its own thread, and this breaks its contract.
+ * These are abd_arc_destroy(), all that put, fill (but not abd_arc_fill_abandon()) or remove, and
+ * abd_arc_hold_drop(), abd_arc_resize() and abd_arc_trim(). A section of the process's own that
+ * lasts long keeps puts waiting. liburcu ends the process if it gets no thread key when it is
+ * loaded, no memory for some 128 bytes when a thread first uses a cache, or if membarrier(2) is
+ * forbidden after it was allowed; if it is forbidden from the start, everything works.
  *
  * The capacity counts bytes of memory: slabs of records and entries with what is free in them, runs
  * of large records with their waste, structs and run tables, the cache's index, its ghost lists,
@@ -35,7 +46,7 @@
  * engine's own free function is called: while it blocks, puts that need room wait for it.
  *
  * Reads, holds and abd_arc_contains() find an evicted record until its memory is freed, held or
- * not; with hit_batch 1 only while it is held. It no longer counts as an entry. While damaged is 0,
+ * not. It no longer counts as an entry. While damaged is 0,
  * puts is always the sum of entries, replaces, removes and evictions: a record is counted where it
  * was first taken out.
  *
@@ -306,6 +317,8 @@ struct abd_arc_stats {
 	/* now */
 	/** cost of metadata, if the config has a minimum or maximum for it */
 	uint64_t metadata_bytes;
+	/** what threads have for all caches of the process: 11 KiB for each that has used one */
+	uint64_t thread_bytes;
 };
 
 /**
@@ -383,9 +396,8 @@ ABD_API int abd_arc_put_flags(
  * Returns: size. Errors: -ENOENT not cached; -EINVAL range outside the record; -EBADMSG the stored
  *          record is damaged: it is counted and dropped, and the content of dst is undefined;
  *          -ENOMEM: the range starts inside a compressed record, and there is no memory for off +
- *          size bytes, neither from the engine's allocator nor from the library; or the record was
- *          evicted, and there is no memory to hold it. Nothing is evicted for a read. Nothing
- *          outside dst [0, size) is written.
+ *          size bytes, neither from the engine's allocator nor from the library. Nothing is evicted
+ *          for a read. Nothing outside dst [0, size) is written.
  * Threads: any number of readers; wait-free look-up. A record evicted meanwhile is
  *          not freed until this call returns. To read one that was evicted before takes the
  *          cache's lock.
@@ -402,9 +414,9 @@ ABD_API ssize_t abd_arc_read(
  * Contract: dst_off + size is at most dst's size; dst is not written meanwhile, and not of zeros
  *           (abd_get_zeros()).
  * Units:    as abd_arc_read(); dst_off in bytes of dst.
- * Returns:  as abd_arc_read(). -ENOMEM also where there is no memory for a hold, for a part as
- *           above, or for a window of at most 128 KiB that the decoder needs to write runs. Nothing
- *           outside the range of dst is written.
+ * Returns:  as abd_arc_read(). -ENOMEM also where there is no memory for a part as above, or for a
+ *           window of at most 128 KiB that the decoder needs to write runs. Nothing outside the
+ *           range of dst is written.
  * Threads:  as abd_arc_read().
  * Source:   arc_read() in module/zfs/arc.c, whose callback gets the header's abd.
  */
@@ -429,8 +441,8 @@ ABD_API ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, voi
  * Units:   capacity in bytes of dst; *size_needed in bytes of the record before compression.
  * Returns: the record's size, which is *size_needed too; -ENOSPC: dst is too small for
  *          *size_needed bytes, and is unchanged. Other errors leave *size_needed unchanged:
- *          -ENOENT and -EBADMSG as abd_arc_read(), -ENOMEM as abd_arc_hold(). A call that returns
- *          the size or -ENOSPC counts as one hit.
+ *          -ENOENT, -EBADMSG and -ENOMEM as abd_arc_read(). A call that returns the size or
+ *          -ENOSPC counts as one hit.
  * Threads: as abd_arc_hold().
  * Source:  arc_read() in module/zfs/arc.c, whose header knows the size.
  */
@@ -451,8 +463,8 @@ ABD_API bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key);
  * Hold the cached buffer of key itself, without a copy, for any length of time.
  *
  * Units:   the hold's stored_size and logical_size in bytes.
- * Returns: 0 and *hold filled; -ENOENT not cached; -EBADMSG damaged (only with ABD_ARC_CHECKSUM);
- *          -ENOMEM: nothing is evicted for a hold. After an error *hold is empty.
+ * Returns: 0 and *hold filled; -ENOENT not cached; -EBADMSG damaged (only with ABD_ARC_CHECKSUM).
+ *          After an error *hold is empty. It needs no memory.
  * Owner:   the caller holds the record until any thread calls abd_arc_release(). The record may be
  *          evicted, replaced or removed meanwhile; its memory then comes on top of the capacity
  *          until it is released. Reads and holds still find a record that was evicted while it is
@@ -481,9 +493,9 @@ ABD_API void abd_arc_release(abd_arc_hold_t *hold);
  *
  * Contract: *hold came from a call of this cache, and is not released before the call returns; copy
  *           is another struct.
- * Returns:  0 and *copy filled; -ENOMEM: nothing is evicted for a hold, and *copy is empty.
+ * Returns:  0 and *copy filled. It needs no memory.
  * Owner:    each of the two is released alone, in any order.
- * Threads:  any, also one that has not taken the hold. Takes the cache's lock.
+ * Threads:  any, also one that has not taken the hold. Counts it in the record.
  * Source:   arc_buf_alloc_impl() in module/zfs/arc.c, for a header that has a buffer already.
  */
 ABD_API int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy);
@@ -497,8 +509,8 @@ ABD_API int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy);
  * Returns:  as abd_arc_read(), but never -ENOENT. -EBADMSG: the record is dropped from the cache,
  *           and its hold still has to be released.
  * Owner:    nothing changes hands; the record stays held.
- * Threads:  any, several at a time, until the hold is released. Takes the cache's lock only in a
- *           thread's first call, and if the record is damaged. No hit is counted.
+ * Threads:  any, several at a time, until the hold is released. Takes a lock only in a thread's
+ *           first call, and if the record is damaged. No hit is counted.
  * Source:   arc_buf_fill() in module/zfs/arc.c.
  */
 ABD_API ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size);

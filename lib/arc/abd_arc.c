@@ -3,7 +3,7 @@
  * A cache's beginning, end, size and counters.
  * OpenZFS: arc_init(), arc_fini(), arc_kstat_update() in module/zfs/arc.c.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_chunk.h"
 #include "abd_depot.h"
 #include "abd_lz4_decode.h"
@@ -157,7 +157,6 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
-	arc->unsettled.next = arc->unsettled.prev = &arc->unsettled;
 	arc->untold.next = arc->untold.prev = &arc->untold;
 	arc->evicted_cb = config->evicted_cb;
 	arc->evicted_arg = config->evicted_arg;
@@ -238,7 +237,7 @@ abd_arc_t *abd_arc_create(const struct abd_arc_config *config)
 	}
 	if (!any)
 		goto no_shard;
-	abd_arc_reader_open(arc);
+	abd_arc_thread_open(arc);
 	return arc;
 
 no_shard:
@@ -256,17 +255,18 @@ static void abd_arc_empty(struct abd_arc *arc)
 	while ((item = abd_arc_policy_victim(&arc->policy, false)) != NULL)
 		abd_arc_drop(arc, abd_arc_entry_of(item));
 	pthread_mutex_unlock(&arc->lock);
-	/* Nothing is held, but each look notes only some of the releases. */
+	/* Nothing is held now, but a look may have seen a hold that has been released since. */
 	do
 		abd_arc_reclaim(arc);
-	while (arc->pinned_count > 0);
+	while (arc->waiting.next != &arc->waiting);
 }
 
 /* Nothing of a shard is being filled. Returns how many bytes are held. */
 static size_t abd_arc_destroy_check(struct abd_arc *arc)
 {
-	pthread_mutex_lock(&arc->lock);
 	size_t held = abd_arc_held_bytes(arc);
+
+	pthread_mutex_lock(&arc->lock);
 	const struct abd_arc_filling *filling = abd_arc_filling_any(arc);
 
 	pthread_mutex_unlock(&arc->lock);
@@ -288,17 +288,18 @@ void abd_arc_destroy(abd_arc_t *arc)
 		return;
 
 	abd_arc_require_untelling(__func__, arc);
+	abd_arc_rcu_require_outside(__func__);
+	abd_arc_thread_end_reads(arc);
 	for (uint32_t i = 0; i < arc->shards; i++)
 		held += abd_arc_destroy_check(&arc[i]);
 	ABD_REQUIRE(held == 0, "the cache is destroyed while records of %zu bytes are held", held);
 
-	abd_arc_reader_close(arc);
+	abd_arc_thread_close(arc);
 	for (uint32_t i = 0; i < arc->shards; i++) {
 		abd_arc_empty(&arc[i]);
 		assert(arc[i].store.bytes == 0 && arc[i].run_bytes == 0 &&
 			arc[i].evicted_bytes == 0);
 	}
-	abd_arc_readers_free(arc);
 	abd_arc_free(arc, arc->shards, arc->shards);
 }
 
@@ -309,16 +310,15 @@ void abd_arc_destroy(abd_arc_t *arc)
 static bool abd_arc_resize_index(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
-	abd_arc_reclaim_finish(arc); /* lines are joined again only when readers have been waited
-					for */
 	pthread_mutex_lock(&arc->lock);
 	size_t before = abd_arc_index_bytes(arc->index);
 	bool shrunk = abd_arc_index_shrink(arc->index, abd_arc_indexed(arc));
 
 	pthread_mutex_unlock(&arc->lock);
 	if (shrunk) {
-		abd_rcu_synchronize();
+		abd_arc_rcu_synchronize();
 		pthread_mutex_lock(&arc->lock);
+		arc->stats.waits++;
 		abd_arc_index_shrink_end(arc->index);
 		shrunk = abd_arc_index_bytes(arc->index) < before;
 		pthread_mutex_unlock(&arc->lock);
@@ -453,6 +453,7 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
+	abd_arc_rcu_require_outside(__func__);
 
 	int error = abd_arc_capacity_check(capacity_bytes, arc->shards);
 
@@ -470,29 +471,19 @@ int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 	return 0;
 }
 
-static void abd_arc_stats_sum(struct abd_arc *arc, uint64_t count[ABD_ARC_COUNTS])
-{
-	struct abd_arc_reader *reader;
-
-	for (unsigned i = 0; i < ABD_ARC_COUNTS; i++)
-		count[i] = atomic_load_explicit(&arc->orphan_count[i], memory_order_relaxed);
-	for (reader = arc->readers; reader != NULL; reader = reader->next)
-		for (unsigned i = 0; i < ABD_ARC_COUNTS; i++)
-			count[i] += atomic_load_explicit(&reader->count[i], memory_order_relaxed);
-}
-
-/* Under lock. */
 static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 {
 	const struct abd_arc_policy *policy = &arc->policy;
-	uint64_t count[ABD_ARC_COUNTS];
+	size_t held = abd_arc_held_bytes(arc);
+	int64_t count[ABD_ARC_COUNTS];
 
-	abd_arc_stats_sum(arc, count);
+	abd_arc_thread_counts(arc, count);
+	pthread_mutex_lock(&arc->lock);
 	*stats = arc->stats;
-	stats->hits = count[ABD_ARC_COUNT_HITS];
-	stats->misses = count[ABD_ARC_COUNT_MISSES];
-	stats->decodes = count[ABD_ARC_COUNT_DECODES];
-	stats->hits_dropped = count[ABD_ARC_COUNT_DROPPED];
+	stats->hits = (uint64_t)count[ABD_ARC_COUNT_HITS];
+	stats->misses = (uint64_t)count[ABD_ARC_COUNT_MISSES];
+	stats->decodes = (uint64_t)count[ABD_ARC_COUNT_DECODES];
+	stats->hits_dropped = (uint64_t)count[ABD_ARC_COUNT_DROPPED];
 	stats->capacity_bytes = arc->capacity;
 	stats->used_bytes = abd_arc_used(arc);
 	stats->entries = abd_arc_entries(arc);
@@ -504,18 +495,19 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->target_bytes = policy->capacity;
 	stats->target_recent_bytes = policy->target_recent;
 	stats->evicted_bytes = arc->evicted_bytes;
-	stats->held_bytes = abd_arc_held_bytes(arc);
+	stats->held_bytes = held;
 	stats->resident_bytes = stats->used_bytes + sizeof(*arc);
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0, 0) +
 			      abd_arc_ghosts_bytes(&policy->ghosts) +
 			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
 	stats->metadata_bytes = policy->share[ABD_ARC_SHARE_METADATA].bytes;
+	pthread_mutex_unlock(&arc->lock);
 }
 
 #define ABD_ARC_STATS (sizeof(struct abd_arc_stats) / sizeof(uint64_t))
 
 static_assert(
-	ABD_ARC_STATS == 37 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
+	ABD_ARC_STATS == 38 && sizeof(struct abd_arc_stats) % sizeof(uint64_t) == 0, "no padding");
 
 /* Every statistic of a cache is the sum of its shards'. */
 static void abd_arc_stats_add(struct abd_arc_stats *sum, const struct abd_arc_stats *one)
@@ -538,12 +530,11 @@ int abd_arc_stats_get(abd_arc_t *arc, struct abd_arc_stats *stats, size_t stats_
 	if (stats_size == 0 || stats_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < arc->shards; i++) {
-		pthread_mutex_lock(&arc[i].lock);
 		abd_arc_stats_fill(&arc[i], &one);
-		pthread_mutex_unlock(&arc[i].lock);
 		abd_arc_stats_add(&now, &one);
 	}
-	now.resident_bytes += abd_chunk_idle(arc->store.provider);
+	now.thread_bytes = abd_arc_thread_bytes();
+	now.resident_bytes += abd_chunk_idle(arc->store.provider) + now.thread_bytes;
 
 	size_t known = abd_min(stats_size, sizeof(now));
 

@@ -40,10 +40,13 @@ static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /*
  * Stamps of an entry that has left the policy. ABD_ARC_STAMP_OWNER: it is pinned. From
- * ABD_ARC_STAMP_RETIRED on: it is retired, and this is its batch, in twos. 0: nobody holds it any
- * more, and it will be freed.
+ * ABD_ARC_STAMP_RETIRED on: it is retired, and this says in which shard of the process. 0: nobody
+ * finds or holds it any more, and it will be freed. ABD_ARC_STAMP_HELD, of what is retired: the
+ * last look has found it in a slot.
  */
 #define ABD_ARC_STAMP_RETIRED (ABD_ARC_STAMP_OWNER + ((uint64_t)1 << 62))
+#define ABD_ARC_STAMP_HELD ((uint64_t)2)
+#define ABD_ARC_STAMP_MARKS (ABD_ARC_STAMP_MARK | ABD_ARC_STAMP_HELD)
 
 static inline bool abd_arc_entry_is_retired(const struct abd_arc_entry *entry)
 {

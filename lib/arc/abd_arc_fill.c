@@ -8,7 +8,7 @@
  * OpenZFS: arc_read() for a header with ARC_FLAG_IO_IN_PROGRESS; leases that a delete revokes:
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_chunk_provider.h"
 
 #include <abd/codec.h>
@@ -77,21 +77,21 @@ static int abd_arc_fill_prepare(
  * Begin a fill of key, or wait for one. 1: *filling is this thread's. 0: look again. -EAGAIN: it
  * would wait, and may not. -EDEADLK: it would wait for itself. -ENOMEM.
  */
-static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, unsigned flags, struct abd_arc_filling **filling)
 {
 	int result = 0;
 
 	pthread_mutex_lock(&arc->lock);
 	*filling = abd_arc_filling_find(arc, hash, key);
-	if (*filling != NULL && (*filling)->owner == reader) {
+	if (*filling != NULL && (*filling)->owner == thread) {
 		result = -EDEADLK;
 	} else if (*filling != NULL && (flags & ABD_ARC_NOWAIT) != 0) {
 		result = -EAGAIN;
 	} else if (*filling != NULL) {
-		return abd_arc_filling_wait(*filling, reader) == ABD_ARC_CHOSEN;
+		return abd_arc_filling_wait(*filling, thread) == ABD_ARC_CHOSEN;
 	} else if (abd_arc_find(arc, hash, key) == NULL) { /* it has not come since the look-up */
-		*filling = abd_arc_filling_begin(arc, reader, hash, key);
+		*filling = abd_arc_filling_begin(arc, thread, hash, key);
 		result = *filling != NULL ? 1 : -ENOMEM;
 	}
 	pthread_mutex_unlock(&arc->lock);
@@ -105,6 +105,7 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	ABD_REQUIRE(key != NULL, "key is NULL");
 	ABD_REQUIRE(hold != NULL, "hold is NULL");
 	ABD_REQUIRE(fill != NULL, "fill is NULL");
+	abd_arc_rcu_require_outside(__func__);
 	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
 	struct abd_arc_filling *filling = NULL;
 
@@ -115,17 +116,17 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-	int result = reader != NULL ? 0 : -ENOMEM;
+	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
+	int result = thread != NULL ? 0 : -ENOMEM; /* a fill is a thread's */
 
 	while (result == 0) {
 		result = abd_arc_hold_touch(
-			arc, reader, hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
+			arc, thread, hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
 		if (result >= 0)
 			return 0;
 		/* One that is damaged was dropped: it is fetched again. */
 		if (result == -ENOENT || result == -EBADMSG)
-			result = abd_arc_fill_join(arc, reader, hash, key, flags, &filling);
+			result = abd_arc_fill_join(arc, thread, hash, key, flags, &filling);
 	}
 	if (result < 0)
 		return result;
@@ -175,16 +176,11 @@ void abd_arc_fill_abandon(abd_arc_fill_t *fill)
 static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling,
 	struct abd_arc_source *source, abd_arc_hold_t *hold)
 {
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-	struct abd_arc_hold_slot *slot = NULL;
+	void *handle = NULL;
 	abd_arc_key_t key = filling->key;
 	unsigned flags = (source->abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
 	int error;
 
-	/* The put takes a slot when it needs it: evicted_cb, which it may call, may take this one.
-	 */
-	if (hold != NULL && (reader == NULL || abd_arc_reader_slot(reader) == NULL))
-		return -ENOMEM;
 	if (source->give) {
 		/* From here on it counts as what will be stored. */
 		pthread_mutex_lock(&arc->lock);
@@ -192,10 +188,9 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 		pthread_mutex_unlock(&arc->lock);
 	}
 	error = abd_arc_put_source(
-		arc, filling->hash, &key, flags, source, filling, hold != NULL ? &slot : NULL);
+		arc, filling->hash, &key, flags, source, filling, hold != NULL ? &handle : NULL);
 	if (error == 0 && hold != NULL)
-		abd_arc_hold_fill(
-			hold, slot, atomic_load_explicit(&slot->entry, memory_order_relaxed));
+		abd_arc_hold_fill(hold, handle, abd_arc_handle_entry(handle));
 	return error;
 }
 
@@ -206,6 +201,7 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
 	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
 		stored_size, fill->size);
+	abd_arc_rcu_require_outside(__func__);
 	size_t size = fill->size;
 	struct abd_arc_filling *filling;
 	abd_t *abd = abd_arc_fill_claim(__func__, fill, &filling);

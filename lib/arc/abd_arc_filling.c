@@ -30,7 +30,7 @@ struct abd_arc_filling *abd_arc_filling_find(
 }
 
 struct abd_arc_filling *abd_arc_filling_begin(
-	struct abd_arc *arc, struct abd_arc_reader *owner, uint64_t hash, const abd_arc_key_t *key)
+	struct abd_arc *arc, struct abd_arc_thread *owner, uint64_t hash, const abd_arc_key_t *key)
 {
 	struct abd_arc_filling **bucket = abd_arc_filling_bucket(arc, hash);
 	struct abd_arc_filling *filling = arc->filling_unused;
@@ -83,9 +83,9 @@ static void abd_arc_filling_append(struct abd_arc_filling *filling, struct abd_a
 }
 
 enum abd_arc_waiter_state abd_arc_filling_wait(
-	struct abd_arc_filling *filling, struct abd_arc_reader *reader)
+	struct abd_arc_filling *filling, struct abd_arc_thread *thread)
 {
-	struct abd_arc_waiter waiter = {.reader = reader};
+	struct abd_arc_waiter waiter = {.thread = thread};
 	uint32_t state;
 
 	abd_arc_filling_append(filling, &waiter);
@@ -138,7 +138,7 @@ void abd_arc_filling_pass(struct abd_arc_filling *filling)
 		filling->first = waiter->next;
 		if (filling->first == NULL)
 			filling->last = &filling->first;
-		filling->owner = waiter->reader;
+		filling->owner = waiter->thread;
 	} else {
 		abd_arc_filling_unlink(filling);
 	}
@@ -167,9 +167,9 @@ void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool)
 }
 
 /* One fill of this thread, taken from it, and its buffer; NULL: it has none. */
-static struct abd_arc_filling *abd_arc_filling_take(struct abd_arc_reader *owner, abd_t **abd)
+static struct abd_arc_filling *abd_arc_filling_take(
+	struct abd_arc *arc, const struct abd_arc_thread *owner, abd_t **abd)
 {
-	struct abd_arc *arc = owner->arc;
 	struct abd_arc_filling *filling = NULL;
 
 	pthread_mutex_lock(&arc->lock);
@@ -188,12 +188,15 @@ static struct abd_arc_filling *abd_arc_filling_take(struct abd_arc_reader *owner
 	return filling;
 }
 
-void abd_arc_filling_leave(struct abd_arc_reader *owner)
+void abd_arc_filling_leave(struct abd_arc *arc, const struct abd_arc_thread *owner)
 {
 	struct abd_arc_filling *filling;
 	abd_t *abd;
 
-	while ((filling = abd_arc_filling_take(owner, &abd)) != NULL) {
+	/* This thread's own are counted. */
+	if (arc->fillings == 0)
+		return;
+	while ((filling = abd_arc_filling_take(arc, owner, &abd)) != NULL) {
 		abd_free(abd);
 		abd_arc_filling_pass(filling);
 	}

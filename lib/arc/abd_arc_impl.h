@@ -2,51 +2,36 @@
 /*
  * What the files of this layer share.
  *
- *   thread's block (reader)   arc                      entry, in the index       buffer
- *   +---------------------+   +---------------------+  +----------------------+  +--------+
- *   | counters            |   | lock                |  | key                  |  | stored |
- *   | unreported hits ----|-->| policy: T1 T2 B1 B2 |<>| item: link, cost ... |  | record |
- *   | holds --------------|---|---------------------|->| own: the abd --------|->|        |
- *   +---------------------+   | retired ... pinned  |  +----------------------+  +--------+
- *                             +---------------------+
+ *   thread's block          arc                      entry, in the index       buffer
+ *   +-----------------+     +---------------------+  +----------------------+  +--------+
+ *   | slots ----------|-----|---------------------|->| key                  |  | stored |
+ *   | counts          |     | lock                |  | item: link, cost ... |  | record |
+ *   | noted hits -----|---->| policy: T1 T2 B1 B2 |<>| own: the abd --------|->|        |
+ *   +-----------------+     | retired ... pinned  |  +----------------------+  +--------+
+ *                           +---------------------+
  *
  * The life of an entry: abd_arc_put() fills it and puts it into the index and into T1 or T2.
  * Removal or a new put of the same key takes it out of both (retired); eviction takes it out of the
- * policy, and marks it in the index as leaving. It waits for a grace period (retired until that
- * begins, then waiting), after which no read-side section can see it. If no slot of any block holds
- * it, it is freed. Else it is pinned: it counts the slots that hold it, and the last of their
- * releases frees it. Each step happens under lock, except filling the entry's buffer and freeing
- * it.
+ * policy, and marks it in the index as leaving. It waits for a grace period, after which no
+ * read-side section can see it. What a slot of some thread holds then goes on waiting; what is
+ * counted as held is pinned; the rest is freed. abd_arc_hold.h says why that is safe. Each step
+ * happens under lock, except filling the entry's buffer and freeing it.
  *
  * An entry that is leaving is found and held under lock, until it turns out that nobody holds it:
  * so what is held is found, though evicted.
  *
- * Why a hold needs no locked instruction: the thread writes it to its own block inside the section
- * that found the entry in the index. Before an entry is freed, a writer waits for a grace period,
- * after which it sees that write, and only then looks at the blocks. Nor does a release, unless its
- * slot is counted: then it says so, by waking the block, or under the lock if the entry is pinned.
- * If the slot is counted at that moment, the release may not see that: the next look at the blocks
- * finds a slot that is counted and clear.
- *
- * A look does not grow with the holds that stay: a block whose slots hold what they held at the
- * last look is counted, slot by slot. If at the next look that is so still, it is settled, and not
- * looked at again until it is woken. Its thread wakes it before it fills it, and a release when it
- * has cleared one of its slots. That none does without waking it is because a grace period lies
- * between: a release that cleared a slot before its barrier is seen by the look, and one that does
- * so after it sees that the slot is counted.
- *
  * If the engine wants to know what is evicted, an entry that would be freed is put into untold
  * first: see abd_arc_tell.c.
  *
- * Locks, in the order they are taken: abd_arc_registry (a thread ends; a cache is created or
- * destroyed), whole_lock (who changes all shards), reclaim_lock (one thread at a time waits for
- * readers), lock (everything else). No thread waits for a grace period while it has lock.
+ * Locks, in the order they are taken: whole_lock (who changes all shards), reclaim_lock (one thread
+ * at a time waits for readers), the registry's (abd_arc_thread.c), lock (everything else). No
+ * thread waits for a grace period while it has one of the last two.
  *
  * A cache is one of these or several, its shards: the picture shows one. A key's hash says which
  * shard is its own, and all of what is above happens there, under that shard's locks; no thread has
- * the lock of two shards. So more threads can put at a time. Shards share the seed, the cache's id,
- * and nothing that changes: each has its part of the capacity, and of every thread's block. In this
- * layer arc is a shard, except in the public calls, whose handle is the first.
+ * the lock of two shards. So more threads can put at a time. Shards share the seed and nothing that
+ * changes: each has its part of the capacity. In this layer arc is a shard, except in the public
+ * calls, whose handle is the first.
  */
 #ifndef ABD_ARC_IMPL_H
 #define ABD_ARC_IMPL_H
@@ -62,136 +47,17 @@
 #include <assert.h>
 #include <pthread.h>
 
-/* ---- abd_arc_reader.c: one block for each thread and cache ----------------------------------- */
+struct abd_arc_thread;
 
-#define ABD_ARC_HOLDS 16
-
-struct abd_arc_reader;
-
-struct abd_arc_hold_slot {
-	/* Only the block's thread sets it, if both are NULL; any thread may clear it. */
-	struct abd_arc_entry *_Atomic entry;
-	/* the entry that counts this slot among its holds, or NULL. Written under lock. */
-	struct abd_arc_entry *_Atomic counted;
-	struct abd_arc_hold_block *block;
-};
-
-/*
- * Who wakes a block. A thread that fills it must not rely on a release that is about to do so, and
- * may stand still before it has: it would only free a record late.
- */
-enum abd_arc_waker {
-	ABD_ARC_WAKER_FILLS,
-	ABD_ARC_WAKER_RELEASES,
-	ABD_ARC_WAKERS,
-};
-
-/** Slots for holds. A thread that needs more adds blocks, which stay until the cache ends. */
-struct abd_arc_hold_block {
-	struct abd_arc_reader *reader;
-	struct abd_arc_hold_block *_Atomic next; /* of its thread */
-	struct {
-		atomic_bool is_woken;
-		struct abd_arc_hold_block *next;
-	} wake[ABD_ARC_WAKERS];
-	/* Under lock: */
-	struct abd_arc_link link; /* in unsettled; next is NULL in a settled one */
-	uintptr_t held;           /* the sum of all that was held at the last look */
-	struct abd_arc_hold_slot slot[ABD_ARC_HOLDS];
-};
-
-enum abd_arc_reader_count {
+/** What threads count. */
+enum abd_arc_count {
 	ABD_ARC_COUNT_HITS,
 	ABD_ARC_COUNT_MISSES,
 	ABD_ARC_COUNT_DECODES,
 	ABD_ARC_COUNT_DROPPED,
+	ABD_ARC_COUNT_COUNTED_BYTES, /* cost of entries that count holds; a part may be negative */
 	ABD_ARC_COUNTS,
 };
-
-/**
- * One thread's block in one shard; a thread's blocks in a cache lie side by side. Only its thread
- * writes it, except that any thread may release a hold. Other threads read counters and holds under
- * lock. When the thread ends, the next new thread takes the blocks over unchanged, with the holds
- * that are not released yet.
- */
-struct abd_arc_reader {
-	_Atomic uint64_t count[ABD_ARC_COUNTS];
-	struct abd_arc *arc;
-	struct abd_rcu_thread *rcu; /* its thread's */
-	uint64_t slab_frees;        /* frees of the store when the first hit was put into ring */
-	uint32_t pending;           /* hits in ring */
-	uint32_t patience; /* the lock was busy: how many hits to drop before trying it again */
-	bool idle;         /* its thread has ended. In the first shard's, for all */
-	struct abd_arc_reader *next;
-	/* the only block that is filled, where a free slot was found last */
-	struct abd_arc_hold_block *_Atomic cursor;
-	struct abd_arc_hold_slot *last; /* of that block: found last, and often free again */
-	struct abd_arc_hold_block holds;
-	struct abd_arc_entry *ring[]; /* hit_batch of them */
-};
-
-/** Says which of a thread's blocks belong to which cache. */
-struct abd_arc_seat {
-	uint64_t id;                   /* 0: none */
-	struct abd_arc_reader *reader; /* the first shard's */
-};
-
-/** The seat this thread used last. */
-extern _Thread_local struct abd_arc_seat abd_arc_seat_last __attribute__((visibility("hidden")));
-
-struct abd_arc_reader *abd_arc_reader_get_slow(struct abd_arc *arc);
-/** Free all blocks of a cache that ends. */
-void abd_arc_readers_free(struct abd_arc *first);
-void abd_arc_reader_settle_slow(struct abd_arc_reader *reader);
-/** Report all noted hits to the policy. Under lock. */
-void abd_arc_reader_tell(struct abd_arc_reader *reader);
-/** The next look is to look at this block. Takes no lock. */
-void abd_arc_hold_block_wake(struct abd_arc_hold_block *block, enum abd_arc_waker waker);
-struct abd_arc_hold_slot *abd_arc_reader_slot_slow(struct abd_arc_reader *reader);
-/** A free slot of the block at the cursor; NULL: it has none. Allocates nothing. */
-struct abd_arc_hold_slot *abd_arc_reader_slot_here(struct abd_arc_reader *reader);
-
-/** Open gives the cache its id and enters it in the registry; close takes it out again. */
-void abd_arc_reader_open(struct abd_arc *first);
-void abd_arc_reader_close(struct abd_arc *first);
-/**
- * Call visit once for each entry that a slot holds. Under lock, so that none of them can be freed
- * meanwhile.
- */
-void abd_arc_reader_holds(
-	struct abd_arc *arc, void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
-
-/** Whether a slot holds this entry. Under lock. */
-bool abd_arc_reader_is_held(struct abd_arc *arc, const struct abd_arc_entry *entry);
-
-static inline struct abd_arc_hold_block *abd_arc_hold_block_of(struct abd_arc_link *link)
-{
-	return (struct abd_arc_hold_block *)(void *)((char *)link -
-						     offsetof(struct abd_arc_hold_block, link));
-}
-
-static inline bool abd_arc_hold_slot_is_free(struct abd_arc_hold_slot *slot)
-{
-	return atomic_load_explicit(&slot->entry, memory_order_acquire) == NULL &&
-	       atomic_load_explicit(&slot->counted, memory_order_relaxed) == NULL;
-}
-
-/** A free slot for a hold, in this thread's own blocks; NULL: no memory. */
-static inline struct abd_arc_hold_slot *abd_arc_reader_slot(struct abd_arc_reader *reader)
-{
-	if (ABD_LIKELY(abd_arc_hold_slot_is_free(reader->last)))
-		return reader->last;
-	return abd_arc_reader_slot_slow(reader);
-}
-
-static inline void abd_arc_reader_count(
-	struct abd_arc_reader *reader, enum abd_arc_reader_count which)
-{
-	/* Only this thread writes. */
-	uint64_t value = atomic_load_explicit(&reader->count[which], memory_order_relaxed);
-
-	atomic_store_explicit(&reader->count[which], value + 1, memory_order_relaxed);
-}
 
 /* ---- abd_arc_filling.c: keys whose record somebody is fetching ------------------------------- */
 
@@ -200,7 +66,7 @@ static inline void abd_arc_reader_count(
 /** A thread that waits for a fill. On its own stack. */
 struct abd_arc_waiter {
 	struct abd_arc_waiter *next;
-	struct abd_arc_reader *reader;
+	struct abd_arc_thread *thread;
 	_Atomic uint32_t state;
 };
 
@@ -215,7 +81,7 @@ struct abd_arc_filling {
 	abd_arc_key_t key;
 	uint64_t hash;
 	struct abd_arc *arc;
-	struct abd_arc_reader *owner; /* of the thread that fills; NULL while its end is decided */
+	struct abd_arc_thread *owner; /* who fills; NULL while its end is decided */
 	abd_t *abd;                   /* what was handed out, or NULL */
 	size_t bytes;                 /* that abd takes of the capacity */
 	/* the key's record was put or removed since the fill began: what is filled in may be old */
@@ -229,10 +95,10 @@ struct abd_arc_filling *abd_arc_filling_find(
 	const struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
 /** Begin a fill of key, which has none. NULL: no memory. Under lock. */
 struct abd_arc_filling *abd_arc_filling_begin(
-	struct abd_arc *arc, struct abd_arc_reader *owner, uint64_t hash, const abd_arc_key_t *key);
+	struct abd_arc *arc, struct abd_arc_thread *owner, uint64_t hash, const abd_arc_key_t *key);
 /** Wait for a fill. Called under lock, returns without: ABD_ARC_WAITED or ABD_ARC_CHOSEN. */
 enum abd_arc_waiter_state abd_arc_filling_wait(
-	struct abd_arc_filling *filling, struct abd_arc_reader *reader);
+	struct abd_arc_filling *filling, struct abd_arc_thread *thread);
 /** Give back what the fill's buffer takes of the capacity. Under lock. */
 void abd_arc_filling_unreserve(struct abd_arc_filling *filling);
 /** The fill succeeded: wake all who wait. Outside of locks. */
@@ -246,16 +112,14 @@ void abd_arc_filling_pass(struct abd_arc_filling *filling);
 void abd_arc_filling_overtake(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
 /** The records of this pool are being removed. Under lock. */
 void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool);
-/** The thread of this block ends: what it was filling is passed on. Outside of locks. */
-void abd_arc_filling_leave(struct abd_arc_reader *owner);
+/** The thread of this block ends: what it was filling here is passed on. Not under lock. */
+void abd_arc_filling_leave(struct abd_arc *arc, const struct abd_arc_thread *owner);
 /** A fill that has not ended, or NULL. Under lock. */
 const struct abd_arc_filling *abd_arc_filling_any(const struct abd_arc *arc);
 void abd_arc_fillings_free(struct abd_arc *arc);
 
 /* ---- abd_arc.c ------------------------------------------------------------------------------- */
 
-#define ABD_ARC_BITS_LOG 15
-#define ABD_ARC_BITS (1 << ABD_ARC_BITS_LOG)
 #define ABD_ARC_SHARD_SHIFT 50
 
 /**
@@ -263,11 +127,10 @@ void abd_arc_fillings_free(struct abd_arc *arc);
  * is the first.
  */
 struct abd_arc {
-	/* never reused: a thread can tell this cache from an earlier one at the same address */
-	uint64_t id;
+	uint64_t id; /* the shard's number among all of the process's, which is never reused */
 	uint64_t seed;
 	struct abd_arc_index *index;
-	size_t reader_offset;    /* of this shard's block in what a thread has for the cache */
+	uint32_t seat;           /* the shard's in each thread's block */
 	uint32_t shards, number; /* how many there are, and which this is */
 	uint32_t flags;
 	uint32_t hit_batch;
@@ -280,7 +143,7 @@ struct abd_arc {
 
 	/* On a line of its own, apart from what every hit reads. */
 	_Alignas(64) pthread_mutex_t reclaim_lock;
-	uint64_t period; /* the grace period that waiting waits for, or 0. Under reclaim_lock. */
+	atomic_bool looks_again; /* a slot was cleared: see abd_arc_reclaim_kept() */
 
 	/* For writers. */
 	_Alignas(64) pthread_mutex_t lock;
@@ -293,39 +156,23 @@ struct abd_arc {
 	size_t ceiling;
 	size_t leeway;        /* then: how far above what is used the ceiling is */
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
-	size_t evicted_bytes; /* slots and buffers of entries that are retired or pinned */
-	size_t pinned_bytes;  /* the part of those that was found held */
-	size_t pinned_count;
-	size_t untold_bytes;      /* the part of those in untold, or being told of */
+	size_t evicted_bytes; /* slots and buffers of entries that left and are not freed */
+	size_t waiting_bytes; /* the part of those that the last look found in slots */
+	size_t pinned_bytes;  /* the part of those that are pinned */
+	size_t untold_bytes;  /* the part of those in untold, or being told of */
 	size_t puts_of_callbacks; /* so far: records that evicted_cb has put here */
 	size_t leaving;           /* entries of the index that are leaving */
 	/* what was freed, runs and slabs, since memory was given back to the system */
 	size_t loose_runs, loose_slabs;
-	/* what is retired now is of this batch; who holds those before looked is known */
-	uint64_t batch, looked;
-	struct abd_arc_link retired, waiting, pinned, untold;
+	struct abd_arc_link retired, pinned, untold;
+	struct abd_arc_link waiting; /* only under reclaim_lock */
 	size_t retired_count, retired_bytes, untold_count;
-	struct abd_arc_link unsettled; /* blocks whose slots are to be looked at, and those woken */
-	struct abd_arc_hold_block *awake[ABD_ARC_WAKERS]; /* of those, what waits for a later look
-							   */
-	size_t slots_looked;                              /* how many the last look saw */
-	size_t counted; /* slots that are counted by entries that are not pinned */
-	/*
-	 * A bit for each entry of retired, and of waiting; some entries share one. So a look at the
-	 * slots need not fetch all entries that are held.
-	 */
-	uint64_t retired_bits[ABD_ARC_BITS / 64], waiting_bits[ABD_ARC_BITS / 64];
-	/* all blocks there ever were; they are freed with the cache */
-	struct abd_arc_reader *readers;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
-	size_t fillings;            /* in the table */
+	_Atomic size_t fillings;    /* in the table */
 	struct abd_arc_filling *filling[ABD_ARC_FILLING_BUCKETS];
 	struct abd_arc_filling *filling_unused; /* kept, so that a late commit can be named */
-	/* counted by threads that have no block, because there was no memory for it */
-	_Atomic uint64_t orphan_count[ABD_ARC_COUNTS];
-
-	/* Blocks that were woken since the last look. */
-	_Alignas(64) struct abd_arc_hold_block *_Atomic woken[ABD_ARC_WAKERS];
+	/* counted by threads whose seat is another shard's now, or that have no block */
+	_Atomic int64_t count[ABD_ARC_COUNTS];
 
 	/* The first shard's, for the cache: */
 	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
@@ -349,14 +196,6 @@ static inline struct abd_arc *abd_arc_shard(struct abd_arc *arc, uint64_t hash)
 	return arc + (size_t)(hash >> ABD_ARC_SHARD_SHIFT & (arc->shards - 1));
 }
 
-/** Which of the bits is an entry's. */
-static inline size_t abd_arc_bit(const struct abd_arc_entry *entry)
-{
-	uintptr_t n = (uintptr_t)entry >> 6;
-
-	return (n ^ n >> ABD_ARC_BITS_LOG) % ABD_ARC_BITS;
-}
-
 /**
  * What is kept free, for entries that wait for readers and for slabs that are not full: a 64th of
  * the capacity, at least 16 KiB and at most 32 MiB.
@@ -366,6 +205,20 @@ static inline size_t abd_arc_reserve(size_t capacity)
 	size_t reserve = abd_min(capacity / 64, (size_t)32 << 20);
 
 	return reserve > 16384 ? reserve : 16384;
+}
+
+/** The shard of an entry. */
+static inline struct abd_arc *abd_arc_of_entry(const struct abd_arc_entry *entry)
+{
+	char *store = (char *)abd_arc_store_of(entry);
+
+	return (struct abd_arc *)(void *)(store - offsetof(struct abd_arc, store));
+}
+
+/** The stamp of what is retired in this shard, without marks. */
+static inline uint64_t abd_arc_stamp_retired(const struct abd_arc *arc)
+{
+	return ABD_ARC_STAMP_RETIRED + (ABD_ARC_STAMP_MARKS + 1) * arc->id;
 }
 
 /** How many records are in the cache. Under lock. */
@@ -385,54 +238,7 @@ static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key
 	return abd_arc_hash_key(arc->seed, key);
 }
 
-/** This shard's block of a thread whose block in the first shard this is. */
-static inline struct abd_arc_reader *abd_arc_reader_at(
-	struct abd_arc_reader *first, const struct abd_arc *arc)
-{
-	return (void *)((char *)first + arc->reader_offset);
-}
-
-/** This thread's block; NULL: no memory. Outside of read-side sections and locks. */
-static inline struct abd_arc_reader *abd_arc_reader_get(struct abd_arc *arc)
-{
-	if (ABD_LIKELY(abd_arc_seat_last.id == arc->id))
-		return abd_arc_reader_at(abd_arc_seat_last.reader, arc);
-	return abd_arc_reader_get_slow(arc);
-}
-
-/** The RCU of this thread, whose block this is; NULL: it has none. */
-static inline struct abd_rcu_thread *abd_arc_reader_rcu(const struct abd_arc_reader *reader)
-{
-	return ABD_LIKELY(reader != NULL) ? reader->rcu : &abd_rcu_self;
-}
-
-/** Note a hit. Call it inside the read-side section that found the entry. */
-static inline void abd_arc_reader_note(
-	struct abd_arc *arc, struct abd_arc_reader *reader, struct abd_arc_entry *entry)
-{
-	if (!abd_arc_policy_wants(&arc->policy, &entry->item))
-		return;
-	if (reader->pending == arc->hit_batch) {
-		abd_arc_reader_count(reader, ABD_ARC_COUNT_DROPPED);
-		reader->patience -= reader->patience > 0;
-		return;
-	}
-	if (reader->pending == 0)
-		reader->slab_frees = atomic_load_explicit(&arc->store.frees, memory_order_acquire);
-	reader->ring[reader->pending++] = entry;
-}
-
-/**
- * Report the noted hits to the policy if the batch is full. Outside of read-side sections and
- * locks.
- */
-static inline void abd_arc_reader_settle(struct abd_arc_reader *reader)
-{
-	if (ABD_UNLIKELY(reader->pending == reader->arc->hit_batch) && reader->patience == 0)
-		abd_arc_reader_settle_slow(reader);
-}
-
-/** Whether the entry has left the cache, and all slots that hold it are counted. */
+/** Whether the entry has left the cache, and what still holds it is counted. */
 static inline bool abd_arc_entry_is_pinned(const struct abd_arc_entry *entry)
 {
 	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
@@ -572,25 +378,31 @@ bool abd_arc_evict_share(struct abd_arc *arc, unsigned share, size_t cost, size_
 void abd_arc_reclaim(struct abd_arc *arc);
 /** Let others reclaim, and tell of what was evicted. */
 void abd_arc_reclaim_unlock(struct abd_arc *arc);
-/** What is waiting: wait for its grace period, and free it. Under reclaim_lock only. */
-void abd_arc_reclaim_finish(struct abd_arc *arc);
-/**
- * So many retired records are freed although there is room for more, so no put frees many. One for
- * 16 slots if the last look saw many; but never more than the most. So holds that have only just
- * been taken, and are looked at each time until they are settled, cost each put little.
- */
+/** So many retired records are freed although there is room for more, so no put frees many. */
 #define ABD_ARC_RETIRED_MUCH 512
-#define ABD_ARC_RETIRED_SLOTS 16
-#define ABD_ARC_RETIRED_MOST 4096
-/** Whether so much is retired that it is time for abd_arc_reclaim_some(). Under lock. */
+/** Whether so much is retired that it is time to reclaim. Under lock. */
 bool abd_arc_reclaim_is_due(const struct abd_arc *arc);
-/** Whether a put that took memory calls abd_arc_reclaim_some() at once. Under lock. */
+/** How much more room than necessary is made, if memory is short. */
+size_t abd_arc_room(const struct abd_arc *arc);
+/**
+ * Evict so many bytes, or all there is, or about a thousand records. Returns how many bytes; 0:
+ * there was nothing left. Under lock.
+ */
+size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes);
+/** Whether memory is nearly short: then a put that took some reclaims at once. Under lock. */
 bool abd_arc_is_nearly_short(const struct abd_arc *arc);
 /**
- * Free what has waited for a grace period, begin one for what was retired since, and evict if
- * memory is nearly short: all without waiting. Outside of sections and locks.
+ * Begin to reclaim, unless somebody else is at it: evict ahead if memory is nearly short, and let
+ * wait what is retired. True: the caller then calls abd_arc_reclaim_end(), outside of sections and
+ * locks, to wait for readers and free what nobody holds. Under lock.
  */
-void abd_arc_reclaim_some(struct abd_arc *arc);
+bool abd_arc_reclaim_begin(struct abd_arc *arc);
+void abd_arc_reclaim_end(struct abd_arc *arc);
+/**
+ * Look again at what was found in slots: no section can see it, so nobody is waited for. If
+ * somebody else reclaims, that thread does it afterwards. Outside of sections and locks.
+ */
+void abd_arc_reclaim_kept(struct abd_arc *arc);
 /**
  * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
  * is). What pinned entries take does not count. Under lock.
@@ -617,72 +429,27 @@ void abd_arc_make_room(struct abd_arc *arc, int class);
  * nothing was left to evict. Outside of sections and locks.
  */
 bool abd_arc_shrink(struct abd_arc *arc);
-/** What held entries cost, in bytes. Under lock. */
-size_t abd_arc_held_bytes(struct abd_arc *arc);
+/* ---- abd_arc_free.c: freeing what left ------------------------------------------------------- */
 
-/* ---- abd_arc_pin.c: what is held stays ------------------------------------------------------- */
-
-/**
- * Look at the slots: no section can see the batches before end any more, except by what it holds.
- * Pin what slots hold: it leaves the list of those that wait to be freed. Entries that no slot
- * holds now are held no more, because abd_arc_find() says so. waited: a grace period has passed
- * since the last look. What was released meanwhile: into freed. Under lock.
- */
-void abd_arc_pin(struct abd_arc *arc, uint64_t end, bool waited, struct abd_arc_link *freed);
-/**
- * Whether an entry of the index is found by its key, leaving or not. If not, its buffer may have
- * been freed already. Under lock.
- */
-bool abd_arc_is_found(struct abd_arc *arc, const struct abd_arc_entry *entry);
-/**
- * The entry that is found by this key, or NULL. One that is leaving is found while somebody may
- * hold it; in the exact algorithm, while somebody does. Under lock.
- */
-struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key);
-/**
- * Find the entry of key, leaving or not, and hold it in this slot. NULL: there is none. Outside of
- * sections and locks.
- */
-struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_hold_slot *slot,
-	uint64_t hash, const abd_arc_key_t *key);
-/**
- * Hold in this free slot what another slot holds, which is not released meanwhile. Outside of
- * sections and locks.
- */
-void abd_arc_hold_again(
-	struct abd_arc *arc, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
-/** A counted slot was cleared: free what it held, if that is pinned and this was its last hold. */
-void abd_arc_slot_uncount(struct abd_arc_hold_slot *slot);
-/** End what a counted slot holds. */
-void abd_arc_slot_release_counted(struct abd_arc_hold_slot *slot);
-/** A slot that was not counted holds nothing any more: a look may have counted it meanwhile. */
-static inline void abd_arc_slot_released(struct abd_arc_hold_slot *slot)
-{
-	/* A grace period's membarrier(2) is the other half. */
-	atomic_signal_fence(memory_order_seq_cst);
-	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL))
-		abd_arc_hold_block_wake(slot->block, ABD_ARC_WAKER_RELEASES);
-}
-
-/** End what a slot holds. */
-static inline void abd_arc_slot_release(struct abd_arc_hold_slot *slot)
-{
-	if (ABD_UNLIKELY(atomic_load_explicit(&slot->counted, memory_order_relaxed) != NULL)) {
-		abd_arc_slot_release_counted(slot);
-		return;
-	}
-	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	abd_arc_slot_released(slot);
-}
-
-/* ---- abd_arc_tell.c: freeing what left, telling of it first ---------------------------------- */
-
-/**
- * Free entries that nobody can see or hold; and then, if that freed so much memory since the last
- * time, give back to the system what need not be kept. Outside of locks.
- */
+/** Free entries that nobody can find or hold, each with its slot. Outside of locks. */
 void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
-void abd_arc_free_end(struct abd_arc *arc, size_t least);
+/** The same for those whose records lie in slots, unless evicted_cb is to be called. Under lock. */
+void abd_arc_free_slots(struct abd_arc *arc, struct abd_arc_link *freed);
+/** The last holds of these were released: free them, but first tell of them. Outside of locks. */
+void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed);
+
+/** What was freed and not given back to the system yet. */
+struct abd_arc_loose {
+	size_t reserve; /* so much may stay */
+	bool has_runs;
+};
+
+/** Take all that there is of that; under lock. Give some of it back; outside of locks. */
+struct abd_arc_loose abd_arc_loose_take(struct abd_arc *arc);
+void abd_arc_loose_trim(struct abd_arc *arc, struct abd_arc_loose loose);
+
+/* ---- abd_arc_tell.c: telling of what was evicted --------------------------------------------- */
+
 /**
  * Tell of these before they are freed, those that were not evicted excepted. Nobody can see or hold
  * them any more. Outside of locks; abd_arc_tell() follows.
@@ -742,30 +509,27 @@ static inline size_t abd_arc_share_cost_max(const struct abd_arc *arc, bool is_m
 
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */
 
-/** Hold what a slot holds: fill *hold. */
-void abd_arc_hold_fill(
-	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry);
+/** Fill *hold with what is held. */
+void abd_arc_hold_fill(abd_arc_hold_t *hold, void *handle, struct abd_arc_entry *entry);
 /** What an error leaves in *hold, and a release. */
 static inline void abd_arc_hold_clear(abd_arc_hold_t *hold)
 {
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};
 }
 
-/** What is held. */
-static inline struct abd_arc_entry *abd_arc_held_entry(const abd_arc_hold_t *hold)
-{
-	const struct abd_arc_hold_slot *slot = hold->entry;
-
-	return atomic_load_explicit(&slot->entry, memory_order_relaxed);
-}
-
-/** The cache of a hold that has not been released: else, that call has broken its contract. */
-struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
+/** The entry of a hold that has not been released: else, that call has broken its contract. */
+struct abd_arc_entry *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
 /** abd_arc_hold() and abd_arc_read() without checks, and whether the policy is to learn of it. */
-int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch);
-ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch);
+/** What follows when entry, which a read has found and holds, is read and let go. */
+ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch);
+/** The same for a hold. Returns 0, or -EBADMSG, and then it is not held any more. */
+int abd_arc_hold_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, abd_arc_hold_t *hold, bool touch);
 
 /* ---- abd_arc_put.c --------------------------------------------------------------------------- */
 
@@ -788,11 +552,11 @@ struct abd_arc_source {
 int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags);
 /**
  * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
- * there: then -ESTALE when it was overtaken. If slot is not NULL, it holds the record afterwards.
+ * there: then -ESTALE when it was overtaken. If handle is not NULL, it holds the record afterwards.
  */
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
-	struct abd_arc_source *source, const struct abd_arc_filling *filling,
-	struct abd_arc_hold_slot **slot);
+	struct abd_arc_source *source, const struct abd_arc_filling *filling, void **handle);
+
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 
 /** A record on its way into the cache. */
@@ -857,17 +621,14 @@ struct abd_arc_scratch {
 	bool is_own; /* the library's memory, because the engine's allocator refused */
 };
 
-/**
- * Get scratch for a range that ends at this byte of its record. Returns 0 or -ENOMEM. Outside of
- * read-side sections.
- */
+/** Get scratch of so many bytes. Returns 0 or -ENOMEM. Outside of read-side sections. */
 int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size);
 void abd_arc_scratch_put(struct abd_arc_scratch *scratch);
 /**
- * Read [off, off + size), which lies within the record, into dst. Returns 0; -EBADMSG; -EAGAIN:
- * this needs scratch for a range that ends at off + size, and there is none. Allocates nothing.
+ * Read [off, off + size), which lies within the record, into dst. Returns 0, -EBADMSG or -ENOMEM.
+ * The entry is held.
  */
-int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
-	size_t off, size_t size, const struct abd_arc_scratch *scratch);
+int abd_arc_record_read(
+	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t off, size_t size);
 
 #endif

@@ -39,7 +39,7 @@
 #define ABD_ARC_INDEX_H
 
 #include "abd_arc_hash.h"
-#include "abd_rcu.h"
+#include "abd_base.h"
 
 #include <abd/arc.h>
 #include <abd/key.h>

@@ -2,7 +2,8 @@
 /*
  * Batches. Among many records a hit waits for memory: for its line of the index, then for the
  * entry, then for the record's first bytes. Of a batch, each of these is fetched for all keys
- * before the next is looked at, so the waits overlap. Then each key is held or read:
+ * before the next is looked at, so the waits overlap. Then each key is held, all in one section,
+ * and read outside:
  *
  *   key 0   line ......   entry ......   record ......   hold
  *   key 1    line ......   entry ......   record ......      hold
@@ -16,7 +17,7 @@
  * Source: Chen, Ailamaki, Gibbons, Mowry, "Improving Hash Join Performance through Prefetching"
  * (ICDE 2004), group prefetching.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 
 /* Keys whose memory is fetched together. */
 #define ABD_ARC_BATCH 16
@@ -33,7 +34,10 @@ struct abd_arc_many {
 	const abd_arc_key_t *key[ABD_ARC_BATCH];
 	uint64_t hash[ABD_ARC_BATCH];
 	struct abd_arc_entry *found[ABD_ARC_BATCH]; /* as abd_arc_index_find() returns it */
+	void *handle[ABD_ARC_BATCH];                /* if that is a record */
 };
+
+static_assert(ABD_ARC_BATCH <= ABD_ARC_SLOTS_READ, "each read of a batch has its slot");
 
 /* Fetch the entries that a line has for this hash's tag, but none that is leaving: it may be freed.
  */
@@ -91,75 +95,61 @@ static void abd_arc_many_begin(struct abd_arc *arc, struct abd_arc_many *many,
 	}
 }
 
-/* What abd_arc_many_take() returns for a key that is to be held by a call of its own. */
-#define ABD_ARC_MANY_ALONE 1
-
 /*
- * Hold what was found, inside the section that found it. What may take long there, or needs memory,
- * is done alone: a record that is leaving, checksums, and more holds than the block has slots.
+ * Look up and hold the next of n keys, which lie this far apart. found is NULL for what is not
+ * there, and if it says that it is leaving the key is left to a call of its own.
  */
-static int abd_arc_many_take(const struct abd_arc *arc, struct abd_arc_reader *reader,
-	struct abd_arc_entry *entry, abd_arc_hold_t *hold)
+static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bool is_read,
+	const abd_arc_key_t *first, size_t stride, size_t at, size_t n)
 {
-	struct abd_arc_hold_slot *slot = abd_arc_reader_slot_here(reader);
+	struct abd_arc_thread *thread = NULL;
 
-	if (ABD_UNLIKELY(slot == NULL || abd_arc_index_is_leaving(entry) ||
-			 (arc->flags & ABD_ARC_CHECKSUM) != 0))
-		return ABD_ARC_MANY_ALONE;
-	if (entry == NULL) {
-		abd_arc_hold_clear(hold);
-		return -ENOENT;
+	abd_arc_many_begin(arc, many, first, stride, at, n);
+	for (size_t i = 0; i < many->count; i++)
+		thread = abd_arc_thread_enter(abd_arc_shard(arc, many->hash[i]));
+	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
+
+	abd_arc_many_find(arc, many);
+	for (size_t i = 0; i < many->count; i++) {
+		struct abd_arc *shard = abd_arc_shard(arc, many->hash[i]);
+		struct abd_arc_entry *entry = many->found[i];
+
+		if (entry == NULL || abd_arc_index_is_leaving(entry))
+			continue;
+		many->handle[i] = is_read ? abd_arc_hold_take_read(shard, thread, entry, i)
+					  : abd_arc_hold_take(shard, thread, entry);
 	}
-	atomic_store_explicit(&slot->entry, entry, memory_order_release);
-	abd_arc_hold_fill(hold, slot, entry);
-	return 0;
+	abd_arc_rcu_end(section);
 }
 
-/* Outside of sections: what a single call does with what it found. Returns the key's result. */
-static int abd_arc_many_note(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
-	const abd_arc_key_t *key, abd_arc_hold_t *hold, int result)
+/* What a single hold does with what it found. Returns the key's result. */
+static int abd_arc_many_held(
+	struct abd_arc *arc, const struct abd_arc_many *many, size_t i, abd_arc_hold_t *hold)
 {
-	if (ABD_UNLIKELY(result == ABD_ARC_MANY_ALONE))
-		return abd_arc_hold_touch(arc, reader, hash, key, hold, true);
-	abd_arc_reader_count(reader, result == 0 ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
-	if (result == 0) {
-		/* It is held, so it can't be freed. */
-		abd_arc_reader_note(arc, reader, abd_arc_held_entry(hold));
-		abd_arc_reader_settle(reader);
-	}
-	return result;
+	struct abd_arc *shard = abd_arc_shard(arc, many->hash[i]);
+	struct abd_arc_thread *thread = abd_arc_thread_self;
+	struct abd_arc_entry *entry = many->found[i];
+
+	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
+		return abd_arc_hold_touch(shard, thread, many->hash[i], many->key[i], hold, true);
+	if (entry != NULL)
+		return abd_arc_hold_found(shard, thread, many->handle[i], entry, hold, true);
+	abd_arc_hold_clear(hold);
+	abd_arc_count(shard, thread, ABD_ARC_COUNT_MISSES);
+	return -ENOENT;
 }
 
 /* Not inlined: a few keys need not save registers for this. */
 static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_key_t *keys,
 	abd_arc_hold_t *holds, int *results, size_t n)
 {
-	struct abd_arc_reader *first = abd_arc_reader_get(arc);
 	struct abd_arc_many many;
 	size_t held = 0;
 
-	for (size_t i = 0; i < n && first == NULL; i++) {
-		abd_arc_hold_clear(&holds[i]);
-		results[i] = -ENOMEM;
-	}
-	for (size_t at = 0; at < n && first != NULL; at += many.count) {
-		abd_arc_many_begin(arc, &many, keys, sizeof(*keys), at, n);
-		/* If the block has no slot left, the cursor goes on to one that has. */
-		abd_arc_reader_slot(abd_arc_reader_at(first, abd_arc_shard(arc, many.hash[0])));
-		abd_rcu_read_lock_as(first->rcu);
-		abd_arc_many_find(arc, &many);
+	for (size_t at = 0; at < n; at += many.count) {
+		abd_arc_many_take(arc, &many, false, keys, sizeof(*keys), at, n);
 		for (size_t i = 0; i < many.count; i++) {
-			struct abd_arc *shard = abd_arc_shard(arc, many.hash[i]);
-
-			results[at + i] = abd_arc_many_take(shard, abd_arc_reader_at(first, shard),
-				many.found[i], &holds[at + i]);
-		}
-		abd_rcu_read_unlock_as(first->rcu);
-		for (size_t i = 0; i < many.count; i++) {
-			struct abd_arc *shard = abd_arc_shard(arc, many.hash[i]);
-
-			results[at + i] = abd_arc_many_note(shard, abd_arc_reader_at(first, shard),
-				many.hash[i], many.key[i], &holds[at + i], results[at + i]);
+			results[at + i] = abd_arc_many_held(arc, &many, i, &holds[at + i]);
 			held += results[at + i] == 0;
 		}
 	}
@@ -184,26 +174,35 @@ size_t abd_arc_hold_many(
 	return held;
 }
 
+/* What a single read does with what it found. */
+static ssize_t abd_arc_many_read_one(
+	struct abd_arc *arc, const struct abd_arc_many *many, size_t i, const abd_arc_io_t *io)
+{
+	struct abd_arc *shard = abd_arc_shard(arc, many->hash[i]);
+	struct abd_arc_thread *thread = abd_arc_thread_self;
+	struct abd_arc_entry *entry = many->found[i];
+	void *handle = many->handle[i];
+
+	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
+		entry = abd_arc_hold_any(shard, thread, many->hash[i], many->key[i], &handle);
+	if (entry != NULL)
+		return abd_arc_read_found(
+			shard, thread, handle, entry, io->dst, io->off, io->size, true);
+	abd_arc_count(shard, thread, ABD_ARC_COUNT_MISSES);
+	return -ENOENT;
+}
+
 static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *ios, size_t n)
 {
-	struct abd_arc_reader *first = abd_arc_reader_get(arc);
-	struct abd_rcu_thread *rcu = abd_arc_reader_rcu(first);
 	struct abd_arc_many many;
 	size_t done = 0;
 
 	for (size_t at = 0; at < n; at += many.count) {
-		abd_arc_many_begin(arc, &many, &ios->key, sizeof(*ios), at, n);
-		abd_rcu_read_lock_as(rcu);
-		abd_arc_many_find(arc, &many);
-		abd_rcu_read_unlock_as(rcu);
-		/* Each is read in a section of its own: to decode takes long. */
+		abd_arc_many_take(arc, &many, true, &ios->key, sizeof(*ios), at, n);
 		for (size_t i = 0; i < many.count; i++) {
-			struct abd_arc *shard = abd_arc_shard(arc, many.hash[i]);
 			abd_arc_io_t *io = &ios[at + i];
 
-			io->result = abd_arc_read_touch(shard,
-				first != NULL ? abd_arc_reader_at(first, shard) : NULL,
-				many.hash[i], &io->key, io->dst, io->off, io->size, true);
+			io->result = abd_arc_many_read_one(arc, &many, i, io);
 			done += io->result >= 0;
 		}
 	}

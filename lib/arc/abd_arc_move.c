@@ -86,7 +86,7 @@ static size_t abd_arc_move_room(const struct abd_arc *arc)
  * each other's records for ever. Nor is anything if its split records have more bytes elsewhere
  * than the slab would give: then evicting some of them costs less. Under lock.
  */
-static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_slab *slab)
+static bool abd_arc_move_may(struct abd_arc *arc, struct abd_arc_store_slab *slab)
 {
 	size_t most = abd_min(abd_arc_store_slab_size(&arc->store, slab), abd_arc_move_room(arc));
 	struct abd_arc_entry *entry;
@@ -106,8 +106,7 @@ static bool abd_arc_move_may(struct abd_arc *arc, const struct abd_arc_store_sla
 
 /* Returns whether the slab becomes free. *copied grows by the bytes copied, or what took as long.
  */
-static bool abd_arc_move_slab(
-	struct abd_arc *arc, const struct abd_arc_store_slab *slab, size_t *copied)
+static bool abd_arc_move_slab(struct abd_arc *arc, struct abd_arc_store_slab *slab, size_t *copied)
 {
 	struct abd_arc_entry *entry;
 	unsigned slot = 0;

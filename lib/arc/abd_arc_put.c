@@ -10,7 +10,7 @@
  * ahead, and each evicts what is too much when it is done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_check.h"
 #include "abd_chunk.h"
 
@@ -30,7 +30,7 @@ struct abd_arc_put {
 	const abd_arc_key_t *key;
 	uint64_t hash;
 	/* this thread's block, or NULL; its hits are reported to the policy first */
-	struct abd_arc_reader *reader;
+	struct abd_arc_thread *thread;
 	unsigned flags;
 	enum abd_arc_list_id list;
 	int class; /* of the slot */
@@ -42,7 +42,7 @@ struct abd_arc_put {
 	struct abd_arc_record record;
 	struct abd_arc_entry *entry;
 	const struct abd_arc_filling *filling; /* that the put ends, or NULL */
-	struct abd_arc_hold_slot **slot; /* where the one that then holds it is noted; or NULL */
+	void **handle;                         /* of the hold that then holds the record; or NULL */
 };
 
 static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
@@ -132,8 +132,8 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_target_follow(arc);
 	size_t cost = abd_arc_put_plan(arc, put);
 
-	if (put->reader != NULL)
-		abd_arc_reader_tell(put->reader);
+	if (put->thread != NULL)
+		abd_arc_thread_tell(put->thread, arc);
 	if (cost <= abd_arc_share_cost_max(arc, abd_arc_put_is_metadata(put))) {
 		enum abd_arc_list_id list =
 			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
@@ -272,7 +272,7 @@ static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
-	bool much = false, over = false;
+	bool reclaims = false, over = false;
 	int error = 0;
 
 	pthread_mutex_lock(&arc->lock);
@@ -285,20 +285,22 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_put_unreserve(arc, put);
 	arc->run_bytes += abd_arc_entry_elsewhere(arc, entry);
 	abd_arc_put_publish(arc, put, entry);
-	if (put->slot != NULL)
-		atomic_store_explicit(&(*put->slot)->entry, entry, memory_order_release);
+	if (put->handle != NULL)
+		*put->handle = abd_arc_hold_take(arc, put->thread, entry);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	arc->puts_of_callbacks += abd_arc_is_telling(arc);
 	over = abd_arc_is_over(arc);
-	much = abd_arc_reclaim_is_due(arc) ||
-	       ((put->grows || put->place != ABD_ARC_IN_SLOT) && abd_arc_is_nearly_short(arc));
+	if (!over &&
+		(abd_arc_reclaim_is_due(arc) || ((put->grows || put->place != ABD_ARC_IN_SLOT) &&
+							abd_arc_is_nearly_short(arc))))
+		reclaims = abd_arc_reclaim_begin(arc);
 out:
 	pthread_mutex_unlock(&arc->lock);
 	if (over)
 		abd_arc_make_room(arc, -1);
-	else if (much)
-		abd_arc_reclaim_some(arc);
+	else if (reclaims)
+		abd_arc_reclaim_end(arc);
 	return error;
 }
 
@@ -321,12 +323,6 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 		return error;
 	put->exceeds = false;
 	error = abd_arc_put_take(arc, put);
-	/* Until here evicted_cb may have filled slots, and from here to abd_arc_put_insert() not.
-	 */
-	if (error == 0 && put->slot != NULL) {
-		*put->slot = abd_arc_reader_slot(put->reader);
-		error = *put->slot != NULL ? 0 : -ENOMEM;
-	}
 	if (error == 0)
 		error = abd_arc_put_fill(arc, put);
 	if (error != 0) {
@@ -379,7 +375,7 @@ static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *
 {
 	const struct abd_arc_filling *filling = put->filling;
 
-	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0 || put->slot != NULL)
+	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0 || put->handle != NULL)
 		return false;
 	pthread_mutex_lock(&arc->lock);
 	bool first = (filling == NULL || (filling->first == NULL && !filling->is_overtaken)) &&
@@ -407,20 +403,19 @@ static uint32_t abd_arc_put_effort(struct abd_arc *arc, uint64_t hash)
 }
 
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
-	struct abd_arc_source *source, const struct abd_arc_filling *filling,
-	struct abd_arc_hold_slot **slot)
+	struct abd_arc_source *source, const struct abd_arc_filling *filling, void **handle)
 {
 	struct abd_arc_put put = {.key = key,
 		.hash = hash,
 		.flags = flags,
 		.list = ABD_ARC_RECENT,
 		.filling = filling,
-		.slot = slot};
+		.handle = handle};
 	int error;
 
 	if (abd_arc_put_is_first(arc, &put))
 		return 0;
-	put.reader = abd_arc_reader_get(arc);
+	put.thread = abd_arc_thread_enter(arc);
 	source->effort = abd_arc_put_effort(arc, hash);
 	do
 		error = abd_arc_put_once(arc, &put, source);
@@ -436,6 +431,7 @@ static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t 
 	ABD_REQUIRE_IN(call, arc != NULL, "arc is NULL");
 	ABD_REQUIRE_IN(call, key != NULL, "key is NULL");
 	ABD_REQUIRE_IN(call, buf != NULL || size == 0, "buf is NULL");
+	abd_arc_rcu_require_outside(call);
 	if (size == 0 || (flags & ~(unsigned)ABD_ARC_METADATA) != 0)
 		return -EINVAL;
 	if (size > ABD_ARC_RECORD_MAX)
@@ -504,6 +500,7 @@ int abd_arc_put_abd(
 	ABD_REQUIRE(key != NULL, "key is NULL");
 	ABD_REQUIRE(abd != NULL, "abd is NULL");
 	abd_check_end(__func__, abd);
+	abd_arc_rcu_require_outside(__func__);
 	if (!abd_arc_put_is_owner(abd))
 		return -EINVAL;
 	size_t size = abd_get_size(abd);

@@ -1,178 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading and holding. A hit writes only to dst, to this thread's block and to its RCU counter.
- * After hit_batch hits that were noted, it also updates the policy's lists.
+ * Reading and holding. A hit writes only to dst and to this thread's block. After hit_batch hits
+ * that were noted, it also updates the policy's lists.
  *
- * A read decodes inside the read-side section, so it needs no reference. A hold is written to the
- * thread's block, where it outlives the section; see abd_arc_impl.h.
- * Invariants: nothing is allocated, and no lock is taken, inside a section, because writers wait
- * for it. Neither a read nor a hold evicts anything: without memory it is -ENOMEM.
+ * A read is a hold that ends with the call: it looks up and notes the record in a slot, inside a
+ * read-side section, and decodes when the section has ended.
+ * Invariants: a section covers the look-up and the noting, and nothing else (abd_arc_rcu.h).
+ * Neither a read nor a hold evicts anything.
  * OpenZFS: arc_read(), arc_buf_fill(); there each hit takes a hash lock and a reference on the
  * header.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_check.h"
 #include "abd_iter.h"
 
 #include <abd/operate.h>
 
-static void abd_arc_count(
-	struct abd_arc *arc, struct abd_arc_reader *reader, enum abd_arc_reader_count which)
+/* Drop a record that is damaged, unless another thread has replaced it already. It is held. */
+static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged)
 {
-	if (ABD_LIKELY(reader != NULL))
-		abd_arc_reader_count(reader, which);
-	else
-		atomic_fetch_add_explicit(&arc->orphan_count[which], 1, memory_order_relaxed);
-}
+	uint64_t hash = abd_arc_hash(arc, &damaged->key);
 
-/* Drop a record that is damaged, unless another thread has replaced it already. */
-static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
-	const struct abd_arc_entry *damaged)
-{
 	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
-
-	if (entry == damaged) {
-		abd_arc_drop(arc, entry);
+	if (abd_arc_index_find_any(arc->index, hash, &damaged->key) == damaged) {
+		abd_arc_drop(arc, damaged);
 		arc->stats.damaged++;
 	}
 	pthread_mutex_unlock(&arc->lock);
 }
 
-void abd_arc_hold_fill(
-	abd_arc_hold_t *hold, struct abd_arc_hold_slot *slot, struct abd_arc_entry *entry)
+void abd_arc_hold_fill(abd_arc_hold_t *hold, void *handle, struct abd_arc_entry *entry)
 {
 	hold->abd = abd_arc_entry_abd(entry);
 	hold->stored_size = abd_arc_entry_stored(entry);
 	hold->logical_size = entry->item.size;
 	hold->compressed = hold->stored_size < hold->logical_size;
-	hold->entry = slot;
+	hold->entry = handle;
 }
 
-/* Hold what a look-up found leaving. It may be gone by now, or another record may be there. */
-static ABD_COLD int abd_arc_hold_leaving(struct abd_arc *arc, struct abd_arc_reader *reader,
-	const abd_arc_key_t *key, abd_arc_hold_t *hold)
-{
-	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
-	uint64_t hash = abd_arc_hash(arc, key);
+/* ---- reading --------------------------------------------------------------------------------- */
 
-	if (slot == NULL)
-		return -ENOMEM;
-	struct abd_arc_entry *entry = abd_arc_hold_any(arc, slot, hash, key);
-
-	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
-	if (entry == NULL)
-		return -ENOENT;
-	if (!abd_arc_record_is_sound(arc, entry)) {
-		abd_arc_damaged(arc, hash, key, entry);
-		abd_arc_slot_release(slot);
-		return -EBADMSG;
-	}
-	abd_arc_hold_fill(hold, slot, entry);
-	return 0;
-}
-
-/* What abd_arc_read_once() returns for a record that is leaving. */
-#define ABD_ARC_READ_LEAVING 1
-
-/* Inside a section, or while the entry is held. */
-static int abd_arc_read_entry(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
-	size_t off, size_t size, const struct abd_arc_scratch *scratch)
+static int abd_arc_read_entry(struct abd_arc *arc, struct abd_arc_thread *thread,
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
 {
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;
 	if (!abd_arc_record_is_sound(arc, entry))
 		return -EBADMSG;
-	return abd_arc_record_read(arc, entry, dst, off, size, scratch);
+	int error = abd_arc_record_read(arc, entry, dst, off, size);
+
+	if (ABD_LIKELY(error == 0) && size > 0 && abd_arc_entry_is_compressed(entry))
+		abd_arc_count(arc, thread, ABD_ARC_COUNT_DECODES);
+	return error;
 }
 
-static int abd_arc_read_once(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
-	const abd_arc_key_t *key, void *dst, size_t off, size_t size,
-	struct abd_arc_scratch *scratch, bool touch)
+ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch)
 {
-	struct abd_rcu_thread *rcu = abd_arc_reader_rcu(reader);
-	bool compressed = false;
-	int error = -ENOENT;
+	int error = abd_arc_read_entry(arc, thread, entry, dst, off, size);
 
-	abd_rcu_read_lock_as(rcu);
-	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
-
-	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry))) {
-		error = ABD_ARC_READ_LEAVING;
-	} else if (ABD_LIKELY(entry != NULL)) {
-		compressed = abd_arc_entry_is_compressed(entry);
-		error = abd_arc_read_entry(arc, entry, dst, off, size, scratch);
-		if (ABD_LIKELY(error == 0 && reader != NULL && touch))
-			abd_arc_reader_note(arc, reader, entry);
-	}
-	abd_rcu_read_unlock_as(rcu);
-
-	if (ABD_UNLIKELY(error > 0 || error == -EAGAIN))
-		return error; /* the caller gets scratch and tries again, or goes by a hold */
-	abd_arc_count(arc, reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
-	if (error == 0 && compressed && size > 0)
-		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
+	abd_arc_count(arc, thread, ABD_ARC_COUNT_HITS);
 	if (ABD_UNLIKELY(error == -EBADMSG))
-		abd_arc_damaged(arc, hash, key, entry);
-	return error;
+		abd_arc_damaged(arc, entry);
+	if (ABD_LIKELY(error == 0 && touch && thread != NULL))
+		abd_arc_thread_note(arc, thread, entry);
+	abd_arc_hold_end(handle, entry);
+	if (ABD_LIKELY(thread != NULL))
+		abd_arc_thread_settle(thread, arc);
+	return error == 0 ? (ssize_t)size : error;
 }
 
-/* Of a read of what is held. */
-static int abd_arc_read_end(struct abd_arc *arc, struct abd_arc_reader *reader,
-	struct abd_arc_entry *entry, size_t size, int error)
+/* Look up and hold, for a read or for longer. NULL: there is no record. */
+static inline struct abd_arc_entry *abd_arc_find_hold(struct abd_arc *arc,
+	struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key, bool is_read,
+	void **handle)
 {
-	if (error == 0 && abd_arc_entry_is_compressed(entry) && size > 0)
-		abd_arc_count(arc, reader, ABD_ARC_COUNT_DECODES);
-	if (error == -EBADMSG)
-		abd_arc_damaged(arc, abd_arc_hash(arc, &entry->key), &entry->key, entry);
-	return error;
+	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+	bool is_leaving = abd_arc_index_is_leaving(entry);
+
+	if (ABD_LIKELY(entry != NULL && !is_leaving))
+		*handle = is_read ? abd_arc_hold_take_read(arc, thread, entry, 0)
+				  : abd_arc_hold_take(arc, thread, entry);
+	abd_arc_rcu_end(section);
+	if (ABD_UNLIKELY(is_leaving))
+		entry = abd_arc_hold_any(arc, thread, hash, key, handle);
+	if (ABD_UNLIKELY(entry == NULL))
+		abd_arc_count(arc, thread, ABD_ARC_COUNT_MISSES);
+	return entry;
 }
 
-/* Read what is held: outside of sections, where memory can be had. */
-static int abd_arc_read_held(struct abd_arc *arc, struct abd_arc_reader *reader,
-	struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
-{
-	struct abd_arc_scratch scratch = {NULL, 0, false};
-	int error;
-
-	while ((error = abd_arc_read_entry(arc, entry, dst, off, size, &scratch)) == -EAGAIN &&
-		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
-		continue;
-	abd_arc_scratch_put(&scratch);
-	return abd_arc_read_end(arc, reader, entry, size, error);
-}
-
-/* Read a record that is leaving: hold it under the lock, and decode it without. */
-static ABD_COLD int abd_arc_read_leaving(struct abd_arc *arc, struct abd_arc_reader *reader,
-	const abd_arc_key_t *key, void *dst, size_t off, size_t size)
-{
-	abd_arc_hold_t hold;
-	int error = reader != NULL ? abd_arc_hold_leaving(arc, reader, key, &hold) : -ENOMEM;
-
-	if (error != 0)
-		return error;
-	error = abd_arc_read_held(arc, reader, abd_arc_held_entry(&hold), dst, off, size);
-	abd_arc_slot_release(hold.entry);
-	return error;
-}
-
-ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch)
 {
-	struct abd_arc_scratch scratch = {NULL, 0, false};
-	int error;
+	void *handle;
+	struct abd_arc_entry *entry = abd_arc_find_hold(arc, thread, hash, key, true, &handle);
 
-	while (ABD_UNLIKELY((error = abd_arc_read_once(arc, reader, hash, key, dst, off, size,
-				     &scratch, touch)) == -EAGAIN) &&
-		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
-		continue;
-	if (ABD_UNLIKELY(scratch.buf != NULL))
-		abd_arc_scratch_put(&scratch);
-	if (ABD_UNLIKELY(error == ABD_ARC_READ_LEAVING))
-		error = abd_arc_read_leaving(arc, reader, key, dst, off, size);
-	if (ABD_LIKELY(reader != NULL))
-		abd_arc_reader_settle(reader);
-	return error == 0 ? (ssize_t)size : error;
+	if (ABD_UNLIKELY(entry == NULL))
+		return -ENOENT;
+	return abd_arc_read_found(arc, thread, handle, entry, dst, off, size, touch);
 }
 
 ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
@@ -183,7 +109,7 @@ ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);
-	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), hash, key, dst, off, size, true);
+	return abd_arc_read_touch(arc, abd_arc_thread_enter(arc), hash, key, dst, off, size, true);
 }
 
 ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
@@ -199,7 +125,7 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 
 	arc = abd_arc_shard(arc, hash);
 	return abd_arc_read_touch(
-		arc, abd_arc_reader_get(arc), hash, key, dst, off, size, flags == 0);
+		arc, abd_arc_thread_enter(arc), hash, key, dst, off, size, flags == 0);
 }
 
 /*
@@ -209,18 +135,14 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
 	size_t dst_off, size_t off, size_t size)
 {
-	struct abd_arc_scratch part = {NULL, 0, false}, scratch = part;
+	struct abd_arc_scratch part;
 	int error = abd_arc_scratch_get(&part, size);
 
 	if (error != 0)
 		return error;
-	while ((error = abd_arc_record_read(arc, entry, part.buf, off, size, &scratch)) ==
-			-EAGAIN &&
-		(error = abd_arc_scratch_get(&scratch, off + size)) == 0)
-		continue;
+	error = abd_arc_record_read(arc, entry, part.buf, off, size);
 	if (error == 0)
 		abd_copy_from_buf_off(dst, part.buf, dst_off, size);
-	abd_arc_scratch_put(&scratch);
 	abd_arc_scratch_put(&part);
 	return error;
 }
@@ -247,22 +169,24 @@ static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *en
 	return got == -ENOMEM ? -ENOMEM : -EBADMSG;
 }
 
-/* By a hold, because to write runs takes memory. */
+/* The decoder may call the engine's allocator, which may read: so this is no read but a hold. */
 static ssize_t abd_arc_read_scattered(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
 	abd_t *dst, size_t dst_off, size_t off, size_t size)
 {
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
+	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
 	abd_arc_hold_t hold;
-	int error =
-		reader != NULL ? abd_arc_hold_touch(arc, reader, hash, key, &hold, true) : -ENOMEM;
+	int error = abd_arc_hold_touch(arc, thread, hash, key, &hold, true);
 
 	if (error != 0)
 		return error;
 	struct abd_arc_entry *entry = abd_arc_held_entry(&hold);
 
 	error = abd_arc_read_runs(arc, entry, dst, dst_off, off, size);
-	error = abd_arc_read_end(arc, reader, entry, size, error);
-	abd_arc_release(&hold);
+	if (error == 0 && size > 0 && abd_arc_entry_is_compressed(entry))
+		abd_arc_count(arc, thread, ABD_ARC_COUNT_DECODES);
+	if (error == -EBADMSG)
+		abd_arc_damaged(arc, entry);
+	abd_arc_hold_end(hold.entry, entry);
 	return error == 0 ? (ssize_t)size : error;
 }
 
@@ -280,7 +204,7 @@ ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, s
 	abd_iter_begin_write(&room, __func__, dst, dst_off, size);
 	if (room.len < size)
 		return abd_arc_read_scattered(arc, hash, key, dst, dst_off, off, size);
-	return abd_arc_read_touch(arc, abd_arc_reader_get(arc), hash, key,
+	return abd_arc_read_touch(arc, abd_arc_thread_enter(arc), hash, key,
 		size > 0 ? room.addr : NULL, off, size, true);
 }
 
@@ -292,10 +216,10 @@ bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);
-	abd_rcu_read_lock();
+	struct urcu_bp_reader *section = abd_arc_thread_section(abd_arc_thread_self);
 	const struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 
-	abd_rcu_read_unlock();
+	abd_arc_rcu_end(section);
 	if (ABD_LIKELY(!abd_arc_index_is_leaving(entry)))
 		return entry != NULL;
 	pthread_mutex_lock(&arc->lock);
@@ -305,47 +229,38 @@ bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 	return found;
 }
 
-static int abd_arc_hold_once(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
-	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
+/* ---- holding --------------------------------------------------------------------------------- */
+
+int abd_arc_hold_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, abd_arc_hold_t *hold, bool touch)
 {
-	struct abd_arc_hold_slot *slot = abd_arc_reader_slot(reader);
-	int error = -ENOENT;
-
-	if (slot == NULL)
-		return -ENOMEM;
-	abd_rcu_read_lock_as(reader->rcu);
-	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
-
-	bool is_leaving = abd_arc_index_is_leaving(entry);
-
-	if (entry != NULL && !is_leaving)
-		error = abd_arc_record_is_sound(arc, entry) ? 0 : -EBADMSG;
-	if (error == 0) {
-		/* Before the section ends: see abd_arc_impl.h. */
-		atomic_store_explicit(&slot->entry, entry, memory_order_release);
-		if (touch)
-			abd_arc_reader_note(arc, reader, entry);
-		abd_arc_hold_fill(hold, slot, entry);
+	abd_arc_count(arc, thread, ABD_ARC_COUNT_HITS);
+	if (ABD_UNLIKELY(!abd_arc_record_is_sound(arc, entry))) {
+		abd_arc_damaged(arc, entry);
+		abd_arc_hold_end(handle, entry);
+		abd_arc_hold_clear(hold);
+		return -EBADMSG;
 	}
-	abd_rcu_read_unlock_as(reader->rcu);
-	if (ABD_UNLIKELY(is_leaving))
-		return abd_arc_hold_leaving(arc, reader, key, hold);
-
-	abd_arc_reader_count(reader, entry != NULL ? ABD_ARC_COUNT_HITS : ABD_ARC_COUNT_MISSES);
-	if (ABD_UNLIKELY(error == -EBADMSG))
-		abd_arc_damaged(arc, hash, key, entry);
-	return error;
+	abd_arc_hold_fill(hold, handle, entry);
+	if (ABD_LIKELY(thread != NULL)) {
+		if (touch)
+			abd_arc_thread_note(arc, thread, entry);
+		abd_arc_thread_settle(thread, arc);
+	}
+	return 0;
 }
 
-int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_reader *reader, uint64_t hash,
+int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
 {
-	int error = abd_arc_hold_once(arc, reader, hash, key, hold, touch);
+	void *handle;
+	struct abd_arc_entry *entry = abd_arc_find_hold(arc, thread, hash, key, false, &handle);
 
-	if (ABD_UNLIKELY(error != 0))
+	if (ABD_UNLIKELY(entry == NULL)) {
 		abd_arc_hold_clear(hold);
-	abd_arc_reader_settle(reader);
-	return error;
+		return -ENOENT;
+	}
+	return abd_arc_hold_found(arc, thread, handle, entry, hold, touch);
 }
 
 int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
@@ -357,23 +272,19 @@ int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
 	uint64_t hash = abd_arc_hash(arc, key);
 
 	arc = abd_arc_shard(arc, hash);
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-
-	if (ABD_UNLIKELY(reader == NULL)) {
-		abd_arc_hold_clear(hold);
-		return -ENOMEM;
-	}
-	return abd_arc_hold_touch(arc, reader, hash, key, hold, true);
+	return abd_arc_hold_touch(arc, abd_arc_thread_enter(arc), hash, key, hold, true);
 }
 
 ssize_t abd_arc_hold_read(const abd_arc_hold_t *hold, void *dst, size_t off, size_t size)
 {
-	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
+	struct abd_arc_entry *entry = abd_arc_hold_check(__func__, hold);
 
 	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
-	int error = abd_arc_read_held(
-		arc, abd_arc_reader_get(arc), abd_arc_held_entry(hold), dst, off, size);
+	struct abd_arc *arc = abd_arc_handle_arc(hold->entry);
+	int error = abd_arc_read_entry(arc, abd_arc_thread_enter(arc), entry, dst, off, size);
 
+	if (ABD_UNLIKELY(error == -EBADMSG))
+		abd_arc_damaged(arc, entry);
 	return error == 0 ? (ssize_t)size : error;
 }
 
@@ -397,16 +308,15 @@ ssize_t abd_arc_read_all(
 	return result;
 }
 
-struct abd_arc *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
+struct abd_arc_entry *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE_IN(call, hold != NULL, "hold is NULL");
 	ABD_REQUIRE_IN(call, hold->entry != NULL, "nothing is held");
-	const struct abd_arc_hold_slot *slot = hold->entry;
 	struct abd_arc_entry *entry = abd_arc_held_entry(hold);
 
 	ABD_REQUIRE_IN(call, entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
 		"a hold of %zu bytes was released before", hold->stored_size);
-	return slot->block->reader->arc;
+	return entry;
 }
 
 int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy)
@@ -414,17 +324,11 @@ int abd_arc_hold_dup(const abd_arc_hold_t *hold, abd_arc_hold_t *copy)
 	ABD_REQUIRE(hold != NULL, "hold is NULL");
 	ABD_REQUIRE(copy != NULL, "copy is NULL");
 	ABD_REQUIRE(copy != hold, "copy is the hold itself");
-	struct abd_arc *arc = abd_arc_hold_check(__func__, hold);
-	struct abd_arc_reader *reader = abd_arc_reader_get(arc);
-	struct abd_arc_hold_slot *slot = reader != NULL ? abd_arc_reader_slot(reader) : NULL;
+	struct abd_arc_entry *entry = abd_arc_hold_check(__func__, hold);
 
-	if (slot == NULL) {
-		abd_arc_hold_clear(copy);
-		return -ENOMEM;
-	}
-	abd_arc_hold_again(arc, slot, abd_arc_held_entry(hold));
 	*copy = *hold;
-	copy->entry = slot;
+	copy->entry =
+		abd_arc_hold_count(abd_arc_handle_arc(hold->entry), abd_arc_thread_self, entry);
 	return 0;
 }
 
@@ -433,12 +337,9 @@ void abd_arc_release(abd_arc_hold_t *hold)
 	ABD_REQUIRE(hold != NULL, "hold is NULL");
 	if (hold->entry == NULL)
 		return;
+	void *handle = hold->entry;
+	struct abd_arc_entry *entry = abd_arc_hold_check(__func__, hold);
 
-	struct abd_arc_hold_slot *slot = hold->entry;
-	struct abd_arc_entry *entry = atomic_load_explicit(&slot->entry, memory_order_relaxed);
-
-	ABD_REQUIRE(entry != NULL && abd_arc_entry_abd(entry) == hold->abd,
-		"a hold of %zu bytes was released before", hold->stored_size);
 	abd_arc_hold_clear(hold);
-	abd_arc_slot_release(slot);
+	abd_arc_hold_end(handle, entry);
 }

@@ -7,7 +7,7 @@
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_thread.h"
 #include "abd_impl.h"
 #include "abd_lz4_decompress_indexed.h"
 #include "abd_lz4_frame.h"
@@ -273,12 +273,10 @@ void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool
 void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	abd_arc_record_count(arc, entry, false);
-	atomic_store_explicit(
-		&entry->item.stamp, ABD_ARC_STAMP_RETIRED + 2 * arc->batch, memory_order_relaxed);
+	atomic_store_explicit(&entry->item.stamp, abd_arc_stamp_retired(arc), memory_order_relaxed);
 	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
 	arc->retired_bytes += abd_arc_entry_bytes(arc, entry);
 	arc->retired_count++;
-	arc->retired_bits[abd_arc_bit(entry) / 64] |= (uint64_t)1 << abd_arc_bit(entry) % 64;
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }
 
@@ -292,11 +290,15 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
+/* The engine's allocator may read on its own, while the read that calls it holds its record. */
 int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size)
 {
+	bool was = abd_arc_callback_set(true);
+
 	size += ABD_LZ4_SLACK;
 	scratch->size = size;
 	scratch->buf = abd_buf_alloc(size, false);
+	abd_arc_callback_set(was);
 	scratch->is_own = scratch->buf == NULL;
 	if (scratch->is_own)
 		scratch->buf = abd_mem_alloc(size, 64);
@@ -305,10 +307,13 @@ int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size)
 
 void abd_arc_scratch_put(struct abd_arc_scratch *scratch)
 {
+	bool was = abd_arc_callback_set(true);
+
 	if (scratch->buf != NULL && scratch->is_own)
 		abd_mem_free(scratch->buf, scratch->size, 64);
 	else
 		abd_buf_free(scratch->buf, scratch->size);
+	abd_arc_callback_set(was);
 	scratch->buf = NULL;
 }
 
@@ -336,35 +341,42 @@ static ssize_t abd_arc_record_decode(struct abd_arc_entry *entry, void *dst, siz
 	return abd_lz4_decompress_range_to_buf(dst, abd, 0, size, 0, stored_size);
 }
 
-int abd_arc_record_read(const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst,
-	size_t off, size_t size, const struct abd_arc_scratch *scratch)
+/* The same from off on: matches may reach back to bytes before it, so those are decoded too. */
+static ssize_t abd_arc_record_decode_range(const struct abd_arc *arc, struct abd_arc_entry *entry,
+	void *dst, size_t off, size_t size, void *scratch)
 {
-	const abd_t *abd = abd_arc_entry_abd(entry);
+	size_t stored_size = abd_arc_entry_stored(entry), end = off + size;
+
+	if (entry->item.indexed)
+		return abd_lz4_decompress_indexed(dst, abd_arc_entry_abd(entry), off, size, 0,
+			stored_size, abd_arc_entry_index(arc, entry), scratch);
+	if (abd_arc_record_decode(entry, scratch, end) != (ssize_t)end)
+		return -EBADMSG;
+	memcpy(dst, (const char *)scratch + off, size);
+	return (ssize_t)size;
+}
+
+int abd_arc_record_read(
+	const struct abd_arc *arc, struct abd_arc_entry *entry, void *dst, size_t off, size_t size)
+{
+	struct abd_arc_scratch scratch;
+	ssize_t got;
 
 	if (size == 0)
 		return 0;
 	if (!abd_arc_entry_is_compressed(entry)) {
-		abd_copy_to_buf_off(dst, abd, off, size);
+		abd_copy_to_buf_off(dst, abd_arc_entry_abd(entry), off, size);
 		return 0;
 	}
+	if (ABD_LIKELY(off == 0)) {
+		got = abd_arc_record_decode(entry, dst, size);
+	} else {
+		int error = abd_arc_scratch_get(&scratch, off + size);
 
-	if (ABD_LIKELY(off == 0))
-		return abd_arc_record_decode(entry, dst, size) == (ssize_t)size ? 0 : -EBADMSG;
-
-	/* Matches may reach back to bytes before the range, so those are decoded too. */
-	size_t end = off + size;
-
-	if (scratch->buf == NULL)
-		return -EAGAIN;
-	assert(scratch->size >= end + ABD_LZ4_SLACK);
-	if (entry->item.indexed) {
-		ssize_t got = abd_lz4_decompress_indexed(dst, abd, off, size, 0,
-			abd_arc_entry_stored(entry), abd_arc_entry_index(arc, entry), scratch->buf);
-
-		return got == (ssize_t)size ? 0 : -EBADMSG;
+		if (error != 0)
+			return error;
+		got = abd_arc_record_decode_range(arc, entry, dst, off, size, scratch.buf);
+		abd_arc_scratch_put(&scratch);
 	}
-	if (abd_arc_record_decode(entry, scratch->buf, end) != (ssize_t)end)
-		return -EBADMSG;
-	memcpy(dst, (const char *)scratch->buf + off, size);
-	return 0;
+	return got == (ssize_t)size ? 0 : -EBADMSG;
 }

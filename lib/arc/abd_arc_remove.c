@@ -5,7 +5,7 @@
  * longer true.
  * OpenZFS: arc_freed() in module/zfs/arc.c.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_arc_walk.h"
 
 #include <abd/compare.h>
@@ -33,7 +33,7 @@ static bool abd_arc_is_same(
  */
 static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	bool found = abd_arc_is_found(arc, entry);
+	bool found = abd_arc_is_found(entry);
 
 	/* One that is leaving was counted when it was evicted. */
 	arc->stats.removes += abd_arc_item_list(&entry->item) != ABD_ARC_NONE;
@@ -48,22 +48,22 @@ static int abd_arc_remove_if(
 {
 	uint64_t hash = abd_arc_hash(first, key);
 	struct abd_arc *arc = abd_arc_shard(first, hash);
-	bool found = false, much;
+	bool found = false, reclaims;
 
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
 
 	if (held != NULL && entry != NULL &&
-		!(abd_arc_is_found(arc, entry) && abd_arc_is_same(arc, held, entry)))
+		!(abd_arc_is_found(entry) && abd_arc_is_same(arc, held, entry)))
 		entry = NULL;
 	if (entry != NULL)
 		found = abd_arc_remove_entry(arc, entry);
 	else if (held == NULL)
 		abd_arc_filling_overtake(arc, hash, key);
-	much = abd_arc_reclaim_is_due(arc);
+	reclaims = abd_arc_reclaim_is_due(arc) && abd_arc_reclaim_begin(arc);
 	pthread_mutex_unlock(&arc->lock);
-	if (much)
-		abd_arc_reclaim_some(arc);
+	if (reclaims)
+		abd_arc_reclaim_end(arc);
 	return found ? 0 : -ENOENT;
 }
 
@@ -71,6 +71,7 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	ABD_REQUIRE(key != NULL, "key is NULL");
+	abd_arc_rcu_require_outside(__func__);
 
 	return abd_arc_remove_if(arc, key, NULL);
 }
@@ -78,9 +79,11 @@ int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 int abd_arc_hold_drop(abd_arc_t *arc, const abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	ABD_REQUIRE(abd_arc_first(abd_arc_hold_check(__func__, hold)) == arc,
+	struct abd_arc_entry *held = abd_arc_hold_check(__func__, hold);
+
+	ABD_REQUIRE(abd_arc_first(abd_arc_handle_arc(hold->entry)) == arc,
 		"the hold is of another cache");
-	struct abd_arc_entry *held = abd_arc_held_entry(hold);
+	abd_arc_rcu_require_outside(__func__);
 
 	return abd_arc_remove_if(arc, &held->key, held);
 }
@@ -109,13 +112,13 @@ static void abd_arc_pool_pause(struct abd_arc *arc)
 /* Look without the lock whether this step may have something of the pool to remove. */
 static bool abd_arc_pool_is_near(struct abd_arc_walk *walk, uint64_t pool)
 {
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	abd_arc_walk_step(walk, false);
 	bool near = walk->leaving;
 
 	for (size_t i = 0; i < walk->count; i++)
 		near |= walk->found[i]->key.pool == pool;
-	abd_rcu_read_unlock();
+	abd_arc_rcu_read_unlock();
 	return near;
 }
 
@@ -155,6 +158,7 @@ ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
 
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
+	abd_arc_rcu_require_outside(__func__);
 	for (uint32_t i = 0; i < arc->shards; i++) {
 		pthread_mutex_lock(&arc[i].lock);
 		abd_arc_filling_overtake_pool(&arc[i], pool);

@@ -46,7 +46,7 @@
 /* A slab's head lies at its end, so that it goes back with the slab. */
 struct abd_arc_store_slab {
 	struct abd_arc_store_slab *next, **link; /* in its list; link is NULL on none */
-	char *base;
+	struct abd_arc_store *store;
 	struct abd_arc_entry *free; /* free slots; each entry's key begins with the next one */
 	uint16_t class, slots;
 	uint16_t used, carved; /* slots from carved on were never used */
@@ -183,6 +183,12 @@ static unsigned abd_arc_store_order(const struct abd_arc_store_class *class)
 	return abd_log2(class->slab_size >> ABD_CHUNK_SHIFT);
 }
 
+/* Where a slab's slots begin. */
+static char *abd_arc_store_base(const struct abd_arc_store *store, struct abd_arc_store_slab *slab)
+{
+	return (char *)slab - abd_arc_store_room(store->class[slab->class].slab_size);
+}
+
 static struct abd_arc_store_slab *abd_arc_store_grow(struct abd_arc_store *store, int number)
 {
 	struct abd_arc_store_class *class = &store->class[number];
@@ -194,7 +200,7 @@ static struct abd_arc_store_slab *abd_arc_store_grow(struct abd_arc_store *store
 	size_t room = abd_arc_store_room(class->slab_size);
 	struct abd_arc_store_slab *slab = (void *)(base + room);
 
-	*slab = (struct abd_arc_store_slab){.base = base,
+	*slab = (struct abd_arc_store_slab){.store = store,
 		.class = (uint16_t)number,
 		.slots = (uint16_t)(room / class->slot_size)};
 	abd_asan_poison(base, room);
@@ -207,7 +213,7 @@ static struct abd_arc_store_slab *abd_arc_store_grow(struct abd_arc_store *store
 static void abd_arc_store_end(struct abd_arc_store *store, struct abd_arc_store_slab *slab)
 {
 	struct abd_arc_store_class *class = &store->class[slab->class];
-	char *base = slab->base;
+	char *base = abd_arc_store_base(store, slab);
 
 	if (slab->link != NULL) {
 		abd_arc_store_unlist(slab);
@@ -228,10 +234,17 @@ static struct abd_arc_store_slab *abd_arc_store_home(const struct abd_arc_entry 
 
 /* The entry in a slot that may be free. */
 static struct abd_arc_entry *abd_arc_store_slot(
-	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab, unsigned i)
+	const struct abd_arc_store *store, struct abd_arc_store_slab *slab, unsigned i)
 {
-	return (struct abd_arc_entry *)(void *)(slab->base +
+	char *base = abd_arc_store_base(store, slab);
+
+	return (struct abd_arc_entry *)(void *)(base +
 						(size_t)i * store->class[slab->class].slot_size);
+}
+
+struct abd_arc_store *abd_arc_store_of(const struct abd_arc_entry *entry)
+{
+	return abd_arc_store_home(entry)->store;
 }
 
 size_t abd_arc_store_bytes_of(const struct abd_arc_store *store, const struct abd_arc_entry *entry)
@@ -405,7 +418,7 @@ struct abd_arc_store_slab *abd_arc_store_drain(struct abd_arc_store *store)
 }
 
 struct abd_arc_entry *abd_arc_store_live(
-	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab, unsigned *slot)
+	const struct abd_arc_store *store, struct abd_arc_store_slab *slab, unsigned *slot)
 {
 	while (*slot < slab->carved) {
 		struct abd_arc_entry *entry = abd_arc_store_slot(store, slab, (*slot)++);

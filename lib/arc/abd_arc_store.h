@@ -66,6 +66,8 @@ void abd_arc_store_init(struct abd_arc_store *store, size_t capacity);
 /** The capacity has changed: from now on slabs are no larger than suits it. */
 void abd_arc_store_resize(struct abd_arc_store *store, size_t capacity);
 
+/** The store that an entry's slot belongs to. */
+struct abd_arc_store *abd_arc_store_of(const struct abd_arc_entry *entry);
 /** Bytes of the slot that an entry lies in. */
 size_t abd_arc_store_bytes_of(const struct abd_arc_store *store, const struct abd_arc_entry *entry);
 /** The class whose slots hold so many bytes; -1: there is none. */
@@ -100,7 +102,7 @@ struct abd_arc_store_slab *abd_arc_store_drain(struct abd_arc_store *store);
  * behind it.
  */
 struct abd_arc_entry *abd_arc_store_live(
-	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab, unsigned *slot);
+	const struct abd_arc_store *store, struct abd_arc_store_slab *slab, unsigned *slot);
 size_t abd_arc_store_slab_size(
 	const struct abd_arc_store *store, const struct abd_arc_store_slab *slab);
 /** A free slot of so many bytes for this entry's record, in a listed slab; NULL: there is none. */

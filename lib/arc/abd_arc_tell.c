@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Freeing what left the cache for good; and first telling the engine what was evicted, so that a
- * second level can take it over.
+ * Telling the engine what was evicted before it is freed, so that a second level can take it over.
  *
  * In a cache with an evicted_cb, entries that would be freed are put into untold instead. The call
  * that put them there lets its locks go, tells of those that are still in the index, and frees all.
@@ -13,74 +12,12 @@
  * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
  * writes what will soon be evicted, while it is still cached.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_thread.h"
 #include "abd_impl.h"
-
-/* ---- freeing --------------------------------------------------------------------------------- */
-
-#define ABD_ARC_FREE_PIECE 256
-/* No call gives much more than this back to the system: that takes a millisecond. */
-#define ABD_ARC_TRIM_BYTES ((size_t)1 << 20)
-
-/* Free the slots of some entries. Returns the first one that is left. */
-static struct abd_arc_link *abd_arc_free_piece(
-	struct abd_arc *arc, struct abd_arc_link *link, const struct abd_arc_link *end)
-{
-	pthread_mutex_lock(&arc->lock);
-	size_t slabs = arc->store.bytes;
-
-	for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != end; i++) {
-		struct abd_arc_entry *entry = abd_arc_link_entry(link);
-		size_t bytes = abd_arc_entry_bytes(arc, entry);
-		size_t elsewhere = abd_arc_entry_elsewhere(arc, entry);
-
-		link = link->next;
-		arc->leaving -=
-			abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
-		arc->evicted_bytes -= bytes;
-		arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
-		arc->run_bytes -= elsewhere;
-		arc->loose_runs += elsewhere;
-		abd_arc_store_free(&arc->store, entry);
-	}
-	arc->loose_slabs += slabs - arc->store.bytes;
-	pthread_mutex_unlock(&arc->lock);
-	return link;
-}
-
-/*
- * Free the buffers without the lock, for which others may wait; then free the slots under it, a few
- * at a time.
- */
-void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
-{
-	struct abd_arc_link *link;
-
-	for (link = freed->next; link != freed; link = link->next)
-		abd_arc_record_free(abd_arc_link_entry(link));
-	for (link = freed->next; link != freed;)
-		link = abd_arc_free_piece(arc, link, freed);
-}
-
-void abd_arc_free_end(struct abd_arc *arc, size_t least)
-{
-	pthread_mutex_lock(&arc->lock);
-	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
-	bool reserves = arc->loose_runs > 0,
-	     is_enough = arc->loose_runs + arc->loose_slabs >= least;
-
-	if (is_enough)
-		arc->loose_runs = arc->loose_slabs = 0;
-	pthread_mutex_unlock(&arc->lock);
-	if (is_enough)
-		abd_chunk_trim(arc->store.provider, reserves, reserve, ABD_ARC_TRIM_BYTES);
-}
-
-/* ---- telling --------------------------------------------------------------------------------- */
 
 /* The caches in whose callbacks this thread is, the innermost first. On its stack. */
 struct abd_arc_telling {
-	uint64_t id;
+	const struct abd_arc *first;
 	const struct abd_arc_telling *outer;
 };
 
@@ -90,7 +27,7 @@ bool abd_arc_is_telling_slow(const struct abd_arc *arc)
 {
 	const struct abd_arc_telling *telling = abd_arc_telling_now;
 
-	while (telling != NULL && telling->id != arc->id)
+	while (telling != NULL && telling->first != arc - arc->number)
 		telling = telling->outer;
 	return telling != NULL;
 }
@@ -153,8 +90,11 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 		.flags = abd_arc_entry_is_compressed(entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
 		.entry = entry};
 
+	bool was = abd_arc_callback_set(true);
+
 	if (is_sound)
 		arc->evicted_cb(&evicted, arc->evicted_arg);
+	abd_arc_callback_set(was);
 	pthread_mutex_lock(&arc->lock);
 	arc->stats.told += is_sound;
 	arc->stats.damaged += !is_sound;
@@ -163,7 +103,7 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 void abd_arc_tell_slow(struct abd_arc *arc)
 {
-	struct abd_arc_telling telling = {arc->id, abd_arc_telling_now};
+	struct abd_arc_telling telling = {abd_arc_first(arc), abd_arc_telling_now};
 	struct abd_arc_entry *entry;
 	bool evicted = false;
 
@@ -180,7 +120,11 @@ void abd_arc_tell_slow(struct abd_arc *arc)
 		abd_arc_free_list(arc, &freed);
 	}
 	abd_arc_telling_now = telling.outer;
-	abd_arc_free_end(arc, 0);
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_loose loose = abd_arc_loose_take(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_loose_trim(arc, loose);
 }
 
 abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)

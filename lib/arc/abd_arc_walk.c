@@ -7,6 +7,7 @@
  */
 #include "abd_arc_walk.h"
 #include "abd_arc_impl.h"
+#include "abd_arc_rcu.h"
 
 struct abd_arc_walk_copy {
 	abd_arc_key_t key;
@@ -17,7 +18,7 @@ struct abd_arc_walk_copy {
 static size_t abd_arc_walk_copies(
 	struct abd_arc_walk *walk, struct abd_arc_walk_copy copy[ABD_ARC_WALK_MOST])
 {
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	abd_arc_walk_step(walk, false);
 	for (size_t i = 0; i < walk->count; i++) {
 		struct abd_arc_entry *entry = walk->found[i];
@@ -25,7 +26,7 @@ static size_t abd_arc_walk_copies(
 		copy[i] = (struct abd_arc_walk_copy){
 			entry->key, abd_arc_entry_stored(entry), entry->item.size};
 	}
-	abd_rcu_read_unlock();
+	abd_arc_rcu_read_unlock();
 	return walk->count;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conan 2 recipe. From the tree: conan create packaging/conan --build=missing
 
-lz4, xxhash, liburing and, where it is asked for, jemalloc come from the system: libabd needs just what their packages there
+lz4, xxhash, liburcu, liburing and, where it is asked for, jemalloc come from the system: libabd needs just what their packages there
 offer (see docs/use/install.md, "jemalloc never becomes your program's malloc").
 """
 import pathlib
@@ -40,6 +40,7 @@ class AbdConan(ConanFile):
     def system_requirements(self):
         packages = ["liblz4-dev", "libxxhash-dev"]
         packages += ["libjemalloc-dev"] if self.options.with_jemalloc else []
+        packages += ["liburcu-dev"] if self.options.with_arc else []
         packages += ["liburing-dev"] if self.options.with_uring else []
         Apt(self).install(packages)
 

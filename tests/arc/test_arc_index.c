@@ -3,7 +3,7 @@
  * The index by itself: against a plain array, with hashes that collide, with pages that are full,
  * and read while it grows and shrinks.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "arc_data.h"
 
 enum { ENTRIES = 30000 };
@@ -39,7 +39,7 @@ static void shrink(struct abd_arc_index *index, size_t count)
 {
 	if (!abd_arc_index_shrink(index, count))
 		return;
-	abd_rcu_synchronize();
+	abd_arc_rcu_synchronize();
 	abd_arc_index_shrink_end(index);
 }
 
@@ -234,12 +234,12 @@ static void *read_all_the_time(void *arg)
 	uint64_t state = 7;
 
 	while (!atomic_load(&reading->stop)) {
-		abd_rcu_read_lock(); /* whoever takes some out waits for this section first */
+		abd_arc_rcu_read_lock(); /* whoever takes some out waits for this section first */
 		uint64_t in = atomic_load(&reading->in), n = abd_test_random(&state) % in;
 
 		if (find(reading->index, n) != &entries[n])
 			atomic_fetch_add(&reading->missing, 1);
-		abd_rcu_read_unlock();
+		abd_arc_rcu_read_unlock();
 		atomic_fetch_add_explicit(&reading->looks, 1, memory_order_relaxed);
 	}
 	return NULL;
@@ -260,7 +260,7 @@ static void fill(struct reading *reading, uint64_t from)
 static void empty(struct reading *reading, uint64_t to)
 {
 	atomic_store(&reading->in, to);
-	abd_rcu_synchronize();
+	abd_arc_rcu_synchronize();
 	for (uint64_t n = to; n < ENTRIES; n++)
 		abd_arc_index_remove(reading->index, hash_of(reading->index, n), &entries[n]);
 	shrink(reading->index, to);

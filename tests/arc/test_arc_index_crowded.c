@@ -4,7 +4,7 @@
  * and are in the way when lines are split and joined. Only who knows the seed can choose homes;
  * this test knows it.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_arc_walk.h"
 #include "arc_data.h"
 
@@ -127,7 +127,7 @@ static void no_line_is_passed_when_all_are_out(void)
 static void shrink(void)
 {
 	cr_assert(abd_arc_index_shrink(crowd.index, 0));
-	abd_rcu_synchronize();
+	abd_arc_rcu_synchronize();
 	abd_arc_index_shrink_end(crowd.index);
 }
 

@@ -391,6 +391,7 @@ static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 	unsigned flags = share_of(n) == METADATA ? ABD_ARC_METADATA : 0;
 
 	key.pool = share_of(n);
+	abd_arc_reclaim(arc); /* what was evicted is found until then */
 	ssize_t result = abd_arc_read(arc, &key, read, 0, record_size(n));
 
 	if (result >= 0)

@@ -3,7 +3,7 @@
  * Buffers that the cache takes over, and blocks that are verified before they are stored. What else
  * a put does is in test_arc.c.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "abd_test_fault.h"
 #include "arc_data.h"
 
@@ -445,7 +445,7 @@ Test(abd_arc_put, without_memory_for_the_longer_search_the_record_is_stored_all_
 
 	write_words(data, size, 3);
 	cr_assert_eq(abd_arc_put(plain, arc_at(0), data, size), 0);
-	for (uint64_t n = 0, sites = 1; n < sites; n++) {
+	for (uint64_t n = 0, sites = 1; n <= sites; n++) {
 		cr_assert_eq(abd_arc_put(arc, arc_at(n), data, size), 0, "remembered");
 		abd_cache_reap_now(); /* what other tests left is memory too */
 		abd_test_fault_at(n);
@@ -473,10 +473,10 @@ Test(abd_arc_put, an_effort_that_no_search_has_is_refused)
 
 static void *read_for_a_while(void *begun)
 {
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	atomic_store((atomic_bool *)begun, true);
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-	abd_rcu_read_unlock();
+	abd_arc_rcu_read_unlock();
 	return NULL;
 }
 

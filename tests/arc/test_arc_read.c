@@ -2,7 +2,7 @@
 /*
  * Reads that teach the policy nothing, reads of what is held, and asking what is there.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "arc_data.h"
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)

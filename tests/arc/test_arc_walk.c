@@ -5,7 +5,7 @@
  * test_arc_index_crowded.c the lines that are full.
  */
 #include "abd_arc_walk.h"
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "arc_data.h"
 
 #define broken(statement, text) abd_test_expect_contract(statement, text)
@@ -40,7 +40,7 @@ static int visit(const abd_arc_key_t *key, size_t stored_size, size_t logical_si
 	uint64_t n = key->dva[0];
 	abd_arc_key_t same = arc_key(n);
 
-	abd_test_check(!abd_rcu_read_ongoing(), "in a section");
+	abd_test_check(!abd_arc_rcu_is_reading(), "in a section");
 	abd_test_check(abd_key_equal(key, &same, sizeof(same)), "key");
 	abd_test_check(logical_size == size_of(n), "record %zu: %zu", (size_t)n, logical_size);
 	abd_test_check(stored_size > 0 && stored_size <= logical_size, "stored");

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and may hold it by
- * writing it into a slot of its own. The writer replaces the record and evicts the old one. For all it evicted so far it begins a
- * grace period, and goes on evicting. Later it sees that the grace period has passed: it looks at the slots that are not settled, and
- * frees the records that no slot holds. The others it pins. A record counts the slots that hold it, if it is pinned, and also, if a
- * look chooses so, while it is not; and the last release of a pinned one frees it. What a look finds counted it may settle: then no
- * look comes to it again until it is woken. A release wakes it if it sees that it was counted, and the reader before it fills it
- * (abd_arc_hold_once(), abd_arc_slot_release(), abd_arc_reclaim_begin(), abd_arc_reclaim_end(), abd_arc_pin(),
- * abd_arc_slot_uncount()). A block has one slot here. Grace periods themselves: arc_period.pml.
+ * Hold, release and evict in lib/arc, as a model for Spin. A reader looks a record up inside a read-side section, and notes it in a slot
+ * of its own, or counts its hold in the record. The section ends, and the reader uses the record. It may hold the record a second time,
+ * by the count, and release the first hold. A record that is evicted, and not freed yet, it finds under the lock, and counts. The
+ * writer replaces the record and evicts the old one. It waits for a grace period, looks at the slots one by one without the lock, and
+ * then decides under the lock: what is counted is pinned, and the last of those holds frees it; what a slot held waits for the next look,
+ * and who clears the slot and sees that asks for one; the rest is freed (abd_arc_find_hold(), abd_arc_hold_end(), abd_arc_hold_uncount(),
+ * abd_arc_hold_any(), abd_arc_reclaim_wait(), abd_arc_hold_look(), abd_arc_hold_decide()).
  *
  * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section, nor beyond
- * the beginning of a grace period. This is what a grace period promises, and the model needs no more of it. All other memory accesses
- * happen in order.
+ * a grace period that the section began before; nor beyond a locked instruction or a lock of the reader's. This is what liburcu's grace
+ * period and x86 promise, and the model needs no more of it. All other memory accesses happen in order.
  *
  * Properties, in every order of steps:
- *   1. no reader reads a freed record, neither in its section nor while it holds the record;
+ *   1. no reader reads a freed record while it holds it, nor in its section;
  *   2. a record is freed once;
- *   3. all evicted records are freed once all readers have ended: nothing leaks;
- *   4. no process waits for ever (Spin's invalid end states).
+ *   3. all evicted records are freed once all readers have ended and one more look has been: nothing leaks;
+ *   4. what is found under the lock is not freed before it is released;
+ *   5. no process waits for ever (Spin's invalid end states).
  *
  * Bugs that the search must find: tests/plants, those with "guard: model".
  */
@@ -27,44 +27,34 @@
 #define NONE 255
 
 byte indexed = 0;             /* the record that the index leads to, or NONE */
+bool leaving[RECORDS];        /* evicted, and found under the lock */
 bool freed[RECORDS];
-bool retired[RECORDS];        /* out of the index; no grace period has begun for it */
-bool waiting[RECORDS];        /* one has begun */
-bool period;                  /* it is under way */
-bool awaited[READERS];        /* for this reader's section */
-byte seen[READERS];           /* how many had ended when it began */
+bool retired[RECORDS];        /* waits for a grace period to begin */
+bool waiting[RECORDS];        /* for the decision */
+bool marked[RECORDS];         /* a look has found it in a slot */
+bool kept[RECORDS];           /* a decision has seen that mark: who clears a slot asks for another look */
+bool pinned[RECORDS];
+byte count[RECORDS];
 byte slot[READERS] = NONE;    /* as others see it */
 byte buffered[READERS] = NONE;
 bool has_buffered[READERS];
 bool in_section[READERS];
-byte sections[READERS];       /* how many have ended */
+bool awaited[READERS];        /* the grace period waits for this section */
 byte readers_left = READERS;
 bool locked;                  /* the cache's lock */
-bool pinned[RECORDS];
-byte pins[RECORDS];           /* how many slots it counts */
-byte counted[READERS] = NONE; /* which record counts this slot */
-bool settled[READERS];
-bool woken[READERS] = true;
-bool cursor[READERS] = true;  /* the reader may fill it without waking it once more */
 
 inline use(record)
 {
-	assert(!freed[record]);
+	assert(!freed[record])
 }
 
-/* A slot that a record counts no longer holds it. Under the lock. */
-inline uncount(me)
+inline end_record(record)
 {
-	assert(pins[counted[me]] > 0 && !freed[counted[me]]);
-	pins[counted[me]]--;
-	settled[me] = false;
-	if
-	:: pinned[counted[me]] && pins[counted[me]] == 0 ->
-		freed[counted[me]] = true;
-		pinned[counted[me]] = false
-	:: else
-	fi;
-	counted[me] = NONE
+	assert(!freed[record] && count[record] == 0);
+	freed[record] = true;
+	leaving[record] = false;
+	pinned[record] = false;
+	waiting[record] = false
 }
 
 /* The store buffer empties. */
@@ -88,187 +78,198 @@ inline note(me, record)
 	fi
 }
 
+/* A locked instruction empties the store buffer. */
+inline add(me, record)
+{
+	atomic { drain(me); count[record]++ }
+}
+
+/* End a counted hold; the last one of a pinned record frees it, under the lock. */
+inline uncount(me, record)
+{
+	use(record);
+	atomic {
+		drain(me);
+		assert(count[record] > 0);
+		count[record]--;
+		last = (count[record] == 0 && pinned[record])
+	};
+	if
+	:: last -> atomic { !locked -> end_record(record) }
+	:: else
+	fi
+}
+
 proctype reader(byte me)
 {
 	byte found = NONE;
 	byte round = 0;
-	bool holds, saw, saw_pinned;
+	bool by_count, last;
 
 	do
 	:: round < ROUNDS - me ->
 		round++;
-		holds = false;
-		/* The slot is free, or this round only reads. What the reader wrote last, it sees. */
-		saw = counted[me] == NONE && (has_buffered[me] -> buffered[me] : slot[me]) == NONE;
-		if
-		:: saw && !cursor[me] -> cursor[me] = true; atomic { drain(me); woken[me] = true }
-		:: else
-		fi;
 		in_section[me] = true;
 		found = indexed;
+		by_count = false;
 		if
-		:: found == NONE -> skip
-		:: found != NONE -> use(found)             /* read, and done */
-		:: found != NONE && saw -> holds = true;
-			note(me, found)
-		fi;
-		if
-		:: found != NONE -> use(found)
-		:: else
-		fi;
-		atomic { drain(me); in_section[me] = false; sections[me]++ };
-		/* The thread goes on to fill another block. */
-		if
-		:: cursor[me] = false
-		:: skip
-		fi;
-		if
-		:: holds ->
-			use(found);
-			saw = counted[me] != NONE;         /* release */
-			saw_pinned = saw && pinned[found];
-			note(me, NONE);
+		:: found != NONE -> use(found);
 			if
-			:: saw_pinned ->
-				atomic { !locked -> locked = true; drain(me) };
-				atomic {
-					if
-					:: counted[me] != NONE && counted[me] != slot[me] -> uncount(me)
-					:: else
-					fi;
-					locked = false
-				}
-			:: !saw_pinned && (saw || counted[me] != NONE) -> atomic { drain(me); woken[me] = true }
-			:: else
+			:: skip; note(me, found)
+			:: skip; add(me, found); by_count = true
 			fi
 		:: else
 		fi;
-		d_step { found = NONE; holds = false; saw = false; saw_pinned = false }
+		atomic { drain(me); in_section[me] = false; awaited[me] = false };
+		if
+		/* A look-up that met a record that is leaving goes by the lock. */
+		:: found == NONE ->
+			atomic {
+				!locked;
+				drain(me);
+				if
+				:: leaving[0] && !freed[0] && (!pinned[0] || count[0] > 0) -> found = 0
+				:: leaving[1] && !freed[1] && (!pinned[1] || count[1] > 0) -> found = 1
+				:: skip
+				fi;
+				if
+				:: found != NONE -> count[found]++; by_count = true
+				:: else
+				fi
+			}
+		:: else
+		fi;
+		if
+		:: found != NONE ->
+			use(found);
+			/* A second hold, and the first one ends: then it is a counted one. */
+			if
+			:: !by_count ->
+				use(found);
+				add(me, found);
+				note(me, NONE);
+				by_count = true
+			:: skip
+			fi;
+			use(found);
+			if
+			:: by_count -> uncount(me, found)
+			:: else ->
+				last = kept[found];
+				note(me, NONE);
+				if
+				:: last -> atomic { drain(me) } /* and asks for a look, which is one of the writer's */
+				:: else
+				fi
+			fi
+		:: else
+		fi;
+		d_step { found = NONE; by_count = false; last = false }
 	:: else -> break
 	od;
-	readers_left--
+	atomic { drain(me); readers_left-- }
 }
 
-/* A grace period begins for what is retired: see which sections it waits for. */
-inline period_begin()
+/* Wait until every section that had begun has ended: what it wrote is seen then. */
+inline synchronize()
+{
+	d_step {
+		i = 0;
+		do
+		:: i < READERS -> drain(i); awaited[i] = in_section[i]; i++
+		:: else -> break
+		od;
+		i = 0
+	};
+	(!awaited[0] && !awaited[1])
+}
+
+/* Look at the slots, one by one: holds and releases go on meanwhile. Without the lock. */
+inline look()
+{
+	i = 0;
+	do
+	:: i < READERS ->
+		atomic {
+			if
+			:: slot[i] != NONE && waiting[slot[i]] -> use(slot[i]); marked[slot[i]] = true
+			:: else
+			fi;
+			i++
+		}
+	:: else -> break
+	od;
+	i = 0
+}
+
+inline decide()
 {
 	atomic {
 		!locked;
 		r = 0;
 		do
 		:: r < RECORDS ->
-			waiting[r] = retired[r];
-			retired[r] = false;
+			if
+			:: waiting[r] && marked[r] -> marked[r] = false; kept[r] = true
+			:: waiting[r] && !marked[r] && count[r] > 0 -> pinned[r] = true; waiting[r] = false
+			:: waiting[r] && !marked[r] && count[r] == 0 -> end_record(r)
+			:: else
+			fi;
 			r++
 		:: else -> break
 		od;
-		period = true;
-		i = 0;
-		do
-		:: i < READERS ->
-			drain(i);
-			awaited[i] = in_section[i];
-			seen[i] = (awaited[i] -> sections[i] : 0);
-			i++
-		:: else -> break
-		od;
-		i = 0;
 		r = 0
 	}
 }
 
-#define passed(i) (!awaited[i] || sections[i] != seen[i])
-
-/*
- * Nothing waits any longer. Look at the slots, one by one: releases go on meanwhile. Free the records, or pin them. Under the lock.
- */
-inline look()
+/* What is retired waits from now on. */
+inline take()
 {
-	atomic { !locked -> locked = true };
 	atomic {
-		period = false;
-		i = 0;
-		do
-		:: i < READERS ->
-			awaited[i] = false;
-			seen[i] = 0;
-			settled[i] = settled[i] && !woken[i];
-			woken[i] = false;
-			i++
-		:: else -> break
-		od;
-		i = 0;
-		r = 0
-	};
-	do
-	:: i < READERS && settled[i] -> i++
-	:: i < READERS && !settled[i] ->
-		saw = cursor[i];
-		atomic {
-			if
-			:: counted[i] == slot[i] && !saw -> settled[i] = true
-			:: counted[i] == slot[i]
-			:: counted[i] != slot[i] ->
-				if
-				:: counted[i] != NONE -> uncount(i)
-				:: else
-				fi;
-				if
-				:: slot[i] != NONE -> counted[i] = slot[i]; pins[slot[i]]++
-				:: slot[i] != NONE && !waiting[slot[i]]
-				:: slot[i] == NONE
-				fi
-			fi;
-			saw = false;
-			i++
-		}
-	:: else -> break
-	od;
-	atomic {
+		!locked;
 		r = 0;
 		do
 		:: r < RECORDS ->
 			if
-			:: waiting[r] && pins[r] > 0 -> pinned[r] = true
-			:: waiting[r] && pins[r] == 0 -> assert(!freed[r]); freed[r] = true
+			:: retired[r] -> waiting[r] = true; retired[r] = false
 			:: else
 			fi;
-			waiting[r] = false;
 			r++
 		:: else -> break
 		od;
-		i = 0;
-		r = 0;
-		locked = false
+		r = 0
 	}
+}
+
+inline reclaim()
+{
+	take();
+	synchronize();
+	look();
+	decide()
 }
 
 proctype writer()
 {
 	byte i, next = 1, r;
-	bool saw;
 
 	do
 	:: next <= RECORDS ->
-		/* Under the lock: replace the record, the last time by none. */
+		/* Under the lock: evict the record, and put another in, the last time none. */
 		atomic {
 			!locked;
 			retired[indexed] = true;
+			leaving[indexed] = true;
 			indexed = (next < RECORDS -> next : NONE);
 			next++
 		}
-	:: !period && (retired[0] || retired[1]) -> period_begin()
-	:: period && passed(0) && passed(1) -> look()
+	:: retired[0] || retired[1] -> reclaim()
+	:: !retired[0] && !retired[1] && (waiting[0] || waiting[1]) -> look(); decide() /* a release asked for it */
 	:: next > RECORDS -> break
 	od;
 	/* The end of the cache: all have gone. */
 	(readers_left == 0);
-	if
-	:: period -> look()
-	:: else
-	fi;
-	period_begin();
-	look();
+	reclaim();
 	r = 0;
 	do
 	:: r < RECORDS -> assert(freed[r]); r++

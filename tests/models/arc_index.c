@@ -33,7 +33,6 @@
 #include "abd_arc_policy.h"
 #include "abd_chunk.h"
 #include "abd_contract.h"
-#include "abd_rcu.h"
 
 #include <abd/key.h>
 

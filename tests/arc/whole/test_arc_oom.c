@@ -4,7 +4,7 @@
  * and at all that follow. The call returns 0 or -ENOMEM, nothing has leaked when the cache ends,
  * and the call works again afterwards.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "arc_data.h"
 
 enum { RECORD = 9000, RECORDS = 20 };
@@ -171,19 +171,19 @@ static int read_abd(void)
 /* As many as need another block of slots. */
 static int hold_dup(void)
 {
-	abd_arc_hold_t held, copy[2 * ABD_ARC_HOLDS];
+	abd_arc_hold_t held, copy[2 * ABD_ARC_SLOTS];
 	int error = abd_arc_hold(arc, arc_at(5), &held);
 
 	if (error != 0)
 		return error == -ENOENT ? 0 : error;
-	for (unsigned i = 0; i < 2 * ABD_ARC_HOLDS; i++) {
+	for (unsigned i = 0; i < 2 * ABD_ARC_SLOTS; i++) {
 		copy[i].entry = record; /* no hold: an error has to clear it */
 		int result = abd_arc_hold_dup(&held, &copy[i]);
 
 		cr_assert_eq(result != 0, copy[i].entry == NULL);
 		error = result != 0 ? result : error;
 	}
-	for (unsigned i = 0; i < 2 * ABD_ARC_HOLDS; i++)
+	for (unsigned i = 0; i < 2 * ABD_ARC_SLOTS; i++)
 		abd_arc_release(&copy[i]);
 	abd_arc_release(&held);
 	return error;

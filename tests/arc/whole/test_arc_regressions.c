@@ -3,7 +3,7 @@
  * Bugs that other projects had in hash tables under RCU, by their numbers in
  * tests/plants/README.md.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 
 #include "abd_test.h"
 #include <dirent.h>
@@ -41,9 +41,9 @@ Test(abd_arc_regressions, bug_29_liburcu_b047e7a_an_index_ends_inside_a_section)
 			index, abd_arc_hash_key(1, &entries[i].key), &entries[i], &old));
 	}
 	cr_assert_eq(threads(), before);
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	abd_arc_index_free(index);
-	abd_rcu_read_unlock();
-	abd_rcu_synchronize();
+	abd_arc_rcu_read_unlock();
+	abd_arc_rcu_synchronize();
 	free(entries);
 }

@@ -3,7 +3,7 @@
  * A resize to a smaller capacity joins lines of the index: while puts go on, two resizes at once,
  * and while readers look up.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_hold.h"
 #include "arc_data.h"
 
 enum { RECORD = 64, MIB = 1 << 20 };
@@ -48,11 +48,11 @@ static void *stay_in_section(void *arg)
 {
 	struct section *section = arg;
 
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	atomic_store(&section->begun, true);
 	while (!atomic_load(&section->over))
 		wait_ms(1);
-	abd_rcu_read_unlock();
+	abd_arc_rcu_read_unlock();
 	return NULL;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cache on a system that refuses thread keys: no thread can keep a place of its own in the
- * cache, so each call works without one. Records are still put, read and removed; a call that needs
- * such a place returns -ENOMEM.
+ * The cache on a system that refuses thread keys: no thread can have a block of its own, so each
+ * call works without one.
  */
 #include "abd_arc_impl.h"
 #include "arc_data.h"
@@ -16,7 +15,6 @@ static int everyday(void)
 	abd_arc_t *arc = arc_make(1 << 20, 0, ABD_ARC_CHECKSUM);
 	char record[RECORD], got[RECORD];
 	abd_arc_hold_t hold;
-	int error;
 
 	expect(arc != NULL);
 	for (uint64_t n = 0; n < 200; n++) {
@@ -28,11 +26,8 @@ static int everyday(void)
 		expect(memcmp(record, got, RECORD) == 0);
 		expect(abd_arc_read(arc, &key, got, 4000, 100) == 100);
 		expect(memcmp(record + 4000, got, 100) == 0);
-		/* -ENOMEM: without a key at once, else after giving up what it has. */
-		error = abd_arc_hold(arc, &key, &hold);
-		expect(error == 0 || error == -ENOMEM);
-		if (error == 0)
-			abd_arc_release(&hold);
+		expect(abd_arc_hold(arc, &key, &hold) == 0);
+		abd_arc_release(&hold);
 		expect(abd_arc_put(arc, &key, record, RECORD) == 0);
 		if (n % 3 == 0)
 			expect(abd_arc_remove(arc, &key) == 0);
@@ -44,7 +39,7 @@ static int everyday(void)
 	return 0;
 }
 
-/* The first key is the threads', the second RCU's, the third the cache's. */
+/* The first key is the threads', the second the cache's. */
 ABD_TEST_CHILD(arc_no_first_key)
 {
 	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 1);
@@ -54,12 +49,6 @@ ABD_TEST_CHILD(arc_no_first_key)
 ABD_TEST_CHILD(arc_no_second_key)
 {
 	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 2);
-	return everyday();
-}
-
-ABD_TEST_CHILD(arc_no_third_key)
-{
-	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 3);
 	return everyday();
 }
 
@@ -108,26 +97,6 @@ Test(abd_arc_system, a_thread_whose_first_value_was_refused_is_cleaned_up_after)
 	abd_test_child_passes("arc_no_first_value", NULL);
 }
 
-ABD_TEST_CHILD(arc_no_holds)
-{
-	abd_arc_hold_t hold;
-	abd_arc_t *arc;
-
-	abd_test_wrap_fail(ABD_TEST_KEY_CREATE, 3);
-	arc = arc_make(1 << 20, 0, 0);
-	expect(arc != NULL && abd_arc_put(arc, arc_at(0), "x", 1) == 0);
-	expect(abd_arc_hold(arc, arc_at(0), &hold) == -ENOMEM);
-	expect(arc_stats(arc).entries == 1);
-	expect(arc_stats(arc).shrinks == 0);
-	abd_arc_destroy(arc);
-	return 0;
-}
-
-Test(abd_arc_system, without_thread_keys_a_hold_that_can_not_be_costs_no_record)
-{
-	abd_test_child_passes("arc_no_holds", NULL);
-}
-
 Test(abd_arc_system, without_random_bytes_the_cache_caches)
 {
 	abd_test_child_passes("arc_no_random", NULL);
@@ -137,6 +106,5 @@ Test(abd_arc_system, without_thread_keys_the_cache_caches)
 {
 	abd_test_child_passes("arc_no_first_key", NULL);
 	abd_test_child_passes("arc_no_second_key", NULL);
-	abd_test_child_passes("arc_no_third_key", NULL);
 	abd_test_child_passes("arc_no_value", NULL);
 }

@@ -34,14 +34,14 @@ static void look(struct abd_arc_entry *entry)
 
 static void *read_record(void *plant)
 {
-	abd_rcu_read_lock();
+	abd_arc_rcu_read_lock();
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, abd_arc_hash(arc, &key), &key);
 
 	if (entry == NULL)
 		abort();
 	if (plant == NULL)
 		look(entry);
-	abd_rcu_read_unlock();
+	abd_arc_rcu_read_unlock();
 	if (plant != NULL)
 		look(entry);
 	atomic_store_explicit(&has_looked, true, memory_order_relaxed);

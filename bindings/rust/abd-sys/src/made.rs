@@ -153,8 +153,9 @@ pub struct abd_arc_stats {
     pub remembered: u64,
     pub told: u64,
     pub metadata_bytes: u64,
+    pub thread_bytes: u64,
 }
-const _: [(); 296] = [(); size_of_on_64_bits::<abd_arc_stats>(296)];
+const _: [(); 304] = [(); size_of_on_64_bits::<abd_arc_stats>(304)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

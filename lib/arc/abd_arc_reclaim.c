@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reclaiming: what was retired is freed when its readers have left, and memory is made where it is
+ * short.
+ * The cache has no background thread. A put that finds much retired waits for the readers, some
+ * microseconds, without the lock; so does one that needs memory. One thread at a time does it, and
+ * others go on while the part of the capacity that is kept free for this lasts (abd_arc_target()).
+ * If memory runs short in spite of that, because slabs are partly empty, puts evict ahead of need.
+ * OpenZFS: arc_reap_zthr and arc_evict_zthr, threads in the background.
+ */
+#include "abd_arc_hold.h"
+#include "abd_chunk.h"
+
+#include <time.h>
+
+/* No call goes on to make room for what evicted_cb puts, once that is more than so many records. */
+#define ABD_ARC_CALLBACK_PUTS 256
+/* It is time to reclaim when this part of what is kept free is retired: the rest is for others. */
+#define ABD_ARC_RETIRED_PART 2
+/* No step of a trim frees more ghosts than this. */
+#define ABD_ARC_GHOSTS_PIECE 1024
+
+bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
+{
+	return arc->retired_count >= ABD_ARC_RETIRED_MUCH ||
+	       arc->retired_bytes >= abd_arc_reserve(arc->capacity) / ABD_ARC_RETIRED_PART;
+}
+
+/*
+ * What is retired waits from now on. False: nothing was, so there is nothing to wait for. Under
+ * lock and reclaim_lock.
+ */
+static bool abd_arc_reclaim_take(struct abd_arc *arc)
+{
+	bool any = arc->retired_count > 0;
+
+	abd_arc_link_splice(&arc->waiting, &arc->retired);
+	arc->retired_count = 0;
+	arc->retired_bytes = 0;
+	/*
+	 * The same grace period serves for lines of the index that are no longer needed, if memory
+	 * is nearly short: the engine may have asked for their room.
+	 */
+	if (abd_arc_used(arc) + 2 * arc->store.slab_max > abd_arc_target(arc->capacity))
+		any |= abd_arc_index_shrink_some(arc->index, abd_arc_indexed(arc));
+	arc->stats.grace_periods += any;
+	arc->stats.waits += any;
+	return any;
+}
+
+/*
+ * Free what does not lie in slots, or put it into untold. What was freed since the last time is
+ * loose.
+ */
+static struct abd_arc_loose abd_arc_reclaim_rest(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
+		abd_arc_untold_add(arc, freed);
+	else
+		abd_arc_free_list(arc, freed);
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_loose loose = abd_arc_loose_take(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	return loose;
+}
+
+/* No section can see what waits: free what nobody holds. Under reclaim_lock only. */
+static void abd_arc_reclaim_free(struct abd_arc *arc)
+{
+	struct abd_arc_decision decision = {arc->waiting.prev, 0};
+	struct abd_arc_loose loose;
+	bool more;
+
+	abd_arc_hold_look(arc);
+	do {
+		struct abd_arc_link freed = {&freed, &freed};
+
+		pthread_mutex_lock(&arc->lock);
+		if (arc->index->is_shrinking)
+			abd_arc_index_shrink_end(arc->index);
+		more = abd_arc_hold_decide(arc, &decision, &freed);
+		abd_arc_free_slots(arc, &freed);
+		loose = abd_arc_loose_take(arc);
+		pthread_mutex_unlock(&arc->lock);
+		if (freed.next != &freed)
+			loose = abd_arc_reclaim_rest(arc, &freed);
+	} while (more);
+	abd_arc_loose_trim(arc, loose);
+}
+
+/* Wait for readers, then free what nobody holds. Under reclaim_lock only. */
+static void abd_arc_reclaim_wait(struct abd_arc *arc)
+{
+	abd_arc_rcu_synchronize();
+	abd_arc_reclaim_free(arc);
+}
+
+/* Look again if a release asked for it; unless somebody else reclaims, who does it then. */
+static void abd_arc_reclaim_again(struct abd_arc *arc)
+{
+	while (atomic_load(&arc->looks_again) && pthread_mutex_trylock(&arc->reclaim_lock) == 0) {
+		atomic_store(&arc->looks_again, false);
+		abd_arc_reclaim_free(arc);
+		pthread_mutex_unlock(&arc->reclaim_lock);
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+}
+
+void abd_arc_reclaim_unlock(struct abd_arc *arc)
+{
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	atomic_thread_fence(memory_order_seq_cst);
+	abd_arc_reclaim_again(arc);
+	abd_arc_tell(arc);
+}
+
+/* If memory is nearly short, empty slabs, or evict, so that nobody need wait. Under lock. */
+static void abd_arc_evict_ahead(struct abd_arc *arc)
+{
+	size_t room = abd_arc_room(arc);
+
+	if (!abd_arc_is_nearly_short(arc) || arc->retired_bytes >= room)
+		return;
+	size_t emptied = abd_arc_move_some(arc, room);
+
+	if (emptied < room)
+		(void)abd_arc_evict_some(arc, room - emptied);
+}
+
+bool abd_arc_reclaim_begin(struct abd_arc *arc)
+{
+	if (abd_arc_is_telling(arc) || pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+		return false;
+	abd_arc_evict_ahead(arc);
+	if (abd_arc_reclaim_take(arc))
+		return true;
+	pthread_mutex_unlock(&arc->reclaim_lock);
+	return false;
+}
+
+void abd_arc_reclaim_end(struct abd_arc *arc)
+{
+	abd_arc_reclaim_wait(arc);
+	abd_arc_reclaim_unlock(arc);
+}
+
+void abd_arc_reclaim_kept(struct abd_arc *arc)
+{
+	atomic_store(&arc->looks_again, true);
+	if (abd_arc_is_telling(arc))
+		return;
+	abd_arc_reclaim_again(arc);
+	abd_arc_tell(arc);
+}
+
+/* Under reclaim_lock only. */
+static void abd_arc_reclaim_now(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool any = abd_arc_reclaim_take(arc);
+
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_wait(arc);
+	else
+		abd_arc_reclaim_free(arc);
+}
+
+void abd_arc_reclaim(struct abd_arc *arc)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	abd_arc_reclaim_now(arc);
+	abd_arc_reclaim_unlock(arc);
+}
+
+/*
+ * What is told of is freed only then. Between two steps that free memory. False: the callbacks put
+ * so much that there shall be no next step. puts: how many records they had put before the first.
+ */
+static bool abd_arc_reclaim_pause(struct abd_arc *arc, size_t puts)
+{
+	if (ABD_LIKELY(arc->evicted_cb == NULL))
+		return true;
+	abd_arc_reclaim_unlock(arc);
+	pthread_mutex_lock(&arc->reclaim_lock);
+	pthread_mutex_lock(&arc->lock);
+	puts = arc->puts_of_callbacks - puts;
+	pthread_mutex_unlock(&arc->lock);
+	return puts <= ABD_ARC_CALLBACK_PUTS;
+}
+
+/*
+ * Take a step towards less excess: reclaim what was retired, if that is much, which is the first
+ * thing to try; or empty slabs; or evict. It makes more room than necessary, so that one wait for
+ * readers serves many puts. False: no step is needed, or possible. Under reclaim_lock.
+ */
+static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&arc->lock);
+	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
+
+	abd_arc_ceiling_follow(arc);
+	size_t excess =
+		abd_arc_excess(arc, class >= 0 ? abd_arc_store_near(&arc->store, class) : class);
+	size_t room = abd_arc_room(arc);
+
+	if (excess > 0 && is_first)
+		any = arc->retired_bytes >= room;
+	if (excess > 0 && !any)
+		any = abd_arc_move_some(arc, excess + room) > 0 ||
+		      abd_arc_evict_some(arc, excess + room) > 0;
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_now(arc);
+	return any;
+}
+
+void abd_arc_make_room(struct abd_arc *arc, int class)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_indexed(arc));
+	bool is_needed = abd_arc_excess(arc, class) > 0, is_first = true;
+	size_t puts = arc->puts_of_callbacks;
+
+	pthread_mutex_unlock(&arc->lock);
+	/* What a callback puts may be too much until the next put. */
+	if (!is_needed || abd_arc_is_telling(arc))
+		return;
+
+	pthread_mutex_lock(&arc->reclaim_lock);
+	/* An index that is too large must not cost records. */
+	if (is_sparse)
+		abd_arc_reclaim_now(arc);
+	while (abd_arc_reclaim_pause(arc, puts) && abd_arc_make_some_room(arc, class, is_first))
+		is_first = false;
+	abd_arc_reclaim_unlock(arc);
+}
+
+/* Evict an eighth of a shard's records. False: nothing was left to evict. */
+static bool abd_arc_shrink_some(struct abd_arc *arc)
+{
+	size_t evicted = 0;
+	bool any;
+
+	pthread_mutex_lock(&arc->lock);
+	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
+
+	any = arc->evicted_bytes > arc->waiting_bytes + arc->pinned_bytes + arc->untold_bytes;
+	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
+		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
+	any |= evicted > 0;
+	pthread_mutex_unlock(&arc->lock);
+
+	abd_arc_reclaim(arc);
+	return any;
+}
+
+bool abd_arc_shrink(struct abd_arc *arc)
+{
+	struct abd_arc *first = abd_arc_first(arc);
+	bool any = false;
+
+	if (abd_arc_is_telling(arc))
+		return false;
+	/* The memory that is refused may be with any shard. */
+	for (uint32_t i = 0; i < arc->shards; i++)
+		any |= abd_arc_shrink_some(&first[i]);
+	pthread_mutex_lock(&arc->lock);
+	arc->stats.shrinks += any;
+	pthread_mutex_unlock(&arc->lock);
+	abd_cache_reap_now();
+	return any;
+}
+
+/* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
+static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	pthread_mutex_lock(&arc->lock);
+	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
+
+	size_t before = abd_arc_used(arc);
+	bool any = abd_arc_move_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
+
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_now(arc);
+	pthread_mutex_lock(&arc->lock);
+	/* Records that are held leave ghosts, and free nothing yet. */
+	for (unsigned i = 0; i < ABD_ARC_GHOSTS_PIECE && abd_arc_used(arc) > before; i++)
+		(void)abd_arc_policy_drop_ghost(&arc->policy);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_reclaim_unlock(arc);
+	return any;
+}
+
+static uint64_t abd_arc_trim_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What all shards use, also for what is held; *puts: how many records evicted_cb has put there. */
+static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
+{
+	size_t used = 0;
+
+	*puts = 0;
+	for (uint32_t i = 0; i < first->shards; i++) {
+		pthread_mutex_lock(&first[i].lock);
+		used += abd_arc_used(&first[i]);
+		*puts += first[i].puts_of_callbacks;
+		pthread_mutex_unlock(&first[i].lock);
+	}
+	return used;
+}
+
+/*
+ * Take a step in each shard, for its part of what is too much. False: no step is left, or callbacks
+ * have put much since they had put so many records.
+ */
+static bool abd_arc_trim_round(struct abd_arc *first, size_t goal, size_t puts)
+{
+	size_t puts_now, used = abd_arc_trim_used(first, &puts_now);
+	bool any = false;
+
+	if (puts_now - puts > ABD_ARC_CALLBACK_PUTS)
+		return false;
+	for (uint32_t i = 0; used > goal && i < first->shards; i++)
+		any |= abd_arc_trim_some(&first[i], (used - goal - 1) / first->shards + 1);
+	return any;
+}
+
+size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
+{
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	abd_arc_require_untelling(__func__, arc);
+	abd_arc_rcu_require_outside(__func__);
+	uint64_t begin = abd_arc_trim_clock();
+	size_t puts, before = abd_arc_trim_used(arc, &puts), goal = before - abd_min(before, bytes);
+
+	for (uint32_t i = 0; i < arc->shards; i++)
+		abd_arc_reclaim(&arc[i]); /* what waits to be freed costs no record */
+	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal, puts))
+		continue;
+	abd_cache_reap_now();
+
+	size_t after = abd_arc_trim_used(arc, &puts);
+
+	return before - abd_min(before, after);
+}

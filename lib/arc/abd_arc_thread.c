@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The registry: all threads' blocks, and all caches. Threads and caches come and go independently.
+ * Invariant: a seat is of a shard that exists, because a cache that ends clears its seats first.
+ * A block is freed only when its thread has ended and no slot holds anything.
+ */
+#include "abd_arc_thread.h"
+
+#include <signal.h>
+#include <string.h>
+
+_Thread_local struct abd_arc_thread *abd_arc_thread_self;
+/* The key's destructor has run: no block is made for this thread again. */
+static _Thread_local bool abd_arc_thread_has_ended;
+
+static pthread_mutex_t abd_arc_registry = PTHREAD_MUTEX_INITIALIZER;
+static struct abd_arc_thread *abd_arc_threads;
+static struct abd_arc *abd_arc_caches;
+/* Shards so far: a shard's number, which is never used again. */
+static uint64_t abd_arc_shards_made;
+
+static pthread_once_t abd_arc_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t abd_arc_key;
+static bool abd_arc_key_made;
+
+void abd_arc_thread_lock(void)
+{
+	pthread_mutex_lock(&abd_arc_registry);
+}
+
+void abd_arc_thread_unlock(void)
+{
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+/* ---- noted hits ------------------------------------------------------------------------------ */
+
+/* Take a seat's notes, oldest first. Returns how many. */
+static unsigned abd_arc_seat_gather(struct abd_arc_thread *thread, struct abd_arc_seat *seat,
+	struct abd_arc_entry *gathered[ABD_ARC_NOTES])
+{
+	unsigned count = seat->noted;
+	uint16_t at = seat->last;
+
+	for (unsigned i = count; i > 0; i--, at = thread->before[at])
+		gathered[i - 1] = thread->note[at];
+	thread->noted = (uint16_t)(thread->noted - count);
+	seat->noted = 0;
+	if (thread->noted == 0)
+		thread->notes = 0;
+	return count;
+}
+
+void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
+{
+	struct abd_arc_seat *seat = abd_arc_seat_of(thread, arc);
+	struct abd_arc_entry *hit[ABD_ARC_NOTES];
+
+	if (!abd_arc_seat_is_of(seat, arc) || seat->noted == 0)
+		return;
+	unsigned count = abd_arc_seat_gather(thread, seat, hit);
+
+	seat->patience = 0;
+	/*
+	 * A slab was freed meanwhile, and a noted entry may have been in it. That is rare, so all
+	 * noted hits are forgotten.
+	 */
+	if (seat->slab_frees != atomic_load_explicit(&arc->store.frees, memory_order_relaxed))
+		return;
+	/* Their neighbours in the lists are rarely in the CPU's cache: fetch them all at once. */
+	for (unsigned i = 0; i < count; i++) {
+		if (abd_arc_item_list(&hit[i]->item) == ABD_ARC_NONE)
+			continue; /* it has left, and its link may be another thread's */
+		__builtin_prefetch(hit[i]->item.link.next, 1);
+		__builtin_prefetch(hit[i]->item.link.prev, 1);
+	}
+	for (unsigned i = 0; i < count; i++)
+		abd_arc_policy_hit(
+			&arc->policy, &hit[i]->item, abd_arc_share_of_entry(arc, hit[i]));
+	arc->stats.hits_told += count;
+}
+
+/* Tell if the lock is free. */
+static bool abd_arc_thread_try_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
+{
+	if (pthread_mutex_trylock(&arc->lock) != 0)
+		return false;
+	abd_arc_thread_tell(thread, arc);
+	pthread_mutex_unlock(&arc->lock);
+	return true;
+}
+
+/* Drop a seat's notes: the policy never learns of these hits. */
+static void abd_arc_seat_drop(struct abd_arc_thread *thread, struct abd_arc_seat *seat)
+{
+	struct abd_arc_entry *dropped[ABD_ARC_NOTES];
+	unsigned count = abd_arc_seat_gather(thread, seat, dropped);
+
+	abd_arc_seat_add(seat, ABD_ARC_COUNT_DROPPED, count);
+}
+
+/* Put the notes that are left together, so that the rest of the room can be used again. */
+static void abd_arc_notes_tidy(struct abd_arc_thread *thread)
+{
+	struct abd_arc_entry *note[ABD_ARC_NOTES];
+	uint16_t end[ABD_ARC_SEATS], at = 0;
+
+	for (unsigned i = 0; i < ABD_ARC_SEATS; i++) {
+		at = (uint16_t)(at + abd_arc_seat_gather(thread, &thread->seat[i], &note[at]));
+		end[i] = at;
+	}
+	for (unsigned i = at = 0; i < ABD_ARC_SEATS; i++)
+		for (; at < end[i]; at++)
+			abd_arc_seat_note(thread, &thread->seat[i], note[at]);
+}
+
+/*
+ * There is no room for another note. Tell the policies of this cache, whose shards can't end now,
+ * and if too much is left drop what is noted of other caches.
+ */
+static void abd_arc_notes_make_room(struct abd_arc_thread *thread, struct abd_arc *first)
+{
+	for (uint32_t i = 0; i < first->shards; i++)
+		if (abd_arc_seat_is_of(abd_arc_seat_of(thread, &first[i]), &first[i]))
+			(void)abd_arc_thread_try_tell(thread, &first[i]);
+	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++)
+		abd_arc_seat_drop(thread, &thread->seat[i]);
+	abd_arc_notes_tidy(thread);
+}
+
+void abd_arc_thread_settle_slow(struct abd_arc_thread *thread, struct abd_arc *arc)
+{
+	if (thread->notes == ABD_ARC_NOTES)
+		abd_arc_notes_make_room(thread, abd_arc_first(arc));
+	if (abd_arc_seat_of(thread, arc)->noted < arc->hit_batch)
+		return;
+	if (arc->hit_batch == 1) {
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_thread_tell(thread, arc);
+		pthread_mutex_unlock(&arc->lock);
+	} else if (!abd_arc_thread_try_tell(thread, arc)) {
+		/* Otherwise all threads would write the lock's cache line at every hit. */
+		abd_arc_seat_of(thread, arc)->patience = arc->hit_batch;
+	}
+}
+
+/* ---- seats ----------------------------------------------------------------------------------- */
+
+/*
+ * Leave a seat: its counts go to its shard, and what is noted to the policy, or is dropped if the
+ * lock is busy and may_wait is false. Under the registry's lock, so that the shard can't end.
+ */
+static void abd_arc_seat_leave(
+	struct abd_arc_thread *thread, struct abd_arc_seat *seat, bool may_wait)
+{
+	struct abd_arc *arc = atomic_load_explicit(&seat->arc, memory_order_relaxed);
+
+	if (arc != NULL && may_wait) {
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_thread_tell(thread, arc);
+		pthread_mutex_unlock(&arc->lock);
+	} else if (arc != NULL) {
+		(void)abd_arc_thread_try_tell(thread, arc);
+	}
+	if (seat->noted > 0)
+		abd_arc_seat_drop(thread, seat);
+	for (unsigned i = 0; i < ABD_ARC_COUNTS; i++) {
+		int64_t count = atomic_exchange_explicit(&seat->count[i], 0, memory_order_relaxed);
+
+		if (arc != NULL)
+			atomic_fetch_add_explicit(&arc->count[i], count, memory_order_relaxed);
+	}
+	atomic_store_explicit(&seat->arc, NULL, memory_order_relaxed);
+	seat->patience = 0;
+}
+
+void abd_arc_seat_take(struct abd_arc_thread *thread, struct abd_arc *arc)
+{
+	struct abd_arc_seat *seat = abd_arc_seat_of(thread, arc);
+
+	pthread_mutex_lock(&abd_arc_registry);
+	abd_arc_seat_leave(thread, seat, false);
+	atomic_store_explicit(&seat->arc, arc, memory_order_relaxed);
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+void abd_arc_thread_counts(struct abd_arc *arc, int64_t count[ABD_ARC_COUNTS])
+{
+	struct abd_arc_thread *thread;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	for (unsigned i = 0; i < ABD_ARC_COUNTS; i++)
+		count[i] = atomic_load_explicit(&arc->count[i], memory_order_relaxed);
+	for (thread = abd_arc_threads; thread != NULL; thread = thread->next) {
+		const struct abd_arc_seat *seat = abd_arc_seat_of(thread, arc);
+
+		for (unsigned i = 0; abd_arc_seat_is_of(seat, arc) && i < ABD_ARC_COUNTS; i++)
+			count[i] += atomic_load_explicit(&seat->count[i], memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+void abd_arc_thread_visit(void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg)
+{
+	const struct abd_arc_thread *thread;
+
+	for (thread = abd_arc_threads; thread != NULL; thread = thread->next) {
+		struct abd_arc_entry *held[ABD_ARC_SLOTS];
+		unsigned count = 0;
+
+		/* What they hold is rarely in the CPU's cache: fetch it all at once. */
+		for (unsigned i = 0; i < ABD_ARC_SLOTS; i++) {
+			held[count] =
+				atomic_load_explicit(&thread->slot[i].entry, memory_order_acquire);
+			if (held[count] != NULL)
+				__builtin_prefetch(held[count++], 1);
+		}
+		for (unsigned i = 0; i < count; i++)
+			visit(held[i], arg);
+	}
+}
+
+static bool abd_arc_thread_holds(const struct abd_arc_thread *thread)
+{
+	for (unsigned i = 0; i < ABD_ARC_SLOTS; i++)
+		if (atomic_load_explicit(&thread->slot[i].entry, memory_order_acquire) != NULL)
+			return true;
+	return false;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void abd_arc_thread_free(struct abd_arc_thread *thread)
+{
+	abd_mem_free(thread, sizeof(*thread), 64);
+}
+
+static void abd_arc_thread_unlist(struct abd_arc_thread *thread)
+{
+	struct abd_arc_thread **link = &abd_arc_threads;
+
+	while (*link != thread)
+		link = &(*link)->next;
+	*link = thread->next;
+}
+
+/* No read is under way: one that a signal handler left by a jump holds nothing any more. */
+static void abd_arc_thread_clear_reads(struct abd_arc_thread *thread)
+{
+	for (unsigned i = 0; i < ABD_ARC_SLOTS_READ; i++)
+		atomic_store_explicit(&thread->slot[i].entry, NULL, memory_order_release);
+}
+
+/* A thread ends: its last hits are reported, and what it was filling is passed on. */
+static void abd_arc_thread_end(void *self)
+{
+	struct abd_arc_thread *thread = abd_arc_thread_self;
+
+	(void)self;
+	abd_arc_thread_has_ended = true;
+	if (thread == NULL)
+		return; /* there was no memory for one */
+	abd_arc_thread_self = NULL;
+	abd_arc_thread_clear_reads(thread);
+	pthread_mutex_lock(&abd_arc_registry);
+	for (unsigned i = 0; i < ABD_ARC_SEATS; i++)
+		abd_arc_seat_leave(thread, &thread->seat[i], true);
+	for (struct abd_arc *first = abd_arc_caches; first != NULL; first = first->registry_next)
+		for (uint32_t i = 0; i < first->shards; i++)
+			abd_arc_filling_leave(&first[i], thread);
+	thread->idle = abd_arc_thread_holds(thread);
+	if (!thread->idle)
+		abd_arc_thread_unlist(thread);
+	pthread_mutex_unlock(&abd_arc_registry);
+	if (!thread->idle)
+		abd_arc_thread_free(thread);
+}
+
+/*
+ * The child of fork() has one thread, and uses no cache of its parent. The blocks of the others go.
+ * liburcu waits for no thread of the parent that was in a section, once it is told of the fork; its
+ * own call for that sets the signals' mask that it saved before, but it was not called then.
+ */
+static void abd_arc_fork_child(void)
+{
+	struct abd_arc_thread *thread, *next;
+	sigset_t mask;
+
+	for (thread = abd_arc_threads; thread != NULL; thread = next) {
+		next = thread->next;
+		if (thread != abd_arc_thread_self)
+			abd_arc_thread_free(thread);
+	}
+	abd_arc_threads = abd_arc_thread_self;
+	abd_arc_caches = NULL;
+	if (abd_arc_threads != NULL) {
+		abd_arc_threads->next = NULL;
+		abd_arc_threads->notes = abd_arc_threads->noted = 0;
+		memset(abd_arc_threads->seat, 0, sizeof(abd_arc_threads->seat));
+		memset(abd_arc_threads->slot, 0, sizeof(abd_arc_threads->slot));
+	}
+	pthread_mutex_unlock(&abd_arc_registry);
+	pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	urcu_bp_after_fork_child();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void abd_arc_key_make(void)
+{
+	abd_arc_key_made = pthread_key_create(&abd_arc_key, abd_arc_thread_end) == 0;
+	pthread_atfork(abd_arc_thread_lock, abd_arc_thread_unlock, abd_arc_fork_child);
+}
+
+/* Take over the block of a thread that has ended, with what it still holds. NULL: there is none. */
+static struct abd_arc_thread *abd_arc_thread_adopt(void)
+{
+	struct abd_arc_thread *thread;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	for (thread = abd_arc_threads; thread != NULL && !thread->idle; thread = thread->next)
+		continue;
+	if (thread != NULL)
+		thread->idle = false;
+	pthread_mutex_unlock(&abd_arc_registry);
+	return thread;
+}
+
+/* Free the blocks of threads that have ended since the last of what they held was released. */
+static void abd_arc_threads_tidy(void)
+{
+	struct abd_arc_thread **link = &abd_arc_threads, *thread;
+
+	while ((thread = *link) != NULL) {
+		if (thread->idle && !abd_arc_thread_holds(thread)) {
+			*link = thread->next;
+			abd_arc_thread_free(thread);
+		} else {
+			link = &thread->next;
+		}
+	}
+}
+
+static struct abd_arc_thread *abd_arc_thread_make(void)
+{
+	struct abd_arc_thread *thread = abd_mem_alloc(sizeof(*thread), 64);
+
+	if (thread == NULL)
+		return NULL;
+	memset(thread, 0, sizeof(*thread));
+	thread->next_slot = &thread->slot[ABD_ARC_SLOTS_READ];
+	thread->idle = true;
+	pthread_mutex_lock(&abd_arc_registry);
+	thread->next = abd_arc_threads;
+	abd_arc_threads = thread;
+	pthread_mutex_unlock(&abd_arc_registry);
+	return thread;
+}
+
+ABD_COLD struct abd_arc_thread *abd_arc_thread_start(void)
+{
+	ABD_KEEP_ERRNO;
+	struct abd_arc_thread *thread;
+
+	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	if (abd_arc_thread_has_ended || !abd_arc_key_made)
+		return NULL;
+	/* An ended thread's block would never be freed if its end is not told. */
+	if (pthread_setspecific(abd_arc_key, &abd_arc_thread_self) != 0)
+		return NULL;
+	while ((thread = abd_arc_thread_adopt()) == NULL && abd_arc_thread_make() != NULL)
+		continue;
+	if (thread != NULL) {
+		thread->rcu = abd_arc_rcu_register();
+		thread->self = pthread_self();
+	}
+	return abd_arc_thread_self = thread;
+}
+
+size_t abd_arc_thread_bytes(void)
+{
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	abd_arc_threads_tidy();
+	for (const struct abd_arc_thread *thread = abd_arc_threads; thread != NULL;
+		thread = thread->next)
+		bytes += sizeof(*thread);
+	pthread_mutex_unlock(&abd_arc_registry);
+	return bytes;
+}
+
+/* ---- caches ---------------------------------------------------------------------------------- */
+
+void abd_arc_thread_open(struct abd_arc *first)
+{
+	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	/* liburcu ends the process if it is refused something: so ask for it now. */
+	(void)abd_arc_rcu_register();
+	pthread_mutex_lock(&abd_arc_registry);
+	for (uint32_t i = 0; i < first->shards; i++) {
+		first[i].id = ++abd_arc_shards_made;
+		first[i].seat = (uint32_t)(abd_arc_shards_made % ABD_ARC_SEATS);
+	}
+	first->registry_next = abd_arc_caches;
+	abd_arc_caches = first;
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+/* The thread may be reading in another cache meanwhile, and use the slots for that. */
+static void abd_arc_thread_end_reads_in(struct abd_arc_thread *thread, const struct abd_arc *first)
+{
+	for (unsigned i = 0; i < ABD_ARC_SLOTS_READ; i++) {
+		struct abd_arc_hold_slot *slot = &thread->slot[i];
+		struct abd_arc_entry *entry =
+			atomic_load_explicit(&slot->entry, memory_order_acquire);
+
+		if (entry != NULL && abd_arc_first(abd_arc_of_entry(entry)) == first)
+			atomic_compare_exchange_strong(&slot->entry, &entry, NULL);
+	}
+}
+
+void abd_arc_thread_end_reads(struct abd_arc *first)
+{
+	struct abd_arc_thread *thread;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	for (thread = abd_arc_threads; thread != NULL; thread = thread->next)
+		abd_arc_thread_end_reads_in(thread, first);
+	pthread_mutex_unlock(&abd_arc_registry);
+}
+
+static void abd_arc_thread_forget(struct abd_arc_thread *thread, struct abd_arc *first)
+{
+	for (uint32_t i = 0; i < first->shards; i++) {
+		struct abd_arc_seat *seat = abd_arc_seat_of(thread, &first[i]);
+
+		if (abd_arc_seat_is_of(seat, &first[i]))
+			atomic_store_explicit(&seat->arc, NULL, memory_order_relaxed);
+	}
+}
+
+void abd_arc_thread_close(struct abd_arc *first)
+{
+	struct abd_arc **link = &abd_arc_caches;
+	struct abd_arc_thread *thread;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	while (*link != first)
+		link = &(*link)->registry_next;
+	*link = first->registry_next;
+	for (thread = abd_arc_threads; thread != NULL; thread = thread->next)
+		abd_arc_thread_forget(thread, first);
+	pthread_mutex_unlock(&abd_arc_registry);
+}
