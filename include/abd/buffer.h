@@ -88,8 +88,8 @@ typedef struct ABD_TAG {
 	abd_flags_t abd_flags;
 	uint8_t abd_provider;    /* private: which provider the runs go back to */
 	uint8_t abd_class_count; /* private: scatter: how many orders occur in the run table */
-	uint8_t abd_order;       /* private: scatter: order of the first run */
-	uint8_t abd_zeros;       /* private: scatter: all zeros, read-only */
+	uint8_t abd_order; /* private: order of the first run; of linear memory: its magazine */
+	uint8_t abd_zeros; /* private: scatter: all zeros, read-only */
 	size_t abd_size;
 	struct ABD_TAG *abd_parent; /* private: what a view was made from */
 	uint32_t abd_gang_refs;     /* private, atomic: gang entries that refer to this buffer */

@@ -41,19 +41,20 @@ abd_t *abd_alloc_sametype(abd_t *sabd, size_t size)
 
 static inline void abd_end(abd_t *abd)
 {
-	bool owner = (abd->abd_flags & ABD_FLAG_OWNER) != 0;
+	abd_flags_t flags = abd->abd_flags;
 
-	if (!owner && abd_is_linear(abd)) {
-		abd_linear_end(abd);
-	} else if (!owner) {
+	if ((flags & (ABD_FLAG_OWNER | ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE)) ==
+		(ABD_FLAG_OWNER | ABD_FLAG_LINEAR)) {
+		abd_linear_free(abd); /* no gang is linear */
+	} else if ((flags & ABD_FLAG_OWNER) == 0 && (flags & ABD_FLAG_LINEAR) == 0) {
 		if (ABD_UNLIKELY(!abd_struct_give(abd)))
 			abd_struct_free(abd);
-	} else if (abd_is_gang(abd)) {
-		abd_gang_free(abd, abd_free);
-	} else if (abd_is_linear(abd) && !abd_is_linear_page(abd)) {
-		abd_linear_free(abd);
-	} else {
+	} else if ((flags & ABD_FLAG_OWNER) == 0) {
+		abd_linear_end(abd);
+	} else if ((flags & ABD_FLAG_GANG) == 0) {
 		abd_scatter_free(abd);
+	} else {
+		abd_gang_free(abd, abd_free);
 	}
 }
 

@@ -20,8 +20,8 @@ static inline void abd_linear_init(
 	abd_t *abd, void *buf, size_t size, bool is_metadata, bool allocated)
 {
 	abd_struct_init(abd,
-		ABD_FLAG_LINEAR | ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0) |
-			(allocated ? ABD_FLAG_ALLOCD : 0),
+		ABD_FLAG_LINEAR | ABD_FLAG_OWNER | is_metadata * ABD_FLAG_META |
+			allocated * ABD_FLAG_ALLOCD,
 		size);
 	ABD_BUF(abd) = buf;
 }
@@ -39,10 +39,18 @@ abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
 	return abd;
 }
 
-/* Whether memory of this size lies in this thread's magazines when it is free. */
-static inline bool abd_linear_is_kept(size_t size)
+/* Memory of up to 64 bytes and structs lie in one magazine, which gives no pairs. */
+#define ABD_LINEAR_PAIR_MIN (sizeof(abd_t) + 1)
+
+/*
+ * Where memory of this size lies when it is free, beside its struct in this thread's magazines: the
+ * number of the magazine + 1. 0: it lies in none, or in that of structs. abd_order keeps it.
+ */
+static inline unsigned abd_linear_magazine(size_t size)
 {
-	return size <= ABD_MEM_CACHE_MAX && abd_allocator_is_own();
+	if (size < ABD_LINEAR_PAIR_MIN || size > ABD_MEM_CACHE_MAX || !abd_allocator_is_own())
+		return 0;
+	return abd_mem_cache_class(&size) + 1;
 }
 
 static inline void abd_linear_count_pair(struct abd_thread *thread, size_t size, uint64_t sign)
@@ -67,6 +75,7 @@ static ABD_NOINLINE abd_t *abd_linear_alloc_slow(size_t size, bool is_metadata)
 		return NULL;
 	}
 	abd_linear_init(abd, buf, size, is_metadata, true);
+	abd->abd_order = (uint8_t)abd_linear_magazine(size);
 	abd_linear_count(abd, 1);
 	return abd;
 }
@@ -75,19 +84,20 @@ static ABD_NOINLINE abd_t *abd_linear_alloc_slow(size_t size, bool is_metadata)
 abd_t *abd_alloc_linear(size_t size, bool is_metadata)
 {
 	struct abd_thread *thread = NULL;
+	unsigned magazine = abd_linear_magazine(size);
 	void *head, *buf;
 
-	if (ABD_LIKELY(size > 0 && abd_linear_is_kept(size))) {
-		size_t block = size;
-		unsigned class = abd_mem_cache_class(&block);
-
-		thread = abd_magazine_get_pair(ABD_STRUCT_MAGAZINE, class, &head, &buf);
-	}
+	if (ABD_LIKELY(magazine > 0))
+		thread = abd_magazine_get_pair(ABD_STRUCT_MAGAZINE, magazine - 1, &head, &buf);
 	if (ABD_UNLIKELY(thread == NULL))
 		return abd_linear_alloc_slow(size, is_metadata);
-	abd_linear_init(head, buf, size, is_metadata, true);
+
+	abd_t *abd = head;
+
+	abd_linear_init(abd, buf, size, is_metadata, true);
+	abd->abd_order = (uint8_t)magazine;
 	abd_linear_count_pair(thread, size, 1);
-	return head;
+	return abd;
 }
 
 static ABD_NOINLINE void abd_linear_free_slow(abd_t *abd)
@@ -100,14 +110,14 @@ static ABD_NOINLINE void abd_linear_free_slow(abd_t *abd)
 void abd_linear_free(abd_t *abd)
 {
 	abd_flags_t flags = abd->abd_flags;
-	size_t size = abd->abd_size, block = size;
+	size_t size = abd->abd_size;
+	unsigned magazine = abd->abd_order;
 	struct abd_thread *thread = NULL;
 
-	if (ABD_LIKELY((flags & ABD_FLAG_ALLOCD) != 0 && abd_linear_is_kept(size))) {
-		unsigned class = abd_mem_cache_class(&block);
-
+	if (ABD_LIKELY(magazine > 0)) {
 		abd_struct_clear(abd);
-		thread = abd_magazine_put_pair(ABD_STRUCT_MAGAZINE, class, abd, ABD_BUF(abd));
+		thread =
+			abd_magazine_put_pair(ABD_STRUCT_MAGAZINE, magazine - 1, abd, ABD_BUF(abd));
 	}
 	if (ABD_LIKELY(thread != NULL)) {
 		abd_linear_count_pair(thread, size, -(uint64_t)1);

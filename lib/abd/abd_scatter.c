@@ -246,6 +246,7 @@ static abd_t *abd_scatter_alloc_single(unsigned provider, unsigned order, bool *
 		return NULL;
 	}
 	abd->abd_flags |= ABD_FLAG_LINEAR | ABD_FLAG_LINEAR_PAGE;
+	abd->abd_order = (uint8_t)order;
 	ABD_BUF(abd) = run;
 	return abd;
 }
@@ -337,11 +338,12 @@ static inline struct abd_last_run abd_scatter_last_run(const abd_t *abd)
 
 static inline abd_flags_t abd_scatter_flags(bool is_metadata)
 {
-	return ABD_FLAG_OWNER | (is_metadata ? ABD_FLAG_META : 0);
+	return ABD_FLAG_OWNER | is_metadata * ABD_FLAG_META;
 }
 
-static ABD_NOINLINE abd_t *abd_scatter_alloc_slow(unsigned provider, size_t size, bool is_metadata)
+static ABD_NOINLINE abd_t *abd_scatter_alloc_slow(size_t size, bool is_metadata)
 {
+	unsigned provider = abd_chunk_provider_now();
 	abd_t *abd = NULL;
 
 	if (size <= abd_mem_bytes_max())
@@ -364,15 +366,17 @@ static ABD_NOINLINE abd_t *abd_scatter_alloc_slow(unsigned provider, size_t size
 /* The fast path takes struct and run together, out of this thread's magazines. */
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 {
-	unsigned provider = abd_chunk_provider_now(), order = abd_run_order(size);
+	unsigned provider = atomic_load_explicit(&abd_chunk_provider_number, memory_order_acquire),
+		 order = abd_run_order(size);
 	struct abd_thread *thread = NULL;
 	void *head, *run;
 
-	if (abd_scatter_is_single(((size - 1) >> ABD_CHUNK_SHIFT) + 1, ABD_TUNE(max_order)))
+	if (ABD_LIKELY(provider < ABD_CHUNK_PROVIDERS) &&
+		abd_scatter_is_single(((size - 1) >> ABD_CHUNK_SHIFT) + 1, ABD_TUNE(max_order)))
 		thread = abd_magazine_get_pair(
 			ABD_STRUCT_MAGAZINE, abd_chunk_magazine(provider, order), &head, &run);
 	if (ABD_UNLIKELY(thread == NULL))
-		return abd_scatter_alloc_slow(provider, size, is_metadata);
+		return abd_scatter_alloc_slow(size, is_metadata);
 
 	abd_t *abd = head;
 
@@ -381,6 +385,7 @@ abd_t *abd_scatter_alloc(size_t size, bool is_metadata)
 			abd_scatter_flags(is_metadata),
 		size);
 	abd->abd_provider = (uint8_t)provider;
+	abd->abd_order = (uint8_t)order;
 	ABD_BUF(abd) = run;
 	abd_scatter_count_pair(thread, size, order, 1);
 	return abd;
@@ -394,7 +399,7 @@ static ABD_NOINLINE void abd_scatter_free_slow(abd_t *abd)
 	abd_quarantine_unguard(last.run, last.used, last.size);
 	abd_scatter_count(abd, -(uint64_t)1);
 	if (abd_is_linear_page(abd)) {
-		abd_chunk_free(provider, ABD_BUF(abd), abd_run_order(abd->abd_size));
+		abd_chunk_free(provider, ABD_BUF(abd), abd->abd_order);
 		abd_struct_free(abd);
 		return;
 	}
@@ -412,7 +417,7 @@ void abd_scatter_free(abd_t *abd)
 {
 	abd_flags_t flags = abd->abd_flags;
 	size_t size = abd->abd_size;
-	unsigned order = abd_run_order(size);
+	unsigned order = abd->abd_order;
 	struct abd_thread *thread = NULL;
 
 	if ((flags & (ABD_FLAG_LINEAR_PAGE | ABD_FLAG_ALLOCD)) ==

@@ -51,6 +51,8 @@ void abd_struct_move(abd_t *to, abd_t *from)
 	assert((from->abd_flags & ABD_FLAG_ALLOCD) != 0 && abd_is_linear(from));
 	*to = *from;
 	to->abd_flags &= ~(unsigned)ABD_FLAG_ALLOCD;
+	if (!abd_is_linear_page(to))
+		to->abd_order = 0; /* no magazine takes the caller's struct: abd_linear_magazine() */
 	abd_struct_free(from);
 }
 

@@ -146,7 +146,11 @@ static inline struct abd_thread *abd_thread_mine(void)
 		    atomic_load_explicit(&slot->owner, memory_order_relaxed) != ABD_THREAD_POINTER))
 		return NULL;
 
-	return atomic_load_explicit(&slot->thread, memory_order_relaxed);
+	struct abd_thread *thread = atomic_load_explicit(&slot->thread, memory_order_relaxed);
+
+	if (thread == NULL)
+		__builtin_unreachable(); /* it was stored before the owner */
+	return thread;
 }
 
 #else

@@ -27,7 +27,7 @@ static const struct abd_chunk_provider *_Atomic abd_chunk_providers[ABD_CHUNK_PR
 	&abd_chunk_jemalloc,
 	&abd_chunk_pool,
 };
-static atomic_uint abd_chunk_provider_number = ABD_CHUNK_PROVIDERS; /* none yet */
+atomic_uint abd_chunk_provider_number = ABD_CHUNK_PROVIDERS;
 static pthread_mutex_t abd_chunk_add_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct abd_chunk_provider *abd_chunk_provider(unsigned number)

@@ -28,7 +28,10 @@ size_t abd_chunk_resident_small(void);
 /** How often the system has refused to take memory back. */
 uint64_t abd_chunk_refusals(void);
 
-/** The number of the provider that new buffers take. */
+/** The number of the provider that new buffers take; ABD_CHUNK_PROVIDERS: not decided yet. */
+extern atomic_uint abd_chunk_provider_number __attribute__((visibility("hidden")));
+
+/** The same, decided now if need be. */
 unsigned abd_chunk_provider_now(void);
 
 /** Bytes that the provider in use can hold; SIZE_MAX if only the machine limits it. */

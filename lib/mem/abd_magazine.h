@@ -155,8 +155,8 @@ static inline void abd_magazine_put(
 }
 
 /**
- * A block from each of two magazines of this thread: what a buffer needs, for the price of entering
- * once. Returns this thread; NULL: they don't both have one, and nothing was taken.
+ * A block from each of two different magazines of this thread: what a buffer needs, for the price of
+ * entering once. Returns this thread; NULL: they don't both have one, and nothing was taken.
  */
 static inline struct abd_thread *abd_magazine_get_pair(
 	unsigned first, unsigned second, void **first_block, void **second_block)
@@ -167,7 +167,7 @@ static inline struct abd_thread *abd_magazine_get_pair(
 		return NULL;
 
 	struct abd_magazine *a = thread->magazine[first], *b = thread->magazine[second];
-	bool both = a->count > 0 && b->count > (a == b);
+	bool both = a->count > 0 && b->count > 0;
 
 	if (ABD_LIKELY(both)) {
 		*first_block = a->slot[--a->count];
@@ -190,7 +190,7 @@ static inline struct abd_thread *abd_magazine_put_pair(
 		return NULL;
 
 	struct abd_magazine *a = thread->magazine[first], *b = thread->magazine[second];
-	bool both = a->count < a->capacity && b->count + (a == b) < b->capacity;
+	bool both = a->count < a->capacity && b->count < b->capacity;
 
 	if (ABD_LIKELY(both)) {
 		a->slot[a->count++] = first_block;
