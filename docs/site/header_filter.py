@@ -41,10 +41,10 @@ def answers(line):
 
 
 def public(lines):
-    """Without fields that a comment calls private, and unions that one does."""
+    """Without fields that a comment calls private, unions that one does, and names that the dialect's header gives to calls of its own."""
     text = "\n".join(lines)
     text = re.sub(r"\n\tunion \{\n(?:\t\t.*\n)*\t\} \w+; /\* private \*/", "", text)
-    return [line for line in text.split("\n") if not re.search(r";\s*/\* private", line)]
+    return [line for line in text.split("\n") if not re.search(r";\s*/\* private|^#define abd_\w+ abd_compat_\w+$", line)]
 
 
 def tags_apart(text):
