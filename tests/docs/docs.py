@@ -16,7 +16,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a page, and one of several words from where each chapter first has it
   taught                each function of OpenZFS's abd.c and arc.c is explained in docs/learn by a sentence, or a row of a table
-  ease                  no check: prints each page's words and reading ease (Flesch), and the words of each shelf
+  sizes                 no check: prints the words of each page and shelf; tables, headings, blocks and what is quoted as code don't count
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
   planted               the book in planted/, in which everything is wrong, is told all of what planted/told.txt says
@@ -702,35 +702,18 @@ def check_taught():
         check(name in explained, f"learn: no sentence explains {name}() of {place}")
 
 
-# ---- reading ease -----------------------------------------------------------------------------------------------------
-
-def syllables(word):
-    """Groups of vowels, a silent e at the end left out: right within a few per cent over a page."""
-    word = re.sub(r"(?<=[^aeiouyl])e$|(?<=[^td])ed$", "", word.lower())
-    return max(1, len(re.findall(r"[aeiouy]+", word)))
+# ---- sizes -------------------------------------------------------------------------------------------------------------
 
 
-def ease(path):
-    """Words and Flesch's reading ease of a page's sentences: tables, headings, blocks and what is quoted as code don't count."""
-    lines = ["." if not line or line[0] in "#|<" else re.sub(r"^\s*(?:-|\d+\.) ", ". ", line) for line in parse(path)[1]]
-    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", " ".join(lines)))
-    sentences = [found for each in re.split(r"[.!?](?=\s|$)", text) if (found := re.findall(r"[A-Za-z][A-Za-z'-]*", each))]
-    words = [word for sentence in sentences for word in sentence]
-    if not words:
-        return 0, 100.0
-    return len(words), 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * sum(map(syllables, words)) / len(words)
-
-
-def print_ease():
-    found = sorted((figure, words, str(path.relative_to(ROOT)))
-                   for path in (*pages(), *beside("README.md")) for words, figure in [ease(path)])
-    for figure, words, name in found:
-        print(f"{figure:5.1f}  {words:5} words  {name}")
+def print_sizes():
     shelves = collections.Counter()
-    for _, words, name in found:
-        shelves[pathlib.Path(name).parent.name or "README"] += words
-    words = ", ".join(f"{words} words in {shelf}" for shelf, words in sorted(shelves.items()))
-    print(f"figure: {words}, reading ease from {found[0][0]:.0f} ({found[0][2]}) to {found[-1][0]:.0f}")
+    for path in (*pages(), *beside("README.md")):
+        text = " ".join(line for line in parse(path)[1] if line[:1] not in ("#", "|", "<"))
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text))
+        words = len(re.findall(r"[A-Za-z][A-Za-z'-]*", text))
+        print(f"{words:6} words  {path.relative_to(ROOT)}")
+        shelves[path.parent.name if path.parent.parent == book else "README.md"] += words
+    print("figure: " + ", ".join(f"{words} words in {shelf}" for shelf, words in sorted(shelves.items())))
 
 
 # ---- docstrings --------------------------------------------------------------------------------------------------------
@@ -819,7 +802,7 @@ def main(arguments):
         book = pathlib.Path(arguments[1]).resolve()
         arguments = arguments[2:]
     checks = {"map": check_map, "links": check_links, "fences": check_fences, "blocks": check_blocks, "words": check_words, "terms": check_terms,
-              "taught": check_taught, "docstrings": check_docstrings, "planted": check_planted, "ease": print_ease, "table": put_table, "draw": draw}
+              "taught": check_taught, "docstrings": check_docstrings, "planted": check_planted, "sizes": print_sizes, "table": put_table, "draw": draw}
     if not arguments or arguments[0] not in checks:
         print(__doc__)
         return 2
