@@ -288,12 +288,14 @@ def check_link(where, path, target):
     return not anchor or check(anchor in anchors(to), f"{where}: {target}: no such heading")
 
 
-def check_text_names(where, line, files, known, others):
-    """file:function here; function() here or in a list of others' names."""
+def check_text_names(where, line, files, known, others, named):
+    """file:function here; function() here or in a list of others' names; suite/test."""
     for code in quoted(line):
         place = re.fullmatch(r"([\w./-]+\.(?:c|h|py|sh)):(\w+)", code)
         call = re.fullmatch(r"(\w+)\(\)", code)
-        if place:
+        if re.fullmatch(r"\w+/\w+", code) and (code.split("/")[0] + "/" in named or code.startswith(("abd_", "arc_"))):
+            check(code in named, f"{where}: there is no test {code}")
+        elif place:
             check(exists_here(code, files, set()), f"{where}: {code} does not exist")
         elif call:
             check(call.group(1) in known, f"{where}: {code} is neither ours nor in others.txt")
@@ -347,7 +349,7 @@ def check_order():
 MEASURED = re.compile(r"(?:Measured|Counted|Computed)\b.*: .*; 20\d\d-\d\d-\d\d; .*(?:`.+`|not kept)")
 
 
-def check_measured_tables(path, named):
+def check_measured_tables(path):
     """Below a table that is mostly figures stands, before the next heading, where, when and by which command they came to be."""
     cells, said = [], False
     for number, line in reversed(list(enumerate(parse(path)[1], 1))):
@@ -359,8 +361,6 @@ def check_measured_tables(path, named):
         cells, said = [], not line.startswith("#") and (said or MEASURED.match(line))
         for scenario in re.findall(r"`abd-perf run ([a-z][\w-]*)", line):
             check((ROOT / "perf" / "scenario" / f"abd_perf_{scenario.replace('-', '_')}.c").exists(), f"{path.name}:{number}: abd-perf has no {scenario}")
-        for test in re.findall(r"`(\w+/\w+)`", line) if MEASURED.match(line) else []:
-            check(test in named, f"{path.name}:{number}: there is no test {test}")
 
 
 def check_links():
@@ -371,6 +371,7 @@ def check_links():
     known = identifiers() | others | {name for folder in ("lib", "perf", "examples", "tests", "docs")
                                       for path in (ROOT / folder).glob("**/*.[ch]")
                                       for name in re.findall(r"\b(\w+)\(", path.read_text())}
+    names_of_tests = {*named, *(f"{name.split('/')[0]}/" for name in named)}
     inside = pages()
     for path in [*inside, *beside("README.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", *map(str, ROOT.glob("[a-z]*/[a-z]*/README.md")))]:
         level = 0
@@ -383,9 +384,9 @@ def check_links():
             for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "``", line)):
                 check_link(where, path, target)
             if path in inside:
-                check_text_names(where, line, files, known, others)
+                check_text_names(where, line, files, known, others, names_of_tests)
         if path in inside and path.name != "testing.md":  # its table is written by the table check
-            check_measured_tables(path, named)
+            check_measured_tables(path)
     check_order()
 
 
