@@ -598,6 +598,9 @@ class buffer : public owns<buffer>
 	}
 	/** Append to a gang a child that outlives it. */
 	status gang_add(ref cabd) { return abd_gang_add(get(), cabd.get(), false); }
+	/** Copies of bytes at a gang's end and in front. */
+	status append(const_bytes buf) { return abd_append(get(), buf.data(), buf.size()); }
+	status prepend(const_bytes buf) { return abd_prepend(get(), buf.data(), buf.size()); }
 	/** Append a child that becomes the gang's; after an error it is still the caller's. */
 	status gang_add(buffer &&cabd)
 	{

@@ -295,9 +295,9 @@ ABD_API const abd_t *abd_get_offset_const(const abd_t *sabd, size_t off, size_t 
 	__attribute__((warn_unused_result));
 
 /**
- * Free a view made by abd_get_offset_const().
+ * Free a view made by abd_get_offset_const(), or a gang made by abd_from_pieces().
  *
- * Contract: view is a view, and nobody uses it any more.
+ * Contract: view is a view or such a gang, and nobody uses it any more.
  * Returns:  nothing; NULL is ignored.
  * Owner:    the caller has no view any more; the viewed buffer is not touched.
  * Threads:  any.
@@ -367,6 +367,57 @@ ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
  * Source:   abd_gang_add(), abd_gang_add_gang() in module/zfs/abd.c.
  */
 ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
+
+/**
+ * Append a copy of size bytes to a gang: behind what was appended last, where there is room, else
+ * in a new member with room for a quarter of what the gang holds. So the cost is that of copying,
+ * however small the pieces are. A buffer is taken over by abd_gang_add() with free_on_free.
+ *
+ * Contract: abd is a gang, not a view of one.
+ * Units:    size in bytes; 0 appends nothing.
+ * Returns:  0, or -ENOMEM with the gang unchanged.
+ * Owner:    buf stays the caller's; new members are the gang's.
+ * Threads:  the gang is written. Its views, and gangs that its members were added to, hold what
+ *           they held, and may be read meanwhile.
+ * Source:   none in OpenZFS; folly's IOBufQueue, Ceph's bufferlist.
+ */
+ABD_API int abd_append(abd_t *abd, const void *buf, size_t size)
+	__attribute__((warn_unused_result));
+
+/**
+ * Put a copy of size bytes in front of what a gang holds, in room that is kept there as
+ * abd_append() keeps it behind. All offsets grow by size.
+ *
+ * Contract: abd is a gang, not a view of one, and has no views.
+ * Units:    size in bytes; 0 changes nothing.
+ * Returns:  0, or -ENOMEM with the gang unchanged.
+ * Owner:    buf stays the caller's; new members are the gang's.
+ * Threads:  the gang is written.
+ * Source:   none in OpenZFS; folly's IOBufQueue, Ceph's bufferlist.
+ */
+ABD_API int abd_prepend(abd_t *abd, const void *buf, size_t size)
+	__attribute__((warn_unused_result));
+
+/** Part of a buffer that is only read. */
+struct abd_piece {
+	const abd_t *abd;
+	size_t off, size;
+};
+
+/**
+ * A gang over parts of buffers that may only be read, such as cached records, by reference and one
+ * after another: so a request over 16 records is one buffer, for one abd_pwrite() or
+ * abd_to_iov(), and no byte is copied. Pieces of 0 bytes are skipped.
+ *
+ * Contract: each piece lies within its buffer. The buffers outlive the gang; a record stays held.
+ * Units:    count in pieces, off and size in bytes.
+ * Returns:  the gang, or NULL with errno EINVAL (no bytes, or more than SIZE_MAX) or ENOMEM.
+ * Owner:    the caller; abd_free_const() ends the gang only.
+ * Threads:  any; the buffers are read.
+ * Source:   none in OpenZFS, where no abd_t is const.
+ */
+ABD_API const abd_t *abd_from_pieces(const struct abd_piece *pieces, size_t count)
+	__attribute__((warn_unused_result));
 
 /* ---- convert --------------------------------------------------------------------------------- */
 

@@ -73,8 +73,8 @@ void abd_gang_append(abd_t *abd, abd_t *child, size_t child_off, size_t size, bo
 	struct abd_gang *gang = ABD_GANG(abd).abd_table;
 
 	__atomic_fetch_add(&child->abd_gang_refs, 1, __ATOMIC_RELAXED);
-	gang->entries[gang->count++] =
-		(struct abd_gang_entry){child, child_off, abd->abd_size, size, owned};
+	gang->entries[gang->count++] = (struct abd_gang_entry){
+		child, child_off, ABD_GANG(abd).abd_offset + abd->abd_size, size, owned, false};
 	abd->abd_size += size;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The gang's table: which bytes of which children, and where each starts.
  * Invariants: children are linear or scatter, never gangs; each entry starts where the one before
- * ends; the last ends at the gang's size.
+ * ends. The first starts at the root's abd_offset, which is 0 until bytes are put in front.
  *
  * OpenZFS links children into a list, so a child can be in one gang only (a second one gets a view
  * of it) and seeking walks. Here an entry refers to its child. The child needs only a count,
@@ -17,9 +17,10 @@
 struct abd_gang_entry {
 	abd_t *child;
 	size_t child_off; /* of the first byte taken from the child */
-	size_t start;     /* of that byte, in the gang */
+	size_t start;     /* of that byte, in the table's positions */
 	size_t size;
 	bool owned; /* the child is freed with this gang */
+	bool grows; /* the child is abd_grow.c's, with room in front of these bytes and behind */
 };
 
 struct abd_gang {
@@ -55,5 +56,14 @@ static inline const struct abd_gang_entry *abd_gang_seek(const struct abd_gang *
 bool abd_gang_reserve(abd_t *abd, size_t more);
 /** Append size bytes of child from child_off. Contract: room is reserved. */
 void abd_gang_append(abd_t *abd, abd_t *child, size_t child_off, size_t size, bool owned);
+
+/** How many entries hold cabd's bytes [off, off + size), and the first of them. */
+size_t abd_gang_span(
+	const abd_t *cabd, size_t off, size_t size, const struct abd_gang_entry **first);
+/**
+ * Append the children that hold cabd's bytes [off, off + size), cut to these, one by one.
+ * hand_over: pabd owns those that cabd owned. False: no memory; nothing has changed.
+ */
+bool abd_gang_append_range(abd_t *pabd, const abd_t *cabd, size_t off, size_t size, bool hand_over);
 
 #endif

@@ -83,13 +83,14 @@ static void abd_verify_scatter(const char *call, const abd_t *abd)
 static void abd_verify_gang(const char *call, const abd_t *abd)
 {
 	const struct abd_gang *gang = abd_gang_table(abd);
-	size_t bytes = 0;
+	size_t first = gang != NULL && gang->count > 0 ? gang->entries[0].start : 0;
+	size_t bytes = 0, off = ABD_GANG(abd).abd_offset - first;
 
 	for (size_t i = 0; gang != NULL && i < gang->count; i++) {
 		const struct abd_gang_entry *entry = &gang->entries[i];
 
-		ABD_REQUIRE_IN(call, entry->start == bytes && entry->size > 0,
-			"child %zu starts at %zu, not at %zu", i, entry->start, bytes);
+		ABD_REQUIRE_IN(call, entry->start - first == bytes && entry->size > 0,
+			"child %zu starts at %zu, not at %zu", i, entry->start - first, bytes);
 		ABD_REQUIRE_IN(call, !abd_is_gang(entry->child), "child %zu is a gang", i);
 		ABD_REQUIRE_IN(call,
 			__atomic_load_n(&entry->child->abd_gang_refs, __ATOMIC_RELAXED) > 0,
@@ -98,11 +99,9 @@ static void abd_verify_gang(const char *call, const abd_t *abd)
 		abd_verify_as(call, entry->child);
 		bytes += entry->size;
 	}
-	ABD_REQUIRE_IN(call,
-		ABD_GANG(abd).abd_offset <= bytes &&
-			abd->abd_size <= bytes - ABD_GANG(abd).abd_offset,
+	ABD_REQUIRE_IN(call, off <= bytes && abd->abd_size <= bytes - off,
 		"children hold %zu bytes, of which %zu from %zu are said to be there", bytes,
-		abd->abd_size, ABD_GANG(abd).abd_offset);
+		abd->abd_size, off);
 }
 
 void abd_verify_as(const char *call, const abd_t *abd)

@@ -115,8 +115,8 @@ const abd_t *abd_get_offset_const(const abd_t *sabd, size_t off, size_t size)
 
 void abd_free_const(const abd_t *view)
 {
-	ABD_REQUIRE(view == NULL || view->abd_parent != NULL, "a buffer of %zu bytes is no view",
-		view->abd_size);
+	ABD_REQUIRE(view == NULL || view->abd_parent != NULL || abd_is_gang(view),
+		"a buffer of %zu bytes is no view", view->abd_size);
 	abd_free_as(__func__, abd_books(view));
 }
 

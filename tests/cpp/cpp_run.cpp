@@ -207,6 +207,12 @@ static void gangs_and_views()
 		moved.copy_from_buf(std::string_view("0123456789abcdefghij"));
 		CHECK(!part && moved && moved.size() == 20 && memory[299] == '9');
 	}
+	{
+		abd::buffer grown = abd::buffer::alloc_gang().value();
+
+		CHECK(grown.append(std::string_view("end")) && grown.prepend(std::string_view("begin")));
+		CHECK(grown.size() == 8 && grown.equal_buf(std::string_view("beginend")));
+	}
 	CHECK(gang.equal_buf(std::string_view("abc"), 300));
 	CHECK(gang.cmp_buf(std::string_view("abd"), 300) < 0);
 	char some[4] = "";

@@ -177,6 +177,16 @@ const _: [(); 64] = [(); size_of_on_64_bits::<abd_t>(64)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct abd_piece {
+    pub abd: *const abd_t,
+    pub off: usize,
+    pub size: usize,
+}
+zeroed_by_default!(abd_piece);
+const _: [(); 24] = [(); size_of_on_64_bits::<abd_piece>(24)];
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct abd_allocator {
     pub alloc: Option<unsafe extern "C" fn(usize, usize, bool, *mut c_void) -> *mut c_void>,
     pub free: Option<unsafe extern "C" fn(*mut c_void, usize, bool, *mut c_void)>,
@@ -285,6 +295,7 @@ extern "C" {
     pub fn abd_alloc_linear_struct(abd: *mut abd_t, size: usize, is_metadata: bool) -> *mut abd_t;
     pub fn abd_alloc_sametype(sabd: *mut abd_t, size: usize) -> *mut abd_t;
     pub fn abd_allocator_set(allocator: *const abd_allocator) -> c_int;
+    pub fn abd_append(abd: *mut abd_t, buf: *const c_void, size: usize) -> c_int;
     pub fn abd_arc_contains(arc: *mut abd_arc_t, key: *const abd_arc_key_t) -> bool;
     pub fn abd_arc_create(config: *const abd_arc_config) -> *mut abd_arc_t;
     pub fn abd_arc_destroy(arc: *mut abd_arc_t);
@@ -352,6 +363,7 @@ extern "C" {
     pub fn abd_free(abd: *mut abd_t);
     pub fn abd_free_const(view: *const abd_t);
     pub fn abd_from_iov(iov: *const iovec, iov_count: c_int) -> *mut abd_t;
+    pub fn abd_from_pieces(pieces: *const abd_piece, count: usize) -> *const abd_t;
     pub fn abd_gang_add(pabd: *mut abd_t, cabd: *mut abd_t, free_on_free: bool) -> c_int;
     pub fn abd_get_from_buf(buf: *mut c_void, size: usize) -> *mut abd_t;
     pub fn abd_get_from_buf_cb(buf: *mut c_void, size: usize, free_cb: Option<unsafe extern "C" fn(*mut c_void, usize, *mut c_void)>, arg: *mut c_void) -> *mut abd_t;
@@ -388,6 +400,7 @@ extern "C" {
     pub fn abd_pool_region(base: *mut *mut c_void, size: *mut usize) -> c_int;
     pub fn abd_pool_stats_get(stats: *mut abd_pool_stats, stats_size: usize) -> c_int;
     pub fn abd_pread(fd: c_int, dst: *mut abd_t, dst_off: usize, size: usize, file_off: i64) -> isize;
+    pub fn abd_prepend(abd: *mut abd_t, buf: *const c_void, size: usize) -> c_int;
     pub fn abd_pwrite(fd: c_int, src: *const abd_t, src_off: usize, size: usize, file_off: i64) -> isize;
     pub fn abd_raidz_gen_iterate(cabds: *mut *mut abd_t, dabd: *mut abd_t, off: usize, csize: usize, dsize: usize, parity: c_uint, func_raidz_gen: Option<unsafe extern "C" fn(*mut *mut c_void, *const c_void, usize, usize)>);
     pub fn abd_raidz_rec_iterate(cabds: *mut *mut abd_t, tabds: *mut *mut abd_t, tsize: usize, parity: c_uint, func_raidz_rec: Option<unsafe extern "C" fn(*mut *mut c_void, usize, *mut *mut c_void, *const c_uint)>, mul: *const c_uint);
