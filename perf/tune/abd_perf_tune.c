@@ -38,6 +38,8 @@ enum { SCATTERED, SHIFTED, MIXED, LINEAR, KINDS };
 enum { SOME = 1 << SCATTERED | 1 << LINEAR, ALL = SOME | 1 << SHIFTED | 1 << MIXED };
 enum { PAGE = 4096, SHIFT = 512, BLOCKS = 32, BLOCK_SIZES = 3 };
 
+static struct abd_perf_options options;
+
 /* The largest size whose operands both fit into the caches. Above, hot and cold are the same. */
 #define HOT (abd_perf_env_last_cache() / 4)
 
@@ -133,14 +135,14 @@ static const struct subject subjects[] = {
 };
 
 /* Half of the blocks of a size are of table rows, with short matches, half of what fio writes. */
-static void make_blocks(const struct abd_perf_options *options, size_t size)
+static void make_blocks(size_t size)
 {
 	static const struct abd_perf_rows_kind kind = {"rows", 256, 24, 8};
 	struct abd_perf_data data[2];
 	struct abd_perf_records records;
 
-	abd_perf_rows_make(&data[0], options, &kind, size * BLOCKS / 2);
-	abd_perf_fio_make(&data[1], options, size * BLOCKS / 2);
+	abd_perf_rows_make(&data[0], &options, &kind, size * BLOCKS / 2);
+	abd_perf_fio_make(&data[1], &options, size * BLOCKS / 2);
 	for (unsigned half = 0; half < 2; half++) {
 		abd_perf_records_make(&records, &data[half], size);
 		for (size_t i = 0; i < BLOCKS / 2; i++, work.block_count++) {
@@ -155,7 +157,7 @@ static void make_blocks(const struct abd_perf_options *options, size_t size)
 	}
 }
 
-static void work_make(const struct abd_perf_options *options)
+static void work_make(void)
 {
 	size_t most = abd_perf_env_memory() / 12 / MIB * MIB, size = 4 * abd_perf_env_last_cache();
 
@@ -164,7 +166,7 @@ static void work_make(const struct abd_perf_options *options)
 	if (size < 68 * MIB)
 		abd_perf_say_die(1, "too little memory: %d MiB are needed", 12 * 68);
 	work.size = size - 2 * MIB;
-	work.random = options->seed;
+	work.random = options.seed;
 	abd_perf_place_tune("max_order", "0");
 	for (unsigned i = 0; i < 2; i++) {
 		work.line[i] = abd_alloc_linear(size, false);
@@ -178,7 +180,7 @@ static void work_make(const struct abd_perf_options *options)
 		abd_copy(work.runs[i], work.line[i], size);
 	}
 	for (unsigned size_log = 13; size_log <= 19; size_log += 3)
-		make_blocks(options, (size_t)1 << size_log);
+		make_blocks((size_t)1 << size_log);
 	abd_perf_place_tune("max_order", "10");
 }
 
@@ -206,7 +208,7 @@ static double work_time(
 
 static void work_share(const struct subject *subject, size_t size)
 {
-	for (unsigned i = 0; i < 2 * KINDS; i++) {
+	for (unsigned i = 0; i < 2 * KINDS && options.times == NULL; i++) {
 		bool cold = i % 2 != 0,
 		     used = (subject->kinds >> i / 2 & 1) != 0 && (!cold || size <= HOT);
 
@@ -236,8 +238,7 @@ enum { CELLS_MAX = 96, NAME_SIZE = 24, PLAN_SIZE = 1024, CANT_TELL = 2 };
 
 #define MARGIN 0.02 /* how far a ratio must lie from 1: two tunes in a row agree within that */
 #define SPREAD 0.10 /* the widest interval that a kernel raced against itself may have */
-/* Percent of the CPUs that others may use, and percent of the cells that may be disturbed. */
-enum { OTHERS = 10, DISTURBED = 20 };
+enum { OTHERS = 10, DISTURBED = 20 }; /* percent: others' CPU time, and disturbed cells, at most */
 
 struct cell {
 	const struct subject *subject;
@@ -249,7 +250,6 @@ struct cell {
 	bool disturbed;                /* the present kernel differs from itself */
 };
 
-static struct abd_perf_options options;
 static char plans[16][512]; /* what abd_tuning_get() said of the subjects at first */
 static struct cell cells[CELLS_MAX];
 static unsigned cell_count;
@@ -479,7 +479,8 @@ int abd_perf_tune(int argc, char **argv)
 	abd_perf_say_stoppable();
 	abd_perf_env_look(&options);
 	abd_perf_crew_pin(options.cpus[0]);
-	work_make(&options);
+	if (options.times == NULL)
+		work_make();
 	cells_measure();
 	if (abd_perf_say_stopped()) {
 		printf("# ended early\n");
