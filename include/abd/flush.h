@@ -13,7 +13,8 @@
  * unless they are exactly the same bytes.
  *
  * Nothing outside the destination range is changed. Cache lines that the range shares with other
- * data are flushed whole; other threads may write the other bytes of those lines at the same time.
+ * data may be flushed whole; other threads may write the other bytes of those lines at the same
+ * time.
  * A call issues one fence, after the last write, whatever the number of pieces; with
  * ABD_FLUSH_NODRAIN it issues none.
  *
@@ -34,7 +35,11 @@ enum {
 	ABD_FLUSH_AUTO = 0,      /**< the caller knows nothing: choose by size */
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
-	/** the copy is durable only after this thread's next abd_flush_drain() */
+	/**
+	 * The copy is durable only after this thread's next abd_flush_drain(). Copies of multiples
+	 * of 8 bytes that follow each other, as in a log of small entries, are then written a line
+	 * at a time, whatever their size.
+	 */
 	ABD_FLUSH_NODRAIN = 1 << 8,
 };
 
