@@ -25,7 +25,6 @@ enum {
 	 * %, 32 lines 9 %.
 	 */
 	ABD_FETCH_LINES = 4,
-	ABD_FETCH_LEAD = 2048,
 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -169,12 +168,6 @@ __attribute__((always_inline)) static inline void abd_fetch_heads(
 {
 	abd_fetch_head(next_a);
 	abd_fetch_head(next_b);
-}
-
-/* The offset in a span of this size at which to prefetch the heads of the next spans. */
-static inline size_t abd_fetch_place(size_t size)
-{
-	return size - abd_min(size / 2, ABD_FETCH_LEAD);
 }
 
 #endif
