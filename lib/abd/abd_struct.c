@@ -52,7 +52,8 @@ void abd_struct_move(abd_t *to, abd_t *from)
 	*to = *from;
 	to->abd_flags &= ~(unsigned)ABD_FLAG_ALLOCD;
 	if (!abd_is_linear_page(to))
-		to->abd_order = 0; /* no magazine takes the caller's struct: abd_linear_magazine() */
+		to->abd_order = 0; /* no magazine takes the caller's struct: abd_linear_magazine()
+				    */
 	abd_struct_free(from);
 }
 

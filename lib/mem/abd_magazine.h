@@ -155,8 +155,8 @@ static inline void abd_magazine_put(
 }
 
 /**
- * A block from each of two different magazines of this thread: what a buffer needs, for the price of
- * entering once. Returns this thread; NULL: they don't both have one, and nothing was taken.
+ * A block from each of two different magazines of this thread: what a buffer needs, for the price
+ * of entering once. Returns this thread; NULL: they don't both have one, and nothing was taken.
  */
 static inline struct abd_thread *abd_magazine_get_pair(
 	unsigned first, unsigned second, void **first_block, void **second_block)

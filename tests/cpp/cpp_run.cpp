@@ -210,7 +210,8 @@ static void gangs_and_views()
 	{
 		abd::buffer grown = abd::buffer::alloc_gang().value();
 
-		CHECK(grown.append(std::string_view("end")) && grown.prepend(std::string_view("begin")));
+		CHECK(grown.append(std::string_view("end")) &&
+			grown.prepend(std::string_view("begin")));
 		CHECK(grown.size() == 8 && grown.equal_buf(std::string_view("beginend")));
 	}
 	CHECK(gang.equal_buf(std::string_view("abc"), 300));
