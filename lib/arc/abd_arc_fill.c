@@ -2,8 +2,8 @@
 /*
  * The miss path. Who finds no record, and no fill of the key, begins one and gets a buffer; others
  * wait. The fill ends with a put, out of that buffer, or goes to who waited first.
- * Invariants: what is handed out counts against the capacity from before it is allocated until it
- * is freed or is the record's buffer. A fill that a put or remove has overtaken publishes nothing:
+ * Invariants: what is handed out counts against the capacity from before it is allocated until its
+ * fill ends. A fill that a put or remove has overtaken publishes nothing:
  * what was read before a write is not found after it.
  * OpenZFS: arc_read() for a header with ARC_FLAG_IO_IN_PROGRESS; leases that a delete revokes:
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
@@ -13,47 +13,50 @@
 
 #include <abd/codec.h>
 
-/* Reserve what a buffer of this size takes. Returns 0 or -ENOSPC. */
+/* What abd_arc_fill_reserve() returns if room is to be made. */
+#define ABD_ARC_FILL_NO_ROOM 1
+
+/* Reserve what a buffer of this size takes. Returns 0, -ENOSPC, or as above. Under lock. */
 static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bool is_metadata)
 {
 	struct abd_arc *arc = filling->arc;
+
+	if (size > ABD_ARC_RECORD_MAX)
+		return -ENOSPC;
 	size_t bytes = abd_arc_record_estimate(size);
-	bool fits, has_room = true;
 
-	pthread_mutex_lock(&arc->lock);
-	fits = bytes <= abd_arc_share_cost_max(arc, is_metadata);
-	if (fits) {
-		abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
-		arc->policy.reserved += bytes;
-		arc->run_bytes += bytes;
-		filling->bytes = bytes;
-		has_room = abd_arc_has_room(arc, -1, 0);
-	}
-	pthread_mutex_unlock(&arc->lock);
-	if (has_room)
-		return fits ? 0 : -ENOSPC;
+	if (bytes > abd_arc_share_cost_max(arc, is_metadata))
+		return -ENOSPC;
+	abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
+	arc->policy.reserved += bytes;
+	arc->run_bytes += bytes;
+	filling->bytes = bytes;
+	return abd_arc_has_room(arc, -1, 0) ? 0 : ABD_ARC_FILL_NO_ROOM;
+}
+
+/* Make room for what was reserved. Returns 0 or -ENOSPC. */
+static int abd_arc_fill_make_room(struct abd_arc_filling *filling)
+{
+	struct abd_arc *arc = filling->arc;
+
 	abd_arc_make_room(arc, -1);
-
 	/* Nothing is left to evict: what there is are other fills. */
 	pthread_mutex_lock(&arc->lock);
-	has_room = !abd_arc_is_far_over(arc);
+	bool has_room = !abd_arc_is_far_over(arc);
+
 	if (!has_room)
 		abd_arc_filling_unreserve(filling);
 	pthread_mutex_unlock(&arc->lock);
 	return has_room ? 0 : -ENOSPC;
 }
 
-/* Make the buffer of a fill that has just begun. Returns 0, -ENOSPC or -ENOMEM. */
+/* Make the buffer of a fill, for which room is reserved. Returns 0 or -ENOMEM. */
 static int abd_arc_fill_prepare(
 	struct abd_arc_filling *filling, size_t size, bool is_metadata, abd_arc_fill_t *fill)
 {
 	struct abd_arc *arc = filling->arc;
-	int error = size <= ABD_ARC_RECORD_MAX ? abd_arc_fill_reserve(filling, size, is_metadata)
-					       : -ENOSPC;
 	abd_t *abd;
 
-	if (error != 0)
-		return error;
 	do
 		abd = abd_alloc(size, is_metadata);
 	while (abd == NULL && abd_arc_shrink(arc));
@@ -62,38 +65,61 @@ static int abd_arc_fill_prepare(
 
 	size_t bytes = abd_arc_record_bytes(abd);
 
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_filling_unreserve(filling);
-	arc->policy.reserved += bytes;
-	arc->run_bytes += bytes;
-	filling->bytes = bytes;
-	filling->abd = abd;
-	pthread_mutex_unlock(&arc->lock);
+	/* Only if the provider refused orders. */
+	if (bytes != filling->bytes) {
+		pthread_mutex_lock(&arc->lock);
+		abd_arc_filling_unreserve(filling);
+		arc->policy.reserved += bytes;
+		arc->run_bytes += bytes;
+		filling->bytes = bytes;
+		pthread_mutex_unlock(&arc->lock);
+	}
+	atomic_store_explicit(&filling->abd, abd, memory_order_release);
 	*fill = (abd_arc_fill_t){abd, size, filling};
 	return 0;
 }
 
+/* A key that is asked for. */
+struct abd_arc_wish {
+	const abd_arc_key_t *key;
+	uint64_t hash;
+	size_t size;
+	unsigned flags;
+};
+
+static bool abd_arc_wish_is_metadata(const struct abd_arc_wish *wish)
+{
+	return (wish->flags & ABD_ARC_METADATA) != 0;
+}
+
 /*
- * Begin a fill of key, or wait for one. 1: *filling is this thread's. 0: look again. -EAGAIN: it
- * would wait, and may not. -EDEADLK: it would wait for itself. -ENOMEM.
+ * Begin a fill of the key and reserve its room, or wait for one. 1: *filling is this thread's, and
+ * *error what abd_arc_fill_reserve() said. 0: look again. -EAGAIN: it would wait, and may not.
+ * -EDEADLK: it would wait for itself. -ENOMEM.
  */
-static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
-	const abd_arc_key_t *key, unsigned flags, struct abd_arc_filling **filling)
+static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread,
+	const struct abd_arc_wish *wish, struct abd_arc_filling **filling, int *error)
 {
 	int result = 0;
 
 	pthread_mutex_lock(&arc->lock);
-	*filling = abd_arc_filling_find(arc, hash, key);
+	*filling = abd_arc_filling_find(arc, wish->hash, wish->key);
 	if (*filling != NULL && (*filling)->owner == thread) {
 		result = -EDEADLK;
-	} else if (*filling != NULL && (flags & ABD_ARC_NOWAIT) != 0) {
+	} else if (*filling != NULL && (wish->flags & ABD_ARC_NOWAIT) != 0) {
 		result = -EAGAIN;
 	} else if (*filling != NULL) {
-		return abd_arc_filling_wait(*filling, thread) == ABD_ARC_CHOSEN;
-	} else if (abd_arc_find(arc, hash, key) == NULL) { /* it has not come since the look-up */
-		*filling = abd_arc_filling_begin(arc, thread, hash, key);
+		if (abd_arc_filling_wait(*filling, thread) != ABD_ARC_CHOSEN)
+			return 0;
+		pthread_mutex_lock(&arc->lock);
+		result = 1;
+	} else if (abd_arc_find(arc, wish->hash, wish->key) == NULL) {
+		/* It has not come since the look-up. */
+		*filling = abd_arc_filling_begin(arc, thread, wish->hash, wish->key);
 		result = *filling != NULL ? 1 : -ENOMEM;
 	}
+	if (result == 1)
+		*error = abd_arc_fill_reserve(*filling, wish->size, abd_arc_wish_is_metadata(wish));
 	pthread_mutex_unlock(&arc->lock);
 	return result;
 }
@@ -108,31 +134,34 @@ int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, 
 	abd_arc_rcu_require_outside(__func__);
 	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
 	struct abd_arc_filling *filling = NULL;
+	int error = 0;
 
 	abd_arc_hold_clear(hold);
 	*fill = (abd_arc_fill_t){NULL, 0, NULL};
 	if (size == 0 || (flags & ~known) != 0)
 		return -EINVAL;
-	uint64_t hash = abd_arc_hash(arc, key);
+	const struct abd_arc_wish wish = {key, abd_arc_hash(arc, key), size, flags};
 
-	arc = abd_arc_shard(arc, hash);
+	arc = abd_arc_shard(arc, wish.hash);
 	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
 	int result = thread != NULL ? 0 : -ENOMEM; /* a fill is a thread's */
 
 	while (result == 0) {
 		result = abd_arc_hold_touch(
-			arc, thread, hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
+			arc, thread, wish.hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
 		if (result >= 0)
 			return 0;
 		/* One that is damaged was dropped: it is fetched again. */
 		if (result == -ENOENT || result == -EBADMSG)
-			result = abd_arc_fill_join(arc, thread, hash, key, flags, &filling);
+			result = abd_arc_fill_join(arc, thread, &wish, &filling, &error);
 	}
 	if (result < 0)
 		return result;
 
-	int error = abd_arc_fill_prepare(filling, size, (flags & ABD_ARC_METADATA) != 0, fill);
-
+	if (error == ABD_ARC_FILL_NO_ROOM)
+		error = abd_arc_fill_make_room(filling);
+	if (error == 0)
+		error = abd_arc_fill_prepare(filling, size, abd_arc_wish_is_metadata(&wish), fill);
 	if (error != 0)
 		abd_arc_filling_pass(filling);
 	return error == 0 ? 1 : error;
@@ -143,16 +172,8 @@ static abd_t *abd_arc_fill_claim(
 	const char *call, abd_arc_fill_t *fill, struct abd_arc_filling **filling)
 {
 	*filling = fill->entry;
-	struct abd_arc *arc = (*filling)->arc;
+	bool is_open = abd_arc_filling_claim(*filling, fill->abd);
 
-	pthread_mutex_lock(&arc->lock);
-	bool is_open = (*filling)->owner != NULL && (*filling)->abd == fill->abd;
-
-	if (is_open) {
-		(*filling)->owner = NULL;
-		(*filling)->abd = NULL;
-	}
-	pthread_mutex_unlock(&arc->lock);
 	ABD_REQUIRE_IN(
 		call, is_open, "a fill of %zu bytes was committed or abandoned before", fill->size);
 	abd_t *abd = fill->abd;
@@ -181,12 +202,6 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 	unsigned flags = (source->abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
 	int error;
 
-	if (source->give) {
-		/* From here on it counts as what will be stored. */
-		pthread_mutex_lock(&arc->lock);
-		abd_arc_filling_unreserve(filling);
-		pthread_mutex_unlock(&arc->lock);
-	}
 	error = abd_arc_put_source(
 		arc, filling->hash, &key, flags, source, filling, hold != NULL ? &handle : NULL);
 	if (error == 0 && hold != NULL)
@@ -224,8 +239,10 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		error = abd_arc_fill_put(arc, filling, &source, hold);
 	if (!source.given)
 		abd_free(abd);
-	if (error == 0 || error == -ESTALE)
-		abd_arc_filling_done(filling);
+	if (source.ended)
+		return error;
+	if (error == 0)
+		abd_arc_filling_done(filling); /* the key is only remembered */
 	else
 		abd_arc_filling_pass(filling);
 	return error;

@@ -2,9 +2,9 @@
 /*
  * The table of fills: keys whose record somebody is fetching, and the threads that wait for it.
  * A thread waits on a word of its own, so it is woken alone, and takes no lock when it wakes.
- * Invariants: a key has one fill at most, and a fill has one thread. A fill's struct is freed only
- * when its cache ends, so that a commit that comes too late is found. A thread leaves a fill's list
- * only when its word has changed: nobody looks at a waiter after that.
+ * Invariants: a key has one fill at most, and a fill has one owner, or one thread that ends it. A
+ * fill's struct is freed only when its cache ends, so that a commit that comes too late is found. A
+ * thread leaves a fill's list only when its word has changed: nobody looks at a waiter after that.
  * OpenZFS: b_acb in struct l1arc_buf_hdr: the callbacks of all who wait for one read.
  */
 #include "abd_arc_impl.h"
@@ -41,8 +41,8 @@ struct abd_arc_filling *abd_arc_filling_begin(
 		filling = abd_mem_alloc(sizeof(*filling), 64);
 	if (filling == NULL)
 		return NULL;
-	*filling = (struct abd_arc_filling){
-		.key = *key, .hash = hash, .arc = arc, .owner = owner, .next = *bucket};
+	*filling = (struct abd_arc_filling){.key = *key, .hash = hash, .arc = arc, .next = *bucket};
+	atomic_init(&filling->owner, owner);
 	filling->last = &filling->first;
 	*bucket = filling;
 	arc->fillings++;
@@ -59,6 +59,7 @@ static void abd_arc_filling_unlink(struct abd_arc_filling *filling)
 		link = &(*link)->next;
 	*link = filling->next;
 	filling->owner = NULL;
+	filling->abd = NULL;
 	filling->next = arc->filling_unused;
 	arc->filling_unused = filling;
 	arc->fillings--;
@@ -104,20 +105,38 @@ void abd_arc_filling_unreserve(struct abd_arc_filling *filling)
 	filling->bytes = 0;
 }
 
-void abd_arc_filling_done(struct abd_arc_filling *filling)
+bool abd_arc_filling_claim(struct abd_arc_filling *filling, const abd_t *abd)
 {
-	struct abd_arc *arc = filling->arc;
-	struct abd_arc_waiter *waiter, *next;
+	return atomic_load_explicit(&filling->abd, memory_order_acquire) == abd &&
+	       atomic_exchange_explicit(&filling->owner, NULL, memory_order_acq_rel) != NULL;
+}
 
-	pthread_mutex_lock(&arc->lock);
+struct abd_arc_waiter *abd_arc_filling_finish(struct abd_arc_filling *filling)
+{
+	struct abd_arc_waiter *waiter = filling->first;
+
 	abd_arc_filling_unreserve(filling);
-	waiter = filling->first;
 	abd_arc_filling_unlink(filling);
-	pthread_mutex_unlock(&arc->lock);
-	for (; waiter != NULL; waiter = next) {
+	return waiter;
+}
+
+void abd_arc_waiters_wake(struct abd_arc_waiter *waiter)
+{
+	for (struct abd_arc_waiter *next; waiter != NULL; waiter = next) {
 		next = waiter->next;
 		abd_arc_waiter_wake(waiter, ABD_ARC_WAITED);
 	}
+}
+
+void abd_arc_filling_done(struct abd_arc_filling *filling)
+{
+	struct abd_arc *arc = filling->arc;
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_waiter *waiter = abd_arc_filling_finish(filling);
+
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_waiters_wake(waiter);
 }
 
 void abd_arc_filling_pass(struct abd_arc_filling *filling)
@@ -134,6 +153,7 @@ void abd_arc_filling_pass(struct abd_arc_filling *filling)
 		abd_arc_filling_done(filling);
 		return;
 	}
+	filling->abd = NULL;
 	if (waiter != NULL) {
 		filling->first = waiter->next;
 		if (filling->first == NULL)
@@ -166,24 +186,31 @@ void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool)
 			filling->is_overtaken |= filling->key.pool == pool;
 }
 
-/* One fill of this thread, taken from it, and its buffer; NULL: it has none. */
-static struct abd_arc_filling *abd_arc_filling_take(
-	struct abd_arc *arc, const struct abd_arc_thread *owner, abd_t **abd)
+/* One fill of this thread, or NULL. Under lock. */
+static struct abd_arc_filling *abd_arc_filling_of(
+	struct abd_arc *arc, const struct abd_arc_thread *owner)
 {
 	struct abd_arc_filling *filling = NULL;
 
-	pthread_mutex_lock(&arc->lock);
-	for (size_t i = 0; filling == NULL && arc->fillings > 0 && i < ABD_ARC_FILLING_BUCKETS;
-		i++) {
+	for (size_t i = 0; filling == NULL && i < ABD_ARC_FILLING_BUCKETS; i++) {
 		filling = arc->filling[i];
 		while (filling != NULL && filling->owner != owner)
 			filling = filling->next;
 	}
-	if (filling != NULL) {
-		*abd = filling->abd;
-		filling->abd = NULL;
-		filling->owner = NULL;
-	}
+	return filling;
+}
+
+/* Take one of them from it, and its buffer, which no other thread is about to end. */
+static struct abd_arc_filling *abd_arc_filling_take(
+	struct abd_arc *arc, const struct abd_arc_thread *owner, abd_t **abd)
+{
+	struct abd_arc_filling *filling;
+
+	pthread_mutex_lock(&arc->lock);
+	do {
+		filling = abd_arc_filling_of(arc, owner);
+		*abd = filling != NULL ? filling->abd : NULL;
+	} while (filling != NULL && !abd_arc_filling_claim(filling, *abd));
 	pthread_mutex_unlock(&arc->lock);
 	return filling;
 }

@@ -81,9 +81,10 @@ struct abd_arc_filling {
 	abd_arc_key_t key;
 	uint64_t hash;
 	struct abd_arc *arc;
-	struct abd_arc_thread *owner; /* who fills; NULL while its end is decided */
-	abd_t *abd;                   /* what was handed out, or NULL */
-	size_t bytes;                 /* that abd takes of the capacity */
+	/* who fills; NULL once somebody has begun to end the fill. Any thread may, with no lock */
+	struct abd_arc_thread *_Atomic owner;
+	abd_t *_Atomic abd; /* what was handed out, or NULL */
+	size_t bytes;       /* that abd takes of the capacity */
 	/* the key's record was put or removed since the fill began: what is filled in may be old */
 	bool is_overtaken;
 	struct abd_arc_waiter *first, **last;
@@ -101,7 +102,13 @@ enum abd_arc_waiter_state abd_arc_filling_wait(
 	struct abd_arc_filling *filling, struct abd_arc_thread *thread);
 /** Give back what the fill's buffer takes of the capacity. Under lock. */
 void abd_arc_filling_unreserve(struct abd_arc_filling *filling);
-/** The fill succeeded: wake all who wait. Outside of locks. */
+/** Begin to end the fill that handed this buffer out. False: somebody has. */
+bool abd_arc_filling_claim(struct abd_arc_filling *filling, const abd_t *abd);
+/** The fill succeeded, and ends. Returns who waited. Under lock. */
+struct abd_arc_waiter *abd_arc_filling_finish(struct abd_arc_filling *filling);
+/** Wake them all. Outside of locks. */
+void abd_arc_waiters_wake(struct abd_arc_waiter *waiter);
+/** Both. Outside of locks. */
 void abd_arc_filling_done(struct abd_arc_filling *filling);
 /**
  * It did not: who waited first is woken, and the fill is his; or if it was overtaken, all are.
@@ -543,6 +550,7 @@ struct abd_arc_source {
 	bool as_is;      /* don't compress: a block already, or to be kept plain */
 	bool give;       /* abd may become the record's buffer */
 	bool given;      /* it has */
+	bool ended;      /* the fill that a put ends has ended */
 };
 
 /**
@@ -555,7 +563,7 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
  * there: then -ESTALE when it was overtaken. If handle is not NULL, it holds the record afterwards.
  */
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
-	struct abd_arc_source *source, const struct abd_arc_filling *filling, void **handle);
+	struct abd_arc_source *source, struct abd_arc_filling *filling, void **handle);
 
 /* ---- abd_arc_record.c: records as they are stored -------------------------------------------- */
 

@@ -41,8 +41,9 @@ struct abd_arc_put {
 	size_t run_bytes; /* for a buffer */
 	struct abd_arc_record record;
 	struct abd_arc_entry *entry;
-	const struct abd_arc_filling *filling; /* that the put ends, or NULL */
-	void **handle;                         /* of the hold that then holds the record; or NULL */
+	struct abd_arc_filling *filling; /* that the put ends, or NULL */
+	struct abd_arc_waiter *waiter;   /* who waited for it then */
+	void **handle;                   /* of the hold that then holds the record; or NULL */
 };
 
 static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
@@ -122,67 +123,86 @@ static void abd_arc_put_displace(struct abd_arc *arc, const struct abd_arc_put *
 	}
 }
 
-/* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. */
-static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
-{
-	bool from_frequent;
-	int error = -ENOSPC;
-
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_target_follow(arc);
-	size_t cost = abd_arc_put_plan(arc, put);
-
-	if (put->thread != NULL)
-		abd_arc_thread_tell(put->thread, arc);
-	if (cost <= abd_arc_share_cost_max(arc, abd_arc_put_is_metadata(put))) {
-		enum abd_arc_list_id list =
-			abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
-
-		if (list == ABD_ARC_FREQUENT) {
-			put->list = list; /* kept if memory runs out and the put starts again */
-			arc->stats.ghost_hits_recent += !from_frequent;
-			arc->stats.ghost_hits_frequent += from_frequent;
-		}
-		abd_arc_evict_for(arc, put->list, cost, from_frequent);
-		arc->policy.reserved += cost;
-		put->reserved = cost;
-		arc->run_bytes += put->run_bytes;
-		error = 0;
-	} else {
-		put->run_bytes = 0;
-	}
-	pthread_mutex_unlock(&arc->lock);
-	if (error == 0 && abd_arc_put_is_metadata(put) && put->reserved > ABD_ARC_DISPLACE_BYTES)
-		abd_arc_put_displace(arc, put);
-	return error;
-}
+/* What abd_arc_put_take() returns if there is no room for a slot, so that room is to be made. */
+#define ABD_ARC_PUT_NO_ROOM 1
 
 /*
  * Take a slot. If there is no room for one, not even after making room, the capacity is exceeded.
- * Returns 0; -ENOMEM; -ENOSPC: evicted_cb puts it, and it would be exceeded by far.
+ * Returns 0; -ENOMEM; -ENOSPC: evicted_cb puts it, and it would be exceeded by far. Under lock.
  */
 static int abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put)
 {
-	pthread_mutex_lock(&arc->lock);
 	int class = abd_arc_store_near(&arc->store, put->class);
 	size_t grows = abd_arc_store_next_bytes(&arc->store, class);
 	bool is_telling = abd_arc_is_telling(arc);
 	/* What a callback puts while a resize makes room would take that room. */
 	bool fits = put->exceeds || (is_telling ? abd_arc_excess(arc, class) == 0
 						: abd_arc_has_room(arc, class, grows));
-	bool refused = is_telling && put->exceeds && abd_arc_is_far_over(arc);
 
 	put->grows = grows > 0;
-	if (fits && !refused)
-		put->entry = abd_arc_store_alloc(&arc->store, class, true);
-	pthread_mutex_unlock(&arc->lock);
-	if (refused)
+	if (!fits)
+		return ABD_ARC_PUT_NO_ROOM;
+	if (is_telling && put->exceeds && abd_arc_is_far_over(arc))
 		return -ENOSPC;
-	if (fits)
-		return put->entry != NULL ? 0 : -ENOMEM;
+	put->entry = abd_arc_store_alloc(&arc->store, class, true);
+	return put->entry != NULL ? 0 : -ENOMEM;
+}
+
+/* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. Under lock. */
+static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	bool from_frequent;
+
+	abd_arc_target_follow(arc);
+	size_t cost = abd_arc_put_plan(arc, put);
+
+	if (put->thread != NULL)
+		abd_arc_thread_tell(put->thread, arc);
+	/* From here on what was filled in counts as what will be stored. */
+	if (put->filling != NULL && put->record.give)
+		abd_arc_filling_unreserve(put->filling);
+	if (cost > abd_arc_share_cost_max(arc, abd_arc_put_is_metadata(put))) {
+		put->run_bytes = 0;
+		return -ENOSPC;
+	}
+	enum abd_arc_list_id list =
+		abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
+
+	if (list == ABD_ARC_FREQUENT) {
+		put->list = list; /* kept if memory runs out and the put starts again */
+		arc->stats.ghost_hits_recent += !from_frequent;
+		arc->stats.ghost_hits_frequent += from_frequent;
+	}
+	abd_arc_evict_for(arc, put->list, cost, from_frequent);
+	arc->policy.reserved += cost;
+	put->reserved = cost;
+	arc->run_bytes += put->run_bytes;
+	return 0;
+}
+
+/* Admit the record and take its slot: with the lock once, if there is room. */
+static int abd_arc_put_begin(struct abd_arc *arc, struct abd_arc_put *put)
+{
+	put->exceeds = false;
+	pthread_mutex_lock(&arc->lock);
+	int error = abd_arc_put_admit(arc, put);
+
+	if (error == 0 && abd_arc_put_is_metadata(put) && put->reserved > ABD_ARC_DISPLACE_BYTES) {
+		pthread_mutex_unlock(&arc->lock);
+		abd_arc_put_displace(arc, put);
+		pthread_mutex_lock(&arc->lock);
+	}
+	if (error == 0)
+		error = abd_arc_put_take(arc, put);
+	pthread_mutex_unlock(&arc->lock);
+	if (error != ABD_ARC_PUT_NO_ROOM)
+		return error;
 	abd_arc_make_room(arc, put->class);
 	put->exceeds = true;
-	return abd_arc_put_take(arc, put);
+	pthread_mutex_lock(&arc->lock);
+	error = abd_arc_put_take(arc, put);
+	pthread_mutex_unlock(&arc->lock);
+	return error;
 }
 
 /* Fill the entry, which nobody else can see yet. Returns 0 or -ENOMEM. */
@@ -273,13 +293,14 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
 	bool reclaims = false, over = false;
-	int error = 0;
+	int error;
 
 	pthread_mutex_lock(&arc->lock);
-	if (abd_arc_put_is_stale(put)) {
-		error = -ESTALE;
+	error = abd_arc_put_is_stale(put) ? -ESTALE : 0;
+	if (put->filling != NULL)
+		put->waiter = abd_arc_filling_finish(put->filling);
+	if (error != 0)
 		goto out;
-	}
 	if (put->filling == NULL)
 		abd_arc_filling_overtake(arc, put->hash, put->key);
 	abd_arc_put_unreserve(arc, put);
@@ -297,6 +318,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		reclaims = abd_arc_reclaim_begin(arc);
 out:
 	pthread_mutex_unlock(&arc->lock);
+	abd_arc_waiters_wake(put->waiter);
 	if (over)
 		abd_arc_make_room(arc, -1);
 	else if (reclaims)
@@ -317,12 +339,8 @@ static void abd_arc_put_undo(struct abd_arc *arc, struct abd_arc_put *put)
 /* Store a record in its place: in a slot, or else in a buffer. */
 static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 {
-	int error = abd_arc_put_admit(arc, put);
+	int error = abd_arc_put_begin(arc, put);
 
-	if (error != 0)
-		return error;
-	put->exceeds = false;
-	error = abd_arc_put_take(arc, put);
 	if (error == 0)
 		error = abd_arc_put_fill(arc, put);
 	if (error != 0) {
@@ -362,6 +380,7 @@ static int abd_arc_put_once(
 		return error;
 	error = abd_arc_put_ready(arc, put);
 	source->given = put->record.give && (error == 0 || error == -ESTALE);
+	source->ended = put->filling != NULL && (error == 0 || error == -ESTALE);
 	abd_arc_record_end(&put->record);
 	return error;
 }
@@ -403,7 +422,7 @@ static uint32_t abd_arc_put_effort(struct abd_arc *arc, uint64_t hash)
 }
 
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
-	struct abd_arc_source *source, const struct abd_arc_filling *filling, void **handle)
+	struct abd_arc_source *source, struct abd_arc_filling *filling, void **handle)
 {
 	struct abd_arc_put put = {.key = key,
 		.hash = hash,

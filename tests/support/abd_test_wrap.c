@@ -23,6 +23,8 @@ void __real_free(void *block);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 int __real_nanosleep(const struct timespec *time, struct timespec *left);
 long __real_syscall(long number, ...);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
 int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
@@ -36,6 +38,8 @@ void __wrap_free(void *block);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 long __wrap_syscall(long number, ...);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
@@ -197,5 +201,32 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 		now->tv_sec = (time_t)(ns / 1000000000);
 		now->tv_nsec = (long)(ns % 1000000000);
 	}
+	return error;
+}
+
+/* ---- how often a mutex is taken -------------------------------------------------------------- */
+
+static pthread_mutex_t *_Atomic counted;
+static atomic_uint locks;
+
+unsigned abd_test_wrap_locks(pthread_mutex_t *mutex)
+{
+	atomic_store(&counted, mutex);
+	return atomic_exchange(&locks, 0);
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (atomic_load_explicit(&counted, memory_order_relaxed) == mutex)
+		atomic_fetch_add(&locks, 1);
+	return __real_pthread_mutex_lock(mutex);
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	int error = __real_pthread_mutex_trylock(mutex);
+
+	if (error == 0 && atomic_load_explicit(&counted, memory_order_relaxed) == mutex)
+		atomic_fetch_add(&locks, 1);
 	return error;
 }

@@ -8,6 +8,7 @@
 #ifndef ABD_TEST_WRAP_H
 #define ABD_TEST_WRAP_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -47,5 +48,8 @@ void abd_test_wrap_swap(unsigned long more);
  * did so since the last call.
  */
 unsigned abd_test_wrap_errno(int error);
+
+/** From here on count how often this mutex is taken. Returns how often the one before was. */
+unsigned abd_test_wrap_locks(pthread_mutex_t *mutex);
 
 #endif
