@@ -523,7 +523,6 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 static bool abd_region_grow(struct abd_region_heap *heap)
 {
 	pthread_mutex_unlock(&heap->lock);
-	abd_chunk_shed_beside(heap);
 
 	struct abd_region *region = abd_region_make(heap);
 
@@ -549,11 +548,17 @@ size_t abd_region_alloc_many(
 			break; /* for more than one run no region is made */
 	}
 
-	bool sheds = grown > 0 && abd_region_is_much(heap);
+	bool sheds = grown > 0 && abd_region_is_much(heap), others;
 
+	heap->grown_pages += grown;
+	others = heap->grown_pages >= ABD_REGION_PAGES;
+	if (others)
+		heap->grown_pages = 0;
 	pthread_mutex_unlock(&heap->lock);
 	if (ABD_UNLIKELY(sheds))
 		abd_region_shed(heap, from);
+	if (ABD_UNLIKELY(others))
+		abd_chunk_shed_beside(heap);
 	abd_age_check(abd_age_now_ms());
 	return had;
 }

@@ -8,9 +8,9 @@
  *
  *   at a reap           all pages that are free and dirty
  *   as time passes      pages that stayed free for a period
- *   when a heap grows   free and dirty pages of this heap, and of the others if a region is made,
- *                       until no more than a quarter of reserve_bytes or a sixteenth of the taken
- *                       pages is left, whichever is more
+ *   when a heap grows   free and dirty pages of this heap, and of the others for each 4 MiB, until no
+ *                       more than a quarter of reserve_bytes or a sixteenth of the taken pages is
+ *                       left, whichever is more
  *
  * Invariants: taken pages are dirty. Regions start at multiples of 4 MiB, so a run's address gives
  * its region. A region is on the list of the largest order it can give: fuller regions serve first,
@@ -61,8 +61,9 @@ struct abd_region_heap {
 	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest free order + 1; 0: full */
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;
-	bool pinned;  /* nothing goes back */
-	bool splits;  /* huge pages that are nearly full are not left whole */
+	size_t grown_pages; /* that became dirty since the other heaps gave back */
+	bool pinned;        /* nothing goes back */
+	bool splits;        /* huge pages that are nearly full are not left whole */
 	bool refused; /* the system did not take memory back; it is asked again after a period */
 };
 

@@ -94,6 +94,29 @@ Test(abd_chunk, a_provider_is_trimmed)
 	check_trim("test", false);
 }
 
+/* So is what the size classes keep beside it, and it counts as the provider's. */
+Test(abd_chunk, the_size_classes_are_trimmed_with_it)
+{
+	static abd_t *abd[4000];
+	unsigned provider;
+
+	abd_tuning_set("chunk_provider", "regions");
+	provider = abd_chunk_provider_now();
+	for (size_t i = 0; i < 4000; i++) {
+		abd[i] = abd_alloc_linear(1000, false);
+		abd_zero(abd[i], 1000);
+	}
+	abd_chunk_trim(provider, true, 0, SIZE_MAX);
+	cr_assert_leq(abd_chunk_idle(provider), 1 << 20);
+	for (size_t i = 0; i < 4000; i++)
+		abd_free(abd[i]);
+	abd_magazine_reap();
+	if (abd_mem_cache_heap != NULL)
+		cr_assert_gt(abd_chunk_idle(provider), 3000000);
+	abd_chunk_trim(provider, true, 0, SIZE_MAX);
+	cr_assert_leq(abd_chunk_idle(provider), 1 << 20);
+}
+
 Test(abd_chunk, a_buffer_remembers_its_provider)
 {
 	abd_t *abd = abd_alloc(5 << 12, false), *single = abd_alloc(4096, false);

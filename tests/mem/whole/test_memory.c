@@ -210,6 +210,37 @@ Test(abd_memory, sizes_that_shift_do_not_add_up)
 		run("memory_shift", true);
 }
 
+/* What linear buffers leave behind goes back when runs are wanted, and the other way round. */
+ABD_TEST_CHILD(memory_kinds)
+{
+	enum { LINEAR = 175000, RUNS = 256, ROUNDS = 2 };
+	abd_t **abds = begin(LINEAR);
+	size_t payload = RUNS * MIB;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < LINEAR; i++) {
+			abds[i] = abd_alloc_linear(1536, false);
+			expect(abds[i] != NULL);
+			abd_zero(abds[i], 1536);
+		}
+		expect_at_most(resident(), payload * 5 / 4 + 16 * MIB);
+		for (size_t i = 0; i < LINEAR; i++)
+			abd_free(abds[i]);
+		for (size_t i = 0; i < RUNS; i++)
+			abds[i] = buffer(MIB);
+		expect_at_most(resident(), payload * 5 / 4 + 16 * MIB);
+		for (size_t i = 0; i < RUNS; i++)
+			abd_free(abds[i]);
+	}
+	return 0;
+}
+
+Test(abd_memory, kinds_that_take_turns_do_not_add_up)
+{
+	if (countable())
+		run("memory_kinds", false);
+}
+
 static int burst(size_t count, size_t size, bool linear)
 {
 	abd_t **abds = begin(count);
