@@ -13,7 +13,7 @@
 size(abd_t, 40);
 static_assert(offsetof(abd_t, abd_u) == 28, "fields of abd_t moved");
 size(struct abd_allocator, 12);
-size(struct abd_stats, 8 * 31);
+size(struct abd_stats, 8 * 33);
 #if ABD_HAS_ARC
 size(struct abd_arc_config, 52);
 size(abd_arc_hold_t, 20);
