@@ -128,13 +128,13 @@ static void abd_grow_front(abd_t *abd, const char *end, size_t part)
 	abd->abd_size += part;
 }
 
-/* Make positions below the first one. */
+/* Make positions below the first one. The gang has a table. */
 static void abd_grow_rebase(abd_t *abd)
 {
 	struct abd_gang *gang = ABD_GANG(abd).abd_table;
 	size_t up = ABD_GROW_BASE - ABD_GANG(abd).abd_offset;
 
-	for (size_t i = 0; gang != NULL && i < gang->count; i++)
+	for (size_t i = 0; i < gang->count; i++)
 		gang->entries[i].start += up;
 	ABD_GANG(abd).abd_offset += up;
 }

@@ -65,6 +65,15 @@ Test(abd_gang_add_pieces, no_bytes_are_no_gang, .init = begin, .fini = end)
 	cr_assert_null(abd_from_pieces(none, 2));
 	cr_assert_eq(errno, EINVAL);
 	cr_assert_null(abd_from_pieces(NULL, 0));
+
+	/* Nor are more bytes than there can be; nobody looks at these. */
+	abd_t *large = abd_get_from_buf(x.model, SIZE_MAX);
+	const struct abd_piece many[] = {{large, 0, SIZE_MAX}, {linear, 0, 1}};
+
+	errno = 0;
+	cr_assert_null(abd_from_pieces(many, 2));
+	cr_assert_eq(errno, EINVAL);
+	abd_free(large);
 }
 
 Test(abd_gang_add_pieces, a_part_lies_within_its_buffer, .init = begin, .fini = end)

@@ -162,6 +162,43 @@ Test(abd_grow, without_memory_nothing_changes)
 	abd_test_tunables_restore();
 }
 
+/* The table is there already then, or full. */
+Test(abd_grow, without_memory_the_first_member_and_the_seventh_are_refused)
+{
+	abd_t *linear = abd_alloc_linear(100, false);
+
+	abd_tuning_set("thread_cache_bytes", "0");
+	for (unsigned front = 0; front < 2; front++) {
+		abd_t *gang = abd_alloc_gang();
+
+		for (size_t site = 0; site < 2; site++) {
+			abd_test_fault_from(site);
+			cr_assert_eq(
+				front ? abd_prepend(gang, back, 100) : abd_append(gang, back, 100),
+				-ENOMEM);
+			abd_test_fault_end();
+			abd_verify(gang);
+			cr_assert_eq(abd_get_size(gang), 0);
+		}
+		for (size_t i = 0; i < 6; i++)
+			cr_assert_eq(abd_gang_add(gang, linear, false), 0);
+		abd_test_fault_from(0);
+		cr_assert_eq(front ? abd_prepend(gang, back, 100) : abd_append(gang, back, 100),
+			-ENOMEM);
+		abd_test_fault_end();
+		cr_assert_eq(abd_get_size(gang), 600);
+		/* Less room will do. */
+		cr_assert_eq(abd_append(gang, back, 5000), 0);
+		abd_test_fault_at(0);
+		cr_assert_eq(front ? abd_prepend(gang, back, 100) : abd_append(gang, back, 100), 0);
+		abd_test_fault_end();
+		cr_assert_eq(abd_get_size(gang), 5700);
+		abd_free(gang);
+	}
+	abd_test_tunables_restore();
+	abd_free(linear);
+}
+
 Test(abd_grow, what_cannot_grow_breaks_the_contract)
 {
 	abd_t *gang = abd_alloc_gang(), *linear = abd_alloc_linear(100, false), *view;
@@ -178,6 +215,13 @@ Test(abd_grow, what_cannot_grow_breaks_the_contract)
 	abd_test_expect_contract((void)abd_prepend(gang, "x", 1), "that has views");
 #endif
 	abd_free(view);
+
+	/* Nobody looks at these bytes. */
+	abd_t *large = abd_get_from_buf(back, SIZE_MAX / 2 + 1), *outer = abd_alloc_gang();
+
+	cr_assert_eq(abd_gang_add(outer, large, true), 0);
+	abd_test_expect_contract((void)abd_append(outer, "x", 1), "can't grow by 1");
+	abd_free(outer);
 	cr_assert_eq(abd_prepend(gang, "x", 1), 0);
 	cr_assert_eq(abd_cmp_buf(gang, "xbytes", 6), 0);
 	abd_free(linear);
