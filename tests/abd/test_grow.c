@@ -180,6 +180,9 @@ Test(abd_grow, without_memory_the_first_member_and_the_seventh_are_refused)
 			abd_verify(gang);
 			cr_assert_eq(abd_get_size(gang), 0);
 		}
+		cr_assert_eq(front ? abd_prepend(gang, back, 9) : abd_append(gang, back, 9), 0);
+		abd_free(gang);
+		gang = abd_alloc_gang();
 		for (size_t i = 0; i < 6; i++)
 			cr_assert_eq(abd_gang_add(gang, linear, false), 0);
 		abd_test_fault_from(0);
