@@ -8,9 +8,9 @@
  *
  *   at a reap           all pages that are free and dirty
  *   as time passes      pages that stayed free for a period
- *   when a heap grows   free and dirty pages of this heap, and of the others for each 4 MiB, until no
- *                       more than a quarter of reserve_bytes or a sixteenth of the taken pages is
- *                       left, whichever is more
+ *   when a heap grows   free and dirty pages of this heap, and of the others for each 4 MiB,
+ *                       until no more than a quarter of reserve_bytes or a sixteenth of the
+ *                       taken pages is left, whichever is more
  *
  * Invariants: taken pages are dirty. Regions start at multiples of 4 MiB, so a run's address gives
  * its region. A region is on the list of the largest order it can give: fuller regions serve first,
