@@ -47,13 +47,14 @@ enum state { ANON, MRU, MRU_GHOST, MFU, MFU_GHOST, UNCACHED, L2C_ONLY };
 /* A use of a block: what its header knew before. */
 struct use {
 	enum state state;
-	bool reading;            /* its bytes are still on their way */
-	bool uncached;           /* it is to be dropped after use */
-	bool was_prefetch;       /* so was the use before this one */
-	unsigned long last, now; /* of the use before, and of this one, in milliseconds */
+	bool reading;        /* its bytes are still on their way */
+	bool uncached;       /* it is to be dropped after use */
+	bool was_prefetch;   /* so was the use before this one */
+	unsigned long noted; /* the time in the header, in milliseconds */
+	unsigned long now;   /* the time of this use; it becomes the noted one, or does not */
 };
 
-enum state state_after(const struct use *use);
+enum state state_after(struct use *use);
 
 /* ---- step 10: one reads, the others wait ---- */
 
