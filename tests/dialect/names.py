@@ -24,7 +24,7 @@ NAMES = pathlib.Path(__file__).resolve().parent / "names.txt"
 OURS = re.compile(r"(^|/)abd(_os)?\.[ch]$")
 PREFIX = re.compile(r"(?i)^(zfs_)?abd")
 # Whose functions docs/learn explains, every one (tests/docs/docs.py taught).
-TAUGHT = ("module/zfs/abd.c", "module/zfs/arc.c")
+TAUGHT = ("module/zfs/abd.c", "module/os/linux/zfs/abd_os.c", "module/zfs/arc.c")
 PATH = re.compile(r"\b((?:module|include|lib/libzpool|cmd)/[\w/]+\.[ch])\b")
 # A path, a call, a name of data in code's spelling.
 TOKEN = re.compile(PATH.pattern + r"|\b(\w+)\(\)")

@@ -15,7 +15,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
                         from a page, and one of several words from where each chapter first has it
-  taught                each function of OpenZFS's abd.c and arc.c is explained in docs/learn by a sentence, or a row of a table
+  taught                each function of OpenZFS's abd.c, Linux's abd_os.c and arc.c is explained in docs/learn by a sentence, or a row of a table
   sizes                 no check: prints the words of each page and shelf; tables, headings, blocks and what is quoted as code don't count
   docstrings            every call that include/abd exports says Returns and Threads, Units where it takes or gives sizes, Owner
                         where it gives a pointer; and no section says only that there is nothing to say
@@ -698,7 +698,8 @@ def check_taught():
     explained = {name for path in (book / "learn").glob("*.md") for each in sentences(path)
                  if len(re.findall(r"[A-Za-z]{2,}", plain(each))) > FEW for name in re.findall(r"`(\w+)\(\)`", each)}
     found = [(place, name) for line in (ROOT / "tests" / "dialect" / "names.txt").read_text().splitlines()
-             for place in ("module/zfs/abd.c", "module/zfs/arc.c") if line.startswith(f"{place} function: ") for name in line.split(": ")[1].split()]
+             for place in ("module/zfs/abd.c", "module/os/linux/zfs/abd_os.c", "module/zfs/arc.c")
+             if line.startswith(f"{place} function: ") for name in line.split(": ")[1].split()]
     for place, name in found:
         check(name in explained, f"learn: no sentence explains {name}() of {place}")
 
