@@ -45,6 +45,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/abd-config-version.cmake 
 install(FILES ${PROJECT_BINARY_DIR}/abd-config.cmake ${PROJECT_BINARY_DIR}/abd-config-version.cmake
 	DESTINATION ${abd_package_dir} COMPONENT abd_development)
 
+# For hosts under ThreadSanitizer.
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/tsan.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/abd COMPONENT abd_development)
+
 # abd.pc. Its prefix is relative to the file itself.
 file(RELATIVE_PATH abd_pc_prefix
 	${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -9,6 +9,7 @@
  * thread that ends takes the list's lock, which would give an order.
  */
 #include "abd_arc_impl.h"
+#include "abd_arc_rcu.h"
 
 #include <abd/abd.h>
 
