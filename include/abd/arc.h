@@ -306,8 +306,8 @@ struct abd_arc_stats {
 	/* now */
 	/**
 	 * memory that the cache keeps from the system: used_bytes and a struct for each shard, some
-	 * 36 KiB, which does not count against the capacity; with the free pages of chunk_provider,
-	 * which all caches and buffers of the process share
+	 * 19 KiB, which does not count against the capacity; with thread_bytes and the free pages
+	 * of chunk_provider, which all caches of the process share
 	 */
 	uint64_t resident_bytes;
 	/* so far */
@@ -708,7 +708,7 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
  * Give memory back to the system, as an engine wants when the system is short of it: free what
  * waits to be freed, then evict, at last what metadata_min_bytes keeps. The capacity stays, so the
  * cache grows again as records come. Stops when so many bytes are free, or no record is left, or
- * the time is up; the step that has begun, with its wait for readers, comes on top of that.
+ * the time is up; the step that has begun in one shard, with its wait for readers, comes on top.
  *
  * Units:   bytes of used_bytes; max_ns in nanoseconds; 0: nothing is evicted; UINT64_MAX: no limit.
  * Returns: by how many bytes used_bytes fell. Records that are held are evicted in their turn, and

@@ -184,6 +184,7 @@ struct abd_arc {
 	/* The first shard's, for the cache: */
 	pthread_mutex_t whole_lock; /* who changes all shards, so that they change alike */
 	struct abd_arc *registry_next;
+	atomic_uint trim_next; /* the shard that a trim comes to next */
 };
 
 /** The handle of a shard's cache. */

@@ -320,19 +320,41 @@ static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
 	return used;
 }
 
-/*
- * Take a step in each shard, for its part of what is too much. False: no step is left, or callbacks
- * have put much since they had put so many records.
- */
-static bool abd_arc_trim_round(struct abd_arc *first, size_t goal, size_t puts)
+/* A trim under way: it ends when so much is used, or so much time has passed. */
+struct abd_arc_trim {
+	struct abd_arc *first;
+	size_t goal;
+	uint64_t begin_ns, max_ns;
+	size_t puts; /* how many records evicted_cb had put when it began */
+};
+
+static bool abd_arc_trim_is_late(const struct abd_arc_trim *trim)
 {
-	size_t puts_now, used = abd_arc_trim_used(first, &puts_now);
+	return abd_arc_trim_clock() - trim->begin_ns >= trim->max_ns;
+}
+
+/*
+ * Take a step in each shard, for its part of what is too much, until the time is up. The next round
+ * goes on with the next shard, so that short ones do not always come to the same. False: no step is
+ * left, or callbacks have put much, or the time is up.
+ */
+static bool abd_arc_trim_round(const struct abd_arc_trim *trim)
+{
+	struct abd_arc *first = trim->first;
+	size_t puts, used = abd_arc_trim_used(first, &puts);
 	bool any = false;
 
-	if (puts_now - puts > ABD_ARC_CALLBACK_PUTS)
+	if (puts - trim->puts > ABD_ARC_CALLBACK_PUTS || used <= trim->goal)
 		return false;
-	for (uint32_t i = 0; used > goal && i < first->shards; i++)
-		any |= abd_arc_trim_some(&first[i], (used - goal - 1) / first->shards + 1);
+	size_t part = (used - trim->goal - 1) / first->shards + 1;
+
+	for (uint32_t i = 0; i < first->shards; i++) {
+		if (abd_arc_trim_is_late(trim))
+			return false;
+		uint32_t next = atomic_fetch_add(&first->trim_next, 1);
+
+		any |= abd_arc_trim_some(&first[next % first->shards], part);
+	}
 	return any;
 }
 
@@ -341,12 +363,15 @@ size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_untelling(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
-	uint64_t begin = abd_arc_trim_clock();
-	size_t puts, before = abd_arc_trim_used(arc, &puts), goal = before - abd_min(before, bytes);
+	struct abd_arc_trim trim = {
+		.first = arc, .begin_ns = abd_arc_trim_clock(), .max_ns = max_ns};
+	size_t puts, before = abd_arc_trim_used(arc, &trim.puts);
 
-	for (uint32_t i = 0; i < arc->shards; i++)
-		abd_arc_reclaim(&arc[i]); /* what waits to be freed costs no record */
-	while (abd_arc_trim_clock() - begin < max_ns && abd_arc_trim_round(arc, goal, puts))
+	trim.goal = before - abd_min(before, bytes);
+	/* What waits to be freed costs no record. */
+	for (uint32_t i = 0; i < arc->shards && (max_ns == 0 || !abd_arc_trim_is_late(&trim)); i++)
+		abd_arc_reclaim(&arc[i]);
+	while (abd_arc_trim_round(&trim))
 		continue;
 	abd_cache_reap_now();
 

@@ -153,3 +153,40 @@ Test(arc_trim, of_held_records_does_not_make_the_cache_larger)
 		abd_arc_release(&held[n]);
 	abd_arc_destroy(arc);
 }
+
+/* How many shards have fewer entries than before. */
+static unsigned shrunk(const struct abd_arc *arc, const size_t *entries)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < arc->shards; i++)
+		count += abd_arc_entries(&arc[i]) < entries[i];
+	return count;
+}
+
+/* The limit holds between shards too: of 64, a trim does not come to all; the next to others. */
+Test(arc_trim, the_time_is_looked_at_between_shards)
+{
+	enum { SHARDS = 64, EACH = 20000 };
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = (size_t)SHARDS * EACH * 256,
+		.shards = SHARDS};
+	abd_arc_t *arc = abd_arc_create(&config);
+	size_t entries[SHARDS];
+	char record[64];
+
+	cr_assert_not_null(arc);
+	arc_fill(record, sizeof(record), 1, 1, 64);
+	for (uint64_t n = 0; n < SHARDS * EACH / 8; n++)
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), record, sizeof(record)), 0);
+	for (uint32_t i = 0; i < SHARDS; i++)
+		entries[i] = abd_arc_entries(&arc[i]);
+	cr_assert_gt(abd_arc_trim(arc, SIZE_MAX, 200000), 0);
+	unsigned once = shrunk(arc, entries);
+
+	cr_assert_leq(once, SHARDS / 2);
+	for (unsigned i = 0; i < 5; i++)
+		(void)abd_arc_trim(arc, SIZE_MAX, 200000);
+	cr_assert_gt(shrunk(arc, entries), once);
+	abd_arc_destroy(arc);
+}
