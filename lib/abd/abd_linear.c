@@ -40,7 +40,7 @@ abd_t *abd_alloc_linear_struct(abd_t *abd, size_t size, bool is_metadata)
 }
 
 /* Memory of up to 64 bytes and structs lie in one magazine, which gives no pairs. */
-#define ABD_LINEAR_PAIR_MIN (sizeof(abd_t) + 1)
+#define ABD_LINEAR_PAIR_MIN ((size_t)64 * (ABD_STRUCT_MAGAZINE + 1) + 1)
 
 /*
  * Where memory of this size lies when it is free, beside its struct in this thread's magazines: the

@@ -104,11 +104,13 @@ static void abd_thread_end(void *arg)
 	abd_mem_free(thread, sizeof(*thread), 64);
 }
 
-/* Those of a fork() under way: a layer may be added meanwhile. */
+/* Those of the fork() under way, one at a time: a layer may be added meanwhile. */
+static pthread_mutex_t abd_thread_fork_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct abd_thread_layer *abd_thread_forked[ABD_THREAD_LAYERS];
 
 static void abd_thread_fork_begin(void)
 {
+	pthread_mutex_lock(&abd_thread_fork_lock);
 	for (unsigned i = ABD_THREAD_LAYERS; i > 0; i--) {
 		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i - 1]);
 
@@ -125,6 +127,7 @@ static void abd_thread_fork_end(void)
 	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
 		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_end != NULL)
 			abd_thread_forked[i]->fork_end();
+	pthread_mutex_unlock(&abd_thread_fork_lock);
 }
 
 /*
@@ -140,6 +143,7 @@ static void abd_thread_fork_child(void)
 	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
 		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_child != NULL)
 			abd_thread_forked[i]->fork_child();
+	pthread_mutex_unlock(&abd_thread_fork_lock);
 }
 
 static void abd_thread_key_make(void)

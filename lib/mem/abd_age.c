@@ -16,7 +16,8 @@
 static atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
 static struct abd_ager *_Atomic abd_agers[ABD_AGERS];
-static const struct abd_ager *abd_age_forked[ABD_AGERS]; /* one fork() at a time */
+static const struct abd_ager *abd_age_forked[ABD_AGERS]; /* abd_thread.c lets one fork() in at a
+							    time */
 static atomic_flag abd_age_runs = ATOMIC_FLAG_INIT;
 
 void abd_age_add_slow(struct abd_ager *ager)
