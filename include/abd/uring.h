@@ -47,7 +47,10 @@ struct abd_uring {
  * Register the pool's region with a ring, as its fixed buffers: the ring must have none of its own.
  *
  * Linux allocates and pins pool_size bytes of memory at once. From then on abd_cache_reap_now()
- * gives back nothing of the pool.
+ * gives back nothing of the pool. The kernel copies pinned memory at each fork(): with a region of
+ * 1 GiB that took 2 to 3 s, and another 1 GiB while the child lived. A host that forks to run a
+ * program takes posix_spawn() or vfork(), or keeps the region from its children by
+ * madvise(MADV_DONTFORK) on what abd_pool_region() says.
  *
  * Contract: this process set the ring up.
  * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, no memory, or more than
