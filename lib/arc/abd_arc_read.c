@@ -54,8 +54,10 @@ static int abd_arc_read_entry(struct abd_arc *arc, struct abd_arc_thread *thread
 	return error;
 }
 
-ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
-	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch)
+/* Inlined into single reads: abd_arc_read_found() is for batches. */
+static inline __attribute__((always_inline)) ssize_t abd_arc_read_end(struct abd_arc *arc,
+	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry, void *dst,
+	size_t off, size_t size, bool touch)
 {
 	int error = abd_arc_read_entry(arc, thread, entry, dst, off, size);
 
@@ -70,10 +72,16 @@ ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, v
 	return error == 0 ? (ssize_t)size : error;
 }
 
+ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch)
+{
+	return abd_arc_read_end(arc, thread, handle, entry, dst, off, size, touch);
+}
+
 /* Look up and hold, for a read or for longer. NULL: there is no record. */
-static inline struct abd_arc_entry *abd_arc_find_hold(struct abd_arc *arc,
-	struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key, bool is_read,
-	void **handle)
+static inline __attribute__((always_inline)) struct abd_arc_entry *abd_arc_find_hold(
+	struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key,
+	bool is_read, void **handle)
 {
 	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
@@ -98,7 +106,7 @@ ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, u
 
 	if (ABD_UNLIKELY(entry == NULL))
 		return -ENOENT;
-	return abd_arc_read_found(arc, thread, handle, entry, dst, off, size, touch);
+	return abd_arc_read_end(arc, thread, handle, entry, dst, off, size, touch);
 }
 
 ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
@@ -231,8 +239,9 @@ bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)
 
 /* ---- holding --------------------------------------------------------------------------------- */
 
-int abd_arc_hold_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
-	struct abd_arc_entry *entry, abd_arc_hold_t *hold, bool touch)
+static inline __attribute__((always_inline)) int abd_arc_hold_ready(struct abd_arc *arc,
+	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry,
+	abd_arc_hold_t *hold, bool touch)
 {
 	abd_arc_count(arc, thread, ABD_ARC_COUNT_HITS);
 	if (ABD_UNLIKELY(!abd_arc_record_is_sound(arc, entry))) {
@@ -250,6 +259,12 @@ int abd_arc_hold_found(struct abd_arc *arc, struct abd_arc_thread *thread, void 
 	return 0;
 }
 
+int abd_arc_hold_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
+	struct abd_arc_entry *entry, abd_arc_hold_t *hold, bool touch)
+{
+	return abd_arc_hold_ready(arc, thread, handle, entry, hold, touch);
+}
+
 int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch)
 {
@@ -260,7 +275,7 @@ int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint6
 		abd_arc_hold_clear(hold);
 		return -ENOENT;
 	}
-	return abd_arc_hold_found(arc, thread, handle, entry, hold, touch);
+	return abd_arc_hold_ready(arc, thread, handle, entry, hold, touch);
 }
 
 int abd_arc_hold(abd_arc_t *arc, const abd_arc_key_t *key, abd_arc_hold_t *hold)
