@@ -10,7 +10,7 @@
 #include <string.h>
 
 _Thread_local struct abd_arc_thread *abd_arc_thread_self;
-/* The key's destructor has run: no block is made for this thread again. */
+/* Its end was told: no block is made for this thread again. */
 static _Thread_local bool abd_arc_thread_has_ended;
 
 static pthread_mutex_t abd_arc_registry = PTHREAD_MUTEX_INITIALIZER;
@@ -19,9 +19,7 @@ static struct abd_arc *abd_arc_caches;
 /* Shards so far: a shard's number, which is never used again. */
 static uint64_t abd_arc_shards_made;
 
-static pthread_once_t abd_arc_key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t abd_arc_key;
-static bool abd_arc_key_made;
+static pthread_once_t abd_arc_layer_once = PTHREAD_ONCE_INIT;
 
 void abd_arc_thread_lock(void)
 {
@@ -254,14 +252,14 @@ static void abd_arc_thread_clear_reads(struct abd_arc_thread *thread)
 }
 
 /* A thread ends: its last hits are reported, and what it was filling is passed on. */
-static void abd_arc_thread_end(void *self)
+static void abd_arc_thread_end(struct abd_thread *block)
 {
-	struct abd_arc_thread *thread = abd_arc_thread_self;
+	struct abd_arc_thread *thread = block->room;
 
-	(void)self;
-	abd_arc_thread_has_ended = true;
 	if (thread == NULL)
-		return; /* there was no memory for one */
+		return; /* it used no cache, or there was no memory for one */
+	block->room = NULL;
+	abd_arc_thread_has_ended = true;
 	abd_arc_thread_self = NULL;
 	abd_arc_thread_clear_reads(thread);
 	pthread_mutex_lock(&abd_arc_registry);
@@ -307,10 +305,14 @@ static void abd_arc_fork_child(void)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void abd_arc_key_make(void)
+static void abd_arc_layer_add(void)
 {
-	abd_arc_key_made = pthread_key_create(&abd_arc_key, abd_arc_thread_end) == 0;
-	pthread_atfork(abd_arc_thread_lock, abd_arc_thread_unlock, abd_arc_fork_child);
+	static const struct abd_thread_layer layer = {.ending = abd_arc_thread_end,
+		.fork_begin = abd_arc_thread_lock,
+		.fork_end = abd_arc_thread_unlock,
+		.fork_child = abd_arc_fork_child};
+
+	abd_thread_layer_add(ABD_THREAD_ARC, &layer);
 }
 
 /* Take over the block of a thread that has ended, with what it still holds. NULL: there is none. */
@@ -361,20 +363,23 @@ static struct abd_arc_thread *abd_arc_thread_make(void)
 ABD_COLD struct abd_arc_thread *abd_arc_thread_start(void)
 {
 	ABD_KEEP_ERRNO;
-	struct abd_arc_thread *thread;
+	struct abd_thread *block = abd_arc_thread_has_ended ? NULL : abd_thread_self();
 
-	pthread_once(&abd_arc_key_once, abd_arc_key_make);
-	if (abd_arc_thread_has_ended || !abd_arc_key_made)
+	pthread_once(&abd_arc_layer_once, abd_arc_layer_add);
+	if (block == NULL)
 		return NULL;
-	/* An ended thread's block would never be freed if its end is not told. */
-	if (pthread_setspecific(abd_arc_key, &abd_arc_thread_self) != 0)
-		return NULL;
-	while ((thread = abd_arc_thread_adopt()) == NULL && abd_arc_thread_make() != NULL)
+
+	/* What is there already was left behind, by a thread with this one's identity. */
+	struct abd_arc_thread *thread = block->room;
+
+	while (thread == NULL && (thread = abd_arc_thread_adopt()) == NULL &&
+		abd_arc_thread_make() != NULL)
 		continue;
 	if (thread != NULL) {
 		thread->rcu = abd_arc_rcu_register();
 		thread->self = pthread_self();
 	}
+	block->room = thread;
 	return abd_arc_thread_self = thread;
 }
 
@@ -395,7 +400,7 @@ size_t abd_arc_thread_bytes(void)
 
 void abd_arc_thread_open(struct abd_arc *first)
 {
-	pthread_once(&abd_arc_key_once, abd_arc_key_make);
+	pthread_once(&abd_arc_layer_once, abd_arc_layer_add);
 	/* liburcu ends the process if it is refused something: so ask for it now. */
 	(void)abd_arc_rcu_register();
 	pthread_mutex_lock(&abd_arc_registry);

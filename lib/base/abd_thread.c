@@ -136,8 +136,11 @@ static void abd_thread_fork_end(void)
  */
 static void abd_thread_fork_child(void)
 {
-	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next)
+	for (struct abd_thread *thread = abd_thread_list; thread != NULL; thread = thread->next) {
 		atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
+		if (thread != abd_thread_current)
+			thread->room = NULL; /* the layer above forgets it, too */
+	}
 	abd_thread_slots_fork();
 	pthread_mutex_unlock(&abd_thread_lock);
 	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
