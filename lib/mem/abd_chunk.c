@@ -119,18 +119,6 @@ static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))
 	}
 }
 
-void abd_chunk_shed_beside(const struct abd_region_heap *heap)
-{
-	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
-		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
-
-		if (provider != NULL && provider->heap != NULL && provider->heap != heap)
-			abd_region_shed(provider->heap, NULL);
-	}
-	if (abd_mem_cache_heap != NULL && abd_mem_cache_heap != heap)
-		abd_region_shed(abd_mem_cache_heap, NULL);
-}
-
 static void abd_chunk_age(void)
 {
 	abd_chunk_each_heap(abd_region_age);

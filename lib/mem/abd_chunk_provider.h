@@ -31,9 +31,6 @@ struct abd_chunk_provider {
 	void (*reap)(void); /* give unused memory back to the system; NULL: there is none */
 };
 
-/** A heap of regions takes more from the system: the others give back what they keep too much. */
-void abd_chunk_shed_beside(const struct abd_region_heap *heap);
-
 extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_regions, abd_chunk_malloc,
 	abd_chunk_pool;
 

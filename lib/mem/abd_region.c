@@ -520,6 +520,28 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 }
 
 /* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
+/* Heaps that have had a region. They are never taken out: no heap ends. */
+static struct abd_region_heap *_Atomic abd_region_heaps;
+
+static void abd_region_register(struct abd_region_heap *heap)
+{
+	if (heap->listed)
+		return;
+	heap->listed = true;
+	heap->next = atomic_load(&abd_region_heaps);
+	while (!atomic_compare_exchange_weak(&abd_region_heaps, &heap->next, heap))
+		continue;
+}
+
+/* This heap takes more from the system: the others give back what they keep too much. */
+static void abd_region_shed_beside(const struct abd_region_heap *heap)
+{
+	for (struct abd_region_heap *other = atomic_load(&abd_region_heaps); other != NULL;
+		other = other->next)
+		if (other != heap)
+			abd_region_shed(other, NULL);
+}
+
 static bool abd_region_grow(struct abd_region_heap *heap)
 {
 	pthread_mutex_unlock(&heap->lock);
@@ -530,6 +552,7 @@ static bool abd_region_grow(struct abd_region_heap *heap)
 	if (region == NULL)
 		return false;
 	abd_region_join(region);
+	abd_region_register(heap);
 	return true;
 }
 
@@ -558,7 +581,7 @@ size_t abd_region_alloc_many(
 	if (ABD_UNLIKELY(sheds))
 		abd_region_shed(heap, from);
 	if (ABD_UNLIKELY(others))
-		abd_chunk_shed_beside(heap);
+		abd_region_shed_beside(heap);
 	abd_age_check(abd_age_now_ms());
 	return had;
 }

@@ -65,6 +65,8 @@ struct abd_region_heap {
 	bool pinned;        /* nothing goes back */
 	bool splits;        /* huge pages that are nearly full are not left whole */
 	bool refused; /* the system did not take memory back; it is asked again after a period */
+	bool listed;  /* among those that abd_region_shed_beside() knows */
+	struct abd_region_heap *next;
 };
 
 #define ABD_REGION_HEAP(map_, unmap_, huge_)                                               \
