@@ -9,8 +9,6 @@
 #define ABD_ARC_FREE_PIECE 256
 /* No call gives much more than this back to the system: that takes a millisecond. */
 #define ABD_ARC_TRIM_BYTES ((size_t)1 << 20)
-/* Releases of what was evicted give memory back to the system when they have freed so much. */
-#define ABD_ARC_LOOSE ((size_t)1 << 20)
 
 /* Free the slot of an entry whose buffer is freed. Under lock. */
 static void abd_arc_free_slot(struct abd_arc *arc, struct abd_arc_entry *entry)
@@ -80,30 +78,4 @@ struct abd_arc_loose abd_arc_loose_take(struct abd_arc *arc)
 void abd_arc_loose_trim(struct abd_arc *arc, struct abd_arc_loose loose)
 {
 	abd_chunk_trim(arc->store.provider, loose.has_runs, loose.reserve, ABD_ARC_TRIM_BYTES);
-}
-
-/* Whether so much was freed that some of it is worth giving back. */
-static bool abd_arc_loose_much(struct abd_arc *arc, struct abd_arc_loose *loose)
-{
-	pthread_mutex_lock(&arc->lock);
-	bool is_much = arc->loose_runs + arc->loose_slabs >= ABD_ARC_LOOSE;
-
-	if (is_much)
-		*loose = abd_arc_loose_take(arc);
-	pthread_mutex_unlock(&arc->lock);
-	return is_much;
-}
-
-void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed)
-{
-	struct abd_arc_loose loose;
-
-	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {
-		abd_arc_untold_add(arc, freed);
-		abd_arc_tell(arc);
-		return;
-	}
-	abd_arc_free_list(arc, freed);
-	if (abd_arc_loose_much(arc, &loose))
-		abd_arc_loose_trim(arc, loose);
 }

@@ -76,15 +76,7 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 	abd_arc_pinned_add(arc, entry, false);
 	abd_arc_entry_end(entry, &freed);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_free_released(arc, &freed);
-}
-
-void abd_arc_hold_end_kept(struct abd_arc_hold_slot *slot)
-{
-	struct abd_arc *arc = slot->arc;
-
-	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	abd_arc_reclaim_kept(arc);
+	abd_arc_tell_released(arc, &freed);
 }
 
 /* ---- finding what is leaving ----------------------------------------------------------------- */

@@ -130,20 +130,22 @@ static inline void *abd_arc_hold_take_read(
 	return abd_arc_hold_take_slow(arc, thread, entry);
 }
 
-/** End what a slot holds, which was kept, and free it if nothing else holds it. */
-void abd_arc_hold_end_kept(struct abd_arc_hold_slot *slot);
-
 /** End a hold. Outside of sections and locks. */
 static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
 {
 	struct abd_arc_hold_slot *slot = handle;
 
-	if (ABD_UNLIKELY(abd_arc_handle_is_counted(handle)))
+	if (ABD_UNLIKELY(abd_arc_handle_is_counted(handle))) {
 		abd_arc_hold_uncount(entry);
-	else if (ABD_UNLIKELY((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0))
-		abd_arc_hold_end_kept(slot);
-	else
-		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+		return;
+	}
+
+	bool is_kept = (abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0;
+	struct abd_arc *arc = slot->arc;
+
+	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	if (ABD_UNLIKELY(is_kept))
+		abd_arc_reclaim_kept(arc);
 }
 
 /**

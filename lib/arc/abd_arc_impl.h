@@ -443,8 +443,6 @@ bool abd_arc_shrink(struct abd_arc *arc);
 void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed);
 /** The same for those whose records lie in slots, unless evicted_cb is to be called. Under lock. */
 void abd_arc_free_slots(struct abd_arc *arc, struct abd_arc_link *freed);
-/** The last holds of these were released: free them, but first tell of them. Outside of locks. */
-void abd_arc_free_released(struct abd_arc *arc, struct abd_arc_link *freed);
 
 /** What was freed and not given back to the system yet. */
 struct abd_arc_loose {
@@ -464,6 +462,8 @@ void abd_arc_loose_trim(struct abd_arc *arc, struct abd_arc_loose loose);
  */
 void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed);
 void abd_arc_tell_slow(struct abd_arc *arc);
+/** The last holds of these were released: free them, but first tell of them. Outside of locks. */
+void abd_arc_tell_released(struct abd_arc *arc, struct abd_arc_link *freed);
 /** Tell of all there is to tell of, and free it. Outside of sections and locks. */
 static inline void abd_arc_tell(struct abd_arc *arc)
 {

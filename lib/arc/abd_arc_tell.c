@@ -15,6 +15,9 @@
 #include "abd_arc_thread.h"
 #include "abd_impl.h"
 
+/* Releases of what was evicted give memory back to the system when they have freed so much. */
+#define ABD_ARC_LOOSE ((size_t)1 << 20)
+
 /* The caches in whose callbacks this thread is, the innermost first. On its stack. */
 struct abd_arc_telling {
 	const struct abd_arc *first;
@@ -148,4 +151,30 @@ abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 	entry->own.abd_parent = NULL;
 	evicted->abd = NULL;
 	return abd;
+}
+
+/* Whether so much was freed that some of it is worth giving back. */
+static bool abd_arc_loose_much(struct abd_arc *arc, struct abd_arc_loose *loose)
+{
+	pthread_mutex_lock(&arc->lock);
+	bool is_much = arc->loose_runs + arc->loose_slabs >= ABD_ARC_LOOSE;
+
+	if (is_much)
+		*loose = abd_arc_loose_take(arc);
+	pthread_mutex_unlock(&arc->lock);
+	return is_much;
+}
+
+void abd_arc_tell_released(struct abd_arc *arc, struct abd_arc_link *freed)
+{
+	struct abd_arc_loose loose;
+
+	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {
+		abd_arc_untold_add(arc, freed);
+		abd_arc_tell(arc);
+		return;
+	}
+	abd_arc_free_list(arc, freed);
+	if (abd_arc_loose_much(arc, &loose))
+		abd_arc_loose_trim(arc, loose);
 }
