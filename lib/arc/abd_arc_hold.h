@@ -137,15 +137,14 @@ static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
 
 	if (ABD_UNLIKELY(abd_arc_handle_is_counted(handle))) {
 		abd_arc_hold_uncount(entry);
-		return;
-	}
+	} else if (ABD_UNLIKELY((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0)) {
+		struct abd_arc *arc = slot->arc;
 
-	bool is_kept = (abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0;
-	struct abd_arc *arc = slot->arc;
-
-	atomic_store_explicit(&slot->entry, NULL, memory_order_release);
-	if (ABD_UNLIKELY(is_kept))
+		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
 		abd_arc_reclaim_kept(arc);
+	} else {
+		atomic_store_explicit(&slot->entry, NULL, memory_order_release);
+	}
 }
 
 /**

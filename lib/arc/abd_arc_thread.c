@@ -33,15 +33,21 @@ void abd_arc_thread_unlock(void)
 
 /* ---- noted hits ------------------------------------------------------------------------------ */
 
-/* Take a seat's notes, oldest first. Returns how many. */
-static unsigned abd_arc_seat_gather(struct abd_arc_thread *thread, struct abd_arc_seat *seat,
-	struct abd_arc_entry *gathered[ABD_ARC_NOTES])
+/* Take a seat's notes: *oldest is the first of them, and before[] leads from each to the next. */
+static unsigned abd_arc_seat_take_notes(
+	struct abd_arc_thread *thread, struct abd_arc_seat *seat, uint16_t *oldest)
 {
 	unsigned count = seat->noted;
-	uint16_t at = seat->last;
+	uint16_t at = seat->last, after = 0;
 
-	for (unsigned i = count; i > 0; i--, at = thread->before[at])
-		gathered[i - 1] = thread->note[at];
+	for (unsigned i = count; i > 0; i--) {
+		uint16_t before = thread->before[at];
+
+		thread->before[at] = after;
+		after = at;
+		at = before;
+	}
+	*oldest = after;
 	thread->noted = (uint16_t)(thread->noted - count);
 	seat->noted = 0;
 	if (thread->noted == 0)
@@ -52,11 +58,11 @@ static unsigned abd_arc_seat_gather(struct abd_arc_thread *thread, struct abd_ar
 void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
 {
 	struct abd_arc_seat *seat = abd_arc_seat_of(thread, arc);
-	struct abd_arc_entry *hit[ABD_ARC_NOTES];
+	uint16_t oldest, at;
 
 	if (!abd_arc_seat_is_of(seat, arc) || seat->noted == 0)
 		return;
-	unsigned count = abd_arc_seat_gather(thread, seat, hit);
+	unsigned count = abd_arc_seat_take_notes(thread, seat, &oldest);
 
 	seat->patience = 0;
 	/*
@@ -66,15 +72,21 @@ void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
 	if (seat->slab_frees != atomic_load_explicit(&arc->store.frees, memory_order_relaxed))
 		return;
 	/* Their neighbours in the lists are rarely in the CPU's cache: fetch them all at once. */
-	for (unsigned i = 0; i < count; i++) {
-		if (abd_arc_item_list(&hit[i]->item) == ABD_ARC_NONE)
+	at = oldest;
+	for (unsigned i = 0; i < count; i++, at = thread->before[at]) {
+		const struct abd_arc_item *item = &thread->note[at]->item;
+
+		if (abd_arc_item_list(item) == ABD_ARC_NONE)
 			continue; /* it has left, and its link may be another thread's */
-		__builtin_prefetch(hit[i]->item.link.next, 1);
-		__builtin_prefetch(hit[i]->item.link.prev, 1);
+		__builtin_prefetch(item->link.next, 1);
+		__builtin_prefetch(item->link.prev, 1);
 	}
-	for (unsigned i = 0; i < count; i++)
-		abd_arc_policy_hit(
-			&arc->policy, &hit[i]->item, abd_arc_share_of_entry(arc, hit[i]));
+	at = oldest;
+	for (unsigned i = 0; i < count; i++, at = thread->before[at]) {
+		struct abd_arc_entry *entry = thread->note[at];
+
+		abd_arc_policy_hit(&arc->policy, &entry->item, abd_arc_share_of_entry(arc, entry));
+	}
 	arc->stats.hits_told += count;
 }
 
@@ -91,20 +103,23 @@ static bool abd_arc_thread_try_tell(struct abd_arc_thread *thread, struct abd_ar
 /* Drop a seat's notes: the policy never learns of these hits. */
 static void abd_arc_seat_drop(struct abd_arc_thread *thread, struct abd_arc_seat *seat)
 {
-	struct abd_arc_entry *dropped[ABD_ARC_NOTES];
-	unsigned count = abd_arc_seat_gather(thread, seat, dropped);
+	uint16_t oldest;
 
-	abd_arc_seat_add(seat, ABD_ARC_COUNT_DROPPED, count);
+	abd_arc_seat_add(
+		seat, ABD_ARC_COUNT_DROPPED, abd_arc_seat_take_notes(thread, seat, &oldest));
 }
 
 /* Put the notes that are left together, so that the rest of the room can be used again. */
 static void abd_arc_notes_tidy(struct abd_arc_thread *thread)
 {
-	struct abd_arc_entry *note[ABD_ARC_NOTES];
-	uint16_t end[ABD_ARC_SEATS], at = 0;
+	struct abd_arc_entry *note[ABD_ARC_NOTES] = {NULL};
+	uint16_t end[ABD_ARC_SEATS], at = 0, from;
 
 	for (unsigned i = 0; i < ABD_ARC_SEATS; i++) {
-		at = (uint16_t)(at + abd_arc_seat_gather(thread, &thread->seat[i], &note[at]));
+		unsigned left = abd_arc_seat_take_notes(thread, &thread->seat[i], &from);
+
+		for (; left > 0; left--, from = thread->before[from])
+			note[at++] = thread->note[from];
 		end[i] = at;
 	}
 	for (unsigned i = at = 0; i < ABD_ARC_SEATS; i++)
@@ -268,11 +283,14 @@ static void abd_arc_thread_end(struct abd_thread *block)
 	for (struct abd_arc *first = abd_arc_caches; first != NULL; first = first->registry_next)
 		for (uint32_t i = 0; i < first->shards; i++)
 			abd_arc_filling_leave(&first[i], thread);
-	thread->idle = abd_arc_thread_holds(thread);
-	if (!thread->idle)
+	bool stays = abd_arc_thread_holds(thread);
+
+	thread->idle = stays;
+	if (!stays)
 		abd_arc_thread_unlist(thread);
 	pthread_mutex_unlock(&abd_arc_registry);
-	if (!thread->idle)
+	/* If it stays, another thread may have it by now. */
+	if (!stays)
 		abd_arc_thread_free(thread);
 }
 
