@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fletcher_4 by vectors, a template: the including file defines VEC_SIZE, SWAP(v), which puts the
- * bytes of each word in the other order, and QUADS(first, second, sums). Each 64-bit lane holds two
- * words. Even and odd words are summed apart: that takes a mask and a shift, where widening would
- * take a shuffle across lanes.
+ * fletcher_4 by vectors, a template: the including file defines VEC_SIZE, ODD(v), which moves the
+ * odd words to the even ones' places, SWAP(v), which puts the bytes of each word in the other
+ * order, and QUADS(first, second, sums). Each 64-bit lane holds two words. Even and odd words are
+ * summed apart: that takes a mask and a shift, where widening would take a shuffle across lanes.
  *
  * Invariant: there are as many lanes as words in a vector; lane j takes word j of each vector.
  */
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void add_vector(
 	if (swap)
 		v = (vec)SWAP(v);
 	sums[0] += v & 0xffffffff;
-	sums[4] += v >> 32;
+	sums[4] += (vec)ODD(v);
 	for (unsigned i = 1; i < 4; i++) {
 		sums[i] += sums[i - 1];
 		sums[4 + i] += sums[3 + i];

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #define VEC_SIZE 64
+#define ODD(v) _mm512_srli_epi64((__m512i)(v), 32)
 #define ORDER _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3)
 #define SWAP(v) _mm512_shuffle_epi8((__m512i)(v), _mm512_broadcast_i32x4(ORDER))
 
