@@ -141,11 +141,12 @@ static void abd_grow_rebase(abd_t *abd)
 
 int abd_prepend(abd_t *abd, const void *buf, size_t size)
 {
+	abd_grow_check(__func__, abd, buf, size);
+
 	const char *end = (const char *)buf + size;
 	struct abd_gang *gang;
 	size_t part = 0;
 
-	abd_grow_check(__func__, abd, buf, size);
 	ABD_REQUIRE(!ABD_CHECKED || __atomic_load_n(&abd->abd_children, __ATOMIC_RELAXED) == 0,
 		"bytes are put in front of a gang of %zu bytes that has views", abd->abd_size);
 	gang = ABD_GANG(abd).abd_table;

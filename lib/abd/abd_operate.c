@@ -142,12 +142,14 @@ static inline bool abd_copy_small(char *to, const char *from, size_t size)
 	return true;
 }
 
-static ABD_NOINLINE void abd_copy_checked(
-	const char *call, abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+/* By the kernel for copies of kernel_size bytes. */
+static ABD_NOINLINE void abd_copy_checked(const char *call, abd_t *dabd, const abd_t *sabd,
+	size_t doff, size_t soff, size_t size, size_t kernel_size)
 {
 	abd_check_pieces(call, dabd, doff, size);
 	abd_check_pieces(call, sabd, soff, size);
-	abd_copy_walk(call, abd_side(dabd, doff), abd_side(sabd, soff), size);
+	abd_copy_walk_by(
+		abd_copy_for(kernel_size), call, abd_side(dabd, doff), abd_side(sabd, soff), size);
 }
 
 static inline void abd_copy_as(
@@ -157,7 +159,7 @@ static inline void abd_copy_as(
 
 	if (!abd_small(dabd, doff, size, &to) || !abd_small(sabd, soff, size, &from) ||
 		!abd_copy_small(to, from, size))
-		abd_copy_checked(call, dabd, sabd, doff, soff, size);
+		abd_copy_checked(call, dabd, sabd, doff, soff, size, size);
 }
 
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
@@ -173,10 +175,7 @@ void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
 /* By the kernel for copies that no cache holds: the plan's last. */
 void abd_copy_stream_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	abd_check_pieces(__func__, dabd, doff, size);
-	abd_check_pieces(__func__, sabd, soff, size);
-	abd_copy_walk_by(
-		abd_copy_for(SIZE_MAX), __func__, abd_side(dabd, doff), abd_side(sabd, soff), size);
+	abd_copy_checked(__func__, dabd, sabd, doff, soff, size, SIZE_MAX);
 }
 
 static ABD_NOINLINE void abd_copy_from_checked(
