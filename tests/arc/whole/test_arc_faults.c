@@ -35,7 +35,7 @@ static void all_calls(uint64_t n)
 static abd_arc_hold_t left;
 static pthread_barrier_t holding;
 
-static void hold(void)
+static __attribute__((noinline)) void hold(void)
 {
 	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &left), 0);
 }

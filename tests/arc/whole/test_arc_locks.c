@@ -10,6 +10,9 @@
 
 enum { CAPACITY = 16 << 20, MANY = 4000, SMALL = 3000, LARGE = 8192 };
 
+/* Where its page of the index is full, a put lets the lock go once more: hashes decide that. */
+enum { INDEX_GROWS = MANY / 200 };
+
 static char data[LARGE];
 
 static abd_arc_t *make(void)
@@ -56,7 +59,7 @@ Test(arc_locks, a_put_takes_the_lock_twice_and_a_wait_for_readers_once)
 	waits = arc_stats(arc).waits - waits;
 	cr_log_info("%u locks for %u puts and %zu waits", locks, MANY, (size_t)waits);
 	cr_assert_gt(waits, 0);
-	cr_assert_eq(locks, 2 * MANY + waits);
+	cr_assert(locks >= 2 * MANY + waits && locks <= 2 * MANY + waits + INDEX_GROWS);
 	abd_arc_destroy(arc);
 }
 
@@ -67,7 +70,7 @@ Test(arc_locks, a_miss_that_is_filled_takes_the_lock_three_times)
 	for (uint64_t n = 0; n < 2 * CAPACITY / LARGE; n++)
 		miss(arc, n);
 	uint64_t waits = arc_stats(arc).waits, n = 1u << 30;
-	unsigned locks = 0;
+	unsigned locks = 0, more = 0;
 
 	for (unsigned i = 0; i < MANY / 4; i++) {
 		uint64_t before = arc_stats(arc).waits;
@@ -76,14 +79,15 @@ Test(arc_locks, a_miss_that_is_filled_takes_the_lock_three_times)
 		miss(arc, n++);
 		unsigned one = abd_test_wrap_locks(NULL);
 
-		if (arc_stats(arc).waits == before)
-			cr_assert_eq(one, 3, "miss %u", i);
+		cr_assert_geq(one, 3, "miss %u", i);
+		more += arc_stats(arc).waits == before && one > 3;
 		locks += one;
 	}
 	waits = arc_stats(arc).waits - waits;
 	cr_log_info("%u locks for %u misses and %zu waits", locks, MANY / 4, (size_t)waits);
 	/* The pages of what is freed go without the lock, and then its slots with it. */
-	cr_assert_leq(locks, 3 * (MANY / 4) + 4 * waits);
+	cr_assert_leq(more, INDEX_GROWS);
+	cr_assert_leq(locks, 3 * (MANY / 4) + 4 * waits + INDEX_GROWS);
 	abd_arc_destroy(arc);
 }
 
