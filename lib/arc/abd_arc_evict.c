@@ -18,8 +18,8 @@
 /* A cache is far over its capacity by more than this part of it. */
 #define ABD_ARC_FAR_OVER_PART 16
 /*
- * If memory is short, make room for this part of the capacity in addition, and for no more than
- * this: the lock is not held for long.
+ * If memory is short, evict this part of the capacity more than the put needs, and no more: the
+ * lock is not held for long.
  */
 #define ABD_ARC_ROOM_PART 256
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)

@@ -3,7 +3,7 @@
  * Freeing entries that nobody can find or hold any more, and giving memory back to the system.
  * OpenZFS: arc_evict_hdr() in module/zfs/arc.c.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_thread.h"
 #include "abd_chunk.h"
 
 #define ABD_ARC_FREE_PIECE 256
@@ -48,10 +48,12 @@ void abd_arc_free_slots(struct abd_arc *arc, struct abd_arc_link *freed)
  */
 void abd_arc_free_list(struct abd_arc *arc, struct abd_arc_link *freed)
 {
+	bool was = abd_arc_callback_set(true); /* an engine's own free may read */
 	struct abd_arc_link *link;
 
 	for (link = freed->next; link != freed; link = link->next)
 		abd_arc_record_free(abd_arc_link_entry(link));
+	abd_arc_callback_set(was);
 	for (link = freed->next; link != freed;) {
 		pthread_mutex_lock(&arc->lock);
 		for (unsigned i = 0; i < ABD_ARC_FREE_PIECE && link != freed; i++) {

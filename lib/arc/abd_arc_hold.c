@@ -95,16 +95,34 @@ struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd
 	return entry != NULL && abd_arc_is_found(entry) ? entry : NULL;
 }
 
+/*
+ * Count a hold of what is found. The last release of a pinned entry decides that it is freed before
+ * it has the lock: so there must still be another hold in the moment when this one is counted.
+ */
+static void *abd_arc_hold_count_found(
+	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry)
+{
+	uint32_t count = abd_arc_entry_count(entry);
+
+	if (!abd_arc_entry_is_pinned(entry))
+		return abd_arc_hold_count(arc, thread, entry);
+	do {
+		if (count < ABD_ARC_COUNT_HOLD)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(abd_arc_entry_holds(entry), &count,
+		count + ABD_ARC_COUNT_HOLD, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	return (char *)entry + ABD_ARC_HOLD_COUNTED;
+}
+
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_thread *thread,
 	uint64_t hash, const abd_arc_key_t *key, void **handle)
 {
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_entry *entry = abd_arc_find(arc, hash, key);
 
-	if (entry != NULL)
-		*handle = abd_arc_hold_count(arc, thread, entry);
+	*handle = entry != NULL ? abd_arc_hold_count_found(arc, thread, entry) : NULL;
 	pthread_mutex_unlock(&arc->lock);
-	return entry;
+	return *handle != NULL ? entry : NULL;
 }
 
 /* ---- looking at the slots -------------------------------------------------------------------- */

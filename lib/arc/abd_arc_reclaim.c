@@ -70,7 +70,7 @@ static void abd_arc_reclaim_free(struct abd_arc *arc)
 {
 	struct abd_arc_decision decision = {arc->waiting.prev, 0};
 	struct abd_arc_loose loose;
-	bool more;
+	bool more, any_runs = false;
 
 	abd_arc_hold_look(arc);
 	do {
@@ -85,7 +85,9 @@ static void abd_arc_reclaim_free(struct abd_arc *arc)
 		pthread_mutex_unlock(&arc->lock);
 		if (freed.next != &freed)
 			loose = abd_arc_reclaim_rest(arc, &freed);
+		any_runs |= loose.has_runs;
 	} while (more);
+	loose.has_runs = any_runs;
 	abd_arc_loose_trim(arc, loose);
 }
 
@@ -136,7 +138,9 @@ bool abd_arc_reclaim_begin(struct abd_arc *arc)
 	if (abd_arc_reclaim_take(arc))
 		return true;
 	pthread_mutex_unlock(&arc->reclaim_lock);
-	return false;
+	atomic_thread_fence(memory_order_seq_cst);
+	/* A release that asked for a look meanwhile has found the lock taken. */
+	return atomic_load(&arc->looks_again) && pthread_mutex_trylock(&arc->reclaim_lock) == 0;
 }
 
 void abd_arc_reclaim_end(struct abd_arc *arc)

@@ -128,14 +128,23 @@ static void abd_arc_notes_tidy(struct abd_arc_thread *thread)
 }
 
 /*
- * There is no room for another note. Tell the policies of this cache, whose shards can't end now,
- * and if too much is left drop what is noted of other caches.
+ * There is no room for another note. Tell the policies of this cache, whose shards can't end now;
+ * if too much is left, those of all others; and drop what their locks keep from being told.
  */
 static void abd_arc_notes_make_room(struct abd_arc_thread *thread, struct abd_arc *first)
 {
 	for (uint32_t i = 0; i < first->shards; i++)
 		if (abd_arc_seat_is_of(abd_arc_seat_of(thread, &first[i]), &first[i]))
 			(void)abd_arc_thread_try_tell(thread, &first[i]);
+	pthread_mutex_lock(&abd_arc_registry);
+	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++) {
+		struct abd_arc *arc =
+			atomic_load_explicit(&thread->seat[i].arc, memory_order_relaxed);
+
+		if (arc != NULL)
+			(void)abd_arc_thread_try_tell(thread, arc);
+	}
+	pthread_mutex_unlock(&abd_arc_registry);
 	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++)
 		abd_arc_seat_drop(thread, &thread->seat[i]);
 	abd_arc_notes_tidy(thread);
@@ -317,6 +326,8 @@ static void abd_arc_fork_child(void)
 		memset(abd_arc_threads->seat, 0, sizeof(abd_arc_threads->seat));
 		memset(abd_arc_threads->slot, 0, sizeof(abd_arc_threads->slot));
 	}
+	if (abd_thread_current != NULL)
+		abd_thread_current->room = abd_arc_thread_self;
 	pthread_mutex_unlock(&abd_arc_registry);
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
 	urcu_bp_after_fork_child();
@@ -416,15 +427,31 @@ size_t abd_arc_thread_bytes(void)
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
+/* The seat that the fewest shards use. Under the registry's lock. */
+static uint32_t abd_arc_seat_choose(const uint32_t used[ABD_ARC_SEATS])
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 1; i < ABD_ARC_SEATS; i++)
+		least = used[i] < used[least] ? i : least;
+	return least;
+}
+
 void abd_arc_thread_open(struct abd_arc *first)
 {
+	uint32_t used[ABD_ARC_SEATS] = {0};
+
 	pthread_once(&abd_arc_layer_once, abd_arc_layer_add);
 	/* liburcu ends the process if it is refused something: so ask for it now. */
 	(void)abd_arc_rcu_register();
 	pthread_mutex_lock(&abd_arc_registry);
+	for (const struct abd_arc *arc = abd_arc_caches; arc != NULL; arc = arc->registry_next)
+		for (uint32_t i = 0; i < arc->shards; i++)
+			used[arc[i].seat]++;
 	for (uint32_t i = 0; i < first->shards; i++) {
 		first[i].id = ++abd_arc_shards_made;
-		first[i].seat = (uint32_t)(abd_arc_shards_made % ABD_ARC_SEATS);
+		first[i].seat = abd_arc_seat_choose(used);
+		used[first[i].seat]++;
 	}
 	first->registry_next = abd_arc_caches;
 	abd_arc_caches = first;

@@ -220,6 +220,24 @@ Test(arc_thread, hits_of_a_cache_that_is_seldom_used_are_told_too)
 		abd_arc_destroy(arc[i]);
 }
 
+Test(arc_thread, no_hit_is_dropped_where_many_caches_are_used_by_turns)
+{
+	enum { CACHES = 48, ROUNDS = 1000 };
+	abd_arc_t *arc[CACHES];
+	char byte;
+
+	for (unsigned i = 0; i < CACHES; i++) {
+		arc[i] = make_with_record();
+		make_old(arc[i]);
+	}
+	for (unsigned i = 0; i < CACHES * ROUNDS; i++)
+		cr_assert_eq(abd_arc_read(arc[i % CACHES], arc_at(1), &byte, 0, 1), 1);
+	for (unsigned i = 0; i < CACHES; i++) {
+		cr_expect_eq(arc_stats(arc[i]).hits_dropped, 0, "cache %u", i);
+		abd_arc_destroy(arc[i]);
+	}
+}
+
 /* 64 shards: far fewer notes than 64 batches. */
 Test(arc_thread, hits_of_many_shards_are_told_though_no_batch_is_full)
 {
