@@ -6,8 +6,8 @@
  * A hit takes no lock and writes no cache line that another thread uses, with these exceptions. One
  * noted hit in hit_batch (64) tries the cache's lock, to report the batch to the policy. A thread's
  * first call takes a lock; so does a hit of an evicted or damaged record, and a hit of a thread
- * that uses more than 64 shards by turns. Holds beyond the 48 that a thread has slots for are
- * counted in the record.
+ * that uses more than 64 shards by turns. A hold for which no free slot is found among the thread's
+ * 48, a copy of a hold, and a hold of an evicted record are counted in the record.
  *
  * The look-up is wait-free. It is a read-side section of liburcu-bp; what it finds is noted in a
  * block that belongs to the thread, and read when the section has ended. So no thread waits for one
@@ -141,6 +141,7 @@ enum abd_arc_put_flag {
  * evicted_cb at the same time. If a put or remove of the key comes while evicted_cb runs, the
  * engine must decide which of the two counts as first.
  *
+ * evicted_cb must return: no exception, jump, cancellation or end of its thread may leave it.
  * evicted_cb may use any cache. But it must not destroy, resize or trim this one, or remove a pool
  * from it; nor use it at all while it is being destroyed. A record that evicted_cb itself evicts or
  * releases from this cache is reported by a later call. Records that it puts there may take the

@@ -377,8 +377,8 @@ ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
  * Units:    size in bytes; 0 appends nothing.
  * Returns:  0, or -ENOMEM with the gang unchanged.
  * Owner:    buf stays the caller's; new members are the gang's.
- * Threads:  the gang is written. Its views, and gangs that its members were added to, hold what
- *           they held, and may be read meanwhile.
+ * Threads:  the gang is written, so its views may not be used meanwhile. Gangs that its members
+ *           were added to may be read meanwhile. All of these keep the bytes that they had.
  * Source:   none in OpenZFS; folly's IOBufQueue, Ceph's bufferlist.
  */
 ABD_API int abd_append(abd_t *abd, const void *buf, size_t size)

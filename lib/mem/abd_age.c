@@ -52,6 +52,13 @@ void abd_age_fork_end(void)
 			abd_age_forked[i]->fork_end();
 }
 
+/* The thread that was at it is gone. */
+void abd_age_fork_child(void)
+{
+	abd_age_fork_end();
+	atomic_flag_clear(&abd_age_runs);
+}
+
 uint64_t abd_age_now_ms(void)
 {
 	struct timespec now;

@@ -37,6 +37,7 @@ static inline void abd_age_add(struct abd_ager *ager)
 /** Around a fork(). */
 void abd_age_fork_begin(void);
 void abd_age_fork_end(void);
+void abd_age_fork_child(void);
 
 /** Milliseconds of a clock that is cheap to read and a few milliseconds coarse. */
 uint64_t abd_age_now_ms(void);

@@ -217,8 +217,8 @@ bool abd_chunk_pool_hold(void **base, size_t *size)
 		return false;
 	pthread_mutex_lock(&abd_pool_lock);
 	abd_pool_holds++;
-	pthread_mutex_unlock(&abd_pool_lock);
 	abd_region_pin(&abd_pool_heap, true);
+	pthread_mutex_unlock(&abd_pool_lock);
 	*base = abd_pool_base;
 	*size = abd_pool_bytes;
 	return true;
@@ -231,13 +231,11 @@ void abd_chunk_pool_release(void)
 	ABD_KEEP_ERRNO;
 
 	pthread_mutex_lock(&abd_pool_lock);
-	bool last = --abd_pool_holds == 0;
-
-	if (last)
+	if (--abd_pool_holds == 0) {
 		abd_region_forget(abd_pool_base, abd_pool_bytes - abd_pool_cut);
-	pthread_mutex_unlock(&abd_pool_lock);
-	if (last)
 		abd_region_unpin_resident(&abd_pool_heap);
+	}
+	pthread_mutex_unlock(&abd_pool_lock);
 }
 
 int abd_pool_region(void **base, size_t *size)

@@ -546,7 +546,7 @@ static void abd_magazine_tunables_apply(void)
 	static const struct abd_thread_layer layer = {.ending = abd_magazine_thread_ends,
 		.fork_begin = abd_age_fork_begin,
 		.fork_end = abd_age_fork_end,
-		.fork_child = abd_age_fork_end};
+		.fork_child = abd_age_fork_child};
 	static struct abd_ager ager = {.age = abd_magazine_age,
 		.fork_begin = abd_depot_fork_begin,
 		.fork_end = abd_depot_fork_end};

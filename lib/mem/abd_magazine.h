@@ -236,10 +236,12 @@ static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *b
 	void **end = magazine->slot + magazine->count;
 
 	count = abd_min(count, magazine->capacity - magazine->count);
-	if (count > 0)
-		magazine->count += (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
 		end[i] = blocks[i].iov_base;
+	/* A child of fork() has what is counted: so count what is there. */
+	atomic_signal_fence(memory_order_release);
+	if (count > 0)
+		magazine->count += (uint32_t)count;
 	abd_thread_leave(thread);
 	return count;
 }

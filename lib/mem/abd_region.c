@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define ABD_MADV_DONTNEED_LOCKED 24 /* Linux 5.18; older C libraries do not name it */
 
@@ -170,6 +171,18 @@ uint64_t abd_region_refusals(void)
 
 bool abd_region_forget(void *base, size_t size)
 {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	/* Where the system's pages are larger than ours, the call would take what lies beside. */
+	if (page > ABD_CHUNK_SIZE) {
+		uintptr_t from = abd_round_up((uintptr_t)base, page);
+		uintptr_t to = ((uintptr_t)base + size) & ~(uintptr_t)(page - 1);
+
+		if (from >= to)
+			return true;
+		base = (char *)base + (from - (uintptr_t)base);
+		size = to - from;
+	}
 	if (madvise(base, size, MADV_DONTNEED) == 0 ||
 		madvise(base, size, ABD_MADV_DONTNEED_LOCKED) == 0)
 		return true;
@@ -519,7 +532,6 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 	       !heap->refused;
 }
 
-/* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
 /* Heaps that have had a region. They are never taken out: no heap ends. */
 static struct abd_region_heap *_Atomic abd_region_heaps;
 
@@ -542,6 +554,7 @@ static void abd_region_shed_beside(const struct abd_region_heap *heap)
 			abd_region_shed(other, NULL);
 }
 
+/* One more region. False: none can be had. Locked; the lock is dropped meanwhile. */
 static bool abd_region_grow(struct abd_region_heap *heap)
 {
 	pthread_mutex_unlock(&heap->lock);
