@@ -293,6 +293,19 @@ static void stop_halfway(abd_arc_evicted_t *evicted, void *arg)
 	atomic_store(&halfway->reached, true);
 }
 
+/* Until another thread reclaims, and goes on to: it waits for the section. */
+static void wait_until_reclaiming(abd_arc_t *arc)
+{
+	for (unsigned seen = 0; seen < 10; wait_ms(5)) {
+		if (pthread_mutex_trylock(&arc->reclaim_lock) == 0) {
+			pthread_mutex_unlock(&arc->reclaim_lock);
+			seen = 0;
+		} else {
+			seen++;
+		}
+	}
+}
+
 /* Puts would wait for it, did they need room, and then do its work. */
 Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference)
 {
@@ -312,7 +325,7 @@ Test(abd_arc_resize, puts_beside_it_may_use_an_eighth_of_the_difference)
 	cr_assert_eq(pthread_create(&resize.thread, NULL, do_resize, &resize), 0);
 	while (!atomic_load(&halfway.reached))
 		wait_ms(5);
-	wait_ms(50);
+	wait_until_reclaiming(arc);
 	size_t used = arc_stats(arc).used_bytes;
 
 	cr_assert_gt(arc->ceiling, used + MIB + MIB / 4);
