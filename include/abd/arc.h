@@ -278,10 +278,14 @@ struct abd_arc_stats {
 	uint64_t ghost_hits_recent;   /**< puts of records evicted after one use */
 	uint64_t ghost_hits_frequent; /**< puts of records evicted after several uses */
 	uint64_t hits_told;           /**< hits that reached the policy */
-	/** hits the policy never learnt of, because its lock was busy when a batch was full */
+	/**
+	 * hits the policy never learnt of, because its lock was busy when a batch was full, or when
+	 * the thread had no room for more
+	 */
 	uint64_t hits_dropped;
-	uint64_t grace_periods; /**< times that what was evicted was freed, after its readers */
-	uint64_t shrinks;       /**< times the cache gave up memory because an allocation failed */
+	/** times that readers were waited for, to free what was evicted or the index had left */
+	uint64_t grace_periods;
+	uint64_t shrinks; /**< times the cache gave up memory because an allocation failed */
 	/* now */
 	uint64_t capacity_bytes;
 	uint64_t used_bytes;            /**< everything that counts against the capacity */
@@ -308,7 +312,7 @@ struct abd_arc_stats {
 	/**
 	 * memory that the cache keeps from the system: used_bytes and a struct for each shard, some
 	 * 19 KiB, which does not count against the capacity; with thread_bytes and the free pages
-	 * of chunk_provider, which all caches of the process share
+	 * of chunk_provider and of small memory, which all caches of the process share
 	 */
 	uint64_t resident_bytes;
 	/* so far */

@@ -36,9 +36,9 @@ enum {
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
 	/**
-	 * The copy is durable only after this thread's next abd_flush_drain(). Copies of multiples
-	 * of 8 bytes that follow each other, as in a log of small entries, are then written a line
-	 * at a time, whatever their size.
+	 * The copy is durable only after this thread's next abd_flush_drain(). Where a copy goes
+	 * around the cache, and its place and size are multiples of 8 bytes, copies that follow
+	 * each other, as in a log of small entries, are written a line at a time.
 	 */
 	ABD_FLUSH_NODRAIN = 1 << 8,
 };

@@ -304,7 +304,7 @@ static inline size_t abd_arc_entry_index_size(
 				   : 0;
 }
 
-/* ---- abd_arc_evict.c: taking entries out, and freeing them when nobody can see them ---------- */
+/* ---- abd_arc_evict.c, abd_arc_reclaim.c: taking entries out, and freeing them behind readers - */
 
 /** Move all links of from to the front of to, which may be empty or not. */
 static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)

@@ -117,7 +117,8 @@ struct abd_thread *abd_thread_start(void);
 /*
  * Where a thread finds its block without that call: in the slot that its thread pointer selects, if
  * it was the first to come there. Stacks of 8 MiB and a guard page select slots in turn.
- * Invariant: owner is a living thread's, or 0; that thread alone reads thread.
+ * Invariant: owner is that of a living thread, which alone reads thread; or of one that left its
+ * block behind; or 0.
  */
 #define ABD_THREAD_SLOTS 256
 

@@ -50,7 +50,7 @@ ABD_BEGIN_DECLS
 ABD_API void abd_compat_refusal_handler_set(bool (*handler)(const char *call, size_t size));
 
 /**
- * What the macros below do about the first refusal (tries is 0), or a later one.
+ * What the calls below do about the first refusal (tries is 0), or a later one.
  *
  * Contract: size is not 0.
  * Units:    size in bytes, as call was asked for.
