@@ -11,10 +11,11 @@
  *
  * The look-up is wait-free. It is a read-side section of liburcu-bp; what it finds is noted in a
  * block that belongs to the thread, and read when the section has ended. So no thread waits for one
- * that reads, however long that takes; and a read that a signal handler leaves by a jump keeps its
- * record until the thread reads again. Threads need not register. A thread has one block for all
- * caches, at most 16 KiB: thread_bytes counts them. It is freed when the thread ends and has no
- * holds left.
+ * that reads, however long that takes. An abd_arc_read() that a signal handler leaves by a jump
+ * keeps its record until the thread reads again, unless the record had been evicted; other calls
+ * must not be left so, because what they hold stays held. Threads need not register. A thread has
+ * one block for all caches, at most 16 KiB: thread_bytes counts them. It is freed when the thread
+ * ends and has no holds left.
  *
  * The process may use liburcu as well. But a call that may wait for readers must not be made in a
  * read-side section of liburcu-bp: it would wait for its own thread, and this breaks its contract.
