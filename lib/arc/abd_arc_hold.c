@@ -141,10 +141,17 @@ static void abd_arc_hold_mark(struct abd_arc_entry *entry, void *arg)
 			&entry->item.stamp, stamp | ABD_ARC_STAMP_HELD, memory_order_relaxed);
 }
 
-void abd_arc_hold_look(struct abd_arc *arc)
+/* Of what was retired since, nobody decides after this look: it would keep its mark. */
+static void abd_arc_hold_mark_kept(struct abd_arc_entry *entry, void *arc)
+{
+	if ((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0)
+		abd_arc_hold_mark(entry, arc);
+}
+
+void abd_arc_hold_look(struct abd_arc *arc, bool kept_only)
 {
 	abd_arc_thread_lock();
-	abd_arc_thread_visit(abd_arc_hold_mark, arc);
+	abd_arc_thread_visit(kept_only ? abd_arc_hold_mark_kept : abd_arc_hold_mark, arc);
 	abd_arc_thread_unlock();
 }
 

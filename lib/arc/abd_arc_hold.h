@@ -154,8 +154,9 @@ static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_thread *thread,
 	uint64_t hash, const abd_arc_key_t *key, void **handle);
 
-/** Mark what waits and is in a slot. Under reclaim_lock, after a grace period. */
-void abd_arc_hold_look(struct abd_arc *arc);
+/** Mark what waits and is in a slot; or only what the last look has kept. Under reclaim_lock, after
+ * a grace period. */
+void abd_arc_hold_look(struct abd_arc *arc, bool kept_only);
 
 /** How far the decisions after a look have come. */
 struct abd_arc_decision {

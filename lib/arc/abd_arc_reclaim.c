@@ -66,13 +66,13 @@ static struct abd_arc_loose abd_arc_reclaim_rest(struct abd_arc *arc, struct abd
 }
 
 /* No section can see what waits: free what nobody holds. Under reclaim_lock only. */
-static void abd_arc_reclaim_free(struct abd_arc *arc)
+static void abd_arc_reclaim_free(struct abd_arc *arc, bool kept_only)
 {
 	struct abd_arc_decision decision = {arc->waiting.prev, 0};
 	struct abd_arc_loose loose;
 	bool more, any_runs = false;
 
-	abd_arc_hold_look(arc);
+	abd_arc_hold_look(arc, kept_only);
 	do {
 		struct abd_arc_link freed = {&freed, &freed};
 
@@ -95,7 +95,7 @@ static void abd_arc_reclaim_free(struct abd_arc *arc)
 static void abd_arc_reclaim_wait(struct abd_arc *arc)
 {
 	abd_arc_rcu_synchronize();
-	abd_arc_reclaim_free(arc);
+	abd_arc_reclaim_free(arc, false);
 }
 
 /* Look again if a release asked for it; unless somebody else reclaims, who does it then. */
@@ -103,7 +103,7 @@ static void abd_arc_reclaim_again(struct abd_arc *arc)
 {
 	while (atomic_load(&arc->looks_again) && pthread_mutex_trylock(&arc->reclaim_lock) == 0) {
 		atomic_store(&arc->looks_again, false);
-		abd_arc_reclaim_free(arc);
+		abd_arc_reclaim_free(arc, true);
 		pthread_mutex_unlock(&arc->reclaim_lock);
 		atomic_thread_fence(memory_order_seq_cst);
 	}
@@ -168,7 +168,7 @@ static void abd_arc_reclaim_now(struct abd_arc *arc)
 	if (any)
 		abd_arc_reclaim_wait(arc);
 	else
-		abd_arc_reclaim_free(arc);
+		abd_arc_reclaim_free(arc, true);
 }
 
 void abd_arc_reclaim(struct abd_arc *arc)

@@ -171,7 +171,7 @@ Test(arc_hold, a_release_between_look_and_decision_frees_late)
 	pthread_mutex_unlock(&arc->lock);
 	struct abd_arc_decision decision = {arc->waiting.prev, 0};
 
-	abd_arc_hold_look(arc);
+	abd_arc_hold_look(arc, false);
 	abd_arc_release(&held);
 	pthread_mutex_lock(&arc->lock);
 	cr_assert_not(abd_arc_hold_decide(arc, &decision, &freed));
@@ -261,7 +261,7 @@ Test(arc_hold, a_hold_that_moves_between_look_and_decision_is_seen)
 			cr_assert_eq(abd_arc_hold_dup(&held, &copy), 0);
 			abd_arc_release(&held);
 		}
-		abd_arc_hold_look(arc);
+		abd_arc_hold_look(arc, false);
 		if (counted_first == 0) {
 			cr_assert_eq(abd_arc_hold_dup(&held, &copy), 0);
 			abd_arc_release(&held);
@@ -629,5 +629,24 @@ Test(arc_hold, in_any_order)
 	look(arc);
 	cr_assert_eq(evicted_bytes(arc), 0);
 	cr_assert_eq(arc->pinned_bytes + arc->waiting_bytes, 0);
+	abd_arc_destroy(arc);
+}
+
+Test(arc_hold, what_is_retired_beside_a_release_waits_for_one_reclaim)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t kept, retired;
+
+	put(arc, 1);
+	hold(arc, 1, &kept);
+	evict(arc, 1);
+	look(arc);
+	put(arc, 2);
+	hold(arc, 2, &retired);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(2)), 0);
+	abd_arc_release(&kept); /* looks again, at what a slot holds */
+	abd_arc_release(&retired);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(evicted_bytes(arc), 0);
 	abd_arc_destroy(arc);
 }
