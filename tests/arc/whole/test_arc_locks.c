@@ -8,7 +8,7 @@
 
 #include <abd/operate.h>
 
-enum { CAPACITY = 16 << 20, MANY = 4000, SMALL = 3000, LARGE = 8192 };
+enum { CAPACITY = 16 << 20, MANY = 4000, SMALL = 1500, LARGE = 8192 };
 
 /* Where its page of the index is full, a put lets the lock go once more: hashes decide that. */
 enum { INDEX_GROWS = MANY / 200 };
