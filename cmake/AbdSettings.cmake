@@ -45,7 +45,8 @@ if(ABD_FUZZ)
 endif()
 if(ABD_COVERAGE)
 	target_compile_definitions(abd_settings INTERFACE ABD_COVERAGE) # for tests that measure time
-	target_link_options(abd_settings INTERFACE --coverage)
+	# __gcov_dump() is for children of fork() in tests, which end without handlers.
+	target_link_options(abd_settings INTERFACE --coverage LINKER:-u,__gcov_dump)
 endif()
 
 # What the library is linked to, where its objects need options of ours to be linked. Nothing else: a host that exports what links us

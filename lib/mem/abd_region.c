@@ -171,18 +171,15 @@ uint64_t abd_region_refusals(void)
 
 bool abd_region_forget(void *base, size_t size)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
 	/* Where the system's pages are larger than ours, the call would take what lies beside. */
-	if (page > ABD_CHUNK_SIZE) {
-		uintptr_t from = abd_round_up((uintptr_t)base, page);
-		uintptr_t to = ((uintptr_t)base + size) & ~(uintptr_t)(page - 1);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t before = -(uintptr_t)base & (page - 1);
+	size_t after = ((uintptr_t)base + size) & (page - 1);
 
-		if (from >= to)
-			return true;
-		base = (char *)base + (from - (uintptr_t)base);
-		size = to - from;
-	}
+	if (before + after >= size)
+		return true;
+	base = (char *)base + before;
+	size -= before + after;
 	if (madvise(base, size, MADV_DONTNEED) == 0 ||
 		madvise(base, size, ABD_MADV_DONTNEED_LOCKED) == 0)
 		return true;

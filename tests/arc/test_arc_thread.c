@@ -370,7 +370,7 @@ Test(arc_thread, a_child_of_fork_waits_for_no_thread_of_its_parent)
 
 		cr_assert_geq(pid, 0);
 		if (pid == 0)
-			_exit(child());
+			abd_test_child_end(child());
 		cr_assert_eq(waitpid(pid, &status, 0), pid);
 		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "child %u: %x", i, status);
 	}

@@ -202,7 +202,7 @@ ABD_TEST_CHILD(layers_are_told)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(strcmp(heard, "BbcC") != 0);
+		abd_test_child_end(strcmp(heard, "BbcC") != 0);
 	abd_test_child_expect(waitpid(pid, &status, 0) == pid && status == 0);
 	abd_test_child_expect(strcmp(heard, "BbpP") == 0);
 	return 0;
@@ -420,7 +420,8 @@ ABD_TEST_CHILD(slots_are_left)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			_exit(slot->owner != 0 || abd_thread_mine() != abd_thread_self());
+			abd_test_child_end(
+				slot->owner != 0 || abd_thread_mine() != abd_thread_self());
 		abd_test_child_expect(waitpid(pid, &status, 0) == pid && status == 0);
 	}
 	pthread_barrier_wait(&meeting);

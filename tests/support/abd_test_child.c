@@ -123,6 +123,16 @@ int abd_test_child_run(
 	return status;
 }
 
+/* There in builds that measure coverage. */
+void __gcov_dump(void) __attribute__((weak));
+
+void abd_test_child_end(int status)
+{
+	if (__gcov_dump != NULL)
+		__gcov_dump();
+	_exit(status);
+}
+
 int abd_test_child_exit(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

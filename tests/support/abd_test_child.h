@@ -49,6 +49,9 @@ int abd_test_child_run(
  */
 void abd_test_child_passes(const char *name, const char *const *environment);
 
+/** End a child of fork(), in which no handlers run: what it has covered counts nevertheless. */
+_Noreturn void abd_test_child_end(int status);
+
 /** The exit code of a wait status, or -1 when the process did not exit. */
 int abd_test_child_exit(int status);
 
