@@ -173,7 +173,7 @@ bool abd_region_forget(void *base, size_t size)
 {
 	/* Where the system's pages are larger than ours, the call would take what lies beside. */
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t before = -(uintptr_t)base & (page - 1);
+	size_t before = (page - ((uintptr_t)base & (page - 1))) & (page - 1);
 	size_t after = ((uintptr_t)base + size) & (page - 1);
 
 	if (before + after >= size)
