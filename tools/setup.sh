@@ -108,7 +108,7 @@ abd_library_only() {
 # O_DIRECT, how many records one put evicts. The code that they run is also run by short tests. Builds with a checker leave them out,
 # except in tier full.
 abd_tests_of_figures() {
-	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_arc_seen/a_scan_takes* arc_shards/none_starves*
+	echo "arc_policy/batches* arc_resident/* arc_uses/a_scan* abd_arc_admission/a_scan_takes* arc_shards/none_starves*
 		arc_holds/a_put_of_a_large_record* arc_holds/no_put_frees* arc_waits/the_index_shrinks* abd_arc_resize/what_an_index_was*
 		abd_memory/what_*_leaves_behind* abd_memory/so_does* abd_memory/free_pages* abd_lz4_huge/*"
 }

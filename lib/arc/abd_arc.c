@@ -125,12 +125,12 @@ static void abd_arc_capacity_set(struct abd_arc *arc, size_t capacity)
 }
 
 /* The table of keys that were put before, for this capacity. False: no memory. */
-static bool abd_arc_seen_start(struct abd_arc *arc)
+static bool abd_arc_admission_start(struct abd_arc *arc)
 {
 	if ((arc->flags & ABD_ARC_SECOND_TIME) == 0)
 		return true;
-	abd_arc_seen_init(&arc->seen, arc->capacity);
-	return arc->seen.places > 0;
+	abd_arc_admission_init(&arc->admission, arc->capacity);
+	return arc->admission.places > 0;
 }
 
 /* What metadata has of a shard: an equal part of what it has of the cache. */
@@ -142,7 +142,7 @@ static void abd_arc_metadata_start(struct abd_arc *arc, const struct abd_arc_con
 	if (config->metadata_max_bytes < SIZE_MAX)
 		policy->metadata_max = config->metadata_max_bytes / arc->shards;
 	if (policy->metadata_min > 0 || policy->metadata_max < SIZE_MAX)
-		policy->shares = ABD_ARC_SHARES;
+		policy->quotas = ABD_ARC_QUOTAS;
 }
 
 /* Begin a shard, which is all zero. False: no memory; abd_arc_end() ends what there is. */
@@ -157,7 +157,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->retired.next = arc->retired.prev = &arc->retired;
 	arc->waiting.next = arc->waiting.prev = &arc->waiting;
 	arc->pinned.next = arc->pinned.prev = &arc->pinned;
-	arc->untold.next = arc->untold.prev = &arc->untold;
+	arc->pending.next = arc->pending.prev = &arc->pending;
 	arc->evicted_cb = config->evicted_cb;
 	arc->evicted_arg = config->evicted_arg;
 	pthread_mutex_init(&arc->lock, NULL);
@@ -179,7 +179,7 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	arc->index = abd_arc_index_new(
 		abd_min(abd_arc_part(arc, config->expected_entries), arc->capacity / 512),
 		arc->seed);
-	if (arc->index == NULL || !abd_arc_seen_start(arc))
+	if (arc->index == NULL || !abd_arc_admission_start(arc))
 		return false;
 	abd_arc_target_follow(arc);
 	return true;
@@ -190,7 +190,7 @@ static void abd_arc_end(struct abd_arc *arc)
 	if (arc->index != NULL)
 		abd_arc_index_free(arc->index);
 	abd_arc_policy_fini(&arc->policy);
-	abd_arc_seen_fini(&arc->seen);
+	abd_arc_admission_fini(&arc->admission);
 	abd_arc_fillings_free(arc);
 	pthread_mutex_destroy(&arc->whole_lock);
 	pthread_mutex_destroy(&arc->reclaim_lock);
@@ -287,7 +287,7 @@ void abd_arc_destroy(abd_arc_t *arc)
 	if (arc == NULL)
 		return;
 
-	abd_arc_require_untelling(__func__, arc);
+	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
 	abd_arc_thread_end_reads(arc);
 	for (uint32_t i = 0; i < arc->shards; i++)
@@ -368,24 +368,24 @@ static size_t abd_arc_record_mean(const struct abd_arc *arc)
  * A table of keys for this capacity, if it needs another one than the cache has. It is large, so it
  * is made without the lock.
  */
-static struct abd_arc_seen abd_arc_resize_seen(struct abd_arc *arc, size_t capacity)
+static struct abd_arc_admission abd_arc_resize_admission(struct abd_arc *arc, size_t capacity)
 {
-	struct abd_arc_seen seen = {NULL, 0};
+	struct abd_arc_admission filter = {NULL, 0};
 
 	pthread_mutex_lock(&arc->lock);
 	bool is_other = (arc->flags & ABD_ARC_SECOND_TIME) != 0 &&
-			arc->seen.places != abd_arc_seen_places(capacity);
+			arc->admission.places != abd_arc_admission_places(capacity);
 
 	pthread_mutex_unlock(&arc->lock);
 	if (is_other)
-		abd_arc_seen_init(&seen, capacity);
-	return seen;
+		abd_arc_admission_init(&filter, capacity);
+	return filter;
 }
 
 /* Set a shard's goal; it grows at once. Under whole_lock. */
 static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 {
-	struct abd_arc_seen seen = abd_arc_resize_seen(arc, capacity);
+	struct abd_arc_admission filter = abd_arc_resize_admission(arc, capacity);
 
 	pthread_mutex_lock(&arc->lock);
 	size_t less = arc->capacity - abd_min(arc->capacity, capacity);
@@ -393,11 +393,11 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 	arc->goal = capacity;
 	arc->leeway = less / ABD_ARC_RESIZE_LEEWAY_PART + abd_arc_reserve(arc->capacity);
 	arc->ceiling = abd_arc_used(arc) > arc->capacity ? abd_arc_used(arc) : arc->capacity;
-	abd_arc_seen_resize(&arc->seen, &seen, capacity);
+	abd_arc_admission_resize(&arc->admission, &filter, capacity);
 	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
 	abd_arc_ceiling_follow(arc);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_seen_fini(&seen); /* the table that it no longer needs */
+	abd_arc_admission_fini(&filter); /* the table that it no longer needs */
 }
 
 /* Make room, and give all of it back to the system, so that no put has to give back much. */
@@ -452,7 +452,7 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	abd_arc_require_untelling(__func__, arc);
+	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
 
 	int error = abd_arc_capacity_check(capacity_bytes, arc->shards);
@@ -499,8 +499,9 @@ static void abd_arc_stats_fill(struct abd_arc *arc, struct abd_arc_stats *stats)
 	stats->resident_bytes = stats->used_bytes + sizeof(*arc);
 	stats->index_bytes += stats->entries * abd_arc_entry_size(arc, 0, 0) +
 			      abd_arc_ghosts_bytes(&policy->ghosts) +
-			      abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
-	stats->metadata_bytes = policy->share[ABD_ARC_SHARE_METADATA].bytes;
+			      abd_arc_index_bytes(arc->index) +
+			      abd_arc_admission_bytes(&arc->admission);
+	stats->metadata_bytes = policy->quota[ABD_ARC_QUOTA_METADATA].bytes;
 	pthread_mutex_unlock(&arc->lock);
 }
 

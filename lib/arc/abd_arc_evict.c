@@ -31,7 +31,7 @@ size_t abd_arc_target(size_t capacity)
 
 void abd_arc_target_follow(struct abd_arc *arc)
 {
-	size_t target = abd_arc_target(arc->capacity) - abd_arc_seen_bytes(&arc->seen);
+	size_t target = abd_arc_target(arc->capacity) - abd_arc_admission_bytes(&arc->admission);
 	size_t index_bytes = abd_arc_index_bytes(arc->index);
 	size_t deducted = index_bytes - abd_min(index_bytes, ABD_ARC_INDEX_LEAST);
 
@@ -59,11 +59,11 @@ void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
 	abd_arc_record_retire(arc, entry);
 }
 
-/* What is held, or being told of, may be more than the capacity. */
+/* What is held, or pending for evicted_cb, may be more than the capacity. */
 static size_t abd_arc_allowed(const struct abd_arc *arc)
 {
 	return arc->capacity + arc->waiting_bytes + arc->pinned_bytes +
-	       abd_min(arc->untold_bytes, abd_arc_reserve(arc->capacity));
+	       abd_min(arc->pending_bytes, abd_arc_reserve(arc->capacity));
 }
 
 /* In the exact algorithm the policy has taken them into account. */
@@ -133,11 +133,11 @@ bool abd_arc_evict_for(
 	return more;
 }
 
-bool abd_arc_evict_share(struct abd_arc *arc, unsigned share, size_t cost, size_t most)
+bool abd_arc_evict_quota(struct abd_arc *arc, unsigned quota, size_t cost, size_t most)
 {
 	struct abd_arc_item *item;
 
-	for (; (item = abd_arc_policy_displaced(&arc->policy, share, cost)) != NULL; most--) {
+	for (; (item = abd_arc_policy_displaced(&arc->policy, quota, cost)) != NULL; most--) {
 		if (most == 0)
 			return true;
 		abd_arc_evict(arc, abd_arc_entry_of(item));

@@ -25,7 +25,7 @@ static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bo
 		return -ENOSPC;
 	size_t bytes = abd_arc_record_estimate(size);
 
-	if (bytes > abd_arc_share_cost_max(arc, is_metadata))
+	if (bytes > abd_arc_quota_cost_max(arc, is_metadata))
 		return -ENOSPC;
 	abd_arc_evict_for(arc, ABD_ARC_RECENT, bytes, false);
 	arc->policy.reserved += bytes;

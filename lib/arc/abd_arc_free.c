@@ -19,7 +19,7 @@ static void abd_arc_free_slot(struct abd_arc *arc, struct abd_arc_entry *entry)
 
 	arc->leaving -= abd_arc_index_remove(arc->index, abd_arc_hash(arc, &entry->key), entry);
 	arc->evicted_bytes -= bytes;
-	arc->untold_bytes -= arc->evicted_cb != NULL ? bytes : 0;
+	arc->pending_bytes -= arc->evicted_cb != NULL ? bytes : 0;
 	arc->run_bytes -= elsewhere;
 	arc->loose_runs += elsewhere;
 	abd_arc_store_free(&arc->store, entry);

@@ -76,7 +76,7 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 	abd_arc_pinned_add(arc, entry, false);
 	abd_arc_entry_end(entry, &freed);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_tell_released(arc, &freed);
+	abd_arc_callback_released(arc, &freed);
 }
 
 /* ---- finding what is leaving ----------------------------------------------------------------- */

@@ -20,8 +20,8 @@
  * An entry that is leaving is found and held under lock, until it turns out that nobody holds it:
  * so what is held is found, though evicted.
  *
- * If the engine wants to know what is evicted, an entry that would be freed is put into untold
- * first: see abd_arc_tell.c.
+ * If the engine wants to know what is evicted, an entry that would be freed is put into
+ * pending first: see abd_arc_callback.c.
  *
  * Locks, in the order they are taken: whole_lock (who changes all shards), reclaim_lock (one thread
  * at a time waits for readers), the registry's (abd_arc_thread.c), lock (everything else). No
@@ -38,7 +38,7 @@
 
 #include "abd_arc_entry.h"
 #include "abd_arc_index.h"
-#include "abd_arc_seen.h"
+#include "abd_arc_admission.h"
 #include "abd_arc_store.h"
 #include "abd_contract.h"
 
@@ -156,7 +156,8 @@ struct abd_arc {
 	_Alignas(64) pthread_mutex_t lock;
 	struct abd_arc_policy policy;
 	struct abd_arc_store store;
-	struct abd_arc_seen seen; /* without places, unless first puts are only remembered */
+	struct abd_arc_admission admission; /* without places, unless first puts are only remembered
+					     */
 	size_t capacity;
 	size_t goal; /* the capacity that a resize is on its way to */
 	/* while a resize makes room, puts that use no more than this need not make it; else 0 */
@@ -166,14 +167,14 @@ struct abd_arc {
 	size_t evicted_bytes; /* slots and buffers of entries that left and are not freed */
 	size_t waiting_bytes; /* the part of those that the last look found in slots */
 	size_t pinned_bytes;  /* the part of those that are pinned */
-	size_t untold_bytes;  /* the part of those in untold, or being told of */
+	size_t pending_bytes; /* the part of those in pending, or in evicted_cb now */
 	size_t puts_of_callbacks; /* so far: records that evicted_cb has put here */
 	size_t leaving;           /* entries of the index that are leaving */
 	/* what was freed, runs and slabs, since memory was given back to the system */
 	size_t loose_runs, loose_slabs;
-	struct abd_arc_link retired, pinned, untold;
+	struct abd_arc_link retired, pinned, pending;
 	struct abd_arc_link waiting; /* only under reclaim_lock */
-	size_t retired_count, retired_bytes, untold_count;
+	size_t retired_count, retired_bytes, pending_count;
 	struct abd_arc_stats stats; /* what neither threads nor the policy count */
 	_Atomic size_t fillings;    /* in the table */
 	struct abd_arc_filling *filling[ABD_ARC_FILLING_BUCKETS];
@@ -325,8 +326,8 @@ static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link
 
 /**
  * What an entry takes: its slot, and its buffer if that is elsewhere. A record in a slot, all of it
- * or its end, counts as if that were of its own class: its cost follows from its size, and no move
- * changes it.
+ * or its end, counts as if that were of its own class: its cost follows from its size, and
+ * compaction does not change it.
  */
 static inline size_t abd_arc_entry_bytes(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
@@ -343,7 +344,7 @@ static inline size_t abd_arc_entry_elsewhere(
 	return bytes - abd_min(bytes, abd_arc_store_bytes_of(&arc->store, entry));
 }
 
-/** Whether a move may copy it. */
+/** Whether compaction may copy it. */
 static inline bool abd_arc_entry_may_move(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
@@ -354,7 +355,7 @@ static inline bool abd_arc_entry_may_move(
 static inline size_t abd_arc_used(const struct abd_arc *arc)
 {
 	return arc->store.bytes + arc->run_bytes + abd_arc_ghosts_bytes(&arc->policy.ghosts) +
-	       abd_arc_index_bytes(arc->index) + abd_arc_seen_bytes(&arc->seen);
+	       abd_arc_index_bytes(arc->index) + abd_arc_admission_bytes(&arc->admission);
 }
 
 /** How much of a capacity the policy may use for records, and for the index. */
@@ -377,14 +378,14 @@ void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /**
- * Before a record of this share, and of this cost, comes: evict of the share what takes it over its
- * maximum then, so many records at most. Afterwards it would be the new record that goes, if all
- * others were used more often. True: more has to go. Under lock.
+ * Before a record of this quota, and of this cost, comes: evict from the quota what would take it
+ * over its maximum then, so many records at most. Afterwards it would be the new record that goes,
+ * if all others were used more often. True: more has to go. Under lock.
  */
-bool abd_arc_evict_share(struct abd_arc *arc, unsigned share, size_t cost, size_t most);
+bool abd_arc_evict_quota(struct abd_arc *arc, unsigned quota, size_t cost, size_t most);
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
-/** Let others reclaim, and tell of what was evicted. */
+/** Let others reclaim, and run the eviction callbacks that are pending. */
 void abd_arc_reclaim_unlock(struct abd_arc *arc);
 /** So many retired records are freed although there is room for more, so no put frees many. */
 #define ABD_ARC_RETIRED_MUCH 512
@@ -428,7 +429,7 @@ bool abd_arc_is_far_over(const struct abd_arc *arc);
 /** While a resize makes room, the ceiling comes down with what is used. Under lock. */
 void abd_arc_ceiling_follow(struct abd_arc *arc);
 /**
- * Reclaim, move records and evict, until there is no excess, or nothing left to free, or
+ * Reclaim, compact and evict, until there is no excess, or nothing left to free, or
  * evicted_cb has put some hundred records. Outside of sections and locks.
  */
 void abd_arc_make_room(struct abd_arc *arc, int class);
@@ -454,65 +455,65 @@ struct abd_arc_loose {
 struct abd_arc_loose abd_arc_loose_take(struct abd_arc *arc);
 void abd_arc_loose_trim(struct abd_arc *arc, struct abd_arc_loose loose);
 
-/* ---- abd_arc_tell.c: telling of what was evicted --------------------------------------------- */
+/* ---- abd_arc_callback.c: the eviction callback ----------------------------------------------- */
 
 /**
- * Tell of these before they are freed, those that were not evicted excepted. Nobody can see or hold
- * them any more. Outside of locks; abd_arc_tell() follows.
+ * evicted_cb is to be called for these before they are freed, unless they were not evicted. Nobody
+ * can see or hold them any more. Outside of locks; abd_arc_callback_run() follows.
  */
-void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed);
-void abd_arc_tell_slow(struct abd_arc *arc);
-/** The last holds of these were released: free them, but first tell of them. Outside of locks. */
-void abd_arc_tell_released(struct abd_arc *arc, struct abd_arc_link *freed);
-/** Tell of all there is to tell of, and free it. Outside of sections and locks. */
-static inline void abd_arc_tell(struct abd_arc *arc)
+void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_callback_run_slow(struct abd_arc *arc);
+/** The last holds of these were released: call evicted_cb, and free them. Outside of locks. */
+void abd_arc_callback_released(struct abd_arc *arc, struct abd_arc_link *freed);
+/** Call evicted_cb for all that is pending, and free it. Outside of sections and locks. */
+static inline void abd_arc_callback_run(struct abd_arc *arc)
 {
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
-		abd_arc_tell_slow(arc);
+		abd_arc_callback_run_slow(arc);
 }
 
-bool abd_arc_is_telling_slow(const struct abd_arc *arc);
+bool abd_arc_in_callback_slow(const struct abd_arc *arc);
 /** Whether this thread is in the callback of this cache: then it reclaims nothing here. */
-static inline bool abd_arc_is_telling(const struct abd_arc *arc)
+static inline bool abd_arc_in_callback(const struct abd_arc *arc)
 {
-	return ABD_UNLIKELY(arc->evicted_cb != NULL) && abd_arc_is_telling_slow(arc);
+	return ABD_UNLIKELY(arc->evicted_cb != NULL) && abd_arc_in_callback_slow(arc);
 }
 
-static inline void abd_arc_require_untelling(const char *call, const struct abd_arc *arc)
+static inline void abd_arc_require_no_callback(const char *call, const struct abd_arc *arc)
 {
-	ABD_REQUIRE_IN(call, !abd_arc_is_telling(arc), "called by the evicted_cb of this cache");
+	ABD_REQUIRE_IN(call, !abd_arc_in_callback(arc), "called by the evicted_cb of this cache");
 }
 
-/* ---- abd_arc_move.c: emptying slabs ---------------------------------------------------------- */
+/* ---- abd_arc_compact.c: emptying slabs ------------------------------------------------------- */
 
 /**
  * Empty slabs of so many bytes, and about a MiB of records at most, by moving their records to
  * others. They become free when readers have been waited for. Returns how many bytes; 0: no slab is
  * worth that. Under lock.
  */
-size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes);
+size_t abd_arc_compact_some(struct abd_arc *arc, size_t bytes);
 
-/* ---- shares: metadata may have one of its own ---------------------------------------------- */
+/* ---- quotas: metadata may have one of its own ------------------------------------------------ */
 
-/** The share of a record. */
-static inline unsigned abd_arc_share_of(const struct abd_arc *arc, bool is_metadata)
+/** The quota of a record. */
+static inline unsigned abd_arc_quota_of(const struct abd_arc *arc, bool is_metadata)
 {
-	return is_metadata && arc->policy.shares > 1 ? ABD_ARC_SHARE_METADATA : 0;
+	return is_metadata && arc->policy.quotas > 1 ? ABD_ARC_QUOTA_METADATA : 0;
 }
 
-/** The share of an entry in a list. The buffer of one that is in none may be freed. Under lock. */
-static inline unsigned abd_arc_share_of_entry(
+/** The quota of an entry in a list. The buffer of one that is in none may be freed. Under lock. */
+static inline unsigned abd_arc_quota_of_entry(
 	const struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	if (ABD_LIKELY(arc->policy.shares == 1) || abd_arc_item_list(&entry->item) == ABD_ARC_NONE)
+	if (ABD_LIKELY(arc->policy.quotas == 1) || abd_arc_item_list(&entry->item) == ABD_ARC_NONE)
 		return 0;
-	return abd_arc_share_of(arc, abd_arc_entry_is_metadata(entry));
+	return abd_arc_quota_of(arc, abd_arc_entry_is_metadata(entry));
 }
 
 /** The most that a record may cost. Under lock. */
-static inline size_t abd_arc_share_cost_max(const struct abd_arc *arc, bool is_metadata)
+static inline size_t abd_arc_quota_cost_max(const struct abd_arc *arc, bool is_metadata)
 {
-	return abd_arc_policy_cost_max(&arc->policy, abd_arc_share_of(arc, is_metadata));
+	return abd_arc_policy_cost_max(&arc->policy, abd_arc_quota_of(arc, is_metadata));
 }
 
 /* ---- abd_arc_read.c -------------------------------------------------------------------------- */

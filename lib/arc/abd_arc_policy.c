@@ -43,13 +43,13 @@ static struct abd_arc_list *abd_arc_policy_list(struct abd_arc_policy *policy, u
 void abd_arc_policy_init(struct abd_arc_policy *policy, size_t capacity, size_t ghost_cost)
 {
 	memset(policy, 0, sizeof(*policy));
-	policy->shares = 1;
+	policy->quotas = 1;
 	policy->metadata_max = SIZE_MAX;
-	for (unsigned i = 0; i < ABD_ARC_SHARES; i++) {
-		struct abd_arc_share *share = &policy->share[i];
+	for (unsigned i = 0; i < ABD_ARC_QUOTAS; i++) {
+		struct abd_arc_quota *quota = &policy->quota[i];
 
 		for (unsigned list = 0; list < 2; list++)
-			share->head[list].next = share->head[list].prev = &share->head[list];
+			quota->head[list].next = quota->head[list].prev = &quota->head[list];
 	}
 	policy->capacity = capacity;
 	policy->ghost_cost = ghost_cost;
@@ -155,10 +155,10 @@ static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
 	/*
 	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
-	 * there. In the exact algorithm it does. If there are shares, each evicts from its own
+	 * there. In the exact algorithm it does. If there are quotas, each evicts from its own
 	 * part of T2, of which this is a quarter if it has a 16th of all.
 	 */
-	size_t part = policy->frequent.count >> (policy->shares > 1 ? 6 : 2);
+	size_t part = policy->frequent.count >> (policy->quotas > 1 ? 6 : 2);
 	uint64_t fresh = policy->period_us > 0 ? ABD_ARC_STAMP_STEP * part : 0;
 
 	if (stamp - clock > fresh / 8) {
@@ -168,36 +168,36 @@ static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 	return stamp;
 }
 
-/* Where a share has its part of a list. */
+/* Where a quota has its part of a list. */
 static struct abd_arc_link *abd_arc_policy_head(
-	struct abd_arc_policy *policy, unsigned share, enum abd_arc_list_id list)
+	struct abd_arc_policy *policy, unsigned quota, enum abd_arc_list_id list)
 {
-	struct abd_arc_share *part = &policy->share[share];
+	struct abd_arc_quota *part = &policy->quota[quota];
 
-	return share == 0 ? &abd_arc_policy_list(policy, list)->head
+	return quota == 0 ? &abd_arc_policy_list(policy, list)->head
 			  : &part->head[list == ABD_ARC_FREQUENT];
 }
 
-static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned share)
+static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned quota)
 {
-	atomic_store_explicit(&item->stamp, stamp + 2 * (uint64_t)share, memory_order_relaxed);
+	atomic_store_explicit(&item->stamp, stamp + 2 * (uint64_t)quota, memory_order_relaxed);
 }
 
 static void abd_arc_policy_push(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned share)
+	enum abd_arc_list_id list, unsigned quota)
 {
 	uint64_t stamp = list == ABD_ARC_FREQUENT ? abd_arc_policy_frequent_stamp(policy)
 						  : abd_arc_policy_recent_stamp(policy, item->cost);
 
 	abd_arc_list_push(abd_arc_policy_list(policy, list),
-		abd_arc_policy_head(policy, share, list), &item->link, item->cost);
-	policy->share[share].bytes += item->cost;
-	abd_arc_policy_stamp(item, stamp, share);
+		abd_arc_policy_head(policy, quota, list), &item->link, item->cost);
+	policy->quota[quota].bytes += item->cost;
+	abd_arc_policy_stamp(item, stamp, quota);
 }
 
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item)
 {
-	policy->share[abd_arc_item_share(item)].bytes -= item->cost;
+	policy->quota[abd_arc_item_quota(item)].bytes -= item->cost;
 	abd_arc_list_pull(
 		abd_arc_policy_list(policy, abd_arc_item_list(item)), &item->link, item->cost);
 	atomic_store_explicit(&item->stamp, 0, memory_order_relaxed);
@@ -208,10 +208,10 @@ void abd_arc_policy_replace(
 {
 	uint64_t stamp = atomic_load_explicit(&from->stamp, memory_order_relaxed);
 	struct abd_arc_list *list = abd_arc_policy_list(policy, abd_arc_item_list(from));
-	struct abd_arc_share *share = &policy->share[abd_arc_item_share(from)];
+	struct abd_arc_quota *quota = &policy->quota[abd_arc_item_quota(from)];
 
 	list->bytes = list->bytes + to->cost - from->cost;
-	share->bytes = share->bytes + to->cost - from->cost;
+	quota->bytes = quota->bytes + to->cost - from->cost;
 	to->link = from->link;
 	to->link.next->prev = to->link.prev->next = &to->link;
 	atomic_store_explicit(&to->stamp, stamp, memory_order_relaxed);
@@ -219,29 +219,29 @@ void abd_arc_policy_replace(
 }
 
 /* Case I: x is in T1 or T2. */
-void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned share)
+void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned quota)
 {
 	enum abd_arc_list_id list = abd_arc_item_list(item);
 
 	/* Most hits: all sums stay as they are. */
-	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && abd_arc_item_share(item) == share)) {
+	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && abd_arc_item_quota(item) == quota)) {
 		abd_arc_link_pull(&item->link);
-		abd_arc_link_push(abd_arc_policy_head(policy, share, list), &item->link);
-		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), share);
+		abd_arc_link_push(abd_arc_policy_head(policy, quota, list), &item->link);
+		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), quota);
 	} else if (list != ABD_ARC_NONE) {
 		abd_arc_policy_remove(policy, item);
-		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, share);
+		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, quota);
 	}
 }
 
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned share, uint64_t hash)
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash)
 {
 	uint32_t ghost = abd_arc_ghost_find(&policy->ghosts, hash);
 
 	if (ghost > 0)
 		abd_arc_ghost_end(&policy->ghosts, ghost);
-	abd_arc_policy_push(policy, item, list, share);
+	abd_arc_policy_push(policy, item, list, quota);
 }
 
 /*
@@ -281,18 +281,18 @@ enum abd_arc_list_id abd_arc_policy_ask(
 	return ABD_ARC_FREQUENT;
 }
 
-size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share)
+size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned quota)
 {
 	size_t capacity = policy->capacity + policy->deducted;
 
-	if (share == ABD_ARC_SHARE_METADATA)
+	if (quota == ABD_ARC_QUOTA_METADATA)
 		return abd_min(capacity, policy->metadata_max);
 	return capacity - abd_min(policy->metadata_min, capacity);
 }
 
 static bool abd_arc_policy_is_above(const struct abd_arc_policy *policy)
 {
-	return policy->share[ABD_ARC_SHARE_METADATA].bytes > policy->metadata_max;
+	return policy->quota[ABD_ARC_QUOTA_METADATA].bytes > policy->metadata_max;
 }
 
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming)
@@ -304,13 +304,13 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
 	       abd_arc_policy_is_above(policy);
 }
 
-static bool abd_arc_policy_may_go(const struct abd_arc_policy *policy, unsigned share, size_t cost)
+static bool abd_arc_policy_may_go(const struct abd_arc_policy *policy, unsigned quota, size_t cost)
 {
-	bool is_metadata = share == ABD_ARC_SHARE_METADATA;
+	bool is_metadata = quota == ABD_ARC_QUOTA_METADATA;
 
 	if (abd_arc_policy_is_above(policy))
 		return is_metadata;
-	return !is_metadata || policy->share[share].bytes - cost >= policy->metadata_min;
+	return !is_metadata || policy->quota[quota].bytes - cost >= policy->metadata_min;
 }
 
 /* The oldest record of T1 or T2 that may go, or of all. An item begins with its link. */
@@ -319,12 +319,12 @@ static struct abd_arc_item *abd_arc_policy_oldest(
 {
 	struct abd_arc_item *oldest = NULL;
 
-	for (unsigned share = 0; share < policy->shares; share++) {
-		const struct abd_arc_link *head = abd_arc_policy_head(policy, share, list);
+	for (unsigned quota = 0; quota < policy->quotas; quota++) {
+		const struct abd_arc_link *head = abd_arc_policy_head(policy, quota, list);
 		struct abd_arc_item *item = (struct abd_arc_item *)(void *)head->prev;
 
 		if (head->prev == head ||
-			!(all || abd_arc_policy_may_go(policy, share, item->cost)))
+			!(all || abd_arc_policy_may_go(policy, quota, item->cost)))
 			continue;
 		if (oldest == NULL || abd_arc_item_stamp(item) < abd_arc_item_stamp(oldest))
 			oldest = item;
@@ -346,18 +346,18 @@ struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool f
 }
 
 struct abd_arc_item *abd_arc_policy_displaced(
-	struct abd_arc_policy *policy, unsigned share, size_t cost)
+	struct abd_arc_policy *policy, unsigned quota, size_t cost)
 {
 	bool from_recent = policy->recent.bytes > policy->target_recent;
 	enum abd_arc_list_id first = from_recent ? ABD_ARC_RECENT : ABD_ARC_FREQUENT;
-	struct abd_arc_link *head = abd_arc_policy_head(policy, share, first);
+	struct abd_arc_link *head = abd_arc_policy_head(policy, quota, first);
 
-	if (share != ABD_ARC_SHARE_METADATA ||
-		policy->share[share].bytes + cost <= policy->metadata_max)
+	if (quota != ABD_ARC_QUOTA_METADATA ||
+		policy->quota[quota].bytes + cost <= policy->metadata_max)
 		return NULL;
 	if (head->prev == head)
 		head = abd_arc_policy_head(
-			policy, share, from_recent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT);
+			policy, quota, from_recent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT);
 	return head->prev != head ? (struct abd_arc_item *)(void *)head->prev : NULL;
 }
 

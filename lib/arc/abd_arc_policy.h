@@ -16,7 +16,7 @@
  *
  * If metadata has a minimum or maximum, T1 and T2 consist of two lists each: metadata's, and that
  * of all other records. The oldest of T1 is the older one of its lists' oldest, unless that is
- * metadata that may not go (abd_arc_policy_victim()). With one share it is the algorithm of the
+ * metadata that may not go (abd_arc_policy_victim()). With one quota it is the algorithm of the
  * paper.
  *
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
@@ -60,12 +60,12 @@ struct abd_arc_list {
 	size_t count;
 };
 
-/* Share 0 has the records that are not metadata's share. */
-enum { ABD_ARC_SHARE_METADATA = 1, ABD_ARC_SHARES };
+/* Quota 0 has the records that are not metadata's quota. */
+enum { ABD_ARC_QUOTA_METADATA = 1, ABD_ARC_QUOTAS };
 
-struct abd_arc_share {
+struct abd_arc_quota {
 	size_t bytes;                /* what its records cost */
-	struct abd_arc_link head[2]; /* of its lists in T1 and T2; share 0 has T1's and T2's own */
+	struct abd_arc_link head[2]; /* of its lists in T1 and T2; quota 0 has T1's and T2's own */
 };
 
 /*
@@ -74,14 +74,14 @@ struct abd_arc_share {
  * never is, and that is the clock. From ABD_ARC_STAMP_FREQUENT on: it is in T2, and that is the
  * clock when it came to the front. So of two items in T1, or in T2, the one with the smaller stamp
  * came first, in T1 as exactly as time is measured.
- * The low bits are the item's share, except bit 0, which the policy leaves to the item's owner
+ * The low bits are the item's quota, except bit 0, which the policy leaves to the item's owner
  * (abd_arc_item_mark()), as it does, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
  * The clock, and the time in microseconds, would reach 2^59 after millennia.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
 #define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)
 #define ABD_ARC_STAMP_MARK ((uint64_t)1)
-#define ABD_ARC_STAMP_STEP ((uint64_t)2 * ABD_ARC_SHARES)
+#define ABD_ARC_STAMP_STEP ((uint64_t)2 * ABD_ARC_QUOTAS)
 #define ABD_ARC_STAMP_YOUNG ((uint64_t)1 << 61)
 
 /** The policy's part of a record. */
@@ -106,9 +106,9 @@ struct abd_arc_policy {
 	 */
 	uint64_t period_us;
 	size_t incoming; /* bytes inserted, less than one step of shared.hurry_us */
-	size_t metadata_min, metadata_max; /* what metadata's share may cost */
-	struct abd_arc_share share[ABD_ARC_SHARES];
-	unsigned shares; /* 1: metadata has no minimum and no maximum, and no share of its own */
+	size_t metadata_min, metadata_max; /* what metadata's quota may cost */
+	struct abd_arc_quota quota[ABD_ARC_QUOTAS];
+	unsigned quotas; /* 1: metadata has no minimum and no maximum, and no quota of its own */
 	struct abd_arc_list recent, frequent;
 	struct abd_arc_ghosts ghosts;
 	/*
@@ -119,7 +119,7 @@ struct abd_arc_policy {
 		_Alignas(64) _Atomic uint64_t clock;
 		/*
 		 * an item of T2 that is less than this behind clock is in the newest quarter of T2,
-		 * or if there are shares in the newest 64th
+		 * or if there are quotas in the newest 64th
 		 */
 		_Atomic uint64_t fresh;
 		/* time passes faster while much comes in: so much in addition to the clock's */
@@ -141,9 +141,9 @@ static inline enum abd_arc_list_id abd_arc_item_list(const struct abd_arc_item *
 	return stamp >= ABD_ARC_STAMP_FREQUENT ? ABD_ARC_FREQUENT : ABD_ARC_RECENT;
 }
 
-static inline unsigned abd_arc_item_share(const struct abd_arc_item *item)
+static inline unsigned abd_arc_item_quota(const struct abd_arc_item *item)
 {
-	return (unsigned)(abd_arc_item_stamp(item) / 2 % ABD_ARC_SHARES);
+	return (unsigned)(abd_arc_item_stamp(item) / 2 % ABD_ARC_QUOTAS);
 }
 
 /** Set the owner's mark, and say whether it was set; under the cache's lock. */
@@ -184,8 +184,8 @@ static inline bool abd_arc_policy_wants(
 }
 /** Whether a record of this hash was evicted and has a ghost. */
 bool abd_arc_policy_has_ghost(const struct abd_arc_policy *policy, uint64_t hash);
-/** A record was used, and belongs to this share from now on. Does nothing if it is in no list. */
-void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned share);
+/** A record was used, and belongs to this quota from now on. Does nothing if it is in no list. */
+void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned quota);
 
 /**
  * A record that is in no list will be inserted. If it has a ghost, adapt p and free the ghost.
@@ -195,8 +195,8 @@ void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item
 enum abd_arc_list_id abd_arc_policy_ask(
 	struct abd_arc_policy *policy, uint64_t hash, size_t cost, bool *from_frequent);
 
-/** The most that a record of this share may cost. */
-size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned share);
+/** The most that a record of this quota may cost. */
+size_t abd_arc_policy_cost_max(const struct abd_arc_policy *policy, unsigned quota);
 /** Whether records, ghosts and incoming bytes together exceed the capacity, or metadata its max. */
 bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming);
 /**
@@ -206,11 +206,11 @@ bool abd_arc_policy_is_over(const struct abd_arc_policy *policy, size_t incoming
  */
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent);
 /**
- * The record to evict next before one of this share, and of this cost, comes, so that the share
+ * The record to evict next before one of this quota, and of this cost, comes, so that the quota
  * stays below its maximum; NULL: none.
  */
 struct abd_arc_item *abd_arc_policy_displaced(
-	struct abd_arc_policy *policy, unsigned share, size_t cost);
+	struct abd_arc_policy *policy, unsigned quota, size_t cost);
 /** Take a record out of its list, and leave a ghost if there may be one, and memory for it. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /**
@@ -223,11 +223,11 @@ bool abd_arc_policy_trim(
 bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
 
 /**
- * Put a record of this share at the front of a list. The record's cost is set and it is in no
+ * Put a record of this quota at the front of a list. The record's cost is set and it is in no
  * list. A ghost with the same hash is freed.
  */
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned share, uint64_t hash);
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash);
 /** Take a record out of its list without a ghost. */
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item);
 /** Put a record that is in no list, and whose cost is set, in the place of another one. */

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /*
- * What makes way in the share of a new record goes when that is published, so the record that has
+ * What makes way in the quota of a new record goes when that is published, so the record that has
  * its key counts no more. Before a record that costs more than this, which may displace many, most
  * go earlier, so many at a time: the lock is not held for all.
  */
@@ -110,14 +110,14 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
 }
 
-/* Make way in the record's share, of which the policy was asked: a piece at a time. */
+/* Make way in the record's quota, of which the policy was asked: a piece at a time. */
 static void abd_arc_put_displace(struct abd_arc *arc, const struct abd_arc_put *put)
 {
 	bool more = true;
 
 	while (more) {
 		pthread_mutex_lock(&arc->lock);
-		more = abd_arc_evict_share(arc, abd_arc_share_of(arc, abd_arc_put_is_metadata(put)),
+		more = abd_arc_evict_quota(arc, abd_arc_quota_of(arc, abd_arc_put_is_metadata(put)),
 			put->reserved, ABD_ARC_DISPLACE_PIECE);
 		pthread_mutex_unlock(&arc->lock);
 	}
@@ -134,15 +134,15 @@ static int abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	int class = abd_arc_store_near(&arc->store, put->class);
 	size_t grows = abd_arc_store_next_bytes(&arc->store, class);
-	bool is_telling = abd_arc_is_telling(arc);
+	bool in_callback = abd_arc_in_callback(arc);
 	/* What a callback puts while a resize makes room would take that room. */
-	bool fits = put->exceeds || (is_telling ? abd_arc_excess(arc, class) == 0
-						: abd_arc_has_room(arc, class, grows));
+	bool fits = put->exceeds || (in_callback ? abd_arc_excess(arc, class) == 0
+						 : abd_arc_has_room(arc, class, grows));
 
 	put->grows = grows > 0;
 	if (!fits)
 		return ABD_ARC_PUT_NO_ROOM;
-	if (is_telling && put->exceeds && abd_arc_is_far_over(arc))
+	if (in_callback && put->exceeds && abd_arc_is_far_over(arc))
 		return -ENOSPC;
 	put->entry = abd_arc_store_alloc(&arc->store, class, true);
 	return put->entry != NULL ? 0 : -ENOMEM;
@@ -157,11 +157,11 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 	size_t cost = abd_arc_put_plan(arc, put);
 
 	if (put->thread != NULL)
-		abd_arc_thread_tell(put->thread, arc);
+		abd_arc_thread_report(put->thread, arc);
 	/* From here on what was filled in counts as what will be stored. */
 	if (put->filling != NULL && put->record.give)
 		abd_arc_filling_unreserve(put->filling);
-	if (cost > abd_arc_share_cost_max(arc, abd_arc_put_is_metadata(put))) {
+	if (cost > abd_arc_quota_cost_max(arc, abd_arc_put_is_metadata(put))) {
 		put->run_bytes = 0;
 		return -ENOSPC;
 	}
@@ -262,10 +262,10 @@ static void abd_arc_put_publish(
 		abd_arc_record_retire(arc, old);
 		arc->stats.replaces++;
 	}
-	unsigned share = abd_arc_share_of(arc, abd_arc_put_is_metadata(put));
+	unsigned quota = abd_arc_quota_of(arc, abd_arc_put_is_metadata(put));
 
-	(void)abd_arc_evict_share(arc, share, entry->item.cost, SIZE_MAX);
-	abd_arc_policy_insert(&arc->policy, &entry->item, list, share, put->hash);
+	(void)abd_arc_evict_quota(arc, quota, entry->item.cost, SIZE_MAX);
+	abd_arc_policy_insert(&arc->policy, &entry->item, list, quota, put->hash);
 	abd_arc_record_count(arc, entry, true);
 	arc->stats.puts++;
 	/*
@@ -310,7 +310,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 		*put->handle = abd_arc_hold_take(arc, put->thread, entry);
 	abd_arc_store_keep(&arc->store, entry); /* its slab may have been drained meanwhile */
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
-	arc->puts_of_callbacks += abd_arc_is_telling(arc);
+	arc->puts_of_callbacks += abd_arc_in_callback(arc);
 	over = abd_arc_is_over(arc);
 	if (!over &&
 		(abd_arc_reclaim_is_due(arc) || ((put->grows || put->place != ABD_ARC_IN_SLOT) &&
@@ -400,7 +400,7 @@ static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *
 	bool first = (filling == NULL || (filling->first == NULL && !filling->is_overtaken)) &&
 		     abd_arc_index_find_any(arc->index, put->hash, put->key) == NULL &&
 		     !abd_arc_policy_has_ghost(&arc->policy, put->hash) &&
-		     !abd_arc_seen_before(&arc->seen, put->hash);
+		     !abd_arc_admission_admits(&arc->admission, put->hash);
 
 	if (first && filling == NULL)
 		abd_arc_filling_overtake(arc, put->hash, put->key);

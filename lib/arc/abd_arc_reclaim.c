@@ -49,13 +49,13 @@ static bool abd_arc_reclaim_take(struct abd_arc *arc)
 }
 
 /*
- * Free what does not lie in slots, or put it into untold. What was freed since the last time is
+ * Free what does not lie in slots, or put it into pending. What was freed since the last time is
  * loose.
  */
 static struct abd_arc_loose abd_arc_reclaim_rest(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
-		abd_arc_untold_add(arc, freed);
+		abd_arc_pending_add(arc, freed);
 	else
 		abd_arc_free_list(arc, freed);
 	pthread_mutex_lock(&arc->lock);
@@ -114,7 +114,7 @@ void abd_arc_reclaim_unlock(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->reclaim_lock);
 	atomic_thread_fence(memory_order_seq_cst);
 	abd_arc_reclaim_again(arc);
-	abd_arc_tell(arc);
+	abd_arc_callback_run(arc);
 }
 
 /* If memory is nearly short, empty slabs, or evict, so that nobody need wait. Under lock. */
@@ -124,7 +124,7 @@ static void abd_arc_evict_ahead(struct abd_arc *arc)
 
 	if (!abd_arc_is_nearly_short(arc) || arc->retired_bytes >= room)
 		return;
-	size_t emptied = abd_arc_move_some(arc, room);
+	size_t emptied = abd_arc_compact_some(arc, room);
 
 	if (emptied < room)
 		(void)abd_arc_evict_some(arc, room - emptied);
@@ -132,7 +132,7 @@ static void abd_arc_evict_ahead(struct abd_arc *arc)
 
 bool abd_arc_reclaim_begin(struct abd_arc *arc)
 {
-	if (abd_arc_is_telling(arc) || pthread_mutex_trylock(&arc->reclaim_lock) != 0)
+	if (abd_arc_in_callback(arc) || pthread_mutex_trylock(&arc->reclaim_lock) != 0)
 		return false;
 	abd_arc_evict_ahead(arc);
 	if (abd_arc_reclaim_take(arc))
@@ -152,10 +152,10 @@ void abd_arc_reclaim_end(struct abd_arc *arc)
 void abd_arc_reclaim_kept(struct abd_arc *arc)
 {
 	atomic_store(&arc->looks_again, true);
-	if (abd_arc_is_telling(arc))
+	if (abd_arc_in_callback(arc))
 		return;
 	abd_arc_reclaim_again(arc);
-	abd_arc_tell(arc);
+	abd_arc_callback_run(arc);
 }
 
 /* Under reclaim_lock only. */
@@ -179,8 +179,9 @@ void abd_arc_reclaim(struct abd_arc *arc)
 }
 
 /*
- * What is told of is freed only then. Between two steps that free memory. False: the callbacks put
- * so much that there shall be no next step. puts: how many records they had put before the first.
+ * What evicted_cb is called for is freed only then. Between two steps that free memory. False: the
+ * callbacks put so much that there shall be no next step. puts: how many records they had put
+ * before the first.
  */
 static bool abd_arc_reclaim_pause(struct abd_arc *arc, size_t puts)
 {
@@ -214,7 +215,7 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	if (excess > 0 && is_first)
 		any = arc->retired_bytes >= room;
 	if (excess > 0 && !any)
-		any = abd_arc_move_some(arc, excess + room) > 0 ||
+		any = abd_arc_compact_some(arc, excess + room) > 0 ||
 		      abd_arc_evict_some(arc, excess + room) > 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
@@ -231,7 +232,7 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 
 	pthread_mutex_unlock(&arc->lock);
 	/* What a callback puts may be too much until the next put. */
-	if (!is_needed || abd_arc_is_telling(arc))
+	if (!is_needed || abd_arc_in_callback(arc))
 		return;
 
 	pthread_mutex_lock(&arc->reclaim_lock);
@@ -252,7 +253,7 @@ static bool abd_arc_shrink_some(struct abd_arc *arc)
 	pthread_mutex_lock(&arc->lock);
 	size_t bytes = (arc->policy.recent.bytes + arc->policy.frequent.bytes) / 8;
 
-	any = arc->evicted_bytes > arc->waiting_bytes + arc->pinned_bytes + arc->untold_bytes;
+	any = arc->evicted_bytes > arc->waiting_bytes + arc->pinned_bytes + arc->pending_bytes;
 	for (size_t got = 1; got > 0 && evicted <= bytes; evicted += got)
 		got = abd_arc_evict_some(arc, bytes + 1 - evicted);
 	any |= evicted > 0;
@@ -267,7 +268,7 @@ bool abd_arc_shrink(struct abd_arc *arc)
 	struct abd_arc *first = abd_arc_first(arc);
 	bool any = false;
 
-	if (abd_arc_is_telling(arc))
+	if (abd_arc_in_callback(arc))
 		return false;
 	/* The memory that is refused may be with any shard. */
 	for (uint32_t i = 0; i < arc->shards; i++)
@@ -287,7 +288,7 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
 
 	size_t before = abd_arc_used(arc);
-	bool any = abd_arc_move_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
+	bool any = abd_arc_compact_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
 
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
@@ -365,7 +366,7 @@ static bool abd_arc_trim_round(const struct abd_arc_trim *trim)
 size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	abd_arc_require_untelling(__func__, arc);
+	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
 	struct abd_arc_trim trim = {
 		.first = arc, .begin_ns = abd_arc_trim_clock(), .max_ns = max_ns};

@@ -13,9 +13,9 @@
 #include <time.h>
 
 /*
- * Whether what is held and what is there are one record: the same entry, or copies made by a move.
- * What lies in a buffer of its own is not moved, so no large record is compared with the lock.
- * Under lock.
+ * Whether what is held and what is there are one record: the same entry, or copies that compaction
+ * made. What lies in a buffer of its own is not moved, so no large record is compared with the
+ * lock. Under lock.
  */
 static bool abd_arc_is_same(
 	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
@@ -157,7 +157,7 @@ ssize_t abd_arc_remove_pool(abd_arc_t *arc, uint64_t pool)
 	size_t removed = 0;
 
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	abd_arc_require_untelling(__func__, arc);
+	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
 	for (uint32_t i = 0; i < arc->shards; i++) {
 		pthread_mutex_lock(&arc[i].lock);

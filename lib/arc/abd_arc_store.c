@@ -356,12 +356,12 @@ void abd_arc_store_free(struct abd_arc_store *store, struct abd_arc_entry *entry
 		abd_arc_store_changed(class, slab);
 }
 
-/* ---- moving ---------------------------------------------------------------------------------- */
+/* ---- compaction ------------------------------------------------------------------------------ */
 
 /* Of slabs in a list that could not be emptied, so many are passed over. */
 #define ABD_ARC_STORE_STUCK 4
 
-/* The emptiest slab of a class; NULL: none is worth the moves. */
+/* The emptiest slab of a class; NULL: none is worth its copies. */
 static struct abd_arc_store_slab *abd_arc_store_emptiest(const struct abd_arc_store_class *class)
 {
 	for (unsigned fill = 0; fill < ABD_ARC_STORE_FILLS - 2; fill++) {

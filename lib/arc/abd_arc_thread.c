@@ -10,7 +10,7 @@
 #include <string.h>
 
 _Thread_local struct abd_arc_thread *abd_arc_thread_self;
-/* Its end was told: no block is made for this thread again. */
+/* This thread ends: no block is made for it again. */
 static _Thread_local bool abd_arc_thread_has_ended;
 
 static pthread_mutex_t abd_arc_registry = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +55,7 @@ static unsigned abd_arc_seat_take_notes(
 	return count;
 }
 
-void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
+void abd_arc_thread_report(struct abd_arc_thread *thread, struct abd_arc *arc)
 {
 	struct abd_arc_seat *seat = abd_arc_seat_of(thread, arc);
 	uint16_t oldest, at;
@@ -85,17 +85,17 @@ void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
 	for (unsigned i = 0; i < count; i++, at = thread->before[at]) {
 		struct abd_arc_entry *entry = thread->note[at];
 
-		abd_arc_policy_hit(&arc->policy, &entry->item, abd_arc_share_of_entry(arc, entry));
+		abd_arc_policy_hit(&arc->policy, &entry->item, abd_arc_quota_of_entry(arc, entry));
 	}
 	arc->stats.hits_told += count;
 }
 
-/* Tell if the lock is free. */
-static bool abd_arc_thread_try_tell(struct abd_arc_thread *thread, struct abd_arc *arc)
+/* Report the hits if the lock is free. */
+static bool abd_arc_thread_try_report(struct abd_arc_thread *thread, struct abd_arc *arc)
 {
 	if (pthread_mutex_trylock(&arc->lock) != 0)
 		return false;
-	abd_arc_thread_tell(thread, arc);
+	abd_arc_thread_report(thread, arc);
 	pthread_mutex_unlock(&arc->lock);
 	return true;
 }
@@ -128,21 +128,21 @@ static void abd_arc_notes_tidy(struct abd_arc_thread *thread)
 }
 
 /*
- * There is no room for another note. Tell the policies of this cache, whose shards can't end now;
- * if too much is left, those of all others; and drop what their locks keep from being told.
+ * There is no room for another note. Report to the policies of this cache, whose shards can't end
+ * now; if too much is left, to those of all others; and drop what their locks keep back.
  */
 static void abd_arc_notes_make_room(struct abd_arc_thread *thread, struct abd_arc *first)
 {
 	for (uint32_t i = 0; i < first->shards; i++)
 		if (abd_arc_seat_is_of(abd_arc_seat_of(thread, &first[i]), &first[i]))
-			(void)abd_arc_thread_try_tell(thread, &first[i]);
+			(void)abd_arc_thread_try_report(thread, &first[i]);
 	pthread_mutex_lock(&abd_arc_registry);
 	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++) {
 		struct abd_arc *arc =
 			atomic_load_explicit(&thread->seat[i].arc, memory_order_relaxed);
 
 		if (arc != NULL)
-			(void)abd_arc_thread_try_tell(thread, arc);
+			(void)abd_arc_thread_try_report(thread, arc);
 	}
 	pthread_mutex_unlock(&abd_arc_registry);
 	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++)
@@ -158,9 +158,9 @@ void abd_arc_thread_settle_slow(struct abd_arc_thread *thread, struct abd_arc *a
 		return;
 	if (arc->hit_batch == 1) {
 		pthread_mutex_lock(&arc->lock);
-		abd_arc_thread_tell(thread, arc);
+		abd_arc_thread_report(thread, arc);
 		pthread_mutex_unlock(&arc->lock);
-	} else if (!abd_arc_thread_try_tell(thread, arc)) {
+	} else if (!abd_arc_thread_try_report(thread, arc)) {
 		/* Otherwise all threads would write the lock's cache line at every hit. */
 		abd_arc_seat_of(thread, arc)->patience = arc->hit_batch;
 	}
@@ -179,10 +179,10 @@ static void abd_arc_seat_leave(
 
 	if (arc != NULL && may_wait) {
 		pthread_mutex_lock(&arc->lock);
-		abd_arc_thread_tell(thread, arc);
+		abd_arc_thread_report(thread, arc);
 		pthread_mutex_unlock(&arc->lock);
 	} else if (arc != NULL) {
-		(void)abd_arc_thread_try_tell(thread, arc);
+		(void)abd_arc_thread_try_report(thread, arc);
 	}
 	if (seat->noted > 0)
 		abd_arc_seat_drop(thread, seat);
@@ -305,7 +305,7 @@ static void abd_arc_thread_end(struct abd_thread *block)
 
 /*
  * The child of fork() has one thread, and uses no cache of its parent. The blocks of the others go.
- * liburcu waits for no thread of the parent that was in a section, once it is told of the fork; its
+ * liburcu waits for no thread of the parent that was in a section, once it knows of the fork; its
  * own call for that sets the signals' mask that it saved before, but it was not called then.
  */
 static void abd_arc_fork_child(void)

@@ -10,7 +10,7 @@
  *   +----------------------------------------------------+
  *
  * Two shards may have the same seat. Who comes takes it: the counts of the one before are added to
- * those of its shard, and its noted hits are told or dropped. So counts are never lost.
+ * those of its shard, and its noted hits are reported or dropped. So counts are never lost.
  *
  * Only its own thread writes a block, with these exceptions: any thread may clear a slot of a hold;
  * a cache that ends clears its seats, and slots of reads that a signal handler left by a jump.
@@ -109,7 +109,7 @@ void abd_arc_thread_unlock(void);
 void abd_arc_thread_visit(void (*visit)(struct abd_arc_entry *entry, void *arg), void *arg);
 
 /** Report the noted hits of a shard to its policy. Under its lock. */
-void abd_arc_thread_tell(struct abd_arc_thread *thread, struct abd_arc *arc);
+void abd_arc_thread_report(struct abd_arc_thread *thread, struct abd_arc *arc);
 void abd_arc_thread_settle_slow(struct abd_arc_thread *thread, struct abd_arc *arc);
 
 /** Begin a section. thread may be NULL. Returns what ends it. */

@@ -242,7 +242,7 @@ Test(arc_hold, what_is_about_to_be_freed_is_not_found)
 }
 
 /* Between a look and the decision that follows, a hold passes from its slot to the count. */
-Test(arc_hold, a_hold_that_moves_between_look_and_decision_is_seen)
+Test(arc_hold, a_hold_that_moves_between_look_and_decision_is_noticed)
 {
 	for (unsigned counted_first = 0; counted_first < 2; counted_first++) {
 		abd_arc_t *arc = arc_make(CAPACITY, 0, 0);

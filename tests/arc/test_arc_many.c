@@ -90,7 +90,7 @@ Test(abd_arc_many, holds_of_any_number_are_those_of_single_calls)
 	}
 }
 
-/* More hits than the policy is told of at once: none is dropped, and each is told once. */
+/* More hits than are reported to the policy at once: none is dropped, and each is reported once. */
 Test(abd_arc_many, every_hit_of_a_batch_reaches_the_policy)
 {
 	enum { BATCH = 40 };

@@ -2,7 +2,7 @@
 /*
  * The policy against two simple models. For pages of one size it is the algorithm in the paper,
  * list by list and step by step; the other is the same in bytes, through the whole cache, with and
- * without first puts that are only remembered, and with a share of metadata. A last
+ * without first puts that are only remembered, and with a quota of metadata. A last
  * part checks the purpose: more hits than LRU.
  */
 #include "abd_arc_impl.h"
@@ -218,10 +218,10 @@ struct record {
 	size_t cost;
 };
 
-/* The share of metadata, and what is not in it. */
-enum { OTHERS, METADATA, SHARES };
+/* The quota of metadata, and what is not in it. */
+enum { OTHERS, METADATA, QUOTAS };
 
-static unsigned share_of(uint64_t key)
+static unsigned quota_of(uint64_t key)
 {
 	return key % 4 == 1 ? METADATA : OTHERS;
 }
@@ -229,7 +229,7 @@ static unsigned share_of(uint64_t key)
 struct bytes_model {
 	size_t c, p, ghost_cost;
 	size_t count[LISTS], bytes[LISTS];
-	size_t min[SHARES], max, share_bytes[SHARES]; /* max: of metadata; 0: there are no shares */
+	size_t min[QUOTAS], max, quota_bytes[QUOTAS]; /* max: of metadata; 0: there are no quotas */
 	size_t coming;                                /* what metadata is about to cost more */
 	size_t spared, above;
 	struct record list[LISTS][20000];
@@ -249,7 +249,7 @@ static struct record model_take(struct bytes_model *m, int list, size_t at)
 
 	memmove(&m->list[list][at], &m->list[list][at + 1], (--m->count[list] - at) * sizeof(x));
 	m->bytes[list] -= x.cost;
-	m->share_bytes[share_of(x.key)] -= list <= T2 ? x.cost : 0;
+	m->quota_bytes[quota_of(x.key)] -= list <= T2 ? x.cost : 0;
 	return x;
 }
 
@@ -257,7 +257,7 @@ static void model_push(struct bytes_model *m, int list, struct record x)
 {
 	m->list[list][m->count[list]++] = x;
 	m->bytes[list] += x.cost;
-	m->share_bytes[share_of(x.key)] += list <= T2 ? x.cost : 0;
+	m->quota_bytes[quota_of(x.key)] += list <= T2 ? x.cost : 0;
 }
 
 static void model_trim(struct bytes_model *m, int list, size_t cost)
@@ -280,26 +280,26 @@ static bool model_is_full(const struct bytes_model *m, size_t cost)
 
 static bool model_is_above(const struct bytes_model *m)
 {
-	return m->max > 0 && m->share_bytes[METADATA] + m->coming > m->max;
+	return m->max > 0 && m->quota_bytes[METADATA] + m->coming > m->max;
 }
 
-/* The oldest goes whose share may lose it. A share that may not lose its oldest loses nothing. */
+/* The oldest goes whose quota may lose it. A quota that may not lose its oldest loses nothing. */
 static bool model_evict(struct bytes_model *m, int list)
 {
-	bool seen[SHARES] = {false};
+	bool seen[QUOTAS] = {false};
 
 	for (size_t at = 0; at < m->count[list]; at++) {
 		struct record x = m->list[list][at];
-		unsigned share = share_of(x.key);
+		unsigned quota = quota_of(x.key);
 
-		if (!seen[share] &&
-			(model_is_above(m) ? share == METADATA
-					   : m->share_bytes[share] - x.cost >= m->min[share])) {
+		if (!seen[quota] &&
+			(model_is_above(m) ? quota == METADATA
+					   : m->quota_bytes[quota] - x.cost >= m->min[quota])) {
 			model_push(m, list + B1, model_take(m, list, at));
 			return true;
 		}
-		m->spared += !seen[share] && share != 0;
-		seen[share] = true;
+		m->spared += !seen[quota] && quota != 0;
+		seen[quota] = true;
 	}
 	return false;
 }
@@ -351,7 +351,7 @@ static bool model_request(struct bytes_model *m, struct record x, bool is_new)
 		model_replace(m, in_b2);
 		model_trim(m, list, x.cost);
 	}
-	m->coming = share_of(x.key) == METADATA ? x.cost : 0;
+	m->coming = quota_of(x.key) == METADATA ? x.cost : 0;
 	while (model_is_above(m)) {
 		model_replace(m, false);
 		model_trim(m, LISTS, 0);
@@ -388,9 +388,9 @@ static bool cache_request(abd_arc_t *arc, uint64_t n, const char *data)
 {
 	char read[100 + SIZES * 37];
 	abd_arc_key_t key = arc_key(n);
-	unsigned flags = share_of(n) == METADATA ? ABD_ARC_METADATA : 0;
+	unsigned flags = quota_of(n) == METADATA ? ABD_ARC_METADATA : 0;
 
-	key.pool = share_of(n);
+	key.pool = quota_of(n);
 	abd_arc_reclaim(arc); /* what was evicted is found until then */
 	ssize_t result = abd_arc_read(arc, &key, read, 0, record_size(n));
 
@@ -412,7 +412,7 @@ static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 {
 	abd_arc_key_t key = arc_key(n);
 
-	key.pool = share_of(n);
+	key.pool = quota_of(n);
 	uint64_t hash = abd_arc_hash(arc, &key), *pair = last[hash % (PLACES / 2)];
 
 	if (abd_arc_index_find_any(arc->index, hash, &key) != NULL ||
@@ -424,8 +424,8 @@ static bool model_is_new(struct abd_arc *arc, uint64_t last[][2], uint64_t n)
 	return true;
 }
 
-/* Give model and cache the same shares, more for some than they would have without. */
-static abd_arc_t *make_shares(struct bytes_model *m)
+/* Give model and cache the same quotas, more for some than they would have without. */
+static abd_arc_t *make_quotas(struct bytes_model *m)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = 600000,
@@ -439,7 +439,7 @@ static abd_arc_t *make_shares(struct bytes_model *m)
 	return arc;
 }
 
-static void compare_in_bytes(uint32_t flags, bool shares)
+static void compare_in_bytes(uint32_t flags, bool quotas)
 {
 	static char data[100 + SIZES * 37];
 	size_t cost[SIZES];
@@ -448,7 +448,7 @@ static void compare_in_bytes(uint32_t flags, bool shares)
 	measure_costs(cost, data);
 	for (int kind = 0; kind < ARC_TRACES; kind++) {
 		struct bytes_model *m = calloc(1, sizeof(*m));
-		abd_arc_t *arc = shares ? make_shares(m) : arc_make(600000, 1, flags);
+		abd_arc_t *arc = quotas ? make_quotas(m) : arc_make(600000, 1, flags);
 		uint64_t last[PLACES / 2][2] = {{0}};
 		struct arc_trace trace;
 
@@ -473,11 +473,11 @@ static void compare_in_bytes(uint32_t flags, bool shares)
 			cr_assert_eq(stats.ghost_recent_bytes, m->bytes[B1]);
 			cr_assert_eq(stats.ghost_frequent_bytes, m->bytes[B2]);
 			cr_assert_eq(stats.ghosts, m->count[B1] + m->count[B2]);
-			for (unsigned i = 1; shares && i < SHARES; i++)
-				cr_assert_eq(arc->policy.share[i].bytes, m->share_bytes[i]);
+			for (unsigned i = 1; quotas && i < QUOTAS; i++)
+				cr_assert_eq(arc->policy.quota[i].bytes, m->quota_bytes[i]);
 		}
 		cr_assert_eq(arc_stats(arc).remembered > 0, flags != 0);
-		cr_assert_eq(m->spared > 0 && m->above > 0, shares, "%s: %zu, %zu",
+		cr_assert_eq(m->spared > 0 && m->above > 0, quotas, "%s: %zu, %zu",
 			arc_trace_names[kind], m->spared, m->above);
 		arc_trace_end(&trace);
 		abd_arc_destroy(arc);
@@ -552,8 +552,8 @@ static struct rates measure_rates(
 Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru)
 {
 	/*
-	 * The quarter of T2 that is not told was chosen with 42; the others were not looked at
-	 * while choosing.
+	 * The quarter of T2 whose hits are not noted was chosen with 42; the others were not looked
+	 * at while choosing.
 	 */
 	static const uint64_t seeds[] = {42, 1009, 20011, 300007};
 	static char data[100 + SIZES * 37];

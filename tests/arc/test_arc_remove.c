@@ -119,7 +119,7 @@ Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
 	for (uint64_t i = 0; i < HELD; i++)
 		held[i] = hold(arc, first(count) + 8 * i);
 	pthread_mutex_lock(&arc->lock);
-	while (abd_arc_move_some(arc, LARGE))
+	while (abd_arc_compact_some(arc, LARGE))
 		continue;
 	pthread_mutex_unlock(&arc->lock);
 	for (uint64_t i = 0; i < HELD; i++) {

@@ -161,8 +161,8 @@ Test(arc_thread, counts_are_kept_when_others_take_the_seat)
 	}
 }
 
-/* What is noted in all: told, or dropped, or not yet either. */
-static uint64_t told_and_dropped(abd_arc_t *const *arc, unsigned count)
+/* What is noted in all: reported, or dropped, or not yet either. */
+static uint64_t reported_and_dropped(abd_arc_t *const *arc, unsigned count)
 {
 	uint64_t sum = 0;
 
@@ -180,9 +180,9 @@ static void make_old(abd_arc_t *arc)
 
 /*
  * Many caches share the room for noted hits, one of which is used far more than the others. Its
- * hits are told, and those of the others are not dropped for them.
+ * hits are reported, and those of the others are not dropped for them.
  */
-Test(arc_thread, hits_of_a_cache_that_is_seldom_used_are_told_too)
+Test(arc_thread, hits_of_a_cache_that_is_seldom_used_are_reported_too)
 {
 	enum { CACHES = 4, ROUNDS = 10000 };
 	abd_arc_t *arc[CACHES];
@@ -210,12 +210,12 @@ Test(arc_thread, hits_of_a_cache_that_is_seldom_used_are_told_too)
 	for (unsigned i = 0; i < CACHES; i++) {
 		struct abd_arc_stats stats = arc_stats(arc[i]);
 
-		cr_log_info("cache %u: %zu hits, %zu told, %zu dropped", i, (size_t)stats.hits,
+		cr_log_info("cache %u: %zu hits, %zu reported, %zu dropped", i, (size_t)stats.hits,
 			(size_t)stats.hits_told, (size_t)stats.hits_dropped);
 		cr_expect_eq(stats.hits_dropped, 0);
 		cr_expect_gt(stats.hits_told, i == 0 ? ROUNDS / 4 : 0);
 	}
-	cr_assert_leq(told_and_dropped(arc, CACHES), hits);
+	cr_assert_leq(reported_and_dropped(arc, CACHES), hits);
 	for (unsigned i = 0; i < CACHES; i++)
 		abd_arc_destroy(arc[i]);
 }
@@ -239,7 +239,7 @@ Test(arc_thread, no_hit_is_dropped_where_many_caches_are_used_by_turns)
 }
 
 /* 64 shards: far fewer notes than 64 batches. */
-Test(arc_thread, hits_of_many_shards_are_told_though_no_batch_is_full)
+Test(arc_thread, hits_of_many_shards_are_reported_though_no_batch_is_full)
 {
 	enum { SHARDS = 64, KEYS = 2000 };
 	struct abd_arc_config config = {
@@ -256,7 +256,7 @@ Test(arc_thread, hits_of_many_shards_are_told_though_no_batch_is_full)
 			cr_assert_eq(abd_arc_read(arc, arc_at(n), &byte, 0, 1), 1);
 	struct abd_arc_stats stats = arc_stats(arc);
 
-	cr_log_info("%zu told of %u", (size_t)stats.hits_told, 3 * KEYS);
+	cr_log_info("%zu reported of %u", (size_t)stats.hits_told, 3 * KEYS);
 	cr_assert_eq(stats.hits_dropped, 0);
 	cr_assert_geq(stats.hits_told, KEYS);
 	cr_assert_gt(stats.frequent_bytes, stats.recent_bytes);

@@ -118,7 +118,7 @@ Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 }
 
 /* A batch of 4; once the lock was busy, it is asked for again only at every fourth hit. */
-Test(arc_between, hits_go_on_while_the_lock_is_busy_and_are_told_later)
+Test(arc_between, hits_go_on_while_the_lock_is_busy_and_are_reported_later)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 4, 0);
 
@@ -221,7 +221,7 @@ static void *read_both(void *arg)
 	return (void *)got;
 }
 
-Test(arc_between, a_thread_outlives_a_cache_and_tells_the_other_of_its_hits)
+Test(arc_between, a_thread_outlives_a_cache_and_reports_its_hits_to_the_other)
 {
 	struct survivor survivor = {
 		.ends = arc_make(1 << 20, 0, 0), .stays = arc_make(1 << 20, 0, 0)};

@@ -20,7 +20,7 @@ static abd_arc_t *make(size_t capacity, size_t expected)
 	return arc;
 }
 
-Test(abd_arc_contract, null_is_told)
+Test(abd_arc_contract, null_is_reported)
 {
 	broken(abd_arc_destroy(abd_arc_create(NULL)), "config is NULL");
 	abd_arc_destroy(NULL); /* as free() */

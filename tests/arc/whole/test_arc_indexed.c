@@ -153,7 +153,7 @@ Test(arc_indexed, a_record_that_moves_takes_it_along)
 	}
 	abd_arc_reclaim(arc);
 	pthread_mutex_lock(&arc->lock);
-	abd_arc_move_some(arc, 64 * MIB);
+	abd_arc_compact_some(arc, 64 * MIB);
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim(arc);
 	cr_assert_gt(arc_stats(arc).moves, 0);

@@ -100,7 +100,7 @@ Test(arc_leaving, what_is_evicted_while_held_is_found)
 	evicted_while_held(0, ABD_ARC_CHECKSUM);
 }
 
-Test(arc_leaving, also_where_each_hit_is_told_at_once)
+Test(arc_leaving, also_where_each_hit_is_reported_at_once)
 {
 	evicted_while_held(1, 0);
 }

@@ -91,7 +91,7 @@ Test(arc_locks, a_miss_that_is_filled_takes_the_lock_three_times)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_locks, a_hit_takes_it_when_a_batch_is_told)
+Test(arc_locks, a_hit_takes_it_when_a_batch_is_reported)
 {
 	abd_arc_t *arc = make();
 	abd_arc_hold_t hold;

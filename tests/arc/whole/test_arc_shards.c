@@ -323,7 +323,7 @@ Test(arc_shards, a_hold_of_any_of_them_is_dropped_and_counted)
 	abd_arc_destroy(arc);
 }
 
-static abd_arc_t *told;
+static abd_arc_t *puts_to;
 static unsigned inside, most_inside, puts_inside;
 
 static void put_again(abd_arc_evicted_t *evicted, void *arg)
@@ -331,7 +331,7 @@ static void put_again(abd_arc_evicted_t *evicted, void *arg)
 	inside++;
 	most_inside = inside > most_inside ? inside : most_inside;
 	if (puts_inside < 20000) {
-		int error = put(told, 2, puts_inside++);
+		int error = put(puts_to, 2, puts_inside++);
 
 		abd_test_check(error == 0 || error == -ENOSPC, "put of the callback");
 	}
@@ -345,11 +345,11 @@ Test(arc_shards, callbacks_do_not_nest_whichever_shard_they_put_into)
 		.evicted_cb = put_again,
 		.shards = SHARDS};
 
-	told = abd_arc_create(&config);
+	puts_to = abd_arc_create(&config);
 	for (uint64_t n = 0; n < 2000; n++)
-		abd_test_check(put(told, 1, n) == 0, "put");
+		abd_test_check(put(puts_to, 1, n) == 0, "put");
 	cr_log_info("%u puts of callbacks, %u nested", puts_inside, most_inside);
 	cr_assert(puts_inside > 1000 && most_inside == 1);
 	puts_inside = 20000;
-	abd_arc_destroy(told);
+	abd_arc_destroy(puts_to);
 }

@@ -275,7 +275,7 @@ Test(arc_stress, threads_over_the_same_keys_read_only_what_was_put)
 	cr_assert_eq(after.linear_data_size, before.linear_data_size);
 }
 
-Test(arc_stress, the_same_with_checksums_and_every_hit_told_at_once)
+Test(arc_stress, the_same_with_checksums_and_every_hit_reported_at_once)
 {
 	static struct stress stress;
 

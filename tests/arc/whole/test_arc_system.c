@@ -68,7 +68,7 @@ static void *read_twice(void *arg)
 	return NULL;
 }
 
-/* The second hit is noted, and told when the thread ends. */
+/* The second hit is noted, and reported when the thread ends. */
 ABD_TEST_CHILD(arc_no_first_value)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What was evicted is told of once, with its bytes, outside of locks; and who is told may keep the
+ * evicted_cb is called once for what was evicted, with its bytes, outside of locks; it may keep the
  * buffer, and use the cache.
  */
 #include "abd_arc_hold.h"
@@ -99,16 +99,16 @@ enum fate { ABSENT, LIVE, TOLD };
 static struct {
 	abd_arc_t *arc;
 	bool takes;
-	uint64_t told;
+	uint64_t calls;
 	uint64_t putting; /* the key of a put that has not returned; KEYS: there is none */
-	bool old_is_live; /* it had a record, which was not told of yet */
+	bool old_is_live; /* it had a record, which evicted_cb was not called for yet */
 	struct {
 		uint64_t version;
 		enum fate fate;
 	} key[KEYS];
 } model;
 
-static void model_told(abd_arc_evicted_t *evicted, void *arg)
+static void model_callback(abd_arc_evicted_t *evicted, void *arg)
 {
 	uint64_t n = evicted->key.dva[0];
 
@@ -124,7 +124,7 @@ static void model_told(abd_arc_evicted_t *evicted, void *arg)
 		abd_test_check(model.key[n].fate == LIVE, "%u: %d", (unsigned)n, model.key[n].fate);
 		model.key[n].fate = TOLD;
 	}
-	model.told++;
+	model.calls++;
 	expect_unlocked(model.arc);
 	expect_bytes(evicted->abd, evicted, version);
 	if (!model.takes)
@@ -143,7 +143,7 @@ static void model_remove(abd_arc_t *arc, uint64_t n)
 	bool was_live = model.key[n].fate == LIVE;
 	int error = abd_arc_remove(arc, arc_at(n));
 
-	/* One that is about to be told of is not found, and then it is not told of. */
+	/* One that is pending is not found, and after that it gets no callback. */
 	abd_test_check(error == -ENOENT || (error == 0 && was_live), "%u: %d", (unsigned)n, error);
 	if (model.key[n].fate == LIVE)
 		model.key[n].fate = ABSENT;
@@ -180,7 +180,7 @@ static void model_step(abd_arc_t *arc, uint64_t *state, abd_arc_hold_t *held)
 			cr_assert_eq(abd_arc_resize(arc, CAPACITY - n * 1000), 0);
 		break;
 	default:
-		/* Before the put, which may tell of others; and of the new record, if T1 has no
+		/* Before the put, which may evict others; and the new record, if T1 has no
 		 * other. */
 		model.putting = n;
 		model.old_is_live = model.key[n].fate == LIVE;
@@ -206,14 +206,14 @@ static void run_model(uint32_t hit_batch, bool takes, uint64_t seed)
 	memset(&model, 0, sizeof(model));
 	model.putting = KEYS;
 	model.takes = takes;
-	abd_arc_t *arc = model.arc = make(CAPACITY, hit_batch, 0, model_told, &model);
+	abd_arc_t *arc = model.arc = make(CAPACITY, hit_batch, 0, model_callback, &model);
 
 	for (size_t i = 0; i < abd_test_share(30000); i++) {
 		model_step(arc, &state, held);
 		if (i % 1000 == 0) {
 			now = arc_stats(arc);
 			expect_sum(&now);
-			cr_assert_eq(now.told, model.told);
+			cr_assert_eq(now.told, model.calls);
 			cr_assert_leq(now.used_bytes, now.capacity_bytes + now.held_bytes);
 		}
 	}
@@ -230,7 +230,7 @@ static void run_model(uint32_t hit_batch, bool takes, uint64_t seed)
 		left, now.entries, "%u live, %u entries", (unsigned)left, (unsigned)now.entries);
 }
 
-Test(abd_arc_tell, each_evicted_record_is_told_of_once_unless_a_call_overtook_it)
+Test(abd_arc_callback, each_evicted_record_gets_one_callback_unless_a_call_overtook_it)
 {
 	run_model(0, false, 1);
 	run_model(0, true, 2);
@@ -244,44 +244,44 @@ static struct {
 	unsigned count;
 	uint64_t last;
 	abd_t *taken;
-} told;
+} evicted_last;
 
-static void count_told(abd_arc_evicted_t *evicted, void *arg)
+static void count_callbacks(abd_arc_evicted_t *evicted, void *arg)
 {
-	told.count++;
-	told.last = evicted->key.dva[0];
+	evicted_last.count++;
+	evicted_last.last = evicted->key.dva[0];
 }
 
-Test(abd_arc_tell, one_that_is_held_is_told_of_by_the_last_release)
+Test(abd_arc_callback, the_last_release_runs_the_callback_of_one_that_is_held)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_callbacks, NULL);
 	abd_arc_hold_t first, second;
 
-	told.count = 0;
+	evicted_last.count = 0;
 	cr_assert_eq(put(arc, 5, 0), 0);
 	cr_assert_eq(abd_arc_hold(arc, arc_at(5), &first), 0);
 	evict(arc, 5);
 	abd_arc_reclaim(arc);
-	cr_assert_eq(told.count, 0, "it is held");
+	cr_assert_eq(evicted_last.count, 0, "it is held");
 	cr_assert_eq(abd_arc_hold(arc, arc_at(5), &second), 0);
 	abd_arc_release(&first);
-	cr_assert_eq(told.count, 0, "it is held again");
+	cr_assert_eq(evicted_last.count, 0, "it is held again");
 	abd_arc_release(&second);
-	cr_assert_eq(told.count, 1);
-	cr_assert_eq(told.last, 5);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_eq(evicted_last.last, 5);
 	cr_assert_not(abd_arc_contains(arc, arc_at(5)));
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0);
-	cr_assert_eq(arc->untold_bytes, 0);
+	cr_assert_eq(arc->pending_bytes, 0);
 	abd_arc_destroy(arc);
-	cr_assert_eq(told.count, 1);
+	cr_assert_eq(evicted_last.count, 1);
 }
 
-Test(abd_arc_tell, what_a_call_removed_or_replaced_is_not_told_of)
+Test(abd_arc_callback, what_a_call_removed_or_replaced_gets_no_callback)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_callbacks, NULL);
 	struct abd_arc_stats now;
 
-	told.count = 0;
+	evicted_last.count = 0;
 	for (uint64_t n = 0; n < 6; n++)
 		cr_assert_eq(put(arc, n, 0), 0);
 	for (uint64_t n = 2; n < 6; n++)
@@ -298,8 +298,8 @@ Test(abd_arc_tell, what_a_call_removed_or_replaced_is_not_told_of)
 		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(4)), arc_at(4)));
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim(arc);
-	cr_assert_eq(told.count, 1);
-	cr_assert_eq(told.last, 5);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_eq(evicted_last.last, 5);
 	now = arc_stats(arc);
 	cr_assert_eq(now.entries, 2);
 	cr_assert_eq(now.evictions, 4);
@@ -307,29 +307,29 @@ Test(abd_arc_tell, what_a_call_removed_or_replaced_is_not_told_of)
 	cr_assert_eq(now.replaces, 1);
 	expect_sum(&now);
 	abd_arc_destroy(arc);
-	cr_assert_eq(told.count, 1, "what is in the cache when it ends is not told of");
+	cr_assert_eq(evicted_last.count, 1, "what is in the cache when it ends gets no callback");
 }
 
-Test(abd_arc_tell, what_was_evicted_is_told_of_at_the_latest_when_the_cache_ends)
+Test(abd_arc_callback, what_was_evicted_gets_its_callback_when_the_cache_ends_at_the_latest)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, count_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_callbacks, NULL);
 
-	told.count = 0;
+	evicted_last.count = 0;
 	for (uint64_t n = 0; n < 3; n++)
 		cr_assert_eq(put(arc, n, 0), 0);
 	evict(arc, 1);
-	cr_assert_eq(told.count, 0);
+	cr_assert_eq(evicted_last.count, 0);
 	abd_arc_destroy(arc);
-	cr_assert_eq(told.count, 1);
-	cr_assert_eq(told.last, 1);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_eq(evicted_last.last, 1);
 }
 
-Test(abd_arc_tell, what_is_damaged_is_not_told_of)
+Test(abd_arc_callback, what_is_damaged_gets_no_callback)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, count_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, count_callbacks, NULL);
 	struct abd_arc_entry *entry;
 
-	told.count = 0;
+	evicted_last.count = 0;
 	for (uint64_t n = 0; n < 2; n++) {
 		cr_assert_eq(put(arc, n, 0), 0);
 		entry = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n));
@@ -337,8 +337,8 @@ Test(abd_arc_tell, what_is_damaged_is_not_told_of)
 		evict(arc, n);
 	}
 	abd_arc_reclaim(arc);
-	cr_assert_eq(told.count, 1);
-	cr_assert_eq(told.last, 0);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_eq(evicted_last.last, 0);
 	cr_assert_eq(arc_stats(arc).told, 1);
 	cr_assert_eq(arc_stats(arc).damaged, 1);
 	abd_arc_destroy(arc);
@@ -346,18 +346,18 @@ Test(abd_arc_tell, what_is_damaged_is_not_told_of)
 
 /* ---- taking buffers over --------------------------------------------------------------------- */
 
-static void take_told(abd_arc_evicted_t *evicted, void *arg)
+static void take_buffer(abd_arc_evicted_t *evicted, void *arg)
 {
-	told.count++;
-	told.taken = abd_arc_evicted_take(evicted);
-	cr_assert_eq(evicted->abd == NULL, told.taken != NULL);
-	if (told.taken != NULL)
-		broken(told.taken = abd_arc_evicted_take(evicted), "it was taken before");
+	evicted_last.count++;
+	evicted_last.taken = abd_arc_evicted_take(evicted);
+	cr_assert_eq(evicted->abd == NULL, evicted_last.taken != NULL);
+	if (evicted_last.taken != NULL)
+		broken(evicted_last.taken = abd_arc_evicted_take(evicted), "it was taken before");
 }
 
-Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
+Test(abd_arc_callback, a_buffer_that_is_taken_stays_as_it_is)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_buffer, NULL);
 	static char record[LARGEST];
 
 	arc_fill(record, LARGEST, 1, 1, 64);
@@ -371,51 +371,53 @@ Test(abd_arc_tell, a_buffer_that_is_taken_stays_as_it_is)
 		abd_copy_from_buf(abd, record, size);
 		abd_to_iov(abd, 0, 1, &before, 1, &covered);
 		cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), abd, size, ABD_ARC_PLAIN), 0);
-		told.taken = NULL;
+		evicted_last.taken = NULL;
 		evict(arc, 1);
 		abd_arc_reclaim(arc);
-		cr_assert_not_null(told.taken, "kind %u", kind);
-		abd_to_iov(told.taken, 0, 1, &after, 1, &covered);
+		cr_assert_not_null(evicted_last.taken, "kind %u", kind);
+		abd_to_iov(evicted_last.taken, 0, 1, &after, 1, &covered);
 		cr_assert_eq(before.iov_base, after.iov_base);
-		cr_assert_eq(abd_get_size(told.taken), size);
-		cr_assert_eq(abd_cmp_buf(told.taken, record, size), 0);
-		cr_assert((told.taken->abd_flags & ABD_FLAG_META) != 0);
+		cr_assert_eq(abd_get_size(evicted_last.taken), size);
+		cr_assert_eq(abd_cmp_buf(evicted_last.taken, record, size), 0);
+		cr_assert((evicted_last.taken->abd_flags & ABD_FLAG_META) != 0);
 		cr_assert_eq(arc->run_bytes, 0);
 		/* It is a buffer like any other: a cache takes it. */
-		cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), told.taken, size, ABD_ARC_PLAIN), 0);
+		cr_assert_eq(
+			abd_arc_put_abd(arc, arc_at(1), evicted_last.taken, size, ABD_ARC_PLAIN),
+			0);
 		cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
 	}
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_tell, what_lies_in_a_slab_is_only_lent)
+Test(abd_arc_callback, what_lies_in_a_slab_is_only_lent)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_buffer, NULL);
 
 	cr_assert_eq(abd_arc_put(arc, arc_at(1), "record", 6), 0);
 	evict(arc, 1);
-	told.count = 0;
+	evicted_last.count = 0;
 	abd_arc_reclaim(arc);
-	cr_assert_eq(told.count, 1);
-	cr_assert_null(told.taken);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_null(evicted_last.taken);
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_tell, without_memory_for_a_struct_it_is_only_lent)
+Test(abd_arc_callback, without_memory_for_a_struct_it_is_only_lent)
 {
-	abd_arc_t *arc = make(CAPACITY, 0, 0, take_told, NULL);
+	abd_arc_t *arc = make(CAPACITY, 0, 0, take_buffer, NULL);
 	abd_t *abd = abd_alloc_linear(3000, false);
 
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	abd_zero(abd, 3000);
 	cr_assert_eq(abd_arc_put_abd(arc, arc_at(1), abd, 3000, ABD_ARC_PLAIN), 0);
 	evict(arc, 1);
-	told.count = 0;
+	evicted_last.count = 0;
 	abd_test_fault_from(0);
 	abd_arc_reclaim(arc);
 	cr_assert_eq(abd_test_fault_end(), 1);
-	cr_assert_eq(told.count, 1);
-	cr_assert_null(told.taken);
+	cr_assert_eq(evicted_last.count, 1);
+	cr_assert_null(evicted_last.taken);
 	cr_assert_eq(arc->run_bytes, 0);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
 	abd_arc_destroy(arc);
@@ -428,19 +430,19 @@ enum { ROUNDS = 4000 };
 static struct {
 	abd_arc_t *arc, *other;
 	abd_arc_hold_t hold;
-	uint64_t next, told;
+	uint64_t next, calls;
 	bool inside, ending;
 } self;
 
-/* Use the cache that tells; more goes in than goes out. */
-static void told_uses_it(abd_arc_evicted_t *evicted, void *arg)
+/* Use the cache whose callback this is; more goes in than goes out. */
+static void callback_uses_it(abd_arc_evicted_t *evicted, void *arg)
 {
-	static char inner[LARGEST]; /* the put that tells may still read data */
+	static char inner[LARGEST]; /* the put that runs the callback may still read data */
 	uint64_t n = evicted->key.dva[0];
 	char byte;
 
 	abd_test_check(!self.inside, "it is called while it runs");
-	self.told++;
+	self.calls++;
 	if (self.ending)
 		return;
 	self.inside = true;
@@ -461,14 +463,14 @@ static void told_uses_it(abd_arc_evicted_t *evicted, void *arg)
 	self.inside = false;
 }
 
-Test(abd_arc_tell, the_callback_may_use_the_cache)
+Test(abd_arc_callback, the_callback_may_use_the_cache)
 {
 	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
 		struct abd_arc_stats now;
 		uint64_t least = UINT64_MAX;
 
 		memset(&self, 0, sizeof(self));
-		self.arc = make(CAPACITY, hit_batch, 0, told_uses_it, NULL);
+		self.arc = make(CAPACITY, hit_batch, 0, callback_uses_it, NULL);
 		for (uint64_t n = 0; n < ROUNDS; n++) {
 			cr_assert_eq(put(self.arc, n, 0), 0);
 			now = arc_stats(self.arc);
@@ -477,7 +479,7 @@ Test(abd_arc_tell, the_callback_may_use_the_cache)
 			if (n >= 50 && now.entries < least)
 				least = now.entries;
 		}
-		cr_assert_gt(self.told, ROUNDS / 2);
+		cr_assert_gt(self.calls, ROUNDS / 2);
 		cr_assert_gt(least, 25, "evicted but for %d of some 52", (int)least);
 		expect_sum(&now);
 		if (self.hold.entry != NULL)
@@ -489,12 +491,12 @@ Test(abd_arc_tell, the_callback_may_use_the_cache)
 
 static struct {
 	abd_arc_t *arc;
-	uint64_t told, refused;
+	uint64_t calls, refused;
 	bool ending;
 } back;
 
 /* What is evicted comes back, and evicts something else. */
-static void told_puts_it_back(abd_arc_evicted_t *evicted, void *arg)
+static void callback_puts_it_back(abd_arc_evicted_t *evicted, void *arg)
 {
 	static char record[256];
 	int error;
@@ -503,12 +505,12 @@ static void told_puts_it_back(abd_arc_evicted_t *evicted, void *arg)
 		return;
 	abd_copy_to_buf(record, evicted->abd, evicted->stored_size);
 	error = abd_arc_put(back.arc, &evicted->key, record, evicted->stored_size);
-	abd_test_check(back.told++ < 1000000, "a call goes on for ever");
+	abd_test_check(back.calls++ < 1000000, "a call goes on for ever");
 	back.refused += error == -ENOSPC;
 	abd_test_check(error == 0 || error == -ENOSPC, "%d", error);
 }
 
-Test(abd_arc_tell, calls_end_though_the_callback_puts_all_back)
+Test(abd_arc_callback, calls_end_though_the_callback_puts_all_back)
 {
 	const size_t capacity = 4 * ABD_ARC_CAPACITY_MIN;
 
@@ -516,13 +518,13 @@ Test(abd_arc_tell, calls_end_though_the_callback_puts_all_back)
 		char record[200];
 
 		memset(&back, 0, sizeof(back));
-		back.arc = make(capacity, hit_batch, 0, told_puts_it_back, NULL);
+		back.arc = make(capacity, hit_batch, 0, callback_puts_it_back, NULL);
 		for (uint64_t n = 0; n < 800; n++) {
 			arc_fill(record, sizeof(record), n, 0, 64);
 			cr_assert_eq(abd_arc_put(back.arc, arc_at(n), record, sizeof(record)), 0);
 		}
-		cr_expect_gt(back.told, 800);
-		back.told = 0;
+		cr_expect_gt(back.calls, 800);
+		back.calls = 0;
 		cr_expect_leq(arc_stats(back.arc).used_bytes, capacity + capacity / 8);
 		(void)abd_arc_trim(back.arc, SIZE_MAX, UINT64_MAX);
 		back.refused = 0;
@@ -534,11 +536,11 @@ Test(abd_arc_tell, calls_end_though_the_callback_puts_all_back)
 	}
 }
 
-static void told_ends_it(abd_arc_evicted_t *evicted, void *arg)
+static void callback_ends_it(abd_arc_evicted_t *evicted, void *arg)
 {
 	abd_arc_t *arc = self.arc;
 
-	self.told++;
+	self.calls++;
 	broken(abd_arc_destroy(arc), "called by the evicted_cb");
 	broken((void)abd_arc_resize(arc, CAPACITY), "called by the evicted_cb");
 	broken((void)abd_arc_trim(arc, 1, 0), "called by the evicted_cb");
@@ -546,23 +548,23 @@ static void told_ends_it(abd_arc_evicted_t *evicted, void *arg)
 	cr_assert_eq(abd_arc_resize(self.other, CAPACITY), 0, "of another cache");
 }
 
-Test(abd_arc_tell, the_callback_must_not_end_or_shrink_its_cache)
+Test(abd_arc_callback, the_callback_must_not_end_or_shrink_its_cache)
 {
 	memset(&self, 0, sizeof(self));
 	self.other = make(CAPACITY / 2, 0, 0, NULL, NULL);
-	self.arc = make(CAPACITY, 0, 0, told_ends_it, NULL);
+	self.arc = make(CAPACITY, 0, 0, callback_ends_it, NULL);
 	cr_assert_eq(put(self.arc, 1, 0), 0);
 	evict(self.arc, 1);
 	abd_arc_reclaim(self.arc);
-	cr_assert_eq(self.told, 1);
+	cr_assert_eq(self.calls, 1);
 	abd_arc_destroy(self.arc);
 	abd_arc_destroy(self.other);
 }
 
 /* In the callback memory that is refused is refused: the cache is not emptied for it. */
-static void told_without_memory(abd_arc_evicted_t *evicted, void *arg)
+static void callback_without_memory(abd_arc_evicted_t *evicted, void *arg)
 {
-	if (self.told++ > 0)
+	if (self.calls++ > 0)
 		return;
 	uint64_t entries = arc_stats(self.arc).entries;
 
@@ -576,26 +578,26 @@ static void told_without_memory(abd_arc_evicted_t *evicted, void *arg)
 	cr_assert_eq(arc_stats(self.arc).entries, entries);
 }
 
-Test(abd_arc_tell, without_memory_a_put_of_the_callback_evicts_nothing)
+Test(abd_arc_callback, without_memory_a_put_of_the_callback_evicts_nothing)
 {
 	memset(&self, 0, sizeof(self));
-	self.arc = make(CAPACITY, 0, 0, told_without_memory, NULL);
+	self.arc = make(CAPACITY, 0, 0, callback_without_memory, NULL);
 	for (uint64_t n = 0; n < 10; n++)
 		cr_assert_eq(put(self.arc, n, 0), 0);
 	evict(self.arc, 1);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
 	abd_arc_reclaim(self.arc);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
-	cr_assert_eq(self.told, 1);
+	cr_assert_eq(self.calls, 1);
 	abd_arc_destroy(self.arc);
 }
 
 /* What the one evicts goes into the other. */
-static void told_to_other(abd_arc_evicted_t *evicted, void *arg)
+static void callback_puts_elsewhere(abd_arc_evicted_t *evicted, void *arg)
 {
 	abd_arc_t *to = *(abd_arc_t **)arg;
 
-	self.told++;
+	self.calls++;
 	if (self.ending)
 		return;
 	abd_t *abd = abd_arc_evicted_take(evicted);
@@ -609,11 +611,11 @@ static void told_to_other(abd_arc_evicted_t *evicted, void *arg)
 		abd_arc_put_abd(to, &evicted->key, abd, evicted->logical_size, evicted->flags), 0);
 }
 
-Test(abd_arc_tell, two_caches_may_give_to_each_other)
+Test(abd_arc_callback, two_caches_may_give_to_each_other)
 {
 	memset(&self, 0, sizeof(self));
-	self.arc = make(CAPACITY, 0, 0, told_to_other, &self.other);
-	self.other = make(CAPACITY, 0, 0, told_to_other, &self.arc);
+	self.arc = make(CAPACITY, 0, 0, callback_puts_elsewhere, &self.other);
+	self.other = make(CAPACITY, 0, 0, callback_puts_elsewhere, &self.arc);
 	for (uint64_t n = 0; n < ROUNDS; n++)
 		cr_assert_eq(put(self.arc, n, 0), 0);
 	for (uint64_t n = 0; n < ROUNDS; n++) {
@@ -640,14 +642,14 @@ static void count_ends(abd_arc_evicted_t *evicted, void *arg)
 	++*(uint64_t *)arg;
 }
 
-/* In the callback of the first, the second evicts, and tells. */
-Test(abd_arc_tell, what_a_full_second_level_evicts_is_told_of_too)
+/* In the callback of the first, the second evicts, and calls its own. */
+Test(abd_arc_callback, what_a_full_second_level_evicts_gets_a_callback_too)
 {
 	uint64_t ended = 0;
 
 	memset(&self, 0, sizeof(self));
 	self.other = make(CAPACITY, 0, 0, count_ends, &ended);
-	self.arc = make(CAPACITY, 0, 0, told_to_other, &self.other);
+	self.arc = make(CAPACITY, 0, 0, callback_puts_elsewhere, &self.other);
 	for (uint64_t n = 0; n < 3 * (uint64_t)ROUNDS; n++)
 		cr_assert_eq(put(self.arc, n, 0), 0);
 
@@ -667,13 +669,13 @@ enum { THREADS = 4, EACH = 20000 };
 
 static struct {
 	abd_arc_t *arc;
-	atomic_uchar told[THREADS * EACH];
+	atomic_uchar calls[THREADS * EACH];
 	bool takes;
 } many;
 
-static void many_told(abd_arc_evicted_t *evicted, void *arg)
+static void many_callback(abd_arc_evicted_t *evicted, void *arg)
 {
-	atomic_fetch_add(&many.told[evicted->key.dva[0]], 1);
+	atomic_fetch_add(&many.calls[evicted->key.dva[0]], 1);
 	if (!many.takes)
 		return;
 	abd_free(abd_arc_evicted_take(evicted));
@@ -707,7 +709,7 @@ static void *many_run(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once)
+Test(abd_arc_callback, of_many_threads_each_evicted_record_gets_one_callback)
 {
 	for (unsigned takes = 0; takes < 2; takes++) {
 		pthread_t thread[THREADS];
@@ -716,7 +718,7 @@ Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once)
 
 		memset(&many, 0, sizeof(many));
 		many.takes = takes > 0;
-		many.arc = make(CAPACITY, 0, 0, many_told, NULL);
+		many.arc = make(CAPACITY, 0, 0, many_callback, NULL);
 		for (size_t i = 0; i < THREADS; i++)
 			cr_assert_eq(
 				pthread_create(&thread[i], NULL, many_run, (void *)(uintptr_t)i),
@@ -726,8 +728,8 @@ Test(abd_arc_tell, of_many_threads_each_evicted_record_is_told_of_once)
 		now = arc_stats(many.arc);
 		abd_arc_destroy(many.arc);
 		for (size_t i = 0; i < THREADS * EACH; i++) {
-			abd_test_check(many.told[i] < 2, "%zu: %u times", i, many.told[i]);
-			once += many.told[i];
+			abd_test_check(many.calls[i] < 2, "%zu: %u times", i, many.calls[i]);
+			once += many.calls[i];
 		}
 		cr_assert_eq(once, now.evictions);
 		cr_assert_eq(once + now.entries, THREADS * each);
@@ -740,7 +742,7 @@ static struct {
 	atomic_bool has_begun, may_end;
 } slow;
 
-static void slow_told(abd_arc_evicted_t *evicted, void *arg)
+static void slow_callback(abd_arc_evicted_t *evicted, void *arg)
 {
 	if (!pthread_equal(pthread_self(), slow.slow))
 		return;
@@ -762,14 +764,14 @@ static void *slow_run(void *arg)
 	return arg;
 }
 
-Test(abd_arc_tell, while_one_thread_is_told_others_put_and_the_cache_stays_full)
+Test(abd_arc_callback, during_a_callback_others_put_and_the_cache_stays_full)
 {
 	char record[1000];
 	pthread_t thread;
 	uint64_t entries, n = 1u << 20;
 
 	memset(&slow, 0, sizeof(slow));
-	slow.arc = make(CAPACITY, 0, 0, slow_told, NULL);
+	slow.arc = make(CAPACITY, 0, 0, slow_callback, NULL);
 	cr_assert_eq(pthread_create(&thread, NULL, slow_run, NULL), 0);
 	while (!atomic_load(&slow.has_begun))
 		sched_yield();
@@ -790,7 +792,7 @@ Test(abd_arc_tell, while_one_thread_is_told_others_put_and_the_cache_stays_full)
 	abd_arc_destroy(slow.arc);
 }
 
-/* ---- who is told while a put that is to hold its record makes room --------------------------- */
+/* ---- callbacks while a put that is to hold its record makes room ---------------------------- */
 
 enum { LARGE = 1 << 20, USED = 5000, FILLED = ABD_ARC_SLOTS - ABD_ARC_SLOTS_READ - 1 };
 
@@ -812,7 +814,7 @@ static void hold_meanwhile(abd_arc_evicted_t *evicted, void *arg)
 		cr_assert_eq(abd_arc_hold(meanwhile.arc, arc_at(i + 1000), &meanwhile.kept[i]), 0);
 }
 
-/* Commit large records and hold them, until one of them has told of others. Returns its result. */
+/* Commit large records and hold them, until one of them has run a callback. Returns its result. */
 static int commit_meanwhile(abd_arc_hold_t *hold, uint64_t *n)
 {
 	static char large[LARGE];
@@ -821,7 +823,7 @@ static int commit_meanwhile(abd_arc_hold_t *hold, uint64_t *n)
 	for (*n = 2000; meanwhile.armed; ++*n) {
 		abd_arc_fill_t fill;
 
-		cr_assert_lt(*n, 2200, "no commit has told of any");
+		cr_assert_lt(*n, 2200, "no commit has run a callback");
 		for (uint64_t i = 0; i < 2; i++)
 			cr_assert_eq(put(meanwhile.arc, i + 1000, 0), 0);
 		cr_assert_eq(
@@ -846,7 +848,7 @@ static void start_meanwhile(abd_arc_hold_t held[FILLED])
 	meanwhile.armed = true;
 }
 
-Test(abd_arc_tell, who_is_told_by_a_commit_may_hold_records_as_well)
+Test(abd_arc_callback, the_callback_of_a_commit_may_hold_records_as_well)
 {
 	static char large[LARGE];
 	abd_arc_hold_t held[FILLED], hold;

@@ -71,7 +71,7 @@ static void move_all(abd_arc_t *arc)
 
 	do {
 		pthread_mutex_lock(&arc->lock);
-		again = abd_arc_move_some(arc, CAPACITY);
+		again = abd_arc_compact_some(arc, CAPACITY);
 		pthread_mutex_unlock(&arc->lock);
 		abd_arc_reclaim(arc);
 	} while (again);
@@ -124,16 +124,16 @@ static void the_costs_add_up(const abd_arc_t *arc)
 
 	cr_assert_eq(cost_of(arc, &policy->recent), policy->recent.bytes);
 	cr_assert_eq(cost_of(arc, &policy->frequent), policy->frequent.bytes);
-	cr_assert_eq(policy->share[0].bytes, policy->recent.bytes + policy->frequent.bytes);
+	cr_assert_eq(policy->quota[0].bytes, policy->recent.bytes + policy->frequent.bytes);
 }
 
-Test(arc_move, records_that_are_moved_are_what_they_were)
+Test(arc_compact, records_that_are_moved_are_what_they_were)
 {
 	move_and_look(0);
 	move_and_look(ABD_ARC_CHECKSUM);
 }
 
-Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
+Test(arc_compact, a_held_record_is_moved_for_others_and_stays_for_its_holder)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 	uint64_t count = thin_out(arc, 1500);
@@ -160,13 +160,13 @@ Test(arc_move, a_held_record_is_moved_for_others_and_stays_for_its_holder)
 }
 
 /* Their buffers are elsewhere, and stay; so do their entries. */
-Test(arc_move, large_records_stay)
+Test(arc_compact, large_records_stay)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
 	leave_each(arc, 1000, 8192, 8);
 	pthread_mutex_lock(&arc->lock);
-	bool any = 0 < abd_arc_move_some(arc, CAPACITY);
+	bool any = 0 < abd_arc_compact_some(arc, CAPACITY);
 
 	pthread_mutex_unlock(&arc->lock);
 	cr_assert_not(any, "no slab becomes free");
@@ -178,7 +178,7 @@ Test(arc_move, large_records_stay)
 }
 
 /* Their pages are copied with them, and the slots of their last parts become others'. */
-Test(arc_move, split_records_move_with_their_pages)
+Test(arc_compact, split_records_move_with_their_pages)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
@@ -209,7 +209,7 @@ Test(arc_move, split_records_move_with_their_pages)
 }
 
 /* The rest of these is nearly a page, for which there are slots: with its tables it takes more. */
-Test(arc_move, a_record_that_would_take_more_is_not_split)
+Test(arc_compact, a_record_that_would_take_more_is_not_split)
 {
 	abd_arc_t *arc = arc_make((size_t)128 << 20, 0, 0);
 
@@ -221,7 +221,7 @@ Test(arc_move, a_record_that_would_take_more_is_not_split)
 }
 
 /* Nothing is scattered then. */
-Test(arc_move, without_scatter_buffers_no_record_is_split)
+Test(arc_compact, without_scatter_buffers_no_record_is_split)
 {
 	abd_arc_hold_t hold;
 
@@ -239,7 +239,7 @@ Test(arc_move, without_scatter_buffers_no_record_is_split)
 }
 
 /* Then a split record has more runs, whose table may need a larger slot than there is. */
-Test(arc_move, of_another_max_order_split_records_move_or_stay)
+Test(arc_compact, of_another_max_order_split_records_move_or_stay)
 {
 	enum { COUNT = 200, SIZE = 16932, SLOTS = 20 };
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
@@ -261,7 +261,7 @@ Test(arc_move, of_another_max_order_split_records_move_or_stay)
 }
 
 /* What takes more copying than it frees, or more than is free, is evicted instead. */
-Test(arc_move, a_slab_of_large_split_records_is_not_emptied)
+Test(arc_compact, a_slab_of_large_split_records_is_not_emptied)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
@@ -288,7 +288,7 @@ static void *read_beside(void *arg)
 }
 
 /* Copies of pages are there twice until readers have left the old ones. */
-Test(arc_move, moves_beside_a_reader_keep_within_the_capacity)
+Test(arc_compact, moves_beside_a_reader_keep_within_the_capacity)
 {
 	struct beside beside = {.arc = arc_make(CAPACITY, 0, 0)};
 	size_t worst = 0, puts = abd_test_share(3000);
@@ -316,7 +316,7 @@ Test(arc_move, moves_beside_a_reader_keep_within_the_capacity)
 }
 
 /* The move of a split record needs pages. */
-Test(arc_move, without_pages_a_split_record_stays)
+Test(arc_compact, without_pages_a_split_record_stays)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
@@ -324,7 +324,7 @@ Test(arc_move, without_pages_a_split_record_stays)
 	abd_cache_reap_now(); /* this thread's reserve */
 	abd_test_fault_from(0);
 	pthread_mutex_lock(&arc->lock);
-	size_t emptied = abd_arc_move_some(arc, CAPACITY);
+	size_t emptied = abd_arc_compact_some(arc, CAPACITY);
 
 	pthread_mutex_unlock(&arc->lock);
 	cr_assert(abd_test_fault_end());
@@ -336,7 +336,7 @@ Test(arc_move, without_pages_a_split_record_stays)
 }
 
 /* A resize moves what is left after it has evicted the most. */
-Test(arc_move, a_small_cache_is_packed_like_a_large_one)
+Test(arc_compact, a_small_cache_is_packed_like_a_large_one)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 	uint64_t count = 0;
@@ -354,7 +354,7 @@ Test(arc_move, a_small_cache_is_packed_like_a_large_one)
 }
 
 /* What has become of 64 MiB of records of 64 bytes to 16 KiB: no size has many. */
-Test(arc_move, a_cache_that_shrinks_has_its_records_in_few_slabs)
+Test(arc_compact, a_cache_that_shrinks_has_its_records_in_few_slabs)
 {
 	abd_arc_t *arc = arc_make(4 * CAPACITY, 0, 0);
 	uint64_t seed = 1;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Telling the engine what was evicted before it is freed, so that a second level can take it over.
+ * The eviction callback: the engine gets each evicted record before it is freed, so that a second
+ * level can take it over.
  *
- * In a cache with an evicted_cb, entries that would be freed are put into untold instead. The call
- * that put them there lets its locks go, tells of those that are still in the index, and frees all.
- * One that was removed, replaced, moved or overtaken by a put is not in the index any more.
+ * In a cache with an evicted_cb, entries that would be freed are put into pending instead. The call
+ * that put them there lets its locks go, calls evicted_cb for those that are still in the index,
+ * and frees all. An entry that was removed, replaced, copied by compaction or overtaken by a put is
+ * not in the index any more.
  *
- * Invariants: an entry is told of once at most. A call tells of no more than there was when it
- * began to. While a thread is in a callback of a cache, it reclaims nothing there: so callbacks
- * don't nest, and a callback that puts into its own cache ends.
+ * Invariants: evicted_cb is called for an entry once at most. A call runs no more callbacks than
+ * there were pending entries when it began to. While a thread is in a callback of a cache, it
+ * reclaims nothing there: so callbacks don't nest, and a callback that puts into its own cache
+ * ends.
  * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
  * writes what will soon be evicted, while it is still cached.
  */
@@ -19,23 +22,23 @@
 #define ABD_ARC_LOOSE ((size_t)1 << 20)
 
 /* The caches in whose callbacks this thread is, the innermost first. On its stack. */
-struct abd_arc_telling {
+struct abd_arc_callback_frame {
 	const struct abd_arc *first;
-	const struct abd_arc_telling *outer;
+	const struct abd_arc_callback_frame *outer;
 };
 
-static _Thread_local const struct abd_arc_telling *abd_arc_telling_now;
+static _Thread_local const struct abd_arc_callback_frame *abd_arc_callback_innermost;
 
-bool abd_arc_is_telling_slow(const struct abd_arc *arc)
+bool abd_arc_in_callback_slow(const struct abd_arc *arc)
 {
-	const struct abd_arc_telling *telling = abd_arc_telling_now;
+	const struct abd_arc_callback_frame *frame = abd_arc_callback_innermost;
 
-	while (telling != NULL && telling->first != arc - arc->number)
-		telling = telling->outer;
-	return telling != NULL;
+	while (frame != NULL && frame->first != arc - arc->number)
+		frame = frame->outer;
+	return frame != NULL;
 }
 
-void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed)
+void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	size_t count = 0, bytes = 0;
 
@@ -44,17 +47,17 @@ void abd_arc_untold_add(struct abd_arc *arc, struct abd_arc_link *freed)
 		count++;
 	}
 	pthread_mutex_lock(&arc->lock);
-	arc->untold_count += count;
-	arc->untold_bytes += bytes;
-	abd_arc_link_splice(&arc->untold, freed);
+	arc->pending_count += count;
+	arc->pending_bytes += bytes;
+	abd_arc_link_splice(&arc->pending, freed);
 	pthread_mutex_unlock(&arc->lock);
 }
 
-/* Who told of this many has told of all that were there. */
-static size_t abd_arc_untold_count(struct abd_arc *arc)
+/* How many entries are pending now: the callbacks may add others. */
+static size_t abd_arc_pending_count(struct abd_arc *arc)
 {
 	pthread_mutex_lock(&arc->lock);
-	size_t count = arc->untold_count;
+	size_t count = arc->pending_count;
 
 	pthread_mutex_unlock(&arc->lock);
 	return count;
@@ -64,17 +67,17 @@ static size_t abd_arc_untold_count(struct abd_arc *arc)
  * Take the entry that has waited longest, or NULL. *evicted: it is the record of its key that was
  * evicted, and no other has come since.
  */
-static struct abd_arc_entry *abd_arc_untold_take(struct abd_arc *arc, bool *evicted)
+static struct abd_arc_entry *abd_arc_pending_take(struct abd_arc *arc, bool *evicted)
 {
 	struct abd_arc_entry *entry = NULL;
 
 	pthread_mutex_lock(&arc->lock);
-	if (arc->untold_count > 0) {
-		struct abd_arc_link *link = arc->untold.prev;
+	if (arc->pending_count > 0) {
+		struct abd_arc_link *link = arc->pending.prev;
 
 		entry = abd_arc_link_entry(link);
 		abd_arc_link_pull(link);
-		arc->untold_count--;
+		arc->pending_count--;
 		*evicted = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &entry->key),
 				   &entry->key) == entry;
 	}
@@ -82,7 +85,7 @@ static struct abd_arc_entry *abd_arc_untold_take(struct abd_arc *arc, bool *evic
 	return entry;
 }
 
-static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
+static void abd_arc_callback_call(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	ABD_KEEP_ERRNO;
 	bool is_sound = abd_arc_record_is_sound(arc, entry);
@@ -104,25 +107,25 @@ static void abd_arc_tell_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 	pthread_mutex_unlock(&arc->lock);
 }
 
-void abd_arc_tell_slow(struct abd_arc *arc)
+void abd_arc_callback_run_slow(struct abd_arc *arc)
 {
-	struct abd_arc_telling telling = {abd_arc_first(arc), abd_arc_telling_now};
+	struct abd_arc_callback_frame frame = {abd_arc_first(arc), abd_arc_callback_innermost};
 	struct abd_arc_entry *entry;
 	bool evicted = false;
 
-	if (abd_arc_is_telling_slow(arc))
+	if (abd_arc_in_callback_slow(arc))
 		return; /* a later call does it */
-	abd_arc_telling_now = &telling;
-	for (size_t n = abd_arc_untold_count(arc);
-		n > 0 && (entry = abd_arc_untold_take(arc, &evicted)) != NULL; n--) {
+	abd_arc_callback_innermost = &frame;
+	for (size_t n = abd_arc_pending_count(arc);
+		n > 0 && (entry = abd_arc_pending_take(arc, &evicted)) != NULL; n--) {
 		struct abd_arc_link freed = {&freed, &freed};
 
 		if (evicted)
-			abd_arc_tell_entry(arc, entry);
+			abd_arc_callback_call(arc, entry);
 		abd_arc_link_push(&freed, &entry->item.link);
 		abd_arc_free_list(arc, &freed);
 	}
-	abd_arc_telling_now = telling.outer;
+	abd_arc_callback_innermost = frame.outer;
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_loose loose = abd_arc_loose_take(arc);
 
@@ -165,13 +168,13 @@ static bool abd_arc_loose_much(struct abd_arc *arc, struct abd_arc_loose *loose)
 	return is_much;
 }
 
-void abd_arc_tell_released(struct abd_arc *arc, struct abd_arc_link *freed)
+void abd_arc_callback_released(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_loose loose;
 
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {
-		abd_arc_untold_add(arc, freed);
-		abd_arc_tell(arc);
+		abd_arc_pending_add(arc, freed);
+		abd_arc_callback_run(arc);
 		return;
 	}
 	abd_arc_free_list(arc, freed);

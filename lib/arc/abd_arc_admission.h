@@ -17,42 +17,43 @@
  * OpenZFS: l2arc_mfuonly in module/zfs/arc.c, which lets only what was used twice into the second
  * level.
  */
-#ifndef ABD_ARC_SEEN_H
-#define ABD_ARC_SEEN_H
+#ifndef ABD_ARC_ADMISSION_H
+#define ABD_ARC_ADMISSION_H
 
 #include "abd_base.h"
 
 /** All zero: a table without places, which takes every key for one that was put before. */
-struct abd_arc_seen {
+struct abd_arc_admission {
 	uint32_t *tag;
 	size_t places; /* a power of two, at least 2, or 0 */
 };
 
 /** How many places a cache of this capacity has: one for each 512 to 1,024 bytes. */
-size_t abd_arc_seen_places(size_t capacity);
+size_t abd_arc_admission_places(size_t capacity);
 /** An empty table for a cache of this capacity. Without memory it has no places. */
-void abd_arc_seen_init(struct abd_arc_seen *seen, size_t capacity);
-void abd_arc_seen_fini(struct abd_arc_seen *seen);
+void abd_arc_admission_init(struct abd_arc_admission *filter, size_t capacity);
+void abd_arc_admission_fini(struct abd_arc_admission *filter);
 /**
  * The cache gets this capacity. If that wants another number of places, exchange the table for
  * *other, which was made for that capacity; but keep it if it is too small and other has no places,
  * so that only a table that is too large is given up without another one.
  */
-void abd_arc_seen_resize(struct abd_arc_seen *seen, struct abd_arc_seen *other, size_t capacity);
+void abd_arc_admission_resize(
+	struct abd_arc_admission *filter, struct abd_arc_admission *other, size_t capacity);
 
-static inline size_t abd_arc_seen_bytes(const struct abd_arc_seen *seen)
+static inline size_t abd_arc_admission_bytes(const struct abd_arc_admission *filter)
 {
-	return seen->places * sizeof(*seen->tag);
+	return filter->places * sizeof(*filter->tag);
 }
 
 /** Whether the key of this hash is remembered. From now on it is. */
-static inline bool abd_arc_seen_before(struct abd_arc_seen *seen, uint64_t hash)
+static inline bool abd_arc_admission_admits(struct abd_arc_admission *filter, uint64_t hash)
 {
 	uint32_t tag = (uint32_t)(hash >> 32);
 
-	if (seen->places == 0)
+	if (filter->places == 0)
 		return true;
-	uint32_t *pair = &seen->tag[2 * (size_t)(hash & (seen->places / 2 - 1))];
+	uint32_t *pair = &filter->tag[2 * (size_t)(hash & (filter->places / 2 - 1))];
 
 	if (pair[0] == tag || pair[1] == tag)
 		return true;

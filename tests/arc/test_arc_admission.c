@@ -14,24 +14,24 @@ static char data[SIZE], got[SIZE];
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-Test(abd_arc_seen, the_table_has_a_place_for_each_half_to_whole_kib)
+Test(abd_arc_admission, the_table_has_a_place_for_each_half_to_whole_kib)
 {
-	cr_assert_eq(abd_arc_seen_places(ABD_ARC_CAPACITY_MIN), 128);
-	cr_assert_eq(abd_arc_seen_places(MIB - 1), 1024);
-	cr_assert_eq(abd_arc_seen_places(MIB), 2048);
-	cr_assert_eq(abd_arc_seen_places(3 * MIB), 4096);
-	cr_assert_eq(abd_arc_seen_places(PTRDIFF_MAX), (size_t)PTRDIFF_MAX / 1024 + 1);
+	cr_assert_eq(abd_arc_admission_places(ABD_ARC_CAPACITY_MIN), 128);
+	cr_assert_eq(abd_arc_admission_places(MIB - 1), 1024);
+	cr_assert_eq(abd_arc_admission_places(MIB), 2048);
+	cr_assert_eq(abd_arc_admission_places(3 * MIB), 4096);
+	cr_assert_eq(abd_arc_admission_places(PTRDIFF_MAX), (size_t)PTRDIFF_MAX / 1024 + 1);
 }
 
-Test(abd_arc_seen, a_key_is_seen_until_two_others_come_to_its_pair)
+Test(abd_arc_admission, a_key_is_remembered_until_two_others_come_to_its_pair)
 {
 	enum { PLACES = 128, KEYS = 1000, STEPS = 100000 };
-	struct abd_arc_seen seen;
+	struct abd_arc_admission filter;
 	uint64_t hash[KEYS], last[PLACES / 2][2] = {{0}}, state = 1;
 
-	abd_arc_seen_init(&seen, ABD_ARC_CAPACITY_MIN);
-	cr_assert_eq(seen.places, PLACES);
-	cr_assert_eq(abd_arc_seen_bytes(&seen), PLACES * 4);
+	abd_arc_admission_init(&filter, ABD_ARC_CAPACITY_MIN);
+	cr_assert_eq(filter.places, PLACES);
+	cr_assert_eq(abd_arc_admission_bytes(&filter), PLACES * 4);
 	for (size_t i = 0; i < KEYS; i++)
 		hash[i] = abd_test_random(&state);
 	for (size_t i = 0; i < STEPS; i++) {
@@ -40,43 +40,43 @@ Test(abd_arc_seen, a_key_is_seen_until_two_others_come_to_its_pair)
 		uint64_t *pair = last[now % (PLACES / 2)];
 		bool before = pair[0] == now || pair[1] == now;
 
-		abd_test_check(abd_arc_seen_before(&seen, now) == before, "step %zu", i);
+		abd_test_check(abd_arc_admission_admits(&filter, now) == before, "step %zu", i);
 		if (!before) {
 			pair[1] = pair[0];
 			pair[0] = now;
 		}
 	}
-	abd_arc_seen_fini(&seen);
-	cr_assert(seen.tag == NULL && seen.places == 0);
-	cr_assert(abd_arc_seen_before(&seen, 1), "without a table all keys were seen");
+	abd_arc_admission_fini(&filter);
+	cr_assert(filter.tag == NULL && filter.places == 0);
+	cr_assert(abd_arc_admission_admits(&filter, 1), "without a table all keys are admitted");
 }
 
-Test(abd_arc_seen, a_refused_table_has_no_places_and_leaves_an_old_one_that_is_not_too_large)
+Test(abd_arc_admission, a_refused_table_has_no_places_and_leaves_an_old_one_that_is_not_too_large)
 {
-	struct abd_arc_seen seen, none, more;
+	struct abd_arc_admission filter, none, more;
 
-	abd_arc_seen_init(&seen, MIB);
+	abd_arc_admission_init(&filter, MIB);
 	abd_test_fault_at(0);
-	abd_arc_seen_init(&none, 2 * MIB);
+	abd_arc_admission_init(&none, 2 * MIB);
 	cr_assert_eq(abd_test_fault_end(), 1);
 	cr_assert(none.tag == NULL && none.places == 0);
-	cr_assert_not(abd_arc_seen_before(&seen, UINT64_MAX));
+	cr_assert_not(abd_arc_admission_admits(&filter, UINT64_MAX));
 
-	abd_arc_seen_resize(&seen, &none, 2 * MIB);
-	cr_assert(abd_arc_seen_before(&seen, UINT64_MAX), "too small is better than none");
-	abd_arc_seen_init(&more, 2 * MIB);
-	abd_arc_seen_resize(&seen, &more, MIB);
-	cr_assert_eq(seen.places, 2048, "it has that size already");
-	abd_arc_seen_resize(&seen, &more, 2 * MIB);
-	cr_assert_eq(seen.places, 4096);
+	abd_arc_admission_resize(&filter, &none, 2 * MIB);
+	cr_assert(abd_arc_admission_admits(&filter, UINT64_MAX), "too small is better than none");
+	abd_arc_admission_init(&more, 2 * MIB);
+	abd_arc_admission_resize(&filter, &more, MIB);
+	cr_assert_eq(filter.places, 2048, "it has that size already");
+	abd_arc_admission_resize(&filter, &more, 2 * MIB);
+	cr_assert_eq(filter.places, 4096);
 	cr_assert_eq(more.places, 2048);
-	abd_arc_seen_resize(&seen, &none, MIB);
-	cr_assert_eq(seen.places, 0, "a table that is too large goes");
-	abd_arc_seen_resize(&seen, &more, MIB);
-	cr_assert_eq(seen.places, 2048);
-	abd_arc_seen_fini(&seen);
-	abd_arc_seen_fini(&none);
-	abd_arc_seen_fini(&more);
+	abd_arc_admission_resize(&filter, &none, MIB);
+	cr_assert_eq(filter.places, 0, "a table that is too large goes");
+	abd_arc_admission_resize(&filter, &more, MIB);
+	cr_assert_eq(filter.places, 2048);
+	abd_arc_admission_fini(&filter);
+	abd_arc_admission_fini(&none);
+	abd_arc_admission_fini(&more);
 }
 
 /* ---- first and second puts ------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void expect_version(abd_arc_t *arc, uint64_t n, uint64_t version)
 /* As if so many other keys had come that each place is another key's. */
 static void forget(abd_arc_t *arc)
 {
-	memset(arc->seen.tag, 0xff, abd_arc_seen_bytes(&arc->seen));
+	memset(arc->admission.tag, 0xff, abd_arc_admission_bytes(&arc->admission));
 }
 
 static abd_t *make_abd(uint64_t n)
@@ -165,7 +165,7 @@ static int put_by(abd_arc_t *arc, uint64_t n, unsigned way)
 	}
 }
 
-Test(abd_arc_seen, whatever_way_a_record_is_put_the_second_time_stores_it)
+Test(abd_arc_admission, whatever_way_a_record_is_put_the_second_time_stores_it)
 {
 	struct abd_stats before = abd_test_stats(), after;
 	abd_arc_t *arc = make(8 * MIB, 0);
@@ -193,11 +193,11 @@ Test(abd_arc_seen, whatever_way_a_record_is_put_the_second_time_stores_it)
 	cr_assert(abd_test_gauges_equal(&before, &after));
 }
 
-Test(abd_arc_seen, the_table_counts_as_memory_and_only_with_the_flag)
+Test(abd_arc_admission, the_table_counts_as_memory_and_only_with_the_flag)
 {
 	abd_arc_t *arc = make(64 * MIB, 0), *without = arc_make(64 * MIB, 0, 0);
 	struct abd_arc_stats a = arc_stats(arc), b = arc_stats(without);
-	size_t bytes = 4 * abd_arc_seen_places(64 * MIB);
+	size_t bytes = 4 * abd_arc_admission_places(64 * MIB);
 
 	cr_assert_eq(a.used_bytes - b.used_bytes, bytes);
 	cr_assert_eq(a.index_bytes - b.index_bytes, bytes);
@@ -210,7 +210,7 @@ Test(abd_arc_seen, the_table_counts_as_memory_and_only_with_the_flag)
 	abd_arc_destroy(without);
 }
 
-Test(abd_arc_seen, what_is_there_is_replaced_at_once)
+Test(abd_arc_admission, what_is_there_is_replaced_at_once)
 {
 	abd_arc_t *arc = make(MIB, 0);
 
@@ -234,7 +234,7 @@ static void evict(abd_arc_t *arc, uint64_t n, bool with_ghost)
 	pthread_mutex_unlock(&arc->lock);
 }
 
-Test(abd_arc_seen, what_has_a_ghost_is_stored_at_once)
+Test(abd_arc_admission, what_has_a_ghost_is_stored_at_once)
 {
 	abd_arc_t *arc = make(MIB, 0);
 
@@ -253,7 +253,7 @@ Test(abd_arc_seen, what_has_a_ghost_is_stored_at_once)
 }
 
 /* A reader that saw it before it was evicted may hold it later: it must not find it after a put. */
-Test(abd_arc_seen, what_is_leaving_is_replaced_at_once_held_or_not)
+Test(abd_arc_admission, what_is_leaving_is_replaced_at_once_held_or_not)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		abd_arc_t *arc = make(MIB, i < 2 ? 1 : 0);
@@ -276,7 +276,7 @@ Test(abd_arc_seen, what_is_leaving_is_replaced_at_once_held_or_not)
 	}
 }
 
-Test(abd_arc_seen, a_removed_key_stays_seen)
+Test(abd_arc_admission, a_removed_key_stays_remembered)
 {
 	abd_arc_t *arc = make(MIB, 0);
 
@@ -289,7 +289,7 @@ Test(abd_arc_seen, a_removed_key_stays_seen)
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_seen, a_record_that_can_never_fit_is_refused_the_second_time)
+Test(abd_arc_admission, a_record_that_can_never_fit_is_refused_the_second_time)
 {
 	abd_arc_t *arc = make(MIB, 0);
 	char *record = malloc(2 * MIB);
@@ -304,7 +304,7 @@ Test(abd_arc_seen, a_record_that_can_never_fit_is_refused_the_second_time)
 
 /* ---- fills ----------------------------------------------------------------------------------- */
 
-Test(abd_arc_seen, a_fill_that_wants_a_hold_is_stored_at_once)
+Test(abd_arc_admission, a_fill_that_wants_a_hold_is_stored_at_once)
 {
 	abd_arc_t *arc = make(MIB, 0);
 	abd_arc_hold_t hold;
@@ -339,7 +339,7 @@ static bool has_waiter(abd_arc_t *arc)
 	return has;
 }
 
-Test(abd_arc_seen, a_fill_that_another_thread_waits_for_is_stored_at_once)
+Test(abd_arc_admission, a_fill_that_another_thread_waits_for_is_stored_at_once)
 {
 	abd_arc_t *arc = make(MIB, 0);
 	abd_arc_fill_t fill;
@@ -357,7 +357,7 @@ Test(abd_arc_seen, a_fill_that_another_thread_waits_for_is_stored_at_once)
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_seen, a_first_put_overtakes_the_fill_of_its_key_and_no_other)
+Test(abd_arc_admission, a_first_put_overtakes_the_fill_of_its_key_and_no_other)
 {
 	abd_arc_t *arc = make(MIB, 0);
 	abd_arc_hold_t hold;
@@ -448,7 +448,7 @@ static void model_remove(struct model *model, uint64_t n)
 	model->version[n] = 0;
 }
 
-Test(abd_arc_seen, the_cache_has_what_a_simple_model_has)
+Test(abd_arc_admission, the_cache_has_what_a_simple_model_has)
 {
 	struct model *model = calloc(1, sizeof(*model));
 	uint64_t state = 3;
@@ -510,7 +510,7 @@ static unsigned scan_hits(uint32_t flags)
 	return 100 * hits / USES;
 }
 
-Test(abd_arc_seen, a_scan_takes_no_room)
+Test(abd_arc_admission, a_scan_takes_no_room)
 {
 	unsigned without = scan_hits(0), with = scan_hits(ABD_ARC_SECOND_TIME);
 
@@ -522,7 +522,7 @@ Test(abd_arc_seen, a_scan_takes_no_room)
 
 /* ---- other capacities ------------------------------------------------------------------------ */
 
-Test(abd_arc_seen, a_resize_makes_the_table_anew_if_its_size_changes)
+Test(abd_arc_admission, a_resize_makes_the_table_anew_if_its_size_changes)
 {
 	abd_arc_t *arc = make(4 * MIB, 0);
 
@@ -534,9 +534,9 @@ Test(abd_arc_seen, a_resize_makes_the_table_anew_if_its_size_changes)
 
 	for (size_t i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
 		cr_assert_eq(abd_arc_resize(arc, capacities[i]), 0);
-		cr_assert_eq(arc->seen.places, abd_arc_seen_places(capacities[i]));
+		cr_assert_eq(arc->admission.places, abd_arc_admission_places(capacities[i]));
 		cr_assert_eq(arc_stats(arc).target_bytes, abd_arc_target(capacities[i]) -
-								  4 * arc->seen.places -
+								  4 * arc->admission.places -
 								  arc->policy.deducted);
 		for (uint64_t n = 100; n < 400; n++) {
 			cr_assert_eq(put(arc, n * (i + 1) * 1000, 0), 0);
@@ -547,21 +547,22 @@ Test(abd_arc_seen, a_resize_makes_the_table_anew_if_its_size_changes)
 	abd_arc_destroy(arc);
 }
 
-Test(abd_arc_seen, without_memory_for_a_smaller_table_all_is_stored_until_there_is_some)
+Test(abd_arc_admission, without_memory_for_a_smaller_table_all_is_stored_until_there_is_some)
 {
 	abd_arc_t *arc = make(4 * MIB, 0);
 
 	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_resize(arc, 8 * MIB), 0);
 	abd_test_fault_end();
-	cr_assert_eq(arc->seen.places, abd_arc_seen_places(4 * MIB), "the old one serves");
+	cr_assert_eq(
+		arc->admission.places, abd_arc_admission_places(4 * MIB), "the old one serves");
 	cr_assert_eq(put(arc, 1, 0), 0);
 	cr_assert_not(arc_contains(arc, 1));
 
 	abd_test_fault_from(0);
 	cr_assert_eq(abd_arc_resize(arc, MIB), 0);
 	abd_test_fault_end();
-	cr_assert_eq(arc->seen.places, 0);
+	cr_assert_eq(arc->admission.places, 0);
 	cr_assert_eq(put(arc, 2, 0), 0);
 	cr_assert(arc_contains(arc, 2));
 
@@ -603,7 +604,7 @@ static void *resize_often(void *arg)
 	return NULL;
 }
 
-Test(abd_arc_seen, threads_put_and_resize_together)
+Test(abd_arc_admission, threads_put_and_resize_together)
 {
 	abd_arc_t *arc = make(32 * MIB, 0);
 	struct worker worker[4];
@@ -623,7 +624,7 @@ Test(abd_arc_seen, threads_put_and_resize_together)
 		cr_expect_gt(worker[i].stored, 1500, "%u", worker[i].stored);
 	}
 	cr_assert_eq(abd_arc_resize(arc, 16 * MIB), 0);
-	cr_assert_eq(arc->seen.places, abd_arc_seen_places(16 * MIB));
+	cr_assert_eq(arc->admission.places, abd_arc_admission_places(16 * MIB));
 	abd_arc_destroy(arc);
 }
 
@@ -634,7 +635,7 @@ static void *resize_to_16(void *arg)
 }
 
 /* One of the two may need no other table when it begins. */
-Test(abd_arc_seen, after_two_resizes_at_once_the_table_is_that_of_the_capacity)
+Test(abd_arc_admission, after_two_resizes_at_once_the_table_is_that_of_the_capacity)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = 16 * MIB,
@@ -651,8 +652,9 @@ Test(abd_arc_seen, after_two_resizes_at_once_the_table_is_that_of_the_capacity)
 		cr_assert_eq(abd_arc_resize(arc, 64 * MIB), 0);
 		pthread_join(other, NULL);
 		for (unsigned i = 0; i < 4; i++)
-			cr_assert_eq(arc[i].seen.places, abd_arc_seen_places(arc[i].capacity),
-				"round %u: %zu", round, arc[i].seen.places);
+			cr_assert_eq(arc[i].admission.places,
+				abd_arc_admission_places(arc[i].capacity), "round %u: %zu", round,
+				arc[i].admission.places);
 	}
 	abd_arc_destroy(arc);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metadata's share: what others put does not take it below its minimum, it stays below its maximum,
+ * Metadata's quota: what others put does not take it below its minimum, it stays below its maximum,
  * and memory comes before both. That the rest is ARC, record by record, is test_arc_policy.c's.
  */
 #include "abd_arc_impl.h"
@@ -56,7 +56,7 @@ static size_t hits(abd_arc_t *arc, uint64_t pool, uint64_t count)
 	return found;
 }
 
-Test(arc_share, a_scan_leaves_metadata_that_has_a_minimum)
+Test(arc_quota, a_scan_leaves_metadata_that_has_a_minimum)
 {
 	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
 		for (int kept = 0; kept < 2; kept++) {
@@ -106,7 +106,7 @@ static void step(abd_arc_t *arc, uint64_t *seed)
 			0);
 }
 
-Test(arc_share, others_do_not_take_metadata_below_its_minimum_and_it_keeps_its_maximum)
+Test(arc_quota, others_do_not_take_metadata_below_its_minimum_and_it_keeps_its_maximum)
 {
 	for (uint32_t hit_batch = 0; hit_batch < 2; hit_batch++) {
 		abd_arc_t *arc = make(hit_batch, min, max);
@@ -139,7 +139,7 @@ Test(arc_share, others_do_not_take_metadata_below_its_minimum_and_it_keeps_its_m
 
 /* ---- beginnings and ends --------------------------------------------------------------------- */
 
-Test(arc_share, the_minimum_is_half_of_the_capacity_at_most)
+Test(arc_quota, the_minimum_is_half_of_the_capacity_at_most)
 {
 	static const struct {
 		size_t min, max;
@@ -162,7 +162,7 @@ Test(arc_share, the_minimum_is_half_of_the_capacity_at_most)
 }
 
 /* Its buffer is freed, and its slot is not: the slab has others. */
-Test(arc_share, a_record_that_left_before_its_hit_is_told_of_has_none)
+Test(arc_quota, a_record_that_left_before_its_hit_is_reported_has_none)
 {
 	abd_arc_t *arc = make(0, MIB, 0);
 	abd_arc_key_t key = key_of(1, HOT);
@@ -182,7 +182,7 @@ Test(arc_share, a_record_that_left_before_its_hit_is_told_of_has_none)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_share, what_can_not_fit_beside_the_minimum_is_refused)
+Test(arc_quota, what_can_not_fit_beside_the_minimum_is_refused)
 {
 	abd_arc_t *arc = make(0, 4 * MIB, 9 * MIB / 2);
 	abd_arc_key_t key = key_of(2, 0);
@@ -199,7 +199,7 @@ Test(arc_share, what_can_not_fit_beside_the_minimum_is_refused)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_share, memory_comes_first_and_takes_what_is_protected_last)
+Test(arc_quota, memory_comes_first_and_takes_what_is_protected_last)
 {
 	abd_arc_t *arc = make(0, 3 * MIB, 0);
 
@@ -226,7 +226,7 @@ static void use_all(abd_arc_t *arc)
 }
 
 /* All other metadata was used more often: it is not the new record that goes. */
-Test(arc_share, new_metadata_is_there_when_its_put_returns)
+Test(arc_quota, new_metadata_is_there_when_its_put_returns)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct abd_arc_config config = {.config_size = sizeof(config),
@@ -261,7 +261,7 @@ Test(arc_share, new_metadata_is_there_when_its_put_returns)
 }
 
 /* As many as there are: each step of it takes the lock anew. */
-Test(arc_share, a_large_record_of_metadata_displaces_many_small_ones)
+Test(arc_quota, a_large_record_of_metadata_displaces_many_small_ones)
 {
 	abd_arc_t *arc = make(0, 0, MIB);
 

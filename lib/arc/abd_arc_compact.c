@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Moving records, so that memory can go from slots of one size to slots of another.
+ * Compaction: records are moved, so that memory can go from slots of one size to slots of another.
  *
  * A new entry with the same key, in a slot of another slab, takes the old entry's place in the
  * index, which readers see as one step, and in the policy. The old one is retired as if it had been
  * evicted: whoever reads or holds it goes on doing so, and its slot becomes free after a grace
- * period. So readers and holds know nothing of moves.
- * The policy does not learn of a move, and hits on the old entry that a thread has noted and not
+ * period. So readers and holds know nothing of compaction.
+ * The policy does not learn of it, and hits on the old entry that a thread has noted and not
  * reported yet are lost.
  */
 #include "abd_arc_impl.h"
@@ -16,11 +16,11 @@
 #include <string.h>
 
 /* How much is moved at a time, with the lock: a small record takes as long as one of 1 KiB. */
-#define ABD_ARC_MOVE_BYTES ((size_t)1 << 20)
-#define ABD_ARC_MOVE_LEAST ((size_t)1 << 10)
+#define ABD_ARC_COMPACT_BYTES ((size_t)1 << 20)
+#define ABD_ARC_COMPACT_LEAST ((size_t)1 << 10)
 
 /* Copy the stored bytes to the new entry. False: there are no pages for a split record. */
-static bool abd_arc_move_record(const struct abd_arc *arc, struct abd_arc_entry *to,
+static bool abd_arc_compact_record(const struct abd_arc *arc, struct abd_arc_entry *to,
 	struct abd_arc_entry *from, size_t head, size_t stored)
 {
 	bool is_metadata = abd_arc_entry_is_metadata(from);
@@ -40,7 +40,7 @@ static bool abd_arc_move_record(const struct abd_arc *arc, struct abd_arc_entry 
 }
 
 /* Returns how many bytes were copied, or took as long; 0: no memory. Under lock. */
-static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
+static size_t abd_arc_compact_entry(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t stored = abd_arc_entry_stored(from);
 	size_t head = abd_arc_entry_size(arc, abd_arc_entry_index_size(arc, from), stored);
@@ -52,7 +52,7 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 
 	to = abd_arc_store_alloc_beside(&arc->store, from, head + behind);
 	assert(to != NULL); /* only a slab whose records fit elsewhere is drained */
-	if (!abd_arc_move_record(arc, to, from, head, stored)) {
+	if (!abd_arc_compact_record(arc, to, from, head, stored)) {
 		abd_arc_store_free(&arc->store, to);
 		abd_arc_store_keep(&arc->store, from);
 		return 0;
@@ -69,11 +69,11 @@ static size_t abd_arc_move(struct abd_arc *arc, struct abd_arc_entry *from)
 	abd_arc_record_count(arc, to, true);
 	abd_arc_record_retire(arc, from);
 	arc->stats.moves++;
-	return size > ABD_ARC_MOVE_LEAST ? size : ABD_ARC_MOVE_LEAST;
+	return size > ABD_ARC_COMPACT_LEAST ? size : ABD_ARC_COMPACT_LEAST;
 }
 
 /* How much may be copied to pages, for which those of the old records are free only later. */
-static size_t abd_arc_move_room(const struct abd_arc *arc)
+static size_t abd_arc_compact_room(const struct abd_arc *arc)
 {
 	size_t used = abd_arc_used(arc);
 
@@ -86,9 +86,10 @@ static size_t abd_arc_move_room(const struct abd_arc *arc)
  * each other's records for ever. Nor is anything if its split records have more bytes elsewhere
  * than the slab would give: then evicting some of them costs less. Under lock.
  */
-static bool abd_arc_move_may(struct abd_arc *arc, struct abd_arc_store_slab *slab)
+static bool abd_arc_compact_may(struct abd_arc *arc, struct abd_arc_store_slab *slab)
 {
-	size_t most = abd_min(abd_arc_store_slab_size(&arc->store, slab), abd_arc_move_room(arc));
+	size_t most =
+		abd_min(abd_arc_store_slab_size(&arc->store, slab), abd_arc_compact_room(arc));
 	struct abd_arc_entry *entry;
 	size_t elsewhere = 0;
 	unsigned slot = 0;
@@ -106,13 +107,14 @@ static bool abd_arc_move_may(struct abd_arc *arc, struct abd_arc_store_slab *sla
 
 /* Returns whether the slab becomes free. *copied grows by the bytes copied, or what took as long.
  */
-static bool abd_arc_move_slab(struct abd_arc *arc, struct abd_arc_store_slab *slab, size_t *copied)
+static bool abd_arc_compact_slab(
+	struct abd_arc *arc, struct abd_arc_store_slab *slab, size_t *copied)
 {
 	struct abd_arc_entry *entry;
 	unsigned slot = 0;
 
 	while ((entry = abd_arc_store_live(&arc->store, slab, &slot)) != NULL) {
-		size_t size = abd_arc_move(arc, entry);
+		size_t size = abd_arc_compact_entry(arc, entry);
 
 		if (size == 0)
 			return false;
@@ -121,19 +123,19 @@ static bool abd_arc_move_slab(struct abd_arc *arc, struct abd_arc_store_slab *sl
 	return true;
 }
 
-size_t abd_arc_move_some(struct abd_arc *arc, size_t bytes)
+size_t abd_arc_compact_some(struct abd_arc *arc, size_t bytes)
 {
 	struct abd_arc_store_slab *slab;
 	size_t emptied = 0, copied = 0;
 
-	while (emptied < bytes && copied < ABD_ARC_MOVE_BYTES &&
+	while (emptied < bytes && copied < ABD_ARC_COMPACT_BYTES &&
 		(slab = abd_arc_store_drain(&arc->store)) != NULL) {
-		copied += ABD_ARC_MOVE_LEAST;
-		if (!abd_arc_move_may(arc, slab))
+		copied += ABD_ARC_COMPACT_LEAST;
+		if (!abd_arc_compact_may(arc, slab))
 			continue;
 		size_t size = abd_arc_store_slab_size(&arc->store, slab);
 
-		if (abd_arc_move_slab(arc, slab, &copied))
+		if (abd_arc_compact_slab(arc, slab, &copied))
 			emptied += size;
 	}
 	return emptied;
