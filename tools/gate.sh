@@ -57,17 +57,18 @@ gate_forkless() { # PROGRAM PATTERN...
 	done
 }
 
-# Print the kernels that this CPU can't run, as "FILE FEATURE". A kernel's supported() asks abd_cpu_has();
+# Print the kernels that this CPU can't run, as "FILE FEATURE". A kernel's supported() is abd_cpu_runs_<feature>();
 # tests/plants/probes/probe_cpu.c prints the answers on this machine. A kernel whose instruction a test emulates runs everywhere.
 gate_stood_in="MOVDIR64B" # tests/flush/test_flush_around.c
 gate_not_here() { # BUILD-FOLDER
 	"$1/tests/plants/probes/probe_cpu" >"$1/gate.cpu" || return 1
-	grep -ro 'abd_cpu_has(ABD_CPU_[A-Z0-9]*' --include='*.c' lib | sed 's/:.*ABD_CPU_/ /' | sort -u |
+	grep -ro 'abd_cpu_runs_[a-z0-9]*' --include='*.c' lib/*/x86 lib/*/arm64 | sed '/_any$/d; s/:abd_cpu_runs_/ /' | sort -u |
 		while read -r gate_file gate_feature; do
+			gate_feature=$(echo "$gate_feature" | tr a-z A-Z)
 			if grep -qx "lacks $gate_feature" "$1/gate.cpu"; then
-				# The kernels of NEON are not built on x86.
+				# The kernels of arm64 are not built on x86.
 				case "$gate_file $gate_feature" in
-				*NEON | *" $gate_stood_in") ;;
+				*/arm64/* | *" $gate_stood_in") ;;
 				*) echo "$gate_file $gate_feature" ;;
 				esac
 			elif ! grep -qx "has $gate_feature" "$1/gate.cpu"; then

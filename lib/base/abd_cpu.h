@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The features that this CPU and its operating system let kernels use, and which CPU it is.
- * Invariant: constant for the life of the process. Only the supported() functions of kernels ask
- * for features, and only abd_machine.c asks which CPU it is.
+ * Invariant: constant for the life of the process. Only the choice of a kernel asks for features,
+ * by its supported(), and only abd_machine.c asks which CPU it is.
  */
 #ifndef ABD_CPU_H
 #define ABD_CPU_H
@@ -13,19 +13,35 @@
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
 	ABD_CPU_SSE42,
-	ABD_CPU_PCLMULQDQ,  /* with SSE42 */
-	ABD_CPU_AVX2,       /* with SSE42, BMI and BMI2 */
-	ABD_CPU_AVX512BW,   /* with F, VL and AVX2 */
-	ABD_CPU_VPCLMULQDQ, /* with AVX512BW and PCLMULQDQ */
+	ABD_CPU_PCLMUL,  /* with SSE42 */
+	ABD_CPU_AVX2,    /* with SSE42, BMI and BMI2 */
+	ABD_CPU_AVX512,  /* F, BW and VL, with AVX2 */
+	ABD_CPU_VPCLMUL, /* with AVX512 and PCLMUL */
 	ABD_CPU_CLFLUSH,
 	ABD_CPU_CLFLUSHOPT,
 	ABD_CPU_CLWB,
 	ABD_CPU_MOVDIR64B,
 	ABD_CPU_NEON,
+	ABD_CPU_DCPOP, /* dc cvap */
 };
 
 /** Whether kernels may use the feature. Threads: any. */
 bool abd_cpu_has(enum abd_cpu_feature feature);
+
+/** What kernels have as supported(): whether this CPU has the feature that they need, if any. */
+bool abd_cpu_runs_any(void);
+bool abd_cpu_runs_sse2(void);
+bool abd_cpu_runs_sse42(void);
+bool abd_cpu_runs_pclmul(void);
+bool abd_cpu_runs_avx2(void);
+bool abd_cpu_runs_avx512(void);
+bool abd_cpu_runs_vpclmul(void);
+bool abd_cpu_runs_clflush(void);
+bool abd_cpu_runs_clflushopt(void);
+bool abd_cpu_runs_clwb(void);
+bool abd_cpu_runs_movdir64b(void);
+bool abd_cpu_runs_neon(void);
+bool abd_cpu_runs_dcpop(void);
 
 /* Which processor this is. On x86 as CPUID numbers them; on Arm the implementer and the part. */
 struct abd_cpu_identity {

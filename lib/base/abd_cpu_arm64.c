@@ -4,21 +4,20 @@
  */
 #include "abd_cpu.h"
 
+#include <asm/hwcap.h>
 #include <sys/auxv.h>
-
-/* The kernel lets programs read ID registers (HWCAP_CPUID of asm/hwcap.h). */
-#define ABD_CPU_ID_READABLE (1ul << 11)
 
 bool abd_cpu_has(enum abd_cpu_feature feature)
 {
-	return feature == ABD_CPU_NEON;
+	return feature == ABD_CPU_NEON ||
+	       (feature == ABD_CPU_DCPOP && (getauxval(AT_HWCAP) & HWCAP_DCPOP) != 0);
 }
 
 void abd_cpu_identify(struct abd_cpu_identity *cpu)
 {
 	uint64_t id = 0;
 
-	if ((getauxval(AT_HWCAP) & ABD_CPU_ID_READABLE) != 0)
+	if ((getauxval(AT_HWCAP) & HWCAP_CPUID) != 0) /* programs may read ID registers */
 		__asm__("mrs %0, midr_el1" : "=r"(id));
 	*cpu = (struct abd_cpu_identity){
 		.vendor = "arm",

@@ -64,13 +64,13 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 		return __builtin_cpu_supports("sse2");
 	case ABD_CPU_SSE42:
 		return abd_cpu_has_sse42();
-	case ABD_CPU_PCLMULQDQ:
+	case ABD_CPU_PCLMUL:
 		return abd_cpu_has_pclmul();
 	case ABD_CPU_AVX2:
 		return abd_cpu_has_avx2();
-	case ABD_CPU_AVX512BW:
+	case ABD_CPU_AVX512:
 		return abd_cpu_has_avx512();
-	case ABD_CPU_VPCLMULQDQ:
+	case ABD_CPU_VPCLMUL:
 		return abd_cpu_has_vpclmul();
 	case ABD_CPU_CLFLUSH:
 		return (abd_cpuid_leaf(1).d & (1u << 19)) != 0;
@@ -81,6 +81,7 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	case ABD_CPU_MOVDIR64B:
 		return (abd_cpuid_leaf(7).c & (1u << 28)) != 0;
 	case ABD_CPU_NEON:
+	case ABD_CPU_DCPOP:
 	default:
 		return false;
 	}

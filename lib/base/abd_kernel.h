@@ -29,13 +29,13 @@
 #ifndef ABD_KERNEL_H
 #define ABD_KERNEL_H
 
-#include "abd_base.h"
+#include "abd_cpu.h"
 
 #include <stdatomic.h>
 
 struct abd_kernel {
 	const char *name;
-	bool (*supported)(void); /* whether this CPU can run it; always the same answer */
+	bool (*supported)(void); /* abd_cpu_runs_...() of abd_cpu.h */
 };
 
 /* What every kernel begins with: struct abd_kernel for the chooser, plain fields for the layer. */

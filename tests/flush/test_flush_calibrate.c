@@ -167,7 +167,7 @@ Test(flush_calibrate, without_memory_the_plans_stay)
 /* All it has goes through the cache: then every plan may. */
 ABD_TEST_CHILD(flush_calibrate_all_cached)
 {
-	abd_test_cpu_hide(1u << ABD_CPU_SSE2 | 1u << ABD_CPU_AVX2 | 1u << ABD_CPU_AVX512BW |
+	abd_test_cpu_hide(1u << ABD_CPU_SSE2 | 1u << ABD_CPU_AVX2 | 1u << ABD_CPU_AVX512 |
 			  1u << ABD_CPU_MOVDIR64B);
 	begin_with(NULL);
 	expect(last_candidate(false) == fake.count);

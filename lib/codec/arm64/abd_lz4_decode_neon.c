@@ -4,7 +4,6 @@
  * Invariant: as in abd_lz4_decode_quick.h. A look-up's source may hold bytes not yet decoded; none
  * of them is selected.
  */
-#include "abd_cpu.h"
 #include "abd_lz4_decode_shuffle.h"
 
 #include <arm_neon.h>
@@ -54,9 +53,4 @@ static inline void fill_short(uint8_t *dst, size_t offset)
 
 #include "abd_lz4_decode_quick.h"
 
-static bool supported(void)
-{
-	return abd_cpu_has(ABD_CPU_NEON);
-}
-
-ABD_LZ4_DECODER(neon, supported);
+ABD_LZ4_DECODER(neon, abd_cpu_runs_neon);

@@ -59,13 +59,8 @@ static uint32_t abd_crc32c_portable_add(uint32_t state, const struct iovec *span
 	return state;
 }
 
-static bool abd_crc32c_portable_supported(void)
-{
-	return true;
-}
-
 const struct abd_crc32c_kernel abd_crc32c_portable = {
 	.name = "portable",
-	.supported = abd_crc32c_portable_supported,
+	.supported = abd_cpu_runs_any,
 	.add = abd_crc32c_portable_add,
 };

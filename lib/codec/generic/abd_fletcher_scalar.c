@@ -5,11 +5,6 @@
 #include "abd_fletcher.h"
 #include "abd_fletcher_words.h"
 
-static bool supported(void)
-{
-	return true;
-}
-
 static void begin(uint64_t *sum)
 {
 	memset(sum, 0, 4 * sizeof(*sum));
@@ -45,7 +40,7 @@ static void join(uint64_t sum[4], const uint64_t *lanes)
 
 const struct abd_fletcher_kernel abd_fletcher_scalar = {
 	.name = "scalar",
-	.supported = supported,
+	.supported = abd_cpu_runs_any,
 	.step = 4,
 	.whole = whole,
 	.begin = begin,

@@ -11,8 +11,6 @@
 #include "abd_fletcher_fold.h"
 #include "abd_fletcher_words.h"
 
-#include "abd_cpu.h"
-
 #include <assert.h>
 
 typedef uint64_t vec __attribute__((vector_size(VEC_SIZE)));
@@ -126,15 +124,10 @@ static void byteswap(uint64_t *lanes, const struct iovec *span, size_t count)
 	add_lanes(lanes, span, count, true);
 }
 
-#define FLETCHER_KERNEL(isa, feature)                           \
-	static bool supported(void)                             \
-	{                                                       \
-		return abd_cpu_has(feature);                    \
-	}                                                       \
-                                                                \
+#define FLETCHER_KERNEL(isa, cpu)                               \
 	const struct abd_fletcher_kernel abd_fletcher_##isa = { \
 		.name = #isa,                                   \
-		.supported = supported,                         \
+		.supported = (cpu),                             \
 		.step = VEC_SIZE,                               \
 		.whole = whole,                                 \
 		.begin = begin,                                 \

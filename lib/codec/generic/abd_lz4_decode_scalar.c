@@ -32,9 +32,4 @@ static inline void copy_wide(uint8_t *dst, const uint8_t *src)
 
 #include "abd_lz4_decode_quick.h"
 
-static bool supported(void)
-{
-	return true;
-}
-
-ABD_LZ4_DECODER(scalar, supported);
+ABD_LZ4_DECODER(scalar, abd_cpu_runs_any);

@@ -3,7 +3,6 @@
  * xxh3 by xxHash's own code, with the vectors for which the file is compiled. "portable" has what
  * every machine of the kind has: SSE2 on x86-64, NEON on 64-bit Arm.
  */
-#include "abd_cpu.h"
 #include "abd_xxh3.h"
 
 #include <assert.h>
@@ -13,17 +12,6 @@
 
 static_assert(sizeof(struct abd_xxh3_state) >= sizeof(XXH3_state_t), "xxHash's state fits");
 static_assert(_Alignof(struct abd_xxh3_state) >= _Alignof(XXH3_state_t), "and is aligned");
-
-static bool supported(void)
-{
-#if defined(ABD_FOR_AVX512)
-	return abd_cpu_has(ABD_CPU_AVX512BW);
-#elif defined(ABD_FOR_AVX2)
-	return abd_cpu_has(ABD_CPU_AVX2);
-#else
-	return true;
-#endif
-}
 
 static uint64_t whole(const void *span, size_t size, uint64_t seed)
 {
@@ -58,10 +46,10 @@ static uint64_t end(const struct abd_xxh3_state *state)
 	return XXH3_64bits_digest((const XXH3_state_t *)state);
 }
 
-#define KERNEL(set)                                     \
+#define KERNEL(set, cpu)                                \
 	const struct abd_xxh3_kernel abd_xxh3_##set = { \
 		.name = #set,                           \
-		.supported = supported,                 \
+		.supported = (cpu),                     \
 		.whole = whole,                         \
 		.begin = begin,                         \
 		.add = add,                             \
@@ -69,9 +57,9 @@ static uint64_t end(const struct abd_xxh3_state *state)
 	}
 
 #if defined(ABD_FOR_AVX512)
-KERNEL(avx512);
+KERNEL(avx512, abd_cpu_runs_avx512);
 #elif defined(ABD_FOR_AVX2)
-KERNEL(avx2);
+KERNEL(avx2, abd_cpu_runs_avx2);
 #else
-KERNEL(portable);
+KERNEL(portable, abd_cpu_runs_any);
 #endif

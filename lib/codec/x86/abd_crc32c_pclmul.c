@@ -10,8 +10,6 @@
 #include "abd_crc32c.h"
 #include "abd_crc32c_words.h"
 
-#include "abd_cpu.h"
-
 #include <wmmintrin.h>
 
 enum { BLOCK = 256 };
@@ -53,13 +51,8 @@ static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
 	return state;
 }
 
-static bool supported(void)
-{
-	return abd_cpu_has(ABD_CPU_PCLMULQDQ);
-}
-
 const struct abd_crc32c_kernel abd_crc32c_pclmul = {
 	.name = "pclmul",
-	.supported = supported,
+	.supported = abd_cpu_runs_pclmul,
 	.add = add,
 };

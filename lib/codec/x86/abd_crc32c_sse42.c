@@ -5,8 +5,6 @@
 #include "abd_crc32c.h"
 #include "abd_crc32c_words.h"
 
-#include "abd_cpu.h"
-
 static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
 {
 	for (; count > 0; count--, span++)
@@ -14,13 +12,8 @@ static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
 	return state;
 }
 
-static bool supported(void)
-{
-	return abd_cpu_has(ABD_CPU_SSE42);
-}
-
 const struct abd_crc32c_kernel abd_crc32c_sse42 = {
 	.name = "sse42",
-	.supported = supported,
+	.supported = abd_cpu_runs_sse42,
 	.add = add,
 };

@@ -17,8 +17,6 @@
 #include "abd_crc32c.h"
 #include "abd_crc32c_words.h"
 
-#include "abd_cpu.h"
-
 #include <immintrin.h>
 
 enum { VEC = 64, STREAMS = 4, STEP = STREAMS * VEC };
@@ -103,13 +101,8 @@ static uint32_t add(uint32_t state, const struct iovec *span, size_t count)
 	return state;
 }
 
-static bool supported(void)
-{
-	return abd_cpu_has(ABD_CPU_VPCLMULQDQ);
-}
-
 const struct abd_crc32c_kernel abd_crc32c_vpclmul = {
 	.name = "vpclmul",
-	.supported = supported,
+	.supported = abd_cpu_runs_vpclmul,
 	.add = add,
 };

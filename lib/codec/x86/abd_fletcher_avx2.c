@@ -23,4 +23,4 @@
 
 #include "abd_fletcher_vector.h"
 
-FLETCHER_KERNEL(avx2, ABD_CPU_AVX2);
+FLETCHER_KERNEL(avx2, abd_cpu_runs_avx2);

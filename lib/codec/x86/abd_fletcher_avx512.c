@@ -29,4 +29,4 @@
 
 #include "abd_fletcher_vector.h"
 
-FLETCHER_KERNEL(avx512, ABD_CPU_AVX512BW);
+FLETCHER_KERNEL(avx512, abd_cpu_runs_avx512);

@@ -4,7 +4,6 @@
  * Invariant: as in abd_lz4_decode_quick.h. A shuffle's source may hold bytes not yet decoded; none
  * of them is selected.
  */
-#include "abd_cpu.h"
 #include "abd_lz4_decode_shuffle.h"
 #include "abd_lz4_decode_x86.h"
 
@@ -48,17 +47,8 @@ static inline void fill(uint8_t *dst, size_t offset, size_t size)
 
 #include "abd_lz4_decode_quick.h"
 
-static bool supported(void)
-{
 #ifdef ABD_FOR_AVX512
-	return abd_cpu_has(ABD_CPU_AVX512BW);
+ABD_LZ4_DECODER(avx512, abd_cpu_runs_avx512);
 #else
-	return abd_cpu_has(ABD_CPU_AVX2);
-#endif
-}
-
-#ifdef ABD_FOR_AVX512
-ABD_LZ4_DECODER(avx512, supported);
-#else
-ABD_LZ4_DECODER(avx2, supported);
+ABD_LZ4_DECODER(avx2, abd_cpu_runs_avx2);
 #endif

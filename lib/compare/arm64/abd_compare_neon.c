@@ -6,8 +6,6 @@
 #include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
 
-#include "abd_cpu.h"
-
 #include <arm_neon.h>
 
 typedef uint8x16_t vec;
@@ -54,14 +52,9 @@ static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
 
 #include "abd_compare_vector.h"
 
-static bool neon_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_NEON);
-}
-
 const struct abd_compare_kernel abd_compare_neon = {
 	.name = "neon",
-	.supported = neon_supported,
+	.supported = abd_cpu_runs_neon,
 	.order = vector_order,
 	.equal = vector_equal,
 	.diff = vector_diff,

@@ -8,11 +8,6 @@
 
 enum { LIBC_PIECE_SIZE = 256 };
 
-static bool libc_supported(void)
-{
-	return true;
-}
-
 static int libc_order(
 	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
@@ -55,7 +50,7 @@ static bool libc_key_equal(const void *a, const void *b, size_t size)
 
 const struct abd_compare_kernel abd_compare_libc = {
 	.name = "libc",
-	.supported = libc_supported,
+	.supported = abd_cpu_runs_any,
 	.order = libc_order,
 	.equal = libc_equal,
 	.diff = libc_diff,

@@ -13,11 +13,6 @@
  */
 #define KEEP_LOOP() __asm__ volatile("")
 
-static bool scalar_supported(void)
-{
-	return true;
-}
-
 static size_t scalar_diff(
 	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
@@ -68,7 +63,7 @@ static bool scalar_key_equal(const void *a, const void *b, size_t size)
 
 const struct abd_compare_kernel abd_compare_scalar = {
 	.name = "scalar",
-	.supported = scalar_supported,
+	.supported = abd_cpu_runs_any,
 	.order = scalar_order,
 	.equal = scalar_equal,
 	.diff = scalar_diff,

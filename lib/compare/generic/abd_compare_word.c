@@ -9,11 +9,6 @@
 #include "abd_compare_word.h"
 #include <abd/key.h>
 
-static bool word_supported(void)
-{
-	return true;
-}
-
 /*
  * size >= 8. The offset of the first word that differs, the last one overlapping; size when none
  * does.
@@ -85,7 +80,7 @@ static bool word_key_equal(const void *a, const void *b, size_t size)
 
 const struct abd_compare_kernel abd_compare_word = {
 	.name = "word",
-	.supported = word_supported,
+	.supported = abd_cpu_runs_any,
 	.order = word_order,
 	.equal = word_equal,
 	.diff = word_diff,

@@ -5,7 +5,7 @@
 
 const struct abd_compare_kernel abd_compare_avx2 = {
 	.name = "avx2",
-	.supported = avx2_supported,
+	.supported = abd_cpu_runs_avx2,
 	.order = vector_order,
 	.equal = vector_equal,
 	.diff = vector_diff,

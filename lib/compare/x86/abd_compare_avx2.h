@@ -9,8 +9,6 @@
 #include "abd_compare_kernel.h"
 #include "abd_compare_word.h"
 
-#include "abd_cpu.h"
-
 #include <immintrin.h>
 
 typedef __m256i vec;
@@ -108,11 +106,6 @@ static inline bool part_zero(const uint8_t *p, size_t size)
 		return abd_short_zero(p, size);
 	bits = _mm_or_si128(half_load(p), half_load(p + size - HALF_SIZE));
 	return _mm_testz_si128(bits, bits) != 0;
-}
-
-static inline bool avx2_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_AVX2);
 }
 
 #endif

@@ -36,7 +36,7 @@ static bool near_zero(const void *p, size_t size, const void *next)
 
 const struct abd_compare_kernel abd_compare_avx512_near = {
 	.name = "avx512-near",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.order = near_order,
 	.equal = near_equal,
 	.diff = near_diff,
@@ -46,7 +46,7 @@ const struct abd_compare_kernel abd_compare_avx512_near = {
 
 const struct abd_compare_kernel abd_compare_avx512 = {
 	.name = "avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.order = vector_order,
 	.equal = vector_equal,
 	.diff = vector_diff,

@@ -10,8 +10,6 @@
 
 #include "abd_compare_kernel.h"
 
-#include "abd_cpu.h"
-
 #include <immintrin.h>
 
 typedef __m512i vec;
@@ -100,11 +98,6 @@ static inline int part_order(const uint8_t *a, const uint8_t *b, size_t size)
 static inline bool part_zero(const uint8_t *p, size_t size)
 {
 	return vec_is_zero(_mm512_maskz_loadu_epi8(part_mask(size), p));
-}
-
-static inline bool avx512_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
 #endif

@@ -2,11 +2,11 @@
 /* Comparing two or four runs of each side together, with the vectors of an instruction set. */
 #ifdef ABD_FOR_AVX512
 #include "abd_compare_avx512.h"
-#define ISA(x) avx512##x
+#define SUPPORTED abd_cpu_runs_avx512
 #define NAME "avx512"
 #else
 #include "abd_compare_avx2.h"
-#define ISA(x) avx2##x
+#define SUPPORTED abd_cpu_runs_avx2
 #define NAME "avx2"
 #endif
 
@@ -18,7 +18,7 @@
 #define LANES_KERNEL(variable, count, number)        \
 	const struct abd_compare_kernel variable = { \
 		.name = NAME "-" #number,            \
-		.supported = ISA(_supported),        \
+		.supported = SUPPORTED,              \
 		.order = vector_order,               \
 		.equal = vector_equal,               \
 		.diff = vector_diff,                 \

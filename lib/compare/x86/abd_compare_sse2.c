@@ -8,8 +8,6 @@
 #include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
 
-#include "abd_cpu.h"
-
 #include <emmintrin.h>
 
 typedef __m128i vec;
@@ -51,11 +49,6 @@ static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
 
 #include "abd_compare_vector.h"
 
-static bool sse2_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_SSE2);
-}
-
 static int memcmp_order(
 	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
 {
@@ -72,7 +65,7 @@ static bool memcmp_equal(
 
 const struct abd_compare_kernel abd_compare_sse2_memcmp = {
 	.name = "sse2-memcmp",
-	.supported = sse2_supported,
+	.supported = abd_cpu_runs_sse2,
 	.order = memcmp_order,
 	.equal = memcmp_equal,
 	.diff = vector_diff,
@@ -82,7 +75,7 @@ const struct abd_compare_kernel abd_compare_sse2_memcmp = {
 
 const struct abd_compare_kernel abd_compare_sse2 = {
 	.name = "sse2",
-	.supported = sse2_supported,
+	.supported = abd_cpu_runs_sse2,
 	.order = vector_order,
 	.equal = vector_equal,
 	.diff = vector_diff,

@@ -5,11 +5,6 @@
  */
 #include "abd_copy_span.h"
 
-static bool libc_supported(void)
-{
-	return true;
-}
-
 static void libc_span(void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
 {
 	(void)next_dst;
@@ -19,6 +14,6 @@ static void libc_span(void *dst, const void *src, size_t size, void *next_dst, c
 
 const struct abd_copy_kernel abd_copy_libc = {
 	.name = "libc",
-	.supported = libc_supported,
+	.supported = abd_cpu_runs_any,
 	.span = libc_span,
 };

@@ -2,11 +2,6 @@
 /* The C library's memset for each span. */
 #include "abd_zero_span.h"
 
-static bool libc_supported(void)
-{
-	return true;
-}
-
 static void libc_span(void *p, size_t size, const void *next)
 {
 	(void)next;
@@ -15,6 +10,6 @@ static void libc_span(void *p, size_t size, const void *next)
 
 const struct abd_zero_kernel abd_zero_libc = {
 	.name = "libc",
-	.supported = libc_supported,
+	.supported = abd_cpu_runs_any,
 	.span = libc_span,
 };

@@ -45,7 +45,7 @@ static void four_lanes(const struct abd_lanes *now, size_t size, const struct ab
 
 const struct abd_copy_kernel abd_copy_avx512_four = {
 	.name = "avx512-four",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = avx512_span,
 	.lane_count = 4,
 	.lanes = four_lanes,
@@ -53,6 +53,6 @@ const struct abd_copy_kernel abd_copy_avx512_four = {
 
 const struct abd_copy_kernel abd_copy_avx512 = {
 	.name = "avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = avx512_span,
 };

@@ -9,8 +9,6 @@
 
 #include "abd_copy_span.h"
 
-#include "abd_cpu.h"
-
 #include <immintrin.h>
 
 enum {
@@ -64,11 +62,6 @@ static inline void tail_copy(uint8_t *dst, const uint8_t *src, size_t size, size
 {
 	if (off < size)
 		block_store(dst + size - BLOCK_SIZE, block_load(src + size - BLOCK_SIZE));
-}
-
-static inline bool avx512_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_AVX512BW);
 }
 
 #endif

@@ -43,7 +43,7 @@ static void nt_avx512_finish(void)
 
 const struct abd_copy_kernel abd_copy_nt_avx512 = {
 	.name = "nt-avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = nt_avx512_span,
 	.finish = nt_avx512_finish,
 };
@@ -93,7 +93,7 @@ static void nt_four_lanes(const struct abd_lanes *now, size_t size, const struct
 
 const struct abd_copy_kernel abd_copy_nt_pair_avx512 = {
 	.name = "nt-pair-avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = nt_avx512_span,
 	.finish = nt_avx512_finish,
 	.lane_count = 2,
@@ -102,7 +102,7 @@ const struct abd_copy_kernel abd_copy_nt_pair_avx512 = {
 
 const struct abd_copy_kernel abd_copy_nt_four_avx512 = {
 	.name = "nt-four-avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = nt_avx512_span,
 	.finish = nt_avx512_finish,
 	.lane_count = 4,

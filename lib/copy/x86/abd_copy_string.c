@@ -6,8 +6,6 @@
  */
 #include "abd_copy_span.h"
 
-#include "abd_cpu.h"
-
 /* MemorySanitizer does not see what an instruction in assembly moves: it is told. */
 #ifdef __has_feature
 #if __has_feature(memory_sanitizer)
@@ -20,11 +18,6 @@
 #endif
 
 enum { HEAD_LINES = 8, LINE = 64 };
-
-static bool string_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_SSE2);
-}
 
 static void string_span(
 	void *dst, const void *src, size_t size, void *next_dst, const void *next_src)
@@ -40,6 +33,6 @@ static void string_span(
 
 const struct abd_copy_kernel abd_copy_string = {
 	.name = "string",
-	.supported = string_supported,
+	.supported = abd_cpu_runs_sse2,
 	.span = string_span,
 };

@@ -50,7 +50,7 @@ static void avx512_span(void *p, size_t size, const void *next)
 
 const struct abd_zero_kernel abd_zero_avx512 = {
 	.name = "avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = avx512_span,
 };
 
@@ -71,7 +71,7 @@ static void four_lanes(const struct abd_lanes *now, size_t size, const struct ab
 
 const struct abd_zero_kernel abd_zero_avx512_four = {
 	.name = "avx512-four",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = avx512_span,
 	.lane_count = 4,
 	.lanes = four_lanes,
@@ -137,7 +137,7 @@ static void nt_finish(void)
 
 const struct abd_zero_kernel abd_zero_nt_pair_avx512 = {
 	.name = "nt-pair-avx512",
-	.supported = avx512_supported,
+	.supported = abd_cpu_runs_avx512,
 	.span = nt_span,
 	.finish = nt_finish,
 	.lane_count = 2,

@@ -5,11 +5,6 @@
  */
 #include "abd_flush_kernel.h"
 
-static bool abd_flush_portable_supported(void)
-{
-	return true;
-}
-
 static void abd_flush_portable_flush(void *line, size_t count)
 {
 	(void)line;
@@ -18,7 +13,7 @@ static void abd_flush_portable_flush(void *line, size_t count)
 
 const struct abd_flush_kernel abd_flush_portable = {
 	.name = "portable",
-	.supported = abd_flush_portable_supported,
+	.supported = abd_cpu_runs_any,
 	.flush = abd_flush_portable_flush,
 	.durability = ABD_FLUSH_DURABILITY_NONE,
 	.fence = abd_flush_fence,

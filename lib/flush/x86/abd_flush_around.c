@@ -10,8 +10,6 @@
  */
 #include "abd_flush_kernel.h"
 
-#include "abd_cpu.h"
-
 #include <immintrin.h>
 #include <string.h>
 
@@ -79,45 +77,29 @@ static void stream_words(void *dst, const void *src, size_t count)
 	}
 }
 
-static bool supported(void)
-{
-#if defined(ABD_FOR_AVX512)
-	return abd_cpu_has(ABD_CPU_AVX512BW);
-#elif defined(ABD_FOR_AVX2)
-	return abd_cpu_has(ABD_CPU_AVX2);
-#else
-	return abd_cpu_has(ABD_CPU_SSE2);
-#endif
-}
-
-#define KERNEL(suffix, kernel_name, is_supported, copy)      \
+#define KERNEL(suffix, kernel_name, cpu, copy)               \
 	const struct abd_flush_kernel abd_flush_##suffix = { \
 		.name = (kernel_name),                       \
-		.supported = (is_supported),                 \
+		.supported = (cpu),                          \
 		.lines = (copy),                             \
 		.words = stream_words,                       \
 		.fence = abd_flush_fence,                    \
 	}
 
 #if defined(ABD_FOR_AVX512)
-KERNEL(avx512, "nt-avx512", supported, stream_lines);
+KERNEL(avx512, "nt-avx512", abd_cpu_runs_avx512, stream_lines);
 #elif defined(ABD_FOR_AVX2)
-KERNEL(avx2, "nt-avx2", supported, stream_lines);
+KERNEL(avx2, "nt-avx2", abd_cpu_runs_avx2, stream_lines);
 #elif defined(ABD_FOR_MOVNTI)
-KERNEL(movnti, "movnti", supported, stream_lines);
+KERNEL(movnti, "movnti", abd_cpu_runs_sse2, stream_lines);
 #else
-KERNEL(sse2, "nt-sse2", supported, stream_lines);
+KERNEL(sse2, "nt-sse2", abd_cpu_runs_sse2, stream_lines);
 
 /*
  * movdir64b: a direct store, memory to memory, of 64 bytes that arrive as one write, for CPUs that
  * have it (Tremont, Tiger Lake and Sapphire Rapids first). The source's review expects it to change
  * the picture; so it is a kernel of its own.
  */
-static bool movdir64b_supported(void)
-{
-	return abd_cpu_has(ABD_CPU_MOVDIR64B);
-}
-
 static __attribute__((target("movdir64b"))) void movdir64b_lines(
 	void *dst, const void *src, size_t count)
 {
@@ -131,5 +113,5 @@ static __attribute__((target("movdir64b"))) void movdir64b_lines(
 	}
 }
 
-KERNEL(movdir64b, "movdir64b", movdir64b_supported, movdir64b_lines);
+KERNEL(movdir64b, "movdir64b", abd_cpu_runs_movdir64b, movdir64b_lines);
 #endif

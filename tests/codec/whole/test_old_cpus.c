@@ -18,20 +18,20 @@ static int can_not_be_forced(uint32_t hidden)
 		uint32_t feature;
 		const char *tunable, *value;
 	} needs[] = {
-		{bit(AVX512BW), "compare", "avx512"},
+		{bit(AVX512), "compare", "avx512"},
 		{bit(AVX2), "compare", "avx2"},
 		{bit(SSE2), "compare", "sse2"},
-		{bit(AVX512BW), "lz4", "avx512"},
+		{bit(AVX512), "lz4", "avx512"},
 		{bit(AVX2), "lz4", "avx2"},
 		{bit(MOVDIR64B), "flush", "movdir64b"},
 		{bit(CLWB), "flush", "clwb"},
 		{bit(CLWB), "flush_line", "clwb"},
-		{bit(AVX512BW), "copy", "avx512"},
-		{bit(AVX512BW), "copy", "nt-avx512"},
-		{bit(VPCLMULQDQ), "crc32c", "vpclmul"},
-		{bit(PCLMULQDQ), "crc32c", "pclmul"},
+		{bit(AVX512), "copy", "avx512"},
+		{bit(AVX512), "copy", "nt-avx512"},
+		{bit(VPCLMUL), "crc32c", "vpclmul"},
+		{bit(PCLMUL), "crc32c", "pclmul"},
 		{bit(SSE42), "crc32c", "sse42"},
-		{bit(AVX512BW), "xxh3", "avx512"},
+		{bit(AVX512), "xxh3", "avx512"},
 		{bit(AVX2), "xxh3", "avx2"},
 	};
 
@@ -65,11 +65,11 @@ Test(abd_old_cpus, what_they_lack_can_not_be_forced)
 	static const uint32_t lacks[] = {
 		0,
 		bit(MOVDIR64B),
-		bit(MOVDIR64B) | bit(AVX512BW),
-		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB),
-		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB) | bit(CLFLUSHOPT),
-		bit(MOVDIR64B) | bit(AVX512BW) | bit(CLWB) | bit(AVX2) | bit(SSE42),
-		bit(MOVDIR64B) | bit(AVX512BW) | LINES | bit(AVX2) | bit(SSE42),
+		bit(MOVDIR64B) | bit(AVX512),
+		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB),
+		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB) | bit(CLFLUSHOPT),
+		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB) | bit(AVX2) | bit(SSE42),
+		bit(MOVDIR64B) | bit(AVX512) | LINES | bit(AVX2) | bit(SSE42),
 		~0u,
 	};
 

@@ -27,15 +27,16 @@ static unsigned level_of(enum abd_cpu_feature feature)
 	case ABD_CPU_CLFLUSH:
 		return 1;
 	case ABD_CPU_AVX2:
-	case ABD_CPU_PCLMULQDQ:
+	case ABD_CPU_PCLMUL:
 		return 2;
 	case ABD_CPU_CLFLUSHOPT:
 	case ABD_CPU_CLWB:
 		return 3;
-	case ABD_CPU_AVX512BW:
-	case ABD_CPU_VPCLMULQDQ:
+	case ABD_CPU_AVX512:
+	case ABD_CPU_VPCLMUL:
 	case ABD_CPU_MOVDIR64B:
 	case ABD_CPU_NEON:
+	case ABD_CPU_DCPOP:
 		break;
 	}
 	return 4;
