@@ -3,6 +3,9 @@
  * A cache's beginning, end, size and counters.
  * OpenZFS: arc_init(), arc_fini(), arc_kstat_update() in module/zfs/arc.c.
  */
+#include "abd_arc_callback.h"
+#include "abd_arc_filling.h"
+#include "abd_arc_free.h"
 #include "abd_arc_hold.h"
 #include "abd_chunk.h"
 #include "abd_depot.h"

@@ -15,6 +15,9 @@
  * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
  * writes what will soon be evicted, while it is still cached.
  */
+#include "abd_arc_callback.h"
+#include "abd_arc_free.h"
+#include "abd_arc_record.h"
 #include "abd_arc_thread.h"
 #include "abd_impl.h"
 

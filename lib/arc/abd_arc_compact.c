@@ -9,8 +9,9 @@
  * The policy does not learn of it, and hits on the old entry that a thread has noted and not
  * reported yet are lost.
  */
-#include "abd_arc_impl.h"
 
+#include "abd_arc_compact.h"
+#include "abd_arc_evict.h"
 #include <abd/operate.h>
 
 #include <string.h>

@@ -60,6 +60,11 @@ static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)
 						offsetof(struct abd_arc_entry, item));
 }
 
+static inline struct abd_arc_entry *abd_arc_link_entry(struct abd_arc_link *link)
+{
+	return abd_arc_entry_of((struct abd_arc_item *)(void *)link);
+}
+
 static inline abd_t *abd_arc_entry_abd(struct abd_arc_entry *entry)
 {
 	return ABD_LIKELY(entry->own.abd_size > 0) ? &entry->own : entry->own.abd_parent;
@@ -75,6 +80,21 @@ static inline bool abd_arc_entry_is_split(const struct abd_arc_entry *entry)
 static inline bool abd_arc_entry_is_metadata(struct abd_arc_entry *entry)
 {
 	return (abd_arc_entry_abd(entry)->abd_flags & ABD_FLAG_META) != 0;
+}
+
+/* What an entry counts of its holds: abd_arc_hold.h. */
+#define ABD_ARC_COUNT_PINNED ((uint32_t)1)
+#define ABD_ARC_COUNT_KEPT ((uint32_t)2)
+#define ABD_ARC_COUNT_HOLD ((uint32_t)4)
+
+static inline uint32_t *abd_arc_entry_holds(struct abd_arc_entry *entry)
+{
+	return &entry->own.abd_u.abd_linear.abd_holds;
+}
+
+static inline uint32_t abd_arc_entry_count(struct abd_arc_entry *entry)
+{
+	return __atomic_load_n(abd_arc_entry_holds(entry), __ATOMIC_ACQUIRE);
 }
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abd_arc_evict.h"
 /*
  * Eviction: how much the cache uses, and what has to go. An evicted entry is retired, and stays in
  * the index until nobody holds it: it is found there under the lock.
  * OpenZFS: arc_evict_state_impl(), arc_evict_hdr(); there each header has a reference count, and is
  * in a list of what can be evicted only while that is 0.
  */
-#include "abd_arc_impl.h"
 
 /*
  * A put evicts no more records than this for the policy, and frees as many ghosts and some more

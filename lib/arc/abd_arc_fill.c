@@ -8,7 +8,10 @@
  * OpenZFS: arc_read() for a header with ARC_FLAG_IO_IN_PROGRESS; leases that a delete revokes:
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
  */
+#include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
+#include "abd_arc_put.h"
+#include "abd_arc_read.h"
 #include "abd_chunk_provider.h"
 
 #include <abd/codec.h>

@@ -7,7 +7,7 @@
  * thread leaves a fill's list only when its word has changed: nobody looks at a waiter after that.
  * OpenZFS: b_acb in struct l1arc_buf_hdr: the callbacks of all who wait for one read.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_filling.h"
 #include "abd_mem.h"
 
 #include <linux/futex.h>

@@ -3,6 +3,8 @@
  * Freeing entries that nobody can find or hold any more, and giving memory back to the system.
  * OpenZFS: arc_evict_hdr() in module/zfs/arc.c.
  */
+#include "abd_arc_free.h"
+#include "abd_arc_record.h"
 #include "abd_arc_thread.h"
 #include "abd_chunk.h"
 

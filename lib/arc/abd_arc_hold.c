@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abd_arc_hold.h"
 /*
  * Holds that a slot does not have, and what becomes of held entries that were evicted: see
  * abd_arc_hold.h.
  * OpenZFS: the reference count of struct arc_buf_hdr, which each hit changes.
  */
-#include "abd_arc_hold.h"
 
 /* A hold looks at so many slots before it is counted. */
 #define ABD_ARC_SLOTS_LOOKED 4
-/* So many entries are decided on with the lock at a time. */
-#define ABD_ARC_DECIDE_PIECE 256
 
 void *abd_arc_hold_count(
 	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry)
@@ -42,22 +40,6 @@ ABD_COLD void *abd_arc_hold_take_slow(
 	return abd_arc_hold_count(arc, thread, entry);
 }
 
-static void abd_arc_pinned_add(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
-{
-	size_t bytes = abd_arc_entry_bytes(arc, entry);
-
-	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
-}
-
-/* Nobody finds or holds it any more. Under lock. */
-static void abd_arc_entry_end(struct abd_arc_entry *entry, struct abd_arc_link *freed)
-{
-	*abd_arc_entry_holds(entry) = 0;
-	abd_arc_link_pull(&entry->item.link);
-	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
-	abd_arc_link_push(freed, &entry->item.link);
-}
-
 void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 {
 	struct abd_arc *arc = abd_arc_of_entry(entry);
@@ -68,15 +50,8 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 	assert(before >= ABD_ARC_COUNT_HOLD);
 	if (before < 2 * ABD_ARC_COUNT_HOLD)
 		abd_arc_count_add(arc, abd_arc_thread_self, ABD_ARC_COUNT_COUNTED_BYTES, -cost);
-	if ((before & ~ABD_ARC_COUNT_KEPT) != (ABD_ARC_COUNT_HOLD | ABD_ARC_COUNT_PINNED))
-		return;
-	struct abd_arc_link freed = {&freed, &freed};
-
-	pthread_mutex_lock(&arc->lock);
-	abd_arc_pinned_add(arc, entry, false);
-	abd_arc_entry_end(entry, &freed);
-	pthread_mutex_unlock(&arc->lock);
-	abd_arc_callback_released(arc, &freed);
+	if ((before & ~ABD_ARC_COUNT_KEPT) == (ABD_ARC_COUNT_HOLD | ABD_ARC_COUNT_PINNED))
+		abd_arc_reclaim_pinned(arc, entry);
 }
 
 /* ---- finding what is leaving ----------------------------------------------------------------- */
@@ -123,89 +98,6 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_threa
 	*handle = entry != NULL ? abd_arc_hold_count_found(arc, thread, entry) : NULL;
 	pthread_mutex_unlock(&arc->lock);
 	return *handle != NULL ? entry : NULL;
-}
-
-/* ---- looking at the slots -------------------------------------------------------------------- */
-
-/*
- * What waits has its shard's stamp. Nobody else writes that stamp now, if not under the registry's
- * lock.
- */
-static void abd_arc_hold_mark(struct abd_arc_entry *entry, void *arg)
-{
-	const struct abd_arc *arc = arg;
-	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	if ((stamp & ~ABD_ARC_STAMP_MARKS) == abd_arc_stamp_retired(arc))
-		atomic_store_explicit(
-			&entry->item.stamp, stamp | ABD_ARC_STAMP_HELD, memory_order_relaxed);
-}
-
-/* Of what was retired since, nobody decides after this look: it would keep its mark. */
-static void abd_arc_hold_mark_kept(struct abd_arc_entry *entry, void *arc)
-{
-	if ((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0)
-		abd_arc_hold_mark(entry, arc);
-}
-
-void abd_arc_hold_look(struct abd_arc *arc, bool kept_only)
-{
-	abd_arc_thread_lock();
-	abd_arc_thread_visit(kept_only ? abd_arc_hold_mark_kept : abd_arc_hold_mark, arc);
-	abd_arc_thread_unlock();
-}
-
-/* Whether the look has found the entry in a slot. From now on it has not. */
-static bool abd_arc_hold_unmark(struct abd_arc_entry *entry)
-{
-	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
-
-	if ((stamp & ABD_ARC_STAMP_HELD) == 0)
-		return false;
-	atomic_store_explicit(
-		&entry->item.stamp, stamp & ~ABD_ARC_STAMP_HELD, memory_order_relaxed);
-	return true;
-}
-
-/* Pin an entry if it is counted. */
-static bool abd_arc_hold_pin(struct abd_arc *arc, struct abd_arc_entry *entry)
-{
-	if (abd_arc_entry_count(entry) < ABD_ARC_COUNT_HOLD ||
-		__atomic_fetch_or(abd_arc_entry_holds(entry), ABD_ARC_COUNT_PINNED,
-			__ATOMIC_ACQ_REL) < ABD_ARC_COUNT_HOLD)
-		return false;
-	abd_arc_link_pull(&entry->item.link);
-	abd_arc_link_push(&arc->pinned, &entry->item.link);
-	atomic_store_explicit(&entry->item.stamp, ABD_ARC_STAMP_OWNER, memory_order_relaxed);
-	abd_arc_pinned_add(arc, entry, true);
-	return true;
-}
-
-bool abd_arc_hold_decide(
-	struct abd_arc *arc, struct abd_arc_decision *decision, struct abd_arc_link *freed)
-{
-	struct abd_arc_link *link = decision->next;
-
-	for (unsigned i = 0; i < ABD_ARC_DECIDE_PIECE && link != &arc->waiting; i++) {
-		struct abd_arc_entry *entry = abd_arc_link_entry(link);
-
-		link = link->prev;
-		if (abd_arc_hold_unmark(entry)) {
-			__atomic_fetch_or(
-				abd_arc_entry_holds(entry), ABD_ARC_COUNT_KEPT, __ATOMIC_RELAXED);
-			decision->held_bytes += abd_arc_entry_bytes(arc, entry);
-		} else if (!abd_arc_hold_pin(arc, entry)) {
-			abd_arc_entry_end(entry, freed);
-			continue;
-		}
-		/* Its slab may be one that is being emptied, which it stays in now. */
-		abd_arc_store_keep(&arc->store, entry);
-	}
-	decision->next = link;
-	if (link != &arc->waiting)
-		return true;
-	arc->waiting_bytes = decision->held_bytes;
-	return false;
 }
 
 /* ---- how much is held ------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@
  *                                   counted:   pinned; the last of those holds frees it
  *                                   neither:   freed
  *
- * A look (abd_arc_hold_look()) marks the entries of one shard that wait for it and that some slot
+ * A look (abd_arc_reclaim.c) marks the entries of one shard that wait for it and that some slot
  * holds. That takes the time of all threads' slots, whatever is held beyond them. Then, under the
  * lock, those that are not marked are freed, or pinned if they are counted.
  *
@@ -32,25 +32,12 @@
 #ifndef ABD_ARC_HOLD_H
 #define ABD_ARC_HOLD_H
 
+#include "abd_arc_reclaim.h"
 #include "abd_arc_thread.h"
-
-#define ABD_ARC_COUNT_PINNED ((uint32_t)1)
-#define ABD_ARC_COUNT_KEPT ((uint32_t)2)
-#define ABD_ARC_COUNT_HOLD ((uint32_t)4)
 
 /** What abd_arc_hold_t.entry is: a slot; or an entry that counts the hold, and then bit 0 is set.
  */
 #define ABD_ARC_HOLD_COUNTED ((uintptr_t)1)
-
-static inline uint32_t *abd_arc_entry_holds(struct abd_arc_entry *entry)
-{
-	return &entry->own.abd_u.abd_linear.abd_holds;
-}
-
-static inline uint32_t abd_arc_entry_count(struct abd_arc_entry *entry)
-{
-	return __atomic_load_n(abd_arc_entry_holds(entry), __ATOMIC_ACQUIRE);
-}
 
 static inline bool abd_arc_handle_is_counted(const void *handle)
 {
@@ -153,24 +140,6 @@ static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_thread *thread,
 	uint64_t hash, const abd_arc_key_t *key, void **handle);
-
-/** Mark what waits and is in a slot; or only what the last look has kept. Under reclaim_lock, after
- * a grace period. */
-void abd_arc_hold_look(struct abd_arc *arc, bool kept_only);
-
-/** How far the decisions after a look have come. */
-struct abd_arc_decision {
-	struct abd_arc_link *next; /* of what waits, the oldest first */
-	size_t held_bytes;         /* what was found in slots */
-};
-
-/**
- * After a look: pin what is counted, and take what nobody holds off the list of what waits, into
- * freed. Decides on a few hundred entries at most. False: none is left. Under lock and
- * reclaim_lock.
- */
-bool abd_arc_hold_decide(
-	struct abd_arc *arc, struct abd_arc_decision *decision, struct abd_arc_link *freed);
 
 /**
  * Whether an entry of the index, leaving or not, is found by its key. If not, its buffer may have

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abd_arc_hold.h"
+#include "abd_arc_read.h"
 /*
  * Batches. Among many records a hit waits for memory: for its line of the index, then for the
  * entry, then for the record's first bytes. Of a batch, each of these is fetched for all keys
@@ -17,7 +19,6 @@
  * Source: Chen, Ailamaki, Gibbons, Mowry, "Improving Hash Join Performance through Prefetching"
  * (ICDE 2004), group prefetching.
  */
-#include "abd_arc_hold.h"
 
 /* Keys whose memory is fetched together. */
 #define ABD_ARC_BATCH 16

@@ -54,6 +54,18 @@ static inline void abd_arc_link_pull(struct abd_arc_link *link)
 	link->prev->next = link->next;
 }
 
+/** Move all links of from to the front of to, which may be empty or not. */
+static inline void abd_arc_link_splice(struct abd_arc_link *to, struct abd_arc_link *from)
+{
+	if (from->next == from)
+		return;
+	from->next->prev = to;
+	from->prev->next = to->next;
+	to->next->prev = from->prev;
+	to->next = from->next;
+	from->next = from->prev = from;
+}
+
 struct abd_arc_list {
 	struct abd_arc_link head; /* next: the newest; prev: the oldest */
 	size_t bytes;

@@ -10,7 +10,10 @@
  * ahead, and each evicts what is too much when it is done.
  * OpenZFS: arc_write_done(), arc_read_done(), arc_hdr_alloc().
  */
+#include "abd_arc_callback.h"
+#include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
+#include "abd_arc_put.h"
 #include "abd_check.h"
 #include "abd_chunk.h"
 

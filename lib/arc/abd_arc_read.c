@@ -11,6 +11,7 @@
  * header.
  */
 #include "abd_arc_hold.h"
+#include "abd_arc_read.h"
 #include "abd_check.h"
 #include "abd_iter.h"
 

@@ -8,7 +8,11 @@
  * If memory runs short in spite of that, because slabs are partly empty, puts evict ahead of need.
  * OpenZFS: arc_reap_zthr and arc_evict_zthr, threads in the background.
  */
-#include "abd_arc_hold.h"
+#include "abd_arc_callback.h"
+#include "abd_arc_compact.h"
+#include "abd_arc_free.h"
+#include "abd_arc_reclaim.h"
+#include "abd_arc_thread.h"
 #include "abd_chunk.h"
 
 #include <time.h>
@@ -17,8 +21,122 @@
 #define ABD_ARC_CALLBACK_PUTS 256
 /* It is time to reclaim when this part of what is kept free is retired: the rest is for others. */
 #define ABD_ARC_RETIRED_PART 2
+/* So many entries are decided on with the lock at a time. */
+#define ABD_ARC_DECIDE_PIECE 256
 /* No step of a trim frees more ghosts than this. */
 #define ABD_ARC_GHOSTS_PIECE 1024
+
+/* ---- looking at the slots -------------------------------------------------------------------- */
+
+/*
+ * What waits has its shard's stamp. Nobody else writes that stamp now, if not under the registry's
+ * lock.
+ */
+static void abd_arc_reclaim_mark(struct abd_arc_entry *entry, void *arg)
+{
+	const struct abd_arc *arc = arg;
+	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
+
+	if ((stamp & ~ABD_ARC_STAMP_MARKS) == abd_arc_stamp_retired(arc))
+		atomic_store_explicit(
+			&entry->item.stamp, stamp | ABD_ARC_STAMP_HELD, memory_order_relaxed);
+}
+
+/* Of what was retired since, nobody decides after this look: it would keep its mark. */
+static void abd_arc_reclaim_mark_kept(struct abd_arc_entry *entry, void *arc)
+{
+	if ((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0)
+		abd_arc_reclaim_mark(entry, arc);
+}
+
+void abd_arc_reclaim_look(struct abd_arc *arc, bool kept_only)
+{
+	abd_arc_thread_lock();
+	abd_arc_thread_visit(kept_only ? abd_arc_reclaim_mark_kept : abd_arc_reclaim_mark, arc);
+	abd_arc_thread_unlock();
+}
+
+/* Whether the look has found the entry in a slot. From now on it has not. */
+static bool abd_arc_reclaim_unmark(struct abd_arc_entry *entry)
+{
+	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
+
+	if ((stamp & ABD_ARC_STAMP_HELD) == 0)
+		return false;
+	atomic_store_explicit(
+		&entry->item.stamp, stamp & ~ABD_ARC_STAMP_HELD, memory_order_relaxed);
+	return true;
+}
+
+static void abd_arc_pinned_add(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
+{
+	size_t bytes = abd_arc_entry_bytes(arc, entry);
+
+	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
+}
+
+/* Nobody finds or holds it any more. Under lock. */
+static void abd_arc_entry_end(struct abd_arc_entry *entry, struct abd_arc_link *freed)
+{
+	*abd_arc_entry_holds(entry) = 0;
+	abd_arc_link_pull(&entry->item.link);
+	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
+	abd_arc_link_push(freed, &entry->item.link);
+}
+
+/* Pin an entry if it is counted. */
+static bool abd_arc_reclaim_pin(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	if (abd_arc_entry_count(entry) < ABD_ARC_COUNT_HOLD ||
+		__atomic_fetch_or(abd_arc_entry_holds(entry), ABD_ARC_COUNT_PINNED,
+			__ATOMIC_ACQ_REL) < ABD_ARC_COUNT_HOLD)
+		return false;
+	abd_arc_link_pull(&entry->item.link);
+	abd_arc_link_push(&arc->pinned, &entry->item.link);
+	atomic_store_explicit(&entry->item.stamp, ABD_ARC_STAMP_OWNER, memory_order_relaxed);
+	abd_arc_pinned_add(arc, entry, true);
+	return true;
+}
+
+bool abd_arc_reclaim_decide(
+	struct abd_arc *arc, struct abd_arc_decision *decision, struct abd_arc_link *freed)
+{
+	struct abd_arc_link *link = decision->next;
+
+	for (unsigned i = 0; i < ABD_ARC_DECIDE_PIECE && link != &arc->waiting; i++) {
+		struct abd_arc_entry *entry = abd_arc_link_entry(link);
+
+		link = link->prev;
+		if (abd_arc_reclaim_unmark(entry)) {
+			__atomic_fetch_or(
+				abd_arc_entry_holds(entry), ABD_ARC_COUNT_KEPT, __ATOMIC_RELAXED);
+			decision->held_bytes += abd_arc_entry_bytes(arc, entry);
+		} else if (!abd_arc_reclaim_pin(arc, entry)) {
+			abd_arc_entry_end(entry, freed);
+			continue;
+		}
+		/* Its slab may be one that is being emptied, which it stays in now. */
+		abd_arc_store_keep(&arc->store, entry);
+	}
+	decision->next = link;
+	if (link != &arc->waiting)
+		return true;
+	arc->waiting_bytes = decision->held_bytes;
+	return false;
+}
+
+/* ---- reclaiming ------------------------------------------------------------------------------ */
+
+void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	struct abd_arc_link freed = {&freed, &freed};
+
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_pinned_add(arc, entry, false);
+	abd_arc_entry_end(entry, &freed);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_callback_released(arc, &freed);
+}
 
 bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
 {
@@ -72,14 +190,14 @@ static void abd_arc_reclaim_free(struct abd_arc *arc, bool kept_only)
 	struct abd_arc_loose loose;
 	bool more, any_runs = false;
 
-	abd_arc_hold_look(arc, kept_only);
+	abd_arc_reclaim_look(arc, kept_only);
 	do {
 		struct abd_arc_link freed = {&freed, &freed};
 
 		pthread_mutex_lock(&arc->lock);
 		if (arc->index->is_shrinking)
 			abd_arc_index_shrink_end(arc->index);
-		more = abd_arc_hold_decide(arc, &decision, &freed);
+		more = abd_arc_reclaim_decide(arc, &decision, &freed);
 		abd_arc_free_slots(arc, &freed);
 		loose = abd_arc_loose_take(arc);
 		pthread_mutex_unlock(&arc->lock);

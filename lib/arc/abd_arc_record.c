@@ -7,6 +7,7 @@
  * OpenZFS: zio_get_compression_max_size() in module/zfs/zio.c for the eighth, arc_hdr_alloc_abd(),
  * arc_buf_fill() in module/zfs/arc.c.
  */
+#include "abd_arc_record.h"
 #include "abd_arc_thread.h"
 #include "abd_impl.h"
 #include "abd_lz4_decompress_indexed.h"

@@ -5,9 +5,12 @@
  * longer true.
  * OpenZFS: arc_freed() in module/zfs/arc.c.
  */
-#include "abd_arc_hold.h"
-#include "abd_arc_walk.h"
 
+#include "abd_arc_callback.h"
+#include "abd_arc_filling.h"
+#include "abd_arc_hold.h"
+#include "abd_arc_read.h"
+#include "abd_arc_walk.h"
 #include <abd/compare.h>
 
 #include <time.h>

@@ -4,8 +4,9 @@
  * Invariant: a seat is of a shard that exists, because a cache that ends clears its seats first.
  * A block is freed only when its thread has ended and no slot holds anything.
  */
-#include "abd_arc_thread.h"
 
+#include "abd_arc_filling.h"
+#include "abd_arc_thread.h"
 #include <signal.h>
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abd_arc_rcu.h"
+#include "abd_arc_record.h"
+#include "abd_arc_walk.h"
 /*
  * Visiting all records. What a step finds is copied inside its read-side section, and the visitor
  * is called outside: it may do anything with the cache, and take its time.
  * Invariant: no lock is taken, and nothing is allocated.
  * OpenZFS: none.
  */
-#include "abd_arc_walk.h"
-#include "abd_arc_impl.h"
-#include "abd_arc_rcu.h"
 
 struct abd_arc_walk_copy {
 	abd_arc_key_t key;

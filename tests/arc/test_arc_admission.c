@@ -3,7 +3,8 @@
  * Caches with ABD_ARC_SECOND_TIME: a key's first put is only remembered. The table that remembers
  * is compared with an array of keys; so is the cache, put by put.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_filling.h"
+#include "abd_arc_reclaim.h"
 #include "arc_data.h"
 
 #include <abd/codec.h>

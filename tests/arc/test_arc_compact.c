@@ -2,7 +2,8 @@
 /*
  * Records are moved while sizes change: what is read, held and counted stays right.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_compact.h"
+#include "abd_arc_reclaim.h"
 #include "arc_data.h"
 
 #include <abd/tuning.h>

@@ -2,6 +2,7 @@
 /*
  * The miss path: one fill for each missing key, whoever asks, and however it ends.
  */
+#include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
 #include "arc_data.h"
 

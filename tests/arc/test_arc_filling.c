@@ -2,6 +2,7 @@
 /*
  * The table of fills: who waits, and who is woken.
  */
+#include "abd_arc_filling.h"
 #include "abd_arc_thread.h"
 #include "arc_data.h"
 

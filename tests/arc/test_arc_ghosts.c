@@ -2,7 +2,7 @@
 /*
  * Ghosts against a plain model; their cells grow and shrink with their number, and none is lost.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_evict.h"
 #include "abd_test_provider.h"
 #include "arc_data.h"
 

@@ -171,10 +171,10 @@ Test(arc_hold, a_release_between_look_and_decision_frees_late)
 	pthread_mutex_unlock(&arc->lock);
 	struct abd_arc_decision decision = {arc->waiting.prev, 0};
 
-	abd_arc_hold_look(arc, false);
+	abd_arc_reclaim_look(arc, false);
 	abd_arc_release(&held);
 	pthread_mutex_lock(&arc->lock);
-	cr_assert_not(abd_arc_hold_decide(arc, &decision, &freed));
+	cr_assert_not(abd_arc_reclaim_decide(arc, &decision, &freed));
 	pthread_mutex_unlock(&arc->lock);
 	pthread_mutex_unlock(&arc->reclaim_lock);
 	cr_assert_gt(evicted_bytes(arc), 0);
@@ -261,13 +261,13 @@ Test(arc_hold, a_hold_that_moves_between_look_and_decision_is_noticed)
 			cr_assert_eq(abd_arc_hold_dup(&held, &copy), 0);
 			abd_arc_release(&held);
 		}
-		abd_arc_hold_look(arc, false);
+		abd_arc_reclaim_look(arc, false);
 		if (counted_first == 0) {
 			cr_assert_eq(abd_arc_hold_dup(&held, &copy), 0);
 			abd_arc_release(&held);
 		}
 		pthread_mutex_lock(&arc->lock);
-		cr_assert_not(abd_arc_hold_decide(arc, &decision, &freed));
+		cr_assert_not(abd_arc_reclaim_decide(arc, &decision, &freed));
 		pthread_mutex_unlock(&arc->lock);
 		pthread_mutex_unlock(&arc->reclaim_lock);
 		cr_assert_eq(freed.next, &freed);

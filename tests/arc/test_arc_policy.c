@@ -5,7 +5,7 @@
  * without first puts that are only remembered, and with a quota of metadata. A last
  * part checks the purpose: more hits than LRU.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_reclaim.h"
 #include "arc_data.h"
 #include "arc_trace.h"
 

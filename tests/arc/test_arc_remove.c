@@ -2,6 +2,7 @@
 /*
  * Removing what is held, and only that; and all records of a pool.
  */
+#include "abd_arc_compact.h"
 #include "abd_arc_hold.h"
 #include "arc_data.h"
 

@@ -6,7 +6,7 @@
  * writer replaces the record and evicts the old one. It waits for a grace period, looks at the slots one by one without the lock, and
  * then decides under the lock: what is counted is pinned, and the last of those holds frees it; what a slot held waits for the next look,
  * and who clears the slot and sees that asks for one; the rest is freed (abd_arc_find_hold(), abd_arc_hold_end(), abd_arc_hold_uncount(),
- * abd_arc_hold_any(), abd_arc_reclaim_wait(), abd_arc_hold_look(), abd_arc_hold_decide()).
+ * abd_arc_hold_any(), abd_arc_reclaim_wait(), abd_arc_reclaim_look(), abd_arc_reclaim_decide()).
  *
  * Memory: a reader's write to its slot may stay in the store buffer for any time, but not longer than the reader's section, nor beyond
  * a grace period that the section began before; nor beyond a locked instruction or a lock of the reader's. This is what liburcu's grace

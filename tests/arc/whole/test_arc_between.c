@@ -5,6 +5,7 @@
  * record that is replaced while a reader waits to report it, caches that end before their threads,
  * threads that begin without memory.
  */
+#include "abd_arc_reclaim.h"
 #include "abd_arc_thread.h"
 #include "abd_mem.h"
 #include "arc_data.h"

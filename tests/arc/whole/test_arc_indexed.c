@@ -3,6 +3,7 @@
  * Records whose blocks have an index: ranges come back, what they cost is counted, and they move
  * and end as others do.
  */
+#include "abd_arc_compact.h"
 #include "abd_arc_hold.h"
 #include "arc_data.h"
 

@@ -3,7 +3,7 @@
  * Metadata's quota: what others put does not take it below its minimum, it stays below its maximum,
  * and memory comes before both. That the rest is ARC, record by record, is test_arc_policy.c's.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_reclaim.h"
 #include "arc_data.h"
 
 #include <unistd.h>

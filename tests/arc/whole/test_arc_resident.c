@@ -3,7 +3,7 @@
  * What the cache keeps from the system, at every moment, while the records' sizes change: little
  * more than its capacity. And how much of that is records.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_reclaim.h"
 #include "abd_chunk.h"
 #include "arc_data.h"
 

@@ -3,7 +3,7 @@
  * Caches of several shards: how many there are, what they share, and that calls for the whole cache
  * reach all of them. Other tests run with ABD_TEST_SHARDS as well: see CMakeLists.txt.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_evict.h"
 #include "abd_process.h"
 #include "abd_test_fault.h"
 #include "arc_data.h"

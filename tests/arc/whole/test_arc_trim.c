@@ -3,7 +3,7 @@
  * Memory that the engine asks back: as much as it wants, as fast as it says, and the cache works
  * on.
  */
-#include "abd_arc_impl.h"
+#include "abd_arc_reclaim.h"
 #include "arc_data.h"
 
 enum {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The eviction callback: abd_arc_callback.c.
+ */
+#ifndef ABD_ARC_CALLBACK_H
+#define ABD_ARC_CALLBACK_H
+
+#include "abd_arc_impl.h"
+
+/**
+ * evicted_cb is to be called for these before they are freed, unless they were not evicted. Nobody
+ * can see or hold them any more. Outside of locks; abd_arc_callback_run() follows.
+ */
+void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed);
+void abd_arc_callback_run_slow(struct abd_arc *arc);
+/** The last holds of these were released: call evicted_cb, and free them. Outside of locks. */
+void abd_arc_callback_released(struct abd_arc *arc, struct abd_arc_link *freed);
+/** Call evicted_cb for all that is pending, and free it. Outside of sections and locks. */
+static inline void abd_arc_callback_run(struct abd_arc *arc)
+{
+	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
+		abd_arc_callback_run_slow(arc);
+}
+
+bool abd_arc_in_callback_slow(const struct abd_arc *arc);
+/** Whether this thread is in the callback of this cache: then it reclaims nothing here. */
+static inline bool abd_arc_in_callback(const struct abd_arc *arc)
+{
+	return ABD_UNLIKELY(arc->evicted_cb != NULL) && abd_arc_in_callback_slow(arc);
+}
+
+static inline void abd_arc_require_no_callback(const char *call, const struct abd_arc *arc)
+{
+	ABD_REQUIRE_IN(call, !abd_arc_in_callback(arc), "called by the evicted_cb of this cache");
+}
+
+#endif

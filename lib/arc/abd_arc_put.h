@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Putting, for the miss path: abd_arc_put.c.
+ */
+#ifndef ABD_ARC_PUT_H
+#define ABD_ARC_PUT_H
+
+#include "abd_arc_record.h"
+
+struct abd_arc_filling;
+
+/**
+ * Whether the sizes of a source with an abd agree with these flags of abd_arc_fill_commit(), and if
+ * they want it, whether its block is sound. Returns 0, -EINVAL, -EBADMSG or -ENOMEM.
+ */
+int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags);
+/**
+ * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
+ * there: then -ESTALE when it was overtaken. If handle is not NULL, it holds the record afterwards.
+ */
+int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
+	struct abd_arc_source *source, struct abd_arc_filling *filling, void **handle);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Freeing what was retired when its readers have left, and making room: abd_arc_reclaim.c.
+ */
+#ifndef ABD_ARC_RECLAIM_H
+#define ABD_ARC_RECLAIM_H
+
+#include "abd_arc_evict.h"
+
+/**
+ * Mark what waits and is in a slot; or only what the last look has kept. Under reclaim_lock, after
+ * a grace period.
+ */
+void abd_arc_reclaim_look(struct abd_arc *arc, bool kept_only);
+
+/** How far the decisions after a look have come. */
+struct abd_arc_decision {
+	struct abd_arc_link *next; /* of what waits, the oldest first */
+	size_t held_bytes;         /* what was found in slots */
+};
+
+/**
+ * After a look: pin what is counted, and take what nobody holds off the list of what waits, into
+ * freed. Decides on a few hundred entries at most. False: none is left. Under lock and
+ * reclaim_lock.
+ */
+bool abd_arc_reclaim_decide(
+	struct abd_arc *arc, struct abd_arc_decision *decision, struct abd_arc_link *freed);
+
+/** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
+void abd_arc_reclaim(struct abd_arc *arc);
+/** Let others reclaim, and run the eviction callbacks that are pending. */
+void abd_arc_reclaim_unlock(struct abd_arc *arc);
+/** The last hold of an entry that is pinned has ended: free it. Outside of sections and locks. */
+void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry);
+/** So many retired records are freed although there is room for more, so no put frees many. */
+#define ABD_ARC_RETIRED_MUCH 512
+/** Whether so much is retired that it is time to reclaim. Under lock. */
+bool abd_arc_reclaim_is_due(const struct abd_arc *arc);
+/**
+ * Begin to reclaim, unless somebody else is at it: evict ahead if memory is nearly short, and let
+ * wait what is retired. True: the caller then calls abd_arc_reclaim_end(), outside of sections and
+ * locks, to wait for readers and free what nobody holds. Under lock.
+ */
+bool abd_arc_reclaim_begin(struct abd_arc *arc);
+void abd_arc_reclaim_end(struct abd_arc *arc);
+/**
+ * Look again at what was found in slots: no section can see it, so nobody is waited for. If
+ * somebody else reclaims, that thread does it afterwards. Outside of sections and locks.
+ */
+void abd_arc_reclaim_kept(struct abd_arc *arc);
+/**
+ * Reclaim, compact and evict, until there is no excess, or nothing left to free, or
+ * evicted_cb has put some hundred records. Outside of sections and locks.
+ */
+void abd_arc_make_room(struct abd_arc *arc, int class);
+/**
+ * An allocation has failed: evict an eighth of the cache's records and give the memory back. False:
+ * nothing was left to evict. Outside of sections and locks.
+ */
+bool abd_arc_shrink(struct abd_arc *arc);
+
+#endif
