@@ -41,6 +41,19 @@ void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *ar
 bool abd_perf_files_load(
 	struct abd_perf_data *data, const struct abd_perf_options *options, size_t size);
 
+/** The tree that is measured with as it is: --input, or /usr. */
+static inline const char *abd_perf_files_root(const struct abd_perf_options *options)
+{
+	return options->input != NULL ? options->input : "/usr";
+}
+
+/**
+ * Load size bytes of that tree, file after file, a small one again and again. Warns of files that
+ * can't be read. False, after a warning that names the scenario: there is nothing to read.
+ */
+bool abd_perf_files_load_tree(struct abd_perf_data *data, const char *scenario,
+	const struct abd_perf_options *options, size_t size);
+
 /**
  * Make size bytes as fio does with buffer_compress_percentage=66,
  * buffer_compress_chunk=4096, buffer_pattern=0xdeadbeef.

@@ -232,3 +232,29 @@ bool abd_perf_files_load(
 	abd_perf_env_source(data->origin);
 	return true;
 }
+
+bool abd_perf_files_load_tree(struct abd_perf_data *data, const char *scenario,
+	const struct abd_perf_options *options, size_t size)
+{
+	const char *root = abd_perf_files_root(options);
+
+	data->size = 0;
+	data->bytes = malloc(size);
+	if (data->bytes == NULL || size == 0)
+		abd_perf_say_die(1, "no memory for %zu MiB of files", size >> 20);
+	abd_perf_files_tree(data, root, NULL, size);
+	if (data->size == 0) {
+		abd_perf_say_warn(
+			"%s is left out: %s holds no data that can be read", scenario, root);
+		free(data->bytes);
+		return false;
+	}
+	/* A small tree, again and again: each round copies all that is there. */
+	while (data->size < size) {
+		size_t more = data->size < size - data->size ? data->size : size - data->size;
+
+		memcpy(data->bytes + data->size, data->bytes, more);
+		data->size += more;
+	}
+	return true;
+}

@@ -52,6 +52,18 @@ void abd_perf_place_layout(unsigned number)
 	abd_perf_keep(malloc(16 + 16 * abd_perf_random_below(&abd_perf_place_random, 4096)));
 }
 
+void abd_perf_place_alloc(abd_t **buffers, size_t count, size_t size)
+{
+	abd_perf_place_tune("max_order", "0");
+	for (size_t i = 0; i < count; i++) {
+		buffers[i] = abd_alloc(size, false);
+		if (buffers[i] == NULL)
+			abd_perf_say_die(
+				1, "no memory for %zu scattered buffers of %zu bytes", count, size);
+	}
+	abd_perf_place_tune("max_order", "10");
+}
+
 void abd_perf_place_shuffle(abd_t **buffers, size_t count)
 {
 	size_t runs;
@@ -99,6 +111,20 @@ struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count)
 		abd_iterate_func(buffers[i], 0, abd_get_size(buffers[i]), abd_perf_place_span, arg);
 	}
 	return place;
+}
+
+static int abd_perf_place_page(void *buf, size_t len, void *arg)
+{
+	char ***to = arg;
+
+	for (size_t at = 0; at < len; at += 4096)
+		*(*to)++ = (char *)buf + at;
+	return 0;
+}
+
+void abd_perf_place_pages(abd_t *abd, char **page)
+{
+	abd_iterate_func(abd, 0, abd_get_size(abd), abd_perf_place_page, &page);
 }
 
 void abd_perf_place_tune(const char *name, const char *value)

@@ -15,6 +15,10 @@ struct abd_perf_place {
 	size_t ascending;  /* of those, second above first: half of them when the order is random */
 };
 
+/** Allocate count buffers of size bytes, in 4 KiB runs. Ends the program when there is no memory.
+ */
+void abd_perf_place_alloc(abd_t **buffers, size_t count, size_t size);
+
 /**
  * Exchange the 4 KiB runs of count scatter buffers at random. Contract: all buffers were allocated
  * with max_order 0 from one provider, and hold no data yet. Afterwards each buffer has as many runs
@@ -26,6 +30,9 @@ void abd_perf_place_shuffle(abd_t **buffers, size_t count);
 
 /** Count how the buffers' runs lie, to see whether the shuffle worked. */
 struct abd_perf_place abd_perf_place_look(abd_t *const *buffers, size_t count);
+
+/** The addresses of a buffer's 4 KiB pieces, in their order; its runs are multiples of these. */
+void abd_perf_place_pages(abd_t *abd, char **page);
 
 /**
  * Draw the addresses of what is placed from now on anew: each process that measures the same rows

@@ -76,13 +76,8 @@ static void abd_perf_operands_make(struct abd_perf_operands *operands, size_t si
 
 	memset(operands, 0, sizeof(*operands));
 	operands->size = size;
-	abd_perf_place_tune("max_order", "0");
-	for (unsigned i = 0; i < SCATTERED + ABD_PERF_FILLERS; i++) {
-		operands->buffer[i] = abd_alloc(i < SCATTERED ? size : ABD_PERF_FILLER_SIZE, false);
-		if (operands->buffer[i] == NULL)
-			abd_perf_say_die(1, "no memory for scattered buffers of %zu bytes", size);
-	}
-	abd_perf_place_tune("max_order", "10");
+	abd_perf_place_alloc(operands->buffer, SCATTERED, size);
+	abd_perf_place_alloc(operands->buffer + SCATTERED, ABD_PERF_FILLERS, ABD_PERF_FILLER_SIZE);
 	abd_perf_place_shuffle(operands->buffer, SCATTERED + ABD_PERF_FILLERS);
 	operands->place = abd_perf_place_look(operands->buffer, SCATTERED + ABD_PERF_FILLERS);
 	abd_perf_operands_check(operands);

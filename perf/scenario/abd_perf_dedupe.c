@@ -21,10 +21,8 @@
 
 #include <abd/abd.h>
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PAGE ((size_t)4096)
 #define STEP ((size_t)128 << 10)
@@ -32,130 +30,56 @@
 #define STEPS (FILE_SIZE / STEP)
 #define FILES_MAX 256
 
-/* Each file, twice, as buffers and as the pages they lie in: a page more than it has bytes. */
 static struct {
-	size_t files, filled; /* filled: bytes */
-	int error;            /* of the last file that could not be read */
+	/* Each file, twice, as buffers and as the pages they lie in: one more than it has bytes. */
+	size_t files;
 	abd_t *side[2][FILES_MAX];
 	char *page[2][FILES_MAX][FILE_SIZE / PAGE + 1];
 	size_t offset[2]; /* where the files begin in their buffers */
-} dedupe_set;
-
-static inline char *dedupe_at(unsigned side, size_t file, size_t off)
-{
-	return dedupe_set.page[side][file][off / PAGE] + off % PAGE;
-}
-
-static int dedupe_page(void *buf, size_t len, void *arg)
-{
-	char ***to = arg;
-
-	for (size_t at = 0; at < len; at += PAGE)
-		*(*to)++ = (char *)buf + at;
-	return 0;
-}
-
-static void dedupe_alloc(const struct abd_perf_options *options)
-{
-	size_t most = options->mode == ABD_PERF_QUICK ? 16 : options->quick ? 64 : FILES_MAX;
-	size_t fit = abd_perf_env_memory() / 4 / FILE_SIZE;
-
-	dedupe_set.files = fit < most ? fit : most;
-	abd_perf_place_tune("max_order", "0");
-	for (size_t i = 0; i < 2 * dedupe_set.files; i++) {
-		dedupe_set.side[i % 2][i / 2] = abd_alloc(FILE_SIZE + PAGE, false);
-		if (dedupe_set.side[i % 2][i / 2] == NULL || dedupe_set.files == 0)
-			abd_perf_say_die(1, "no memory for two times %zu files", dedupe_set.files);
-	}
-	abd_perf_place_tune("max_order", "10");
-	for (unsigned i = 0; i < 2; i++)
-		abd_perf_place_shuffle(dedupe_set.side[i], dedupe_set.files);
-	for (size_t i = 0; i < 2 * dedupe_set.files; i++) {
-		char **to = dedupe_set.page[i % 2][i / 2];
-
-		abd_iterate_func(
-			dedupe_set.side[i % 2][i / 2], 0, FILE_SIZE + PAGE, dedupe_page, &to);
-	}
-}
-
-static void dedupe_free(void)
-{
-	for (size_t i = 0; i < 2 * dedupe_set.files; i++)
-		abd_free(dedupe_set.side[i % 2][i / 2]);
-	abd_cache_reap_now();
-}
-
-/* Read a file of the tree into what is still empty of the first side. */
-static bool dedupe_read(FTSENT *entry, void *arg)
-{
-	size_t *unread = arg;
-	size_t all = dedupe_set.files * FILE_SIZE;
-	ssize_t got = 0;
-	int fd;
-
-	if (entry->fts_info != FTS_F)
-		return true;
-	fd = open(entry->fts_path, O_RDONLY | O_CLOEXEC);
-	*unread += fd < 0;
-	dedupe_set.error = fd < 0 ? errno : dedupe_set.error;
-	while (fd >= 0 && dedupe_set.filled < all) {
-		size_t file = dedupe_set.filled / FILE_SIZE, off = dedupe_set.filled % FILE_SIZE;
-
-		got = read(fd, dedupe_at(0, file, off), PAGE - off % PAGE);
-		if (got <= 0)
-			break;
-		dedupe_set.filled += (size_t)got;
-	}
-	if (fd >= 0)
-		close(fd);
-	return dedupe_set.filled < all;
-}
-
-/*
- * Make the files and fill the first side. False, after a warning: the tree holds nothing. Ends the
- * program when there is no memory.
- */
-static bool dedupe_make(const struct abd_perf_options *options)
-{
-	const char *root = options->input != NULL ? options->input : "/usr";
-	size_t unread = 0, tree;
-
-	dedupe_alloc(options);
-	dedupe_set.filled = 0;
-	abd_perf_files_walk(root, dedupe_read, &unread);
-	if (unread > 0)
-		abd_perf_say_warn("%zu files under %s can't be read: %s", unread, root,
-			strerror(dedupe_set.error));
-	tree = dedupe_set.filled;
-	if (tree == 0) {
-		abd_perf_say_warn("dedupe is left out: %s holds no data that can be read", root);
-		dedupe_free();
-		return false;
-	}
-	/* A small tree, again and again. */
-	for (; dedupe_set.filled < dedupe_set.files * FILE_SIZE; dedupe_set.filled++)
-		*dedupe_at(0, dedupe_set.filled / FILE_SIZE, dedupe_set.filled % FILE_SIZE) =
-			*dedupe_at(0, (dedupe_set.filled - tree) / FILE_SIZE,
-				(dedupe_set.filled - tree) % FILE_SIZE);
-	return true;
-}
-
-/* Where files begin from now on; the second side is made the same again, from the first. */
-static void dedupe_offsets(size_t a_off, size_t b_off)
-{
-	dedupe_set.offset[0] = a_off;
-	dedupe_set.offset[1] = b_off;
-	for (size_t i = 0; i < dedupe_set.files; i++)
-		abd_copy_off(dedupe_set.side[1][i], dedupe_set.side[0][i], b_off, a_off,
-			FILE_SIZE + PAGE - (a_off > b_off ? a_off : b_off));
-}
-
-static struct {
-	bool differ; /* a byte is changed before each step, and set right after it */
-	size_t step; /* the next one */
+	bool differ;      /* a byte is changed before each step, and set right after it */
+	size_t step;      /* the next one */
 	uint64_t random;
 	unsigned wrong; /* answers */
 } dedupe;
+
+static inline char *dedupe_at(unsigned side, size_t file, size_t off)
+{
+	return dedupe.page[side][file][off / PAGE] + off % PAGE;
+}
+
+/* Fill the first side. False, after a warning: the tree holds nothing. */
+static bool dedupe_make(const struct abd_perf_options *options)
+{
+	size_t most = options->mode == ABD_PERF_QUICK ? 16 : options->quick ? 64 : FILES_MAX;
+	size_t fit = abd_perf_env_memory() / 4 / FILE_SIZE;
+	struct abd_perf_data data;
+
+	dedupe.files = fit < most ? fit : most;
+	if (!abd_perf_files_load_tree(&data, "dedupe", options, dedupe.files * FILE_SIZE))
+		return false;
+	for (unsigned side = 0; side < 2; side++) {
+		abd_perf_place_alloc(dedupe.side[side], dedupe.files, FILE_SIZE + PAGE);
+		abd_perf_place_shuffle(dedupe.side[side], dedupe.files);
+		for (size_t i = 0; i < dedupe.files; i++)
+			abd_perf_place_pages(dedupe.side[side][i], dedupe.page[side][i]);
+	}
+	for (size_t i = 0; i < dedupe.files; i++)
+		abd_copy_from_buf(dedupe.side[0][i], data.bytes + i * FILE_SIZE, FILE_SIZE);
+	free(data.bytes);
+	return true;
+}
+
+/* Draw where files begin from now on, or at 0. The second side is made the same again. */
+static void dedupe_offsets(bool aligned)
+{
+	size_t *off = dedupe.offset;
+
+	off[0] = aligned ? 0 : 1 + abd_perf_random_below(&dedupe.random, PAGE / 2);
+	off[1] = aligned ? 0 : PAGE / 2 + 1 + abd_perf_random_below(&dedupe.random, PAGE / 2);
+	for (size_t i = 0; i < dedupe.files; i++)
+		abd_copy_off(dedupe.side[1][i], dedupe.side[0][i], off[1], off[0],
+			FILE_SIZE + PAGE - off[1]);
+}
 
 /* ---- ways to compare what lies in one page on each side -------------------------------------- */
 
@@ -184,21 +108,26 @@ static bool dedupe_memcmp(const char *a, const char *b, size_t size)
 	return memcmp(a, b, size) == 0;
 }
 
-typedef bool dedupe_same_t(const char *a, const char *b, size_t size);
-static dedupe_same_t *const dedupe_same[] = {dedupe_bytes, dedupe_words, dedupe_memcmp, NULL};
 enum { BYTES, WORDS, MEMCMP, OURS, WAYS };
+
+static const struct {
+	const char *name;
+	bool (*same)(const char *a, const char *b, size_t size); /* of one page on each side */
+} dedupe_ways[WAYS] = {{"byte loop", dedupe_bytes}, {"word loop", dedupe_words},
+	{"memcmp", dedupe_memcmp}, {"abd_equal_off", NULL}};
 
 /* b_off: where the second side is looked at, which is wrong with the patch's bug alone. */
 static bool dedupe_equal(unsigned way, size_t file, size_t a_off, size_t b_off)
 {
 	if (way == OURS)
 		return abd_equal_off(
-			dedupe_set.side[0][file], dedupe_set.side[1][file], a_off, b_off, STEP);
+			dedupe.side[0][file], dedupe.side[1][file], a_off, b_off, STEP);
 	for (size_t end = a_off + STEP; a_off < end;) {
 		size_t a = PAGE - a_off % PAGE, b = PAGE - b_off % PAGE, size = a < b ? a : b;
 
 		size = size < end - a_off ? size : end - a_off;
-		if (!dedupe_same[way](dedupe_at(0, file, a_off), dedupe_at(1, file, b_off), size))
+		if (!dedupe_ways[way].same(
+			    dedupe_at(0, file, a_off), dedupe_at(1, file, b_off), size))
 			return false;
 		a_off += size;
 		b_off += size;
@@ -208,50 +137,42 @@ static bool dedupe_equal(unsigned way, size_t file, size_t a_off, size_t b_off)
 
 static void dedupe_step(unsigned way)
 {
-	size_t file = dedupe.step / STEPS % dedupe_set.files, off = dedupe.step++ % STEPS * STEP;
+	size_t file = dedupe.step / STEPS % dedupe.files, off = dedupe.step++ % STEPS * STEP;
 	char *other = NULL;
 
 	if (dedupe.differ) {
 		other = dedupe_at(1, file,
-			dedupe_set.offset[1] + off + abd_perf_random_below(&dedupe.random, STEP));
+			dedupe.offset[1] + off + abd_perf_random_below(&dedupe.random, STEP));
 		*other ^= 1;
 	}
-	dedupe.wrong += dedupe_equal(way, file, dedupe_set.offset[0] + off,
-				dedupe_set.offset[1] + off) != (other == NULL);
+	dedupe.wrong += dedupe_equal(way, file, dedupe.offset[0] + off, dedupe.offset[1] + off) !=
+			(other == NULL);
 	if (other != NULL)
 		*other ^= 1;
 }
 
-static double dedupe_run(void *arg, uint64_t iterations)
-{
-	unsigned way = *(const unsigned *)arg;
-	double start = abd_perf_clock_ns();
-
-	for (; iterations > 0; iterations--)
-		dedupe_step(way);
-	return abd_perf_clock_ns() - start;
-}
+ABD_PERF_LOOP(const unsigned, dedupe_run, (dedupe_step(*o), 1))
 
 /* Whether every way finds every step equal; and, of one in sixteen, finds the byte that differs. */
 static bool dedupe_right(bool plant)
 {
 	size_t bug = 0;
 
-	*dedupe_at(1, dedupe_set.files / 2, FILE_SIZE / 2) ^= plant;
-	for (dedupe.step = 0; dedupe.step < dedupe_set.files * STEPS * WAYS;) {
+	*dedupe_at(1, dedupe.files / 2, FILE_SIZE / 2) ^= plant;
+	for (dedupe.step = 0; dedupe.step < dedupe.files * STEPS * WAYS;) {
 		dedupe.differ = dedupe.step / WAYS % 16 == 0;
-		dedupe_step((unsigned)(dedupe.step / (dedupe_set.files * STEPS)));
+		dedupe_step((unsigned)(dedupe.step / (dedupe.files * STEPS)));
 	}
 	dedupe.differ = false;
-	for (size_t i = 0; i < dedupe_set.files * STEPS; i++) {
+	for (size_t i = 0; i < dedupe.files * STEPS; i++) {
 		size_t off = i % STEPS * STEP;
 
 		bug += dedupe_equal(
-			MEMCMP, i / STEPS, dedupe_set.offset[0] + off, dedupe_set.offset[0] + off);
+			MEMCMP, i / STEPS, dedupe.offset[0] + off, dedupe.offset[0] + off);
 	}
 	/* The patch's bug goes unseen where both sides begin alike, or where all bytes are. */
 	return dedupe.wrong == 0 &&
-	       (dedupe_set.offset[0] == dedupe_set.offset[1] || bug < dedupe_set.files * STEPS);
+	       (dedupe.offset[0] == dedupe.offset[1] || bug < dedupe.files * STEPS);
 }
 
 /* ---- the scenario ---------------------------------------------------------------------------- */
@@ -261,12 +182,11 @@ static int dedupe_race(const char *name, bool differ, const struct abd_perf_opti
 	static const struct abd_perf_said said = {"dedupe", 90.7 / 68.9,
 		"1m30.7s by bytes, 1m8.9s by words: sys time of duperemove (linux-fsdevel, 2021)"};
 	const struct abd_perf_claim claims[] = {
-		{WORDS, BYTES, 0, differ || dedupe_set.offset[0] != 0 ? NULL : &said},
+		{WORDS, BYTES, 0, differ || dedupe.offset[0] != 0 ? NULL : &said},
 		{OURS, BYTES, 0, NULL}, {OURS, MEMCMP, 0, NULL}};
-	static const unsigned way[WAYS] = {BYTES, WORDS, MEMCMP, OURS};
+	static unsigned way[WAYS] = {BYTES, WORDS, MEMCMP, OURS};
 	static struct abd_perf_race race;
-	struct abd_perf_path path[WAYS] = {{.name = "byte loop"}, {.name = "word loop"},
-		{.name = "memcmp"}, {.name = "abd_equal_off"}};
+	struct abd_perf_path path[WAYS];
 
 	abd_perf_say_step("%s", name);
 	if (!abd_perf_say_wanted())
@@ -275,19 +195,16 @@ static int dedupe_race(const char *name, bool differ, const struct abd_perf_opti
 		abd_perf_say_warn("%s: %u answers were wrong", name, dedupe.wrong);
 		return 1;
 	}
-	for (unsigned i = 0; i < WAYS; i++) {
-		path[i].run = dedupe_run;
-		memcpy(&path[i].arg, &(const void *){&way[i]}, sizeof(path[i].arg));
-	}
+	for (unsigned i = 0; i < WAYS; i++)
+		path[i] = (struct abd_perf_path){dedupe_ways[i].name, dedupe_run, &way[i]};
 	dedupe.differ = differ;
 	if (abd_perf_race_run(&race, path, WAYS, options)) {
 		json_t *result = abd_perf_result_add("dedupe", "proof", "%s", name);
+		size_t bytes = 2 * dedupe.files * FILE_SIZE;
 
 		abd_perf_result_text(result, "data", "tree");
-		abd_perf_result_text(
-			result, "state", abd_perf_env_state(2 * dedupe_set.files * FILE_SIZE));
-		abd_perf_result_number(
-			result, "set_bytes", (double)(2 * dedupe_set.files * FILE_SIZE));
+		abd_perf_result_text(result, "state", abd_perf_env_state(bytes));
+		abd_perf_result_size(result, "set_bytes", bytes);
 		abd_perf_result_race(result, &race, path, differ ? 0 : (double)STEP);
 		abd_perf_result_claims(result, &race, path, claims, 3);
 	}
@@ -296,25 +213,27 @@ static int dedupe_race(const char *name, bool differ, const struct abd_perf_opti
 
 static int dedupe_scenario(const struct abd_perf_options *options)
 {
-	int status;
+	static const char *const name[] = {"aligned", "one byte off", "unaligned"};
+	bool wanted = false;
+	int status = 0;
 
 	abd_perf_say_begin("dedupe", 3);
-	if (!abd_perf_say_wants("aligned") && !abd_perf_say_wants("one byte off") &&
-		!abd_perf_say_wants("unaligned"))
+	for (unsigned i = 0; i < 3; i++)
+		wanted |= abd_perf_say_wants("%s", name[i]);
+	if (!wanted)
 		return 0;
 	memset(&dedupe, 0, sizeof(dedupe));
 	dedupe.random = options->seed;
 	if (!dedupe_make(options))
 		return ABD_PERF_LEFT_OUT;
-	dedupe_offsets(0, 0);
-	status = dedupe_race("aligned", false, options);
-	if (status == 0 && !abd_perf_say_stopped())
-		status = dedupe_race("one byte off", true, options);
-	dedupe_offsets(1 + abd_perf_random_below(&dedupe.random, PAGE / 2),
-		PAGE / 2 + 1 + abd_perf_random_below(&dedupe.random, PAGE / 2));
-	if (status == 0 && !abd_perf_say_stopped())
-		status = dedupe_race("unaligned", false, options);
-	dedupe_free();
+	for (unsigned i = 0; i < 3 && status == 0 && !abd_perf_say_stopped(); i++) {
+		if (i != 1)
+			dedupe_offsets(i == 0);
+		status = dedupe_race(name[i], i == 1, options);
+	}
+	for (size_t i = 0; i < 2 * dedupe.files; i++)
+		abd_free(dedupe.side[i % 2][i / 2]);
+	abd_cache_reap_now();
 	return status;
 }
 

@@ -109,11 +109,9 @@ void abd_perf_flush_memory(size_t size, uint64_t seed)
 		madvise(linear, size, MADV_HUGEPAGE);
 		*dst[0] = abd_get_from_buf(linear, size);
 	}
-	abd_perf_place_tune("max_order", "0");
-	*dst[1] = abd_alloc(size, false);
-	abd_perf_place_tune("max_order", "10");
-	if (abd_perf_flush_source == NULL || linear == NULL || *dst[0] == NULL || *dst[1] == NULL)
-		abd_perf_say_die(1, "no memory for two destinations of %zu MiB", size / MIB);
+	if (abd_perf_flush_source == NULL || linear == NULL || *dst[0] == NULL)
+		abd_perf_say_die(1, "no memory for a destination of %zu MiB", size / MIB);
+	abd_perf_place_alloc(dst[1], 1, size);
 	abd_perf_place_shuffle(dst[1], 1);
 	for (size_t i = 0; i < ABD_PERF_FLUSH_SOURCE; i++)
 		/* never zero, so that a planted byte shows */

@@ -173,13 +173,10 @@ static void abd_perf_sums_make(
 
 	summed->size = size;
 	summed->linear = abd_alloc_linear(size, false);
-	abd_perf_place_tune("max_order", "0");
-	for (unsigned i = 0; i <= FILLERS; i++) {
-		summed->scattered[i] = abd_alloc(i == 0 ? size : 256 << 10, false);
-		if (summed->linear == NULL || summed->scattered[i] == NULL)
-			abd_perf_say_die(1, "no memory for %zu bytes to sum", size);
-	}
-	abd_perf_place_tune("max_order", "10");
+	if (summed->linear == NULL)
+		abd_perf_say_die(1, "no memory for %zu bytes to sum", size);
+	abd_perf_place_alloc(summed->scattered, 1, size);
+	abd_perf_place_alloc(summed->scattered + 1, FILLERS, 256 << 10);
 	abd_perf_place_shuffle(summed->scattered, 1 + FILLERS);
 	bytes = abd_to_buf(summed->linear);
 	for (size_t off = 0; off < size; off += sizeof(random)) {

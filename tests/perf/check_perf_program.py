@@ -602,7 +602,7 @@ class Runs(Case):
         result = run("run", *FEW, "compare", "flush", "--record-size", "512", "--json", file, env={**os.environ, "ABD_CHUNK_PROVIDER": "malloc"},
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertEqual(result.returncode, 1)
-        self.assertIn("no memory for two destinations", result.stderr.splitlines()[-1])
+        self.assertIn("no memory for 1 scattered buffers", result.stderr.splitlines()[-1])
         with open(file) as stream:
             document = json.load(stream)
         self.assertEqual({entry["scenario"] for entry in document["results"]}, {"compare"})
