@@ -181,6 +181,21 @@ void abd_perf_result_race(json_t *result, const struct abd_perf_race *race,
 	}
 }
 
+void abd_perf_result_named(json_t *result, const struct abd_perf_race *race,
+	const struct abd_perf_path *path, const char *of, const char *against, double target,
+	const struct abd_perf_said *source)
+{
+	unsigned a = race->paths, b = race->paths;
+
+	for (unsigned i = 0; i < race->paths; i++) {
+		a = strcmp(path[i].name, of) == 0 ? i : a;
+		b = strcmp(path[i].name, against) == 0 ? i : b;
+	}
+	if (a < race->paths && b < race->paths)
+		abd_perf_result_ratio(
+			result, of, against, abd_perf_race_ratio(race, a, b), target, source);
+}
+
 void abd_perf_result_claims(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, const struct abd_perf_claim *claim, unsigned count)
 {

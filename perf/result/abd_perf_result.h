@@ -68,6 +68,10 @@ struct abd_perf_claim {
  */
 void abd_perf_result_race(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, double bytes);
+/** Add the ratio of two paths by their names; none if one of them is not in the race. */
+void abd_perf_result_named(json_t *result, const struct abd_perf_race *race,
+	const struct abd_perf_path *path, const char *of, const char *against, double target,
+	const struct abd_perf_said *source);
 /** Add a ratio for each claim. */
 void abd_perf_result_claims(json_t *result, const struct abd_perf_race *race,
 	const struct abd_perf_path *path, const struct abd_perf_claim *claim, unsigned count);

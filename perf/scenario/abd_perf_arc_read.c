@@ -194,17 +194,15 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 	const struct abd_perf_arc_study *study = cell->study;
 	struct abd_perf_arc_path arc_path[ABD_PERF_ARC_WAYS];
 	struct abd_perf_path path[ABD_PERF_ARC_WAYS];
-	unsigned paths = 0, where[ABD_PERF_ARC_WAYS];
+	unsigned paths = 0;
 	char name[96];
 
 	abd_perf_arc_name(cell, threads, name);
 	cell->threads = threads;
 	abd_perf_say_step("%s", name);
 	for (unsigned i = 0; i < study->way_count; i++) {
-		where[i] = ABD_PERF_ARC_WAYS; /* left out */
 		if (!abd_perf_arc_has(&cell->set, &study->ways[i]))
 			continue;
-		where[i] = paths;
 		arc_path[paths] = (struct abd_perf_arc_path){cell, i};
 		path[paths] = (struct abd_perf_path){
 			study->ways[i].name, abd_perf_arc_path_run, &arc_path[paths]};
@@ -220,12 +218,10 @@ static int abd_perf_arc_race(struct abd_perf_arc_cell *cell, unsigned threads)
 		abd_perf_arc_describe(result, cell);
 		abd_perf_result_race(result, &race, path, (double)cell->set.records->record_size);
 		for (unsigned i = 0; i < study->claim_count; i++) {
-			struct abd_perf_claim claim = study->claims[i];
+			const struct abd_perf_claim *claim = &study->claims[i];
 
-			claim.of = where[claim.of];
-			claim.against = where[claim.against];
-			if (claim.of < paths && claim.against < paths)
-				abd_perf_result_claims(result, &race, path, &claim, 1);
+			abd_perf_result_named(result, &race, path, study->ways[claim->of].name,
+				study->ways[claim->against].name, claim->target, NULL);
 		}
 	}
 	abd_perf_crew_end(cell->crew);

@@ -29,46 +29,19 @@ enum { LINEAR = ABD_PERF_FLUSH_LINEAR, SCATTERED = ABD_PERF_FLUSH_SCATTERED };
 /* What the source published: of speeds, through the cache over around it. */
 #define OPTANE " GB/s around, through the cache (dm-devel, 2020, Optane)"
 
-static const struct {
-	const char *group;
-	size_t by; /* bytes of a copy, or writers */
-	struct abd_perf_said said;
-} flush_said[] = {
-	{"log", 512, {"flush", 373 / 496., "0.496, 0.373" OPTANE}},
-	{"log", 1024, {"flush", 688 / 642., "0.642, 0.688" OPTANE}},
-	{"log", 2048, {"flush", 1100 / 725., "0.725, 1.1" OPTANE}},
-	{"log", 4096, {"flush", 1200 / 744., "0.744, 1.2" OPTANE}},
-	{"writers", 1, {"flush", 1.6 / 1.3, "1.3, 1.6" OPTANE}},
-	{"writers", 2, {"flush", 2.4 / 2.5, "2.5, 2.4" OPTANE}},
-	{"writers", 3, {"flush", 1.7 / 2.8, "2.8, 1.7" OPTANE}},
-	{"writers", 4, {"flush", 1.2 / 2.8, "2.8, 1.2" OPTANE}},
-	{"writers", 5, {"flush", 0.8 / 2.5, "2.5, 0.8" OPTANE}},
+static const struct abd_perf_said flush_log[] = {
+	{"flush", 373 / 496., "0.496, 0.373" OPTANE}, /* of 512 bytes */
+	{"flush", 688 / 642., "0.642, 0.688" OPTANE},
+	{"flush", 1100 / 725., "0.725, 1.1" OPTANE},
+	{"flush", 1200 / 744., "0.744, 1.2" OPTANE},
 };
-
-static unsigned flush_way_of(
-	const struct abd_perf_flush_way *ways, unsigned count, const char *a, const char *b)
-{
-	unsigned i = 0;
-
-	while (i < count && strcmp(ways[i].name, a) != 0 && strcmp(ways[i].name, b) != 0)
-		i++;
-	return i;
-}
-
-/* Add the ratio that the source published for this size, or number of writers, if it did. */
-static void flush_claim(json_t *result, const struct abd_perf_race *race,
-	const struct abd_perf_flush_way *ways, const struct abd_perf_flush_cell *cell)
-{
-	unsigned around = flush_way_of(ways, race->paths, "movnti", "movnti by words"),
-		 through = flush_way_of(ways, race->paths, "clflushopt", "clwb by words");
-	size_t by = strcmp(cell->group, "log") == 0 ? cell->size : cell->threads;
-
-	for (size_t i = 0; i < sizeof(flush_said) / sizeof(flush_said[0]); i++)
-		if (strcmp(cell->group, flush_said[i].group) == 0 && by == flush_said[i].by &&
-			around < race->paths && through < race->paths)
-			abd_perf_result_ratio(result, ways[through].name, ways[around].name,
-				abd_perf_race_ratio(race, through, around), 0, &flush_said[i].said);
-}
+static const struct abd_perf_said flush_writers[] = {
+	{"flush", 1.6 / 1.3, "1.3, 1.6" OPTANE}, /* by one */
+	{"flush", 2.4 / 2.5, "2.5, 2.4" OPTANE},
+	{"flush", 1.7 / 2.8, "2.8, 1.7" OPTANE},
+	{"flush", 1.2 / 2.8, "2.8, 1.2" OPTANE},
+	{"flush", 0.8 / 2.5, "2.5, 0.8" OPTANE},
+};
 
 /* Ratios of AUTO to the fixed policy with the highest median, and to libpmem. */
 static void flush_compare(
@@ -99,6 +72,7 @@ static void flush_record(const struct abd_perf_flush_cell *cell, const struct ab
 	const struct abd_perf_path *path, const struct abd_perf_flush_way *ways)
 {
 	json_t *result = abd_perf_result_add("flush", cell->group, "%s", cell->what);
+	bool log = strcmp(cell->group, "log") == 0;
 
 	abd_perf_result_text(result, "destination", abd_perf_flush_place_name[cell->place]);
 	abd_perf_result_text(result, "state", cell->hot ? "hot" : "fresh");
@@ -111,7 +85,9 @@ static void flush_record(const struct abd_perf_flush_cell *cell, const struct ab
 			result, race, path, &(struct abd_perf_claim){0, 1, 0, NULL}, 1);
 	else
 		flush_compare(result, race, ways);
-	flush_claim(result, race, ways, cell);
+	if (cell->said != NULL)
+		abd_perf_result_named(result, race, path, log ? "clflushopt" : "clwb by words",
+			log ? "movnti" : "movnti by words", 0, cell->said);
 }
 
 static int flush_cell(
@@ -148,8 +124,6 @@ static int flush_cell(
 static const size_t flush_sizes[] = {
 	64, 256, 512, KIB, 2 * KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB};
 
-enum { SIZE_COUNT = sizeof(flush_sizes) / sizeof(flush_sizes[0]) };
-
 /* Of a size, or of all; without --full three of those that are measured for their own sake. */
 static bool flush_wanted(size_t size, const struct abd_perf_options *options)
 {
@@ -162,51 +136,37 @@ static bool flush_wanted(size_t size, const struct abd_perf_options *options)
 static int flush_by_source(const struct abd_perf_options *options)
 {
 	struct abd_perf_flush_cell log = {
-		"log", "a log: one writer, a lock, a fence", LINEAR, 512, false, 1, 1};
-	struct abd_perf_flush_cell writers = {
-		"writers", "8 bytes after 8 bytes, a drain per 4 KiB", LINEAR, 8, false, 512, 1};
+		"log", "a log: one writer, a lock, a fence", LINEAR, 512, false, 1, 1, flush_log};
+	struct abd_perf_flush_cell writers = {"writers", "8 bytes after 8 bytes, a drain per 4 KiB",
+		LINEAR, 8, false, 512, 1, flush_writers};
 	int status = 0;
 
-	for (; log.size <= 4 * KIB && status == 0; log.size *= 2)
+	for (; log.size <= 4 * KIB && status == 0; log.size *= 2, log.said++)
 		if (options->record_size == 0 || log.size == options->record_size)
 			status = flush_cell(&log, options);
-	for (; writers.threads <= 5 && status == 0 && options->record_size == 0; writers.threads++)
+	for (; writers.threads <= 5 && status == 0 && options->record_size == 0;
+		writers.threads++, writers.said++)
 		status = flush_cell(&writers, options);
 	return status;
 }
 
-static int flush_by_size(const struct abd_perf_options *options)
+static int flush_by_size(size_t size, const struct abd_perf_options *options)
 {
+	static const char one[] = "one copy, one fence";
+	const struct abd_perf_flush_cell cell[] = {
+		{"size", one, LINEAR, size, false, 1, 1, NULL},
+		{"size", one, LINEAR, size, true, 1, 1, NULL},
+		{"size", one, SCATTERED, size, false, 1, 1, NULL},
+		{"size", one, SCATTERED, size, true, 1, 1, NULL},
+		/* 16 copies per fence, so that fences don't hide the cost of the calls. */
+		{"size", "16 copies, one drain", LINEAR, size, false, 16, 1, NULL},
+		{"drain", "16 copies", LINEAR, size, false, 16, 1, NULL},
+	};
+	unsigned count = size <= 64 * KIB ? 6 : 4;
 	int status = 0;
 
-	for (size_t i = 0; i < SIZE_COUNT; i++)
-		for (unsigned j = 0; j < 4 && status == 0; j++) {
-			struct abd_perf_flush_cell cell = {"size", "one copy, one fence",
-				j / 2 ? SCATTERED : LINEAR, flush_sizes[i], j % 2 == 1, 1, 1};
-
-			if (flush_wanted(cell.size, options))
-				status = flush_cell(&cell, options);
-		}
-	return status;
-}
-
-/* 16 copies per fence, so that fences don't hide the cost of the calls. */
-static int flush_by_batch(const struct abd_perf_options *options)
-{
-	int status = 0;
-
-	for (size_t size = 64; size <= 64 * KIB && status == 0; size *= 4) {
-		struct abd_perf_flush_cell cell = {
-			"size", "16 copies, one drain", LINEAR, size, false, 16, 1};
-
-		if (!flush_wanted(size, options))
-			continue;
-		status = flush_cell(&cell, options);
-		cell.group = "drain";
-		cell.what = "16 copies";
-		if (status == 0)
-			status = flush_cell(&cell, options);
-	}
+	for (unsigned i = 0; i < count && status == 0; i++)
+		status = flush_cell(&cell[i], options);
 	return status;
 }
 
@@ -217,7 +177,7 @@ static int flush_by_threads(const struct abd_perf_options *options, unsigned thr
 
 	for (size_t i = 0; i < 5 && status == 0; i++) {
 		struct abd_perf_flush_cell cell = {"threads", "one copy, one fence",
-			i == 3 ? SCATTERED : LINEAR, size[i], false, 1, threads};
+			i == 3 ? SCATTERED : LINEAR, size[i], false, 1, threads, NULL};
 
 		if (options->record_size == 0 || cell.size == options->record_size)
 			status = flush_cell(&cell, options);
@@ -257,10 +217,9 @@ static int flush_scenario(const struct abd_perf_options *options)
 	abd_perf_flush_memory((options->quick ? 128 : 512) * MIB, options->seed);
 	if (options->threads == 0)
 		status = flush_by_source(options);
-	if (options->threads == 0 && status == 0)
-		status = flush_by_size(options);
-	if (options->threads == 0 && status == 0)
-		status = flush_by_batch(options);
+	for (size_t i = 0; i < sizeof(flush_sizes) / sizeof(flush_sizes[0]); i++)
+		if (options->threads == 0 && status == 0 && flush_wanted(flush_sizes[i], options))
+			status = flush_by_size(flush_sizes[i], options);
 	if (options->threads == 0 && options->record_size == 0 && status == 0)
 		flush_plans();
 	/* Of one thread the copies of flush_by_size() are the same. */

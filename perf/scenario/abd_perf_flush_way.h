@@ -41,6 +41,7 @@ struct abd_perf_flush_cell {
 	bool hot;       /* the same bytes again and again; else all of the destination in turn */
 	unsigned batch; /* copies per iteration; more than 1: NODRAIN, then one drain */
 	unsigned threads;
+	const struct abd_perf_said *said; /* what the source published; NULL: nothing */
 };
 
 struct abd_perf_flush_case {
