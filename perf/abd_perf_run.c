@@ -10,7 +10,6 @@
 #include "abd_perf_after.h"
 #include "abd_perf_crew.h"
 #include "abd_perf_data.h"
-#include "abd_perf_file.h"
 #include "abd_perf_json.h"
 #include "abd_perf_place.h"
 #include "abd_perf_scenario.h"
@@ -88,7 +87,7 @@ static void abd_perf_run_check_flags(const struct abd_perf_options *options,
 }
 
 /* Find mistakes before measuring starts, which takes long. */
-static void abd_perf_run_check(struct abd_perf_options *options,
+static void abd_perf_run_check(const struct abd_perf_options *options,
 	const struct abd_perf_scenario *const *chosen, size_t count)
 {
 	if (options->process == 1) /* those of another process are among its scenarios' */
@@ -96,22 +95,8 @@ static void abd_perf_run_check(struct abd_perf_options *options,
 	abd_perf_say_filter(options->filter);
 	if (options->input != NULL)
 		abd_perf_files_check(options->input);
-	if (options->json != NULL)
-		abd_perf_file_check("--json", options->json);
-	if (options->csv != NULL)
-		abd_perf_file_check("--csv", options->csv);
-	if (options->bmf != NULL)
-		abd_perf_file_check("--bmf", options->bmf);
-	if (abd_perf_after_here())
-		return;
-	if (options->csv != NULL || options->bmf != NULL)
-		abd_perf_say_die(1, "%s needs python3 (Debian: python3)",
-			options->csv != NULL ? "--csv" : "--bmf");
-	options->processes = 1; /* nothing could join what several measure */
-	abd_perf_say_warn("tables need python3 (Debian: python3); the figures go to %s",
-		options->json != NULL ? options->json : "stdout, as JSON");
-	if (options->json == NULL)
-		options->json = "/dev/stdout";
+	if (options->process == 1)
+		abd_perf_after_check(options);
 }
 
 /* Whether only the rows of the headline are measured in several processes. */
@@ -235,18 +220,12 @@ static int abd_perf_run_all(const struct abd_perf_options *options,
 /* Returns an exit status. */
 static int abd_perf_run_write(const struct abd_perf_options *options, bool complete)
 {
-	const char *path = options->json != NULL ? options->json : "/dev/stdout";
 	char *json = abd_perf_json_text(options, complete);
-	int status = 0, error;
+	int status;
 
 	if (json == NULL)
 		abd_perf_say_die(1, "no memory for the figures");
-	if (abd_perf_after_here()) {
-		status = abd_perf_after_finish(json, options);
-	} else if ((error = abd_perf_file_write(path, json)) != 0) {
-		abd_perf_say_error("--json %s: %s; nothing is left of it", path, strerror(-error));
-		status = 1;
-	}
+	status = abd_perf_after_finish(json, options);
 	if (!complete)
 		printf("\nended early: the tables hold what was measured until then\n");
 	free(json);

@@ -92,12 +92,20 @@ def write_forms(command, options, result):
 
 
 def command_finish(arguments):
-    """What `abd-perf run` calls: makes the result of what it reads (finish.py), writes and prints it. Every output is tried."""
+    """What `abd-perf run` calls: makes the result of what it reads (finish.py), writes and prints it. Every output is tried. With --check it
+    only looks whether they can be written."""
     parser = Parser("run", "", "")
     parser.add_argument("--json")
     parser.add_argument("--csv")
     parser.add_argument("--bmf")
-    options, document, status = parser.parse_args(arguments), json.load(sys.stdin), 0
+    parser.add_argument("--check", action="store_true")
+    options, status = parser.parse_args(arguments), 0
+    if options.check:
+        for flag, path in (("--json", options.json), ("--csv", options.csv), ("--bmf", options.bmf)):
+            if path is not None:
+                may_write("run", flag, path)
+        return 0
+    document = json.load(sys.stdin)
     finish(document)
     result = sound(document)
     if options.json is not None and not wrote("run", "--json", options.json, json.dumps(document, indent=1, ensure_ascii=False) + "\n"):

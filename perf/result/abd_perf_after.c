@@ -21,7 +21,7 @@
 #define ABD_PERF_AFTER_PATH 4096
 #define ABD_PERF_AFTER_WORDS 64
 
-static const char *abd_perf_after_python; /* NULL: not looked for, or there is none */
+static const char *abd_perf_after_python; /* NULL: not looked for */
 
 /* Find the Python program's folder. False: there is none; folder is the last that was tried. */
 static bool abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
@@ -49,11 +49,10 @@ static bool abd_perf_after_folder(char folder[ABD_PERF_AFTER_PATH])
 	return false;
 }
 
-bool abd_perf_after_here(void)
+static void abd_perf_after_find(const char *command, char folder[ABD_PERF_AFTER_PATH])
 {
 	/* The system's own, where PATH has none. */
 	static const char *const python[] = {"python3", "/usr/bin/python3"};
-	char folder[ABD_PERF_AFTER_PATH];
 
 	for (unsigned i = 0; i < 2 && abd_perf_after_python == NULL; i++) {
 		struct abd_perf_process process =
@@ -62,7 +61,10 @@ bool abd_perf_after_here(void)
 		if (abd_perf_process_end(&process) == 0)
 			abd_perf_after_python = python[i];
 	}
-	return abd_perf_after_python != NULL && abd_perf_after_folder(folder);
+	if (abd_perf_after_python == NULL)
+		abd_perf_say_die(1, "%s needs python3 (Debian: python3)", command);
+	if (!abd_perf_after_folder(folder))
+		abd_perf_say_die(1, "%s: %s", folder, strerror(errno));
 }
 
 void abd_perf_after_become(char **argv)
@@ -78,22 +80,20 @@ void abd_perf_after_become(char **argv)
 			abd_perf_say_die(EX_USAGE, "%s: too many words", command);
 		words[count++] = *argv++;
 	}
-	if (!abd_perf_after_here() && abd_perf_after_python == NULL)
-		abd_perf_say_die(1, "%s needs python3 (Debian: python3)", command);
-	if (!abd_perf_after_folder(folder))
-		abd_perf_say_die(1, "%s: %s", folder, strerror(errno));
+	abd_perf_after_find(command, folder);
 	words[0] = abd_perf_after_python;
 	/* execvp() does not change the words: the cast is safe. */
 	execvp(words[0], (char *const *)(uintptr_t)words);
 	abd_perf_say_die(1, "%s: %s", words[0], strerror(errno));
 }
 
-int abd_perf_after_finish(const char *measured, const struct abd_perf_options *options)
+/* Run its command finish over measured; NULL: it only looks whether it can write its files. */
+static int abd_perf_after_run(const char *measured, const struct abd_perf_options *options)
 {
 	const char *const flags[][2] = {
 		{"--json", options->json}, {"--csv", options->csv}, {"--bmf", options->bmf}};
 	char folder[ABD_PERF_AFTER_PATH];
-	const char *argv[11] = {abd_perf_after_python, "-B", folder, "finish"}, **to = argv + 4;
+	const char *argv[12] = {NULL, "-B", folder, "finish"}, **to = argv + 4;
 	struct abd_perf_process process;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -102,11 +102,28 @@ int abd_perf_after_finish(const char *measured, const struct abd_perf_options *o
 		*to++ = flags[i][0];
 		*to++ = flags[i][1];
 	}
-	abd_perf_after_folder(folder);
+	if (measured == NULL)
+		*to = "--check";
+	abd_perf_after_find("run", folder);
+	argv[0] = abd_perf_after_python;
 	fflush(stdout);
-	signal(SIGPIPE, SIG_IGN); /* the reader may end early; its exit status says why */
-	process = abd_perf_process_start(argv, "w");
+	if (measured != NULL) /* the reader may end early; its exit status says why */
+		signal(SIGPIPE, SIG_IGN);
+	process = abd_perf_process_start(argv, measured != NULL ? "w" : "");
 	if (process.pipe != NULL)
 		fputs(measured, process.pipe);
 	return abd_perf_process_end(&process);
+}
+
+void abd_perf_after_check(const struct abd_perf_options *options)
+{
+	int status = abd_perf_after_run(NULL, options);
+
+	if (status != 0)
+		exit(status);
+}
+
+int abd_perf_after_finish(const char *measured, const struct abd_perf_options *options)
+{
+	return abd_perf_after_run(measured, options);
 }

@@ -7,15 +7,16 @@
 
 #include "abd_perf_options.h"
 
-#include <stdbool.h>
-
-/** Whether it is there, and a python3 to run it. */
-bool abd_perf_after_here(void);
 /**
  * Replace this program by the Python program. argv[0] is its command (compare, report, tables); its
  * flags follow.
  */
 void abd_perf_after_become(char **argv) __attribute__((noreturn));
+/**
+ * End the program, after a message, if the Python program is not there, or a file of options can't
+ * be written: before time is spent on measuring.
+ */
+void abd_perf_after_check(const struct abd_perf_options *options);
 /**
  * Let the Python program make the result of what was measured (abd_perf_json_text()), print its
  * tables, and write it to options->json, its rows to csv, and Bencher's form of it to bmf (NULL:
