@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What abd-perf takes from outside: flags at the edges of their rules, and a tree of files
- * (--input), which becomes bytes and records.
+ * What abd-perf measures with: a tree of files (--input), which becomes bytes and records, and
+ * lengths of keys, which nobody foretells.
  */
 #include "abd_perf_compare_key.h"
 #include "abd_perf_data.h"
@@ -13,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 40000, LIMIT = 16384, SHARE = LIMIT / 8, LARGE = 15, RECORD = 1024, USAGE = 64 };
+enum { BIG = 40000, LIMIT = 16384, SHARE = LIMIT / 8, LARGE = 15, RECORD = 1024 };
 
 static unsigned failures;
 
@@ -30,93 +29,6 @@ static void check(bool condition, const char *claim)
 void abd_perf_env_source(const char *origin)
 {
 	check(strstr(origin, "files: ") != NULL, "the data's origin is named");
-}
-
-/* ---- flags ----------------------------------------------------------------------------------- */
-
-static void check_sizes(void)
-{
-	static const struct {
-		const char *text;
-		size_t size; /* 0: refused */
-	} table[] = {{"1", 1}, {"512", 512}, {"16k", 16384}, {"16K", 16384}, {"1m", 1 << 20},
-		{"3g", (size_t)3 << 30}, {"8388607g", ((size_t)1 << 53) - (1 << 30)}, {"0", 0},
-		{"0k", 0}, {"", 0}, {"k", 0}, {"-1", 0}, {"+1", 0}, {" 1", 0}, {"1 ", 0}, {"8q", 0},
-		{"8kk", 0}, {"18014398509481985k", 0}, {"8589934592g", 0},
-		{"99999999999999999999", 0}};
-	char told[32];
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		size_t size = 0, again = 0;
-		bool taken = abd_perf_options_size(table[i].text, &size);
-
-		check(taken == (table[i].size != 0) && size == table[i].size, table[i].text);
-		if (taken)
-			check(abd_perf_options_size(
-				      abd_perf_options_size_text(size, told, sizeof(told)),
-				      &again) &&
-					again == size,
-				"a size is printed as it is read");
-	}
-}
-
-/* Parse one flag in a child, which a refusal ends. */
-static int parsed(char *flag)
-{
-	char name[] = "abd-perf run";
-	char *argv[] = {name, flag, NULL};
-	struct abd_perf_options options;
-	int status = 0;
-	pid_t child;
-
-	fflush(stdout);
-	child = fork();
-	if (child == 0) {
-		if (freopen("/dev/null", "w", stderr) == NULL)
-			_exit(99);
-		abd_perf_options_run(&options, 2, argv);
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void check_refusals(void)
-{
-	static const char *const taken[] = {"--threads=1", "--threads=1024", "--repeat=500",
-		"--seed=0", "--seed=4294967295", "--record-size=512", "--record-size=16m",
-		"--runtime=0.5", "--warmup=0", "--warmup=86400"};
-	static const char *const refused[] = {"--threads=0", "--threads=1025", "--threads=2x",
-		"--threads=-1", "--threads=+1", "--repeat=501", "--seed=4294967296",
-		"--seed=", "--record-size=511", "--io-size=16385k", "--runtime=0", "--runtime=nan",
-		"--warmup=-1", "--warmup=86401", "--cpus=", "--cpus=0-", "--cpus=-0", "--cpus=0,",
-		"--cpus=0x", "--cpus=1-0", "--cpus=4294967296", "--cpus=1024"};
-	char flag[64];
-
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		check(parsed(strcpy(flag, taken[i])) == 0, taken[i]);
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		check(parsed(strcpy(flag, refused[i])) == USAGE, refused[i]);
-}
-
-static void check_line(void)
-{
-	char line[][32] = {"abd-perf run", "arc-read", "--record-size=8k", "--threads=2",
-		"--input=tree", "--io-size=4k", "--quick", "--seed=7"};
-	char *argv[sizeof(line) / sizeof(line[0]) + 1] = {NULL};
-	struct abd_perf_options options;
-
-	for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++)
-		argv[i] = line[i];
-	abd_perf_options_run(&options, sizeof(line) / sizeof(line[0]), argv);
-	check(options.given == (ABD_PERF_USES_RECORD_SIZE | ABD_PERF_USES_IO_SIZE |
-				       ABD_PERF_USES_THREADS | ABD_PERF_USES_INPUT),
-		"every flag that was given is known");
-	check(options.record_size == 8192 && options.io_size == 4096 && options.threads == 2 &&
-			options.seed == 7 && options.mode == ABD_PERF_QUICK,
-		"flags have the values given");
-	check(options.name_count == 1 && strcmp(options.names[0], "arc-read") == 0,
-		"what is no flag is a scenario");
 }
 
 /* ---- a tree of files ------------------------------------------------------------------------- */
@@ -226,9 +138,6 @@ static void check_keys(void)
 int main(void)
 {
 	check_keys();
-	check_sizes();
-	check_refusals();
-	check_line();
 	check_tree();
 	return failures != 0;
 }

@@ -19,14 +19,20 @@ from perf_support import FEW, PERF, SMALL, SOURCE, USAGE, Case, at_length, measu
 
 
 class Refusals(Case):
-    def test_wrong_flags_name_the_flag_and_exit_64(self):
-        for arguments in (["arc-read", "--record-size", "8q"], ["arc-read", "--record-size", "0"],
-                          ["arc-read", "--record-size", "99999999999999999999k"], ["arc-read", "--io-size", "17m"],
-                          ["arc-read", "--threads", "0"], ["arc-read", "--threads", "x"], ["arc-read", "--repeat", "-1"],
-                          ["buffer", "--runtime", "nan"], ["buffer", "--warmup", "-1"], ["buffer", "--seed", ""],
-                          ["buffer", "--cpus", "0-"], ["buffer", "--cpus", "1000"], ["buffer", "--filter", "("]):
-            with self.subTest(arguments=arguments):
-                self.refused(run("run", *arguments), USAGE, arguments[1] + ":")
+    def test_flags_are_taken_and_refused_at_the_edges_of_their_rules(self):
+        # The flags of a command line are read before its names, so what is refused of these is the scenario.
+        for flag in ("--threads=1", "--threads=1024", "--repeat=500", "--seed=0", "--seed=4294967295", "--record-size=512", "--record-size=16m",
+                     "--record-size=16K", "--io-size=1m", "--runtime=0.5", "--warmup=0", "--warmup=86400", f"--cpus={min(os.sched_getaffinity(0))}"):
+            with self.subTest(taken=flag):
+                self.refused(run("run", "nothing", flag), USAGE, "no scenario is named 'nothing'")
+        for flag in ("--threads=0", "--threads=1025", "--threads=2x", "--threads=-1", "--threads=+1", "--repeat=501", "--repeat=-1", "--seed=",
+                     "--seed=4294967296", "--record-size=511", "--io-size=16385k", "--runtime=0", "--runtime=nan", "--warmup=-1", "--warmup=86401",
+                     "--cpus=", "--cpus=0-", "--cpus=-0", "--cpus=0,", "--cpus=0x", "--cpus=1-0", "--cpus=1000", "--cpus=1024", "--cpus=4294967296",
+                     *(f"--record-size={size}" for size in ("", "0", "0k", "k", "-1", "+512", " 512", "512 ", "8q", "8kk", "18014398509481985k",
+                                                            "17592186044417m", "99999999999999999999"))):
+            with self.subTest(refused=flag):
+                self.refused(run("run", "nothing", flag), USAGE, flag.partition("=")[0] + ":")
+        self.refused(run("run", "buffer", "--filter", "("), USAGE, "--filter:")
 
     def test_a_cache_that_no_library_has_is_named(self):
         for file, text in (("/nonexistent.so", "cannot open"), (PERF, "abd-perf"), ("libm.so.6", "abd_perf_life_cache")):
