@@ -10,8 +10,8 @@
 
 extern const struct abd_perf_scenario abd_perf_arc_read, abd_perf_arc_cached_read,
 	abd_perf_arc_scale, abd_perf_arc_life, abd_perf_buffer, abd_perf_compare, abd_perf_codec,
-	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_arc_cached_range, abd_perf_sums,
-	abd_perf_statx, abd_perf_dedupe, abd_perf_names;
+	abd_perf_flush, abd_perf_memory, abd_perf_lz4, abd_perf_sums, abd_perf_statx,
+	abd_perf_dedupe, abd_perf_names;
 
 static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 #if ABD_PERF_WITH_ARC
@@ -20,7 +20,6 @@ static const struct abd_perf_scenario *const abd_perf_main_scenarios[] = {
 	&abd_perf_arc_read,
 #if ABD_PERF_WITH_ARC
 	&abd_perf_arc_cached_read,
-	&abd_perf_arc_cached_range,
 	&abd_perf_arc_scale,
 #endif
 	&abd_perf_buffer,

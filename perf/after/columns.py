@@ -227,8 +227,8 @@ def compare(result):
         *[ratio(f"{shift} / 0", f"shift {shift}", "shift 0") for shift in (1, 64, 512, 2048)]])
     yield Table("kernels", "abd_equal by kernel, GB/s of one side; memcmp on linear memory",
                 lambda entries: [parameter("size"), *figures(*names_of(entries))])
-    yield Table("memory", "arrays of linear memory, each of four times the last-level cache, for orientation; GB/s of one side (STREAM counts the three of its triad)",
-                lambda entries: [name("in"), *figures(*names_of(entries))])
+    yield Table("memory", "arrays of linear memory, for orientation; GB/s of one side (STREAM counts the three of its triad)",
+                lambda entries: [name("in"), parameter("size of each", "size"), parameter("<set", "state"), *figures(*names_of(entries))])
     yield Table("keys", "short keys, unaligned, equal; the loop around the calls included", [
         parameter("bytes", "length"), figure("abd_key_equal", "abd_key_equal, ns"), figure("memcmp", "memcmp, ns"),
         ratio("ratio of speeds [95 %]", "abd_key_equal", "memcmp"), target("abd_key_equal", "memcmp")],
@@ -368,19 +368,11 @@ indexed      abd_lz4_compress_indexed() at effort 0; at 3 (deep): at effort 3. A
 scattered    source and block in 4 KiB runs at random addresses; all blocks that are decoded lie so"""
 
 
-def arc_cached_range(result):
-    yield Table("read", "one thread, 4k and 8k at random places of cached records, ns", [
-        name("read"), *figures("no index", "indexed"), ratio("indexed / no index", "indexed", "no index")])
-    yield Table("put", "what a put costs, ns; and bytes, index included", [
-        name("put"), *(per_record(f"{kind}_bytes", f"{kind}, %") for kind in ("plain", "indexed")), *figures("no index", "indexed"),
-        ratio("indexed / no index", "indexed", "no index")])
-
-
 # Per scenario: a function that makes its tables, and a note to print after them.
 TABLES = {"arc-read": (arc_read, ARC_READ_NOTE), "arc-cached-read": (arc_cached_read, ARC_CACHED_NOTE), "arc-scale": (arc_scale, ""),
           "arc-life": (arc_life, ""),
           "buffer": (buffer, ""), "compare": (compare, ""), "codec": (codec, ""), "sums": (sums, ""), "lz4": (lz4, LZ4_NOTE),
-          "arc-cached-range": (arc_cached_range, ""), "flush": (flush, ""),
+          "flush": (flush, ""),
           "dedupe": (dedupe, ""), "names": (names, ""), "statx": (statx, ""), "memory": (memory, MEMORY_NOTE)}
 
 

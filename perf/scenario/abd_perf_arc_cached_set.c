@@ -119,12 +119,11 @@ bool abd_perf_cached_put(
 		       record_size) == 0;
 }
 
-static abd_arc_t *abd_perf_cached_create(size_t records, size_t capacity, uint32_t index_min)
+static abd_arc_t *abd_perf_cached_create(size_t records, size_t capacity)
 {
 	struct abd_arc_config config = {.config_size = sizeof(config),
 		.capacity_bytes = capacity,
-		.expected_entries = records,
-		.lz4_index_min = index_min};
+		.expected_entries = records};
 	abd_arc_t *arc = abd_arc_create(&config);
 
 	if (arc == NULL)
@@ -132,10 +131,10 @@ static abd_arc_t *abd_perf_cached_create(size_t records, size_t capacity, uint32
 	return arc;
 }
 
-abd_arc_t *abd_perf_cached_fill(const struct abd_perf_data *data, size_t records,
-	size_t record_size, size_t capacity, uint32_t index_min)
+abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity)
 {
-	abd_arc_t *arc = abd_perf_cached_create(records, capacity, index_min);
+	abd_arc_t *arc = abd_perf_cached_create(records, capacity);
 
 	for (size_t i = 0; i < records; i++) {
 		if (!abd_perf_cached_put(arc, data, i, record_size))
@@ -147,7 +146,7 @@ abd_arc_t *abd_perf_cached_fill(const struct abd_perf_data *data, size_t records
 /* A cache of the blocks that packed has, each in a buffer of its own: the rule is as it is set. */
 static abd_arc_t *abd_perf_cached_apart(const struct abd_perf_cached_set *set)
 {
-	abd_arc_t *arc = abd_perf_cached_create(set->records, set->capacity, 0);
+	abd_arc_t *arc = abd_perf_cached_create(set->records, set->capacity);
 
 	for (size_t i = 0; i < set->records; i++) {
 		abd_arc_key_t key = abd_perf_cached_key(i);
@@ -186,7 +185,7 @@ static void abd_perf_cached_look(struct abd_perf_cached_set *set)
 void abd_perf_cached_set_make(struct abd_perf_cached_set *set)
 {
 	set->packed =
-		abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity, 0);
+		abd_perf_cached_fill(set->data, set->records, set->record_size, set->capacity);
 	set->on = abd_perf_cached_apart(set);
 	abd_perf_place_tune("linear_page", "0");
 	set->off = abd_perf_cached_apart(set);

@@ -62,11 +62,10 @@ static inline abd_arc_key_t abd_perf_cached_key(size_t record)
 
 /**
  * Make a cache and fill it with records, in the order of their keys. Their content is cut from
- * data, again and again; from index_min bytes up (0: never) blocks have an index. Ends the program
- * when there is no memory.
+ * data, again and again. Ends the program when there is no memory.
  */
-abd_arc_t *abd_perf_cached_fill(const struct abd_perf_data *data, size_t records,
-	size_t record_size, size_t capacity, uint32_t index_min);
+abd_arc_t *abd_perf_cached_fill(
+	const struct abd_perf_data *data, size_t records, size_t record_size, size_t capacity);
 /** Put a record as abd_perf_cached_fill() does. False: it could not be put. */
 bool abd_perf_cached_put(
 	abd_arc_t *arc, const struct abd_perf_data *data, size_t record, size_t record_size);

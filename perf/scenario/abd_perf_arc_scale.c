@@ -50,8 +50,8 @@ static void abd_perf_scale_set_make(
 	const struct abd_perf_data data = {.bytes = zero, .size = sizeof(zero)};
 
 	*set = (struct abd_perf_scale_set){.records = records, .random = options->seed};
-	set->arc = abd_perf_cached_fill(&data, records, sizeof(zero),
-		((size_t)1 << 20) + records * (400 + sizeof(zero)), 0);
+	set->arc = abd_perf_cached_fill(
+		&data, records, sizeof(zero), ((size_t)1 << 20) + records * (400 + sizeof(zero)));
 }
 
 static void abd_perf_scale_lines_make(struct abd_perf_scale_set *set)

@@ -548,7 +548,6 @@ class Runs(Case):
         file = self.path("result.json")
         for arguments, words in ((["arc-read", "--record-size", "8k", "--input", self.input], "was not read back as it was written"),
                                  (["lz4", "--record-size", "128k", "--input", self.input], "was not what it should be"),
-                                 (["arc-cached-range", "--input", self.input], "was not what it should be"),
                                  (["flush", "--record-size", "512"], "copied 512 bytes wrong"),
                                  (["arc-cached-read", "--filter", "fio, 1 thread|buffer: view"], "was not what it should be"),
                                  (["dedupe", "--input", self.input], "answers were wrong"), (["statx"], "what it should hold"),
