@@ -4,8 +4,6 @@
 Several processes measure the same rows. Where memory came to lie differs from process to process and moves figures by more than any round
 shows, so a figure's spread is that between processes: the median of their medians, its median absolute deviation, and an interval that holds all of
 their intervals; with SURE and more processes the 95 % interval of their medians. A ratio's verdict follows from that.
-Jobs get the fields of fio's JSON, so that tools for that can read ours (show_thread_status_json() in fio's stat.c): bw in KiB per second,
-runtime in ms, latencies in ns; all threads together, as with group_reporting.
 """
 import math
 import statistics
@@ -66,34 +64,6 @@ def finish_item(item, margin):
         judge(item, margin)
 
 
-def latency(job, percentiles=False):
-    """fio's latency object; all zero without a job."""
-    of = job or {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "reads": 0}
-    found = {"min": of["min"], "max": of["max"], "mean": of["mean"], "stddev": of["stddev"], "N": of["reads"]}
-    return found | ({"percentile": of["percentile"]} if percentiles and of["reads"] else {})
-
-
-def direction(job):
-    """fio's object of reads, or of what did not happen: writes, trims."""
-    seconds, reads = (job["taken_s"], job["reads"]) if job else (1, 0)
-    size, slices = reads * job["read_size"] if job else 0, [speed / 1024 for speed in job["slices"]] if job else [0]
-    return {"io_bytes": size, "io_kbytes": size >> 10, "bw_bytes": int(size / seconds), "bw": int(size / 1024 / seconds),
-            "iops": rounded(reads / seconds), "runtime": int(seconds * 1000) if job else 0, "total_ios": reads, "short_ios": 0, "drop_ios": 0,
-            "slat_ns": latency(None), "clat_ns": latency(job, True), "lat_ns": latency(job),
-            "bw_min": int(min(slices)), "bw_max": int(max(slices)), "bw_agg": 100.0 if job else 0.0, "bw_mean": rounded(statistics.fmean(slices)),
-            "bw_dev": rounded(statistics.pstdev(slices)), "bw_samples": len(slices) if job else 0}
-
-
-def fio_job(number, job):
-    # In fio's JSON every job option is text, even a number.
-    options = {"name": job["name"], "rw": "read", "bs": job["read_size"], "numjobs": job["threads"], "filesize": job["file_size"],
-               "runtime": f"{job['runtime_s']:g}", "ramp_time": f"{job['ramp_s']:g}", "time_based": 1, "group_reporting": 1,
-               "abd_data": job["data"], "abd_mode": job["mode"], "abd_record_size": job["record_size"]}
-    return {"jobname": job["name"], "groupid": number, "error": 0, "eta": 0, "elapsed": int(job["taken_s"] + job["ramp_s"]),
-            "job options": {name: str(value) for name, value in options.items()},
-            "read": direction(job), "write": direction(None), "trim": direction(None)}
-
-
 def finish(document):
     """Makes the result, in place."""
     noise = document["noise"]
@@ -106,4 +76,3 @@ def finish(document):
     for entry in document["results"]:
         for item in entry["figures"] + entry["ratios"]:
             finish_item(item, margin)
-    document["jobs"] = [fio_job(number, job) for number, job in enumerate(document["jobs"])]

@@ -16,8 +16,6 @@ void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_l
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
 	to->count += from->count;
-	to->sum_ns += from->sum_ns;
-	to->square_ns += from->square_ns;
 	for (unsigned i = 0; i < ABD_PERF_LATENCY_BUCKETS; i++)
 		to->bucket[i] += from->bucket[i];
 }
@@ -47,18 +45,4 @@ double abd_perf_latency_percentile(const struct abd_perf_latency *latency, doubl
 			(double)latency->max_ns);
 	}
 	return 0;
-}
-
-double abd_perf_latency_mean(const struct abd_perf_latency *latency)
-{
-	return latency->count > 0 ? latency->sum_ns / (double)latency->count : 0;
-}
-
-double abd_perf_latency_deviation(const struct abd_perf_latency *latency)
-{
-	double mean = abd_perf_latency_mean(latency);
-	double variance =
-		latency->count > 0 ? latency->square_ns / (double)latency->count - mean * mean : 0;
-
-	return variance > 0 ? sqrt(variance) : 0;
 }

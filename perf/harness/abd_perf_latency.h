@@ -19,7 +19,6 @@
 struct abd_perf_latency {
 	uint64_t count;
 	uint64_t min_ns, max_ns;
-	double sum_ns, square_ns; /* sums of all times, and of their squares */
 	uint32_t bucket[ABD_PERF_LATENCY_BUCKETS];
 };
 
@@ -43,8 +42,6 @@ static inline void abd_perf_latency_add(struct abd_perf_latency *latency, double
 	if (ns > latency->max_ns)
 		latency->max_ns = ns;
 	latency->count++;
-	latency->sum_ns += taken_ns;
-	latency->square_ns += taken_ns * taken_ns;
 	latency->bucket[abd_perf_latency_bucket(ns)]++;
 }
 
@@ -55,8 +52,5 @@ void abd_perf_latency_merge(struct abd_perf_latency *to, const struct abd_perf_l
  * answer is 0 if there were no operations.
  */
 double abd_perf_latency_percentile(const struct abd_perf_latency *latency, double percent);
-double abd_perf_latency_mean(const struct abd_perf_latency *latency);
-/** Standard deviation. */
-double abd_perf_latency_deviation(const struct abd_perf_latency *latency);
 
 #endif

@@ -8,8 +8,6 @@
 #include "abd_perf_result.h"
 #include "abd_perf_say.h"
 
-#include <abd/version.h>
-
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +44,11 @@ static json_t *abd_perf_json_tree(const struct abd_perf_options *options, bool c
 
 	for (unsigned i = 0; (warning = abd_perf_say_warning(i)) != NULL; i++)
 		json_array_append_new(warnings, abd_perf_result_string(warning));
-	return json_pack("{s:s, s:s, s:b, s:O, s:O, s:o, s:o, s:o, s:O, s:O, s:O*}", "format",
-		"abd-perf-1", "fio version", "abd-perf " ABD_VERSION_STRING, "complete",
-		(int)complete, "environment", abd_perf_env_facts(), "sources",
+	return json_pack("{s:s, s:b, s:O, s:O, s:o, s:o, s:o, s:O, s:O*}", "format", "abd-perf-1",
+		"complete", (int)complete, "environment", abd_perf_env_facts(), "sources",
 		abd_perf_env_sources(), "options", abd_perf_json_options(options), "noise",
 		abd_perf_result_summary(&abd_perf_race_noise), "warnings", warnings, "results",
-		abd_perf_result_list(), "jobs", abd_perf_result_jobs(), "more", abd_perf_json_more);
+		abd_perf_result_list(), "more", abd_perf_json_more);
 }
 
 char *abd_perf_json_text(const struct abd_perf_options *options, bool complete)

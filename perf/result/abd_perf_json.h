@@ -2,7 +2,7 @@
 /*
  * All that was measured, for machines: format "abd-perf-1", which docs/use/abd-perf-1.schema.json
  * describes. after/finish.py makes it of what this program writes: the result of the first process,
- * without verdicts, processes and fio's fields; and in "more" the results of the others.
+ * without verdicts and processes; and in "more" the results of the others.
  * In text that is not UTF-8 (file names may hold any bytes), each wrong byte is written as \\xff.
  */
 #ifndef ABD_PERF_JSON_H

@@ -6,7 +6,6 @@
 #ifndef ABD_PERF_RESULT_H
 #define ABD_PERF_RESULT_H
 
-#include "abd_perf_latency.h"
 #include "abd_perf_race.h"
 
 #include <jansson.h>
@@ -79,27 +78,5 @@ void abd_perf_result_claims(json_t *result, const struct abd_perf_race *race,
 /** The text as JSON has it: bytes that are no UTF-8 are written as \\xff. */
 json_t *abd_perf_result_string(const char *text);
 json_t *abd_perf_result_summary(const struct abd_perf_summary *summary);
-
-/*
- * A job reads for a given time, in one mode, with one number of threads, from one kind of data; its
- * speed is by the wall clock. after/finish.py writes jobs in fio's terms.
- */
-struct abd_perf_job {
-	char name[96];
-	const char *data, *mode;
-	unsigned threads;
-	size_t read_size, record_size, file_size;
-	double runtime_s, ramp_s; /* asked for */
-	double taken_ns;          /* by the wall clock */
-};
-
-/**
- * Put a job at the end of the list: how long each read took, and the ns that a read took of the
- * whole crew in each slice.
- */
-void abd_perf_result_job(const struct abd_perf_job *job, const struct abd_perf_latency *latency,
-	const double *ns, unsigned slices);
-/** The list: the value of "jobs". */
-json_t *abd_perf_result_jobs(void);
 
 #endif

@@ -41,17 +41,13 @@ static double abd_perf_cached_member(void *arg, unsigned member, uint64_t iterat
 	return abd_perf_clock_ns() - begun;
 }
 
-/* An iteration is a read by each thread: so a sample lasts as long with many threads as with one.
- */
+/* An iteration is a read by each thread: a sample lasts as long with many threads as with one. */
 static double abd_perf_cached_path_run(void *arg, uint64_t iterations)
 {
 	struct abd_perf_cached_path *path = arg;
-	double begun = abd_perf_clock_wall_ns(),
-	       ns = abd_perf_crew_run(path->crew->crew, abd_perf_cached_member, path, iterations);
 
-	if (path->crew->race.counts)
-		path->taken_ns += abd_perf_clock_wall_ns() - begun;
-	return ns * path->crew->threads;
+	return abd_perf_crew_run(path->crew->crew, abd_perf_cached_member, path, iterations) *
+	       path->crew->threads;
 }
 
 static void abd_perf_cached_crew_begin(struct abd_perf_cached_crew *crew)

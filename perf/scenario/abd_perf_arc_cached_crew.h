@@ -25,7 +25,6 @@ struct abd_perf_cached_path {
 	struct abd_perf_cached_crew *crew;
 	unsigned mode;
 	struct abd_perf_cached_lane *lane; /* one for each thread */
-	double taken_ns;                   /* by the wall clock */
 	struct abd_perf_latency latency;   /* of all threads */
 };
 

@@ -78,16 +78,6 @@ static void abd_perf_cached_add_mode(
 	const struct abd_perf_latency *latency = &crew->mode[mode].latency;
 	const struct abd_perf_cached_set *set = crew->set;
 	const char *name = abd_perf_cached_name[mode];
-	double slice_ns[ABD_PERF_ROUNDS_MAX];
-	struct abd_perf_job job = {.data = set->data->name,
-		.mode = name,
-		.threads = crew->threads,
-		.read_size = set->read_size,
-		.record_size = set->record_size,
-		.file_size = set->records / crew->threads * set->record_size,
-		.runtime_s = crew->runtime_s,
-		.ramp_s = crew->ramp_s,
-		.taken_ns = crew->mode[mode].taken_ns};
 	json_t *result = abd_perf_result_add("arc-cached-read", "latency", "%s, %s", title, name);
 
 	abd_perf_result_text(result, "data", set->data->name);
@@ -102,10 +92,6 @@ static void abd_perf_cached_add_mode(
 		value.rounds = crew->race.rounds;
 		abd_perf_result_figure(result, abd_perf_cached_percentile[i].name, "ns", value);
 	}
-	snprintf(job.name, sizeof(job.name), "%s, %s", title, name);
-	for (unsigned i = 0; i < crew->race.rounds; i++)
-		slice_ns[i] = crew->race.ns[mode][i] / crew->threads;
-	abd_perf_result_job(&job, latency, slice_ns, crew->race.rounds);
 }
 
 static int abd_perf_cached_threads_run(const struct abd_perf_cached_set *set, unsigned threads)

@@ -475,7 +475,7 @@ const struct abd_perf_scenario abd_perf_compare = {
 	.summary = "comparing, testing for zero and copying scattered buffers, by size, by shift "
 		   "of boundaries and by kernel; short keys",
 	.uses = ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 16,
+	.normal_s = 12,
 	.full_s = 65,
 	.run = abd_perf_compare_run,
 };

@@ -520,7 +520,7 @@ const struct abd_perf_scenario abd_perf_lz4 = {
 	.name = "lz4",
 	.summary = "writing lz4 from scattered runs, and blocks that can be entered in the middle",
 	.uses = ABD_PERF_USES_INPUT | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 13,
+	.normal_s = 9,
 	.full_s = 120,
 	.run = abd_perf_lz4_run,
 };

@@ -269,6 +269,21 @@ class Sources(Case):
             self.assertEqual(ratio["claim"] is None, ratio["published"] is None, ratio)
             self.assertTrue(ratio["claim"] is None or ratio["source"], ratio)
 
+    def test_the_table_has_the_published_figure_beside_the_measured_one(self):
+        lines = [line for line in whole_run()[0].stdout.splitlines() if " single-chunk " in line and "[" in line]
+        self.assertEqual(len(lines), 4)
+        for line in lines:
+            self.assertRegex(line, r"\d\.\d{3} \[.*\]  about 5 % \(OpenZFS PR 8580\)")
+
+    def test_times_of_reads_are_of_every_mode_and_in_order(self):
+        found = [entry for entry in json.loads(whole_run()[1])["results"] if (entry["scenario"], entry["group"]) == ("arc-cached-read", "latency")]
+        self.assertEqual(len({tuple(entry["parameters"][name] for name in ("data", "threads", "mode")) for entry in found}), 2 * 2 * 6)
+        for entry in found:
+            self.assertEqual([figure["name"] for figure in entry["figures"]], ["p50", "p90", "p99", "p99.9"])
+            values = [figure["median"] for figure in entry["figures"]]
+            self.assertEqual(values, sorted(values))
+            self.assertGreater(entry["parameters"]["reads"], 0)
+
     def test_sources_are_measured_by_one_name(self):
         _, results = self.results("sources", "--filter", "statx: |dedupe: aligned", "--input", self.tree("text"))
         self.assertEqual([entry["scenario"] for entry in results], ["dedupe", "statx"])
@@ -420,68 +435,6 @@ def may_hide():
 
 def hidden(*arguments):
     return subprocess.run([*HIDE, PERF, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@at_length
-class Jobs(Case):
-    """arc-cached-read's jobs, read as a tool for fio's JSON reads them: by fio's names and units."""
-
-    @classmethod
-    def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as directory:
-            text, file = os.path.join(directory, "input"), os.path.join(directory, "result.json")
-            write_input(text)
-            cls.result = run("run", "arc-cached-read", "--quick", "--repeat", "2", "--runtime", "0.1", "--warmup", "0.02",
-                             "--processes", "1", "--threads", "3", "--input", text, "--json", file)
-            if cls.result.returncode == 0:
-                with open(file) as stream:
-                    cls.document = json.load(stream)
-
-    def setUp(self):
-        self.assertEqual(self.result.returncode, 0, self.result.stderr)
-
-    def tearDown(self):
-        pass
-
-    def test_every_mode_over_both_kinds_of_data_is_a_job(self):
-        jobs = {(job["job options"]["abd_data"], job["job options"]["abd_mode"]) for job in self.document["jobs"]}
-        self.assertEqual(len(jobs), 12)
-        self.assertEqual(len(self.document["jobs"]), 12)
-        self.assertEqual({job["job options"]["numjobs"] for job in self.document["jobs"]}, {"3"})
-
-    def test_counts_and_rates_fit_each_other(self):
-        for job in self.document["jobs"]:
-            read = job["read"]
-            seconds = read["runtime"] / 1000
-            self.assertEqual(read["io_bytes"], read["total_ios"] * 131072)
-            self.assertGreater(seconds, 0.05)  # about 0.1, and more on a busy machine
-            self.assertLess(seconds, 10)
-            self.assertAlmostEqual(read["bw_bytes"] * seconds / read["io_bytes"], 1, delta=0.02)
-            self.assertAlmostEqual(read["bw"] * 1024 / read["bw_bytes"], 1, delta=0.001)
-            self.assertAlmostEqual(read["iops"] * 131072 / read["bw_bytes"], 1, delta=0.001)
-            self.assertEqual(read["bw_samples"], 2)
-            self.assertLessEqual(read["bw_min"], read["bw_mean"] + 1)
-            self.assertLessEqual(read["bw_mean"], read["bw_max"] + 1)
-            for direction in ("write", "trim"):
-                self.assertEqual(job[direction]["io_bytes"], 0)
-
-    def test_latencies_are_of_every_read_and_in_order(self):
-        for job in self.document["jobs"]:
-            clat = job["read"]["clat_ns"]
-            self.assertEqual(clat["N"], job["read"]["total_ios"])
-            names = list(clat["percentile"])
-            self.assertEqual(names, sorted(names, key=float))
-            for name in ("50.000000", "90.000000", "99.000000", "99.900000"):
-                self.assertIn(name, names)
-            values = [clat["min"], *clat["percentile"].values(), clat["max"]]
-            self.assertEqual(values, sorted(values))
-            self.assertLessEqual(clat["min"], clat["mean"])
-            self.assertLessEqual(clat["mean"], clat["max"])
-
-    def test_the_table_has_the_published_figure_beside_the_measured_one(self):
-        for line in self.result.stdout.splitlines():
-            if " single-chunk " in line and "[" in line:
-                self.assertRegex(line, r"\d\.\d{3} \[.*\]  about 5 % \(OpenZFS PR 8580\)")
 
 
 class Runs(Case):
