@@ -48,8 +48,8 @@
  *   zero                plan          libc, avx512; several runs together: avx512-four,
  *                                     nt-pair-avx512. Up to 512 bytes of linear memory go by
  *                                     memset(), whatever the plan
- *   lz4                 plan          of decoders, by the block's size: avx512, avx2, sse2, neon,
- *                                     scalar
+ *   lz4                 plan          of decoders, by the block's size: avx512, avx2, neon,
+ *                                     portable
  *   fletcher            plan          avx512, avx2, scalar
  *   crc32c              plan          vpclmul, pclmul, sse42, portable
  *   xxh3                plan          avx512, avx2, portable

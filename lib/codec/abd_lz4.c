@@ -39,8 +39,8 @@ static ssize_t abd_lz4_decode_to(
 		return -EBADMSG;
 	if (!abd_runs_read(&runs, src, src_off, src_size))
 		return -ENOMEM;
-	result = decoder->decode(dst != NULL ? dst : nothing, dst_size, stop, runs.runs, runs.count,
-		runs.skip, src_size);
+	result = decoder->decode(dst != NULL ? dst : nothing, dst_size, stop, runs.runs, runs.skip,
+		src_size, NULL, 0);
 	abd_runs_end(&runs);
 	return result;
 }
@@ -68,7 +68,8 @@ ssize_t abd_lz4_decompress_exact_to_buf(
 		abd_lz4_decode_to(dst, src, size, ABD_LZ4_STOP_WHOLE, src_off, src_size), size);
 }
 
-/* Decode into several runs of output, through a window: see abd_lz4_decode_scatter(). */
+/* Decode into several runs of output, through a window: see decode_scatter() of abd_lz4_decode.h.
+ */
 static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_t *src,
 	size_t dst_off, size_t dst_size, size_t src_off, size_t src_size)
 {
@@ -89,8 +90,8 @@ static ssize_t abd_lz4_decode_scattered(const char *call, abd_t *dst, const abd_
 	window = abd_allocator_get(window_size, false);
 	if (window == NULL)
 		goto out_to;
-	result = decoder->decode_scatter(to.runs, to.count, to.skip, dst_size, from.runs,
-		from.count, from.skip, src_size, window, window_size);
+	result = decoder->decode_scatter(
+		to.runs, to.skip, dst_size, from.runs, from.skip, src_size, window, window_size);
 	abd_allocator_put(window, window_size, false);
 out_to:
 	abd_runs_end(&to);

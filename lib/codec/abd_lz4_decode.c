@@ -8,12 +8,11 @@ const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
 #if ABD_ON_X86
 	&abd_lz4_decode_avx512,
 	&abd_lz4_decode_avx2,
-	&abd_lz4_decode_sse2,
 #endif
 #if ABD_ON_ARM64
 	&abd_lz4_decode_neon,
 #endif
-	&abd_lz4_decode_scalar,
+	&abd_lz4_decode_portable,
 	NULL,
 };
 

@@ -36,24 +36,23 @@ struct abd_lz4_decoder {
 	 *          ends before it.
 	 *          Errors: -EBADMSG, and dst then holds no promise. Bytes of dst past the result
 	 *          may have been overwritten.
+	 * hub:     for a group, where hub_size > 0: matches also reach into the bytes there, which
+	 *          lie before dst as far as they do in the record. ABD_LZ4_HUB_MARGIN bytes behind
+	 *          them may be read: what they hold leaves no trace.
 	 * Threads: any; nothing is shared.
 	 */
 	ssize_t (*decode)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
-		size_t run_count, size_t skip, size_t src_size);
-	/*
-	 * decode() of a group: matches also reach into the hub_size bytes at hub, which lie before
-	 * dst as far as they do in the record. ABD_LZ4_HUB_MARGIN bytes behind them may be read:
-	 * what they hold leaves no trace.
-	 */
-	ssize_t (*decode_group)(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 		size_t skip, size_t src_size, const void *hub, size_t hub_size);
 	/*
-	 * Decode the whole block into several runs of output, through a window; see
-	 * abd_lz4_decode_scatter().
+	 * Decode the whole block into several runs of output: dst_size bytes of room that start
+	 * dst_skip bytes into dst_runs[0]. The bytes are decoded into window and copied from there
+	 * to the runs, since matches reach back across runs: a copy costs less than finding the run
+	 * of each match. window holds window_size bytes, at least ABD_LZ4_WINDOW_MIN or dst_size,
+	 * whichever is smaller; its contents are of no use afterwards.
 	 */
-	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_run_count,
-		size_t dst_skip, size_t dst_size, const struct iovec *runs, size_t run_count,
-		size_t skip, size_t src_size, void *window, size_t window_size);
+	ssize_t (*decode_scatter)(const struct iovec *dst_runs, size_t dst_skip, size_t dst_size,
+		const struct iovec *runs, size_t skip, size_t src_size, void *window,
+		size_t window_size);
 };
 
 /*
@@ -64,8 +63,8 @@ struct abd_lz4_decoder {
 #define ABD_LZ4_HUB_MARGIN ((size_t)128)
 
 /* The decoders. Those of another machine are not built, and not in the table. */
-extern const struct abd_lz4_decoder abd_lz4_decode_avx512, abd_lz4_decode_avx2, abd_lz4_decode_sse2,
-	abd_lz4_decode_neon, abd_lz4_decode_scalar;
+extern const struct abd_lz4_decoder abd_lz4_decode_avx512, abd_lz4_decode_avx2, abd_lz4_decode_neon,
+	abd_lz4_decode_portable;
 
 /** Every decoder that was built, best first, ended by NULL. A decoder is added by one file and one
  * line of the table. */
@@ -78,27 +77,6 @@ extern struct abd_choice abd_lz4_choice;
 static inline const struct abd_lz4_decoder *abd_lz4_decoder_for(size_t size)
 {
 	return ABD_CHOOSE(abd_lz4_decoder, &abd_lz4_choice, size);
-}
-
-/**
- * Decode a whole block into scattered output: dst_size bytes of room that start dst_skip bytes into
- * dst_runs[0].
- *
- * The bytes are decoded into window and copied from there to the runs, since matches reach back
- * across runs: a copy costs less than finding the run of each match. window holds window_size
- * bytes: at least ABD_LZ4_WINDOW_MIN or dst_size, whichever is smaller.
- * Returns: bytes produced, at most dst_size. Errors: -EBADMSG, and the output then holds no
- *          promise.
- * Owner:   nothing changes hands; window's contents are of no use afterwards.
- * Threads: any, each with its own window.
- */
-static inline ssize_t abd_lz4_decode_scatter(const struct abd_lz4_decoder *decoder,
-	const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip, size_t dst_size,
-	const struct iovec *runs, size_t run_count, size_t skip, size_t src_size, void *window,
-	size_t window_size)
-{
-	return decoder->decode_scatter(dst_runs, dst_run_count, dst_skip, dst_size, runs, run_count,
-		skip, src_size, window, window_size);
 }
 
 #endif

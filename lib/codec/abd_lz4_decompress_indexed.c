@@ -55,7 +55,7 @@ static ssize_t abd_lz4_decode_from(const struct abd_lz4_block *block, struct abd
 		skip -= run->iov_len;
 	if (stop == dst_size)
 		stop = ABD_LZ4_STOP_PREFIX;
-	return block->decoder->decode_group(dst, dst_size, stop, run, skip, left, hub, hub_size);
+	return block->decoder->decode(dst, dst_size, stop, run, skip, left, hub, hub_size);
 }
 
 /* The entry of byte off: the last point at or before it. False: the index can't be this block's. */

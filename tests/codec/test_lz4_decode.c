@@ -261,8 +261,8 @@ Test(abd_lz4_decode, a_match_at_offset_0_is_rejected_in_a_group_too)
 		const struct iovec run = {zero[i % 2], sizeof(zero[0])};
 
 		if (decoder->supported())
-			cr_assert_eq(decoder->decode_group(room, sizeof(room), ABD_LZ4_STOP_PREFIX,
-					     &run, 0, sizeof(zero[0]), hub, 64),
+			cr_assert_eq(decoder->decode(room, sizeof(room), ABD_LZ4_STOP_PREFIX, &run,
+					     0, sizeof(zero[0]), hub, 64),
 				-EBADMSG, "%s", decoder->name);
 	}
 }
@@ -296,7 +296,7 @@ Test(abd_lz4_decode, every_decoder_judges_alike)
 
 			if (!decoder->supported())
 				continue;
-			result = decoder->decode(room, dst_size, stop, &run, 1, 0, packed);
+			result = decoder->decode(room, dst_size, stop, &run, 0, packed, NULL, 0);
 			if (i == 0 || !abd_lz4_decoders[i - 1]->supported())
 				first = result;
 			cr_assert_eq(result, first, "%s: case %zu: %zd, not %zd", decoder->name, n,
@@ -326,13 +326,15 @@ Test(abd_lz4_decode, lengths_beyond_the_address_space_are_rejected)
 		if (!decoder->supported())
 			continue;
 		memset(first, 255, RUN);
-		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS),
+		cr_assert_eq(
+			decoder->decode(room, 64, SIZE_MAX, runs, 0, (size_t)RUN * RUNS, NULL, 0),
 			-EBADMSG);
 		first[0] = 0x1f;
 		first[1] = 'x';
 		first[2] = 1;
 		first[3] = 0;
-		cr_assert_eq(decoder->decode(room, 64, SIZE_MAX, runs, RUNS, 0, (size_t)RUN * RUNS),
+		cr_assert_eq(
+			decoder->decode(room, 64, SIZE_MAX, runs, 0, (size_t)RUN * RUNS, NULL, 0),
 			-EBADMSG);
 	}
 }

@@ -172,7 +172,7 @@ static inline const char *lz4_case_whole(const struct lz4_case *c, const struct 
 {
 	uint8_t *dst = malloc(c->dst_size);
 	ssize_t got = c->decoder->decode(
-		dst, c->dst_size, ABD_LZ4_STOP_WHOLE, in->runs, in->count, c->skip, c->src_size);
+		dst, c->dst_size, ABD_LZ4_STOP_WHOLE, in->runs, c->skip, c->src_size, NULL, 0);
 	const char *fault = NULL;
 
 	if (got != result)
@@ -193,7 +193,7 @@ static inline const char *lz4_case_partial(const struct lz4_case *c, const struc
 {
 	uint8_t *dst = malloc(dst_size);
 	ssize_t got =
-		c->decoder->decode(dst, dst_size, stop, in->runs, in->count, c->skip, c->src_size);
+		c->decoder->decode(dst, dst_size, stop, in->runs, c->skip, c->src_size, NULL, 0);
 	size_t least = stop < dst_size ? stop : dst_size;
 	const char *fault = NULL;
 
@@ -219,8 +219,8 @@ static inline const char *lz4_case_scatter(const struct lz4_case *c, const struc
 	struct lz4_runs out =
 		lz4_runs_make(c->dst_size, (size_t)(c->seed >> 11) % 1000, skip, c->seed);
 	uint8_t *window = malloc(window_size), *dst = calloc(1, c->dst_size);
-	ssize_t got = abd_lz4_decode_scatter(c->decoder, out.runs, out.count, skip, c->dst_size,
-		in->runs, in->count, c->skip, c->src_size, window, window_size);
+	ssize_t got = c->decoder->decode_scatter(
+		out.runs, skip, c->dst_size, in->runs, c->skip, c->src_size, window, window_size);
 	const char *fault = NULL;
 
 	if (got != result)

@@ -188,7 +188,7 @@ static bool check_damaged(const struct indexed *from, const uint8_t *bytes, size
 		if (!decoder->supported())
 			continue;
 		memset(dst + dst_size, 0xa5, GUARD);
-		got = decoder->decode_group(
+		got = decoder->decode(
 			dst, dst_size, stop, runs, 0, size, back, from->index->hub_size);
 		for (size_t k = dst_size; k < dst_size + GUARD; k++)
 			abd_test_check(dst[k] == 0xa5, "%s: written behind", decoder->name);

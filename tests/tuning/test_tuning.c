@@ -29,7 +29,7 @@ static const struct name_and_values all[] = {
 	{"compare", {"scalar", "word", "libc", "word<=64,scalar<=4096,libc"},
 		{"", "fastest", "SCALAR", "word<=64", "word<=64,fastest", "word:64,libc"}},
 	{"copy", {"libc"}, {"", "memcpy", "libc,libc"}},
-	{"lz4", {"scalar"}, {"", "LZ4", "liblz4", "scalar<=,scalar"}},
+	{"lz4", {"portable"}, {"", "LZ4", "liblz4", "portable<=,portable"}},
 	{"fletcher", {"scalar"}, {"", "sse", "scalar "}},
 	{"crc32c", {"portable"}, {"", "crc"}},
 	{"xxh3", {"portable"}, {"", "xxh"}},

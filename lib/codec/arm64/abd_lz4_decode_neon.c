@@ -10,27 +10,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define WIDE 64
-
-static inline void copy_16(uint8_t *dst, const uint8_t *src)
-{
-	vst1q_u8(dst, vld1q_u8(src));
-}
-
-static inline void copy_32(uint8_t *dst, const uint8_t *src)
-{
-	uint8x16_t low = vld1q_u8(src), high = vld1q_u8(src + 16);
-
-	vst1q_u8(dst, low);
-	vst1q_u8(dst + 16, high);
-}
-
-static inline void copy_wide(uint8_t *dst, const uint8_t *src)
-{
-	copy_32(dst, src);
-	copy_32(dst + 32, src + 32);
-}
-
 static inline void fill(uint8_t *dst, size_t offset, size_t size)
 {
 	const uint8_t *end = dst + size, *which = abd_lz4_repeat[offset];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quick half of the decoder, a template: each instruction set's file defines copy_16(),
- * copy_32(), copy_wide(), WIDE, fill_short() and fill(), includes this, and names the result with
- * ABD_LZ4_DECODER().
+ * The quick half of the decoder, a template: each instruction set's file defines
+ * fill_short() and fill(), for matches at offsets below 8 and 16, includes this, and names the
+ * result with ABD_LZ4_DECODER().
  * Invariant: a sequence is decoded here only when all its reads lie in the window and all its
  * writes in the output, the overrun of wide copies included; otherwise ip and op stay at its start,
  * and the careful loop decodes it by the rules.
  */
+#include "abd_lz4_decode_copy.h"
 #include "abd_lz4_decode_state.h"
-#include "abd_lz4_decode_word.h"
 
 /* Little-endian, any alignment. */
 static inline size_t load_offset(const uint8_t *p)
@@ -310,22 +310,6 @@ static __attribute__((noinline)) int decode_block(struct abd_lz4_state *s)
 }
 
 static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
-	size_t run_count, size_t skip, size_t src_size)
-{
-	struct abd_lz4_state s;
-	ssize_t result;
-	int error;
-
-	(void)run_count;
-	s.copy_match = copy_match_call;
-	s.copy_literals = copy_exactly;
-	if (abd_lz4_decode_begin(&s, dst, dst_size, stop, runs, skip, src_size, &result))
-		return result;
-	error = decode_block(&s);
-	return error != 0 ? error : s.op - (uint8_t *)dst;
-}
-
-static ssize_t decode_group(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 	size_t skip, size_t src_size, const void *hub, size_t hub_size)
 {
 	struct abd_lz4_state s;
@@ -338,13 +322,12 @@ static ssize_t decode_group(void *dst, size_t dst_size, size_t stop, const struc
 		return result;
 	s.hub = hub;
 	s.hub_size = hub_size;
-	error = decode_all(&s, true);
+	error = hub_size > 0 ? decode_all(&s, true) : decode_block(&s);
 	return error != 0 ? error : s.op - (uint8_t *)dst;
 }
 
-static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count, size_t dst_skip,
-	size_t dst_size, const struct iovec *runs, size_t run_count, size_t skip, size_t src_size,
-	void *window, size_t window_size)
+static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_skip, size_t dst_size,
+	const struct iovec *runs, size_t skip, size_t src_size, void *window, size_t window_size)
 {
 	struct abd_lz4_state s;
 	struct abd_lz4_sink sink;
@@ -353,8 +336,6 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 
 	s.copy_match = copy_match_call;
 	s.copy_literals = copy_exactly;
-	(void)dst_run_count;
-	(void)run_count;
 	if (abd_lz4_decode_begin_scatter(&s, &sink, dst_runs, dst_skip, dst_size, runs, skip,
 		    src_size, window, window_size, &result))
 		return result;
@@ -367,6 +348,5 @@ static ssize_t decode_scatter(const struct iovec *dst_runs, size_t dst_run_count
 		.name = #suffix,                                 \
 		.supported = (is_supported),                     \
 		.decode = decode,                                \
-		.decode_group = decode_group,                    \
 		.decode_scatter = decode_scatter,                \
 	}

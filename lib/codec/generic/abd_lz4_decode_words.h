@@ -6,7 +6,7 @@
 #ifndef ABD_LZ4_DECODE_WORDS_H
 #define ABD_LZ4_DECODE_WORDS_H
 
-#include "abd_lz4_decode_word.h"
+#include "abd_lz4_decode_copy.h"
 
 #include <stddef.h>
 

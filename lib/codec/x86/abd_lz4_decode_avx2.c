@@ -5,7 +5,6 @@
  * of them is selected.
  */
 #include "abd_lz4_decode_shuffle.h"
-#include "abd_lz4_decode_x86.h"
 
 #include <immintrin.h>
 #include <stddef.h>
