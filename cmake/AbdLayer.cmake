@@ -9,7 +9,6 @@ set(ABD_LAYERS "" CACHE INTERNAL "")
 
 set(abd_options_avx2 -mavx2 -mbmi -mbmi2)
 set(abd_options_avx512 ${abd_options_avx2} -mavx512f -mavx512bw -mavx512vl)
-set(abd_options_sse42 -msse4.2)
 set(abd_options_pclmul -msse4.2 -mpclmul)
 set(abd_options_vpclmul ${abd_options_avx512} ${abd_options_pclmul} -mvpclmulqdq)
 

@@ -39,7 +39,7 @@
  * the environment, by abd_flush_calibrate(), or for a group of tunables. abd-perf tune measures all
  * kernels on a machine and prints what to set there.
  *
- *   compare             plan          avx512, avx2, sse2, sse2-memcmp, neon, libc, word, scalar;
+ *   compare             plan          avx512, avx2, sse2, neon, libc, word, scalar;
  *                                     without hints: avx512-near; several runs together:
  *                                     avx512-pair, avx512-four, avx2-pair, avx2-four
  *   copy                plan          avx512, libc, string, nt-avx512; two runs or four together:
@@ -51,7 +51,7 @@
  *   lz4                 plan          of decoders, by the block's size: avx512, avx2, neon,
  *                                     portable
  *   fletcher            plan          avx512, avx2, scalar
- *   crc32c              plan          vpclmul, pclmul, sse42, portable
+ *   crc32c              plan          vpclmul, pclmul, portable
  *   xxh3                plan          avx512, avx2, portable
  *   flush_auto, flush_shared, flush_exclusive
  *                       plan          for flush-copies with that flag: nt-avx512, nt-avx2, nt-sse2,

@@ -12,9 +12,8 @@
 /* Sets of instructions: each is all that cmake/AbdLayer.cmake compiles files of its name for. */
 enum abd_cpu_feature {
 	ABD_CPU_SSE2,
-	ABD_CPU_SSE42,
-	ABD_CPU_PCLMUL,  /* with SSE42 */
-	ABD_CPU_AVX2,    /* with SSE42, BMI and BMI2 */
+	ABD_CPU_PCLMUL,  /* with SSE4.2 */
+	ABD_CPU_AVX2,    /* with SSE4.2, BMI and BMI2 */
 	ABD_CPU_AVX512,  /* F, BW and VL, with AVX2 */
 	ABD_CPU_VPCLMUL, /* with AVX512 and PCLMUL */
 	ABD_CPU_CLFLUSH,
@@ -31,7 +30,6 @@ bool abd_cpu_has(enum abd_cpu_feature feature);
 /** What kernels have as supported(): whether this CPU has the feature that they need, if any. */
 bool abd_cpu_runs_any(void);
 bool abd_cpu_runs_sse2(void);
-bool abd_cpu_runs_sse42(void);
 bool abd_cpu_runs_pclmul(void);
 bool abd_cpu_runs_avx2(void);
 bool abd_cpu_runs_avx512(void);

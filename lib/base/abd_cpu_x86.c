@@ -62,8 +62,6 @@ bool abd_cpu_has(enum abd_cpu_feature feature)
 	switch (feature) {
 	case ABD_CPU_SSE2:
 		return __builtin_cpu_supports("sse2");
-	case ABD_CPU_SSE42:
-		return abd_cpu_has_sse42();
 	case ABD_CPU_PCLMUL:
 		return abd_cpu_has_pclmul();
 	case ABD_CPU_AVX2:

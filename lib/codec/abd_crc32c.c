@@ -8,7 +8,6 @@ const struct abd_crc32c_kernel *const abd_crc32c_kernels[] = {
 #if ABD_ON_X86
 	&abd_crc32c_vpclmul,
 	&abd_crc32c_pclmul,
-	&abd_crc32c_sse42,
 #endif
 	&abd_crc32c_portable,
 	NULL,

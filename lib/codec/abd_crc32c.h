@@ -16,8 +16,7 @@ struct abd_crc32c_kernel {
 };
 
 /* The kernels. Those of another machine are not built, and not in the table. */
-extern const struct abd_crc32c_kernel abd_crc32c_vpclmul, abd_crc32c_pclmul, abd_crc32c_sse42,
-	abd_crc32c_portable;
+extern const struct abd_crc32c_kernel abd_crc32c_vpclmul, abd_crc32c_pclmul, abd_crc32c_portable;
 
 /** Every kernel that was built, best first, ended by NULL; the last runs everywhere. */
 extern const struct abd_crc32c_kernel *const abd_crc32c_kernels[];

@@ -15,7 +15,6 @@ const struct abd_compare_kernel *const abd_compare_kernels[] = {
 #if ABD_ON_X86
 	&abd_compare_avx512,
 	&abd_compare_avx2,
-	&abd_compare_sse2_memcmp,
 	&abd_compare_sse2,
 #endif
 #if ABD_ON_ARM64

@@ -44,10 +44,10 @@ struct abd_compare_kernel {
 };
 
 /* The kernels. Those of another machine are not built, and not in the table. */
-extern const struct abd_compare_kernel abd_compare_avx512, abd_compare_avx2,
-	abd_compare_sse2_memcmp, abd_compare_sse2, abd_compare_neon, abd_compare_libc,
-	abd_compare_word, abd_compare_scalar, abd_compare_avx512_near, abd_compare_avx512_pair,
-	abd_compare_avx512_four, abd_compare_avx2_pair, abd_compare_avx2_four;
+extern const struct abd_compare_kernel abd_compare_avx512, abd_compare_avx2, abd_compare_sse2,
+	abd_compare_neon, abd_compare_libc, abd_compare_word, abd_compare_scalar,
+	abd_compare_avx512_near, abd_compare_avx512_pair, abd_compare_avx512_four,
+	abd_compare_avx2_pair, abd_compare_avx2_four;
 
 /** Every kernel that was built, best first, ended by NULL. A kernel is added by one file and one
  * line of the table. */

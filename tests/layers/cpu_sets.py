@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 # The set of flags, as a file's name ends in it, and the feature that its kernels' supported() asks for.
-FEATURES = {name: name.upper() for name in ("sse42", "pclmul", "avx2", "avx512", "vpclmul")}
+FEATURES = {name: name.upper() for name in ("pclmul", "avx2", "avx512", "vpclmul")}
 # What the compiler defines, and __builtin_cpu_supports() calls otherwise. The kernels of the rest are one instruction, in assembly or an
 # intrinsic: cpuid is asked for that one.
 CALLED = {"sse4_1": "sse4.1", "sse4_2": "sse4.2"}

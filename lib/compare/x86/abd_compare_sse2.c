@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SSE2: 16 bytes a vector, on every x86-64 there is. There are two kernels. sse2 is our own code
- * throughout. sse2-memcmp leaves order and equality to the C library, whose memcmp with 16-byte
- * vectors is 7 % faster than ours in L1. memcmp says neither where bytes differ nor whether all are
- * zero: finding that out through memcmp takes twice as long, so sse2-memcmp uses our code for it.
+ * SSE2: 16 bytes a vector, on every x86-64 there is.
  */
 #include "abd_compare_kernel.h"
 #include "abd_compare_part.h"
@@ -48,30 +45,6 @@ static inline size_t vec_first(const uint8_t *a, const uint8_t *b)
 }
 
 #include "abd_compare_vector.h"
-
-static int memcmp_order(
-	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
-{
-	abd_fetch_heads(next_a, next_b);
-	return memcmp(a, b, size);
-}
-
-static bool memcmp_equal(
-	const void *a, const void *b, size_t size, const void *next_a, const void *next_b)
-{
-	abd_fetch_heads(next_a, next_b);
-	return memcmp(a, b, size) == 0;
-}
-
-const struct abd_compare_kernel abd_compare_sse2_memcmp = {
-	.name = "sse2-memcmp",
-	.supported = abd_cpu_runs_sse2,
-	.order = memcmp_order,
-	.equal = memcmp_equal,
-	.diff = vector_diff,
-	.zero = vector_zero,
-	.key_equal = vector_key_equal,
-};
 
 const struct abd_compare_kernel abd_compare_sse2 = {
 	.name = "sse2",

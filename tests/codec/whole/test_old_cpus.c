@@ -30,7 +30,6 @@ static int can_not_be_forced(uint32_t hidden)
 		{bit(AVX512), "copy", "nt-avx512"},
 		{bit(VPCLMUL), "crc32c", "vpclmul"},
 		{bit(PCLMUL), "crc32c", "pclmul"},
-		{bit(SSE42), "crc32c", "sse42"},
 		{bit(AVX512), "xxh3", "avx512"},
 		{bit(AVX2), "xxh3", "avx2"},
 	};
@@ -68,8 +67,8 @@ Test(abd_old_cpus, what_they_lack_can_not_be_forced)
 		bit(MOVDIR64B) | bit(AVX512),
 		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB),
 		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB) | bit(CLFLUSHOPT),
-		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB) | bit(AVX2) | bit(SSE42),
-		bit(MOVDIR64B) | bit(AVX512) | LINES | bit(AVX2) | bit(SSE42),
+		bit(MOVDIR64B) | bit(AVX512) | bit(CLWB) | bit(AVX2),
+		bit(MOVDIR64B) | bit(AVX512) | LINES | bit(AVX2),
 		~0u,
 	};
 

@@ -17,9 +17,9 @@ int main(void)
 	static const struct {
 		enum abd_cpu_feature feature;
 		const char *name;
-	} features[] = {FEATURE(SSE2), FEATURE(SSE42), FEATURE(PCLMUL), FEATURE(AVX2),
-		FEATURE(AVX512), FEATURE(VPCLMUL), FEATURE(CLFLUSH), FEATURE(CLFLUSHOPT),
-		FEATURE(CLWB), FEATURE(MOVDIR64B), FEATURE(NEON), FEATURE(DCPOP)};
+	} features[] = {FEATURE(SSE2), FEATURE(PCLMUL), FEATURE(AVX2), FEATURE(AVX512),
+		FEATURE(VPCLMUL), FEATURE(CLFLUSH), FEATURE(CLFLUSHOPT), FEATURE(CLWB),
+		FEATURE(MOVDIR64B), FEATURE(NEON), FEATURE(DCPOP)};
 
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
 		printf("%s %s\n", abd_cpu_has(features[i].feature) ? "has" : "lacks",

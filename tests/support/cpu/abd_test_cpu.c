@@ -23,7 +23,6 @@ static unsigned level_of(enum abd_cpu_feature feature)
 {
 	switch (feature) {
 	case ABD_CPU_SSE2:
-	case ABD_CPU_SSE42:
 	case ABD_CPU_CLFLUSH:
 		return 1;
 	case ABD_CPU_AVX2:
