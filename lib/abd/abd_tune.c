@@ -6,8 +6,6 @@
  */
 #include "abd_impl.h"
 
-#include <stdio.h>
-
 /*
  * Scatter from 1.5 KiB up and runs of up to 4 MiB: OpenZFS's values on Linux before 6.4. Since then
  * the kernel counts orders otherwise, and OpenZFS's runs end at 2 MiB.
@@ -20,77 +18,13 @@ struct abd_tune abd_tune = {
 };
 atomic_bool abd_started;
 
-static int abd_tune_flag(int *flag, const char *value)
-{
-	uint64_t number;
-
-	if (!abd_tunable_parse(value, 0, 1, &number))
-		return -EINVAL;
-	__atomic_store_n(flag, (int)number, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static int abd_tune_scatter_enabled_set(const char *value)
-{
-	return abd_tune_flag(&abd_tune.scatter_enabled, value);
-}
-
-static int abd_tune_linear_page_set(const char *value)
-{
-	return abd_tune_flag(&abd_tune.linear_page, value);
-}
-
-static int abd_tune_scatter_min_size_set(const char *value)
-{
-	uint64_t number;
-
-	if (!abd_tunable_parse(value, 0, SIZE_MAX, &number))
-		return -EINVAL;
-	__atomic_store_n(&abd_tune.scatter_min_size, (size_t)number, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static int abd_tune_max_order_set(const char *value)
-{
-	uint64_t number;
-
-	if (!abd_tunable_parse(value, 0, ABD_CHUNK_ORDER_MAX, &number))
-		return -EINVAL;
-	__atomic_store_n(&abd_tune.max_order, (unsigned)number, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static const char *abd_tune_print(char *text, size_t size, size_t value)
-{
-	snprintf(text, size, "%zu", value);
-	return text;
-}
-
-static const char *abd_tune_scatter_enabled_get(char *text, size_t size)
-{
-	return abd_tune_print(text, size, ABD_TUNE(scatter_enabled) != 0);
-}
-
-static const char *abd_tune_linear_page_get(char *text, size_t size)
-{
-	return abd_tune_print(text, size, ABD_TUNE(linear_page) != 0);
-}
-
-static const char *abd_tune_scatter_min_size_get(char *text, size_t size)
-{
-	return abd_tune_print(text, size, ABD_TUNE(scatter_min_size));
-}
-
-static const char *abd_tune_max_order_get(char *text, size_t size)
-{
-	return abd_tune_print(text, size, ABD_TUNE(max_order));
-}
-
 static const struct abd_tunable abd_buffer_tunable_table[] = {
-	{"scatter_enabled", abd_tune_scatter_enabled_set, abd_tune_scatter_enabled_get},
-	{"scatter_min_size", abd_tune_scatter_min_size_set, abd_tune_scatter_min_size_get},
-	{"max_order", abd_tune_max_order_set, abd_tune_max_order_get},
-	{"linear_page", abd_tune_linear_page_set, abd_tune_linear_page_get},
+	{.name = "scatter_enabled", ABD_TUNABLE_NUMBER(abd_tune.scatter_enabled), .high = 1},
+	{.name = "scatter_min_size",
+		ABD_TUNABLE_NUMBER(abd_tune.scatter_min_size),
+		.high = SIZE_MAX},
+	{.name = "max_order", ABD_TUNABLE_NUMBER(abd_tune.max_order), .high = ABD_CHUNK_ORDER_MAX},
+	{.name = "linear_page", ABD_TUNABLE_NUMBER(abd_tune.linear_page), .high = 1},
 };
 
 const struct abd_tunables abd_buffer_tunables = {

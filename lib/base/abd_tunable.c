@@ -29,6 +29,36 @@ bool abd_tunable_parse(const char *text, uint64_t low, uint64_t high, uint64_t *
 	return number >= low && number <= high;
 }
 
+int abd_tunable_set(const struct abd_tunable *tunable, const char *value)
+{
+	uint64_t number;
+
+	if (tunable->set != NULL)
+		return tunable->set(value);
+	if (!abd_tunable_parse(value, tunable->low, tunable->high, &number))
+		return -EINVAL;
+	if (tunable->bytes == sizeof(uint32_t))
+		__atomic_store_n((uint32_t *)tunable->number, (uint32_t)number, __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n((uint64_t *)tunable->number, number, __ATOMIC_SEQ_CST);
+	if (tunable->changed != NULL)
+		tunable->changed();
+	return 0;
+}
+
+const char *abd_tunable_get(const struct abd_tunable *tunable, char *text, size_t size)
+{
+	uint64_t number;
+
+	if (tunable->get != NULL)
+		return tunable->get(text, size);
+	number = tunable->bytes == sizeof(uint32_t)
+			 ? __atomic_load_n((const uint32_t *)tunable->number, __ATOMIC_SEQ_CST)
+			 : __atomic_load_n((const uint64_t *)tunable->number, __ATOMIC_SEQ_CST);
+	snprintf(text, size, "%llu", (unsigned long long)number);
+	return text;
+}
+
 static void abd_tunable_variable(const char *name, char *variable, size_t size)
 {
 	size_t used = (size_t)snprintf(variable, size, "ABD_");
@@ -87,7 +117,7 @@ void abd_tunable_from_environment(const struct abd_tunables *tunables)
 		const struct abd_tunable *tunable = &tunables->table[i];
 		const char *value = abd_tunable_environment(tunable->name);
 
-		if (value != NULL && tunable->set(value) != 0)
+		if (value != NULL && abd_tunable_set(tunable, value) != 0)
 			abd_tunable_ignored(tunable->name, value);
 	}
 }

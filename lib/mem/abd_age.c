@@ -3,17 +3,14 @@
  * The clock, and the list of modules that age.
  */
 #include "abd_age.h"
-#include "abd_tunable.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <time.h>
 
-#define ABD_AGE_STAGES 6
 #define ABD_AGERS 8
 
 /* The tunable reserve_ms. 12 s: 15 s after a burst all memory is back, however coarse the clock. */
-static atomic_ullong abd_age_ms = 12000;
+atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
 static struct abd_ager *_Atomic abd_agers[ABD_AGERS];
 static const struct abd_ager *abd_age_forked[ABD_AGERS]; /* abd_thread.c lets one fork() in at a
@@ -87,19 +84,7 @@ void abd_age_check(uint64_t now_ms)
 	atomic_flag_clear(&abd_age_runs);
 }
 
-int abd_age_ms_set(const char *value)
+void abd_age_restart(void)
 {
-	uint64_t ms;
-
-	if (!abd_tunable_parse(value, ABD_AGE_STAGES, (uint64_t)1 << 40, &ms))
-		return -EINVAL;
-	atomic_store(&abd_age_ms, ms);
 	atomic_store(&abd_age_next_ms, 0);
-	return 0;
-}
-
-const char *abd_age_ms_get(char *text, size_t size)
-{
-	snprintf(text, size, "%llu", atomic_load(&abd_age_ms));
-	return text;
 }

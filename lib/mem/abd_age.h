@@ -51,7 +51,9 @@ uint64_t abd_age_period_ms(void);
 /** If a period has passed, call all age() functions. */
 void abd_age_check(uint64_t now_ms);
 
-int abd_age_ms_set(const char *value);
-const char *abd_age_ms_get(char *text, size_t size);
+/** The tunable reserve_ms, at least one for each stage; and what follows when it was set. */
+#define ABD_AGE_STAGES 6
+extern atomic_ullong abd_age_ms __attribute__((visibility("hidden")));
+void abd_age_restart(void);
 
 #endif

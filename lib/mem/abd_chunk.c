@@ -103,10 +103,12 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 /* The pool's tunables come first: the environment is applied in this order, and choosing the pool
  * reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
-	{"pool_size", abd_chunk_pool_size_set, abd_chunk_pool_size_get},
-	{"pool_alignment", abd_chunk_pool_alignment_set, abd_chunk_pool_alignment_get},
-	{"pool_node", abd_chunk_pool_node_set, abd_chunk_pool_node_get},
-	{"chunk_provider", abd_chunk_provider_set, abd_chunk_provider_get},
+	{.name = "pool_size", .set = abd_chunk_pool_size_set, .get = abd_chunk_pool_size_get},
+	{.name = "pool_alignment",
+		.set = abd_chunk_pool_alignment_set,
+		.get = abd_chunk_pool_alignment_get},
+	{.name = "pool_node", .set = abd_chunk_pool_node_set, .get = abd_chunk_pool_node_get},
+	{.name = "chunk_provider", .set = abd_chunk_provider_set, .get = abd_chunk_provider_get},
 };
 
 static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))

@@ -6,17 +6,15 @@
 #include "abd_depot.h"
 #include "abd_mem.h"
 #include "abd_thread.h"
-#include "abd_tunable.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static pthread_mutex_t abd_depot_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct abd_depot_batch *abd_depot_list[ABD_MAGAZINE_COUNT];
 static atomic_size_t abd_depot_bytes_of[ABD_MAGAZINE_COUNT]; /* changed under the lock */
 static size_t abd_depot_bytes;
 
-static atomic_size_t abd_depot_reserve = 64 << 20;
+atomic_size_t abd_depot_reserve = 64 << 20;
 
 struct abd_depot_batch *abd_depot_batch_make(
 	const struct abd_source *source, size_t size, unsigned tag)
@@ -163,27 +161,6 @@ void abd_depot_age(void)
 		}
 	pthread_mutex_unlock(&abd_depot_lock);
 	abd_depot_end_all(leaving);
-}
-
-size_t abd_depot_reserve_bytes(void)
-{
-	return atomic_load_explicit(&abd_depot_reserve, memory_order_relaxed);
-}
-
-int abd_depot_reserve_set(const char *value)
-{
-	uint64_t bytes;
-
-	if (!abd_tunable_parse(value, 0, SIZE_MAX, &bytes))
-		return -EINVAL;
-	atomic_store(&abd_depot_reserve, (size_t)bytes);
-	return 0;
-}
-
-const char *abd_depot_reserve_get(char *text, size_t size)
-{
-	snprintf(text, size, "%zu", abd_depot_reserve_bytes());
-	return text;
 }
 
 void abd_depot_fork_begin(void)

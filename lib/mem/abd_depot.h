@@ -12,6 +12,8 @@
 
 #include "abd_source.h"
 
+#include <stdatomic.h>
+
 #define ABD_DEPOT_BATCH 64
 
 struct abd_depot_batch {
@@ -50,9 +52,12 @@ bool abd_depot_drain(const struct abd_source *source, unsigned group);
 void abd_depot_age(void);
 
 /** The tunable reserve_bytes. */
-size_t abd_depot_reserve_bytes(void);
-int abd_depot_reserve_set(const char *value);
-const char *abd_depot_reserve_get(char *text, size_t size);
+extern atomic_size_t abd_depot_reserve __attribute__((visibility("hidden")));
+
+static inline size_t abd_depot_reserve_bytes(void)
+{
+	return atomic_load_explicit(&abd_depot_reserve, memory_order_relaxed);
+}
 
 /** Around a fork(): the child finds the depot in order. */
 void abd_depot_fork_begin(void);

@@ -9,9 +9,7 @@
 #include "abd_age.h"
 #include "abd_depot.h"
 #include "abd_mem.h"
-#include "abd_tunable.h"
 
-#include <stdio.h>
 #include <time.h>
 
 /*
@@ -509,36 +507,20 @@ void *abd_magazine_get_slow(
 
 /* ---- tunables ---- */
 
-static int abd_magazine_limit_set(const char *value)
-{
-	uint64_t limit;
-
-	if (!abd_tunable_parse(value, 0, SIZE_MAX, &limit))
-		return -EINVAL;
-	atomic_store(&abd_magazine_limit, (size_t)limit);
-	abd_magazine_reap();
-	return 0;
-}
-
-static const char *abd_magazine_limit_get(char *text, size_t size)
-{
-	snprintf(text, size, "%zu", atomic_load(&abd_magazine_limit));
-	return text;
-}
-
-static int abd_magazine_reserve_set(const char *value)
-{
-	int error = abd_depot_reserve_set(value);
-
-	if (error == 0)
-		abd_magazine_reap();
-	return error;
-}
-
 static const struct abd_tunable abd_magazine_tunable_table[] = {
-	{"thread_cache_bytes", abd_magazine_limit_set, abd_magazine_limit_get},
-	{"reserve_bytes", abd_magazine_reserve_set, abd_depot_reserve_get},
-	{"reserve_ms", abd_age_ms_set, abd_age_ms_get},
+	{.name = "thread_cache_bytes",
+		ABD_TUNABLE_NUMBER(abd_magazine_limit),
+		.high = SIZE_MAX,
+		.changed = abd_magazine_reap},
+	{.name = "reserve_bytes",
+		ABD_TUNABLE_NUMBER(abd_depot_reserve),
+		.high = SIZE_MAX,
+		.changed = abd_magazine_reap},
+	{.name = "reserve_ms",
+		ABD_TUNABLE_NUMBER(abd_age_ms),
+		.low = ABD_AGE_STAGES,
+		.high = (uint64_t)1 << 40,
+		.changed = abd_age_restart},
 };
 
 static void abd_magazine_tunables_apply(void)

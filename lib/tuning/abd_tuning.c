@@ -108,7 +108,8 @@ int abd_tuning_set(const char *name, const char *value)
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 
-	return tunable != NULL ? tunable->set(value) : abd_tuning_choice_set(name, value);
+	return tunable != NULL ? abd_tunable_set(tunable, value)
+			       : abd_tuning_choice_set(name, value);
 }
 
 const char *abd_tuning_get(const char *name)
@@ -123,7 +124,7 @@ const char *abd_tuning_get(const char *name)
 
 	const struct abd_tunable *tunable = abd_tuning_find(name);
 
-	return tunable != NULL ? tunable->get(text, sizeof(text))
+	return tunable != NULL ? abd_tunable_get(tunable, text, sizeof(text))
 			       : abd_tuning_choice_get(name, text, sizeof(text));
 }
 

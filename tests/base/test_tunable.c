@@ -53,7 +53,7 @@ static void start(void)
 Test(abd_tunable, the_environment_sets_what_it_names)
 {
 	static const struct abd_tunable table[] = {
-		{"test_only_one", set, NULL}, {"test_only_two", set, NULL}};
+		{.name = "test_only_one", .set = set}, {.name = "test_only_two", .set = set}};
 	static const struct abd_tunables tunables = {table, 2, start};
 
 	abd_tunable_from_environment(&tunables);
@@ -65,4 +65,32 @@ Test(abd_tunable, the_environment_sets_what_it_names)
 	abd_tunable_from_environment(&tunables);
 	cr_assert_str_eq(was_set, "17");
 	unsetenv("ABD_TEST_ONLY_TWO");
+}
+
+static unsigned changes;
+
+static void changed(void)
+{
+	changes++;
+}
+
+Test(abd_tunable, a_number_is_set_within_its_bounds_whatever_its_size)
+{
+	static uint32_t small = 7;
+	static uint64_t large = 8;
+	static const struct abd_tunable table[] = {
+		{.name = "small", ABD_TUNABLE_NUMBER(small), .low = 5, .high = UINT32_MAX},
+		{.name = "large",
+			ABD_TUNABLE_NUMBER(large),
+			.high = UINT64_MAX,
+			.changed = changed}};
+	char text[32];
+
+	cr_assert(abd_tunable_set(&table[0], "4") == -EINVAL && small == 7);
+	cr_assert(abd_tunable_set(&table[0], "4294967295") == 0 && small == UINT32_MAX);
+	cr_assert_str_eq(abd_tunable_get(&table[0], text, sizeof(text)), "4294967295");
+	cr_assert(abd_tunable_set(&table[1], "x") == -EINVAL && large == 8 && changes == 0);
+	cr_assert(abd_tunable_set(&table[1], "18446744073709551615") == 0 && large == UINT64_MAX);
+	cr_assert_str_eq(abd_tunable_get(&table[1], text, sizeof(text)), "18446744073709551615");
+	cr_assert_eq(changes, 1);
 }

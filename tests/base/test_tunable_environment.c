@@ -29,7 +29,7 @@ static void nothing(void)
 {
 }
 
-static const struct abd_tunable table[] = {{LONG_NAME, take, give}};
+static const struct abd_tunable table[] = {{.name = LONG_NAME, .set = take, .get = give}};
 static const struct abd_tunables tunables = {table, 1, nothing};
 
 ABD_TEST_CHILD(environment_of_long_names)
