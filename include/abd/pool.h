@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool: runs from one region of a fixed size (chunk_provider=pool; pool_size, pool_alignment,
- * pool_node in tuning.h). An engine can register the region once, with io_uring (uring.h) or with a
- * device. How fragmented it is can be asked.
+ * The pool: runs from one region of a fixed size (chunk_provider=pool; pool_size in tuning.h).
+ * An engine can register the region once, with io_uring (uring.h) or with a device. How fragmented
+ * it is can be asked.
  */
 #ifndef ABD_POOL_H
 #define ABD_POOL_H

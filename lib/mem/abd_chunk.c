@@ -100,14 +100,9 @@ static const char *abd_chunk_provider_get(char *text, size_t size)
 	return abd_chunk_provider(abd_chunk_provider_now())->name;
 }
 
-/* The pool's tunables come first: the environment is applied in this order, and choosing the pool
- * reserves it. */
+/* The environment is applied in this order, and choosing the pool reserves it. */
 static const struct abd_tunable abd_chunk_tunable_table[] = {
 	{.name = "pool_size", .set = abd_chunk_pool_size_set, .get = abd_chunk_pool_size_get},
-	{.name = "pool_alignment",
-		.set = abd_chunk_pool_alignment_set,
-		.get = abd_chunk_pool_alignment_get},
-	{.name = "pool_node", .set = abd_chunk_pool_node_set, .get = abd_chunk_pool_node_get},
 	{.name = "chunk_provider", .set = abd_chunk_provider_set, .get = abd_chunk_provider_get},
 };
 

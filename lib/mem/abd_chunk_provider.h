@@ -37,13 +37,9 @@ extern const struct abd_chunk_provider abd_chunk_jemalloc, abd_chunk_regions, ab
 /** All tunables of this layer, the pool's included. */
 extern const struct abd_tunables abd_chunk_tunables;
 
-/** The pool's tunables. Setting one returns -EINVAL once the region is reserved. */
+/** The tunable pool_size. Setting it returns -EINVAL once the region is reserved. */
 int abd_chunk_pool_size_set(const char *value);
-int abd_chunk_pool_alignment_set(const char *value);
-int abd_chunk_pool_node_set(const char *value);
 const char *abd_chunk_pool_size_get(char *text, size_t size);
-const char *abd_chunk_pool_alignment_get(char *text, size_t size);
-const char *abd_chunk_pool_node_get(char *text, size_t size);
 
 /**
  * The pool's region, reserved if necessary; false: it can't be reserved. Its memory does not go

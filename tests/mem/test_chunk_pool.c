@@ -7,9 +7,6 @@
 #include "abd_region.h"
 #include "abd_test.h"
 
-#include <linux/mempolicy.h>
-#include <sys/syscall.h>
-
 static void begin(void)
 {
 	abd_tuning_set("thread_cache_bytes", "0");
@@ -159,49 +156,6 @@ Test(abd_chunk_pool, what_this_thread_keeps_in_reserve_serves_single_pages, .ini
 		abd_free(abds[--made]);
 }
 
-/* Whether the kernel says that what lies at addr comes from node first. */
-static bool prefers(void *addr, unsigned node)
-{
-	unsigned long nodes[1024 / (8 * sizeof(unsigned long))] = {0};
-	int mode = -1;
-
-	return syscall(SYS_get_mempolicy, &mode, nodes, 1024ul, addr, (unsigned long)MPOL_F_ADDR) ==
-		       0 &&
-	       mode == MPOL_PREFERRED && nodes[0] == 1ul << node;
-}
-
-ABD_TEST_CHILD(pool_lies_where_it_was_asked_for)
-{
-	bool has_nodes = syscall(SYS_get_mempolicy, NULL, NULL, 0ul, NULL, 0ul) == 0;
-	void *base;
-	size_t size;
-
-	if (abd_tuning_set("pool_alignment", "1073741824") != 0 ||
-		strcmp(abd_tuning_get("pool_node"), "any") != 0)
-		return 1;
-	if ((abd_tuning_set("pool_node", "0") == 0) != has_nodes)
-		return 2;
-	if (abd_pool_region(&base, &size) != 0 || (uintptr_t)base % (1u << 30) != 0 ||
-		size != 4 << 20)
-		return 3;
-	memset(base, 1, size);
-	if (has_nodes && (!prefers(base, 0) || !prefers((char *)base + size - 1, 0)))
-		return 4;
-	if (has_nodes && strcmp(abd_tuning_get("pool_node"), "0") != 0)
-		return 6;
-	/* Settled now. */
-	if (abd_tuning_set("pool_node", "any") != -EINVAL ||
-		abd_tuning_set("pool_alignment", "2097152") != -EINVAL)
-		return 5;
-	return 0;
-}
-
-Test(abd_chunk_pool, its_region_lies_at_the_boundary_and_on_the_node_asked_for)
-{
-	abd_test_child_passes("pool_lies_where_it_was_asked_for",
-		(const char *[]){"ABD_POOL_SIZE=4194304", NULL});
-}
-
 Test(abd_chunk_pool, freeing_a_run_twice_is_a_broken_contract, .init = begin, .fini = end)
 {
 	cr_assert(abd_chunk_pool.supported());
@@ -212,28 +166,16 @@ Test(abd_chunk_pool, freeing_a_run_twice_is_a_broken_contract, .init = begin, .f
 	abd_test_expect_contract(abd_region_free(abd_chunk_pool.heap, run, 2), "no run of 4 pages");
 }
 
-Test(abd_chunk_pool, a_node_that_cannot_be_tried_is_not_taken)
-{
-	/* What the library maps when it starts is not what fails. */
-	cr_assert_not_null(abd_tuning_get("pool_node"));
-	abd_test_wrap_fail(ABD_TEST_MMAP, 1);
-	cr_assert_eq(abd_tuning_set("pool_node", "0"), -EINVAL);
-	abd_test_wrap_fail(ABD_TEST_MMAP, 0);
-}
-
 ABD_TEST_CHILD(pool_takes_sizes)
 {
-	/*
-	 * Pages have numbers of 32 bits; where addresses do, up to 1 GiB of them goes into the
-	 * region's boundary.
-	 */
+	/* Pages have numbers of 32 bits; where addresses do, some go into the region's boundary. */
 	bool is_64 = sizeof(size_t) == 8;
-	const char *largest = is_64 ? "17592183947264" : "3219128320";
+	const char *largest = is_64 ? "17592183947264" : "3221225472";
 
 	abd_test_child_expect(abd_tuning_set("pool_size", largest) == 0);
 	abd_test_child_expect(strcmp(abd_tuning_get("pool_size"), largest) == 0);
 	abd_test_child_expect(
-		abd_tuning_set("pool_size", is_64 ? "17592183947265" : "3219128321") == -EINVAL);
+		abd_tuning_set("pool_size", is_64 ? "17592183947265" : "3221225473") == -EINVAL);
 	abd_test_child_expect(
 		abd_tuning_set("pool_size", is_64 ? "17592186044416" : "4294967296") == -EINVAL);
 	abd_test_child_expect(strcmp(abd_tuning_get("pool_size"), largest) == 0);

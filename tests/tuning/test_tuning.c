@@ -24,8 +24,6 @@ static const struct name_and_values all[] = {
 	{"thread_cache_bytes", {"0", "1", "8388608"}, {"", "8M", "-1"}},
 	{"chunk_provider", {"malloc"}, {"", "slab", "MALLOC"}},
 	{"pool_size", {NULL}, {"", "1", "4096", "1G", "18446744073709551615"}},
-	{"pool_alignment", {NULL}, {"", "1", "4096", "3145728", "2147483648", "2M"}},
-	{"pool_node", {NULL}, {"", "1023", "1024", "-1", "all"}},
 	{"compare", {"scalar", "word", "libc", "word<=64,scalar<=4096,libc"},
 		{"", "fastest", "SCALAR", "word<=64", "word<=64,fastest", "word:64,libc"}},
 	{"copy", {"libc"}, {"", "memcpy", "libc,libc"}},

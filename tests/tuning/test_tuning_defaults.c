@@ -13,8 +13,6 @@ static const struct {
 	{"max_order", "10"},
 	{"linear_page", "1"},
 	{"pool_size", "1073741824"},
-	{"pool_alignment", "2097152"},
-	{"pool_node", "any"},
 	{"thread_cache_bytes", "8388608"},
 	{"reserve_bytes", "67108864"},
 	{"reserve_ms", "12000"},
