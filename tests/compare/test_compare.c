@@ -8,35 +8,23 @@
 #include "abd_compare_kernel.h"
 #include <abd/key.h>
 
-#include "abd_test.h"
+#include "abd_test_room.h"
 
 enum {
 	LENGTH_MAX = 4200,
 	LINE = 64,
-	ROOM = 16384, /* readable bytes between the guards */
+	ROOM = ABD_TEST_ROOM,
 };
 
-/* Readable room with a page on each side that isn't. */
 struct guarded {
 	uint8_t *start, *end;
 };
 
 static struct guarded guarded_map(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t room = abd_round_up(ROOM, page);
-	uint8_t *base = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *room = abd_test_room_map();
 
-	cr_assert(base != MAP_FAILED);
-	cr_assert_eq(mprotect(base + page, room, PROT_READ | PROT_WRITE), 0);
-	return (struct guarded){base + page, base + page + room};
-}
-
-static void guarded_unmap(struct guarded g)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	munmap(g.start - page, (size_t)(g.end - g.start) + 2 * page);
+	return (struct guarded){room, room + ROOM};
 }
 
 static bool test_is_long(void)
@@ -72,14 +60,6 @@ static size_t model_diff(const uint8_t *a, const uint8_t *b, size_t size)
 		if (a[i] != b[i])
 			return i;
 	return size;
-}
-
-static bool model_zero(const uint8_t *p, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (p[i] != 0)
-			return false;
-	return true;
 }
 
 static int sign(int x)
@@ -239,8 +219,8 @@ Test(abd_compare, no_kernel_reads_outside_the_span)
 			check_pair(model, a.end - size, b.end - size - shift, size);
 		}
 	}
-	guarded_unmap(a);
-	guarded_unmap(b);
+	abd_test_room_unmap(a.start);
+	abd_test_room_unmap(b.start);
 }
 
 Test(abd_compare, no_zero_test_reads_outside_the_span)
@@ -262,7 +242,7 @@ Test(abd_compare, no_zero_test_reads_outside_the_span)
 			check_zero_at(k, back, size);
 		}
 	}
-	guarded_unmap(g);
+	abd_test_room_unmap(g.start);
 }
 
 /*
@@ -353,7 +333,7 @@ static void random_case(
 	if (random_below(state, 4) == 0) {
 		memset(y, 0, size);
 		random_damage(state, y, size);
-		check_zero(k, y, size, c.next_b, model_zero(y, size));
+		check_zero(k, y, size, c.next_b, abd_test_is_all(y, size, 0));
 	}
 	memcpy(y, x, size);
 	random_damage(state, y, size);
@@ -376,8 +356,8 @@ Test(abd_compare, every_kernel_equals_the_reference)
 			random_case(&state, k, a, b);
 		}
 	}
-	guarded_unmap(a);
-	guarded_unmap(b);
+	abd_test_room_unmap(a.start);
+	abd_test_room_unmap(b.start);
 }
 
 static void check_every_position(const struct abd_compare_kernel *k, const uint8_t *a, uint8_t *b,
@@ -415,8 +395,8 @@ Test(abd_compare, a_single_bit_is_found_at_every_position)
 			check_every_position(k, a.end - size, b.end - size, size, a.end);
 		}
 	}
-	guarded_unmap(a);
-	guarded_unmap(b);
+	abd_test_room_unmap(a.start);
+	abd_test_room_unmap(b.start);
 }
 
 Test(abd_compare, a_single_bit_is_not_zero_at_any_position)
@@ -436,91 +416,7 @@ Test(abd_compare, a_single_bit_is_not_zero_at_any_position)
 			}
 		}
 	}
-	guarded_unmap(g);
-}
-
-Test(abd_compare, bytes_are_ordered_as_unsigned)
-{
-	uint8_t a[300], b[300];
-
-	for (size_t size = 1; size <= sizeof(a); size++) {
-		memset(a, 0x55, size);
-		memset(b, 0x55, size);
-		FOR_EACH_KERNEL(k)
-		{
-			for (size_t i = 0; i < size; i++) {
-				a[i] = 0x7F;
-				b[i] = 0x80;
-				cr_assert(k->order(a, b, size, NULL, NULL) < 0 &&
-						  k->order(b, a, size, NULL, NULL) > 0,
-					"%s, size %zu, byte %zu", k->name, size, i);
-				a[i] = b[i] = 0x55;
-			}
-		}
-		size += size > 80 ? 36 : 0;
-	}
-}
-
-/*
- * A later byte that says the opposite must not be heard, within one word, one vector, one block,
- * and across them.
- */
-Test(abd_compare, the_first_of_two_differences_decides)
-{
-	static const size_t distances[] = {
-		1, 3, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 1024};
-	uint8_t a[4096], b[4096];
-
-	memset(a, 1, sizeof(a));
-	memset(b, 1, sizeof(b));
-	for (size_t first = 0; first < sizeof(a); first += first < 300 ? 1 : 97) {
-		for (size_t d = 0; d < sizeof(distances) / sizeof(distances[0]); d++) {
-			size_t second = first + distances[d];
-			struct span_case c = {a, b, sizeof(a), NULL, NULL};
-			struct span_case brief = {a, b, second + 1, NULL, NULL};
-
-			if (second >= sizeof(a))
-				break;
-			b[first] = 0;
-			b[second] = 2;
-			FOR_EACH_KERNEL(k)
-			{
-				check_case(k, &c, first);
-				check_case(k, &brief, first);
-			}
-			b[first] = b[second] = 1;
-		}
-	}
-}
-
-/*
- * Runs longer than the distance at which fetching starts: a difference before, at and after it, and
- * every hint.
- */
-Test(abd_compare, long_runs_with_hints_that_cannot_be_read)
-{
-	enum { SIZE = 3 * 4096 + 77 };
-	struct guarded a = guarded_map(), b = guarded_map();
-	const void *hints[] = {NULL, a.end, a.start - 1, (const void *)(uintptr_t)8};
-	uint8_t *x = a.end - SIZE, *y = b.start;
-
-	random_fill(x, SIZE, 11);
-	memcpy(y, x, SIZE);
-	FOR_EACH_KERNEL(k)
-	{
-		for (size_t h = 0; h < 16; h++) {
-			struct span_case c = {x, y, SIZE, hints[h % 4], hints[h / 4]};
-
-			check_case(k, &c, SIZE);
-			for (size_t i = h; i < SIZE; i += 127) {
-				y[i] ^= 1;
-				check_case(k, &c, i);
-				y[i] ^= 1;
-			}
-		}
-	}
-	guarded_unmap(a);
-	guarded_unmap(b);
+	abd_test_room_unmap(g.start);
 }
 
 /* Spans beyond every cache are walked differently. */
@@ -578,8 +474,8 @@ static void check_keys(bool (*equal)(const void *, const void *, size_t))
 			}
 		}
 	}
-	guarded_unmap(a);
-	guarded_unmap(b);
+	abd_test_room_unmap(a.start);
+	abd_test_room_unmap(b.start);
 }
 
 Test(abd_compare, key_equality_equals_the_model)
@@ -620,27 +516,6 @@ Test(abd_compare, a_forced_kernel_is_the_one_in_use)
 		}
 	}
 	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
-}
-
-Test(abd_compare, the_best_is_the_first_of_the_table_that_this_cpu_has)
-{
-	size_t i = 0;
-
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "auto", false), 0);
-	while (!abd_compare_kernels[i]->supported())
-		i++;
-	cr_assert(abd_choice_find(&abd_compare_choice, NULL) == &abd_compare_kernels[i]->kernel);
-	cr_assert(abd_compare_for(0)->supported() && abd_compare_for(SIZE_MAX)->supported());
-}
-
-Test(abd_compare, an_unknown_kernel_changes_nothing)
-{
-	const struct abd_compare_kernel *before = abd_compare_for(0);
-
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "avx1024", false), -EINVAL);
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "", false), -EINVAL);
-	cr_assert_eq(abd_choice_set(&abd_compare_choice, "scalar ", false), -EINVAL);
-	cr_assert(abd_compare_for(0) == before);
 }
 
 struct chooser {

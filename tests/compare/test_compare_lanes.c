@@ -4,29 +4,22 @@
  * around their blocks, every lane, unreadable memory behind each.
  */
 #include "abd_compare_kernel.h"
-#include "abd_test.h"
+#include "abd_test_room.h"
 
-enum { ROOM = 8192 };
+enum { ROOM = ABD_TEST_ROOM };
 
 struct room {
 	char *start[2 * ABD_LANES];
-	size_t page;
 };
 
-/* Rooms that end at pages which can't be read. */
 static struct room room_make(void)
 {
-	struct room room = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+	struct room room;
 
 	for (size_t i = 0; i < 2 * ABD_LANES; i++) {
-		char *base = mmap(NULL, ROOM + room.page, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		cr_assert(base != MAP_FAILED);
-		cr_assert_eq(mprotect(base + ROOM, room.page, PROT_NONE), 0);
+		room.start[i] = abd_test_room_map();
 		for (size_t k = 0; k < ROOM; k++)
-			base[k] = (char)((i % ABD_LANES + 1) * (k * 7 + k / 256));
-		room.start[i] = base;
+			room.start[i][k] = (char)((i % ABD_LANES + 1) * (k * 7 + k / 256));
 	}
 	return room;
 }
@@ -34,7 +27,7 @@ static struct room room_make(void)
 static void room_end(const struct room *room)
 {
 	for (size_t i = 0; i < 2 * ABD_LANES; i++)
-		munmap(room->start[i], ROOM + room->page);
+		abd_test_room_unmap(room->start[i]);
 }
 
 /* All lanes end where memory does, the sides shift bytes apart in their alignment. */

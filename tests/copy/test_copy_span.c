@@ -5,39 +5,14 @@
  */
 #include "abd_copy_span.h"
 
-#include "abd_test.h"
+#include "abd_test_room.h"
 
-enum { ROOM = 16384, LINE = 64, MARGIN = 2 * LINE };
-
-static uint8_t *guarded_map(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint8_t *base = mmap(NULL, ROOM + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert(base != MAP_FAILED);
-	cr_assert_eq(mprotect(base + page, ROOM, PROT_READ | PROT_WRITE), 0);
-	return base + page;
-}
-
-static void guarded_unmap(uint8_t *room)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	munmap(room - page, ROOM + 2 * page);
-}
+enum { ROOM = ABD_TEST_ROOM, LINE = 64, MARGIN = 256 };
 
 static void pattern_fill(uint8_t *p, size_t size, unsigned seed)
 {
 	for (size_t i = 0; i < size; i++)
 		p[i] = (uint8_t)((i * 2654435761u + seed) >> 13);
-}
-
-static bool all_bytes(const uint8_t *p, size_t size, uint8_t value)
-{
-	for (size_t i = 0; i < size; i++)
-		if (p[i] != value)
-			return false;
-	return true;
 }
 
 /* Copy, then look at the span byte by byte, and at what lies around it within the room. */
@@ -53,8 +28,8 @@ static void check_copy(const struct abd_copy_kernel *kernel, uint8_t *room, uint
 	abd_copy_finish(kernel);
 	while (i < size && dst[i] == src[i])
 		i++;
-	if (i < size || !all_bytes(dst - before, before, 0xA5) ||
-		!all_bytes(dst + size, after, 0xA5))
+	if (i < size || !abd_test_is_all(dst - before, before, (char)0xA5) ||
+		!abd_test_is_all(dst + size, after, (char)0xA5))
 		cr_assert(false, "%s: size %zu, dst alignment %zu, src alignment %zu: byte %zu",
 			kernel->name, size, (size_t)((uintptr_t)dst % LINE),
 			(size_t)((uintptr_t)src % LINE), i);
@@ -75,7 +50,7 @@ static void check_places(
 
 Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
 {
-	uint8_t *to = guarded_map(), *from = guarded_map();
+	uint8_t *to = abd_test_room_map(), *from = abd_test_room_map();
 	bool whole = getenv("ABD_TEST_LONG") != NULL;
 
 	pattern_fill(from, ROOM, 1);
@@ -86,13 +61,13 @@ Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
 			for (size_t shift = 0; shift < LINE; shift += whole ? 1 : 9)
 				check_places(abd_copy_kernels[k], to, from, size, shift);
 	}
-	guarded_unmap(to);
-	guarded_unmap(from);
+	abd_test_room_unmap(to);
+	abd_test_room_unmap(from);
 }
 
 Test(abd_copy_span, long_spans_are_copied_whole)
 {
-	uint8_t *to = guarded_map(), *from = guarded_map();
+	uint8_t *to = abd_test_room_map(), *from = abd_test_room_map();
 
 	pattern_fill(from, ROOM, 2);
 	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
@@ -101,8 +76,8 @@ Test(abd_copy_span, long_spans_are_copied_whole)
 		for (size_t size = 4096; size <= ROOM; size += 511)
 			check_places(abd_copy_kernels[k], to, from, size, 0);
 	}
-	guarded_unmap(to);
-	guarded_unmap(from);
+	abd_test_room_unmap(to);
+	abd_test_room_unmap(from);
 }
 
 Test(abd_copy_span, there_is_a_kernel_for_every_size)
@@ -132,4 +107,52 @@ Test(abd_copy_span, a_kernel_is_finished_once_if_there_is_something_to_finish)
 	cr_assert(finished == 0);
 	abd_copy_finish(&with);
 	cr_assert(finished == 1);
+}
+
+static char *rooms[2 * ABD_LANES];
+
+/* Lane i ends i * shift bytes ahead of its room's end, its source shift bytes. */
+static void check_lanes(const struct abd_copy_kernel *kernel, size_t size, size_t shift)
+{
+	struct abd_lanes lanes;
+
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		lanes.a[i] = rooms[i] + ROOM - size - i * shift;
+		lanes.b[i] = rooms[i + ABD_LANES] + ROOM - size - (3 - i) * shift;
+		memset(rooms[i], 0x5A, ROOM);
+	}
+	kernel->lanes(&lanes, size, &lanes);
+	abd_copy_finish(kernel);
+	for (size_t i = 0; i < ABD_LANES; i++) {
+		bool copied = i < kernel->lane_count;
+
+		abd_test_check(
+			copied ? memcmp(lanes.a[i], lanes.b[i], size) == 0 &&
+					 abd_test_is_all(lanes.a[i] - MARGIN, MARGIN, 0x5A) &&
+					 abd_test_is_all(lanes.a[i] + size, i * shift, 0x5A)
+			       : abd_test_is_all(lanes.a[i], size, 0x5A),
+			"%s: lane %zu, %zu bytes, shift %zu", kernel->name, i, size, shift);
+	}
+}
+
+Test(abd_copy_span, every_lane_is_copied_whole_and_nothing_else)
+{
+	for (size_t i = 0; i < 2 * ABD_LANES; i++) {
+		rooms[i] = abd_test_room_map();
+		pattern_fill((uint8_t *)rooms[i], ROOM, (unsigned)i << 20);
+	}
+	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
+		const struct abd_copy_kernel *kernel = abd_copy_kernels[k];
+
+		cr_assert((kernel->lanes != NULL) == (kernel->lane_count > 0));
+		if (kernel->lanes == NULL || !kernel->supported())
+			continue;
+		for (size_t size = ABD_LANE_MIN; size <= ABD_LANE_MIN + 600; size += 13)
+			for (size_t shift = 0; shift < 64; shift += 21)
+				check_lanes(kernel, size, shift);
+		for (size_t shift = 0; shift < 64; shift++)
+			check_lanes(kernel, 4096, shift);
+	}
+	for (size_t i = 0; i < 2 * ABD_LANES; i++)
+		abd_test_room_unmap(rooms[i]);
 }

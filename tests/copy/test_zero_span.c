@@ -3,37 +3,23 @@
  * Zeroing kernels, span by span and several together: every byte of the span, and none around it.
  * Memory behind each span can't be written.
  */
-#include "abd_test.h"
+#include "abd_test_room.h"
 #include "abd_zero_span.h"
 
-enum { ROOM = 8192, MARGIN = 256 };
+enum { ROOM = ABD_TEST_ROOM, MARGIN = 256 };
 
 static char *rooms[ABD_LANES];
 
 static void rooms_make(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t i = 0; i < ABD_LANES; i++) {
-		rooms[i] = mmap(NULL, ROOM + page, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		cr_assert(rooms[i] != MAP_FAILED);
-		cr_assert_eq(mprotect(rooms[i] + ROOM, page, PROT_NONE), 0);
-	}
+	for (size_t i = 0; i < ABD_LANES; i++)
+		rooms[i] = abd_test_room_map();
 }
 
 static void rooms_end(void)
 {
 	for (size_t i = 0; i < ABD_LANES; i++)
-		munmap(rooms[i], ROOM + (size_t)sysconf(_SC_PAGESIZE));
-}
-
-static bool is_all(const char *p, size_t size, char byte)
-{
-	for (size_t i = 0; i < size; i++)
-		if (p[i] != byte)
-			return false;
-	return true;
+		abd_test_room_unmap(rooms[i]);
 }
 
 /* The room's end, before what lies shift bytes ahead of it. */
@@ -41,8 +27,8 @@ static bool is_zeroed(size_t room, size_t size, size_t shift)
 {
 	const char *p = rooms[room] + ROOM - size - shift;
 
-	return is_all(p - MARGIN, MARGIN, 0x5A) && is_all(p, size, 0) &&
-	       is_all(p + size, shift, 0x5A);
+	return abd_test_is_all(p - MARGIN, MARGIN, 0x5A) && abd_test_is_all(p, size, 0) &&
+	       abd_test_is_all(p + size, shift, 0x5A);
 }
 
 static void check_span(const struct abd_zero_kernel *kernel, size_t size, size_t shift)
@@ -67,7 +53,7 @@ static void check_lanes(const struct abd_zero_kernel *kernel, size_t size, size_
 	abd_zero_finish(kernel);
 	for (size_t i = 0; i < ABD_LANES; i++)
 		abd_test_check(i < kernel->lane_count ? is_zeroed(i, size, (i + 1) * shift)
-						      : is_all(rooms[i], ROOM, 0x5A),
+						      : abd_test_is_all(rooms[i], ROOM, 0x5A),
 			"%s: lane %zu, %zu bytes, shift %zu", kernel->name, i, size, shift);
 }
 
