@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libabd from C++17 on: owners that end what they began, and answers that are not passed over. It
- * needs no exceptions and no RTTI, and adds nothing to the library: each method is a C call.
+ * libabd for C++17 and later: objects that end what they began, and results that the compiler warns
+ * of when nobody looks at them. It needs no exceptions and no RTTI, and adds nothing to the
+ * library: each method is a C call.
  *
  *   buffer               owns a buffer           view, mutable_view   own a view of one
- *   const_ref, ref       a buffer of any owner, as an argument: what may be read, and written
+ *   const_ref, ref       arguments: any owner's buffer, to be read; to be written
  *   read_borrow, write_borrow, fresh_borrow      bytes in one piece, given back at the end
  *   bytes, const_bytes   an address and a size   result, status       a value or a negative errno
- *   arc, arc_hold, arc_fill, held                the cache, what is held, what is to be fetched
- *   buf_resource         memory of abd_buf_alloc() for std::pmr
+ *   arc, arc_hold, arc_fill                      own a cache, a hold and a fill
+ *   held                 a held record           buf_resource         memory for std::pmr
  *
- * A method has the name of its C call, or nearly, and the order of its arguments. That call's
- * contract, units and threads stand in the C header. Where an owner moves, the C object stays at
- * its address, so views and borrows of it stay good. What is moved from is empty, and may only be
- * assigned to and destroyed.
+ * A method has the name of its C call, or nearly, and takes the arguments in the same order. The C
+ * header has the call's contract, units and threads. When an owner is moved, the C object stays at
+ * its address, so views and borrows of it stay valid. An owner that was moved from is empty, and
+ * may only be assigned to and destroyed.
  *
- * The order of ends is the caller's, as in C: a buffer outlives its views, borrows, pieces and
- * gangs that refer to it; a cache its holds and fills. Declare them in that order, and C++ ends
- * them in the reverse. Checked builds report what breaks it, and clang warns where a reference is
- * kept to what a temporary object owned.
+ * As in C, the caller decides in which order objects end: a buffer must outlive the views, borrows,
+ * pieces and gangs that refer to it, and a cache its holds and fills. Objects that are declared in
+ * this order end in the reverse order. Checked builds report a wrong order, and clang warns of a
+ * reference to something that a temporary object owned.
  *
- * Nothing here throws, but for buf_resource, as std::pmr wants it. An error is a result that must
- * be looked at. value() of an error ends the program with a line on stderr: it does not throw,
- * because the files of one program may be compiled with exceptions and without, and would disagree.
- * Who wants an exception throws std::system_error(r.code()). What is passed to for_each() and
- * each() ends the program where it throws, since C frames lie between; to with(), it may throw. A
- * handler of abd_contract_handler_set() must not throw through a destructor.
+ * Nothing here throws, except buf_resource, as std::pmr requires. value() of an error prints a line
+ * on stderr and ends the program. It does not throw, because the files of one program may be
+ * compiled with and without exceptions, and would disagree. For an exception, throw
+ * std::system_error(r.code()). The program ends if a function throws that was passed to for_each()
+ * or each(), because C frames lie between; a function passed to with() may throw. A handler of
+ * abd_contract_handler_set() must not throw through a destructor.
  *
  * C names. The tag of abd_t is abd_buffer in C++, because this header has a namespace abd. The enum
  * abd_flush_durability is hidden by the function: say enum abd_flush_durability, or durability.
  *
- * Calls without a method are used as they are, with get() of what is above.
+ * C calls without a method take get() of these objects.
  */
 #ifndef ABD_ABD_HPP
 #define ABD_ABD_HPP
@@ -55,7 +56,7 @@
 #include <span>
 #endif
 
-/* What is made of this may not outlive it. clang warns where it would; gcc has no such warning. */
+/* The result must not outlive this argument. clang warns if it would; gcc has no such warning. */
 #ifdef __has_cpp_attribute
 #if __has_cpp_attribute(clang::lifetimebound)
 #define ABD_LIFETIMEBOUND [[clang::lifetimebound]]
@@ -65,7 +66,7 @@
 #define ABD_LIFETIMEBOUND
 #endif
 
-/* C fills in what is held: to clear it before would cost each hold four instructions. */
+/* C fills in raw_ of class held: clearing it before would cost each hold four instructions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Weffc++"
 
@@ -75,9 +76,9 @@ namespace abd
 /* ---- bytes and answers ----------------------------------------------------------------------- */
 
 /**
- * Bytes of somebody else: an address and a size. Made from those two, or from what has data() and
- * size(), such as std::string, std::vector or std::span, or from an array (a literal counts with
- * its last 0). Becomes a std::span where one is asked for.
+ * Somebody else's bytes: an address and a size. Made from those two, from an object with data() and
+ * size(), such as std::string, std::vector or std::span, or from an array (in a string literal the
+ * last 0 counts). Converts to std::span.
  */
 template <class B> class basic_bytes
 {
@@ -109,7 +110,7 @@ template <class B> class basic_bytes
 using bytes = basic_bytes<std::byte>;
 using const_bytes = basic_bytes<const std::byte>;
 
-/** What becomes a result that is an error: a negative errno, as the C calls return it. */
+/** A negative errno, as C calls return it; converts to any result. */
 struct failure {
 	int error;
 };
@@ -123,7 +124,7 @@ namespace detail
 }
 } // namespace detail
 
-/** A T, or a negative errno; the T is then empty. */
+/** A T, or a negative errno with an empty T. */
 template <class T> class [[nodiscard]] result
 {
 	friend class arc;
@@ -413,7 +414,7 @@ template <class D> class reads
 	}
 };
 
-/** And with anything that may be written. */
+/** What can be done, besides, with anything that may be written. */
 template <class D> class writes : public reads<D>
 {
 	abd_t *me() noexcept { return static_cast<D *>(this)->get(); }
@@ -465,8 +466,8 @@ template <class D> class writes : public reads<D>
 };
 
 /**
- * What lasts no longer than the buffer can't be had of a buffer that ends with the statement, as
- * buffer::alloc(n).value() does.
+ * Views, borrows, pieces and addresses must not outlive their buffer. So a temporary buffer, such
+ * as buffer::alloc(n).value(), gives none.
  */
 template <class R> class lasting : public R
 {
@@ -489,7 +490,7 @@ template <class R> class lasting : public R
 	void to_buf() const && = delete;
 };
 
-/** A buffer of another owner, who outlives its use, to be read: the type of arguments. */
+/** The type of arguments that are read: a buffer whose owner outlives the reference. */
 class const_ref : public reads<const_ref>
 {
 	const abd_t *abd_;
@@ -503,7 +504,7 @@ class const_ref : public reads<const_ref>
 	const abd_t *get() const noexcept { return abd_; }
 };
 
-/** The same, to be written. */
+/** The type of arguments that are written. */
 class ref : public writes<ref>
 {
 	abd_t *abd_;
@@ -527,7 +528,7 @@ class view : public lasting<reads<view>>
 	const abd_t *get() const noexcept ABD_LIFETIMEBOUND { return abd_.get(); }
 };
 
-/** The C object and its owner. It moves and is not copied; where it is const, it is only read. */
+/** Owns a C object. It can be moved but not copied, and a const owner only reads its buffer. */
 template <class D> class owns : public lasting<writes<D>>
 {
 	std::unique_ptr<abd_t, detail::end_buffer> abd_{};
@@ -598,7 +599,7 @@ class buffer : public owns<buffer>
 	}
 	/** Append to a gang a child that outlives it. */
 	status gang_add(ref cabd) { return abd_gang_add(get(), cabd.get(), false); }
-	/** Copies of bytes at a gang's end and in front. */
+	/** Copy bytes to a gang's end; to its front. */
 	status append(const_bytes buf) { return abd_append(get(), buf.data(), buf.size()); }
 	status prepend(const_bytes buf) { return abd_prepend(get(), buf.data(), buf.size()); }
 	/** Append a child that becomes the gang's; after an error it is still the caller's. */
@@ -734,7 +735,7 @@ class buf_resource final : public std::pmr::memory_resource
 
 class arc_hold;
 
-/** A record that is held, to be read. */
+/** A held record, to be read. */
 class held
 {
 	friend class arc;
@@ -757,7 +758,7 @@ class held
 	{
 		return abd_arc_hold_read(&raw_, dst.data(), off, dst.size());
 	}
-	/** A second hold of the record, which ends alone. */
+	/** A second hold of the record, which ends by itself. */
 	inline result<arc_hold> dup() const;
 	const abd_arc_hold_t *get() const noexcept ABD_LIFETIMEBOUND { return &raw_; }
 };
@@ -791,8 +792,8 @@ inline result<arc_hold> held::dup() const
 }
 
 /**
- * A record that the caller is to fetch, or none. Its destructor abandons it, unless it was
- * committed, in any thread. Its cache outlives it, and so does the thread that began it.
+ * A record that the caller is to fetch, or none. Its destructor, in any thread, abandons it unless
+ * it was committed. Its cache outlives it, and so does the thread that began it.
  */
 class arc_fill
 {
@@ -812,7 +813,7 @@ class arc_fill
 	/** Where the record goes, until the fill ends. */
 	ref buffer() const noexcept ABD_LIFETIMEBOUND { return raw_.abd; }
 	size_t size() const noexcept { return raw_.size; }
-	/** The first stored_size bytes are the record. The fill has ended, whatever is returned. */
+	/** The first stored_size bytes are the record. The fill has ended, after an error too. */
 	status commit(size_t stored_size, size_t logical_size, unsigned flags = 0)
 	{
 		return abd_arc_fill_commit(&raw_, stored_size, logical_size, flags, nullptr);
@@ -833,7 +834,7 @@ class arc_fill
 	}
 };
 
-/** What hold_or_fill() gives: one of the two. */
+/** What hold_or_fill() returns: one of the two, and the other is empty. */
 struct arc_found {
 	arc_hold hold;
 	arc_fill fill;
@@ -907,8 +908,8 @@ class arc
 			[&](arc_hold &got) { return abd_arc_hold(get(), &k, &got.raw_); }};
 	}
 	/**
-	 * Hold the record while f(const held &) runs: by the same instructions as in C. f returns
-	 * nothing: what it finds wrong it keeps itself.
+	 * Hold the record while f(const held &) runs, by the same instructions as in C. f returns
+	 * nothing: it keeps its own errors.
 	 */
 	template <class F> status with(const key &k, F &&f) const
 	{
@@ -922,7 +923,7 @@ class arc
 		}
 		return error;
 	}
-	/** n keys, holds and results. What holds[] had is released before. */
+	/** n keys, holds and results. Holds that are in holds[] before are released. */
 	size_t hold_many(const key *keys, arc_hold *holds, int *results, size_t n) const
 	{
 		static_assert(sizeof(arc_hold) == sizeof(abd_arc_hold_t), "so an array is one too");

@@ -9,9 +9,9 @@
  * Unless the tunable linear_page is 0, a scatter buffer that came out as one run is linear too:
  * abd_is_linear_page() is true for it, and borrowing it copies nothing. A view that lies within one
  * run of a scatter buffer is linear as well, but abd_is_linear_page() is false for it, as for every
- * view of linear memory. In OpenZFS only the build for Linux's kernel makes such buffers linear,
- * and a view only if its buffer is a single run. abd_alloc_sametype() of such a view is linear, in
- * OpenZFS too.
+ * view of linear memory. In OpenZFS only the build for Linux's kernel makes single-run buffers
+ * linear, and a view is linear there only if its buffer is. abd_alloc_sametype() of a linear view
+ * makes a linear buffer, here and in OpenZFS.
  *
  * All sizes and offsets are bytes. Buffers are not locked: any number of threads may read one; a
  * thread that writes to it, or frees it, must be the only one using it.
@@ -23,16 +23,16 @@
  * checked builds (ABD_CHECKED) report those too.
  *
  * Calls that give back (free, return, release, reap, remove, trim, destroy, end, ...) keep errno,
- * in every header: they may stand between a call that failed and the look at its errno.
+ * in every header: an engine may make them after a call that failed, before it looks at errno.
  *
- * Stack: 24 KiB are enough for a thread that calls the library, in an optimised build for x86-64:
- * the calls of a request used 16 KiB, with what the C library puts there for the thread itself.
- * What callbacks need comes on top. No function of the library has a frame of more than 8 KiB.
+ * Stack: in an optimised build for x86-64, 24 KiB are enough for a thread that calls the library.
+ * The calls of a request used 16 KiB there, including what the C library puts on a thread's stack.
+ * Callbacks need theirs on top. No function of the library has a frame of more than 8 KiB.
  *
- * Cancellation: a thread may be cancelled (pthread_cancel()) at any time, but is cancelled within
- * no call of any header other than abd_pread() and abd_pwrite(): a call that was begun ends, also
- * one that waits. A callback must not end its thread. With PTHREAD_CANCEL_ASYNCHRONOUS no call may
- * be made, as of nearly all of the C library.
+ * Cancellation: a thread may be cancelled (pthread_cancel()) at any time. It ends within
+ * abd_pread() or abd_pwrite(), or outside of the library: any other call of any header returns
+ * first, even if it waits. A callback must not end its thread. A thread that has set
+ * PTHREAD_CANCEL_ASYNCHRONOUS must not call the library, nor nearly any function of the C library.
  *
  * After fork() in a program with threads, the child must not call the library, as POSIX
  * says of malloc().
@@ -66,8 +66,8 @@ struct abd_gang;
 struct abd_end;
 
 /*
- * The tag of abd_t's struct. abd.hpp has a namespace abd, and C++ allows no type of the same name
- * beside it. So in C++ the type is called abd_t only.
+ * The tag of abd_t's struct. C++ allows no type named abd beside abd.hpp's namespace abd, so the
+ * tag is another one there. Code for both languages says abd_t.
  */
 #ifdef __cplusplus
 #define ABD_TAG abd_buffer
@@ -369,24 +369,25 @@ ABD_API abd_t *abd_get_from_buf_struct(abd_t *abd, void *buf, size_t size);
 ABD_API int abd_gang_add(abd_t *pabd, abd_t *cabd, bool free_on_free);
 
 /**
- * Append a copy of size bytes to a gang: behind what was appended last, where there is room, else
- * in a new member with room for a quarter of what the gang holds. So the cost is that of copying,
- * however small the pieces are. A buffer is taken over by abd_gang_add() with free_on_free.
+ * Append a copy of size bytes of buf to a gang. It goes behind what was appended last, if there is
+ * room; else into a new member, which has room for a quarter of what the gang holds. So appending
+ * costs what copying costs, however small the pieces are. To append a buffer without a copy, use
+ * abd_gang_add() with free_on_free.
  *
  * Contract: abd is a gang, not a view of one.
  * Units:    size in bytes; 0 appends nothing.
  * Returns:  0, or -ENOMEM with the gang unchanged.
  * Owner:    buf stays the caller's; new members are the gang's.
- * Threads:  the gang is written, so its views may not be used meanwhile. Gangs that its members
- *           were added to may be read meanwhile. All of these keep the bytes that they had.
+ * Threads:  the gang is written, so its views must not be used meanwhile. Other gangs that have
+ *           the same members may be read meanwhile. Views and those gangs keep their bytes.
  * Source:   none in OpenZFS; folly's IOBufQueue, Ceph's bufferlist.
  */
 ABD_API int abd_append(abd_t *abd, const void *buf, size_t size)
 	__attribute__((warn_unused_result));
 
 /**
- * Put a copy of size bytes in front of what a gang holds, in room that is kept there as
- * abd_append() keeps it behind. All offsets grow by size.
+ * Put a copy of size bytes of buf in front of what a gang holds. Room is kept in front as
+ * abd_append() keeps it behind. The offsets of all bytes in the gang grow by size.
  *
  * Contract: abd is a gang, not a view of one, and has no views.
  * Units:    size in bytes; 0 changes nothing.
@@ -405,9 +406,9 @@ struct abd_piece {
 };
 
 /**
- * A gang over parts of buffers that may only be read, such as cached records, by reference and one
- * after another: so a request over 16 records is one buffer, for one abd_pwrite() or
- * abd_to_iov(), and no byte is copied. Pieces of 0 bytes are skipped.
+ * A gang over parts of buffers that may only be read, such as cached records, one after another.
+ * No byte is copied: a request over 16 records becomes one buffer, for one abd_pwrite() or
+ * abd_to_iov(). Pieces of 0 bytes are skipped.
  *
  * Contract: each piece lies within its buffer. The buffers outlive the gang; a record stays held.
  * Units:    count in pieces, off and size in bytes.
@@ -563,7 +564,7 @@ static inline bool abd_is_linear_page(const abd_t *abd)
 	return (abd->abd_flags & ABD_FLAG_LINEAR_PAGE) != 0;
 }
 
-/** Whether it is made of pages that belong to somebody else. Always false in userspace. */
+/** Whether it is made of pages that belong to somebody else: false in userspace. */
 static inline bool abd_is_from_pages(const abd_t *abd)
 {
 	return (abd->abd_flags & ABD_FLAG_FROM_PAGES) != 0;
@@ -629,15 +630,15 @@ ABD_API void abd_buf_free(void *buf, size_t size);
 ABD_API void abd_buf_free_marked(void *buf, size_t size, bool is_metadata);
 
 /**
- * Where linear buffers, abd_buf_alloc(), and borrows that need a copy get their memory (such
- * borrows are metadata, as in OpenZFS). arg is passed through.
+ * An engine's pair of functions: linear buffers, abd_buf_alloc(), and borrows that need a copy get
+ * their memory from it. Such borrows are metadata, as in OpenZFS. Both functions get arg.
  *
  * alloc returns size bytes at a multiple of alignment (16, 64 from 64 bytes up, 4096 from 4 KiB
- * up), or NULL when it has none. Where it is asked for 4096, a multiple of 512 will do:
- * zio_buf_alloc() of OpenZFS aligns 4608 to 6144 bytes to 2048. Then direct I/O (O_DIRECT) from and
- * to linear buffers of this memory works on devices with sectors of 512 bytes, and fails with
- * EINVAL on others. abd_is_aligned() (io.h) tells; where it says no, the bytes have to go through a
- * scatter buffer, whose runs do not come from the pair.
+ * up), or NULL if it has no memory. Instead of 4096, a multiple of 512 will do: OpenZFS's
+ * zio_buf_alloc() aligns 4608 to 6144 bytes to 2048. Direct I/O (O_DIRECT) with such memory works
+ * on devices with sectors of 512 bytes, and fails with EINVAL on others. abd_is_aligned() (io.h)
+ * says whether a buffer is aligned. Bytes of one that is not have to go through a scatter buffer,
+ * whose runs do not come from the pair.
  *
  * free gets back what alloc returned, with the same size and is_metadata. For memory that a buffer
  * took over (abd_take_ownership_of_buf()), is_metadata is what was given to that call.
@@ -655,8 +656,7 @@ struct abd_allocator {
  *
  * Contract: alloc's memory is aligned as struct abd_allocator says; if not, the program stops at
  *           once.
- * Returns:  0; -EBUSY when a pair was set before, or when linear memory has been handed out
- *           already;
+ * Returns:  0; -EBUSY when a pair was set before, or linear memory has been handed out already;
  *           -EINVAL when a function is missing.
  * Owner:    *allocator is copied; what arg points to stays the caller's, and must outlive all
  *           buffers.

@@ -9,7 +9,8 @@
  * 2 GiB or more; a record may be larger).
  *
  * Every decoder accepts what LZ4_decompress_safe() of liblz4 accepts, except match offset 0, which
- * the format forbids. dst_size is the room there is; only the calls named exact expect that size.
+ * the format forbids. dst_size is the room in dst; only the calls named exact expect that a block
+ * produces this size.
  *
  * Contract: all ranges lie within their buffers; source and destination do not overlap.
  * Threads: as for reading src and writing dst.
@@ -83,10 +84,10 @@ ABD_API ssize_t abd_lz4_decompress_exact_to_buf(
 	void *dst, const abd_t *src, size_t size, size_t src_off, size_t src_size);
 
 /**
- * Bytes [range_off, +range_size) of the record that the block in src [src_off, +src_size) holds,
- * into dst [0, range_size). Decodes no further than the range, and checks only what it decodes.
- * For range_off > 0 the call allocates memory for the bytes before the range, unless the range lies
- * past the record's end.
+ * Decompress bytes [range_off, +range_size) of the record that the block in src [src_off,
+ * +src_size) holds into dst [0, range_size). The call decodes no further than the range, and checks
+ * only what it decodes. For range_off > 0 it allocates memory for the bytes before the range,
+ * unless the range lies past the record's end.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
@@ -104,9 +105,10 @@ ABD_API ssize_t abd_lz4_decompress_range_to_buf(void *dst, const abd_t *src, siz
 /**
  * Where a block can be entered. Each 64 KiB of the record begin with a hub of hub_size bytes; a
  * match reaches back into its own group of group_size bytes or into the hub of its 64 KiB, nowhere
- * else. points[i] belongs to the first sequence that begins at or after byte i * group_size of the
- * record: that byte, and where the sequence is stored. If there is none: the ends of both.
- * Threads: it is only read by the calls that take it const.
+ * else. points[i] is about the first sequence that begins at or after byte i * group_size of the
+ * record: logical is where it begins in the record, and stored where it begins in the block. If
+ * there is no such sequence, these are the ends of record and block.
+ * Threads: calls that take it const only read it.
  */
 struct abd_lz4_index {
 	uint32_t group_size, hub_size, count, reserved;
@@ -128,7 +130,8 @@ ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
 /**
  * Whether an index that came from outside can be used: whether it has size bytes, its counts agree,
  * and its points rise and lie within the record and a block of block_size bytes. Every call that
- * takes an index checks what it uses, but it must trust count. index may be NULL only if size is 0.
+ * takes an index checks the points that it uses, but trusts count: it does not know how much memory
+ * index points to. index may be NULL only if size is 0.
  *
  * Units:   size is the memory that index points to, block_size the block's; bytes.
  * Returns: 0, or -EBADMSG.
@@ -178,7 +181,7 @@ ABD_API ssize_t abd_lz4_compress_effort(
 
 /**
  * Compress src [src_off, +src_size) into dst from dst_off to its end so that the block can be
- * entered at each group, and write where into *index. The block is a standard lz4 block for every
+ * entered at each group. *index gets the places where. The block is a standard lz4 block for every
  * decoder. Block and index depend on the bytes alone.
  *
  * Units:   offsets and sizes in bytes; group_size as in abd_lz4_index_size(), whose result *index
@@ -196,8 +199,8 @@ ABD_API ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t ds
  * and the groups that the range lies in.
  *
  * An index that does not belong to the block is harmless: nothing outside dst [0, range_size) is
- * written and nothing outside the block is read. The answer is -EBADMSG, or bytes that are not the
- * record's, but are made of this block's.
+ * written and nothing outside the block is read. The call returns -EBADMSG, or writes bytes that it
+ * made of this block but that are not the record's.
  *
  * Units:   offsets and sizes in bytes; the range is of the record before compression.
  * Returns: bytes written, fewer than range_size where the record ends, 0 past its end; or an error
@@ -214,24 +217,24 @@ ABD_API ssize_t abd_lz4_decompress_indexed_range_to_buf(void *dst, const abd_t *
 #define ABD_LZ4_LENGTH_SIZE 4
 
 /**
- * Whether ZFS would keep a record compressed: whether that saves an eighth, rounded
- * down to whole bytes, or more.
+ * Whether ZFS would keep a record compressed: whether that saves an eighth of size, rounded down to
+ * whole bytes, or more.
  *
  * Units:   bytes; compressed_size includes the length in front.
- * Returns: true if so; for size 0 never.
+ * Returns: true if so; false for size 0.
  * Threads: any.
  * Source:  zio_get_compression_max_size() in module/zfs/zio.c.
  */
 ABD_API bool abd_lz4_pays(size_t size, size_t compressed_size);
 
 /**
- * Whether compressing bytes [src_off, +src_size) of src might save an eighth: a guess from 1 KiB of
- * samples, many times as fast as trying. False for what looks random: encrypted, or compressed
- * already. It is wrong about long pieces of such bytes that repeat at odd distances. Of records
- * below 64 KiB no samples are taken: the answer is true, or false for size 0.
+ * Guess from 1 KiB of samples whether compressing bytes [src_off, +src_size) of src would save an
+ * eighth: many times as fast as trying. Bytes that look random, being encrypted or compressed
+ * already, would not. The guess is wrong if long pieces of such bytes repeat at odd distances.
+ * Records below 64 KiB are not sampled.
  *
  * Units:   offset and size in bytes.
- * Returns: false if not, as far as samples say; true promises nothing.
+ * Returns: false for size 0, and if the samples look random; true promises nothing.
  * Threads: src is read.
  * Source:  none in OpenZFS.
  */
@@ -286,7 +289,7 @@ ABD_API void abd_fletcher_4_swapped(
 /**
  * crc32c (Castagnoli).
  *
- * Units:   off and size in bytes. seed 0 starts; a result continues.
+ * Units:   off and size in bytes. seed is 0 to start, or an earlier result to continue it.
  * Returns: the checksum.
  * Threads: abd is read.
  * Source:  RFC 3720 has the polynomial and test vectors.

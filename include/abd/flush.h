@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copy: when the call returns, the copy is as far as abd_flush_durability() says; with
- * ABD_FLUSH_NODRAIN, when abd_flush_drain() returns. For persistent memory, DAX files and device
- * memory.
+ * Flush-copies, for persistent memory, DAX files and device memory. When the call returns, the
+ * copied bytes have come as far as abd_flush_durability() says; with ABD_FLUSH_NODRAIN they have
+ * when abd_flush_drain() returns.
  *
  * There are two ways: stores that go around the cache, or plain stores and a write-back of each
  * line. Which is faster depends on how many threads write at once, on the size and on the machine.
@@ -36,9 +36,9 @@ enum {
 	ABD_FLUSH_SHARED = 1,    /**< other threads write to the same device at the same time */
 	ABD_FLUSH_EXCLUSIVE = 2, /**< this thread is its only writer */
 	/**
-	 * The copy is durable only after this thread's next abd_flush_drain(). Where a copy goes
-	 * around the cache, and its place and size are multiples of 8 bytes, copies that follow
-	 * each other, as in a log of small entries, are written a line at a time.
+	 * The copy is durable only after this thread's next abd_flush_drain(). Copies that go
+	 * around the cache are written a whole line at a time, if each begins where the last one
+	 * ended, at a multiple of 8 bytes, and has such a size, as in a log of small entries.
 	 */
 	ABD_FLUSH_NODRAIN = 1 << 8,
 };
@@ -69,10 +69,10 @@ enum abd_flush_durability {
  *
  * Contract: dst is not made of zeros; flags as above.
  * Units:    bytes. Size 0 copies nothing, and still fences unless ABD_FLUSH_NODRAIN.
- * Returns:  nothing; can't fail. Without ABD_FLUSH_NODRAIN it returns when all bytes are as far as
- *           abd_flush_durability() says, those of this thread's earlier calls with that flag
- *           included. With the flag it does not wait. After a crash within the call, each 8 aligned
- *           bytes of the range are either old or new.
+ * Returns:  nothing; can't fail. Without ABD_FLUSH_NODRAIN the call returns when all bytes have
+ *           come as far as abd_flush_durability() says, those of this thread's earlier calls with
+ *           the flag included. With the flag it does not wait. After a crash within the call, each
+ *           8 aligned bytes of the range are either old or new.
  * Threads:  as for reading src and writing dst.
  * Source:   memcpy_flushcache() in arch/x86/lib/usercopy_64.c of Linux, for memory in one piece.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Equality of short keys and names. Where the compiler knows the size, and on other CPUs than x86,
- * it is inline: a few words that overlap, instead of a call. Where it does not, a branch on the
- * size would often be foretold wrongly. So x86 CPUs with AVX-512 compare any size up to 64 bytes
- * by two loads under a mask, without a branch.
+ * Equality of short keys and names. It is inline if the compiler knows the size, and on other CPUs
+ * than x86: it compares a few words, which may overlap, and calls nothing. If the compiler does not
+ * know the size, the CPU would often mispredict a branch on it. So x86 CPUs with AVX-512 compare
+ * any size up to 64 bytes by two loads under a mask, without a branch.
  * Invariant: reads [p, p + size) and nothing else; the result does not depend on alignment.
  * Only abd_key_equal(), at the end, is for callers; the rest is its implementation.
  * Source: linux-kernel, "Big git diff speedup by avoiding x86 fast string memcmp", Dec 2010: git's
@@ -46,7 +46,8 @@ static inline uint32_t abd_word_load_quarter(const uint8_t *p)
 	return quarter;
 }
 
-/* Zero when the 0 to 7 bytes are equal: two halves or two quarters that overlap, or the byte. */
+/* Zero if the 0 to 7 bytes are equal, by two halves or two quarters, which may overlap, or a byte.
+ */
 static inline uint64_t abd_word_differ_short(const uint8_t *a, const uint8_t *b, size_t size)
 {
 	if (size >= 4)
@@ -64,9 +65,9 @@ static inline uint64_t abd_key_differ64(const uint8_t *a, const uint8_t *b, size
 }
 
 /*
- * Four words cover any size from one to four of them: the first, the second or the last, the last
- * but one or the first, and the last. So sizes that vary take one path, without a branch that
- * would have to be foretold.
+ * Four words cover any size from 8 to 32 bytes: the first; the second, or the last if the size is
+ * below 16; the last but one, or the first; and the last. So all sizes take one path, without a
+ * branch to predict.
  */
 static inline bool abd_key_equal_8_to_32(const uint8_t *a, const uint8_t *b, size_t size)
 {
@@ -87,9 +88,10 @@ static inline __m128i abd_key_same(const uint8_t *a, const uint8_t *b, size_t of
 }
 
 /*
- * The same with four vectors. Where lengths vary from 1 to 64, the branch to this is taken three
- * times out of four; one at 32 would be taken every second time, which no CPU can foretell: on AMD
- * Zen 4 a pair then takes 8.5 ns, not 6.2, though a fixed length of 16 to 32 takes 3.5, not 4.6.
+ * The same with four vectors. If lengths vary from 1 to 64, the branch to this function is taken
+ * three times out of four. One more branch, at 32, would be taken every second time, and no CPU can
+ * predict that: on AMD Zen 4 a comparison took 8.5 ns with it instead of 6.2. A fixed length of 16
+ * to 32 would gain by it: 3.5 ns instead of 4.6.
  */
 static inline bool abd_key_equal_16_to_64(const uint8_t *a, const uint8_t *b, size_t size)
 {
@@ -135,8 +137,8 @@ ABD_API bool abd_key_equal_long(const void *a, const void *b, size_t size);
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 /*
- * For a size that the compiler does not know: the kernel that "compare" has in use for keys at the
- * first call. The library alone writes it.
+ * Compares a size that the compiler does not know. The first call makes it the kernel that the
+ * tunable "compare" has in use for keys. Only the library writes it.
  */
 typedef bool abd_key_equal_fn(const void *a, const void *b, size_t size);
 ABD_API extern abd_key_equal_fn *abd_key_equal_any;
@@ -147,8 +149,8 @@ ABD_API extern abd_key_equal_fn *abd_key_equal_any;
  *
  * Units:   size in bytes, any; no alignment is needed, nothing outside is read.
  * Returns: true if they are.
- * Threads: any. On x86 the first call of a size that the compiler does not know takes the kernel
- *          that the tunable "compare" has in use, and later ones stay with it.
+ * Threads: any. On x86, if the compiler does not know the size, the first call takes the kernel
+ *          that the tunable "compare" has in use, and later calls stay with it.
  * Source:  the masked word compare for path components in fs/dcache.c of the Linux kernel answers
  *          the same question.
  */

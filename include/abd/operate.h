@@ -92,11 +92,12 @@ typedef struct abd_span_const {
  *           use(span.buf, span.len);
  *
  * Spans come in order, none is empty, and together they are the range. Runs that are neighbours in
- * memory are one span, children of a gang are not joined. To begin costs the same at any offset, so
- * a loop may stop anywhere, and begin again at span.off or at any other place.
+ * memory are one span; children of a gang are not joined. Beginning costs the same at any offset,
+ * so a loop may stop anywhere, and begin again at span.off or at any other place.
  *
  * Contract: the range lies within the buffer. If size is 0, abd may be NULL. Between two calls the
- *           buffer does not end, and nothing is added to a gang. A buffer of zeros is only read.
+ *           buffer does not end, and nothing is added to a gang. The caller does not write to a
+ *           buffer of zeros.
  * Units:    off and size in bytes.
  * Returns:  nothing; *span is the first span, with len 0 if size is 0.
  * Owner:    nothing changes hands; buf is valid until the buffer ends, and nothing has to be ended.
@@ -109,7 +110,7 @@ ABD_API void abd_span_begin(abd_span_t *span, abd_t *abd, size_t off, size_t siz
  * Go on to the next span of the range.
  *
  * Contract: *span comes from abd_span_begin() or this call, or is a copy; its buffer has not ended.
- * Returns:  nothing; *span is the next one, with len 0 if there is none, however often it is asked.
+ * Returns:  nothing; *span is the next one. Behind the last span len is 0, in every later call too.
  * Threads:  the buffer is read, *span written.
  * Source:   none in OpenZFS.
  */
@@ -118,7 +119,7 @@ ABD_API void abd_span_next(abd_span_t *span);
 /**
  * abd_span_begin() for callers that only read.
  *
- * Contract: as there, but for zeros, which may be read.
+ * Contract: as abd_span_begin().
  * Units:    off and size in bytes.
  * Returns:  nothing; *span is the first span, with len 0 if size is 0.
  * Owner:    nothing changes hands; buf is valid until the buffer ends.
@@ -131,7 +132,7 @@ ABD_API void abd_span_begin_const(
 /**
  * abd_span_next() for callers that only read.
  *
- * Contract: as there; *span comes from abd_span_begin_const().
+ * Contract: as abd_span_next(); *span comes from abd_span_begin_const().
  * Returns:  nothing; *span is the next one, with len 0 if there is none.
  * Threads:  the buffer is read, *span written.
  * Source:   none in OpenZFS.
@@ -152,9 +153,9 @@ ABD_API void abd_span_next_const(abd_span_const_t *span);
 ABD_API void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size);
 
 /**
- * abd_copy_off() of bytes that nobody reads soon: past the caches, with the kernel that
- * abd_copy_off() takes for the largest sizes. Where a copy of some MiB is read soon, and for small
- * ones, abd_copy_off() is faster.
+ * abd_copy_off() for bytes that nobody will read soon. They go past the caches, by the kernel that
+ * abd_copy_off() takes for the largest sizes. For small copies, and for copies of some MiB that are
+ * read soon, abd_copy_off() is faster.
  *
  * Contract: as abd_copy_off().
  * Units:    offsets and size in bytes.

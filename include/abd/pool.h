@@ -12,20 +12,19 @@
 ABD_BEGIN_DECLS
 
 /**
- * Where the pool's region lies; reserves it if that has not happened yet. The region stays for the
- * life of the process. From this call on abd_cache_reap_now() gives none of its memory back, even
- * if the caller never registers it, because pages that are registered must not be replaced by
- * others.
+ * Tell where the pool's region lies, and reserve it if that has not happened yet. The region stays
+ * for the life of the process. From this call on abd_cache_reap_now() gives back none of its
+ * memory, whether or not the caller registers the region: registered pages must not be replaced.
  *
  * Units:   *size in bytes.
- * Returns: 0, or -ENOMEM when pool_size bytes of address space can't be had.
+ * Returns: 0, or -ENOMEM when the system refuses pool_size bytes of address space.
  * Owner:   the library.
  * Threads: any.
  */
 ABD_API int abd_pool_region(void **base, size_t *size);
 
-/** What is free in the pool, without what is in reserve (reserve_bytes in tuning.h;
- * abd_cache_reap_now() gives it back). 8-byte fields only. */
+/** What is free in the pool. Memory in reserve (reserve_bytes in tuning.h) does not count as free
+ * until abd_cache_reap_now() gives it back. 8-byte fields only. */
 struct abd_pool_stats {
 	uint64_t region_size;                 /**< bytes; 0 before the region is reserved */
 	uint64_t free_size;                   /**< bytes in free runs */

@@ -35,9 +35,9 @@ struct abd_stats {
 	uint64_t resident_pool;     /**< the same for "pool" */
 	uint64_t resident_small;    /**< the same for structs, tables and linear buffers of up to
 				       4 MiB; 0 in checked builds */
-	/** so far: calls that should give memory back to the system and were refused, because the
-	    process has as many mappings as it may have, or memory is locked on Linux before 5.18.
-	    That memory is offered again once a period, and at each reap */
+	/** so far: calls that tried to give memory back to the system and were refused, because the
+	    process has as many mappings as it may have, or its memory is locked on Linux before
+	    5.18. The library tries again later, and at each reap */
 	uint64_t refused_cnt;
 };
 
@@ -52,7 +52,7 @@ struct abd_stats {
  * Units:   stats_size in bytes.
  * Returns: 0; -EINVAL when stats_size is no multiple of 8 or is 0.
  * Owner:   *stats is the caller's.
- * Threads: any; a sum over threads that continue to count; exact while no thread does.
+ * Threads: any. Counters are sums over threads, exact while no thread is in another call.
  * Source:  abd_kstats_update() in module/os/linux/zfs/abd_os.c; linux-kernel, "statx: optimize copy
  *          of struct statx to userspace", March 2017.
  */

@@ -12,7 +12,7 @@
  *                       of checked builds); jemalloc, an arena of its own, if the program has
  *                       linked abd::jemalloc; pool, one region of a fixed size (pool.h)
  *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
- *                                     multiple of that; settable until the pool is first chosen
+ *                                     multiple of that. It can be set until the pool is first chosen
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
  *   reserve_bytes       bytes         free memory that all threads together keep in reserve
  *                       (64 MiB): half of it with the threads, in equal shares, half for all
@@ -54,15 +54,15 @@
  *                                     movnti, movdir64b, clwb, clflushopt, clflush, cvap, cvac,
  *                                     portable
  *   flush               plan          for every flush-copy, in place of those three; "auto" ends
- *                                     that. abd_tuning_get(): what copies with ABD_FLUSH_AUTO use
+ *                                     that. abd_tuning_get("flush") is the plan of ABD_FLUSH_AUTO
  *   flush_line          plan          which of clwb, clflushopt, clflush, cvap, cvac, portable
  *                                     writes back the ends of copies that go around the cache
  *
- * Each can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read when first
- * needed; not in a set-user-ID program, whose environment is somebody else's. A value that the
+ * Each tunable can also be given in the environment, ABD_MAX_ORDER=0 for instance, which is read
+ * when the tunable is first needed. A set-user-ID program does not read it. A value that the
  * tunable does not accept is ignored; abd_tuning_get("ignored") shows such values. A tunable may be
- * set at any time, unless it says otherwise above. What was allocated or chosen before is not
- * changed.
+ * set at any time, unless the list above says otherwise. Memory that was allocated before, and
+ * kernels that were chosen before, do not change.
  */
 #ifndef ABD_TUNING_H
 #define ABD_TUNING_H

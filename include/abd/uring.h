@@ -49,8 +49,8 @@ struct abd_uring {
  * Linux allocates and pins pool_size bytes of memory at once. From then on abd_cache_reap_now()
  * gives back nothing of the pool. The kernel copies pinned memory at each fork(): with a region of
  * 1 GiB that took 2 to 3 s, and another 1 GiB while the child lived. A host that forks to run a
- * program takes posix_spawn() or vfork(), or keeps the region from its children by
- * madvise(MADV_DONTFORK) on what abd_pool_region() says.
+ * program should use posix_spawn() or vfork(), or call madvise(MADV_DONTFORK) for the region that
+ * abd_pool_region() returns.
  *
  * Contract: this process set the ring up.
  * Returns: 0, and *uring is ready; or -errno: -ENOMEM no region, no memory, or more than
@@ -113,15 +113,15 @@ ABD_API size_t abd_uring_prep_write(const struct abd_uring *uring, struct io_uri
  *
  * Contract: every request prepared in the ring was submitted. The completion queue has room for one
  *           more: the engine's requests in flight and its waiting completions are together fewer
- *           than the queue's entries. With IORING_SETUP_IOPOLL, but
- *           not SQPOLL, there are none of either. Nobody holds a completion (io_uring_peek_cqe())
- *           that is not marked as seen: it may move. The ring was set up with flags that
- *           Linux 6.17 knows, and io_uring_queue_exit() has not been called.
+ *           than the queue's entries. With IORING_SETUP_IOPOLL but not SQPOLL, the engine has no
+ *           request in flight and no completion waiting. Nobody holds a completion
+ *           (io_uring_peek_cqe()) that is not marked as seen, because it may move. The ring was
+ *           set up with flags that Linux 6.17 knows, and io_uring_queue_exit() has not been called.
  * Units:    offsets and size in bytes.
  * Returns:  bytes read, fewer than size only at the end of the file; or -errno, and the content of
  *           dst's range is then undefined. A pipe or a socket is read in its order, one piece
- *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of its
- *           requests is in flight when this returns.
+ *           after another, with file_off 0; with O_NONBLOCK, what it has now is read. None of the
+ *           call's requests is in flight when it returns.
  *           Errors: -EINVAL file_off is negative, or file_off + size is past 2^63 - 1, or
  *           the ring has SQPOLL and abd_uring_begin() was called by this process's parent; -EAGAIN
  *           the kernel takes no request now, or the file has no data now and does not wait
@@ -137,7 +137,7 @@ ABD_API ssize_t abd_uring_pread(
  *
  * Contract: the ring's, as abd_uring_pread().
  * Units:    offsets and size in bytes.
- * Returns:  size, but to a pipe or a socket with O_NONBLOCK as much as it takes now; or -errno, and
+ * Returns:  size; less only if a pipe or a socket with O_NONBLOCK takes no more now; or -errno, and
  *           the content of the file's range is then undefined. Errors: as abd_uring_pread(); -EIO
  *           the file accepts no byte.
  * Threads:  one at a time per ring; src is read.

@@ -30,16 +30,17 @@ ABD_BEGIN_DECLS
 
 /*
  * No call fails here, as in OpenZFS, whose callers look at no result: abd_gang_add() returns
- * nothing, and what allocates never returns NULL. A refusal is tried again after
- * abd_cache_reap_now(), then as often as the handler below asks for. Then one line on stderr names
- * the call and the bytes it was asked for, abd_contract_handler_set()'s handler gets it, and the
- * program ends. Size 0, which is an error otherwise, is a broken contract.
+ * nothing, and calls that allocate do not return NULL. When memory is refused, the call tries again
+ * after abd_cache_reap_now(), and then as long as the handler below returns true. After that, one
+ * line on stderr names the call and the bytes it was asked for, the handler of
+ * abd_contract_handler_set() gets this line, and the program ends. Size 0 is a broken contract
+ * here, not an error.
  */
 
 /**
- * Set what is asked when memory is refused that a reap did not find. handler gets the call's name
- * and the bytes that it was asked for; it may make room, sleep, and return true to try once more.
- * If it returns false, or is NULL, the program ends. It may call the library.
+ * Set the handler that is called when memory is still refused after a reap. It gets the call's name
+ * and the bytes that the call was asked for; it may make room, sleep, and return true to try once
+ * more. If it returns false, or is NULL, the program ends. It may call the library.
  *
  * Units:   size in bytes.
  * Returns: nothing; can't fail.
@@ -50,7 +51,7 @@ ABD_BEGIN_DECLS
 ABD_API void abd_compat_refusal_handler_set(bool (*handler)(const char *call, size_t size));
 
 /**
- * What the calls below do about the first refusal (tries is 0), or a later one.
+ * What the calls below do when memory is refused: tries is 0 at the first refusal of a call.
  *
  * Contract: size is not 0.
  * Units:    size in bytes, as call was asked for.
