@@ -98,7 +98,7 @@ static void abd_explain_borrow_return_as(struct abd_explain_run *run, bool write
 		buffer->name, borrow->size);
 	if (!write && !abd_explain_borrow_is_unchanged(borrow)) {
 		abd_explain_run_undefined(run,
-			"what goes back by abd_return_buf() must be unchanged, or the change is lost: abd_return_buf_copy() writes it back");
+			"the borrowed bytes were changed, and abd_return_buf() would lose the change: abd_return_buf_copy() writes it back");
 		return;
 	}
 	if (write)
@@ -114,8 +114,8 @@ static void abd_explain_borrow_return_as(struct abd_explain_run *run, bool write
 		abd_explain_trace_mark(shot, 0, borrow->size, "copied back");
 	abd_explain_trace_note(run->trace, run->step,
 		!borrow->is_copy ? "It was the buffer's own memory: there is nothing to do."
-		: write          ? "The copy was written back, and ended."
-				 : "The copy was ended; nothing was written back.");
+		: write          ? "The copy was written back, and freed."
+				 : "The copy was freed; nothing was written back.");
 }
 
 void abd_explain_borrow_return(struct abd_explain_run *run)

@@ -119,7 +119,7 @@ void abd_explain_cache_arc(struct abd_explain_run *run)
 	if (run->world.cache != NULL)
 		abd_explain_run_wrong(run, "there is a cache already: expected one in a script");
 	if (abd_explain_memory_pool(&run->world) != 0)
-		abd_explain_run_wrong(run, "the pool's address space can't be had");
+		abd_explain_run_wrong(run, "the system refuses address space for the pool");
 	abd_explain_run_call(run, "arc = abd_arc_create(&config)");
 	cache = calloc(1, sizeof(*cache));
 	if (cache == NULL)
@@ -152,7 +152,7 @@ static bool abd_explain_cache_refused(struct abd_explain_run *run, ssize_t error
 		error == -ENOENT   ? "-ENOENT: the cache has no such record"
 		: error == -ENOSPC ? "-ENOSPC: the record is larger than the cache"
 		: error == -EINVAL ? "-EINVAL: no such bytes in the record"
-				   : "-ENOMEM: there is not so much memory");
+				   : "-ENOMEM: there is not enough memory");
 	return true;
 }
 
@@ -245,6 +245,6 @@ void abd_explain_cache_remove(struct abd_explain_run *run)
 	if (!abd_explain_cache_refused(run, abd_arc_remove(run->world.cache->arc, &key)) &&
 		run->world.cache->is_held)
 		abd_explain_trace_note(run->trace, run->step,
-			"Nobody finds it any more; who holds it still reads it.");
+			"No read finds it any more; whoever holds it can still read it.");
 	abd_explain_cache_draw(run);
 }

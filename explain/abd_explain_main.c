@@ -108,8 +108,8 @@ static const struct argp abd_explain_argp = {
 	       "  abd-explain 'alloc 12k; view 3000 5000; borrow 5000; return'\n"
 	       "  abd-explain 'fragment 4k; alloc 16k; pool'\n"
 	       "  abd-explain -f script --svg picture.svg\n\n"
-	       "Chunk memory comes from a pool of 2 MiB. ABD_... variables of the environment are not "
-	       "heeded: a script draws the same everywhere. Exit status: 0; 1 if the script is "
+	       "Chunk memory comes from a pool of 2 MiB. ABD_... variables of the environment are "
+	       "ignored: a script draws the same everywhere. Exit status: 0; 1 if the script is "
 	       "wrong, and then nothing is written; 64 for a wrong option.",
 };
 

@@ -16,7 +16,7 @@ static size_t abd_explain_make_size(struct abd_explain_run *run, const char *cal
 
 	abd_explain_run_end(run);
 	if (abd_explain_memory_pool(&run->world) != 0)
-		abd_explain_run_wrong(run, "the pool's address space can't be had");
+		abd_explain_run_wrong(run, "the system refuses address space for the pool");
 	abd_explain_run_call(run, "%s = %s(%zu, false)", run->name, call, size);
 	errno = 0;
 	return size;

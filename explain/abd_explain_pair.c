@@ -61,7 +61,7 @@ void abd_explain_pair_copy(struct abd_explain_run *run)
 		from.buffer->name, to.off, from.off, from.size);
 	if (abd_explain_pair_overlaps(run, &to, &from)) {
 		abd_explain_run_undefined(
-			run, "both sides of a copy are apart, and these share memory");
+			run, "source and destination must not overlap, and these share memory");
 		return;
 	}
 	abd_copy_off(to.buffer->abd, from.buffer->abd, to.off, from.off, from.size);
@@ -173,7 +173,7 @@ static const char *abd_explain_pair_error(ssize_t error)
 	case -EINVAL:
 		return "-EINVAL: lz4 serves no such size";
 	default:
-		return "-ENOMEM: there is not so much memory";
+		return "-ENOMEM: there is not enough memory";
 	}
 }
 
@@ -204,7 +204,8 @@ static bool abd_explain_pair_to_from(
 	from->size = abd_get_size(from->buffer->abd);
 	if (!abd_explain_pair_overlaps(run, to, from))
 		return true;
-	abd_explain_run_undefined(run, "source and destination are apart, and these share memory");
+	abd_explain_run_undefined(
+		run, "source and destination must not overlap, and these share memory");
 	return false;
 }
 
@@ -250,5 +251,5 @@ void abd_explain_pair_flush_copy(struct abd_explain_run *run)
 	abd_explain_trace_mark(abd_explain_run_draw(run, from.buffer), 0, size, "read");
 	abd_explain_trace_mark(abd_explain_run_draw(run, to.buffer), 0, size, "written, durably");
 	abd_explain_trace_note(run->trace, run->step,
-		"One fence for all of it, however many runs there are: durable, on memory that is.");
+		"One fence for all of it, however many runs there are. Now it is durable, if the memory is persistent.");
 }

@@ -231,7 +231,7 @@ struct abd_explain_buffer *abd_explain_run_born(struct abd_explain_run *run, abd
 		abd_explain_trace_note(run->trace, run->step, "NULL, errno %s: %s.",
 			error == EINVAL ? "EINVAL" : "ENOMEM",
 			error == EINVAL ? "a size of 0 is no buffer"
-					: "there is not so much memory");
+					: "there is not enough memory");
 		return NULL;
 	}
 
@@ -271,7 +271,7 @@ void abd_explain_run_undefined(struct abd_explain_run *run, const char *why)
 {
 	run->step->outcome = ABD_EXPLAIN_BROKEN;
 	abd_explain_trace_note(run->trace, run->step,
-		"Contract: %s. Not called: what would happen then is undefined. Builds with deep checks (ABD_CHECKED) tell most such mistakes.",
+		"Contract: %s. Not called: what would happen then is undefined. Builds with deep checks (ABD_CHECKED) report most such mistakes.",
 		why);
 }
 

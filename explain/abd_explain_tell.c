@@ -35,7 +35,7 @@ void abd_explain_tell_pool(struct abd_explain_run *run)
 
 	abd_explain_run_end(run);
 	if (abd_explain_memory_pool(&run->world) != 0)
-		abd_explain_run_wrong(run, "the pool's address space can't be had");
+		abd_explain_run_wrong(run, "the system refuses address space for the pool");
 	abd_explain_run_call(run, "abd_pool_stats_get(&stats, sizeof(stats))");
 	abd_pool_stats_get(&stats, sizeof(stats));
 	run->step->pool = abd_explain_memory_map(&run->world);
@@ -117,7 +117,7 @@ void abd_explain_tell_fragment(struct abd_explain_run *run)
 				"'%s' is no size of a run: expected 4k, 8k, 16k ... 1m",
 				run->words[1]);
 		if (abd_explain_memory_hold(&run->world, size) != 0)
-			abd_explain_run_wrong(run, "the pool's address space can't be had");
+			abd_explain_run_wrong(run, "the system refuses address space for the pool");
 	}
 	abd_explain_world_uncount(&run->world);
 	abd_pool_stats_get(&stats, sizeof(stats));

@@ -41,7 +41,7 @@ const struct abd_explain_word abd_explain_words[] = {
 	{"decompress", "TO FROM SIZE", "abd_lz4_decompress() of a block of SIZE bytes",
 		abd_explain_pair_decompress},
 	{"enter", "[BUFFER] OFFSET SIZE GROUP",
-		"abd_lz4_compress_indexed(), and what of the block a range needs",
+		"abd_lz4_compress_indexed(), and which bytes of the block a range needs",
 		abd_explain_enter},
 	{"flush_copy", "TO FROM SIZE", "abd_flush_copy_off()", abd_explain_pair_flush_copy},
 	{"load", "[BUFFER] FILE",

@@ -197,8 +197,8 @@ const char *abd_explain_world_why_not_free(
 		return abd_explain_trace_text(
 			trace, "%s is a member of a gang; free the gang first", buffer->name);
 	if (buffer->borrow_count > 0)
-		return abd_explain_trace_text(trace,
-			"%s is borrowed from; what is borrowed is returned first", buffer->name);
+		return abd_explain_trace_text(
+			trace, "%s is borrowed from; return the borrow first", buffer->name);
 	for (size_t i = 0; i < buffer->child_count; i++) {
 		const struct abd_explain_buffer *child = buffer->children[i].buffer;
 

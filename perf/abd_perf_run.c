@@ -45,7 +45,7 @@ static size_t abd_perf_run_choose_sources(
 			chosen[count++] = abd_perf_scenarios[i];
 	if (count == 0 || options->name_count > 1)
 		abd_perf_say_die(EX_USAGE,
-			count == 0 ? "this program has no sources" : "sources stands alone");
+			count == 0 ? "this program has no sources" : "sources takes no other name");
 	options->sources = options->filter == NULL;
 	if (options->sources)
 		options->filter = abd_perf_run_steps(chosen, count, true, filter, sizeof(filter));
@@ -159,7 +159,7 @@ static void abd_perf_run_announce(const struct abd_perf_options *options,
 			   abd_perf_run_seconds(chosen[i], options, true) *
 				   (abd_perf_run_processes(chosen[i], options) - 1);
 	if (options->filter != NULL && !options->sources) {
-		fprintf(stderr, "abd-perf: a part of what takes %s as a whole\n",
+		fprintf(stderr, "abd-perf: this will take a part of %s\n",
 			abd_perf_say_time(total_s, text, sizeof(text)));
 		return; /* the share that --filter selects is not known: show no time left */
 	}

@@ -71,8 +71,8 @@ static void abd_verify_scatter(const char *call, const abd_t *abd)
 	ABD_REQUIRE_IN(call,
 		ABD_SCATTER(abd).abd_offset <= bytes &&
 			abd->abd_size <= bytes - ABD_SCATTER(abd).abd_offset,
-		"runs hold %zu bytes, of which %zu from %zu are said to be there", bytes,
-		abd->abd_size, ABD_SCATTER(abd).abd_offset);
+		"runs hold %zu bytes, but the buffer has %zu from %zu", bytes, abd->abd_size,
+		ABD_SCATTER(abd).abd_offset);
 	ABD_REQUIRE_IN(call, abd_scatter_classes_hold(abd),
 		"order %u and %u classes do not describe the %zu runs", abd->abd_order,
 		abd->abd_class_count, run_count);
@@ -100,8 +100,8 @@ static void abd_verify_gang(const char *call, const abd_t *abd)
 		bytes += entry->size;
 	}
 	ABD_REQUIRE_IN(call, off <= bytes && abd->abd_size <= bytes - off,
-		"children hold %zu bytes, of which %zu from %zu are said to be there", bytes,
-		abd->abd_size, off);
+		"children hold %zu bytes, but the gang has %zu from %zu", bytes, abd->abd_size,
+		off);
 }
 
 void abd_verify_as(const char *call, const abd_t *abd)

@@ -384,7 +384,7 @@ static void abd_uring_await(struct abd_uring_transfer *transfer)
 		tries = error == -EAGAIN ? tries + 1 : 0;
 		ABD_REQUIRE_IN(transfer->call,
 			error == 0 || error == -EINTR || (error == -EAGAIN && tries < ABD_IO_TRIES),
-			"the ring tells of no completions: error %d", -error);
+			"the ring returns no completions: error %d", -error);
 	}
 }
 

@@ -60,7 +60,7 @@ def wrote(command, flag, path, text):
     try:
         output.write(path, text)
     except OSError as error:
-        print(f"abd-perf {command}: {flag} {path}: {error.strerror}; nothing is left of it", file=sys.stderr)
+        print(f"abd-perf {command}: {flag} {path}: {error.strerror}; nothing was written", file=sys.stderr)
         return False
     return True
 

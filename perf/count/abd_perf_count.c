@@ -351,8 +351,7 @@ int main(void)
 		count(&ops[i]);
 	/* At the end: plans in the environment are read when they are first needed. */
 	if (abd_tuning_get("ignored")[0] != '\0') {
-		fprintf(stderr, "this CPU, as valgrind shows it, can't have %s\n",
-			abd_tuning_get("ignored"));
+		fprintf(stderr, "valgrind's CPU does not support %s\n", abd_tuning_get("ignored"));
 		return 1;
 	}
 	return 0;

@@ -223,7 +223,7 @@ bool abd_perf_files_load(
 		return false;
 	}
 	if (data->size > size)
-		abd_perf_say_die(1, "more of the files was read than there is room for");
+		abd_perf_say_die(1, "the files have more bytes than were asked for");
 	abd_perf_files_halve(data, half);
 	snprintf(data->origin, sizeof(data->origin), "%.1f MiB of %u files%s%s",
 		(double)data->size / (1 << 20), files,

@@ -237,8 +237,8 @@ static void abd_perf_env_busy(const struct abd_perf_options *options)
 		"%.0f %% of the CPUs used by other processes, %.0f %% by other machines", busy,
 		stolen);
 	if (busy + stolen > ABD_PERF_ENV_BUSY)
-		abd_perf_say_warn("the machine is busy: others take %.0f %% of the CPUs to be used",
-			busy + stolen);
+		abd_perf_say_warn(
+			"the machine is busy: others use %.0f %% of the CPUs", busy + stolen);
 	abd_perf_env_start.ticks = abd_perf_env_ticks(options);
 	abd_perf_env_start.own_s = abd_perf_env_own_s();
 }
@@ -314,7 +314,7 @@ static void abd_perf_env_system(void)
 			       " hypervisor") != NULL;
 
 	abd_perf_env_add("virtual_machine", "%s", virtual ? "yes" : "not seen");
-	abd_perf_env_add("memory", "%zu MiB to be had", abd_perf_env_memory() >> 20);
+	abd_perf_env_add("memory", "%zu MiB available", abd_perf_env_memory() >> 20);
 	if (uname(&name) == 0)
 		abd_perf_env_add("system", "%s %s %s", name.sysname, name.release, name.machine);
 }
@@ -391,8 +391,7 @@ double abd_perf_env_look_back(const struct abd_perf_options *options)
 		stolen);
 	if (busy + stolen > ABD_PERF_ENV_BUSY)
 		abd_perf_say_warn(
-			"the machine was busy: others took %.0f %% of the CPUs used meanwhile",
-			busy + stolen);
+			"the machine was busy: others used %.0f %% of the CPUs", busy + stolen);
 	getrusage(RUSAGE_SELF, &usage);
 	abd_perf_env_add("interrupted", "%ld times by other work, in %.0f s of our CPU time",
 		usage.ru_nivcsw, own_s);

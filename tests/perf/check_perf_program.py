@@ -287,7 +287,7 @@ class Sources(Case):
     def test_sources_are_measured_by_one_name(self):
         _, results = self.results("sources", "--filter", "statx: |dedupe: aligned", "--input", self.tree("text"))
         self.assertEqual([entry["scenario"] for entry in results], ["dedupe", "statx"])
-        self.refused(run("run", "sources", "buffer"), USAGE, "sources stands alone")
+        self.refused(run("run", "sources", "buffer"), USAGE, "sources takes no other name")
 
     def test_the_rule_makes_the_difference_that_is_measured(self):
         work = {(entry["parameters"]["data"], entry["parameters"]["mode"]): {figure["name"]: figure["median"] for figure in entry["figures"]}

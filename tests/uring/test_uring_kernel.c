@@ -377,7 +377,7 @@ Test(abd_uring_kernel, a_wait_that_never_succeeds_is_a_broken_contract)
 	kernel_begin();
 	kernel.waits = for_ever(-EAGAIN);
 	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
-		"abd_uring_pread: the ring tells of no completions: error 11");
+		"abd_uring_pread: the ring returns no completions: error 11");
 	abd_free(abd);
 }
 
