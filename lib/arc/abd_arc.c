@@ -42,7 +42,7 @@ static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record")
  * Random bytes, so that nobody can choose keys that collide. Only while the system has no random
  * bytes yet: the clock, which can be guessed.
  */
-static uint64_t abd_arc_seed(const void *salt)
+uint64_t abd_arc_seed(const void *salt)
 {
 	ABD_NO_CANCEL;
 	struct timespec now;

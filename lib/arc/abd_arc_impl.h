@@ -120,6 +120,9 @@ struct abd_arc {
 	atomic_uint trim_next; /* the shard that a trim comes to next */
 };
 
+/** Random bits, that nobody can foretell. */
+uint64_t abd_arc_seed(const void *salt);
+
 /** The handle of a shard's cache. */
 static inline struct abd_arc *abd_arc_first(struct abd_arc *arc)
 {

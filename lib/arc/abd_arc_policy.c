@@ -332,6 +332,41 @@ static struct abd_arc_item *abd_arc_policy_oldest(
 	return oldest;
 }
 
+/*
+ * Stamps that are smaller than that of the oldest record. A list that is empty begins so far above
+ * what it had that there are as many below as records may come.
+ */
+#define ABD_ARC_RESTORE_CLOCK ((uint64_t)1 << 32)
+
+static uint64_t abd_arc_policy_old_stamp(
+	struct abd_arc_policy *policy, enum abd_arc_list_id list, const struct abd_arc_item *oldest)
+{
+	uint64_t least = list == ABD_ARC_FREQUENT ? ABD_ARC_STAMP_FREQUENT : 0;
+	uint64_t stamp = ABD_ARC_STAMP_YOUNG + ABD_ARC_STAMP_STEP * abd_arc_policy_now(policy);
+
+	if (oldest != NULL)
+		stamp = abd_arc_item_stamp(oldest) / ABD_ARC_STAMP_STEP * ABD_ARC_STAMP_STEP;
+	else if (list == ABD_ARC_FREQUENT || policy->period_us == 0)
+		stamp = least + ABD_ARC_STAMP_STEP * (policy->clock += ABD_ARC_RESTORE_CLOCK);
+	return stamp - (stamp > least + ABD_ARC_STAMP_STEP ? ABD_ARC_STAMP_STEP : 0);
+}
+
+void abd_arc_policy_restore(struct abd_arc_policy *policy, struct abd_arc_item *item,
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash)
+{
+	struct abd_arc_link *head = abd_arc_policy_head(policy, quota, list);
+	uint32_t ghost = abd_arc_ghost_find(&policy->ghosts, hash);
+	uint64_t stamp =
+		abd_arc_policy_old_stamp(policy, list, abd_arc_policy_oldest(policy, list, true));
+
+	if (ghost > 0)
+		abd_arc_ghost_end(&policy->ghosts, ghost);
+	/* Behind the last one: in front of what that points to. */
+	abd_arc_list_push(abd_arc_policy_list(policy, list), head->prev, &item->link, item->cost);
+	policy->quota[quota].bytes += item->cost;
+	abd_arc_policy_stamp(item, stamp, quota);
+}
+
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent)
 {
 	size_t recent = policy->recent.bytes, target = policy->target_recent;

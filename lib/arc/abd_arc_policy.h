@@ -240,6 +240,9 @@ bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
  */
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
 	enum abd_arc_list_id list, unsigned quota, uint64_t hash);
+/** The same at the back, for a record that was used before any of those that are there. */
+void abd_arc_policy_restore(struct abd_arc_policy *policy, struct abd_arc_item *item,
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash);
 /** Take a record out of its list without a ghost. */
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item);
 /** Put a record that is in no list, and whose cost is set, in the place of another one. */

@@ -38,6 +38,7 @@ struct abd_arc_put {
 	enum abd_arc_list_id list;
 	int class; /* of the slot */
 	enum abd_arc_place place;
+	bool restores;    /* it comes from a save: nothing makes way for it */
 	bool grows;       /* its slot takes a slab from the system */
 	bool exceeds;     /* it found no room, or little */
 	size_t reserved;  /* of the policy's capacity */
@@ -151,6 +152,27 @@ static int abd_arc_put_take(struct abd_arc *arc, struct abd_arc_put *put)
 	return put->entry != NULL ? 0 : -ENOMEM;
 }
 
+static void abd_arc_put_reserve(struct abd_arc *arc, struct abd_arc_put *put, size_t cost)
+{
+	arc->policy.reserved += cost;
+	put->reserved = cost;
+	arc->run_bytes += put->run_bytes;
+}
+
+/* Reserve what is free. Returns 0 or -EAGAIN. Under lock. */
+static int abd_arc_put_reserve_free(struct abd_arc *arc, struct abd_arc_put *put, size_t cost)
+{
+	unsigned quota = abd_arc_quota_of(arc, abd_arc_put_is_metadata(put));
+
+	if (abd_arc_policy_is_over(&arc->policy, cost) ||
+		abd_arc_policy_displaced(&arc->policy, quota, cost) != NULL) {
+		put->run_bytes = 0;
+		return -EAGAIN;
+	}
+	abd_arc_put_reserve(arc, put, cost);
+	return 0;
+}
+
 /* Ask the policy, evict and reserve. Returns 0 or -ENOSPC. Under lock. */
 static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 {
@@ -168,6 +190,8 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 		put->run_bytes = 0;
 		return -ENOSPC;
 	}
+	if (put->restores)
+		return abd_arc_put_reserve_free(arc, put, cost);
 	enum abd_arc_list_id list =
 		abd_arc_policy_ask(&arc->policy, put->hash, cost, &from_frequent);
 
@@ -177,9 +201,7 @@ static int abd_arc_put_admit(struct abd_arc *arc, struct abd_arc_put *put)
 		arc->stats.ghost_hits_frequent += from_frequent;
 	}
 	abd_arc_evict_for(arc, put->list, cost, from_frequent);
-	arc->policy.reserved += cost;
-	put->reserved = cost;
-	arc->run_bytes += put->run_bytes;
+	abd_arc_put_reserve(arc, put, cost);
 	return 0;
 }
 
@@ -200,6 +222,8 @@ static int abd_arc_put_begin(struct abd_arc *arc, struct abd_arc_put *put)
 	pthread_mutex_unlock(&arc->lock);
 	if (error != ABD_ARC_PUT_NO_ROOM)
 		return error;
+	if (put->restores)
+		return -EAGAIN;
 	abd_arc_make_room(arc, put->class);
 	put->exceeds = true;
 	pthread_mutex_lock(&arc->lock);
@@ -268,7 +292,10 @@ static void abd_arc_put_publish(
 	unsigned quota = abd_arc_quota_of(arc, abd_arc_put_is_metadata(put));
 
 	(void)abd_arc_evict_quota(arc, quota, entry->item.cost, SIZE_MAX);
-	abd_arc_policy_insert(&arc->policy, &entry->item, list, quota, put->hash);
+	if (put->restores)
+		abd_arc_policy_restore(&arc->policy, &entry->item, list, quota, put->hash);
+	else
+		abd_arc_policy_insert(&arc->policy, &entry->item, list, quota, put->hash);
 	abd_arc_record_count(arc, entry, true);
 	arc->stats.puts++;
 	/*
@@ -277,10 +304,18 @@ static void abd_arc_put_publish(
 	abd_arc_evict_for(arc, ABD_ARC_NONE, 0, false);
 }
 
-/* Whether the key's record was put or removed since the fill began that this ends. Under lock. */
-static bool abd_arc_put_is_stale(const struct abd_arc_put *put)
+/*
+ * -ESTALE: the key's record was put or removed since the fill began that this ends. -EEXIST: the
+ * key of a record that comes from a save has one, or is being filled in. Else 0. Under lock.
+ */
+static int abd_arc_put_is_late(struct abd_arc *arc, const struct abd_arc_put *put)
 {
-	return put->filling != NULL && put->filling->is_overtaken;
+	if (put->filling != NULL && put->filling->is_overtaken)
+		return -ESTALE;
+	if (put->restores && (abd_arc_index_find_any(arc->index, put->hash, put->key) != NULL ||
+				     abd_arc_filling_find(arc, put->hash, put->key) != NULL))
+		return -EEXIST;
+	return 0;
 }
 
 /* Give back what was reserved. Under lock. */
@@ -291,7 +326,13 @@ static void abd_arc_put_unreserve(struct abd_arc *arc, struct abd_arc_put *put)
 	put->reserved = put->run_bytes = 0;
 }
 
-/* Returns 0; -ESTALE: another put or a remove was faster than the fill that this put would end. */
+/* Whether it took memory of the system. What comes from a save must not evict ahead of need. */
+static bool abd_arc_put_takes_memory(const struct abd_arc_put *put)
+{
+	return !put->restores && (put->grows || put->place != ABD_ARC_IN_SLOT);
+}
+
+/* Returns 0, or what abd_arc_put_is_late() says. */
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
@@ -299,7 +340,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	int error;
 
 	pthread_mutex_lock(&arc->lock);
-	error = abd_arc_put_is_stale(put) ? -ESTALE : 0;
+	error = abd_arc_put_is_late(arc, put);
 	if (put->filling != NULL)
 		put->waiter = abd_arc_filling_finish(put->filling);
 	if (error != 0)
@@ -315,9 +356,8 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	abd_arc_index_grow(arc->index, abd_arc_indexed(arc));
 	arc->puts_of_callbacks += abd_arc_in_callback(arc);
 	over = abd_arc_is_over(arc);
-	if (!over &&
-		(abd_arc_reclaim_is_due(arc) || ((put->grows || put->place != ABD_ARC_IN_SLOT) &&
-							abd_arc_is_nearly_short(arc))))
+	if (!over && (abd_arc_reclaim_is_due(arc) ||
+			     (abd_arc_put_takes_memory(put) && abd_arc_is_nearly_short(arc))))
 		reclaims = abd_arc_reclaim_begin(arc);
 out:
 	pthread_mutex_unlock(&arc->lock);
@@ -443,6 +483,19 @@ int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *
 		error = abd_arc_put_once(arc, &put, source);
 	while (error == -ENOMEM && abd_arc_shrink(arc));
 	return error;
+}
+
+int abd_arc_put_restored(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
+	unsigned flags, struct abd_arc_source *source, enum abd_arc_list_id list)
+{
+	struct abd_arc_put put = {.key = key,
+		.hash = hash,
+		.thread = abd_arc_thread_enter(arc),
+		.flags = flags,
+		.list = list,
+		.restores = true};
+
+	return abd_arc_put_once(arc, &put, source);
 }
 
 static int abd_arc_put_as(const char *call, abd_arc_t *arc, const abd_arc_key_t *key,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Putting, for the miss path: abd_arc_put.c.
+ * Putting, for the miss path and for what was saved: abd_arc_put.c.
  */
 #ifndef ABD_ARC_PUT_H
 #define ABD_ARC_PUT_H
@@ -20,5 +20,12 @@ int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, 
  */
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, struct abd_arc_filling *filling, void **handle);
+/**
+ * Put a record that comes from a save at the back of its list, if nothing need make way for it.
+ * Returns 0; -EEXIST: the key has a record, or is being filled in; -EAGAIN: there is no room;
+ * -ENOSPC: it can never fit; -ENOMEM.
+ */
+int abd_arc_put_restored(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
+	unsigned flags, struct abd_arc_source *source, enum abd_arc_list_id list);
 
 #endif

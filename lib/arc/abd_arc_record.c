@@ -19,10 +19,9 @@
 
 #include <string.h>
 
-/* There is no const view of memory; this one is only read. */
-static void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
+void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 {
-	void *memory;
+	void *memory; /* there is no const view of memory */
 
 	memcpy(&memory, &buf, sizeof(memory));
 	abd_get_from_buf_struct(view, memory, size);

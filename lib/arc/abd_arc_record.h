@@ -119,6 +119,8 @@ enum abd_arc_place {
 	ABD_ARC_IN_BUFFER, /* in a buffer of its own */
 };
 
+/** A view of memory that is only read. */
+void abd_arc_record_view(abd_t *view, const void *buf, size_t size);
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
 int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
 	const struct abd_arc_source *source);

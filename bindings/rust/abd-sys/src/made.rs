@@ -158,6 +158,18 @@ pub struct abd_arc_stats {
 const _: [(); 304] = [(); size_of_on_64_bits::<abd_arc_stats>(304)];
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct abd_arc_saved {
+    pub records: u64,
+    pub stored_bytes: u64,
+    pub file_bytes: u64,
+    pub skipped: u64,
+    pub damaged: u64,
+    pub is_complete: u64,
+}
+const _: [(); 48] = [(); size_of_on_64_bits::<abd_arc_saved>(48)];
+
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct abd_t {
     pub abd_flags: c_uint,
@@ -309,6 +321,7 @@ extern "C" {
     pub fn abd_arc_hold_many(arc: *mut abd_arc_t, keys: *const abd_arc_key_t, holds: *mut abd_arc_hold_t, results: *mut c_int, n: usize) -> usize;
     pub fn abd_arc_hold_or_fill(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize, flags: c_uint, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t) -> c_int;
     pub fn abd_arc_hold_read(hold: *const abd_arc_hold_t, dst: *mut c_void, off: usize, size: usize) -> isize;
+    pub fn abd_arc_load(arc: *mut abd_arc_t, fd: c_int, saved: *mut abd_arc_saved, saved_size: usize) -> c_int;
     pub fn abd_arc_put(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize) -> c_int;
     pub fn abd_arc_put_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, abd: *mut abd_t, logical_size: usize, flags: c_uint) -> c_int;
     pub fn abd_arc_put_flags(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize, flags: c_uint) -> c_int;
@@ -321,6 +334,7 @@ extern "C" {
     pub fn abd_arc_remove(arc: *mut abd_arc_t, key: *const abd_arc_key_t) -> c_int;
     pub fn abd_arc_remove_pool(arc: *mut abd_arc_t, pool: u64) -> isize;
     pub fn abd_arc_resize(arc: *mut abd_arc_t, capacity_bytes: usize) -> c_int;
+    pub fn abd_arc_save(arc: *mut abd_arc_t, fd: c_int, saved: *mut abd_arc_saved, saved_size: usize) -> c_int;
     pub fn abd_arc_stats_get(arc: *mut abd_arc_t, stats: *mut abd_arc_stats, stats_size: usize) -> c_int;
     pub fn abd_arc_trim(arc: *mut abd_arc_t, bytes: usize, max_ns: u64) -> usize;
     pub fn abd_borrow_buf(abd: *mut abd_t, n: usize) -> *mut c_void;
