@@ -12,7 +12,8 @@
  *                       of checked builds); jemalloc, an arena of its own, if the program has
  *                       linked abd::jemalloc; pool, one region of a fixed size (pool.h)
  *   pool_size           bytes         of the pool's region (1 GiB), from 2 MiB, rounded up to a
- *                                     multiple of that. It can be set until the pool is first chosen
+ *                                     multiple of that. It can be set until the pool is first
+ *                                     chosen
  *   thread_cache_bytes  bytes         free memory each thread may keep in reserve (8 MiB); 0: none
  *   reserve_bytes       bytes         free memory that all threads together keep in reserve
  *                       (64 MiB): half of it with the threads, in equal shares, half for all

@@ -442,7 +442,10 @@ static const struct abd_perf_lz4_group abd_perf_lz4_groups[] = {
 };
 enum { ENCODE, DECODE, PLACE, CURVE };
 
-/* Without --full: places in real files alone, which the page draws, and every second size of groups. */
+/*
+ * Without --full: places in real files alone, which the page draws, and every second size of
+ * groups.
+ */
 static int abd_perf_lz4_ranges(struct abd_perf_lz4_set *set, const struct abd_perf_options *options)
 {
 	size_t step = set->record_size / (options->quick ? 4 : 16);
