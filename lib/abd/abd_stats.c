@@ -6,6 +6,7 @@
  */
 #include "abd_chunk.h"
 #include "abd_contract.h"
+#include "abd_region.h"
 #include "abd_thread.h"
 
 #include <abd/stats.h>
@@ -31,7 +32,7 @@ int abd_stats_get(struct abd_stats *stats, size_t stats_size)
 		all.record.resident_malloc = abd_chunk_resident(&abd_chunk_malloc);
 		all.record.resident_pool = abd_chunk_resident(&abd_chunk_pool);
 		all.record.resident_small = abd_chunk_resident_small();
-		all.record.refused_cnt = abd_chunk_refusals();
+		all.record.refused_cnt = abd_region_refusals();
 	}
 	abd_record_copy(stats, stats_size, &all, sizeof(all));
 	return 0;

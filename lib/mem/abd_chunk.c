@@ -3,7 +3,6 @@
  * The table of providers, and which one is in use.
  */
 #include "abd_chunk.h"
-#include "abd_age.h"
 #include "abd_region.h"
 
 #include <abd/pool.h>
@@ -106,39 +105,9 @@ static const struct abd_tunable abd_chunk_tunable_table[] = {
 	{.name = "chunk_provider", .set = abd_chunk_provider_set, .get = abd_chunk_provider_get},
 };
 
-static void abd_chunk_each_heap(void (*function)(struct abd_region_heap *heap))
-{
-	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
-		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
-
-		if (provider != NULL && provider->heap != NULL)
-			function(provider->heap);
-	}
-}
-
-static void abd_chunk_age(void)
-{
-	abd_chunk_each_heap(abd_region_age);
-}
-
-static void abd_chunk_fork_begin(void)
-{
-	abd_chunk_each_heap(abd_region_fork_begin);
-}
-
-static void abd_chunk_fork_end(void)
-{
-	abd_chunk_each_heap(abd_region_fork_end);
-}
-
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider)
 {
 	return provider->heap != NULL ? abd_region_resident(provider->heap) : 0;
-}
-
-uint64_t abd_chunk_refusals(void)
-{
-	return abd_region_refusals();
 }
 
 size_t abd_chunk_resident_small(void)
@@ -148,11 +117,6 @@ size_t abd_chunk_resident_small(void)
 
 static void abd_chunk_start(void)
 {
-	static struct abd_ager ager = {.age = abd_chunk_age,
-		.fork_begin = abd_chunk_fork_begin,
-		.fork_end = abd_chunk_fork_end};
-
-	abd_age_add(&ager);
 	abd_magazine_tunables.start();
 	atomic_store(&abd_chunk_provider_number, 0);
 	abd_tunable_from_environment(&abd_chunk_tunables);
@@ -195,9 +159,7 @@ size_t abd_chunk_bytes_max(void)
 void abd_chunk_reap(void)
 {
 	abd_magazine_reap();
-	abd_chunk_each_heap(abd_region_reap);
-	if (abd_mem_cache_heap != NULL)
-		abd_region_reap(abd_mem_cache_heap);
+	abd_region_reap_all();
 	for (unsigned i = 0; i < ABD_CHUNK_PROVIDERS; i++) {
 		const struct abd_chunk_provider *provider = abd_chunk_provider(i);
 

@@ -25,8 +25,6 @@ int abd_chunk_provider_add(const struct abd_chunk_provider *provider);
 size_t abd_chunk_resident(const struct abd_chunk_provider *provider);
 /** The same for blocks of the size classes (abd_mem_cache.h). */
 size_t abd_chunk_resident_small(void);
-/** How often the system has refused to take memory back. */
-uint64_t abd_chunk_refusals(void);
 
 /** The number of the provider that new buffers take; ABD_CHUNK_PROVIDERS: not decided yet. */
 extern atomic_uint abd_chunk_provider_number __attribute__((visibility("hidden")));

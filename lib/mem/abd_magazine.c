@@ -9,6 +9,8 @@
 #include "abd_age.h"
 #include "abd_depot.h"
 #include "abd_mem.h"
+#include "abd_region.h"
+#include "abd_slab.h"
 
 #include <time.h>
 
@@ -244,6 +246,7 @@ static void abd_magazine_age(void)
 	t.idle_since_ms = now > idle ? now - idle : 0;
 	abd_thread_visit(abd_magazine_idles, abd_magazine_take, &t);
 	abd_magazine_end_taken(&t, true);
+	abd_region_age_all();
 }
 
 /* Look at the clock: magazines that this thread has not used for a period go to the depot. */
@@ -523,18 +526,35 @@ static const struct abd_tunable abd_magazine_tunable_table[] = {
 		.changed = abd_age_restart},
 };
 
+static void abd_magazine_fork_begin(void)
+{
+	abd_depot_fork_begin();
+	abd_slab_fork_begin();
+	abd_region_fork_begin();
+}
+
+static void abd_magazine_fork_end(void)
+{
+	abd_region_fork_end();
+	abd_slab_fork_end();
+	abd_depot_fork_end();
+}
+
+static void abd_magazine_fork_child(void)
+{
+	abd_magazine_fork_end();
+	abd_age_fork_child();
+}
+
 static void abd_magazine_tunables_apply(void)
 {
 	static const struct abd_thread_layer layer = {.ending = abd_magazine_thread_ends,
-		.fork_begin = abd_age_fork_begin,
-		.fork_end = abd_age_fork_end,
-		.fork_child = abd_age_fork_child};
-	static struct abd_ager ager = {.age = abd_magazine_age,
-		.fork_begin = abd_depot_fork_begin,
-		.fork_end = abd_depot_fork_end};
+		.fork_begin = abd_magazine_fork_begin,
+		.fork_end = abd_magazine_fork_end,
+		.fork_child = abd_magazine_fork_child};
 
 	abd_thread_layer_add(ABD_THREAD_MEM, &layer);
-	abd_age_add(&ager);
+	abd_age_start(abd_magazine_age);
 	abd_tunable_from_environment(&abd_magazine_tunables);
 }
 

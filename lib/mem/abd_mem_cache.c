@@ -6,7 +6,6 @@
  * pages.
  */
 #include "abd_mem_cache.h"
-#include "abd_age.h"
 #include "abd_region.h"
 #include "abd_slab.h"
 
@@ -28,33 +27,11 @@ struct abd_region_heap *const abd_mem_cache_heap = &abd_mem_cache_regions;
 /* By class: those below a page. */
 static struct abd_slab *abd_mem_cache_slabs[ABD_MEM_CACHE_CLASSES];
 
-static void abd_mem_cache_age(void)
-{
-	abd_region_age(&abd_mem_cache_regions);
-}
-
-static void abd_mem_cache_fork_begin(void)
-{
-	abd_slab_fork_begin();
-	abd_region_fork_begin(&abd_mem_cache_regions);
-}
-
-static void abd_mem_cache_fork_end(void)
-{
-	abd_region_fork_end(&abd_mem_cache_regions);
-	abd_slab_fork_end();
-}
-
 /* The tag is the class. */
 static size_t abd_mem_cache_source_alloc(void **blocks, size_t count, size_t size, unsigned tag)
 {
-	static struct abd_ager ager = {.age = abd_mem_cache_age,
-		.fork_begin = abd_mem_cache_fork_begin,
-		.fork_end = abd_mem_cache_fork_end};
-
 	if (abd_mem_refused())
 		return 0;
-	abd_age_add(&ager);
 	if (size < ABD_CHUNK_SIZE)
 		return abd_slab_alloc(
 			&abd_mem_cache_slabs[tag], &abd_mem_cache_regions, size, blocks, count);
@@ -82,6 +59,7 @@ void *abd_mem_cache_alloc_large(size_t size)
 
 	if (size > ABD_REGION_SIZE)
 		return abd_mem_alloc(size, ABD_CHUNK_SIZE);
+	abd_magazine_tunables.start(); /* so that regions age */
 	size = abd_round_up(size, ABD_CHUNK_SIZE);
 	abd_mem_cache_source_alloc(&block, 1, size, 0);
 	return block;

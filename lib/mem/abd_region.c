@@ -22,6 +22,64 @@
 /* A huge page with fewer free pages to give back stays whole. */
 #define ABD_REGION_SPLIT (ABD_REGION_HALF / 8)
 
+/* ---- all heaps ---- */
+
+/* Those that were used. None is ever taken out: no heap ends. */
+static struct abd_region_heap *_Atomic abd_region_heaps;
+/* A heap that is not listed is not locked, so that a fork() finds all that are. */
+static pthread_mutex_t abd_region_heaps_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static inline struct abd_region_heap *abd_region_first(void)
+{
+	return atomic_load_explicit(&abd_region_heaps, memory_order_acquire);
+}
+
+static ABD_COLD void abd_region_register_slow(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&abd_region_heaps_lock);
+	if (!atomic_exchange(&heap->listed, true)) {
+		heap->next = abd_region_first();
+		atomic_store(&abd_region_heaps, heap);
+	}
+	pthread_mutex_unlock(&abd_region_heaps_lock);
+}
+
+static inline void abd_region_register(struct abd_region_heap *heap)
+{
+	if (ABD_UNLIKELY(!atomic_load_explicit(&heap->listed, memory_order_relaxed)))
+		abd_region_register_slow(heap);
+}
+
+void abd_region_reap_all(void)
+{
+	for (struct abd_region_heap *heap = abd_region_first(); heap != NULL; heap = heap->next)
+		abd_region_reap(heap);
+}
+
+void abd_region_age_all(void)
+{
+	for (struct abd_region_heap *heap = abd_region_first(); heap != NULL; heap = heap->next)
+		abd_region_age(heap);
+}
+
+void abd_region_fork_begin(void)
+{
+	pthread_mutex_lock(&abd_region_heaps_lock);
+	for (struct abd_region_heap *heap = abd_region_first(); heap != NULL; heap = heap->next) {
+		pthread_mutex_lock(&heap->purge_lock);
+		pthread_mutex_lock(&heap->lock);
+	}
+}
+
+void abd_region_fork_end(void)
+{
+	for (struct abd_region_heap *heap = abd_region_first(); heap != NULL; heap = heap->next) {
+		pthread_mutex_unlock(&heap->lock);
+		pthread_mutex_unlock(&heap->purge_lock);
+	}
+	pthread_mutex_unlock(&abd_region_heaps_lock);
+}
+
 /* ---- sets of pages ---- */
 
 /*
@@ -529,24 +587,10 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 	       !heap->refused;
 }
 
-/* Heaps that have had a region. They are never taken out: no heap ends. */
-static struct abd_region_heap *_Atomic abd_region_heaps;
-
-static void abd_region_register(struct abd_region_heap *heap)
-{
-	if (heap->listed)
-		return;
-	heap->listed = true;
-	heap->next = atomic_load(&abd_region_heaps);
-	while (!atomic_compare_exchange_weak(&abd_region_heaps, &heap->next, heap))
-		continue;
-}
-
 /* This heap takes more from the system: the others give back what they keep too much. */
 static void abd_region_shed_beside(const struct abd_region_heap *heap)
 {
-	for (struct abd_region_heap *other = atomic_load(&abd_region_heaps); other != NULL;
-		other = other->next)
+	for (struct abd_region_heap *other = abd_region_first(); other != NULL; other = other->next)
 		if (other != heap)
 			abd_region_shed(other, NULL);
 }
@@ -562,7 +606,6 @@ static bool abd_region_grow(struct abd_region_heap *heap)
 	if (region == NULL)
 		return false;
 	abd_region_join(region);
-	abd_region_register(heap);
 	return true;
 }
 
@@ -572,6 +615,7 @@ size_t abd_region_alloc_many(
 	struct abd_region *from = NULL;
 	size_t grown = 0, had = 0;
 
+	abd_region_register(heap);
 	pthread_mutex_lock(&heap->lock);
 	while (had < count) {
 		runs[had] = abd_region_take(heap, page_count, &from, &grown);
@@ -690,16 +734,4 @@ void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_
 		for (unsigned order = 0; order < ABD_CHUNK_ORDERS; order++)
 			runs[order] += region->buddy.free_runs[order];
 	pthread_mutex_unlock(&heap->lock);
-}
-
-void abd_region_fork_begin(struct abd_region_heap *heap)
-{
-	pthread_mutex_lock(&heap->purge_lock);
-	pthread_mutex_lock(&heap->lock);
-}
-
-void abd_region_fork_end(struct abd_region_heap *heap)
-{
-	pthread_mutex_unlock(&heap->lock);
-	pthread_mutex_unlock(&heap->purge_lock);
 }

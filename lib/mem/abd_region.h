@@ -65,7 +65,8 @@ struct abd_region_heap {
 	bool pinned;        /* nothing goes back */
 	bool splits;        /* huge pages that are nearly full are not left whole */
 	bool refused; /* the system did not take memory back; it is asked again after a period */
-	bool listed;  /* among those that abd_region_shed_beside() knows */
+	/* In the list of all heaps that were used: under a lock of its own. */
+	atomic_bool listed;
 	struct abd_region_heap *next;
 };
 
@@ -108,6 +109,7 @@ void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *exce
 
 /** Give all that is free back to the system. Threads: any. */
 void abd_region_reap(struct abd_region_heap *heap);
+void abd_region_reap_all(void);
 
 /** Give free memory back to the system, until only so many bytes are left, or about so many have
  * gone: a region more at most. Threads: any. */
@@ -118,6 +120,7 @@ size_t abd_region_idle(struct abd_region_heap *heap);
 
 /** A period has passed: give back what has been free since the last one. Threads: any. */
 void abd_region_age(struct abd_region_heap *heap);
+void abd_region_age_all(void);
 
 /** Bytes that are resident, as the system counts them. Threads: any. It takes about 1 us for each
  * MiB. */
@@ -133,9 +136,9 @@ void abd_region_unpin_resident(struct abd_region_heap *heap);
 /** Add the number of free runs of each order to runs. Threads: any. */
 void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_ORDERS]);
 
-/** Around a fork(): the child finds the heap in order. */
-void abd_region_fork_begin(struct abd_region_heap *heap);
-void abd_region_fork_end(struct abd_region_heap *heap);
+/** Around a fork(): the child finds all heaps in order. */
+void abd_region_fork_begin(void);
+void abd_region_fork_end(void);
 
 /** Map size bytes at a multiple of alignment, a power of two of at least a page, with advice about
  * huge pages; NULL: none. */

@@ -741,48 +741,6 @@ Test(abd_magazine, a_forked_child_takes_what_its_parents_threads_kept)
 
 #endif
 
-/* ---- those who hear of time ---- */
-
-enum { ADDERS = 3 };
-static struct abd_ager agers[ADDERS];
-static unsigned aged;
-
-static void age_one(void)
-{
-	aged++;
-	abd_age_check(abd_age_now_ms()); /* as another thread might meanwhile: nothing happens */
-}
-
-static void *add_twice(void *arg)
-{
-	struct abd_ager *ager = arg;
-
-	ager->age = age_one;
-	abd_age_add(ager);
-	abd_age_add(ager);
-	return NULL;
-}
-
-ABD_TEST_CHILD(agers_of_many_threads)
-{
-	pthread_t thread[ADDERS];
-
-	for (size_t i = 0; i < ADDERS; i++)
-		abd_test_child_expect(pthread_create(&thread[i], NULL, add_twice, &agers[i]) == 0);
-	for (size_t i = 0; i < ADDERS; i++)
-		pthread_join(thread[i], NULL);
-	abd_age_check(abd_age_now_ms());
-	abd_test_child_expect(aged == ADDERS);
-	abd_age_check(abd_age_now_ms());
-	abd_test_child_expect(aged == ADDERS);
-	return 0;
-}
-
-Test(abd_magazine, who_hears_of_time_hears_of_it_once_whoever_else_asks)
-{
-	abd_test_child_passes("agers_of_many_threads", NULL);
-}
-
 /* ---- threads ---- */
 
 enum { THREADS = 8, ROUNDS = 500 };
