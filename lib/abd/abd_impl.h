@@ -86,7 +86,7 @@ static inline void abd_struct_clear(abd_t *abd)
  */
 static inline abd_t *abd_struct_take(void)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 	abd_t *abd = ABD_LIKELY(thread != NULL) ? abd_magazine_get_own(thread, ABD_STRUCT_MAGAZINE)
 						: NULL;
 
@@ -103,7 +103,7 @@ static inline abd_t *abd_struct_take(void)
  */
 static inline bool abd_struct_give(abd_t *abd)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 	abd_flags_t flags = abd->abd_flags;
 
 	if (ABD_UNLIKELY(

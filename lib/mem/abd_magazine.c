@@ -403,8 +403,13 @@ static bool abd_magazine_store(struct abd_thread *thread, unsigned index,
 void abd_magazine_put_slow(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_self();
+	struct abd_thread *thread;
 
+	if (ABD_CHECKED) {
+		abd_quarantine_put(source, block, size, tag);
+		return;
+	}
+	thread = abd_thread_self();
 	if (thread != NULL) {
 		/* A thread without a slot always comes here, and counts here. */
 		bool look = abd_thread_mine() == thread || --thread->puts_left == 0;
@@ -482,9 +487,12 @@ static void *abd_magazine_refill(struct abd_thread *thread, unsigned index,
 void *abd_magazine_get_slow(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_self();
+	struct abd_thread *thread;
 
+	if (ABD_CHECKED)
+		return abd_source_alloc(source, size, tag);
 	abd_magazine_start();
+	thread = abd_thread_self();
 	if (thread == NULL)
 		return abd_source_alloc(source, size, tag);
 

@@ -42,62 +42,14 @@ void *abd_magazine_get_slow(
 void abd_magazine_put_slow(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag);
 
-#if ABD_CHECKED
-
-static inline void *abd_magazine_get(
-	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
+/**
+ * This thread's block, if its magazines are at hand. NULL: the slow way; in checked builds always,
+ * which keep nothing in reserve but what is in quarantine.
+ */
+static inline struct abd_thread *abd_magazine_thread(void)
 {
-	(void)index;
-	return abd_source_alloc(source, size, tag);
+	return ABD_CHECKED ? NULL : abd_thread_mine();
 }
-
-static inline void abd_magazine_put(
-	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
-{
-	(void)index;
-	abd_quarantine_put(source, block, size, tag);
-}
-
-static inline void *abd_magazine_get_own(struct abd_thread *thread, unsigned index)
-{
-	(void)thread, (void)index;
-	return NULL;
-}
-
-static inline bool abd_magazine_put_own(struct abd_thread *thread, unsigned index, void *block)
-{
-	(void)thread, (void)index, (void)block;
-	return false;
-}
-
-static inline size_t abd_magazine_get_many(
-	unsigned index, struct iovec *blocks, size_t count, size_t size)
-{
-	(void)index, (void)blocks, (void)count, (void)size;
-	return 0;
-}
-
-static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
-{
-	(void)index, (void)blocks, (void)count;
-	return 0;
-}
-
-static inline struct abd_thread *abd_magazine_get_pair(
-	unsigned first, unsigned second, void **first_block, void **second_block)
-{
-	(void)first, (void)second, (void)first_block, (void)second_block;
-	return NULL;
-}
-
-static inline struct abd_thread *abd_magazine_put_pair(
-	unsigned first, unsigned second, void *first_block, void *second_block)
-{
-	(void)first, (void)second, (void)first_block, (void)second_block;
-	return NULL;
-}
-
-#else
 
 /** A block from magazine index of a thread, which is the calling one; NULL: it has none. */
 static inline void *abd_magazine_get_own(struct abd_thread *thread, unsigned index)
@@ -137,7 +89,7 @@ static inline bool abd_magazine_put_own(struct abd_thread *thread, unsigned inde
 static inline void *abd_magazine_get(
 	unsigned index, const struct abd_source *source, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 	void *block = ABD_LIKELY(thread != NULL) ? abd_magazine_get_own(thread, index) : NULL;
 
 	return ABD_LIKELY(block != NULL) ? block : abd_magazine_get_slow(index, source, size, tag);
@@ -147,7 +99,7 @@ static inline void *abd_magazine_get(
 static inline void abd_magazine_put(
 	unsigned index, const struct abd_source *source, void *block, size_t size, unsigned tag)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(--thread->puts_left == 0) ||
 		ABD_UNLIKELY(!abd_magazine_put_own(thread, index, block)))
@@ -161,7 +113,7 @@ static inline void abd_magazine_put(
 static inline struct abd_thread *abd_magazine_get_pair(
 	unsigned first, unsigned second, void **first_block, void **second_block)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return NULL;
@@ -181,7 +133,7 @@ static inline struct abd_thread *abd_magazine_get_pair(
 static inline struct abd_thread *abd_magazine_put_pair(
 	unsigned first, unsigned second, void *first_block, void *second_block)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 
 	/* The last free before a look at the clock goes the slow way, where the count begins again.
 	 */
@@ -205,7 +157,7 @@ static inline struct abd_thread *abd_magazine_put_pair(
 static inline size_t abd_magazine_get_many(
 	unsigned index, struct iovec *blocks, size_t count, size_t size)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return 0;
@@ -227,7 +179,7 @@ static inline size_t abd_magazine_get_many(
  */
 static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *blocks, size_t count)
 {
-	struct abd_thread *thread = abd_thread_mine();
+	struct abd_thread *thread = abd_magazine_thread();
 
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return 0;
@@ -245,7 +197,5 @@ static inline size_t abd_magazine_put_many(unsigned index, const struct iovec *b
 	abd_thread_leave(thread);
 	return count;
 }
-
-#endif
 
 #endif

@@ -26,6 +26,12 @@ void abd_quarantine_put(const struct abd_source *source, void *block, size_t siz
 void abd_quarantine_guard(void *block, size_t used, size_t size);
 void abd_quarantine_unguard(void *block, size_t used, size_t size);
 #else
+static inline void abd_quarantine_put(
+	const struct abd_source *source, void *block, size_t size, unsigned tag)
+{
+	(void)source, (void)block, (void)size, (void)tag;
+}
+
 static inline void abd_quarantine_guard(void *block, size_t used, size_t size)
 {
 	(void)block, (void)used, (void)size;
