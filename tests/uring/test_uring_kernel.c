@@ -639,7 +639,7 @@ Test(abd_uring_kernel, a_ring_that_is_broken_is_not_left_with_the_buffer)
 	kernel_begin();
 	kernel.waits = (const int[]){0, -EBADF, END};
 	abd_test_expect_contract((void)abd_uring_pread(&uring, -1, abd, 0, SIZE, 0),
-		"tells of no completions: error 9");
+		"the ring returns no completions: error 9");
 	abd_free(abd);
 }
 
