@@ -148,8 +148,10 @@ def section_compare(document):
     sizes = "; ".join(f"{of}: " + ", ".join(
         f"{size_label(entry)} {ratio['median']:.2f}{'?' * (ratio['verdict'] not in ('faster', 'slower'))}"
         for entry in entries for ratio in [ratio_of(entry, of, against)] if median_of(ratio)) for of, against in pairs[1::2])
-    memory = next(("Linear memory" + " beyond the caches" * (entry["parameters"].get("state", "cold") == "cold") + " gives "
-                   + ", ".join(f"{figure['name']} {figure['median']:.3g}" for figure in entry["figures"]) + " GB/s of one side." for entry in select(document, "compare", "memory")), "")
+    beyond = " beyond the caches"
+    memory = next(("Linear memory" + beyond * (entry["parameters"].get("state", "cold") == "cold") + " gives "
+                   + ", ".join(f"{figure['name']} {figure['median']:.3g}" for figure in entry["figures"]) + " GB/s of one side."
+                   for entry in select(document, "compare", "memory")), "")
     plan = document["environment"].get("compare_kernel", "").partition(", of ")[0]
     title = "What do scattered bytes cost to compare and copy?"
     return section(title, line_chart(title, labels, [as_fast, *(line for line in series if line[1])], "size", "times as fast", 3.6, log=2), conclude(
