@@ -152,30 +152,30 @@ static ABD_NOINLINE void abd_copy_checked(const char *call, abd_t *dabd, const a
 		abd_copy_for(kernel_size), call, abd_side(dabd, doff), abd_side(sabd, soff), size);
 }
 
-static inline void abd_copy_as(
-	const char *call, abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
+static inline void abd_copy_as(const char *call, abd_t *dabd, const abd_t *sabd, size_t doff,
+	size_t soff, size_t size, size_t kernel_size)
 {
 	char *to, *from;
 
 	if (!abd_small(dabd, doff, size, &to) || !abd_small(sabd, soff, size, &from) ||
 		!abd_copy_small(to, from, size))
-		abd_copy_checked(call, dabd, sabd, doff, soff, size, size);
+		abd_copy_checked(call, dabd, sabd, doff, soff, size, kernel_size);
 }
 
 void abd_copy_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	abd_copy_as(__func__, dabd, sabd, doff, soff, size);
+	abd_copy_as(__func__, dabd, sabd, doff, soff, size, size);
 }
 
 void abd_copy(abd_t *dabd, const abd_t *sabd, size_t size)
 {
-	abd_copy_as(__func__, dabd, sabd, 0, 0, size);
+	abd_copy_as(__func__, dabd, sabd, 0, 0, size, size);
 }
 
 /* By the kernel for copies that no cache holds: the plan's last. */
 void abd_copy_stream_off(abd_t *dabd, const abd_t *sabd, size_t doff, size_t soff, size_t size)
 {
-	abd_copy_checked(__func__, dabd, sabd, doff, soff, size, SIZE_MAX);
+	abd_copy_as(__func__, dabd, sabd, doff, soff, size, SIZE_MAX);
 }
 
 static ABD_NOINLINE void abd_copy_from_checked(

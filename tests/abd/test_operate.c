@@ -5,6 +5,7 @@
  */
 #include "abd_copy_span.h"
 #include "abd_test_fixture.h"
+#include "abd_walk.h"
 
 static void check_memory(const struct abd_test_buffer *b, const char *what, size_t off, size_t size)
 {
@@ -107,6 +108,9 @@ Test(abd_operate, a_streamed_copy_takes_the_kernel_of_the_largest_sizes)
 	cr_assert_eq(streamed, 0);
 	abd_copy_stream_off(to, from, 1, 2, 99000);
 	cr_assert_eq(streamed, 99000);
+	abd_copy_stream_off(to, to, 1000, 2, ABD_SMALL);
+	if (!ABD_CHECKED)
+		cr_assert_eq(streamed, 99000, "what is small does not come to the walk");
 	abd_choice_plan_set(&abd_copy_choice, &own, false);
 	abd_free(to);
 	abd_free(from);
