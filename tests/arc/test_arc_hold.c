@@ -206,6 +206,45 @@ Test(arc_hold, what_is_counted_is_pinned_and_its_last_release_frees_it)
 	end(arc, held, 2 * SLOTS);
 }
 
+/* ---- a reader that is waited for ------------------------------------------------------------- */
+
+#ifndef URCU_BP_STANDIN_H /* the hook is in liburcu's call */
+
+static struct {
+	abd_arc_t *arc;
+	struct abd_arc_entry *entry;
+	void *handle;
+} late;
+
+/* As in a section that found the entry before it was evicted, and ends when it has noted it. */
+static void note_late(void)
+{
+	late.handle = abd_arc_hold_take(late.arc, abd_arc_thread_enter(late.arc), late.entry);
+}
+
+Test(arc_hold, what_a_reader_notes_while_it_is_waited_for_is_kept)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	put(arc, 1);
+	late.arc = arc;
+	late.handle = NULL;
+	pthread_mutex_lock(&arc->lock);
+	late.entry = abd_arc_find(arc, abd_arc_hash(arc, arc_at(1)), arc_at(1));
+	pthread_mutex_unlock(&arc->lock);
+	evict(arc, 1);
+	abd_test_wrap_synchronize(note_late);
+	abd_arc_reclaim(arc);
+	abd_test_wrap_synchronize(NULL);
+	cr_assert_not_null(late.handle, "nobody was waited for");
+	cr_assert_gt(evicted_bytes(arc), 0, "it was freed under a hold");
+	abd_arc_hold_end(late.handle, late.entry);
+	cr_assert_eq(evicted_bytes(arc), 0);
+	abd_arc_destroy(arc);
+}
+
+#endif
+
 /* ---- threads that stop in between ------------------------------------------------------------ */
 
 static void *release_it(void *held)
@@ -370,9 +409,43 @@ Test(arc_hold, a_read_that_a_signal_handler_leaves_keeps_one_record_until_the_ne
 	munmap(page, 4096);
 }
 
-/* A read that calls the engine back holds its record meanwhile, whatever the callback reads. */
-static unsigned callbacks;
+/* ---- in callbacks ---------------------------------------------------------------------------- */
 
+static unsigned callbacks, found;
+
+/* Make a cache with this callback, which gets its address, and put until it is called. */
+static void evict_with(abd_arc_t **arc, void (*evicted_cb)(abd_arc_evicted_t *, void *))
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = CAPACITY,
+		.evicted_cb = evicted_cb,
+		.evicted_arg = arc,
+		.shards = 1};
+
+	*arc = abd_arc_create(&config);
+	callbacks = 0;
+	for (uint64_t n = 0; callbacks == 0; n++)
+		put(*arc, n);
+}
+
+/* Nobody holds it, so it is freed behind this call. */
+static void look_for_it(abd_arc_evicted_t *evicted, void *arc)
+{
+	callbacks++;
+	found += abd_arc_contains(*(abd_arc_t **)arc, &evicted->key);
+}
+
+Test(arc_hold, what_a_callback_gets_is_found_no_more)
+{
+	abd_arc_t *arc;
+
+	found = 0;
+	evict_with(&arc, look_for_it);
+	cr_assert_eq(found, 0, "%u of %u", found, callbacks);
+	abd_arc_destroy(arc);
+}
+
+/* A read that calls the engine back holds its record meanwhile, whatever the callback reads. */
 static void read_in_callback(abd_arc_evicted_t *evicted, void *arg)
 {
 	abd_arc_t *const *arc = arg;
@@ -385,17 +458,10 @@ static void read_in_callback(abd_arc_evicted_t *evicted, void *arg)
 
 Test(arc_hold, a_callback_that_reads_uses_none_of_the_slots_of_reads)
 {
-	abd_arc_t *arc = NULL;
-	struct abd_arc_config config = {.config_size = sizeof(config),
-		.capacity_bytes = CAPACITY,
-		.evicted_cb = read_in_callback,
-		.evicted_arg = &arc,
-		.shards = 1};
+	abd_arc_t *arc;
 	char byte;
 
-	arc = abd_arc_create(&config);
-	for (uint64_t n = 0; callbacks == 0; n++)
-		put(arc, n);
+	evict_with(&arc, read_in_callback);
 	struct abd_arc_thread *thread = abd_arc_thread_self;
 
 	cr_assert_not(thread->in_callback);

@@ -230,3 +230,25 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 		atomic_fetch_add(&locks, 1);
 	return error;
 }
+
+/* ---- waiting for readers --------------------------------------------------------------------- */
+
+/* Weak: there is none where nothing waits for readers. */
+__attribute__((weak)) void __real_urcu_bp_synchronize_rcu(void);
+void __wrap_urcu_bp_synchronize_rcu(void);
+
+static void (*_Atomic before_waiting)(void);
+
+void abd_test_wrap_synchronize(void (*function)(void))
+{
+	atomic_store(&before_waiting, function);
+}
+
+void __wrap_urcu_bp_synchronize_rcu(void)
+{
+	void (*function)(void) = atomic_load(&before_waiting);
+
+	if (function != NULL)
+		function();
+	__real_urcu_bp_synchronize_rcu();
+}

@@ -52,4 +52,10 @@ unsigned abd_test_wrap_errno(int error);
 /** From here on count how often this mutex is taken. Returns how often the one before was. */
 unsigned abd_test_wrap_locks(pthread_mutex_t *mutex);
 
+/**
+ * From here on this is called where the library begins to wait for readers. NULL: nothing is. Only
+ * where liburcu does it: builds for ThreadSanitizer and MemorySanitizer have another in its place.
+ */
+void abd_test_wrap_synchronize(void (*function)(void));
+
 #endif
