@@ -20,18 +20,29 @@
 #define STACK (256 * KIB)
 #define THREADS 4
 
-static void *use(void *arg)
-{
+/* What a thread has had. It stays until all threads have ended: so each asks for memory of its own,
+ * whichever of them run at once. */
+struct had {
 	abd_t *abd[64];
-	size_t count = 0;
+	size_t count;
+};
 
-	while (count < 64 &&
-		(abd[count] = count % 2 != 0 ? abd_alloc(4096 << count % 8, false)
-					     : abd_alloc_linear(512 << count % 8, false)) != NULL)
-		count++;
-	for (size_t i = 0; i < count; i++)
-		abd_free(abd[i]);
-	return arg;
+static void *take(void *arg)
+{
+	struct had *had = arg;
+	size_t n = 0;
+
+	while (n < 64 && (had->abd[n] = n % 2 != 0 ? abd_alloc(4096 << n % 8, false)
+						   : abd_alloc_linear(512 << n % 8, false)) != NULL)
+		n++;
+	had->count = n;
+	return NULL;
+}
+
+static void give_back(struct had *had)
+{
+	for (size_t i = 0; i < had->count; i++)
+		abd_free(had->abd[i]);
 }
 
 static size_t mapped(void)
@@ -51,18 +62,23 @@ static int try(size_t more)
 	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
 	pthread_attr_t attributes;
 	pthread_t thread[THREADS];
+	struct had had[THREADS];
 	int count = 0;
 
-	use(NULL); /* all that is made once */
+	take(&had[0]); /* all that is made once */
+	give_back(&had[0]);
 	limit.rlim_cur = mapped() + THREADS * STACK + more;
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK);
 	if (setrlimit(RLIMIT_AS, &limit) != 0)
 		return 0;
-	while (count < THREADS && pthread_create(&thread[count], &attributes, use, NULL) == 0)
+	while (count < THREADS &&
+		pthread_create(&thread[count], &attributes, take, &had[count]) == 0)
 		count++;
 	for (int i = 0; i < count; i++)
 		pthread_join(thread[i], NULL);
+	for (int i = 0; i < count; i++)
+		give_back(&had[i]);
 	return count;
 }
 
