@@ -10,7 +10,7 @@ usage: docs.py [--book FOLDER] CHECK [ARGUMENT...]
                         where, when and by which command the figures of a table were measured
   fences                each block of the book has a tag that is known; excerpts, kept figures (README's too) and commands that are not run stand as they say
   blocks BUILD [NAME]   every block of code or commands in the book is run against the build and its output compared
-  table FILE            no check: put the table that tests/run left in FILE into the page on testing
+  table FILE            no check: put the rows that tests/run left in FILE into the table of the page on testing
   draw [BUILD]          no check: put the tables of kept results, and with a build what abd-explain draws, into the chapters
   words                 spelling: aspell's British English and tests/docs/words.txt
   terms                 one word for one thing: the glossary's last column is found nowhere in the text; each of its terms is linked
@@ -772,17 +772,19 @@ def draw(folder=None):
             path.write_text(drawn)
 
 
-# ---- the last full run -------------------------------------------------------------------------------------------------
+# ---- the last runs -----------------------------------------------------------------------------------------------------
 
 
 def put_table(file):
-    """What stands between the marks in testing.md becomes FILE."""
+    """Of the table in testing.md, each row that FILE has becomes FILE's, with the commit that is checked out where FILE lies; the others stay."""
     chapter = page("testing.md")
     text = chapter.read_text()
-    marked = re.compile(r"(<!-- table: begin -->\n).*?(<!-- table: end -->)", re.DOTALL)
-    table = pathlib.Path(file).read_text().rstrip("\n") + "\n"
-    if check(len(marked.findall(text)) == 1, "testing.md: no marks for a table, or several"):
-        chapter.write_text(marked.sub(lambda m: m.group(1) + table + m.group(2), text))
+    commit = subprocess.run(["git", "-C", pathlib.Path(file).parent, "rev-parse", "--short=7", "HEAD"], text=True, capture_output=True, check=True).stdout.strip()
+    found = re.search(r"(<!-- table: begin -->\n.*\n.*\n)((?:.*\n)*)(<!-- table: end -->)", text)
+    if check(found, "testing.md: no marks for a table"):
+        kept = {line.split()[1]: line for line in found[2].splitlines()}
+        kept |= {line.split()[1]: f"{line} {commit} |" for line in pathlib.Path(file).read_text().splitlines()[2:]}
+        chapter.write_text(text[:found.start(2)] + "".join(f"{line}\n" for line in kept.values()) + text[found.start(3):])
 
 
 # ---- planted mistakes --------------------------------------------------------------------------------------------------
