@@ -2,6 +2,8 @@
 /*
  * The wrapped calls. No header declares them: --wrap fixes their names.
  */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 #include "abd_test.h"
 
 #include "abd_cpu.h"
@@ -25,21 +27,6 @@ int __real_nanosleep(const struct timespec *time, struct timespec *left);
 long __real_syscall(long number, ...);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
-
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t off);
-int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
-int __wrap_sysinfo(struct sysinfo *info);
-ssize_t __wrap_getrandom(void *buf, size_t size, unsigned flags);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_madvise(void *address, size_t size, int advice);
-int __wrap_munmap(void *address, size_t size);
-void __wrap_free(void *block);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-long __wrap_syscall(long number, ...);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 
 void abd_test_wrap_fail(enum abd_test_call call, unsigned n)
 {
@@ -235,7 +222,6 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 
 /* Weak: there is none where nothing waits for readers. */
 __attribute__((weak)) void __real_urcu_bp_synchronize_rcu(void);
-void __wrap_urcu_bp_synchronize_rcu(void);
 
 static void (*_Atomic before_waiting)(void);
 
