@@ -96,7 +96,7 @@ struct abd_plan_built_in {
 struct abd_choice {
 	/*
 	 * In use, read without a lock. Before the first call: one row without a kernel, whose last
-	 * is SIZE_MAX; each choice is defined so.
+	 * is SIZE_MAX (ABD_CHOICE()).
 	 */
 	struct {
 		_Atomic size_t last;
@@ -115,6 +115,12 @@ struct abd_choice {
 	struct abd_plan plan;   /* set, measured or built in */
 	struct abd_plan forced; /* used instead of plan while it has rows */
 };
+
+/* A choice of this name from a table, and what else it has. */
+#define ABD_CHOICE(name_, kernels_, ...)                                                      \
+	{                                                                                     \
+		.rows[0].last = SIZE_MAX, .name = (name_), .kernels = (kernels_), __VA_ARGS__ \
+	}
 
 /**
  * For the first call: read the environment, put a plan in use, and return what abd_choice_for()

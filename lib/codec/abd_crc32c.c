@@ -13,8 +13,4 @@ const struct abd_crc32c_kernel *const abd_crc32c_kernels[] = {
 	NULL,
 };
 
-struct abd_choice abd_crc32c_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "crc32c",
-	.kernels = abd_crc32c_kernels,
-};
+struct abd_choice abd_crc32c_choice = ABD_CHOICE("crc32c", abd_crc32c_kernels, .built_in = NULL);

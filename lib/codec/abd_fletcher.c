@@ -26,12 +26,8 @@ static const struct abd_plan_built_in abd_fletcher_built_in[] = {
 	{NULL, {{0, NULL}}},
 };
 
-struct abd_choice abd_fletcher_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "fletcher",
-	.kernels = abd_fletcher_kernels,
-	.built_in = abd_fletcher_built_in,
-};
+struct abd_choice abd_fletcher_choice =
+	ABD_CHOICE("fletcher", abd_fletcher_kernels, .built_in = abd_fletcher_built_in);
 
 void abd_fletcher_begin(
 	struct abd_fletcher_state *state, const struct abd_fletcher_kernel *kernel, bool byteswap)

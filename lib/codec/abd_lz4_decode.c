@@ -16,8 +16,4 @@ const struct abd_lz4_decoder *const abd_lz4_decoders[] = {
 	NULL,
 };
 
-struct abd_choice abd_lz4_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "lz4",
-	.kernels = abd_lz4_decoders,
-};
+struct abd_choice abd_lz4_choice = ABD_CHOICE("lz4", abd_lz4_decoders, .built_in = NULL);

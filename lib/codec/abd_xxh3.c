@@ -13,8 +13,4 @@ const struct abd_xxh3_kernel *const abd_xxh3_kernels[] = {
 	NULL,
 };
 
-struct abd_choice abd_xxh3_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "xxh3",
-	.kernels = abd_xxh3_kernels,
-};
+struct abd_choice abd_xxh3_choice = ABD_CHOICE("xxh3", abd_xxh3_kernels, .built_in = NULL);

@@ -70,12 +70,8 @@ static const struct abd_plan_built_in abd_compare_built_in[] = {
 	{NULL, {{0, NULL}}},
 };
 
-struct abd_choice abd_compare_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "compare",
-	.kernels = abd_compare_kernels,
-	.built_in = abd_compare_built_in,
-};
+struct abd_choice abd_compare_choice =
+	ABD_CHOICE("compare", abd_compare_kernels, .built_in = abd_compare_built_in);
 
 bool abd_key_equal_long(const void *a, const void *b, size_t size)
 {

@@ -48,9 +48,5 @@ static const struct abd_plan_built_in abd_copy_built_in[] = {
 	{NULL, {{0, NULL}}},
 };
 
-struct abd_choice abd_copy_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "copy",
-	.kernels = abd_copy_kernels,
-	.built_in = abd_copy_built_in,
-};
+struct abd_choice abd_copy_choice =
+	ABD_CHOICE("copy", abd_copy_kernels, .built_in = abd_copy_built_in);

@@ -43,9 +43,5 @@ static const struct abd_plan_built_in abd_zero_built_in[] = {
 	{NULL, {{0, NULL}}},
 };
 
-struct abd_choice abd_zero_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "zero",
-	.kernels = abd_zero_kernels,
-	.built_in = abd_zero_built_in,
-};
+struct abd_choice abd_zero_choice =
+	ABD_CHOICE("zero", abd_zero_kernels, .built_in = abd_zero_built_in);

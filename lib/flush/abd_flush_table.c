@@ -75,37 +75,16 @@ static const struct abd_plan_built_in abd_flush_built_in_exclusive[] = {
 };
 
 struct abd_choice abd_flush_choices[ABD_FLUSH_INTENTS] = {
-	[ABD_FLUSH_AUTO] =
-		{
-			.rows[0].last = SIZE_MAX,
-			.name = "flush_auto",
-			.group = "flush",
-			.kernels = abd_flush_kernels,
-			.built_in = abd_flush_built_in,
-		},
-	[ABD_FLUSH_SHARED] =
-		{
-			.rows[0].last = SIZE_MAX,
-			.name = "flush_shared",
-			.group = "flush",
-			.kernels = abd_flush_kernels,
-			.built_in = abd_flush_built_in,
-		},
-	[ABD_FLUSH_EXCLUSIVE] =
-		{
-			.rows[0].last = SIZE_MAX,
-			.name = "flush_exclusive",
-			.group = "flush",
-			.kernels = abd_flush_kernels,
-			.built_in = abd_flush_built_in_exclusive,
-		},
+	[ABD_FLUSH_AUTO] = ABD_CHOICE(
+		"flush_auto", abd_flush_kernels, .group = "flush", .built_in = abd_flush_built_in),
+	[ABD_FLUSH_SHARED] = ABD_CHOICE("flush_shared", abd_flush_kernels, .group = "flush",
+		.built_in = abd_flush_built_in),
+	[ABD_FLUSH_EXCLUSIVE] = ABD_CHOICE("flush_exclusive", abd_flush_kernels, .group = "flush",
+		.built_in = abd_flush_built_in_exclusive),
 };
 
-struct abd_choice abd_flush_line_choice = {
-	.rows[0].last = SIZE_MAX,
-	.name = "flush_line",
-	.kernels = abd_flush_kernels + ABD_FLUSH_AROUND,
-};
+struct abd_choice abd_flush_line_choice =
+	ABD_CHOICE("flush_line", abd_flush_kernels + ABD_FLUSH_AROUND, .built_in = NULL);
 
 size_t abd_flush_supported(const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX])
 {

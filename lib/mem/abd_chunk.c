@@ -85,7 +85,7 @@ static int abd_chunk_provider_set(const char *name)
 
 		if (provider == NULL || strcmp(provider->name, name) != 0)
 			continue;
-		if (!provider->supported())
+		if (provider->supported != NULL && !provider->supported())
 			return -EINVAL;
 		atomic_store(&abd_chunk_provider_number, i);
 		return 0;

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static bool abd_chunk_malloc_supported(void)
-{
-	return true;
-}
-
 static void *abd_chunk_malloc_map(size_t *size)
 {
 	return aligned_alloc(ABD_REGION_SIZE, *size);
@@ -32,6 +27,5 @@ static struct abd_region_heap abd_chunk_malloc_heap =
 
 const struct abd_chunk_provider abd_chunk_malloc = {
 	.name = "malloc",
-	.supported = abd_chunk_malloc_supported,
 	.heap = &abd_chunk_malloc_heap,
 };

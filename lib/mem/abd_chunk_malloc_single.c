@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static bool abd_chunk_malloc_supported(void)
-{
-	return true;
-}
-
 static void *abd_chunk_malloc_alloc(unsigned order)
 {
 	return aligned_alloc(ABD_CHUNK_SIZE, ABD_CHUNK_SIZE << order);
@@ -26,7 +21,6 @@ static void abd_chunk_malloc_free(void *run, unsigned order)
 
 const struct abd_chunk_provider abd_chunk_malloc = {
 	.name = "malloc",
-	.supported = abd_chunk_malloc_supported,
 	.alloc = abd_chunk_malloc_alloc,
 	.free = abd_chunk_malloc_free,
 };

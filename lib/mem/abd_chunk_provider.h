@@ -24,7 +24,8 @@ struct abd_region_heap;
  */
 struct abd_chunk_provider {
 	const char *name;
-	bool (*supported)(void);      /* asked before each time it is chosen; may set it up */
+	/* asked before each time it is chosen; may set it up; NULL: always */
+	bool (*supported)(void);
 	struct abd_region_heap *heap; /* NULL: it has these calls instead */
 	void *(*alloc)(unsigned order);
 	void (*free)(void *run, unsigned order);

@@ -7,11 +7,6 @@
 
 #include <sys/mman.h>
 
-static bool abd_chunk_regions_supported(void)
-{
-	return true;
-}
-
 static void *abd_chunk_regions_map(size_t *size)
 {
 	return abd_region_map(*size, ABD_REGION_SIZE, MADV_HUGEPAGE);
@@ -22,6 +17,5 @@ static struct abd_region_heap abd_chunk_regions_heap =
 
 const struct abd_chunk_provider abd_chunk_regions = {
 	.name = "regions",
-	.supported = abd_chunk_regions_supported,
 	.heap = &abd_chunk_regions_heap,
 };

@@ -9,10 +9,10 @@
 
 #define ABD_POISON 0xdb
 
-/** Give all blocks in quarantine back to their sources. Only checked builds have any. */
+#if ABD_CHECKED
+/** Give all blocks in quarantine back to their sources. */
 void abd_quarantine_empty(void);
 
-#if ABD_CHECKED
 /*
  * Poison a freed block and keep it in quarantine, so that it is not used again soon; see
  * abd_quarantine.c.
@@ -26,6 +26,10 @@ void abd_quarantine_put(const struct abd_source *source, void *block, size_t siz
 void abd_quarantine_guard(void *block, size_t used, size_t size);
 void abd_quarantine_unguard(void *block, size_t used, size_t size);
 #else
+static inline void abd_quarantine_empty(void)
+{
+}
+
 static inline void abd_quarantine_put(
 	const struct abd_source *source, void *block, size_t size, unsigned tag)
 {

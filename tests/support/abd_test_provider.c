@@ -138,18 +138,12 @@ static void test_free(void *run, unsigned order)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool test_supported(void)
-{
-	return true;
-}
-
 static void test_reap(void)
 {
 }
 
 static const struct abd_chunk_provider provider = {
 	.name = "test",
-	.supported = test_supported,
 	.alloc = test_alloc,
 	.free = test_free,
 	.reap = test_reap,
