@@ -296,3 +296,69 @@ Test(abd_walk_lanes, pieces_come_in_order_and_short_ones_take_no_lane)
 	abd_free(a);
 	abd_free(b);
 }
+
+static size_t stop_lanes(
+	void *op, const struct abd_lanes *now, size_t size, const struct abd_lanes *next)
+{
+	return ABD_WALK_STOP;
+}
+
+static bool count_segment(void *op, const struct abd_segment *segment)
+{
+	size_t *stop_at = op;
+
+	return --*stop_at > 0;
+}
+
+Test(abd_walk_lanes, a_body_ends_the_walk_and_nothing_follows)
+{
+	static const struct abd_body body = {.segment = count_segment, .lanes = stop_lanes};
+	abd_t *a = make(3), *b = make(3), *c = make(1);
+	struct abd_side x = abd_side(a, 0),
+			others[] = {abd_side(b, 0), abd_side(b, 1024), abd_side(c, 0)};
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t left = 3;
+
+		cr_assert_not(abd_walk(NULL, &x, &others[i], SIZE, 0, body, &left));
+		cr_assert_eq(left, 0);
+		left = 3;
+		cr_assert_not(abd_walk(NULL, &x, &others[i], SIZE, 4, body, &left));
+		cr_assert_eq(left, 3, "lanes have ended it");
+	}
+	abd_free(c);
+	abd_free(b);
+	abd_free(a);
+}
+
+static bool has_neighbour(const abd_t *abd)
+{
+	const struct iovec *run = ABD_SCATTER(abd).abd_runs;
+
+	return (char *)run[0].iov_base + 4096 == run[1].iov_base;
+}
+
+/* Most runs of fresh buffers are neighbours, which cursors make one span of. */
+Test(abd_walk_lanes, runs_go_in_step_unless_both_sides_have_neighbours)
+{
+	abd_t *abd[8];
+
+	for (size_t i = 0; i < 8; i++)
+		abd[i] = make(0);
+	for (size_t i = 0; i < 8; i += 2) { /* holes, which later buffers fill */
+		abd_free(abd[i]);
+		abd[i] = make(0);
+	}
+	for (size_t i = 0; i < 64; i++) {
+		const abd_t *a = abd[i / 8], *b = abd[i % 8];
+		struct abd_side x = abd_side(a, 5), y = abd_side(b, 5), other = abd_side(b, 6);
+		struct abd_step step;
+
+		abd_test_check(
+			abd_step_begin(&step, &x, &y) == !(has_neighbour(a) && has_neighbour(b)),
+			"%zu", i);
+		abd_test_check(!abd_step_begin(&step, &x, &other), "%zu", i);
+	}
+	for (size_t i = 0; i < 8; i++)
+		abd_free(abd[i]);
+}

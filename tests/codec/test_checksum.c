@@ -81,6 +81,51 @@ Test(abd_checksum, every_kind_gives_what_its_bytes_give)
 	abd_test_provider_end();
 }
 
+static uint64_t *fletcher_of(const struct abd_fletcher_kernel *kernel, uint8_t *bytes, size_t size,
+	bool swap, uint64_t sum[4])
+{
+	struct abd_fletcher_state state;
+
+	abd_fletcher_begin(&state, kernel, swap);
+	abd_fletcher_add(&state, &(struct iovec){bytes, size}, 1);
+	abd_fletcher_end(&state, sum);
+	return sum;
+}
+
+/* Words 1 2 3 4, by hand: a 1 3 6 10, b 1 4 10 20, c 1 5 15 35, d 1 6 21 56. Then sizes of any
+ * alignment, each an allocation of its own; the last is of enough words for all sums to wrap. */
+Test(abd_checksum, every_fletcher_kernel_equals_the_definition_at_any_size)
+{
+	static const uint32_t words[4] = {1, 2, 3, 4};
+	static const uint64_t by_hand[4] = {10, 20, 35, 56};
+	uint64_t seed = 2, got[4], want[4];
+
+	fletcher_reference((const uint8_t *)words, sizeof(words), false, want);
+	cr_assert_arr_eq(want, by_hand, sizeof(want));
+	for (size_t size = 0; size <= 1 << 20; size += size < 1200 ? 1 : (1 << 20) - 1200) {
+		size_t at = size % 9;
+		uint8_t *bytes = malloc(at + size);
+
+		for (size_t i = 0; i < at + size; i++)
+			bytes[i] = (uint8_t)(abd_test_random(&seed) | (size > 1200 ? 0xf0 : 0));
+		for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
+			const struct abd_fletcher_kernel *kernel = abd_fletcher_kernels[i];
+
+			if (!kernel->supported())
+				continue;
+			fletcher_reference(bytes + at, size, true, want);
+			fletcher_of(kernel, bytes + at, size, true, got);
+			cr_assert_arr_eq(got, want, sizeof(got), "%s %zu", kernel->name, size);
+			fletcher_reference(bytes + at, size, false, want);
+			fletcher_of(kernel, bytes + at, size, false, got);
+			cr_assert_arr_eq(got, want, sizeof(got), "%s %zu", kernel->name, size);
+			kernel->whole(got, &(struct iovec){bytes + at, size}, 1);
+			cr_assert_arr_eq(got, want, sizeof(got), "%s %zu", kernel->name, size);
+		}
+		free(bytes);
+	}
+}
+
 static uint32_t crc32c_of(
 	const struct abd_crc32c_kernel *kernel, uint8_t *bytes, size_t size, uint32_t seed)
 {
