@@ -58,7 +58,7 @@ static inline void abd_end(abd_t *abd)
 	}
 }
 
-/* Checks one by one, and says what is wrong. */
+/* Makes each check alone, to name what is wrong. */
 static ABD_NOINLINE void abd_free_slow(const char *call, abd_t *abd)
 {
 	abd_check_end(call, abd);

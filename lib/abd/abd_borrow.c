@@ -14,7 +14,7 @@
 
 #include <abd/operate.h>
 
-/* Whether a borrow of n bytes is in place, and nothing has to be noted of it. */
+/* Whether a borrow of n bytes lends the buffer's own memory, and no build tracks it. */
 static inline bool abd_borrow_is_plain(const abd_t *abd, size_t n)
 {
 	return !ABD_CHECKED && abd != NULL && n > 0 && n <= abd->abd_size && abd_is_linear(abd);
@@ -27,7 +27,7 @@ static void abd_borrow_check(const char *call, const abd_t *abd, size_t n)
 		"%zu bytes are borrowed from, or returned to, a buffer of %zu", n, abd->abd_size);
 }
 
-/* fill: with what the buffer holds. */
+/* fill: copy the buffer's content into the memory. */
 static ABD_NOINLINE void *abd_borrow_slow(const char *call, abd_t *abd, size_t n, bool fill)
 {
 	struct abd_lease lease;
@@ -73,7 +73,7 @@ const void *abd_borrow_buf_const(const abd_t *abd, size_t n)
 	return abd_borrow(__func__, abd_books(abd), n, true);
 }
 
-/* written: what changed goes to the buffer. */
+/* written: copy the memory back to the buffer. */
 static ABD_NOINLINE void abd_return_slow(
 	const char *call, abd_t *abd, void *buf, size_t n, bool written)
 {

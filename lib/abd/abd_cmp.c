@@ -38,7 +38,7 @@ static inline bool abd_order_segment(void *priv, const struct abd_segment *s)
 static const struct abd_body abd_order_body = {
 	.segment = abd_order_segment, .lanes = abd_cmp_lanes, .small = true};
 
-/* Inlined into what knows which side is memory. */
+/* Inlined into callers that know at compile time which side is memory. */
 ABD_WALK_INLINE int abd_order_walk(struct abd_side a, struct abd_side b, size_t size)
 {
 	struct abd_cmp op = {.kernel = abd_compare_for(size)};
@@ -47,7 +47,7 @@ ABD_WALK_INLINE int abd_order_walk(struct abd_side a, struct abd_side b, size_t 
 	return op.order;
 }
 
-/* Not inline, as those below that check, so that small operations don't pay for its registers. */
+/* Not inline, like the checking functions below, so that small operations save no registers. */
 static ABD_NOINLINE int abd_order_buffers(const abd_t *a, const abd_t *b, size_t size)
 {
 	return abd_order_walk(abd_side(a, 0), abd_side(b, 0), size);
@@ -211,7 +211,7 @@ static inline size_t abd_cmp_zero_lanes(
 static const struct abd_body abd_cmp_zero_body = {
 	.segment = abd_cmp_zero_segment, .lanes = abd_cmp_zero_lanes, .small = true};
 
-/* One side fills caches half as fast as two, for which the plans are made. */
+/* Half the size, because plans are made for two sides, which fill the caches twice as fast. */
 static ABD_NOINLINE int abd_cmp_zero_checked(
 	const char *call, const abd_t *abd, size_t off, size_t size)
 {

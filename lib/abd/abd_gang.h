@@ -20,7 +20,7 @@ struct abd_gang_entry {
 	size_t start;     /* of that byte, in the table's positions */
 	size_t size;
 	bool owned; /* the child is freed with this gang */
-	bool grows; /* the child is abd_grow.c's, with room in front of these bytes and behind */
+	bool grows; /* made by abd_grow.c: the child has room before and behind these bytes */
 };
 
 struct abd_gang {

@@ -115,7 +115,7 @@ int abd_append(abd_t *abd, const void *buf, size_t size)
 	return 0;
 }
 
-/* Put the last part bytes of buf, which ends at end, in front of the first entry's. */
+/* Copy the part bytes that end at end to the place in front of the first entry's bytes. */
 static void abd_grow_front(abd_t *abd, const char *end, size_t part)
 {
 	struct abd_gang_entry *first = &ABD_GANG(abd).abd_table->entries[0];

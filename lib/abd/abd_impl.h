@@ -70,7 +70,7 @@ static inline void abd_struct_init(abd_t *abd, abd_flags_t flags, size_t size)
 	abd->abd_size = size;
 }
 
-/** Make a struct of the library's, which is about to be freed, one that every call refuses. */
+/** Before a struct of the library's is freed: make it one that every call refuses. */
 static inline void abd_struct_clear(abd_t *abd)
 {
 	abd->abd_flags = (abd_flags_t)0;

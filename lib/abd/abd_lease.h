@@ -31,9 +31,9 @@ void abd_lease_end(const struct abd_lease *lease);
 
 /* ---- parts of them, for borrows ---- */
 
-/** Take in_place, or where that is NULL memory of abd_buf_alloc()'s kind. False: no memory. */
+/** Lease in_place; if it is NULL, memory of abd_buf_alloc()'s kind. False: no memory. */
 bool abd_lease_take(struct abd_lease *lease, char *in_place, size_t size, bool is_metadata);
-/** Count it, as a borrow. */
+/** Count the lease as a borrow. */
 void abd_lease_count(const struct abd_lease *lease);
 /** Copy the range from the buffer, if this is a copy. */
 void abd_lease_get(const struct abd_lease *lease, const abd_t *abd, size_t off);

@@ -187,7 +187,7 @@ abd_t *abd_get_from_buf_cb(
 	return abd;
 }
 
-/* By a call of its own, so that all others need no registers saved for errno. */
+/* A function of its own, so that buffers without a callback save no registers for errno. */
 static ABD_NOINLINE void abd_linear_end_by(struct abd_end *end, abd_t *abd)
 {
 	void *buf = ABD_BUF(abd);

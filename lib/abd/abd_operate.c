@@ -117,7 +117,7 @@ static inline size_t abd_copy_lanes(
 static const struct abd_body abd_copy_body = {
 	.segment = abd_copy_segment, .lanes = abd_copy_lanes, .writes = true, .small = true};
 
-/* Inlined into the calls that check, which know which side is memory. */
+/* Inlined into the calls that check, which know at compile time which side is memory. */
 ABD_WALK_INLINE void abd_copy_walk_by(const struct abd_copy_kernel *kernel, const char *call,
 	struct abd_side to, struct abd_side from, size_t size)
 {

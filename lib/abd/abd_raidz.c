@@ -29,7 +29,7 @@ static void abd_raidz_begin(const char *call, const char *name, struct abd_iter 
 	}
 }
 
-/* What is written is neither written twice nor read: the function would see half of its work. */
+/* No buffer is written twice, or written and read: func would see half of its own work. */
 static void abd_raidz_apart(const char *call, const char *name, abd_t *const *written,
 	unsigned count, abd_t *const *read, unsigned read_count)
 {

@@ -80,7 +80,7 @@ abd_t *abd_get_offset_struct(abd_t *abd, abd_t *sabd, size_t off, size_t size)
 	return abd_view_init(abd, sabd, off, size);
 }
 
-/* Checks one by one, and says what is wrong; takes memory from wherever there is any. */
+/* Makes each check alone, to name what is wrong, and allocates when the magazine is empty. */
 static ABD_NOINLINE abd_t *abd_view_alloc_slow(
 	const char *call, abd_t *sabd, size_t off, size_t size)
 {

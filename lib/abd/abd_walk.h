@@ -80,7 +80,7 @@ struct abd_body {
 	/* Side a is written, if a call says so: it must not be of zeros, and side b must be apart.
 	 */
 	bool writes;
-	/* What abd_small() says yes to does not come to the walk. */
+	/* The call handles ranges for which abd_small() is true itself, without the walk. */
 	bool small;
 };
 
@@ -294,7 +294,7 @@ ABD_WALK_INLINE bool abd_walk_batch(struct abd_walk_batch *now, struct abd_walk_
 /* Pieces of a copy, before any of them is copied. */
 void abd_walk_batch_apart(const char *call, const struct abd_walk_batch *batch);
 
-/* With cursors of its own, whose addresses are given away; see abd_iter_zeros(). */
+/* Has cursors of its own, because it passes their addresses on: see abd_iter_zeros(). */
 ABD_WALK_INLINE bool abd_walk_lanes(const char *call, const struct abd_side *a,
 	const struct abd_side *b, size_t size, unsigned lane_count, const struct abd_body body,
 	void *op)
@@ -358,8 +358,9 @@ ABD_WALK_INLINE bool abd_walk_in_step(
 }
 
 /*
- * A side is a cursor, or, where that is NULL, memory: flat_a, flat_b. One of both has a cursor:
- * any. Its length says best when to end: whatever else is counted takes a register.
+ * A side is a cursor, or memory (flat_a, flat_b) if its cursor is NULL. any is the cursor of a
+ * side that has one. The loop ends when any is at its end: a count of its own would take a
+ * register.
  */
 ABD_WALK_INLINE bool abd_walk_general(const char *call, const struct abd_iter *any,
 	struct abd_iter *a, char *flat_a, struct abd_iter *b, const char *flat_b,

@@ -163,7 +163,7 @@ int abd_choice_set(struct abd_choice *choice, const char *text, bool force);
 
 /** Get the choice's own plan; with in_use, the forced plan if there is one. */
 void abd_choice_plan_get(struct abd_choice *choice, bool in_use, struct abd_plan *plan);
-/** Replace the choice's own plan, or the forced one, of which no rows are none. */
+/** Replace the choice's own plan or the forced one. A forced plan without rows ends the forcing. */
 void abd_choice_plan_set(struct abd_choice *choice, const struct abd_plan *plan, bool force);
 
 /** The plan that a CPU of this family gets by itself. */

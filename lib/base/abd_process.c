@@ -78,7 +78,7 @@ static size_t abd_process_rest(const char *group, const char *limit_name, const 
 
 	abd_process_numbers(group, limit_name, &limit, 1);
 	abd_process_numbers(group, used_name, &used, 1);
-	if (limit >= (size_t)PTRDIFF_MAX / 2) /* version 1 says so of no limit */
+	if (limit >= (size_t)PTRDIFF_MAX / 2) /* how version 1 says "no limit" */
 		return SIZE_MAX;
 	return used < limit ? limit - used : used == SIZE_MAX ? limit : 0;
 }
@@ -115,7 +115,7 @@ static size_t abd_process_upward(const char *mount, const char *controller, cons
 	return least;
 }
 
-/* Whether controllers, such as "cpu,cpuacct", has one of them. */
+/* Whether the list controllers, such as "cpu,cpuacct", has this controller. */
 static bool abd_process_has(const char *controllers, const char *controller)
 {
 	size_t length = strlen(controller);

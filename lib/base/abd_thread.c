@@ -27,7 +27,7 @@ static const struct abd_thread_layer *_Atomic abd_thread_layers[ABD_THREAD_LAYER
 
 struct abd_thread_slot abd_thread_slots[ABD_THREAD_SLOTS];
 
-/* Under the lock, as what follows. */
+/* The functions for slots are called under the lock. */
 static void abd_thread_slot_take(struct abd_thread *thread)
 {
 	struct abd_thread_slot *slot = abd_thread_slot(ABD_THREAD_POINTER);
@@ -46,7 +46,7 @@ static void abd_thread_slot_leave(void)
 		atomic_store_explicit(&slot->owner, 0, memory_order_relaxed);
 }
 
-/* The child has one thread. A new one may come to have the pointer of one that is gone. */
+/* The child has one thread. A new thread may get the thread pointer of one that is gone. */
 static void abd_thread_slots_fork(void)
 {
 	for (size_t i = 0; i < ABD_THREAD_SLOTS; i++)
@@ -104,7 +104,7 @@ static void abd_thread_end(void *arg)
 	abd_mem_free(thread, sizeof(*thread), 64);
 }
 
-/* Those of the fork() under way, one at a time: a layer may be added meanwhile. */
+/* The layers that fork_begin() was called for: others may be added during the fork(). */
 static pthread_mutex_t abd_thread_fork_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct abd_thread_layer *abd_thread_forked[ABD_THREAD_LAYERS];
 

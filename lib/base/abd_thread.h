@@ -79,7 +79,7 @@ struct abd_thread {
 enum {
 	ABD_THREAD_FREE,
 	ABD_THREAD_VISITED,
-	/* visits are not possible here: the owner does itself what a visitor would do */
+	/* without membarrier(2): the owner does the visitor's work itself */
 	ABD_THREAD_ASKED,
 };
 
@@ -96,7 +96,7 @@ extern _Thread_local struct abd_thread *abd_thread_current __attribute__((visibi
 /* Layers above that keep something in the block, or locks that fork() must wait for. */
 enum { ABD_THREAD_MEM, ABD_THREAD_ARC, ABD_THREAD_LAYERS };
 
-/** What is called for them; NULL: nothing. The higher layer first, but after a fork() the lower. */
+/** A layer's calls, or NULL. The higher layer is called first; after a fork() the lower one is. */
 struct abd_thread_layer {
 	void (*ending)(struct abd_thread *thread); /* before the thread's block is gone */
 	void (*fork_begin)(void);                  /* take locks */
@@ -104,7 +104,7 @@ struct abd_thread_layer {
 	void (*fork_child)(void);                  /* in the child, which has no other thread */
 };
 
-/** From now on this is called for the layer. Once for each; the struct is never freed. */
+/** Have these calls made for a layer, which must not have any yet. The struct is never freed. */
 void abd_thread_layer_add(unsigned number, const struct abd_thread_layer *layer);
 
 /** Make this thread's block; NULL: no memory. */

@@ -52,9 +52,9 @@ enum {
 	 */
 	ABD_LZ4_FIRST = 1 << 10,
 	/*
-	 * And how much of a later one, a run ahead: what is decoded in a stitch, or carefully,
-	 * fetches nothing, so the line at each run's begin would be missing. Zen 4, rows of ratio
-	 * 1.3 from memory: 1.03 to 1.05 times as fast.
+	 * How much of each later run is fetched while the run before it is decoded: sequences that
+	 * are decoded in a stitch, or carefully, fetch nothing, so the first lines of the next run
+	 * would be missing. Zen 4, rows of ratio 1.3 from memory: 1.03 to 1.05 times as fast.
 	 */
 	ABD_LZ4_NEXT = 256,
 };

@@ -23,7 +23,8 @@ enum {
 	FAST_BITS = 14,  /* more would cost small groups too much: each copies a table */
 	PLAIN_BITS = 12, /* without groups: as many places as liblz4 keeps */
 	DEEP_BITS = 14,
-	SKIP_BITS = 6, /* after 64 vain looks, every second place is looked at, and so on */
+	SKIP_BITS = 6, /* after 64 looks without a match only every second place is looked at, and
+			  so on */
 	LAZY_MAX = 64, /* a match of so many bytes is taken without a look at the next place */
 };
 

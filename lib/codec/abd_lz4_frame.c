@@ -22,17 +22,18 @@ enum {
 	SAMPLES = 16,
 	SAMPLE_SIZE = 64,
 	SAMPLED = SAMPLES * SAMPLE_SIZE,
-	PHASE_SAMPLES = 4, /* so many lie at multiples of a distance, the next ones further on */
+	PHASE_SAMPLES = 4, /* how many samples have the same phase */
 	PHASE = 1323,
-	REPEATS_MIN = 3,        /* in noise there is one in 30,000 records */
-	SAMPLED_MIN = 64 << 10, /* smaller ones are tried in less than three times the time */
+	REPEATS_MIN = 3,        /* one in 30,000 records of noise has as many */
+	SAMPLED_MIN = 64 << 10, /* trying less takes less than three times as long */
 };
 
 /*
- * Where the distance between samples is a multiple of a repeated piece, samples of one phase are
- * equal; the phases differ, so that records of fio, whose pages begin at random, are seen to repeat
- * bytes behind that. Multiples of PHASE are spread over each power of two from 16 to 2,048: of
- * fields of equal size, every other of them random, samples must not see the random ones alone.
+ * Samples of one phase lie at multiples of a distance. If this distance is a multiple of a repeated
+ * piece, they are equal, and the record is seen to repeat itself. Each phase begins PHASE bytes
+ * later, so that samples also meet the repeated bytes of fio's pages, which begin with random ones.
+ * Multiples of PHASE are spread over each power of two from 16 to 2,048: if every other field of a
+ * record is random, not all samples may lie in random fields.
  */
 static void abd_lz4_sample(uint8_t *to, const abd_t *src, size_t src_off, size_t src_size)
 {

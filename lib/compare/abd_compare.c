@@ -79,7 +79,7 @@ bool abd_key_equal_long(const void *a, const void *b, size_t size)
 }
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-/* It is asked for once: a key takes 2 ns, and to look at the rows of a plan takes as long. */
+/* Keys look at the plan only once, because that takes 2 ns, as long as comparing a key. */
 static bool abd_key_equal_first(const void *a, const void *b, size_t size)
 {
 	abd_key_equal_fn *kernel = abd_compare_for(ABD_KEY_INLINE_SIZE)->key_equal;

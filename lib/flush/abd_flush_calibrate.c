@@ -23,7 +23,7 @@
 #define CALIBRATE_REGION_SIZE ((size_t)2 << 20)
 #define CALIBRATE_ROUNDS 2
 #define CALIBRATE_SAMPLE_NS 200e3
-/* Of the 100 ms that abd_flush_calibrate() promises. On a busy machine there are fewer rounds. */
+/* The measuring's part of the 100 ms that flush.h promises: a busy machine gets fewer rounds. */
 #define CALIBRATE_BUDGET_NS 70e6
 
 /*

@@ -42,9 +42,10 @@ void abd_chunk_reap(void);
 bool abd_chunk_relieve(unsigned provider);
 
 /**
- * Let a provider and the size classes together keep only so many free bytes from the system, but
- * give back no more than most from either, to within a region; reserves: and threads and the depot
- * keep none of its runs in reserve. Does nothing if the provider has no regions.
+ * Give free memory of a provider and of the size classes back to the system, until together they
+ * keep at most bytes of it, or either has given back most bytes, or up to a region more. If
+ * reserves is true, the runs in reserve of threads and of the depot go back first. Does nothing if
+ * the provider has no regions.
  */
 void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most);
 

@@ -186,7 +186,8 @@ static void abd_region_leave_ring(struct abd_region *region)
 	region->ring->ring_before = region->ring_before;
 	region->ring_before->ring = region->ring;
 	if (heap->hand == region) {
-		assert(region->ring == region); /* else the walk had gone on from it */
+		assert(region->ring == region); /* abd_region_walk() has moved the hand on otherwise
+						 */
 		heap->hand = NULL;
 	}
 	heap->region_count--;
@@ -274,7 +275,8 @@ static struct abd_region *abd_region_make(struct abd_region_heap *heap)
 
 	if (base == NULL || !abd_region_index_set(base, region)) {
 		if (base != NULL)
-			heap->unmap(base, size); /* what regions stay in has its index prepared */
+			heap->unmap(base, size); /* can't be NULL: heaps whose regions stay have
+						    their index made */
 		abd_mem_free(region, sizeof(*region), 64);
 		return NULL;
 	}
@@ -587,7 +589,7 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 	       !heap->refused;
 }
 
-/* This heap takes more from the system: the others give back what they keep too much. */
+/* This heap takes more from the system, so the others give back what they keep beyond their limit. */
 static void abd_region_shed_beside(const struct abd_region_heap *heap)
 {
 	for (struct abd_region_heap *other = abd_region_first(); other != NULL; other = other->next)
@@ -622,7 +624,7 @@ size_t abd_region_alloc_many(
 		if (runs[had] != NULL)
 			had++;
 		else if (had > 0 || !abd_region_grow(heap))
-			break; /* for more than one run no region is made */
+			break; /* a region is made for the first run only */
 	}
 
 	bool sheds = grown > 0 && abd_region_is_much(heap), others;

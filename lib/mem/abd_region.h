@@ -61,7 +61,7 @@ struct abd_region_heap {
 	struct abd_region *list[ABD_CHUNK_ORDERS + 1]; /* by largest free order + 1; 0: full */
 	struct abd_region *hand;                       /* somewhere in the ring */
 	size_t region_count, taken_pages, dirty_pages;
-	size_t grown_pages; /* that became dirty since the other heaps gave back */
+	size_t grown_pages; /* became dirty since the other heaps last gave back */
 	bool pinned;        /* nothing goes back */
 	bool splits;        /* huge pages that are nearly full are not left whole */
 	bool refused; /* the system did not take memory back; it is asked again after a period */
@@ -111,8 +111,8 @@ void abd_region_shed(struct abd_region_heap *heap, const struct abd_region *exce
 void abd_region_reap(struct abd_region_heap *heap);
 void abd_region_reap_all(void);
 
-/** Give free memory back to the system, until only so many bytes are left, or about so many have
- * gone: a region more at most. Threads: any. */
+/** Give free memory back to the system, until at most bytes of it are left, or at least most bytes
+ * have gone, which may be a region more. Threads: any. */
 void abd_region_trim(struct abd_region_heap *heap, size_t bytes, size_t most);
 
 /** Bytes that are free, and may be resident. Threads: any. */

@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void add_vector(
 	}
 }
 
-/* The whole vectors of each span; four at a time, so that the CPU foretells where a run ends. */
+/* The whole vectors of each span; four at a time, so that the CPU predicts where a run ends. */
 static inline __attribute__((always_inline)) void add_vectors(
 	vec sums[8], const struct iovec *span, size_t count, bool swap)
 {

@@ -173,7 +173,7 @@ static inline bool reaches(const struct abd_lz4_state *s, const uint8_t *base, c
 {
 	bool within = (uintptr_t)src >= (uintptr_t)base;
 
-	/* Which of the two it is can't be foretold: one jump for both. */
+	/* The CPU can't predict which of the two it is, so both are asked by one jump. */
 	if (hub)
 		within |= abd_lz4_decode_in_hub(s, out, (size_t)(out - src), size);
 	return within;

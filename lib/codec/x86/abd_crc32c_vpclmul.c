@@ -41,7 +41,7 @@ static inline __m512i fold(__m512i x, __m512i factors, __m512i onto)
 	return _mm512_ternarylogic_epi64(first, second, onto, 0x96); /* the sum of all three */
 }
 
-/* x onto one vector, and what lies behind it, less than a step. */
+/* Fold x onto one vector, and add the size bytes at p, which are less than a step. */
 static inline uint32_t finish(__m512i x[STREAMS], const uint8_t *p, size_t size)
 {
 	uint8_t last[VEC];
@@ -55,7 +55,7 @@ static inline uint32_t finish(__m512i x[STREAMS], const uint8_t *p, size_t size)
 	return abd_crc32c_words(abd_crc32c_words(0, last, VEC), p, size);
 }
 
-/* Of the spans from *span on as long as they are whole steps, and the one behind. */
+/* The state after the spans from *span on that are whole steps, and after the span behind them. */
 static inline __attribute__((always_inline)) uint32_t add_steps(
 	uint32_t state, const struct iovec **span, const struct iovec *end)
 {

@@ -6,7 +6,7 @@
  */
 #include "abd_copy_span.h"
 
-/* MemorySanitizer does not see what an instruction in assembly moves: it is told. */
+/* MemorySanitizer does not see what assembly moves, so this reports it. */
 #ifdef __has_feature
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>

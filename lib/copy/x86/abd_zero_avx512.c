@@ -6,7 +6,7 @@
 #include "abd_copy_avx512.h"
 #include "abd_zero_span.h"
 
-/* A zero that the compiler does not know: it would call memset() in place of the loops. */
+/* Hide from the compiler that this is zero, or it would call memset() in place of the loops. */
 static inline __m512i vec_zero(void)
 {
 	__m512i zero = _mm512_setzero_si512();
