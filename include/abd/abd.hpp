@@ -238,7 +238,7 @@ template <class B, class End> class basic_borrow
 };
 /** To read: abd_borrow_buf_const(). Nobody writes to the buffer meanwhile. */
 using read_borrow = basic_borrow<const std::byte, detail::end_read>;
-/** To write, all of it: abd_borrow_buf(), whose content is undefined. Its end writes it back. */
+/** To fill: abd_borrow_buf(). The content is undefined at first; its end writes all of it back. */
 using fresh_borrow = basic_borrow<std::byte, detail::end_write>;
 
 /** To change: abd_borrow_buf_copy(). Its end writes the bytes back. */
@@ -414,7 +414,7 @@ template <class D> class reads
 	}
 };
 
-/** What can be done, besides, with anything that may be written. */
+/** What else can be done with anything that may be written. */
 template <class D> class writes : public reads<D>
 {
 	abd_t *me() noexcept { return static_cast<D *>(this)->get(); }
@@ -909,7 +909,7 @@ class arc
 	}
 	/**
 	 * Hold the record while f(const held &) runs, by the same instructions as in C. f returns
-	 * nothing: it keeps its own errors.
+	 * nothing; an error that it finds it must keep itself.
 	 */
 	template <class F> status with(const key &k, F &&f) const
 	{

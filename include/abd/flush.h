@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Flush-copies, for persistent memory, DAX files and device memory. When the call returns, the
- * copied bytes have come as far as abd_flush_durability() says; with ABD_FLUSH_NODRAIN they have
- * when abd_flush_drain() returns.
+ * Flush-copies, for persistent memory, DAX files and device memory. When the call returns, or with
+ * ABD_FLUSH_NODRAIN when abd_flush_drain() returns, the copied bytes have come as far as
+ * abd_flush_durability() says.
  *
  * There are two ways: stores that go around the cache, or plain stores and a write-back of each
  * line. Which is faster depends on how many threads write at once, on the size and on the machine.
