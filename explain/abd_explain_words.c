@@ -47,7 +47,7 @@ const struct abd_explain_word abd_explain_words[] = {
 	{"load", "[BUFFER] FILE",
 		"abd_pread() of a file's start; its path is relative to the script",
 		abd_explain_use_load},
-	{"arc", "SIZE", "abd_arc_create(): a cache, with the exact algorithm",
+	{"arc", "SIZE", "abd_arc_create(): a cache whose policy learns of each hit at once",
 		abd_explain_cache_arc},
 	{"arc_put", "NUMBER [COUNT] [BUFFER]", "abd_arc_put(); COUNT records, numbered on",
 		abd_explain_cache_put},

@@ -179,9 +179,9 @@ struct abd_arc_config {
 	size_t expected_entries;
 	/**
 	 * how many hits a thread gathers before the policy learns of them, at most
-	 * ABD_ARC_HIT_BATCH_MAX; 0: 64. 1: the exact algorithm, with a lock on each hit, where
-	 * every hit is a use. Otherwise a put and the hits of its first 62 ms are one use of the
-	 * record, unless more than a 32nd of the capacity came in meanwhile
+	 * ABD_ARC_HIT_BATCH_MAX; 0: 64. 1: the policy learns of each hit at once, for which each
+	 * hit takes the lock, and every hit is a use. Otherwise a put and the hits of its first 62
+	 * ms are one use of the record, unless more than a 32nd of the capacity came in meanwhile
 	 */
 	uint32_t hit_batch;
 	uint32_t flags; /**< enum abd_arc_flags */
@@ -205,7 +205,7 @@ struct abd_arc_config {
 	 * shard has an equal part of the capacity, at least ABD_ARC_CAPACITY_MIN. The hash of a key
 	 * chooses its shard, and a record that is too large for the shard's part is -ENOSPC. 0:
 	 * twice as many shards as the process has processors, by its affinity and the quota of its
-	 * control groups, but so few that each has 256 MiB or more; 1 if hit_batch is 1
+	 * control groups, but so few that each has 256 MiB or more
 	 */
 	size_t shards;
 	/**

@@ -81,8 +81,6 @@ static size_t abd_arc_shards_for(const struct abd_arc_config *config)
 	size_t most = abd_min(config->capacity_bytes / ABD_ARC_SHARD_PART, ABD_ARC_SHARDS_MAX);
 	size_t processors = abd_process_processors(), shards = 1;
 
-	if (config->hit_batch == 1)
-		return 1;
 	while (2 * shards <= most && shards / 2 < processors)
 		shards *= 2;
 	return shards;
@@ -168,12 +166,6 @@ static bool abd_arc_start(struct abd_arc *arc, const struct abd_arc_config *conf
 	pthread_mutex_init(&arc->whole_lock, NULL);
 
 	abd_arc_store_init(&arc->store, arc->capacity);
-	/*
-	 * In the exact algorithm a record's cost follows from its size, and the lists have the same
-	 * part of the capacity for ever.
-	 */
-	arc->store.helps = arc->hit_batch > 1;
-	arc->index_cost = arc->hit_batch > 1 ? 0 : (uint32_t)abd_arc_index_cost();
 	abd_arc_policy_init(&arc->policy, abd_arc_target(arc->capacity), ABD_ARC_GHOST_COST);
 	arc->policy.forgets = (arc->flags & ABD_ARC_NO_GHOSTS) != 0;
 	arc->policy.period_us = arc->hit_batch > 1 ? ABD_ARC_PERIOD_US : 0;

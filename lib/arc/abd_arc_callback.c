@@ -46,7 +46,7 @@ void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed)
 	size_t count = 0, bytes = 0;
 
 	for (struct abd_arc_link *link = freed->next; link != freed; link = link->next) {
-		bytes += abd_arc_entry_bytes(arc, abd_arc_link_entry(link));
+		bytes += abd_arc_link_entry(link)->item.cost;
 		count++;
 	}
 	pthread_mutex_lock(&arc->lock);

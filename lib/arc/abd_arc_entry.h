@@ -20,8 +20,11 @@
 struct abd_arc_entry {
 	abd_arc_key_t key; /* first: the index compares it */
 	/*
-	 * size: bytes before compression; indexed: an index of the lz4 block lies behind the
-	 * checksum; the stamp's mark: the last scan found it held
+	 * cost: bytes of the slot, and of the buffer if that is elsewhere; a record in a slot, all
+	 * of it or its end, counts as if the slot were of its own class, so its cost follows from
+	 * its size, and compaction does not change it; size: bytes before compression; indexed: an
+	 * index of the lz4 block lies behind the checksum; the stamp's mark: the last scan found it
+	 * held
 	 */
 	struct abd_arc_item item;
 	/*

@@ -35,7 +35,7 @@ void abd_arc_target_follow(struct abd_arc *arc)
 	size_t index_bytes = abd_arc_index_bytes(arc->index);
 	size_t deducted = index_bytes - abd_min(index_bytes, ABD_ARC_INDEX_LEAST);
 
-	deducted = arc->hit_batch > 1 ? abd_min(deducted, target / 2) : 0;
+	deducted = abd_min(deducted, target / 2);
 	abd_arc_policy_resize(&arc->policy, target - deducted);
 	arc->policy.deducted = deducted;
 }
@@ -66,19 +66,13 @@ static size_t abd_arc_allowed(const struct abd_arc *arc)
 	       abd_min(arc->pending_bytes, abd_arc_reserve(arc->capacity));
 }
 
-/* In the exact algorithm the policy has taken them into account. */
-static size_t abd_arc_ghosts_next(const struct abd_arc *arc)
-{
-	return arc->hit_batch > 1 ? abd_arc_ghosts_next_bytes(&arc->policy.ghosts) : 0;
-}
-
 /*
  * Whether one more ghost would take the cache over its capacity, until what it is a ghost of is
  * freed.
  */
 static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
 {
-	size_t bytes = abd_arc_ghosts_next(arc);
+	size_t bytes = abd_arc_ghosts_next_bytes(&arc->policy.ghosts);
 
 	return bytes > 0 && abd_arc_used(arc) + bytes > abd_arc_allowed(arc);
 }
@@ -111,8 +105,7 @@ static bool abd_arc_evict_one(struct abd_arc *arc, bool from_frequent)
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent)
 {
-	size_t most = arc->hit_batch > 1 ? ABD_ARC_EVICT_PUT : SIZE_MAX;
-	size_t step = arc->hit_batch > 1 ? ABD_ARC_TRIM_STEP : SIZE_MAX;
+	size_t most = ABD_ARC_EVICT_PUT;
 	/*
 	 * Trim at each step too: each eviction leaves a ghost, which takes memory, and many would
 	 * leave more ghosts than their bounds allow.
@@ -128,7 +121,7 @@ bool abd_arc_evict_for(
 		if (!abd_arc_evict_one(arc, from_frequent))
 			break;
 		most--;
-		more = abd_arc_policy_trim(&arc->policy, list, incoming, step);
+		more = abd_arc_policy_trim(&arc->policy, list, incoming, ABD_ARC_TRIM_STEP);
 	}
 	return more;
 }
@@ -150,7 +143,7 @@ static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t m
 {
 	size_t used = abd_arc_used(arc) + more +
 		      abd_arc_index_next_bytes(arc->index, abd_arc_indexed(arc)) +
-		      abd_arc_ghosts_next(arc) +
+		      abd_arc_ghosts_next_bytes(&arc->policy.ghosts) +
 		      (class >= 0 ? abd_arc_store_next_bytes(&arc->store, class) : 0);
 	size_t allowed = abd_arc_allowed(arc);
 
@@ -194,13 +187,9 @@ size_t abd_arc_room(const struct abd_arc *arc)
 	return abd_min(arc->capacity / ABD_ARC_ROOM_PART, ABD_ARC_ROOM_MAX);
 }
 
-/*
- * Not in the exact algorithm, whose evictions don't depend on how records are packed while there is
- * room.
- */
 bool abd_arc_is_nearly_short(const struct abd_arc *arc)
 {
-	return arc->hit_batch > 1 && abd_arc_excess_with(arc, -1, abd_arc_room(arc)) > 0;
+	return abd_arc_excess_with(arc, -1, abd_arc_room(arc)) > 0;
 }
 
 void abd_arc_ceiling_follow(struct abd_arc *arc)

@@ -29,7 +29,7 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
 /**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity; but not many
- * records at once, except in the exact algorithm. True: some are left to evict. Under lock.
+ * records at once. True: some are left to evict. Under lock.
  */
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);

@@ -15,7 +15,7 @@
 /* Free the slot of an entry whose buffer is freed. Under lock. */
 static void abd_arc_free_slot(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	size_t bytes = abd_arc_entry_bytes(arc, entry);
+	size_t bytes = entry->item.cost;
 	size_t elsewhere = abd_arc_entry_elsewhere(arc, entry);
 	size_t slabs = arc->store.bytes;
 

@@ -76,7 +76,6 @@ struct abd_arc {
 	uint32_t block_index_min;   /* smaller records have no index of their block; 0: none has */
 	uint32_t block_index_group; /* bytes of the record for each of its points */
 	uint32_t effort;            /* of the search in records that came back; 0: as in others */
-	uint32_t index_cost;        /* what a record costs beside slot and buffer; 0 unless exact */
 	void (*evicted_cb)(abd_arc_evicted_t *evicted, void *arg);
 	void *evicted_arg;
 

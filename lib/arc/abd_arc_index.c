@@ -459,8 +459,3 @@ size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entrie
 		return 0;
 	return ABD_CHUNK_SIZE + (index->pages == room ? abd_arc_directory_bytes(room) : 0);
 }
-
-size_t abd_arc_index_cost(void)
-{
-	return (2 * sizeof(struct abd_arc_line) + ABD_ARC_LINE_LOAD - 1) / ABD_ARC_LINE_LOAD + 1;
-}

@@ -135,8 +135,6 @@ void abd_arc_index_shrink_end(struct abd_arc_index *index);
 size_t abd_arc_index_bytes(const struct abd_arc_index *index);
 /** Bytes that the index will take in addition when one more entry is put into it. */
 size_t abd_arc_index_next_bytes(const struct abd_arc_index *index, size_t entries);
-/** Bytes of the index per entry, right after its lines were doubled. */
-size_t abd_arc_index_cost(void);
 
 /** The line that an entry with this hash should be in. */
 static inline size_t abd_arc_index_home(uint64_t hash, size_t lines)

@@ -155,8 +155,8 @@ static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
 	/*
 	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
-	 * there. In the exact algorithm it does. If there are quotas, each evicts from its own
-	 * part of T2, of which this is a quarter if it has a 16th of all.
+	 * there. Where every hit counts, the policy wants to know of all. If there are quotas,
+	 * each evicts from its own part of T2, of which this is a quarter if it has a 16th of all.
 	 */
 	size_t part = policy->frequent.count >> (policy->quotas > 1 ? 6 : 2);
 	uint64_t fresh = policy->period_us > 0 ? ABD_ARC_STAMP_STEP * part : 0;
@@ -413,11 +413,10 @@ void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *it
  */
 #define ABD_ARC_GHOST_PART 64
 
-/* Not in the exact algorithm. */
 static bool abd_arc_ghosts_are_many(const struct abd_arc_policy *policy)
 {
-	return policy->period_us > 0 && abd_arc_ghosts_count(&policy->ghosts) * policy->ghost_cost >
-						policy->capacity / ABD_ARC_GHOST_PART;
+	return abd_arc_ghosts_count(&policy->ghosts) * policy->ghost_cost >
+	       policy->capacity / ABD_ARC_GHOST_PART;
 }
 
 /*

@@ -111,7 +111,7 @@ static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *pu
 		if (slots)
 			abd_arc_put_plan_split(arc, put, head);
 	}
-	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes + arc->index_cost;
+	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
 }
 
 /* Make way in the record's quota, of which the policy was asked: a piece at a time. */
@@ -247,7 +247,7 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 		bytes = abd_arc_store_bytes_of(&arc->store, entry) +
 			abd_arc_record_bytes(abd_arc_entry_abd(entry));
 	entry->key = *put->key;
-	entry->item.cost = (uint32_t)bytes + arc->index_cost;
+	entry->item.cost = (uint32_t)bytes;
 	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;
 	entry->item.indexed = index_size > 0;
 	if (index_size > 0)

@@ -70,7 +70,7 @@ static bool abd_arc_reclaim_unmark(struct abd_arc_entry *entry)
 
 static void abd_arc_pinned_add(struct abd_arc *arc, const struct abd_arc_entry *entry, bool more)
 {
-	size_t bytes = abd_arc_entry_bytes(arc, entry);
+	size_t bytes = entry->item.cost;
 
 	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
 }
@@ -110,7 +110,7 @@ bool abd_arc_reclaim_decide(
 		if (abd_arc_reclaim_unmark(entry)) {
 			__atomic_fetch_or(
 				abd_arc_entry_holds(entry), ABD_ARC_COUNT_KEPT, __ATOMIC_RELAXED);
-			decision->held_bytes += abd_arc_entry_bytes(arc, entry);
+			decision->held_bytes += entry->item.cost;
 		} else if (!abd_arc_reclaim_pin(arc, entry)) {
 			abd_arc_entry_end(entry, freed);
 			continue;

@@ -274,8 +274,8 @@ void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	abd_arc_record_count(arc, entry, false);
 	atomic_store_explicit(&entry->item.stamp, abd_arc_stamp_retired(arc), memory_order_relaxed);
-	arc->evicted_bytes += abd_arc_entry_bytes(arc, entry);
-	arc->retired_bytes += abd_arc_entry_bytes(arc, entry);
+	arc->evicted_bytes += entry->item.cost;
+	arc->retired_bytes += entry->item.cost;
 	arc->retired_count++;
 	abd_arc_link_push(&arc->retired, &entry->item.link);
 }

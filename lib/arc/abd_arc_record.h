@@ -59,24 +59,13 @@ static inline size_t abd_arc_entry_index_size(
 				   : 0;
 }
 
-/**
- * What an entry takes: its slot, and its buffer if that is elsewhere. A record in a slot, all of it
- * or its end, counts as if that were of its own class: its cost follows from its size, and
- * compaction does not change it.
- */
-static inline size_t abd_arc_entry_bytes(
-	const struct abd_arc *arc, const struct abd_arc_entry *entry)
-{
-	return entry->item.cost - arc->index_cost;
-}
-
 /** What its buffer takes outside of its slot; 0: the whole record is in the slot. */
 static inline size_t abd_arc_entry_elsewhere(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
-	size_t bytes = abd_arc_entry_bytes(arc, entry);
+	size_t slot = abd_arc_store_bytes_of(&arc->store, entry);
 
-	return bytes - abd_min(bytes, abd_arc_store_bytes_of(&arc->store, entry));
+	return entry->item.cost - abd_min(entry->item.cost, slot);
 }
 
 /** Whether compaction may copy it. */

@@ -279,7 +279,7 @@ static struct abd_arc_store_slab *abd_arc_store_fullest(const struct abd_arc_sto
 static unsigned abd_arc_store_reach(
 	const struct abd_arc_store *store, unsigned number, unsigned part)
 {
-	if (!store->helps || part == 0)
+	if (part == 0)
 		return number + 1;
 
 	size_t most = store->class[number].slot_size / part * (part + 1);

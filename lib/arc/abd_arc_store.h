@@ -57,7 +57,6 @@ struct abd_arc_store {
 	_Atomic uint64_t frees; /* slabs given back; may be read without lock */
 	unsigned provider;
 	unsigned class_count;
-	bool helps; /* free slots serve smaller records too */
 	struct abd_arc_store_class class[ABD_ARC_STORE_CLASSES];
 };
 

@@ -125,7 +125,6 @@ Test(arc_store, no_two_slots_overlap_and_all_memory_comes_back)
 Test(arc_store, the_next_class_helps_out)
 {
 	abd_arc_store_init(&store, 256 * MIB);
-	store.helps = true;
 
 	int class = abd_arc_store_class(&store, 5000), last = (int)store.class_count - 1;
 
@@ -159,14 +158,11 @@ Test(arc_store, free_slots_serve_records_that_are_a_little_smaller)
 
 	struct abd_arc_entry *beyond = take(far + 1);
 
-	store.helps = true;
 	cr_assert_eq(abd_arc_store_near(&store, class), class);
 
 	struct abd_arc_entry *within = take(far);
 
 	cr_assert_eq(abd_arc_store_near(&store, class), far);
-	store.helps = false;
-	cr_assert_eq(abd_arc_store_near(&store, class), class);
 	abd_arc_store_free(&store, within);
 	abd_arc_store_free(&store, beyond);
 }
@@ -177,9 +173,6 @@ Test(arc_store, a_slab_is_drained_into_larger_slots)
 
 	int class = abd_arc_store_class(&store, 5000), large = abd_arc_store_class(&store, 9000);
 	struct abd_arc_entry *small = take(class), *other = take(large), *to;
-
-	cr_assert_null(abd_arc_store_drain(&store), "only records of its own class help");
-	store.helps = true;
 
 	struct abd_arc_store_slab *slab = abd_arc_store_drain(&store);
 	unsigned slot = 0;

@@ -59,7 +59,7 @@ Test(arc_shards, are_as_many_as_asked_for_or_as_suit)
 	} cases[] = {{ABD_ARC_CAPACITY_MIN, 1, 0, 1}, {MIB, 16, 0, 16}, {MIB, 16, 1, 16},
 		{MIB, 32, 0, 0}, {MIB, 3, 0, 0}, {64 * MIB, 64, 0, 64}, {64 * MIB, 128, 0, 0},
 		{ABD_ARC_CAPACITY_MIN, 0, 0, 1}, {(size_t)512 * MIB - 1, 0, 0, 1},
-		{(size_t)512 * MIB, 0, 0, 2}, {(size_t)512 * MIB, 0, 1, 1}};
+		{(size_t)512 * MIB, 0, 0, 2}, {(size_t)512 * MIB, 0, 1, 2}};
 	size_t processors = abd_process_processors(), expected = 1;
 	abd_arc_t *arc;
 

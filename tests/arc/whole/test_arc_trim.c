@@ -31,7 +31,7 @@ static abd_arc_t *make(uint32_t hit_batch)
 		arc_fill(data, size_of(n), n, 0, 64);
 		abd_test_check(abd_arc_put(arc, arc_at(n), data, size_of(n)) == 0, "put");
 	}
-	/* in the exact algorithm these stay longer: evictions leave slabs half empty */
+	/* with hit_batch 1 these stay longer: evictions leave slabs half empty */
 	for (uint64_t n = 1; n < RECORDS; n += 2)
 		(void)abd_arc_read(arc, arc_at(n), got, 0, 8);
 	return arc;

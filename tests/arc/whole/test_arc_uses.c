@@ -118,7 +118,7 @@ Test(arc_uses, what_comes_in_makes_the_period_shorter)
 	abd_arc_destroy(arc);
 }
 
-Test(arc_uses, in_the_exact_algorithm_every_use_counts)
+Test(arc_uses, with_batches_of_one_every_use_counts)
 {
 	abd_arc_t *arc = arc_make(CAPACITY, 1, 0);
 
