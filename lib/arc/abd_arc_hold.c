@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "abd_arc_hold.h"
 /*
- * Holds that a slot does not have, and what becomes of held entries that were evicted: see
- * abd_arc_hold.h.
+ * Holds that a slot does not have, finding what is leaving, and how much is held: abd_arc_hold.h.
  * OpenZFS: the reference count of struct arc_buf_hdr, which each hit changes.
  */
+#include "abd_arc_hold.h"
 
 /* A hold looks at so many slots before it is counted. */
 #define ABD_ARC_SLOTS_LOOKED 4

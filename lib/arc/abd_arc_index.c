@@ -39,15 +39,10 @@ static struct abd_arc_entry *abd_arc_line_raw(const struct abd_arc_line *line, u
 	return atomic_load_explicit(&line->slot[slot], memory_order_relaxed);
 }
 
-static struct abd_arc_entry *abd_arc_slot_open(struct abd_arc_entry *raw)
-{
-	return (struct abd_arc_entry *)((uintptr_t)raw & ~ABD_ARC_SLOT_CLOSED);
-}
-
 /* The slot's entry, leaving or not; NULL: the slot is empty. */
 static struct abd_arc_entry *abd_arc_line_get(const struct abd_arc_line *line, unsigned slot)
 {
-	return abd_arc_slot_open(abd_arc_line_raw(line, slot));
+	return abd_arc_index_open(abd_arc_line_raw(line, slot));
 }
 
 static unsigned abd_arc_line_passed(const struct abd_arc_line *line)
@@ -139,23 +134,8 @@ struct abd_arc_entry *abd_arc_index_find_any(
 	struct abd_arc_index *index, uint64_t hash, const abd_arc_key_t *key)
 {
 	size_t home = abd_arc_index_home(hash, atomic_load(&index->lines));
-	struct abd_arc_line *page = abd_arc_index_page(index, home);
 
-	for (size_t i = 0; i < ABD_ARC_PAGE_LINES; i++) {
-		const struct abd_arc_line *line = abd_arc_index_line(page, home, i);
-		uint64_t tags = atomic_load_explicit(&line->tags, memory_order_relaxed);
-
-		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
-			struct abd_arc_entry *entry = abd_arc_line_get(line, slot);
-
-			if ((tags >> 8 * slot & 0xff) == hash >> 56 && entry != NULL &&
-				abd_key_equal(entry, key, sizeof(*key)))
-				return entry;
-		}
-		if (abd_arc_line_passed(line) == 0)
-			break;
-	}
-	return NULL;
+	return abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key, true);
 }
 
 void abd_arc_index_leave(struct abd_arc_index *index, uint64_t hash, struct abd_arc_entry *entry)
@@ -220,7 +200,7 @@ static bool abd_arc_index_move(
 		more = abd_arc_line_passed(line) > 0;
 		for (unsigned slot = 0; slot < ABD_ARC_LINE_SLOTS; slot++) {
 			struct abd_arc_entry *raw = abd_arc_line_raw(line, slot);
-			const struct abd_arc_entry *entry = abd_arc_slot_open(raw);
+			const struct abd_arc_entry *entry = abd_arc_index_open(raw);
 			uint64_t hash =
 				entry != NULL ? abd_arc_hash_key(index->seed, &entry->key) : 0;
 

@@ -166,9 +166,18 @@ static inline bool abd_arc_index_is_leaving(const struct abd_arc_entry *found)
 	return ((uintptr_t)found & ABD_ARC_SLOT_CLOSED) != 0;
 }
 
-/** The entry of key in this page, or NULL, or what abd_arc_index_is_leaving() says. */
-static inline struct abd_arc_entry *abd_arc_index_find_from(
-	struct abd_arc_line *page, size_t home, uint64_t hash, const abd_arc_key_t *key)
+/** The entry of a slot, leaving or not; NULL: the slot is empty. */
+static inline struct abd_arc_entry *abd_arc_index_open(struct abd_arc_entry *raw)
+{
+	return (struct abd_arc_entry *)((uintptr_t)raw & ~ABD_ARC_SLOT_CLOSED);
+}
+
+/**
+ * The entry of key in this page, or NULL, or what abd_arc_index_is_leaving() says; who has the lock
+ * looks into what is leaving.
+ */
+static inline struct abd_arc_entry *abd_arc_index_find_from(struct abd_arc_line *page, size_t home,
+	uint64_t hash, const abd_arc_key_t *key, bool locked)
 {
 	uint64_t pattern = (hash >> 56) * 0x0001010101010101u;
 	struct abd_arc_entry *leaving = NULL;
@@ -182,6 +191,8 @@ static inline struct abd_arc_entry *abd_arc_index_find_from(
 			struct abd_arc_entry *entry = atomic_load_explicit(
 				&line->slot[__builtin_ctzll(match) / 8], memory_order_acquire);
 
+			if (locked && (entry = abd_arc_index_open(entry)) == NULL)
+				continue;
 			if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
 				leaving = entry != ABD_ARC_SLOT_EMPTY ? entry : leaving;
 			else if (ABD_LIKELY(abd_key_equal(entry, key, sizeof(*key))))
@@ -207,8 +218,8 @@ static inline struct abd_arc_entry *abd_arc_index_find(
 		turn = atomic_load_explicit(&index->turns, memory_order_acquire);
 		home = abd_arc_index_home(
 			hash, atomic_load_explicit(&index->lines, memory_order_acquire));
-		struct abd_arc_entry *entry =
-			abd_arc_index_find_from(abd_arc_index_page(index, home), home, hash, key);
+		struct abd_arc_entry *entry = abd_arc_index_find_from(
+			abd_arc_index_page(index, home), home, hash, key, false);
 
 		if (ABD_LIKELY(entry != NULL && !abd_arc_index_is_leaving(entry)))
 			return entry;

@@ -55,63 +55,61 @@ static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
 	return (put->flags & ABD_ARC_METADATA) != 0;
 }
 
-/* Choose the class whose slot has the whole record behind head bytes. False: there is none. */
-static bool abd_arc_put_plan_slot(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
+/* Have the record in this place, behind head bytes of a slot. False: there is no such slot. */
+static bool abd_arc_put_plan_in(
+	const struct abd_arc *arc, struct abd_arc_put *put, size_t head, enum abd_arc_place place)
 {
-	int class = abd_arc_store_class(&arc->store, head + put->record.stored_size);
+	size_t stored = put->record.stored_size, in_slot = 0, run_bytes = 0;
 
-	if (class < 0)
+	if (place == ABD_ARC_IN_SLOT) {
+		in_slot = stored;
+	} else if (place == ABD_ARC_SPLIT) {
+		in_slot = abd_size_alloc_linear(stored) ? 0 : abd_arc_record_split_bytes(stored);
+		run_bytes = stored & ~(ABD_CHUNK_SIZE - 1);
+	} else {
+		run_bytes = put->record.give ? abd_arc_record_bytes(put->record.abd)
+					     : abd_arc_record_estimate(stored);
+	}
+
+	int class = abd_arc_store_class(&arc->store, head + in_slot);
+
+	if (class < 0 || (place == ABD_ARC_SPLIT && in_slot == 0))
 		return false;
+	put->place = place;
 	put->class = class;
-	put->run_bytes = 0;
+	put->run_bytes = run_bytes;
 	return true;
 }
 
-/* Have the record in a buffer of its own. */
-static void abd_arc_put_plan_buffer(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
+static size_t abd_arc_put_cost(const struct abd_arc *arc, const struct abd_arc_put *put)
 {
-	put->place = ABD_ARC_IN_BUFFER;
-	put->class = abd_arc_store_class(&arc->store, head);
-	put->run_bytes = put->record.give ? abd_arc_record_bytes(put->record.abd)
-					  : abd_arc_record_estimate(put->record.stored_size);
-}
-
-/* Split the record instead, if that takes less. */
-static void abd_arc_put_plan_split(const struct abd_arc *arc, struct abd_arc_put *put, size_t head)
-{
-	size_t split = abd_arc_record_split_bytes(put->record.stored_size);
-	size_t pages = put->record.stored_size & ~(ABD_CHUNK_SIZE - 1);
-	int class = split > 0 ? abd_arc_store_class(&arc->store, head + split) : -1;
-
-	if (class < 0 || abd_size_alloc_linear(put->record.stored_size) ||
-		abd_arc_store_slot_size(&arc->store, class) + pages >=
-			abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes)
-		return;
-	put->place = ABD_ARC_SPLIT;
-	put->class = class;
-	put->run_bytes = pages;
+	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
 }
 
 /*
  * Choose the place of the record: in the entry's slot, if there are slots of that size and no slab
- * was refused. Returns what it will cost. Under lock.
+ * was refused; else in a buffer of its own, or split if that takes less. Returns what it will cost.
+ * Under lock.
  */
 static size_t abd_arc_put_plan(const struct abd_arc *arc, struct abd_arc_put *put)
 {
 	size_t head = abd_arc_entry_size(arc, put->record.index_size, put->record.stored_size);
+	bool slots = put->place == ABD_ARC_IN_SLOT;
 
 	if (abd_arc_store_class(&arc->store, head) < 0) {
 		put->record.index_size = 0; /* a block does without, in a cache so small */
 		head = abd_arc_entry_size(arc, 0, put->record.stored_size);
 	}
-	bool slots = put->place == ABD_ARC_IN_SLOT;
+	if (slots && abd_arc_put_plan_in(arc, put, head, ABD_ARC_IN_SLOT))
+		return abd_arc_put_cost(arc, put);
+	(void)abd_arc_put_plan_in(arc, put, head, ABD_ARC_IN_BUFFER);
 
-	if (!slots || !abd_arc_put_plan_slot(arc, put, head)) {
-		abd_arc_put_plan_buffer(arc, put, head);
-		if (slots)
-			abd_arc_put_plan_split(arc, put, head);
-	}
-	return abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
+	size_t cost = abd_arc_put_cost(arc, put);
+
+	if (slots && abd_arc_put_plan_in(arc, put, head, ABD_ARC_SPLIT) &&
+		abd_arc_put_cost(arc, put) >= cost)
+		(void)abd_arc_put_plan_in(arc, put, head, ABD_ARC_IN_BUFFER);
+	return abd_arc_put_cost(arc, put);
 }
 
 /* Make way in the record's quota, of which the policy was asked: a piece at a time. */
@@ -242,7 +240,7 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 		    arc, &put->record, entry, put->place, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
 	/* The cost follows from the size, however large the slot is. */
-	bytes = abd_arc_store_slot_size(&arc->store, put->class) + put->run_bytes;
+	bytes = abd_arc_put_cost(arc, put);
 	if (put->place == ABD_ARC_IN_BUFFER)
 		bytes = abd_arc_store_bytes_of(&arc->store, entry) +
 			abd_arc_record_bytes(abd_arc_entry_abd(entry));
@@ -398,11 +396,13 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 	return error;
 }
 
-/* Store a record that is ready. */
-static int abd_arc_put_ready(struct abd_arc *arc, struct abd_arc_put *put)
+static int abd_arc_put_once(
+	struct abd_arc *arc, struct abd_arc_put *put, struct abd_arc_source *source)
 {
-	int error;
+	int error = abd_arc_record_begin(arc, &put->record, source);
 
+	if (error != 0)
+		return error;
 	put->place = put->record.give ? ABD_ARC_IN_BUFFER : ABD_ARC_IN_SLOT;
 	error = abd_arc_put_in(arc, put);
 	/* There may be no run for a slab, but pages here and there, as in a pool that is full. */
@@ -411,17 +411,6 @@ static int abd_arc_put_ready(struct abd_arc *arc, struct abd_arc_put *put)
 		put->place = ABD_ARC_IN_BUFFER;
 		error = abd_arc_put_in(arc, put);
 	}
-	return error;
-}
-
-static int abd_arc_put_once(
-	struct abd_arc *arc, struct abd_arc_put *put, struct abd_arc_source *source)
-{
-	int error = abd_arc_record_begin(arc, &put->record, source);
-
-	if (error != 0)
-		return error;
-	error = abd_arc_put_ready(arc, put);
 	source->given = put->record.give && (error == 0 || error == -ESTALE);
 	source->ended = put->filling != NULL && (error == 0 || error == -ESTALE);
 	abd_arc_record_end(&put->record);

@@ -99,9 +99,11 @@ static inline __attribute__((always_inline)) struct abd_arc_entry *abd_arc_find_
 	return entry;
 }
 
-ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
-	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch)
+static inline __attribute__((always_inline)) ssize_t abd_arc_read_key(abd_arc_t *first,
+	uint64_t hash, const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch)
 {
+	struct abd_arc *arc = abd_arc_shard(first, hash);
+	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
 	void *handle;
 	struct abd_arc_entry *entry = abd_arc_find_hold(arc, thread, hash, key, true, &handle);
 
@@ -110,31 +112,28 @@ ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, u
 	return abd_arc_read_end(arc, thread, handle, entry, dst, off, size, touch);
 }
 
+static inline __attribute__((always_inline)) ssize_t abd_arc_read_as(const char *call,
+	abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size,
+	unsigned flags)
+{
+	ABD_REQUIRE_IN(call, arc != NULL, "arc is NULL");
+	ABD_REQUIRE_IN(call, key != NULL, "key is NULL");
+	ABD_REQUIRE_IN(call, dst != NULL || size == 0, "dst is NULL");
+
+	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
+		return -EINVAL;
+	return abd_arc_read_key(arc, abd_arc_hash(arc, key), key, dst, off, size, flags == 0);
+}
+
 ssize_t abd_arc_read(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off, size_t size)
 {
-	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	ABD_REQUIRE(key != NULL, "key is NULL");
-	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
-	uint64_t hash = abd_arc_hash(arc, key);
-
-	arc = abd_arc_shard(arc, hash);
-	return abd_arc_read_touch(arc, abd_arc_thread_enter(arc), hash, key, dst, off, size, true);
+	return abd_arc_read_as(__func__, arc, key, dst, off, size, 0);
 }
 
 ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, size_t off,
 	size_t size, unsigned flags)
 {
-	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	ABD_REQUIRE(key != NULL, "key is NULL");
-	ABD_REQUIRE(dst != NULL || size == 0, "dst is NULL");
-
-	if ((flags & ~(unsigned)ABD_ARC_NO_TOUCH) != 0)
-		return -EINVAL;
-	uint64_t hash = abd_arc_hash(arc, key);
-
-	arc = abd_arc_shard(arc, hash);
-	return abd_arc_read_touch(
-		arc, abd_arc_thread_enter(arc), hash, key, dst, off, size, flags == 0);
+	return abd_arc_read_as(__func__, arc, key, dst, off, size, flags);
 }
 
 /*
@@ -209,12 +208,11 @@ ssize_t abd_arc_read_abd(abd_arc_t *arc, const abd_arc_key_t *key, abd_t *dst, s
 	uint64_t hash = abd_arc_hash(arc, key);
 	struct abd_iter room;
 
-	arc = abd_arc_shard(arc, hash);
 	abd_iter_begin_write(&room, __func__, dst, dst_off, size);
 	if (room.len < size)
-		return abd_arc_read_scattered(arc, hash, key, dst, dst_off, off, size);
-	return abd_arc_read_touch(arc, abd_arc_thread_enter(arc), hash, key,
-		size > 0 ? room.addr : NULL, off, size, true);
+		return abd_arc_read_scattered(
+			abd_arc_shard(arc, hash), hash, key, dst, dst_off, off, size);
+	return abd_arc_read_key(arc, hash, key, size > 0 ? room.addr : NULL, off, size, true);
 }
 
 bool abd_arc_contains(abd_arc_t *arc, const abd_arc_key_t *key)

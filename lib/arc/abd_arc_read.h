@@ -17,11 +17,9 @@ static inline void abd_arc_hold_clear(abd_arc_hold_t *hold)
 
 /** The entry of a hold that has not been released: else, that call has broken its contract. */
 struct abd_arc_entry *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold);
-/** abd_arc_hold() and abd_arc_read() without checks, and whether the policy is to learn of it. */
+/** abd_arc_hold() without checks, and whether the policy is to learn of it. */
 int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch);
-ssize_t abd_arc_read_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
-	const abd_arc_key_t *key, void *dst, size_t off, size_t size, bool touch);
 /** What follows when entry, which a read has found and holds, is read and let go. */
 ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch);

@@ -110,45 +110,29 @@ static void abd_arc_seat_drop(struct abd_arc_thread *thread, struct abd_arc_seat
 		seat, ABD_ARC_COUNT_DROPPED, abd_arc_seat_take_notes(thread, seat, &oldest));
 }
 
-/* Put the notes that are left together, so that the rest of the room can be used again. */
-static void abd_arc_notes_tidy(struct abd_arc_thread *thread)
+static void abd_arc_seat_report_or_drop(struct abd_arc_thread *thread, struct abd_arc_seat *seat)
 {
-	struct abd_arc_entry *note[ABD_ARC_NOTES] = {NULL};
-	uint16_t end[ABD_ARC_SEATS], at = 0, from;
+	struct abd_arc *arc = atomic_load_explicit(&seat->arc, memory_order_relaxed);
 
-	for (unsigned i = 0; i < ABD_ARC_SEATS; i++) {
-		unsigned left = abd_arc_seat_take_notes(thread, &thread->seat[i], &from);
-
-		for (; left > 0; left--, from = thread->before[from])
-			note[at++] = thread->note[from];
-		end[i] = at;
-	}
-	for (unsigned i = at = 0; i < ABD_ARC_SEATS; i++)
-		for (; at < end[i]; at++)
-			abd_arc_seat_note(thread, &thread->seat[i], note[at]);
+	if (seat->noted > 0 && (arc == NULL || !abd_arc_thread_try_report(thread, arc)))
+		abd_arc_seat_drop(thread, seat);
 }
 
 /*
- * There is no room for another note. Report to the policies of this cache, whose shards can't end
- * now; if too much is left, to those of all others; and drop what their locks keep back.
+ * There is no room for another note. Report all to the policies whose locks are free, and drop the
+ * rest: first of this cache, whose shards can't end now.
  */
 static void abd_arc_notes_make_room(struct abd_arc_thread *thread, struct abd_arc *first)
 {
 	for (uint32_t i = 0; i < first->shards; i++)
 		if (abd_arc_seat_is_of(abd_arc_seat_of(thread, &first[i]), &first[i]))
-			(void)abd_arc_thread_try_report(thread, &first[i]);
+			abd_arc_seat_report_or_drop(thread, abd_arc_seat_of(thread, &first[i]));
+	if (thread->noted == 0)
+		return;
 	pthread_mutex_lock(&abd_arc_registry);
-	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++) {
-		struct abd_arc *arc =
-			atomic_load_explicit(&thread->seat[i].arc, memory_order_relaxed);
-
-		if (arc != NULL)
-			(void)abd_arc_thread_try_report(thread, arc);
-	}
+	for (unsigned i = 0; i < ABD_ARC_SEATS; i++)
+		abd_arc_seat_report_or_drop(thread, &thread->seat[i]);
 	pthread_mutex_unlock(&abd_arc_registry);
-	for (unsigned i = 0; i < ABD_ARC_SEATS && thread->noted > ABD_ARC_NOTES / 2; i++)
-		abd_arc_seat_drop(thread, &thread->seat[i]);
-	abd_arc_notes_tidy(thread);
 }
 
 void abd_arc_thread_settle_slow(struct abd_arc_thread *thread, struct abd_arc *arc)

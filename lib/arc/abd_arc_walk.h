@@ -64,7 +64,7 @@ static inline bool abd_arc_walk_note(
 		walk->leaving |= !empty;
 		if (empty || !locked)
 			return true;
-		entry = (struct abd_arc_entry *)((uintptr_t)entry & ~ABD_ARC_SLOT_CLOSED);
+		entry = abd_arc_index_open(entry);
 	}
 
 	uint64_t place = abd_arc_walk_reverse(abd_arc_hash_key(walk->index->seed, &entry->key));
