@@ -29,10 +29,15 @@ bool abd_arc_reclaim_decide(
 
 /** Wait for readers, then free what is retired and not held. Outside of sections and locks. */
 void abd_arc_reclaim(struct abd_arc *arc);
+/** The same for who has reclaim_lock, and no other. */
+void abd_arc_reclaim_now(struct abd_arc *arc);
 /** Let others reclaim, and run the eviction callbacks that are pending. */
 void abd_arc_reclaim_unlock(struct abd_arc *arc);
 /** The last hold of an entry that is pinned has ended: free it. Outside of sections and locks. */
 void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry);
+/** No call goes on to make room for what evicted_cb puts, once that is more than so many records.
+ */
+#define ABD_ARC_CALLBACK_PUTS 256
 /** So many retired records are freed although there is room for more, so no put frees many. */
 #define ABD_ARC_RETIRED_MUCH 512
 /** Whether so much is retired that it is time to reclaim. Under lock. */

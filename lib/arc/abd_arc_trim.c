@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trimming: memory goes back to the system when the engine asks, and the capacity stays.
+ * Invariant: each step frees something, or the trim ends; and it looks at the clock before each.
+ * OpenZFS: arc_reduce_target_size(), where the system's memory pressure asks.
+ */
+#include "abd_arc_callback.h"
+#include "abd_arc_compact.h"
+#include "abd_arc_rcu.h"
+#include "abd_arc_reclaim.h"
+
+#include <time.h>
+
+/* No step frees more ghosts than this. */
+#define ABD_ARC_GHOSTS_PIECE 1024
+
+/* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
+static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
+{
+	pthread_mutex_lock(&arc->reclaim_lock);
+	pthread_mutex_lock(&arc->lock);
+	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
+
+	size_t before = abd_arc_used(arc);
+	bool any = abd_arc_compact_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
+
+	pthread_mutex_unlock(&arc->lock);
+	if (any)
+		abd_arc_reclaim_now(arc);
+	pthread_mutex_lock(&arc->lock);
+	/* Records that are held leave ghosts, and free nothing yet. */
+	for (unsigned i = 0; i < ABD_ARC_GHOSTS_PIECE && abd_arc_used(arc) > before; i++)
+		(void)abd_arc_policy_drop_ghost(&arc->policy);
+	pthread_mutex_unlock(&arc->lock);
+	abd_arc_reclaim_unlock(arc);
+	return any;
+}
+
+static uint64_t abd_arc_trim_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What all shards use, also for what is held; *puts: how many records evicted_cb has put there. */
+static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
+{
+	size_t used = 0;
+
+	*puts = 0;
+	for (uint32_t i = 0; i < first->shards; i++) {
+		pthread_mutex_lock(&first[i].lock);
+		used += abd_arc_used(&first[i]);
+		*puts += first[i].puts_of_callbacks;
+		pthread_mutex_unlock(&first[i].lock);
+	}
+	return used;
+}
+
+/* A trim under way: it ends when so much is used, or so much time has passed. */
+struct abd_arc_trim {
+	struct abd_arc *first;
+	size_t goal;
+	uint64_t begin_ns, max_ns;
+	size_t puts; /* how many records evicted_cb had put when it began */
+};
+
+static bool abd_arc_trim_is_late(const struct abd_arc_trim *trim)
+{
+	return abd_arc_trim_clock() - trim->begin_ns >= trim->max_ns;
+}
+
+/*
+ * Take a step in each shard, for its part of what is too much, until the time is up. The next round
+ * goes on with the next shard, so that short ones do not always come to the same. False: no step is
+ * left, or callbacks have put much, or the time is up.
+ */
+static bool abd_arc_trim_round(const struct abd_arc_trim *trim)
+{
+	struct abd_arc *first = trim->first;
+	size_t puts, used = abd_arc_trim_used(first, &puts);
+	bool any = false;
+
+	if (puts - trim->puts > ABD_ARC_CALLBACK_PUTS || used <= trim->goal)
+		return false;
+	size_t part = (used - trim->goal - 1) / first->shards + 1;
+
+	for (uint32_t i = 0; i < first->shards; i++) {
+		if (abd_arc_trim_is_late(trim))
+			return false;
+		uint32_t next = atomic_fetch_add(&first->trim_next, 1);
+
+		any |= abd_arc_trim_some(&first[next % first->shards], part);
+	}
+	return any;
+}
+
+size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
+{
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	abd_arc_require_no_callback(__func__, arc);
+	abd_arc_rcu_require_outside(__func__);
+	struct abd_arc_trim trim = {
+		.first = arc, .begin_ns = abd_arc_trim_clock(), .max_ns = max_ns};
+	size_t puts, before = abd_arc_trim_used(arc, &trim.puts);
+
+	trim.goal = before - abd_min(before, bytes);
+	/* What waits to be freed costs no record. */
+	for (uint32_t i = 0; i < arc->shards && (max_ns == 0 || !abd_arc_trim_is_late(&trim)); i++)
+		abd_arc_reclaim(&arc[i]);
+	while (abd_arc_trim_round(&trim))
+		continue;
+	abd_cache_reap_now();
+
+	size_t after = abd_arc_trim_used(arc, &puts);
+
+	return before - abd_min(before, after);
+}
