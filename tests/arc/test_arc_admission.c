@@ -211,20 +211,6 @@ Test(abd_arc_admission, the_table_counts_as_memory_and_only_with_the_flag)
 	abd_arc_destroy(without);
 }
 
-Test(abd_arc_admission, what_is_there_is_replaced_at_once)
-{
-	abd_arc_t *arc = make(MIB, 0);
-
-	for (unsigned i = 0; i < 2; i++)
-		cr_assert_eq(put(arc, 1, 0), 0);
-	forget(arc);
-	cr_assert_eq(put(arc, 1, 1), 0);
-	expect_version(arc, 1, 1);
-	cr_assert_eq(arc_stats(arc).replaces, 1);
-	cr_assert_eq(arc_stats(arc).remembered, 1);
-	abd_arc_destroy(arc);
-}
-
 static void evict(abd_arc_t *arc, uint64_t n, bool with_ghost)
 {
 	pthread_mutex_lock(&arc->lock);
@@ -277,19 +263,6 @@ Test(abd_arc_admission, what_is_leaving_is_replaced_at_once_held_or_not)
 	}
 }
 
-Test(abd_arc_admission, a_removed_key_stays_remembered)
-{
-	abd_arc_t *arc = make(MIB, 0);
-
-	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), -ENOENT);
-	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
-	cr_assert_eq(put(arc, 1, 0), 0);
-	cr_assert(arc_contains(arc, 1));
-	abd_arc_destroy(arc);
-}
-
 Test(abd_arc_admission, a_record_that_can_never_fit_is_refused_the_second_time)
 {
 	abd_arc_t *arc = make(MIB, 0);
@@ -304,20 +277,6 @@ Test(abd_arc_admission, a_record_that_can_never_fit_is_refused_the_second_time)
 }
 
 /* ---- fills ----------------------------------------------------------------------------------- */
-
-Test(abd_arc_admission, a_fill_that_wants_a_hold_is_stored_at_once)
-{
-	abd_arc_t *arc = make(MIB, 0);
-	abd_arc_hold_t hold;
-	abd_arc_fill_t fill;
-
-	fill_begin(arc, 1, &fill);
-	cr_assert_eq(abd_arc_fill_commit(&fill, SIZE, SIZE, 0, &hold), 0);
-	expect_version(arc, 1, 0);
-	abd_arc_release(&hold);
-	cr_assert_eq(arc_stats(arc).remembered, 0);
-	abd_arc_destroy(arc);
-}
 
 static void *wait_for_fill(void *arg)
 {

@@ -241,25 +241,6 @@ Test(arc_ghosts, without_numbers_for_more_cells_records_are_forgotten)
 	cr_assert_eq(abd_arc_ghosts_count(&ghosts), 0);
 }
 
-Test(arc_ghosts, take_a_small_part_of_the_capacity)
-{
-	enum { CAPACITY = 1 << 20 };
-	struct abd_arc_policy policy;
-	size_t cost = ABD_ARC_GHOST_COST;
-
-	abd_init();
-	abd_arc_policy_init(&policy, CAPACITY, cost);
-	for (uint64_t n = 0; n < GHOSTS; n++) {
-		struct abd_arc_item item = {.cost = 128};
-
-		abd_arc_policy_insert(&policy, &item, ABD_ARC_RECENT, 0, hash_of(n));
-		abd_arc_policy_evict(&policy, &item, hash_of(n));
-		abd_arc_policy_trim(&policy, ABD_ARC_RECENT, 0, 2);
-	}
-	cr_assert_eq(policy.ghosts.list[ABD_ARC_RECENT].count, (size_t)CAPACITY / 64 / cost);
-	abd_arc_policy_fini(&policy);
-}
-
 /* With many to forget, as after a resize, a call forgets so many and says that there are more. */
 Test(arc_ghosts, a_call_forgets_no_more_than_it_may)
 {

@@ -248,60 +248,6 @@ Test(arc_between, a_thread_outlives_a_cache_and_reports_its_hits_to_the_other)
 	sem_destroy(&survivor.may_end);
 }
 
-enum { RECORDS = 20 };
-
-struct beginner {
-	abd_arc_t *arc;
-	size_t site;
-	bool all;
-	size_t sites;
-	ssize_t read;
-	int hold;
-};
-
-/* The first calls of a thread; of a record as it is, so that reading needs no memory. */
-static void *begin_without_memory(void *arg)
-{
-	struct beginner *beginner = arg;
-	abd_arc_hold_t hold;
-
-	if (beginner->all)
-		abd_test_fault_from(beginner->site);
-	else
-		abd_test_fault_at(beginner->site);
-	beginner->read = read_byte(beginner->arc, RECORDS - 1);
-	beginner->hold = abd_arc_hold(beginner->arc, arc_at(RECORDS - 1), &hold);
-	beginner->sites = abd_test_fault_end();
-	if (beginner->hold == 0)
-		abd_arc_release(&hold);
-	return NULL;
-}
-
-static size_t begin_refused(size_t site, bool all)
-{
-	struct beginner beginner = {.arc = arc_make(1 << 20, 0, 0), .site = site, .all = all};
-
-	for (uint64_t n = 0; n < RECORDS; n++)
-		put(beginner.arc, n, 100, 64);
-	run_in_thread(begin_without_memory, &beginner);
-	cr_assert_eq(beginner.read, 1, "site %zu", site);
-	cr_assert_eq(beginner.hold, 0, "site %zu", site);
-	cr_assert_eq(arc_stats(beginner.arc).hits, 2);
-	abd_arc_destroy(beginner.arc);
-	return beginner.sites;
-}
-
-Test(arc_between, a_thread_that_begins_without_memory_reads_and_holds)
-{
-	size_t site = 0;
-
-	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "0"), 0);
-	while (begin_refused(site, false) > site)
-		begin_refused(site++, true);
-	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
-	cr_assert_geq(site, 1, "a block");
-}
-
 /* ---- sizes that the defaults don't lead to --------------------------------------------------- */
 
 static void put_says_what_it_costs(size_t size)

@@ -2,7 +2,8 @@
 /*
  * Memory runs out under the cache, at each site of each of its calls: at that site alone, and there
  * and at all that follow. The call returns 0 or -ENOMEM, nothing has leaked when the cache ends,
- * and the call works again afterwards.
+ * and the call works again afterwards. A put evicts what it can before it answers -ENOMEM; reads
+ * and holds evict nothing.
  */
 #include "abd_arc_hold.h"
 #include "arc_data.h"
@@ -311,40 +312,43 @@ static int second_time(void)
 	return error;
 }
 
+enum { ALLOCATES = 1, SURVIVES_ONE = 2, EVICTS = 4, EVICTS_NOTHING = 8 };
+
 static const struct {
 	const char *name;
 	int (*call)(void);
+	unsigned kind;
 } calls[] = {
-	{"abd_arc_put", put},
-	{"abd_arc_put_flags", put_flags},
-	{"abd_arc_put_abd", put_abd_packed},
-	{"abd_arc_put_abd, plain", put_abd_plain},
-	{"abd_arc_put_abd, verified", put_abd_verified},
-	{"abd_arc_read", get},
-	{"abd_arc_read_flags", get_flags},
-	{"abd_arc_read_all", get_all},
-	{"abd_arc_contains", contains},
-	{"abd_arc_hold", hold},
-	{"abd_arc_hold_many", hold_many},
-	{"abd_arc_read_many", read_many},
-	{"abd_arc_hold_read", hold_read},
-	{"abd_arc_hold_drop", hold_read},
-	{"abd_arc_read_abd", read_abd},
-	{"abd_arc_hold_dup", hold_dup},
-	{"abd_arc_release", hold},
-	{"abd_arc_hold_or_fill", hold_or_fill},
-	{"abd_arc_fill_commit", hold_or_fill},
-	{"abd_arc_fill_abandon", fill_abandon},
-	{"abd_arc_remove", removal},
-	{"abd_arc_remove_pool", remove_pool},
-	{"abd_arc_each", each},
-	{"abd_arc_stats_get", stats},
-	{"abd_arc_resize", resize},
-	{"abd_arc_trim", trim},
-	{"abd_arc_evicted_take", evicted_take},
-	{"abd_arc_create", create},
-	{"abd_arc_create, second time", second_time},
-	{"abd_arc_destroy", create},
+	{"abd_arc_put", put, SURVIVES_ONE | EVICTS},
+	{"abd_arc_put_flags", put_flags, SURVIVES_ONE | EVICTS},
+	{"abd_arc_put_abd", put_abd_packed, 0},
+	{"abd_arc_put_abd, plain", put_abd_plain, 0},
+	{"abd_arc_put_abd, verified", put_abd_verified, 0},
+	{"abd_arc_read", get, SURVIVES_ONE | EVICTS_NOTHING | ALLOCATES},
+	{"abd_arc_read_flags", get_flags, SURVIVES_ONE | EVICTS_NOTHING | ALLOCATES},
+	{"abd_arc_read_all", get_all, 0},
+	{"abd_arc_contains", contains, 0},
+	{"abd_arc_hold", hold, SURVIVES_ONE | EVICTS_NOTHING},
+	{"abd_arc_hold_many", hold_many, SURVIVES_ONE | EVICTS_NOTHING},
+	{"abd_arc_read_many", read_many, 0},
+	{"abd_arc_hold_read", hold_read, 0},
+	{"abd_arc_hold_drop", hold_read, 0},
+	{"abd_arc_read_abd", read_abd, 0},
+	{"abd_arc_hold_dup", hold_dup, 0},
+	{"abd_arc_release", hold, 0},
+	{"abd_arc_hold_or_fill", hold_or_fill, 0},
+	{"abd_arc_fill_commit", hold_or_fill, 0},
+	{"abd_arc_fill_abandon", fill_abandon, 0},
+	{"abd_arc_remove", removal, 0},
+	{"abd_arc_remove_pool", remove_pool, 0},
+	{"abd_arc_each", each, 0},
+	{"abd_arc_stats_get", stats, 0},
+	{"abd_arc_resize", resize, SURVIVES_ONE},
+	{"abd_arc_trim", trim, 0},
+	{"abd_arc_evicted_take", evicted_take, 0},
+	{"abd_arc_create", create, 0},
+	{"abd_arc_create, second time", second_time, 0},
+	{"abd_arc_destroy", create, 0},
 };
 
 static void fill_cache(void)
@@ -357,6 +361,40 @@ static void fill_cache(void)
 	}
 }
 
+/* All that the cache has is right, but for 3, which calls put. Returns how many records it has. */
+static size_t check_records(void)
+{
+	char expected[RECORD], got[RECORD];
+	size_t found = 0;
+
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		if (abd_arc_read(arc, arc_at(n), got, 0, RECORD) != RECORD)
+			continue;
+		arc_fill(expected, RECORD, n, 0, (unsigned)n);
+		cr_assert(n == 3 || memcmp(got, expected, RECORD) == 0, "record %u", (unsigned)n);
+		found++;
+	}
+	return found;
+}
+
+/* What the kind of call i says of a refusal. */
+static void check_kind(size_t i, int error, bool all, const struct abd_arc_stats *was)
+{
+	struct abd_arc_stats now = arc_stats(arc);
+	size_t found = check_records();
+
+	if (!all && (calls[i].kind & SURVIVES_ONE) != 0) {
+		cr_assert_eq(error, 0, "%s: %d though memory came back", calls[i].name, error);
+		cr_assert_gt(found, 0, "%s: one refusal emptied the cache", calls[i].name);
+	}
+	if (error == -ENOMEM && (calls[i].kind & EVICTS) != 0)
+		cr_assert_gt(now.shrinks, 0, "%s gave up nothing", calls[i].name);
+	if ((calls[i].kind & EVICTS_NOTHING) != 0)
+		cr_assert(now.evictions == was->evictions && now.shrinks == 0 &&
+				  now.entries == was->entries,
+			"%s evicts", calls[i].name);
+}
+
 /* Run a call in a fresh cache, refused at site n alone or from there on. Returns the sites met. */
 static size_t run(size_t i, size_t n, bool all)
 {
@@ -365,6 +403,9 @@ static size_t run(size_t i, size_t n, bool all)
 	int error;
 
 	fill_cache();
+
+	struct abd_arc_stats was = arc_stats(arc);
+
 	if (all)
 		abd_test_fault_from(n);
 	else
@@ -372,6 +413,7 @@ static size_t run(size_t i, size_t n, bool all)
 	error = calls[i].call();
 	sites = abd_test_fault_end();
 	cr_assert(error == 0 || error == -ENOMEM, "%s, site %zu: %d", calls[i].name, n, error);
+	check_kind(i, error, all, &was);
 	cr_assert_eq(arc->policy.reserved, 0, "%s keeps room, site %zu", calls[i].name, n);
 	cr_assert_eq(arc->fillings, 0, "%s leaves a fill open, site %zu", calls[i].name, n);
 	cr_assert_eq(calls[i].call(), 0, "%s does not recover from site %zu", calls[i].name, n);
@@ -405,6 +447,9 @@ Test(abd_arc_oom, every_allocation_of_every_call_may_fail)
 
 		while (run(i, n, false) > n)
 			run(i, n++, true);
+		if ((calls[i].kind & EVICTS_NOTHING) != 0)
+			cr_assert_eq(n > 0, (calls[i].kind & ALLOCATES) != 0,
+				"only a read of a range needs memory: %s", calls[i].name);
 		sites += n;
 	}
 	fprintf(stderr, "abd_arc_oom: %zu allocation sites refused\n", sites);
