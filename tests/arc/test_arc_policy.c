@@ -563,6 +563,53 @@ Test(arc_policy, batches_cost_little_accuracy_and_scans_do_not_flush_as_in_lru)
 	}
 }
 
+static struct abd_arc_entry *find(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_key_t key = arc_key(n);
+
+	key.pool = quota_of(n);
+	return abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &key), &key);
+}
+
+/*
+ * The tie of REPLACE, through the cache: T1 has exactly p when a record comes back whose ghost is
+ * in B2, so T1 loses one, and the record belongs in T2.
+ */
+Test(arc_policy, at_a_tie_what_comes_back_from_b2_takes_the_place_of_one_in_t1)
+{
+	static char data[100 + SIZES * 37];
+	enum { LARGE = SIZES - 1, FREQUENT = 200 }; /* the other records are small */
+	abd_arc_t *arc = arc_make(2 << 20, 1, 0);
+	struct abd_arc_policy *policy = &arc->policy;
+	size_t cost;
+
+	arc_fill(data, sizeof(data), 1, 1, 64);
+	cr_assert(!cache_request(arc, LARGE, data) && cache_request(arc, LARGE, data));
+	cost = policy->frequent.bytes;
+	for (uint64_t n = 1; n < FREQUENT; n++)
+		for (unsigned i = 0; i < 2; i++)
+			cr_assert_eq(cache_request(arc, n * SIZES, data), i == 1);
+	for (uint64_t n = FREQUENT; policy->frequent.count > FREQUENT / 2; n++) {
+		policy->target_recent = policy->capacity;
+		cr_assert_not(cache_request(arc, n * SIZES, data));
+	}
+
+	size_t recent = policy->recent.count, frequent = policy->frequent.count;
+
+	cr_assert_eq(policy->ghosts.list[ABD_ARC_RECENT].count, 0);
+	size_t slack = policy->capacity - policy->recent.bytes - policy->frequent.bytes -
+		       abd_arc_ghosts_count(&policy->ghosts) * policy->ghost_cost;
+
+	policy->target_recent = policy->recent.bytes + cost;
+	policy->reserved += slack; /* memory may be short before the policy's capacity is */
+	cr_assert_not(cache_request(arc, LARGE, data));
+	policy->reserved -= slack;
+	cr_assert_eq(policy->recent.count, recent - 1, "%zu of %zu", policy->recent.count, recent);
+	cr_assert_leq(policy->frequent.count, frequent);
+	cr_assert_eq(policy->frequent.head.next, &find(arc, LARGE)->item.link, "it is in T2");
+	abd_arc_destroy(arc);
+}
+
 /* ---- metadata -------------------------------------------------------------------------------- */
 
 Test(arc_policy, metadata_competes_like_everything_else)

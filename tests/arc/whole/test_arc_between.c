@@ -118,6 +118,33 @@ Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 	abd_arc_destroy(arc);
 }
 
+static void *keep_the_lock(void *arg)
+{
+	abd_arc_t *arc = arg;
+
+	pthread_mutex_lock(&arc->lock);
+	atomic_store(&arc->policy.shared.hurry_us, 62000); /* a sign that it has the lock */
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	pthread_mutex_unlock(&arc->lock);
+	return NULL;
+}
+
+Test(arc_between, with_batches_of_one_a_hit_waits_for_the_lock_and_is_reported)
+{
+	abd_arc_t *arc = arc_make(1 << 20, 1, 0);
+	pthread_t thread;
+
+	put(arc, 1, 100, 64);
+	cr_assert_eq(pthread_create(&thread, NULL, keep_the_lock, arc), 0);
+	while (atomic_load(&arc->policy.shared.hurry_us) == 0)
+		sched_yield();
+	cr_assert_eq(read_byte(arc, 1), 1);
+	pthread_join(thread, NULL);
+	cr_assert_eq(arc_stats(arc).hits_told, 1);
+	cr_assert_eq(arc_stats(arc).hits_dropped, 0);
+	abd_arc_destroy(arc);
+}
+
 /* A batch of 4; once the lock was busy, it is asked for again only at every fourth hit. */
 Test(arc_between, hits_go_on_while_the_lock_is_busy_and_are_reported_later)
 {
