@@ -629,7 +629,7 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *          record that is found is held, whatever size says.
  * Returns: 0: *hold holds the record, and *fill is empty. 1: *fill is the caller's to fill, and
  *          *hold is empty. After an error both are empty. Errors: -EDEADLK this thread itself
- *          began the fill of key; -EAGAIN another thread did, and flags say ABD_ARC_NOWAIT;
+ *          began the fill of key; -EAGAIN somebody else did, and flags say ABD_ARC_NOWAIT;
  *          -ENOSPC the buffer can never fit, or beside the buffers of other fills would take the
  *          cache over its capacity by more than a 16th; -EINVAL size is 0 (also if the record is
  *          there), or a flag is unknown; -ENOMEM as abd_arc_put(), and the thread that has waited
@@ -644,6 +644,95 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  */
 ABD_API int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
 	unsigned flags, abd_arc_hold_t *hold, abd_arc_fill_t *fill);
+
+/**
+ * abd_arc_hold_or_fill() with a limit for the time that the thread sleeps. The limit is an argument
+ * of a call of its own, because flags have no room for a time.
+ *
+ * Units:   timeout_ns in nanoseconds, counted from the first look-up, for all waits of the call
+ *          together; UINT64_MAX: no limit. Other arguments as abd_arc_hold_or_fill().
+ * Returns: as abd_arc_hold_or_fill(); -ETIMEDOUT: another thread was still filling the key when the
+ *          time was up. Both structs are empty then, and the caller no longer waits.
+ * Owner:   as abd_arc_hold_or_fill().
+ * Threads: as abd_arc_hold_or_fill(). A thread whose time is up may still wait for the cache's
+ *          lock.
+ * Source:  none in OpenZFS, where a read waits for its device.
+ */
+ABD_API int abd_arc_hold_or_fill_timed(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
+	unsigned flags, uint64_t timeout_ns, abd_arc_hold_t *hold, abd_arc_fill_t *fill);
+
+/**
+ * abd_arc_hold_or_fill() for an engine that has no thread for each request: it runs on io_uring,
+ * coroutines or a reactor. The call does not sleep until another fill ends, and the fill that it
+ * begins belongs to no thread: any thread may end it, and only abd_arc_fill_commit() and
+ * abd_arc_fill_abandon() do. A transfer into its buffer may outlive the thread that submitted it.
+ *
+ * If the key is being filled already, the call returns -EINPROGRESS, and ready(arg) is called once,
+ * when that fill has ended. The caller then asks again. An abandoned fill does not end while
+ * threads sleep for it in abd_arc_hold_or_fill(): the one that has waited longest gets it.
+ *
+ * ready is called by the thread that ends the fill, within its call or, if a thread with an open
+ * fill of abd_arc_hold_or_fill() ends, while it ends. This may be before
+ * abd_arc_hold_or_fill_async() has returned. That thread has no lock, and is in no read-side
+ * section. ready must return: no exception, jump, cancellation or end of its thread may leave it.
+ * It may use any cache, but must not destroy this one. If it ends a fill, that fill's ready
+ * functions are called within; an engine whose stack is short has ready only note arg, and asks
+ * later.
+ *
+ * flags: as abd_arc_hold_or_fill(). With ABD_ARC_NOWAIT -EAGAIN comes in the place of -EINPROGRESS,
+ * and ready, which may then be NULL, is not called.
+ *
+ * Contract: ready is not NULL, or flags have ABD_ARC_NOWAIT.
+ * Units:    as abd_arc_hold_or_fill().
+ * Returns:  0, 1 or an error as abd_arc_hold_or_fill(), but never -EDEADLK; ready is not called.
+ *           -EINPROGRESS: both structs are empty, and ready will be called, unless
+ *           abd_arc_forget_ready() takes it back. -ENOMEM also if there is no memory to note ready.
+ * Owner:    arg is lent until ready is called or taken back. The fill is the engine's.
+ * Threads:  any; ready may be called in any thread. May wait for readers, as a put.
+ * Source:   arc_read() in module/zfs/arc.c with ARC_FLAG_NOWAIT, whose done callback is added to
+ *           the header's list while its read is in progress.
+ */
+ABD_API int abd_arc_hold_or_fill_async(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
+	unsigned flags, abd_arc_hold_t *hold, abd_arc_fill_t *fill, void (*ready)(void *arg),
+	void *arg);
+
+/**
+ * Take back a ready function that waits for a fill of key, as an engine does whose request was
+ * cancelled.
+ *
+ * Returns: 0: ready(arg) is not called for one -EINPROGRESS that returned for key, ready and arg.
+ *          -ENOENT: it was called, or another thread is about to call it or calls it now. The
+ *          engine must keep what arg leads to until ready has run.
+ * Owner:   after 0 arg is the engine's again.
+ * Threads: any.
+ * Source:  none in OpenZFS, whose reads can't be cancelled.
+ */
+ABD_API int abd_arc_forget_ready(
+	abd_arc_t *arc, const abd_arc_key_t *key, void (*ready)(void *arg), void *arg);
+
+/**
+ * Ask for n keys: hold what is there, and begin to fill what is not, so that the buffers of all
+ * fills go into one submission to the device. The look-ups overlap as those of abd_arc_hold_many(),
+ * and all come before the first fill begins. The call does not sleep until another fill ends.
+ * The fills belong to no thread, as those of abd_arc_hold_or_fill_async().
+ *
+ * flags: ABD_ARC_NO_TOUCH and ABD_ARC_METADATA, for all keys; ABD_ARC_NOWAIT changes nothing.
+ *
+ * Contract: hold and fill structs of holds and fills own nothing yet.
+ * Units:    n keys, sizes, holds, fills and results; sizes[i] in bytes, as size of
+ *           abd_arc_hold_or_fill(). n may be 0.
+ * Returns:  how many results are not negative. Each results[i] is what abd_arc_hold_or_fill_async()
+ *           with ABD_ARC_NOWAIT returns for its key: 0, and holds[i] is filled; 1, and fills[i] is;
+ *           or an error, and both are empty; the other keys go on. -EAGAIN: the key is being
+ *           filled, also by this call, if it occurs twice.
+ * Owner:    each hold is released alone, and each fill ended alone, by any thread.
+ * Threads:  any. May wait for readers, as a put.
+ * Source:   dmu_buf_hold_array_by_dnode() in module/zfs/dmu.c issues the reads of all blocks of a
+ *           range before it waits for one.
+ */
+ABD_API size_t abd_arc_hold_or_fill_many(abd_arc_t *arc, const abd_arc_key_t *keys,
+	const size_t *sizes, unsigned flags, abd_arc_hold_t *holds, abd_arc_fill_t *fills,
+	int *results, size_t n);
 
 /**
  * End a fill: the first stored_size bytes of fill->abd become the record of its key, and all

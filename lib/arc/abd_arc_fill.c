@@ -8,6 +8,7 @@
  * OpenZFS: arc_read() for a header with ARC_FLAG_IO_IN_PROGRESS; leases that a delete revokes:
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
  */
+#include "abd_arc_fill.h"
 #include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
 #include "abd_arc_put.h"
@@ -82,23 +83,44 @@ static int abd_arc_fill_prepare(
 	return 0;
 }
 
-/* A key that is asked for. */
-struct abd_arc_wish {
-	const abd_arc_key_t *key;
-	uint64_t hash;
-	size_t size;
-	unsigned flags;
-};
-
 static bool abd_arc_wish_is_metadata(const struct abd_arc_wish *wish)
 {
 	return (wish->flags & ABD_ARC_METADATA) != 0;
 }
 
+static int abd_arc_wish_touch(struct abd_arc *arc, struct abd_arc_thread *thread,
+	const struct abd_arc_wish *wish, abd_arc_hold_t *hold)
+{
+	return abd_arc_hold_touch(
+		arc, thread, wish->hash, wish->key, hold, (wish->flags & ABD_ARC_NO_TOUCH) == 0);
+}
+
 /*
- * Begin a fill of the key and reserve its room, or wait for one. 1: *filling is this thread's, and
- * *error what abd_arc_fill_reserve() said. 0: look again. -EAGAIN: it would wait, and may not.
- * -EDEADLK: it would wait for itself. -ENOMEM.
+ * Another thread fills the key, or this one: wait, or have ready() called. Called under lock,
+ * returns as abd_arc_fill_join(), under lock too.
+ */
+static int abd_arc_fill_wait(struct abd_arc_filling *filling, struct abd_arc_thread *thread,
+	const struct abd_arc_wish *wish)
+{
+	struct abd_arc *arc = filling->arc;
+
+	if (!wish->is_async && filling->owner == thread && filling->is_open)
+		return -EDEADLK;
+	if ((wish->flags & ABD_ARC_NOWAIT) != 0)
+		return -EAGAIN;
+	if (wish->is_async)
+		return abd_arc_filling_notify(filling, wish->ready, wish->arg);
+	enum abd_arc_waiter_state state = abd_arc_filling_wait(filling, thread, wish->until_ns);
+
+	pthread_mutex_lock(&arc->lock);
+	if (state == ABD_ARC_WAITING)
+		return -ETIMEDOUT;
+	return state == ABD_ARC_CHOSEN;
+}
+
+/*
+ * Begin a fill of the key and reserve its room, or wait for one. 1: *filling is the caller's, and
+ * *error what abd_arc_fill_reserve() said. 0: look again. Else what abd_arc_hold_or_fill() returns.
  */
 static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread,
 	const struct abd_arc_wish *wish, struct abd_arc_filling **filling, int *error)
@@ -107,15 +129,8 @@ static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread,
 
 	pthread_mutex_lock(&arc->lock);
 	*filling = abd_arc_filling_find(arc, wish->hash, wish->key);
-	if (*filling != NULL && (*filling)->owner == thread) {
-		result = -EDEADLK;
-	} else if (*filling != NULL && (wish->flags & ABD_ARC_NOWAIT) != 0) {
-		result = -EAGAIN;
-	} else if (*filling != NULL) {
-		if (abd_arc_filling_wait(*filling, thread) != ABD_ARC_CHOSEN)
-			return 0;
-		pthread_mutex_lock(&arc->lock);
-		result = 1;
+	if (*filling != NULL) {
+		result = abd_arc_fill_wait(*filling, thread, wish);
 	} else if (abd_arc_find(arc, wish->hash, wish->key) == NULL) {
 		/* It has not come since the look-up. */
 		*filling = abd_arc_filling_begin(arc, thread, wish->hash, wish->key);
@@ -127,47 +142,103 @@ static int abd_arc_fill_join(struct abd_arc *arc, struct abd_arc_thread *thread,
 	return result;
 }
 
-int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, unsigned flags,
-	abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+int abd_arc_fill_missing(struct abd_arc *arc, struct abd_arc_thread *thread,
+	struct abd_arc_wish *wish, abd_arc_hold_t *hold, abd_arc_fill_t *fill)
 {
-	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	ABD_REQUIRE(key != NULL, "key is NULL");
-	ABD_REQUIRE(hold != NULL, "hold is NULL");
-	ABD_REQUIRE(fill != NULL, "fill is NULL");
-	abd_arc_rcu_require_outside(__func__);
-	const unsigned known = ABD_ARC_METADATA | ABD_ARC_NOWAIT | ABD_ARC_NO_TOUCH;
-	struct abd_arc_filling *filling = NULL;
-	int error = 0;
+	struct abd_arc_filling *filling;
+	int error = 0, result;
 
-	abd_arc_hold_clear(hold);
-	*fill = (abd_arc_fill_t){NULL, 0, NULL};
-	if (size == 0 || (flags & ~known) != 0)
-		return -EINVAL;
-	const struct abd_arc_wish wish = {key, abd_arc_hash(arc, key), size, flags};
-
-	arc = abd_arc_shard(arc, wish.hash);
-	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
-	int result = thread != NULL ? 0 : -ENOMEM; /* a fill is a thread's */
-
-	while (result == 0) {
-		result = abd_arc_hold_touch(
-			arc, thread, wish.hash, key, hold, (flags & ABD_ARC_NO_TOUCH) == 0);
-		if (result >= 0)
-			return 0;
-		/* One that is damaged was dropped: it is fetched again. */
-		if (result == -ENOENT || result == -EBADMSG)
-			result = abd_arc_fill_join(arc, thread, &wish, &filling, &error);
-	}
-	if (result < 0)
+	/* Without a block its end would not end the fill. */
+	if (thread == NULL && !wish->is_async)
+		return -ENOMEM;
+	/* One that is damaged was dropped: it is fetched again. */
+	do
+		result = abd_arc_fill_join(arc, thread, wish, &filling, &error);
+	while (result == 0 && abd_arc_wish_touch(arc, thread, wish, hold) != 0);
+	if (result <= 0)
 		return result;
 
 	if (error == ABD_ARC_FILL_NO_ROOM)
 		error = abd_arc_fill_make_room(filling);
 	if (error == 0)
-		error = abd_arc_fill_prepare(filling, size, abd_arc_wish_is_metadata(&wish), fill);
+		error = abd_arc_fill_prepare(
+			filling, wish->size, abd_arc_wish_is_metadata(wish), fill);
 	if (error != 0)
 		abd_arc_filling_pass(filling);
+	else if (wish->is_async)
+		filling->owner = NULL; /* until here its thread's end would have ended it */
 	return error == 0 ? 1 : error;
+}
+
+static int abd_arc_fill_ask(const char *call, abd_arc_t *arc, struct abd_arc_wish *wish,
+	abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+{
+	ABD_REQUIRE_IN(call, arc != NULL, "arc is NULL");
+	ABD_REQUIRE_IN(call, wish->key != NULL, "key is NULL");
+	ABD_REQUIRE_IN(call, hold != NULL, "hold is NULL");
+	ABD_REQUIRE_IN(call, fill != NULL, "fill is NULL");
+	abd_arc_rcu_require_outside(call);
+	abd_arc_hold_clear(hold);
+	*fill = (abd_arc_fill_t){NULL, 0, NULL};
+	if (wish->size == 0 || (wish->flags & ~ABD_ARC_FILL_FLAGS) != 0)
+		return -EINVAL;
+	wish->hash = abd_arc_hash(arc, wish->key);
+	arc = abd_arc_shard(arc, wish->hash);
+	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
+
+	if (abd_arc_wish_touch(arc, thread, wish, hold) == 0)
+		return 0;
+	if (wish->until_ns < UINT64_MAX) {
+		uint64_t now_ns = abd_arc_now_ns();
+
+		wish->until_ns = now_ns + abd_min(wish->until_ns, UINT64_MAX - now_ns);
+	}
+	return abd_arc_fill_missing(arc, thread, wish, hold, fill);
+}
+
+int abd_arc_hold_or_fill(abd_arc_t *arc, const abd_arc_key_t *key, size_t size, unsigned flags,
+	abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+{
+	struct abd_arc_wish wish = {
+		.key = key, .size = size, .flags = flags, .until_ns = UINT64_MAX};
+
+	return abd_arc_fill_ask(__func__, arc, &wish, hold, fill);
+}
+
+int abd_arc_hold_or_fill_timed(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
+	unsigned flags, uint64_t timeout_ns, abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+{
+	struct abd_arc_wish wish = {
+		.key = key, .size = size, .flags = flags, .until_ns = timeout_ns};
+
+	return abd_arc_fill_ask(__func__, arc, &wish, hold, fill);
+}
+
+int abd_arc_hold_or_fill_async(abd_arc_t *arc, const abd_arc_key_t *key, size_t size,
+	unsigned flags, abd_arc_hold_t *hold, abd_arc_fill_t *fill, void (*ready)(void *arg),
+	void *arg)
+{
+	struct abd_arc_wish wish = {.key = key,
+		.size = size,
+		.flags = flags,
+		.is_async = true,
+		.ready = ready,
+		.arg = arg,
+		.until_ns = UINT64_MAX};
+
+	ABD_REQUIRE(ready != NULL || (flags & ABD_ARC_NOWAIT) != 0, "ready is NULL");
+	return abd_arc_fill_ask(__func__, arc, &wish, hold, fill);
+}
+
+int abd_arc_forget_ready(
+	abd_arc_t *arc, const abd_arc_key_t *key, void (*ready)(void *arg), void *arg)
+{
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(key != NULL, "key is NULL");
+	ABD_REQUIRE(ready != NULL, "ready is NULL");
+	uint64_t hash = abd_arc_hash(arc, key);
+
+	return abd_arc_filling_forget(abd_arc_shard(arc, hash), hash, key, ready, arg);
 }
 
 /* End what the caller has of a fill. Its buffer is this thread's now. */

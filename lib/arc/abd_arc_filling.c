@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of fills: keys whose record somebody is fetching, and the threads that wait for it.
- * A thread waits on a word of its own, so it is woken alone, and takes no lock when it wakes.
- * Invariants: a key has one fill at most, and a fill has one owner, or one thread that ends it. A
- * fill's struct is freed only when its cache ends, so that a commit that comes too late is found. A
- * thread leaves a fill's list only when its word has changed: nobody looks at a waiter after that.
+ * The table of fills: keys whose record somebody is fetching, and who waits for it. A thread waits
+ * on a word of its own, so it is woken alone, and takes no lock when it wakes. An engine without a
+ * thread to wait leaves a function to be called, in a struct that is freed before the call.
+ * Invariants: a key has one fill at most, and one thread ends it. A fill's struct is freed only
+ * when its cache ends, so that a commit that comes too late is found. Who takes a waiter out of a
+ * fill's list, under lock, is the only one that wakes or calls it, or that gives up: so ready() is
+ * called once, and nobody looks at a waiter whose thread has gone on.
  * OpenZFS: b_acb in struct l1arc_buf_hdr: the callbacks of all who wait for one read.
  */
 #include "abd_arc_filling.h"
@@ -43,6 +45,7 @@ struct abd_arc_filling *abd_arc_filling_begin(
 		return NULL;
 	*filling = (struct abd_arc_filling){.key = *key, .hash = hash, .arc = arc, .next = *bucket};
 	atomic_init(&filling->owner, owner);
+	atomic_init(&filling->is_open, true);
 	filling->last = &filling->first;
 	*bucket = filling;
 	arc->fillings++;
@@ -59,7 +62,9 @@ static void abd_arc_filling_unlink(struct abd_arc_filling *filling)
 		link = &(*link)->next;
 	*link = filling->next;
 	filling->owner = NULL;
+	filling->is_open = false;
 	filling->abd = NULL;
+	filling->first = NULL; /* a waiter that gives up looks for itself here */
 	filling->next = arc->filling_unused;
 	arc->filling_unused = filling;
 	arc->fillings--;
@@ -83,19 +88,90 @@ static void abd_arc_filling_append(struct abd_arc_filling *filling, struct abd_a
 	filling->last = &waiter->next;
 }
 
-enum abd_arc_waiter_state abd_arc_filling_wait(
-	struct abd_arc_filling *filling, struct abd_arc_thread *thread)
+/* Take the waiter out of the list that link leads to it from. Under lock. */
+static void abd_arc_filling_pull(struct abd_arc_filling *filling, struct abd_arc_waiter **link)
 {
+	struct abd_arc_waiter *waiter = *link;
+
+	*link = waiter->next;
+	if (filling->last == &waiter->next)
+		filling->last = link;
+}
+
+/* Stop to wait. False: the waiter is in the list no more, and about to be woken. */
+static bool abd_arc_filling_give_up(
+	struct abd_arc *arc, struct abd_arc_filling *filling, struct abd_arc_waiter *waiter)
+{
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_waiter **link = &filling->first;
+
+	while (*link != NULL && *link != waiter)
+		link = &(*link)->next;
+	bool is_here = *link != NULL;
+
+	if (is_here)
+		abd_arc_filling_pull(filling, link);
+	pthread_mutex_unlock(&arc->lock);
+	return is_here;
+}
+
+enum abd_arc_waiter_state abd_arc_filling_wait(
+	struct abd_arc_filling *filling, struct abd_arc_thread *thread, uint64_t until_ns)
+{
+	const uint64_t second = 1000000000, seconds = until_ns / second;
+	/* The system call's own form of a time, whatever time_t is. */
+	const long until[2] = {(long)seconds, (long)(until_ns % second)};
 	struct abd_arc_waiter waiter = {.thread = thread};
+	struct abd_arc *arc = filling->arc; /* another key's fill may begin in the struct */
+	bool ends = seconds <= INT32_MAX;
 	uint32_t state;
 
 	abd_arc_filling_append(filling, &waiter);
-	pthread_mutex_unlock(&filling->arc->lock);
+	pthread_mutex_unlock(&arc->lock);
 	while ((state = atomic_load_explicit(&waiter.state, memory_order_acquire)) ==
-		ABD_ARC_WAITING)
-		syscall(SYS_futex, &waiter.state, FUTEX_WAIT_PRIVATE, ABD_ARC_WAITING, NULL, NULL,
-			0);
+		ABD_ARC_WAITING) {
+		if (syscall(SYS_futex, &waiter.state, FUTEX_WAIT_BITSET_PRIVATE, ABD_ARC_WAITING,
+			    ends ? until : NULL, NULL, FUTEX_BITSET_MATCH_ANY) == 0 ||
+			errno != ETIMEDOUT)
+			continue;
+		if (abd_arc_filling_give_up(arc, filling, &waiter))
+			return ABD_ARC_WAITING;
+		ends = false;
+	}
 	return (enum abd_arc_waiter_state)state;
+}
+
+int abd_arc_filling_notify(struct abd_arc_filling *filling, void (*ready)(void *arg), void *arg)
+{
+	struct abd_arc_waiter *waiter = abd_mem_alloc(sizeof(*waiter), 64);
+
+	if (waiter == NULL)
+		return -ENOMEM;
+	*waiter = (struct abd_arc_waiter){.ready = ready, .arg = arg};
+	abd_arc_filling_append(filling, waiter);
+	return -EINPROGRESS;
+}
+
+int abd_arc_filling_forget(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
+	void (*ready)(void *arg), void *arg)
+{
+	struct abd_arc_waiter *found = NULL, **link;
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_filling *filling = abd_arc_filling_find(arc, hash, key);
+
+	for (link = filling != NULL ? &filling->first : &found; *link != NULL;
+		link = &(*link)->next)
+		if ((*link)->ready == ready && (*link)->arg == arg)
+			break;
+	found = *link;
+	if (found != NULL)
+		abd_arc_filling_pull(filling, link);
+	pthread_mutex_unlock(&arc->lock);
+	if (found == NULL)
+		return -ENOENT;
+	abd_mem_free(found, sizeof(*found), 64);
+	return 0;
 }
 
 void abd_arc_filling_unreserve(struct abd_arc_filling *filling)
@@ -108,7 +184,7 @@ void abd_arc_filling_unreserve(struct abd_arc_filling *filling)
 bool abd_arc_filling_claim(struct abd_arc_filling *filling, const abd_t *abd)
 {
 	return atomic_load_explicit(&filling->abd, memory_order_acquire) == abd &&
-	       atomic_exchange_explicit(&filling->owner, NULL, memory_order_acq_rel) != NULL;
+	       atomic_exchange_explicit(&filling->is_open, false, memory_order_acq_rel);
 }
 
 struct abd_arc_waiter *abd_arc_filling_finish(struct abd_arc_filling *filling)
@@ -120,11 +196,29 @@ struct abd_arc_waiter *abd_arc_filling_finish(struct abd_arc_filling *filling)
 	return waiter;
 }
 
+/* Threads first: how long the engine's calls take is unknown. */
 void abd_arc_waiters_wake(struct abd_arc_waiter *waiter)
 {
-	for (struct abd_arc_waiter *next; waiter != NULL; waiter = next) {
+	ABD_KEEP_ERRNO;
+	struct abd_arc_waiter *calls = NULL, **last = &calls, *next;
+
+	for (; waiter != NULL; waiter = next) {
 		next = waiter->next;
-		abd_arc_waiter_wake(waiter, ABD_ARC_WAITED);
+		if (waiter->ready != NULL) {
+			waiter->next = NULL;
+			*last = waiter;
+			last = &waiter->next;
+		} else {
+			abd_arc_waiter_wake(waiter, ABD_ARC_WAITED);
+		}
+	}
+	for (; calls != NULL; calls = next) {
+		void (*ready)(void *arg) = calls->ready;
+		void *arg = calls->arg;
+
+		next = calls->next;
+		abd_mem_free(calls, sizeof(*calls), 64);
+		ready(arg);
 	}
 }
 
@@ -144,27 +238,26 @@ void abd_arc_filling_pass(struct abd_arc_filling *filling)
 	struct abd_arc *arc = filling->arc;
 
 	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_waiter *waiter = filling->first;
+	struct abd_arc_waiter **link = &filling->first;
 
-	abd_arc_filling_unreserve(filling);
-	/* The record may be there already: all look again. */
-	if (filling->is_overtaken) {
+	/* Whose ready() is to be called has no thread that could fill. */
+	while (*link != NULL && (*link)->ready != NULL)
+		link = &(*link)->next;
+	struct abd_arc_waiter *heir = *link;
+
+	/* After a put or remove the record may be there already: all look again. */
+	if (filling->is_overtaken || heir == NULL) {
 		pthread_mutex_unlock(&arc->lock);
 		abd_arc_filling_done(filling);
 		return;
 	}
+	abd_arc_filling_unreserve(filling);
+	abd_arc_filling_pull(filling, link);
 	filling->abd = NULL;
-	if (waiter != NULL) {
-		filling->first = waiter->next;
-		if (filling->first == NULL)
-			filling->last = &filling->first;
-		filling->owner = waiter->thread;
-	} else {
-		abd_arc_filling_unlink(filling);
-	}
+	filling->owner = heir->thread;
+	filling->is_open = true;
 	pthread_mutex_unlock(&arc->lock);
-	if (waiter != NULL)
-		abd_arc_waiter_wake(waiter, ABD_ARC_CHOSEN);
+	abd_arc_waiter_wake(heir, ABD_ARC_CHOSEN);
 }
 
 void abd_arc_filling_overtake(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key)
@@ -186,7 +279,7 @@ void abd_arc_filling_overtake_pool(struct abd_arc *arc, uint64_t pool)
 			filling->is_overtaken |= filling->key.pool == pool;
 }
 
-/* One fill of this thread, or NULL. Under lock. */
+/* One fill of this thread that nobody ends, or NULL. Under lock. */
 static struct abd_arc_filling *abd_arc_filling_of(
 	struct abd_arc *arc, const struct abd_arc_thread *owner)
 {
@@ -194,18 +287,20 @@ static struct abd_arc_filling *abd_arc_filling_of(
 
 	for (size_t i = 0; filling == NULL && i < ABD_ARC_FILLING_BUCKETS; i++) {
 		filling = arc->filling[i];
-		while (filling != NULL && filling->owner != owner)
+		while (filling != NULL && (filling->owner != owner || !filling->is_open))
 			filling = filling->next;
 	}
 	return filling;
 }
 
-/* Take one of them from it, and its buffer, which no other thread is about to end. */
-static struct abd_arc_filling *abd_arc_filling_take(
+struct abd_arc_filling *abd_arc_filling_take(
 	struct abd_arc *arc, const struct abd_arc_thread *owner, abd_t **abd)
 {
 	struct abd_arc_filling *filling;
 
+	/* This thread's own are counted. */
+	if (arc->fillings == 0)
+		return NULL;
 	pthread_mutex_lock(&arc->lock);
 	do {
 		filling = abd_arc_filling_of(arc, owner);
@@ -213,20 +308,6 @@ static struct abd_arc_filling *abd_arc_filling_take(
 	} while (filling != NULL && !abd_arc_filling_claim(filling, *abd));
 	pthread_mutex_unlock(&arc->lock);
 	return filling;
-}
-
-void abd_arc_filling_leave(struct abd_arc *arc, const struct abd_arc_thread *owner)
-{
-	struct abd_arc_filling *filling;
-	abd_t *abd;
-
-	/* This thread's own are counted. */
-	if (arc->fillings == 0)
-		return;
-	while ((filling = abd_arc_filling_take(arc, owner, &abd)) != NULL) {
-		abd_free(abd);
-		abd_arc_filling_pass(filling);
-	}
 }
 
 const struct abd_arc_filling *abd_arc_filling_any(const struct abd_arc *arc)

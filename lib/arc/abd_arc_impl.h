@@ -44,6 +44,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <time.h>
 
 struct abd_arc_filling;
 
@@ -174,6 +175,15 @@ static inline size_t abd_arc_entries(const struct abd_arc *arc)
 static inline size_t abd_arc_indexed(const struct abd_arc *arc)
 {
 	return abd_arc_entries(arc) + arc->leaving;
+}
+
+/** Nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t abd_arc_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static inline uint64_t abd_arc_hash(const struct abd_arc *arc, const abd_arc_key_t *key)

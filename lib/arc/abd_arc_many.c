@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "abd_arc_fill.h"
 #include "abd_arc_hold.h"
 #include "abd_arc_read.h"
 /*
@@ -124,17 +125,17 @@ static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bo
 }
 
 /* What a single hold does with what it found. Returns the key's result. */
-static int abd_arc_many_held(
-	struct abd_arc *arc, const struct abd_arc_many *many, size_t i, abd_arc_hold_t *hold)
+static int abd_arc_many_held(struct abd_arc *arc, const struct abd_arc_many *many, size_t i,
+	abd_arc_hold_t *hold, bool touch)
 {
 	struct abd_arc *shard = abd_arc_shard(arc, many->hash[i]);
 	struct abd_arc_thread *thread = abd_arc_thread_self;
 	struct abd_arc_entry *entry = many->found[i];
 
 	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
-		return abd_arc_hold_touch(shard, thread, many->hash[i], many->key[i], hold, true);
+		return abd_arc_hold_touch(shard, thread, many->hash[i], many->key[i], hold, touch);
 	if (entry != NULL)
-		return abd_arc_hold_found(shard, thread, many->handle[i], entry, hold, true);
+		return abd_arc_hold_found(shard, thread, many->handle[i], entry, hold, touch);
 	abd_arc_hold_clear(hold);
 	abd_arc_count(shard, thread, ABD_ARC_COUNT_MISSES);
 	return -ENOENT;
@@ -142,7 +143,7 @@ static int abd_arc_many_held(
 
 /* Not inlined: a few keys need not save registers for this. */
 static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_key_t *keys,
-	abd_arc_hold_t *holds, int *results, size_t n)
+	abd_arc_hold_t *holds, int *results, size_t n, bool touch)
 {
 	struct abd_arc_many many;
 	size_t held = 0;
@@ -150,7 +151,7 @@ static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_
 	for (size_t at = 0; at < n; at += many.count) {
 		abd_arc_many_take(arc, &many, false, keys, sizeof(*keys), at, n);
 		for (size_t i = 0; i < many.count; i++) {
-			results[at + i] = abd_arc_many_held(arc, &many, i, &holds[at + i]);
+			results[at + i] = abd_arc_many_held(arc, &many, i, &holds[at + i], touch);
 			held += results[at + i] == 0;
 		}
 	}
@@ -165,7 +166,7 @@ size_t abd_arc_hold_many(
 	ABD_REQUIRE(holds != NULL || n == 0, "holds is NULL");
 	ABD_REQUIRE(results != NULL || n == 0, "results is NULL");
 	if (n >= ABD_ARC_BATCH_LEAST)
-		return abd_arc_many_hold(arc, keys, holds, results, n);
+		return abd_arc_many_hold(arc, keys, holds, results, n, true);
 	size_t held = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -173,6 +174,50 @@ size_t abd_arc_hold_many(
 		held += results[i] == 0;
 	}
 	return held;
+}
+
+/* Begin to fill what the look-up has not found. */
+static int abd_arc_many_fill(
+	struct abd_arc *arc, struct abd_arc_wish *wish, abd_arc_hold_t *hold, abd_arc_fill_t *fill)
+{
+	if (wish->size == 0) {
+		abd_arc_release(hold);
+		return -EINVAL;
+	}
+	wish->hash = abd_arc_hash(arc, wish->key);
+	arc = abd_arc_shard(arc, wish->hash);
+	return abd_arc_fill_missing(arc, abd_arc_thread_enter(arc), wish, hold, fill);
+}
+
+size_t abd_arc_hold_or_fill_many(abd_arc_t *arc, const abd_arc_key_t *keys, const size_t *sizes,
+	unsigned flags, abd_arc_hold_t *holds, abd_arc_fill_t *fills, int *results, size_t n)
+{
+	struct abd_arc_wish wish = {.flags = flags | ABD_ARC_NOWAIT, .is_async = true};
+	size_t done = 0;
+
+	ABD_REQUIRE(arc != NULL, "arc is NULL");
+	ABD_REQUIRE(keys != NULL || n == 0, "keys is NULL");
+	ABD_REQUIRE(sizes != NULL || n == 0, "sizes is NULL");
+	ABD_REQUIRE(holds != NULL || n == 0, "holds is NULL");
+	ABD_REQUIRE(fills != NULL || n == 0, "fills is NULL");
+	ABD_REQUIRE(results != NULL || n == 0, "results is NULL");
+	abd_arc_rcu_require_outside(__func__);
+	for (size_t i = 0; i < n; i++) {
+		abd_arc_hold_clear(&holds[i]);
+		fills[i] = (abd_arc_fill_t){NULL, 0, NULL};
+		results[i] = -EINVAL;
+	}
+	if ((flags & ~ABD_ARC_FILL_FLAGS) != 0)
+		return 0;
+	abd_arc_many_hold(arc, keys, holds, results, n, (flags & ABD_ARC_NO_TOUCH) == 0);
+	for (size_t i = 0; i < n; i++) {
+		wish.key = &keys[i];
+		wish.size = sizes[i];
+		if (results[i] != 0 || wish.size == 0)
+			results[i] = abd_arc_many_fill(arc, &wish, &holds[i], &fills[i]);
+		done += results[i] >= 0;
+	}
+	return done;
 }
 
 /* What a single read does with what it found. */

@@ -260,10 +260,28 @@ static void abd_arc_thread_clear_reads(struct abd_arc_thread *thread)
 		atomic_store_explicit(&thread->slot[i].entry, NULL, memory_order_release);
 }
 
-/* A thread ends: its last hits are reported, and what it was filling is passed on. */
+/* Begin to end a fill that this thread leaves open, in any cache. NULL: there is none. */
+static struct abd_arc_filling *abd_arc_thread_fill(const struct abd_arc_thread *thread, abd_t **abd)
+{
+	struct abd_arc_filling *filling = NULL;
+
+	pthread_mutex_lock(&abd_arc_registry);
+	for (struct abd_arc *first = abd_arc_caches; first != NULL; first = first->registry_next)
+		for (uint32_t i = 0; filling == NULL && i < first->shards; i++)
+			filling = abd_arc_filling_take(&first[i], thread, abd);
+	pthread_mutex_unlock(&abd_arc_registry);
+	return filling;
+}
+
+/*
+ * A thread ends: its fills are abandoned, and its last hits reported. What the engine's functions
+ * do meanwhile, they do without a lock of ours. A cache that has a fill does not end.
+ */
 static void abd_arc_thread_end(struct abd_thread *block)
 {
 	struct abd_arc_thread *thread = block->room;
+	struct abd_arc_filling *filling;
+	abd_t *abd;
 
 	if (thread == NULL)
 		return; /* it used no cache, or there was no memory for one */
@@ -271,12 +289,13 @@ static void abd_arc_thread_end(struct abd_thread *block)
 	abd_arc_thread_has_ended = true;
 	abd_arc_thread_self = NULL;
 	abd_arc_thread_clear_reads(thread);
+	while ((filling = abd_arc_thread_fill(thread, &abd)) != NULL) {
+		abd_free(abd);
+		abd_arc_filling_pass(filling);
+	}
 	pthread_mutex_lock(&abd_arc_registry);
 	for (unsigned i = 0; i < ABD_ARC_SEATS; i++)
 		abd_arc_seat_leave(thread, &thread->seat[i], true);
-	for (struct abd_arc *first = abd_arc_caches; first != NULL; first = first->registry_next)
-		for (uint32_t i = 0; i < first->shards; i++)
-			abd_arc_filling_leave(&first[i], thread);
 	bool stays = abd_arc_thread_holds(thread);
 
 	thread->idle = stays;

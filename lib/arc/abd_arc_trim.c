@@ -9,8 +9,6 @@
 #include "abd_arc_rcu.h"
 #include "abd_arc_reclaim.h"
 
-#include <time.h>
-
 /* No step frees more ghosts than this. */
 #define ABD_ARC_GHOSTS_PIECE 1024
 
@@ -34,14 +32,6 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim_unlock(arc);
 	return any;
-}
-
-static uint64_t abd_arc_trim_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* What all shards use, also for what is held; *puts: how many records evicted_cb has put there. */
@@ -69,7 +59,7 @@ struct abd_arc_trim {
 
 static bool abd_arc_trim_is_late(const struct abd_arc_trim *trim)
 {
-	return abd_arc_trim_clock() - trim->begin_ns >= trim->max_ns;
+	return abd_arc_now_ns() - trim->begin_ns >= trim->max_ns;
 }
 
 /*
@@ -103,7 +93,7 @@ size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
 	struct abd_arc_trim trim = {
-		.first = arc, .begin_ns = abd_arc_trim_clock(), .max_ns = max_ns};
+		.first = arc, .begin_ns = abd_arc_now_ns(), .max_ns = max_ns};
 	size_t puts, before = abd_arc_trim_used(arc, &trim.puts);
 
 	trim.goal = before - abd_min(before, bytes);

@@ -433,3 +433,146 @@ Test(abd_arc_many, beside_a_writer_each_key_has_its_own_record)
 	cr_assert_eq(arc_stats(arc).held_bytes, 0);
 	abd_arc_destroy(arc);
 }
+
+/* ---- holding or filling ---------------------------------------------------------------------- */
+
+static size_t sizes[MANY];
+static abd_arc_fill_t fills[MANY];
+
+/* n keys at random, some twice, half of them absent: of those each is filled once. */
+static void hold_or_fill_some(abd_arc_t *arc, size_t n, uint64_t *random)
+{
+	const abd_arc_hold_t stale = {NULL, 1, 2, true, &holds};
+	uint64_t misses = arc_stats(arc).misses, record[MANY];
+	bool filled[2 * KEYS] = {false};
+	size_t good = 0, there = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		record[i] = abd_test_random(random) % (2 * KEYS);
+		keys[i] = arc_key(record[i]);
+		sizes[i] = SIZE + i;
+		holds[i] = stale;
+		fills[i] = (abd_arc_fill_t){NULL, 1, &fills};
+	}
+	size_t done = abd_arc_hold_or_fill_many(arc, keys, sizes, 0, holds, fills, results, n);
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_here = record[i] < KEYS && is_there(record[i]);
+		int expected = is_here ? 0 : filled[record[i]] ? -EAGAIN : 1;
+
+		cr_assert_eq(results[i], expected, "%zu", i);
+		filled[record[i]] |= !is_here;
+		cr_assert_eq(holds[i].entry != NULL, expected == 0);
+		cr_assert_eq(fills[i].abd != NULL, expected == 1);
+		cr_assert(fills[i].size == (expected == 1 ? sizes[i] : 0));
+		good += expected >= 0;
+		there += is_here;
+		if (is_here)
+			expect_held(&holds[i], record[i]);
+		abd_arc_release(&holds[i]);
+	}
+	cr_assert_eq(done, good);
+	cr_assert_eq(arc_stats(arc).misses - misses, n - there);
+	for (size_t i = 0; i < n; i++)
+		abd_arc_fill_abandon(&fills[i]);
+	cr_assert_eq(arc->fillings, 0);
+	cr_assert_eq(arc->policy.reserved, 0);
+}
+
+Test(abd_arc_many, of_a_batch_what_is_there_is_held_and_the_rest_is_filled_once)
+{
+	for (unsigned way = 0; way < 4; way++) {
+		abd_arc_t *arc = make(way % 2, way < 2 ? 0 : ABD_ARC_CHECKSUM);
+		uint64_t random = 9;
+
+		for (size_t n = 0; n <= MANY; n++)
+			hold_or_fill_some(arc, n, &random);
+		cr_assert_eq(arc_stats(arc).held_bytes, 0);
+		abd_arc_destroy(arc);
+	}
+}
+
+static void *holds_or_fills(void *arc)
+{
+	cr_assert_eq(abd_arc_hold_or_fill_many(arc, keys, sizes, 0, holds, fills, results, 8), 8);
+	return NULL;
+}
+
+/* They are nobody's: other threads commit them when theirs has ended. */
+Test(abd_arc_many, fills_of_a_batch_outlive_its_thread)
+{
+	abd_arc_t *arc = arc_make(2 << 20, 0, 0);
+	pthread_t thread;
+
+	for (size_t i = 0; i < 8; i++) {
+		keys[i] = arc_key(i);
+		sizes[i] = SIZE;
+	}
+	cr_assert_eq(pthread_create(&thread, NULL, holds_or_fills, arc), 0);
+	pthread_join(thread, NULL);
+	for (size_t i = 0; i < 8; i++) {
+		arc_fill(data, SIZE, i, 0, 8);
+		abd_copy_from_buf(fills[i].abd, data, SIZE);
+		cr_assert_eq(abd_arc_fill_commit(&fills[i], SIZE, SIZE, 0, &holds[i]), 0);
+		expect_held(&holds[i], i);
+		abd_arc_release(&holds[i]);
+	}
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_many, each_key_of_a_batch_has_its_own_error_and_a_wrong_flag_is_all_of_theirs)
+{
+	abd_arc_t *arc = make(1, 0);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	for (size_t i = 0; i < 6; i++) {
+		keys[i] = arc_key(i == 5 ? 0 : KEYS + i);
+		sizes[i] = SIZE;
+	}
+	sizes[1] = sizes[5] = 0;       /* the latter of a record that is there */
+	sizes[2] = ABD_ARC_RECORD_MAX; /* fits no such cache */
+	keys[3] = keys[0];
+	cr_assert_eq(abd_arc_hold_or_fill(arc, &keys[4], SIZE, 0, &hold, &fill), 1);
+	cr_assert_eq(abd_arc_hold_or_fill_many(arc, keys, sizes, ABD_ARC_NOWAIT | ABD_ARC_METADATA,
+			     holds, fills, results, 6),
+		1);
+	static const int expected[] = {1, -EINVAL, -ENOSPC, -EAGAIN, -EAGAIN, -EINVAL};
+
+	cr_assert_arr_eq(results, expected, sizeof(expected));
+	cr_assert_eq(fills[0].abd->abd_flags & ABD_FLAG_META, ABD_FLAG_META);
+	abd_arc_fill_abandon(&fills[0]);
+	abd_arc_fill_abandon(&fill);
+	for (size_t i = 0; i < 6; i++)
+		cr_assert(holds[i].entry == NULL && fills[i].entry == NULL, "%zu", i);
+	cr_assert_eq(arc_stats(arc).held_bytes, 0);
+
+	keys[5] = arc_key(1);
+	sizes[5] = SIZE;
+	uint64_t frequent = arc->policy.frequent.count;
+
+	for (unsigned touched = 0; touched < 2; touched++) {
+		cr_assert_eq(abd_arc_hold_or_fill_many(arc, &keys[5], &sizes[5],
+				     touched ? 0 : ABD_ARC_NO_TOUCH, holds, fills, results, 1),
+			1);
+		abd_arc_release(&holds[0]);
+		cr_assert_eq(arc->policy.frequent.count, frequent + touched);
+	}
+	for (size_t i = 0; i < 6; i++)
+		holds[i].entry = fills[i].entry = data;
+	cr_assert_eq(abd_arc_hold_or_fill_many(
+			     arc, keys, sizes, ABD_ARC_PLAIN, holds, fills, results, 6),
+		0);
+	for (size_t i = 0; i < 6; i++) {
+		cr_assert_eq(results[i], -EINVAL);
+		cr_assert(holds[i].entry == NULL && fills[i].entry == NULL);
+	}
+	abd_test_breaks(abd_arc_hold_or_fill_many, NULL, keys, sizes, 0, holds, fills, results, 6);
+	abd_test_breaks(abd_arc_hold_or_fill_many, arc, NULL, sizes, 0, holds, fills, results, 6);
+	abd_test_breaks(abd_arc_hold_or_fill_many, arc, keys, NULL, 0, holds, fills, results, 6);
+	abd_test_breaks(abd_arc_hold_or_fill_many, arc, keys, sizes, 0, NULL, fills, results, 6);
+	abd_test_breaks(abd_arc_hold_or_fill_many, arc, keys, sizes, 0, holds, NULL, results, 6);
+	abd_test_breaks(abd_arc_hold_or_fill_many, arc, keys, sizes, 0, holds, fills, NULL, 6);
+	cr_assert_eq(abd_arc_hold_or_fill_many(arc, NULL, NULL, 0, NULL, NULL, NULL, 0), 0);
+	abd_arc_destroy(arc);
+}

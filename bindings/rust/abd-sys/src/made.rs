@@ -315,11 +315,15 @@ extern "C" {
     pub fn abd_arc_evicted_take(evicted: *mut abd_arc_evicted_t) -> *mut abd_t;
     pub fn abd_arc_fill_abandon(fill: *mut abd_arc_fill_t);
     pub fn abd_arc_fill_commit(fill: *mut abd_arc_fill_t, stored_size: usize, logical_size: usize, flags: c_uint, hold: *mut abd_arc_hold_t) -> c_int;
+    pub fn abd_arc_forget_ready(arc: *mut abd_arc_t, key: *const abd_arc_key_t, ready: Option<unsafe extern "C" fn(*mut c_void)>, arg: *mut c_void) -> c_int;
     pub fn abd_arc_hold(arc: *mut abd_arc_t, key: *const abd_arc_key_t, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_drop(arc: *mut abd_arc_t, hold: *const abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_dup(hold: *const abd_arc_hold_t, copy: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_many(arc: *mut abd_arc_t, keys: *const abd_arc_key_t, holds: *mut abd_arc_hold_t, results: *mut c_int, n: usize) -> usize;
     pub fn abd_arc_hold_or_fill(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize, flags: c_uint, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t) -> c_int;
+    pub fn abd_arc_hold_or_fill_async(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize, flags: c_uint, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t, ready: Option<unsafe extern "C" fn(*mut c_void)>, arg: *mut c_void) -> c_int;
+    pub fn abd_arc_hold_or_fill_many(arc: *mut abd_arc_t, keys: *const abd_arc_key_t, sizes: *const usize, flags: c_uint, holds: *mut abd_arc_hold_t, fills: *mut abd_arc_fill_t, results: *mut c_int, n: usize) -> usize;
+    pub fn abd_arc_hold_or_fill_timed(arc: *mut abd_arc_t, key: *const abd_arc_key_t, size: usize, flags: c_uint, timeout_ns: u64, hold: *mut abd_arc_hold_t, fill: *mut abd_arc_fill_t) -> c_int;
     pub fn abd_arc_hold_read(hold: *const abd_arc_hold_t, dst: *mut c_void, off: usize, size: usize) -> isize;
     pub fn abd_arc_load(arc: *mut abd_arc_t, fd: c_int, saved: *mut abd_arc_saved, saved_size: usize) -> c_int;
     pub fn abd_arc_put(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize) -> c_int;
