@@ -258,6 +258,30 @@ typedef struct abd_arc_fetched {
 	void *entry; /**< private */
 } abd_arc_fill_t;
 
+/**
+ * What lies in a buffer that becomes a record, in parts: perhaps a header of the engine's, then the
+ * record's bytes, then room that was not needed. A field that is 0 or NULL says that there is none.
+ * The calls that take it copy what it leads to.
+ */
+typedef struct abd_arc_record {
+	size_t off;          /**< where the record's bytes begin in the buffer */
+	size_t stored_size;  /**< how many there are */
+	size_t logical_size; /**< bytes of the record: more than stored_size for an lz4 block */
+	/** 0: the record; ABD_ARC_PLAIN; ABD_ARC_STORED; ABD_ARC_STORED | ABD_ARC_VERIFY */
+	unsigned flags;
+	/**
+	 * the block's index, of abd_lz4_index_size() bytes, as a file may have it: reads of a part
+	 * then decode only what they need, also in a cache without lz4_index_min. One of more than
+	 * 64 groups is left out
+	 */
+	const struct abd_lz4_index *index;
+	/**
+	 * the fletcher_4 of the record's bytes, 4 words: a cache with ABD_ARC_CHECKSUM then need
+	 * not sum them up. Not with flags 0
+	 */
+	const uint64_t *checksum;
+} abd_arc_record_t;
+
 /** One read of a batch. The caller sets all fields but result. */
 typedef struct abd_arc_io {
 	abd_arc_key_t key;
@@ -664,8 +688,9 @@ ABD_API int abd_arc_hold_or_fill_timed(abd_arc_t *arc, const abd_arc_key_t *key,
 /**
  * abd_arc_hold_or_fill() for an engine that has no thread for each request: it runs on io_uring,
  * coroutines or a reactor. The call does not sleep until another fill ends, and the fill that it
- * begins belongs to no thread: any thread may end it, and only abd_arc_fill_commit() and
- * abd_arc_fill_abandon() do. A transfer into its buffer may outlive the thread that submitted it.
+ * begins belongs to no thread: any thread may end it, and only abd_arc_fill_commit(),
+ * abd_arc_fill_commit_record() and abd_arc_fill_abandon() do. A transfer into its buffer may
+ * outlive the thread that submitted it.
  *
  * If the key is being filled already, the call returns -EINPROGRESS, and ready(arg) is called once,
  * when that fill has ended. The caller then asks again. An abandoned fill does not end while
@@ -743,7 +768,7 @@ ABD_API size_t abd_arc_hold_or_fill_many(abd_arc_t *arc, const abd_arc_key_t *ke
  * padding. A damaged block is found by the first read; with ABD_ARC_STORED | ABD_ARC_VERIFY by this
  * call, which then decodes the block once. ABD_ARC_VERIFY without ABD_ARC_STORED is -EINVAL.
  *
- * Contract: *fill came from abd_arc_hold_or_fill() and was not ended yet; stored_size is at most
+ * Contract: *fill came from a call that begins fills and was not ended yet; stored_size is at most
  *           fill->size.
  * Units:    stored_size in bytes of fill->abd; logical_size in bytes of the record: more than
  *           stored_size with ABD_ARC_STORED, else the same.
@@ -764,11 +789,34 @@ ABD_API int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t
 	unsigned flags, abd_arc_hold_t *hold);
 
 /**
- * End a fill without a record. The thread that has waited longest wakes and gets the fill; the
- * others go on waiting. If a record of the key was put or removed since the fill began, all wake
- * and look again.
+ * abd_arc_fill_commit() of a record in parts: behind a header, with an index, with a known
+ * checksum. If off is 0, a buffer of 4 KiB and more becomes the record's with no byte copied, also
+ * if it has room behind the record: less than half of its last run (abd_alloc()), which for 4 KiB
+ * << n is the whole buffer. But if more than a 16th of its memory is padding or room, or off is not
+ * 0, the record's bytes are copied once, into memory of their size.
  *
- * Contract: *fill is empty, or came from abd_arc_hold_or_fill() and was not ended yet.
+ * Contract: *fill came from a call that begins fills and was not ended yet; record->index, if not
+ *           NULL, leads to as many bytes as its group_size and logical_size say, and
+ *           record->checksum to 4 words.
+ * Units:    as abd_arc_record_t.
+ * Returns:  as abd_arc_fill_commit(); -EINVAL also if the record's bytes pass the end of fill->abd,
+ *           or overlap the index, or if flags allow no index or checksum; -EBADMSG if the index is
+ *           none of a record and block of these sizes. With ABD_ARC_VERIFY -EBADMSG also if
+ *           checksum is not that of the bytes, or if the index leads to other bytes than the block.
+ * Owner:    as abd_arc_fill_commit(); *record and what it leads to stay the caller's.
+ * Threads:  any, not only the one that began the fill. May wait for readers.
+ * Source:   arc_read_done() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_fill_commit_record(
+	abd_arc_fill_t *fill, const abd_arc_record_t *record, abd_arc_hold_t *hold);
+
+/**
+ * End a fill without a record. The thread that has waited longest wakes and gets the fill; the
+ * others go on waiting. If no thread sleeps for the fill, it ends, and the ready functions that wait
+ * for it are called. If a record of the key was put or removed since the fill began, all wake and
+ * look again.
+ *
+ * Contract: *fill is empty, or came from a call that begins fills and was not ended yet.
  * Returns:  nothing; *fill is left empty.
  * Owner:    the fill has ended; its buffer is freed.
  * Threads:  any, not only the one that began the fill.
@@ -799,6 +847,23 @@ ABD_API void abd_arc_fill_abandon(abd_arc_fill_t *fill);
  */
 ABD_API int abd_arc_put_abd(
 	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags);
+
+/**
+ * abd_arc_put_abd() of a record in parts, as abd_arc_fill_commit_record() says. No byte is copied
+ * if off is 0 and the record's bytes fill the buffer; nor if it has room behind them, is a buffer
+ * in pages (abd_alloc(), abd_alloc_for_io()) and no more than a 16th of its memory is padding or
+ * room.
+ *
+ * Contract: as abd_arc_put_abd() and abd_arc_fill_commit_record().
+ * Units:    as abd_arc_record_t.
+ * Returns:  as abd_arc_put_abd(), and the errors of abd_arc_fill_commit_record() for parts that
+ *           don't fit.
+ * Owner:    as abd_arc_put_abd(); *record and what it leads to stay the caller's.
+ * Threads:  as abd_arc_put().
+ * Source:   arc_write_ready() in module/zfs/arc.c.
+ */
+ABD_API int abd_arc_put_record(
+	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, const abd_arc_record_t *record);
 
 /**
  * Change the capacity, evicting what no longer fits.

@@ -131,6 +131,12 @@ abd_t *abd_struct_move_out(const abd_t *from);
 
 abd_t *abd_scatter_alloc(size_t size, bool is_metadata);
 void abd_scatter_free(abd_t *abd);
+/**
+ * Whether a buffer can be shortened to its first size bytes: it owns runs, and the last of them
+ * keeps its order. Then trim does it; what is cut off stays allocated.
+ */
+bool abd_scatter_trims(const abd_t *abd, size_t size);
+void abd_scatter_trim(abd_t *abd, size_t size);
 
 /* Runs of one order. They stand behind the run table when there is more than one class. */
 struct abd_run_class {

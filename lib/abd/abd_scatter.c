@@ -413,6 +413,34 @@ static ABD_NOINLINE void abd_scatter_free_slow(abd_t *abd)
 	abd_head_free(abd, abd_scatter_head_size(abd));
 }
 
+bool abd_scatter_trims(const abd_t *abd, size_t size)
+{
+	size_t less = abd->abd_size - size, last = abd->abd_size;
+
+	if ((abd->abd_flags & ABD_FLAG_OWNER) == 0 ||
+		(abd_is_linear(abd) && !abd_is_linear_page(abd)))
+		return false;
+	if (!abd_is_linear(abd))
+		last = ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1].iov_len;
+	return less < last && abd_run_order(last - less) == abd_run_order(last);
+}
+
+void abd_scatter_trim(abd_t *abd, size_t size)
+{
+	struct abd_last_run last = abd_scatter_last_run(abd);
+
+	assert(abd_scatter_trims(abd, size));
+	abd_quarantine_unguard(last.run, last.used, last.size);
+	abd_scatter_count(abd, -(uint64_t)1);
+	if (!abd_is_linear(abd))
+		ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1].iov_len -=
+			abd->abd_size - size;
+	abd->abd_size = size;
+	abd_scatter_count(abd, 1);
+	last = abd_scatter_last_run(abd);
+	abd_quarantine_guard(last.run, last.used, last.size);
+}
+
 void abd_scatter_free(abd_t *abd)
 {
 	abd_flags_t flags = abd->abd_flags;

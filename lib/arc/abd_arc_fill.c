@@ -283,29 +283,15 @@ static int abd_arc_fill_put(struct abd_arc *arc, struct abd_arc_filling *filling
 	return error;
 }
 
-int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical_size,
-	unsigned flags, abd_arc_hold_t *hold)
+static int abd_arc_fill_end(const char *call, abd_arc_fill_t *fill, const abd_arc_record_t *record,
+	abd_arc_hold_t *hold)
 {
-	ABD_REQUIRE(fill != NULL, "fill is NULL");
-	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
-	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
-		stored_size, fill->size);
-	abd_arc_rcu_require_outside(__func__);
-	size_t size = fill->size;
+	abd_arc_rcu_require_outside(call);
 	struct abd_arc_filling *filling;
-	abd_t *abd = abd_arc_fill_claim(__func__, fill, &filling);
+	abd_t *abd = abd_arc_fill_claim(call, fill, &filling);
 	struct abd_arc *arc = filling->arc;
-	struct abd_arc_source source = {.abd = abd,
-		.stored_size = stored_size,
-		.logical_size = logical_size,
-		.as_is = flags != 0,
-		/*
-		 * Unless whole pages would be wasted, as in a buffer that is not full; or it lies
-		 * in a page with others, which stays resident for the last of them.
-		 */
-		.give = stored_size == size && size >= ABD_CHUNK_SIZE &&
-			abd_arc_record_bytes(abd) - size <= size / 16};
-	int error = abd_arc_put_check(arc, &source, flags);
+	struct abd_arc_source source = {.given = false};
+	int error = abd_arc_put_prepare(arc, &source, abd, record, true);
 
 	if (hold != NULL)
 		abd_arc_hold_clear(hold);
@@ -320,4 +306,26 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 	else
 		abd_arc_filling_pass(filling);
 	return error;
+}
+
+int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical_size,
+	unsigned flags, abd_arc_hold_t *hold)
+{
+	const abd_arc_record_t record = {
+		.stored_size = stored_size, .logical_size = logical_size, .flags = flags};
+
+	ABD_REQUIRE(fill != NULL, "fill is NULL");
+	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
+		stored_size, fill->size);
+	return abd_arc_fill_end(__func__, fill, &record, hold);
+}
+
+int abd_arc_fill_commit_record(
+	abd_arc_fill_t *fill, const abd_arc_record_t *record, abd_arc_hold_t *hold)
+{
+	ABD_REQUIRE(fill != NULL, "fill is NULL");
+	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(record != NULL, "record is NULL");
+	return abd_arc_fill_end(__func__, fill, record, hold);
 }

@@ -15,9 +15,10 @@
 #include "abd_arc_hold.h"
 #include "abd_arc_put.h"
 #include "abd_check.h"
-#include "abd_chunk.h"
+#include "abd_impl.h"
 
 #include <abd/codec.h>
+#include <abd/operate.h>
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ struct abd_arc_put {
 	bool exceeds;     /* it found no room, or little */
 	size_t reserved;  /* of the policy's capacity */
 	size_t run_bytes; /* for a buffer */
-	struct abd_arc_record record;
+	struct abd_arc_stored record;
 	struct abd_arc_entry *entry;
 	struct abd_arc_filling *filling; /* that the put ends, or NULL */
 	struct abd_arc_waiter *waiter;   /* who waited for it then */
@@ -235,7 +236,13 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 {
 	struct abd_arc_entry *entry = put->entry;
 	size_t index_size = put->record.index_size, bytes;
+	bool is_summed = abd_arc_checksum_size(arc) > 0 && put->record.checksum != NULL;
 
+	/* These may lie in the buffer, behind the record: before it is cut. */
+	if (index_size > 0)
+		memcpy(abd_arc_entry_index(arc, entry), put->record.index, index_size);
+	if (is_summed)
+		memcpy(entry->checksum, put->record.checksum, abd_arc_checksum_size(arc));
 	if (!abd_arc_record_store(
 		    arc, &put->record, entry, put->place, abd_arc_put_is_metadata(put)))
 		return -ENOMEM;
@@ -248,9 +255,7 @@ static int abd_arc_put_fill(const struct abd_arc *arc, const struct abd_arc_put 
 	entry->item.cost = (uint32_t)bytes;
 	entry->item.size = (uint32_t)put->record.logical_size & INT32_MAX;
 	entry->item.indexed = index_size > 0;
-	if (index_size > 0)
-		memcpy(abd_arc_entry_index(arc, entry), put->record.scratch, index_size);
-	if ((arc->flags & ABD_ARC_CHECKSUM) != 0)
+	if (abd_arc_checksum_size(arc) > 0 && !is_summed)
 		abd_fletcher_4(
 			abd_arc_entry_abd(entry), 0, put->record.stored_size, entry->checksum);
 	return 0;
@@ -518,34 +523,88 @@ int abd_arc_put_flags(
 
 /* ---- what lies in a buffer ------------------------------------------------------------------- */
 
-/* lz4 blocks are shorter than their records. */
-static bool abd_arc_put_is_valid(const struct abd_arc_source *source, unsigned flags)
+/* lz4 blocks are shorter than their records. Index and checksum belong to what is kept as it is. */
+static bool abd_arc_put_is_valid(const abd_t *abd, const abd_arc_record_t *record)
 {
-	if (source->stored_size == 0 || source->logical_size > ABD_ARC_RECORD_MAX)
+	size_t size = abd_get_size(abd), stored_size = record->stored_size;
+
+	if (record->off > size || stored_size > size - record->off || stored_size == 0 ||
+		record->logical_size > ABD_ARC_RECORD_MAX)
 		return false;
-	switch (flags) {
+	switch (record->flags) {
 	case 0:
+		return stored_size == record->logical_size && record->index == NULL &&
+		       record->checksum == NULL;
 	case ABD_ARC_PLAIN:
-		return source->stored_size == source->logical_size;
+		return stored_size == record->logical_size && record->index == NULL;
 	case ABD_ARC_STORED:
 	case ABD_ARC_STORED | ABD_ARC_VERIFY:
-		return source->stored_size < source->logical_size;
+		return stored_size < record->logical_size;
 	default:
 		return false;
 	}
 }
 
-int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags)
+/* Whether the index is one of a record and block of these sizes, and lies outside of the block. */
+static int abd_arc_put_check_index(const abd_t *abd, const abd_arc_record_t *record)
 {
-	int error = 0;
+	const struct abd_lz4_index *index = record->index;
+	size_t size = abd_lz4_index_size(record->logical_size, index->group_size);
+	abd_span_const_t span;
 
-	if (!abd_arc_put_is_valid(source, flags))
-		return -EINVAL;
-	if ((flags & ABD_ARC_VERIFY) == 0)
-		return 0;
-	do
-		error = abd_arc_record_verify(source);
-	while (error == -ENOMEM && abd_arc_shrink(arc));
+	if (size != sizeof(*index) + index->count * sizeof(index->points[0]) ||
+		abd_lz4_index_check(index, size, record->stored_size) != 0)
+		return -EBADMSG;
+	for (abd_span_begin_const(&span, abd, record->off, record->stored_size); span.len > 0;
+		abd_span_next_const(&span))
+		if ((uintptr_t)index < (uintptr_t)span.buf + span.len &&
+			(uintptr_t)span.buf < (uintptr_t)index + size)
+			return -EINVAL;
+	return 0;
+}
+
+/*
+ * Whether the buffer is to become the record's: if all of it is the record, or its last run can be
+ * cut; and not if more than a 16th of its memory would be wasted, unless the engine gives a full
+ * one to be kept as it is. What is less than a page of a fill lies in a page with others, which
+ * would stay resident for the last of them.
+ */
+static bool abd_arc_put_gives(const abd_t *abd, const abd_arc_record_t *record, bool is_fill)
+{
+	size_t size = record->stored_size;
+	bool is_full = size == abd_get_size(abd);
+
+	if (record->off != 0 || size < (is_fill ? ABD_CHUNK_SIZE : ABD_ARC_LINE) ||
+		(!is_full && !abd_scatter_trims(abd, size)))
+		return false;
+	return abd_arc_record_bytes(abd) - size <= size / 16 ||
+	       (is_full && !is_fill && record->flags != 0);
+}
+
+int abd_arc_put_prepare(struct abd_arc *arc, struct abd_arc_source *source, abd_t *abd,
+	const abd_arc_record_t *record, bool is_fill)
+{
+	int error = abd_arc_put_is_valid(abd, record) ? 0 : -EINVAL;
+
+	if (error == 0 && record->index != NULL)
+		error = abd_arc_put_check_index(abd, record);
+	if (error != 0)
+		return error;
+	*source = (struct abd_arc_source){.abd = abd,
+		.off = record->off,
+		.stored_size = record->stored_size,
+		.logical_size = record->logical_size,
+		.index = record->index,
+		.checksum = record->checksum,
+		.as_is = record->flags != 0,
+		.give = abd_arc_put_gives(abd, record, is_fill)};
+	if ((record->flags & ABD_ARC_VERIFY) != 0) {
+		do
+			error = abd_arc_record_verify(source);
+		while (error == -ENOMEM && abd_arc_shrink(arc));
+	}
+	if (record->index != NULL && record->index->count > ABD_ARC_GROUPS_MAX)
+		source->index = NULL;
 	return error;
 }
 
@@ -557,31 +616,43 @@ static bool abd_arc_put_is_owner(const abd_t *abd)
 	return (abd->abd_flags & both) == both && !abd_is_gang(abd);
 }
 
-int abd_arc_put_abd(
-	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags)
+static int abd_arc_put_buffer(const char *call, abd_arc_t *arc, const abd_arc_key_t *key,
+	abd_t *abd, const abd_arc_record_t *record)
 {
-	ABD_REQUIRE(arc != NULL, "arc is NULL");
-	ABD_REQUIRE(key != NULL, "key is NULL");
-	ABD_REQUIRE(abd != NULL, "abd is NULL");
-	abd_check_end(__func__, abd);
-	abd_arc_rcu_require_outside(__func__);
+	ABD_REQUIRE_IN(call, arc != NULL, "arc is NULL");
+	ABD_REQUIRE_IN(call, key != NULL, "key is NULL");
+	abd_check_end(call, abd);
+	abd_arc_rcu_require_outside(call);
 	if (!abd_arc_put_is_owner(abd))
 		return -EINVAL;
-	size_t size = abd_get_size(abd);
-	unsigned put_flags = (abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
-	struct abd_arc_source source = {.abd = abd,
-		.stored_size = size,
-		.logical_size = logical_size,
-		.as_is = flags != 0,
-		.give = size >= ABD_ARC_LINE &&
-			(flags != 0 || abd_arc_record_bytes(abd) - size <= size / 16)};
+	unsigned flags = (abd->abd_flags & ABD_FLAG_META) != 0 ? ABD_ARC_METADATA : 0;
 	uint64_t hash = abd_arc_hash(arc, key);
-	int error = abd_arc_put_check(arc, &source, flags);
+	struct abd_arc_source source;
+
+	arc = abd_arc_shard(arc, hash);
+	int error = abd_arc_put_prepare(arc, &source, abd, record, false);
 
 	if (error == 0)
-		error = abd_arc_put_source(
-			abd_arc_shard(arc, hash), hash, key, put_flags, &source, NULL, NULL);
+		error = abd_arc_put_source(arc, hash, key, flags, &source, NULL, NULL);
 	if (error == 0 && !source.given)
 		abd_free(abd);
 	return error;
+}
+
+int abd_arc_put_abd(
+	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, size_t logical_size, unsigned flags)
+{
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
+	const abd_arc_record_t record = {
+		.stored_size = abd_get_size(abd), .logical_size = logical_size, .flags = flags};
+
+	return abd_arc_put_buffer(__func__, arc, key, abd, &record);
+}
+
+int abd_arc_put_record(
+	abd_arc_t *arc, const abd_arc_key_t *key, abd_t *abd, const abd_arc_record_t *record)
+{
+	ABD_REQUIRE(abd != NULL, "abd is NULL");
+	ABD_REQUIRE(record != NULL, "record is NULL");
+	return abd_arc_put_buffer(__func__, arc, key, abd, record);
 }

@@ -10,10 +10,11 @@
 struct abd_arc_filling;
 
 /**
- * Whether the sizes of a source with an abd agree with these flags of abd_arc_fill_commit(), and if
- * they want it, whether its block is sound. Returns 0, -EINVAL, -EBADMSG or -ENOMEM.
+ * Make a source of an engine's record, which lies in abd: check its parts and, if its flags want
+ * that, its bytes. Returns 0, -EINVAL, -EBADMSG or -ENOMEM.
  */
-int abd_arc_put_check(struct abd_arc *arc, const struct abd_arc_source *source, unsigned flags);
+int abd_arc_put_prepare(struct abd_arc *arc, struct abd_arc_source *source, abd_t *abd,
+	const abd_arc_record_t *record, bool is_fill);
 /**
  * Put a record, where flags are those of abd_arc_put_flags(). If filling is not NULL, it ends
  * there: then -ESTALE when it was overtaken. If handle is not NULL, it holds the record afterwards.

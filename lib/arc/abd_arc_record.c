@@ -27,9 +27,6 @@ void abd_arc_record_view(abd_t *view, const void *buf, size_t size)
 	abd_get_from_buf_struct(view, memory, size);
 }
 
-/* An index lies with its entry, for which the smallest slots are meant. */
-#define ABD_ARC_GROUPS_MAX 64
-
 size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 {
 	if (arc->block_index_min == 0 || size < arc->block_index_min ||
@@ -40,7 +37,7 @@ size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size)
 }
 
 /* Compress with an index if the record gets one and both together save an eighth, else without. */
-static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc_record *record,
+static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc_stored *record,
 	const struct abd_arc_source *source, const abd_t *src, abd_t *dst)
 {
 	size_t size = record->logical_size, head = abd_arc_record_index_size(arc, size);
@@ -51,18 +48,19 @@ static ssize_t abd_arc_record_compress(const struct abd_arc *arc, struct abd_arc
 	if (head > 0) {
 		abd_get_from_buf_struct(
 			&room, (char *)record->scratch + head, abd_lz4_room(size) - head);
-		produced = abd_lz4_compress_indexed(
-			&room, src, 0, 0, size, arc->block_index_group, effort, record->scratch);
+		produced = abd_lz4_compress_indexed(&room, src, 0, source->off, size,
+			arc->block_index_group, effort, record->scratch);
 		abd_free(&room);
 	}
+	record->index = record->scratch;
 	record->index_size = produced > 0 ? head : 0;
 	if (produced <= 0)
-		produced = abd_lz4_compress_effort(dst, src, 0, 0, size, effort);
+		produced = abd_lz4_compress_effort(dst, src, 0, source->off, size, effort);
 	/* The longer search needs memory of its own. */
-	return produced != -ENOMEM ? produced : abd_lz4_compress(dst, src, 0, 0, size);
+	return produced != -ENOMEM ? produced : abd_lz4_compress(dst, src, 0, source->off, size);
 }
 
-int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
+int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_stored *record,
 	const struct abd_arc_source *source)
 {
 	size_t size = source->logical_size, room = abd_lz4_room(size);
@@ -71,11 +69,16 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 	ssize_t produced;
 	int result = 0;
 
-	*record = (struct abd_arc_record){.buf = source->buf,
+	*record = (struct abd_arc_stored){.buf = source->buf,
 		.abd = source->abd,
+		.off = source->off,
 		.give = source->give,
 		.stored_size = source->stored_size,
-		.logical_size = size};
+		.logical_size = size,
+		.index = source->index,
+		.checksum = source->checksum};
+	if (source->index != NULL)
+		record->index_size = abd_lz4_index_size(size, source->index->group_size);
 	/* Fewer than 8 bytes: an eighth is less than one byte. */
 	if (room == size || source->as_is)
 		return 0;
@@ -83,7 +86,7 @@ int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *recor
 		abd_arc_record_view(&src, source->buf, size);
 		from = &src;
 	}
-	if (!abd_lz4_might_pay(from, 0, size))
+	if (!abd_lz4_might_pay(from, source->off, size))
 		goto out;
 	record->scratch = abd_buf_alloc(room, false);
 	if (record->scratch == NULL) {
@@ -113,7 +116,7 @@ out:
 	return result;
 }
 
-void abd_arc_record_end(struct abd_arc_record *record)
+void abd_arc_record_end(struct abd_arc_stored *record)
 {
 	abd_buf_free(record->scratch, record->scratch_size);
 	record->scratch = NULL;
@@ -175,13 +178,15 @@ abd_t *abd_arc_record_split(const struct abd_arc *arc, struct abd_arc_entry *ent
 	return abd;
 }
 
-bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
+bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_stored *record,
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata)
 {
 	size_t head = abd_arc_entry_size(arc, record->index_size, record->stored_size);
 	char *data = (char *)entry + head;
 
 	if (record->give) {
+		if (record->stored_size < abd_get_size(record->abd))
+			abd_scatter_trim(record->abd, record->stored_size);
 		abd_arc_record_give(entry, record->abd);
 		return true;
 	}
@@ -189,7 +194,7 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 		if (record->buf != NULL)
 			memcpy(data, record->buf, record->stored_size);
 		else
-			abd_copy_to_buf(data, record->abd, record->stored_size);
+			abd_copy_to_buf_off(data, record->abd, record->off, record->stored_size);
 		abd_arc_record_place(entry, data, record->stored_size, is_metadata);
 		return true;
 	}
@@ -204,7 +209,7 @@ bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record
 	if (record->buf != NULL)
 		abd_copy_from_buf(abd, record->buf, record->stored_size);
 	else
-		abd_copy(abd, record->abd, record->stored_size);
+		abd_copy_off(abd, record->abd, 0, record->off, record->stored_size);
 	if (!is_split)
 		abd_arc_record_give(entry, abd);
 	return true;
@@ -237,10 +242,14 @@ size_t abd_arc_record_bytes(const abd_t *abd)
 	if (abd_is_linear(abd) && !abd_is_linear_page(abd))
 		return abd_arc_class_size(size);
 
-	size_t head = abd_is_linear(abd) ? 0 : abd_arc_class_size(abd_scatter_head_size(abd));
+	/* All runs but the last are full. */
+	size_t head = 0, last = size;
 
-	/* Runs are whole pages, and no more pages than the data needs. */
-	return head + abd_round_up(size, ABD_CHUNK_SIZE);
+	if (!abd_is_linear(abd)) {
+		head = abd_arc_class_size(abd_scatter_head_size(abd));
+		last = ABD_SCATTER(abd).abd_runs[ABD_SCATTER(abd).abd_run_count - 1].iov_len;
+	}
+	return head + size - last + (ABD_CHUNK_SIZE << abd_run_order(last));
 }
 
 size_t abd_arc_record_estimate(size_t size)
@@ -317,15 +326,44 @@ void abd_arc_scratch_put(struct abd_arc_scratch *scratch)
 	scratch->buf = NULL;
 }
 
+/* Decode each group by the index. Behind the record, which was decoded, is room for one. */
+static int abd_arc_record_verify_index(const struct abd_arc_source *source, const char *record)
+{
+	size_t size = source->logical_size, group = source->index->group_size;
+	void *room = (char *)record + size;
+
+	for (size_t off = 0; off < size; off += group) {
+		size_t part = abd_min(group, size - off);
+		ssize_t got = abd_lz4_decompress_indexed_range_to_buf(room, source->abd, off, part,
+			source->off, source->stored_size, source->index);
+
+		if (got == -ENOMEM)
+			return -ENOMEM;
+		if (got != (ssize_t)part || memcmp(room, record + off, part) != 0)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
 int abd_arc_record_verify(const struct abd_arc_source *source)
 {
 	size_t size = source->logical_size;
+	size_t group = source->index != NULL ? source->index->group_size : 0;
 	struct abd_arc_scratch scratch;
-	int error = abd_arc_scratch_get(&scratch, size);
+	uint64_t checksum[4];
 
-	if (error == 0 && abd_lz4_decompress_exact_to_buf(scratch.buf, source->abd, size, 0,
-				  source->stored_size) != (ssize_t)size)
+	if (source->checksum != NULL) {
+		abd_fletcher_4(source->abd, source->off, source->stored_size, checksum);
+		if (memcmp(checksum, source->checksum, sizeof(checksum)) != 0)
+			return -EBADMSG;
+	}
+	int error = abd_arc_scratch_get(&scratch, size + group);
+
+	if (error == 0 && abd_lz4_decompress_exact_to_buf(scratch.buf, source->abd, size,
+				  source->off, source->stored_size) != (ssize_t)size)
 		error = -EBADMSG;
+	if (error == 0 && group > 0)
+		error = abd_arc_record_verify_index(source, scratch.buf);
 	abd_arc_scratch_put(&scratch);
 	return error;
 }

@@ -53,9 +53,10 @@ static inline struct abd_lz4_index *abd_arc_entry_index(
 }
 
 static inline size_t abd_arc_entry_index_size(
-	const struct abd_arc *arc, const struct abd_arc_entry *entry)
+	const struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	return entry->item.indexed ? abd_lz4_index_size(entry->item.size, arc->block_index_group)
+	return entry->item.indexed ? abd_lz4_index_size(entry->item.size,
+					     abd_arc_entry_index(arc, entry)->group_size)
 				   : 0;
 }
 
@@ -79,26 +80,32 @@ static inline bool abd_arc_entry_may_move(
 struct abd_arc_source {
 	const void *buf;
 	abd_t *abd;
+	size_t off;         /* of the first byte in abd */
 	size_t stored_size; /* bytes there */
 	size_t logical_size;
-	uint32_t effort; /* as abd_lz4_compress_effort() */
-	bool as_is;      /* don't compress: a block already, or to be kept plain */
-	bool give;       /* abd may become the record's buffer */
-	bool given;      /* it has */
-	bool ended;      /* the fill that a put ends has ended */
+	const struct abd_lz4_index *index; /* of the block that they are, or NULL */
+	const uint64_t *checksum;          /* their fletcher_4, or NULL: it is not known */
+	uint32_t effort;                   /* as abd_lz4_compress_effort() */
+	bool as_is; /* don't compress: a block already, or to be kept plain */
+	bool give;  /* abd may become the record's buffer */
+	bool given; /* it has */
+	bool ended; /* the fill that a put ends has ended */
 };
 
 /** A record on its way into the cache. */
-struct abd_arc_record {
+struct abd_arc_stored {
 	const void *buf; /* what will be stored: the caller's memory, or scratch; or NULL: abd */
 	abd_t *abd;
-	bool give; /* abd becomes the entry's buffer */
+	size_t off; /* in abd */
+	bool give;  /* abd becomes the entry's buffer */
 	size_t stored_size;
 	size_t logical_size;
 	bool compressed;
 	void *scratch; /* the index, if there is one, and behind it the block */
 	size_t scratch_size;
-	size_t index_size; /* of the index; 0: there is none */
+	const struct abd_lz4_index *index;
+	size_t index_size;        /* of the index; 0: there is none */
+	const uint64_t *checksum; /* of the stored bytes, or NULL */
 };
 
 /** Where an entry has its record. */
@@ -111,17 +118,22 @@ enum abd_arc_place {
 /** A view of memory that is only read. */
 void abd_arc_record_view(abd_t *view, const void *buf, size_t size);
 /** Compress the record, or decide to store it as it is. Returns 0 or -ENOMEM. */
-int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_record *record,
+int abd_arc_record_begin(const struct abd_arc *arc, struct abd_arc_stored *record,
 	const struct abd_arc_source *source);
 /** Bytes of the index that a record of this size may have; 0: none. */
 size_t abd_arc_record_index_size(const struct abd_arc *arc, size_t size);
-void abd_arc_record_end(struct abd_arc_record *record);
-/** Whether the source's bytes are a block of its record. Returns 0, -EBADMSG or -ENOMEM. */
+void abd_arc_record_end(struct abd_arc_stored *record);
+/** The most groups of a block with an index. It lies with its entry, in the smallest slots. */
+#define ABD_ARC_GROUPS_MAX 64
+/**
+ * Whether the source's bytes have its checksum, are a block of its record, and can be entered where
+ * its index says. Returns 0, -EBADMSG or -ENOMEM.
+ */
 int abd_arc_record_verify(const struct abd_arc_source *source);
 /** Make size bytes at data, in the entry's slot, its buffer. */
 void abd_arc_record_place(struct abd_arc_entry *entry, void *data, size_t size, bool is_metadata);
 /** Copy the record's stored bytes to their place. False: no memory. */
-bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_record *record,
+bool abd_arc_record_store(const struct abd_arc *arc, const struct abd_arc_stored *record,
 	struct abd_arc_entry *entry, enum abd_arc_place place, bool is_metadata);
 /** What a split record takes of its slot, behind the entry; 0: such a record is not split. */
 size_t abd_arc_record_split_bytes(size_t size);

@@ -23,19 +23,23 @@ static int put_flags(void)
 	return abd_arc_put_flags(arc, arc_at(1000), record, RECORD, ABD_ARC_METADATA);
 }
 
-static char block[RECORD];
+static char block[RECORD], index_room[256];
 static size_t block_size;
+static struct abd_lz4_index *block_index; /* or NULL: the record is put without parts */
 
 /* After an error the buffer is still the caller's. */
 static int put_abd(const void *from, size_t size, unsigned flags)
 {
+	const abd_arc_record_t part = {
+		.stored_size = size, .logical_size = RECORD, .flags = flags, .index = block_index};
 	abd_t *abd = abd_alloc(size, true);
 
 	if (abd == NULL)
 		return -ENOMEM;
 	abd_copy_from_buf(abd, from, size);
 
-	int error = abd_arc_put_abd(arc, arc_at(3), abd, RECORD, flags);
+	int error = block_index != NULL ? abd_arc_put_record(arc, arc_at(3), abd, &part)
+					: abd_arc_put_abd(arc, arc_at(3), abd, RECORD, flags);
 
 	if (error != 0) {
 		cr_assert_eq(abd_cmp_buf(abd, from, size), 0);
@@ -57,6 +61,15 @@ static int put_abd_plain(void)
 static int put_abd_verified(void)
 {
 	return put_abd(block, block_size, ABD_ARC_STORED | ABD_ARC_VERIFY);
+}
+
+static int put_record(void)
+{
+	block_index = (void *)index_room;
+	int error = put_abd(block, block_size, ABD_ARC_STORED | ABD_ARC_VERIFY);
+
+	block_index = NULL;
+	return error;
 }
 
 static int get(void)
@@ -241,8 +254,9 @@ static int fill_async(void)
 {
 	abd_arc_hold_t held;
 	abd_arc_fill_t fill, second = {NULL, 0, NULL};
+	const abd_arc_record_t part = {.off = 1, .stored_size = RECORD, .logical_size = RECORD};
 	int waits = 0, error = abd_arc_hold_or_fill_async(
-			       arc, arc_at(2000), RECORD, 0, &held, &fill, ready, NULL);
+			       arc, arc_at(2000), RECORD + 1, 0, &held, &fill, ready, NULL);
 
 	called = 0;
 	if (error != 1) {
@@ -256,8 +270,8 @@ static int fill_async(void)
 		if (i == 0 && waits == -EINPROGRESS)
 			cr_assert_eq(abd_arc_forget_ready(arc, arc_at(2000), ready, NULL), 0);
 	}
-	abd_copy_from_buf(fill.abd, record, RECORD);
-	error = abd_arc_fill_commit(&fill, RECORD, RECORD, 0, NULL);
+	abd_copy_from_buf_off(fill.abd, record, 1, RECORD);
+	error = abd_arc_fill_commit_record(&fill, &part, NULL);
 	cr_assert_eq(called, waits == -EINPROGRESS);
 	return error == 0 && waits == -ENOMEM ? -ENOMEM : error;
 }
@@ -391,6 +405,7 @@ static const struct {
 	{"abd_arc_put_abd", put_abd_packed, 0},
 	{"abd_arc_put_abd, plain", put_abd_plain, 0},
 	{"abd_arc_put_abd, verified", put_abd_verified, 0},
+	{"abd_arc_put_record", put_record, 0},
 	{"abd_arc_read", get, SURVIVES_ONE | EVICTS_NOTHING | ALLOCATES},
 	{"abd_arc_read_flags", get_flags, SURVIVES_ONE | EVICTS_NOTHING | ALLOCATES},
 	{"abd_arc_read_all", get_all, 0},
@@ -409,6 +424,7 @@ static const struct {
 	{"abd_arc_forget_ready", fill_async, 0},
 	{"abd_arc_hold_or_fill_many", fill_many, 0},
 	{"abd_arc_fill_commit", hold_or_fill, 0},
+	{"abd_arc_fill_commit_record", fill_async, 0},
 	{"abd_arc_fill_abandon", fill_abandon, 0},
 	{"abd_arc_remove", removal, 0},
 	{"abd_arc_remove_pool", remove_pool, 0},
@@ -501,7 +517,8 @@ static void make_block(void)
 	arc_fill(record, RECORD, 3, 0, 8);
 	abd_get_from_buf_struct(&from, record, RECORD);
 	abd_get_from_buf_struct(&to, block, RECORD);
-	block_size = (size_t)abd_lz4_compress(&to, &from, 0, 0, RECORD);
+	block_size = (size_t)abd_lz4_compress_indexed(
+		&to, &from, 0, 0, RECORD, 4096, 0, (void *)index_room);
 	cr_assert_lt(block_size, RECORD);
 	abd_free(&from);
 	abd_free(&to);
@@ -524,6 +541,6 @@ Test(abd_arc_oom, every_allocation_of_every_call_may_fail)
 		sites += n;
 	}
 	fprintf(stderr, "abd_arc_oom: %zu allocation sites refused\n", sites);
-	cr_assert_geq(sites, 110, "only %zu sites", sites);
+	cr_assert_geq(sites, 135, "only %zu sites", sites);
 	cr_assert_eq(abd_tuning_set("thread_cache_bytes", "8388608"), 0);
 }

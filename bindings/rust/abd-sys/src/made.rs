@@ -103,6 +103,19 @@ const _: [(); 24] = [(); size_of_on_64_bits::<abd_arc_fill_t>(24)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct abd_arc_record_t {
+    pub off: usize,
+    pub stored_size: usize,
+    pub logical_size: usize,
+    pub flags: c_uint,
+    pub index: *const abd_lz4_index,
+    pub checksum: *const u64,
+}
+zeroed_by_default!(abd_arc_record_t);
+const _: [(); 48] = [(); size_of_on_64_bits::<abd_arc_record_t>(48)];
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct abd_arc_io_t {
     pub key: abd_arc_key_t,
     pub dst: *mut c_void,
@@ -315,6 +328,7 @@ extern "C" {
     pub fn abd_arc_evicted_take(evicted: *mut abd_arc_evicted_t) -> *mut abd_t;
     pub fn abd_arc_fill_abandon(fill: *mut abd_arc_fill_t);
     pub fn abd_arc_fill_commit(fill: *mut abd_arc_fill_t, stored_size: usize, logical_size: usize, flags: c_uint, hold: *mut abd_arc_hold_t) -> c_int;
+    pub fn abd_arc_fill_commit_record(fill: *mut abd_arc_fill_t, record: *const abd_arc_record_t, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_forget_ready(arc: *mut abd_arc_t, key: *const abd_arc_key_t, ready: Option<unsafe extern "C" fn(*mut c_void)>, arg: *mut c_void) -> c_int;
     pub fn abd_arc_hold(arc: *mut abd_arc_t, key: *const abd_arc_key_t, hold: *mut abd_arc_hold_t) -> c_int;
     pub fn abd_arc_hold_drop(arc: *mut abd_arc_t, hold: *const abd_arc_hold_t) -> c_int;
@@ -329,6 +343,7 @@ extern "C" {
     pub fn abd_arc_put(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize) -> c_int;
     pub fn abd_arc_put_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, abd: *mut abd_t, logical_size: usize, flags: c_uint) -> c_int;
     pub fn abd_arc_put_flags(arc: *mut abd_arc_t, key: *const abd_arc_key_t, buf: *const c_void, size: usize, flags: c_uint) -> c_int;
+    pub fn abd_arc_put_record(arc: *mut abd_arc_t, key: *const abd_arc_key_t, abd: *mut abd_t, record: *const abd_arc_record_t) -> c_int;
     pub fn abd_arc_read(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void, off: usize, size: usize) -> isize;
     pub fn abd_arc_read_abd(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut abd_t, dst_off: usize, off: usize, size: usize) -> isize;
     pub fn abd_arc_read_all(arc: *mut abd_arc_t, key: *const abd_arc_key_t, dst: *mut c_void, capacity: usize, size_needed: *mut usize) -> isize;
