@@ -812,9 +812,9 @@ ABD_API int abd_arc_fill_commit_record(
 
 /**
  * End a fill without a record. The thread that has waited longest wakes and gets the fill; the
- * others go on waiting. If no thread sleeps for the fill, it ends, and the ready functions that wait
- * for it are called. If a record of the key was put or removed since the fill began, all wake and
- * look again.
+ * others go on waiting. If no thread sleeps for the fill, it ends, and the ready functions that
+ * wait for it are called. If a record of the key was put or removed since the fill began, all wake
+ * and look again.
  *
  * Contract: *fill is empty, or came from a call that begins fills and was not ended yet.
  * Returns:  nothing; *fill is left empty.

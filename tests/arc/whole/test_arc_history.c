@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads put, read, hold, fill and remove the same keys. Each call is recorded with its times, and
- * the history of each key must be linearisable: there is an order of the calls that agrees with
- * their times, in which each read finds the newest put, or nothing when a remove or eviction came
- * later.
+ * Threads put, read, hold, fill and remove the same keys, alone and in batches; a fill may be ended
+ * by another thread than began it. Each call is recorded with its times, and the history of each
+ * key must be linearisable: there is an order of the calls that agrees with their times, in which
+ * each read finds the newest put, or nothing when a remove or eviction came later.
  *
  * Every put has a value of its own, so that is decided exactly, without a search: Gibbons and
  * Korach, "Testing Shared Memories" (SIAM J. Comput. 26:4, 1997). A put and the reads that found
@@ -20,7 +20,7 @@
  */
 #include "arc_data.h"
 
-enum { THREADS = 4, CALLS = 60000, HOT = 6, KEYS = 3000, HELD = 8 };
+enum { THREADS = 4, CALLS = 60000, HOT = 6, KEYS = 3000, HELD = 8, MANY = 4 };
 enum { SIZE_MIN = 256, SIZE_HOT = 6000, SIZE_READ = SIZE_MIN };
 
 /* One call. value 0: it removed the record, or found none. */
@@ -293,48 +293,150 @@ static uint64_t worker_hold(struct worker *worker, uint32_t key, const abd_arc_k
 /* How many threads are filling each key. */
 static atomic_int filling[KEYS];
 
-/*
- * Hold, or fetch what is missing, which is a put of a new value; but one that was overtaken never
- * was: then it is no call of this key. *is_put: it was a put.
- */
-static uint64_t worker_fill(
-	struct worker *worker, uint32_t *key, const abd_arc_key_t *arc_key, bool *is_put)
+/* What was noted for ready(), and was called. */
+static atomic_uint noted, called;
+
+static void ready(void *arg)
 {
-	uint64_t value = worker->number << 32 | (worker->calls + 1);
-	size_t size = value_size(*key, value);
+	atomic_fetch_add(&called, 1);
+}
+
+/* A fill that belongs to no thread, on its way to the one that ends it. */
+struct parcel {
+	abd_arc_fill_t fill;
+	uint32_t key;
+};
+
+static struct parcel *_Atomic parcel;
+
+static uint64_t worker_value(const struct worker *worker, const struct call *call)
+{
+	return worker->number << 32 | (uint64_t)(call - worker->call + 1);
+}
+
+/*
+ * End a fill, which is a put of a new value; but one that was overtaken or abandoned never was:
+ * then it is no call of this key.
+ */
+static void worker_ends(struct worker *worker, struct call *call, abd_arc_fill_t *fill)
+{
+	uint64_t value = worker_value(worker, call), found = value;
+	size_t size = value_size(call->key, value);
+	const abd_arc_record_t record = {
+		.off = fill->size - size, .stored_size = size, .logical_size = size};
+	abd_arc_hold_t hold, *holds = value % 2 == 0 ? &hold : NULL;
+
+	for (size_t i = 0; i < size / 8; i++)
+		worker->words[i] = word(value, i);
+	abd_copy_from_buf_off(fill->abd, worker->words, record.off, size);
+	atomic_fetch_sub(&filling[call->key], 1);
+	call->begin = now();
+	int error = value % 8 == 0 ? (abd_arc_fill_abandon(fill), -ESTALE)
+				   : abd_arc_fill_commit_record(fill, &record, holds);
+
+	call->is_put = error == 0;
+	call->value = error == 0 ? value : 0;
+	if (error == 0 && holds != NULL) {
+		abd_copy_to_buf_off(&found, hold.abd, 0, sizeof(found));
+		abd_arc_release(&hold);
+	}
+	if (error != 0)
+		call->key = KEYS;
+	/* -ENOSPC: all of a small shard is held, so that there is nothing to evict. */
+	if ((error != 0 && error != -ESTALE && error != -ENOSPC) || found != value)
+		worker->wrong = "a commit failed, or holds another value";
+}
+
+/* What asking for the key of a call has led to. */
+static void worker_asked(struct worker *worker, struct call *call, int result, abd_arc_hold_t *hold,
+	abd_arc_fill_t *fill)
+{
+	if (result == 1) {
+		if (atomic_fetch_add(&filling[call->key], 1) != 0)
+			worker->wrong = "two fill a key";
+		worker_ends(worker, call, fill);
+	} else if (result == 0) {
+		abd_copy_to_buf_off(&call->value, hold->abd, 0, sizeof(call->value));
+		abd_arc_release(hold);
+	} else {
+		call->key = KEYS;
+		if (result != -ENOSPC && result != -EINPROGRESS && result != -EAGAIN &&
+			result != -ETIMEDOUT)
+			worker->wrong = "a fill failed";
+	}
+}
+
+/*
+ * Another thread ends this thread's fill, and this one that of another, if there is one. So none
+ * may sleep for ever for a fill.
+ */
+static void worker_async(struct worker *worker, struct call *call, const abd_arc_key_t *name)
+{
+	struct parcel *mine = malloc(sizeof(*mine));
+	abd_arc_hold_t hold;
+	int result = abd_arc_hold_or_fill_async(
+		worker->arc, name, SIZE_HOT + 8, 0, &hold, &mine->fill, ready, NULL);
+
+	atomic_fetch_add(&noted, result == -EINPROGRESS);
+	if (result != 1) {
+		worker_asked(worker, call, result, &hold, NULL);
+		free(mine);
+		return;
+	}
+	if (atomic_fetch_add(&filling[call->key], 1) != 0)
+		worker->wrong = "two fill a key";
+	mine->key = call->key;
+	mine = atomic_exchange(&parcel, mine);
+	call->key = mine != NULL ? mine->key : KEYS;
+	if (mine != NULL)
+		worker_ends(worker, call, &mine->fill);
+	free(mine);
+}
+
+/* A batch of this key and others, each of which is a call. */
+static void worker_many(struct worker *worker, struct call *call)
+{
+	abd_arc_key_t keys[MANY];
+	abd_arc_hold_t hold[MANY];
+	abd_arc_fill_t fill[MANY];
+	size_t sizes[MANY];
+	int result[MANY];
+
+	for (unsigned i = 0; i < MANY; i++) {
+		call[i] = (struct call){call->key, false, 0, call->begin, 0};
+		if (i > 0)
+			call[i].key = (uint32_t)(abd_test_random(&worker->random) % (2 * HOT));
+		keys[i] = arc_key(call[i].key);
+		sizes[i] = SIZE_HOT;
+	}
+	abd_arc_hold_or_fill_many(worker->arc, keys, sizes, 0, hold, fill, result, MANY);
+	for (unsigned i = 0; i < MANY; i++)
+		call[i].end = now();
+	for (unsigned i = 0; i < MANY; i++) {
+		worker_asked(worker, &call[i], result[i], &hold[i], &fill[i]);
+		if (result[i] == 1)
+			call[i].end = now();
+	}
+	worker->calls += MANY - 1;
+}
+
+/* Hold, or fetch what is missing, which is a put of a new value. */
+static void worker_asks(struct worker *worker, const abd_arc_key_t *name, unsigned how)
+{
+	struct call *call = &worker->call[worker->calls];
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill;
-	int result = abd_arc_hold_or_fill(worker->arc, arc_key, size, 0, &hold, &fill);
-	bool wants_hold = worker->calls % 2 == 0;
 
-	*is_put = result == 1;
-	if (result == 1) {
-		if (atomic_fetch_add(&filling[*key], 1) != 0)
-			worker->wrong = "two threads fill a key";
-		for (size_t i = 0; i < size / 8; i++)
-			worker->words[i] = word(value, i);
-		abd_copy_from_buf(fill.abd, worker->words, size);
-		atomic_fetch_sub(&filling[*key], 1);
-		worker->call[worker->calls].begin = now();
-		result = worker->calls % 8 == 0 ? (abd_arc_fill_abandon(&fill), -ESTALE)
-						: abd_arc_fill_commit(&fill, size, size, 0,
-							  wants_hold ? &hold : NULL);
-		if (result == 0 && !wants_hold)
-			return value;
-	}
-	/* Overtaken; or all of a small shard is held, so that there is nothing to evict. */
-	if (result == -ESTALE || result == -ENOSPC) {
-		*key = KEYS;
-		*is_put = false;
-		return 0;
-	}
-	if (result != 0) {
-		worker->wrong = "a fill failed";
-		return 0;
-	}
-	abd_copy_to_buf_off(&value, hold.abd, 0, sizeof(value));
-	abd_arc_release(&hold);
-	return value;
+	if (how == 1)
+		worker_async(worker, call, name);
+	else if (how == 2 && worker->calls + MANY <= CALLS)
+		worker_many(worker, call);
+	else
+		worker_asked(worker, call,
+			abd_arc_hold_or_fill_timed(worker->arc, name,
+				value_size(call->key, worker_value(worker, call)), 0,
+				worker->calls % 3 == 0 ? 20000 : 5000000, &hold, &fill),
+			&hold, &fill);
 }
 
 static void *worker_runs(void *arg)
@@ -358,10 +460,11 @@ static void *worker_runs(void *arg)
 		else if (what < 11)
 			call->value = worker_read(worker, &name);
 		else if (what < 12)
-			call->value = worker_fill(worker, &call->key, &name, &call->is_put);
+			worker_asks(worker, &name, (unsigned)(random >> 44) % 3);
 		else
 			call->value = worker_hold(worker, key, &name);
-		call->end = now();
+		if (call->end == 0)
+			call->end = now();
 	}
 	for (size_t i = 0; i < HELD; i++)
 		worker_release(worker, &worker->held[i]);
@@ -405,6 +508,13 @@ static void histories(size_t capacity, uint32_t flags)
 		cr_assert_null(worker[i].wrong, "%s", worker[i].wrong);
 		calls += worker[i].calls;
 	}
+	struct parcel *last = atomic_exchange(&parcel, NULL);
+
+	if (last != NULL)
+		abd_arc_fill_abandon(&last->fill);
+	free(last);
+	cr_assert_eq(noted, called, "%u noted, %u called", noted, called);
+	memset(filling, 0, sizeof(filling));
 
 	const char *wrong = check(call, calls);
 
