@@ -110,6 +110,11 @@ enum abd_arc_flags {
 	 * ABD_ARC_SECOND_TIME. Records that were used once are evicted before the others
 	 */
 	ABD_ARC_NO_GHOSTS = 1 << 20,
+	/**
+	 * abd_arc_destroy() calls evicted_cb for each record that is still there, what is worth
+	 * least first
+	 */
+	ABD_ARC_DESTROY_EVICTS = 1 << 21,
 };
 
 /** Flags of a record: bits 0 to 15. abd_arc_create() refuses them. */
@@ -128,12 +133,23 @@ enum abd_arc_put_flag {
 	ABD_ARC_VERIFY = 1 << 5,
 };
 
+/** Why a record was evicted. */
+enum abd_arc_evicted_reason {
+	ABD_ARC_EVICTED_CAPACITY = 1, /**< others need its room */
+	ABD_ARC_EVICTED_RESIZE,       /**< abd_arc_resize() makes the cache smaller */
+	ABD_ARC_EVICTED_TRIM,         /**< by abd_arc_trim() */
+	/** it was found damaged: abd is NULL, and stored_size 0 */
+	ABD_ARC_EVICTED_DAMAGED,
+	ABD_ARC_EVICTED_DESTROY, /**< with ABD_ARC_DESTROY_EVICTS: the cache ends */
+};
+
 /**
  * A record that was evicted. evicted_cb is called once for each such record, when no thread can
  * find or hold it any more. evicted_cb is not called for a record that a call removed or replaced,
- * before or after its eviction; that was found damaged; that had to leave a full page of the index;
- * or that is in the cache when it is destroyed. But a put that makes room may evict the old record
- * of its own key. This put replaces no record, and evicted_cb may be called during it.
+ * before or after its eviction; that had to leave a full page of the index; or that is in the cache
+ * when it is destroyed, except with ABD_ARC_DESTROY_EVICTS. A record that is found damaged is
+ * reported also if its key has another record by then. A put that makes room may evict the old
+ * record of its own key. This put replaces no record, and evicted_cb may be called during it.
  *
  * Records that were evicted together are reported together, up to about a thousand, by the thread
  * whose call finds that all readers have left them. Such a call is a put, fill, remove, resize or
@@ -156,12 +172,19 @@ enum abd_arc_put_flag {
  */
 typedef struct abd_arc_evicted {
 	abd_arc_key_t key;
-	/** the record as stored, marked ABD_FLAG_META if metadata; NULL after it was taken */
+	/** the record as stored, marked ABD_FLAG_META if metadata; NULL if it was taken or is damaged */
 	const abd_t *abd;
 	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */
 	unsigned flags;      /**< for abd_arc_put_abd(): ABD_ARC_STORED or ABD_ARC_PLAIN */
 	void *entry;         /**< private */
+	unsigned reason;     /**< enum abd_arc_evicted_reason */
+	/**
+	 * how often it was used, as far as the policy has learnt: 1 for the put, and 1 for each hit
+	 * that counted as a use. A record that came back after its eviction begins with 2. At most
+	 * 63
+	 */
+	unsigned uses;
 } abd_arc_evicted_t;
 
 /**
@@ -939,9 +962,9 @@ ABD_API int abd_arc_load(abd_arc_t *arc, int fd, struct abd_arc_saved *saved, si
  * for the cache. abd_arc_put_abd() can give it to another cache.
  *
  * Contract: called by evicted_cb, for the record that it was called with, which was not taken yet.
- * Returns:  the buffer, of stored_size bytes, and evicted->abd is NULL; or NULL if the buffer or
- *           its end lies in a slab of the cache, or if there is no memory for its struct. Then
- *           the record can be copied from evicted->abd.
+ * Returns:  the buffer, of stored_size bytes, and evicted->abd is NULL; or NULL if the record is
+ *           damaged, if the buffer or its end lies in a slab of the cache, or if there is no memory
+ *           for its struct. In the latter two cases the record can be copied from evicted->abd.
  * Owner:    the caller, until abd_free().
  * Threads:  the one that is in evicted_cb.
  * Source:   none in OpenZFS, where l2arc_write_buffers() writes what is still cached.

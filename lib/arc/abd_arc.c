@@ -19,7 +19,8 @@
 
 #define ABD_ARC_HIT_BATCH 64
 #define ABD_ARC_LZ4_GROUP (16 << 10)
-#define ABD_ARC_FLAGS (ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS)
+#define ABD_ARC_FLAGS \
+	(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS | ABD_ARC_DESTROY_EVICTS)
 static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record");
 /*
  * The least part of a shard, if the cache chooses how many there are: from this on a store has
@@ -244,11 +245,14 @@ no_memory:
 
 static void abd_arc_empty(struct abd_arc *arc)
 {
+	bool evicts = (arc->flags & ABD_ARC_DESTROY_EVICTS) != 0 && arc->evicted_cb != NULL;
 	struct abd_arc_item *item;
 
 	pthread_mutex_lock(&arc->lock);
+	arc->policy.forgets = true;
+	arc->reason = ABD_ARC_EVICTED_DESTROY;
 	while ((item = abd_arc_policy_victim(&arc->policy, false)) != NULL)
-		abd_arc_drop(arc, abd_arc_entry_of(item));
+		(evicts ? abd_arc_evict : abd_arc_drop)(arc, abd_arc_entry_of(item));
 	pthread_mutex_unlock(&arc->lock);
 	/* Nothing is held now, but a look may have seen a hold that has been released since. */
 	do

@@ -56,6 +56,11 @@ void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed)
 	pthread_mutex_unlock(&arc->lock);
 }
 
+static bool abd_arc_entry_is_damaged(const struct abd_arc_entry *entry)
+{
+	return abd_arc_stamp_reason(abd_arc_item_stamp(&entry->item)) == ABD_ARC_EVICTED_DAMAGED;
+}
+
 /* How many entries are pending now: the callbacks may add others. */
 static size_t abd_arc_pending_count(struct abd_arc *arc)
 {
@@ -68,7 +73,7 @@ static size_t abd_arc_pending_count(struct abd_arc *arc)
 
 /*
  * Take the entry that has waited longest, or NULL. *evicted: it is the record of its key that was
- * evicted, and no other has come since.
+ * evicted, and no other has come since; or it left because it was damaged.
  */
 static struct abd_arc_entry *abd_arc_pending_take(struct abd_arc *arc, bool *evicted)
 {
@@ -81,7 +86,8 @@ static struct abd_arc_entry *abd_arc_pending_take(struct abd_arc *arc, bool *evi
 		entry = abd_arc_link_entry(link);
 		abd_arc_link_pull(link);
 		arc->pending_count--;
-		*evicted = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &entry->key),
+		*evicted = abd_arc_entry_is_damaged(entry) ||
+			   abd_arc_index_find_any(arc->index, abd_arc_hash(arc, &entry->key),
 				   &entry->key) == entry;
 	}
 	pthread_mutex_unlock(&arc->lock);
@@ -91,22 +97,25 @@ static struct abd_arc_entry *abd_arc_pending_take(struct abd_arc *arc, bool *evi
 static void abd_arc_callback_call(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	ABD_KEEP_ERRNO;
-	bool is_sound = abd_arc_record_is_sound(arc, entry);
+	uint64_t stamp = abd_arc_item_stamp(&entry->item);
+	bool was_damaged = abd_arc_entry_is_damaged(entry);
+	bool is_damaged = was_damaged || !abd_arc_record_is_sound(arc, entry);
 	abd_arc_evicted_t evicted = {.key = entry->key,
-		.abd = abd_arc_entry_abd(entry),
-		.stored_size = abd_arc_entry_stored(entry),
+		.abd = is_damaged ? NULL : abd_arc_entry_abd(entry),
+		.stored_size = is_damaged ? 0 : abd_arc_entry_stored(entry),
 		.logical_size = entry->item.size,
 		.flags = abd_arc_entry_is_compressed(entry) ? ABD_ARC_STORED : ABD_ARC_PLAIN,
-		.entry = entry};
+		.entry = entry,
+		.reason = is_damaged ? ABD_ARC_EVICTED_DAMAGED : abd_arc_stamp_reason(stamp),
+		.uses = abd_arc_stamp_uses(stamp)};
 
 	bool was = abd_arc_callback_set(true);
 
-	if (is_sound)
-		arc->evicted_cb(&evicted, arc->evicted_arg);
+	arc->evicted_cb(&evicted, arc->evicted_arg);
 	abd_arc_callback_set(was);
 	pthread_mutex_lock(&arc->lock);
-	arc->stats.told += is_sound;
-	arc->stats.damaged += !is_sound;
+	arc->stats.told++;
+	arc->stats.damaged += is_damaged && !was_damaged;
 	pthread_mutex_unlock(&arc->lock);
 }
 
@@ -139,6 +148,8 @@ void abd_arc_callback_run_slow(struct abd_arc *arc)
 abd_t *abd_arc_evicted_take(abd_arc_evicted_t *evicted)
 {
 	ABD_REQUIRE(evicted != NULL, "evicted is NULL");
+	if (evicted->reason == ABD_ARC_EVICTED_DAMAGED)
+		return NULL;
 	ABD_REQUIRE(evicted->abd != NULL, "no record, or it was taken before");
 	struct abd_arc_entry *entry = evicted->entry;
 	abd_t *abd = abd_arc_entry_abd(entry);

@@ -68,7 +68,7 @@ static size_t abd_arc_compact_entry(struct abd_arc *arc, struct abd_arc_entry *f
 	(void)abd_arc_index_put(arc->index, abd_arc_hash(arc, &to->key), to, &old);
 	assert(old == from);
 	abd_arc_record_count(arc, to, true);
-	abd_arc_record_retire(arc, from);
+	abd_arc_record_retire(arc, from, 0);
 	arc->stats.moves++;
 	return size > ABD_ARC_COMPACT_LEAST ? size : ABD_ARC_COMPACT_LEAST;
 }

@@ -42,19 +42,44 @@ static_assert(sizeof(struct abd_arc_entry) == 128 || sizeof(void *) != 8,
 static_assert(ABD_ARC_RECORD_MAX <= UINT32_MAX / 2, "costs are 32 bits");
 
 /*
- * Stamps of an entry that has left the policy. ABD_ARC_STAMP_OWNER: it is pinned. From
- * ABD_ARC_STAMP_RETIRED on: it is retired, and this says in which shard of the process. 0: nobody
- * finds or holds it any more, and it will be freed. ABD_ARC_STAMP_HELD, of what is retired: the
- * last look has found it in a slot.
+ * Stamps of an entry that has left the policy. From ABD_ARC_STAMP_OWNER on: it is pinned. From
+ * ABD_ARC_STAMP_RETIRED on: it is retired, and this says in which shard of the process. From
+ * ABD_ARC_STAMP_ENDED on: nobody finds or holds it any more, and it will be freed.
+ * The low bits are marks. ABD_ARC_STAMP_HELD, of what is retired: the last look has found it in a
+ * slot. From ABD_ARC_STAMP_USE on: how often it was used, and from ABD_ARC_STAMP_REASON on: why it
+ * left, by enum abd_arc_evicted_reason, or 0.
  */
 #define ABD_ARC_STAMP_RETIRED (ABD_ARC_STAMP_OWNER + ((uint64_t)1 << 62))
+#define ABD_ARC_STAMP_ENDED (ABD_ARC_STAMP_RETIRED + ((uint64_t)1 << 61))
 #define ABD_ARC_STAMP_HELD ((uint64_t)2)
-#define ABD_ARC_STAMP_MARKS (ABD_ARC_STAMP_MARK | ABD_ARC_STAMP_HELD)
+#define ABD_ARC_STAMP_REASON ABD_ARC_STAMP_TURN
+#define ABD_ARC_STAMP_MARKS (8 * ABD_ARC_STAMP_REASON - 1)
+/** The marks that stay until evicted_cb gets them. */
+#define ABD_ARC_STAMP_LEFT (ABD_ARC_STAMP_MARKS - ABD_ARC_STAMP_USE + 1)
+
+static_assert(ABD_ARC_EVICTED_DESTROY < 8, "a reason has three bits");
+
+/** These marks of an entry that leaves now. */
+static inline uint64_t abd_arc_entry_left(const struct abd_arc_entry *entry, unsigned reason)
+{
+	return ABD_ARC_STAMP_USE * abd_arc_item_uses(&entry->item) + ABD_ARC_STAMP_REASON * reason;
+}
+
+static inline unsigned abd_arc_stamp_uses(uint64_t stamp)
+{
+	return (unsigned)(stamp / ABD_ARC_STAMP_USE & ABD_ARC_USES_MAX);
+}
+
+static inline unsigned abd_arc_stamp_reason(uint64_t stamp)
+{
+	return (unsigned)(stamp / ABD_ARC_STAMP_REASON & 7);
+}
 
 static inline bool abd_arc_entry_is_retired(const struct abd_arc_entry *entry)
 {
-	return atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >=
-	       ABD_ARC_STAMP_RETIRED;
+	uint64_t stamp = abd_arc_item_stamp(&entry->item);
+
+	return stamp >= ABD_ARC_STAMP_RETIRED && stamp < ABD_ARC_STAMP_ENDED;
 }
 
 static inline struct abd_arc_entry *abd_arc_entry_of(struct abd_arc_item *item)

@@ -48,15 +48,29 @@ static void abd_arc_unindex(struct abd_arc *arc, uint64_t hash, const struct abd
 	(void)was_in;
 }
 
-void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
+/* reason: 0: evicted_cb is not to be called for it. */
+static void abd_arc_drop_as(struct abd_arc *arc, struct abd_arc_entry *entry, unsigned reason)
 {
+	uint64_t left = abd_arc_entry_left(entry, reason);
+
 	abd_arc_unindex(arc, abd_arc_hash(arc, &entry->key), entry);
 	if (abd_arc_item_list(&entry->item) == ABD_ARC_NONE) {
 		arc->leaving--;
 		return;
 	}
 	abd_arc_policy_remove(&arc->policy, &entry->item);
-	abd_arc_record_retire(arc, entry);
+	abd_arc_record_retire(arc, entry, left);
+}
+
+void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	abd_arc_drop_as(arc, entry, 0);
+}
+
+void abd_arc_drop_damaged(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	abd_arc_drop_as(arc, entry, ABD_ARC_EVICTED_DAMAGED);
+	arc->stats.damaged++;
 }
 
 /* What is held, or pending for evicted_cb, may be more than the capacity. */
@@ -77,9 +91,18 @@ static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
 	return bytes > 0 && abd_arc_used(arc) + bytes > abd_arc_allowed(arc);
 }
 
+/* Why records are evicted now. While a resize makes room, that is why, whoever needs some. */
+static unsigned abd_arc_evict_reason(const struct abd_arc *arc)
+{
+	if (arc->reason != 0)
+		return arc->reason;
+	return arc->ceiling > 0 ? ABD_ARC_EVICTED_RESIZE : ABD_ARC_EVICTED_CAPACITY;
+}
+
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
 	uint64_t hash = abd_arc_hash(arc, &entry->key);
+	uint64_t left = abd_arc_entry_left(entry, abd_arc_evict_reason(arc));
 
 	if (abd_arc_is_ghost_too_much(arc))
 		(void)abd_arc_policy_drop_ghost(&arc->policy);
@@ -87,7 +110,7 @@ void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry)
 	abd_arc_index_leave(arc->index, hash, entry);
 	arc->leaving++;
 	abd_arc_policy_evict(&arc->policy, &entry->item, hash);
-	abd_arc_record_retire(arc, entry);
+	abd_arc_record_retire(arc, entry, left);
 	arc->stats.evictions++;
 }
 

@@ -23,10 +23,12 @@ size_t abd_arc_target(size_t capacity);
 void abd_arc_target_follow(struct abd_arc *arc);
 /**
  * Evict takes an entry out of the policy, which keeps a ghost, and marks it as leaving. Drop takes
- * one, leaving or not, out of index and policy. Under lock.
+ * one, leaving or not, out of index and policy; if it is damaged, evicted_cb gets to know. Under
+ * lock.
  */
 void abd_arc_evict(struct abd_arc *arc, struct abd_arc_entry *entry);
 void abd_arc_drop(struct abd_arc *arc, struct abd_arc_entry *entry);
+void abd_arc_drop_damaged(struct abd_arc *arc, struct abd_arc_entry *entry);
 /**
  * Evict until incoming more bytes, which will go into list, fit the policy's capacity; but not many
  * records at once. True: some are left to evict. Under lock.

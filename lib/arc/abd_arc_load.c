@@ -33,7 +33,7 @@ struct abd_arc_load {
 struct abd_arc_load_head {
 	abd_arc_key_t key;
 	size_t stored_size, logical_size, index_size;
-	unsigned flags;
+	unsigned flags, uses;
 	uint64_t checksum;
 };
 
@@ -140,6 +140,7 @@ static struct abd_arc_load_head abd_arc_load_head(const uint64_t word[ABD_ARC_SA
 		.stored_size = (uint32_t)(word[6] >> 32),
 		.index_size = (uint32_t)word[7],
 		.flags = (uint16_t)(word[7] >> 32),
+		.uses = (uint16_t)(word[7] >> 48),
 		.checksum = word[8]};
 }
 
@@ -172,7 +173,7 @@ static int abd_arc_load_put(struct abd_arc_load *load, struct abd_arc *arc, uint
 	bool is_frequent = (head->flags & ABD_ARC_SAVE_FREQUENT) != 0;
 	unsigned flags = (head->flags & ABD_ARC_SAVE_METADATA) != 0 ? ABD_ARC_METADATA : 0;
 	int error = abd_arc_put_restored(arc, hash, &head->key, flags, &source,
-		is_frequent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT);
+		is_frequent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT, head->uses);
 
 	if (error == -EAGAIN)
 		load->full |= (uint64_t)1 << arc->number;

@@ -151,7 +151,7 @@ static uint64_t abd_arc_policy_recent_stamp(struct abd_arc_policy *policy, size_
 
 static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 {
-	uint64_t stamp = ABD_ARC_STAMP_FREQUENT + ABD_ARC_STAMP_STEP * ++policy->clock;
+	uint64_t stamp = ABD_ARC_STAMP_FREQUENT + ABD_ARC_STAMP_TURN * ++policy->clock;
 	uint64_t clock = atomic_load_explicit(&policy->shared.clock, memory_order_relaxed);
 	/*
 	 * The order within the newest quarter of T2 hardly matters: no record is evicted from
@@ -159,10 +159,12 @@ static uint64_t abd_arc_policy_frequent_stamp(struct abd_arc_policy *policy)
 	 * each evicts from its own part of T2, of which this is a quarter if it has a 16th of all.
 	 */
 	size_t part = policy->frequent.count >> (policy->quotas > 1 ? 6 : 2);
-	uint64_t fresh = policy->period_us > 0 ? ABD_ARC_STAMP_STEP * part : 0;
+	uint64_t fresh = policy->period_us > 0 ? ABD_ARC_STAMP_TURN * part : 0;
 
+	/* With all low bits: so it is not below the stamp of this item, whatever has its own. */
 	if (stamp - clock > fresh / 8) {
-		atomic_store_explicit(&policy->shared.clock, stamp, memory_order_relaxed);
+		atomic_store_explicit(&policy->shared.clock, stamp + ABD_ARC_STAMP_TURN - 1,
+			memory_order_relaxed);
 		atomic_store_explicit(&policy->shared.fresh, fresh, memory_order_relaxed);
 	}
 	return stamp;
@@ -178,13 +180,16 @@ static struct abd_arc_link *abd_arc_policy_head(
 			  : &part->head[list == ABD_ARC_FREQUENT];
 }
 
-static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned quota)
+/* stamp has nothing in its low bits, and of an item of T1 no uses. */
+static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned quota, unsigned uses)
 {
+	if (stamp >= ABD_ARC_STAMP_FREQUENT)
+		stamp += ABD_ARC_STAMP_USE * abd_min(uses, ABD_ARC_USES_MAX);
 	atomic_store_explicit(&item->stamp, stamp + 2 * (uint64_t)quota, memory_order_relaxed);
 }
 
 static void abd_arc_policy_push(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned quota)
+	enum abd_arc_list_id list, unsigned quota, unsigned uses)
 {
 	uint64_t stamp = list == ABD_ARC_FREQUENT ? abd_arc_policy_frequent_stamp(policy)
 						  : abd_arc_policy_recent_stamp(policy, item->cost);
@@ -192,7 +197,7 @@ static void abd_arc_policy_push(struct abd_arc_policy *policy, struct abd_arc_it
 	abd_arc_list_push(abd_arc_policy_list(policy, list),
 		abd_arc_policy_head(policy, quota, list), &item->link, item->cost);
 	policy->quota[quota].bytes += item->cost;
-	abd_arc_policy_stamp(item, stamp, quota);
+	abd_arc_policy_stamp(item, stamp, quota, uses);
 }
 
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item)
@@ -222,15 +227,16 @@ void abd_arc_policy_replace(
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned quota)
 {
 	enum abd_arc_list_id list = abd_arc_item_list(item);
+	unsigned uses = abd_arc_item_uses(item) + 1;
 
 	/* Most hits: all sums stay as they are. */
 	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && abd_arc_item_quota(item) == quota)) {
 		abd_arc_link_pull(&item->link);
 		abd_arc_link_push(abd_arc_policy_head(policy, quota, list), &item->link);
-		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), quota);
+		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), quota, uses);
 	} else if (list != ABD_ARC_NONE) {
 		abd_arc_policy_remove(policy, item);
-		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, quota);
+		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, quota, uses);
 	}
 }
 
@@ -241,7 +247,8 @@ void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *i
 
 	if (ghost > 0)
 		abd_arc_ghost_end(&policy->ghosts, ghost);
-	abd_arc_policy_push(policy, item, list, quota);
+	/* What goes into T2 at once came back, or has taken the place of a record there. */
+	abd_arc_policy_push(policy, item, list, quota, 2);
 }
 
 /*
@@ -341,18 +348,20 @@ static struct abd_arc_item *abd_arc_policy_oldest(
 static uint64_t abd_arc_policy_old_stamp(
 	struct abd_arc_policy *policy, enum abd_arc_list_id list, const struct abd_arc_item *oldest)
 {
-	uint64_t least = list == ABD_ARC_FREQUENT ? ABD_ARC_STAMP_FREQUENT : 0;
-	uint64_t stamp = ABD_ARC_STAMP_YOUNG + ABD_ARC_STAMP_STEP * abd_arc_policy_now(policy);
+	bool is_frequent = list == ABD_ARC_FREQUENT;
+	uint64_t least = is_frequent ? ABD_ARC_STAMP_FREQUENT : 0;
+	uint64_t step = is_frequent ? ABD_ARC_STAMP_TURN : ABD_ARC_STAMP_STEP;
+	uint64_t stamp = ABD_ARC_STAMP_YOUNG + step * abd_arc_policy_now(policy);
 
 	if (oldest != NULL)
-		stamp = abd_arc_item_stamp(oldest) / ABD_ARC_STAMP_STEP * ABD_ARC_STAMP_STEP;
-	else if (list == ABD_ARC_FREQUENT || policy->period_us == 0)
-		stamp = least + ABD_ARC_STAMP_STEP * (policy->clock += ABD_ARC_RESTORE_CLOCK);
-	return stamp - (stamp > least + ABD_ARC_STAMP_STEP ? ABD_ARC_STAMP_STEP : 0);
+		stamp = abd_arc_item_stamp(oldest) / step * step;
+	else if (is_frequent || policy->period_us == 0)
+		stamp = least + step * (policy->clock += ABD_ARC_RESTORE_CLOCK);
+	return stamp - (stamp > least + step ? step : 0);
 }
 
 void abd_arc_policy_restore(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned quota, uint64_t hash)
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash, unsigned uses)
 {
 	struct abd_arc_link *head = abd_arc_policy_head(policy, quota, list);
 	uint32_t ghost = abd_arc_ghost_find(&policy->ghosts, hash);
@@ -364,7 +373,7 @@ void abd_arc_policy_restore(struct abd_arc_policy *policy, struct abd_arc_item *
 	/* Behind the last one: in front of what that points to. */
 	abd_arc_list_push(abd_arc_policy_list(policy, list), head->prev, &item->link, item->cost);
 	policy->quota[quota].bytes += item->cost;
-	abd_arc_policy_stamp(item, stamp, quota);
+	abd_arc_policy_stamp(item, stamp, quota, uses);
 }
 
 struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool from_frequent)

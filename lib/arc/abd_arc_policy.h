@@ -84,17 +84,23 @@ struct abd_arc_quota {
  * An item's stamp. 0: it is in no list. Below ABD_ARC_STAMP_FREQUENT: it is in T1. From
  * ABD_ARC_STAMP_YOUNG on, it is young until the time in units of ABD_ARC_STAMP_STEP; below that it
  * never is, and that is the clock. From ABD_ARC_STAMP_FREQUENT on: it is in T2, and that is the
- * clock when it came to the front. So of two items in T1, or in T2, the one with the smaller stamp
- * came first, in T1 as exactly as time is measured.
- * The low bits are the item's quota, except bit 0, which the policy leaves to the item's owner
- * (abd_arc_item_mark()), as it does, for items in no list, all stamps from ABD_ARC_STAMP_OWNER on.
- * The clock, and the time in microseconds, would reach 2^59 after millennia.
+ * clock when it came to the front, in units of ABD_ARC_STAMP_TURN. So of two items in T1, or in T2,
+ * the one with the smaller stamp came first, in T1 as exactly as time is measured.
+ * The low bits are the item's quota, and in T2, from ABD_ARC_STAMP_USE on, how often it was used.
+ * Bit 0 the policy leaves to the item's owner (abd_arc_item_mark()), as it does, for items in no
+ * list, all stamps from ABD_ARC_STAMP_OWNER on.
+ * The time in microseconds would reach 2^59 after millennia; the clock of T2, which has 2^54 turns,
+ * after 50 years of 10 million hits a second.
  */
 #define ABD_ARC_STAMP_FREQUENT ((uint64_t)1 << 62)
 #define ABD_ARC_STAMP_OWNER ((uint64_t)1 << 63)
 #define ABD_ARC_STAMP_MARK ((uint64_t)1)
 #define ABD_ARC_STAMP_STEP ((uint64_t)2 * ABD_ARC_QUOTAS)
 #define ABD_ARC_STAMP_YOUNG ((uint64_t)1 << 61)
+#define ABD_ARC_STAMP_USE ((uint64_t)2 * ABD_ARC_QUOTAS)
+/** Uses are counted up to this. */
+#define ABD_ARC_USES_MAX 63
+#define ABD_ARC_STAMP_TURN (ABD_ARC_STAMP_USE * (ABD_ARC_USES_MAX + 1))
 
 /** The policy's part of a record. */
 struct abd_arc_item {
@@ -156,6 +162,14 @@ static inline enum abd_arc_list_id abd_arc_item_list(const struct abd_arc_item *
 static inline unsigned abd_arc_item_quota(const struct abd_arc_item *item)
 {
 	return (unsigned)(abd_arc_item_stamp(item) / 2 % ABD_ARC_QUOTAS);
+}
+
+/** How often an item in a list was used, its first time included, as far as the policy knows. */
+static inline unsigned abd_arc_item_uses(const struct abd_arc_item *item)
+{
+	if (abd_arc_item_list(item) != ABD_ARC_FREQUENT)
+		return 1;
+	return (unsigned)(abd_arc_item_stamp(item) / ABD_ARC_STAMP_USE & ABD_ARC_USES_MAX);
 }
 
 /** Set the owner's mark, and say whether it was set; under the cache's lock. */
@@ -240,9 +254,12 @@ bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy);
  */
 void abd_arc_policy_insert(struct abd_arc_policy *policy, struct abd_arc_item *item,
 	enum abd_arc_list_id list, unsigned quota, uint64_t hash);
-/** The same at the back, for a record that was used before any of those that are there. */
+/**
+ * The same at the back, for a record that was used so often, the last time before any of those that
+ * are there.
+ */
 void abd_arc_policy_restore(struct abd_arc_policy *policy, struct abd_arc_item *item,
-	enum abd_arc_list_id list, unsigned quota, uint64_t hash);
+	enum abd_arc_list_id list, unsigned quota, uint64_t hash, unsigned uses);
 /** Take a record out of its list without a ghost. */
 void abd_arc_policy_remove(struct abd_arc_policy *policy, struct abd_arc_item *item);
 /** Put a record that is in no list, and whose cost is set, in the place of another one. */

@@ -40,6 +40,7 @@ struct abd_arc_put {
 	int class; /* of the slot */
 	enum abd_arc_place place;
 	bool restores;    /* it comes from a save: nothing makes way for it */
+	unsigned uses;    /* then: how often it was used */
 	bool grows;       /* its slot takes a slab from the system */
 	bool exceeds;     /* it found no room, or little */
 	size_t reserved;  /* of the policy's capacity */
@@ -289,14 +290,15 @@ static void abd_arc_put_publish(
 		if (abd_arc_item_list(&old->item) == ABD_ARC_FREQUENT)
 			list = ABD_ARC_FREQUENT;
 		abd_arc_policy_remove(&arc->policy, &old->item);
-		abd_arc_record_retire(arc, old);
+		abd_arc_record_retire(arc, old, 0);
 		arc->stats.replaces++;
 	}
 	unsigned quota = abd_arc_quota_of(arc, abd_arc_put_is_metadata(put));
 
 	(void)abd_arc_evict_quota(arc, quota, entry->item.cost, SIZE_MAX);
 	if (put->restores)
-		abd_arc_policy_restore(&arc->policy, &entry->item, list, quota, put->hash);
+		abd_arc_policy_restore(&arc->policy, &entry->item, list, quota, put->hash,
+			put->uses);
 	else
 		abd_arc_policy_insert(&arc->policy, &entry->item, list, quota, put->hash);
 	abd_arc_record_count(arc, entry, true);
@@ -480,14 +482,15 @@ int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *
 }
 
 int abd_arc_put_restored(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
-	unsigned flags, struct abd_arc_source *source, enum abd_arc_list_id list)
+	unsigned flags, struct abd_arc_source *source, enum abd_arc_list_id list, unsigned uses)
 {
 	struct abd_arc_put put = {.key = key,
 		.hash = hash,
 		.thread = abd_arc_thread_enter(arc),
 		.flags = flags,
 		.list = list,
-		.restores = true};
+		.restores = true,
+		.uses = uses};
 
 	return abd_arc_put_once(arc, &put, source);
 }

@@ -24,8 +24,7 @@ static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *
 
 	pthread_mutex_lock(&arc->lock);
 	if (abd_arc_index_find_any(arc->index, hash, &damaged->key) == damaged) {
-		abd_arc_drop(arc, damaged);
-		arc->stats.damaged++;
+		abd_arc_drop_damaged(arc, damaged);
 	}
 	pthread_mutex_unlock(&arc->lock);
 }

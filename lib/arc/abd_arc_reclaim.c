@@ -68,12 +68,19 @@ static void abd_arc_pinned_add(struct abd_arc *arc, const struct abd_arc_entry *
 	arc->pinned_bytes = more ? arc->pinned_bytes + bytes : arc->pinned_bytes - bytes;
 }
 
+/* Set the stamp, but for what evicted_cb will get. */
+static void abd_arc_entry_stamp(struct abd_arc_entry *entry, uint64_t stamp)
+{
+	stamp += abd_arc_item_stamp(&entry->item) & ABD_ARC_STAMP_LEFT;
+	atomic_store_explicit(&entry->item.stamp, stamp, memory_order_relaxed);
+}
+
 /* Nobody finds or holds it any more. Under lock. */
 static void abd_arc_entry_end(struct abd_arc_entry *entry, struct abd_arc_link *freed)
 {
 	*abd_arc_entry_holds(entry) = 0;
 	abd_arc_link_pull(&entry->item.link);
-	atomic_store_explicit(&entry->item.stamp, 0, memory_order_relaxed);
+	abd_arc_entry_stamp(entry, ABD_ARC_STAMP_ENDED);
 	abd_arc_link_push(freed, &entry->item.link);
 }
 
@@ -86,7 +93,7 @@ static bool abd_arc_reclaim_pin(struct abd_arc *arc, struct abd_arc_entry *entry
 		return false;
 	abd_arc_link_pull(&entry->item.link);
 	abd_arc_link_push(&arc->pinned, &entry->item.link);
-	atomic_store_explicit(&entry->item.stamp, ABD_ARC_STAMP_OWNER, memory_order_relaxed);
+	abd_arc_entry_stamp(entry, ABD_ARC_STAMP_OWNER);
 	abd_arc_pinned_add(arc, entry, true);
 	return true;
 }

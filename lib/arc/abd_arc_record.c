@@ -279,10 +279,11 @@ void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool
 	abd_arc_record_add(&arc->stats.index_bytes, abd_arc_entry_index_size(arc, entry), more);
 }
 
-void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry)
+void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t left)
 {
 	abd_arc_record_count(arc, entry, false);
-	atomic_store_explicit(&entry->item.stamp, abd_arc_stamp_retired(arc), memory_order_relaxed);
+	atomic_store_explicit(
+		&entry->item.stamp, abd_arc_stamp_retired(arc) + left, memory_order_relaxed);
 	arc->evicted_bytes += entry->item.cost;
 	arc->retired_bytes += entry->item.cost;
 	arc->retired_count++;

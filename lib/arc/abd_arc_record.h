@@ -154,8 +154,11 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 
 /** Count a record that comes into the cache (more) or leaves it. Under lock. */
 void abd_arc_record_count(struct abd_arc *arc, struct abd_arc_entry *entry, bool more);
-/** Retire an entry that is in neither index nor policy any more. Under lock. */
-void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry);
+/**
+ * Retire an entry that is in neither index nor policy any more. left: for evicted_cb, what
+ * abd_arc_entry_left() was, or 0. Under lock.
+ */
+void abd_arc_record_retire(struct abd_arc *arc, struct abd_arc_entry *entry, uint64_t left);
 
 /** Memory for the part of a record that is decoded but not wanted. All zero: none. */
 struct abd_arc_scratch {

@@ -246,7 +246,10 @@ static int abd_arc_save_entry(struct abd_arc_save *save, struct abd_arc *arc,
 	struct abd_arc_entry *entry, uint64_t head[ABD_ARC_SAVE_RECORD_WORDS])
 {
 	const abd_t *abd = abd_arc_entry_abd(entry);
-	uint64_t stamp = abd_arc_item_stamp(&entry->item), seed = save->salt;
+	bool is_frequent = abd_arc_item_list(&entry->item) == ABD_ARC_FREQUENT;
+	unsigned flags = (is_frequent ? ABD_ARC_SAVE_FREQUENT : 0) |
+			 (abd_arc_entry_is_metadata(entry) ? ABD_ARC_SAVE_METADATA : 0);
+	uint64_t seed = save->salt;
 	uint8_t *form = save->index + save->index_bytes;
 	size_t stored = abd_get_size(abd);
 	ssize_t index_size = 0;
@@ -262,9 +265,8 @@ static int abd_arc_save_entry(struct abd_arc_save *save, struct abd_arc *arc,
 		index_size = 0;
 	memcpy(&head[2], &entry->key, sizeof(entry->key));
 	head[6] = entry->item.size | (uint64_t)stored << 32;
-	head[7] = (uint64_t)index_size |
-		  (uint64_t)(stamp >= ABD_ARC_STAMP_FREQUENT ? ABD_ARC_SAVE_FREQUENT : 0) << 32 |
-		  (uint64_t)(abd_arc_entry_is_metadata(entry) ? ABD_ARC_SAVE_METADATA : 0) << 32;
+	head[7] = (uint64_t)index_size | (uint64_t)flags << 32 |
+		  (uint64_t)abd_arc_item_uses(&entry->item) << 48;
 	head[8] = abd_xxh3(abd, 0, stored, seed);
 	abd_arc_save_seal(head, ABD_ARC_SAVE_RECORD_WORDS, ABD_ARC_SAVE_RECORD, save->salt);
 	save->index_bytes += (size_t)index_size;

@@ -12,7 +12,7 @@
  *            1  xxh3 of what follows in this head
  *            2  the key: pool; dva in 3 and 4; birth in 5
  *            6  bytes before compression; bytes as stored << 32
- *            7  bytes of the index; flags << 32
+ *            7  bytes of the index; flags << 32; uses << 48
  *            8  xxh3 of the record as stored; its seed is the xxh3 of the index, if it has one
  *            9  the index of the block, if any, as abd_lz4_index_put() writes it, then the record
  *   end      a record's head with ABD_ARC_SAVE_END

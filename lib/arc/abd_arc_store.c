@@ -423,9 +423,9 @@ struct abd_arc_entry *abd_arc_store_live(
 	while (*slot < slab->carved) {
 		struct abd_arc_entry *entry = abd_arc_store_slot(store, slab, (*slot)++);
 
-		if (atomic_load_explicit(&entry->item.stamp, memory_order_relaxed) >
-				ABD_ARC_STAMP_MARK &&
-			!abd_arc_entry_is_retired(entry))
+		uint64_t stamp = abd_arc_item_stamp(&entry->item);
+
+		if (stamp > ABD_ARC_STAMP_MARK && stamp < ABD_ARC_STAMP_RETIRED)
 			return entry;
 	}
 	return NULL;

@@ -20,8 +20,10 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
 
 	size_t before = abd_arc_used(arc);
+	arc->reason = ABD_ARC_EVICTED_TRIM;
 	bool any = abd_arc_compact_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
 
+	arc->reason = 0;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);

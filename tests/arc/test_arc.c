@@ -448,7 +448,7 @@ Test(arc, a_config_of_any_version_is_taken)
 		cr_assert_eq(errno, EINVAL);
 	}
 	config = (struct abd_arc_config){.config_size = sizeof(config), .capacity_bytes = MIB};
-	config.flags = ABD_ARC_NO_GHOSTS << 1;
+	config.flags = ABD_ARC_DESTROY_EVICTS << 1;
 	cr_assert(abd_arc_create(&config) == NULL && errno == EINVAL, "an unknown flag");
 	config.flags = 0;
 	config.hit_batch = ABD_ARC_HIT_BATCH_MAX + 1;

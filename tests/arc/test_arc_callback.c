@@ -324,23 +324,145 @@ Test(abd_arc_callback, what_was_evicted_gets_its_callback_when_the_cache_ends_at
 	cr_assert_eq(evicted_last.last, 1);
 }
 
-Test(abd_arc_callback, what_is_damaged_gets_no_callback)
-{
-	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, count_callbacks, NULL);
-	struct abd_arc_entry *entry;
+/* ---- why, and how often it was used ---------------------------------------------------------- */
 
-	evicted_last.count = 0;
-	for (uint64_t n = 0; n < 2; n++) {
+enum { REASONS = ABD_ARC_EVICTED_DESTROY + 1, RECORDS = 200 };
+
+static struct {
+	unsigned count[REASONS];
+	unsigned uses[RECORDS]; /* of each key; 0: no callback */
+	uint64_t last;
+} reasons;
+
+static void note_reason(abd_arc_evicted_t *evicted, void *arg)
+{
+	bool is_damaged = evicted->reason == ABD_ARC_EVICTED_DAMAGED;
+
+	cr_assert(evicted->reason > 0 && evicted->reason < REASONS && arg == NULL);
+	cr_assert_eq(evicted->abd == NULL, is_damaged);
+	cr_assert_eq(evicted->stored_size == 0, is_damaged);
+	cr_assert(evicted->logical_size > 0);
+	cr_assert(!is_damaged || abd_arc_evicted_take(evicted) == NULL);
+	reasons.count[evicted->reason]++;
+	reasons.last = evicted->key.dva[0];
+	if (reasons.last < RECORDS)
+		reasons.uses[reasons.last] = evicted->uses;
+}
+
+static unsigned count_of(enum abd_arc_evicted_reason reason)
+{
+	unsigned count = reasons.count[reason];
+
+	reasons.count[reason] = 0;
+	for (unsigned other = 0; other < REASONS; other++)
+		cr_assert_eq(reasons.count[other], 0, "%u instead of %u", other, reason);
+	return count;
+}
+
+static void spoil(abd_arc_t *arc, uint64_t n)
+{
+	abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n))->checksum[0] ^=
+		1;
+}
+
+/* Found by an eviction, a read, and a fill that brings the key a new record. */
+Test(abd_arc_callback, what_is_damaged_is_reported_without_its_bytes)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, note_reason, NULL);
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	memset(&reasons, 0, sizeof(reasons));
+	for (uint64_t n = 0; n < 3; n++) {
 		cr_assert_eq(put(arc, n, 0), 0);
-		entry = abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(n)), arc_at(n));
-		entry->checksum[0] ^= n;
-		evict(arc, n);
+		spoil(arc, n);
 	}
+	evict(arc, 0);
 	abd_arc_reclaim(arc);
-	cr_assert_eq(evicted_last.count, 1);
-	cr_assert_eq(evicted_last.last, 0);
-	cr_assert_eq(arc_stats(arc).told, 1);
-	cr_assert_eq(arc_stats(arc).damaged, 1);
+	cr_assert_eq(count_of(ABD_ARC_EVICTED_DAMAGED), 1);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, 1), -EBADMSG);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(count_of(ABD_ARC_EVICTED_DAMAGED), 1);
+	cr_assert_eq(reasons.last, 1);
+	cr_assert_eq(abd_arc_hold_or_fill(arc, arc_at(2), 8, 0, &hold, &fill), 1);
+	abd_zero(fill.abd, 8);
+	cr_assert_eq(abd_arc_fill_commit(&fill, 8, 8, 0, NULL), 0);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(count_of(ABD_ARC_EVICTED_DAMAGED), 1);
+	cr_assert_eq(reasons.last, 2);
+	cr_assert_eq(arc_stats(arc).told, 3);
+	cr_assert_eq(arc_stats(arc).damaged, 3);
+	abd_arc_destroy(arc);
+}
+
+Test(abd_arc_callback, the_reason_is_that_of_the_call)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_DESTROY_EVICTS, note_reason, NULL);
+	uint64_t n = 0;
+	struct abd_arc_stats now;
+
+	memset(&reasons, 0, sizeof(reasons));
+	for (; n < KEYS; n++)
+		cr_assert_eq(put(arc, n, 0), 0);
+	abd_arc_reclaim(arc);
+	cr_assert_gt(count_of(ABD_ARC_EVICTED_CAPACITY), 100);
+	abd_arc_trim(arc, CAPACITY / 4, UINT64_MAX);
+	cr_assert_gt(count_of(ABD_ARC_EVICTED_TRIM), 100);
+	cr_assert_eq(abd_arc_resize(arc, CAPACITY / 2), 0);
+	cr_assert_gt(count_of(ABD_ARC_EVICTED_RESIZE), 100);
+	for (; n < 2 * KEYS; n++)
+		cr_assert_eq(put(arc, n, 0), 0);
+	abd_arc_reclaim(arc);
+	cr_assert_gt(count_of(ABD_ARC_EVICTED_CAPACITY), 100);
+	now = arc_stats(arc);
+	abd_arc_destroy(arc);
+	cr_assert_eq(count_of(ABD_ARC_EVICTED_DESTROY), now.entries);
+	cr_assert_eq(reasons.last, 2 * KEYS - 1, "the newest comes last");
+}
+
+/* Record n was used n + 1 times, but no more than 63 are counted; held or not when it is evicted. */
+Test(abd_arc_callback, uses_are_counted_from_the_put_on)
+{
+	abd_arc_t *arc = make(CAPACITY, 1, 0, note_reason, NULL);
+	abd_arc_hold_t held[RECORDS];
+	abd_arc_t *two = make(CAPACITY, 1, ABD_ARC_DESTROY_EVICTS, note_reason, NULL);
+	int fd = memfd_create("uses", MFD_CLOEXEC);
+	struct abd_arc_saved saved;
+
+	memset(&reasons, 0, sizeof(reasons));
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), "record", 7), 0);
+		for (uint64_t use = 0; use < n % 100; use++)
+			cr_assert_eq(abd_arc_read(arc, arc_at(n), got, 0, 7), 7);
+		if (n % 3 > 0)
+			cr_assert_eq(abd_arc_hold(arc, arc_at(n), &held[n]), 0);
+	}
+	/* They come with a save. */
+	cr_assert_eq(abd_arc_save(arc, fd, &saved, sizeof(saved)), 0);
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	cr_assert_eq(abd_arc_load(two, fd, &saved, sizeof(saved)), 0);
+	abd_arc_destroy(two);
+	for (unsigned both = 0; both < 2; both++) {
+		for (uint64_t n = 0; n < RECORDS; n++) {
+			uint64_t uses = abd_min(1 + n % 100 + (n % 3 > 0), ABD_ARC_USES_MAX);
+
+			cr_assert_eq(reasons.uses[n], uses, "%u: %u", (unsigned)n, reasons.uses[n]);
+			reasons.uses[n] = 0;
+		}
+		for (uint64_t n = 0; both == 0 && n < RECORDS; n++) {
+			evict(arc, n);
+			abd_arc_reclaim(arc); /* what is held is kept or pinned */
+		}
+		for (uint64_t n = 0; both == 0 && n < RECORDS; n++)
+			if (n % 3 > 0)
+				abd_arc_release(&held[n]);
+	}
+	/* What came back begins with 2. */
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), "record", 7), 0);
+	evict(arc, 1);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(reasons.uses[1], 2);
+	close(fd);
 	abd_arc_destroy(arc);
 }
 

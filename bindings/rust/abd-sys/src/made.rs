@@ -5,12 +5,18 @@ use super::*;
 pub const ABD_ARC_CHECKSUM: c_uint = 65536;
 pub const ABD_ARC_SECOND_TIME: c_uint = 131072;
 pub const ABD_ARC_NO_GHOSTS: c_uint = 1048576;
+pub const ABD_ARC_DESTROY_EVICTS: c_uint = 2097152;
 pub const ABD_ARC_METADATA: c_uint = 1;
 pub const ABD_ARC_NOWAIT: c_uint = 2;
 pub const ABD_ARC_STORED: c_uint = 4;
 pub const ABD_ARC_PLAIN: c_uint = 8;
 pub const ABD_ARC_NO_TOUCH: c_uint = 16;
 pub const ABD_ARC_VERIFY: c_uint = 32;
+pub const ABD_ARC_EVICTED_CAPACITY: c_uint = 1;
+pub const ABD_ARC_EVICTED_RESIZE: c_uint = 2;
+pub const ABD_ARC_EVICTED_TRIM: c_uint = 3;
+pub const ABD_ARC_EVICTED_DAMAGED: c_uint = 4;
+pub const ABD_ARC_EVICTED_DESTROY: c_uint = 5;
 pub const ABD_FLAG_LINEAR: c_uint = 1;
 pub const ABD_FLAG_OWNER: c_uint = 2;
 pub const ABD_FLAG_META: c_uint = 4;
@@ -55,9 +61,11 @@ pub struct abd_arc_evicted_t {
     pub logical_size: usize,
     pub flags: c_uint,
     pub entry: *mut c_void,
+    pub reason: c_uint,
+    pub uses: c_uint,
 }
 zeroed_by_default!(abd_arc_evicted_t);
-const _: [(); 72] = [(); size_of_on_64_bits::<abd_arc_evicted_t>(72)];
+const _: [(); 80] = [(); size_of_on_64_bits::<abd_arc_evicted_t>(80)];
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
