@@ -172,7 +172,8 @@ enum abd_arc_evicted_reason {
  */
 typedef struct abd_arc_evicted {
 	abd_arc_key_t key;
-	/** the record as stored, marked ABD_FLAG_META if metadata; NULL if it was taken or is damaged */
+	/** the record as stored, marked ABD_FLAG_META if metadata; NULL if it was taken or is
+	 * damaged */
 	const abd_t *abd;
 	size_t stored_size;  /**< bytes in abd */
 	size_t logical_size; /**< bytes of the record */

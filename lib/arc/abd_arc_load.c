@@ -162,13 +162,37 @@ static bool abd_arc_load_may_fit(
 	return (load->full >> arc->number & 1) == 0 && head->index_size + head->stored_size < most;
 }
 
+/* Room for the largest index that an entry may have. */
+union abd_arc_load_index {
+	struct abd_lz4_index index;
+	char bytes[sizeof(struct abd_lz4_index) + 8 * ABD_ARC_GROUPS_MAX];
+};
+
+/* The index at begin, or NULL: the record has none, or one of another size. */
+static const struct abd_lz4_index *abd_arc_load_index(const struct abd_arc_load *load,
+	const struct abd_arc_load_head *head, union abd_arc_load_index *room)
+{
+	const struct abd_lz4_index *index = &room->index;
+
+	if (head->index_size == 0 ||
+		abd_lz4_index_get(&room->index, sizeof(*room), load->buf + load->begin,
+			head->index_size, head->stored_size) <= 0)
+		return NULL;
+	if (sizeof(*index) + index->count * sizeof(index->points[0]) !=
+		abd_lz4_index_size(head->logical_size, index->group_size))
+		return NULL;
+	return index;
+}
+
 /* Put a record whose bytes, and index, are at begin. Returns 0, or -ENOMEM. */
 static int abd_arc_load_put(struct abd_arc_load *load, struct abd_arc *arc, uint64_t hash,
 	const struct abd_arc_load_head *head)
 {
+	union abd_arc_load_index room;
 	struct abd_arc_source source = {.buf = load->buf + load->begin + head->index_size,
 		.stored_size = head->stored_size,
 		.logical_size = head->logical_size,
+		.index = abd_arc_load_index(load, head, &room),
 		.as_is = true};
 	bool is_frequent = (head->flags & ABD_ARC_SAVE_FREQUENT) != 0;
 	unsigned flags = (head->flags & ABD_ARC_SAVE_METADATA) != 0 ? ABD_ARC_METADATA : 0;

@@ -181,7 +181,8 @@ static struct abd_arc_link *abd_arc_policy_head(
 }
 
 /* stamp has nothing in its low bits, and of an item of T1 no uses. */
-static void abd_arc_policy_stamp(struct abd_arc_item *item, uint64_t stamp, unsigned quota, unsigned uses)
+static void abd_arc_policy_stamp(
+	struct abd_arc_item *item, uint64_t stamp, unsigned quota, unsigned uses)
 {
 	if (stamp >= ABD_ARC_STAMP_FREQUENT)
 		stamp += ABD_ARC_STAMP_USE * abd_min(uses, ABD_ARC_USES_MAX);

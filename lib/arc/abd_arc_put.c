@@ -297,8 +297,8 @@ static void abd_arc_put_publish(
 
 	(void)abd_arc_evict_quota(arc, quota, entry->item.cost, SIZE_MAX);
 	if (put->restores)
-		abd_arc_policy_restore(&arc->policy, &entry->item, list, quota, put->hash,
-			put->uses);
+		abd_arc_policy_restore(
+			&arc->policy, &entry->item, list, quota, put->hash, put->uses);
 	else
 		abd_arc_policy_insert(&arc->policy, &entry->item, list, quota, put->hash);
 	abd_arc_record_count(arc, entry, true);

@@ -22,9 +22,9 @@ int abd_arc_put_prepare(struct abd_arc *arc, struct abd_arc_source *source, abd_
 int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key, unsigned flags,
 	struct abd_arc_source *source, struct abd_arc_filling *filling, void **handle);
 /**
- * Put a record that comes from a save, with its uses, at the back of its list, if nothing need make way for it.
- * Returns 0; -EEXIST: the key has a record, or is being filled in; -EAGAIN: there is no room;
- * -ENOSPC: it can never fit; -ENOMEM.
+ * Put a record that comes from a save, with its uses, at the back of its list, if nothing need make
+ * way for it. Returns 0; -EEXIST: the key has a record, or is being filled in; -EAGAIN: there is no
+ * room; -ENOSPC: it can never fit; -ENOMEM.
  */
 int abd_arc_put_restored(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
 	unsigned flags, struct abd_arc_source *source, enum abd_arc_list_id list, unsigned uses);

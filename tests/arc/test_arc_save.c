@@ -90,6 +90,7 @@ Test(abd_arc_save, what_is_saved_is_there_again_whatever_its_form)
 	cr_assert_eq(to.stored_bytes, from.stored_bytes);
 	cr_assert_eq(to.metadata_stored_bytes, from.metadata_stored_bytes);
 	cr_assert_eq(to.metadata_entries, from.metadata_entries);
+	cr_assert_eq(to.index_bytes, from.index_bytes);
 	cr_assert_eq(from.hits, 0);
 	for (uint64_t n = 0; n < 140; n++)
 		cr_assert(has(two, n));

@@ -109,8 +109,8 @@ Test(abd_arc_contract, a_capacity_is_neither_too_small_nor_past_all_memory)
 /* For every bit: a call knows it or says -EINVAL. Flags of caches and of records share none. */
 Test(abd_arc_contract, flags_of_the_other_kind_are_refused)
 {
-	const unsigned of_caches = ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS |
-				   ABD_ARC_DESTROY_EVICTS;
+	const unsigned of_caches =
+		ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS | ABD_ARC_DESTROY_EVICTS;
 	abd_arc_t *arc = make(1 << 20, 0);
 	abd_arc_key_t key = {.pool = 1}, missing = {.pool = 2};
 	struct abd_arc_config config = {.config_size = sizeof(config), .capacity_bytes = 1 << 20};
