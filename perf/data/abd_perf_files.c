@@ -77,8 +77,8 @@ static ssize_t abd_perf_files_append(struct abd_perf_data *data, const char *pat
 static void abd_perf_files_unread(const char *root, size_t count, const char *what, int error)
 {
 	if (count > 0)
-		abd_perf_say_warn(
-			"%zu %s under %s can't be read: %s", count, what, root, strerror(error));
+		abd_perf_say_warn("%zu %s%s under %s can't be read: %s", count, what,
+			count > 1 ? "s" : "", root, strerror(error));
 }
 
 void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *arg), void *arg)
@@ -107,7 +107,7 @@ void abd_perf_files_walk(const char *root, bool (*visit)(FTSENT *entry, void *ar
 	}
 	if (tree != NULL)
 		fts_close(tree);
-	abd_perf_files_unread(root, unread, "folders", error);
+	abd_perf_files_unread(root, unread, "folder", error);
 }
 
 /* What is read of a tree. */
@@ -147,7 +147,7 @@ static unsigned abd_perf_files_tree(
 
 	if (data->size < limit)
 		abd_perf_files_walk(root, abd_perf_files_visit, &reading);
-	abd_perf_files_unread(root, reading.unread, "files", reading.error);
+	abd_perf_files_unread(root, reading.unread, "file", reading.error);
 	return reading.files;
 }
 

@@ -234,7 +234,7 @@ const struct abd_perf_scenario abd_perf_flush = {
 	.summary = "durable copies: every policy by size, destination and writers; AUTO against "
 		   "the best of them and libpmem",
 	.uses = ABD_PERF_USES_THREADS | ABD_PERF_USES_RECORD_SIZE,
-	.normal_s = 17,
+	.normal_s = 14,
 	.full_s = 105,
 	.claim = {"flush: (log|writers), .*", 6},
 	.headline = {"flush: log, .*", 3, 2},

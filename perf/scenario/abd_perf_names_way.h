@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Ways to compare a name with one of a table (abd_perf_tree.h), of both of which whole words can be
- * read; and by each the loop that looks names up.
+ * read; and by each the loop that looks names up. Only abd_perf_names.c includes this.
  */
 #ifndef ABD_PERF_NAMES_WAY_H
 #define ABD_PERF_NAMES_WAY_H

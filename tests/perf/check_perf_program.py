@@ -342,7 +342,7 @@ class Sources(Case):
         file = self.path("result.json")
         result = run("run", "dedupe", "names", *FEW, "--input", tree, "--json", file, **as_nobody)
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("1 files under .* can't be read: Permission denied", "1 folders under .* can't be read: Permission denied"):
+        for words in ("1 file under .* can't be read: Permission denied", "1 folder under .* can't be read: Permission denied"):
             self.assertRegex(result.stderr, words)
         with open(file) as stream:
             self.assertEqual({entry["scenario"] for entry in json.load(stream)["results"]}, {"dedupe", "names"})
