@@ -258,7 +258,7 @@ static void abd_perf_life_add_moment(
 			result, "hits", "%", 100 * (double)moment->found / (double)moment->looked);
 }
 
-/* Work for so many ns. */
+/* Work for so many ns. The end is a moment, too: a busy machine may have had no other. */
 static void abd_perf_life_work(
 	struct abd_perf_life *life, const struct abd_perf_life_phase *phase, double ns)
 {
@@ -279,6 +279,8 @@ static void abd_perf_life_work(
 			abd_perf_life_step(life, phase->kind);
 	}
 	abd_perf_life_sample(life);
+	if (abd_perf_say_wanted() && !abd_perf_say_stopped())
+		abd_perf_life_moment(life, (double)(phase - abd_perf_life_phases) + 1);
 }
 
 static size_t abd_perf_life_hold(struct abd_perf_life *life)

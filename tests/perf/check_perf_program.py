@@ -129,7 +129,7 @@ class Help(Case):
     def test_what_is_resident_is_the_cache_s_whatever_was_measured_before(self):
         moments = [{figure["name"]: figure["median"] for figure in entry["figures"]} for entry in json.loads(whole_run()[1])["results"]
                    if (entry["scenario"], entry["group"]) == ("arc-life", "moment")]
-        self.assertGreater(len(moments), 20)
+        self.assertGreaterEqual(len(moments), 8)
         for moment in moments:
             with self.subTest(**moment):
                 self.assertGreater(moment["resident"], 0.75 * moment["used"] - 5)
