@@ -12,7 +12,7 @@
  * 4 KiB at random addresses: 512 MiB without --full. All ways walk on from where the last one was,
  * so that a page is met again only after all others: cold, where the last cache is smaller.
  *   aligned         both sides begin with a page
- *   unaligned       both begin at offsets of their own within a page, drawn at random
+ *   unaligned       both begin at offsets of their own within a page, at which no words meet
  *   one byte off    aligned, but in each step one byte at a place drawn at random differs
  */
 #include "abd_perf_data.h"
@@ -72,13 +72,14 @@ static bool dedupe_make(const struct abd_perf_options *options)
 /* Draw where files begin from now on, or at 0. The second side is made the same again. */
 static void dedupe_offsets(bool aligned)
 {
-	size_t *off = dedupe.offset;
+	size_t a = 1 + abd_perf_random_below(&dedupe.random, PAGE / 2),
+	       b = a + 1 + abd_perf_random_below(&dedupe.random, PAGE / 2 - 1);
 
-	off[0] = aligned ? 0 : 1 + abd_perf_random_below(&dedupe.random, PAGE / 2);
-	off[1] = aligned ? 0 : PAGE / 2 + 1 + abd_perf_random_below(&dedupe.random, PAGE / 2);
+	b += (b - a) % sizeof(uint64_t) == 0; /* else words would meet on the next page */
+	dedupe.offset[0] = a = aligned ? 0 : a;
+	dedupe.offset[1] = b = aligned ? 0 : b;
 	for (size_t i = 0; i < dedupe.files; i++)
-		abd_copy_off(dedupe.side[1][i], dedupe.side[0][i], off[1], off[0],
-			FILE_SIZE + PAGE - off[1]);
+		abd_copy_off(dedupe.side[1][i], dedupe.side[0][i], b, a, FILE_SIZE + PAGE - b);
 }
 
 /* ---- ways to compare what lies in one page on each side -------------------------------------- */
@@ -222,7 +223,6 @@ static int dedupe_scenario(const struct abd_perf_options *options)
 		wanted |= abd_perf_say_wants("%s", name[i]);
 	if (!wanted)
 		return 0;
-	memset(&dedupe, 0, sizeof(dedupe));
 	dedupe.random = options->seed;
 	if (!dedupe_make(options))
 		return ABD_PERF_LEFT_OUT;
