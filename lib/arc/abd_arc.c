@@ -36,6 +36,8 @@ static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record")
 #define ABD_ARC_RESIZE_PIECE ((size_t)1024)
 #define ABD_ARC_RESIZE_WAIT 16
 #define ABD_ARC_RESIZE_LEEWAY_PART 8
+/* A table of ghosts that is larger than this part of the capacity is of a far larger cache. */
+#define ABD_ARC_GHOSTS_PART 32
 /* Uses of a new record within this time are one use. OpenZFS: ARC_MINTIME, 62 ms. */
 #define ABD_ARC_PERIOD_US 62000
 
@@ -326,16 +328,6 @@ static bool abd_arc_resize_index(struct abd_arc *arc)
 	return shrunk;
 }
 
-/* Give back some of the memory that the ghosts no longer need. False: there is none. */
-static bool abd_arc_resize_ghosts(struct abd_arc *arc)
-{
-	pthread_mutex_lock(&arc->lock);
-	bool any = abd_arc_ghosts_tidy(&arc->policy.ghosts);
-
-	pthread_mutex_unlock(&arc->lock);
-	return any;
-}
-
 /*
  * Come nearer to a smaller capacity by one step, in which the records of a whole cache would not be
  * evicted at once: the lock is not held for long. False: the goal is reached.
@@ -381,6 +373,21 @@ static struct abd_arc_admission abd_arc_resize_admission(struct abd_arc *arc, si
 	return filter;
 }
 
+/*
+ * Take the ghosts, if they are of a far larger cache than this: their table does not shrink. Under
+ * lock.
+ */
+static struct abd_arc_ghosts abd_arc_resize_ghosts(struct abd_arc *arc, size_t capacity)
+{
+	struct abd_arc_ghosts *now = &arc->policy.ghosts, old = {.page = NULL};
+
+	if (abd_arc_ghosts_bytes(now) > capacity / ABD_ARC_GHOSTS_PART + 2 * ABD_CHUNK_SIZE) {
+		old = *now;
+		*now = (struct abd_arc_ghosts){.provider = old.provider};
+	}
+	return old;
+}
+
 /* Set a shard's goal; it grows at once. Under whole_lock. */
 static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 {
@@ -393,10 +400,13 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 	arc->leeway = less / ABD_ARC_RESIZE_LEEWAY_PART + abd_arc_reserve(arc->capacity);
 	arc->ceiling = abd_arc_used(arc) > arc->capacity ? abd_arc_used(arc) : arc->capacity;
 	abd_arc_admission_resize(&arc->admission, &filter, capacity);
+	struct abd_arc_ghosts ghosts = abd_arc_resize_ghosts(arc, capacity);
+
 	abd_arc_capacity_set(arc, capacity > arc->capacity ? capacity : arc->capacity);
 	abd_arc_ceiling_follow(arc);
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_admission_fini(&filter); /* the table that it no longer needs */
+	abd_arc_admission_fini(&filter); /* the tables that it no longer needs */
+	abd_arc_ghosts_fini(&ghosts);
 }
 
 /* Make room, and give all of it back to the system, so that no put has to give back much. */
@@ -438,8 +448,6 @@ static void abd_arc_resize_end(struct abd_arc *arc)
 
 	/* When the cache grows, the index keeps the room that it got for expected_entries. */
 	while (smaller && abd_arc_resize_index(arc))
-		continue;
-	while (abd_arc_resize_ghosts(arc))
 		continue;
 	abd_arc_reclaim(arc);
 	abd_arc_resize_room(arc);

@@ -81,14 +81,15 @@ static size_t abd_arc_allowed(const struct abd_arc *arc)
 }
 
 /*
- * Whether one more ghost would take the cache over its capacity, until what it is a ghost of is
- * freed.
+ * Whether one more ghost would take memory that there is not: over the capacity, until what it is a
+ * ghost of is freed, or while the cache is made smaller.
  */
 static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
 {
 	size_t bytes = abd_arc_ghosts_next_bytes(&arc->policy.ghosts);
 
-	return bytes > 0 && abd_arc_used(arc) + bytes > abd_arc_allowed(arc);
+	return bytes > 0 && (arc->reason == ABD_ARC_EVICTED_TRIM || arc->goal < arc->capacity ||
+				    abd_arc_used(arc) + bytes > abd_arc_allowed(arc));
 }
 
 /* Why records are evicted now. While a resize makes room, that is why, whoever needs some. */

@@ -13,12 +13,6 @@
 #include <string.h>
 
 #define ABD_ARC_GHOST_PAGE (ABD_CHUNK_SIZE / sizeof(struct abd_arc_ghost))
-/* Cells more or less at a time: so the table's size follows that of the lists. */
-#define ABD_ARC_GHOST_STEPS 2
-#define ABD_ARC_GHOST_TIDY_STEPS 1024
-/* Only so large a part of the cells may be free. */
-#define ABD_ARC_GHOST_FREE_PART 8
-
 static size_t abd_arc_ghosts_room(size_t pages)
 {
 	return pages * sizeof(struct abd_arc_ghost *);
@@ -209,62 +203,6 @@ size_t abd_arc_ghosts_next_bytes(const struct abd_arc_ghosts *ghosts)
 	       (pages < ghosts->page_room ? 0 : abd_arc_ghosts_room(pages > 0 ? pages : 1));
 }
 
-/* Move a ghost to a free cell. */
-static void abd_arc_ghost_move(struct abd_arc_ghosts *ghosts, uint32_t number)
-{
-	const struct abd_arc_ghost *from = abd_arc_ghost_at(ghosts, number);
-	uint32_t other = ghosts->list[ABD_ARC_NONE].newest;
-	struct abd_arc_ghost *to = abd_arc_ghost_at(ghosts, other);
-
-	abd_arc_ghost_pull(ghosts, other);
-	abd_arc_ghost_rechain(ghosts, number, other);
-	abd_arc_ghost_relink(ghosts, from, other, other);
-
-	uint32_t bucket = to->bucket; /* the ghost may have been the first of this one */
-
-	*to = *from;
-	to->bucket = bucket;
-}
-
-static void abd_arc_ghosts_shrink(struct abd_arc_ghosts *ghosts)
-{
-	uint32_t last = (uint32_t)ghosts->cells;
-
-	if (abd_arc_ghost_at(ghosts, last)->list == ABD_ARC_NONE)
-		abd_arc_ghost_pull(ghosts, last);
-	else
-		abd_arc_ghost_move(ghosts, last);
-
-	uint32_t first = abd_arc_ghost_at(ghosts, last)->bucket;
-
-	ghosts->cells--;
-	abd_arc_ghosts_spread(ghosts, first);
-	if (ghosts->cells % ABD_ARC_GHOST_PAGE == 0)
-		abd_chunk_free_direct(
-			ghosts->provider, ghosts->page[ghosts->cells / ABD_ARC_GHOST_PAGE], 0);
-}
-
-static bool abd_arc_ghosts_are_sparse(const struct abd_arc_ghosts *ghosts)
-{
-	return ghosts->cells > ABD_ARC_GHOST_PAGE &&
-	       ghosts->list[ABD_ARC_NONE].count > ghosts->cells / ABD_ARC_GHOST_FREE_PART;
-}
-
-void abd_arc_ghosts_resize(struct abd_arc_ghosts *ghosts)
-{
-	for (unsigned i = 0; i < ABD_ARC_GHOST_STEPS && abd_arc_ghosts_are_sparse(ghosts); i++)
-		abd_arc_ghosts_shrink(ghosts);
-}
-
-bool abd_arc_ghosts_tidy(struct abd_arc_ghosts *ghosts)
-{
-	bool any = abd_arc_ghosts_are_sparse(ghosts);
-
-	for (unsigned i = 0; i < ABD_ARC_GHOST_TIDY_STEPS && abd_arc_ghosts_are_sparse(ghosts); i++)
-		abd_arc_ghosts_shrink(ghosts);
-	return any;
-}
-
 void abd_arc_ghosts_fini(struct abd_arc_ghosts *ghosts)
 {
 	for (size_t cell = 0; cell < ghosts->cells; cell += ABD_ARC_GHOST_PAGE)
@@ -282,8 +220,6 @@ void abd_arc_ghost_make(struct abd_arc_ghosts *ghosts, unsigned list, uint64_t h
 		abd_arc_ghosts_start(ghosts);
 	else if (ghosts->list[ABD_ARC_NONE].count == 0)
 		abd_arc_ghosts_grow(ghosts);
-	else
-		abd_arc_ghosts_resize(ghosts);
 
 	uint32_t number = ghosts->list[ABD_ARC_NONE].newest;
 

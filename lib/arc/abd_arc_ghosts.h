@@ -10,12 +10,12 @@
  *     n = 1             n = 2             n = 3
  *
  * Ghosts refer to each other by the number of their cell, which takes half of a pointer. So there
- * are as many buckets as cells, and the table grows by one cell at a time. To shrink, the ghost in
- * the last cell moves to a free one.
+ * are as many buckets as cells, and the table grows by one cell at a time. It does not shrink: the
+ * policy keeps it to a small part of the capacity, and a cache that becomes far smaller begins a
+ * new one.
  *
  * Invariants: a ghost is in one list, and in its bucket; a free cell is in list ABD_ARC_NONE. A
- * list's bytes are the sum of its ghosts' costs. At most an eighth of the cells is free, or 128,
- * unless calls that do no more than a piece at a time have not come to it yet.
+ * list's bytes are the sum of its ghosts' costs.
  * Threads: one at a time, under the cache's lock.
  */
 #ifndef ABD_ARC_GHOSTS_H
@@ -52,7 +52,7 @@ struct abd_arc_ghosts {
 	unsigned provider; /* of the pages */
 };
 
-/** The memory that one ghost takes. */
+/** The memory that one ghost takes, with an eighth for cells that are free. */
 #define ABD_ARC_GHOST_COST (sizeof(struct abd_arc_ghost) * 9 / 8 + 1)
 
 /** End all that there is; all zero is none. */
@@ -72,9 +72,5 @@ uint32_t abd_arc_ghost_find(const struct abd_arc_ghosts *ghosts, uint64_t hash);
 /** Remember a record, which has no ghost. Without memory it is forgotten. */
 void abd_arc_ghost_make(struct abd_arc_ghosts *ghosts, unsigned list, uint64_t hash, uint32_t cost);
 void abd_arc_ghost_end(struct abd_arc_ghosts *ghosts, uint32_t number);
-/** Come a few cells nearer to as many as are needed. */
-void abd_arc_ghosts_resize(struct abd_arc_ghosts *ghosts);
-/** Give back about a thousand of the cells that are not needed. False: there are none. */
-bool abd_arc_ghosts_tidy(struct abd_arc_ghosts *ghosts);
 
 #endif

@@ -450,7 +450,6 @@ bool abd_arc_policy_trim(
 		abd_arc_ghost_end(&policy->ghosts, b2->oldest);
 	for (; most > 0 && abd_arc_ghosts_are_many(policy); most--)
 		abd_arc_policy_drop_ghost(policy);
-	abd_arc_ghosts_resize(&policy->ghosts);
 	return most == 0;
 }
 

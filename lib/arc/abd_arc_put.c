@@ -68,6 +68,8 @@ static bool abd_arc_put_plan_in(
 	} else if (place == ABD_ARC_SPLIT) {
 		in_slot = abd_size_alloc_linear(stored) ? 0 : abd_arc_record_split_bytes(stored);
 		run_bytes = stored & ~(ABD_CHUNK_SIZE - 1);
+		if (in_slot == 0)
+			return false;
 	} else {
 		run_bytes = put->record.give ? abd_arc_record_bytes(put->record.abd)
 					     : abd_arc_record_estimate(stored);
@@ -75,7 +77,7 @@ static bool abd_arc_put_plan_in(
 
 	int class = abd_arc_store_class(&arc->store, head + in_slot);
 
-	if (class < 0 || (place == ABD_ARC_SPLIT && in_slot == 0))
+	if (class < 0)
 		return false;
 	put->place = place;
 	put->class = class;

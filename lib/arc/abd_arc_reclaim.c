@@ -322,8 +322,6 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	bool any = false;
 
 	pthread_mutex_lock(&arc->lock);
-	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
-
 	abd_arc_ceiling_follow(arc);
 	size_t excess =
 		abd_arc_excess(arc, class >= 0 ? abd_arc_store_near(&arc->store, class) : class);

@@ -9,17 +9,12 @@
 #include "abd_arc_rcu.h"
 #include "abd_arc_reclaim.h"
 
-/* No step frees more ghosts than this. */
-#define ABD_ARC_GHOSTS_PIECE 1024
-
 /* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
 static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
-	(void)abd_arc_ghosts_tidy(&arc->policy.ghosts);
-
-	size_t before = abd_arc_used(arc);
+	/* With this reason, records that are held leave no ghost that takes memory. */
 	arc->reason = ABD_ARC_EVICTED_TRIM;
 	bool any = abd_arc_compact_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
 
@@ -27,11 +22,6 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
-	pthread_mutex_lock(&arc->lock);
-	/* Records that are held leave ghosts, and free nothing yet. */
-	for (unsigned i = 0; i < ABD_ARC_GHOSTS_PIECE && abd_arc_used(arc) > before; i++)
-		(void)abd_arc_policy_drop_ghost(&arc->policy);
-	pthread_mutex_unlock(&arc->lock);
 	abd_arc_reclaim_unlock(arc);
 	return any;
 }
@@ -94,8 +84,7 @@ size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns)
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	abd_arc_require_no_callback(__func__, arc);
 	abd_arc_rcu_require_outside(__func__);
-	struct abd_arc_trim trim = {
-		.first = arc, .begin_ns = abd_arc_now_ns(), .max_ns = max_ns};
+	struct abd_arc_trim trim = {.first = arc, .begin_ns = abd_arc_now_ns(), .max_ns = max_ns};
 	size_t puts, before = abd_arc_trim_used(arc, &trim.puts);
 
 	trim.goal = before - abd_min(before, bytes);
