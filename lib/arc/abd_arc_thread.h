@@ -172,17 +172,6 @@ static inline void abd_arc_count(
 	abd_arc_count_add(arc, thread, which, 1);
 }
 
-/** Note a hit, for which there is room. */
-static inline void abd_arc_seat_note(
-	struct abd_arc_thread *thread, struct abd_arc_seat *seat, struct abd_arc_entry *entry)
-{
-	thread->note[thread->notes] = entry;
-	thread->before[thread->notes] = seat->last;
-	seat->last = thread->notes++;
-	seat->noted++;
-	thread->noted++;
-}
-
 /** Note a hit of an entry that this thread holds. */
 static inline void abd_arc_thread_note(
 	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry)
@@ -199,7 +188,11 @@ static inline void abd_arc_thread_note(
 	}
 	if (seat->noted == 0)
 		seat->slab_frees = atomic_load_explicit(&arc->store.frees, memory_order_acquire);
-	abd_arc_seat_note(thread, seat, entry);
+	thread->note[thread->notes] = entry;
+	thread->before[thread->notes] = seat->last;
+	seat->last = thread->notes++;
+	seat->noted++;
+	thread->noted++;
 }
 
 /** Report noted hits, if there are enough of them. Outside of sections and locks. */
