@@ -14,6 +14,7 @@
 #include <abd/codec.h>
 
 #include <string.h>
+#include <unistd.h>
 
 /* What is read at once. It grows to the size of the largest record, if there is room for that. */
 #define ABD_ARC_LOAD_BYTES ((size_t)1 << 20)
