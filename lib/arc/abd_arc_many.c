@@ -202,19 +202,20 @@ size_t abd_arc_hold_or_fill_many(abd_arc_t *arc, const abd_arc_key_t *keys, cons
 	ABD_REQUIRE(fills != NULL || n == 0, "fills is NULL");
 	ABD_REQUIRE(results != NULL || n == 0, "results is NULL");
 	abd_arc_rcu_require_outside(__func__);
+	bool is_known = (flags & ~ABD_ARC_FILL_FLAGS) == 0;
+
+	if (is_known)
+		abd_arc_many_hold(arc, keys, holds, results, n, (flags & ABD_ARC_NO_TOUCH) == 0);
 	for (size_t i = 0; i < n; i++) {
-		abd_arc_hold_clear(&holds[i]);
 		fills[i] = (abd_arc_fill_t){NULL, 0, NULL};
-		results[i] = -EINVAL;
-	}
-	if ((flags & ~ABD_ARC_FILL_FLAGS) != 0)
-		return 0;
-	abd_arc_many_hold(arc, keys, holds, results, n, (flags & ABD_ARC_NO_TOUCH) == 0);
-	for (size_t i = 0; i < n; i++) {
 		wish.key = &keys[i];
 		wish.size = sizes[i];
-		if (results[i] != 0 || wish.size == 0)
+		if (!is_known) {
+			abd_arc_hold_clear(&holds[i]);
+			results[i] = -EINVAL;
+		} else if (results[i] != 0 || wish.size == 0) {
 			results[i] = abd_arc_many_fill(arc, &wish, &holds[i], &fills[i]);
+		}
 		done += results[i] >= 0;
 	}
 	return done;

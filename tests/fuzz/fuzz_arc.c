@@ -33,7 +33,14 @@ static struct {
 	abd_arc_fill_t fill; /* abd is NULL: nothing is being filled */
 	size_t n;
 	bool overtaken; /* by a put or remove of its key */
+	bool is_async;  /* it belongs to no thread */
 } filling[FILLS];
+
+/* The index of the block that was made last. */
+static union {
+	struct abd_lz4_index index;
+	uint32_t words[4 + 2 * (RECORD / 1024 + 1)];
+} made;
 
 static uint8_t record[RECORD], back[MANY][RECORD + 1], block[2 * RECORD];
 
@@ -87,7 +94,8 @@ static size_t stored_form(struct fuzz_input *in, struct content *content, unsign
 	}
 	abd_get_from_buf_struct(&from, record, size);
 	abd_get_from_buf_struct(&to, block, sizeof(block));
-	packed = abd_lz4_compress(&to, &from, 0, 0, size);
+	packed = abd_lz4_compress_indexed(
+		&to, &from, 0, 0, size, 1024u << fuzz_byte(in) % 7, 0, &made.index);
 	abd_free(&from);
 	abd_free(&to);
 	fuzz_check(packed > 0, "%zu bytes: %zd", size, packed);
@@ -383,6 +391,33 @@ static void do_hold_drop(abd_arc_t *arc, size_t slot)
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
+/*
+ * What is committed: perhaps behind a header, perhaps with the block's index, of which perhaps a
+ * word is changed. *is_changed: then the record is as hostile as one with a changed block.
+ */
+static abd_arc_record_t some_parts(struct fuzz_input *in, const struct content *content,
+	size_t size, size_t room, unsigned flags, bool *is_changed)
+{
+	abd_arc_record_t parts = {
+		.stored_size = size, .logical_size = content->size, .flags = flags};
+	uint8_t kind = fuzz_byte(in);
+
+	*is_changed = false;
+	if (kind % 2 == 0)
+		parts.off = fuzz_below(in, room - size + 1);
+	if (kind < 128 || (flags & ABD_ARC_STORED) == 0 || (flags & ABD_ARC_PLAIN) != 0)
+		return parts;
+	parts.index = &made.index;
+	*is_changed = kind % 4 == 3;
+	if (*is_changed) {
+		/* Not the group_size: it says how long the index is. */
+		size_t at = 1 + fuzz_below(in, 3 + 2 * (size_t)made.index.count);
+
+		made.words[at] += 1u + fuzz_byte(in) * (fuzz_byte(in) % 2 == 0 ? 1u : 65536u);
+	}
+	return parts;
+}
+
 static void do_commit(abd_arc_t *arc, struct fuzz_input *in, size_t slot)
 {
 	size_t n = filling[slot].n;
@@ -391,7 +426,7 @@ static void do_commit(abd_arc_t *arc, struct fuzz_input *in, size_t slot)
 	struct content content = some_content(in, n);
 	size_t size = stored_form(in, &content, flags);
 	abd_arc_hold_t hold;
-	bool wants = fuzz_byte(in) % 2 == 0, overtaken = filling[slot].overtaken;
+	bool wants = fuzz_byte(in) % 2 == 0, overtaken = filling[slot].overtaken, is_changed;
 
 	if (fill->abd == NULL)
 		return;
@@ -399,14 +434,20 @@ static void do_commit(abd_arc_t *arc, struct fuzz_input *in, size_t slot)
 		abd_arc_fill_abandon(fill);
 		return;
 	}
-	abd_copy_from_buf(fill->abd, block, size);
+	const abd_arc_record_t parts =
+		some_parts(in, &content, size, fill->size, flags, &is_changed);
 
-	int error = abd_arc_fill_commit(fill, size, content.size, flags, wants ? &hold : NULL);
+	abd_copy_from_buf_off(fill->abd, block, parts.off, size);
+	int error =
+		parts.off == 0 && parts.index == NULL
+			? abd_arc_fill_commit(fill, size, content.size, flags, wants ? &hold : NULL)
+			: abd_arc_fill_commit_record(fill, &parts, wants ? &hold : NULL);
 
+	content.hostile |= is_changed;
 	fuzz_check(fill->abd == NULL, "the fill has not ended");
 	if (error == -ESTALE)
 		fuzz_check(overtaken, "nothing overtook the fill of key %zu", n);
-	else
+	else if (error != -EBADMSG || !is_changed)
 		check_put(error, flags, &content);
 	if (error != 0)
 		return;
@@ -423,7 +464,8 @@ static void do_fill(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 	abd_arc_key_t key = key_of(n);
 	size_t slot = fuzz_byte(in) % FILLS, size = fuzz_below(in, 2 * RECORD);
 	unsigned flags = all_flags[fuzz_byte(in) % 4];
-	bool is_there = abd_arc_contains(arc, &key), is_mine = false;
+	bool is_there = abd_arc_contains(arc, &key), is_open = false, is_mine = false;
+	bool is_async = fuzz_byte(in) % 2 == 0;
 	abd_arc_hold_t hold;
 
 	if (filling[slot].fill.abd != NULL) {
@@ -431,21 +473,29 @@ static void do_fill(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 		return;
 	}
 	for (size_t i = 0; i < FILLS; i++)
-		is_mine |= filling[i].fill.abd != NULL && filling[i].n == n;
-
-	int result = abd_arc_hold_or_fill(arc, &key, size, flags, &hold, &filling[slot].fill);
+		if (filling[i].fill.abd != NULL && filling[i].n == n) {
+			is_open = true;
+			is_mine = !filling[i].is_async && !is_async;
+		}
+	if (is_open && !is_mine)
+		flags |= ABD_ARC_NOWAIT; /* or it would wait for itself */
+	int result =
+		is_async ? abd_arc_hold_or_fill_async(arc, &key, size, flags | ABD_ARC_NOWAIT,
+				   &hold, &filling[slot].fill, NULL, NULL)
+			 : abd_arc_hold_or_fill(arc, &key, size, flags, &hold, &filling[slot].fill);
 
 	if (size == 0)
 		fuzz_check(result == -EINVAL, "no bytes: %d", result);
 	else if (is_there)
 		fuzz_check(result == 0, "a record that is there: %d", result);
-	else if (is_mine)
-		fuzz_check(result == -EDEADLK, "a second fill: %d", result);
+	else if (is_open)
+		fuzz_check(result == (is_mine ? -EDEADLK : -EAGAIN), "a second fill: %d", result);
 	else
 		fuzz_check(result == 1 || result == -ENOSPC, "%zu bytes: %d", size, result);
 	if (result == 0)
 		take(fuzz_byte(in) % HOLDS, &hold, n);
 	filling[slot].overtaken = false;
+	filling[slot].is_async = is_async;
 	filling[slot].n = n;
 }
 
