@@ -151,10 +151,12 @@ enum abd_arc_evicted_reason {
  * reported also if its key has another record by then. A put that makes room may evict the old
  * record of its own key. This put replaces no record, and evicted_cb may be called during it.
  *
- * Records that were evicted together are reported together, up to about a thousand, by the thread
- * whose call finds that all readers have left them. Such a call is a put, fill, remove, resize or
- * trim; a release that ends the last hold of an evicted record; a hit, if the record it found had
- * been evicted; or abd_arc_destroy(), for records that were evicted before it. The thread has no
+ * A record is reported by a thread whose call finds that all readers have left it. Such a call is a
+ * put, fill, remove, resize or trim; a release that ends the last hold of an evicted record; a hit,
+ * if the record it found had been evicted; or abd_arc_destroy(). Resize, trim, destroy and
+ * abd_arc_remove_pool() report all that there is. So does a call that gets no memory, or no room,
+ * without that. Other calls report 64 records at most, and leave the rest to the next put or to one
+ * of these. The thread has no
  * lock and is in no read-side section, and its call goes on when evicted_cb returns. Other threads
  * may be in evicted_cb at the same time. If another thread puts or removes the key while evicted_cb
  * runs, the engine must decide which of the two counts as first.

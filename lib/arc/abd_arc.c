@@ -252,7 +252,7 @@ static void abd_arc_empty(struct abd_arc *arc)
 
 	pthread_mutex_lock(&arc->lock);
 	arc->policy.forgets = true;
-	arc->reason = ABD_ARC_EVICTED_DESTROY;
+	arc->is_ending = true;
 	while ((item = abd_arc_policy_victim(&arc->policy, false)) != NULL)
 		(evicts ? abd_arc_evict : abd_arc_drop)(arc, abd_arc_entry_of(item));
 	pthread_mutex_unlock(&arc->lock);
@@ -310,6 +310,8 @@ void abd_arc_destroy(abd_arc_t *arc)
  */
 static bool abd_arc_resize_index(struct abd_arc *arc)
 {
+	size_t all = SIZE_MAX;
+
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
 	size_t before = abd_arc_index_bytes(arc->index);
@@ -324,7 +326,7 @@ static bool abd_arc_resize_index(struct abd_arc *arc)
 		shrunk = abd_arc_index_bytes(arc->index) < before;
 		pthread_mutex_unlock(&arc->lock);
 	}
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, &all);
 	return shrunk;
 }
 
@@ -412,6 +414,8 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 /* Make room, and give all of it back to the system, so that no put has to give back much. */
 static void abd_arc_resize_room(struct abd_arc *arc)
 {
+	size_t all = SIZE_MAX;
+
 	pthread_mutex_lock(&arc->lock);
 	bool is_needed = abd_arc_excess(arc, -1) > 0;
 
@@ -419,7 +423,7 @@ static void abd_arc_resize_room(struct abd_arc *arc)
 	/* An index that is too large must not cost records. */
 	while (is_needed && abd_arc_resize_index(arc))
 		continue;
-	abd_arc_make_room(arc, -1);
+	abd_arc_make_room(arc, -1, &all);
 	pthread_mutex_lock(&arc->lock);
 	size_t reserve = abd_arc_reserve(arc->capacity * arc->shards);
 

@@ -9,9 +9,9 @@
  * not in the index any more.
  *
  * Invariants: evicted_cb is called for an entry once at most. A call runs no more callbacks than
- * there were pending entries when it began to. While a thread is in a callback of a cache, it
- * reclaims nothing there: so callbacks don't nest, and a callback that puts into its own cache
- * ends.
+ * there were pending entries when it began to, and no more than 64 if it is not to free all. While
+ * a thread is in a callback of a cache, it reclaims nothing there: so callbacks don't nest, and a
+ * callback that puts into its own cache ends.
  * OpenZFS: none. There eviction must not wait for a disk: l2arc_write_buffers() in module/zfs/arc.c
  * writes what will soon be evicted, while it is still cached.
  */
@@ -119,7 +119,7 @@ static void abd_arc_callback_call(struct abd_arc *arc, struct abd_arc_entry *ent
 	pthread_mutex_unlock(&arc->lock);
 }
 
-void abd_arc_callback_run_slow(struct abd_arc *arc)
+void abd_arc_callback_run_slow(struct abd_arc *arc, size_t *left)
 {
 	struct abd_arc_callback_frame frame = {abd_arc_first(arc), abd_arc_callback_innermost};
 	struct abd_arc_entry *entry;
@@ -129,11 +129,12 @@ void abd_arc_callback_run_slow(struct abd_arc *arc)
 		return; /* a later call does it */
 	abd_arc_callback_innermost = &frame;
 	for (size_t n = abd_arc_pending_count(arc);
-		n > 0 && (entry = abd_arc_pending_take(arc, &evicted)) != NULL; n--) {
+		n > 0 && *left > 0 && (entry = abd_arc_pending_take(arc, &evicted)) != NULL; n--) {
 		struct abd_arc_link freed = {&freed, &freed};
 
 		if (evicted)
 			abd_arc_callback_call(arc, entry);
+		*left -= evicted;
 		abd_arc_link_push(&freed, &entry->item.link);
 		abd_arc_free_list(arc, &freed);
 	}
@@ -185,10 +186,11 @@ static bool abd_arc_loose_much(struct abd_arc *arc, struct abd_arc_loose *loose)
 void abd_arc_callback_released(struct abd_arc *arc, struct abd_arc_link *freed)
 {
 	struct abd_arc_loose loose;
+	size_t left = ABD_ARC_CALLBACKS;
 
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL)) {
 		abd_arc_pending_add(arc, freed);
-		abd_arc_callback_run(arc);
+		abd_arc_callback_run(arc, &left);
 		return;
 	}
 	abd_arc_free_list(arc, freed);

@@ -12,14 +12,20 @@
  * can see or hold them any more. Outside of locks; abd_arc_callback_run() follows.
  */
 void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed);
-void abd_arc_callback_run_slow(struct abd_arc *arc);
+void abd_arc_callback_run_slow(struct abd_arc *arc, size_t *left);
+/** A call that frees only what others need runs so many callbacks, and leaves the rest to others.
+ */
+#define ABD_ARC_CALLBACKS 64
 /** The last holds of these were released: call evicted_cb, and free them. Outside of locks. */
 void abd_arc_callback_released(struct abd_arc *arc, struct abd_arc_link *freed);
-/** Call evicted_cb for all that is pending, and free it. Outside of sections and locks. */
-static inline void abd_arc_callback_run(struct abd_arc *arc)
+/**
+ * Call evicted_cb for what is pending, and free it; not for more than *left entries, which becomes
+ * less by as many. Outside of sections and locks.
+ */
+static inline void abd_arc_callback_run(struct abd_arc *arc, size_t *left)
 {
 	if (ABD_UNLIKELY(arc->evicted_cb != NULL))
-		abd_arc_callback_run_slow(arc);
+		abd_arc_callback_run_slow(arc, left);
 }
 
 bool abd_arc_in_callback_slow(const struct abd_arc *arc);

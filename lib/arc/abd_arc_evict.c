@@ -95,8 +95,10 @@ static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
 /* Why records are evicted now. While a resize makes room, that is why, whoever needs some. */
 static unsigned abd_arc_evict_reason(const struct abd_arc *arc)
 {
-	if (arc->reason != 0)
-		return arc->reason;
+	if (arc->is_ending)
+		return ABD_ARC_EVICTED_DESTROY;
+	if (arc->trims)
+		return ABD_ARC_EVICTED_TRIM;
 	return arc->ceiling > 0 ? ABD_ARC_EVICTED_RESIZE : ABD_ARC_EVICTED_CAPACITY;
 }
 

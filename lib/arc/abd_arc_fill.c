@@ -9,6 +9,7 @@
  * Nishtala et al., "Scaling Memcache at Facebook" (NSDI 2013).
  */
 #include "abd_arc_fill.h"
+#include "abd_arc_callback.h"
 #include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
 #include "abd_arc_put.h"
@@ -42,8 +43,9 @@ static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bo
 static int abd_arc_fill_make_room(struct abd_arc_filling *filling)
 {
 	struct abd_arc *arc = filling->arc;
+	size_t left = ABD_ARC_CALLBACKS;
 
-	abd_arc_make_room(arc, -1);
+	abd_arc_make_room(arc, -1, &left);
 	/* Nothing is left to evict: what there is are other fills. */
 	pthread_mutex_lock(&arc->lock);
 	bool has_room = !abd_arc_is_far_over(arc);

@@ -94,7 +94,7 @@ struct abd_arc {
 	size_t goal; /* the capacity that a resize is on its way to */
 	/* while a resize makes room, puts that use no more than this need not make it; else 0 */
 	size_t ceiling;
-	unsigned reason;      /* why records are evicted, if a call says so; else 0 */
+	bool is_ending;       /* the cache is being destroyed */
 	size_t leeway;        /* then: how far above what is used the ceiling is */
 	size_t run_bytes;     /* buffers outside of the store, those about to be made included */
 	size_t evicted_bytes; /* slots and buffers of entries that left and are not freed */

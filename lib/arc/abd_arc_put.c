@@ -41,6 +41,7 @@ struct abd_arc_put {
 	enum abd_arc_place place;
 	bool restores;    /* it comes from a save: nothing makes way for it */
 	unsigned uses;    /* then: how often it was used */
+	size_t callbacks; /* how many eviction callbacks it may still run */
 	bool grows;       /* its slot takes a slab from the system */
 	bool exceeds;     /* it found no room, or little */
 	size_t reserved;  /* of the policy's capacity */
@@ -226,7 +227,7 @@ static int abd_arc_put_begin(struct abd_arc *arc, struct abd_arc_put *put)
 		return error;
 	if (put->restores)
 		return -EAGAIN;
-	abd_arc_make_room(arc, put->class);
+	abd_arc_make_room(arc, put->class, &put->callbacks);
 	put->exceeds = true;
 	pthread_mutex_lock(&arc->lock);
 	error = abd_arc_put_take(arc, put);
@@ -343,7 +344,7 @@ static bool abd_arc_put_takes_memory(const struct abd_arc_put *put)
 static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 {
 	struct abd_arc_entry *entry = put->entry;
-	bool reclaims = false, over = false;
+	bool reclaims = false, over = false, is_pending;
 	int error;
 
 	pthread_mutex_lock(&arc->lock);
@@ -367,12 +368,15 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 			     (abd_arc_put_takes_memory(put) && abd_arc_is_nearly_short(arc))))
 		reclaims = abd_arc_reclaim_begin(arc);
 out:
+	is_pending = arc->pending_count > 0;
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_waiters_wake(put->waiter);
 	if (over)
-		abd_arc_make_room(arc, -1);
+		abd_arc_make_room(arc, -1, &put->callbacks);
 	else if (reclaims)
-		abd_arc_reclaim_end(arc);
+		abd_arc_reclaim_end(arc, &put->callbacks);
+	else if (is_pending)
+		abd_arc_callback_run(arc, &put->callbacks);
 	return error;
 }
 
@@ -469,6 +473,7 @@ int abd_arc_put_source(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *
 		.hash = hash,
 		.flags = flags,
 		.list = ABD_ARC_RECENT,
+		.callbacks = ABD_ARC_CALLBACKS,
 		.filling = filling,
 		.handle = handle};
 	int error;
@@ -492,6 +497,7 @@ int abd_arc_put_restored(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t
 		.flags = flags,
 		.list = list,
 		.restores = true,
+		.callbacks = ABD_ARC_CALLBACKS,
 		.uses = uses};
 
 	return abd_arc_put_once(arc, &put, source);

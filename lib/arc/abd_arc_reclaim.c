@@ -227,12 +227,12 @@ static void abd_arc_reclaim_again(struct abd_arc *arc)
 	}
 }
 
-void abd_arc_reclaim_unlock(struct abd_arc *arc)
+void abd_arc_reclaim_unlock(struct abd_arc *arc, size_t *left)
 {
 	pthread_mutex_unlock(&arc->reclaim_lock);
 	atomic_thread_fence(memory_order_seq_cst);
 	abd_arc_reclaim_again(arc);
-	abd_arc_callback_run(arc);
+	abd_arc_callback_run(arc, left);
 }
 
 /* If memory is nearly short, empty slabs, or evict, so that nobody need wait. Under lock. */
@@ -261,19 +261,21 @@ bool abd_arc_reclaim_begin(struct abd_arc *arc)
 	return atomic_load(&arc->looks_again) && pthread_mutex_trylock(&arc->reclaim_lock) == 0;
 }
 
-void abd_arc_reclaim_end(struct abd_arc *arc)
+void abd_arc_reclaim_end(struct abd_arc *arc, size_t *left)
 {
 	abd_arc_reclaim_wait(arc);
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, left);
 }
 
 void abd_arc_reclaim_kept(struct abd_arc *arc)
 {
+	size_t left = ABD_ARC_CALLBACKS;
+
 	atomic_store(&arc->looks_again, true);
 	if (abd_arc_in_callback(arc))
 		return;
 	abd_arc_reclaim_again(arc);
-	abd_arc_callback_run(arc);
+	abd_arc_callback_run(arc, &left);
 }
 
 void abd_arc_reclaim_now(struct abd_arc *arc)
@@ -290,21 +292,31 @@ void abd_arc_reclaim_now(struct abd_arc *arc)
 
 void abd_arc_reclaim(struct abd_arc *arc)
 {
+	size_t all = SIZE_MAX;
+
 	pthread_mutex_lock(&arc->reclaim_lock);
 	abd_arc_reclaim_now(arc);
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, &all);
 }
 
 /*
- * What evicted_cb is called for is freed only then. Between two steps that free memory. False: the
- * callbacks put so much that there shall be no next step. puts: how many records they had put
- * before the first.
+ * What evicted_cb is called for is freed only then. Between two steps that free memory: run *left
+ * callbacks, or all if there is no room without them. False: they put so much that there shall be
+ * no next step. puts: how many records they had put before the first.
  */
-static bool abd_arc_reclaim_pause(struct abd_arc *arc, size_t puts)
+static bool abd_arc_reclaim_pause(struct abd_arc *arc, size_t puts, size_t *left)
 {
+	size_t all = SIZE_MAX;
+
 	if (ABD_LIKELY(arc->evicted_cb == NULL))
 		return true;
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, left);
+	pthread_mutex_lock(&arc->lock);
+	bool more = *left == 0 && arc->pending_count > 0 && abd_arc_excess(arc, -1) > 0;
+
+	pthread_mutex_unlock(&arc->lock);
+	if (more)
+		abd_arc_callback_run(arc, &all);
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
 	puts = arc->puts_of_callbacks - puts;
@@ -338,7 +350,7 @@ static bool abd_arc_make_some_room(struct abd_arc *arc, int class, bool is_first
 	return any;
 }
 
-void abd_arc_make_room(struct abd_arc *arc, int class)
+void abd_arc_make_room(struct abd_arc *arc, int class, size_t *left)
 {
 	pthread_mutex_lock(&arc->lock);
 	bool is_sparse = abd_arc_index_is_sparse(arc->index, abd_arc_indexed(arc));
@@ -354,9 +366,10 @@ void abd_arc_make_room(struct abd_arc *arc, int class)
 	/* An index that is too large must not cost records. */
 	if (is_sparse)
 		abd_arc_reclaim_now(arc);
-	while (abd_arc_reclaim_pause(arc, puts) && abd_arc_make_some_room(arc, class, is_first))
+	while (abd_arc_reclaim_pause(arc, puts, left) &&
+		abd_arc_make_some_room(arc, class, is_first))
 		is_first = false;
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, left);
 }
 
 /* Evict an eighth of a shard's records. False: nothing was left to evict. */

@@ -31,8 +31,8 @@ bool abd_arc_reclaim_decide(
 void abd_arc_reclaim(struct abd_arc *arc);
 /** The same for who has reclaim_lock, and no other. */
 void abd_arc_reclaim_now(struct abd_arc *arc);
-/** Let others reclaim, and run the eviction callbacks that are pending. */
-void abd_arc_reclaim_unlock(struct abd_arc *arc);
+/** Let others reclaim, and run eviction callbacks that are pending, *left of them at most. */
+void abd_arc_reclaim_unlock(struct abd_arc *arc, size_t *left);
 /** The last hold of an entry that is pinned has ended: free it. Outside of sections and locks. */
 void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry);
 /** No call goes on to make room for what evicted_cb puts, once that is more than so many records.
@@ -48,17 +48,18 @@ bool abd_arc_reclaim_is_due(const struct abd_arc *arc);
  * locks, to wait for readers and free what nobody holds. Under lock.
  */
 bool abd_arc_reclaim_begin(struct abd_arc *arc);
-void abd_arc_reclaim_end(struct abd_arc *arc);
+void abd_arc_reclaim_end(struct abd_arc *arc, size_t *left);
 /**
  * Look again at what was found in slots: no section can see it, so nobody is waited for. If
  * somebody else reclaims, that thread does it afterwards. Outside of sections and locks.
  */
 void abd_arc_reclaim_kept(struct abd_arc *arc);
 /**
- * Reclaim, compact and evict, until there is no excess, or nothing left to free, or
- * evicted_cb has put some hundred records. Outside of sections and locks.
+ * Reclaim, compact and evict, until there is no excess, or nothing left to free, or evicted_cb has
+ * put some hundred records. More than *left callbacks run only if that makes room. Outside of
+ * sections and locks.
  */
-void abd_arc_make_room(struct abd_arc *arc, int class);
+void abd_arc_make_room(struct abd_arc *arc, int class, size_t *left);
 /**
  * An allocation has failed: evict an eighth of the cache's records and give the memory back. False:
  * nothing was left to evict. Outside of sections and locks.

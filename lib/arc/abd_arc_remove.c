@@ -52,6 +52,7 @@ static int abd_arc_remove_if(
 	uint64_t hash = abd_arc_hash(first, key);
 	struct abd_arc *arc = abd_arc_shard(first, hash);
 	bool found = false, reclaims;
+	size_t left = ABD_ARC_CALLBACKS;
 
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_entry *entry = abd_arc_index_find_any(arc->index, hash, key);
@@ -66,7 +67,7 @@ static int abd_arc_remove_if(
 	reclaims = abd_arc_reclaim_is_due(arc) && abd_arc_reclaim_begin(arc);
 	pthread_mutex_unlock(&arc->lock);
 	if (reclaims)
-		abd_arc_reclaim_end(arc);
+		abd_arc_reclaim_end(arc, &left);
 	return found ? 0 : -ENOENT;
 }
 

@@ -12,6 +12,8 @@
 /* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
 static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
+	size_t all = SIZE_MAX;
+
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
 	/* With this reason, records that are held leave no ghost that takes memory. */
@@ -22,7 +24,7 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, &all);
 	return any;
 }
 

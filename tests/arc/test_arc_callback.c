@@ -420,7 +420,7 @@ Test(abd_arc_callback, the_reason_is_that_of_the_call)
 	cr_assert_eq(reasons.last, 2 * KEYS - 1, "the newest comes last");
 }
 
-/* Record n was used n + 1 times, but no more than 63 are counted; held or not when it is evicted. */
+/* Record n was used n + 1 times, and no more than 63 are counted; held or not when it is evicted */
 Test(abd_arc_callback, uses_are_counted_from_the_put_on)
 {
 	abd_arc_t *arc = make(CAPACITY, 1, 0, note_reason, NULL);
@@ -463,6 +463,35 @@ Test(abd_arc_callback, uses_are_counted_from_the_put_on)
 	abd_arc_reclaim(arc);
 	cr_assert_eq(reasons.uses[1], 2);
 	close(fd);
+	abd_arc_destroy(arc);
+}
+
+/* ---- how many at a time ---------------------------------------------------------------------- */
+
+/* Thousands of small ones are evicted and freed together: no put is kept by all their callbacks. */
+Test(abd_arc_callback, a_put_runs_64_at_most_and_later_ones_the_rest)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, 0, count_callbacks, NULL);
+	unsigned before = 0, most = 0;
+	struct abd_arc_stats now;
+
+	evicted_last.count = 0;
+	for (uint64_t n = 0; n < 60000; n++) {
+		cr_assert_eq(abd_arc_put(arc, arc_at(n), "record", 7), 0);
+		if (evicted_last.count - before > most)
+			most = evicted_last.count - before;
+		before = evicted_last.count;
+		if (n % 1000 == 0) {
+			now = arc_stats(arc);
+			cr_assert(now.used_bytes <= CAPACITY + CAPACITY / 16);
+			cr_assert(now.told + 2500 > now.evictions, "%u of %u", (unsigned)now.told,
+				(unsigned)now.evictions);
+		}
+	}
+	cr_assert_eq(most, 64);
+	abd_arc_trim(arc, 0, UINT64_MAX);
+	now = arc_stats(arc);
+	cr_assert(now.told == now.evictions && now.told == evicted_last.count);
 	abd_arc_destroy(arc);
 }
 

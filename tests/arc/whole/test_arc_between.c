@@ -104,6 +104,7 @@ Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 {
 	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
 	abd_arc_hold_t hold;
+	size_t all = SIZE_MAX;
 
 	put(arc, 1, 9000, 64);
 	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
@@ -113,7 +114,7 @@ Test(arc_between, a_release_does_not_wait_for_whoever_reclaims)
 
 	pthread_mutex_lock(&arc->reclaim_lock);
 	abd_arc_release(&hold);
-	abd_arc_reclaim_unlock(arc);
+	abd_arc_reclaim_unlock(arc, &all);
 	cr_assert_eq(arc_stats(arc).evicted_bytes, 0, "it is left to that thread");
 	abd_arc_destroy(arc);
 }
