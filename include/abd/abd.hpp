@@ -793,7 +793,8 @@ inline result<arc_hold> held::dup() const
 
 /**
  * A record that the caller is to fetch, or none. Its destructor, in any thread, abandons it unless
- * it was committed. Its cache outlives it, and so does the thread that began it.
+ * it was committed. Its cache outlives it; so does the thread that began it, unless that was by
+ * hold_or_fill_async() or hold_or_fill_many().
  */
 class arc_fill
 {
@@ -824,6 +825,17 @@ class arc_fill
 		return {std::in_place, [&](arc_hold &got) {
 				return abd_arc_fill_commit(
 					&raw_, stored_size, logical_size, flags, &got.raw_);
+			}};
+	}
+	/** The same for a record in parts: behind a header, with an index or a checksum. */
+	status commit_record(const abd_arc_record_t &record)
+	{
+		return abd_arc_fill_commit_record(&raw_, &record, nullptr);
+	}
+	result<arc_hold> commit_record_and_hold(const abd_arc_record_t &record)
+	{
+		return {std::in_place, [&](arc_hold &got) {
+				return abd_arc_fill_commit_record(&raw_, &record, &got.raw_);
 			}};
 	}
 	/** End it without a record, if it has not ended. */
@@ -882,6 +894,15 @@ class arc
 			static_cast<void>(record.release());
 		return error;
 	}
+	/** The same for a record in parts. */
+	status put_record(const key &k, buffer &&from, const abd_arc_record_t &record)
+	{
+		const int error = abd_arc_put_record(get(), &k, from.get(), &record);
+
+		if (error == 0)
+			static_cast<void>(from.release());
+		return error;
+	}
 	/** dst.size() bytes of the record from off. */
 	result<size_t> read(const key &k, bytes dst, size_t off = 0, unsigned flags = 0) const
 	{
@@ -932,15 +953,53 @@ class arc
 		return abd_arc_hold_many(
 			get(), keys, reinterpret_cast<abd_arc_hold_t *>(holds), results, n);
 	}
-	/** Hold the record, or begin to fill it in. */
-	result<arc_found> hold_or_fill(const key &k, size_t size, unsigned flags = 0)
+	/** Hold the record, or begin to fill it in; sleep for another's fill for so long at most. */
+	result<arc_found> hold_or_fill(
+		const key &k, size_t size, unsigned flags = 0, uint64_t timeout_ns = UINT64_MAX)
 	{
 		return {std::in_place, [&](arc_found &got) {
-				const int answer = abd_arc_hold_or_fill(
-					get(), &k, size, flags, &got.hold.raw_, &got.fill.raw_);
+				const int answer = abd_arc_hold_or_fill_timed(get(), &k, size,
+					flags, timeout_ns, &got.hold.raw_, &got.fill.raw_);
 
 				return answer < 0 ? answer : 0;
 			}};
+	}
+	/** The same without sleeping. The error EINPROGRESS: ready(arg) will be called. */
+	result<arc_found> hold_or_fill_async(
+		const key &k, size_t size, unsigned flags, void (*ready)(void *), void *arg)
+	{
+		return {std::in_place, [&](arc_found &got) {
+				const int answer = abd_arc_hold_or_fill_async(get(), &k, size,
+					flags, &got.hold.raw_, &got.fill.raw_, ready, arg);
+
+				return answer < 0 ? answer : 0;
+			}};
+	}
+	status forget_ready(const key &k, void (*ready)(void *), void *arg)
+	{
+		return abd_arc_forget_ready(get(), &k, ready, arg);
+	}
+	/** n keys, sizes, holds, fills and results. What holds[] and fills[] had ends before. */
+	size_t hold_or_fill_many(const key *keys, const size_t *sizes, unsigned flags,
+		arc_hold *holds, arc_fill *fills, int *results, size_t n)
+	{
+		static_assert(sizeof(arc_fill) == sizeof(abd_arc_fill_t), "so an array is one too");
+		for (size_t i = 0; i < n; i++) {
+			holds[i].release();
+			fills[i].abandon();
+		}
+		return abd_arc_hold_or_fill_many(get(), keys, sizes, flags,
+			reinterpret_cast<abd_arc_hold_t *>(holds),
+			reinterpret_cast<abd_arc_fill_t *>(fills), results, n);
+	}
+	/** To or from a file, where fd is; an error leaves figures too. */
+	status save(int fd, abd_arc_saved &saved) const
+	{
+		return abd_arc_save(get(), fd, &saved, sizeof(saved));
+	}
+	status load(int fd, abd_arc_saved &saved)
+	{
+		return abd_arc_load(get(), fd, &saved, sizeof(saved));
 	}
 
 	status remove(const key &k) { return abd_arc_remove(get(), &k); }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -448,6 +449,55 @@ static void fills_are_committed_or_abandoned()
 	CHECK(!fourth->fill && cache.hold_or_fill(key_of(5), 0).error() == -EINVAL);
 }
 
+static void fills_of_no_thread_are_ended_by_any()
+{
+	abd::arc cache = make_arc();
+	std::array<abd::arc::key, 3> keys{key_of(1), key_of(2), key_of(1)};
+	const std::array<size_t, 3> sizes{100, 100, 100};
+	std::array<abd::arc_hold, 3> holds;
+	std::array<abd::arc_fill, 3> fills;
+	std::array<int, 3> results;
+	int called = 0;
+	auto ready = [](void *arg) { ++*static_cast<int *>(arg); };
+
+	CHECK(cache.put(key_of(2), text(100)));
+	for (int turn = 0; turn < 2; turn++) /* what the first has begun ends in the second */
+		CHECK(cache.hold_or_fill_many(keys.data(), sizes.data(), 0, holds.data(),
+			      fills.data(), results.data(), 3) == 2);
+	CHECK(results[0] == 1 && fills[0] && !holds[0] && results[1] == 0 && holds[1]);
+	CHECK(results[2] == -EAGAIN && !fills[2] && !holds[2]);
+	auto wait = [&] { return cache.hold_or_fill_async(key_of(1), 100, 0, ready, &called); };
+	CHECK(wait().error() == -EINPROGRESS && wait().error() == -EINPROGRESS);
+	CHECK(cache.forget_ready(key_of(1), ready, &called));
+	CHECK(cache.hold_or_fill(key_of(1), 100, 0, 1000).error() == -ETIMEDOUT);
+
+	const abd_arc_record_t record{10, 90, 90, ABD_ARC_PLAIN, nullptr, nullptr};
+	fills[0].buffer().copy_from_buf(text(100));
+	CHECK(fills[0].commit_record(record) && !fills[0] && called == 1);
+	CHECK(cache.forget_ready(key_of(1), ready, &called).error() == -ENOENT);
+	CHECK(wait()->hold.logical_size() == 90 && called == 1);
+	auto found = cache.hold_or_fill_async(key_of(3), 100, 0, ready, &called);
+	found->fill.buffer().copy_from_buf(text(100));
+	CHECK(found->fill.commit_record_and_hold(record)->logical_size() == 90);
+	abd::buffer given = filled(text(100)), kept = filled(text(90));
+	CHECK(cache.put_record(key_of(4), std::move(given), record) && !given);
+	CHECK(cache.put_record(key_of(4), std::move(kept), record).error() == -EINVAL && kept);
+}
+
+static void a_cache_is_saved_and_loaded()
+{
+	abd::arc one = make_arc(), two = make_arc();
+	abd_arc_saved saved, loaded;
+	std::FILE *file = std::tmpfile();
+
+	CHECK(one.put(key_of(1), text(100)) && one.put(key_of(2), text(5000)));
+	CHECK(one.save(fileno(file), saved) && saved.records == 2 && saved.is_complete == 1);
+	std::rewind(file);
+	CHECK(two.load(fileno(file), loaded) && loaded.records == 2 && two.contains(key_of(2)));
+	CHECK(two.load(fileno(file), loaded).error() == -EBADMSG && one.save(-1, saved).error() < 0);
+	std::fclose(file);
+}
+
 static void buffers_are_given_away_or_kept()
 {
 	abd::arc cache = make_arc();
@@ -512,6 +562,8 @@ int main()
 #if ABD_HAS_ARC
 	records_are_put_read_and_held();
 	fills_are_committed_or_abandoned();
+	fills_of_no_thread_are_ended_by_any();
+	a_cache_is_saved_and_loaded();
 	buffers_are_given_away_or_kept();
 	many_at_once();
 #endif
