@@ -953,7 +953,8 @@ class arc
 		return abd_arc_hold_many(
 			get(), keys, reinterpret_cast<abd_arc_hold_t *>(holds), results, n);
 	}
-	/** Hold the record, or begin to fill it in; sleep for another's fill for so long at most. */
+	/** Hold the record, or begin to fill it in; sleep for another's fill for so long at most.
+	 */
 	result<arc_found> hold_or_fill(
 		const key &k, size_t size, unsigned flags = 0, uint64_t timeout_ns = UINT64_MAX)
 	{

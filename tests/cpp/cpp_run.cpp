@@ -494,7 +494,8 @@ static void a_cache_is_saved_and_loaded()
 	CHECK(one.save(fileno(file), saved) && saved.records == 2 && saved.is_complete == 1);
 	std::rewind(file);
 	CHECK(two.load(fileno(file), loaded) && loaded.records == 2 && two.contains(key_of(2)));
-	CHECK(two.load(fileno(file), loaded).error() == -EBADMSG && one.save(-1, saved).error() < 0);
+	CHECK(two.load(fileno(file), loaded).error() == -EBADMSG &&
+		one.save(-1, saved).error() < 0);
 	std::fclose(file);
 }
 

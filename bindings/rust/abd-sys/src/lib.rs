@@ -39,6 +39,8 @@ pub const EINVAL: c_int = 22;
 pub const ENOSPC: c_int = 28;
 pub const EDEADLK: c_int = 35;
 pub const EBADMSG: c_int = 74;
+pub const ETIMEDOUT: c_int = 110;
+pub const EINPROGRESS: c_int = 115;
 pub const ESTALE: c_int = 116;
 
 // Its pointers are for C's callback alone.

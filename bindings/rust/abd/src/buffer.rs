@@ -56,6 +56,11 @@ impl<'m> Buffer<'m> {
         Ok(Buffer(made(unsafe { sys::abd_get_from_buf(start, size) })?, PhantomData))
     }
 
+    /// What C gives away, all of it initialised.
+    pub(crate) unsafe fn taken(raw: *mut sys::abd_t) -> Option<Buffer<'static>> {
+        NonNull::new(raw).map(|raw| Buffer(raw, PhantomData))
+    }
+
     /// For a call that takes the buffer over.
     pub(crate) fn raw(&self) -> *mut sys::abd_t {
         self.0.as_ptr()
@@ -187,6 +192,79 @@ impl<'a> View<'a> {
         let (raw, off, len) = (to.raw(), to.0.off, to.0.len);
         let (from, at, size) = (self.raw, self.off, self.len);
         check(unsafe { sys::abd_lz4_decompress_exact(raw, from, off, len, at, size) }).map(drop)
+    }
+}
+
+/// Where an lz4 block can be entered: [`View::lz4_compress_indexed`] makes it, and reads of a part
+/// need it. C's struct, as its words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index(Vec<u32>);
+
+impl Index {
+    pub(crate) fn raw(&self) -> *const sys::abd_lz4_index {
+        self.0.as_ptr().cast()
+    }
+
+    /// Its form for a file. `block_size`: how long the block is.
+    pub fn to_bytes(&self, block_size: usize) -> Result<Vec<u8>> {
+        let mut form = vec![0; self.0.len() * 4 + 8];
+        let (to, room, size) = (form.as_mut_ptr().cast(), form.len(), self.0.len() * 4);
+        let put = unsafe { sys::abd_lz4_index_put(to, room, self.raw(), size, block_size) };
+        form.truncate(check(put)?);
+        Ok(form)
+    }
+
+    /// What such a form says; `EBADMSG`: it is none of a block of this size.
+    pub fn from_bytes(form: &[u8], block_size: usize) -> Result<Index> {
+        let mut words = vec![0_u32; form.len() / 4 + 4];
+        let (to, room, from) = (words.as_mut_ptr().cast(), words.len() * 4, form.as_ptr().cast());
+        check(unsafe { sys::abd_lz4_index_get(to, room, from, form.len(), block_size) })?;
+        words.truncate(4 + 2 * words[2] as usize);
+        Ok(Index(words))
+    }
+}
+
+impl View<'_> {
+    /// Compresses into the front of `to` so that the block can be entered at each `group_size`
+    /// bytes. Returns its size.
+    pub fn lz4_compress_indexed(
+        self,
+        to: ViewMut<'_>,
+        group_size: usize,
+        effort: i32,
+    ) -> Result<(usize, Index)> {
+        let mut words = vec![0_u32; unsafe { sys::abd_lz4_index_size(self.len, group_size) } / 4];
+        if words.is_empty() || to.0.len == 0 {
+            return Err(Error::from_raw_os_error(sys::EINVAL));
+        }
+        // As in lz4_compress().
+        let room = made(unsafe { sys::abd_get_offset_size(to.raw(), to.0.off, to.0.len) })?;
+        let room = Buffer(room, PhantomData);
+        let (dst, src, off, len) = (room.0.as_ptr(), self.raw, self.off, self.len);
+        let index = words.as_mut_ptr().cast();
+        let size = unsafe {
+            sys::abd_lz4_compress_indexed(dst, src, 0, off, len, group_size, effort, index)
+        };
+        Ok((check(size)?, Index(words)))
+    }
+
+    /// Decodes, of the record whose block this is, as many bytes as `to` has from `off` on, or
+    /// fewer at its end. With an index that is not the block's they are other bytes of it.
+    pub fn lz4_decompress_range(
+        self,
+        off: usize,
+        to: &mut [u8],
+        index: Option<&Index>,
+    ) -> Result<usize> {
+        let (dst, size, src) = (to.as_mut_ptr().cast(), to.len(), self.raw);
+        let (at, len) = (self.off, self.len);
+        check(match index {
+            Some(index) => unsafe {
+                let index = index.raw();
+                sys::abd_lz4_decompress_indexed_range_to_buf(dst, src, off, size, at, len, index)
+            },
+            None => unsafe { sys::abd_lz4_decompress_range_to_buf(dst, src, off, size, at, len) },
+        })
     }
 }
 

@@ -19,9 +19,11 @@ mod cache;
 struct Readme;
 
 pub use abd_sys as sys;
-pub use buffer::{Borrow, BorrowMut, Buffer, View, ViewMut};
-pub use cache::{Cache, Fill, Found, Hold};
-pub use sys::{abd_arc_config as Config, abd_arc_key_t as Key, abd_arc_stats as Stats};
+pub use buffer::{Borrow, BorrowMut, Buffer, Index, View, ViewMut};
+pub use cache::{Asked, Cache, Evicted, Fill, Found, Free, Hold, Local, Wait};
+pub use sys::{
+    abd_arc_config as Config, abd_arc_key_t as Key, abd_arc_saved as Saved, abd_arc_stats as Stats,
+};
 
 /// C's results: -errno, or a number.
 fn check(result: isize) -> std::io::Result<usize> {
@@ -36,5 +38,5 @@ fn made<T>(pointer: *mut T) -> std::io::Result<std::ptr::NonNull<T>> {
 // What the headers promise threads. What they do not is refuted at Fill.
 const _: fn() = || {
     fn shared<T: Send + Sync>() {}
-    shared::<(Buffer, View, ViewMut, Borrow, BorrowMut, Cache, Hold)>();
+    shared::<(Buffer, View, ViewMut, Borrow, BorrowMut, Cache, Hold, Index, Wait)>();
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! What the types do; what they forbid is tested in their documentation.
-use abd::{sys, Buffer, Cache, Config, Found, Key};
+use abd::{sys, Asked, Buffer, Cache, Config, Found, Key};
 use std::io::{Read, Result, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 const SIZE: usize = 100_000;
 
@@ -180,5 +181,121 @@ fn a_cache_whose_guards_were_leaked_is_leaked() -> Result<()> {
     held.put(&key, &[1; 64], 0)?;
     std::mem::forget(held.hold(&key)?);
     std::mem::forget(filled.hold_or_fill(&key, 4096, 0)?);
+    Ok(())
+}
+
+#[test]
+fn what_is_evicted_comes_with_its_reason_and_may_be_kept() -> Result<()> {
+    let seen = Arc::new(Mutex::new((0, 0, Vec::new())));
+    let (to, flags) = (Arc::clone(&seen), sys::ABD_ARC_DESTROY_EVICTS);
+    let config = Config { capacity_bytes: 1 << 20, flags, ..Config::default() };
+    let cache = Cache::with_evicted(config, move |evicted| {
+        let mut seen = to.lock().unwrap();
+        let at_end = evicted.reason() == sys::ABD_ARC_EVICTED_DESTROY;
+        assert!(at_end || evicted.reason() == sys::ABD_ARC_EVICTED_CAPACITY);
+        assert_eq!((evicted.len(), evicted.uses()), (SIZE, 1));
+        let (view, is_block) = evicted.stored().unwrap();
+        assert!(
+            !is_block && *view.slice(0..8).borrow().unwrap() == evicted.key().birth.to_le_bytes()
+        );
+        if let Some(buffer) = evicted.take() {
+            assert!(evicted.stored().is_none() && evicted.take().is_none());
+            seen.2.push(buffer);
+        }
+        *(if at_end { &mut seen.1 } else { &mut seen.0 }) += 1;
+    })?;
+    for birth in 0..50_u64 {
+        let mut buffer = Buffer::for_io(SIZE)?;
+        buffer.view_mut().write_at(0, &birth.to_le_bytes());
+        let key = Key { birth, ..Key::default() };
+        cache.put_buffer(&key, buffer, SIZE, sys::ABD_ARC_PLAIN)?;
+    }
+    let (now, early) = (cache.stats(), seen.lock().unwrap().0);
+    assert!(now.entries > 3 && early > 30);
+    drop(cache);
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.0 + seen.1, seen.2.len()), (50, 50));
+    assert!(Cache::with_evicted(Config::default(), |_| ()).is_err());
+    Ok(())
+}
+
+#[test]
+fn fills_without_a_thread_end_anywhere_and_wake_who_waits() -> Result<()> {
+    let (cache, calls) = (Cache::new(16 << 20)?, Arc::new(AtomicUsize::new(0)));
+    let key = |birth| Key { birth, ..Key::default() };
+    cache.put(&key(1), b"there", 0)?;
+    let mut many = cache.hold_or_fill_many(&[key(0), key(1), key(0)], &[100; 3], 0);
+    assert_eq!(errno(many.pop().unwrap()), Some(sys::EAGAIN));
+    assert!(matches!(many.pop(), Some(Ok(Found::Hold(_)))));
+    let mut fill = match many.pop() {
+        Some(Ok(Found::Fill(fill))) => fill,
+        other => panic!("{other:?}"),
+    };
+    let ask = || {
+        let calls = Arc::clone(&calls);
+        let ready = move || {
+            calls.fetch_add(1, Ordering::Relaxed);
+        };
+        cache.hold_or_fill_async(&key(0), 100, 0, ready)
+    };
+    let (first, second) = (ask()?, ask()?);
+    assert!(matches!((&first, &second), (Asked::Wait(_), Asked::Wait(_))));
+    let soon = std::time::Duration::from_millis(1);
+    let late = cache.hold_or_fill_timed(&key(0), 100, 0, soon);
+    assert_eq!(errno(late), Some(sys::ETIMEDOUT));
+    drop(first);
+    assert_eq!(Arc::strong_count(&calls), 2);
+    std::thread::scope(|scope| {
+        scope
+            .spawn(move || {
+                fill.write_all(b"headrecord").and_then(|()| {
+                    fill.commit_part(4..10, 6, sys::ABD_ARC_PLAIN, None).map(|hold| hold.len())
+                })
+            })
+            .join()
+            .unwrap()
+    })?;
+    assert_eq!((calls.load(Ordering::Relaxed), Arc::strong_count(&calls)), (1, 1));
+    drop(second);
+    let hold = match ask()? {
+        Asked::Found(Found::Hold(hold)) => hold,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((hold.len(), &*hold.stored().0.borrow()?), (6, &b"record"[..]));
+    assert_eq!(Arc::strong_count(&calls), 1);
+    assert_eq!(errno(cache.hold_or_fill_async(&key(7), 0, 0, || ())), Some(sys::EINVAL));
+    let (mut a, mut b) = ([0; 3], [0; 3]);
+    let results = cache.read_many(&mut [(key(0), 3, &mut a), (key(9), 0, &mut b)]);
+    assert!(a == *b"ord" && matches!(results[..], [Ok(true), Ok(false)]));
+    Ok(())
+}
+
+#[test]
+fn a_block_comes_with_its_index_and_a_cache_from_a_file() -> Result<()> {
+    let mut flat: Vec<u8> = (0..SIZE).map(|i| (i * i / 77) as u8 & 31).collect();
+    let (record, mut block) = (Buffer::over(&mut flat)?, Buffer::zeroed(SIZE)?);
+    let to = block.view_mut();
+    let (size, index) = record.view().lz4_compress_indexed(to, 4096, 0)?;
+    let form = index.to_bytes(size)?;
+    assert_eq!(abd::Index::from_bytes(&form, size)?, index);
+    assert_eq!(errno(abd::Index::from_bytes(&form, size + 1)), Some(sys::EBADMSG));
+    let (mut part, packed) = ([0; 100], block.view().slice(0..size));
+    for index in [Some(&index), None] {
+        assert_eq!(packed.lz4_decompress_range(50_000, &mut part, index)?, 100);
+        assert!(record.view().slice(50_000..50_100).borrow()?[..] == part);
+    }
+    let (cache, other, key) = (Cache::new(1 << 20)?, Cache::new(1 << 20)?, Key::default());
+    cache.put_part(&key, block, 0..size, SIZE, sys::ABD_ARC_STORED, Some(&index))?;
+    let path = std::env::temp_dir().join(format!("abd-save-{}", std::process::id()));
+    let open =
+        |write: bool| std::fs::File::options().read(!write).write(write).create(write).open(&path);
+    assert_eq!(cache.save(open(true)?)?.records, 1);
+    let loaded = other.load(open(false)?);
+    std::fs::remove_file(&path)?;
+    assert_eq!((loaded?.is_complete, other.stats().entries), (1, 1));
+    part.fill(0);
+    assert!(other.read_at(&key, 50_000, &mut part)?);
+    assert!(record.view().slice(50_000..50_100).borrow()?[..] == part);
+    assert_eq!(errno(cache.load(std::fs::File::open("/dev/null")?)), Some(sys::EBADMSG));
     Ok(())
 }
