@@ -479,6 +479,13 @@ ABD_API ssize_t abd_arc_read(
  * piece, the record is decoded into them. If they lie in several runs, a whole record is decoded
  * into the runs; a part of a record is decoded into memory of the part's size, and copied.
  *
+ * The pieces of an iovec are a buffer too (abd_from_iov()):
+ *
+ *     abd_t *dst = abd_from_iov(iov, iov_count);
+ *     ssize_t got = dst != NULL ? abd_arc_read_abd(arc, key, dst, 0, 0, size) : -errno;
+ *
+ *     abd_free(dst);
+ *
  * Contract: dst_off + size is at most dst's size; nobody else uses dst meanwhile; dst is not from
  *           abd_get_zeros().
  * Units:    as abd_arc_read(); dst_off in bytes of dst.

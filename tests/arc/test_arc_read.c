@@ -303,6 +303,24 @@ Test(abd_arc_read_abd, every_kind_and_range_gets_the_records_bytes)
 	}
 }
 
+/* arc.h says so: a buffer library's cache reads into its pieces. */
+Test(abd_arc_read_abd, the_pieces_of_an_iovec_are_a_buffer)
+{
+	static char expected[SIZE], room[2 * SIZE];
+	const struct iovec iov[] = {
+		{room + SIZE, 100}, {room, 7}, {room + 5000, 0}, {room + 7, SIZE - 107}};
+	abd_arc_t *arc = arc_make(1 << 20, 0, 0);
+	abd_t *dst = abd_from_iov(iov, 4);
+
+	arc_fill(expected, SIZE, 1, 1, 8);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), expected, SIZE), 0);
+	cr_assert_eq(abd_arc_read_abd(arc, arc_at(1), dst, 0, 0, SIZE), SIZE);
+	cr_assert_arr_eq(room + SIZE, expected, 100);
+	cr_assert_arr_eq(room, expected + 100, SIZE - 100);
+	abd_free(dst);
+	abd_arc_destroy(arc);
+}
+
 /* A buffer of three runs, so that the record is decoded into several. */
 static abd_t *make_runs(abd_t *gang)
 {
