@@ -17,6 +17,7 @@
 #include <abd/codec.h>
 #include <abd/io.h>
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
