@@ -7,8 +7,6 @@
 
 enum { ROOM_MAX = 300 << 10 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_lz4_input input;

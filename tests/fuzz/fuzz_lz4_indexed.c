@@ -224,8 +224,6 @@ static const char *check(const struct fuzz_lz4_input *input, size_t off, size_t 
 	return fault;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct abd_allocator allocator = {give, take, NULL};

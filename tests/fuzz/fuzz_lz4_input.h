@@ -16,8 +16,7 @@
 #define FUZZ_LZ4_INPUT_H
 
 #include "../codec/test_lz4_decode_case.h"
-
-#include <stdio.h>
+#include "fuzz_input.h"
 
 /* The bytes of the header, named by what they choose. */
 enum {
