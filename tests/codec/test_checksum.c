@@ -108,11 +108,7 @@ Test(abd_checksum, every_fletcher_kernel_equals_the_definition_at_any_size)
 
 		for (size_t i = 0; i < at + size; i++)
 			bytes[i] = (uint8_t)(abd_test_random(&seed) | (size > 1200 ? 0xf0 : 0));
-		for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
-			const struct abd_fletcher_kernel *kernel = abd_fletcher_kernels[i];
-
-			if (!kernel->supported())
-				continue;
+		ABD_TEST_EACH(abd_fletcher_kernel, kernel, abd_fletcher_kernels) {
 			fletcher_reference(bytes + at, size, true, want);
 			fletcher_of(kernel, bytes + at, size, true, got);
 			cr_assert_arr_eq(got, want, sizeof(got), "%s %zu", kernel->name, size);
@@ -141,11 +137,7 @@ Test(abd_checksum, crc32c_has_the_published_values_in_every_kernel)
 		rising[i] = i;
 		falling[i] = (uint8_t)(31 - i);
 	}
-	for (size_t i = 0; abd_crc32c_kernels[i] != NULL; i++) {
-		const struct abd_crc32c_kernel *kernel = abd_crc32c_kernels[i];
-
-		if (!kernel->supported())
-			continue;
+	ABD_TEST_EACH(abd_crc32c_kernel, kernel, abd_crc32c_kernels) {
 		/* RFC 3720, appendix B.4; and the check value of "123456789". */
 		cr_assert_eq(crc32c_of(kernel, zeros, 32, 0), 0x8a9136aau, "%s", kernel->name);
 		cr_assert_eq(crc32c_of(kernel, ones, 32, 0), 0x62a8ab43u, "%s", kernel->name);
@@ -253,15 +245,13 @@ static void expect_fletcher(const struct spans *spans, bool swap)
 	uint64_t got[4], want[4];
 
 	fletcher_reference(spans->joined, spans->size, swap, want);
-	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
+	ABD_TEST_EACH(abd_fletcher_kernel, kernel, abd_fletcher_kernels) {
 		struct abd_fletcher_state state;
 
-		if (!abd_fletcher_kernels[i]->supported())
-			continue;
-		abd_fletcher_begin(&state, abd_fletcher_kernels[i], swap);
+		abd_fletcher_begin(&state, kernel, swap);
 		abd_fletcher_add(&state, spans->span, spans->count);
 		abd_fletcher_end(&state, got);
-		cr_assert_arr_eq(got, want, sizeof(got), "%s", abd_fletcher_kernels[i]->name);
+		cr_assert_arr_eq(got, want, sizeof(got), "%s", kernel->name);
 	}
 }
 
@@ -274,11 +264,9 @@ static void expect_fletcher_whole(const struct spans *spans)
 	while (count + 1 < spans->count && spans->span[count].iov_len % ABD_FLETCHER_STEP_MAX == 0)
 		size += spans->span[++count].iov_len;
 	fletcher_reference(spans->joined, size, false, want);
-	for (size_t i = 0; abd_fletcher_kernels[i] != NULL; i++) {
-		if (!abd_fletcher_kernels[i]->supported())
-			continue;
-		abd_fletcher_kernels[i]->whole(got, spans->span, count + 1);
-		cr_assert_arr_eq(got, want, sizeof(got), "%s", abd_fletcher_kernels[i]->name);
+	ABD_TEST_EACH(abd_fletcher_kernel, kernel, abd_fletcher_kernels) {
+		kernel->whole(got, spans->span, count + 1);
+		cr_assert_arr_eq(got, want, sizeof(got), "%s", kernel->name);
 	}
 }
 
@@ -296,15 +284,12 @@ static void expect_xxh3(const struct spans *spans)
 {
 	uint64_t want = XXH3_64bits_withSeed(spans->joined, spans->size, 6);
 
-	for (size_t i = 0; abd_xxh3_kernels[i] != NULL; i++) {
+	ABD_TEST_EACH(abd_xxh3_kernel, kernel, abd_xxh3_kernels) {
 		struct abd_xxh3_state state;
 
-		if (!abd_xxh3_kernels[i]->supported())
-			continue;
-		abd_xxh3_kernels[i]->begin(&state, 6);
-		abd_xxh3_kernels[i]->add(&state, spans->span, spans->count);
-		cr_assert_eq(abd_xxh3_kernels[i]->end(&state), want, "%s %zu",
-			abd_xxh3_kernels[i]->name, spans->size);
+		kernel->begin(&state, 6);
+		kernel->add(&state, spans->span, spans->count);
+		cr_assert_eq(kernel->end(&state), want, "%s %zu", kernel->name, spans->size);
 	}
 }
 

@@ -320,11 +320,7 @@ Test(abd_lz4_decode, lengths_beyond_the_address_space_are_rejected)
 	for (size_t i = 0; i < RUNS; i++)
 		runs[i] = (struct iovec){all, RUN};
 	runs[0].iov_base = first;
-	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
-		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
-
-		if (!decoder->supported())
-			continue;
+	ABD_TEST_EACH(abd_lz4_decoder, decoder, abd_lz4_decoders) {
 		memset(first, 255, RUN);
 		cr_assert_eq(
 			decoder->decode(room, 64, SIZE_MAX, runs, 0, (size_t)RUN * RUNS, NULL, 0),

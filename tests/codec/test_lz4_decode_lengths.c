@@ -43,11 +43,7 @@ Test(abd_lz4_lengths, a_match_of_more_than_4_gib_is_not_one_of_18_bytes)
 	size_t size = make_block();
 	uint8_t room[OUTPUT + 64];
 
-	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
-		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
-
-		if (!decoder->supported())
-			continue;
+	ABD_TEST_EACH(abd_lz4_decoder, decoder, abd_lz4_decoders) {
 		cr_assert_eq(
 			decoder->decode(room, OUTPUT, ABD_LZ4_STOP_WHOLE, runs, 0, size, NULL, 0),
 			-EBADMSG, "%s", decoder->name);

@@ -85,11 +85,7 @@ Test(abd_lz4_short_runs, what_lies_behind_a_short_run_is_not_decoded)
 
 		block_cut(head, size);
 		cr_assert_gt(there, FIRST);
-		for (size_t k = 0; abd_lz4_decoders[k] != NULL; k++) {
-			const struct abd_lz4_decoder *decoder = abd_lz4_decoders[k];
-
-			if (!decoder->supported())
-				continue;
+		ABD_TEST_EACH(abd_lz4_decoder, decoder, abd_lz4_decoders) {
 			abd_test_check(decoder->decode(output, (size_t)there, ABD_LZ4_STOP_WHOLE,
 					       runs, 0, size, NULL, 0) == there &&
 					       memcmp(output, expected, (size_t)there) == 0,

@@ -181,12 +181,9 @@ static bool check_damaged(const struct indexed *from, const uint8_t *bytes, size
 	for (size_t at = 0; at < size; at += most)
 		runs[count++] = (struct iovec){
 			(void *)(uintptr_t)(bytes + at), most < size - at ? most : size - at};
-	for (size_t i = 0; abd_lz4_decoders[i] != NULL; i++) {
-		const struct abd_lz4_decoder *decoder = abd_lz4_decoders[i];
+	ABD_TEST_EACH(abd_lz4_decoder, decoder, abd_lz4_decoders) {
 		size_t sure;
 
-		if (!decoder->supported())
-			continue;
 		memset(dst + dst_size, 0xa5, GUARD);
 		got = decoder->decode(
 			dst, dst_size, stop, runs, 0, size, back, from->index->hub_size);

@@ -116,10 +116,7 @@ static void check_zero(const struct abd_compare_kernel *k, const uint8_t *p, siz
 			(size_t)((uintptr_t)p % LINE), zero);
 }
 
-#define FOR_EACH_KERNEL(k)                                                                      \
-	for (const struct abd_compare_kernel *const *at_ = abd_compare_kernels, *k; (k = *at_); \
-		at_++)                                                                          \
-		if (k->supported())
+#define FOR_EACH_KERNEL(k) ABD_TEST_EACH(abd_compare_kernel, k, abd_compare_kernels)
 
 Test(abd_compare, every_kernel_is_complete_and_named_once)
 {

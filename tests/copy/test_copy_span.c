@@ -54,12 +54,10 @@ Test(abd_copy_span, copies_the_span_and_touches_nothing_else)
 	bool whole = getenv("ABD_TEST_LONG") != NULL;
 
 	pattern_fill(from, ROOM, 1);
-	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
-		if (!abd_copy_kernels[k]->supported())
-			continue;
+	ABD_TEST_EACH(abd_copy_kernel, kernel, abd_copy_kernels) {
 		for (size_t size = 0; size <= 4200; size += whole || size < 600 ? 1 : 113)
 			for (size_t shift = 0; shift < LINE; shift += whole ? 1 : 9)
-				check_places(abd_copy_kernels[k], to, from, size, shift);
+				check_places(kernel, to, from, size, shift);
 	}
 	abd_test_room_unmap(to);
 	abd_test_room_unmap(from);
@@ -70,11 +68,9 @@ Test(abd_copy_span, long_spans_are_copied_whole)
 	uint8_t *to = abd_test_room_map(), *from = abd_test_room_map();
 
 	pattern_fill(from, ROOM, 2);
-	for (size_t k = 0; abd_copy_kernels[k] != NULL; k++) {
-		if (!abd_copy_kernels[k]->supported())
-			continue;
+	ABD_TEST_EACH(abd_copy_kernel, kernel, abd_copy_kernels) {
 		for (size_t size = 4096; size <= ROOM; size += 511)
-			check_places(abd_copy_kernels[k], to, from, size, 0);
+			check_places(kernel, to, from, size, 0);
 	}
 	abd_test_room_unmap(to);
 	abd_test_room_unmap(from);

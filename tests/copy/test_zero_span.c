@@ -60,14 +60,12 @@ static void check_lanes(const struct abd_zero_kernel *kernel, size_t size, size_
 Test(abd_zero_span, every_byte_of_a_span_is_zeroed_and_nothing_else)
 {
 	rooms_make();
-	for (size_t k = 0; abd_zero_kernels[k] != NULL; k++) {
-		if (!abd_zero_kernels[k]->supported())
-			continue;
+	ABD_TEST_EACH(abd_zero_kernel, kernel, abd_zero_kernels) {
 		for (size_t size = 1; size <= 1100; size += size < 300 ? 1 : 13)
 			for (size_t shift = 0; shift < 64; shift += 21)
-				check_span(abd_zero_kernels[k], size, shift);
+				check_span(kernel, size, shift);
 		for (size_t shift = 0; shift < 64; shift++)
-			check_span(abd_zero_kernels[k], 4096, shift);
+			check_span(kernel, 4096, shift);
 	}
 	rooms_end();
 }

@@ -76,6 +76,12 @@ void abd_test_release(void);
 			cr_assert(false, __VA_ARGS__); \
 	} while (0)
 
+/** Go through the kernels of a layer's table that this CPU can run. */
+#define ABD_TEST_EACH(type, kernel, table)                           \
+	for (const struct type *const *abd_each_ = (table), *kernel; \
+		(kernel = *abd_each_) != NULL; abd_each_++)          \
+		if (kernel->supported())
+
 /**
  * Whether this program is compiled for x86. Under an emulator other sources, such as /proc,
  * describe the machine that runs the emulator.
