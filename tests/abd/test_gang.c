@@ -158,3 +158,24 @@ Test(abd_gang, an_owned_child_may_be_there_twice_by_a_splice)
 	cr_assert_eq(child->abd_gang_refs, 2);
 	abd_free(gang); /* the child once */
 }
+
+/* The table grows by doubling: adding costs the same for the tenth child and the thousandth. */
+Test(abd_gang, a_thousand_children_need_a_few_tables)
+{
+	enum { MANY = 1000 };
+	static char bytes[MANY];
+	abd_t *gang = abd_alloc_gang(), *child[MANY];
+
+	for (unsigned i = 0; i < MANY; i++)
+		child[i] = abd_get_from_buf(&bytes[i], 1);
+	abd_test_fault_count();
+	for (unsigned i = 0; i < MANY; i++)
+		cr_assert_eq(abd_gang_add(gang, child[i], true), 0);
+
+	size_t met = abd_test_fault_end();
+
+	/* 6, 12, 24, ... 1536. */
+	cr_assert(met >= 8 && met <= 12, "%zu allocations", met);
+	cr_assert_eq(abd_get_size(gang), MANY);
+	abd_free(gang);
+}
