@@ -351,59 +351,9 @@ Test(flush, unknown_flags_break_the_contract)
 		abd_test_expect_contract(abd_flush_choose("call", 1, unknown[i]), "flags");
 	for (unsigned intent = 0; intent < ABD_FLUSH_INTENTS; intent++) {
 		cr_assert(abd_flush_choose("call", 1, intent) != NULL);
-		cr_assert(abd_flush_choose("call", 1, intent | ABD_FLUSH_NODRAIN) != NULL);
+		cr_assert(abd_flush_choose("call", 1, intent | ABD_FLUSH_NODRAIN) ==
+			  abd_flush_choose("call", 1, intent));
 	}
-}
-
-Test(flush, a_row_chooses_by_intent_and_by_the_size_of_the_whole_call)
-{
-	char saved[2][ABD_PLAN_TEXT];
-	const struct abd_flush_kernel *kernels[ABD_FLUSH_KERNELS_MAX];
-	size_t count = abd_flush_supported(kernels);
-	const char *last = kernels[count - 1]->name;
-	char row[ABD_PLAN_TEXT];
-
-	snprintf(saved[0], sizeof(saved[0]), "%s", abd_test_tunable("flush_auto"));
-	snprintf(saved[1], sizeof(saved[1]), "%s", abd_test_tunable("flush_shared"));
-	snprintf(row, sizeof(row), "%s<=64,%s<=1024,%s<=8388608,%s", last, kernels[0]->name, last,
-		kernels[0]->name);
-	cr_assert(abd_tuning_set("flush_auto", row) == 0);
-	cr_assert(abd_tuning_set("flush_shared", kernels[0]->name) == 0);
-	if (count > 1)
-		cr_assert(strcmp(abd_test_tunable("flush_auto"), row) == 0, "%s became %s", row,
-			abd_test_tunable("flush_auto"));
-	cr_assert(strcmp(abd_flush_choose("call", 0, 0)->name, last) == 0);
-	cr_assert(strcmp(abd_flush_choose("call", 64, 0)->name, last) == 0);
-	cr_assert(abd_flush_choose("call", 65, 0) == kernels[0]);
-	cr_assert(abd_flush_choose("call", 1024, ABD_FLUSH_NODRAIN) == kernels[0]);
-	cr_assert(strcmp(abd_flush_choose("call", 1025, 0)->name, last) == 0);
-	cr_assert(strcmp(abd_flush_choose("call", 8388608, 0)->name, last) == 0);
-	cr_assert(abd_flush_choose("call", 8388609, 0) == kernels[0]);
-	cr_assert(abd_flush_choose("call", SIZE_MAX, 0) == kernels[0]);
-	cr_assert(abd_flush_choose("call", 1025, ABD_FLUSH_SHARED) == kernels[0]);
-	cr_assert(abd_tuning_set("flush_auto", saved[0]) == 0);
-	cr_assert(abd_tuning_set("flush_shared", saved[1]) == 0);
-}
-
-Test(flush, tunables_refuse_what_they_do_not_know)
-{
-	static const char *const rows[] = {"", "x", "portable<=", "portable<=64",
-		"portable:64,portable", "portable<64,portable", "portable<=0,portable",
-		"portable<=64,", "<=64,portable", "portable<= 64,portable",
-		"portable<=+64,portable", "portable,portable",
-		"portable<=128,portable<=128,portable", "portable<=128,portable<=64,portable",
-		"portable<=99999999999999999999,portable", "portable<=64 ,portable"};
-	char before[ABD_PLAN_TEXT];
-
-	snprintf(before, sizeof(before), "%s", abd_test_tunable("flush_exclusive"));
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		cr_assert(abd_tuning_set("flush_exclusive", rows[i]) == -EINVAL, "\"%s\"", rows[i]);
-	cr_assert(strcmp(abd_test_tunable("flush_exclusive"), before) == 0);
-	cr_assert(abd_tuning_set("flush", "") == -EINVAL);
-	cr_assert(abd_tuning_set("flush", "nt") == -EINVAL);
-	cr_assert(abd_tuning_set("flush", "AUTO") == -EINVAL);
-	snprintf(before, sizeof(before), "%s", abd_test_tunable("flush_auto"));
-	cr_assert(strcmp(abd_test_tunable("flush"), before) == 0);
 }
 
 Test(flush, the_portable_policy_promises_no_durability)

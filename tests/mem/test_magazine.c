@@ -310,20 +310,6 @@ Test(abd_magazine, refusals_one_after_another_leave_others_alone)
 	other_end(&o, thread);
 }
 
-Test(abd_magazine, tunables_keep_their_values_where_nonsense_is_asked_for)
-{
-	static const char *const names[] = {"thread_cache_bytes", "reserve_bytes", "reserve_ms"};
-
-	for (size_t i = 0; i < 3; i++) {
-		char was[32];
-
-		snprintf(was, sizeof(was), "%s", abd_tuning_get(names[i]));
-		cr_assert_eq(abd_tuning_set(names[i], "-1"), -EINVAL);
-		cr_assert_eq(abd_tuning_set(names[i], ""), -EINVAL);
-		cr_assert_str_eq(abd_tuning_get(names[i]), was);
-	}
-}
-
 /* A batch of count blocks. */
 static struct abd_depot_batch *batch_of(const struct abd_source *from, size_t count, unsigned tag)
 {
