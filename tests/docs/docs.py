@@ -176,9 +176,8 @@ def struct_fields(header, struct):
 def tunables():
     """The names that the tables of tunables in lib/ have."""
     return {name for path in (ROOT / "lib").glob("**/*.c")
-            for name in re.findall(r"\{\s*(?:\.name\s*=\s*)?\"([a-z_0-9]+)\",\s*(?:\.set = abd_|abd_\w+_[sg]et|ABD_TUNABLE_NUMBER)", path.read_text())
-            + re.findall(r"\.rows\[0\]\.last = SIZE_MAX,\s*\.name = \"(\w+)\"", path.read_text())  # choices of kernels
-            + re.findall(r"struct abd_choice_group \w+ = \{\.name = \"(\w+)\"\}", path.read_text())}
+            for name in re.findall(r"\{\s*\.name = \"(\w+)\",\s*(?:ABD_TUNABLE_NUMBER|\.set)", path.read_text())
+            + re.findall(r"ABD_CHOICE\(\s*\"(\w+)\"", path.read_text())}  # choices of kernels
 
 
 def tests():
