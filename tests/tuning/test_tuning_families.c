@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plans of all families of CPUs, on whatever CPU this is. That a kernel is right at every size is
- * for the tests of kernels.
+ * The plans of all families of CPUs, on whatever CPU this is. That a kernel is right at every size
+ * is for the tests of kernels.
  */
 #include "abd_compare_kernel.h"
 #include "abd_copy_span.h"
