@@ -143,7 +143,7 @@ Test(abd_checked, a_write_after_return_is_found, .init = begin, .fini = end)
 	buf = abd_borrow_buf_copy(abd, 9000);
 	abd_return_buf(abd, buf, 9000);
 	cr_assert_eq((unsigned char)buf[8999], ABD_POISON);
-	write_after_end(buf + 77, "byte 77 of a block of 10240 bytes");
+	write_after_end(buf + 77, "byte 77 of a block of 12288 bytes");
 	abd_free(abd);
 }
 
