@@ -8,35 +8,37 @@
 #include "abd_mem_cache.h"
 
 atomic_int abd_allocator_state = ABD_ALLOCATOR_UNDECIDED;
+static pthread_mutex_t abd_allocator_lock = PTHREAD_MUTEX_INITIALIZER; /* of deciding */
 static struct abd_allocator abd_allocator_engine;
 
 int abd_allocator_set(const struct abd_allocator *allocator)
 {
-	int undecided = ABD_ALLOCATOR_UNDECIDED;
+	bool undecided;
 
 	if (allocator == NULL || allocator->alloc == NULL || allocator->free == NULL)
 		return -EINVAL;
-	if (!atomic_compare_exchange_strong(
-		    &abd_allocator_state, &undecided, ABD_ALLOCATOR_SETTING))
-		return -EBUSY;
-	abd_allocator_engine = *allocator;
-	atomic_store_explicit(&abd_allocator_state, ABD_ALLOCATOR_ENGINE, memory_order_release);
-	return 0;
+	pthread_mutex_lock(&abd_allocator_lock);
+	undecided = atomic_load(&abd_allocator_state) == ABD_ALLOCATOR_UNDECIDED;
+	if (undecided) {
+		abd_allocator_engine = *allocator;
+		atomic_store(&abd_allocator_state, ABD_ALLOCATOR_ENGINE);
+	}
+	pthread_mutex_unlock(&abd_allocator_lock);
+	return undecided ? 0 : -EBUSY;
 }
 
-/*
- * The first allocation decides. If another thread is setting the pair, wait for its few
- * instructions.
- */
+/* The first allocation decides. */
 static ABD_COLD int abd_allocator_decide(void)
 {
 	int state;
 
-	do {
-		state = ABD_ALLOCATOR_UNDECIDED;
-		atomic_compare_exchange_strong(&abd_allocator_state, &state, ABD_ALLOCATOR_OWN);
-		state = atomic_load_explicit(&abd_allocator_state, memory_order_acquire);
-	} while (state < ABD_ALLOCATOR_OWN);
+	pthread_mutex_lock(&abd_allocator_lock);
+	state = atomic_load(&abd_allocator_state);
+	if (state == ABD_ALLOCATOR_UNDECIDED) {
+		state = ABD_ALLOCATOR_OWN;
+		atomic_store(&abd_allocator_state, state);
+	}
+	pthread_mutex_unlock(&abd_allocator_lock);
 	return state;
 }
 
@@ -44,7 +46,7 @@ static inline bool abd_allocator_is_engine(void)
 {
 	int state = atomic_load_explicit(&abd_allocator_state, memory_order_acquire);
 
-	if (ABD_UNLIKELY(state < ABD_ALLOCATOR_OWN))
+	if (ABD_UNLIKELY(state == ABD_ALLOCATOR_UNDECIDED))
 		state = abd_allocator_decide();
 	return state == ABD_ALLOCATOR_ENGINE;
 }
