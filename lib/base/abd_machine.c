@@ -5,12 +5,11 @@
  */
 #include "abd_machine.h"
 
+#include "abd_process.h"
 #include "abd_tunable.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <unistd.h>
 
 /* What a machine has that does not list its caches. */
 enum { ABD_L1_DEFAULT = 32 << 10, ABD_L2_DEFAULT = 1 << 20, ABD_L3_DEFAULT = 16 << 20 };
@@ -43,17 +42,9 @@ static void abd_machine_line(
 	const char *folder, unsigned index, const char *name, char *line, size_t size)
 {
 	char path[256];
-	ssize_t got = -1;
 
 	snprintf(path, sizeof(path), "%s/index%u/%s", folder, index, name);
-
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		got = read(fd, line, size - 1);
-		close(fd);
-	}
-	line[got > 0 ? got : 0] = '\0';
+	abd_process_read(path, line, size);
 	line[strcspn(line, "\n")] = '\0';
 }
 

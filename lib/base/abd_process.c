@@ -19,8 +19,7 @@ enum {
 	ABD_PROCESS_CPUS = 8192, /* the most that Linux can be built for */
 };
 
-/* The beginning of a file as a string; "" where there is none. */
-static void abd_process_read(const char *path, char *text, size_t size)
+void abd_process_read(const char *path, char *text, size_t size)
 {
 	ssize_t got = -1;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -27,4 +27,7 @@ size_t abd_process_memory(void);
 size_t abd_process_group_processors(const char *mount, const char *list);
 size_t abd_process_group_memory(const char *mount, const char *list);
 
+/** The beginning of a file as a string; "" where there is none. size > 0. */
+void abd_process_read(const char *path, char *text, size_t size);
+
 #endif
