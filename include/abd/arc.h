@@ -378,14 +378,14 @@ struct abd_arc_stats {
 
 /** What a save wrote, or a load read. 8-byte fields only; new ones are added at the end. */
 struct abd_arc_saved {
-	uint64_t records;      /**< written; or in the cache now */
+	uint64_t records;      /**< records written, or read into the cache */
 	uint64_t stored_bytes; /**< bytes of these records as stored */
-	uint64_t file_bytes;   /**< written or read */
-	/** records that the cache has already, or has no room for */
+	uint64_t file_bytes;   /**< bytes of the file written or read */
+	/** records that a load left out: the cache has their keys, or has no room for them */
 	uint64_t skipped;
 	/** places in the file that are damaged, each with one record or several */
 	uint64_t damaged;
-	/** 1: all was written; or the file's end was found, or the cache is full. 0: not so */
+	/** 1 if a save wrote all, or a load came to the file's end or filled the cache; else 0 */
 	uint64_t is_complete;
 };
 
@@ -928,10 +928,10 @@ ABD_API int abd_arc_resize(abd_arc_t *arc, size_t capacity_bytes);
 ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
 
 /**
- * Write all records to a file, a pipe or a socket, as they are stored, so that abd_arc_load() finds
- * them there: with their keys, and their order and place in the policy's lists. Those come first
- * that are worth most. What is put, replaced, removed or evicted during the call may be written or
- * not. To replace an older save, write another file, fsync() it, and rename it.
+ * Write all records to a file, a pipe or a socket, for abd_arc_load(): as they are stored, with
+ * their keys, and their order and place in the policy's lists. The records that are worth most come
+ * first. A record that is put, replaced, removed or evicted during the call may be written or not.
+ * To replace an older save, write another file, fsync() it, and rename it.
  *
  * Contract: saved holds at least saved_size bytes.
  * Units:    saved_size in bytes, as abd_arc_stats_get(). The file has 72 bytes for each record in
@@ -946,22 +946,22 @@ ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
 ABD_API int abd_arc_save(abd_arc_t *arc, int fd, struct abd_arc_saved *saved, size_t saved_size);
 
 /**
- * Put the records that abd_arc_save() has written into the cache, from where fd is on, until there
- * is no room for more. Nothing is evicted for them, and no record is replaced: they go behind all
- * that the cache has. Capacity, shards and flags may differ from those of the cache that was saved.
- * So does the machine, in all but memory: the file is the same on each.
+ * Read a save of abd_arc_save() from fd, at its present place, and put the records into the cache,
+ * until there is no room for more. They evict and replace nothing, and go behind all records that
+ * the cache has. Capacity, shards, flags and machine may be others than those of the saved cache.
  *
- * What is cut off or damaged is left out. Each record has a checksum, and whatever else the file
- * says, the worst is a record with bytes of the file's author. Lz4 blocks are not decoded here: one
- * that is wrong is found when it is read. A key must name its bytes still: where records may have
- * changed since the save, they must be removed, or given other keys, before they are read.
+ * Records that are cut off or damaged are left out: each has a checksum. The worst that a forged
+ * file can do is to bring records with bytes of its author's choice. Lz4 blocks are not decoded
+ * here: a wrong one is found when it is read. Keys must still name the same bytes: if blocks may
+ * have changed since the save, their records must be removed, or get other keys, before anybody
+ * reads them.
  *
  * Contract: saved holds at least saved_size bytes.
  * Units:    saved_size in bytes, as abd_arc_stats_get().
  * Returns:  0, also if the file is cut off or damaged: *saved says so; -EBADMSG: fd is not at the
- *           begin of a save, or of one of another version; -EINVAL: saved_size is no multiple of 8
- *           or is 0; -ENOMEM; others as read(). After an error *saved says what is in the cache.
- * Owner:    nothing changes hands; fd is at no particular place.
+ *           begin of a save of this version; -EINVAL: saved_size is no multiple of 8 or is 0;
+ *           -ENOMEM; others as read(). After an error *saved says what was read into the cache.
+ * Owner:    nothing changes hands; the place of fd is undefined afterwards.
  * Threads:  any; others use the cache meanwhile. May wait for readers.
  * Source:   l2arc_rebuild() in module/zfs/arc.c.
  */
