@@ -362,7 +362,7 @@ struct abd_arc_stats {
 	/* now */
 	/**
 	 * memory that the system can't use because of this cache: used_bytes; a struct of some
-	 * 19 KiB for each shard, which the capacity does not count; thread_bytes; and the free
+	 * 18 KiB for each shard, which the capacity does not count; thread_bytes; and the free
 	 * pages of chunk_provider and of small memory. All caches of the process share the last two
 	 */
 	uint64_t resident_bytes;
@@ -372,7 +372,8 @@ struct abd_arc_stats {
 	uint64_t told;       /**< evicted records that evicted_cb was called for */
 	/* now */
 	uint64_t metadata_bytes; /**< cost of metadata; 0 if the config sets no bounds for it */
-	/** memory of threads for all caches of the process: 11 KiB for each that has used one */
+	/** memory of threads for all caches of the process: some 10 KiB for each that has used one
+	 */
 	uint64_t thread_bytes;
 };
 
