@@ -23,14 +23,14 @@
 	(ABD_ARC_CHECKSUM | ABD_ARC_SECOND_TIME | ABD_ARC_NO_GHOSTS | ABD_ARC_DESTROY_EVICTS)
 static_assert((ABD_ARC_FLAGS & 0xffff) == 0, "those bits are flags of a record");
 /*
- * The least part of a shard, if the cache chooses how many there are: from this on a store has
- * slots of all sizes, and its slabs are the smallest part of the capacity.
+ * The smallest capacity of a shard, if the cache chooses how many there are: from here up a store
+ * has slots of all sizes, and its slabs are the smallest part of the capacity.
  */
 #define ABD_ARC_SHARD_PART ((size_t)256 << 20)
 /*
- * A resize to a smaller capacity takes so many steps or more, each of which evicts about so many
- * records at most, and may wait for readers after each 16. Puts may meanwhile use up to this part
- * of the difference again: they would wait for the resize, and then do its work.
+ * A resize to a smaller capacity takes RESIZE_STEPS steps or more. Each evicts about RESIZE_PIECE
+ * records at most, and after RESIZE_WAIT steps the resize may wait for readers. Meanwhile puts may
+ * use an eighth of the difference: otherwise they would wait for the resize, and do its work.
  */
 #define ABD_ARC_RESIZE_STEPS 256
 #define ABD_ARC_RESIZE_PIECE ((size_t)1024)
@@ -69,7 +69,10 @@ static int abd_arc_capacity_check(size_t capacity, size_t shards)
 	return capacity <= abd_chunk_bytes_max() ? 0 : ENOSPC;
 }
 
-/* A shard's part of what the cache has: equal ones, and the first has the rest. */
+/*
+ * A shard's part of a number for the whole cache. All parts are equal, but the first shard has the
+ * remainder.
+ */
 static size_t abd_arc_part(const struct abd_arc *arc, size_t whole)
 {
 	return whole / arc->shards + (arc->number == 0 ? whole % arc->shards : 0);
@@ -331,8 +334,8 @@ static bool abd_arc_resize_index(struct abd_arc *arc)
 }
 
 /*
- * Come nearer to a smaller capacity by one step, in which the records of a whole cache would not be
- * evicted at once: the lock is not held for long. False: the goal is reached.
+ * One step towards a smaller capacity. It evicts only some records, so that it does not hold the
+ * lock for long. False: the goal is reached.
  */
 static bool abd_arc_resize_step(struct abd_arc *arc, size_t step)
 {
@@ -411,7 +414,7 @@ static void abd_arc_resize_begin(struct abd_arc *arc, size_t capacity)
 	abd_arc_ghosts_fini(&ghosts);
 }
 
-/* Make room, and give all of it back to the system, so that no put has to give back much. */
+/* Make room, and give that memory back to the system at once, so that puts do not have to. */
 static void abd_arc_resize_room(struct abd_arc *arc)
 {
 	size_t all = SIZE_MAX;

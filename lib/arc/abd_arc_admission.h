@@ -35,8 +35,8 @@ void abd_arc_admission_init(struct abd_arc_admission *filter, size_t capacity);
 void abd_arc_admission_fini(struct abd_arc_admission *filter);
 /**
  * The cache gets this capacity. If that wants another number of places, exchange the table for
- * *other, which was made for that capacity; but keep it if it is too small and other has no places,
- * so that only a table that is too large is given up without another one.
+ * *other, which was made for that capacity. If there was no memory for other, which then has no
+ * places, keep a table that is too small, but give up one that is too large.
  */
 void abd_arc_admission_resize(
 	struct abd_arc_admission *filter, struct abd_arc_admission *other, size_t capacity);
@@ -46,7 +46,7 @@ static inline size_t abd_arc_admission_bytes(const struct abd_arc_admission *fil
 	return filter->places * sizeof(*filter->tag);
 }
 
-/** Whether the key of this hash is remembered. From now on it is. */
+/** Remember the key of this hash. Returns whether it was remembered before. */
 static inline bool abd_arc_admission_admits(struct abd_arc_admission *filter, uint64_t hash)
 {
 	uint32_t tag = (uint32_t)(hash >> 32);

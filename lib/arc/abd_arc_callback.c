@@ -21,10 +21,12 @@
 #include "abd_arc_thread.h"
 #include "abd_impl.h"
 
-/* Releases of what was evicted give memory back to the system when they have freed so much. */
+/* A release of an evicted record gives memory back to the system when this much has been freed. */
 #define ABD_ARC_LOOSE ((size_t)1 << 20)
 
-/* The caches in whose callbacks this thread is, the innermost first. On its stack. */
+/*
+ * The caches in whose callbacks this thread is, the innermost first. The frames lie on its stack.
+ */
 struct abd_arc_callback_frame {
 	const struct abd_arc *first;
 	const struct abd_arc_callback_frame *outer;

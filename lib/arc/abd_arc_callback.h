@@ -8,8 +8,9 @@
 #include "abd_arc_impl.h"
 
 /**
- * evicted_cb is to be called for these before they are freed, unless they were not evicted. Nobody
- * can see or hold them any more. Outside of locks; abd_arc_callback_run() follows.
+ * Make entries pending, which nobody can find or hold any more: evicted_cb is called for those that
+ * were evicted, before they are freed. Outside of locks; the caller then calls
+ * abd_arc_callback_run().
  */
 void abd_arc_pending_add(struct abd_arc *arc, struct abd_arc_link *freed);
 void abd_arc_callback_run_slow(struct abd_arc *arc, size_t *left);

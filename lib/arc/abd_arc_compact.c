@@ -16,7 +16,10 @@
 
 #include <string.h>
 
-/* How much is moved at a time, with the lock: a small record takes as long as one of 1 KiB. */
+/*
+ * How many bytes are moved at a time under the lock. A record counts as 1 KiB at least, because a
+ * smaller one takes as long.
+ */
 #define ABD_ARC_COMPACT_BYTES ((size_t)1 << 20)
 #define ABD_ARC_COMPACT_LEAST ((size_t)1 << 10)
 
@@ -40,7 +43,7 @@ static bool abd_arc_compact_record(const struct abd_arc *arc, struct abd_arc_ent
 	return abd != NULL;
 }
 
-/* Returns how many bytes were copied, or took as long; 0: no memory. Under lock. */
+/* Returns the bytes copied, at least ABD_ARC_COMPACT_LEAST; 0: no memory. Under lock. */
 static size_t abd_arc_compact_entry(struct abd_arc *arc, struct abd_arc_entry *from)
 {
 	size_t stored = abd_arc_entry_stored(from);
@@ -73,7 +76,7 @@ static size_t abd_arc_compact_entry(struct abd_arc *arc, struct abd_arc_entry *f
 	return size > ABD_ARC_COMPACT_LEAST ? size : ABD_ARC_COMPACT_LEAST;
 }
 
-/* How much may be copied to pages, for which those of the old records are free only later. */
+/* How many bytes may be copied to new pages: the pages of the old records are free only later. */
 static size_t abd_arc_compact_room(const struct abd_arc *arc)
 {
 	size_t used = abd_arc_used(arc);
@@ -82,10 +85,10 @@ static size_t abd_arc_compact_room(const struct abd_arc *arc)
 }
 
 /*
- * Whether nothing in a drained slab has to stay: what is held, or has its buffer elsewhere. If
- * something has, nothing is moved: the slab would not become free, and two such slabs could take
- * each other's records for ever. Nor is anything if its split records have more bytes elsewhere
- * than the slab would give: then evicting some of them costs less. Under lock.
+ * Whether the records of a drained slab may be moved. If one of them is held, or has its buffer
+ * elsewhere, none is: the slab would not become free, and two such slabs could take each other's
+ * records for ever. If its split records have more bytes elsewhere than the slab would give back,
+ * none is moved either: evicting some of them costs less. Under lock.
  */
 static bool abd_arc_compact_may(struct abd_arc *arc, struct abd_arc_store_slab *slab)
 {
@@ -106,8 +109,7 @@ static bool abd_arc_compact_may(struct abd_arc *arc, struct abd_arc_store_slab *
 	return true;
 }
 
-/* Returns whether the slab becomes free. *copied grows by the bytes copied, or what took as long.
- */
+/* Returns whether the slab becomes free. *copied grows by what abd_arc_compact_entry() returns. */
 static bool abd_arc_compact_slab(
 	struct abd_arc *arc, struct abd_arc_store_slab *slab, size_t *copied)
 {

@@ -8,9 +8,9 @@
 #include "abd_arc_impl.h"
 
 /**
- * Empty slabs of so many bytes, and about a MiB of records at most, by moving their records to
- * others. They become free when readers have been waited for. Returns how many bytes; 0: no slab is
- * worth that. Under lock.
+ * Empty slabs of this many bytes by moving their records to other slabs, about a MiB of records at
+ * most. The slabs become free after a wait for readers. Returns the bytes of these slabs; 0: no
+ * slab is worth it. Under lock.
  */
 size_t abd_arc_compact_some(struct abd_arc *arc, size_t bytes);
 

@@ -8,18 +8,18 @@
  */
 
 /*
- * A put evicts no more records than this for the policy, and frees as many ghosts and some more
- * with each record. The rest is left to the next puts.
+ * For the policy a put evicts at most this many records, and frees at most this many ghosts, and
+ * ABD_ARC_TRIM_STEP more with each record. The rest is left to the next puts.
  */
 #define ABD_ARC_EVICT_PUT 256
 #define ABD_ARC_TRIM_STEP 4
-/* And for room, no more than this at a time: a quarter of a millisecond. */
+/* How many records are evicted for room at a time: that takes a quarter of a millisecond. */
 #define ABD_ARC_EVICT_PIECE 1024
 /* A cache is far over its capacity by more than this part of it. */
 #define ABD_ARC_FAR_OVER_PART 16
 /*
- * If memory is short, evict this part of the capacity more than the put needs, and no more: the
- * lock is not held for long.
+ * If memory is short, evict this part of the capacity more than the put needs, but not more than
+ * that, so that the lock is not held for long.
  */
 #define ABD_ARC_ROOM_PART 256
 #define ABD_ARC_ROOM_MAX ((size_t)4 << 20)
@@ -164,7 +164,7 @@ bool abd_arc_evict_quota(struct abd_arc *arc, unsigned quota, size_t cost, size_
 	return false;
 }
 
-/* The same if so much more had been taken. */
+/* The excess if more bytes had been taken. */
 static size_t abd_arc_excess_with(const struct abd_arc *arc, int class, size_t more)
 {
 	size_t used = abd_arc_used(arc) + more +

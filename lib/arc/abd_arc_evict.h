@@ -17,8 +17,8 @@ static inline size_t abd_arc_used(const struct abd_arc *arc)
 /** How much of a capacity the policy may use for records, and for the index. */
 size_t abd_arc_target(size_t capacity);
 /**
- * The capacity, or what the index takes of it, has changed: so has what is left for records. At
- * least half is, while an index shrinks that was for a far larger cache.
+ * Compute anew what is left for records: the capacity has changed, or the part of it that the index
+ * takes. At least half is left, even while an index shrinks that was made for a far larger cache.
  */
 void abd_arc_target_follow(struct abd_arc *arc);
 /**
@@ -36,35 +36,35 @@ void abd_arc_drop_damaged(struct abd_arc *arc, struct abd_arc_entry *entry);
 bool abd_arc_evict_for(
 	struct abd_arc *arc, enum abd_arc_list_id list, size_t incoming, bool from_frequent);
 /**
- * Before a record of this quota, and of this cost, comes: evict from the quota what would take it
- * over its maximum then, so many records at most. Afterwards it would be the new record that goes,
- * if all others were used more often. True: more has to go. Under lock.
+ * Evict records of this quota, most at most, so that a new one of this cost does not take the quota
+ * over its maximum. This must be done before the new record comes: afterwards it would be the one
+ * that goes, if all others were used more often. True: more has to go. Under lock.
  */
 bool abd_arc_evict_quota(struct abd_arc *arc, unsigned quota, size_t cost, size_t most);
-/** How much more room than necessary is made, if memory is short. */
+/** How many bytes more than necessary are evicted, if memory is short. */
 size_t abd_arc_room(const struct abd_arc *arc);
 /**
- * Evict so many bytes, or all there is, or about a thousand records. Returns how many bytes; 0:
- * there was nothing left. Under lock.
+ * Evict records until bytes are evicted, or no record is left, or about a thousand have gone.
+ * Returns how many bytes; 0: there was no record. Under lock.
  */
 size_t abd_arc_evict_some(struct abd_arc *arc, size_t bytes);
 /** Whether memory is nearly short: then a put that took some reclaims at once. Under lock. */
 bool abd_arc_is_nearly_short(const struct abd_arc *arc);
 /**
- * How much memory is in use beyond the capacity, when a slot of this class has been taken (-1: none
- * is). What pinned entries take does not count. Under lock.
+ * How much memory would be in use beyond the capacity with one more slot of this class (-1: without
+ * one). Memory of pinned entries does not count. Under lock.
  */
 size_t abd_arc_excess(const struct abd_arc *arc, int class);
 /**
- * Whether so many bytes more need no room to be made: there is no excess, or a resize makes it.
- * Under lock.
+ * Whether more bytes can be taken without making room: there would be no excess, or a resize makes
+ * the room. Under lock.
  */
 bool abd_arc_has_room(const struct abd_arc *arc, int class, size_t more);
-/** Whether more is used than is allowed, and no resize makes room for it. Under lock. */
+/** Whether the cache is over its capacity, and no resize is making room. Under lock. */
 bool abd_arc_is_over(const struct abd_arc *arc);
 /** Whether the excess is more than a 16th of the capacity. Under lock. */
 bool abd_arc_is_far_over(const struct abd_arc *arc);
-/** While a resize makes room, the ceiling comes down with what is used. Under lock. */
+/** While a resize makes room, lower the ceiling as used memory falls. Under lock. */
 void abd_arc_ceiling_follow(struct abd_arc *arc);
 
 /** The most that a record may cost. Under lock. */

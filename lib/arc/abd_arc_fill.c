@@ -18,10 +18,13 @@
 
 #include <abd/codec.h>
 
-/* What abd_arc_fill_reserve() returns if room is to be made. */
+/* A result of abd_arc_fill_reserve(): the caller has to make room. */
 #define ABD_ARC_FILL_NO_ROOM 1
 
-/* Reserve what a buffer of this size takes. Returns 0, -ENOSPC, or as above. Under lock. */
+/*
+ * Reserve the memory of a buffer of this size. Returns 0, -ENOSPC or ABD_ARC_FILL_NO_ROOM. Under
+ * lock.
+ */
 static int abd_arc_fill_reserve(struct abd_arc_filling *filling, size_t size, bool is_metadata)
 {
 	struct abd_arc *arc = filling->arc;
@@ -243,7 +246,7 @@ int abd_arc_forget_ready(
 	return abd_arc_filling_forget(abd_arc_shard(arc, hash), hash, key, ready, arg);
 }
 
-/* End what the caller has of a fill. Its buffer is this thread's now. */
+/* Leave the caller's fill empty. Its buffer is this thread's now. */
 static abd_t *abd_arc_fill_claim(
 	const char *call, abd_arc_fill_t *fill, struct abd_arc_filling **filling)
 {

@@ -56,9 +56,9 @@ int abd_arc_filling_forget(struct abd_arc *arc, uint64_t hash, const abd_arc_key
 	void (*ready)(void *arg), void *arg);
 /** Give back what the fill's buffer takes of the capacity. Under lock. */
 void abd_arc_filling_unreserve(struct abd_arc_filling *filling);
-/** Begin to end the fill that handed this buffer out. False: somebody has. */
+/** Begin to end the fill whose buffer this is. False: another thread has begun. */
 bool abd_arc_filling_claim(struct abd_arc_filling *filling, const abd_t *abd);
-/** The fill succeeded, and ends. Returns who waited. Under lock. */
+/** The fill succeeded, and ends. Returns the threads that waited. Under lock. */
 struct abd_arc_waiter *abd_arc_filling_finish(struct abd_arc_filling *filling);
 /** Wake them all, and call their ready(). Outside of locks. */
 void abd_arc_waiters_wake(struct abd_arc_waiter *waiter);

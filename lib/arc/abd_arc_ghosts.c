@@ -33,7 +33,7 @@ struct abd_arc_ghost *abd_arc_ghost_at(const struct abd_arc_ghosts *ghosts, uint
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* What refers to a ghost in its list is to refer to these from now on. */
+/* Let the neighbours of a ghost in its list refer to these instead of it. */
 static void abd_arc_ghost_relink(struct abd_arc_ghosts *ghosts, const struct abd_arc_ghost *ghost,
 	uint32_t for_newer, uint32_t for_older)
 {
@@ -88,7 +88,7 @@ static void abd_arc_ghost_chain(struct abd_arc_ghosts *ghosts, uint32_t number)
 	*bucket = number;
 }
 
-/* What refers to a ghost in its bucket is to refer to this from now on. */
+/* Let the predecessor of a ghost in its bucket refer to this number instead of it. */
 static void abd_arc_ghost_rechain(struct abd_arc_ghosts *ghosts, uint32_t number, uint32_t to)
 {
 	uint64_t hash = abd_arc_ghost_at(ghosts, number)->hash;

@@ -55,11 +55,11 @@ struct abd_arc_ghosts {
 /** The memory that one ghost takes, with an eighth for cells that are free. */
 #define ABD_ARC_GHOST_COST (sizeof(struct abd_arc_ghost) * 9 / 8 + 1)
 
-/** End all that there is; all zero is none. */
+/** Free all ghosts. A struct that is all zero has none. */
 void abd_arc_ghosts_fini(struct abd_arc_ghosts *ghosts);
 /** Bytes of memory for all cells. */
 size_t abd_arc_ghosts_bytes(const struct abd_arc_ghosts *ghosts);
-/** How many more that are when there is one more ghost. */
+/** By how many bytes that grows with one more ghost. */
 size_t abd_arc_ghosts_next_bytes(const struct abd_arc_ghosts *ghosts);
 static inline size_t abd_arc_ghosts_count(const struct abd_arc_ghosts *ghosts)
 {

@@ -5,7 +5,7 @@
  */
 #include "abd_arc_hold.h"
 
-/* A hold looks at so many slots before it is counted. */
+/* How many slots a hold looks at before it is counted. */
 #define ABD_ARC_SLOTS_LOOKED 4
 
 void *abd_arc_hold_count(
@@ -70,8 +70,8 @@ struct abd_arc_entry *abd_arc_find(struct abd_arc *arc, uint64_t hash, const abd
 }
 
 /*
- * Count a hold of what is found. The last release of a pinned entry decides that it is freed before
- * it has the lock: so there must still be another hold in the moment when this one is counted.
+ * Count a hold of an entry that was found. The last release of a pinned entry decides to free it
+ * before it takes the lock. So this hold may only be counted while another hold is counted.
  */
 static void *abd_arc_hold_count_found(
 	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry)
@@ -139,7 +139,7 @@ size_t abd_arc_held_bytes(struct abd_arc *arc)
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_thread_unlock();
 	abd_arc_thread_counts(arc, count);
-	/* Between a hold and its count others may have ended. */
+	/* The count may be below 0: other holds may have ended between a hold and its counting. */
 	if (count[ABD_ARC_COUNT_COUNTED_BYTES] > 0)
 		held.bytes += (size_t)count[ABD_ARC_COUNT_COUNTED_BYTES];
 	return held.bytes;

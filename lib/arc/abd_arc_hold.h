@@ -70,7 +70,10 @@ static inline struct abd_arc *abd_arc_handle_arc(const void *handle)
 	return slot->arc;
 }
 
-/** Count a hold: inside the section that found the entry, under the lock, or of what is held. */
+/**
+ * Count a hold: inside the section that found the entry, under the lock, or of an entry that is
+ * held.
+ */
 void *abd_arc_hold_count(
 	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry);
 /** The same, but look for a slot first. */
@@ -79,7 +82,7 @@ void *abd_arc_hold_take_slow(
 /** End a counted hold. Outside of sections and locks. */
 void abd_arc_hold_uncount(struct abd_arc_entry *entry);
 
-/** Fill a slot of this thread's that is free. */
+/** Note an entry in a free slot of this thread. */
 static inline void *abd_arc_slot_fill(
 	struct abd_arc_hold_slot *slot, struct abd_arc *arc, struct abd_arc_entry *entry)
 {
@@ -106,8 +109,9 @@ static inline void *abd_arc_hold_take(
 }
 
 /**
- * Hold an entry for the nth read of this call, in the slot that is for this: what it holds is left
- * from a read that never returned. But in a callback of the engine's a read may be under way.
+ * Hold an entry for the nth read of this call, in the slot of nth reads. If the slot is not free,
+ * it is left from a read that never returned. In a callback of the engine a read may be under way,
+ * so a callback's reads are holds.
  */
 static inline void *abd_arc_hold_take_read(
 	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry, size_t n)

@@ -40,7 +40,7 @@ struct abd_arc_load_head {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Have room for so many bytes from begin on. False: no memory. */
+/* Make room for this many bytes from begin on. False: no memory. */
 static bool abd_arc_load_reserve(struct abd_arc_load *load, size_t size)
 {
 	char *buf = load->buf;
@@ -64,7 +64,7 @@ static bool abd_arc_load_reserve(struct abd_arc_load *load, size_t size)
 	return true;
 }
 
-/* Read what the room has place for. Returns bytes, 0 at the end of the file, or -errno. */
+/* Read as much as there is room for. Returns the bytes, 0 at the end of the file, or -errno. */
 static ssize_t abd_arc_load_more(struct abd_arc_load *load)
 {
 	unsigned tries = 0;
@@ -80,7 +80,10 @@ static ssize_t abd_arc_load_more(struct abd_arc_load *load)
 	return got;
 }
 
-/* Have so many bytes from begin on. Returns 1; 0: the file ends before; or -errno. */
+/*
+ * Read on until this many bytes are there from begin on. Returns 1; 0: the file ends before; or
+ * -errno.
+ */
 static int abd_arc_load_need(struct abd_arc_load *load, size_t size)
 {
 	ssize_t got = 1;
@@ -145,7 +148,7 @@ static struct abd_arc_load_head abd_arc_load_head(const uint64_t word[ABD_ARC_SA
 		.checksum = word[8]};
 }
 
-/* Whether a record can be so, whoever wrote its head. */
+/* Whether a record can have these sizes and flags, whoever wrote its head. */
 static bool abd_arc_load_is_valid(const struct abd_arc_load_head *head)
 {
 	return head->stored_size > 0 && head->stored_size <= head->logical_size &&

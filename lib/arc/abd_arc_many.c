@@ -98,8 +98,8 @@ static void abd_arc_many_begin(struct abd_arc *arc, struct abd_arc_many *many,
 }
 
 /*
- * Look up and hold the next of n keys, which lie this far apart. found is NULL for what is not
- * there, and if it says that it is leaving the key is left to a call of its own.
+ * Look up and hold the next of n keys, which lie this far apart. found is NULL for a key without a
+ * record. If the entry is leaving, the key is left to a call of its own.
  */
 static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bool is_read,
 	const abd_arc_key_t *first, size_t stride, size_t at, size_t n)
@@ -124,7 +124,7 @@ static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bo
 	abd_arc_rcu_end(section);
 }
 
-/* What a single hold does with what it found. Returns the key's result. */
+/* Do what a single hold does with the entry that it found. Returns the key's result. */
 static int abd_arc_many_held(struct abd_arc *arc, const struct abd_arc_many *many, size_t i,
 	abd_arc_hold_t *hold, bool touch)
 {
@@ -221,7 +221,7 @@ size_t abd_arc_hold_or_fill_many(abd_arc_t *arc, const abd_arc_key_t *keys, cons
 	return done;
 }
 
-/* What a single read does with what it found. */
+/* Do what a single read does with the entry that it found. */
 static ssize_t abd_arc_many_read_one(
 	struct abd_arc *arc, const struct abd_arc_many *many, size_t i, const abd_arc_io_t *io)
 {

@@ -91,8 +91,8 @@ bool abd_arc_policy_drop_ghost(struct abd_arc_policy *policy)
 /* Steps of hurry_us: a 64th of the period, so that the readers' line changes rarely. */
 #define ABD_ARC_HURRY_STEPS 64
 /*
- * From here on, time passes no faster than the clock: stamps have 59 bits for it. A cache of 64 KiB
- * that takes in 1 GB/s comes here after ten days.
+ * From this value on, the policy's time passes no faster than the clock, because stamps have 59
+ * bits for it. A cache of 64 KiB that takes in 1 GB/s reaches it after ten days.
  */
 #define ABD_ARC_HURRY_MAX ((uint64_t)1 << 55)
 
@@ -116,7 +116,7 @@ static size_t abd_arc_policy_hurry_bytes(const struct abd_arc_policy *policy)
 	return policy->capacity / ABD_ARC_YOUNG_PART / ABD_ARC_HURRY_STEPS + 1;
 }
 
-/* Bytes have come in: let time pass faster. */
+/* Bytes have come in: let the policy's time pass faster. */
 static void abd_arc_policy_hurry(struct abd_arc_policy *policy, size_t bytes)
 {
 	size_t step = abd_arc_policy_hurry_bytes(policy);

@@ -237,7 +237,7 @@ struct abd_arc_item *abd_arc_policy_victim(struct abd_arc_policy *policy, bool f
  */
 struct abd_arc_item *abd_arc_policy_displaced(
 	struct abd_arc_policy *policy, unsigned quota, size_t cost);
-/** Take a record out of its list, and leave a ghost if there may be one, and memory for it. */
+/** Take a record out of its list, and leave a ghost, if the bounds and memory allow one. */
 void abd_arc_policy_evict(struct abd_arc_policy *policy, struct abd_arc_item *item, uint64_t hash);
 /**
  * Free the ghosts beyond the lists' bounds, where incoming bytes are about to go into list: so many

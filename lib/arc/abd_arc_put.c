@@ -23,9 +23,9 @@
 #include <string.h>
 
 /*
- * What makes way in the quota of a new record goes when that is published, so the record that has
- * its key counts no more. Before a record that costs more than this, which may displace many, most
- * go earlier, so many at a time: the lock is not held for all.
+ * A new record may displace others of its quota. They are evicted when it is published, when its
+ * key's old record no longer counts. If it costs more than DISPLACE_BYTES, most of them are evicted
+ * before, DISPLACE_PIECE at a time, so that the lock is not held for all of them.
  */
 #define ABD_ARC_DISPLACE_BYTES ((size_t)64 << 10)
 #define ABD_ARC_DISPLACE_PIECE 256
@@ -58,7 +58,10 @@ static bool abd_arc_put_is_metadata(const struct abd_arc_put *put)
 	return (put->flags & ABD_ARC_METADATA) != 0;
 }
 
-/* Have the record in this place, behind head bytes of a slot. False: there is no such slot. */
+/*
+ * Plan to store the record in this place, behind head bytes of a slot. False: no class has such
+ * slots.
+ */
 static bool abd_arc_put_plan_in(
 	const struct abd_arc *arc, struct abd_arc_put *put, size_t head, enum abd_arc_place place)
 {
@@ -130,7 +133,7 @@ static void abd_arc_put_displace(struct abd_arc *arc, const struct abd_arc_put *
 	}
 }
 
-/* What abd_arc_put_take() returns if there is no room for a slot, so that room is to be made. */
+/* A result of abd_arc_put_take(): the caller has to make room for a slot. */
 #define ABD_ARC_PUT_NO_ROOM 1
 
 /*
@@ -431,9 +434,9 @@ static int abd_arc_put_once(
 }
 
 /*
- * Whether this is the first put of its key, which is only remembered. The key has no record then:
- * one that is leaving counts as there, because a reader may yet hold it. Nobody waits for the
- * record: who does asks for it the second time.
+ * Whether this is the first put of its key, which is only remembered. It is not if the key has a
+ * record, or one that is leaving, because a reader may yet hold that. Nor is it if a thread waits
+ * for the record, since that thread is the second one to ask.
  */
 static bool abd_arc_put_is_first(struct abd_arc *arc, const struct abd_arc_put *put)
 {

@@ -54,7 +54,7 @@ static int abd_arc_read_entry(struct abd_arc *arc, struct abd_arc_thread *thread
 	return error;
 }
 
-/* Inlined into single reads: abd_arc_read_found() is for batches. */
+/* Inlined into single reads. Batches call abd_arc_read_found(). */
 static inline __attribute__((always_inline)) ssize_t abd_arc_read_end(struct abd_arc *arc,
 	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry, void *dst,
 	size_t off, size_t size, bool touch)
@@ -136,8 +136,8 @@ ssize_t abd_arc_read_flags(abd_arc_t *arc, const abd_arc_key_t *key, void *dst, 
 }
 
 /*
- * A part of a compressed record that is held, into several runs: through memory of the part's size,
- * because a decoder that writes runs decodes whole blocks.
+ * Read a part of a held, compressed record into several runs, through memory of the part's size: a
+ * decoder that writes runs decodes whole blocks.
  */
 static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
 	size_t dst_off, size_t off, size_t size)
@@ -154,7 +154,7 @@ static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *en
 	return error;
 }
 
-/* What is held, and sound, into several runs. */
+/* Read a held record, which is sound, into several runs. */
 static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
 	size_t dst_off, size_t off, size_t size)
 {

@@ -7,9 +7,9 @@
 
 #include "abd_arc_thread.h"
 
-/** Fill *hold with what is held. */
+/** Fill *hold for the caller. */
 void abd_arc_hold_fill(abd_arc_hold_t *hold, void *handle, struct abd_arc_entry *entry);
-/** What an error leaves in *hold, and a release. */
+/** Leave *hold empty, as errors and a release do. */
 static inline void abd_arc_hold_clear(abd_arc_hold_t *hold)
 {
 	*hold = (abd_arc_hold_t){NULL, 0, 0, false, NULL};

@@ -14,16 +14,19 @@
 #include "abd_arc_reclaim.h"
 #include "abd_arc_thread.h"
 
-/* It is time to reclaim when this part of what is kept free is retired: the rest is for others. */
+/*
+ * It is time to reclaim when this part of the reserve is retired: other puts use the rest
+ * meanwhile.
+ */
 #define ABD_ARC_RETIRED_PART 2
-/* So many entries are decided on with the lock at a time. */
+/* How many entries are decided on at a time under the lock. */
 #define ABD_ARC_DECIDE_PIECE 256
 
 /* ---- looking at the slots -------------------------------------------------------------------- */
 
 /*
- * What waits has its shard's stamp. Nobody else writes that stamp now, if not under the registry's
- * lock.
+ * Mark an entry if it waits in this shard, as its stamp says. Only under the registry's lock may
+ * the stamp of such an entry change now.
  */
 static void abd_arc_reclaim_mark(struct abd_arc_entry *entry, void *arg)
 {
@@ -35,7 +38,10 @@ static void abd_arc_reclaim_mark(struct abd_arc_entry *entry, void *arg)
 			&entry->item.stamp, stamp | ABD_ARC_STAMP_HELD, memory_order_relaxed);
 }
 
-/* Of what was retired since, nobody decides after this look: it would keep its mark. */
+/*
+ * Mark only entries that the last look has kept: nobody decides on newer ones after this look, so
+ * they would keep the mark.
+ */
 static void abd_arc_reclaim_mark_kept(struct abd_arc_entry *entry, void *arc)
 {
 	if ((abd_arc_entry_count(entry) & ABD_ARC_COUNT_KEPT) != 0)
@@ -49,7 +55,7 @@ void abd_arc_reclaim_look(struct abd_arc *arc, bool kept_only)
 	abd_arc_thread_unlock();
 }
 
-/* Whether the look has found the entry in a slot. From now on it has not. */
+/* Clear the entry's mark. Returns whether it had one: the look has found it in a slot. */
 static bool abd_arc_reclaim_unmark(struct abd_arc_entry *entry)
 {
 	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
@@ -115,7 +121,7 @@ bool abd_arc_reclaim_decide(
 			abd_arc_entry_end(entry, freed);
 			continue;
 		}
-		/* Its slab may be one that is being emptied, which it stays in now. */
+		/* If its slab is being emptied, the entry stays in it now. */
 		abd_arc_store_keep(&arc->store, entry);
 	}
 	decision->next = link;
@@ -145,8 +151,8 @@ bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
 }
 
 /*
- * What is retired waits from now on. False: nothing was, so there is nothing to wait for. Under
- * lock and reclaim_lock.
+ * Move the retired entries to those that wait for readers. False: there are none. Under lock and
+ * reclaim_lock.
  */
 static bool abd_arc_reclaim_take(struct abd_arc *arc)
 {
@@ -167,8 +173,8 @@ static bool abd_arc_reclaim_take(struct abd_arc *arc)
 }
 
 /*
- * Free what does not lie in slots, or put it into pending. What was freed since the last time is
- * loose.
+ * Free the entries that do not lie in slots, or put them into pending. Returns the memory that was
+ * freed since the last time.
  */
 static struct abd_arc_loose abd_arc_reclaim_rest(struct abd_arc *arc, struct abd_arc_link *freed)
 {

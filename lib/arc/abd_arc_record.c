@@ -150,7 +150,7 @@ static void abd_arc_record_give(struct abd_arc_entry *entry, abd_t *abd)
  */
 #define ABD_ARC_SPLIT_MAX ((size_t)128 << 10)
 
-/* Where the rest of a split record is, behind struct and tables. */
+/* Where the rest of a split record lies in its slot: behind struct and tables. */
 static size_t abd_arc_split_rest(size_t size)
 {
 	return abd_round_up(abd_split_head_size(size), ABD_ARC_ALIGNMENT);
@@ -300,7 +300,10 @@ bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *en
 	return memcmp(checksum, entry->checksum, sizeof(checksum)) == 0;
 }
 
-/* The engine's allocator may read on its own, while the read that calls it holds its record. */
+/*
+ * The engine's allocator may read from the cache itself, while the read that calls it holds a
+ * record: so its reads must not use the slots of reads.
+ */
 int abd_arc_scratch_get(struct abd_arc_scratch *scratch, size_t size)
 {
 	bool was = abd_arc_callback_set(true);

@@ -60,7 +60,7 @@ static inline size_t abd_arc_entry_index_size(
 				   : 0;
 }
 
-/** What its buffer takes outside of its slot; 0: the whole record is in the slot. */
+/** Bytes of the record's buffer outside of its slot; 0: the whole record is in the slot. */
 static inline size_t abd_arc_entry_elsewhere(
 	const struct abd_arc *arc, const struct abd_arc_entry *entry)
 {
@@ -149,7 +149,7 @@ void abd_arc_record_free(struct abd_arc_entry *entry);
  */
 size_t abd_arc_record_estimate(size_t size);
 size_t abd_arc_record_bytes(const abd_t *abd);
-/** Whether the stored bytes still match their checksum; true in a cache without checksums. */
+/** Whether the stored bytes match their checksum; true in a cache without checksums. */
 bool abd_arc_record_is_sound(const struct abd_arc *arc, struct abd_arc_entry *entry);
 
 /** Count a record that comes into the cache (more) or leaves it. Under lock. */

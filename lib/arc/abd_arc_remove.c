@@ -16,9 +16,9 @@
 #include <time.h>
 
 /*
- * Whether what is held and what is there are one record: the same entry, or copies that compaction
- * made. What lies in a buffer of its own is not moved, so no large record is compared with the
- * lock. Under lock.
+ * Whether the held entry and the key's present entry are one record: the same entry, or copies made
+ * by compaction. Records in buffers of their own are not moved, so no large record is compared
+ * under the lock. Under lock.
  */
 static bool abd_arc_is_same(
 	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
@@ -30,9 +30,9 @@ static bool abd_arc_is_same(
 }
 
 /*
- * Take an entry out of the cache, and overtake its key's fill. One that is not found goes too:
- * a reader that has seen it may only now note its hold, and then it would be found. Returns whether
- * it was found. Under lock.
+ * Take an entry out of the cache, and overtake its key's fill. An entry that is no longer found is
+ * taken out too: a reader that has seen it may only now note its hold, and then it would be found
+ * again. Returns whether it was found. Under lock.
  */
 static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
@@ -45,7 +45,10 @@ static bool abd_arc_remove_entry(struct abd_arc *arc, struct abd_arc_entry *entr
 	return found;
 }
 
-/* Remove the record of key, but if held is not NULL only if that is it. Returns 0 or -ENOENT. */
+/*
+ * Remove the record of key; if held is not NULL, only if the key's record is that one. Returns 0 or
+ * -ENOENT.
+ */
 static int abd_arc_remove_if(
 	struct abd_arc *first, const abd_arc_key_t *key, struct abd_arc_entry *held)
 {

@@ -23,7 +23,9 @@
 
 /* Records that are held and written together. */
 #define ABD_ARC_SAVE_HELD 32
-/* Not many more bytes than this: with 1 MiB a call of the system costs nothing any more. */
+/*
+ * About how many bytes are written at a time: with 1 MiB the cost of the system call does not show.
+ */
 #define ABD_ARC_SAVE_BYTES ((size_t)1 << 20)
 #define ABD_ARC_SAVE_IOVS 128
 /* Room for the indexes of the records that are written together. */

@@ -11,8 +11,8 @@
 #define ABD_ARC_STORE_STEP ((size_t)16)
 /*
  * A slab has 18 slots or more, so a slot is at most a 17th larger than what lies in it. (With 20 or
- * 22 mixes of sizes waste as much at 64 MiB, and more at 16.) One of 64 KiB may have 16: with slots
- * of almost 4 KiB, less is left that takes a page of its own in caches without larger slabs.
+ * 22 mixes of sizes waste as much at 64 MiB, and more at 16.) A slab of 64 KiB may have 16 slots:
+ * in caches without larger slabs, fewer records then take a page of their own.
  */
 #define ABD_ARC_STORE_SLOTS ((size_t)18)
 #define ABD_ARC_STORE_SOME_SLOTS ((size_t)16)
@@ -20,25 +20,25 @@
 #define ABD_ARC_STORE_SMALL ((size_t)16 << 10)
 #define ABD_ARC_STORE_LARGE ((size_t)256 << 10)
 /*
- * The parts of the capacity that the smallest slabs and the largest ones are at most, because each
- * class in use has a slab that is partly empty. (With a 512th instead of a 1,024th, waste at 64 MiB
- * is 5.9 % instead of 4.6, of 64 bytes to 8 KiB.) But slabs of 64 KiB may be a larger part: what is
- * larger than their slots is split, and its rest, up to a page, needs a slot.
- * (At 4 MiB that makes waste of 31 % with records of 1,600 to 4,000 bytes 12 %; at 2 MiB nothing.)
+ * The smallest and the largest slabs have at most these parts of the capacity, because each class
+ * in use has a slab that is partly empty. (With a 512th instead of a 1,024th, records of 64 bytes
+ * to 8 KiB waste 5.9 % at 64 MiB instead of 4.6.) Slabs of 64 KiB may have a larger part: a record
+ * that is too large for their slots is split, and its rest, up to a page, needs a slot. (At 4 MiB
+ * records of 1,600 to 4,000 bytes then waste 12 % instead of 31; at 2 MiB as much as before.)
  */
 #define ABD_ARC_STORE_SMALL_PART 1024
 #define ABD_ARC_STORE_LARGE_PART 1024
 #define ABD_ARC_STORE_SOME_PART 64
 #define ABD_ARC_STORE_SOME ((size_t)64 << 10)
 /*
- * A free slot serves records of smaller classes too, if it is larger by this part at most; or of
- * the next class.
+ * A free slot also serves records whose own slots are smaller, by a twelfth at most or by one
+ * class.
  */
 #define ABD_ARC_STORE_NEAR 12
 /*
- * If more than this part of the slabs is free slots, records are moved to slots that are larger by
- * the other part at most. With 16 instead of 8, 0.26 records are moved for each put at 64 MiB
- * instead of 0.03, to save 1 % of the memory.
+ * If more than an eighth (MUCH) of the slabs is free slots, records are moved to slots of up to
+ * twice their size (FAR). With a 16th instead of an eighth, 0.26 records are moved for each put at
+ * 64 MiB instead of 0.03, to save 1 % of the memory.
  */
 #define ABD_ARC_STORE_MUCH 8
 #define ABD_ARC_STORE_FAR 1
@@ -273,8 +273,8 @@ static struct abd_arc_store_slab *abd_arc_store_fullest(const struct abd_arc_sto
 }
 
 /*
- * The first class behind this one whose free slots don't serve its records: slots may be larger by
- * this part of theirs, and those of the next class always serve. Part 0: only its own serve.
+ * The first class behind this one whose free slots don't serve its records. Slots that are larger
+ * by at most this part serve, and those of the next class. Part 0: only its own slots serve.
  */
 static unsigned abd_arc_store_reach(
 	const struct abd_arc_store *store, unsigned number, unsigned part)
@@ -358,7 +358,7 @@ void abd_arc_store_free(struct abd_arc_store *store, struct abd_arc_entry *entry
 
 /* ---- compaction ------------------------------------------------------------------------------ */
 
-/* Of slabs in a list that could not be emptied, so many are passed over. */
+/* How many slabs of a list that could not be emptied are passed over. */
 #define ABD_ARC_STORE_STUCK 4
 
 /* The emptiest slab of a class; NULL: none is worth its copies. */

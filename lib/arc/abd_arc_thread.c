@@ -101,7 +101,7 @@ static bool abd_arc_thread_try_report(struct abd_arc_thread *thread, struct abd_
 	return true;
 }
 
-/* Drop a seat's notes: the policy never learns of these hits. */
+/* Drop a seat's notes, and count them: the policy does not learn of these hits. */
 static void abd_arc_seat_drop(struct abd_arc_thread *thread, struct abd_arc_seat *seat)
 {
 	uint16_t oldest;

@@ -54,8 +54,7 @@ struct abd_arc_thread {
 	struct abd_arc_hold_slot *next_slot; /* where a free one is looked for first */
 	struct urcu_bp_reader *rcu;          /* the thread's entry */
 	pthread_t self;
-	/* A callback of the engine's runs, perhaps in a read: if it reads, it is not in those
-	 * slots. */
+	/* a callback of the engine runs, perhaps within a read: its reads don't use those slots */
 	bool in_callback;
 	bool idle;      /* its thread has ended. Under the registry's lock */
 	uint16_t notes; /* used of note[] */

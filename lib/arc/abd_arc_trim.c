@@ -9,7 +9,9 @@
 #include "abd_arc_rcu.h"
 #include "abd_arc_reclaim.h"
 
-/* Take a step: empty slabs of so many bytes, or evict, and free that. False: none is possible. */
+/*
+ * Take a step that frees about over bytes: empty slabs, or else evict. False: no step is possible.
+ */
 static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 {
 	size_t all = SIZE_MAX;
@@ -28,7 +30,10 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 	return any;
 }
 
-/* What all shards use, also for what is held; *puts: how many records evicted_cb has put there. */
+/*
+ * The memory that all shards use, that of held records too; *puts: how many records evicted_cb has
+ * put into them.
+ */
 static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
 {
 	size_t used = 0;
@@ -43,7 +48,7 @@ static size_t abd_arc_trim_used(struct abd_arc *first, size_t *puts)
 	return used;
 }
 
-/* A trim under way: it ends when so much is used, or so much time has passed. */
+/* A trim under way: it ends when goal bytes are used, or max_ns have passed. */
 struct abd_arc_trim {
 	struct abd_arc *first;
 	size_t goal;
@@ -57,9 +62,9 @@ static bool abd_arc_trim_is_late(const struct abd_arc_trim *trim)
 }
 
 /*
- * Take a step in each shard, for its part of what is too much, until the time is up. The next round
- * goes on with the next shard, so that short ones do not always come to the same. False: no step is
- * left, or callbacks have put much, or the time is up.
+ * Take a step in each shard, for its part of the excess, until the time is up. The next round
+ * begins with the shard behind the last one, so that short trims do not always free memory of the
+ * same shard. False: no step is left, or callbacks have put much, or the time is up.
  */
 static bool abd_arc_trim_round(const struct abd_arc_trim *trim)
 {

@@ -77,7 +77,9 @@ static inline bool abd_arc_walk_note(
 	return true;
 }
 
-/* Note what has its home in this line, and lies in the range. False: there is no room for it. */
+/*
+ * Note the entries that have their home in this line and lie in the range. False: there is no room.
+ */
 static inline bool abd_arc_walk_line(struct abd_arc_walk *walk, size_t home, bool locked)
 {
 	struct abd_arc_line *page = abd_arc_index_page(walk->index, home);
@@ -100,9 +102,8 @@ static inline bool abd_arc_walk_line(struct abd_arc_walk *walk, size_t home, boo
 }
 
 /**
- * A step: find what lies between at and the end of the line's range, or a part of that if it is
- * more than ABD_ARC_WALK_MOST entries. Inside a read-side section; or under lock, then also what is
- * leaving.
+ * A step: find the entries between at and the end of the line's range, at most ABD_ARC_WALK_MOST of
+ * them. Inside a read-side section; or under lock, and then leaving entries too.
  */
 static inline void abd_arc_walk_step(struct abd_arc_walk *walk, bool locked)
 {
