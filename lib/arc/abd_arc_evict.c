@@ -88,7 +88,7 @@ static bool abd_arc_is_ghost_too_much(const struct abd_arc *arc)
 {
 	size_t bytes = abd_arc_ghosts_next_bytes(&arc->policy.ghosts);
 
-	return bytes > 0 && (arc->reason == ABD_ARC_EVICTED_TRIM || arc->goal < arc->capacity ||
+	return bytes > 0 && (arc->trims || arc->goal < arc->capacity ||
 				    abd_arc_used(arc) + bytes > abd_arc_allowed(arc));
 }
 

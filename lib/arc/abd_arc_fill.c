@@ -320,7 +320,7 @@ int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t logical
 		.stored_size = stored_size, .logical_size = logical_size, .flags = flags};
 
 	ABD_REQUIRE(fill != NULL, "fill is NULL");
-	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(fill->entry != NULL, "fill is empty");
 	ABD_REQUIRE(stored_size <= fill->size, "%zu bytes of a buffer of %zu were filled",
 		stored_size, fill->size);
 	return abd_arc_fill_end(__func__, fill, &record, hold);
@@ -330,7 +330,7 @@ int abd_arc_fill_commit_record(
 	abd_arc_fill_t *fill, const abd_arc_record_t *record, abd_arc_hold_t *hold)
 {
 	ABD_REQUIRE(fill != NULL, "fill is NULL");
-	ABD_REQUIRE(fill->entry != NULL, "nothing is being filled");
+	ABD_REQUIRE(fill->entry != NULL, "fill is empty");
 	ABD_REQUIRE(record != NULL, "record is NULL");
 	return abd_arc_fill_end(__func__, fill, record, hold);
 }

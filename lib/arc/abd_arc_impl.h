@@ -103,6 +103,7 @@ struct abd_arc {
 	size_t pending_bytes; /* the part of those in pending, or in evicted_cb now */
 	size_t puts_of_callbacks; /* so far: records that evicted_cb has put here */
 	size_t leaving;           /* entries of the index that are leaving */
+	bool trims;               /* what is evicted now must not take memory for ghosts */
 	/* what was freed, runs and slabs, since memory was given back to the system */
 	size_t loose_runs, loose_slabs;
 	struct abd_arc_link retired, pinned, pending;

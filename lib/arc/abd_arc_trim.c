@@ -18,11 +18,11 @@ static bool abd_arc_trim_some(struct abd_arc *arc, size_t over)
 
 	pthread_mutex_lock(&arc->reclaim_lock);
 	pthread_mutex_lock(&arc->lock);
-	/* With this reason, records that are held leave no ghost that takes memory. */
-	arc->reason = ABD_ARC_EVICTED_TRIM;
+	/* Records that are held leave ghosts, and free nothing yet. */
+	arc->trims = true;
 	bool any = abd_arc_compact_some(arc, over) > 0 || abd_arc_evict_some(arc, over) > 0;
 
-	arc->reason = 0;
+	arc->trims = false;
 	pthread_mutex_unlock(&arc->lock);
 	if (any)
 		abd_arc_reclaim_now(arc);

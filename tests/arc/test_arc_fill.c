@@ -809,7 +809,7 @@ Test(abd_arc_fill, broken_contracts_are_named)
 	abd_arc_hold_t hold;
 	abd_arc_fill_t fill, copy, none = {.entry = NULL};
 
-	broken((void)abd_arc_fill_commit(&none, 1, 1, 0, NULL), "nothing is being filled");
+	broken((void)abd_arc_fill_commit(&none, 1, 1, 0, NULL), "fill is empty");
 	broken(abd_arc_fill_abandon(NULL), "fill is NULL");
 	abd_arc_fill_abandon(&none);
 
@@ -820,7 +820,7 @@ Test(abd_arc_fill, broken_contracts_are_named)
 		"8193 bytes of a buffer of 8192");
 	abd_arc_fill_abandon(&fill);
 	abd_arc_fill_abandon(&fill); /* it is empty */
-	broken((void)abd_arc_fill_commit(&fill, 1, 1, 0, NULL), "nothing is being filled");
+	broken((void)abd_arc_fill_commit(&fill, 1, 1, 0, NULL), "fill is empty");
 	broken((void)abd_arc_fill_commit(&copy, SIZE, SIZE, 0, NULL), "before");
 	broken(abd_arc_fill_abandon(&copy), "before");
 	/* Another fill may use its struct. */

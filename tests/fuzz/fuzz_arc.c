@@ -30,7 +30,7 @@ static struct {
 } held[HOLDS];
 
 static struct {
-	abd_arc_fill_t fill; /* abd is NULL: nothing is being filled */
+	abd_arc_fill_t fill; /* abd is NULL: fill is empty */
 	size_t n;
 	bool overtaken; /* by a put or remove of its key */
 	bool is_async;  /* it belongs to no thread */
