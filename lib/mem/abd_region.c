@@ -589,7 +589,8 @@ static bool abd_region_is_much(const struct abd_region_heap *heap)
 	       !heap->refused;
 }
 
-/* This heap takes more from the system, so the others give back what they keep beyond their limit. */
+/* This heap takes more from the system, so the others give back what they keep beyond their limit.
+ */
 static void abd_region_shed_beside(const struct abd_region_heap *heap)
 {
 	for (struct abd_region_heap *other = abd_region_first(); other != NULL; other = other->next)
