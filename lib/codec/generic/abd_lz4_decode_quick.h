@@ -309,6 +309,11 @@ static __attribute__((noinline)) int decode_block(struct abd_lz4_state *s)
 	return decode_all(s, false);
 }
 
+static __attribute__((noinline)) int decode_group(struct abd_lz4_state *s)
+{
+	return decode_all(s, true);
+}
+
 static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iovec *runs,
 	size_t skip, size_t src_size, const void *hub, size_t hub_size)
 {
@@ -322,7 +327,7 @@ static ssize_t decode(void *dst, size_t dst_size, size_t stop, const struct iove
 		return result;
 	s.hub = hub;
 	s.hub_size = hub_size;
-	error = hub_size > 0 ? decode_all(&s, true) : decode_block(&s);
+	error = hub_size > 0 ? decode_group(&s) : decode_block(&s);
 	return error != 0 ? error : s.op - (uint8_t *)dst;
 }
 
