@@ -63,17 +63,27 @@ const std::unordered_map<std::string, OptionTypeInfo> option_types = {
 	OPTION(report, kBoolean),
 };
 
-/* A block that was found. RocksDB takes its value and deletes the handle. */
+class abd_secondary_cache;
+
+/* Blocks that are looked up together. */
+enum { BATCH = 32 };
+
+/* A block that was found, or will be looked up. RocksDB takes its value and deletes the handle. */
 class found final : public SecondaryCacheResultHandle
 {
       public:
-	bool IsReady() override { return true; }
-	void Wait() override {}
+	bool IsReady() override { return cache == nullptr; }
+	void Wait() override;
 	void *Value() override { return value; }
 	size_t Size() override { return charge; }
 
 	void *value = nullptr;
 	size_t charge = 0;
+	/* Until it was looked up: where, and what for. */
+	abd_secondary_cache *cache = nullptr;
+	abd_arc_key_t key;
+	Cache::CreateCallback create;
+	bool advise_erase;
 };
 
 /* A key of the ARC has 32 bytes: RocksDB's own, zeroes, and its length. */
@@ -145,27 +155,47 @@ class abd_secondary_cache final : public SecondaryCache
 	}
 
 	std::unique_ptr<SecondaryCacheResultHandle> Lookup(const Slice &slice,
-		const Cache::CreateCallback &create, bool /*wait*/, bool advise_erase,
+		const Cache::CreateCallback &create, bool wait, bool advise_erase,
 		bool &is_in_sec_cache) override
 	{
-		abd_arc_key_t key;
-		abd_arc_hold_t hold;
-
-		is_in_sec_cache = false;
-		if (arc == nullptr || !key_of(slice, &key))
-			return nullptr;
-		if (gate.note(hash_of(key)))
-			renew();
-		if (abd_arc_hold(arc, &key, &hold) != 0)
-			return nullptr;
 		std::unique_ptr<found> result(new (std::nothrow) found);
 
-		if (result != nullptr && !make(hold, create, result.get()))
+		is_in_sec_cache = false;
+		if (result == nullptr || arc == nullptr || !key_of(slice, &result->key))
+			return nullptr;
+		if (gate.note(hash_of(result->key)))
+			renew();
+		/* One of a batch is looked up with the others: by WaitAll(). */
+		result->cache = this;
+		result->create = create;
+		result->advise_erase = advise_erase;
+		if (wait)
+			result->Wait();
+		if (wait && result->value == nullptr)
 			result.reset();
-		if (result != nullptr && advise_erase && options.erase)
-			(void)abd_arc_hold_drop(arc, &hold);
-		abd_arc_release(&hold);
 		return result;
+	}
+
+	/* Look up what waits, all at once. One that is not there has no value. */
+	void look_up(found **waiting, size_t count)
+	{
+		abd_arc_key_t keys[BATCH];
+		abd_arc_hold_t holds[BATCH];
+		int results[BATCH];
+
+		for (size_t i = 0; i < count; i++)
+			keys[i] = waiting[i]->key;
+		(void)abd_arc_hold_many(arc, keys, holds, results, count);
+		for (size_t i = 0; i < count; i++) {
+			found *to = waiting[i];
+
+			to->cache = nullptr;
+			if (results[i] != 0)
+				continue;
+			if (make(holds[i], to->create, to) && to->advise_erase && options.erase)
+				(void)abd_arc_hold_drop(arc, &holds[i]);
+			abd_arc_release(&holds[i]);
+		}
 	}
 
 	Status Insert(
@@ -206,7 +236,20 @@ class abd_secondary_cache final : public SecondaryCache
 	}
 
 	/* Handles are ready when they are handed out. */
-	void WaitAll(std::vector<SecondaryCacheResultHandle *>) override {}
+	void WaitAll(std::vector<SecondaryCacheResultHandle *> handles) override
+	{
+		found *waiting[BATCH];
+		size_t count = 0;
+
+		for (SecondaryCacheResultHandle *handle : handles) {
+			if (!handle->IsReady())
+				waiting[count++] = static_cast<found *>(handle);
+			if (count == BATCH || (count > 0 && handle == handles.back())) {
+				look_up(waiting, count);
+				count = 0;
+			}
+		}
+	}
 
 	Status SetCapacity(size_t capacity) override
 	{
@@ -431,6 +474,14 @@ std::string abd_secondary_cache::stats() const
 	for (const char *name : {"refused", "bar", "dictionary"})
 		text += std::string("abd.") + name + " : " + stat(name) + "\n";
 	return text;
+}
+
+void found::Wait()
+{
+	found *self = this;
+
+	if (cache != nullptr)
+		cache->look_up(&self, 1);
 }
 
 SecondaryCache *create(

@@ -134,15 +134,19 @@ std::string get(const std::shared_ptr<SecondaryCache> &cache, const Slice &key, 
 	const Cache::CreateCallback &create = make)
 {
 	bool stays = true;
-	auto handle = cache->Lookup(key, create, false, erase, stays);
+	static bool waits; /* by turns: RocksDB does both */
+	auto handle = cache->Lookup(key, create, waits, erase, stays);
 
+	waits = !waits;
 	if (handle == nullptr)
 		return "";
+	CHECK(handle->IsReady() != waits);
 	cache->WaitAll({handle.get()});
-	CHECK(handle->IsReady() && handle->Value() != nullptr);
+	CHECK(handle->IsReady() && !stays);
+	if (handle->Value() == nullptr)
+		return "";
 	std::unique_ptr<std::string> value(static_cast<std::string *>(handle->Value()));
 	CHECK(handle->Size() == value->size());
-	CHECK(!stays);
 	return *value;
 }
 
