@@ -228,14 +228,19 @@ void abd_arc_policy_replace(
 void abd_arc_policy_hit(struct abd_arc_policy *policy, struct abd_arc_item *item, unsigned quota)
 {
 	enum abd_arc_list_id list = abd_arc_item_list(item);
-	unsigned uses = abd_arc_item_uses(item) + 1;
+	uint64_t stamp = abd_arc_item_stamp(item), low = stamp % ABD_ARC_STAMP_TURN;
 
-	/* Most hits: all sums stay as they are. */
-	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && abd_arc_item_quota(item) == quota)) {
+	/* Most hits: all sums stay as they are, and so does the quota. */
+	if (ABD_LIKELY(list == ABD_ARC_FREQUENT && stamp / 2 % ABD_ARC_QUOTAS == quota)) {
+		low &= ~ABD_ARC_STAMP_MARK;
+		low += low < ABD_ARC_STAMP_USE * ABD_ARC_USES_MAX ? ABD_ARC_STAMP_USE : 0;
 		abd_arc_link_pull(&item->link);
 		abd_arc_link_push(abd_arc_policy_head(policy, quota, list), &item->link);
-		abd_arc_policy_stamp(item, abd_arc_policy_frequent_stamp(policy), quota, uses);
+		atomic_store_explicit(&item->stamp, abd_arc_policy_frequent_stamp(policy) + low,
+			memory_order_relaxed);
 	} else if (list != ABD_ARC_NONE) {
+		unsigned uses = abd_arc_item_uses(item) + 1;
+
 		abd_arc_policy_remove(policy, item);
 		abd_arc_policy_push(policy, item, ABD_ARC_FREQUENT, quota, uses);
 	}
