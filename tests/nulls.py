@@ -15,7 +15,8 @@ from headers import Function, Pointer, c_type
 MAY = {
     "abd_free": "frees nothing", "abd_free_const": "frees nothing", "abd_buf_free": "frees nothing", "abd_buf_free_marked": "frees nothing",
     "abd_arc_destroy": "ends nothing", "abd_allocator_set": "says -EINVAL", "abd_contract_handler_set": "takes the handler away",
-    "abd_arc_fill_commit.hold": "no hold is wanted", "abd_raidz_rec_iterate.mul": "is the function's own", "abd_key_equal_long": "is hot, as memcmp()",
+    "abd_arc_fill_commit.hold": "no hold is wanted", "abd_arc_fill_commit_record.hold": "no hold is wanted",
+    "abd_raidz_rec_iterate.mul": "is the function's own", "abd_key_equal_long": "is hot, as memcmp()",
     "abd_compat_refusal_handler_set": "takes the handler away", "abd_compat_refused": "is called by macros, with a constant",
     "abd_compat_gang_add": "is abd_gang_add() by another name",
 }
