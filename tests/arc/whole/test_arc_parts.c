@@ -227,8 +227,8 @@ Test(arc_parts, a_blocks_own_index_is_kept_and_used)
 	static const size_t groups[] = {1024, 2048, 16384, 65536};
 
 	for (uint64_t n = 0; n < 16; n++) {
-		abd_arc_t *arc = make(n < 8 ? 0 : ABD_ARC_CHECKSUM);
-		size_t size = n % 4 < 2 ? 65000 : SIZE, group = groups[n / 2 % 4];
+		abd_arc_t *arc = make(n % 4 < 2 ? 0 : ABD_ARC_CHECKSUM);
+		size_t size = n < 8 ? 65000 : SIZE, group = groups[n / 2 % 4];
 		bool fits = (size + group - 1) / group <= 64, moved;
 		abd_arc_record_t record = {.off = n % 3 == 0 ? HEADER : 0,
 			.stored_size = make_block(n, size, group),
