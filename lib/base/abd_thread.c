@@ -82,7 +82,7 @@ static void abd_thread_end(void *arg)
 	for (unsigned i = ABD_THREAD_LAYERS; i > 0; i--) {
 		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i - 1]);
 
-		if (layer != NULL && layer->ending != NULL)
+		if (layer != NULL)
 			layer->ending(thread);
 	}
 	pthread_mutex_lock(&abd_thread_lock);
@@ -115,7 +115,7 @@ static void abd_thread_fork_begin(void)
 		const struct abd_thread_layer *layer = atomic_load(&abd_thread_layers[i - 1]);
 
 		abd_thread_forked[i - 1] = layer;
-		if (layer != NULL && layer->fork_begin != NULL)
+		if (layer != NULL)
 			layer->fork_begin();
 	}
 	pthread_mutex_lock(&abd_thread_lock);
@@ -125,7 +125,7 @@ static void abd_thread_fork_end(void)
 {
 	pthread_mutex_unlock(&abd_thread_lock);
 	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
-		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_end != NULL)
+		if (abd_thread_forked[i] != NULL)
 			abd_thread_forked[i]->fork_end();
 	pthread_mutex_unlock(&abd_thread_fork_lock);
 }
@@ -144,7 +144,7 @@ static void abd_thread_fork_child(void)
 	abd_thread_slots_fork();
 	pthread_mutex_unlock(&abd_thread_lock);
 	for (unsigned i = 0; i < ABD_THREAD_LAYERS; i++)
-		if (abd_thread_forked[i] != NULL && abd_thread_forked[i]->fork_child != NULL)
+		if (abd_thread_forked[i] != NULL)
 			abd_thread_forked[i]->fork_child();
 	pthread_mutex_unlock(&abd_thread_fork_lock);
 }

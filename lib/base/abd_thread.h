@@ -96,7 +96,7 @@ extern _Thread_local struct abd_thread *abd_thread_current __attribute__((visibi
 /* Layers above that keep something in the block, or locks that fork() must wait for. */
 enum { ABD_THREAD_MEM, ABD_THREAD_ARC, ABD_THREAD_LAYERS };
 
-/** A layer's calls, or NULL. The higher layer is called first; after a fork() the lower one is. */
+/** A layer's calls. The higher layer is called first; after a fork() the lower one is. */
 struct abd_thread_layer {
 	void (*ending)(struct abd_thread *thread); /* before the thread's block is gone */
 	void (*fork_begin)(void);                  /* take locks */
