@@ -14,11 +14,13 @@
  *
  * The look-up is wait-free. It is a read-side section of liburcu-bp, which ends when the record is
  * noted in a block that belongs to the thread; the record is read after that. So no thread waits
- * for a thread that reads, however long the read takes. If a signal handler jumps out of an
- * abd_arc_read(), the record stays held until the thread's next read; a record that had been
- * evicted before stays held for good. A jump must not leave any other call: what that call holds
- * would stay held. Threads need not register. A thread's block serves all caches; it takes at most
- * 16 KiB, which thread_bytes counts. It is freed when the thread has ended and has no holds left.
+ * for a thread that reads, however long the read takes. If a signal handler jumps out of a
+ * call that reads, because its destination can't be written, the record (of a batch, up to 16
+ * records) stays held until the thread reads again or ends; but if a callback of the engine's made
+ * the call, for good. Memory that the call had taken to decode is lost. A jump must not leave any
+ * other call: what that call holds would stay held. Threads need not register. A thread's block
+ * serves all caches; it takes at most 16 KiB, which thread_bytes counts. It is freed when the
+ * thread has ended and has no holds left.
  *
  * The process may use liburcu as well. But a call that may wait for readers breaks its contract
  * inside a read-side section of liburcu-bp: it would wait for its own thread. Such calls are

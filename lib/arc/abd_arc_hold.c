@@ -39,9 +39,9 @@ ABD_COLD void *abd_arc_hold_take_slow(
 	return abd_arc_hold_count(arc, thread, entry);
 }
 
-void abd_arc_hold_uncount(struct abd_arc_entry *entry)
+/* Count a hold less. Whether it was the last one, and the entry is pinned. */
+static bool abd_arc_hold_was_last(struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	struct abd_arc *arc = abd_arc_of_entry(entry);
 	int64_t cost = entry->item.cost;
 	uint32_t before = __atomic_fetch_sub(
 		abd_arc_entry_holds(entry), ABD_ARC_COUNT_HOLD, __ATOMIC_ACQ_REL);
@@ -49,8 +49,23 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 	assert(before >= ABD_ARC_COUNT_HOLD);
 	if (before < 2 * ABD_ARC_COUNT_HOLD)
 		abd_arc_count_add(arc, abd_arc_thread_self, ABD_ARC_COUNT_COUNTED_BYTES, -cost);
-	if ((before & ~ABD_ARC_COUNT_KEPT) == (ABD_ARC_COUNT_HOLD | ABD_ARC_COUNT_PINNED))
+	return (before & ~ABD_ARC_COUNT_KEPT) == (ABD_ARC_COUNT_HOLD | ABD_ARC_COUNT_PINNED);
+}
+
+void abd_arc_hold_uncount(struct abd_arc_entry *entry)
+{
+	struct abd_arc *arc = abd_arc_of_entry(entry);
+
+	if (abd_arc_hold_was_last(arc, entry))
 		abd_arc_reclaim_pinned(arc, entry);
+}
+
+void abd_arc_hold_forsake(struct abd_arc_entry *entry)
+{
+	struct abd_arc *arc = abd_arc_of_entry(entry);
+
+	if (abd_arc_hold_was_last(arc, entry))
+		abd_arc_reclaim_pinned_later(arc, entry);
 }
 
 /* ---- finding what is leaving ----------------------------------------------------------------- */
@@ -97,6 +112,27 @@ struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_threa
 	*handle = entry != NULL ? abd_arc_hold_count_found(arc, thread, entry) : NULL;
 	pthread_mutex_unlock(&arc->lock);
 	return *handle != NULL ? entry : NULL;
+}
+
+struct abd_arc_entry *abd_arc_hold_any_read(struct abd_arc *arc, struct abd_arc_thread *thread,
+	uint64_t hash, const abd_arc_key_t *key, void **handle)
+{
+	struct abd_arc_entry *entry = abd_arc_hold_any(arc, thread, hash, key, handle);
+
+	if (entry != NULL && thread != NULL && !abd_arc_thread_is_nested(thread)) {
+		(void)abd_arc_slot_fill(&thread->counted, arc, entry);
+		thread->reading |= ABD_ARC_READING_COUNTED;
+	}
+	return entry;
+}
+
+ABD_COLD void abd_arc_hold_uncount_read(struct abd_arc_thread *thread, struct abd_arc_entry *entry)
+{
+	if (thread != NULL && !abd_arc_thread_is_nested(thread)) {
+		thread->counted.entry = NULL;
+		thread->reading &= ~(unsigned)ABD_ARC_READING_COUNTED;
+	}
+	abd_arc_hold_uncount(entry);
 }
 
 /* ---- how much is held ------------------------------------------------------------------------ */

@@ -108,19 +108,6 @@ static inline void *abd_arc_hold_take(
 	return abd_arc_hold_take_slow(arc, thread, entry);
 }
 
-/**
- * Hold an entry for the nth read of this call, in the slot of nth reads. If the slot is not free,
- * it is left from a read that never returned. In a callback of the engine a read may be under way,
- * so a callback's reads are holds.
- */
-static inline void *abd_arc_hold_take_read(
-	struct abd_arc *arc, struct abd_arc_thread *thread, struct abd_arc_entry *entry, size_t n)
-{
-	if (ABD_LIKELY(thread != NULL && !thread->in_callback))
-		return abd_arc_slot_fill(&thread->slot[n], arc, entry);
-	return abd_arc_hold_take_slow(arc, thread, entry);
-}
-
 /** End a hold. Outside of sections and locks. */
 static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
 {
@@ -140,10 +127,21 @@ static inline void abd_arc_hold_end(void *handle, struct abd_arc_entry *entry)
 
 /**
  * Find the entry of key, leaving or not, and hold it. NULL: there is none. Outside of sections and
- * locks.
+ * locks. The second for a read, which abd_arc_hold_end_read() ends; thread may be NULL.
  */
 struct abd_arc_entry *abd_arc_hold_any(struct abd_arc *arc, struct abd_arc_thread *thread,
 	uint64_t hash, const abd_arc_key_t *key, void **handle);
+struct abd_arc_entry *abd_arc_hold_any_read(struct abd_arc *arc, struct abd_arc_thread *thread,
+	uint64_t hash, const abd_arc_key_t *key, void **handle);
+void abd_arc_hold_uncount_read(struct abd_arc_thread *thread, struct abd_arc_entry *entry);
+static inline void abd_arc_hold_end_read(
+	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry)
+{
+	if (ABD_UNLIKELY(abd_arc_handle_is_counted(handle)))
+		abd_arc_hold_uncount_read(thread, entry);
+	else
+		abd_arc_hold_end(handle, entry);
+}
 
 /**
  * Whether an entry of the index, leaving or not, is found by its key. If not, its buffer may have

@@ -99,16 +99,21 @@ static void abd_arc_many_begin(struct abd_arc *arc, struct abd_arc_many *many,
 
 /*
  * Look up and hold the next of n keys, which lie this far apart. found is NULL for a key without a
- * record. If the entry is leaving, the key is left to a call of its own.
+ * record. If the entry is leaving, the key is left to a call of its own. Returns the thread whose
+ * slots of reads are in use until abd_arc_many_read() has read all, or NULL.
  */
-static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bool is_read,
-	const abd_arc_key_t *first, size_t stride, size_t at, size_t n)
+static struct abd_arc_thread *abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many,
+	bool is_read, const abd_arc_key_t *first, size_t stride, size_t at, size_t n)
 {
 	struct abd_arc_thread *thread = NULL;
 
 	abd_arc_many_begin(arc, many, first, stride, at, n);
 	for (size_t i = 0; i < many->count; i++)
 		thread = abd_arc_thread_enter(abd_arc_shard(arc, many->hash[i]));
+	bool in_slots = is_read && abd_arc_thread_reads(thread);
+
+	if (in_slots)
+		thread->reading = ABD_ARC_READING_BATCH;
 	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
 
 	abd_arc_many_find(arc, many);
@@ -118,10 +123,25 @@ static void abd_arc_many_take(struct abd_arc *arc, struct abd_arc_many *many, bo
 
 		if (entry == NULL || abd_arc_index_is_leaving(entry))
 			continue;
-		many->handle[i] = is_read ? abd_arc_hold_take_read(shard, thread, entry, i)
-					  : abd_arc_hold_take(shard, thread, entry);
+		many->handle[i] = in_slots ? abd_arc_slot_fill(&thread->slot[i], shard, entry)
+					   : abd_arc_hold_take(shard, thread, entry);
 	}
 	abd_arc_rcu_end(section);
+	return in_slots ? thread : NULL;
+}
+
+/*
+ * The ith record was damaged, and has been dropped. Let the later ones go, and look up anew: one
+ * may have the same key.
+ */
+static ABD_COLD void abd_arc_many_cut(struct abd_arc_many *many, size_t i)
+{
+	size_t count = many->count;
+
+	many->count = i + 1;
+	while (++i < count)
+		if (many->found[i] != NULL && !abd_arc_index_is_leaving(many->found[i]))
+			abd_arc_hold_end(many->handle[i], many->found[i]);
 }
 
 /* Do what a single hold does with the entry that it found. Returns the key's result. */
@@ -149,10 +169,12 @@ static ABD_NOINLINE size_t abd_arc_many_hold(struct abd_arc *arc, const abd_arc_
 	size_t held = 0;
 
 	for (size_t at = 0; at < n; at += many.count) {
-		abd_arc_many_take(arc, &many, false, keys, sizeof(*keys), at, n);
+		(void)abd_arc_many_take(arc, &many, false, keys, sizeof(*keys), at, n);
 		for (size_t i = 0; i < many.count; i++) {
 			results[at + i] = abd_arc_many_held(arc, &many, i, &holds[at + i], touch);
 			held += results[at + i] == 0;
+			if (ABD_UNLIKELY(results[at + i] == -EBADMSG))
+				abd_arc_many_cut(&many, i);
 		}
 	}
 	return held;
@@ -231,7 +253,7 @@ static ssize_t abd_arc_many_read_one(
 	void *handle = many->handle[i];
 
 	if (ABD_UNLIKELY(abd_arc_index_is_leaving(entry)))
-		entry = abd_arc_hold_any(shard, thread, many->hash[i], many->key[i], &handle);
+		entry = abd_arc_hold_any_read(shard, thread, many->hash[i], many->key[i], &handle);
 	if (entry != NULL)
 		return abd_arc_read_found(
 			shard, thread, handle, entry, io->dst, io->off, io->size, true);
@@ -245,13 +267,19 @@ static ABD_NOINLINE size_t abd_arc_many_read(struct abd_arc *arc, abd_arc_io_t *
 	size_t done = 0;
 
 	for (size_t at = 0; at < n; at += many.count) {
-		abd_arc_many_take(arc, &many, true, &ios->key, sizeof(*ios), at, n);
+		struct abd_arc_thread *thread =
+			abd_arc_many_take(arc, &many, true, &ios->key, sizeof(*ios), at, n);
+
 		for (size_t i = 0; i < many.count; i++) {
 			abd_arc_io_t *io = &ios[at + i];
 
 			io->result = abd_arc_many_read_one(arc, &many, i, io);
 			done += io->result >= 0;
+			if (ABD_UNLIKELY(io->result == -EBADMSG))
+				abd_arc_many_cut(&many, i);
 		}
+		if (ABD_LIKELY(thread != NULL))
+			thread->reading = 0;
 	}
 	return done;
 }

@@ -17,18 +17,6 @@
 
 #include <abd/operate.h>
 
-/* Drop a record that is damaged, unless another thread has replaced it already. It is held. */
-static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged)
-{
-	uint64_t hash = abd_arc_hash(arc, &damaged->key);
-
-	pthread_mutex_lock(&arc->lock);
-	if (abd_arc_index_find_any(arc->index, hash, &damaged->key) == damaged) {
-		abd_arc_drop_damaged(arc, damaged);
-	}
-	pthread_mutex_unlock(&arc->lock);
-}
-
 void abd_arc_hold_fill(abd_arc_hold_t *hold, void *handle, struct abd_arc_entry *entry)
 {
 	hold->abd = abd_arc_entry_abd(entry);
@@ -54,21 +42,29 @@ static int abd_arc_read_entry(struct abd_arc *arc, struct abd_arc_thread *thread
 	return error;
 }
 
-/* Inlined into single reads. Batches call abd_arc_read_found(). */
+/* What a read ends with, whatever came of it. */
+static inline __attribute__((always_inline)) void abd_arc_read_over(struct abd_arc *arc,
+	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry, int error,
+	bool touch)
+{
+	abd_arc_count(arc, thread, ABD_ARC_COUNT_HITS);
+	if (ABD_UNLIKELY(error == -EBADMSG))
+		abd_arc_damaged(arc, entry);
+	if (ABD_LIKELY(error == 0 && touch && thread != NULL))
+		abd_arc_thread_note(arc, thread, entry);
+	abd_arc_hold_end_read(thread, handle, entry);
+	if (ABD_LIKELY(thread != NULL))
+		abd_arc_thread_settle(thread, arc);
+}
+
+/* Inlined into single reads: abd_arc_read_found() is for batches. */
 static inline __attribute__((always_inline)) ssize_t abd_arc_read_end(struct abd_arc *arc,
 	struct abd_arc_thread *thread, void *handle, struct abd_arc_entry *entry, void *dst,
 	size_t off, size_t size, bool touch)
 {
 	int error = abd_arc_read_entry(arc, thread, entry, dst, off, size);
 
-	abd_arc_count(arc, thread, ABD_ARC_COUNT_HITS);
-	if (ABD_UNLIKELY(error == -EBADMSG))
-		abd_arc_damaged(arc, entry);
-	if (ABD_LIKELY(error == 0 && touch && thread != NULL))
-		abd_arc_thread_note(arc, thread, entry);
-	abd_arc_hold_end(handle, entry);
-	if (ABD_LIKELY(thread != NULL))
-		abd_arc_thread_settle(thread, arc);
+	abd_arc_read_over(arc, thread, handle, entry, error, touch);
 	return error == 0 ? (ssize_t)size : error;
 }
 
@@ -78,6 +74,27 @@ ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, v
 	return abd_arc_read_end(arc, thread, handle, entry, dst, off, size, touch);
 }
 
+/*
+ * The same for a read, if its record was evicted, if a read was left, or if this one is in another:
+ * then it takes a slot of holds.
+ */
+static ABD_COLD struct abd_arc_entry *abd_arc_find_unusual(struct abd_arc *arc,
+	struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key, void **handle)
+{
+	bool in_slot = abd_arc_thread_reads(thread);
+	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
+	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
+	bool is_leaving = abd_arc_index_is_leaving(entry);
+
+	if (entry != NULL && !is_leaving)
+		*handle = in_slot ? abd_arc_slot_fill(&thread->slot[0], arc, entry)
+				  : abd_arc_hold_take(arc, thread, entry);
+	abd_arc_rcu_end(section);
+	if (!is_leaving)
+		return entry;
+	return (in_slot ? abd_arc_hold_any_read : abd_arc_hold_any)(arc, thread, hash, key, handle);
+}
+
 /* Look up and hold, for a read or for longer. NULL: there is no record. */
 static inline __attribute__((always_inline)) struct abd_arc_entry *abd_arc_find_hold(
 	struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key,
@@ -85,13 +102,20 @@ static inline __attribute__((always_inline)) struct abd_arc_entry *abd_arc_find_
 {
 	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
-	bool is_leaving = abd_arc_index_is_leaving(entry);
+	bool again = abd_arc_index_is_leaving(entry);
 
-	if (ABD_LIKELY(entry != NULL && !is_leaving))
-		*handle = is_read ? abd_arc_hold_take_read(arc, thread, entry, 0)
-				  : abd_arc_hold_take(arc, thread, entry);
+	if (ABD_LIKELY(entry != NULL && !again)) {
+		if (!is_read)
+			*handle = abd_arc_hold_take(arc, thread, entry);
+		else if (ABD_LIKELY(thread != NULL && thread->reading == 0))
+			*handle = abd_arc_slot_fill(&thread->slot[0], arc, entry);
+		else
+			again = true;
+	}
 	abd_arc_rcu_end(section);
-	if (ABD_UNLIKELY(is_leaving))
+	if (ABD_UNLIKELY(again) && is_read)
+		entry = abd_arc_find_unusual(arc, thread, hash, key, handle);
+	else if (ABD_UNLIKELY(again))
 		entry = abd_arc_hold_any(arc, thread, hash, key, handle);
 	if (ABD_UNLIKELY(entry == NULL))
 		abd_arc_count(arc, thread, ABD_ARC_COUNT_MISSES);
@@ -154,7 +178,6 @@ static int abd_arc_read_part(const struct abd_arc *arc, struct abd_arc_entry *en
 	return error;
 }
 
-/* Read a held record, which is sound, into several runs. */
 static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *entry, abd_t *dst,
 	size_t dst_off, size_t off, size_t size)
 {
@@ -162,6 +185,8 @@ static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *en
 
 	if (off > entry->item.size || size > entry->item.size - off)
 		return -EINVAL;
+	if (!abd_arc_record_is_sound(arc, entry))
+		return -EBADMSG;
 	if (!abd_arc_entry_is_compressed(entry)) {
 		abd_copy_off(dst, abd, dst_off, off, size);
 		return 0;
@@ -176,24 +201,24 @@ static int abd_arc_read_runs(const struct abd_arc *arc, struct abd_arc_entry *en
 	return got == -ENOMEM ? -ENOMEM : -EBADMSG;
 }
 
-/* The decoder may call the engine's allocator, which may read: so this is no read but a hold. */
 static ssize_t abd_arc_read_scattered(struct abd_arc *arc, uint64_t hash, const abd_arc_key_t *key,
 	abd_t *dst, size_t dst_off, size_t off, size_t size)
 {
 	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
-	abd_arc_hold_t hold;
-	int error = abd_arc_hold_touch(arc, thread, hash, key, &hold, true);
+	void *handle;
+	struct abd_arc_entry *entry = abd_arc_find_hold(arc, thread, hash, key, true, &handle);
 
-	if (error != 0)
-		return error;
-	struct abd_arc_entry *entry = abd_arc_held_entry(&hold);
+	if (entry == NULL)
+		return -ENOENT;
+	if (thread != NULL)
+		thread->reading |= ABD_ARC_READING_RUNS;
+	int error = abd_arc_read_runs(arc, entry, dst, dst_off, off, size);
 
-	error = abd_arc_read_runs(arc, entry, dst, dst_off, off, size);
+	if (thread != NULL)
+		thread->reading &= ~(unsigned)ABD_ARC_READING_RUNS;
 	if (error == 0 && size > 0 && abd_arc_entry_is_compressed(entry))
 		abd_arc_count(arc, thread, ABD_ARC_COUNT_DECODES);
-	if (error == -EBADMSG)
-		abd_arc_damaged(arc, entry);
-	abd_arc_hold_end(hold.entry, entry);
+	abd_arc_read_over(arc, thread, handle, entry, error, true);
 	return error == 0 ? (ssize_t)size : error;
 }
 
@@ -308,17 +333,24 @@ ssize_t abd_arc_read_all(
 	ABD_REQUIRE(key != NULL, "key is NULL");
 	ABD_REQUIRE(size_needed != NULL, "size_needed is NULL");
 	ABD_REQUIRE(dst != NULL || capacity == 0, "dst is NULL");
-	abd_arc_hold_t hold;
-	ssize_t result = abd_arc_hold(arc, key, &hold);
+	uint64_t hash = abd_arc_hash(arc, key);
 
-	if (result != 0)
+	arc = abd_arc_shard(arc, hash);
+	struct abd_arc_thread *thread = abd_arc_thread_enter(arc);
+	void *handle;
+	struct abd_arc_entry *entry = abd_arc_find_hold(arc, thread, hash, key, true, &handle);
+
+	if (entry == NULL)
+		return -ENOENT;
+	size_t size = entry->item.size;
+	bool fits = size <= capacity;
+	ssize_t result =
+		abd_arc_read_found(arc, thread, handle, entry, dst, 0, fits ? size : 0, true);
+
+	if (result < 0)
 		return result;
-	result = hold.logical_size <= capacity ? abd_arc_hold_read(&hold, dst, 0, hold.logical_size)
-					       : -ENOSPC;
-	if (result >= 0 || result == -ENOSPC)
-		*size_needed = hold.logical_size;
-	abd_arc_release(&hold);
-	return result;
+	*size_needed = size;
+	return fits ? result : -ENOSPC;
 }
 
 struct abd_arc_entry *abd_arc_hold_check(const char *call, const abd_arc_hold_t *hold)

@@ -144,6 +144,19 @@ void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry)
 	abd_arc_callback_released(arc, &freed);
 }
 
+void abd_arc_reclaim_pinned_later(struct abd_arc *arc, struct abd_arc_entry *entry)
+{
+	pthread_mutex_lock(&arc->lock);
+	abd_arc_pinned_add(arc, entry, false);
+	*abd_arc_entry_holds(entry) = 0;
+	abd_arc_link_pull(&entry->item.link);
+	/* It was retired before, and is so once more. */
+	abd_arc_record_count(arc, entry, true);
+	arc->evicted_bytes -= entry->item.cost;
+	abd_arc_record_retire(arc, entry);
+	pthread_mutex_unlock(&arc->lock);
+}
+
 bool abd_arc_reclaim_is_due(const struct abd_arc *arc)
 {
 	return arc->retired_count >= ABD_ARC_RETIRED_MUCH ||

@@ -35,6 +35,8 @@ void abd_arc_reclaim_now(struct abd_arc *arc);
 void abd_arc_reclaim_unlock(struct abd_arc *arc, size_t *left);
 /** The last hold of an entry that is pinned has ended: free it. Outside of sections and locks. */
 void abd_arc_reclaim_pinned(struct abd_arc *arc, struct abd_arc_entry *entry);
+/** The same under the registry's lock, where nothing may be freed: the next look frees it. */
+void abd_arc_reclaim_pinned_later(struct abd_arc *arc, struct abd_arc_entry *entry);
 /** How many records evicted_cb may put before a call stops making room for them. */
 #define ABD_ARC_CALLBACK_PUTS 256
 /**

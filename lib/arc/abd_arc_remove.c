@@ -74,6 +74,18 @@ static int abd_arc_remove_if(
 	return found ? 0 : -ENOENT;
 }
 
+void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged)
+{
+	uint64_t hash = abd_arc_hash(arc, &damaged->key);
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_entry *entry = abd_arc_find(arc, hash, &damaged->key);
+
+	if (entry != NULL && abd_arc_is_same(arc, damaged, entry))
+		abd_arc_drop_damaged(arc, entry);
+	pthread_mutex_unlock(&arc->lock);
+}
+
 int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");

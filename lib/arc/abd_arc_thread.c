@@ -5,6 +5,7 @@
  * A block is freed only when its thread has ended and no slot holds anything.
  */
 
+#include "abd_allocator.h"
 #include "abd_arc_filling.h"
 #include "abd_arc_thread.h"
 #include <signal.h>
@@ -253,11 +254,35 @@ static void abd_arc_thread_unlist(struct abd_arc_thread *thread)
 	*link = thread->next;
 }
 
-/* No read is under way: one that a signal handler left by a jump holds nothing any more. */
-static void abd_arc_thread_clear_reads(struct abd_arc_thread *thread)
+/* No read is under way: what one that was left holds is dropped. Under the registry's lock. */
+static void abd_arc_thread_drop_reads(struct abd_arc_thread *thread)
 {
+	struct abd_arc_entry *counted = thread->counted.entry;
+
 	for (unsigned i = 0; i < ABD_ARC_SLOTS_READ; i++)
 		atomic_store_explicit(&thread->slot[i].entry, NULL, memory_order_release);
+	thread->counted.entry = NULL;
+	thread->reading = 0;
+	if (counted != NULL)
+		abd_arc_hold_forsake(counted);
+}
+
+bool abd_arc_thread_is_nested(const struct abd_arc_thread *thread)
+{
+	return (thread->reading & ABD_ARC_READING_CALLBACK) != 0 || abd_allocator_calls > 0;
+}
+
+bool abd_arc_thread_reads(struct abd_arc_thread *thread)
+{
+	if (thread == NULL || abd_arc_thread_is_nested(thread))
+		return false;
+	if (thread->reading == 0)
+		return true;
+	/* With the lock: the cache of what was counted can't end meanwhile. */
+	pthread_mutex_lock(&abd_arc_registry);
+	abd_arc_thread_drop_reads(thread);
+	pthread_mutex_unlock(&abd_arc_registry);
+	return true;
 }
 
 /* Begin to end a fill that this thread leaves open, in any cache. NULL: there is none. */
@@ -288,12 +313,12 @@ static void abd_arc_thread_end(struct abd_thread *block)
 	block->room = NULL;
 	abd_arc_thread_has_ended = true;
 	abd_arc_thread_self = NULL;
-	abd_arc_thread_clear_reads(thread);
 	while ((filling = abd_arc_thread_fill(thread, &abd)) != NULL) {
 		abd_free(abd);
 		abd_arc_filling_pass(filling);
 	}
 	pthread_mutex_lock(&abd_arc_registry);
+	abd_arc_thread_drop_reads(thread);
 	for (unsigned i = 0; i < ABD_ARC_SEATS; i++)
 		abd_arc_seat_leave(thread, &thread->seat[i], true);
 	bool stays = abd_arc_thread_holds(thread);
@@ -329,6 +354,8 @@ static void abd_arc_fork_child(void)
 		abd_arc_threads->notes = abd_arc_threads->noted = 0;
 		memset(abd_arc_threads->seat, 0, sizeof(abd_arc_threads->seat));
 		memset(abd_arc_threads->slot, 0, sizeof(abd_arc_threads->slot));
+		abd_arc_threads->counted.entry = NULL;
+		abd_arc_threads->reading = 0;
 	}
 	if (abd_thread_current != NULL)
 		abd_thread_current->room = abd_arc_thread_self;
@@ -473,6 +500,15 @@ static void abd_arc_thread_end_reads_in(struct abd_arc_thread *thread, const str
 		if (entry != NULL && abd_arc_first(abd_arc_of_entry(entry)) == first)
 			atomic_compare_exchange_strong(&slot->entry, &entry, NULL);
 	}
+	/* What is counted in another cache may be freed by now, and is not looked at. */
+	struct abd_arc_entry *counted =
+		atomic_load_explicit(&thread->counted.entry, memory_order_acquire);
+
+	if (counted == NULL || thread->counted.arc < first ||
+		thread->counted.arc >= first + first->shards)
+		return;
+	thread->counted.entry = NULL;
+	abd_arc_hold_forsake(counted);
 }
 
 void abd_arc_thread_end_reads(struct abd_arc *first)

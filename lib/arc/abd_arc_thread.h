@@ -12,8 +12,12 @@
  * Two shards may have the same seat. Who comes takes it: the counts of the one before are added to
  * those of its shard, and its noted hits are reported or dropped. So counts are never lost.
  *
+ * A read that is left by a jump, because its destination can't be written, still holds its record.
+ * Its thread's next read drops that: what stands in the slots of reads when one begins is left from
+ * such a read, unless a callback of the engine's runs, which may be in a read.
+ *
  * Only its own thread writes a block, with these exceptions: any thread may clear a slot of a hold;
- * a cache that ends clears its seats, and slots of reads that a signal handler left by a jump.
+ * a cache that ends clears its seats, and what reads that were left hold there.
  * Other threads read slots and counts, under the registry's lock.
  *
  * When a thread ends, its block is freed. If some slot still holds a record, the block waits for
@@ -40,6 +44,15 @@ struct abd_arc_hold_slot {
 	struct abd_arc *arc;                 /* the shard of entry */
 };
 
+/** What is unusual about the reads of a thread. */
+enum abd_arc_reading {
+	/* a callback of the engine's runs, perhaps in a read: if it reads, it holds */
+	ABD_ARC_READING_CALLBACK = 1 << 0,
+	ABD_ARC_READING_BATCH = 1 << 1,   /* of slots, not the first alone is used */
+	ABD_ARC_READING_COUNTED = 1 << 2, /* one is counted in its record, which was evicted */
+	ABD_ARC_READING_RUNS = 1 << 3,    /* the decoder may call the engine's allocator */
+};
+
 struct abd_arc_seat {
 	struct abd_arc *_Atomic arc; /* NULL: nobody's */
 	_Atomic int64_t count[ABD_ARC_COUNTS];
@@ -54,11 +67,11 @@ struct abd_arc_thread {
 	struct abd_arc_hold_slot *next_slot; /* where a free one is looked for first */
 	struct urcu_bp_reader *rcu;          /* the thread's entry */
 	pthread_t self;
-	/* a callback of the engine runs, perhaps within a read: its reads don't use those slots */
-	bool in_callback;
-	bool idle;      /* its thread has ended. Under the registry's lock */
-	uint16_t notes; /* used of note[] */
-	uint16_t noted; /* those of them that are some seat's */
+	struct abd_arc_hold_slot counted; /* what a read counts, which looks do not see */
+	unsigned reading;                 /* of enum abd_arc_reading */
+	bool idle;                        /* its thread has ended. Under the registry's lock */
+	uint16_t notes;                   /* used of note[] */
+	uint16_t noted;                   /* those of them that are some seat's */
 	struct abd_arc_entry *note[ABD_ARC_NOTES];
 	uint16_t before[ABD_ARC_NOTES]; /* the note of the same seat before this one */
 	_Alignas(64) struct abd_arc_seat seat[ABD_ARC_SEATS];
@@ -73,16 +86,17 @@ static_assert(ABD_ARC_HIT_BATCH_MAX <= ABD_ARC_NOTES, "a batch of one shard can 
 extern _Thread_local struct abd_arc_thread *abd_arc_thread_self
 	__attribute__((visibility("hidden")));
 
-/** Set in_callback, and return what it was. */
-static inline bool abd_arc_callback_set(bool in_callback)
+/** Say whether a callback runs now, and return whether one did. */
+static inline bool abd_arc_callback_set(bool runs)
 {
 	struct abd_arc_thread *thread = abd_arc_thread_self;
 
 	if (thread == NULL)
 		return false;
-	bool was = thread->in_callback;
+	bool was = (thread->reading & ABD_ARC_READING_CALLBACK) != 0;
 
-	thread->in_callback = in_callback;
+	thread->reading &= ~(unsigned)ABD_ARC_READING_CALLBACK;
+	thread->reading |= runs ? ABD_ARC_READING_CALLBACK : 0;
 	return was;
 }
 
@@ -95,6 +109,16 @@ void abd_arc_seat_take(struct abd_arc_thread *thread, struct abd_arc *arc);
 void abd_arc_thread_open(struct abd_arc *first);
 /** End reads of a cache that never returned. Nothing is read in it now. */
 void abd_arc_thread_end_reads(struct abd_arc *first);
+/** abd_arc_hold.c ends the counted hold of a read that was left. Under the registry's lock. */
+void abd_arc_hold_forsake(struct abd_arc_entry *entry);
+/** Whether a read of this thread may be under way that called the engine. */
+bool abd_arc_thread_is_nested(const struct abd_arc_thread *thread);
+/**
+ * A read begins: whether it has the slots of reads. What they hold is dropped then, at the latest
+ * when they are filled. Outside of sections and locks. thread may be NULL.
+ */
+bool abd_arc_thread_reads(struct abd_arc_thread *thread);
+
 void abd_arc_thread_close(struct abd_arc *first);
 /** What all threads have counted for this shard. Outside of locks. */
 void abd_arc_thread_counts(struct abd_arc *arc, int64_t count[ABD_ARC_COUNTS]);

@@ -10,6 +10,7 @@
 atomic_int abd_allocator_state = ABD_ALLOCATOR_UNDECIDED;
 static pthread_mutex_t abd_allocator_lock = PTHREAD_MUTEX_INITIALIZER; /* of deciding */
 static struct abd_allocator abd_allocator_engine;
+_Thread_local unsigned abd_allocator_calls;
 
 int abd_allocator_set(const struct abd_allocator *allocator)
 {
@@ -51,23 +52,39 @@ static inline bool abd_allocator_is_engine(void)
 	return state == ABD_ALLOCATOR_ENGINE;
 }
 
-void *abd_allocator_get(size_t size, bool is_metadata)
+/* Not inlined, nor is the other: all allocations would save registers for its calls. */
+static ABD_NOINLINE void *abd_allocator_engine_get(size_t size, bool is_metadata)
 {
-	if (ABD_LIKELY(!abd_allocator_is_engine()))
-		return abd_mem_cache_alloc(size);
-
 	size_t alignment = size >= 4096 ? 4096 : size >= 64 ? 64 : 16;
 	size_t least = abd_min(alignment, 512);
 
 	if (abd_mem_refused())
 		return NULL;
 
+	abd_allocator_calls++;
 	void *buf =
 		abd_allocator_engine.alloc(size, alignment, is_metadata, abd_allocator_engine.arg);
 
+	abd_allocator_calls--;
 	ABD_REQUIRE_IN("abd_allocator.alloc", ((uintptr_t)buf & (least - 1)) == 0,
 		"%p for %zu bytes is not aligned to %zu", buf, size, least);
 	return buf;
+}
+
+void *abd_allocator_get(size_t size, bool is_metadata)
+{
+	if (ABD_LIKELY(!abd_allocator_is_engine()))
+		return abd_mem_cache_alloc(size);
+	return abd_allocator_engine_get(size, is_metadata);
+}
+
+static ABD_NOINLINE void abd_allocator_engine_put(void *buf, size_t size, bool is_metadata)
+{
+	ABD_KEEP_ERRNO;
+
+	abd_allocator_calls++;
+	abd_allocator_engine.free(buf, size, is_metadata, abd_allocator_engine.arg);
+	abd_allocator_calls--;
 }
 
 /* Memory that comes back was allocated, so the state is decided already. */
@@ -76,11 +93,8 @@ void abd_allocator_put(void *buf, size_t size, bool is_metadata)
 	if (ABD_LIKELY(atomic_load_explicit(&abd_allocator_state, memory_order_acquire) !=
 		       ABD_ALLOCATOR_ENGINE))
 		abd_mem_cache_free(buf, size);
-	else {
-		ABD_KEEP_ERRNO;
-
-		abd_allocator_engine.free(buf, size, is_metadata, abd_allocator_engine.arg);
-	}
+	else
+		abd_allocator_engine_put(buf, size, is_metadata);
 }
 
 void *abd_buf_alloc(size_t size, bool is_metadata)

@@ -29,6 +29,9 @@ static inline bool abd_allocator_is_own(void)
 	       ABD_ALLOCATOR_OWN;
 }
 
+/** How many calls of the engine's own pair of functions this thread is in. */
+extern _Thread_local unsigned abd_allocator_calls __attribute__((visibility("hidden")));
+
 /** abd_buf_alloc() without its checks. */
 void *abd_allocator_get(size_t size, bool is_metadata);
 /** abd_buf_free_marked() without its checks. */

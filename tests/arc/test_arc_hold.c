@@ -372,41 +372,180 @@ static char *forbidden(void)
 	return page;
 }
 
+enum { WHOLE = 6000, LEFT = 20 }; /* records that compress, and how many a batch reads */
+
+/* Every way to read records 1 to LEFT so that the page is written. */
+static void read_one(abd_arc_t *arc, char *page)
+{
+	(void)abd_arc_read(arc, arc_at(1), page, 0, WHOLE);
+}
+
+static void read_rest(abd_arc_t *arc, char *page)
+{
+	(void)abd_arc_read_flags(arc, arc_at(1), page, 1, WHOLE - 1, ABD_ARC_NO_TOUCH);
+}
+
+static void read_all(abd_arc_t *arc, char *page)
+{
+	size_t size;
+
+	(void)abd_arc_read_all(arc, arc_at(1), page, WHOLE, &size);
+}
+
+static void read_piece(abd_arc_t *arc, char *page)
+{
+	abd_t *abd = abd_get_from_buf(page, WHOLE);
+
+	(void)abd_arc_read_abd(arc, arc_at(1), abd, 0, 0, WHOLE);
+}
+
+/* Into several runs, of which the second is the page. */
+static void read_runs(abd_arc_t *arc, char *page, size_t size)
+{
+	static char buf[WHOLE];
+	abd_t *gang = abd_alloc_gang();
+
+	cr_assert_eq(abd_gang_add(gang, abd_get_from_buf(buf, WHOLE / 2), true), 0);
+	cr_assert_eq(abd_gang_add(gang, abd_get_from_buf(page, WHOLE), true), 0);
+	(void)abd_arc_read_abd(arc, arc_at(1), gang, 0, 0, size);
+}
+
+static void read_whole_runs(abd_arc_t *arc, char *page)
+{
+	read_runs(arc, page, WHOLE);
+}
+
+static void read_part_runs(abd_arc_t *arc, char *page)
+{
+	read_runs(arc, page, WHOLE - 1);
+}
+
+static void read_many(abd_arc_t *arc, char *page)
+{
+	static char buf[WHOLE];
+	static abd_arc_io_t ios[LEFT];
+
+	for (unsigned i = 0; i < LEFT; i++)
+		ios[i] = (abd_arc_io_t){
+			.key = arc_key(i + 1), .dst = i % 4 == 2 ? page : buf, .size = WHOLE};
+	(void)abd_arc_read_many(arc, ios, LEFT);
+}
+
+static void (*const ways[])(abd_arc_t *arc, char *page) = {
+	read_one, read_rest, read_all, read_piece, read_whole_runs, read_part_runs, read_many};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+static void put_whole(abd_arc_t *arc, uint64_t n)
+{
+	static char buf[WHOLE];
+
+	arc_fill(buf, WHOLE, n, 0, 8);
+	cr_assert_eq(abd_arc_put(arc, arc_at(n), buf, WHOLE), 0);
+}
+
+/* Read in this way, and leave. */
+static void read_and_leave(unsigned way, abd_arc_t *arc, char *page)
+{
+	struct sigaction leaves = {.sa_handler = leave}, before;
+
+	sigaction(SIGSEGV, &leaves, &before);
+	if (sigsetjmp(left, 1) == 0) {
+		ways[way](arc, page);
+		cr_assert(false, "the page could be written");
+	}
+	sigaction(SIGSEGV, &before, NULL);
+}
+
+/* Records 1 to LEFT, of which the first are evicted already, but held. */
+static void put_left(abd_arc_t *arc, unsigned evicted, abd_arc_hold_t held[])
+{
+	for (unsigned n = 1; n <= LEFT; n++)
+		put_whole(arc, n);
+	for (unsigned n = 1; n <= evicted; n++) {
+		hold(arc, n, &held[n]);
+		evict(arc, n);
+	}
+	look(arc);
+}
+
+static void release_and_evict(abd_arc_t *arc, unsigned evicted, abd_arc_hold_t held[])
+{
+	for (unsigned n = 1; n <= evicted; n++)
+		abd_arc_release(&held[n]);
+	for (unsigned n = evicted + 1; n <= LEFT; n++)
+		evict(arc, n);
+	look(arc);
+}
+
 /* It holds its record until the thread reads again, and then it does not; nor does it in the end.
  */
-Test(arc_hold, a_read_that_a_signal_handler_leaves_keeps_one_record_until_the_next_one)
+Test(arc_hold, a_read_of_any_kind_that_is_left_holds_until_its_thread_reads_again)
 {
-	abd_arc_t *arc = arc_make(CAPACITY, 0, 0), *other = arc_make(CAPACITY, 0, 0);
-	struct sigaction leaves = {.sa_handler = leave}, before;
+	abd_arc_t *other = arc_make(CAPACITY, 0, 0);
+	abd_arc_hold_t held[LEFT + 1];
 	char *page = forbidden(), byte;
 
-	put(arc, 1);
-	put(arc, 2);
 	put(other, 1);
-	sigaction(SIGSEGV, &leaves, &before);
-	for (volatile unsigned round = 0; round < 3; round++) {
-		if (sigsetjmp(left, 1) == 0) {
-			(void)abd_arc_read(arc, arc_at(1), page, 0, SIZE);
-			cr_assert(false, "the page could be written");
-		}
-		look(other);
-		look(arc);
-	}
-	evict(arc, 1);
-	look(arc);
-	cr_assert_gt(evicted_bytes(arc), 0);
-	cr_assert_eq(abd_arc_read(other, arc_at(1), &byte, 0, 1), 1);
-	look(arc);
-	cr_assert_eq(evicted_bytes(arc), 0);
+	for (unsigned way = 0; way < 2 * WAYS; way++) {
+		unsigned evicted = way < WAYS ? 0 : LEFT;
+		abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
 
-	if (sigsetjmp(left, 1) == 0)
-		(void)abd_arc_read(arc, arc_at(2), page, 0, SIZE);
-	sigaction(SIGSEGV, &before, NULL);
-	cr_assert_gt(arc_stats(arc).held_bytes, 0);
-	abd_arc_destroy(arc);
-	cr_assert_eq(abd_arc_read(other, arc_at(1), &byte, 0, 1), 1);
+		for (unsigned round = 0; round < 3; round++) {
+			put_left(arc, evicted, held);
+			read_and_leave(way % WAYS, arc, page);
+			release_and_evict(arc, evicted, held);
+			abd_test_check(evicted_bytes(arc) > 0, "way %u holds", way);
+			cr_assert_eq(abd_arc_read(other, arc_at(1), &byte, 0, 1), 1);
+			look(arc);
+			abd_test_check(evicted_bytes(arc) == 0 && arc_stats(arc).held_bytes == 0 &&
+					       arc->pinned_bytes == 0,
+				"way %u, round %u: %zu bytes stay", way, round, evicted_bytes(arc));
+		}
+		put_left(arc, evicted, held);
+		read_and_leave(way % WAYS, arc, page);
+		release_and_evict(arc, evicted, held);
+		abd_arc_destroy(arc);
+		cr_assert_eq(abd_arc_read(other, arc_at(1), &byte, 0, 1), 1);
+		cr_assert_eq(abd_arc_thread_self->reading, 0);
+	}
 	abd_arc_destroy(other);
 	munmap(page, 4096);
+}
+
+/* What another thread's reads hold in the end. */
+struct leaver {
+	abd_arc_t *arc;
+	char *page;
+	unsigned way;
+};
+
+static void *leave_and_end(void *arg)
+{
+	const struct leaver *leaver = arg;
+
+	read_and_leave(leaver->way, leaver->arc, leaver->page);
+	return NULL;
+}
+
+Test(arc_hold, what_a_read_that_was_left_holds_ends_with_its_thread)
+{
+	abd_arc_hold_t held[LEFT + 1];
+	struct leaver leaver = {.page = forbidden()};
+
+	for (unsigned i = 0; i < 2 * WAYS; i++) {
+		unsigned evicted = i < WAYS ? 0 : LEFT;
+		pthread_t thread;
+
+		leaver.arc = arc_make(CAPACITY, 0, 0);
+		leaver.way = i % WAYS;
+		put_left(leaver.arc, evicted, held);
+		cr_assert_eq(pthread_create(&thread, NULL, leave_and_end, &leaver), 0);
+		pthread_join(thread, NULL);
+		release_and_evict(leaver.arc, evicted, held);
+		abd_test_check(evicted_bytes(leaver.arc) == 0, "way %u", leaver.way);
+		abd_arc_destroy(leaver.arc);
+	}
+	munmap(leaver.page, 4096);
 }
 
 /* ---- in callbacks ---------------------------------------------------------------------------- */
@@ -451,7 +590,7 @@ static void read_in_callback(abd_arc_evicted_t *evicted, void *arg)
 	abd_arc_t *const *arc = arg;
 	char byte;
 
-	cr_assert(abd_arc_thread_self->in_callback);
+	cr_assert_eq(abd_arc_thread_self->reading, ABD_ARC_READING_CALLBACK);
 	cr_assert_eq(abd_arc_read(*arc, arc_at(7777), &byte, 0, 1), -ENOENT);
 	callbacks++;
 }
@@ -464,16 +603,14 @@ Test(arc_hold, a_callback_that_reads_uses_none_of_the_slots_of_reads)
 	evict_with(&arc, read_in_callback);
 	struct abd_arc_thread *thread = abd_arc_thread_self;
 
-	cr_assert_not(thread->in_callback);
+	cr_assert_eq(thread->reading, 0);
 	put(arc, 1);
 	put(arc, 2);
 	cr_assert_eq(abd_arc_read(arc, arc_at(1), &byte, 0, 1), 1);
 	cr_assert_null(atomic_load(&thread->slot[0].entry));
 	struct abd_arc_entry *entry =
 		abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(1)), arc_at(1));
-	void *handle = abd_arc_hold_take_read(arc, thread, entry, 0);
-
-	cr_assert_eq(handle, &thread->slot[0]);
+	(void)abd_arc_slot_fill(&thread->slot[0], arc, entry);
 	bool was = abd_arc_callback_set(true);
 
 	cr_assert_not(was);
@@ -483,6 +620,64 @@ Test(arc_hold, a_callback_that_reads_uses_none_of_the_slots_of_reads)
 	cr_assert_eq(abd_arc_read(arc, arc_at(2), &byte, 0, 1), 1);
 	cr_assert_null(atomic_load(&thread->slot[0].entry));
 	abd_arc_destroy(arc);
+}
+
+/*
+ * The engine's allocator reads while a record is decoded into runs; then a read into runs is left.
+ */
+static abd_arc_t *reading;
+static unsigned disturbed;
+
+static void *reading_alloc(size_t size, size_t alignment, bool is_metadata, void *arg)
+{
+	char byte;
+
+	(void)is_metadata, (void)arg;
+	if (reading != NULL) {
+		struct abd_arc_hold_slot *slot = &abd_arc_thread_self->slot[0];
+		const struct abd_arc_entry *entry = atomic_load(&slot->entry);
+
+		callbacks++;
+		disturbed += entry == NULL || abd_arc_read(reading, arc_at(2), &byte, 0, 1) != 1 ||
+			     atomic_load(&slot->entry) != entry;
+	}
+	return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+static void reading_free(void *buf, size_t size, bool is_metadata, void *arg)
+{
+	(void)size, (void)is_metadata, (void)arg;
+	free(buf);
+}
+
+ABD_TEST_CHILD(the_allocator_reads)
+{
+	struct abd_allocator engine = {.alloc = reading_alloc, .free = reading_free};
+	char *buf = malloc(2 * WHOLE), *page = forbidden(), byte;
+
+	abd_test_child_expect(buf != NULL && abd_allocator_set(&engine) == 0);
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+
+	put_whole(arc, 1);
+	put_whole(arc, 2);
+	for (size_t i = 0; i < 2; i++) {
+		reading = arc;
+		read_runs(arc, buf, WHOLE - i);
+		reading = NULL;
+		abd_test_child_expect(callbacks == i + 1 && disturbed == 0);
+		read_and_leave(4 + (unsigned)i, arc, page);
+		abd_test_child_expect(abd_arc_read(arc, arc_at(2), &byte, 0, 1) == 1);
+		abd_test_child_expect(atomic_load(&abd_arc_thread_self->slot[0].entry) == NULL);
+		abd_test_child_expect(abd_arc_thread_self->reading == 0);
+	}
+	abd_arc_destroy(arc);
+	free(buf);
+	return 0;
+}
+
+Test(arc_hold, an_allocator_that_reads_leaves_the_read_its_record)
+{
+	abd_test_child_passes("the_allocator_reads", NULL);
 }
 
 /* Others that put meanwhile do not wait for a page that comes late. */

@@ -274,6 +274,43 @@ Test(abd_arc_many, a_damaged_record_is_dropped_and_the_others_are_served)
 	abd_arc_destroy(arc);
 }
 
+/* Its key comes again in the batch, which had looked it up: then it is dropped already. */
+Test(abd_arc_many, a_damaged_record_is_found_once_in_a_batch)
+{
+	enum { BATCH = 20 };
+	abd_arc_t *arc = make(0, ABD_ARC_CHECKSUM);
+	abd_arc_io_t io[BATCH];
+
+	for (unsigned way = 0; way < 2; way++) {
+		for (uint64_t n = 0; n < BATCH; n++) {
+			keys[n] = arc_key(n % 4 == 1 ? 11 + way : 20);
+			io[n] = (abd_arc_io_t){.key = keys[n], .dst = got, .size = 8};
+		}
+		cr_assert_eq(abd_arc_hold(arc, &keys[1], &holds[1]), 0);
+		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&holds[1]))) ^= 1;
+		abd_arc_release(&holds[1]);
+		uint64_t hits = arc_stats(arc).hits;
+
+		if (way == 0)
+			cr_assert_eq(abd_arc_hold_many(arc, keys, holds, results, BATCH), 15);
+		else
+			cr_assert_eq(abd_arc_read_many(arc, io, BATCH), 15);
+		for (unsigned n = 0; n < BATCH; n++) {
+			ssize_t expected = n == 1       ? -EBADMSG
+					   : n % 4 == 1 ? -ENOENT
+							: (way == 0 ? 0 : 8);
+
+			cr_assert_eq(way == 0 ? results[n] : io[n].result, expected);
+			if (way == 0)
+				abd_arc_release(&holds[n]);
+		}
+		cr_assert_eq(arc_stats(arc).damaged, 1 + way);
+		cr_assert_eq(arc_stats(arc).hits - hits, 16);
+		cr_assert_eq(arc_stats(arc).held_bytes, 0);
+	}
+	abd_arc_destroy(arc);
+}
+
 Test(abd_arc_many, more_holds_than_slots_need_no_memory)
 {
 	abd_arc_t *arc = make(0, 0);

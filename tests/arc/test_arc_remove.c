@@ -104,11 +104,10 @@ static uint64_t first(uint64_t count)
 	return 8 * (count / 16) + 1;
 }
 
-Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
+/* Hold records first + 8 * i, and have some of them moved. Returns first. */
+static uint64_t hold_and_move(abd_arc_t *arc, abd_arc_hold_t held[HELD])
 {
-	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
-	static abd_arc_hold_t held[HELD];
-	uint64_t count = 0, moved = 0;
+	uint64_t count = 0;
 
 	for (; arc_stats(arc).evictions == 0; count++)
 		put(arc, count, SMALL, 0);
@@ -123,16 +122,55 @@ Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
 	while (abd_arc_compact_some(arc, LARGE))
 		continue;
 	pthread_mutex_unlock(&arc->lock);
+	return first(count);
+}
+
+Test(abd_arc_remove, what_is_held_is_dropped_also_when_it_was_moved)
+{
+	abd_arc_t *arc = arc_make(16 << 20, 0, 0);
+	static abd_arc_hold_t held[HELD];
+	uint64_t moved = 0, from = hold_and_move(arc, held);
+
 	for (uint64_t i = 0; i < HELD; i++) {
-		abd_arc_hold_t again = hold(arc, first(count) + 8 * i);
+		abd_arc_hold_t again = hold(arc, from + 8 * i);
 
 		moved += again.abd != held[i].abd;
 		abd_arc_release(&again);
 		cr_assert_eq(abd_arc_hold_drop(arc, &held[i]), 0);
-		cr_assert_not(arc_contains(arc, first(count) + 8 * i));
+		cr_assert_not(arc_contains(arc, from + 8 * i));
 		abd_arc_release(&held[i]);
 	}
 	cr_assert_gt(moved, 0);
+	abd_arc_destroy(arc);
+}
+
+/* A copy that a move made of a damaged record goes with it; one that is sound stays. */
+Test(abd_arc_remove, what_is_held_and_damaged_is_dropped_where_it_was_moved_to)
+{
+	abd_arc_t *arc = arc_make(16 << 20, 0, ABD_ARC_CHECKSUM);
+	static abd_arc_hold_t held[HELD];
+	uint64_t from = hold_and_move(arc, held), damaged = 0, sound = 0;
+
+	for (uint64_t i = 0; i < HELD; i++) {
+		abd_arc_hold_t again = hold(arc, from + 8 * i);
+		bool moved = again.abd != held[i].abd;
+
+		*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&held[i]))) ^= 1;
+		if (moved && i % 2 == 0)
+			*(char *)abd_to_buf(abd_arc_entry_abd(abd_arc_held_entry(&again))) ^= 1;
+		bool stays = moved && i % 2 != 0;
+
+		abd_arc_release(&again);
+		sound += stays;
+		damaged += !stays;
+		for (unsigned twice = 0; twice < 2; twice++) {
+			cr_assert_eq(abd_arc_hold_read(&held[i], data, 0, 1), -EBADMSG);
+			cr_assert_eq(arc_contains(arc, from + 8 * i), stays);
+			cr_assert_eq(arc_stats(arc).damaged, damaged);
+		}
+		abd_arc_release(&held[i]);
+	}
+	cr_assert_gt(sound, 0);
 	abd_arc_destroy(arc);
 }
 
