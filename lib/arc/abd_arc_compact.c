@@ -10,6 +10,7 @@
  * reported yet are lost.
  */
 
+#include "abd_age.h"
 #include "abd_arc_compact.h"
 #include "abd_arc_evict.h"
 #include <abd/operate.h>
@@ -130,6 +131,7 @@ size_t abd_arc_compact_some(struct abd_arc *arc, size_t bytes)
 {
 	struct abd_arc_store_slab *slab;
 	size_t emptied = 0, copied = 0;
+	bool was = abd_age_defer(true);
 
 	while (emptied < bytes && copied < ABD_ARC_COMPACT_BYTES &&
 		(slab = abd_arc_store_drain(&arc->store)) != NULL) {
@@ -141,5 +143,6 @@ size_t abd_arc_compact_some(struct abd_arc *arc, size_t bytes)
 		if (abd_arc_compact_slab(arc, slab, &copied))
 			emptied += size;
 	}
+	(void)abd_age_defer(was);
 	return emptied;
 }

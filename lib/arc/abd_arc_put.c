@@ -374,6 +374,8 @@ out:
 	is_pending = arc->pending_count > 0;
 	pthread_mutex_unlock(&arc->lock);
 	abd_arc_waiters_wake(put->waiter);
+	if (ABD_UNLIKELY(put->grows))
+		abd_chunk_settle(arc->store.provider);
 	if (over)
 		abd_arc_make_room(arc, -1, &put->callbacks);
 	else if (reclaims)

@@ -11,6 +11,7 @@ atomic_ullong abd_age_ms = 12000;
 static atomic_ullong abd_age_next_ms;
 static void (*_Atomic abd_age_all)(void);
 static atomic_flag abd_age_runs = ATOMIC_FLAG_INIT;
+_Thread_local bool abd_age_deferred;
 
 void abd_age_start(void (*age)(void))
 {
@@ -40,7 +41,7 @@ void abd_age_check(uint64_t now_ms)
 	void (*age)(void);
 
 	if (ABD_LIKELY(now_ms < atomic_load_explicit(&abd_age_next_ms, memory_order_relaxed)) ||
-		atomic_flag_test_and_set(&abd_age_runs))
+		abd_age_deferred || atomic_flag_test_and_set(&abd_age_runs))
 		return;
 	age = atomic_load(&abd_age_all);
 	if (age != NULL)

@@ -4,7 +4,9 @@
  * for it and without a background thread. The calls that allocate and free look at a coarse clock
  * on their slow paths. Once a period, one of them ages all that is kept (abd_magazine.c).
  *
- * Invariant: that is done without any lock of the library, and by one thread at a time.
+ * Invariant: that is done without any lock of the library, and by one thread at a time. A layer
+ * above that allocates with a lock of its own defers it, and whatever else gives memory back: that
+ * takes a millisecond, for which others would wait.
  */
 #ifndef ABD_AGE_H
 #define ABD_AGE_H
@@ -25,7 +27,19 @@ uint64_t abd_age_period_ms(void);
 /** From now on this is called when a period has passed. */
 void abd_age_start(void (*age)(void));
 
-/** If a period has passed, age what is kept. */
+/** Whether this thread gives nothing back to the system now, because it has a lock. */
+extern _Thread_local bool abd_age_deferred __attribute__((visibility("hidden")));
+
+/** Set that, and return what it was. */
+static inline bool abd_age_defer(bool deferred)
+{
+	bool was = abd_age_deferred;
+
+	abd_age_deferred = deferred;
+	return was;
+}
+
+/** If a period has passed, and it is not deferred, age what is kept. */
 void abd_age_check(uint64_t now_ms);
 
 /** In the child of a fork(): the thread that was at it is gone. */

@@ -3,6 +3,7 @@
  * The table of providers, and which one is in use.
  */
 #include "abd_chunk.h"
+#include "abd_age.h"
 #include "abd_region.h"
 
 #include <abd/pool.h>
@@ -61,6 +62,34 @@ static void abd_chunk_source_free(void **runs, size_t count, size_t size, unsign
 }
 
 const struct abd_source abd_chunk_source = {abd_chunk_source_alloc, abd_chunk_source_free};
+
+void *abd_chunk_alloc_direct(unsigned provider, unsigned order)
+{
+	bool was = abd_age_defer(true);
+	void *run = abd_source_alloc(
+		&abd_chunk_source, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+
+	(void)abd_age_defer(was);
+	return run;
+}
+
+void abd_chunk_free_direct(unsigned provider, void *run, unsigned order)
+{
+	bool was = abd_age_defer(true);
+
+	abd_chunk_source.free(&run, 1, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
+	(void)abd_age_defer(was);
+}
+
+void abd_chunk_settle(unsigned number)
+{
+	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
+
+	if (provider->heap != NULL)
+		abd_region_settle(provider->heap);
+	else
+		abd_age_check(abd_age_now_ms());
+}
 
 int abd_chunk_provider_add(const struct abd_chunk_provider *provider)
 {
@@ -185,6 +214,7 @@ void abd_chunk_trim(unsigned number, bool reserves, size_t bytes, size_t most)
 {
 	const struct abd_chunk_provider *provider = abd_chunk_provider(number);
 
+	abd_age_check(abd_age_now_ms());
 	if (provider->heap == NULL)
 		return;
 	if (reserves)

@@ -72,18 +72,13 @@ static inline void *abd_chunk_alloc(unsigned provider, unsigned order)
 }
 
 /**
- * The same without reserves, which would keep memory in addition to what its owner counts.
+ * The same without reserves, which would keep memory in addition to what its owner counts. May be
+ * called with a lock that others wait for: what these calls would give back to the system,
+ * abd_chunk_settle() gives back, or abd_chunk_trim(), without it.
  */
-static inline void *abd_chunk_alloc_direct(unsigned provider, unsigned order)
-{
-	return abd_source_alloc(
-		&abd_chunk_source, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
-}
-
-static inline void abd_chunk_free_direct(unsigned provider, void *run, unsigned order)
-{
-	abd_chunk_source.free(&run, 1, ABD_CHUNK_SIZE << order, abd_chunk_tag(provider, order));
-}
+void *abd_chunk_alloc_direct(unsigned provider, unsigned order);
+void abd_chunk_free_direct(unsigned provider, void *run, unsigned order);
+void abd_chunk_settle(unsigned number);
 
 static inline void abd_chunk_free(unsigned provider, void *run, unsigned order)
 {

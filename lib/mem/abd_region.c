@@ -612,6 +612,35 @@ static bool abd_region_grow(struct abd_region_heap *heap)
 	return true;
 }
 
+/* It has grown: what is too much goes back. */
+static void abd_region_settle_all(
+	struct abd_region_heap *heap, bool sheds, bool others, const struct abd_region *except)
+{
+	if (ABD_UNLIKELY(sheds))
+		abd_region_shed(heap, except);
+	if (ABD_UNLIKELY(others))
+		abd_region_shed_beside(heap);
+	abd_age_check(abd_age_now_ms());
+}
+
+/* Whether others give back. Locked. */
+static bool abd_region_has_grown(struct abd_region_heap *heap)
+{
+	if (heap->grown_pages < ABD_REGION_PAGES || abd_age_deferred)
+		return false;
+	heap->grown_pages = 0;
+	return true;
+}
+
+void abd_region_settle(struct abd_region_heap *heap)
+{
+	pthread_mutex_lock(&heap->lock);
+	bool sheds = abd_region_is_much(heap), others = abd_region_has_grown(heap);
+
+	pthread_mutex_unlock(&heap->lock);
+	abd_region_settle_all(heap, sheds, others, NULL);
+}
+
 size_t abd_region_alloc_many(
 	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count)
 {
@@ -628,18 +657,12 @@ size_t abd_region_alloc_many(
 			break; /* a region is made for the first run only */
 	}
 
-	bool sheds = grown > 0 && abd_region_is_much(heap), others;
+	bool sheds = grown > 0 && !abd_age_deferred && abd_region_is_much(heap), others;
 
 	heap->grown_pages += grown;
-	others = heap->grown_pages >= ABD_REGION_PAGES;
-	if (others)
-		heap->grown_pages = 0;
+	others = abd_region_has_grown(heap);
 	pthread_mutex_unlock(&heap->lock);
-	if (ABD_UNLIKELY(sheds))
-		abd_region_shed(heap, from);
-	if (ABD_UNLIKELY(others))
-		abd_region_shed_beside(heap);
-	abd_age_check(abd_age_now_ms());
+	abd_region_settle_all(heap, sheds, others, from);
 	return had;
 }
 

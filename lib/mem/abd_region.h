@@ -83,6 +83,10 @@ struct abd_region_heap {
 size_t abd_region_alloc_many(
 	struct abd_region_heap *heap, void **runs, size_t count, size_t page_count);
 
+/** Do what an allocation does that makes the heap grow, if it was deferred: see abd_age.h. No lock
+ * is held. Threads: any. */
+void abd_region_settle(struct abd_region_heap *heap);
+
 /** Give runs back. Anything but a taken run of this heap breaks the contract of abd_free().
  * Threads: any. */
 void abd_region_free_many(

@@ -3,6 +3,7 @@
  * Regions of a heap of its own: when free memory goes back and when it stays, whose runs are taken
  * back, and what happens where the system refuses.
  */
+#include "abd_age.h"
 #include "abd_chunk.h"
 #include "abd_mem.h"
 #include "abd_region.h"
@@ -426,4 +427,21 @@ Test(abd_region, runs_are_taken_and_freed_while_their_region_is_given_back)
 	abd_region_reap(&other);
 	cr_assert_eq(other.region_count, 0);
 	cr_assert_eq(other.dirty_pages, 0);
+}
+
+Test(abd_region, what_a_growing_heap_gives_back_can_be_deferred)
+{
+	begin();
+	size_t before = free_dirty();
+	bool was = abd_age_defer(true);
+	void *run = abd_region_alloc(&heap, ABD_CHUNK_ORDER_MAX);
+
+	cr_assert_not(was);
+	cr_assert_not_null(run);
+	cr_assert_eq(free_dirty(), before);
+	abd_region_settle(&heap);
+	cr_assert(abd_age_defer(false));
+	cr_assert_leq(free_dirty(), before / 2);
+	abd_region_free(&heap, run, ABD_CHUNK_ORDER_MAX);
+	end();
 }

@@ -3,10 +3,12 @@
  * How often calls take the cache's lock, in a cache that is full: twice for a put, three times for
  * a miss that is filled, never for a hit; and once for each time that what was evicted is freed.
  */
+#include "abd_age.h"
 #include "abd_arc_impl.h"
 #include "arc_data.h"
 
 #include <abd/operate.h>
+#include <abd/tuning.h>
 
 enum { CAPACITY = 16 << 20, MANY = 4000, SMALL = 1500, LARGE = 8192 };
 
@@ -43,6 +45,41 @@ static void miss(abd_arc_t *arc, uint64_t n)
 	abd_test_check(
 		abd_arc_fill_commit(&fill, LARGE, LARGE, ABD_ARC_PLAIN, &hold) == 0, "commit");
 	abd_arc_release(&hold);
+}
+
+/* ---- giving memory back ---------------------------------------------------------------------- */
+
+static abd_arc_t *aged_arc;
+static unsigned aged, aged_with_lock;
+
+static void age(void)
+{
+	if (aged_arc == NULL)
+		return;
+	aged++;
+	if (pthread_mutex_trylock(&aged_arc->lock) == 0)
+		pthread_mutex_unlock(&aged_arc->lock);
+	else
+		aged_with_lock++;
+}
+
+/* Records of all sizes come by turns, so that slabs come and go, and records are moved. */
+ABD_TEST_CHILD(memory_ages)
+{
+	abd_init();
+	abd_test_child_expect(abd_tuning_set("reserve_ms", "6") == 0);
+	abd_age_start(age);
+	aged_arc = make();
+	for (uint64_t n = 0; aged < 30; n++)
+		abd_test_child_expect(
+			abd_arc_put(aged_arc, arc_at(n), data, 1000 + n / 64 % 15 * 500) == 0);
+	abd_test_child_expect(aged_with_lock == 0);
+	return 0;
+}
+
+Test(arc_locks, nothing_goes_back_to_the_system_in_time_while_it_is_taken)
+{
+	abd_test_child_passes("memory_ages", NULL);
 }
 
 Test(arc_locks, a_put_takes_the_lock_twice_and_a_wait_for_readers_once)
