@@ -28,7 +28,7 @@ struct abd_region_heap *const abd_mem_cache_heap = &abd_mem_cache_regions;
 static struct abd_slab *abd_mem_cache_slabs[ABD_MEM_CACHE_CLASSES];
 
 /* The tag is the class. */
-static size_t abd_mem_cache_source_alloc(void **blocks, size_t count, size_t size, unsigned tag)
+static size_t abd_mem_cache_try(void **blocks, size_t count, size_t size, unsigned tag)
 {
 	if (abd_mem_refused())
 		return 0;
@@ -37,6 +37,17 @@ static size_t abd_mem_cache_source_alloc(void **blocks, size_t count, size_t siz
 			&abd_mem_cache_slabs[tag], &abd_mem_cache_regions, size, blocks, count);
 	return abd_region_alloc_many(
 		&abd_mem_cache_regions, blocks, count, size >> ABD_CHUNK_SHIFT);
+}
+
+/* What is refused may be in reserve, in blocks of other sizes or with other threads. */
+static size_t abd_mem_cache_source_alloc(void **blocks, size_t count, size_t size, unsigned tag)
+{
+	size_t had;
+
+	do
+		had = abd_mem_cache_try(blocks, count, size, tag);
+	while (ABD_UNLIKELY(had == 0) && abd_magazine_relieve(&abd_mem_cache_source, 0));
+	return had;
 }
 
 static void abd_mem_cache_source_free(void **blocks, size_t count, size_t size, unsigned tag)

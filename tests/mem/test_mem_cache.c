@@ -6,6 +6,9 @@
 #include "abd_mem_cache.h"
 #include "abd_test.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 Test(abd_mem, every_size_fits_its_class_and_wastes_little)
 {
 	size_t size_of_class[ABD_MEM_CACHE_CLASSES] = {0};
@@ -73,11 +76,71 @@ Test(abd_mem, the_hook_refuses_every_allocation)
 
 	cr_assert_not_null(block);
 	abd_mem_free(block, 100, 64);
+	abd_magazine_reap(); /* what is in reserve would be asked for */
 	abd_test_fault_from(0);
 	cr_assert_null(abd_mem_alloc(100, 64));
 	cr_assert_null(abd_mem_cache_alloc(ABD_MEM_CACHE_MAX + 1));
 	cr_assert_eq(abd_test_fault_end(), 2);
 }
+
+#if !ABD_CHECKED
+
+enum { KEPT = 100 };
+
+/* Have blocks of 128 bytes in reserve. */
+static void keep_some(void)
+{
+	void *kept[KEPT];
+
+	for (unsigned i = 0; i < KEPT; i++)
+		kept[i] = abd_mem_cache_alloc(128);
+	for (unsigned i = 0; i < KEPT; i++)
+		abd_mem_cache_free(kept[i], 128);
+}
+
+static atomic_int step;
+
+static void *keep_and_wait(void *arg)
+{
+	keep_some();
+	atomic_store(&step, 1);
+	while (atomic_load(&step) < 2)
+		sched_yield();
+	return arg;
+}
+
+/* A refusal takes what is in reserve, of any size, first of this thread and then of others. */
+static void expect_relief(const char *whose)
+{
+	abd_test_fault_at(0);
+	void *block = abd_mem_cache_alloc(8192);
+
+	abd_test_check(block != NULL && abd_test_fault_end() == 2, "what %s keep", whose);
+	abd_mem_cache_free(block, 8192);
+	abd_magazine_reap();
+}
+
+Test(abd_mem, a_refusal_takes_what_threads_have_in_reserve)
+{
+	pthread_t thread;
+
+	abd_magazine_reap();
+	keep_some();
+	expect_relief("it");
+	atomic_store(&step, 0);
+	usleep(20000); /* others are visited every 10 ms */
+	cr_assert_eq(pthread_create(&thread, NULL, keep_and_wait, NULL), 0);
+	while (atomic_load(&step) == 0)
+		sched_yield();
+	expect_relief("others");
+	atomic_store(&step, 2);
+	pthread_join(thread, NULL);
+	abd_test_fault_at(0);
+	cr_assert_null(abd_mem_cache_alloc(8192));
+	cr_assert_eq(abd_test_fault_end(), 1);
+}
+
+#endif
 
 /* Up to a region they lie in regions; a thread that keeps nothing gives them back at once. */
 Test(abd_mem, large_blocks_are_whole_pages)
