@@ -26,15 +26,20 @@
  * inside a read-side section of liburcu-bp: it would wait for its own thread. Such calls are
  * abd_arc_destroy(), abd_arc_resize(), abd_arc_trim(), abd_arc_hold_drop(), and all that put, fill
  * or remove, except abd_arc_fill_abandon(). While a section of the process's own lasts, puts may
- * wait for it. liburcu ends the process in three cases: it gets no thread key when it is loaded; it
- * gets no memory (some 128 bytes) when a thread first uses a cache; membarrier(2) was allowed and
- * is then forbidden. Where membarrier(2) is forbidden from the start, everything works.
+ * wait for it. A wait takes microseconds; but 10 ms and more if the system stopped a thread in the
+ * 50 ns of its look-up, as it does where more threads run than processors. liburcu ends the process
+ * in three cases: it gets no thread key when it is loaded; it gets no memory (some 128 bytes) when
+ * a thread first uses a cache; membarrier(2) was allowed and is then forbidden. Where membarrier(2)
+ * is forbidden from the start, everything works.
  *
  * The capacity counts bytes of memory: slabs of records and entries, with the free room in them;
  * runs of large records, with their waste; structs and run tables; the index; the ghost lists; and
  * evicted records that may still be read. Held records that were evicted, replaced or removed can
- * take the cache over its capacity. So can several threads that put at the same time, until their
- * calls return, if there is too little left to evict for all of them.
+ * take the cache over its capacity. Each also keeps the slab that it lies in (4 to 256 KiB), where
+ * only records of about its size find room: where one record in 16 was held in a full cache of 32
+ * MiB of 1,000-byte records, 2.4 MiB were left for records of 20,000 bytes. Several threads that
+ * put at the same time can take it over its capacity too, until their calls return, if there is too
+ * little left to evict for all of them.
  *
  * A large cache consists of shards, each with a lock and an equal part of the capacity:
  * config.shards says more. Where this file speaks of the cache's lock, or of sizes that depend on
@@ -428,8 +433,9 @@ ABD_API void abd_arc_destroy(abd_arc_t *arc);
  * In a cache with ABD_ARC_SECOND_TIME the first put of a key compresses and stores nothing, returns
  * 0, and is counted in remembered. The next put of the key stores the record. A put is stored at
  * once if the cache has a record or a ghost of its key; so is a fill if its commit wants a hold or
- * other threads wait for it. Keys are remembered in a table with one place for each 512 to 1,024
- * bytes of the capacity. A newer key may take the place of an older one, which then counts as new
+ * other threads wait for it. Keys are remembered in a table with one place of 4 bytes for each 512
+ * to 1,024 bytes of the capacity, all of which is cleared when the cache is made: of 16 GiB, 128
+ * MiB in 50 ms. A newer key may take the place of an older one, which then counts as new
  * again. Once as many other keys were put as the table has places, about 3 in 5 of the older keys
  * are forgotten. Removed keys stay remembered. A resize that changes the number of places forgets
  * all keys. Only a put that would store its record returns -ENOSPC. A writer must write the device

@@ -2,7 +2,9 @@
 /*
  * The pool: runs from one region of a fixed size (chunk_provider=pool; pool_size in tuning.h).
  * An engine can register the region once, with io_uring (uring.h) or with a device. How fragmented
- * it is can be asked.
+ * it is can be asked. Where the process locks what it maps (mlockall(MCL_FUTURE)), all of the
+ * region is resident from the start; with MCL_ONFAULT it is not, and what is free goes back as
+ * elsewhere.
  */
 #ifndef ABD_POOL_H
 #define ABD_POOL_H
