@@ -153,8 +153,7 @@ void abd_arc_reclaim_pinned_later(struct abd_arc *arc, struct abd_arc_entry *ent
 	/* It was retired before, and is so once more. */
 	abd_arc_record_count(arc, entry, true);
 	arc->evicted_bytes -= entry->item.cost;
-	abd_arc_record_retire(
-		arc, entry, abd_arc_item_stamp(&entry->item) & ABD_ARC_STAMP_LEFT);
+	abd_arc_record_retire(arc, entry, abd_arc_item_stamp(&entry->item) & ABD_ARC_STAMP_LEFT);
 	pthread_mutex_unlock(&arc->lock);
 }
 
