@@ -160,13 +160,14 @@ int abd_arc_filling_forget(struct abd_arc *arc, uint64_t hash, const abd_arc_key
 	pthread_mutex_lock(&arc->lock);
 	struct abd_arc_filling *filling = abd_arc_filling_find(arc, hash, key);
 
-	for (link = filling != NULL ? &filling->first : &found; *link != NULL;
-		link = &(*link)->next)
-		if ((*link)->ready == ready && (*link)->arg == arg)
-			break;
-	found = *link;
-	if (found != NULL)
-		abd_arc_filling_pull(filling, link);
+	if (filling != NULL) {
+		link = &filling->first;
+		while (*link != NULL && ((*link)->ready != ready || (*link)->arg != arg))
+			link = &(*link)->next;
+		found = *link;
+		if (found != NULL)
+			abd_arc_filling_pull(filling, link);
+	}
 	pthread_mutex_unlock(&arc->lock);
 	if (found == NULL)
 		return -ENOENT;

@@ -60,7 +60,8 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry)
 		abd_arc_reclaim_pinned(arc, entry);
 }
 
-void abd_arc_hold_forsake(struct abd_arc_entry *entry)
+/* End the count of a read that was left. Under the registry's lock. */
+static void abd_arc_hold_forsake(struct abd_arc_entry *entry)
 {
 	struct abd_arc *arc = abd_arc_of_entry(entry);
 
@@ -120,6 +121,7 @@ struct abd_arc_entry *abd_arc_hold_any_read(struct abd_arc *arc, struct abd_arc_
 	struct abd_arc_entry *entry = abd_arc_hold_any(arc, thread, hash, key, handle);
 
 	if (entry != NULL && thread != NULL && !abd_arc_thread_is_nested(thread)) {
+		thread->forsake = abd_arc_hold_forsake;
 		(void)abd_arc_slot_fill(&thread->counted, arc, entry);
 		thread->reading |= ABD_ARC_READING_COUNTED;
 	}

@@ -110,7 +110,7 @@ static struct abd_arc_thread *abd_arc_many_take(struct abd_arc *arc, struct abd_
 	abd_arc_many_begin(arc, many, first, stride, at, n);
 	for (size_t i = 0; i < many->count; i++)
 		thread = abd_arc_thread_enter(abd_arc_shard(arc, many->hash[i]));
-	bool in_slots = is_read && abd_arc_thread_reads(thread);
+	bool in_slots = is_read && thread != NULL && abd_arc_thread_reads(thread);
 
 	if (in_slots)
 		thread->reading = ABD_ARC_READING_BATCH;

@@ -15,7 +15,33 @@
 #include "abd_check.h"
 #include "abd_iter.h"
 
+#include <abd/compare.h>
 #include <abd/operate.h>
+
+bool abd_arc_is_same(
+	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
+{
+	if (held == there)
+		return true;
+	return held->item.size == there->item.size && abd_arc_entry_may_move(arc, held) &&
+	       abd_equal(abd_arc_entry_abd(held), abd_arc_entry_abd(there));
+}
+
+/*
+ * Drop a record that is damaged, or a copy with the same damage that compaction made, unless
+ * another one has replaced it. It is held. Outside of sections and locks.
+ */
+static ABD_COLD void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged)
+{
+	uint64_t hash = abd_arc_hash(arc, &damaged->key);
+
+	pthread_mutex_lock(&arc->lock);
+	struct abd_arc_entry *entry = abd_arc_find(arc, hash, &damaged->key);
+
+	if (entry != NULL && abd_arc_is_same(arc, damaged, entry))
+		abd_arc_drop_damaged(arc, entry);
+	pthread_mutex_unlock(&arc->lock);
+}
 
 void abd_arc_hold_fill(abd_arc_hold_t *hold, void *handle, struct abd_arc_entry *entry)
 {
@@ -81,7 +107,7 @@ ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, v
 static ABD_COLD struct abd_arc_entry *abd_arc_find_unusual(struct abd_arc *arc,
 	struct abd_arc_thread *thread, uint64_t hash, const abd_arc_key_t *key, void **handle)
 {
-	bool in_slot = abd_arc_thread_reads(thread);
+	bool in_slot = thread != NULL && abd_arc_thread_reads(thread);
 	struct urcu_bp_reader *section = abd_arc_thread_section(thread);
 	struct abd_arc_entry *entry = abd_arc_index_find(arc->index, hash, key);
 	bool is_leaving = abd_arc_index_is_leaving(entry);

@@ -21,10 +21,12 @@ struct abd_arc_entry *abd_arc_hold_check(const char *call, const abd_arc_hold_t 
 int abd_arc_hold_touch(struct abd_arc *arc, struct abd_arc_thread *thread, uint64_t hash,
 	const abd_arc_key_t *key, abd_arc_hold_t *hold, bool touch);
 /**
- * abd_arc_remove.c drops a record that is damaged, or a copy with the same damage that compaction
- * made; unless another one has replaced it. It is held. Outside of sections and locks.
+ * Whether the held entry and the key's present entry are one record: the same entry, or copies made
+ * by compaction. Records in buffers of their own are not moved, so no large record is compared
+ * under the lock. Under lock.
  */
-ABD_COLD void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged);
+bool abd_arc_is_same(
+	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there);
 /** What follows when entry, which a read has found and holds, is read and let go. */
 ssize_t abd_arc_read_found(struct abd_arc *arc, struct abd_arc_thread *thread, void *handle,
 	struct abd_arc_entry *entry, void *dst, size_t off, size_t size, bool touch);

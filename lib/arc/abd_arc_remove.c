@@ -5,29 +5,13 @@
  * longer true.
  * OpenZFS: arc_freed() in module/zfs/arc.c.
  */
-
 #include "abd_arc_callback.h"
 #include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
 #include "abd_arc_read.h"
 #include "abd_arc_walk.h"
-#include <abd/compare.h>
 
 #include <time.h>
-
-/*
- * Whether the held entry and the key's present entry are one record: the same entry, or copies made
- * by compaction. Records in buffers of their own are not moved, so no large record is compared
- * under the lock. Under lock.
- */
-static bool abd_arc_is_same(
-	const struct abd_arc *arc, struct abd_arc_entry *held, struct abd_arc_entry *there)
-{
-	if (held == there)
-		return true;
-	return held->item.size == there->item.size && abd_arc_entry_may_move(arc, held) &&
-	       abd_equal(abd_arc_entry_abd(held), abd_arc_entry_abd(there));
-}
 
 /*
  * Take an entry out of the cache, and overtake its key's fill. An entry that is no longer found is
@@ -72,18 +56,6 @@ static int abd_arc_remove_if(
 	if (reclaims)
 		abd_arc_reclaim_end(arc, &left);
 	return found ? 0 : -ENOENT;
-}
-
-void abd_arc_damaged(struct abd_arc *arc, struct abd_arc_entry *damaged)
-{
-	uint64_t hash = abd_arc_hash(arc, &damaged->key);
-
-	pthread_mutex_lock(&arc->lock);
-	struct abd_arc_entry *entry = abd_arc_find(arc, hash, &damaged->key);
-
-	if (entry != NULL && abd_arc_is_same(arc, damaged, entry))
-		abd_arc_drop_damaged(arc, entry);
-	pthread_mutex_unlock(&arc->lock);
 }
 
 int abd_arc_remove(abd_arc_t *arc, const abd_arc_key_t *key)

@@ -264,7 +264,7 @@ static void abd_arc_thread_drop_reads(struct abd_arc_thread *thread)
 	thread->counted.entry = NULL;
 	thread->reading = 0;
 	if (counted != NULL)
-		abd_arc_hold_forsake(counted);
+		thread->forsake(counted);
 }
 
 bool abd_arc_thread_is_nested(const struct abd_arc_thread *thread)
@@ -274,7 +274,7 @@ bool abd_arc_thread_is_nested(const struct abd_arc_thread *thread)
 
 bool abd_arc_thread_reads(struct abd_arc_thread *thread)
 {
-	if (thread == NULL || abd_arc_thread_is_nested(thread))
+	if (abd_arc_thread_is_nested(thread))
 		return false;
 	if (thread->reading == 0)
 		return true;
@@ -508,7 +508,7 @@ static void abd_arc_thread_end_reads_in(struct abd_arc_thread *thread, const str
 		thread->counted.arc >= first + first->shards)
 		return;
 	thread->counted.entry = NULL;
-	abd_arc_hold_forsake(counted);
+	thread->forsake(counted);
 }
 
 void abd_arc_thread_end_reads(struct abd_arc *first)

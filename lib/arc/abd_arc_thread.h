@@ -68,10 +68,12 @@ struct abd_arc_thread {
 	struct urcu_bp_reader *rcu;          /* the thread's entry */
 	pthread_t self;
 	struct abd_arc_hold_slot counted; /* what a read counts, which looks do not see */
-	unsigned reading;                 /* of enum abd_arc_reading */
-	bool idle;                        /* its thread has ended. Under the registry's lock */
-	uint16_t notes;                   /* used of note[] */
-	uint16_t noted;                   /* those of them that are some seat's */
+	/* ends that count if the read was left. Under the registry's lock */
+	void (*forsake)(struct abd_arc_entry *counted);
+	unsigned reading; /* of enum abd_arc_reading */
+	bool idle;        /* its thread has ended. Under the registry's lock */
+	uint16_t notes;   /* used of note[] */
+	uint16_t noted;   /* those of them that are some seat's */
 	struct abd_arc_entry *note[ABD_ARC_NOTES];
 	uint16_t before[ABD_ARC_NOTES]; /* the note of the same seat before this one */
 	_Alignas(64) struct abd_arc_seat seat[ABD_ARC_SEATS];
@@ -109,13 +111,11 @@ void abd_arc_seat_take(struct abd_arc_thread *thread, struct abd_arc *arc);
 void abd_arc_thread_open(struct abd_arc *first);
 /** End reads of a cache that never returned. Nothing is read in it now. */
 void abd_arc_thread_end_reads(struct abd_arc *first);
-/** abd_arc_hold.c ends the counted hold of a read that was left. Under the registry's lock. */
-void abd_arc_hold_forsake(struct abd_arc_entry *entry);
 /** Whether a read of this thread may be under way that called the engine. */
 bool abd_arc_thread_is_nested(const struct abd_arc_thread *thread);
 /**
  * A read begins: whether it has the slots of reads. What they hold is dropped then, at the latest
- * when they are filled. Outside of sections and locks. thread may be NULL.
+ * when they are filled. Outside of sections and locks.
  */
 bool abd_arc_thread_reads(struct abd_arc_thread *thread);
 

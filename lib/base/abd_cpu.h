@@ -27,19 +27,29 @@ enum abd_cpu_feature {
 /** Whether kernels may use the feature. Threads: any. */
 bool abd_cpu_has(enum abd_cpu_feature feature);
 
-/** What kernels have as supported(): whether this CPU has the feature that they need, if any. */
-bool abd_cpu_runs_any(void);
-bool abd_cpu_runs_sse2(void);
-bool abd_cpu_runs_pclmul(void);
-bool abd_cpu_runs_avx2(void);
-bool abd_cpu_runs_avx512(void);
-bool abd_cpu_runs_vpclmul(void);
-bool abd_cpu_runs_clflush(void);
-bool abd_cpu_runs_clflushopt(void);
-bool abd_cpu_runs_clwb(void);
-bool abd_cpu_runs_movdir64b(void);
-bool abd_cpu_runs_neon(void);
-bool abd_cpu_runs_dcpop(void);
+/* What kernels have as supported(): whether this CPU has the feature that they need, if any. */
+static inline bool abd_cpu_runs_any(void)
+{
+	return true;
+}
+
+#define ABD_CPU_RUNS(name, feature)                  \
+	static inline bool abd_cpu_runs_##name(void) \
+	{                                            \
+		return abd_cpu_has(feature);         \
+	}
+
+ABD_CPU_RUNS(sse2, ABD_CPU_SSE2)
+ABD_CPU_RUNS(pclmul, ABD_CPU_PCLMUL)
+ABD_CPU_RUNS(avx2, ABD_CPU_AVX2)
+ABD_CPU_RUNS(avx512, ABD_CPU_AVX512)
+ABD_CPU_RUNS(vpclmul, ABD_CPU_VPCLMUL)
+ABD_CPU_RUNS(clflush, ABD_CPU_CLFLUSH)
+ABD_CPU_RUNS(clflushopt, ABD_CPU_CLFLUSHOPT)
+ABD_CPU_RUNS(clwb, ABD_CPU_CLWB)
+ABD_CPU_RUNS(movdir64b, ABD_CPU_MOVDIR64B)
+ABD_CPU_RUNS(neon, ABD_CPU_NEON)
+ABD_CPU_RUNS(dcpop, ABD_CPU_DCPOP)
 
 /* Which processor this is. On x86 as CPUID numbers them; on Arm the implementer and the part. */
 struct abd_cpu_identity {

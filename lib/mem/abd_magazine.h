@@ -44,7 +44,8 @@ void abd_magazine_put_slow(
 
 /**
  * This thread's block, if its magazines are at hand. NULL: the slow way; in checked builds always,
- * which keep nothing in reserve but what is in quarantine.
+ * which keep nothing in reserve but what is in quarantine. cppcheck knows NULL from here, and not
+ * what __builtin_expect() says of it.
  */
 static inline struct abd_thread *abd_magazine_thread(void)
 {
@@ -59,6 +60,7 @@ static inline void *abd_magazine_get_own(struct abd_thread *thread, unsigned ind
 	if (ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return NULL;
 
+	/* cppcheck-suppress nullPointer */
 	struct abd_magazine *magazine = thread->magazine[index];
 
 	if (ABD_LIKELY(magazine->count > 0))
@@ -101,6 +103,7 @@ static inline void abd_magazine_put(
 {
 	struct abd_thread *thread = abd_magazine_thread();
 
+	/* cppcheck-suppress nullPointer */
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(--thread->puts_left == 0) ||
 		ABD_UNLIKELY(!abd_magazine_put_own(thread, index, block)))
 		abd_magazine_put_slow(index, source, block, size, tag);
@@ -137,6 +140,7 @@ static inline struct abd_thread *abd_magazine_put_pair(
 
 	/* The last free before a look at the clock goes the slow way, where the count begins again.
 	 */
+	/* cppcheck-suppress nullPointer */
 	if (ABD_UNLIKELY(thread == NULL) || ABD_UNLIKELY(thread->puts_left <= 1) ||
 		ABD_UNLIKELY(!abd_thread_enter(thread)))
 		return NULL;

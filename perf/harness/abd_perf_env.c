@@ -66,7 +66,7 @@ static void abd_perf_env_add(const char *name, const char *format, ...)
 
 static void abd_perf_env_add(const char *name, const char *format, ...)
 {
-	char text[200];
+	char text[640]; /* the longest is a plan of many rows, and the kernels beside it */
 	va_list arguments;
 
 	va_start(arguments, format);
@@ -334,7 +334,7 @@ static void abd_perf_env_kernels(void)
 {
 	static const char *const kernel[] = {
 		"scalar", "word", "libc", "sse2", "avx2", "avx512", "neon"};
-	char found[128], list[96] = "";
+	char found[512], list[96] = "";
 	size_t used = 0;
 
 	abd_perf_env_add("chunk_provider", "%s", abd_tuning_get("chunk_provider"));
