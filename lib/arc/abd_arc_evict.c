@@ -56,6 +56,11 @@ static void abd_arc_drop_as(struct abd_arc *arc, struct abd_arc_entry *entry, un
 	abd_arc_unindex(arc, abd_arc_hash(arc, &entry->key), entry);
 	if (abd_arc_item_list(&entry->item) == ABD_ARC_NONE) {
 		arc->leaving--;
+		/* A look may set its mark meanwhile. */
+		if (reason == ABD_ARC_EVICTED_DAMAGED) {
+			atomic_fetch_and(&entry->item.stamp, ~(7 * ABD_ARC_STAMP_REASON));
+			atomic_fetch_or(&entry->item.stamp, ABD_ARC_STAMP_REASON * reason);
+		}
 		return;
 	}
 	abd_arc_policy_remove(&arc->policy, &entry->item);

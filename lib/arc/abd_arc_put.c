@@ -172,8 +172,11 @@ static int abd_arc_put_reserve_free(struct abd_arc *arc, struct abd_arc_put *put
 
 	if (abd_arc_policy_is_over(&arc->policy, cost) ||
 		abd_arc_policy_displaced(&arc->policy, quota, cost) != NULL) {
+		size_t little = abd_min(cost, abd_arc_reserve(arc->capacity));
+
 		put->run_bytes = 0;
-		return -EAGAIN;
+		/* Smaller records, or others than metadata, may have room. */
+		return abd_arc_policy_is_over(&arc->policy, little) ? -EAGAIN : -ENOSPC;
 	}
 	abd_arc_put_reserve(arc, put, cost);
 	return 0;
@@ -369,11 +372,18 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 	over = abd_arc_is_over(arc);
 	if (!over && (abd_arc_reclaim_is_due(arc) ||
 			     (abd_arc_put_takes_memory(put) && abd_arc_is_nearly_short(arc))))
-		reclaims = abd_arc_reclaim_begin(arc);
+		reclaims = put->waiter != NULL || abd_arc_reclaim_begin(arc);
 out:
 	is_pending = arc->pending_count > 0;
 	pthread_mutex_unlock(&arc->lock);
-	abd_arc_waiters_wake(put->waiter);
+	if (put->waiter != NULL) {
+		abd_arc_waiters_wake(put->waiter);
+		/* Not before: ready() must find no lock taken. */
+		pthread_mutex_lock(&arc->lock);
+		reclaims = reclaims && abd_arc_reclaim_begin(arc);
+		is_pending = arc->pending_count > 0;
+		pthread_mutex_unlock(&arc->lock);
+	}
 	if (ABD_UNLIKELY(put->grows))
 		abd_chunk_settle(arc->store.provider);
 	if (over)

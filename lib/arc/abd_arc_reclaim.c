@@ -34,8 +34,8 @@ static void abd_arc_reclaim_mark(struct abd_arc_entry *entry, void *arg)
 	uint64_t stamp = atomic_load_explicit(&entry->item.stamp, memory_order_relaxed);
 
 	if ((stamp & ~ABD_ARC_STAMP_MARKS) == abd_arc_stamp_retired(arc))
-		atomic_store_explicit(
-			&entry->item.stamp, stamp | ABD_ARC_STAMP_HELD, memory_order_relaxed);
+		atomic_fetch_or_explicit(
+			&entry->item.stamp, ABD_ARC_STAMP_HELD, memory_order_relaxed);
 }
 
 /*
