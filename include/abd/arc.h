@@ -16,8 +16,8 @@
  * noted in a block that belongs to the thread; the record is read after that. So no thread waits
  * for a thread that reads, however long the read takes. If a signal handler jumps out of a
  * call that reads, because its destination can't be written, the record (of a batch, up to 16
- * records) stays held until the thread reads again or ends; but if a callback of the engine's made
- * the call, for good. Memory that the call had taken to decode is lost. A jump must not leave any
+ * records) stays held until the thread reads a record that is there, or ends; but if a callback of
+ * the engine's made the call, for good. Memory that the call had taken to decode is lost. A jump must not leave any
  * other call: what that call holds would stay held. Threads need not register. A thread's block
  * serves all caches; it takes at most 16 KiB, which thread_bytes counts. It is freed when the
  * thread has ended and has no holds left.
@@ -174,7 +174,9 @@ enum abd_arc_evicted_reason {
  * or releases is reported by a later call. Records that evicted_cb puts into this cache may take it
  * over its capacity until then, by at most a 16th: a put that would take it further returns
  * -ENOSPC. If evicted_cb fills the room that a call makes, the call stops making room when
- * evicted_cb has put some hundred records.
+ * evicted_cb has put some hundred records. evicted_cb must not sleep for a fill that the call which
+ * it interrupts has begun, or will end: abd_arc_hold_or_fill() answers -EDEADLK for a fill that is
+ * being committed, but not for those of abd_arc_hold_or_fill_many().
  *
  * Owner: *evicted and its buffer are lent until evicted_cb returns; abd_arc_evicted_take() keeps
  *        the buffer.
@@ -695,12 +697,13 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  *          record that is found is held, whatever size says.
  * Returns: 0: *hold holds the record, and *fill is empty. 1: *fill is the caller's to fill, and
  *          *hold is empty. After an error both are empty. Errors: -EDEADLK this thread itself
- *          began the fill of key; -EAGAIN somebody else did, and flags say ABD_ARC_NOWAIT;
+ *          began the fill of key, or is committing it; -EAGAIN somebody else did, and flags say ABD_ARC_NOWAIT;
  *          -ENOSPC the buffer can never fit, or beside the buffers of other fills would take the
  *          cache over its capacity by more than a 16th; -EINVAL size is 0 (also if the record is
  *          there), or a flag is unknown; -ENOMEM as abd_arc_put(), and the thread that has waited
- *          longest gets the fill. A record that is found damaged is dropped, as if there were
- *          none.
+ *          longest gets the fill. -ENOMEM also in a thread that is ending, after the library's
+ *          own destructor has run: abd_arc_hold_or_fill_async() works there. A record that is
+ *          found damaged is dropped, as if there were none.
  * Owner:   the fill belongs to the thread that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If the thread ends before, the fill
  *          is abandoned and its buffer freed: transfers into it must have ended.
@@ -742,7 +745,8 @@ ABD_API int abd_arc_hold_or_fill_timed(abd_arc_t *arc, const abd_arc_key_t *key,
  * fill of abd_arc_hold_or_fill() ends, while it ends. This may be before
  * abd_arc_hold_or_fill_async() has returned. That thread has no lock, and is in no read-side
  * section. ready must return: no exception, jump, cancellation or end of its thread may leave it.
- * It may use any cache, but must not destroy this one. If it ends a fill, that fill's ready
+ * It may use any cache, but must not destroy this one; it asks again by the calls whose fills belong
+ * to no thread. If it ends a fill, that fill's ready
  * functions are called within; an engine whose stack is short has ready only note arg, and asks
  * later.
  *

@@ -109,7 +109,8 @@ static int abd_arc_fill_wait(struct abd_arc_filling *filling, struct abd_arc_thr
 {
 	struct abd_arc *arc = filling->arc;
 
-	if (!wish->is_async && filling->owner == thread && filling->is_open)
+	/* Also while its commit runs evicted_cb, in which this thread would wait for itself. */
+	if (!wish->is_async && filling->owner == thread)
 		return -EDEADLK;
 	if ((wish->flags & ABD_ARC_NOWAIT) != 0)
 		return -EAGAIN;
@@ -194,9 +195,9 @@ static int abd_arc_fill_ask(const char *call, abd_arc_t *arc, struct abd_arc_wis
 	if (abd_arc_wish_touch(arc, thread, wish, hold) == 0)
 		return 0;
 	if (wish->until_ns < UINT64_MAX) {
-		uint64_t now_ns = abd_arc_now_ns();
+		uint64_t now_ns = abd_arc_now_ns(), most = UINT64_MAX - now_ns;
 
-		wish->until_ns = now_ns + abd_min(wish->until_ns, UINT64_MAX - now_ns);
+		wish->until_ns = now_ns + (wish->until_ns < most ? wish->until_ns : most);
 	}
 	return abd_arc_fill_missing(arc, thread, wish, hold, fill);
 }
@@ -257,6 +258,7 @@ static abd_t *abd_arc_fill_claim(
 		call, is_open, "a fill of %zu bytes was committed or abandoned before", fill->size);
 	abd_t *abd = fill->abd;
 
+	(*filling)->owner = abd_arc_thread_self;
 	*fill = (abd_arc_fill_t){NULL, 0, NULL};
 	return abd;
 }

@@ -86,7 +86,7 @@ void abd_arc_hold_uncount(struct abd_arc_entry *entry);
 static inline void *abd_arc_slot_fill(
 	struct abd_arc_hold_slot *slot, struct abd_arc *arc, struct abd_arc_entry *entry)
 {
-	slot->arc = arc;
+	__atomic_store_n(&slot->arc, arc, __ATOMIC_RELAXED);
 	atomic_store_explicit(&slot->entry, entry, memory_order_release);
 	return slot;
 }

@@ -376,7 +376,7 @@ static int abd_arc_put_insert(struct abd_arc *arc, struct abd_arc_put *put)
 out:
 	is_pending = arc->pending_count > 0;
 	pthread_mutex_unlock(&arc->lock);
-	if (put->waiter != NULL) {
+	if (put->waiter != NULL && error == 0) {
 		abd_arc_waiters_wake(put->waiter);
 		/* Not before: ready() must find no lock taken. */
 		pthread_mutex_lock(&arc->lock);
@@ -420,6 +420,8 @@ static int abd_arc_put_in(struct abd_arc *arc, struct abd_arc_put *put)
 	if (error != 0) {
 		abd_arc_record_free(put->entry);
 		abd_arc_put_undo(arc, put);
+		/* Not before: who looks again must find room. */
+		abd_arc_waiters_wake(put->waiter);
 	}
 	return error;
 }

@@ -504,8 +504,10 @@ static void abd_arc_thread_end_reads_in(struct abd_arc_thread *thread, const str
 	struct abd_arc_entry *counted =
 		atomic_load_explicit(&thread->counted.entry, memory_order_acquire);
 
-	if (counted == NULL || thread->counted.arc < first ||
-		thread->counted.arc >= first + first->shards)
+	/* Its thread may just read in another cache. */
+	struct abd_arc *arc = __atomic_load_n(&thread->counted.arc, __ATOMIC_RELAXED);
+
+	if (counted == NULL || arc < first || arc >= first + first->shards)
 		return;
 	thread->counted.entry = NULL;
 	thread->forsake(counted);

@@ -50,6 +50,13 @@ static inline void abd_region_register(struct abd_region_heap *heap)
 		abd_region_register_slow(heap);
 }
 
+/* For a heap that may have no region yet: a fork() meanwhile must find it. */
+static void abd_region_lock(struct abd_region_heap *heap)
+{
+	abd_region_register(heap);
+	pthread_mutex_lock(&heap->lock);
+}
+
 void abd_region_reap_all(void)
 {
 	for (struct abd_region_heap *heap = abd_region_first(); heap != NULL; heap = heap->next)
@@ -507,7 +514,7 @@ void abd_region_trim(struct abd_region_heap *heap, size_t bytes, size_t most)
 
 size_t abd_region_idle(struct abd_region_heap *heap)
 {
-	pthread_mutex_lock(&heap->lock);
+	abd_region_lock(heap);
 	size_t pages = abd_region_free_dirty(heap);
 
 	pthread_mutex_unlock(&heap->lock);
@@ -634,7 +641,7 @@ static bool abd_region_has_grown(struct abd_region_heap *heap)
 
 void abd_region_settle(struct abd_region_heap *heap)
 {
-	pthread_mutex_lock(&heap->lock);
+	abd_region_lock(heap);
 	bool sheds = abd_region_is_much(heap), others = abd_region_has_grown(heap);
 
 	pthread_mutex_unlock(&heap->lock);
@@ -711,7 +718,7 @@ size_t abd_region_resident(struct abd_region_heap *heap)
 	unsigned char pages[ABD_REGION_PAGES];
 	size_t resident = 0;
 
-	pthread_mutex_lock(&heap->lock);
+	abd_region_lock(heap);
 	struct abd_region *region = heap->hand;
 
 	for (size_t left = heap->region_count; left > 0; left--, region = region->ring) {
@@ -726,6 +733,7 @@ size_t abd_region_resident(struct abd_region_heap *heap)
 
 void abd_region_pin(struct abd_region_heap *heap, bool pinned)
 {
+	abd_region_register(heap);
 	/* Wait until a purge has ended. */
 	pthread_mutex_lock(&heap->purge_lock);
 	pthread_mutex_lock(&heap->lock);
@@ -736,6 +744,7 @@ void abd_region_pin(struct abd_region_heap *heap, bool pinned)
 
 void abd_region_unpin_resident(struct abd_region_heap *heap)
 {
+	abd_region_register(heap);
 	pthread_mutex_lock(&heap->purge_lock);
 	pthread_mutex_lock(&heap->lock);
 	heap->pinned = false;
@@ -753,7 +762,7 @@ void abd_region_unpin_resident(struct abd_region_heap *heap)
 
 void abd_region_free_runs(struct abd_region_heap *heap, uint64_t runs[ABD_CHUNK_ORDERS])
 {
-	pthread_mutex_lock(&heap->lock);
+	abd_region_lock(heap);
 	struct abd_region *region = heap->hand;
 
 	for (size_t left = heap->region_count; left > 0; left--, region = region->ring)

@@ -365,6 +365,26 @@ static void spoil(abd_arc_t *arc, uint64_t n)
 		1;
 }
 
+/* It is leaving when that is found, by a read of what is held. */
+Test(abd_arc_callback, what_is_found_damaged_after_its_eviction_is_reported)
+{
+	abd_arc_t *arc = make(CAPACITY, 0, ABD_ARC_CHECKSUM, note_reason, NULL);
+	abd_arc_hold_t hold;
+
+	memset(&reasons, 0, sizeof(reasons));
+	cr_assert_eq(put(arc, 1, 0), 0);
+	cr_assert_eq(abd_arc_hold(arc, arc_at(1), &hold), 0);
+	evict(arc, 1);
+	abd_arc_reclaim(arc);
+	spoil(arc, 1);
+	cr_assert_eq(abd_arc_read(arc, arc_at(1), got, 0, 1), -EBADMSG);
+	abd_arc_release(&hold);
+	abd_arc_reclaim(arc);
+	cr_assert_eq(count_of(ABD_ARC_EVICTED_DAMAGED), 1);
+	cr_assert_eq(reasons.last, 1);
+	abd_arc_destroy(arc);
+}
+
 /* Found by an eviction, a read, and a fill that brings the key a new record. */
 Test(abd_arc_callback, what_is_damaged_is_reported_without_its_bytes)
 {

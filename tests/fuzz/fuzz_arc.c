@@ -12,6 +12,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { KEYS = 16, POOLS = 3, RECORD = 40000, HOLDS = 6, FILLS = 3, MANY = 8, STEPS = 400 };
 
@@ -178,7 +180,10 @@ static void do_put_abd(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 		abd_free(view);
 	}
 
-	int error = abd_arc_put_abd(arc, &key, abd, content.size, flags);
+	const abd_arc_record_t whole = {
+		.stored_size = size, .logical_size = content.size, .flags = flags};
+	int error = kind % 2 == 0 ? abd_arc_put_abd(arc, &key, abd, content.size, flags)
+				  : abd_arc_put_record(arc, &key, abd, &whole);
 
 	check_put(error, flags, &content);
 	if (error != 0) {
@@ -458,6 +463,52 @@ static void do_commit(abd_arc_t *arc, struct fuzz_input *in, size_t slot)
 	(void)arc;
 }
 
+static void never(void *arg)
+{
+	fuzz_check(false, "ready was called: %p", arg);
+}
+
+/* Another fill of the key is open: to be called when it ends, and not to be. */
+static void do_forget(abd_arc_t *arc, const abd_arc_key_t *key)
+{
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+	int result = abd_arc_hold_or_fill_async(arc, key, 1, 0, &hold, &fill, never, NULL);
+
+	fuzz_check(result == -EINPROGRESS, "%d", result);
+	fuzz_check(abd_arc_forget_ready(arc, key, never, NULL) == 0, "it waited");
+	fuzz_check(abd_arc_forget_ready(arc, key, never, NULL) == -ENOENT, "it waits no more");
+}
+
+static void do_fill_many(abd_arc_t *arc, struct fuzz_input *in, size_t n)
+{
+	abd_arc_key_t keys[FILLS];
+	size_t sizes[FILLS], count = fuzz_byte(in) % (FILLS + 1), good = 0;
+	abd_arc_hold_t holds[FILLS];
+	abd_arc_fill_t fills[FILLS];
+	int results[FILLS];
+
+	for (size_t i = 0; i < count; i++, n = fuzz_byte(in) % KEYS) {
+		keys[i] = key_of(n);
+		sizes[i] = fuzz_below(in, RECORD);
+	}
+
+	size_t answered =
+		abd_arc_hold_or_fill_many(arc, keys, sizes, 0, holds, fills, results, count);
+
+	for (size_t i = 0; i < count; i++) {
+		good += results[i] >= 0;
+		fuzz_check((results[i] == 1) == (fills[i].abd != NULL), "%d", results[i]);
+		fuzz_check(results[i] >= 0 || results[i] == -EAGAIN || results[i] == -ENOSPC ||
+				   (results[i] == -EINVAL && sizes[i] == 0),
+			"%zu bytes: %d", sizes[i], results[i]);
+		abd_arc_fill_abandon(&fills[i]);
+		if (results[i] == 0)
+			take(i, &holds[i], keys[i].dva[0]);
+	}
+	fuzz_check(answered == good, "%zu of %zu", answered, good);
+}
+
 static void do_fill(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 {
 	static const unsigned all_flags[] = {0, ABD_ARC_METADATA, ABD_ARC_NOWAIT, ABD_ARC_NO_TOUCH};
@@ -465,7 +516,8 @@ static void do_fill(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 	size_t slot = fuzz_byte(in) % FILLS, size = fuzz_below(in, 2 * RECORD);
 	unsigned flags = all_flags[fuzz_byte(in) % 4];
 	bool is_there = abd_arc_contains(arc, &key), is_open = false, is_mine = false;
-	bool is_async = fuzz_byte(in) % 2 == 0;
+	uint8_t kind = fuzz_byte(in);
+	bool is_async = kind % 2 == 0;
 	abd_arc_hold_t hold;
 
 	if (filling[slot].fill.abd != NULL) {
@@ -479,10 +531,14 @@ static void do_fill(abd_arc_t *arc, struct fuzz_input *in, size_t n)
 		}
 	if (is_open && !is_mine)
 		flags |= ABD_ARC_NOWAIT; /* or it would wait for itself */
-	int result =
-		is_async ? abd_arc_hold_or_fill_async(arc, &key, size, flags | ABD_ARC_NOWAIT,
-				   &hold, &filling[slot].fill, NULL, NULL)
-			 : abd_arc_hold_or_fill(arc, &key, size, flags, &hold, &filling[slot].fill);
+	if (is_open && !is_there)
+		do_forget(arc, &key);
+	int result = is_async ? abd_arc_hold_or_fill_async(arc, &key, size, flags | ABD_ARC_NOWAIT,
+					&hold, &filling[slot].fill, NULL, NULL)
+		     : kind % 4 == 1 ? abd_arc_hold_or_fill_timed(arc, &key, size, flags,
+					       UINT64_MAX, &hold, &filling[slot].fill)
+				     : abd_arc_hold_or_fill(
+					       arc, &key, size, flags, &hold, &filling[slot].fill);
 
 	if (size == 0)
 		fuzz_check(result == -EINVAL, "no bytes: %d", result);
@@ -541,6 +597,27 @@ static void do_remove_pool(abd_arc_t *arc, size_t pool)
 	}
 }
 
+/* What is there already is not loaded, and nothing is evicted for it. */
+static void do_save(abd_arc_t *arc)
+{
+	struct abd_arc_saved saved, loaded;
+	struct abd_arc_stats before, after;
+	int fd = memfd_create("save", 0);
+
+	abd_arc_stats_get(arc, &before, sizeof(before));
+	fuzz_check(abd_arc_save(arc, fd, &saved, sizeof(saved)) == 0, "saved %zu",
+		(size_t)saved.records);
+	fuzz_check(lseek(fd, 0, SEEK_SET) == 0 &&
+			   abd_arc_load(arc, fd, &loaded, sizeof(loaded)) == 0 &&
+			   loaded.is_complete && loaded.damaged == 0 && loaded.records == 0 &&
+			   loaded.skipped == saved.records,
+		"%zu and %zu of %zu", (size_t)loaded.records, (size_t)loaded.skipped,
+		(size_t)saved.records);
+	close(fd);
+	abd_arc_stats_get(arc, &after, sizeof(after));
+	fuzz_check(after.entries == before.entries, "%zu", (size_t)after.entries);
+}
+
 static void do_trim(abd_arc_t *arc, struct fuzz_input *in)
 {
 	struct abd_arc_stats before, after;
@@ -573,8 +650,10 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_put(arc, in, n);
 	else if (what < 75)
 		do_put_abd(arc, in, n);
-	else if (what < 95)
+	else if (what < 92)
 		do_fill(arc, in, n);
+	else if (what < 95)
+		do_fill_many(arc, in, n);
 	else if (what < 120)
 		do_read(arc, in, n);
 	else if (what < 135)
@@ -606,6 +685,8 @@ static void step(abd_arc_t *arc, struct fuzz_input *in)
 		do_each(arc, in);
 	else if (what < 247)
 		do_trim(arc, in);
+	else if (what < 249)
+		do_save(arc);
 	else
 		do_resize(arc, least << fuzz_byte(in) % 4);
 }

@@ -6,6 +6,7 @@
 #include "abd_mem_cache.h"
 #include "abd_test.h"
 
+#include <abd/tuning.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -124,6 +125,7 @@ Test(abd_mem, a_refusal_takes_what_threads_have_in_reserve)
 {
 	pthread_t thread;
 
+	abd_tuning_set("thread_cache_bytes", "8388608"); /* whatever the environment says */
 	abd_magazine_reap();
 	keep_some();
 	expect_relief("it");

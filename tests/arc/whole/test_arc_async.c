@@ -525,3 +525,122 @@ Test(arc_async, of_a_crowd_each_is_called_or_forgotten_once)
 	expect_nothing_open(crowd.arc);
 	abd_arc_destroy(crowd.arc);
 }
+
+/* ---- engines that call back ------------------------------------------------------------------ */
+
+/* Only one thread uses the cache: the lock is taken by nobody else. */
+static void ready_finds_no_lock(void *arg)
+{
+	struct request *request = arg;
+
+	abd_test_check(pthread_mutex_trylock(&request->arc->reclaim_lock) == 0, "reclaim_lock");
+	pthread_mutex_unlock(&request->arc->reclaim_lock);
+	if (atomic_fetch_add(&request->calls, 1) % 256 == 255)
+		(void)abd_arc_trim(request->arc, 0, 0);
+}
+
+Test(arc_async, in_ready_a_full_cache_can_be_trimmed)
+{
+	abd_arc_t *arc = make();
+	struct request request = {.arc = arc}, other;
+
+	for (uint64_t n = 0; n < 4000; n++) {
+		cr_assert_eq(ask(&request, arc, n), 1);
+		cr_assert_eq(abd_arc_hold_or_fill_async(arc, arc_at(n), SIZE, 0, &other.hold,
+				     &other.fill, ready_finds_no_lock, &request),
+			-EINPROGRESS);
+		commit(&request.fill, n);
+	}
+	cr_assert_eq(request.calls, 4000);
+	abd_arc_destroy(arc);
+}
+
+enum { CAPACITY = 1 << 20, MOST = 700 << 10 };
+
+static void ready_asks_for_most(void *arg)
+{
+	struct request *request = arg;
+
+	request->again = abd_arc_hold_or_fill_async(request->arc, arc_at(1), MOST, 0,
+		&request->hold, &request->fill, ready_asks_for_most, request);
+	atomic_fetch_add(&request->calls, 1);
+}
+
+Test(arc_async, the_room_of_a_fill_that_was_overtaken_is_free_in_ready)
+{
+	abd_arc_t *arc = arc_make(CAPACITY, 0, 0);
+	struct request request = {.arc = arc};
+	abd_arc_fill_t fill;
+
+	cr_assert_eq(abd_arc_hold_or_fill_async(
+			     arc, arc_at(1), MOST, 0, &request.hold, &fill, ready, &request),
+		1);
+	cr_assert_eq(abd_arc_hold_or_fill_async(arc, arc_at(1), MOST, 0, &request.hold,
+			     &request.fill, ready_asks_for_most, &request),
+		-EINPROGRESS);
+	cr_assert_eq(abd_arc_put(arc, arc_at(1), data, 100), 0);
+	cr_assert_eq(abd_arc_remove(arc, arc_at(1)), 0);
+	cr_assert_eq(abd_arc_fill_commit(&fill, MOST, MOST, ABD_ARC_PLAIN, NULL), -ESTALE);
+	cr_assert_eq(request.calls, 1);
+	cr_assert_eq(request.again, 1, "%d", request.again);
+	abd_arc_fill_abandon(&request.fill);
+	expect_nothing_open(arc);
+	abd_arc_destroy(arc);
+}
+
+static struct {
+	abd_arc_t *arc;
+	unsigned calls, deadlocks;
+	bool asks;
+} evicted;
+
+static void asks_for_what_is_committed(abd_arc_evicted_t *of, void *arg)
+{
+	abd_arc_hold_t hold;
+	abd_arc_fill_t fill;
+
+	(void)of, (void)arg;
+	if (!evicted.asks)
+		return;
+	evicted.calls++;
+	int result = abd_arc_hold_or_fill(evicted.arc, arc_at(1), LARGE, 0, &hold, &fill);
+
+	evicted.deadlocks += result == -EDEADLK;
+	if (result == 0)
+		abd_arc_release(&hold);
+}
+
+/* A commit makes room, so evicted_cb runs while its key is still being filled. */
+Test(arc_async, a_thread_that_commits_does_not_wait_for_itself)
+{
+	struct abd_arc_config config = {.config_size = sizeof(config),
+		.capacity_bytes = 2 * CAPACITY,
+		.evicted_cb = asks_for_what_is_committed,
+		.shards = 1};
+	abd_arc_record_t record = {.off = 1, .stored_size = LARGE / 2 - 1, .flags = ABD_ARC_PLAIN};
+
+	record.logical_size = record.stored_size;
+	for (unsigned is_async = 0; is_async < 2; is_async++) {
+		abd_arc_t *arc = abd_arc_create(&config);
+		abd_arc_hold_t hold;
+		abd_arc_fill_t fill;
+
+		memset(&evicted, 0, sizeof(evicted));
+		evicted.arc = arc;
+		cr_assert_eq(is_async != 0 ? abd_arc_hold_or_fill_async(arc, arc_at(1), LARGE / 2,
+						     0, &hold, &fill, ready, NULL)
+					   : abd_arc_hold_or_fill(
+						     arc, arc_at(1), LARGE / 2, 0, &hold, &fill),
+			1);
+		abd_zero(fill.abd, LARGE / 2);
+		for (uint64_t n = 10; n < 200; n++) {
+			arc_fill(data, LARGE / 2, n, 0, 64);
+			cr_assert_eq(abd_arc_put(arc, arc_at(n), data, LARGE / 2), 0);
+		}
+		evicted.asks = true;
+		cr_assert_eq(abd_arc_fill_commit_record(&fill, &record, NULL), 0);
+		evicted.asks = false;
+		cr_assert_gt(evicted.deadlocks, 0, "%u calls", evicted.calls);
+		abd_arc_destroy(arc);
+	}
+}
