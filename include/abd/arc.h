@@ -14,13 +14,13 @@
  *
  * The look-up is wait-free. It is a read-side section of liburcu-bp, which ends when the record is
  * noted in a block that belongs to the thread; the record is read after that. So no thread waits
- * for a thread that reads, however long the read takes. If a signal handler jumps out of a
- * call that reads, because its destination can't be written, the record (of a batch, up to 16
- * records) stays held until the thread reads a record that is there, or ends; but if a callback of
- * the engine's made the call, for good. Memory that the call had taken to decode is lost. A jump must not leave any
- * other call: what that call holds would stay held. Threads need not register. A thread's block
- * serves all caches; it takes at most 16 KiB, which thread_bytes counts. It is freed when the
- * thread has ended and has no holds left.
+ * for a thread that reads, however long the read takes. If a signal handler jumps out of a call
+ * that reads, because its destination can't be written, the record (of a batch, up to 16 records)
+ * stays held until the thread reads a record that is there, or ends; but if a callback of the
+ * engine's made the call, for good. Memory that the call had taken to decode is lost. A jump must
+ * not leave any other call: what that call holds would stay held. Threads need not register. A
+ * thread's block serves all caches; it takes at most 16 KiB, which thread_bytes counts. It is freed
+ * when the thread has ended and has no holds left.
  *
  * The process may use liburcu as well. But a call that may wait for readers breaks its contract
  * inside a read-side section of liburcu-bp: it would wait for its own thread. Such calls are
@@ -163,10 +163,10 @@ enum abd_arc_evicted_reason {
  * if the record it found had been evicted; or abd_arc_destroy(). Resize, trim, destroy and
  * abd_arc_remove_pool() report all that there is. So does a call that gets no memory, or no room,
  * without that. Other calls report 64 records at most, and leave the rest to the next put or to one
- * of these. The thread has no
- * lock and is in no read-side section, and its call goes on when evicted_cb returns. Other threads
- * may be in evicted_cb at the same time. If another thread puts or removes the key while evicted_cb
- * runs, the engine must decide which of the two counts as first.
+ * of these. The thread has no lock and is in no read-side section, and its call goes on when
+ * evicted_cb returns. Other threads may be in evicted_cb at the same time. If another thread puts
+ * or removes the key while evicted_cb runs, the engine must decide which of the two counts as
+ * first.
  *
  * evicted_cb must return: no exception, jump, cancellation or end of its thread may leave it.
  * evicted_cb may use any cache, but must not destroy, resize or trim this one, remove a pool from
@@ -696,14 +696,14 @@ ABD_API int abd_arc_each(abd_arc_t *arc,
  * Units:   size in bytes: room for what the caller will fetch, from 1 to ABD_ARC_RECORD_MAX. A
  *          record that is found is held, whatever size says.
  * Returns: 0: *hold holds the record, and *fill is empty. 1: *fill is the caller's to fill, and
- *          *hold is empty. After an error both are empty. Errors: -EDEADLK this thread itself
- *          began the fill of key, or is committing it; -EAGAIN somebody else did, and flags say ABD_ARC_NOWAIT;
- *          -ENOSPC the buffer can never fit, or beside the buffers of other fills would take the
- *          cache over its capacity by more than a 16th; -EINVAL size is 0 (also if the record is
- *          there), or a flag is unknown; -ENOMEM as abd_arc_put(), and the thread that has waited
- *          longest gets the fill. -ENOMEM also in a thread that is ending, after the library's
- *          own destructor has run: abd_arc_hold_or_fill_async() works there. A record that is
- *          found damaged is dropped, as if there were none.
+ *          *hold is empty. After an error both are empty. Errors: -EDEADLK this thread itself began
+ *          the fill of key, or is committing it; -EAGAIN somebody else did, and flags say
+ *          ABD_ARC_NOWAIT; -ENOSPC the buffer can never fit, or beside the buffers of other fills
+ *          would take the cache over its capacity by more than a 16th; -EINVAL size is 0 (also if
+ *          the record is there), or a flag is unknown; -ENOMEM as abd_arc_put(), and the thread
+ *          that has waited longest gets the fill. -ENOMEM also in a thread that is ending, after
+ *          the library's own destructor has run: abd_arc_hold_or_fill_async() works there. A record
+ *          that is found damaged is dropped, as if there were none.
  * Owner:   the fill belongs to the thread that got it, until abd_arc_fill_commit() or
  *          abd_arc_fill_abandon(), which any thread may call. If the thread ends before, the fill
  *          is abandoned and its buffer freed: transfers into it must have ended.
@@ -745,10 +745,9 @@ ABD_API int abd_arc_hold_or_fill_timed(abd_arc_t *arc, const abd_arc_key_t *key,
  * fill of abd_arc_hold_or_fill() ends, while it ends. This may be before
  * abd_arc_hold_or_fill_async() has returned. That thread has no lock, and is in no read-side
  * section. ready must return: no exception, jump, cancellation or end of its thread may leave it.
- * It may use any cache, but must not destroy this one; it asks again by the calls whose fills belong
- * to no thread. If it ends a fill, that fill's ready
- * functions are called within; an engine whose stack is short has ready only note arg, and asks
- * later.
+ * It may use any cache, but must not destroy this one; it asks again by the calls whose fills
+ * belong to no thread. If it ends a fill, that fill's ready functions are called within; an engine
+ * whose stack is short has ready only note arg, and asks later.
  *
  * flags: as abd_arc_hold_or_fill(). With ABD_ARC_NOWAIT -EAGAIN comes in the place of -EINPROGRESS,
  * and ready, which may then be NULL, is not called.

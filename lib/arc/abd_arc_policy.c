@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The four lists, p, and the hash table of ghosts. No call does more than a few steps for the table
- * as a whole: others wait for the lock.
+ * The four lists, and p.
  * Source: Megiddo and Modha, FAST 2003, figure 4; the cases are named as there.
  */
 #include "abd_arc_policy.h"
-#include "abd_arc_hash.h"
 #include "abd_chunk.h"
 
 #include <assert.h>

@@ -22,9 +22,9 @@
  * A ghost is found by the 64-bit hash of its key. If two keys have the same hash (2^-64 for a
  * pair), p moves once by mistake.
  * Four things differ from the paper: sizes are bytes instead of pages; ghosts count as memory
- * (ghost_cost each), for which the records have to make room; and unless period_us is 0, ghosts
- * take a small part of the capacity at most, and the uses of a new record within a short time are
- * one use, so that a scan that reads records in pieces looks like one that reads them whole.
+ * (ghost_cost each), for which the records have to make room, and take a small part of the capacity
+ * at most; and unless period_us is 0, the uses of a new record within a short time are one use, so
+ * that a scan that reads records in pieces looks like one that reads them whole.
  * Threads: one at a time, under the cache's lock; but readers may look at an item's stamp.
  * OpenZFS: arc_access(), arc_evict(), arc_adapt() and the states arc_mru, arc_mfu, arc_mru_ghost,
  * arc_mfu_ghost in module/zfs/arc.c, with a list for data and one for metadata in each.
