@@ -847,7 +847,8 @@ ABD_API int abd_arc_fill_commit(abd_arc_fill_t *fill, size_t stored_size, size_t
  * Returns:  as abd_arc_fill_commit(); -EINVAL also if the record's bytes pass the end of fill->abd,
  *           or overlap the index, or if flags allow no index or checksum; -EBADMSG if the index is
  *           none of a record and block of these sizes. With ABD_ARC_VERIFY -EBADMSG also if
- *           checksum is not that of the bytes, or if the index leads to other bytes than the block.
+ *           checksum is not that of the bytes, or if the index is not the block's: each of its
+ *           points, and each match of the block, must be as struct abd_lz4_index says.
  * Owner:    as abd_arc_fill_commit(); *record and what it leads to stay the caller's.
  * Threads:  any, not only the one that began the fill. May wait for readers.
  * Source:   arc_read_done() in module/zfs/arc.c.

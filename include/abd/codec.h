@@ -131,7 +131,8 @@ ABD_API size_t abd_lz4_index_size(size_t src_size, size_t group_size);
  * Whether an index that came from outside can be used: whether it has size bytes, its counts agree,
  * and its points rise and lie within the record and a block of block_size bytes. Every call that
  * takes an index checks the points that it uses, but trusts count: it does not know how much memory
- * index points to. index may be NULL only if size is 0.
+ * index points to. Whether the index is that of the block at hand is not seen here:
+ * abd_arc_put_record() sees it with ABD_ARC_VERIFY. index may be NULL only if size is 0.
  *
  * Units:   size is the memory that index points to, block_size the block's; bytes.
  * Returns: 0, or -EBADMSG.

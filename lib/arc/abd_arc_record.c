@@ -12,6 +12,7 @@
 #include "abd_impl.h"
 #include "abd_lz4_decompress_indexed.h"
 #include "abd_lz4_frame.h"
+#include "abd_lz4_index_verify.h"
 
 #include <abd/codec.h>
 #include <abd/io.h>
@@ -330,29 +331,9 @@ void abd_arc_scratch_put(struct abd_arc_scratch *scratch)
 	scratch->buf = NULL;
 }
 
-/* Decode each group by the index. Behind the record, which was decoded, is room for one. */
-static int abd_arc_record_verify_index(const struct abd_arc_source *source, const char *record)
-{
-	size_t size = source->logical_size, group = source->index->group_size;
-	void *room = (char *)record + size;
-
-	for (size_t off = 0; off < size; off += group) {
-		size_t part = abd_min(group, size - off);
-		ssize_t got = abd_lz4_decompress_indexed_range_to_buf(room, source->abd, off, part,
-			source->off, source->stored_size, source->index);
-
-		if (got == -ENOMEM)
-			return -ENOMEM;
-		if (got != (ssize_t)part || memcmp(room, record + off, part) != 0)
-			return -EBADMSG;
-	}
-	return 0;
-}
-
 int abd_arc_record_verify(const struct abd_arc_source *source)
 {
 	size_t size = source->logical_size;
-	size_t group = source->index != NULL ? source->index->group_size : 0;
 	struct abd_arc_scratch scratch;
 	uint64_t checksum[4];
 
@@ -361,14 +342,15 @@ int abd_arc_record_verify(const struct abd_arc_source *source)
 		if (memcmp(checksum, source->checksum, sizeof(checksum)) != 0)
 			return -EBADMSG;
 	}
-	int error = abd_arc_scratch_get(&scratch, size + group);
+	int error = abd_arc_scratch_get(&scratch, size);
 
 	if (error == 0 && abd_lz4_decompress_exact_to_buf(scratch.buf, source->abd, size,
 				  source->off, source->stored_size) != (ssize_t)size)
 		error = -EBADMSG;
-	if (error == 0 && group > 0)
-		error = abd_arc_record_verify_index(source, scratch.buf);
 	abd_arc_scratch_put(&scratch);
+	if (error == 0 && source->index != NULL)
+		error = abd_lz4_index_verify(
+			source->index, source->abd, source->off, source->stored_size);
 	return error;
 }
 

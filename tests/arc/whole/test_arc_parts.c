@@ -305,6 +305,102 @@ Test(arc_parts, an_index_that_does_not_fit_is_an_error)
 	abd_arc_destroy(arc);
 }
 
+/* Change point i of the index, or the hub, by so many bytes. */
+static void change_index(unsigned kind, uint32_t i, unsigned by)
+{
+	if (kind == 0)
+		block_index->points[i].stored += by;
+	else if (kind == 1)
+		block_index->points[i].logical += by;
+	else if (kind == 2)
+		block_index->points[i] = block_index->points[i + 1];
+	else
+		block_index->hub_size += by;
+}
+
+/* A record with words that come again at any distance: many matches lie in the hub. */
+static size_t make_words(size_t size, size_t group, int effort)
+{
+	abd_t from, to;
+
+	for (size_t i = 0; i < size; i++)
+		data[i] = "abcdefghijklmnop"[(i / 9 * i) >> 6 & 15];
+	abd_get_from_buf_struct(&from, data, size);
+	abd_get_from_buf_struct(&to, block, sizeof(block));
+	ssize_t stored =
+		abd_lz4_compress_indexed(&to, &from, 0, 0, size, group, effort, block_index);
+
+	cr_assert(stored > 0 && (size_t)stored < size);
+	abd_free(&from);
+	abd_free(&to);
+	return (size_t)stored;
+}
+
+/* All that the index can be entered for, a few bytes each, and up to behind the next hub. */
+static void expect_ranges(abd_arc_t *arc, uint64_t n, size_t size)
+{
+	static const size_t parts[] = {1, 700, 70000};
+
+	for (size_t off = 0; off < size; off += 1 + off % 61)
+		for (unsigned i = 0; i < 3; i++) {
+			size_t part = parts[i] < size - off ? parts[i] : size - off;
+
+			cr_assert_eq(abd_arc_read(arc, arc_at(n), got, off, part), (ssize_t)part);
+			cr_assert_arr_eq(got, data + off, part, "%zu +%zu", off, part);
+		}
+}
+
+Test(arc_parts, a_verified_index_is_right_for_every_range)
+{
+	static const size_t sizes[] = {9000, 28000, 66000, 150000};
+	static const unsigned by[] = {1, 2, 3, -1U, -2U, -3U};
+	abd_arc_t *arc = make(0);
+	char good[sizeof(index_room)];
+	bool moved;
+
+	for (unsigned n = 0; n < 16; n++) {
+		size_t size = sizes[n / 4], group = (size_t)1024 << n % 4;
+		size_t stored = make_words(size, group, n % 3 == 0 ? 9 : 0);
+		const abd_arc_record_t record = {.stored_size = stored,
+			.logical_size = size,
+			.flags = ABD_ARC_STORED | ABD_ARC_VERIFY,
+			.index = block_index};
+		uint32_t count = block_index->count;
+
+		memcpy(good, index_room, sizeof(good));
+		cr_assert_eq(ways[n % 2](arc, n, block, stored, &record, &moved), 0);
+		expect_ranges(arc, n, size);
+		abd_arc_remove(arc, arc_at(n));
+		for (uint32_t i = 0; i < 3 * count * 6; i++) {
+			uint32_t point = i / 6 % count;
+			unsigned kind = i / 6 / count;
+
+			memcpy(index_room, good, sizeof(good));
+			if (kind == 2 && point + 1 == count)
+				continue;
+			change_index(kind, point, by[i % 6]);
+			if (memcmp(index_room, good, sizeof(good)) == 0)
+				continue;
+			cr_assert_eq(ways[i % 2](arc, n, block, stored, &record, &moved), -EBADMSG,
+				"%zu by %zu: point %u, kind %u", size, group, point, kind);
+		}
+		/* Matches need not reach as far as they may. */
+		for (unsigned change = 1; change < group; change = change * 5 / 4 + 1) {
+			memcpy(index_room, good, sizeof(good));
+			change_index(3, 0, -change);
+			if (block_index->hub_size > group)
+				break;
+			int error = ways[n % 2](arc, n, block, stored, &record, &moved);
+
+			cr_assert(error == 0 || error == -EBADMSG, "%d", error);
+			if (error == 0)
+				expect_ranges(arc, n, size);
+			abd_arc_remove(arc, arc_at(n));
+		}
+	}
+	abd_arc_destroy(arc);
+}
+
 Test(arc_parts, an_index_that_lies_in_the_block_is_an_error)
 {
 	abd_arc_t *arc = make(0);
