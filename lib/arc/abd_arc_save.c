@@ -51,9 +51,11 @@ struct abd_arc_save {
 	uint64_t share; /* of T1 */
 	struct abd_arc_saved saved;
 	int iovs;
+	uint64_t placed;                          /* where in the file the next record begins */
 	size_t records, held, bytes, index_bytes; /* of the batch */
 	struct iovec iov[ABD_ARC_SAVE_IOVS];
 	uint64_t head[ABD_ARC_SAVE_HELD][ABD_ARC_SAVE_RECORD_WORDS];
+	uint64_t end[ABD_ARC_SAVE_HELD]; /* where in the file each record of the batch ends */
 	void *handle[ABD_ARC_SAVE_HELD];
 	uint8_t index[ABD_ARC_SAVE_INDEXES];
 };
@@ -274,7 +276,8 @@ static int abd_arc_save_entry(struct abd_arc_save *save, struct abd_arc *arc,
 	abd_arc_save_seal(head, ABD_ARC_SAVE_RECORD_WORDS, ABD_ARC_SAVE_RECORD, save->salt);
 	save->index_bytes += (size_t)index_size;
 	save->bytes += stored;
-	save->records++;
+	save->placed += ABD_ARC_SAVE_RECORD_WORDS * sizeof(*head) + (size_t)index_size + stored;
+	save->end[save->records++] = save->placed;
 	error = abd_arc_save_add(save, head, ABD_ARC_SAVE_RECORD_WORDS * sizeof(*head));
 	if (error == 0)
 		error = abd_arc_save_add(save, form, (size_t)index_size);
@@ -294,15 +297,28 @@ static int abd_arc_save_record(struct abd_arc_save *save, const abd_arc_key_t *k
 		return 0;
 	save->held++;
 	/* One that has been evicted has left, held or not. */
-	if (abd_arc_item_list(&entry->item) == ABD_ARC_NONE || !abd_arc_record_is_sound(arc, entry))
+	if (abd_arc_item_list(&entry->item) == ABD_ARC_NONE)
 		return 0;
-	return abd_arc_save_entry(save, arc, entry, save->head[save->held - 1]);
+	if (!abd_arc_record_is_sound(arc, entry)) {
+		save->saved.damaged++;
+		return 0;
+	}
+	return abd_arc_save_entry(save, arc, entry, save->head[save->records]);
 }
 
 static bool abd_arc_save_is_full(const struct abd_arc_save *save)
 {
 	return save->held == ABD_ARC_SAVE_HELD || save->bytes >= ABD_ARC_SAVE_BYTES ||
 	       save->index_bytes > ABD_ARC_SAVE_INDEXES / 2;
+}
+
+/* Count the records of the batch that the file has whole. */
+static void abd_arc_save_tally(struct abd_arc_save *save)
+{
+	for (size_t i = 0; i < save->records && save->end[i] <= save->saved.file_bytes; i++) {
+		save->saved.records++;
+		save->saved.stored_bytes += le64toh(save->head[i][6]) >> 32;
+	}
 }
 
 /* Write the next records, and end their holds. */
@@ -316,10 +332,7 @@ static int abd_arc_save_batch(
 		error = abd_arc_save_record(save, &items->item[*at].key);
 	if (error == 0)
 		error = abd_arc_save_flush(save);
-	if (error == 0) {
-		save->saved.records += save->records;
-		save->saved.stored_bytes += save->bytes;
-	}
+	abd_arc_save_tally(save);
 	for (size_t i = 0; i < save->held; i++)
 		abd_arc_hold_end(save->handle[i], abd_arc_handle_entry(save->handle[i]));
 	return error;
@@ -339,6 +352,7 @@ static int abd_arc_save_write(struct abd_arc_save *save, const struct abd_arc_sa
 
 	abd_arc_save_seal(head, ABD_ARC_SAVE_HEAD_WORDS, ABD_ARC_SAVE_MAGIC, 0);
 	error = abd_arc_save_add(save, head, sizeof(head));
+	save->placed = sizeof(head);
 	for (size_t at = 0; error == 0 && at < items->count;)
 		error = abd_arc_save_batch(save, items, &at);
 	if (error != 0)

@@ -7,6 +7,7 @@
 #include "abd_arc_save.h"
 #include "arc_saved.h"
 
+#include <sys/resource.h>
 #include <sys/time.h>
 
 enum { CAPACITY = 4 << 20, LARGEST = 150000 };
@@ -187,7 +188,7 @@ Test(abd_arc_save, what_is_damaged_or_evicted_is_left_out)
 		arc, abd_arc_index_find_any(arc->index, abd_arc_hash(arc, arc_at(2)), arc_at(2)));
 	pthread_mutex_unlock(&arc->lock);
 	saved = arc_save(arc, fd);
-	cr_assert_eq(saved.records, 2);
+	cr_assert(saved.records == 2 && saved.damaged == 1 && saved.is_complete == 1);
 	abd_arc_release(&hold);
 	close(fd);
 	abd_arc_destroy(arc);
@@ -231,6 +232,41 @@ Test(abd_arc_save, errors_of_the_file_end_it_and_it_says_how_far_it_came)
 	cr_assert_eq(arc_stats(arc).held_bytes, 0);
 	cr_assert_eq(arc_stats(arc).entries, 70);
 	abd_arc_destroy(arc);
+}
+
+/* What was written before is found by a load, and that is what the save says. */
+Test(abd_arc_save, of_a_batch_that_was_cut_off_what_is_whole_is_counted)
+{
+	abd_arc_t *one = full_cache();
+	struct rlimit before, limit;
+	struct abd_arc_saved saved, loaded;
+	rlim_t full = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	for (limit.rlim_cur = 10; full == 0; limit.rlim_cur += limit.rlim_cur / 8 + 3) {
+		abd_arc_t *two = arc_make(CAPACITY, 0, 0);
+		int fd = arc_file(NULL, 0);
+
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		int error = abd_arc_save(one, fd, &saved, sizeof(saved));
+
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+		cr_assert(error == 0 || error == -EFBIG, "%d", error);
+		full = error == 0 ? limit.rlim_cur : 0;
+		cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+		error = abd_arc_load(two, fd, &loaded, sizeof(loaded));
+		cr_assert_eq(error, saved.file_bytes < 32 ? -EBADMSG : 0);
+		cr_assert_eq(saved.file_bytes, loaded.file_bytes);
+		cr_assert_eq(saved.records, loaded.records);
+		cr_assert_eq(saved.stored_bytes, loaded.stored_bytes);
+		cr_assert_eq(saved.is_complete, full > 0);
+		close(fd);
+		abd_arc_destroy(two);
+	}
+	cr_assert_eq(saved.records, 70);
+	abd_arc_destroy(one);
 }
 
 Test(abd_arc_save, figures_are_filled_in_for_a_caller_of_any_version)
