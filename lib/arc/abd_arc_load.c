@@ -188,7 +188,10 @@ static const struct abd_lz4_index *abd_arc_load_index(const struct abd_arc_load 
 	return index;
 }
 
-/* Put a record whose bytes, and index, are at begin. Returns 0, or -ENOMEM. */
+/*
+ * Put a record whose bytes, and index, are at begin. Returns 0, or -ENOMEM. If there is no memory
+ * for a large one, those behind it may still have some.
+ */
 static int abd_arc_load_put(struct abd_arc_load *load, struct abd_arc *arc, uint64_t hash,
 	const struct abd_arc_load_head *head)
 {
@@ -203,6 +206,8 @@ static int abd_arc_load_put(struct abd_arc_load *load, struct abd_arc *arc, uint
 	int error = abd_arc_put_restored(arc, hash, &head->key, flags, &source,
 		is_frequent ? ABD_ARC_FREQUENT : ABD_ARC_RECENT, head->uses);
 
+	if (error == -ENOMEM && head->index_size + head->stored_size > ABD_ARC_LOAD_BYTES)
+		error = -ENOSPC;
 	if (error == -EAGAIN)
 		load->full |= (uint64_t)1 << arc->number;
 	load->saved.records += error == 0;
@@ -219,7 +224,7 @@ static int abd_arc_load_record(struct abd_arc_load *load, const struct abd_arc_l
 	size_t size = head->index_size + head->stored_size;
 	int result;
 
-	if (!abd_arc_load_may_fit(load, arc, head)) {
+	if (!abd_arc_load_may_fit(load, arc, head) || !abd_arc_load_reserve(load, size)) {
 		load->saved.skipped++;
 		return abd_arc_load_skip(load, size);
 	}
