@@ -391,11 +391,14 @@ struct abd_arc_saved {
 	uint64_t records;      /**< records written, or read into the cache */
 	uint64_t stored_bytes; /**< bytes of these records as stored */
 	uint64_t file_bytes;   /**< bytes of the file written or read */
-	/** records that a load left out: the cache has their keys, or has no room for them */
+	/** records that a load left out: the cache has their keys, or has no room for them; or they
+	 * are large, and there was no memory for them */
 	uint64_t skipped;
-	/** places in the file that are damaged, each with one record or several */
+	/** records that a save left out, because their checksum found them damaged; places in the
+	 * file that a load found damaged, each with one record or several */
 	uint64_t damaged;
-	/** 1 if a save wrote all, or a load came to the file's end or filled the cache; else 0 */
+	/** 1 if a save wrote all records but those, or a load came to the file's end or filled the
+	 * cache; else 0 */
 	uint64_t is_complete;
 };
 
@@ -944,13 +947,16 @@ ABD_API size_t abd_arc_trim(abd_arc_t *arc, size_t bytes, uint64_t max_ns);
  * Write all records to a file, a pipe or a socket, for abd_arc_load(): as they are stored, with
  * their keys, and their order and place in the policy's lists. The records that are worth most come
  * first. A record that is put, replaced, removed or evicted during the call may be written or not.
+ * With ABD_ARC_CHECKSUM one that is damaged is left out, and counted; the save is complete without.
  * To replace an older save, write another file, fsync() it, and rename it.
  *
  * Contract: saved holds at least saved_size bytes.
- * Units:    saved_size in bytes, as abd_arc_stats_get(). The file has 72 bytes for each record in
- *           addition to its bytes; the call needs 48 for each while it runs.
+ * Units:    saved_size in bytes, as abd_arc_stats_get(). The file has each record's bytes as
+ *           stored, its index, if any, and 72 bytes for each; and 104 in all. While it runs, the
+ *           call needs some 70 bytes for each record, with what qsort() takes, and 70 KiB.
  * Returns:  0; -EINVAL: saved_size is no multiple of 8 or is 0; -ENOMEM; -EIO: fd accepts no byte;
- *           others as writev(). After an error *saved says what has been written whole.
+ *           others as writev(). After an error *saved says how many records the file has whole, and
+ *           how many bytes it has.
  * Owner:    nothing changes hands. Some 32 records are held while they are being written.
  * Threads:  any; others use the cache meanwhile. No lock is held while the call writes. The policy
  *           does not learn of it, and no hit is counted.
@@ -965,15 +971,19 @@ ABD_API int abd_arc_save(abd_arc_t *arc, int fd, struct abd_arc_saved *saved, si
  *
  * Records that are cut off or damaged are left out: each has a checksum. The worst that a forged
  * file can do is to bring records with bytes of its author's choice. Lz4 blocks are not decoded
- * here: a wrong one is found when it is read. Keys must still name the same bytes: if blocks may
- * have changed since the save, their records must be removed, or get other keys, before anybody
- * reads them.
+ * here: a wrong one is found when it is read. Nor are their indexes verified: by a forged one a
+ * range may come back with other bytes than the record has when it is read whole, but with none
+ * that are not made of its block. For a record of more than 1 MiB as stored the call needs memory
+ * of that size; if there is none, the record is left out, and those behind it are read. Keys must
+ * still name the same bytes: if blocks may have changed since the save, their records must be
+ * removed, or get other keys, before anybody reads them.
  *
  * Contract: saved holds at least saved_size bytes.
  * Units:    saved_size in bytes, as abd_arc_stats_get().
  * Returns:  0, also if the file is cut off or damaged: *saved says so; -EBADMSG: fd is not at the
  *           begin of a save of this version; -EINVAL: saved_size is no multiple of 8 or is 0;
- *           -ENOMEM; others as read(). After an error *saved says what was read into the cache.
+ *           -ENOMEM, but not for want of memory for so large a record; others as read().
+ *           After an error *saved says what was read into the cache.
  * Owner:    nothing changes hands; the place of fd is undefined afterwards.
  * Threads:  any; others use the cache meanwhile. May wait for readers.
  * Source:   l2arc_rebuild() in module/zfs/arc.c.
