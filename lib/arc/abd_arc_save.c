@@ -104,6 +104,8 @@ static bool abd_arc_save_step(struct abd_arc_save_items *items, struct abd_arc_w
 		copy[i] = (struct abd_arc_save_item){walk->found[i]->key,
 			abd_arc_item_stamp(&walk->found[i]->item), walk->found[i]->item.cost};
 	abd_arc_rcu_read_unlock();
+	if (walk->count == 0)
+		return true;
 	if (!abd_arc_save_reserve(items, walk->count))
 		return false;
 	memcpy(items->item + items->count, copy, walk->count * sizeof(*copy));
