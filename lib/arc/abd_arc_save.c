@@ -371,7 +371,6 @@ int abd_arc_save(abd_arc_t *arc, int fd, struct abd_arc_saved *saved, size_t sav
 {
 	ABD_REQUIRE(arc != NULL, "arc is NULL");
 	ABD_REQUIRE(saved != NULL, "saved is NULL");
-	abd_arc_rcu_require_outside(__func__);
 	ABD_NO_CANCEL;
 	if (saved_size == 0 || saved_size % sizeof(uint64_t) != 0)
 		return -EINVAL;
