@@ -5,6 +5,7 @@
  */
 #include "abd_arc_filling.h"
 #include "abd_arc_hold.h"
+#include "abd_arc_rcu.h"
 #include "abd_arc_reclaim.h"
 #include "arc_data.h"
 
@@ -123,6 +124,7 @@ Test(arc_async, a_fill_outlives_the_thread_that_began_it)
 /* What has no block in the cache's registry can't be a thread's, and need not. */
 static void *asks_without_a_block(void *arg)
 {
+	(void)abd_arc_rcu_register(); /* liburcu ends the process if it can't */
 	abd_test_wrap_fail(ABD_TEST_SETSPECIFIC, 1);
 	(void)begins(arg);
 	cr_assert_null(abd_arc_thread_self);
