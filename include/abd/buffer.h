@@ -386,8 +386,9 @@ ABD_API int abd_append(abd_t *abd, const void *buf, size_t size)
 	__attribute__((warn_unused_result));
 
 /**
- * Put a copy of size bytes of buf in front of what a gang holds. Room is kept in front as
- * abd_append() keeps it behind. The offsets of all bytes in the gang grow by size.
+ * Put a copy of size bytes of buf in front of what a gang holds. Like
+ * abd_append(), the call keeps spare room, but in front. The offsets of all bytes in the gang grow
+ * by size.
  *
  * Contract: abd is a gang, not a view of one, and has no views.
  * Units:    size in bytes; 0 changes nothing.

@@ -173,8 +173,8 @@ ABD_API ssize_t abd_lz4_index_get(struct abd_lz4_index *index, size_t index_size
  * chains of earlier places as far as LZ4HC does at that level; 12 is the most.
  *
  * Units:   offsets and size in bytes; effort is 0 to 12.
- * Returns: bytes written, or an error as above, -EINVAL also for any other effort; the content of
- *          the room is then undefined.
+ * Returns: bytes written, or an error as above. -EINVAL also for any other effort. After an error
+ *          the content of the room is undefined.
  * Threads: src is read, dst written.
  */
 ABD_API ssize_t abd_lz4_compress_effort(
@@ -187,8 +187,9 @@ ABD_API ssize_t abd_lz4_compress_effort(
  *
  * Units:   offsets and sizes in bytes; group_size as in abd_lz4_index_size(), whose result *index
  *          has room for.
- * Returns: bytes written, or an error as above, -EINVAL also for any other group_size, and for
- *          an effort outside 0 to 12; the content of the room and of *index is then undefined.
+ * Returns: bytes written, or an error as above. -EINVAL also if group_size is none of these, or
+ *          effort is not 0 to 12. After an error the content of the room and of *index is
+ *          undefined.
  * Threads: src is read, dst and *index written.
  */
 ABD_API ssize_t abd_lz4_compress_indexed(abd_t *dst, const abd_t *src, size_t dst_off,

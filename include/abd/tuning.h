@@ -32,9 +32,9 @@
  *   (by the last cache)   the fallback for every other CPU that has the kernels
  *   (first)               the first kernel that this CPU has, for every size
  *
- * Other origins are (set), (environment), (calibrated) and (forced), for a plan given by a call, in
- * the environment, by abd_flush_calibrate(), or for a group of tunables. abd-perf tune measures all
- * kernels on a machine and prints what to set there.
+ * Other origins are (set): a call gave the plan; (environment): a variable did; (calibrated):
+ * abd_flush_calibrate() did; (forced): the plan is that of a group of tunables. abd-perf tune
+ * measures all kernels on a machine and prints what to set there.
  *
  *   compare             plan          avx512, avx2, sse2, neon, libc, word, scalar;
  *                                     without hints: avx512-near; several runs together:
