@@ -597,7 +597,7 @@ static void do_remove_pool(abd_arc_t *arc, size_t pool)
 	}
 }
 
-/* What is there already is not loaded, and nothing is evicted for it. */
+/* What is there already is not loaded, and nothing is evicted for it. A full cache ends a load. */
 static void do_save(abd_arc_t *arc)
 {
 	struct abd_arc_saved saved, loaded;
@@ -609,8 +609,8 @@ static void do_save(abd_arc_t *arc)
 		(size_t)saved.records);
 	fuzz_check(lseek(fd, 0, SEEK_SET) == 0 &&
 			   abd_arc_load(arc, fd, &loaded, sizeof(loaded)) == 0 &&
-			   loaded.is_complete && loaded.damaged == 0 && loaded.records == 0 &&
-			   loaded.skipped == saved.records,
+			   loaded.damaged == 0 && loaded.records == 0 &&
+			   loaded.skipped <= saved.records,
 		"%zu and %zu of %zu", (size_t)loaded.records, (size_t)loaded.skipped,
 		(size_t)saved.records);
 	close(fd);
